@@ -254,8 +254,7 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
 }
 
 sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
-                                  const sct_got_launch *got, sct_verdict *verdict,
-                                  sct_error *err) {
+                                  const sct_got_launch *got, sct_verdict *verdict, sct_error *err) {
   note_loss(m);
   if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
     sct_work_take(m, verdict, target, got->counts);

@@ -72,7 +72,7 @@ typedef struct sct_sent {
 typedef struct sct_case_list {
   sct_hash key;
   sct_case **cases;
-  int n, n_full;   /* n_full: with elements in them */
+  int n, n_full; /* n_full: with elements in them */
 } sct_case_list;
 
 /* All cases of a problem. */

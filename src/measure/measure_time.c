@@ -89,8 +89,7 @@ static int guess_launches(const racer *r) {
 }
 
 static sct_sampling first_sampling(const sct_measure *m, const racer *r) {
-  sct_sampling how = {
-      .warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = FIRST_SAMPLES};
+  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = FIRST_SAMPLES};
   if (m->timed.best_ns > 0) {
     how.few = QUICK_SAMPLES;
     how.above_ns = HOPELESS * m->timed.best_ns;
@@ -129,7 +128,8 @@ static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, co
                            .limit_ns = sct_launch_limit_ns(m->timed.naive_ns),
                            .where = where};
   r->t->copies = m->timed.copies;
-  SCT_TRY(sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err));
+  SCT_TRY(
+      sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err));
   return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
 }
 

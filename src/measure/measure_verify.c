@@ -221,8 +221,8 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
 }
 
 /* What a launch that ended left behind. */
-static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
-                                const attempt *a, sct_verdict *verdict, sct_error *err) {
+static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference, const attempt *a,
+                                sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   const bool by_bits = a->trial.reference != NULL;
   sct_judge_audit(verdict, &c->shape, c->used, &a->trial.audit);

@@ -98,11 +98,6 @@ sct_status sct_tune_search(tune_session *s, sct_error *err) SCT_MUST_USE;
 sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
                           sct_error *err) SCT_MUST_USE;
 
-/* Which of n things is next: the first that is not taken, if it is ready; else the first that is
- * ready, if at least so many are; -1: none. */
-int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const void *ctx, int k),
-                  const void *ctx);
-
 /* What checking, measuring and racing share (tune_measure.c). */
 /* Until item may be measured, or the session is to stop. */
 sct_status sct_tune_await(tune_session *s, int item, sct_error *err) SCT_MUST_USE;

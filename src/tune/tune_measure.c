@@ -3,21 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define WAIT_NS      ((int64_t)20000000)
-#define RACING_SHARE 0.25                   /* of a budget */
-#define PATIENCE_NS  ((int64_t)15000000000) /* with a candidate that the next ones wait for */
-#define MANY_READY   16                     /* which go before such a candidate */
-#define GATHER_NS    ((int64_t)20000000)    /* from one burst of candidates to the next */
-#define MANY_LEFT    64                     /* fewer are not waited for */
+#define RACING_SHARE 0.25 /* of a budget */
 
 /* How far measuring is. */
 typedef struct quick_pass {
   int *items, n; /* of the current layouts */
   bool *taken;   /* [n] */
-  bool in_burst; /* all that are ready go, whatever lies before them */
-  int64_t pumped_ns;
 } quick_pass;
 
 sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
@@ -144,81 +137,20 @@ bool sct_tune_can_measure(const tune_session *s, int k) {
                                                !sct_tune_is_wanted(s->pipeline, naive));
 }
 
-int sct_tune_pick(const bool *taken, int n, int least, bool (*is_ready)(const void *ctx, int k),
-                  const void *ctx) {
-  int first = -1, n_ready = 0;
-  bool behind = false; /* one that is not ready lies before these */
-  for (int k = 0; k < n && n_ready < least; k++) {
-    if (taken[k]) {
-      continue;
+/* The first in their order that is ready; waits until one is. -1: the session is to stop. */
+static sct_status next_item(tune_session *s, const quick_pass *sc, int *next, sct_error *err) {
+  *next = -1;
+  SCT_TRY(sct_tune_pump(s, 0, err));
+  while (!sct_tune_stop(&s->flow)) {
+    for (int k = 0; k < sc->n; k++) {
+      if (!sc->taken[k] && sct_tune_is_ready(s->pipeline, sc->items[k])) {
+        *next = k;
+        return SCT_OK;
+      }
     }
-    if (!is_ready(ctx, k)) {
-      behind = true;
-      continue;
-    }
-    if (!behind) {
-      return k;
-    }
-    first = first < 0 ? k : first;
-    n_ready++;
-  }
-  return n_ready >= least ? first : -1;
-}
-
-/* The items that are being measured. */
-typedef struct queue {
-  const tune_pipeline *pipeline;
-  const int *items;
-} queue;
-
-static bool is_ready(const void *ctx, int k) {
-  const queue *q = ctx;
-  return sct_tune_is_ready(q->pipeline, q->items[k]);
-}
-
-static int first_left(const quick_pass *sc) {
-  int k = 0;
-  while (k < sc->n && sc->taken[k]) {
-    k++;
-  }
-  return k;
-}
-
-static sct_status pump(tune_session *s, quick_pass *sc, int64_t wait_ns, sct_error *err) {
-  SCT_TRY(sct_tune_pump(s, wait_ns, err));
-  sc->pumped_ns = sct_now_ns();
-  return SCT_OK;
-}
-
-/* Waits until something is ready and, where many will follow, a little more, so that they come in
- * bursts: a wait for dozens of processes is for all candidates of one. */
-static sct_status wait_for_more(tune_session *s, quick_pass *sc, int n_left, sct_error *err) {
-  SCT_TRY(pump(s, sc, WAIT_NS, err));
-  if (s->device.kind->times && n_left >= MANY_LEFT && !sct_tune_all_compiled(s->pipeline)) {
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)GATHER_NS}, NULL);
-    SCT_TRY(pump(s, sc, 0, err));
+    SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
-}
-
-/* Which item is next: they go in their order. But one that takes long to compile or to check does
- * not hold the device up when many others are ready, or for ever when a few are. */
-static sct_status next_item(tune_session *s, quick_pass *sc, int n_left, int *next,
-                            sct_error *err) {
-  const int64_t start = sct_now_ns();
-  const queue q = {s->pipeline, sc->items};
-  if (start - sc->pumped_ns > GATHER_NS) {
-    SCT_TRY(pump(s, sc, 0, err));
-  }
-  for (;;) {
-    const bool late = sct_now_ns() - start > PATIENCE_NS;
-    *next = sct_tune_pick(sc->taken, sc->n, late || sc->in_burst ? 1 : MANY_READY, is_ready, &q);
-    sc->in_burst = *next >= 0 && (sc->in_burst || (!late && *next != first_left(sc)));
-    if (*next >= 0 || sct_tune_stop(&s->flow)) {
-      return SCT_OK;
-    }
-    SCT_TRY(wait_for_more(s, sc, n_left, err));
-  }
 }
 
 /* ---- one layout choice ---- */
@@ -248,8 +180,8 @@ static int group_of(const tune_session *s, int first, int *items) {
 static sct_status measure_first(tune_session *s, quick_pass *sc, sct_error *err) {
   for (int n = 0; n < sc->n && !sct_tune_stop(&s->flow); n++) {
     int next = 0;
-    SCT_TRY(next_item(s, sc, sc->n - n, &next, err));
-    if (sct_tune_stop(&s->flow)) {
+    SCT_TRY(next_item(s, sc, &next, err));
+    if (next < 0) {
       break;
     }
     sc->taken[next] = true;

@@ -37,7 +37,7 @@ typedef struct sct_worker_state {
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
   sct_cuda_ptr scratch;                   /* for comparisons; 0: none */
   int64_t scratch_bytes;
-  int lock;        /* descriptor of the GPU's lock; -1: none */
+  int lock; /* descriptor of the GPU's lock; -1: none */
   bool quit;
   sct_arena memory; /* of the request that is done */
 } sct_worker_state;

@@ -8,13 +8,11 @@
 
 #define EMPTY_LAUNCHES 129 /* of a long unit that measures what a launch costs */
 #define EMPTY_SAMPLES  9
-#define EMPTY_WARM_UP  64 /* units at most before that, while the clock is low */
-#define LEAST_CLOCK                                                                                \
-  0.75                  /* of the device's clock: a slower unit is taken again (nvbench's rule)    \
-                         */
-#define MAX_TRIES     6
-#define WAIT_UNITS    100  /* before the second try; the third waits twice as long */
-#define WARM_UP_UNITS 5000 /* at most, for a clock that does not rise */
+#define EMPTY_WARM_UP  64   /* units at most before that, while the clock is low */
+#define LEAST_CLOCK    0.75 /* of the device's: a slower unit is taken again (nvbench's rule) */
+#define MAX_TRIES      6
+#define WAIT_UNITS     100  /* before the second try; the third waits twice as long */
+#define WARM_UP_UNITS  5000 /* at most, for a clock that does not rise */
 
 /* What a unit launches: a kernel, a copy (launch NULL), or the empty kernel (neither). */
 typedef struct timed_work {

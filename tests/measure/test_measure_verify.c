@@ -124,8 +124,8 @@ static const fixture_array pair_to_soa[] = {
     {.name = "b", .types = "f32 f32", .layout = FIXTURE_SOA}};
 static const char computing[] = "b.x0 = a.x0 + k; b.x1 = a.x1 + k;";
 
-/* What comes of a candidate does not depend on whether the arrays and results of its sizes are there
- * already, and after the first size that fails no other runs. */
+/* What comes of a candidate does not depend on whether the arrays and results of its sizes are
+ * there already, and after the first size that fails no other runs. */
 static void test_known_sizes_change_nothing(void **state) {
   (void)state;
   static const char *const scripts[] = {"wrong@1=6 hang@1=7",

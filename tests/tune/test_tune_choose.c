@@ -322,35 +322,8 @@ static void test_a_naive_variant_that_is_faster_wins(void **state) {
   assert_string_equal(rows[choice.winner].label, "tile");
 }
 
-/* What lies in wait: 'x' taken, 'r' ready, '.' not ready. */
-static bool stands_ready(const void *ctx, int k) {
-  return ((const char *)ctx)[k] == 'r';
-}
-
-static int pick(const char *row, int least) {
-  bool taken[32];
-  const int n = (int)strlen(row);
-  for (int k = 0; k < n; k++) {
-    taken[k] = row[k] == 'x';
-  }
-  return sct_tune_pick(taken, n, least, stands_ready, row);
-}
-
-static void many_ready_do_not_wait_for_one(void **state) {
-  (void)state;
-  assert_int_equal(pick("rrr", 2), 0);
-  assert_int_equal(pick("xr.r", 2), 1);
-  assert_int_equal(pick("x.r.", 2), -1); /* one is not many */
-  assert_int_equal(pick("x.r.r", 2), 2);
-  assert_int_equal(pick("x.rxr", 2), 2);
-  assert_int_equal(pick("x.xxr", 1), 4);
-  assert_int_equal(pick("x...", 1), -1);
-  assert_int_equal(pick("xxx", 1), -1);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(many_ready_do_not_wait_for_one),
       cmocka_unit_test(test_the_fastest_coalesced_wins),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
       cmocka_unit_test(test_what_was_not_tried_is_a_measure),
