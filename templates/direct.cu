@@ -1,11 +1,46 @@
 $(g:types())
+//% if #g.steps == 0 then
 // The body for one element of the index space.
 $(g:compute())
+//% end
+//% for _, step in ipairs(g.steps) do
+$(kit.comment(step.doc))
+$(g:compute(step))
+//% end
 $(definitions)
 $(kit.comment(doc))
 $(g:head(threads)) {
   constexpr int kThreads = $(threads);
-//% if not g.k.reduces then
+//% if #g.steps > 0 then
+  constexpr int kLanes = $(lanes); // rows of a block, side by side
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const long long row_index = blockIdx.x * (long long)kLanes + lane;
+  const long long n_elements = row_index < $(n_kept) ? $(n_reduced) : 0;
+  $(unravel(kept, "row_index"))
+//%   for _, step in ipairs(g.steps) do
+
+//%     if #step.values > 0 then
+  partial$(step.suffix) $(step.mine) = identity$(step.suffix)();
+//%     end
+//%     if step.per_row then
+  if (group == 0 && row_index < $(n_kept)) {
+//%     else
+  for (long long place = group; place < n_elements; place += kThreads / kLanes) {
+    $(unravel(reduced, "place"))
+//%     end
+    $(declare_values(step))
+    $(call(step))
+//%     if #step.values > 0 then
+    $(step.mine) = combine($(step.mine), {$(step.partial())});
+//%     else
+    $(stores(step))
+//%     end
+  }
+//%     if #step.values > 0 then
+  $(step.mine) = combine_block<kThreads, kLanes>($(step.mine));
+//%     end
+//%   end
+//% elseif not g.k.reduces then
   const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
   if (thread >= $(count)) return;
   $(unravel(dims, "thread"))

@@ -58,12 +58,13 @@ static void usual_magnitude(const sct_shape *s, int op, int field, const uint8_t
   const sct_type_info *info = sct_type_get(type);
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0}, n = 0;
   *out = 0;
-  if (info->kind != SCT_KIND_FLOAT || s->n_written == 0) {
+  if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
     return;
   }
-  const int64_t step = 1 + s->n_written / MOST_SAMPLES;
-  double *all = sct_alloc(sizeof *all * (size_t)(s->n_written / step + 1) * (size_t)info->lanes);
-  for (int64_t linear = 0; linear < s->n_written; linear++) {
+  const int64_t step = 1 + s->op[op].n_written / MOST_SAMPLES;
+  double *all =
+      sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
+  for (int64_t linear = 0; linear < s->op[op].n_written; linear++) {
     if (linear % step == 0) {
       sct_shape_inputs(s, idx, values);
       const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
@@ -72,7 +73,7 @@ static void usual_magnitude(const sct_shape *s, int op, int field, const uint8_t
         all[n++] = isnan(x) ? INFINITY : x;
       }
     }
-    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
   }
   qsort(all, (size_t)n, sizeof *all, by_magnitude);
   *out = isfinite(all[n / 2]) ? all[n / 2] : 0;
@@ -87,7 +88,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
   judge judges[SCT_MAX_FIELDS] = {{0}};
   bool known[SCT_MAX_FIELDS] = {false}; /* what is usual: asked for by the first that is off */
   *byte = -1;
-  for (int64_t linear = 0; linear < s->n_written && *byte < 0; linear++) {
+  for (int64_t linear = 0; linear < s->op[op].n_written && *byte < 0; linear++) {
     sct_shape_inputs(s, idx, values);
     for (int f = 0; f < p->op->record.n_fields && *byte < 0; f++) {
       const int64_t offset = sct_expr_program_run(p->offset[f], values);
@@ -103,7 +104,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       *byte =
           lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
     }
-    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
   }
 }
 

@@ -96,10 +96,10 @@ typedef struct sct_shape {
   sct_fill fill[SCT_MAX_OPERANDS];
   bool near;          /* some output is compared within a tolerance here */
   int64_t n_elements; /* of the index space */
-  /* What outputs are written for: the index space, but for a kernel that reduces only index 0 of
-   * the reduced dimensions, which exists even where their extent is 0. */
-  int64_t n_written, write_extent[SCT_MAX_DIMS];
   struct {
+    /* What an output is written for: the index space, but where there is one element a row only
+     * index 0 of the reduced dimensions, which exists even where their extent is 0. */
+    int64_t n_written, write_extent[SCT_MAX_DIMS];
     int64_t bytes, count; /* of the array */
     int64_t extent[SCT_MAX_DIMS];
     int64_t *values; /* of an index operand: [count]; NULL until sct_shape_index() */

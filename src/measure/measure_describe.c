@@ -21,7 +21,7 @@ static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
 static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  for (int64_t linear = 0; linear < s->n_written; linear++) {
+  for (int64_t linear = 0; linear < s->op[op].n_written; linear++) {
     sct_shape_inputs(s, idx, values);
     for (int f = 0; f < p->op->record.n_fields; f++) {
       const int64_t offset = sct_expr_program_run(p->offset[f], values);
@@ -31,7 +31,7 @@ static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *o
         return true;
       }
     }
-    (void)sct_next_index(idx, s->write_extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
   }
   return false;
 }
@@ -78,7 +78,7 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
   if (place->in_space) {
     sct_str_append(out, " element");
     for (int d = 0; d < spec->n_dims; d++) {
-      if (!spec->reduced[d]) {
+      if (!spec->reduced[d] || !operand->per_row) {
         sct_str_printf(out, " %s=%lld", spec->dims[d], (long long)place->idx[d]);
       }
     }

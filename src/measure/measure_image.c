@@ -170,7 +170,7 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
   const sct_spec *spec = s->plan->spec;
   const sct_operand *operand = s->plan->op[op].op;
-  if (!spec->reduces) {
+  if (!spec->reduces && spec->n_steps == 0) {
     return s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
   }
   uint64_t row = 0;
@@ -204,7 +204,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
                        .divides = strpbrk(spec->body, "/%") != NULL};
   const sct_type type = s->plan->op[op].op->record.fields[field].type;
   int from = 0;
-  for (int k = 1; k < p->n && spec->reduces; k++) {
+  for (int k = 1; k < p->n && (spec->reduces || spec->n_steps > 0); k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
     const sct_mix mix = mix_of(s, op, idx);
     if (mix != stream.mix) {
@@ -278,9 +278,9 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
 static bool writes_all(const sct_shape *s, int op) {
   const sct_spec *spec = s->plan->spec;
   const sct_operand *o = s->plan->op[op].op;
-  bool all = o->n_dims == spec->n_dims && s->op[op].count == s->n_written;
+  bool all = o->n_dims == spec->n_dims && s->op[op].count == s->op[op].n_written;
   for (int d = 0; d < spec->n_dims && all; d++) {
-    all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->write_extent[d];
+    all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->op[op].write_extent[d];
   }
   for (int f = 0; f < o->record.n_fields && all; f++) {
     all = spec->n_moves == 0 || move_of(spec, op, f) != NULL;
@@ -349,7 +349,7 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
-  part p = first_part(s->write_extent, spec->n_dims, s->n_written);
+  part p = first_part(s->op[op].write_extent, spec->n_dims, s->op[op].n_written);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < record->n_fields; f++) {
       if (spec->n_moves > 0 && !move_of(spec, op, f)) {

@@ -144,22 +144,24 @@ static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
                           const sct_fill *fill, sct_error *err) {
   const sct_spec *spec = plan->spec;
-  sct_shape s = {.plan = plan, .n_elements = 1, .n_written = 1};
+  sct_shape s = {.plan = plan, .n_elements = 1};
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   memcpy(s.extent, extent, sizeof s.extent[0] * (size_t)spec->n_extents);
   for (int d = 0; d < spec->n_dims; d++) {
     if (extent[d] < 0 || __builtin_mul_overflow(s.n_elements, extent[d], &s.n_elements)) {
       return sct_fail(err, SCT_ESPEC, "the extents are negative or too large");
     }
-    s.write_extent[d] = spec->reduced[d] ? 1 : extent[d];
-    s.n_written *= s.write_extent[d]; /* at most n_elements, or the product of fewer extents */
   }
   set_sizes(&s, NULL, inputs);
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_plan_operand *p = &plan->op[k];
     s.fill[k] = fill ? fill[k] : SCT_FILL_DEFAULT;
     s.op[k].bytes = sct_expr_program_run(p->bytes, inputs);
-    s.op[k].count = 1;
+    s.op[k].count = s.op[k].n_written = 1;
+    for (int d = 0; d < spec->n_dims; d++) {
+      s.op[k].write_extent[d] = spec->reduced[d] && p->op->per_row ? 1 : extent[d];
+      s.op[k].n_written *= s.op[k].write_extent[d]; /* a product of all extents, or of fewer */
+    }
     for (int d = 0; d < p->op->n_dims; d++) {
       s.op[k].extent[d] = sct_expr_program_run(p->extent[d], inputs);
       if (s.op[k].extent[d] < 0 ||

@@ -439,22 +439,12 @@ static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_c
 
 /* ---- sizes whose blocks have too much to do */
 
-static bool is_reduced(const sct_spec *spec, int dim) {
-  bool kept = false;
-  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
-    for (int d = 0; d < spec->operands[op].n_dims; d++) {
-      kept = kept || sct_expr_mentions(spec->pool, spec->operands[op].at[d], spec->dim_var[dim]);
-    }
-  }
-  return !kept;
-}
-
 /* The longest dimension that blocks go along becomes a quarter, with the same rest of warps. false:
  * it is short already. */
 static bool shorten(const sct_spec *spec, int64_t *extent) {
   int longest = -1;
   for (int d = 0; d < spec->n_dims; d++) {
-    const bool counts = !spec->reduces || is_reduced(spec, d);
+    const bool counts = (!spec->reduces && spec->n_steps == 0) || spec->reduced[d];
     longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
   }
   if (longest < 0 || extent[longest] < 8 * LANES) {

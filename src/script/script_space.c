@@ -343,8 +343,8 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 
 /* Name, template and documentation of the strategy at the top. */
 static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",  "where",
-                                      "facts", "template", "plan",    "reduces", "splits"};
+  static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",   "where",
+                                      "facts", "template", "plan",    "reduces", "splits", "steps"};
   sct_arena *arena = &r->space->arena;
   check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
   strategy->name = opt_text(L, arena, strategy->file, "name");
@@ -373,8 +373,11 @@ static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy
   const int top = lua_gettop(L);
   const char *reason = NULL;
   lua_getfield(L, s, "reduces");
-  if (r->script->spec->reduces && !lua_toboolean(L, -1)) {
+  lua_getfield(L, s, "steps");
+  if (r->script->spec->reduces && !lua_toboolean(L, -2)) {
     reason = "every element has a place of its own in the outputs";
+  } else if (r->script->spec->n_steps > 0 && !lua_toboolean(L, -1)) {
+    reason = "the kernel has a body, not steps";
   } else {
     reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);
   }

@@ -123,34 +123,84 @@ static void read_operands(lua_State *L, sct_script_loader *ld, int kernel) {
 
 /* ---- the kernel ---- */
 
-/* Trims blanks and finds the body's first line in the script. A body that was put together by code
- * is not there byte for byte; its lines are then counted from its own start. */
-static void read_body(lua_State *L, sct_script_loader *ld, int kernel) {
+/* A body, and where it stands. */
+typedef struct body_place {
+  const char *text;
+  int line;
+  bool in_file;
+} body_place;
+
+/* Trims blanks and finds the first line of table.body in the script, from *from on, which moves
+ * behind it (NULL: from the kernel's call on). A body that was put together by code is not there
+ * byte for byte; its lines are then counted from its own start. */
+static body_place read_body(lua_State *L, sct_script_loader *ld, int table, const char **from) {
   sct_spec *spec = ld->spec;
-  char *body = (char *)sct_script_field_string(L, spec, kernel, "body");
+  char *body = (char *)sct_script_field_string(L, spec, table, "body");
   size_t n = strlen(body);
   while (n > 0 && strchr(" \t\r\n", body[n - 1])) {
     n--;
   }
   body[n] = '\0';
   body += strspn(body, " \t\r\n");
-  spec->body = body;
-  spec->body_line = spec->line;
+  body_place place = {.text = body, .line = spec->line};
   const sct_script_chunk *chunk = sct_script_find_chunk(&ld->sb, spec->file);
   if (!chunk || body[0] == '\0') {
-    return;
+    return place;
   }
-  const int from = sct_spec_find_line(chunk->text, spec->line, "body", true);
+  place.line = sct_spec_find_line(chunk->text, spec->line, "body", true);
   const char *start = chunk->text;
-  for (int line = 1; start && line < from; line++) {
+  for (int line = 1; start && line < place.line; line++) {
     start = strchr(start, '\n');
     start += start != NULL;
   }
+  start = *from && *from > start ? *from : start;
   const char *found = start ? strstr(start, body) : NULL; /* a file may change while it is read */
-  spec->body_in_file = found != NULL;
-  spec->body_line = from;
-  for (const char *p = start; found && p < found; p++) {
-    spec->body_line += *p == '\n';
+  place.in_file = found != NULL;
+  if (found) {
+    place.line = 1;
+    for (const char *p = chunk->text; p < found; p++) {
+      place.line += *p == '\n';
+    }
+    *from = found + strlen(body);
+  }
+  return place;
+}
+
+static void read_values(lua_State *L, sct_spec *spec, int table, int step) {
+  const int n = sct_script_list_length(L, table, "values");
+  for (int k = 0; k < n && spec->n_values < SCT_MAX_VALUES; k++) {
+    sct_value *value = &spec->values[spec->n_values++];
+    sct_script_push_item(L, table, "values", k);
+    const int at = lua_gettop(L);
+    value->name = sct_script_field_string(L, spec, at, "name");
+    value->step = step;
+    lua_getfield(L, at, "type");
+    value->type = read_type(L);
+    lua_getfield(L, at, "reduce");
+    sct_reduce_find(&value->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
+    lua_settop(L, at - 1);
+  }
+}
+
+static void read_steps(lua_State *L, sct_script_loader *ld, int kernel) {
+  sct_spec *spec = ld->spec;
+  const char *from = NULL;
+  spec->n_over = sct_script_list_length(L, kernel, "over");
+  spec->over = string_list(L, spec, kernel, "over", spec->n_over);
+  spec->n_steps = sct_script_list_length(L, kernel, "steps");
+  spec->steps = SCT_ARENA_NEW(&spec->arena, sct_step, spec->n_steps);
+  spec->values = SCT_ARENA_NEW(&spec->arena, sct_value, SCT_MAX_VALUES);
+  for (int k = 0; k < spec->n_steps; k++) {
+    sct_script_push_item(L, kernel, "steps", k);
+    const int table = lua_gettop(L);
+    const body_place place = read_body(L, ld, table, &from);
+    lua_getfield(L, table, "reduces");
+    spec->steps[k] = (sct_step){.body = place.text,
+                                .body_line = place.line,
+                                .body_in_file = place.in_file,
+                                .reduces = lua_toboolean(L, -1)};
+    read_values(L, spec, table, k);
+    lua_settop(L, table - 1);
   }
 }
 
@@ -175,7 +225,12 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->tolerance_given = !lua_isnil(L, -1);
   lua_pop(L, 1);
   read_operands(L, ld, kernel);
-  read_body(L, ld, kernel);
+  const char *from = NULL;
+  const body_place body = read_body(L, ld, kernel, &from);
+  spec->body = body.text;
+  spec->body_line = body.line;
+  spec->body_in_file = body.in_file;
+  read_steps(L, ld, kernel);
 }
 
 /* ---- sizes ---- */

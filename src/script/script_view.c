@@ -240,8 +240,9 @@ static void push_string_list(lua_State *L, const char *const *list, int n) {
   }
 }
 
+static const char *const type_kinds[] = {"int", "uint", "float"};
+
 static void push_record(lua_State *L, const sct_record *record) {
-  static const char *const kinds[] = {"int", "uint", "float"};
   lua_createtable(L, 0, 8);
   set_string(L, "name", record->name);
   set_integer(L, "bytes", record->bytes);
@@ -257,7 +258,7 @@ static void push_record(lua_State *L, const sct_record *record) {
     set_string(L, "name", field->name);
     set_string(L, "type", type->name);
     set_string(L, "cuda", type->cuda);
-    set_string(L, "kind", kinds[type->kind]);
+    set_string(L, "kind", type_kinds[type->kind]);
     set_integer(L, "lanes", type->lanes);
     set_integer(L, "bytes", field->bytes);
     set_integer(L, "offset", field->offset);
@@ -350,16 +351,60 @@ static void push_device(lua_State *L, const sct_device_desc *d) {
   set_integer(L, "inflight_bytes", d->inflight_bytes);
 }
 
+/* The values of step `step`, described as fields of a record are. */
+static void push_values(lua_State *L, const sct_spec *spec, int step) {
+  lua_newtable(L);
+  for (int k = 0, n = 0; k < spec->n_values; k++) {
+    const sct_value *value = &spec->values[k];
+    const sct_type_info *type = sct_type_get(value->type);
+    if (value->step == step) {
+      lua_createtable(L, 0, 6);
+      set_string(L, "name", value->name);
+      set_string(L, "reduce", sct_reduce_name(value->reduce));
+      set_string(L, "type", type->name);
+      set_string(L, "cuda", type->cuda);
+      set_string(L, "kind", type_kinds[type->kind]);
+      set_integer(L, "bytes", type->bytes);
+      lua_rawseti(L, -2, ++n);
+    }
+  }
+}
+
+/* Of each step its body, its values, and the outputs that it assigns, by number. */
+static void push_steps(lua_State *L, const sct_spec *spec) {
+  lua_createtable(L, spec->n_steps, 0);
+  for (int s = 0; s < spec->n_steps; s++) {
+    lua_createtable(L, 0, 4);
+    set_string(L, "body", spec->steps[s].kernel_body);
+    set_boolean(L, "per_row", spec->steps[s].per_row);
+    push_values(L, spec, s);
+    lua_setfield(L, -2, "values");
+    lua_newtable(L);
+    for (int op = spec->n_inputs, n = 0; op < spec->n_operands; op++) {
+      if (spec->operands[op].step == s) {
+        lua_pushinteger(L, op + 1);
+        lua_rawseti(L, -2, ++n);
+      }
+    }
+    lua_setfield(L, -2, "outputs");
+    lua_rawseti(L, -2, s + 1);
+  }
+}
+
 /* The kernel over the user's dimensions. */
 static void push_user_view(lua_State *L, sct_script *script, const int *layout, const bool *sizes) {
   const sct_spec *spec = script->spec;
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
-  set_string(L, "body", spec->kernel_body);
+  set_string(L, "body", spec->n_steps > 0 ? spec->body : spec->kernel_body);
   set_string(L, "component_body", spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
+  if (spec->n_steps > 0) {
+    push_steps(L, spec);
+    lua_setfield(L, -2, "steps");
+  }
   lua_createtable(L, spec->n_dims, 0);
   for (int d = 0; d < spec->n_dims; d++) {
     lua_pushboolean(L, spec->reduced[d]);

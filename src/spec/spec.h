@@ -132,6 +132,8 @@ typedef struct sct_operand {
   bool is_output;
   bool is_inout; /* an output that the body reads, too: it is updated in place */
   bool keeps;    /* an output that keep() leaves as it was; set by sct_spec_finish() */
+  bool per_row;  /* an output without the dimensions that are reduced; set by sct_spec_bind() */
+  int step;      /* of a kernel with steps: which one assigns it; set by sct_spec_finish() */
   sct_reduce
       reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
   sct_record record;
@@ -185,6 +187,27 @@ typedef struct sct_size {
   int line;
 } sct_size;
 
+#define SCT_MAX_VALUES 32 /* of all steps */
+
+/* A value that a step of a kernel reduces, for each row. Later steps read it by its name. */
+typedef struct sct_value {
+  const char *name;
+  sct_reduce reduce;
+  sct_type type;
+  int step; /* the step that gives it */
+} sct_value;
+
+/* A body of its own: what it is for one element of a row that is reduced to values, or is assigned
+ * to outputs, for each element or, where these are per_row, once a row. */
+typedef struct sct_step {
+  const char *body; /* as written, trimmed; where it stands as of sct_spec.body */
+  int body_line;
+  bool body_in_file;
+  bool reduces; /* it has values */
+  bool per_row; /* it assigns outputs that are so; set by sct_spec_finish(), as what follows */
+  const char *kernel_body;
+} sct_step;
+
 /* One assignment of a body that only moves data: outputs[out].fields[out_field] =
  * inputs[in].fields[in_field]. */
 typedef struct sct_move {
@@ -213,7 +236,14 @@ typedef struct sct_spec {
   int n_operands; /* inputs first, then outputs; also the order of kernel arguments */
   int n_inputs;
   sct_operand *operands;
-  const char *body;  /* as written, trimmed */
+  int n_steps; /* > 0: the kernel reduces rows to values that later steps use */
+  sct_step *steps;
+  int n_values;
+  sct_value *values; /* in order of their steps */
+  int n_over;        /* the dimensions of a row, as the spec names them */
+  const char **over;
+  int step;          /* whose body is being checked */
+  const char *body;  /* as written, trimmed; of steps: one below the other */
   int body_line;     /* where its first line stands in `file` */
   bool body_in_file; /* the file holds the body byte for byte, so its lines can be pointed at */
   int n_sizes;
@@ -226,7 +256,7 @@ typedef struct sct_spec {
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
   bool reduces;              /* every output has a `reduce` */
-  bool *reduced; /* [n_dims] no output has this dimension; all false unless it reduces */
+  bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
   bool *body_uses_dim;     /* [n_dims] the body names this index */

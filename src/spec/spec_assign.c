@@ -66,12 +66,23 @@ static void print_local(sct_str *out, const local *l, int unit) {
   }
 }
 
-/* "o", "o.x", "o.pos.x"; the operand it belongs to. */
+/* Does the body assign this output? That of a step does so only with its own. */
+static bool is_of_step(const sct_spec *spec, int op) {
+  return spec->n_steps == 0 || spec->operands[op].step == spec->step;
+}
+
+/* "o", "o.x", "o.pos.x"; the operand it belongs to, none for a step's value. */
 static const sct_operand *print_output(sct_str *out, const assign *a, int unit) {
   const sct_spec *spec = a->spec;
+  for (int k = 0, at = a->value_unit; k < spec->n_values; k++) {
+    if (spec->values[k].step == spec->step && unit == at++) {
+      sct_str_append(out, spec->values[k].name);
+      return NULL;
+    }
+  }
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     const sct_record *record = &spec->operands[op].record;
-    for (int f = 0; f < record->n_fields; f++) {
+    for (int f = 0; f < record->n_fields && is_of_step(spec, op); f++) {
       const int lane = unit - a->output_unit[op][f];
       const int n = sct_type_get(record->fields[f].type)->lanes;
       if (lane < 0 || lane >= n) {
@@ -136,7 +147,7 @@ sct_status sct_assign_read(assign *a, units u, int at, const local *l) {
 
 static sct_status explain_output(const assign *a) {
   sct_str text = {0};
-  sct_str_append(&text, "output ");
+  sct_str_append(&text, a->watched < a->value_unit ? "output " : "value ");
   const sct_operand *op = print_output(&text, a, a->watched);
   if (!a->ever_assigned) {
     sct_str_append(&text, " is never assigned");
@@ -204,10 +215,14 @@ static int number_outputs(assign *a) {
   int n = 0;
   for (int op = a->spec->n_inputs; op < a->spec->n_operands; op++) {
     const sct_record *record = &a->spec->operands[op].record;
-    for (int f = 0; f < record->n_fields; f++) {
+    for (int f = 0; f < record->n_fields && is_of_step(a->spec, op); f++) {
       a->output_unit[op][f] = n;
       n += sct_type_get(record->fields[f].type)->lanes;
     }
+  }
+  a->value_unit = n;
+  for (int k = 0; k < a->spec->n_values; k++) {
+    n += a->spec->values[k].step == a->spec->step;
   }
   return n;
 }

@@ -74,6 +74,7 @@ typedef struct assign {
   unit_set now;
   int n_units;
   int output_unit[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
+  int value_unit;                  /* of a step's first value; they follow its outputs */
   local locals[ASSIGN_MAX_LOCALS]; /* of the open scopes */
   int n_locals;
   target *target;

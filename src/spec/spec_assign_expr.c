@@ -152,8 +152,22 @@ units sct_assign_output(const assign *a, int op) {
   return (units){a->output_unit[op][0], end - a->output_unit[op][0]};
 }
 
-/* Reads "o", "o.x", "o.pos.x" of output `op`. */
+/* Reads the name of a value of this step. */
+static units value_units(assign *a) {
+  const token *t = &a->t[a->k++];
+  const sct_value *value = sct_spec_find_step_value(a->spec, t->text, t->len);
+  int unit = a->value_unit;
+  for (const sct_value *v = a->spec->values; v < value; v++) {
+    unit += v->step == value->step;
+  }
+  return (units){unit, 1};
+}
+
+/* Reads "o", "o.x", "o.pos.x" of output `op`; below 0: the name of a value. */
 static units output_units(assign *a, int op) {
+  if (op < 0) {
+    return value_units(a);
+  }
   const sct_record *record = &a->spec->operands[op].record;
   int f = record->fields[0].name[0] == '\0' ? 0 : -1;
   a->k++;
@@ -245,8 +259,17 @@ static sct_status name(assign *a, flow *out) {
   int tap = -1;
   local *l = sct_assign_find(a, t);
   const int op = l ? -1 : sct_spec_find_value(a->spec, t->text, t->len, &tap);
+  const sct_value *value = l || op >= 0 ? NULL : sct_spec_find_step_value(a->spec, t->text, t->len);
   *out = plain(a);
-  if (l || (op >= 0 && a->spec->operands[op].is_output)) {
+  if (op >= 0 && a->spec->operands[op].is_output && a->spec->n_steps > 0 &&
+      a->spec->operands[op].step != a->spec->step) {
+    return sct_spec_fail_body(a->spec, a->err, t->line,
+                              "output '%s' belongs to another step; a step reads inputs and the "
+                              "values of steps before it",
+                              a->spec->operands[op].name);
+  }
+  if (l || (op >= 0 && a->spec->operands[op].is_output) ||
+      (value && value->step == a->spec->step)) {
     return place(a, op, l, out);
   }
   if (sct_token_is(t, "keep")) { /* "keep(o)", as the screening has seen: o has its value */
@@ -281,7 +304,7 @@ static sct_status name(assign *a, flow *out) {
     SCT_TRY(sct_assign_arguments(a, braces ? "}" : ")"));
   } else if (word != WORD_NONE) {
     return sct_assign_unexpected(a);
-  } else if (op < 0 && sct_spec_find_dim(a->spec, t->text, t->len) < 0 &&
+  } else if (op < 0 && !value && sct_spec_find_dim(a->spec, t->text, t->len) < 0 &&
              !sct_spec_is_scalar(a->spec, t)) {
     return sct_spec_fail_body(a->spec, a->err, t->line,
                               "'%.*s' is not declared here: its declaration follows, or its "

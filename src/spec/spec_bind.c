@@ -458,5 +458,6 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;
   }
   SCT_TRY(check_n_args(spec, err));
+  SCT_TRY(sct_spec_bind_steps(spec, err));
   return sct_spec_check_taps(spec, err);
 }

@@ -18,7 +18,7 @@ typedef struct screen {
   const char *locals[MAX_LOCALS];
   size_t local_len[MAX_LOCALS];
   int n_locals;
-  bool assigned[SCT_MAX_OPERANDS];
+  bool *assigned; /* [n_operands] */
 } screen;
 
 static const char *const components[] = {"x", "y", "z", "w"};
@@ -87,6 +87,7 @@ static sct_status declare(screen *s, const token *t) {
   const sct_spec *spec = s->spec;
   int tap = -1;
   if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
+      sct_spec_find_step_value(spec, t->text, t->len) ||
       sct_spec_find_dim(spec, t->text, t->len) >= 0 || sct_spec_is_scalar(spec, t) ||
       sct_spec_word(t->text, t->len) != WORD_NONE) {
     return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
@@ -191,6 +192,9 @@ static sct_status unknown_name(const screen *s, const token *t) {
   }
   for (int k = 0; k < spec->n_dims && n < MAX_LEGAL; k++) {
     names[n++] = spec->dims[k];
+  }
+  for (int k = 0; k < spec->n_values && n < MAX_LEGAL; k++) {
+    names[n++] = spec->values[k].name;
   }
   for (int k = 0; k < s->n_locals && n < MAX_LEGAL; k++) {
     const char *name = sct_arena_strndup(&spec->arena, s->locals[k], s->local_len[k]);
@@ -416,6 +420,38 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
   return SCT_OK;
 }
 
+/* ---- values of steps ---- */
+
+/* A step assigns its own values, and reads those of earlier steps. */
+static sct_status check_value(const screen *s, int k) {
+  const token *t = &s->t[k];
+  const sct_value *value = sct_spec_find_step_value(s->spec, t->text, t->len);
+  const bool updates = is_stepped(s, k) || is_assignment(&s->t[k + 1]);
+  const bool assigns = !is_stepped(s, k) && sct_token_is(&s->t[k + 1], "=");
+  const char *how = sct_reduce_name(value->reduce);
+  if (value->step > s->spec->step) {
+    return sct_spec_fail_body(s->spec, s->err, t->line,
+                              "'%s' is a value of step %d, and this is step %d; a step reads the "
+                              "values of steps before it",
+                              value->name, value->step + 1, s->spec->step + 1);
+  }
+  if (value->step < s->spec->step) {
+    return updates ? sct_spec_fail_body(s->spec, s->err, t->line,
+                                        "'%s' is a value of step %d and cannot be assigned here; "
+                                        "declare a variable, as in `float %s_here = %s;`",
+                                        value->name, value->step + 1, value->name, value->name)
+                   : SCT_OK;
+  }
+  return assigns ? SCT_OK
+                 : sct_spec_fail_body(
+                       s->spec, s->err, t->line,
+                       updates ? "'%s' is reduced (%s), so its step only assigns what one element "
+                                 "contributes: write `=`, as in `%s = ...;`"
+                               : "'%s' is reduced (%s) by this very step, so it is known when all "
+                                 "elements are done; '%s' can be read in a step that follows",
+                       value->name, how, value->name);
+}
+
 /* ---- keep(output); ---- */
 
 /* The flag that keep() sets in the kernel; no name of the spec may be that. */
@@ -455,6 +491,11 @@ static sct_status check_keep(screen *s, int k, int *next) {
                               output);
   }
   sct_operand *op = &s->spec->operands[at];
+  if (s->spec->n_steps > 0) {
+    return sct_spec_fail_body(
+        s->spec, s->err, s->t[k].line,
+        "keep() is not known to kernels with steps; assign '%s' on every path", op->name);
+  }
   if (op->reduce != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "output '%s' is reduced (%s), so nothing is kept; assign what "
@@ -494,6 +535,9 @@ static sct_status check_name(screen *s, int k, int *next) {
   if (op >= 0) {
     return check_operand(s, k, op, tap, next);
   }
+  if (sct_spec_find_step_value(s->spec, t->text, t->len)) {
+    return check_value(s, k);
+  }
   const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
   const bool scalar = sct_spec_is_scalar(s->spec, t);
   if ((dim >= 0 || scalar) && (is_assignment(&s->t[k + 1]) || is_stepped(s, k))) {
@@ -523,8 +567,7 @@ static sct_status check_name(screen *s, int k, int *next) {
   return unknown_name(s, t);
 }
 
-sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) {
-  screen s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err};
+void sct_spec_begin_bodies(sct_spec *spec) {
   spec->body_uses_dim = SCT_ARENA_NEW(&spec->arena, bool, spec->n_dims);
   for (int k = 0; k < spec->n_operands; k++) {
     sct_operand *op = &spec->operands[k];
@@ -533,6 +576,11 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error
       op->taps[n].used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
     }
   }
+}
+
+sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
+                               sct_error *err) {
+  screen s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err, .assigned = assigned};
   SCT_TRY(check_brackets(&s));
   SCT_TRY(check_refused(&s));
   SCT_TRY(collect_locals(&s));

@@ -82,7 +82,8 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   }
 }
 
-static void write_canonical(sct_spec *spec, const token_list *body) {
+/* bodies: what canonical text has of them. */
+static void write_canonical(sct_spec *spec, const char *bodies) {
   sct_str text = {0};
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
@@ -95,11 +96,7 @@ static void write_canonical(sct_spec *spec, const token_list *body) {
   for (int k = 0; k < spec->n_operands; k++) {
     print_operand(&text, spec, &spec->operands[k]);
   }
-  sct_str_append(&text, "body");
-  for (int k = 0; k < body->n; k++) {
-    sct_str_printf(&text, " %.*s", (int)body->tokens[k].len, body->tokens[k].text);
-  }
-  sct_str_printf(&text, "\ntolerance %.17g\n", spec->tolerance);
+  sct_str_printf(&text, "%stolerance %.17g\n", bodies, spec->tolerance);
   for (int k = 0; k < spec->n_sizes; k++) {
     sct_str_printf(&text, "size %s\n", spec->sizes[k].label);
   }
@@ -118,23 +115,39 @@ bool sct_spec_is_prefilled(const sct_spec *spec) {
 
 /* ---- finish ---- */
 
-sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
+static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error *err) {
+  bool assigned[SCT_MAX_OPERANDS] = {false};
   token_list body;
+  SCT_TRY(sct_spec_tokenize(&body, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
+  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
+  sct_spec_classify_body(spec, &body);
+  sct_spec_write_kernel_body(spec, &body);
+  sct_str_append(canonical, "body");
+  for (int k = 0; k < body.n; k++) {
+    sct_str_printf(canonical, " %.*s", (int)body.tokens[k].len, body.tokens[k].text);
+  }
+  sct_str_append(canonical, "\n");
+  return SCT_OK;
+}
+
+sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
+  sct_str bodies = {0};
+  sct_status status = SCT_OK;
   if (!(spec->tolerance >= 0 && spec->tolerance <= 1)) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
                             "tolerance = %g; expected a number from 0 to 1", spec->tolerance);
   }
-  SCT_TRY(sct_spec_tokenize(&body, spec, err));
-  SCT_TRY(sct_spec_check_body(spec, &body, err));
-  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  sct_spec_classify_body(spec, &body);
-  sct_spec_write_kernel_body(spec, &body);
-  SCT_TRY(place_layouts(spec, err));
-  SCT_TRY(sct_spec_check_sizes(spec, err));
-  SCT_TRY(sct_spec_check_places(spec, err));
-  SCT_TRY(sct_spec_check_layouts(spec, err));
-  write_canonical(spec, &body);
-  return SCT_OK;
+  sct_spec_begin_bodies(spec);
+  SCT_TRY_DONE((spec->n_steps > 0 ? sct_spec_check_steps : check_only_body)(spec, &bodies, err));
+  SCT_TRY_DONE(place_layouts(spec, err));
+  SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
+  SCT_TRY_DONE(sct_spec_check_places(spec, err));
+  SCT_TRY_DONE(sct_spec_check_layouts(spec, err));
+  write_canonical(spec, sct_str_c(&bodies));
+done:
+  sct_str_free(&bodies);
+  return status;
 }
 
 void sct_spec_free(sct_spec *spec) {

@@ -139,7 +139,7 @@ int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size) {
   return n;
 }
 
-static bool moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
+bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
   for (int d = 0; d < op->n_dims; d++) {
     if (sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim])) {
       return true;
@@ -147,7 +147,7 @@ static bool moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
     for (int k = 0; k < spec->n_inputs && op->through_index; k++) {
       const sct_operand *index = &spec->operands[k];
       if (index->is_index && sct_expr_mentions(spec->pool, op->at[d], index->index_value) &&
-          moves_with(spec, index, dim)) {
+          sct_spec_moves_with(spec, index, dim)) {
         return true;
       }
     }
@@ -159,8 +159,8 @@ static bool moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
   int64_t n = 1;
   for (int dim = 0; dim < spec->n_dims; dim++) {
-    const bool none = size->extent[dim] == 0 && op->reduce == SCT_REDUCE_NONE;
-    n = sct_spec_mul(n, moves_with(spec, op, dim) || none ? size->extent[dim] : 1);
+    const bool none = size->extent[dim] == 0 && !op->per_row;
+    n = sct_spec_mul(n, sct_spec_moves_with(spec, op, dim) || none ? size->extent[dim] : 1);
   }
   const int64_t all = operand_elements(spec, op, size);
   return op->through_index || n < all ? n : all;
@@ -200,7 +200,7 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
   const int32_t mark = sct_expr_mark(spec->pool);
   int64_t n = o->through_index ? 0 : 1;
   for (int dim = 0; dim < spec->n_dims && n > 0; dim++) {
-    const bool moves = moves_with(spec, o, dim);
+    const bool moves = sct_spec_moves_with(spec, o, dim);
     n = !moves ? n : tells_apart(spec, o, dim) ? sct_spec_mul(n, size->extent[dim]) : 0;
   }
   sct_expr_reset(spec->pool, mark);

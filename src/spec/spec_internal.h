@@ -71,8 +71,18 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-/* Screens the body; sets operand.used, body_uses_dim. */
-sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, sct_error *err) SCT_MUST_USE;
+/* Dimensions of rows, names of values, outputs of kernels with steps. */
+sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends
+ * what canonical text has of them. */
+sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err) SCT_MUST_USE;
+/* The value called so, or NULL. */
+const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
+/* Starts noting what bodies use. */
+void sct_spec_begin_bodies(sct_spec *spec);
+/* Screens the body; sets operand.used, body_uses_dim; assigned: [n_operands] what it assigns. */
+sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
+                               sct_error *err) SCT_MUST_USE;
 /* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
 sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body,
                                    sct_error *err) SCT_MUST_USE;
@@ -83,6 +93,9 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+
+/* Does the place of `op` move with dimension `dim`, on its own or by an index array? */
+bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
 
 /* ---- evaluation ---- */
 

@@ -148,6 +148,9 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
   for (int d = 0; d < spec->n_dims; d++) {
     spec->reduced[d] = spec->reduces && !has_dim(first, spec->dims[d]);
   }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    spec->operands[k].per_row = spec->reduces;
+  }
   return SCT_OK;
 }
 
@@ -165,13 +168,29 @@ static double unit_roundoff(sct_type type) {
   }
 }
 
+/* Of the coarsest sum of floats that steps make; below 0: they make none. */
+static double steps_unit(const sct_spec *spec) {
+  double most = -1;
+  for (int k = 0; k < spec->n_values; k++) {
+    const sct_value *value = &spec->values[k];
+    const bool sums =
+        value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
+    most = sums ? fmax(most, unit_roundoff(value->type)) : most;
+  }
+  return most;
+}
+
 /* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
  * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the
  * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Halves are
  * summed as floats and rounded once more at the end. */
 double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   const sct_operand *operand = &spec->operands[op];
-  if (spec->tolerance_given || !sums_floats(operand)) {
+  double sum_unit = sums_floats(operand) ? 0 : -1;
+  if (spec->n_steps > 0) {
+    sum_unit = steps_unit(spec);
+  }
+  if (spec->tolerance_given || sum_unit < 0) {
     return spec->tolerance;
   }
   double summands = 1;
@@ -182,7 +201,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   for (int f = 0; f < operand->record.n_fields; f++) {
     const sct_type type = operand->record.fields[f].type;
     const double u = unit_roundoff(type);
-    const double sum = 4 * fmin(u, 0x1p-24) * sqrt(summands < 1 ? 1 : summands);
+    const double sum = 4 * fmax(fmin(u, 0x1p-24), sum_unit) * sqrt(fmax(summands, 1));
     if (sct_type_get(type)->kind == SCT_KIND_FLOAT) {
       most = fmax(most, sum + (u > 0x1p-24 ? 2 * u : 0));
     }

@@ -377,7 +377,8 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
   int64_t extent[SCT_MAX_EXTENTS];
   int64_t n = 1;
   for (int k = 0; k < spec->n_extents; k++) {
-    extent[k] = small[k % SCT_COUNT(small)];
+    const bool once = k < spec->n_dims && spec->reduced[k] && op->per_row;
+    extent[k] = once ? 1 : small[k % SCT_COUNT(small)];
     n *= k < spec->n_dims ? extent[k] : 1;
   }
   written *all = sct_alloc(sizeof(*all) * (size_t)n);

@@ -19,6 +19,21 @@ __device__ __forceinline__ void combine_across(T (&mine)[kCount]) {
       mine[k] = combine(mine[k], shuffle_xor(mine[k], distance));
 }
 
+// Combines the values of the threads of a block whose numbers differ by multiples of kLanes: all of
+// them get the result.
+template <int kThreads, int kLanes, class T>
+__device__ __forceinline__ T combine_block(const T &mine) {
+  __shared__ __align__(16) T parts[kThreads];
+  parts[threadIdx.x] = mine;
+  for (int half = kThreads / 2; half >= kLanes; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half)
+      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + half]);
+  }
+  __syncthreads();
+  return parts[threadIdx.x % kLanes];
+}
+
 // A T that another block wrote, which is not in this SM's L1.
 template <class T> __device__ __forceinline__ T load_from_l2(const T *from) {
   T value;

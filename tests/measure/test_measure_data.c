@@ -386,10 +386,10 @@ static void test_elements_outside_of_their_array_are_told(void **state) {
         {.name = "b", .types = "f32 u8", .layout = layouts[k], .at = "39 - i"}};
     world_open(&w, "i", arrays, 1, 2, "b = a;", n);
     assert_ok(again(&w));
-    w.shape.n_written = w.shape.write_extent[0] = 41; /* the last is element -1 */
+    w.shape.op[1].n_written = w.shape.op[1].write_extent[0] = 41; /* the last is element -1 */
     assert_int_equal(again(&w), SCT_EINTERNAL);
     assert_non_null(strstr(fixture_err.text, "an element of 'b' lies outside its array"));
-    w.shape.n_written = w.shape.write_extent[0] = 40;
+    w.shape.op[1].n_written = w.shape.op[1].write_extent[0] = 40;
     int64_t end = w.shape.op[1].bytes;
     while (w.flags[1][end - 1] == 0) { /* padding */
       end--;

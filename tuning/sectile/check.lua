@@ -158,6 +158,19 @@ function M.open(value, kind)
   return thing and thing.kind == kind and thing or nil
 end
 
+--- Is `wanted` one of the list's items?
+---@param list table
+---@param wanted any
+---@return boolean
+function M.has(list, wanted)
+  for _, item in ipairs(list) do
+    if item == wanted then
+      return true
+    end
+  end
+  return false
+end
+
 --- A plain copy of a table, without whatever metatable it has.
 ---@param from table
 ---@return table

@@ -102,6 +102,19 @@ local function bind_names(g)
   end
 end
 
+-- A body, the kernel's or that of a step, with the names that it mentions and the function that it
+-- becomes. A step also has `values`, which it reduces to, and `outputs`, which it assigns.
+local function part_of(g, name, body, step)
+  local part = kit.copy(step or {})
+  part.name, part.body, part.in_body, g.own[name] = name, body, {}, true
+  part.text = reads.without_comments(body)
+  part.names = reads.names_in(part.text)
+  for _, word in ipairs(part.names) do
+    part.in_body[word.name] = true
+  end
+  return part
+end
+
 --- A generator for the kernel view `k`: `ops`, `inputs` (index arrays first), `outputs`.
 ---@param k sectile.View
 ---@param kernel string the kernel's name
@@ -114,14 +127,18 @@ function cuda.new(k, kernel, threads)
     multiples = kit.map(k.multiples, kit.copy),
     arguments_of = {}, old = {}, scalar_names = {}, extent_names = {}, types_of = {},
   }, G)
-  g.own[kernel], g.own.compute = true, true
+  g.own[kernel] = true
+  g.whole = part_of(g, "compute", k.body)
+  g.steps = kit.map(k.steps or {}, function(step, n)
+    local part = part_of(g, "step_" .. n, step.body, step)
+    part.suffix = "_" .. n
+    part.doc = string.format("Step %d, %s.", n, step.per_row and "once a row"
+      or "for one element of a row")
+    return part
+  end)
   bind_types(g)
-  g.body = reads.without_comments(k.body)
-  local names = reads.names_in(g.body)
-  g.in_body = {}
-  for _, word in ipairs(names) do
-    g.in_body[word.name] = true
-  end
+  g.body, g.in_body = g.whole.text, g.whole.in_body
+  local names = g.whole.names
   for n, op in ipairs(k.operands) do
     op.style = kit.pointer_style(op)
     op.used = op.is_index and { 1 } or reads.fields(op, g.body, names)
@@ -140,6 +157,15 @@ function cuda.new(k, kernel, threads)
     end
     return a.number < b.number
   end)
+  g.whole.outputs = g.outputs
+  for n, step in ipairs(g.steps) do
+    step.outputs = kit.map(k.steps[n].outputs, function(number) return g.ops[number] end)
+    step.reads = kit.map(g.ops, function(op)
+      return kit.map(reads.of(op, step.text, step.names), function(read)
+        return step.in_body[read.name] and not op.is_output and read or nil
+      end)
+    end)
+  end
   bind_names(g)
   for _, old in pairs(g.old) do
     old.reads = { { name = old.name, used = old.used, offset = old.offset } }
@@ -391,40 +417,48 @@ function G:types()
   return declare.types(self.k)
 end
 
--- Names and parameters of the function compute: what the body mentions.
-local function element_params(g)
+-- Names and parameters of the function that a body becomes: what it mentions.
+local function element_params(g, part)
   local list = {}
   local function add(name, type)
     list[#list + 1] = { name = name, type = type }
   end
   for _, op in ipairs(g.inputs) do
-    for _, read in ipairs((op.is_index or op.old_of) and {} or op.reads) do
+    local some = part.reads and part.reads[op.number] or op.reads
+    for _, read in ipairs((op.is_index or op.old_of) and {} or some) do
       local type = g:type(op)
       add(read.name, op.record.bare and type .. " " or "const " .. type .. " &")
     end
-    if op.is_index and g.in_body[op.name] then
+    if op.is_index and part.in_body[op.name] then
       add(op.name, "long long ")
     end
   end
   for n, scalar in ipairs(g.k.scalars) do
-    if g.in_body[scalar.name] then
+    if part.in_body[scalar.name] then
       add(scalar.name, scalar.cuda .. " ")
       list[#list].value = g.scalar_names[n]
     end
   end
   for d, dim in ipairs(g.k.dims) do
-    if g.in_body[dim] then
+    if part.in_body[dim] then
       add(dim, "long long ")
       list[#list].dim = d
     end
   end
   for n, name in ipairs(g.k.extent_names) do -- where the body says what a dimension is
-    if g.in_body["n_" .. name] then
+    if part.in_body["n_" .. name] then
       add("n_" .. name, "long long ")
       list[#list].value = g.extent_names[n]
     end
   end
-  for _, op in ipairs(g.outputs) do
+  for _, step in ipairs(part.values and g.steps or {}) do
+    for _, value in ipairs(step.values) do
+      if step == part or part.in_body[value.name] then
+        add(value.name, value.cuda .. (step == part and " &" or " "))
+      end
+    end
+  end
+  for _, op in ipairs(part.outputs) do
     add(op.name, g:type(op) .. " &")
     if op.keeps then
       add(op.name .. "_kept", "bool &")
@@ -433,12 +467,14 @@ local function element_params(g)
   return list
 end
 
---- The function compute: the user's body, under the user's names.
+--- The function compute: the user's body, under the user's names; or that of a step.
+---@param step? table one of g.steps
 ---@return string
-function G:compute()
-  local list = kit.map(element_params(self), function(p) return p.type .. p.name end)
-  local head = "__device__ __forceinline__ void compute("
-  local body, least = self.k.body, math.huge
+function G:compute(step)
+  local part = step or self.whole
+  local list = kit.map(element_params(self, part), function(p) return p.type .. p.name end)
+  local head = "__device__ __forceinline__ void " .. part.name .. "("
+  local body, least = part.body, math.huge
   for spaces in string.gmatch(body, "\n( *)%S") do
     least = math.min(least, #spaces)
   end
@@ -451,10 +487,12 @@ end
 --- `values` lacks what a kept output held, or has a flag `<output>_kept`, the caller stores unless
 --- that flag, which is declared here if need be, is set.
 ---@param values table<string, string>
+---@param step? table one of g.steps: a call of its function
 ---@return string
-function G:call(values)
+function G:call(values, step)
+  local part = step or self.whole
   local list, before, behind = {}, {}, {}
-  for _, op in ipairs(self.outputs) do
+  for _, op in ipairs(part.outputs) do
     local old = self.old[op.number] and values[self.old[op.number].name]
     local restore = old and string.format("%s = %s;", values[op.name], old)
     before[#before + 1] = op.is_inout and restore or nil
@@ -467,10 +505,10 @@ function G:call(values)
       end
     end
   end
-  for n, param in ipairs(element_params(self)) do
+  for n, param in ipairs(element_params(self, part)) do
     list[n] = param.value or values[param.name] or error("no value for " .. param.name, 2)
   end
-  return kit.concat { kit.concat(before), "compute(" .. table.concat(list, ", ") .. ");",
+  return kit.concat { kit.concat(before), part.name .. "(" .. table.concat(list, ", ") .. ");",
     kit.concat(behind) }
 end
 

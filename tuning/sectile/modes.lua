@@ -550,6 +550,11 @@ local function build(s)
   view.sizes, view.requires, view.multiples = sizes_of(s), s.requires, s.multiples
   view.user, view.place = k, s.place
   view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)
+  view.steps = k.steps and kit.map(k.steps, function(step)
+    step = kit.copy(step)
+    step.body = with_dims(s, step.body)
+    return step
+  end)
   view.operands = kit.map(s.operands, function(all) return operand_of(view, all) end)
   return view
 end

@@ -71,33 +71,55 @@ function reduce.slots(g)
   return slots, (at + align - 1) // align * align
 end
 
+--- What a partial of a step holds: a slot for each of its values.
+---@param step table one of g.steps
+---@return table slots as above, with the value as op
+---@return integer bytes of the struct
+function reduce.value_slots(step)
+  local at, align = 0, 1
+  local slots = kit.map(step.values, function(value)
+    local type, bytes = accumulator(value, value.reduce), value.bytes == 8 and 8 or 4
+    local slot = {
+      op = value, field = kit.copy(value), how = value.reduce, name = value.name, type = type,
+      identity = identity(value, value.reduce, type),
+    }
+    slot.field.name = ""
+    slot.combined = combined(slot, "one", "other")
+    at, align = (at + bytes - 1) // bytes * bytes + bytes, math.max(align, bytes)
+    return slot
+  end)
+  return slots, (at + align - 1) // align * align
+end
+
 local DEFINITIONS = [[
-// What is known of one element of the outputs so far: a member for each reduced value.
-struct partial {
+// What is known of one %s so far: a member for each reduced value.
+struct partial$ {
   %s
 };
 
 // The identity element.
-__device__ __forceinline__ partial identity() {
+__device__ __forceinline__ partial$ identity$() {
   return {%s};
 }
 
 // Two partial results as one.
-__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
+__device__ __forceinline__ partial$ combine(const partial$ &one, const partial$ &other) {
   return {%s};
 }
 ]]
 
 --- The struct `partial`, its `identity()`, and two as one by `combine`.
 ---@param slots table
+---@param suffix? string of the names, for partials of several steps
 ---@return string
-function reduce.definitions(slots)
+function reduce.definitions(slots, suffix)
   local function joined(field)
     return table.concat(kit.map(slots, function(s) return s[field] end), ", ")
   end
   local members = kit.map(slots, function(s) return s.type .. " " .. s.name .. ";" end)
-  return string.format(DEFINITIONS, table.concat(members, "\n  "), joined("identity"),
-    joined("combined"))
+  local text = string.format(DEFINITIONS, suffix and "row" or "element of the outputs",
+    table.concat(members, "\n  "), joined("identity"), joined("combined"))
+  return (string.gsub(text, "%$", suffix or ""))
 end
 
 --- The initializers of the partial of one element whose outputs are computed.
@@ -109,6 +131,17 @@ function reduce.members(slots, value_of)
     local value = kit.member(value_of(s.op), s.field)
     return s.type == s.field.cuda and value or string.format("(%s)%s", s.type, value)
   end), ", ")
+end
+
+--- What the kernel calls the values of a step whose partial of a whole row is `name`.
+---@param slots table
+---@param name string
+---@param values table<string, string> by the name of the value
+function reduce.name_values(slots, name, values)
+  for _, s in ipairs(slots) do
+    local cast = s.type == s.field.cuda and "" or "(" .. s.field.cuda .. ")"
+    values[s.name] = cast .. name .. "." .. s.name
+  end
 end
 
 --- Statements that store the partial `name` to the outputs.

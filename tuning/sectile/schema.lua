@@ -38,10 +38,21 @@ M["s.kernel"] = {
   { "scalars", "table", "list of `{ name, type }`, given at launch" },
   { "inputs", "table", "list of `s.array`" },
   { "outputs", "table", "list of `s.array`", required = true },
-  { "body", "string", "CUDA C statements for one element", required = true },
+  { "body", "string", "CUDA C statements for one element; required, unless there are `steps`" },
+  { "steps", "table", "instead of a body: list of `{ reduce = { name = how }, body = ... }`, which "
+    .. "reduce rows to values, and of `{ body = ... }`, which use them" },
+  { "over", "table|string", "the dimensions of a row that steps reduce; default: the last" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
     .. "its field; default 0: results agree bit for bit" },
+}
+
+M["a step"] = {
+  { "reduce", "table", "by name, `sum`, `max` or `min` of what the body gives for the elements of "
+    .. "a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than `f64`, where an input "
+    .. "has it)" },
+  { "body", "string", "CUDA C statements for one element, or of what there is once a row",
+    required = true },
 }
 
 M["layout file"] = {

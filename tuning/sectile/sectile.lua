@@ -203,10 +203,8 @@ local words = {
 
 -- A word that option `key` knows.
 local function check_word(key, word, what, place)
-  for _, legal in ipairs(words[key]) do
-    if legal == word then
-      return word
-    end
+  if check.has(words[key], word) then
+    return word
   end
   return check.fail_word(place, tostring(word), "%s: unknown %s '%s'%s", what, key, tostring(word),
     core.suggest(tostring(word), words[key]))
@@ -384,8 +382,85 @@ local function with_dims(arrays, dims)
   return out
 end
 
+-- ---- steps ----
+
+local VALUE_TYPES = { "i32", "i64", "u32", "u64", "f32", "f64" }
+
+-- The type of values where a spec names none.
+local function value_type(inputs)
+  for _, array in ipairs(inputs) do
+    for _, field in ipairs(array.record.fields) do
+      if field[2]:find "^f64" then
+        return "f64"
+      end
+    end
+  end
+  return "f32"
+end
+
+-- { m = "max", n = { "sum", "i64" } } as a list in order of names.
+local function copy_values(reduce, default, what, place)
+  local out = {}
+  check.plain(reduce, what .. ": reduce", place)
+  for name, how in pairs(reduce) do
+    local word, of = how, default
+    if type(how) == "table" then
+      check.list(how, "string", ("%s: '%s'"):format(what, name), place)
+      word, of = how[1], how[2] or default
+    end
+    if type(name) ~= "string" or type(word) ~= "string" then
+      check.fail_key(place, "reduce", "%s: every value has a name, as in reduce = { m = \"max\" }",
+        what)
+    end
+    check.type_name(of, ("value '%s'"):format(name), place)
+    if not check.has(VALUE_TYPES, of) then
+      check.fail_word(place, of, "value '%s': reduced values are %s, not %s", name,
+        table.concat(VALUE_TYPES, " "), of)
+    end
+    out[#out + 1] = { name = name, reduce = check_word("reduce", word, what, place), type = of }
+  end
+  if #out == 0 then
+    check.fail_key(place, "reduce", "%s: reduce names no value, as reduce = { m = \"max\" } does",
+      what)
+  end
+  return out
+end
+
+local function copy_steps(steps, inputs, place)
+  check.list(steps, "table", "steps", place)
+  local out = {}
+  for k, step in ipairs(steps) do
+    local what = ("step %d"):format(k)
+    check.options(step, "a step", place)
+    if #step > 0 then
+      check.fail_key(place, "steps", "%s: every entry has a name, as in { body = \"y = x / s;\" }",
+        what)
+    end
+    out[k] = { body = step.body, reduces = step.reduce ~= nil }
+    out[k].values = step.reduce and copy_values(step.reduce, value_type(inputs), what, place) or {}
+  end
+  if #out == 0 then
+    check.fail_key(place, "steps", "steps is empty; write body = \"...\", or steps that reduce")
+  end
+  return out
+end
+
+-- What is computed: a body, or steps.
+local function check_bodies(options, place)
+  if options.body and options.steps then
+    check.fail_key(place, "steps", "s.kernel has body and steps; steps stand instead of a body, "
+      .. "which may be the last of them: { body = ... }")
+  elseif not options.body and not options.steps then
+    check.fail(place, "s.kernel needs 'body': CUDA C statements for one element; or steps, which "
+      .. "reduce rows first")
+  elseif options.over and not options.steps then
+    check.fail_key(place, "over", "over says what steps reduce, and this kernel has none; a body "
+      .. "reduces to outputs that lack the dimension and have reduce = ...")
+  end
+end
+
 --- A kernel: what a spec script returns.
----@param options table name, dims, scalars, inputs, outputs, body, sizes, tolerance
+---@param options table name, dims, scalars, inputs, outputs, body, steps, over, sizes, tolerance
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -400,13 +475,16 @@ function M.kernel(options)
     check.fail(place, "s.kernel: every entry has a name, as in dims = { \"i\" }")
   end
   check.list(options.dims, "string", "dims", place)
+  check_bodies(options, place)
   local dims = check.copy(options.dims)
+  local inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims)
   return check.seal {
     kind = "kernel", place = place, name = options.name, dims = dims,
-    scalars = copy_scalars(options.scalars or {}, place),
-    inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims),
+    scalars = copy_scalars(options.scalars or {}, place), inputs = inputs,
     outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims),
-    body = options.body, sizes = copy_sizes(options.sizes, place),
+    body = options.body or "", sizes = copy_sizes(options.sizes, place),
+    steps = options.steps and copy_steps(options.steps, inputs, place),
+    over = options.over and texts(options.over, "over", place),
     tolerance = options.tolerance,
   }
 end

@@ -40,15 +40,20 @@ local function load_text(p, op, f, offset)
     p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
 end
 
+-- The name of the value that the kernel has for the user's `name`, the same one in every step.
+local function value_name(p, name)
+  p.values[name] = p.values[name] or p.g:name(name .. "_v")
+  return p.values[name]
+end
+
 -- Declares the value of `op` at one of the places where the body reads it.
 local function declare_read(p, op, read)
-  local g, name, fields = p.g, p.g:name(read.name .. "_v"), op.record.fields
+  local g, name, fields = p.g, value_name(p, read.name), op.record.fields
   local inside = read.inside and g:text(read.inside, binding(p)) .. " ? "
   local function loaded(f, zero)
     local text = load_text(p, op, f, read.offset)
     return inside and inside .. text .. " : " .. zero or text
   end
-  p.values[read.name] = name
   if op.record.bare then
     return "const " .. g:type(op) .. " " .. name .. " = " .. loaded(1, kit.zero(fields[1])) .. ";"
   elseif op.style == "record" then
@@ -62,25 +67,26 @@ local function declare_read(p, op, read)
   return kit.concat(lines)
 end
 
--- Declares the values of all inputs, those of index arrays first, and of the outputs.
-local function declare_values(p)
+-- Declares the values of all inputs, those of index arrays first, and of the outputs; for a step
+-- those that it reads and gives.
+local function declare_values(p, step)
   local g, lines = p.g, {}
   for _, op in ipairs(g.inputs) do
     local kept = op.old_of and not g.ops[op.old_of].is_inout -- is not stored, so not read either
     if op.is_index then
-      local name = g:name(op.name .. "_v")
-      lines[#lines + 1] = string.format("const long long %s = %s;", name,
+      lines[#lines + 1] = string.format("const long long %s = %s;", value_name(p, op.name),
         load_text(p, op, 1, op.offset))
-      p.values[op.name] = name
     else
-      for _, read in ipairs(kept and {} or op.reads) do
+      for _, read in ipairs(kept and {} or step and step.reads[op.number] or op.reads) do
         lines[#lines + 1] = declare_read(p, op, read)
       end
     end
   end
-  for _, op in ipairs(g.outputs) do
-    p.values[op.name] = g:name(op.name .. "_v")
-    lines[#lines + 1] = string.format("%s %s;", g:type(op), p.values[op.name])
+  for _, op in ipairs(step and step.outputs or g.outputs) do
+    lines[#lines + 1] = string.format("%s %s;", g:type(op), value_name(p, op.name))
+  end
+  for _, value in ipairs(step and step.values or {}) do
+    lines[#lines + 1] = string.format("%s %s;", value.cuda, value_name(p, value.name))
   end
   return kit.concat(lines)
 end
@@ -92,9 +98,9 @@ local function store_text(p, op, f, value)
     or string.format("%s = %s;", p.g:place(op, f, with), value)
 end
 
-local function stores(p)
+local function stores(p, outputs)
   local lines = {}
-  for _, op in ipairs(p.g.outputs) do
+  for _, op in ipairs(outputs) do
     local name, first = p.values[op.name], #lines + 1
     local all = #op.used == #op.record.fields
     if op.record.bare or op.style == "record" and all and cuda.moves_whole(op) then
@@ -117,12 +123,12 @@ local function stores(p)
   return kit.concat(lines)
 end
 
-local function call(p)
+local function call(p, step)
   local values = setmetatable({}, { __index = p.values, __newindex = p.values })
   for d, dim in ipairs(p.k.dims) do
     values[dim] = p.index[d]
   end
-  return p.g:call(values)
+  return p.g:call(values, step)
 end
 
 local function start_plan(k, c)
@@ -133,9 +139,9 @@ local function start_plan(k, c)
     p.index[d], p.dims[d] = g:name(dim), d
   end
   p.unravel = function(dims, text) return unravel(p, dims, text) end
-  p.declare_values = function() return declare_values(p) end
-  p.call = function() return call(p) end
-  p.stores = function() return stores(p) end
+  p.declare_values = function(step) return declare_values(p, step) end
+  p.call = function(step) return call(p, step) end
+  p.stores = function(step) return stores(p, (step or g).outputs) end
   p.p = p
   return p
 end
@@ -220,18 +226,60 @@ local function plan_reduction(k, c)
   return g:plan(p)
 end
 
+-- ---- steps ----
+
+-- The partial of a step's values, and what the kernel calls them from there on.
+local function plan_step(p, step)
+  local slots, bytes = reduce.value_slots(step)
+  local mine = p.g:name("found" .. step.suffix)
+  step.definitions = reduce.definitions(slots, step.suffix)
+  step.mine, step.bytes = mine, bytes
+  step.partial = function()
+    local text = reduce.members(slots, function(value) return p.values[value.name] end)
+    reduce.name_values(slots, mine, p.values)
+    return text
+  end
+end
+
+-- A block a row, or LANES of them side by side; each step is a loop over the row.
+local function plan_steps(k, c)
+  local p = start_plan(k, c)
+  local g = p.g
+  p.kept, p.reduced = reduce.dims(k)
+  p.lanes = lanes_of(k)
+  local kept = reduce.count(k, p.kept)
+  p.n_kept, p.n_reduced = g:text(kept), g:text(reduce.count(k, p.reduced))
+  p.static_shared_bytes = 0
+  for _, step in ipairs(g.steps) do
+    if #step.values > 0 then
+      plan_step(p, step)
+      p.static_shared_bytes = p.static_shared_bytes + c.threads * step.bytes
+      p.definitions = kit.concat { p.definitions, step.definitions }
+    end
+  end
+  if p.static_shared_bytes > k.device.smem_block_bytes then
+    return nil, "the threads' partials need more shared memory than a block has"
+  end
+  p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
+  p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
+  p.doc = string.format("A block has %s; every step reads its elements again.",
+    p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row")
+  return g:plan(p)
+end
+
 -- Threads a block, the naive variant's first: 256, or where one has all that becomes an output, the
 -- warps that this keeps busy.
 local function threads(k)
   local list, most = { 256, 128, 512, 1024 }, 0
-  for _, extents in ipairs(k.reduces and k.sizes or {}) do
+  local by_rows = k.reduces or k.steps
+  for _, extents in ipairs(by_rows and k.sizes or {}) do
     local count = 1
     for d = 1, #k.dims do
       count = count * (k.reduced[d] and extents[d] or 1)
     end
     most = math.max(most, count)
   end
-  for _, few in ipairs(k.reduces and lanes_of(k) == 1 and { 128, 64, 32 } or {}) do
+  for _, few in ipairs(by_rows and lanes_of(k) == 1 and { 128, 64, 32 } or {}) do
     if most <= few then
       list = { few, 256, 512, 1024 }
     end
@@ -247,12 +295,13 @@ return {
   splits = "none", -- it is right at all extents
   taps = true,
   reduces = true,
+  steps = true,
   axes = function(k)
     return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
   end,
   where = {},
   template = "direct.cu",
   plan = function(k, c)
-    return (k.reduces and plan_reduction or plan_map)(k, c)
+    return (k.steps and plan_steps or k.reduces and plan_reduction or plan_map)(k, c)
   end,
 }

@@ -1,0 +1,264 @@
+/* Kernels in steps: a row is reduced to named values, which later steps use, until its elements or
+ * what there is once a row are written. Every step has a body of its own, which is checked as the
+ * body of other kernels is; while one is checked, it stands in for the kernel's. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len) {
+  for (int k = 0; k < spec->n_values; k++) {
+    if (strlen(spec->values[k].name) == len && strncmp(spec->values[k].name, name, len) == 0) {
+      return &spec->values[k];
+    }
+  }
+  return NULL;
+}
+
+static int key_line(const sct_spec *spec, const char *name) {
+  return sct_spec_key_line(spec, spec->file, spec->line, name);
+}
+
+/* ---- binding ---- */
+
+static sct_status bind_over(sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_over; k++) {
+    const int d = sct_spec_find_dim(spec, spec->over[k], strlen(spec->over[k]));
+    if (d < 0) {
+      sct_str hint = {0};
+      sct_str_suggest(&hint, spec->over[k], spec->dims, spec->n_dims);
+      const sct_status status =
+          sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
+                           "over: steps reduce some of the kernel's dimensions; '%s' is none%s",
+                           spec->over[k], sct_str_c(&hint));
+      sct_str_free(&hint);
+      return status;
+    }
+    spec->reduced[d] = true;
+  }
+  spec->reduced[spec->n_dims - 1] = spec->reduced[spec->n_dims - 1] || spec->n_over == 0;
+  return SCT_OK;
+}
+
+static bool sums_floats(const sct_value *value) {
+  return value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
+}
+
+static sct_status bind_values(sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_values; k++) {
+    const sct_value *value = &spec->values[k];
+    const int line = key_line(spec, value->name);
+    int tap = -1;
+    SCT_TRY(sct_spec_check_value_name(spec, spec->file, line, "value", value->name, err));
+    if (sct_spec_find_step_value(spec, value->name, strlen(value->name)) != value ||
+        sct_spec_find_value(spec, value->name, strlen(value->name), &tap) >= 0) {
+      return sct_spec_fail_at(spec, err, spec->file, line,
+                              "value '%s' of step %d: the name is taken; choose another one",
+                              value->name, value->step + 1);
+    }
+    if (sums_floats(value) && spec->tolerance_given && spec->tolerance == 0) {
+      return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "tolerance"),
+                              "tolerance = 0 cannot hold for what follows from '%s', a sum of "
+                              "floating-point values: it depends on the order of the summands; "
+                              "leave it out for one that follows from their number",
+                              value->name);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status bind_output(const sct_spec *spec, sct_operand *op, sct_error *err) {
+  if (op->reduce != SCT_REDUCE_NONE) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' has reduce = \"%s\", but this kernel has steps: reduce to "
+                            "a value there, and assign it in a step that follows",
+                            op->name, sct_reduce_name(op->reduce));
+  }
+  if (op->is_inout) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "'%s' is updated in place (inout), which kernels with steps do not do; "
+                            "write an array of another name",
+                            op->name);
+  }
+  op->per_row = true;
+  for (int d = 0; d < spec->n_dims; d++) {
+    op->per_row = op->per_row && !(spec->reduced[d] && sct_spec_moves_with(spec, op, d));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) {
+  if (spec->n_steps == 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(bind_over(spec, err));
+  SCT_TRY(bind_values(spec, err));
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    SCT_TRY(bind_output(spec, &spec->operands[k], err));
+  }
+  return SCT_OK;
+}
+
+/* ---- bodies ---- */
+
+/* What a step assigns that others assign too, or cannot. */
+static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
+  sct_operand *output = &spec->operands[op];
+  sct_step *step = &spec->steps[spec->step];
+  if (step->reduces) {
+    return sct_spec_fail_body(spec, err, 0,
+                              "step %d reduces, so it assigns its values only; output '%s' is "
+                              "assigned by a step of its own: { body = \"%s = ...;\" }",
+                              spec->step + 1, output->name, output->name);
+  }
+  if (output->step >= 0) {
+    return sct_spec_fail_body(spec, err, 0, "output '%s' is assigned by step %d already",
+                              output->name, output->step + 1);
+  }
+  output->step = spec->step;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *other = &spec->operands[k];
+    if (other->step == spec->step && other->per_row != output->per_row) {
+      return sct_spec_fail_body(spec, err, 0,
+                                "step %d assigns '%s', which has one element a row, and '%s', "
+                                "which has all; give each a step of its own",
+                                spec->step + 1, (other->per_row ? other : output)->name,
+                                (other->per_row ? output : other)->name);
+    }
+  }
+  step->per_row = output->per_row;
+  return SCT_OK;
+}
+
+/* Does it lie elsewhere for other elements of a row? */
+static bool moves_along_row(const sct_spec *spec, const sct_operand *op) {
+  bool moves = false;
+  for (int d = 0; d < spec->n_dims; d++) {
+    moves = moves || (spec->reduced[d] && sct_spec_moves_with(spec, op, d));
+  }
+  return moves;
+}
+
+/* A step that is done once a row names nothing that differs along it. */
+static sct_status check_row_step(const sct_spec *spec, const token_list *body, sct_error *err) {
+  for (int k = 0; k < body->n; k++) {
+    const token *t = &body->tokens[k];
+    int tap = -1;
+    const int dim = sct_spec_find_dim(spec, t->text, t->len);
+    const int op = sct_spec_find_value(spec, t->text, t->len, &tap);
+    const bool is_member = k > 0 && sct_token_is(t - 1, ".");
+    const bool along =
+        t->kind == TOKEN_NAME && !is_member &&
+        (dim >= 0 ? spec->reduced[dim] : op >= 0 && moves_along_row(spec, &spec->operands[op]));
+    if (along) {
+      return sct_spec_fail_body(
+          spec, err, t->line,
+          "step %d assigns what there is once a row, so it cannot use '%.*s', "
+          "which differs along it; reduce it to a value in a step before",
+          spec->step + 1, (int)t->len, t->text);
+    }
+  }
+  return SCT_OK;
+}
+
+static void print_step(sct_str *out, const sct_spec *spec, const token_list *body) {
+  sct_str_append(out, "step");
+  for (int k = 0; k < spec->n_values; k++) {
+    const sct_value *value = &spec->values[k];
+    if (value->step == spec->step) {
+      sct_str_printf(out, " %s %s %s", sct_reduce_name(value->reduce),
+                     sct_type_get(value->type)->name, value->name);
+    }
+  }
+  sct_str_append(out, "\nbody");
+  for (int k = 0; k < body->n; k++) {
+    sct_str_printf(out, " %.*s", (int)body->tokens[k].len, body->tokens[k].text);
+  }
+  sct_str_append(out, "\n");
+}
+
+/* Of the step that stands in for the kernel. */
+static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err) {
+  sct_step *step = &spec->steps[spec->step];
+  bool assigned[SCT_MAX_OPERANDS] = {false};
+  token_list body;
+  bool any = step->reduces;
+  SCT_TRY(sct_spec_tokenize(&body, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    any = any || assigned[k];
+    SCT_TRY(assigned[k] ? check_output(spec, k, err) : SCT_OK);
+  }
+  if (!any) {
+    return sct_spec_fail_body(spec, err, 0,
+                              "step %d assigns no output and reduces nothing; what it computes is "
+                              "lost",
+                              spec->step + 1);
+  }
+  SCT_TRY(step->per_row ? check_row_step(spec, &body, err) : SCT_OK);
+  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
+  sct_spec_write_kernel_body(spec, &body);
+  step->kernel_body = spec->kernel_body;
+  print_step(canonical, spec, &body);
+  return SCT_OK;
+}
+
+/* "// m: max" above what a step does with an element. */
+static void join_bodies(sct_spec *spec) {
+  sct_str text = {0};
+  for (int s = 0; s < spec->n_steps; s++) {
+    bool first = true;
+    for (int k = 0; k < spec->n_values; k++) {
+      if (spec->values[k].step == s) {
+        sct_str_printf(&text, "%s%s: %s", first ? "// " : ", ", spec->values[k].name,
+                       sct_reduce_name(spec->values[k].reduce));
+        first = false;
+      }
+    }
+    sct_str_printf(&text, "%s%s%s", first ? "" : "\n", spec->steps[s].body,
+                   s + 1 < spec->n_steps ? "\n" : "");
+  }
+  spec->body = sct_arena_strdup(&spec->arena, sct_str_c(&text));
+  spec->body_line = spec->line;
+  spec->body_in_file = false;
+  sct_str_free(&text);
+}
+
+/* The kernel's body is that of step `step`. */
+static void stand_in(sct_spec *spec, int step) {
+  spec->step = step;
+  spec->body = spec->steps[step].body;
+  spec->body_line = spec->steps[step].body_line;
+  spec->body_in_file = spec->steps[step].body_in_file;
+}
+
+sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err) {
+  sct_str_append(canonical, "over");
+  for (int d = 0; d < spec->n_dims; d++) {
+    sct_str_printf(canonical, "%s%s", spec->reduced[d] ? " " : "",
+                   spec->reduced[d] ? spec->dims[d] : "");
+  }
+  sct_str_append(canonical, "\n");
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    spec->operands[k].step = -1;
+  }
+  for (int s = 0; s < spec->n_steps; s++) {
+    stand_in(spec, s);
+    SCT_TRY(check_step(spec, canonical, err));
+  }
+  if (spec->steps[spec->n_steps - 1].reduces) {
+    return sct_spec_fail_body(
+        spec, err, 0,
+        "the last step reduces, and no step follows that uses its values; end "
+        "with one that assigns outputs: { body = \"%s = ...;\" }",
+        spec->operands[spec->n_inputs].name);
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (op->step < 0) {
+      return sct_spec_fail_at(spec, err, op->file, op->line, "output '%s' is assigned by no step",
+                              op->name);
+    }
+  }
+  join_bodies(spec);
+  return SCT_OK;
+}

@@ -1,0 +1,221 @@
+/* Kernels in steps: what a spec becomes, its mistakes, and which strategies are left. */
+#include "script_test.h"
+
+#include "space/space.h"
+
+#define HEAD "local s = require 'sectile'\n"
+
+/* A kernel over row and col with these steps (line 4), outputs (line 3), and more options (5). */
+static const char *kernel(const char *outputs, const char *steps, const char *more) {
+  static char text[2048];
+  snprintf(text, sizeof text,
+           HEAD "return s.kernel { name = 'k', dims = { 'row', 'col' },\n"
+                "  outputs = { %s },\n"
+                "  inputs = { s.array('x', 'f32'), s.array('b', 'f32', nil, { dims = 'row' }) },"
+                " %s\n"
+                "  %s\n"
+                "  sizes = { { row = 8, col = 9 }, { row = 3, col = 0 } } }\n",
+           outputs, steps, more);
+  return text;
+}
+
+#define Y       "s.array('y', 'f32')"
+#define Y_AND_L Y ", s.array('l', 'f32', nil, { dims = 'row' })"
+#define MAX     "{ reduce = { m = 'max' }, body = 'm = x;' }"
+#define SUM     "{ reduce = { t = 'sum' }, body = 't = expf(x - m);' }"
+#define SOFTMAX "steps = { " MAX ", " SUM ", { body = 'y = expf(x - m) / t;' } },"
+
+static void test_what_it_becomes(void **state) {
+  (void)state;
+  load_ok(kernel(Y, SOFTMAX, ""));
+  assert_int_equal(spec.n_steps, 3);
+  assert_int_equal(spec.n_values, 2);
+  assert_string_equal(spec.values[1].name, "t");
+  assert_int_equal(spec.values[1].reduce, SCT_REDUCE_SUM);
+  assert_int_equal(spec.values[1].type, SCT_TYPE_F32);
+  assert_int_equal(spec.values[1].step, 1);
+  assert_true(!spec.reduces && spec.reduced[1] && !spec.reduced[0]);
+  assert_false(spec.operands[2].per_row);
+  assert_int_equal(spec.operands[2].step, 2);
+  assert_string_equal(spec.body, "// m: max\nm = x;\n// t: sum\nt = expf(x - m);\n"
+                                 "y = expf(x - m) / t;");
+  const int64_t extent[] = {8, 9};
+  assert_true(sct_spec_tolerance(&spec, 2, extent) == 12 * 0x1p-24); /* 4 u sqrt(9) */
+  sct_spec_free(&spec);
+}
+
+static void test_a_maximum_is_exact(void **state) {
+  (void)state;
+  const int64_t extent[] = {8, 9};
+  load_ok(kernel(Y, "steps = { " MAX ", { body = 'y = x - m;' } },", ""));
+  assert_true(sct_spec_tolerance(&spec, 2, extent) == 0);
+  sct_spec_free(&spec);
+}
+
+static void test_what_there_is_once_a_row(void **state) {
+  (void)state;
+  load_ok(kernel(Y_AND_L, "steps = { " MAX ", { body = 'l = m * b;' }, { body = 'y = x - m;' } },",
+                 ""));
+  assert_true(spec.operands[3].per_row && spec.steps[1].per_row && !spec.steps[2].per_row);
+  int64_t read = 0, written = 0;
+  sct_spec_traffic(&spec, &spec.sizes[1], &read, &written);
+  assert_int_equal(written, 12); /* l has an element for each row, even of an empty one */
+  sct_spec_free(&spec);
+}
+
+static void test_rows_of_other_dimensions(void **state) {
+  (void)state;
+  load_ok(kernel(Y, "over = 'row', steps = { " MAX ", { body = 'y = x - m;' } },", ""));
+  assert_true(spec.reduced[0] && !spec.reduced[1]);
+  sct_spec_free(&spec);
+  load_ok(kernel(Y, "over = { 'row', 'col' }, steps = { " MAX ", { body = 'y = x - m;' } },", ""));
+  assert_true(spec.reduced[0] && spec.reduced[1]);
+  sct_spec_free(&spec);
+}
+
+static void test_types_of_values(void **state) {
+  (void)state;
+  load_ok(HEAD "return s.kernel { name = 'k', dims = { 'i' }, inputs = { s.array('x', 'f64') },\n"
+               "  outputs = { s.array('y', 'f64') }, sizes = { { i = 10 } },\n"
+               "  steps = { { reduce = { m = 'max', n = { 'sum', 'i32' } },\n"
+               "              body = 'm = x; n = x > 0.0;' }, { body = 'y = m * n;' } } }\n");
+  assert_int_equal(spec.values[0].type, SCT_TYPE_F64);
+  assert_int_equal(spec.values[1].type, SCT_TYPE_I32);
+  sct_spec_free(&spec);
+}
+
+static void test_the_hash_tells_how(void **state) {
+  (void)state;
+  static const char *const steps[] = {SOFTMAX,
+                                      "steps = { { reduce = { m = 'min' }, body = 'm = x;' }, " SUM
+                                      ", "
+                                      "{ body = 'y = expf(x - m) / t;' } },",
+                                      "over = 'row', " SOFTMAX};
+  sct_hash hash[SCT_COUNT(steps)];
+  for (int k = 0; k < SCT_COUNT(steps); k++) {
+    load_ok(kernel(Y, steps[k], ""));
+    hash[k] = spec.hash;
+    sct_spec_free(&spec);
+  }
+  assert_memory_not_equal(&hash[0], &hash[1], sizeof hash[0]);
+  assert_memory_not_equal(&hash[0], &hash[2], sizeof hash[0]);
+}
+
+/* ---- mistakes ---- */
+
+#define FAILS(line, outputs, steps, more, says)                                                    \
+  assert_fails(kernel(outputs, steps, more), "spec.lua", line, says)
+
+static void test_mistakes_of_tables(void **state) {
+  (void)state;
+  FAILS(4, Y, SOFTMAX, "body = 'y = x;',", "s.kernel has body and steps; steps stand instead of");
+  FAILS(2, Y, "", "", "s.kernel needs 'body'");
+  FAILS(5, Y, "body = 'y = x;',", "over = 'row',", "over says what steps reduce");
+  FAILS(4, Y, "over = 'rov', " SOFTMAX, "", "'rov' is none; did you mean 'row'?");
+  FAILS(4, Y, "steps = {},", "", "steps is empty");
+  FAILS(4, Y, "steps = { { reduce = { m = 'mean' }, body = 'm = x;' } },", "",
+        "step 1: unknown reduce 'mean'");
+  FAILS(4, Y, "steps = { { reduce = { m = { 'max', 'f16' } }, body = 'm = x;' } },", "",
+        "reduced values are i32 i64 u32 u64 f32 f64, not f16");
+  FAILS(4, Y, "steps = { { reduce = 'max', body = 'm = x;' } },", "", "reduce must be a table");
+  FAILS(4, Y, "steps = { { reduce = { 'max' }, body = 'm = x;' } },", "", "every value has a name");
+  FAILS(4, Y, "steps = { { reduce = { x = 'max' }, body = 'x = x;' } },", "", "already an array");
+  FAILS(4, Y, "steps = { " MAX ", " MAX " },", "", "value 'm' of step 2: the name is taken");
+  FAILS(4, Y, "steps = { { redcue = { m = 'max' }, body = 'm = x;' } },", "",
+        "did you mean 'reduce'?");
+  FAILS(5, Y, SOFTMAX, "tolerance = 0,", "tolerance = 0 cannot hold for what follows from 't'");
+  FAILS(3, "s.array('y', 'f32', nil, { dims = 'row', reduce = 'sum' })", SOFTMAX, "",
+        "reduce to a value there");
+  FAILS(3, "s.array('y', 'f32', nil, { inout = true })", SOFTMAX, "", "write an array of another");
+}
+
+static void test_mistakes_of_bodies(void **state) {
+  (void)state;
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm += x;' } },", "",
+        "what one element contributes: write `=`, as in `m = ...;`");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm = x; float q = m;' } },", "",
+        "'m' can be read in a step that follows");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'if (x > 0.0f) m = x;' } },", "",
+        "value m is not assigned when `x > 0.0f` is false");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm = x - t;' }, " SUM " },", "",
+        "'t' is a value of step 2, and this is step 1");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'm = 1.0f; y = x;' } },", "",
+        "'m' is a value of step 1 and cannot be assigned here");
+  FAILS(4, Y, "steps = { " MAX " },", "", "the last step reduces, and no step follows");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm = x; y = x;' } },", "",
+        "output 'y' is assigned by a step of its own");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'float q = m;' } },", "", "what it computes is lost");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'y = m;' }, { body = 'y = x;' } },", "",
+        "output 'y' is assigned by step 2 already");
+  FAILS(3, Y_AND_L, "steps = { " MAX ", { body = 'y = m;' } },", "",
+        "output 'l' is assigned by no step");
+  FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'y = x; l = m;' } },", "",
+        "assigns 'l', which has one element a row, and 'y', which has all");
+  FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'l = m + x;' }, { body = 'y = x;' } },", "",
+        "it cannot use 'x', which differs along it");
+  FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'l = m; ' }, { body = 'y = l;' } },", "",
+        "output 'l' belongs to another step");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'keep(y);' } },", "", "keep() is not known to kernels");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'y = w;' } },", "", "unknown name 'w'");
+}
+
+/* The line of a step's body, even where others have the same text. */
+static void test_lines_of_bodies(void **state) {
+  (void)state;
+  assert_fails(HEAD
+               "return s.kernel { name = 'k', dims = { 'i' }, inputs = { s.array('x', 'f32') },\n"
+               "  outputs = { s.array('y', 'f32'), s.array('z', 'f32') },\n"
+               "  sizes = { { i = 10 } }, steps = {\n"
+               "    { reduce = { m = 'max' },\n"
+               "      body = [[\n"
+               "        m = x;\n"
+               "      ]] },\n"
+               "    { body = [[\n"
+               "        y = m;\n"
+               "        z = q;\n"
+               "      ]] } } }\n",
+               "spec.lua", 11, "unknown name 'q'");
+}
+
+/* ---- strategies ---- */
+
+static void test_strategies_must_say_that_they_know_steps(void **state) {
+  (void)state;
+  sct_device_desc device;
+  sct_script *script = NULL;
+  sct_space space = {0};
+  (void)mkdir(path_of("own"), 0700);
+  write_file("own/unable.lua", "return { name = 'unable', template = 'direct.cu', axes = {},\n"
+                               "  plan = function() end }\n");
+  load_ok(kernel(Y, SOFTMAX, ""));
+  assert_int_equal(sct_script_load_device(&device, "h200", &err), SCT_OK);
+  assert_int_equal(sct_script_new(&script, &spec, &device, path_of("own"), &err), SCT_OK);
+  assert_int_equal(sct_script_space(&space, script, &err), SCT_OK);
+  for (int k = 0; k < space.n_strategies; k++) {
+    const sct_strategy *s = &space.strategies[k];
+    const bool able = strcmp(s->name, "direct") == 0 || strcmp(s->name, "rows") == 0;
+    assert_int_equal(s->applies, able);
+    if (!able) {
+      assert_string_equal(s->why_not, "the kernel has a body, not steps");
+    }
+  }
+  sct_space_free(&space);
+  sct_script_free(script);
+  sct_spec_free(&spec);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_it_becomes),
+      cmocka_unit_test(test_a_maximum_is_exact),
+      cmocka_unit_test(test_what_there_is_once_a_row),
+      cmocka_unit_test(test_rows_of_other_dimensions),
+      cmocka_unit_test(test_types_of_values),
+      cmocka_unit_test(test_the_hash_tells_how),
+      cmocka_unit_test(test_mistakes_of_tables),
+      cmocka_unit_test(test_mistakes_of_bodies),
+      cmocka_unit_test(test_lines_of_bodies),
+      cmocka_unit_test(test_strategies_must_say_that_they_know_steps),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
