@@ -371,6 +371,19 @@ function G:vector(op, f, dim, width)
   return vector
 end
 
+--- The same, where one instruction moves more than an element of it and the first lies lowest;
+--- else nil.
+---@param op sectile.Operand
+---@param f? integer
+---@param dim integer
+---@param width integer
+---@return table?
+function G:wide_vector(op, f, dim, width)
+  local vector = self:vector(op, f, dim, width)
+  local element = f and op.record.fields[f].bytes or op.record.align
+  return vector and not vector.reversed and vector.word > element and vector or nil
+end
+
 --- Takes what a vector needs of extents and pointers into the plan.
 ---@param op sectile.Operand
 ---@param vector table what g:vector gave

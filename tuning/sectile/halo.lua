@@ -56,10 +56,8 @@ end
 
 -- How far taps reach: for each of the kernel's dimensions below and above.
 local function reach_of(k)
-  local below, above = {}, {}
-  for dim = 1, #k.dims do
-    below[dim], above[dim] = 0, 0
-  end
+  local below = kit.map(k.dims, function() return 0 end)
+  local above = kit.copy(below)
   for _, op in ipairs(k.operands) do
     local dims = #op.taps > 0 and halo.dims_of(k, op)
     for _, tap in ipairs(dims and op.taps or {}) do
@@ -126,19 +124,16 @@ local function place_line(p, s)
     local off, name = kit.const_of(rest), p.names[dim]
     local at = cuda.var(name) + off
     if dim == p.dim_m or dim == p.dim_c then
-      local along_m = dim == p.dim_m
+      local along_m, extent = dim == p.dim_m, g:text(op.extent[d])
       local start = halo.plus(string.format("first_%s + %s", name, along_m and "i" or "j"),
         off - (along_m and s.below or s.below_c))
-      list[#list + 1] = string.format("long long %s = %s;", name, start)
-      local extent = g:text(op.extent[d])
-      local outside = border and string.format("%s = %s(%s, %s)", name, border, name, extent)
-        or string.format("!is_inside(%s, %s)", name, extent)
-      list[#list + 1] = border and string.format("if (kGuarded) %s;", outside)
-        or string.format("if (kGuarded && %s) return nullptr;", outside)
+      kit.append(list, string.format("long long %s = %s;", name, start), border
+        and string.format("if (kGuarded) %s = %s(%s, %s);", name, border, name, extent)
+        or string.format("if (kGuarded && !is_inside(%s, %s)) return nullptr;", name, extent))
       s.zero = s.zero or not border
       at = cuda.var(name)
     end
-    with[#with + 1], with[#with + 2] = op.index[d], at
+    kit.append(with, op.index[d], at)
     if dim == p.dim_x then
       s.off, s.n_columns = off, g:text(op.extent[d])
     end
@@ -196,6 +191,11 @@ function halo.stream(p, op, f)
     s.j, s.int_j, s.at_j, s.line_name = ", j", ", int j", "[j]", "(i, j)"
   end
   measure(p, s)
+  -- the lines that a thread's own elements reach
+  s.own_m = s.has_m and p.rows + s.below + s.above or 1
+  s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
+  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
+  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
   s.word, s.piece = halo.word_text(g, op, f), g:single(op, f)
   place_line(p, s)
   s.load_beyond = load_beyond(p, s)
@@ -251,28 +251,22 @@ end
 --- a reason if rows do not start on vectors.
 function halo.registers(p, s)
   local g = p.g
-  local known = p.vec > 1 and g:vector(s.op, s.f, p.dim_x, p.vec)
-  local align = s.f and s.op.record.fields[s.f].bytes or s.op.record.align
-  if p.vec > 1 and (not known or known.word <= align) then
-    return nil, s.op.name .. ": its rows do not start on vectors of this width"
-  end
+  local known = g:wide_vector(s.op, s.f, p.dim_x, p.vec)
   if known then
     g:adopt(s.op, known, p.vec)
+  elseif p.vec > 1 then
+    return nil, s.op.name .. ": its rows do not start on vectors of this width"
   end
   local word = known and known.word or (g:single(s.op, s.f))
   local own = string.format("<vec<%s, kVec>, %d>(%s(i%s, last_%s))", s.type, word, s.at, s.j, p.x)
   s.load = s.zero and string.format("kGuarded ? load_or_zero%s\n    : load%s", own, own)
     or "load" .. own
-  s.own_m = s.has_m and p.rows + s.below + s.above or 1
-  s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
-  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
   local lines, ends = spans_of_columns(p, s, false), spans_of_columns(p, s, true)
   s.first, s.last = by_column(lines.first), by_column(lines.last)
   s.from, s.to = by_column(lines.from), by_column(lines.to)
   s.ends_first, s.ends_last = by_column(ends.first), by_column(ends.last)
   s.ends_from, s.ends_to = by_column(ends.from), by_column(ends.to)
   s.has_ends, s.ends_ahead = s.left + s.right > 0, s.ends_first ~= s.ends_last
-  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
   local values = 0
   for j = 1, s.own_c do
     values = values + (lines.to[j] - lines.first[j]) * (s.left + p.vec + s.right)
@@ -299,10 +293,6 @@ function halo.shared(p, s, start)
   s.all_bytes = g:text(s.op.bytes)
   s.line_of = s.has_c and string.format("line / %d, line %% %d", c, c) or "line"
   s.k_from = halo.plus("k", -s.left - s.off)
-  s.own_m = s.has_m and p.rows + s.below + s.above or 1
-  s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
-  s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
-  s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
   local i = s.has_m and (p.c and "i" or "own + i") or "0"
   s.own_line = not s.has_c and i or i == "0" and "own + j"
     or string.format("%s * %d + own + j", i, c)

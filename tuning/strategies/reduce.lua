@@ -78,14 +78,6 @@ local function odd_word(p, op)
   return E.divisor(op.offset[1] - p.start) % ODD_VECTOR_BYTES == 0 and ODD_VECTOR_BYTES or nil
 end
 
--- How `width` neighbours of field f, or of whole records, move in words that are wider than an
--- element's; nil if they do not.
-local function wide_vector(g, op, f, width)
-  local vector = g:vector(op, f, #g.k.dims, width)
-  return vector and not vector.reversed
-    and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
-end
-
 -- The access path of field f of `op`, or of its whole records: "item" (a value a vector), "vector",
 -- "elements"; of a vector also its words' bytes.
 local function path_of(p, op, f)
@@ -100,7 +92,7 @@ local function path_of(p, op, f)
     end
     return "elements"
   end
-  local vector = wide_vector(g, op, f, p.vec)
+  local vector = g:wide_vector(op, f, last, p.vec)
   if vector then
     g:adopt(op, vector, p.vec)
     return "vector", vector.word
@@ -393,7 +385,7 @@ end
 local function any_vector(g, width)
   return kit.any(g.inputs, function(op)
     return kit.any(op.used, function(f)
-      return wide_vector(g, op, nil, width) or wide_vector(g, op, f, width)
+      return g:wide_vector(op, nil, #g.k.dims, width) or g:wide_vector(op, f, #g.k.dims, width)
     end)
   end)
 end

@@ -18,41 +18,30 @@ local WORKING_REGISTERS = 24 -- of a thread in addition to them
 
 -- How compute_line calls indices, that of the fastest dimension as `x`.
 local function binding(p, x)
-  local with, k = {}, p.k
-  for d = 1, #k.dims do
-    with[#with + 1] = k.index[d]
-    with[#with + 1] = d == p.dim_x and x or cuda.var(p.names[d])
-  end
-  for _, op in ipairs(p.g.inputs) do
-    if op.is_index and p.index_text[op.number] then
-      with[#with + 1] = op.index_value
-      with[#with + 1] = cuda.var("(long long)" .. p.index_text[op.number])
-    end
-  end
-  return with
+  local at = kit.map(p.names, cuda.var)
+  at[p.dim_x] = x or at[p.dim_x]
+  return p.g:binding(at, function(op) return p.index_text[op.number] end)
 end
 
 -- Loads an input that has no taps: once for all elements of a vector, as a vector, or one by one.
-local function load_plain(p, op, f, values)
+-- The text of its value.
+local function load_plain(p, op, f)
   local g = p.g
   local type, name = g:type(op, f), g:name(f and op.name .. "_" .. op.record.fields[f].name .. "_v"
     or op.name .. "_v")
   local changes = g:changes(op, p.dim_x)
-  local known = not p.shared and p.vec > 1 and changes and g:vector(op, f, p.dim_x, p.vec)
-  local align = f and op.record.fields[f].bytes or op.record.align
-  if known and not known.reversed and known.word > align then
+  local known = not p.shared and changes and g:wide_vector(op, f, p.dim_x, p.vec)
+  if known then
     g:adopt(op, known, p.vec)
     table.insert(p.per_line, string.format("const vec<%s, kVec> %s = %s<vec<%s, kVec>, %d>(%s);",
       type, name, cuda.load_name(op), type, known.word, g:address(op, f, binding(p))))
-    values[name] = name .. "[e]"
-  else
-    local each = changes and p.vec > 1
-    table.insert(each and p.each_list or p.per_line, string.format("const %s %s = %s<%s%s>(%s);",
-      type, name, cuda.load_name(op), type, halo.word_text(g, op, f),
-      g:address(op, f, binding(p, each and p.of_e))))
-    values[name] = name
+    return name .. "[e]"
   end
-  return values[name]
+  local each = changes and p.vec > 1
+  table.insert(each and p.each_list or p.per_line, string.format("const %s %s = %s<%s%s>(%s);",
+    type, name, cuda.load_name(op), type, halo.word_text(g, op, f),
+    g:address(op, f, binding(p, each and p.of_e))))
+  return name
 end
 
 -- Declares a record in parts, `texts[f]` being its fields' values; its name.
@@ -79,12 +68,12 @@ local function read_inputs(p, values)
         values[read.name] = texts[0] or assemble(p, op, read.name, texts)
       end
     elseif op.record.bare or op.style == "record" then
-      values[op.name] = load_plain(p, op, nil, {})
-      p.index_text[op.number] = op.is_index and values[op.name]
+      values[op.name] = load_plain(p, op)
+      p.index_text[op.number] = op.is_index and "(long long)" .. values[op.name]
     else
       local texts = {}
       for _, f in ipairs(op.used) do
-        texts[f] = load_plain(p, op, f, {})
+        texts[f] = load_plain(p, op, f)
       end
       values[op.name] = assemble(p, op, op.name, texts)
     end
@@ -183,16 +172,13 @@ local function cut(p)
   local g, k, list, total = p.g, p.k, {}, nil
   local groups = p.threads // p.lanes
   list[1] = "unsigned int rest = blockIdx.x;"
-  local order = { p.dim_x }
-  for _, dim in ipairs { p.dim_c or 0, p.dim_m or 0 } do
-    order[#order + 1] = dim > 0 and dim or nil
-  end
+  local order = kit.map({ p.dim_x, p.dim_c or 0, p.dim_m or 0 }, function(dim)
+    return dim > 0 and dim or nil
+  end)
+  local places, n_inner = {}, #order
   for dim = #k.dims, 1, -1 do
-    if dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c then
-      order[#order + 1] = dim
-    end
+    order[#order + 1] = not kit.has(order, dim) and dim or nil
   end
-  local places = {}
   for n, dim in ipairs(order) do
     local name, each = p.names[dim], dim == p.dim_x and p.columns or dim == p.dim_m and p.block_m
       or dim == p.dim_c and p.block_c or 1
@@ -206,7 +192,6 @@ local function cut(p)
       number = string.format("rest %% %s", count)
       g:require(tiles:lt(1 << 31))
     end
-    local outer = dim ~= p.dim_x and dim ~= p.dim_m and dim ~= p.dim_c
     local text = string.format(n < #order and "(long long)(%s) * %d" or "(long long)%s * %d",
       number, each)
     if not p.shared and dim == p.dim_x then
@@ -215,7 +200,7 @@ local function cut(p)
       text = string.format("%s + threadIdx.x / kLanes * %s", text,
         dim == p.dim_m and p.rows * p.march or p.wide)
     end
-    local first = outer and name or "first_" .. name
+    local first = n > n_inner and name or "first_" .. name
     list[#list + 1] = string.format("const long long %s = %s;", first, text)
     places[#places + 1] = first
     if n < #order then
@@ -225,7 +210,6 @@ local function cut(p)
   p.grid = total
   return kit.concat(list), places
 end
-
 
 -- Condition that all that a tile reads and writes lies inside the arrays; nil: it always does.
 local function inside(p)
@@ -276,12 +260,12 @@ local function outside(p)
   if p.shared then
     return p.n_x .. " == 0"
   end
-  local list = { string.format("first_%s - threadIdx.x %% 32 * kVec >= %s", p.x, p.n_x) }
-  for _, dim in ipairs { p.dim_m or 0, p.dim_c or 0 } do
-    list[#list + 1] = dim > 0 and string.format("first_%s >= %s", p.names[dim],
-      p.g:text(p.k.extents[dim])) or nil
-  end
-  return kit.concat(list, " || ")
+  local list = kit.map({ p.dim_m or 0, p.dim_c or 0 }, function(dim)
+    return dim > 0 and string.format("first_%s >= %s", p.names[dim], p.g:text(p.k.extents[dim]))
+      or nil
+  end)
+  return kit.concat({ string.format("first_%s - threadIdx.x %% 32 * kVec >= %s", p.x, p.n_x),
+    table.unpack(list) }, " || ")
 end
 
 local function start_plan(k, c)
@@ -397,16 +381,12 @@ local function plan(k, c)
   p.places = kit.concat(places, ", ")
   p.each_row = halo.each(p.dim_m, "i", 0, "kRows")
   p.each_wide = halo.each(p.c, "j", 0, "kWide")
-  local indices = {}
-  for _, name in ipairs { p.dim_m and "i" or "", p.c and "j" or "", p.shared and "item" or "" } do
-    indices[#indices + 1] = name ~= "" and name or nil
-  end
+  local indices = { p.dim_m and "i" or "", p.c and "j" or "", p.shared and "item" or "" }
   p.line_args = kit.concat(indices, ", ")
-  p.line_params = #indices > 0 and "int " .. kit.concat(indices, ", int ") or ""
-  p.rolling = {} -- what each step loads
-  for _, s in ipairs(p.taps) do
-    p.rolling[#p.rolling + 1] = (p.march == 1 or s.has_m) and s or nil
-  end
+  p.line_params = string.gsub(p.line_args, "%a+", "int %0")
+  p.rolling = kit.map(p.taps, function(s) -- what each step loads
+    return (p.march == 1 or s.has_m) and s or nil
+  end)
   p.place_params = "long long " .. kit.concat(places, ", long long ")
   p.doc = p.shared and string.format("A block computes %d x %s elements from a tile with halo in "
     .. "shared memory.", p.columns, p.block_m .. (p.c and " x " .. p.block_c or ""))
@@ -415,13 +395,9 @@ local function plan(k, c)
   return g:plan(p)
 end
 
-local function tapped(k, good)
-  for _, op in ipairs(k.operands) do
-    if #op.taps > 0 and not good(op) then
-      return false
-    end
-  end
-  return true
+-- Does `test(op)` hold for an array with taps?
+local function tapped(k, test)
+  return kit.any(k.operands, function(op) return #op.taps > 0 and test(op) end)
 end
 
 return {
@@ -429,11 +405,11 @@ return {
   doc = "Threads compute neighbours of some lines; what taps reach is kept in registers or in a "
     .. "tile in shared memory.",
   applies = {
-    { "an array has taps", function(k) return not tapped(k, function() return false end) end },
+    { "an array has taps", function(k) return tapped(k, function() return true end) end },
     { "arrays with taps are read at dimensions plus a constant, the last one included",
-      function(k) return tapped(k, function(op) return halo.dims_of(k, op) end) end },
+      function(k) return not tapped(k, function(op) return not halo.dims_of(k, op) end) end },
     { "neighbours along the last dimension are neighbours in memory",
-      function(k) return tapped(k, function(op) return halo.parts_of(k, op) end) end },
+      function(k) return not tapped(k, function(op) return not halo.parts_of(k, op) end) end },
     { "taps reach along at most three dimensions",
       function(k) return halo.directions(k) ~= false end },
   },
