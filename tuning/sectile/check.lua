@@ -2,6 +2,7 @@
 --- nearest legal name.
 
 local core = require "sectile.core"
+local kit = require "sectile.kit"
 local schema = require "sectile.schema"
 
 local M = {}
@@ -69,8 +70,6 @@ local function article(types)
   local words = types:gsub("|", " or ")
   return (words:find "^[aeiou]" and "an " or "a ") .. words
 end
-
-M.article = article
 
 --- Refuses tables with a metatable: what is read twice must be the same twice.
 ---@param value table
@@ -158,28 +157,16 @@ function M.open(value, kind)
   return thing and thing.kind == kind and thing or nil
 end
 
---- Is `wanted` one of the list's items?
----@param list table
----@param wanted any
----@return boolean
-function M.has(list, wanted)
-  for _, item in ipairs(list) do
-    if item == wanted then
-      return true
-    end
-  end
-  return false
-end
-
---- A plain copy of a table, without whatever metatable it has.
----@param from table
----@return table
-function M.copy(from)
-  local out = {}
-  for key, value in pairs(from) do
-    out[key] = value
-  end
-  return out
+--- One of the words of a list, or an error that begins with `unknown`.
+---@param word any
+---@param known string[]
+---@param unknown string
+---@param place sectile.Place
+---@return string
+function M.word(word, known, unknown, place)
+  local text = tostring(word)
+  return kit.has(known, word) and word
+    or M.fail_word(place, text, "%s '%s'%s", unknown, text, core.suggest(text, known))
 end
 
 --- The name of a type, checked.
@@ -192,13 +179,7 @@ function M.type_name(name, what, place)
     M.fail(place, "%s: a type name such as \"f32\" was expected, not %s", what,
       article(kind_of(name)))
   end
-  local known = core.type_names()
-  for _, legal in ipairs(known) do
-    if legal == name then
-      return name
-    end
-  end
-  return M.fail_word(place, name, "%s: unknown type '%s'%s", what, name, core.suggest(name, known))
+  return M.word(name, core.type_names(), what .. ": unknown type", place)
 end
 
 return M

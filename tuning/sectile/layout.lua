@@ -5,6 +5,7 @@
 
 local core = require "sectile.core"
 local check = require "sectile.check"
+local kit = require "sectile.kit"
 
 local M = {}
 
@@ -31,12 +32,6 @@ local function check_param(param, k, place)
       check.fail_word(place, param[1], "parameter '%s': its values are whole numbers", param[1])
     end
   end
-end
-
-local function copy_param(param)
-  local copy = check.copy(param)
-  copy[2] = param[2] and check.copy(param[2])
-  return copy
 end
 
 --- Reads a layout: a built-in one by its name, or a file below the spec's directory.
@@ -77,7 +72,8 @@ function M.read(name, place)
   local copy = { params = {} }
   for k, param in ipairs(desc.params or {}) do
     check_param(param, k, at)
-    copy.params[k] = copy_param(param)
+    copy.params[k] = kit.copy(param)
+    copy.params[k][2] = param[2] and kit.copy(param[2])
   end
   for _, key in ipairs { "name", "doc", "offset", "bytes", "owns_gaps" } do
     copy[key] = desc[key]
@@ -87,23 +83,6 @@ function M.read(name, place)
 end
 
 -- ---- parameters ----
-
-local function param_names(params)
-  local names = {}
-  for k, param in ipairs(params) do
-    names[k] = param[1]
-  end
-  return names
-end
-
-local function is_listed(param, value)
-  for _, listed in ipairs(param[2] or { value }) do
-    if listed == value then
-      return true
-    end
-  end
-  return false
-end
 
 -- Checks one value of a parameter; a list parameter checks each item.
 local function check_value(name, param, value, place)
@@ -123,7 +102,7 @@ local function check_value(name, param, value, place)
   if number < min and number ~= param.default then
     check.fail(place, "layout %s: %s = %d is too small; at least %d", name, param[1], number, min)
   end
-  if not param.open and not is_listed(param, number) then
+  if not param.open and not kit.has(param[2] or { number }, number) then
     check.fail(place, "layout %s: %s = %d is not one of %s", name, param[1], number,
       table.concat(param[2], ", "))
   end
@@ -141,32 +120,26 @@ local function values_of(name, param, given, place)
   end
   if param.list then
     local many = type(given[1]) == "table" and given or { given }
-    local copies = {}
-    for k, list in ipairs(many) do
+    return kit.map(many, function(list)
       if type(list) ~= "table" then
         check.fail(place, "layout %s: %s takes a list of numbers", name, param[1])
       end
       for _, value in ipairs(list) do
         check_value(name, param, value, place)
       end
-      copies[k] = check.copy(list)
-    end
-    return copies
+      return kit.copy(list)
+    end)
   end
   local list = type(given) == "table" and given or { given }
   if #list == 0 then
     check.fail(place, "layout %s: '%s' has no values", name, param[1])
   end
-  local values = {}
-  for k, value in ipairs(list) do
-    values[k] = check_value(name, param, value, place)
-  end
-  return values
+  return kit.map(list, function(value) return check_value(name, param, value, place) end)
 end
 
 -- Named and positional values of a call such as s.aosoa { lanes = 64 } or s.strided { 8, 1 }.
 local function given_values(name, params, given, place)
-  local names, by_name = param_names(params), {}
+  local names, by_name = kit.map(params, function(param) return param[1] end), {}
   for k, param in ipairs(params) do
     by_name[param[1]] = given[param[1]]
     if param.list and #given > 0 then
@@ -187,14 +160,7 @@ local function given_values(name, params, given, place)
 end
 
 local function text_of(value)
-  if type(value) == "table" then
-    local words = {}
-    for k, item in ipairs(value) do
-      words[k] = tostring(item)
-    end
-    return table.concat(words, ", ")
-  end
-  return tostring(value)
+  return table.concat(kit.map(type(value) == "table" and value or { value }, tostring), ", ")
 end
 
 -- "aosoa(lanes=32)"; a parameter that has no list and its default says nothing and is left out.
@@ -215,13 +181,12 @@ end
 local function combine(read, given, place, out)
   local params, name = read.desc.params, read.desc.name
   local by_name = given_values(name, params, given or {}, place)
-  local lists = {}
-  for k, param in ipairs(params) do
-    lists[k] = values_of(name, param, by_name[param[1]], place)
-  end
+  local lists = kit.map(params, function(param)
+    return values_of(name, param, by_name[param[1]], place)
+  end)
   local function step(k, values)
     if k > #params then
-      local copy = check.copy(values)
+      local copy = kit.copy(values)
       out[#out + 1] = { read = read, values = copy, label = label_of(name, params, copy) }
       return
     end
@@ -306,18 +271,12 @@ local function parameter_value(value, names, ext, place)
 end
 
 local function view(alternative, record, names, ext, place)
-  local l = check.copy(helpers)
+  local l = kit.copy(helpers)
   l.record = record
   for name, value in pairs(alternative.values) do
-    if type(value) == "table" then
-      local list = {}
-      for k, item in ipairs(value) do
-        list[k] = parameter_value(item, names, ext, place)
-      end
-      l[name] = list
-    else
-      l[name] = parameter_value(value, names, ext, place)
-    end
+    l[name] = type(value) == "table"
+      and kit.map(value, function(item) return parameter_value(item, names, ext, place) end)
+      or parameter_value(value, names, ext, place)
   end
   return core.freeze(l, "the layout's `l`")
 end

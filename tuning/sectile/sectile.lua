@@ -14,6 +14,7 @@
 
 local core = require "sectile.core"
 local check = require "sectile.check"
+local kit = require "sectile.kit"
 local layout = require "sectile.layout"
 
 local M = {}
@@ -188,27 +189,16 @@ end
 local function texts(value, what, place)
   local list = type(value) == "table" and value or { value }
   check.list(list, "string|integer", what, place)
-  local out = {}
-  for k, item in ipairs(list) do
-    out[k] = type(item) == "string" and item or ("%d"):format(item)
-  end
-  return out
+  return kit.map(list, function(item)
+    return type(item) == "string" and item or ("%d"):format(item)
+  end)
 end
 
-local words = {
+local WORDS = {
   fill = { "identity", "permuted", "random" },
   reduce = { "sum", "max", "min" },
   border = { "none", "clamp", "zero", "wrap" },
 }
-
--- A word that option `key` knows.
-local function check_word(key, word, what, place)
-  if check.has(words[key], word) then
-    return word
-  end
-  return check.fail_word(place, tostring(word), "%s: unknown %s '%s'%s", what, key, tostring(word),
-    core.suggest(tostring(word), words[key]))
-end
 
 -- { west = { 0, -1 }, ... } as a list in order of names. In one dimension a number will do.
 local function copy_taps(taps, what, place)
@@ -221,7 +211,7 @@ local function copy_taps(taps, what, place)
     end
     local list = type(delta) == "table" and delta or { delta }
     check.list(list, "integer", ("%s: tap '%s'"):format(what, name), place)
-    out[#out + 1] = { name = name, delta = check.copy(list) }
+    out[#out + 1] = { name = name, delta = kit.copy(list) }
   end
   table.sort(out, function(a, b) return a.name < b.name end)
   return out
@@ -278,30 +268,22 @@ function M.array(name, element, lay, options)
       array[option] = texts(options[option], what .. ": " .. option, place)
     end
   end
-  if options.pad ~= nil then
-    array.pad = options.pad
-    if type(array.pad) == "table" then
-      check.list(array.pad, "integer", what .. ": pad", place)
-      array.pad = check.copy(array.pad)
-    end
+  array.pad = options.pad
+  if type(array.pad) == "table" then
+    check.list(array.pad, "integer", what .. ": pad", place)
+    array.pad = kit.copy(array.pad)
+  end
+  for option, words in pairs(WORDS) do
+    array[option] = options[option]
+      and check.word(options[option], words, ("%s: unknown %s"):format(what, option), place)
   end
   if options.taps ~= nil then
     array.taps = copy_taps(options.taps, what, place)
   end
-  if options.border ~= nil then
-    array.border = check_word("border", options.border, what, place)
-    if not array.taps or #array.taps == 0 then
-      check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it",
-        what)
-    end
-  end
-  if options.fill ~= nil then
-    array.fill = check_word("fill", options.fill, what, place)
+  if array.border and #(array.taps or {}) == 0 then
+    check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it", what)
   end
   array.inout = options.inout or nil
-  if options.reduce ~= nil then
-    array.reduce = check_word("reduce", options.reduce, what, place)
-  end
   return check.seal(array)
 end
 
@@ -309,27 +291,21 @@ end
 
 local function open_arrays(list, what, place)
   check.list(list, "table", what, place)
-  local out = {}
-  for k, value in ipairs(list) do
-    out[k] = check.open(value, "array")
-    if not out[k] then
-      check.fail_key(place, what, "%s: item %d must be an s.array(...)", what, k)
-    end
-  end
-  return out
+  return kit.map(list, function(value, k)
+    return check.open(value, "array")
+      or check.fail_key(place, what, "%s: item %d must be an s.array(...)", what, k)
+  end)
 end
 
 local function copy_scalars(list, place)
   check.list(list, "table", "scalars", place)
-  local out = {}
-  for k, scalar in ipairs(list) do
+  return kit.map(list, function(scalar, k)
     if type(scalar[1]) ~= "string" or #scalar ~= 2 then
       check.fail_key(place, "scalars", "scalars: item %d must be { name, type }", k)
     end
     local what = ("scalar '%s'"):format(scalar[1])
-    out[k] = { scalar[1], check.type_name(scalar[2], what, place) }
-  end
-  return out
+    return { scalar[1], check.type_name(scalar[2], what, place) }
+  end)
 end
 
 local function copy_sizes(list, place)
@@ -338,29 +314,16 @@ local function copy_sizes(list, place)
     check.fail_key(place, "sizes", "%d sizes; at most %d are tuned for one kernel", #list,
       MAX_SIZES)
   end
-  local out = {}
-  for k, size in ipairs(list) do
-    out[k] = check.copy(size)
-  end
-  return out
-end
-
-local function repeated(value, n)
-  local list = {}
-  for k = 1, n do
-    list[k] = value
-  end
-  return list
+  return kit.map(list, kit.copy)
 end
 
 -- Copies of the arrays; one without dims has the kernel's.
 local function with_dims(arrays, dims)
-  local out = {}
-  for k, array in ipairs(arrays) do
-    local copy = check.copy(array)
+  return kit.map(arrays, function(array)
+    local copy = kit.copy(array)
     copy.dims = copy.dims or dims
     if type(copy.pad) == "number" then
-      copy.pad = repeated(copy.pad, #copy.dims)
+      copy.pad = kit.map(copy.dims, function() return array.pad end)
     end
     for _, option in ipairs { "at", "extents", "pad" } do
       local list = copy[option]
@@ -377,9 +340,8 @@ local function with_dims(arrays, dims)
           #copy.dims == 1 and "" or "s", tap.name, #tap.delta, #tap.delta == 1 and "" or "s")
       end
     end
-    out[k] = copy
-  end
-  return out
+    return copy
+  end)
 end
 
 -- ---- steps ----
@@ -413,11 +375,12 @@ local function copy_values(reduce, default, what, place)
         what)
     end
     check.type_name(of, ("value '%s'"):format(name), place)
-    if not check.has(VALUE_TYPES, of) then
+    if not kit.has(VALUE_TYPES, of) then
       check.fail_word(place, of, "value '%s': reduced values are %s, not %s", name,
         table.concat(VALUE_TYPES, " "), of)
     end
-    out[#out + 1] = { name = name, reduce = check_word("reduce", word, what, place), type = of }
+    word = check.word(word, WORDS.reduce, what .. ": unknown reduce", place)
+    out[#out + 1] = { name = name, reduce = word, type = of }
   end
   if #out == 0 then
     check.fail_key(place, "reduce", "%s: reduce names no value, as reduce = { m = \"max\" } does",
@@ -476,7 +439,7 @@ function M.kernel(options)
   end
   check.list(options.dims, "string", "dims", place)
   check_bodies(options, place)
-  local dims = check.copy(options.dims)
+  local dims = kit.copy(options.dims)
   local inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims)
   return check.seal {
     kind = "kernel", place = place, name = options.name, dims = dims,
