@@ -23,9 +23,7 @@ end
 ---@param f? integer
 ---@return boolean
 function across.follows(k, op, f)
-  local last = #k.dims
-  local step = not strides.turns(k, op, last) and strides.step(k, op, f or 1, last)
-  return op.record.bare and step and kit.const_of(step) == op.record.bytes
+  return op.record.bare and strides.fixed(k, op, f or 1, #k.dims) == op.record.bytes
 end
 
 -- May vectors lie across rows? Outputs follow the index space, and inputs do, lie along rows or
@@ -71,18 +69,15 @@ end
 
 --- May vectors lie across rows? nil and a reason if not.
 function across.fits(p, c)
-  local k, longest = p.k, 0
+  local k, last = p.k, #p.k.dims
   if c.load == "staged" or c.store == "staged" then
     return nil, "tiles in shared memory have whole rows"
-  end
-  for _, size in ipairs(k.sizes) do
-    longest = math.max(longest, size[#k.dims])
   end
   if not narrowest(k) then
     return nil, "an array moves in another way along rows"
   end
-  p.g:require((0 * k.extents[#k.dims] + p.vec):le(k.extents[#k.dims]))
-  return p.vec <= longest or nil, "rows are shorter than a vector"
+  p.g:require((0 * k.extents[last] + p.vec):le(k.extents[last]))
+  return p.vec <= kit.longest(k, last) or nil, "rows are shorter than a vector"
 end
 
 --- What the template says of places, after modes are counted: the innermost by elements.
@@ -195,9 +190,7 @@ end
 --- May vectors of 16 bytes of the bare input `op` start off a word at a tuned size?
 function across.starts_anywhere(k, op)
   local last, bytes = #k.dims, op.record.bytes
-  local step = op.record.bare and not (op.is_output or op.old_of or op.is_index) and bytes < 16
-    and not strides.turns(k, op, last) and strides.step(k, op, 1, last)
-  if not step or kit.const_of(step) ~= bytes then
+  if op.is_output or op.old_of or op.is_index or bytes >= 16 or not across.follows(k, op) then
     return false
   end
   local width = 16 // bytes

@@ -413,6 +413,25 @@ function G:binding(at, held)
   return with
 end
 
+--- The parts in which an operand moves: false for its whole value, else the fields that the body
+--- mentions.
+---@param op sectile.Operand
+---@param whole any may records move whole?
+---@return (integer|false)[]
+function cuda.parts(op, whole)
+  local all = op.style == "record" and #op.used == #op.record.fields and whole
+  return (op.record.bare or all) and { false } or op.used
+end
+
+--- A name for the value of a part.
+---@param op sectile.Operand
+---@param f? integer|false
+---@return string
+function G:value_name(op, f)
+  local field = f and op.record.fields[f].name or ""
+  return self:name(op.name .. (field == "" and "" or "_" .. field) .. "_v")
+end
+
 -- The function that loads an input: what the kernel writes, too, is not read as if nobody did.
 ---@param op sectile.Operand
 ---@param wanted? string|false default: load
@@ -420,6 +439,26 @@ end
 function cuda.load_name(op, wanted)
   local name = wanted or "load"
   return op.old_of and name ~= "load_streaming" and "load_coherent" or name
+end
+
+--- Text that loads a value. `word`: the bytes of its words, where these are not what load takes.
+---@param name string one of the library's functions
+---@param type string
+---@param word? integer
+---@param address string
+---@return string
+function cuda.load(name, type, word, address)
+  return string.format("%s<%s%s>(%s)", name, type, word and ", " .. word or "", address)
+end
+
+--- The statement that stores one.
+---@param name string
+---@param word? integer
+---@param address string
+---@param value string
+---@return string
+function cuda.store(name, word, address, value)
+  return string.format("%s%s(%s, %s);", name, word and "<" .. word .. ">" or "", address, value)
 end
 
 -- ---- text of the kernel ----

@@ -148,7 +148,7 @@ local function load_beyond(p, s)
   local x, border = p.x, BORDERS[s.op.border]
   local column = halo.plus(x, s.off)
   local function load(from, at)
-    return string.format("%s<%s%s>(%s(i%s, %s))", from, s.type, s.word, s.at, s.j, at)
+    return cuda.load(from, s.type, s.word, string.format("%s(i%s, %s)", s.at, s.j, at))
   end
   if border then
     return string.format("return %s;", load("load",
@@ -165,12 +165,6 @@ function halo.each(counts, name, from, to)
     return counts and string.format("#pragma unroll\n%sfor (int %s = %s; %s < %s; %s++)",
       string.rep(" ", indent), name, from, name, to, name) or ""
   end
-end
-
---- A word's size for `load`, if it is not what the type's alignment promises.
-function halo.word_text(g, op, f)
-  local _, shorter = g:single(op, f)
-  return shorter and string.format(", %d", shorter) or ""
 end
 
 --- The stream of `op`, or of its field `f`: names and texts of the template.
@@ -196,7 +190,7 @@ function halo.stream(p, op, f)
   s.own_c = s.has_c and p.wide + s.below_c + s.above_c or 1
   s.dim_j = s.has_c and string.format("[%d]", s.own_c) or ""
   s.each_j = halo.each(s.has_c, "j", 0, s.own_c)
-  s.word, s.piece = halo.word_text(g, op, f), g:single(op, f)
+  s.piece, s.word = g:single(op, f)
   place_line(p, s)
   s.load_beyond = load_beyond(p, s)
   return s
@@ -313,8 +307,7 @@ function halo.tap(p, s, read)
     column = e and halo.plus(e, s.left + by[3]) or tostring(s.left + by[3])
   end
   local value = string.format("%s[%s]%s[%s]", s.lines, i, j, column)
-  return p.shared and s.word ~= "" and string.format("take<%s%s>(&%s)", s.type, s.word, value)
-    or value
+  return p.shared and s.word and cuda.load("take", s.type, s.word, "&" .. value) or value
 end
 
 -- Lines that the taps of `m` by `c` elements reach.

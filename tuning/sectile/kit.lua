@@ -155,6 +155,14 @@ function kit.gcd(a, b)
   return a
 end
 
+--- The largest extent of mode d among the tuned sizes.
+---@param k sectile.View
+---@param d integer
+---@return integer
+function kit.longest(k, d)
+  return math.max(0, table.unpack(kit.map(k.sizes, function(size) return size[d] end)))
+end
+
 --- ceil(e / n) for expressions and integers.
 ---@param e sectile.Expr|integer
 ---@param n sectile.Expr|integer

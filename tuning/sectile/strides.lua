@@ -45,6 +45,17 @@ function strides.step(k, op, f, d)
   return strides.of(op.offset[f], k.index[d], strides.variables(k))
 end
 
+--- The same where it is a constant and no index array says where neighbours lie; else nil.
+---@param k sectile.View
+---@param op sectile.Operand
+---@param f integer
+---@param d integer
+---@return integer?
+function strides.fixed(k, op, f, d)
+  local step = not strides.turns(k, op, d, f) and strides.step(k, op, f, d)
+  return step and kit.const_of(step) or nil
+end
+
 --- Adds to a list of { extent, number } that an extent, if it is a variable, is a multiple of a
 --- number.
 ---@param multiples table

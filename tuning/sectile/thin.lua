@@ -22,8 +22,7 @@ end
 -- Does an operand run along mode d?
 local function is_run(k, d)
   return kit.any(k.operands, function(op)
-    local step = not strides.turns(k, op, d) and strides.step(k, op, 1, d)
-    step = step and kit.const_of(step)
+    local step = strides.fixed(k, op, 1, d)
     return step and (step == op.record.bytes or step == op.record.fields[1].bytes)
   end)
 end

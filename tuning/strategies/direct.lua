@@ -27,16 +27,16 @@ end
 -- ---- operands ----
 
 -- The words that field `f` of `op`, or its whole value, needs where it lies below its type's
--- alignment, as text: what C would move at once. NVVM 13.0 moves members of packed records so.
-local function word_text(p, op, f, offset)
+-- alignment: what C would move at once. NVVM 13.0 moves members of packed records so.
+local function word_of(p, op, f, offset)
   local word, shorter = p.g:single(op, f, offset)
-  return (shorter or op.record.packed) and tostring(word) or nil
+  return (shorter or op.record.packed) and word or nil
 end
 
 -- Text that loads field `f` of `op`, or its whole value, from `offset`.
 local function load_text(p, op, f, offset)
-  local word, with = word_text(p, op, f, offset), binding(p)
-  return word and string.format("%s<%s, %s>(%s)", cuda.load_name(op), p.g:type(op, f), word,
+  local word, with = word_of(p, op, f, offset), binding(p)
+  return word and cuda.load(cuda.load_name(op), p.g:type(op, f), word,
     p.g:address(op, f, with, offset)) or p.g:place(op, f, with, offset)
 end
 
@@ -93,34 +93,20 @@ end
 
 -- Text that stores `value` to field `f` of `op`, or as its whole value.
 local function store_text(p, op, f, value)
-  local word, with = word_text(p, op, f), binding(p)
-  return word and string.format("store<%s>(%s, %s);", word, p.g:address(op, f, with), value)
+  local word, with = word_of(p, op, f), binding(p)
+  return word and cuda.store("store", word, p.g:address(op, f, with), value)
     or string.format("%s = %s;", p.g:place(op, f, with), value)
 end
 
 local function stores(p, outputs)
-  local lines = {}
-  for _, op in ipairs(outputs) do
-    local name, first = p.values[op.name], #lines + 1
-    local all = #op.used == #op.record.fields
-    if op.record.bare or op.style == "record" and all and cuda.moves_whole(op) then
-      lines[first] = store_text(p, op, op.record.bare and 1 or nil, name)
-    else
-      for _, f in ipairs(op.used) do
-        lines[#lines + 1] = store_text(p, op, f, kit.member(name, op.record.fields[f]))
-      end
-    end
-    if op.keeps then
-      local text = table.concat(lines, "\n  ", first)
-      local one = first == #lines
-      lines[first] = string.format(one and "if (!%s)\n  %s" or "if (!%s) {\n  %s\n}",
-        p.values[op.name .. "_kept"], text)
-      for n = #lines, first + 1, -1 do
-        lines[n] = nil
-      end
-    end
-  end
-  return kit.concat(lines)
+  return kit.concat(kit.map(outputs, function(op)
+    local name = p.values[op.name]
+    local lines = kit.map(cuda.parts(op, cuda.moves_whole(op)), function(f)
+      return store_text(p, op, f or nil, f and kit.member(name, op.record.fields[f]) or name)
+    end)
+    return op.keeps and string.format(#lines == 1 and "if (!%s)\n  %s" or "if (!%s) {\n  %s\n}",
+      p.values[op.name .. "_kept"], kit.concat(lines, "\n  ")) or kit.concat(lines)
+  end))
 end
 
 local function call(p, step)

@@ -31,19 +31,13 @@ local function changes_from(p, op, from, to)
   end)
 end
 
--- The stride of `op` along mode d, if that is a constant and no index array says where it lies.
-local function fixed_step(p, op, f, d)
-  local step = not strides.turns(p.k, op, d) and strides.step(p.k, op, f or 1, d)
-  return step and kit.const_of(step)
-end
-
 -- Over several modes, those inside the first one of constant extents: are neighbours along all of
 -- them, or those along the first mode, contiguous?
 local function contiguous(p, op, f)
   local bytes, k = f and op.record.fields[f].bytes or op.record.bytes, p.k
-  local stride, all, along = bytes, true, fixed_step(p, op, f, p.side) == bytes
+  local stride, all, along = bytes, true, strides.fixed(k, op, f or 1, p.side) == bytes
   for d = #k.dims, p.side, -1 do
-    all = all and fixed_step(p, op, f, d) == stride
+    all = all and strides.fixed(k, op, f or 1, d) == stride
     along = along and not strides.turns(k, op, d)
     stride = d > p.side and stride * kit.const_of(k.extents[d]) or stride
   end
@@ -111,13 +105,6 @@ local function path_of(p, op, f)
   return path == "inner" and path or "elements"
 end
 
--- The words of a field by itself: as a template argument, "" where they are as wide as its type is
--- aligned, and as bytes.
-local function narrower(p, op, f)
-  local word, shorter = p.g:single(op, f)
-  return shorter and string.format(", %d", shorter) or "", word
-end
-
 -- How values of an access path lie in registers: elements of a vector, further dimensions of the
 -- array, where element e is, and if they move one by one, how many there are.
 local WHOLE, SINGLE = { count = "kVec", at = "[e]" }, { at = "" }
@@ -149,14 +136,13 @@ end
 local function stream(p, op, f)
   local g = p.g
   local path, vector = path_of(p, op, f)
-  local field = f and op.record.fields[f].name or ""
   local element = g:type(op, f)
   local shape = SHAPES[vector and (vector.shared or 1) > 1 and "shared" or path]
   local count = shape.count
   local x = {
     op = op, f = f, path = path, element = element, each = shape.each, dims = shape.dims or "",
     zero = (f or op.record.bare) and kit.zero(op.record.fields[f or 1]) or element .. "()",
-    name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v"),
+    name = g:value_name(op, f),
     type = count and string.format("vec<%s, %s>", element, count) or element, rows = "",
     is_once = path == "once" or path == "inner" and not changes_from(p, op, 1, p.side - 1),
   }
@@ -168,21 +154,19 @@ local function stream(p, op, f)
     with[2 * #p.k.dims] = with[2 * #p.k.dims] + (p.vec - 1)
   end
   x.address = vector and vector.address or flat_address(p, op, path) or g:address(op, f, with)
-  local words
-  words, x.word = narrower(p, op, f)
+  local word
+  x.word, word = g:single(op, f)
   if vector then
-    words, x.word, x.width = string.format(", %d", vector.word), vector.word, vector.width or p.vec
+    word, x.word, x.width = vector.word, vector.word, vector.width or p.vec
   end
   local moved = path == "elements" and element or x.type
   if op.is_output then
-    x.store = string.format("%s%s(%s, %s);", p.store_name,
-      words == "" and "" or "<" .. string.sub(words, 3) .. ">", x.address,
+    x.store = cuda.store(p.store_name, word, x.address,
       path == "elements" and x.value or x.each and x.name .. "[e]" or x.name)
     return x
   end
   local reused = path == "once" or path == "inner" or (path == "item" and p.vec > 1)
-  x.load = string.format("%s<%s%s>(%s)", cuda.load_name(op, not reused and p.load_name), moved,
-    words, x.address)
+  x.load = cuda.load(cuda.load_name(op, not reused and p.load_name), moved, word, x.address)
   x.load_some = count and string.format("load_some<%s, %s>(%s, %s)", element, count, x.address,
     count == "kAlong" and p.left_along or p.left)
   if path == "reversed" then
@@ -200,18 +184,10 @@ local function streams(p, op, staged)
   if staged then
     return staging.streams(p, op)
   end
-  local list, g = {}, p.g
-  local whole = op.record.bare or op.style == "record" and #op.used == #op.record.fields
-    and cuda.moves_whole(op) and (p.vec == 1 or p.inside > 1 or g:vector(op, nil, #p.k.dims, p.vec)
-      or not changes_from(p, op, p.side))
-  if whole then
-    list[1] = stream(p, op)
-    p.stream_of[op.number] = list[1]
-    return list
-  end
-  for _, f in ipairs(op.used) do
-    list[#list + 1] = stream(p, op, f)
-  end
+  local parts = cuda.parts(op, op.record.bare or cuda.moves_whole(op) and (p.vec == 1
+    or p.inside > 1 or p.g:vector(op, nil, #p.k.dims, p.vec) or not changes_from(p, op, p.side)))
+  local list = kit.map(parts, function(f) return stream(p, op, f or nil) end)
+  p.stream_of[op.number] = not parts[1] and list[1] or nil
   return list
 end
 
@@ -284,10 +260,7 @@ local function choose_side(p, c)
     p.side, p.inside = p.side - 1, p.inside * extent
   end
   p.unit = p.vec // p.inside
-  local extent, longest = kit.const_of(k.extents[p.side]), 0
-  for _, size in ipairs(k.sizes) do
-    longest = math.max(longest, size[p.side])
-  end
+  local extent, longest = kit.const_of(k.extents[p.side]), kit.longest(k, p.side)
   return p.vec % p.inside == 0 and (not extent or extent % p.unit == 0) and p.unit <= longest,
     "a vector is longer than a row, or none ends where a row does"
 end

@@ -103,10 +103,9 @@ end
 -- One field of an operand, or its whole value: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
-  local field = f and op.record.fields[f].name or ""
   local x = { op = op, f = f, element = g:type(op, f) }
   x.path, x.word = path_of(p, op, f)
-  x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
+  x.name = g:value_name(op, f)
   x.many = x.path ~= "item"
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
   x.steady = not changes_any(g, op, p.reduced)
@@ -128,23 +127,16 @@ local function load_text(p, x, with)
   if not vector and not word and built_in then
     return string.format("%s(%s)", streaming and "__ldcs" or "__ldg", p.g:address(op, x.f, with))
   end
-  return string.format("%s<%s%s>(%s)", streaming and "load_streaming" or "load",
-    vector and x.type or x.element, word and ", " .. word or "", p.g:address(op, x.f, with))
+  return cuda.load(streaming and "load_streaming" or "load", vector and x.type or x.element, word,
+    p.g:address(op, x.f, with))
 end
 
 -- The streams of an operand: whole records where they are runs, else the fields that are read.
 local function streams(p, op)
   local g, last = p.g, #p.k.dims
-  local list = {}
-  if op.record.bare or op.style == "record" and #op.used == #op.record.fields
-    and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last)) then
-    list[1] = stream(p, op)
-  else
-    for _, f in ipairs(op.used) do
-      list[#list + 1] = stream(p, op, f)
-    end
-  end
-  return list
+  local whole = op.record.bare or p.vec == 1 or g:vector(op, nil, last, p.vec)
+    or not g:changes(op, last)
+  return kit.map(cuda.parts(op, whole), function(f) return stream(p, op, f or nil) end)
 end
 
 -- Statements that load `list` at the indices' variables.

@@ -27,20 +27,19 @@ end
 -- The text of its value.
 local function load_plain(p, op, f)
   local g = p.g
-  local type, name = g:type(op, f), g:name(f and op.name .. "_" .. op.record.fields[f].name .. "_v"
-    or op.name .. "_v")
+  local type, name = g:type(op, f), g:value_name(op, f)
   local changes = g:changes(op, p.dim_x)
   local known = not p.shared and changes and g:wide_vector(op, f, p.dim_x, p.vec)
   if known then
     g:adopt(op, known, p.vec)
-    table.insert(p.per_line, string.format("const vec<%s, kVec> %s = %s<vec<%s, kVec>, %d>(%s);",
-      type, name, cuda.load_name(op), type, known.word, g:address(op, f, binding(p))))
+    type = string.format("vec<%s, kVec>", type)
+    table.insert(p.per_line, string.format("const %s %s = %s;", type, name,
+      cuda.load(cuda.load_name(op), type, known.word, g:address(op, f, binding(p)))))
     return name .. "[e]"
   end
-  local each = changes and p.vec > 1
-  table.insert(each and p.each_list or p.per_line, string.format("const %s %s = %s<%s%s>(%s);",
-    type, name, cuda.load_name(op), type, halo.word_text(g, op, f),
-    g:address(op, f, binding(p, each and p.of_e))))
+  local each, _, word = changes and p.vec > 1, g:single(op, f)
+  table.insert(each and p.each_list or p.per_line, string.format("const %s %s = %s;", type, name,
+    cuda.load(cuda.load_name(op), type, word, g:address(op, f, binding(p, each and p.of_e)))))
   return name
 end
 
@@ -85,22 +84,20 @@ local function write_outputs(p, values, behind)
   local g = p.g
   local store = p.streaming and "store_streaming" or "store"
   for _, op in ipairs(g.outputs) do
-    local whole = op.record.bare or op.style == "record" and cuda.moves_whole(op)
-      and #op.used == #op.record.fields
+    local parts = cuda.parts(op, cuda.moves_whole(op))
+    local whole = not parts[1]
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
     local type, word = g:type(op), known and known.word or 0
     local lies = whole and op == p.first_out.op and p.drift > 0
       and g:single(op) == op.record.bytes
     if p.vec > 1 and (lies or (not p.shared and word > op.record.align)) then
-      local words = ""
       if not lies then
         g:adopt(op, known, p.vec)
-        words = word < kit.word_bytes(p.vec * op.record.bytes) and "<" .. word .. ">" or ""
       end
       table.insert(p.per_line, string.format("vec<%s, kVec> %s;", type, name))
-      local at = g:address(op, nil, binding(p))
-      local statement = string.format("%s%s(%s, %s);", store, words, at, name)
+      local shorter = not lies and word < kit.word_bytes(p.vec * op.record.bytes)
+      local statement = cuda.store(store, shorter and word, g:address(op, nil, binding(p)), name)
       if lies then
         statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
           .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
@@ -113,12 +110,10 @@ local function write_outputs(p, values, behind)
       table.insert(p.each_list, string.format("%s %s;", type, name))
       values[op.name] = name
       local with = binding(p, p.vec > 1 and p.of_e)
-      for _, f in ipairs(whole and { 0 } or op.used) do
-        local at = not whole and f or nil
-        local words = halo.word_text(g, op, at)
-        table.insert(behind, string.format("%s%s(%s, %s);", store,
-          words == "" and "" or "<" .. string.sub(words, 3) .. ">", g:address(op, at, with),
-          whole and name or kit.member(name, op.record.fields[f])))
+      for _, f in ipairs(parts) do
+        local _, shorter = g:single(op, f or nil)
+        table.insert(behind, cuda.store(store, shorter, g:address(op, f or nil, with),
+          f and kit.member(name, op.record.fields[f]) or name))
       end
     end
   end

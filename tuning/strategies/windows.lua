@@ -29,13 +29,11 @@ local function stream(p, op)
   local g, name = p.g, p.g:name(op.name .. "_v")
   local type, streams = g:type(op), p.is_scatter and not op.through_index
   local _, word = g:single(op, 1)
-  local words, with = word and ", " .. word or "", p.binding()
+  local address = g:address(op, 1, p.binding())
   return {
     op = op, name = name, type = type, value = name .. (op.is_output and "" or "[item]"),
-    load = string.format("%s<%s%s>(%s)", cuda.load_name(op, streams and "load_streaming"), type,
-      words, g:address(op, 1, with)),
-    store = string.format("store%s(%s, %s);", word and "<" .. word .. ">" or "",
-      g:address(op, 1, with), name),
+    load = cuda.load(cuda.load_name(op, streams and "load_streaming"), type, word, address),
+    store = cuda.store("store", word, address, name),
   }
 end
 
