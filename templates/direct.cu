@@ -19,24 +19,29 @@ $(g:head(threads)) {
   $(unravel(kept, "row_index"))
 //%   for _, step in ipairs(g.steps) do
 
-//%     if #step.values > 0 then
+//%     if step.reduces then
   partial$(step.suffix) $(step.mine) = identity$(step.suffix)();
 //%     end
 //%     if step.per_row then
-  if (group == 0 && row_index < $(n_kept)) {
+  $(declare_row(step))
+  if (row_index < $(n_kept)) {
 //%     else
   for (long long place = group; place < n_elements; place += kThreads / kLanes) {
     $(unravel(reduced, "place"))
 //%     end
     $(declare_values(step))
     $(call(step))
-//%     if #step.values > 0 then
+//%     if step.reduces then
     $(step.mine) = combine($(step.mine), {$(step.partial())});
-//%     else
+//%     elseif not step.per_row then
     $(stores(step))
+//%     elseif #step.outputs > 0 then
+    if (group == 0) {
+      $(stores(step))
+    }
 //%     end
   }
-//%     if #step.values > 0 then
+//%     if step.reduces then
   $(step.mine) = combine_block<kThreads, kLanes>($(step.mine));
 //%     end
 //%   end

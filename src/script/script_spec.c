@@ -177,7 +177,9 @@ static void read_values(lua_State *L, sct_spec *spec, int table, int step) {
     lua_getfield(L, at, "type");
     value->type = read_type(L);
     lua_getfield(L, at, "reduce");
-    sct_reduce_find(&value->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
+    if (lua_isstring(L, -1)) {
+      sct_reduce_find(&value->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
+    }
     lua_settop(L, at - 1);
   }
 }

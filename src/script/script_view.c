@@ -377,6 +377,7 @@ static void push_steps(lua_State *L, const sct_spec *spec) {
     lua_createtable(L, 0, 4);
     set_string(L, "body", spec->steps[s].kernel_body);
     set_boolean(L, "per_row", spec->steps[s].per_row);
+    set_boolean(L, "reduces", spec->steps[s].reduces);
     push_values(L, spec, s);
     lua_setfield(L, -2, "values");
     lua_newtable(L);

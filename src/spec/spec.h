@@ -189,10 +189,10 @@ typedef struct sct_size {
 
 #define SCT_MAX_VALUES 32 /* of all steps */
 
-/* A value that a step of a kernel reduces, for each row. Later steps read it by its name. */
+/* A value that a step of a kernel gives for each row. Later steps read it by its name. */
 typedef struct sct_value {
   const char *name;
-  sct_reduce reduce;
+  sct_reduce reduce; /* NONE: it is computed once a row */
   sct_type type;
   int step; /* the step that gives it */
 } sct_value;
@@ -203,8 +203,9 @@ typedef struct sct_step {
   const char *body; /* as written, trimmed; where it stands as of sct_spec.body */
   int body_line;
   bool body_in_file;
-  bool reduces; /* it has values */
-  bool per_row; /* it assigns outputs that are so; set by sct_spec_finish(), as what follows */
+  bool reduces; /* to its values */
+  bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
+                   sct_spec_finish() */
   const char *kernel_body;
 } sct_step;
 

@@ -118,12 +118,14 @@ static sct_status explain_read(const assign *a, int unit, int at, const local *l
     sct_str_append(&text, "'");
     print_local(&text, l, unit);
   } else {
-    sct_str_append(&text, "output '");
+    sct_str_append(&text, unit < a->value_unit ? "output '" : "value '");
     print_output(&text, a, unit);
   }
   if (a->gap < 0) {
     sct_str_append(&text, "' is read before it is assigned");
-    if (l) {
+    if (!l && unit >= a->value_unit) {
+      sct_str_append(&text, "; this step computes it");
+    } else if (l) {
       sct_str_printf(&text, "; declare it with a value, as in `%.*s = 0`", (int)l->name->len,
                      l->name->text);
     } else {

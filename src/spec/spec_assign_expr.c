@@ -305,7 +305,7 @@ static sct_status name(assign *a, flow *out) {
   } else if (word != WORD_NONE) {
     return sct_assign_unexpected(a);
   } else if (op < 0 && !value && sct_spec_find_dim(a->spec, t->text, t->len) < 0 &&
-             !sct_spec_is_scalar(a->spec, t)) {
+             !sct_spec_is_scalar(a->spec, t) && !sct_spec_is_extent(a->spec, t)) {
     return sct_spec_fail_body(a->spec, a->err, t->line,
                               "'%.*s' is not declared here: its declaration follows, or its "
                               "block has ended",

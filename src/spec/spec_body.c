@@ -83,13 +83,23 @@ bool sct_spec_is_scalar(const sct_spec *spec, const token *t) {
   return false;
 }
 
+bool sct_spec_is_extent(const sct_spec *spec, const token *t) {
+  bool is = false;
+  for (int k = 0; k < spec->n_extents; k++) {
+    const char *name = spec->extent_names[k];
+    is = is || (t->len == strlen(name) + 2 && strncmp(t->text, "n_", 2) == 0 &&
+                strncmp(t->text + 2, name, t->len - 2) == 0);
+  }
+  return is;
+}
+
 static sct_status declare(screen *s, const token *t) {
   const sct_spec *spec = s->spec;
   int tap = -1;
   if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
       sct_spec_find_step_value(spec, t->text, t->len) ||
       sct_spec_find_dim(spec, t->text, t->len) >= 0 || sct_spec_is_scalar(spec, t) ||
-      sct_spec_word(t->text, t->len) != WORD_NONE) {
+      sct_spec_is_extent(spec, t) || sct_spec_word(t->text, t->len) != WORD_NONE) {
     return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
                               (int)t->len, t->text);
   }
@@ -442,14 +452,15 @@ static sct_status check_value(const screen *s, int k) {
                                         value->name, value->step + 1, value->name, value->name)
                    : SCT_OK;
   }
-  return assigns ? SCT_OK
-                 : sct_spec_fail_body(
-                       s->spec, s->err, t->line,
-                       updates ? "'%s' is reduced (%s), so its step only assigns what one element "
-                                 "contributes: write `=`, as in `%s = ...;`"
-                               : "'%s' is reduced (%s) by this very step, so it is known when all "
-                                 "elements are done; '%s' can be read in a step that follows",
-                       value->name, how, value->name);
+  return assigns || value->reduce == SCT_REDUCE_NONE
+             ? SCT_OK
+             : sct_spec_fail_body(
+                   s->spec, s->err, t->line,
+                   updates ? "'%s' is reduced (%s), so its step only assigns what one element "
+                             "contributes: write `=`, as in `%s = ...;`"
+                           : "'%s' is reduced (%s) by this very step, so it is known when all "
+                             "elements are done; '%s' can be read in a step that follows",
+                   value->name, how, value->name);
 }
 
 /* ---- keep(output); ---- */
@@ -539,9 +550,12 @@ static sct_status check_name(screen *s, int k, int *next) {
     return check_value(s, k);
   }
   const int dim = sct_spec_find_dim(s->spec, t->text, t->len);
-  const bool scalar = sct_spec_is_scalar(s->spec, t);
+  const bool scalar = sct_spec_is_scalar(s->spec, t) || sct_spec_is_extent(s->spec, t);
   if ((dim >= 0 || scalar) && (is_assignment(&s->t[k + 1]) || is_stepped(s, k))) {
-    return cannot_assign(s, t, dim >= 0 ? "an index" : "a scalar");
+    return cannot_assign(s, t,
+                         dim >= 0                         ? "an index"
+                         : sct_spec_is_extent(s->spec, t) ? "an extent"
+                                                          : "a scalar");
   }
   if (dim >= 0) {
     s->spec->body_uses_dim[dim] = true;

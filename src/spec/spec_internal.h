@@ -55,6 +55,8 @@ int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const ch
 int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len);
 int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len);
 bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
+/* Does it name an extent, as "n_col" does? */
+bool sct_spec_is_extent(const sct_spec *spec, const token *t);
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
 int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);

@@ -115,6 +115,12 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
                               output->name, output->step + 1);
   }
   output->step = spec->step;
+  if (step->per_row && !output->per_row) {
+    return sct_spec_fail_body(spec, err, 0,
+                              "step %d computes what there is once a row, and assigns '%s', which "
+                              "has all its elements; give each a step of its own",
+                              spec->step + 1, output->name);
+  }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *other = &spec->operands[k];
     if (other->step == spec->step && other->per_row != output->per_row) {
@@ -125,7 +131,7 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
                                 (other->per_row ? output : other)->name);
     }
   }
-  step->per_row = output->per_row;
+  step->per_row = step->per_row || output->per_row;
   return SCT_OK;
 }
 
@@ -160,13 +166,16 @@ static sct_status check_row_step(const sct_spec *spec, const token_list *body, s
   return SCT_OK;
 }
 
+static const char *how(const sct_value *value) {
+  return value->reduce == SCT_REDUCE_NONE ? "once a row" : sct_reduce_name(value->reduce);
+}
+
 static void print_step(sct_str *out, const sct_spec *spec, const token_list *body) {
   sct_str_append(out, "step");
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
     if (value->step == spec->step) {
-      sct_str_printf(out, " %s %s %s", sct_reduce_name(value->reduce),
-                     sct_type_get(value->type)->name, value->name);
+      sct_str_printf(out, " %s %s %s", how(value), sct_type_get(value->type)->name, value->name);
     }
   }
   sct_str_append(out, "\nbody");
@@ -181,7 +190,11 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
   sct_step *step = &spec->steps[spec->step];
   bool assigned[SCT_MAX_OPERANDS] = {false};
   token_list body;
-  bool any = step->reduces;
+  bool any = false;
+  for (int k = 0; k < spec->n_values; k++) {
+    any = any || spec->values[k].step == spec->step;
+  }
+  step->per_row = any && !step->reduces;
   SCT_TRY(sct_spec_tokenize(&body, spec, err));
   SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
@@ -190,7 +203,7 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
   }
   if (!any) {
     return sct_spec_fail_body(spec, err, 0,
-                              "step %d assigns no output and reduces nothing; what it computes is "
+                              "step %d assigns no output and gives no value; what it computes is "
                               "lost",
                               spec->step + 1);
   }
@@ -210,7 +223,7 @@ static void join_bodies(sct_spec *spec) {
     for (int k = 0; k < spec->n_values; k++) {
       if (spec->values[k].step == s) {
         sct_str_printf(&text, "%s%s: %s", first ? "// " : ", ", spec->values[k].name,
-                       sct_reduce_name(spec->values[k].reduce));
+                       how(&spec->values[k]));
         first = false;
       }
     }
@@ -245,12 +258,11 @@ sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *e
     stand_in(spec, s);
     SCT_TRY(check_step(spec, canonical, err));
   }
-  if (spec->steps[spec->n_steps - 1].reduces) {
-    return sct_spec_fail_body(
-        spec, err, 0,
-        "the last step reduces, and no step follows that uses its values; end "
-        "with one that assigns outputs: { body = \"%s = ...;\" }",
-        spec->operands[spec->n_inputs].name);
+  if (spec->n_values > 0 && spec->values[spec->n_values - 1].step == spec->n_steps - 1) {
+    return sct_spec_fail_body(spec, err, 0,
+                              "the last step gives values, and no step follows that uses them; end "
+                              "with one that assigns outputs: { body = \"%s = ...;\" }",
+                              spec->operands[spec->n_inputs].name);
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];

@@ -19,6 +19,23 @@ __device__ __forceinline__ void combine_across(T (&mine)[kCount]) {
       mine[k] = combine(mine[k], shuffle_xor(mine[k], distance));
 }
 
+// Combines the values of kLanes neighbouring threads, a part of a warp, a warp or the whole block:
+// all of them get the result. For each T at most once in a kernel.
+template <int kLanes, class T> __device__ __forceinline__ T combine_row(const T &mine) {
+  T all[1] = {mine};
+  combine_across<1, (kLanes < 32 ? kLanes : 32)>(all);
+  if (kLanes > 32) {
+    constexpr int kParts = (kLanes + 31) / 32;
+    __shared__ __align__(16) T parts[kParts];
+    if (threadIdx.x % 32 == 0)
+      parts[threadIdx.x / 32] = all[0];
+    __syncthreads();
+    all[0] = parts[threadIdx.x % kParts];
+    combine_across<1, kParts>(all);
+  }
+  return all[0];
+}
+
 // Combines the values of the threads of a block whose numbers differ by multiples of kLanes: all of
 // them get the result.
 template <int kThreads, int kLanes, class T>

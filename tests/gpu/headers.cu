@@ -100,18 +100,31 @@ inline std::vector<float> small_values(long long n, uint64_t seed) {
 
 typedef std::function<cudaError_t(const std::vector<Any> &in, Any out)> Launch;
 
-// Is the float at byte k, or the one that byte k belongs to, within a share of its value or of 1e-6?
-inline bool is_near(const Bytes &got, size_t from, const Bytes &want, size_t k, float share) {
-  float a, b;
-  memcpy(&a, &got[from + k / 4 * 4], 4);
-  memcpy(&b, &want[k / 4 * 4], 4);
-  return fabsf(a - b) <= share * fmaxf(fabsf(b), 1e-6f);
+// How near floats, or bf16s where they have 2 bytes, must come: a share of their value, or of `least`.
+struct Near {
+  float share = 0, least = 1e-6f;
+  size_t bytes = 4;
+};
+
+inline float near_value(const unsigned char *at, size_t bytes) {
+  uint32_t bits = 0;
+  memcpy((unsigned char *)&bits + 4 - bytes, at, bytes);
+  float value;
+  memcpy(&value, &bits, 4);
+  return value;
 }
 
-// `mask` marks the bytes of `want` that the kernel must write; others (padding) may hold anything. With a `share` what it
-// writes are floats, as near as that.
+// Is the value that byte k belongs to near enough?
+inline bool is_near(const Bytes &got, size_t from, const Bytes &want, size_t k, const Near &near) {
+  if (near.share == 0) return false;
+  k = k / near.bytes * near.bytes;
+  const float a = near_value(&got[from + k], near.bytes), b = near_value(&want[k], near.bytes);
+  return fabsf(a - b) <= near.share * fmaxf(fabsf(b), near.least);
+}
+
+// `mask` marks the bytes of `want` that the kernel must write; others (padding) may hold anything.
 inline bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const Bytes &mask, size_t shift, const Launch &launch,
-                     float share = 0) {
+                     const Near &near = Near()) {
   std::vector<Buffer *> buffers;
   std::vector<Any> in;
   for (const Bytes &b : inputs) {
@@ -127,7 +140,7 @@ inline bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const 
   for (size_t i = 0; i < got.size(); i++) {
     const bool inside = i >= kGuard + shift && i < kGuard + shift + want.size();
     const size_t k = i - kGuard - shift;
-    if (inside ? mask[k] && got[i] != want[k] && !(share > 0 && is_near(got, kGuard + shift, want, k, share)) : got[i] != 0xa5) {
+    if (inside ? mask[k] && got[i] != want[k] && !is_near(got, kGuard + shift, want, k, near) : got[i] != 0xa5) {
       if (good && shown++ < 5) {
         printf("  byte %lld of %zu, arrays %zu bytes off: %02x instead of %02x\n", (long long)k, want.size(), shift, got[i],
                inside ? want[k] : 0xa5);
@@ -169,7 +182,7 @@ inline void run_1d(const char *name, size_t misalign, std::function<void(long lo
 
 // Two-dimensional ones; extents up to `most`.
 template <class Make, class Launch2>
-void run_2d(const char *name, size_t misalign, long long most, Make make, Launch2 launch, float share = 0) {
+void run_2d(const char *name, size_t misalign, long long most, Make make, Launch2 launch, const Near &near = Near()) {
   int n_bad = 0, n_cases = 0;
   for (long long rows : kExtents) {
     for (long long cols : kExtents) {
@@ -179,7 +192,7 @@ void run_2d(const char *name, size_t misalign, long long most, Make make, Launch
         Bytes want;
         make(rows, cols, inputs, want);
         n_bad += !run_case(
-            inputs, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) { return launch(in, out, rows, cols); }, share);
+            inputs, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) { return launch(in, out, rows, cols); }, near);
         n_cases++;
       }
     }
@@ -368,6 +381,87 @@ void run_sum(const char *name, bool takes_max, Place place, Count n_out, L launc
         want = bytes_of(b);
       },
       launch);
+}
+
+// The bytes of floats, or of the bf16s nearest to them.
+inline Bytes floats_as(const std::vector<float> &v, bool half) {
+  if (!half) return bytes_of(v);
+  std::vector<uint16_t> h(v.size());
+  for (size_t i = 0; i < v.size(); i++) {
+    uint32_t bits;
+    memcpy(&bits, &v[i], 4);
+    h[i] = (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+  }
+  return bytes_of(h);
+}
+
+// A row of `cols` values: x[c], to be scaled by a[c] and moved by b[c].
+typedef void Row(const float *x, const float *a, const float *b, float *y, long long cols);
+static const float kEps = 1e-3f;
+
+inline void softmax_row(const float *x, const float *, const float *, float *y, long long cols) {
+  double most = -INFINITY, sum = 0;
+  for (long long c = 0; c < cols; c++) most = fmax(most, x[c]);
+  for (long long c = 0; c < cols; c++) sum += exp(x[c] - most);
+  for (long long c = 0; c < cols; c++) y[c] = (float)(exp(x[c] - most) / sum);
+}
+
+inline void layer_norm_row(const float *x, const float *a, const float *b, float *y, long long cols) {
+  double mean = 0, variance = 0;
+  for (long long c = 0; c < cols; c++) mean += (double)x[c] / (double)cols;
+  for (long long c = 0; c < cols; c++) variance += (x[c] - mean) * (x[c] - mean) / (double)cols;
+  for (long long c = 0; c < cols; c++) y[c] = (float)((x[c] - mean) / sqrt(variance + kEps) * a[c] + b[c]);
+}
+
+inline void rms_norm_row(const float *x, const float *a, const float *, float *y, long long cols) {
+  double square = 0;
+  for (long long c = 0; c < cols; c++) square += (double)x[c] * x[c] / (double)cols;
+  for (long long c = 0; c < cols; c++) y[c] = (float)(x[c] / sqrt(square + kEps) * a[c]);
+}
+
+// Rows of x, and n_columns arrays of an element a column, into rows of y.
+template <class L> void run_rows(const char *name, bool half, int n_columns, Row *row, L launch) {
+  Near near;
+  near.share = half ? 1.6e-2f : 2e-4f;
+  near.least = n_columns > 0 ? 0.1f : 1e-6f; // what cancels is as near as what it was made of
+  near.bytes = half ? 2 : 4;
+  run_2d(
+      name, near.bytes, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(rows * cols, 26), a = small_values(cols, 27), b = small_values(cols, 28);
+        std::vector<float> y(x.size());
+        for (long long r = 0; r < rows; r++) row(x.data() + r * cols, a.data(), b.data(), y.data() + r * cols, cols);
+        in = {floats_as(x, half), floats_as(a, half), floats_as(b, half)};
+        in.resize(1 + n_columns);
+        want = floats_as(y, half);
+      },
+      launch, near);
+}
+
+// Rows as integers with a scale a row; the scales lie after the integers, from a multiple of 256 bytes on.
+template <class L> void run_quantised(const char *name, bool half, L launch) {
+  const auto scales_at = [](long long rows, long long cols) { return (rows * cols + 255) / 256 * 256; };
+  int n_bad = 0, n_cases = 0;
+  for (long long rows : kExtents) {
+    for (long long cols : kExtents) {
+      if (rows * cols * 4 > kMost) continue;
+      const std::vector<float> x = small_values(rows * cols, 29);
+      Bytes want(scales_at(rows, cols) + rows * 4), mask(want.size(), 1);
+      for (long long k = rows * cols; k < scales_at(rows, cols); k++) mask[k] = 0;
+      for (long long r = 0; r < rows; r++) {
+        float most = -INFINITY;
+        for (long long c = 0; c < cols; c++) most = fmaxf(most, fabsf(x[r * cols + c]));
+        const float scale = most / 127.0f, inverse = most > 0 ? 127.0f / most : 0.0f;
+        for (long long c = 0; c < cols; c++) want[r * cols + c] = (unsigned char)(int)rintf(x[r * cols + c] * inverse);
+        memcpy(&want[scales_at(rows, cols) + r * 4], &scale, 4);
+      }
+      n_bad += !run_case({floats_as(x, half)}, want, mask, 0, [&](const std::vector<Any> &in, Any out) {
+        return launch(in, out, Any{(char *)out.p + scales_at(rows, cols)}, rows, cols);
+      });
+      n_cases++;
+    }
+  }
+  report(name, n_cases, n_bad);
 }
 
 #ifdef KERNEL_add_const_double3
@@ -995,21 +1089,63 @@ CASE(sum_all_f32) {
 
 #ifdef KERNEL_softmax
 CASE(softmax) {
-  run_2d(
-      "softmax", 4, 4097,
-      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
-        const std::vector<float> x = small_values(rows * cols, 26);
-        std::vector<float> y(x.size());
-        for (long long r = 0; r < rows; r++) {
-          double most = -INFINITY, sum = 0;
-          for (long long c = 0; c < cols; c++) most = fmax(most, x[r * cols + c]);
-          for (long long c = 0; c < cols; c++) sum += exp(x[r * cols + c] - most);
-          for (long long c = 0; c < cols; c++) y[r * cols + c] = (float)(exp(x[r * cols + c] - most) / sum);
-        }
-        in = {bytes_of(x)};
-        want = bytes_of(y);
-      },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax(in[0], out, rows, cols, 0); }, 1e-4f);
+  run_rows("softmax", false, 0, softmax_row,
+           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax(in[0], out, rows, cols, 0); });
+}
+#endif
+
+#ifdef KERNEL_softmax_bf16
+CASE(softmax_bf16) {
+  run_rows("softmax_bf16", true, 0, softmax_row,
+           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax_bf16(in[0], out, rows, cols, 0); });
+}
+#endif
+
+#ifdef KERNEL_layer_norm
+CASE(layer_norm) {
+  run_rows("layer_norm", false, 2, layer_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return layer_norm(in[0], in[1], in[2], out, kEps, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_layer_norm_bf16
+CASE(layer_norm_bf16) {
+  run_rows("layer_norm_bf16", true, 2, layer_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return layer_norm_bf16(in[0], in[1], in[2], out, kEps, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_rms_norm
+CASE(rms_norm) {
+  run_rows("rms_norm", false, 1, rms_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return rms_norm(in[0], in[1], out, kEps, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_rms_norm_bf16
+CASE(rms_norm_bf16) {
+  run_rows("rms_norm_bf16", true, 1, rms_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return rms_norm_bf16(in[0], in[1], out, kEps, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_quantise_rows
+CASE(quantise_rows) {
+  run_quantised("quantise_rows", false, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
+    return quantise_rows(in[0], q, scale, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_quantise_rows_bf16
+CASE(quantise_rows_bf16) {
+  run_quantised("quantise_rows_bf16", true, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
+    return quantise_rows_bf16(in[0], q, scale, rows, cols, 0);
+  });
 }
 #endif
 

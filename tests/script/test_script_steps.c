@@ -63,6 +63,18 @@ static void test_what_there_is_once_a_row(void **state) {
   sct_spec_free(&spec);
 }
 
+static void test_values_once_a_row(void **state) {
+  (void)state;
+  load_ok(kernel(Y_AND_L,
+                 "steps = { " MAX ", { row = { r = 'f32' }, body = 'l = m; r = l / b;' },"
+                 "{ body = 'y = x * r;' } },",
+                 ""));
+  assert_true(spec.values[1].reduce == SCT_REDUCE_NONE && spec.steps[1].per_row);
+  assert_false(spec.steps[1].reduces || spec.steps[2].per_row);
+  assert_non_null(strstr(spec.body, "// r: once a row\nl = m; r = l / b;\n"));
+  sct_spec_free(&spec);
+}
+
 static void test_rows_of_other_dimensions(void **state) {
   (void)state;
   load_ok(kernel(Y, "over = 'row', steps = { " MAX ", { body = 'y = x - m;' } },", ""));
@@ -116,10 +128,12 @@ static void test_mistakes_of_tables(void **state) {
   FAILS(4, Y, "steps = { { reduce = { m = 'mean' }, body = 'm = x;' } },", "",
         "step 1: unknown reduce 'mean'");
   FAILS(4, Y, "steps = { { reduce = { m = { 'max', 'f16' } }, body = 'm = x;' } },", "",
-        "reduced values are i32 i64 u32 u64 f32 f64, not f16");
+        "values are i32 i64 u32 u64 f32 f64, not f16");
   FAILS(4, Y, "steps = { { reduce = 'max', body = 'm = x;' } },", "", "reduce must be a table");
   FAILS(4, Y, "steps = { { reduce = { 'max' }, body = 'm = x;' } },", "", "every value has a name");
   FAILS(4, Y, "steps = { { reduce = { x = 'max' }, body = 'x = x;' } },", "", "already an array");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, row = { r = 'f32' }, body = 'm = x;' } },", "",
+        "a step reduces, or is done once a row");
   FAILS(4, Y, "steps = { " MAX ", " MAX " },", "", "value 'm' of step 2: the name is taken");
   FAILS(4, Y, "steps = { { redcue = { m = 'max' }, body = 'm = x;' } },", "",
         "did you mean 'reduce'?");
@@ -141,7 +155,7 @@ static void test_mistakes_of_bodies(void **state) {
         "'t' is a value of step 2, and this is step 1");
   FAILS(4, Y, "steps = { " MAX ", { body = 'm = 1.0f; y = x;' } },", "",
         "'m' is a value of step 1 and cannot be assigned here");
-  FAILS(4, Y, "steps = { " MAX " },", "", "the last step reduces, and no step follows");
+  FAILS(4, Y, "steps = { " MAX " },", "", "the last step gives values, and no step");
   FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm = x; y = x;' } },", "",
         "output 'y' is assigned by a step of its own");
   FAILS(4, Y, "steps = { " MAX ", { body = 'float q = m;' } },", "", "what it computes is lost");
@@ -157,6 +171,13 @@ static void test_mistakes_of_bodies(void **state) {
         "output 'l' belongs to another step");
   FAILS(4, Y, "steps = { " MAX ", { body = 'keep(y);' } },", "", "keep() is not known to kernels");
   FAILS(4, Y, "steps = { " MAX ", { body = 'y = w;' } },", "", "unknown name 'w'");
+  FAILS(4, Y, "steps = { { row = { r = 'f32' }, body = 'r = x;' }, { body = 'y = r;' } },", "",
+        "it cannot use 'x', which differs along it");
+  FAILS(4, Y, "steps = { { row = { r = 'f32' }, body = 'r = 1.0f; y = r;' } },", "",
+        "step 1 computes what there is once a row, and assigns 'y'");
+  FAILS(4, Y,
+        "steps = { { row = { r = 'f32' }, body = 'float q = r; r = q;' }, { body = 'y = r;' } },",
+        "", "value 'r' is read before it is assigned");
 }
 
 /* The line of a step's body, even where others have the same text. */
@@ -209,6 +230,7 @@ int main(void) {
       cmocka_unit_test(test_what_it_becomes),
       cmocka_unit_test(test_a_maximum_is_exact),
       cmocka_unit_test(test_what_there_is_once_a_row),
+      cmocka_unit_test(test_values_once_a_row),
       cmocka_unit_test(test_rows_of_other_dimensions),
       cmocka_unit_test(test_types_of_values),
       cmocka_unit_test(test_the_hash_tells_how),

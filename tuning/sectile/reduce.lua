@@ -180,4 +180,22 @@ function reduce.count(k, dims)
   return kit.product(kit.map(dims, function(d) return k.extents[d] end))
 end
 
+--- Declarations of the indices of `dims`, the last one fastest, in the number `text`.
+---@param g sectile.Cuda
+---@param names string[] what the kernel calls the index of each mode
+---@param dims integer[]
+---@param text string
+---@return string
+function reduce.unravel(g, names, dims, text)
+  local lines, inner = {}, 1
+  for n = #dims, 1, -1 do
+    local d = dims[n]
+    local at = cuda.var(text) // inner
+    at = n > 1 and at % g.k.extents[d] or at
+    table.insert(lines, 1, string.format("const long long %s = %s;", names[d], g:text(at)))
+    inner = inner * g.k.extents[d]
+  end
+  return kit.concat(lines)
+end
+
 return reduce

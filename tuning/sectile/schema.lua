@@ -51,6 +51,8 @@ M["a step"] = {
   { "reduce", "table", "by name, `sum`, `max` or `min` of what the body gives for the elements of "
     .. "a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than `f64`, where an input "
     .. "has it)" },
+  { "row", "table", "values that the body computes once a row: their types by name, as in "
+    .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",
     required = true },
 }

@@ -360,6 +360,28 @@ local function value_type(inputs)
   return "f32"
 end
 
+local function check_value_type(name, of, place)
+  check.type_name(of, ("value '%s'"):format(name), place)
+  if not kit.has(VALUE_TYPES, of) then
+    check.fail_word(place, of, "value '%s': values are %s, not %s", name,
+      table.concat(VALUE_TYPES, " "), of)
+  end
+end
+
+-- { r = "f32" } as a list in order of names.
+local function copy_row(row, what, place)
+  local out = {}
+  check.plain(row, what .. ": row", place)
+  for name, of in pairs(row) do
+    if type(name) ~= "string" then
+      check.fail_key(place, "row", "%s: every value has a name, as in row = { r = \"f32\" }", what)
+    end
+    check_value_type(name, of, place)
+    out[#out + 1] = { name = name, type = of }
+  end
+  return out
+end
+
 -- { m = "max", n = { "sum", "i64" } } as a list in order of names.
 local function copy_values(reduce, default, what, place)
   local out = {}
@@ -374,11 +396,7 @@ local function copy_values(reduce, default, what, place)
       check.fail_key(place, "reduce", "%s: every value has a name, as in reduce = { m = \"max\" }",
         what)
     end
-    check.type_name(of, ("value '%s'"):format(name), place)
-    if not kit.has(VALUE_TYPES, of) then
-      check.fail_word(place, of, "value '%s': reduced values are %s, not %s", name,
-        table.concat(VALUE_TYPES, " "), of)
-    end
+    check_value_type(name, of, place)
     word = check.word(word, WORDS.reduce, what .. ": unknown reduce", place)
     out[#out + 1] = { name = name, reduce = word, type = of }
   end
@@ -399,8 +417,13 @@ local function copy_steps(steps, inputs, place)
       check.fail_key(place, "steps", "%s: every entry has a name, as in { body = \"y = x / s;\" }",
         what)
     end
+    if step.reduce and step.row then
+      check.fail_key(place, "row", "%s has reduce and row; a step reduces, or is done once a row",
+        what)
+    end
     out[k] = { body = step.body, reduces = step.reduce ~= nil }
-    out[k].values = step.reduce and copy_values(step.reduce, value_type(inputs), what, place) or {}
+    out[k].values = step.reduce and copy_values(step.reduce, value_type(inputs), what, place)
+      or copy_row(step.row or {}, what, place)
   end
   if #out == 0 then
     check.fail_key(place, "steps", "steps is empty; write body = \"...\", or steps that reduce")

@@ -6,19 +6,6 @@ local WARP, SECTOR_BYTES = 32, 32
 
 -- ---- the index space ----
 
--- Declarations of the indices of `dims`, the last one fastest, in the number `text`.
-local function unravel(p, dims, text)
-  local lines, inner = {}, 1
-  for n = #dims, 1, -1 do
-    local d = dims[n]
-    local at = cuda.var(text) // inner
-    at = n > 1 and at % p.k.extents[d] or at
-    table.insert(lines, 1, string.format("const long long %s = %s;", p.index[d], p.g:text(at)))
-    inner = inner * p.k.extents[d]
-  end
-  return kit.concat(lines)
-end
-
 -- How the kernel calls indices of modes, and what index arrays hold.
 local function binding(p)
   return p.g:binding(kit.map(p.index, cuda.var), function(op) return p.values[op.name] end)
@@ -85,7 +72,7 @@ local function declare_values(p, step)
   for _, op in ipairs(step and step.outputs or g.outputs) do
     lines[#lines + 1] = string.format("%s %s;", g:type(op), value_name(p, op.name))
   end
-  for _, value in ipairs(step and step.values or {}) do
+  for _, value in ipairs(step and step.reduces and step.values or {}) do
     lines[#lines + 1] = string.format("%s %s;", value.cuda, value_name(p, value.name))
   end
   return kit.concat(lines)
@@ -124,7 +111,7 @@ local function start_plan(k, c)
   for d, dim in ipairs(k.dims) do
     p.index[d], p.dims[d] = g:name(dim), d
   end
-  p.unravel = function(dims, text) return unravel(p, dims, text) end
+  p.unravel = function(dims, text) return reduce.unravel(g, p.index, dims, text) end
   p.declare_values = function(step) return declare_values(p, step) end
   p.call = function(step) return call(p, step) end
   p.stores = function(step) return stores(p, (step or g).outputs) end
@@ -237,11 +224,16 @@ local function plan_steps(k, c)
   p.n_kept, p.n_reduced = g:text(kept), g:text(reduce.count(k, p.reduced))
   p.static_shared_bytes = 0
   for _, step in ipairs(g.steps) do
-    if #step.values > 0 then
+    if step.reduces then
       plan_step(p, step)
       p.static_shared_bytes = p.static_shared_bytes + c.threads * step.bytes
       p.definitions = kit.concat { p.definitions, step.definitions }
     end
+  end
+  p.declare_row = function(step)
+    return kit.concat(kit.map(step.values, function(value)
+      return value.cuda .. " " .. value_name(p, value.name) .. ";"
+    end))
   end
   if p.static_shared_bytes > k.device.smem_block_bytes then
     return nil, "the threads' partials need more shared memory than a block has"

@@ -1,0 +1,90 @@
+$(g:types())
+//% for _, step in ipairs(g.steps) do
+$(kit.comment(step.doc))
+$(g:compute(step))
+//%   if step.definitions then
+$(step.definitions)
+//%   end
+//% end
+$(kit.comment(doc))
+$(g:head(threads)) {
+  constexpr int kThreads = $(threads);
+  constexpr int kLanes = $(lanes); // threads that have a row
+  constexpr int kRows = kThreads / kLanes; // rows of a block
+//% if vec > 1 then
+  constexpr int kVec = $(vec); // elements of a vector
+//% end
+  constexpr int kItems = $(items); // vectors of a row that a thread has at once
+  const int lane = threadIdx.x % kLanes;
+  const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
+  const bool is_row = row_index < $(n_rows);
+  const $(place_type) n_elements = is_row ? $(n_elements) : 0;
+  $(unravel(kept, "row_index"))
+  $(declare(steady))
+//% if #steady > 0 then
+  if ($(steady_guard)) {
+    $(load(steady))
+  }
+//% end
+//% if #held > 0 then
+  // the row, all loads before the first use
+  $(declare(held))
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const $(place_type) $(place) = $(place_text);
+    if ($(place) < n_elements) {
+      $(unravel(reduced, place))
+      $(load(held))
+    }
+  }
+//% end
+//% for _, step in ipairs(g.steps) do
+
+//%   if step.mine then
+  partial$(step.suffix) $(step.mine) = identity$(step.suffix)();
+//%   end
+//%   if step.per_row then
+  $(step.row_values)
+  if (is_row) {
+    $(declare(step.given))
+    $(step.compute())
+//%     if #step.outputs > 0 then
+    if (lane == 0) {
+      $(store(step))
+    }
+//%     end
+  }
+//%   else
+  $(step_loop){
+//%     if #step.apart > 0 then
+    $(declare(step.apart))
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const $(place_type) $(place) = $(place_text);
+      if ($(place) < n_elements) {
+        $(unravel(reduced, place))
+        $(load(step.apart))
+      }
+    }
+//%     end
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const $(place_type) $(place) = $(place_text);
+      if ($(place) < n_elements) {
+        $(unravel(reduced, place))
+        $(declare(step.inline))
+        $(load(step.inline))
+        $(declare(step.given))
+        $(each_element) {
+          $(step.compute())
+        }
+        $(store(step))
+      }
+    }
+  }
+//%   end
+//%   if step.mine then
+  $(step.mine) = combine_row<kLanes>($(step.mine));
+//%   end
+//% end
+}

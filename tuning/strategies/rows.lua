@@ -1,0 +1,381 @@
+-- rows: kernels in steps whose rows run along the fastest mode. kLanes threads have a row, part of
+-- a warp, a warp or the block, and a block has as many rows as it has threads for. What several
+-- steps read is loaded once and held in registers, all loads in flight; or, of rows that do not
+-- fit, read again in every step.
+
+-- ---- the index space ----
+
+-- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
+local function binding(p, e)
+  local at = kit.map(p.index, cuda.var)
+  at[#at] = e and at[#at] + cuda.var("e") or at[#at]
+  return p.g:binding(at, function(op) return p.index_values[op.number] end)
+end
+
+-- ---- operands on their way ----
+
+local function changes_any(g, op, dims)
+  return kit.any(dims, function(d) return g:changes(op, d) end)
+end
+
+-- How `width` neighbours of field f, or of whole records, move in words that are wider than an
+-- element's; nil if they do not.
+local function wide_vector(g, op, f, width)
+  local vector = g:vector(op, f, #g.k.dims, width)
+  return vector and not vector.reversed
+    and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
+end
+
+-- How many steps read the operand.
+local function readers(g, op)
+  local count = 0
+  for _, step in ipairs(g.steps) do
+    count = count + (#step.reads[op.number] > 0 and 1 or 0)
+  end
+  return count
+end
+
+-- One field of an operand, or its whole value: names, types and texts of the template.
+local function stream(p, op, f)
+  local g = p.g
+  local field = f and op.record.fields[f].name or ""
+  local x = { op = op, f = f, element = g:type(op, f) }
+  x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
+  x.steady = not changes_any(g, op, p.reduced)
+  x.many = p.vec > 1 and g:changes(op, #p.k.dims)
+  local vector = x.many and wide_vector(g, op, f, p.vec)
+  if vector then
+    g:adopt(op, vector, p.vec)
+    x.word, p.any = vector.word, true
+  end
+  x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
+  x.held = not x.steady and not op.is_output and p.hold == "registers" and readers(g, op) > 1
+  x.apart = x.held or p.hold == "none" and not op.is_output and not x.steady
+  x.shape = x.apart and "[kItems]" or ""
+  x.at = x.name .. (x.apart and "[item]" or "")
+  x.value = x.at .. (x.many and "[e]" or "")
+  return x
+end
+
+-- The streams of an operand: whole records where they are runs, else the fields that are used.
+local function streams(p, op)
+  local g, last = p.g, #p.k.dims
+  local whole = op.style == "record" and #op.used == #op.record.fields and cuda.moves_whole(op)
+    and (p.vec == 1 or g:vector(op, nil, last, p.vec) or not g:changes(op, last))
+  if op.record.bare or whole then
+    return { stream(p, op) }
+  end
+  return kit.map(op.used, function(f) return stream(p, op, f) end)
+end
+
+-- Statements in a loop over the elements of a vector.
+local function for_elements(lines)
+  return #lines == 0 and "" or "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
+    .. string.gsub(kit.concat(lines), "\n", "\n  ") .. "\n}"
+end
+
+-- Statements that load the streams of a list at the indices' variables.
+local function loads(p, list)
+  local lines, elements = {}, {}
+  for _, x in ipairs(list) do
+    local each = x.many and not x.word
+    local with, streaming = binding(p, each), p.evict == "streaming" and not x.steady and x.held
+    local word, shorter = p.g:single(x.op, x.f)
+    word = x.word or shorter or (streaming and word)
+    table.insert(each and elements or lines, string.format("%s = %s<%s%s>(%s);",
+      each and x.value or x.at, streaming and "load_streaming" or "load",
+      each and x.element or x.type, word and ", " .. word or "", p.g:address(x.op, x.f, with)))
+  end
+  return kit.concat { kit.concat(lines), for_elements(elements) }
+end
+
+-- Statements that store the outputs of a step.
+local function stores(p, outputs)
+  local lines, elements = {}, {}
+  for _, op in ipairs(outputs) do
+    for _, x in ipairs(p.streams[op.number]) do
+      local each = x.many and not x.word
+      local word, shorter = p.g:single(x.op, x.f)
+      local address, value = p.g:address(op, x.f, binding(p, each)), each and x.value or x.at
+      if x.word or shorter or p.evict == "streaming" and not x.steady then
+        table.insert(each and elements or lines, string.format("%s<%d>(%s, %s);",
+          p.evict == "streaming" and "store_streaming" or "store", x.word or word, address, value))
+      else
+        table.insert(each and elements or lines, string.format("%s = %s;",
+          p.g:place(op, x.f, binding(p, each)), value))
+      end
+    end
+  end
+  return kit.concat { kit.concat(lines), for_elements(elements) }
+end
+
+-- ---- a step ----
+
+-- The call of a step's function for the element `e` of the vectors, and what becomes of its result.
+local function compute(p, step)
+  local g, before, behind = p.g, {}, {}
+  local values = setmetatable({}, { __index = p.values, __newindex = p.values })
+  for d, dim in ipairs(p.k.dims) do
+    values[dim] = d == #p.k.dims and p.vec > 1 and p.index[d] .. " + e" or p.index[d]
+  end
+  local function bind(op, gives)
+    local list = p.streams[op.number]
+    if not list[1].f then
+      values[op.name] = list[1].value
+      return
+    end
+    local name = p.element_names[op.number]
+    before[#before + 1] = string.format("%s %s;", g:type(op), name)
+    values[op.name] = name
+    for _, x in ipairs(list) do
+      local member = kit.member(name, op.record.fields[x.f])
+      table.insert(gives and behind or before,
+        gives and string.format("%s = %s;", x.value, member)
+          or string.format("%s = %s;", member, x.value))
+    end
+  end
+  for _, op in ipairs(g.inputs) do
+    if #step.reads[op.number] > 0 and not op.is_index then
+      bind(op, false)
+    end
+  end
+  for _, op in ipairs(step.outputs) do
+    bind(op, true)
+  end
+  for _, value in ipairs(step.values) do
+    values[value.name] = p.value_names[value.name]
+    before[#before + 1] = step.reduces and string.format("%s %s;", value.cuda, values[value.name])
+      or nil
+  end
+  before[#before + 1] = g:call(values, step)
+  if step.reduces then
+    behind[1] = string.format("%s = combine(%s, {%s});", step.mine, step.mine,
+      reduce.members(step.slots, function(value) return values[value.name] end))
+  end
+  return kit.concat { kit.concat(before), kit.concat(behind) }
+end
+
+-- The streams that a step loads by itself, those in arrays of their own first.
+local function passing(p, step)
+  local apart, inline = {}, {}
+  for _, op in ipairs(p.g.inputs) do
+    for _, x in ipairs(#step.reads[op.number] > 0 and p.streams[op.number] or {}) do
+      if not x.steady and not x.held then
+        table.insert(x.apart and apart or inline, x)
+      end
+    end
+  end
+  return apart, inline
+end
+
+local function plan_step(p, step)
+  local g = p.g
+  step.apart, step.inline = passing(p, step)
+  step.given = {}
+  for _, op in ipairs(step.outputs) do
+    kit.append(step.given, table.unpack(p.streams[op.number]))
+  end
+  step.row_values = kit.concat(kit.map(step.reduces and {} or step.values, function(value)
+    return value.cuda .. " " .. p.value_names[value.name] .. ";"
+  end))
+  if step.reduces then
+    step.slots, step.bytes = reduce.value_slots(step)
+    step.mine = g:name("found" .. step.suffix)
+    step.definitions = reduce.definitions(step.slots, step.suffix)
+    if p.lanes > 32 then
+      p.static_shared_bytes = p.static_shared_bytes + p.lanes // 32 * step.bytes
+    end
+  end
+  step.compute = function()
+    local text = compute(p, step)
+    reduce.name_values(step.slots or {}, step.mine, p.values)
+    return text
+  end
+end
+
+-- ---- the plan ----
+
+local function take_streams(p)
+  local g = p.g
+  p.streams, p.index_values, p.steady, p.held = {}, {}, {}, {}
+  for _, op in ipairs(g.ops) do
+    p.element_names[op.number] = g:name(op.name .. "_e")
+    p.streams[op.number] = streams(p, op)
+    for _, x in ipairs(op.is_output and {} or p.streams[op.number]) do
+      if x.steady then
+        table.insert(p.steady, x)
+        p.index_values[op.number] = op.is_index and "(long long)" .. x.value or nil
+      elseif x.held then
+        table.insert(p.held, x)
+      end
+    end
+  end
+  for _, step in ipairs(g.steps) do
+    for _, value in ipairs(step.values) do
+      p.value_names[value.name] = g:name(value.name .. "_e")
+    end
+  end
+end
+
+local function traffic(p)
+  return kit.map(p.g.ops, function(op)
+    local width = op.record.fields[1].bytes
+    for _, x in ipairs(p.streams[op.number]) do
+      width = math.max(width, x.word or 0)
+    end
+    return { operand = op.number, width = width }
+  end)
+end
+
+local function doc_of(p)
+  return string.format("%s a row, %s.%s", p.lanes == p.threads and "A block has"
+    or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
+    p.hold == "registers" and "whose elements are loaded once" or "read again in every step",
+    p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
+end
+
+local function plan(k, c)
+  local g = cuda.new(k, "rows", c.threads)
+  local p = {
+    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items, hold = c.hold,
+    evict = c.evict, index = {}, values = {}, value_names = {}, element_names = {},
+    static_shared_bytes = 0,
+  }
+  p.kept, p.reduced = reduce.dims(k)
+  for d, dim in ipairs(k.dims) do
+    p.index[d] = g:name(dim)
+  end
+  take_streams(p)
+  if not p.any and p.vec > 1 then
+    return nil, "no operand moves in wider words with this width"
+  elseif #p.held == 0 and p.hold == "registers" then
+    return nil, "no two steps read the same"
+  end
+  if p.vec > 1 then
+    g:require((k.extents[#k.dims] % p.vec):eq(0))
+  end
+  for _, step in ipairs(g.steps) do
+    plan_step(p, step)
+  end
+  local rows, many = reduce.count(k, p.kept), reduce.count(k, p.reduced)
+  p.n_rows, p.n_elements = g:text(rows), g:text(many)
+  if p.hold == "registers" then
+    g:require((many + 0 * k.extents[1]):le(p.lanes * p.items * p.vec))
+  end
+  local again = p.hold == "none"
+  p.step_loop = again
+    and "for (long long first = 0; first < n_elements; first += kLanes * kItems" ..
+      (p.vec > 1 and " * kVec) " or ") ") or ""
+  p.place_type = again and "long long" or "int"
+  p.place_text = (again and "first + " or "") .. (p.vec > 1 and "(item * kLanes + lane) * kVec"
+    or "item * kLanes + lane")
+  p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
+  p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
+    or "n_elements > 0"
+  p.place = #p.reduced == 1 and p.index[p.reduced[1]] or "place"
+  p.unravel = function(dims, text)
+    return #dims == 1 and text == p.index[dims[1]] and "" or reduce.unravel(g, p.index, dims, text)
+  end
+  p.load = function(list) return loads(p, list) end
+  p.store = function(step) return stores(p, step.outputs) end
+  p.declare = function(list) return kit.each(list, "{type} {name}{shape};") end
+  p.grid = kit.ceil_div(rows + 0 * k.extents[1], p.threads // p.lanes)
+  p.traffic, p.doc = traffic(p), doc_of(p)
+  return g:plan(p)
+end
+
+-- ---- the space ----
+
+-- The widest vectors of up to 16 bytes that some operand moves in and that make up a row of `last`.
+local function widest_fit(k, last, widest)
+  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "rows", 32)
+  local fit = kit.word_bytes(math.max(last, 1), kit.word_bytes(16 // math.min(widest, 16)))
+  while fit > 1 and not kit.any(g.ops, function(op)
+    return kit.any(op.used, function(f)
+      return wide_vector(g, op, nil, fit) or wide_vector(g, op, f, fit)
+    end)
+  end) do
+    fit = fit // 2
+  end
+  return fit
+end
+
+-- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
+-- vectors (fit). Of the operands that move along a row: the bytes of the widest record, and of all
+-- inputs, of which those that several steps read are held.
+local function facts(k)
+  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "rows", 32)
+  local widest, held = 1, 0
+  local _, reduced = reduce.dims(k)
+  for _, op in ipairs(g.ops) do
+    if changes_any(g, op, reduced) then
+      widest = math.max(widest, op.record.bytes)
+      held = held + (not op.is_output and readers(g, op) > 1 and op.record.bytes or 0)
+    end
+  end
+  local rows, many, fit = 0, 1, 1
+  for _, extents in ipairs(k.sizes) do
+    local count = { [true] = 1, [false] = 1 }
+    for d = 1, #k.dims do
+      count[k.reduced[d]] = count[k.reduced[d]] * extents[d]
+    end
+    rows, many = math.max(rows, count[false]), math.max(many, count[true])
+    fit = math.max(fit, widest_fit(k, extents[#k.dims], widest))
+  end
+  return {
+    { "widest", widest }, { "held", held }, { "rows", rows }, { "many", many }, { "fit", fit },
+    { "sms", k.device.sms },
+  }
+end
+
+local WHERE = {
+  "lanes <= 32 or lanes == threads", "lanes <= 32 or threads <= 512 or many > 2048",
+  "vec == fit or 2 * vec == fit",
+  "lanes * vec < 2 * many or lanes == 1",
+  -- what is held covers a row, and not much more
+  "hold == 'none' or lanes * vec * items >= many",
+  "hold == 'none' or items == 1 or lanes * vec * (items - (items > 16 and 4 or 1)) < many",
+  -- and it fits the registers: 64 of a thread where there are 1,024, else up to 255
+  "hold == 'none' or (held > 0 and vec * items * held <= 128)"
+    .. " or (held > 0 and threads <= 512 and vec * items * held <= 256)",
+  -- what is read again: loads of a loop, 16 to 64 bytes of each array in flight
+  "hold == 'registers' or (lanes >= 32 and vec == fit and lanes * vec * items <= many"
+    .. " and (items == 1 or items == 2 or items == 4) and vec * items * widest <= 64)",
+  "hold == 'registers' or evict == 'none'",
+}
+
+local function axes()
+  return {
+    { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
+    { "lanes", { 256, 128, 512, 1024, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
+      doc = "threads that have a row" },
+    { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
+    { "hold", { "registers", "none" }, key = "hold=",
+      doc = "where what several steps read stays: registers, or none: they read it again" },
+    { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
+      key = "items=", doc = "vectors of a row that a thread has at once" },
+    { "evict", { "none", "streaming" }, key = "evict=",
+      doc = "streaming: what is used once leaves the caches first" },
+  }
+end
+
+return {
+  name = "rows",
+  doc = "Threads that have a row hold it from step to step.",
+  steps = true,
+  applies = {
+    { "the rows run along the fastest mode", function(k) return k.reduced[#k.dims] end },
+    { "index arrays do not change along a row", function(k)
+      return not kit.any(k.operands, function(op)
+        return op.is_index and kit.any(k.index, function(index, d)
+          return k.reduced[d] and kit.any(op.at, function(at) return E.mentions(at, index) end)
+        end)
+      end)
+    end },
+  },
+  axes = axes,
+  facts = facts,
+  where = WHERE,
+  template = "rows.cu",
+  plan = plan,
+}
