@@ -77,6 +77,25 @@ static sct_status eval_division(const evaluation *v, const expr_node *node, int6
   return SCT_OK;
 }
 
+int64_t expr_combine(sct_expr_op op, int64_t a, int64_t b) {
+  switch (op) {
+  case SCT_EXPR_MIN:
+    return a < b ? a : b;
+  case SCT_EXPR_MAX:
+    return a > b ? a : b;
+  case SCT_EXPR_XOR:
+    return a ^ b;
+  case SCT_EXPR_LT:
+    return a < b;
+  case SCT_EXPR_LE:
+    return a <= b;
+  case SCT_EXPR_EQ:
+    return a == b;
+  default: /* SCT_EXPR_NE */
+    return a != b;
+  }
+}
+
 static sct_status eval_pair(const evaluation *v, const expr_node *node, int64_t *value) {
   int64_t a = 0;
   SCT_TRY(eval(v, v->pool->args[node->first].e, &a));
@@ -88,26 +107,8 @@ static sct_status eval_pair(const evaluation *v, const expr_node *node, int64_t 
     case SCT_EXPR_MOD:
       SCT_TRY(eval_division(v, node, a, b, &a));
       break;
-    case SCT_EXPR_MIN:
-      a = a < b ? a : b;
-      break;
-    case SCT_EXPR_MAX:
-      a = a > b ? a : b;
-      break;
-    case SCT_EXPR_XOR:
-      a ^= b;
-      break;
-    case SCT_EXPR_LT:
-      a = a < b;
-      break;
-    case SCT_EXPR_LE:
-      a = a <= b;
-      break;
-    case SCT_EXPR_EQ:
-      a = a == b;
-      break;
-    default: /* SCT_EXPR_NE */
-      a = a != b;
+    default:
+      a = expr_combine(node->op, a, b);
       break;
     }
   }

@@ -452,33 +452,31 @@ static sct_expr chain_finish(sct_expr_pool *pool, xor_chain *chain) {
   return sct_expr_mul(pool, by, from_operands(pool, SCT_EXPR_XOR, o));
 }
 
-static sct_expr xor
-    (sct_expr_pool * pool, sct_expr a, sct_expr b) {
-      xor_chain chain;
-      expr_sum sum;
-      chain.constant = 0;
-      chain.o.n = 0;
-      chain.o.failed = false;
-      chain_flatten(pool, &chain, a);
-      chain_flatten(pool, &chain, b);
-      xor_chain rest = chain;
-      expr_sum_init(&sum);
-      pull_low(pool, &rest, &sum);
-      const sct_expr high = chain_finish(pool, &rest);
-      expr_sum_add(pool, &sum, high, 1);
-      const int n_parts = sum.n;
-      expr_sum_collect(pool, &sum);
-      if (!sum.failed &&
-          sum.n != n_parts) { /* terms have met (12*e + e): the pieces would be lost */
-        expr_sum_free(&sum);
-        return chain_finish(pool, &chain);
-      }
-      return expr_sum_finish(pool, &sum);
-    }
+static sct_expr exclusive_or(sct_expr_pool *pool, sct_expr a, sct_expr b) {
+  xor_chain chain;
+  expr_sum sum;
+  chain.constant = 0;
+  chain.o.n = 0;
+  chain.o.failed = false;
+  chain_flatten(pool, &chain, a);
+  chain_flatten(pool, &chain, b);
+  xor_chain rest = chain;
+  expr_sum_init(&sum);
+  pull_low(pool, &rest, &sum);
+  const sct_expr high = chain_finish(pool, &rest);
+  expr_sum_add(pool, &sum, high, 1);
+  const int n_parts = sum.n;
+  expr_sum_collect(pool, &sum);
+  if (!sum.failed && sum.n != n_parts) { /* terms have met (12*e + e): the pieces would be lost */
+    expr_sum_free(&sum);
+    return chain_finish(pool, &chain);
+  }
+  return expr_sum_finish(pool, &sum);
+}
 
-    /* ---- the door */
+/* ---- the door */
 
-    sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
+sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_expr b) {
   if (a == SCT_EXPR_NONE || b == SCT_EXPR_NONE) {
     return SCT_EXPR_NONE;
   }
@@ -493,7 +491,7 @@ static sct_expr xor
   case SCT_EXPR_MAX:
     return extreme(pool, op, a, b);
   case SCT_EXPR_XOR:
-    return xor(pool, a, b);
+    return exclusive_or(pool, a, b);
   case SCT_EXPR_LT:
   case SCT_EXPR_LE:
   case SCT_EXPR_EQ:
