@@ -434,6 +434,38 @@ static void test_requirements_together_leave_no_tails(void **state) {
   fixture_close(&f);
 }
 
+/* 8 vectors of a thread by the words around them, at two places each, are 160 registers: blocks of
+ * 256 threads have them, blocks of 512 do not. */
+static void test_what_registers_cannot_hold_is_rejected(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(&f, "local s = require \"sectile\"\n"
+                        "return s.kernel { name = \"k\", dims = { \"j\", \"i\", \"k\" },\n"
+                        "  inputs = { s.array(\"a\", \"f64\", s.row_major,\n"
+                        "    { dims = { \"i\", \"j\", \"k\" } }) },\n"
+                        "  outputs = { s.array(\"b\", \"f64\") }, body = \"b = a;\",\n"
+                        "  sizes = { { j = 300, i = 500, k = 57 } } }\n");
+  static const char *const labels[] = {
+      "map threads=256 items=8 vec=2 load=around rows=across evict=none",
+      "map threads=512 items=8 vec=2 load=around rows=across evict=none"};
+  for (int k = 0; k < SCT_COUNT(labels); k++) {
+    sct_error not_found = {0};
+    const int64_t c = sct_space_find(&f.space, labels[k], 0, &not_found);
+    assert_true(c >= 0);
+    sct_kernel_code code;
+    const char *rejected = NULL;
+    MUST(sct_codegen_make(&code, &rejected, &f.arena, f.script, &f.spec, &f.space,
+                          &f.space.candidates[c], err));
+    if (k == 0) {
+      assert_null(rejected);
+      sct_kernel_code_free(&code);
+    } else {
+      assert_string_equal(rejected, "a thread would hold more than its registers take");
+    }
+  }
+  fixture_close(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axes_are_json),
@@ -450,6 +482,7 @@ int main(void) {
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
       cmocka_unit_test(test_naive_asks_for_what_it_accesses),
       cmocka_unit_test(test_requirements_together_leave_no_tails),
+      cmocka_unit_test(test_what_registers_cannot_hold_is_rejected),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,7 +345,7 @@ end
 ---@return table?
 function G:vector(op, f, dim, width)
   local k = self.k
-  local bytes = f and op.record.fields[f].bytes or op.record.bytes
+  local bytes = kit.bytes_of(op, f)
   if width == 1 or strides.turns(k, op, dim) then
     return nil
   end

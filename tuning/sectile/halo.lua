@@ -171,7 +171,7 @@ end
 function halo.stream(p, op, f)
   local g, k = p.g, p.k
   local s = { op = op, f = f, dims = halo.dims_of(k, op) }
-  s.bytes = f and op.record.fields[f].bytes or op.record.bytes
+  s.bytes = kit.bytes_of(op, f)
   s.name = f and kit.member(op.name, op.record.fields[f]) or op.name
   local stem = string.gsub(s.name, "%.", "_")
   s.type, s.at, s.beyond = g:type(op, f), g:name(stem .. "_at"), g:name(stem .. "_beyond")

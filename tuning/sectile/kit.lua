@@ -232,6 +232,14 @@ function kit.member(value, field)
   return field.name == "" and value or value .. "." .. field.name
 end
 
+--- The bytes of field `f` of an operand, or of its whole value.
+---@param op sectile.Operand
+---@param f? integer
+---@return integer
+function kit.bytes_of(op, f)
+  return f and op.record.fields[f].bytes or op.record.bytes
+end
+
 --- The type of an operand's pointer as a parameter, and the alignment that it promises.
 ---@param op sectile.Operand
 ---@return string

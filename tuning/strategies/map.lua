@@ -1,6 +1,9 @@
 -- map: outputs and most inputs run along the same fastest mode. A flat launch over vectors of
 -- neighbours along it; records may go through shared memory, a tile's bytes unchanged.
 
+-- Of an SM, of a thread, and what a thread needs of these for anything else.
+local REGISTERS, MOST_REGISTERS, WORKING_REGISTERS = 65536, 255, 16
+
 -- How the kernel calls indices: of dimensions, those of element `e` of the vector if it is given;
 -- of index arrays the values that it has loaded.
 local function binding(p, e)
@@ -34,7 +37,7 @@ end
 -- Over several modes, those inside the first one of constant extents: are neighbours along all of
 -- them, or those along the first mode, contiguous?
 local function contiguous(p, op, f)
-  local bytes, k = f and op.record.fields[f].bytes or op.record.bytes, p.k
+  local bytes, k = kit.bytes_of(op, f), p.k
   local stride, all, along = bytes, true, strides.fixed(k, op, f or 1, p.side) == bytes
   for d = #k.dims, p.side, -1 do
     all = all and strides.fixed(k, op, f or 1, d) == stride
@@ -60,7 +63,7 @@ local function path_of_side(p, op, f)
   for d = p.side + 1, all and #k.dims or 0 do
     kit.append(group, k.index[d], 0)
   end
-  local bytes = f and op.record.fields[f].bytes or op.record.bytes
+  local bytes = kit.bytes_of(op, f)
   local field = f and 0 or op.record.fields[1].offset
   local count = all and p.vec or p.unit
   local start = E.subst(op.offset[f or 1], group) - field
@@ -412,6 +415,19 @@ local function write_rounds(p)
   end
 end
 
+-- Do the loads before the first use alone fill more registers than a thread of such blocks has? Of
+-- words around a vector there is one more, and where the vector starts.
+local function overflows(p)
+  local bytes = 0
+  for _, x in ipairs(p.arrays) do
+    local count = (x.path == "elements" or x.held) and p.vec or x.path == "inner" and p.inside
+      or x.width or 1
+    local one = count * kit.bytes_of(x.op, x.f) + (x.held and x.word + 8 or 0)
+    bytes = bytes + p.items * one * (x.next and 2 or 1)
+  end
+  return bytes > 4 * (math.min(MOST_REGISTERS, REGISTERS // p.g.threads) - WORKING_REGISTERS)
+end
+
 -- Shared memory and the parameters of move_tile that stand for it.
 local function place_tiles(p)
   local params, passed = p.g:param_list(), { p.g:arguments_text() }
@@ -445,7 +461,7 @@ end
 
 -- The requests that one item of a warp makes for a stream, and the sectors that each touches.
 local function requests(p, x)
-  local bytes = x.f and x.op.record.fields[x.f].bytes or x.op.record.bytes
+  local bytes = kit.bytes_of(x.op, x.f)
   local step = lane_step(p, x)
   local wide = x.path == "elements" and p.vec or x.path == "inner" and p.inside or x.width or 1
   local count = bytes * wide // x.word
@@ -518,6 +534,8 @@ local function plan(k, c)
   end
   if not good then
     return nil, reason
+  elseif overflows(p) then
+    return nil, "a thread would hold more than its registers take"
   elseif not place_tiles(p) then
     return nil, "the tiles need more shared memory than a block has"
   end
