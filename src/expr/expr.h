@@ -127,8 +127,8 @@ typedef struct sct_expr_env {
 sct_status sct_expr_eval(const sct_expr_pool *pool, sct_expr e, const sct_expr_env *env,
                          int64_t *value, sct_error *err) SCT_MUST_USE;
 
-/* For millions of evaluations: e as a list of its parts over a flat array of inputs. Division by zero
- * gives 0, overflow wraps; check once with sct_expr_eval. Thread-safe to run. */
+/* For millions of evaluations: e as a list of its parts over a flat array of inputs. Division by
+ * zero gives 0, overflow wraps; check once with sct_expr_eval. Thread-safe to run. */
 typedef struct sct_expr_program sct_expr_program;
 /* inputs[k] is read from values[k] at run time. SCT_ESPEC for a variable not in
  * inputs. */
