@@ -36,32 +36,29 @@ static bool has_name(const json_t *names, const char *name) {
 
 /* Strategies have axes of their own: the parameters are those of all, and a value says that there
  * is none. */
-static bool take_axes(one_run *r) {
-  bool good = json_array_append_new(r->names, json_string(STRATEGY)) == 0;
-  for (int i = 0; i < r->n && good; ++i) {
-    json_t *axes = json_loads(r->rows[i].candidate.axes, 0, NULL);
+static void take_axes(one_run *r) {
+  const json_t *known = NULL;
+  size_t k = 0;
+  json_array_append_new(r->names, json_string(STRATEGY));
+  for (int i = 0; i < r->n; ++i) {
     const char *name = NULL;
     json_t *value = NULL;
-    r->values[i] = axes != NULL ? axes : json_object();
+    r->values[i] = sct_json_load(r->rows[i].candidate.axes);
+    r->values[i] = r->values[i] != NULL ? r->values[i] : json_object();
     json_object_foreach(r->values[i], name, value) {
       if (!has_name(r->names, name)) {
-        good = good && json_array_append_new(r->names, json_string(name)) == 0;
+        json_array_append_new(r->names, json_string(name));
       }
     }
-    good = good && json_object_set_new(r->values[i], STRATEGY,
-                                       sct_json_string(r->rows[i].candidate.strategy)) == 0;
+    json_object_set_new(r->values[i], STRATEGY, sct_json_string(r->rows[i].candidate.strategy));
   }
-  for (int i = 0; i < r->n && good; ++i) {
-    const json_t *name = NULL;
-    size_t k = 0;
-    json_array_foreach(r->names, k, name) {
-      if (json_object_get(r->values[i], json_string_value(name)) == NULL) {
-        good = good &&
-               json_object_set_new(r->values[i], json_string_value(name), json_string(ABSENT)) == 0;
+  for (int i = 0; i < r->n; ++i) {
+    json_array_foreach(r->names, k, known) {
+      if (json_object_get(r->values[i], json_string_value(known)) == NULL) {
+        json_object_set_new(r->values[i], json_string_value(known), json_string(ABSENT));
       }
     }
   }
-  return good;
 }
 
 /* A value as Python's str() writes it. */
@@ -87,25 +84,23 @@ static void put_key(sct_str *out, const one_run *r, int i) {
 }
 
 /* Candidates may differ in what is no axis, such as layouts: then the label is one more. */
-static bool make_unique(one_run *r) {
+static void make_unique(one_run *r) {
   json_t *const seen = json_object();
-  bool good = seen != NULL, twice = false;
-  for (int i = 0; i < r->n && good && !twice; ++i) {
+  bool twice = false;
+  for (int i = 0; i < r->n && !twice; ++i) {
     sct_str key = {0};
     put_key(&key, r, i);
     twice = json_object_get(seen, sct_str_c(&key)) != NULL;
-    good = json_object_set_new(seen, sct_str_c(&key), json_true()) == 0;
+    json_object_set_new(seen, sct_str_c(&key), json_true());
     sct_str_free(&key);
   }
   json_decref(seen);
   if (twice) {
-    good = good && json_array_append_new(r->names, json_string(CANDIDATE)) == 0;
+    json_array_append_new(r->names, json_string(CANDIDATE));
   }
-  for (int i = 0; i < r->n && good && twice; ++i) {
-    good = json_object_set_new(r->values[i], CANDIDATE,
-                               sct_json_string(r->rows[i].candidate.label)) == 0;
+  for (int i = 0; i < r->n && twice; ++i) {
+    json_object_set_new(r->values[i], CANDIDATE, sct_json_string(r->rows[i].candidate.label));
   }
-  return good;
 }
 
 static void close_run(one_run *r) {
@@ -147,13 +142,12 @@ static sct_status open_run(one_run *r, sct_store *s, sct_id run, sct_error *err)
     return sct_fail(err, SCT_EDATA, "%s at %s on %s: nothing was timed, so there is nothing to say",
                     r->problem.name, r->run.size_label, r->device.name);
   }
-  if (r->n > 0) {
-    qsort(r->rows, (size_t)r->n, sizeof(r->rows[0]), by_source);
-  }
+  qsort(r->rows, (size_t)r->n, sizeof(r->rows[0]), by_source);
   r->values = sct_alloc(sizeof(json_t *) * (size_t)(r->n + 1));
   r->names = json_array();
-  return take_axes(r) && make_unique(r) ? SCT_OK
-                                        : sct_fail(err, SCT_EDATA, "its axes are no object");
+  take_axes(r);
+  make_unique(r);
+  return SCT_OK;
 }
 
 static json_t *parameters_of(const one_run *r, int i) {

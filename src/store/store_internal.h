@@ -13,30 +13,11 @@
 #define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
 #define SCT_STORE_SCHEMA         3          /* PRAGMA user_version */
 
-/* A statement that is kept for the next call with the same text. */
-typedef struct sct_store_kept {
-  char *sql;
-  sqlite3_stmt *stmt;
-  bool busy;
-} sct_store_kept;
-
-/* The text of a table's INSERT. */
-typedef struct sct_store_insert_text {
-  const struct sct_store_table *table;
-  char *sql;
-} sct_store_insert_text;
-
 struct sct_store {
   sqlite3 *db;
   char *path;
-  int schema; /* of the file as it is now; older only where it is opened for reading */
-  sct_store_kept kept[32];
-  int n_kept;
-  bool keeps; /* once it is open */
-  sct_store_insert_text inserts[8];
-  int n_inserts;
-  sct_id run, problem; /* a run, and the problem that it was seen to be of: that never changes */
-  unsigned version;    /* of the data, if nobody else has written */
+  int schema;       /* of the file as it is now; older only where it is opened for reading */
+  unsigned version; /* of the data, if nobody else has written */
 };
 
 /* ---- what SQLite stands on */
@@ -57,24 +38,38 @@ typedef enum sct_store_kind {
   SCT_COLUMN_INT64,   /* int64_t */
   SCT_COLUMN_BOOL,    /* bool */
   SCT_COLUMN_REAL,    /* double; NaN is NULL in the table */
-  SCT_COLUMN_REF,     /* sct_id of a row that must exist */
-  SCT_COLUMN_MAY_REF, /* sct_id; 0 is NULL in the table */
+  SCT_COLUMN_REF,     /* sct_id of a row of the table with the column's name */
+  SCT_COLUMN_MAY_REF, /* sct_id of an outcome; 0 is NULL in the table */
   SCT_COLUMN_SAMPLES  /* double * beside an int count: a blob of IEEE doubles, little-endian */
 } sct_store_kind;
+
+/* What a column is; columns are chosen by such bits. */
+enum {
+  SCT_STORE_KEY = 1,      /* part of the table's unique key */
+  SCT_STORE_FINISH = 2,   /* rewritten by sct_store_finish_run() */
+  SCT_STORE_HEAVY = 4,    /* left out of listings */
+  SCT_STORE_STAMP = 8,    /* a time of day, which is no part of what a row says */
+  SCT_STORE_JUDGED = 16,  /* no part either: follows from all rows of a run */
+  SCT_STORE_RENEWED = 32, /* a newer version of the program writes it anew */
+  /* in choices only */
+  SCT_STORE_VALUE = 64,  /* any that is no key */
+  SCT_STORE_FIXED = 128, /* any that is neither key nor rewritten at the end */
+  SCT_STORE_ALL = 256
+};
 
 typedef struct sct_store_column {
   const char *name;
   sct_store_kind kind;
   size_t offset;       /* in the row struct */
   size_t count_offset; /* SCT_COLUMN_SAMPLES: of the count */
-  const char *refers;  /* SCT_COLUMN_REF: the table */
-  bool key;            /* part of the table's unique key */
-  bool finish;         /* rewritten by sct_store_finish_run() */
-  bool heavy;          /* left out of listings */
-  bool stamp;          /* a time of day, which is no part of what a row says */
-  bool judged;         /* no part either: follows from all rows of a run */
-  int since;           /* first schema that has it; 0: all */
+  unsigned is;
+  int since; /* first schema that has it; 0: all */
 } sct_store_column;
+bool sct_store_wants(const sct_store_column *column, unsigned choice);
+/* The table that a column refers to; NULL: it does not. */
+const char *sct_store_refers(const sct_store_column *column);
+/* A column of whole numbers, truths or references. */
+int64_t sct_store_integer(const sct_store_column *column, const void *row);
 
 typedef struct sct_store_table {
   const char *name;
@@ -112,7 +107,6 @@ void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_tab
 typedef struct sct_store_query {
   sct_store *store;
   sqlite3_stmt *stmt;
-  sct_store_kept *kept; /* NULL: the statement ends with the query */
   int n_bound;
   int n_read;  /* columns of the current row */
   int result;  /* the first SQLite code that was not SQLITE_OK */
@@ -121,21 +115,23 @@ typedef struct sct_store_query {
 
 /* Status and text for an SQLite result; `what` was being done. */
 sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error *err);
-/* Prepares `sql`. After it, always sct_store_query_end(), on failure too. */
-sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
-                                 sct_error *err) SCT_MUST_USE;
+/* Prepares `sql` and binds its parameters: a letter of `kinds` for each, 'i' for an sct_id and 't'
+ * for a text. After it, always sct_store_query_end(), on failure too. */
+sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
+                                 const char *kinds, ...) SCT_MUST_USE;
+sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
+                                  const char *kinds, va_list values) SCT_MUST_USE;
 void sct_store_query_end(sct_store_query *q);
-/* Ends the statements that are kept. */
-void sct_store_query_forget(sct_store *s);
+/* Runs such a statement for its first row: out[n] receives numbers of its columns, *found (may be
+ * NULL) whether there is one. */
+sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
+                         const char *sql, const char *kinds, ...) SCT_MUST_USE;
 /* Bind the next parameter. Failures are kept for the next step. */
-void sct_store_bind_text(sct_store_query *q, const char *text);
 void sct_store_bind_id(sct_store_query *q, sct_id id);
-/* Binds the columns of `row` for which `want` holds (NULL: all), in table order. */
 void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
-                        bool (*want)(const sct_store_column *column));
+                        unsigned choice);
 /* *row: there is one, and reading starts at its first column. */
 sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) SCT_MUST_USE;
-sct_id sct_store_read_id(sct_store_query *q);
 /* Reads id and columns, as sct_store_column_list() names them. On failure the row holds what was
  * read: clear it. */
 sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
@@ -162,10 +158,9 @@ bool sct_store_is_json(const char *text, sct_str *why);
 /* Inserts the row or finds the one with its key. */
 sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
                             bool *inserted, sct_error *err);
-/* Rewrites the columns of row `id` for which `want` holds. */
+/* Rewrites the chosen columns of row `id`. */
 sct_status sct_store_update(sct_store *s, const sct_store_table *table, const void *row,
-                            bool (*want)(const sct_store_column *column), sct_id id,
-                            sct_error *err);
+                            unsigned choice, sct_id id, sct_error *err);
 /* Reads row `id`, which must be there; clear it, on failure too. */
 sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
                            sct_error *err);
@@ -190,7 +185,7 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
 sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
                               const char *winner, const char *naive, sct_error *err);
 
-/* Runs one statement without parameters and rows of interest. */
+/* Runs statements without parameters and rows of interest. */
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUST_USE;
 /* Ends a transaction that only read. */
 void sct_store_leave(sct_store *s);

@@ -8,22 +8,6 @@
 
 #include <string.h>
 
-static bool is_value(const sct_store_column *column) {
-  return !column->key;
-}
-
-static bool is_fixed(const sct_store_column *column) {
-  return !column->key && !column->finish;
-}
-
-static bool is_finish(const sct_store_column *column) {
-  return column->finish;
-}
-
-static bool is_note(const sct_store_column *column) {
-  return column->judged || column->stamp;
-}
-
 /* Two rows with one key and different contents: the one with the lesser hash. */
 static bool prevails(const sct_store_table *table, const void *row, const void *known) {
   char a[SCT_HASH_HEX], b[SCT_HASH_HEX];
@@ -40,7 +24,7 @@ sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const 
   void *const known = sct_alloc(table->row_bytes);
   sct_status status = sct_store_fetch(s, table, *id, known, err);
   if (status == SCT_OK && prevails(table, row, known)) {
-    status = sct_store_update(s, table, row, is_value, *id, err);
+    status = sct_store_update(s, table, row, SCT_STORE_VALUE, *id, err);
   }
   sct_store_clear_row(table, known);
   sct_free(known);
@@ -71,7 +55,7 @@ sct_status sct_store_join_run(sct_store *s, const sct_row_run *row, sct_id *id, 
   if (status == SCT_OK) {
     sct_row_run merged = prevails(&sct_store_run_table, row, &known) ? open : known;
     merged.started = lesser(row->started, known.started);
-    status = sct_store_update(s, &sct_store_run_table, &merged, is_fixed, *id, err);
+    status = sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FIXED, *id, err);
   }
   sct_store_clear_row(&sct_store_run_table, &known);
   return status;
@@ -82,12 +66,11 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
                           sct_error *err) {
   sct_store_query q;
   bool row = false;
-  sct_status status = sct_store_query_start(&q, s,
+  sct_status status = sct_store_query_start(&q, s, err,
                                             "SELECT c.source_hash FROM outcome o JOIN candidate c "
                                             "ON c.id = o.candidate WHERE o.id = ?",
-                                            err);
+                                            "i", outcome);
   if (status == SCT_OK) {
-    sct_store_bind_id(&q, outcome);
     status = sct_store_query_step(&q, &row, err);
   }
   snprintf(out, 2 * SCT_HASH_HEX, "%s",
@@ -99,19 +82,10 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
 /* The outcome of a run that has this source hash; 0 for "". */
 static sct_status outcome_of(sct_store *s, sct_id run, const char *hash, sct_id *out,
                              sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status = sct_store_query_start(&q, s,
-                                            "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
-                                            "o.candidate WHERE o.run = ? AND c.source_hash = ?",
-                                            err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, run);
-    sct_store_bind_text(&q, hash);
-    status = sct_store_query_step(&q, &row, err);
-  }
-  *out = status == SCT_OK && row ? sct_store_read_id(&q) : 0;
-  sct_store_query_end(&q);
+  sct_status status = sct_store_ask(s, err, out, 1, NULL,
+                                    "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
+                                    "o.candidate WHERE o.run = ? AND c.source_hash = ?",
+                                    "it", run, hash);
   if (status == SCT_OK && *out == 0 && hash[0] != '\0') {
     status = sct_fail(err, SCT_EDATA,
                       "a run's winner or naive variant '%s' is none of its outcomes", hash);
@@ -128,21 +102,14 @@ static void describe_end(sct_str *out, const sct_row_run *run, const char *winne
 
 /* Counts follow from the outcomes. */
 static sct_status count_outcomes(sct_store *s, sct_row_run *run, sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status = sct_store_query_start(
-      &q, s, "SELECT count(*), total(outcome = 'ok') FROM outcome WHERE run = ?", err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, run->id);
-    status = sct_store_query_step(&q, &row, err);
-  }
-  if (status == SCT_OK && row) {
-    run->n_candidates = (int)sct_store_read_id(&q);
-    run->n_verified = (int)sct_store_read_id(&q);
-    run->n_failed = run->n_candidates - run->n_verified;
-  }
-  sct_store_query_end(&q);
-  return status;
+  sct_id counts[2];
+  SCT_TRY(sct_store_ask(s, err, counts, 2, NULL,
+                        "SELECT count(*), total(outcome = 'ok') FROM outcome WHERE run = ?", "i",
+                        run->id));
+  run->n_candidates = (int)counts[0];
+  run->n_verified = (int)counts[1];
+  run->n_failed = run->n_candidates - run->n_verified;
+  return SCT_OK;
 }
 
 sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
@@ -164,7 +131,7 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
     SCT_TRY_DONE(outcome_of(s, id, naive, &merged.naive, err));
   }
   SCT_TRY_DONE(count_outcomes(s, &merged, err));
-  status = sct_store_update(s, &sct_store_run_table, &merged, is_finish, id, err);
+  status = sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FINISH, id, err);
 done:
   sct_str_free(&mine);
   sct_str_free(&theirs);
@@ -184,7 +151,7 @@ static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row
       merged.outcome.coalesced == known->outcome.coalesced) {
     return SCT_OK;
   }
-  return sct_store_update(s, table, &merged, is_note, id, err);
+  return sct_store_update(s, table, &merged, SCT_STORE_JUDGED | SCT_STORE_STAMP, id, err);
 }
 
 static sct_status join_earlier(sct_store *s, const sct_row_result *row, sct_error *err) {
@@ -203,38 +170,6 @@ static sct_status join_earlier(sct_store *s, const sct_row_result *row, sct_erro
   return status;
 }
 
-/* The latest of the earlier outcomes of a candidate; 0: none. */
-static sct_status latest_earlier(sct_store *s, const sct_row_result *of, sct_id *out,
-                                 sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status =
-      sct_store_query_start(&q, s,
-                            "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
-                            "ORDER BY measured DESC, content DESC LIMIT 1",
-                            err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, of->outcome.run);
-    sct_store_bind_id(&q, of->outcome.candidate);
-    status = sct_store_query_step(&q, &row, err);
-  }
-  *out = status == SCT_OK && row ? sct_store_read_id(&q) : 0;
-  sct_store_query_end(&q);
-  return status;
-}
-
-static sct_status drop_earlier(sct_store *s, sct_id id, sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status = sct_store_query_start(&q, s, "DELETE FROM earlier WHERE id = ?", err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, id);
-    status = sct_store_query_step(&q, &row, err);
-  }
-  sct_store_query_end(&q);
-  return status;
-}
-
 /* Puts the earlier outcome `latest` in the place of outcome `id`, if it is later. */
 static sct_status settle(sct_store *s, sct_id id, sct_id latest, sct_error *err) {
   sct_row_result now = {0}, other = {0};
@@ -249,10 +184,11 @@ static sct_status settle(sct_store *s, sct_id id, sct_id latest, sct_error *err)
     status = join_earlier(s, &now, err);
     now.outcome.content = NULL;
     if (status == SCT_OK) {
-      status = drop_earlier(s, latest, err);
+      status =
+          sct_store_ask(s, err, NULL, 0, NULL, "DELETE FROM earlier WHERE id = ?", "i", latest);
     }
     if (status == SCT_OK) {
-      status = sct_store_update(s, &sct_store_outcome_table, &other, is_value, id, err);
+      status = sct_store_update(s, &sct_store_outcome_table, &other, SCT_STORE_VALUE, id, err);
     }
   }
 done:
@@ -284,7 +220,10 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
   }
   sct_store_clear_row(&sct_store_outcome_table, &known);
   if (status == SCT_OK) {
-    status = latest_earlier(s, row, &latest, err);
+    status = sct_store_ask(s, err, &latest, 1, NULL,
+                           "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
+                           "ORDER BY measured DESC, content DESC LIMIT 1",
+                           "ii", row->outcome.run, row->outcome.candidate);
   }
   return status == SCT_OK && latest != 0 ? settle(s, id, latest, err) : status;
 }

@@ -27,11 +27,10 @@ static json_t *value_of(const sct_store_column *c, const void *row) {
     return sct_json_string(text != NULL ? text : "");
   }
   case SCT_COLUMN_INT:
-    return json_integer(*(const int *)field);
   case SCT_COLUMN_INT64:
-    return json_integer(*(const int64_t *)field);
+    return json_integer(sct_store_integer(c, row));
   case SCT_COLUMN_BOOL:
-    return json_boolean(*(const bool *)field);
+    return json_boolean(sct_store_integer(c, row) != 0);
   case SCT_COLUMN_REAL:
     return sct_json_number(*(const double *)field);
   case SCT_COLUMN_SAMPLES:
@@ -44,15 +43,12 @@ static json_t *value_of(const sct_store_column *c, const void *row) {
   return json_null();
 }
 
-static bool refers(const sct_store_column *c) {
-  return c->kind == SCT_COLUMN_REF || c->kind == SCT_COLUMN_MAY_REF;
-}
-
 /* Counts of outcomes can be counted again. */
 static bool is_left_out(const sct_store_table *table, const sct_store_column *c) {
-  return refers(c) || (table == &sct_store_run_table &&
-                       (strcmp(c->name, "n_candidates") == 0 ||
-                        strcmp(c->name, "n_verified") == 0 || strcmp(c->name, "n_failed") == 0));
+  return sct_store_refers(c) != NULL ||
+         (table == &sct_store_run_table &&
+          (strcmp(c->name, "n_candidates") == 0 || strcmp(c->name, "n_verified") == 0 ||
+           strcmp(c->name, "n_failed") == 0));
 }
 
 void sct_store_json_row(json_t *object, const sct_store_table *table, const void *row) {
@@ -98,7 +94,7 @@ bool sct_store_is_json(const char *text, sct_str *why) {
 
 static bool take_text(const sct_store_column *c, const json_t *value, char **field) {
   const char *const text = json_string_value(value);
-  if (text == NULL || (c->key && text[0] == '\0') ||
+  if (text == NULL || ((c->is & SCT_STORE_KEY) != 0 && text[0] == '\0') ||
       (c->kind == SCT_COLUMN_JSON && !sct_store_is_json(text, NULL))) {
     return false;
   }
@@ -112,9 +108,6 @@ static bool take_samples(const json_t *value, double **samples, int *n) {
     return false;
   }
   *samples = size > 0 ? sct_alloc(size * sizeof(double)) : NULL;
-  if (size > 0 && *samples == NULL) {
-    return false;
-  }
   *n = (int)size;
   for (size_t i = 0; i < size; ++i) {
     const json_t *const sample = json_array_get(value, i);

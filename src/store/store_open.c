@@ -115,28 +115,12 @@ static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
   return status;
 }
 
-static sct_status read_number(sct_store *s, const char *sql, int64_t *out, sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status = sct_store_query_start(&q, s, sql, err);
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &row, err);
-  }
-  if (status == SCT_OK) {
-    *out = row ? sct_store_read_id(&q) : 0;
-  }
-  sct_store_query_end(&q);
-  return status;
-}
-
 /* *fresh: an SQLite file in which nothing has been made yet. */
 static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
-  int64_t application = 0;
-  int64_t version = 0;
-  int64_t n_tables = 0;
-  SCT_TRY(read_number(s, "PRAGMA application_id", &application, err));
-  SCT_TRY(read_number(s, "PRAGMA user_version", &version, err));
-  SCT_TRY(read_number(s, "SELECT count(*) FROM sqlite_schema", &n_tables, err));
+  sct_id application = 0, version = 0, n_tables = 0;
+  SCT_TRY(sct_store_ask(s, err, &application, 1, NULL, "PRAGMA application_id", ""));
+  SCT_TRY(sct_store_ask(s, err, &version, 1, NULL, "PRAGMA user_version", ""));
+  SCT_TRY(sct_store_ask(s, err, &n_tables, 1, NULL, "SELECT count(*) FROM sqlite_schema", ""));
   *fresh = application == 0 && version == 0 && n_tables == 0;
   s->schema = *fresh ? SCT_STORE_SCHEMA : (int)version;
   return *fresh ? SCT_OK : check_identity(s, application, version, err);
@@ -169,7 +153,7 @@ static int access_trouble(const char *text) {
 static sct_status quick_check(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
-  sct_status status = sct_store_query_start(&q, s, "PRAGMA quick_check(1)", err);
+  sct_status status = sct_store_query_start(&q, s, err, "PRAGMA quick_check(1)", "");
   if (status == SCT_OK) {
     status = sct_store_query_step(&q, &row, err);
   }
@@ -258,10 +242,7 @@ static sct_status create(sct_store *s, sct_error *err) {
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && fresh) {
     sct_store_schema_sql(&sql);
-    status = SCT_OK;
-    if (status == SCT_OK) {
-      status = sct_store_exec(s, sql.data, err);
-    }
+    status = sct_store_exec(s, sql.data, err);
   }
   sct_str_free(&sql);
   return sct_store_end(s, status, err);
@@ -275,10 +256,7 @@ static sct_status upgrade(sct_store *s, sct_error *err) {
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && s->schema < SCT_STORE_SCHEMA) {
     sct_store_upgrade_sql(&sql, s->schema);
-    status = SCT_OK;
-    if (status == SCT_OK) {
-      status = sct_store_exec(s, sql.data, err);
-    }
+    status = sct_store_exec(s, sql.data, err);
   }
   sct_str_free(&sql);
   status = sct_store_end(s, status, err);
@@ -309,7 +287,7 @@ static sct_status make_folder(const sct_store *s, sct_error *err) {
   sct_str folder = {0};
   sct_path_dirname(&folder, s->path);
   sct_status status = SCT_OK;
-  if (status == SCT_OK && sct_dir_make(folder.data, err) != SCT_OK) {
+  if (sct_dir_make(folder.data, err) != SCT_OK) {
     status = sct_fail_prefix(err, SCT_EIO, "the store '%s': ", s->path);
   }
   sct_str_free(&folder);
@@ -361,7 +339,6 @@ sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct
     sct_store_close(s);
     return status;
   }
-  s->keeps = true;
   s->version = sct_store_version(s);
   *out = s;
   return SCT_OK;
@@ -370,10 +347,6 @@ sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct
 void sct_store_close(sct_store *store) {
   if (store == NULL) {
     return;
-  }
-  sct_store_query_forget(store);
-  for (int i = 0; i < store->n_inserts; ++i) {
-    sct_free(store->inserts[i].sql);
   }
   (void)sqlite3_close(store->db);
   sct_free(store->path);

@@ -51,69 +51,10 @@ sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error 
 
 /* ---- statements */
 
-/* The kept statement with this text, if nobody is using it. */
-static bool take_kept(sct_store_query *q, sct_store *s, const char *sql) {
-  for (int i = 0; i < s->n_kept; ++i) {
-    if (!s->kept[i].busy && strcmp(s->kept[i].sql, sql) == 0) {
-      s->kept[i].busy = true;
-      q->kept = &s->kept[i];
-      q->stmt = s->kept[i].stmt;
-      return true;
-    }
-  }
-  return false;
-}
-
-/* Preparing a statement takes longer than running most of ours. */
-static void keep(sct_store_query *q, sct_store *s, const char *sql) {
-  char *const text = s->keeps && s->n_kept < SCT_COUNT(s->kept) ? sct_strdup(sql) : NULL;
-  if (text != NULL) {
-    q->kept = &s->kept[s->n_kept++];
-    *q->kept = (sct_store_kept){text, q->stmt, true};
-  }
-}
-
-void sct_store_query_forget(sct_store *s) {
-  for (int i = 0; i < s->n_kept; ++i) {
-    (void)sqlite3_finalize(s->kept[i].stmt);
-    sct_free(s->kept[i].sql);
-  }
-  s->n_kept = 0;
-}
-
 /* Our text is right, so the tables are not ours (any more: they were looked at on opening). */
 static sct_status not_ours(const sct_store *s, sct_error *err) {
   return sct_fail(err, SCT_EDATA, "the store '%s' lacks what it should hold: %s", s->path,
                   sqlite3_errmsg(s->db));
-}
-
-sct_status sct_store_query_start(sct_store_query *q, sct_store *s, const char *sql,
-                                 sct_error *err) {
-  memset(q, 0, sizeof(*q));
-  q->store = s;
-  if (take_kept(q, s, sql)) {
-    return SCT_OK;
-  }
-  const int result = sqlite3_prepare_v2(s->db, sql, -1, &q->stmt, NULL);
-  if (result == SQLITE_ERROR) {
-    return not_ours(s, err);
-  }
-  if (result == SQLITE_OK) {
-    keep(q, s, sql);
-  }
-  return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "reading its tables", err);
-}
-
-void sct_store_query_end(sct_store_query *q) {
-  if (q->kept != NULL) {
-    (void)sqlite3_reset(q->stmt);
-    (void)sqlite3_clear_bindings(q->stmt);
-    q->kept->busy = false;
-  } else {
-    (void)sqlite3_finalize(q->stmt);
-  }
-  sct_str_free(&q->why);
-  memset(q, 0, sizeof(*q));
 }
 
 static void note(sct_store_query *q, int result) {
@@ -122,12 +63,67 @@ static void note(sct_store_query *q, int result) {
   }
 }
 
-void sct_store_bind_text(sct_store_query *q, const char *text) {
+static void bind_text(sct_store_query *q, const char *text) {
   note(q, sqlite3_bind_text(q->stmt, ++q->n_bound, text != NULL ? text : "", -1, SQLITE_STATIC));
 }
 
 void sct_store_bind_id(sct_store_query *q, sct_id id) {
   note(q, sqlite3_bind_int64(q->stmt, ++q->n_bound, id));
+}
+
+sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
+                                  const char *kinds, va_list values) {
+  memset(q, 0, sizeof(*q));
+  q->store = s;
+  const int result = sqlite3_prepare_v2(s->db, sql, -1, &q->stmt, NULL);
+  if (result != SQLITE_OK) {
+    return result == SQLITE_ERROR ? not_ours(s, err)
+                                  : sct_store_fail(s, result, "reading its tables", err);
+  }
+  for (; *kinds != '\0'; ++kinds) {
+    if (*kinds == 'i') {
+      sct_store_bind_id(q, va_arg(values, sct_id));
+    } else {
+      bind_text(q, va_arg(values, const char *));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
+                                 const char *kinds, ...) {
+  va_list values;
+  va_start(values, kinds);
+  const sct_status status = sct_store_query_vstart(q, s, err, sql, kinds, values);
+  va_end(values);
+  return status;
+}
+
+sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
+                         const char *sql, const char *kinds, ...) {
+  sct_store_query q;
+  bool row = false;
+  va_list values;
+  va_start(values, kinds);
+  sct_status status = sct_store_query_vstart(&q, s, err, sql, kinds, values);
+  va_end(values);
+  if (status == SCT_OK) {
+    status = sct_store_query_step(&q, &row, err);
+  }
+  for (int i = 0; i < n; ++i) {
+    out[i] = status == SCT_OK && row ? sqlite3_column_int64(q.stmt, i) : 0;
+  }
+  if (found != NULL) {
+    *found = row;
+  }
+  sct_store_query_end(&q);
+  return status;
+}
+
+void sct_store_query_end(sct_store_query *q) {
+  (void)sqlite3_finalize(q->stmt);
+  sct_str_free(&q->why);
+  memset(q, 0, sizeof(*q));
 }
 
 sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) {
@@ -178,7 +174,7 @@ static void check_value(sct_str *why, const sct_store_column *c, const void *row
   if (c->kind == SCT_COLUMN_JSON && !sct_store_is_json(text, &place)) {
     sct_str_printf(why, "column '%s' must be a JSON object (%s)", c->name, sct_str_c(&place));
   }
-  if (c->key && (text == NULL || text[0] == '\0')) {
+  if ((c->is & SCT_STORE_KEY) != 0 && (text == NULL || text[0] == '\0')) {
     sct_str_printf(why, "the key '%s' is empty", c->name);
   }
   sct_str_free(&place);
@@ -190,46 +186,30 @@ static void bind_column(sct_store_query *q, const sct_store_column *c, const voi
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
   case SCT_COLUMN_JSON:
-    sct_store_bind_text(q, *(char *const *)field);
-    break;
-  case SCT_COLUMN_INT:
-    sct_store_bind_id(q, *(const int *)field);
-    break;
-  case SCT_COLUMN_INT64:
-    sct_store_bind_id(q, *(const int64_t *)field);
-    break;
-  case SCT_COLUMN_BOOL:
-    sct_store_bind_id(q, *(const bool *)field ? 1 : 0);
+    bind_text(q, *(char *const *)field);
     break;
   case SCT_COLUMN_REAL: /* SQLite makes NaN NULL */
     note(q, sqlite3_bind_double(q->stmt, ++q->n_bound, *(const double *)field));
     break;
-  case SCT_COLUMN_REF:
-    sct_store_bind_id(q, *(const sct_id *)field);
-    break;
-  case SCT_COLUMN_MAY_REF: {
-    const sct_id id = *(const sct_id *)field;
-    note(q, id != 0 ? sqlite3_bind_int64(q->stmt, ++q->n_bound, id)
-                    : sqlite3_bind_null(q->stmt, ++q->n_bound));
-    break;
-  }
   case SCT_COLUMN_SAMPLES:
     bind_samples(q, c, row);
     break;
-  }
-}
-
-void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
-                        bool (*want)(const sct_store_column *column)) {
-  for (int i = 0; i < table->n_columns; ++i) {
-    if (want == NULL || want(&table->columns[i])) {
-      bind_column(q, &table->columns[i], row);
+  default:
+    if (c->kind == SCT_COLUMN_MAY_REF && sct_store_integer(c, row) == 0) {
+      note(q, sqlite3_bind_null(q->stmt, ++q->n_bound));
+    } else {
+      sct_store_bind_id(q, sct_store_integer(c, row));
     }
   }
 }
 
-sct_id sct_store_read_id(sct_store_query *q) {
-  return sqlite3_column_int64(q->stmt, q->n_read++);
+void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
+                        unsigned choice) {
+  for (int i = 0; i < table->n_columns; ++i) {
+    if (sct_store_wants(&table->columns[i], choice)) {
+      bind_column(q, &table->columns[i], row);
+    }
+  }
 }
 
 static int clamp_int(int64_t value) {
@@ -259,9 +239,6 @@ static void read_column(sct_store_query *q, const sct_store_column *c, void *row
   case SCT_COLUMN_INT:
     *(int *)field = clamp_int(sqlite3_column_int64(q->stmt, at));
     break;
-  case SCT_COLUMN_INT64:
-    *(int64_t *)field = sqlite3_column_int64(q->stmt, at);
-    break;
   case SCT_COLUMN_BOOL:
     *(bool *)field = sqlite3_column_int64(q->stmt, at) != 0;
     break;
@@ -270,19 +247,20 @@ static void read_column(sct_store_query *q, const sct_store_column *c, void *row
                            ? (double)NAN
                            : sqlite3_column_double(q->stmt, at);
     break;
-  case SCT_COLUMN_REF:
-  case SCT_COLUMN_MAY_REF:
-    *(sct_id *)field = sqlite3_column_int64(q->stmt, at);
-    break;
   case SCT_COLUMN_SAMPLES:
     read_samples(q, at, (double **)field, (int *)((char *)row + c->count_offset));
+    break;
+  case SCT_COLUMN_INT64:
+  case SCT_COLUMN_REF:
+  case SCT_COLUMN_MAY_REF:
+    *(int64_t *)field = sqlite3_column_int64(q->stmt, at);
     break;
   }
 }
 
 sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
                               sct_error *err) {
-  *(sct_id *)((char *)row + table->id_offset) = sct_store_read_id(q);
+  *(sct_id *)((char *)row + table->id_offset) = sqlite3_column_int64(q->stmt, q->n_read++);
   for (int i = 0; i < table->n_columns; ++i) {
     read_column(q, &table->columns[i], row);
     check_value(&q->why, &table->columns[i], row);
@@ -327,13 +305,9 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
     break;
   }
   case SCT_COLUMN_INT:
-    append_number(out, "i", *(const int *)field, ";");
-    break;
   case SCT_COLUMN_INT64:
-    append_number(out, "i", *(const int64_t *)field, ";");
-    break;
   case SCT_COLUMN_BOOL:
-    sct_str_append(out, *(const bool *)field ? "i1;" : "i0;");
+    append_number(out, "i", sct_store_integer(c, row), ";");
     break;
   case SCT_COLUMN_REAL: {
     const double value = *(const double *)field;
@@ -359,7 +333,8 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
   sct_str text = {0};
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
-    if (!c->key && !c->stamp && !c->judged && !c->finish) {
+    if (!sct_store_wants(c,
+                         SCT_STORE_KEY | SCT_STORE_STAMP | SCT_STORE_JUDGED | SCT_STORE_FINISH)) {
       append_value(&text, c, row);
     }
   }
@@ -383,18 +358,6 @@ void sct_store_leave(sct_store *s) {
   (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-/* One statement that is run over and over, and gives no rows. */
-static sct_status run_again(sct_store *s, const char *sql, sct_error *err) {
-  sct_store_query q;
-  sct_status status = sct_store_query_start(&q, s, sql, err);
-  if (status == SCT_OK) {
-    const int result = sqlite3_step(q.stmt);
-    status = result == SQLITE_DONE ? SCT_OK : sct_store_fail(s, result, "writing", err);
-  }
-  sct_store_query_end(&q);
-  return status;
-}
-
 /* One more after a commit of ours, and after each transaction that finds commits of others. */
 unsigned sct_store_version(const sct_store *s) {
   unsigned version = 0;
@@ -407,12 +370,12 @@ bool sct_store_shared(const sct_store *s) {
 }
 
 sct_status sct_store_begin(sct_store *s, sct_error *err) {
-  return run_again(s, "BEGIN IMMEDIATE", err);
+  return sct_store_exec(s, "BEGIN IMMEDIATE", err);
 }
 
 sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) {
   if (status == SCT_OK) {
-    status = run_again(s, "COMMIT", err);
+    status = sct_store_exec(s, "COMMIT", err);
     s->version += status == SCT_OK;
   }
   /* Some failures have rolled back by themselves. */

@@ -58,27 +58,33 @@ static sct_status read_rows(sct_store_query *q, const sct_store_table *const *ta
   return SCT_OK;
 }
 
-/* A list of one table: `where` has at most two parameters, ids from 1 on or a text. */
-static sct_status list_table(sct_store *s, const sct_store_table *table, const char *where,
-                             const char *text, sct_id a, sct_id b, void **out, int *n,
-                             sct_error *err) {
+/* Rows made of columns of table c and, if there are two, of table o, whose candidate is a row of c.
+ * *out receives the list; `kinds` and what follows are the parameters of `where`. */
+static sct_status list(sct_store *s, const sct_store_table *const *tables, int n_tables, bool heavy,
+                       const char *where, void *out, int *n, sct_error *err, const char *kinds,
+                       ...) {
   sct_store_query q = {0};
   sct_str sql = {0};
+  void *rows = NULL;
   sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, s, table, "t", true);
-  sct_str_printf(&sql, " FROM %s t %s", table->name, where);
-  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
+  sct_store_column_list(&sql, s, tables[0], "c", heavy);
+  if (n_tables > 1) {
+    sct_str_append(&sql, ", ");
+    sct_store_column_list(&sql, s, tables[1], "o", heavy);
+    sct_str_printf(&sql, " FROM %s o JOIN candidate c ON c.id = o.candidate %s", tables[1]->name,
+                   where);
+  } else {
+    sct_str_printf(&sql, " FROM %s c %s", tables[0]->name, where);
+  }
+  va_list values;
+  va_start(values, kinds);
+  sct_status status = sct_store_query_vstart(&q, s, err, sct_str_c(&sql), kinds, values);
+  va_end(values);
   if (status == SCT_OK) {
-    if (text != NULL) {
-      sct_store_bind_text(&q, text);
-    }
-    if (a != 0) {
-      sct_store_bind_id(&q, a);
-    }
-    if (b != 0) {
-      sct_store_bind_id(&q, b);
-    }
-    status = read_rows(&q, &table, 1, out, n, err);
+    status = read_rows(&q, tables, n_tables, &rows, n, err);
+  }
+  if (status == SCT_OK) {
+    memcpy(out, &rows, sizeof(rows));
   }
   sct_store_query_end(&q);
   sct_str_free(&sql);
@@ -87,65 +93,50 @@ static sct_status list_table(sct_store *s, const sct_store_table *table, const c
 
 /* ---- problems and devices */
 
-static sct_status list_problems(sct_store *s, const char *where, const char *text,
-                                sct_row_problem **rows, int *n, sct_error *err) {
-  void *list = NULL;
-  SCT_TRY(list_table(s, &sct_store_problem_table, where, text, 0, 0, &list, n, err));
-  *rows = list;
-  return SCT_OK;
-}
+static const sct_store_table *const PROBLEM[] = {&sct_store_problem_table};
+static const sct_store_table *const DEVICE[] = {&sct_store_device_table};
+static const sct_store_table *const RUN[] = {&sct_store_run_table};
+static const sct_store_table *const RESULT[] = {&sct_store_candidate_table,
+                                                &sct_store_outcome_table};
+static const sct_store_table *const EARLIER[] = {&sct_store_candidate_table,
+                                                 &sct_store_earlier_table};
 
 sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n,
                                      sct_error *err) {
-  return list_problems(s, "WHERE t.name = ? ORDER BY t.id", name, rows, n, err);
+  return list(s, PROBLEM, 1, true, "WHERE c.name = ? ORDER BY c.id", rows, n, err, "t", name);
 }
 
 sct_status sct_store_problem_by_hash(sct_store *s, const char *spec_hash, sct_row_problem **rows,
                                      int *n, sct_error *err) {
-  return list_problems(s, "WHERE t.spec_hash = ?", spec_hash, rows, n, err);
+  return list(s, PROBLEM, 1, true, "WHERE c.spec_hash = ?", rows, n, err, "t", spec_hash);
 }
 
 sct_status sct_store_problems(sct_store *s, sct_row_problem **rows, int *n, sct_error *err) {
-  return list_problems(s, "ORDER BY t.name, t.id", NULL, rows, n, err);
+  return list(s, PROBLEM, 1, true, "ORDER BY c.name, c.id", rows, n, err, "");
 }
 
 sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n, sct_error *err) {
-  void *list = NULL;
-  SCT_TRY(list_table(s, &sct_store_device_table, "ORDER BY t.id", NULL, 0, 0, &list, n, err));
-  *rows = list;
-  return SCT_OK;
+  return list(s, DEVICE, 1, true, "ORDER BY c.id", rows, n, err, "");
 }
 
 sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
                            sct_error *err) {
-  sct_store_query q = {0};
-  sct_str sql = {0};
-  bool any = false;
-  sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, s, table, "t", true);
-  sct_str_printf(&sql, " FROM %s t WHERE t.id = ?", table->name);
-  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, id);
-    status = sct_store_query_step(&q, &any, err);
+  char *rows = NULL;
+  int n = 0;
+  SCT_TRY(list(s, &table, 1, true, "WHERE c.id = ?", &rows, &n, err, "i", id));
+  if (n == 0) {
+    return sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
+                    (long long)id, table->name);
   }
-  if (status == SCT_OK) {
-    status = any ? sct_store_read_row(&q, table, row, err)
-                 : sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
-                            (long long)id, table->name);
-  }
-  sct_store_query_end(&q);
-  sct_str_free(&sql);
-  return status;
+  memcpy(row, rows, table->row_bytes);
+  sct_free(rows);
+  return SCT_OK;
 }
 
 sct_status sct_store_candidates(sct_store *s, sct_id problem, sct_row_result **rows, int *n,
                                 sct_error *err) {
-  void *list = NULL;
-  SCT_TRY(list_table(s, &sct_store_candidate_table, "WHERE t.problem = ? ORDER BY t.source_hash",
-                     NULL, problem, 0, &list, n, err));
-  *rows = list;
-  return SCT_OK;
+  return list(s, RESULT, 1, true, "WHERE c.problem = ? ORDER BY c.source_hash", rows, n, err, "i",
+              problem);
 }
 
 /* ---- runs */
@@ -199,19 +190,10 @@ static void sort_runs(sct_row_run *rows, int n) {
  * then it is none. */
 static sct_status withhold_winners(sct_store *s, sct_row_run *rows, int n, sct_error *err) {
   for (int i = 0; i < n; ++i) {
-    sct_store_query q = {0};
-    bool good = true;
-    sct_status status = SCT_OK;
-    if (rows[i].winner != 0) {
-      status = sct_store_query_start(&q, s, "SELECT 1 FROM outcome WHERE id = ? AND outcome = 'ok'",
-                                     err);
-      if (status == SCT_OK) {
-        sct_store_bind_id(&q, rows[i].winner);
-        status = sct_store_query_step(&q, &good, err);
-      }
-      sct_store_query_end(&q);
-    }
-    SCT_TRY(status);
+    bool good = false;
+    SCT_TRY(sct_store_ask(s, err, NULL, 0, &good,
+                          "SELECT 1 FROM outcome WHERE id = ? AND outcome = 'ok'", "i",
+                          rows[i].winner));
     rows[i].winner = good ? rows[i].winner : 0;
   }
   return SCT_OK;
@@ -219,61 +201,24 @@ static sct_status withhold_winners(sct_store *s, sct_row_run *rows, int n, sct_e
 
 sct_status sct_store_all_runs(sct_store *s, sct_id problem, sct_row_run **rows, int *n,
                               sct_error *err) {
-  void *list = NULL;
-  SCT_TRY(
-      list_table(s, &sct_store_run_table, "WHERE t.problem = ?", NULL, problem, 0, &list, n, err));
-  *rows = list;
-  return SCT_OK;
+  return list(s, RUN, 1, true, "WHERE c.problem = ?", rows, n, err, "i", problem);
 }
 
 sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n,
                           sct_error *err) {
-  void *list = NULL;
-  const char *const where =
-      device != 0 ? "WHERE t.problem = ? AND t.device = ?" : "WHERE t.problem = ?";
-  SCT_TRY(list_table(s, &sct_store_run_table, where, NULL, problem, device, &list, n, err));
-  sort_runs(list, *n);
-  sct_status status = withhold_winners(s, list, *n, err);
+  SCT_TRY(list(s, RUN, 1, true, "WHERE c.problem = ?1 AND (?2 = 0 OR c.device = ?2)", rows, n, err,
+               "ii", problem, device));
+  sort_runs(*rows, *n);
+  const sct_status status = withhold_winners(s, *rows, *n, err);
   if (status != SCT_OK) {
-    sct_row_run_free(list, *n);
-    return status;
+    sct_row_run_free(*rows, *n);
+    *rows = NULL;
+    *n = 0;
   }
-  *rows = list;
-  return SCT_OK;
+  return status;
 }
 
 /* ---- results */
-
-static const sct_store_table *const RESULT[] = {&sct_store_candidate_table,
-                                                &sct_store_outcome_table};
-
-static const sct_store_table *const EARLIER[] = {&sct_store_candidate_table,
-                                                 &sct_store_earlier_table};
-
-/* `where` has one id and, if `text` is not NULL, one text as parameters. */
-static sct_status list_results(sct_store *s, const sct_store_table *const tables[2],
-                               const char *where, sct_id id, const char *text, bool heavy,
-                               void **out, int *n, sct_error *err) {
-  sct_store_query q = {0};
-  sct_str sql = {0};
-  sct_str_append(&sql, "SELECT ");
-  sct_store_column_list(&sql, s, tables[0], "c", heavy);
-  sct_str_append(&sql, ", ");
-  sct_store_column_list(&sql, s, tables[1], "o", heavy);
-  sct_str_printf(&sql, " FROM %s o JOIN candidate c ON c.id = o.candidate %s", tables[1]->name,
-                 where);
-  sct_status status = sct_store_query_start(&q, s, sct_str_c(&sql), err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, id);
-    if (text != NULL) {
-      sct_store_bind_text(&q, text);
-    }
-    status = read_rows(&q, tables, 2, out, n, err);
-  }
-  sct_store_query_end(&q);
-  sct_str_free(&sql);
-  return status;
-}
 
 sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows,
                              int *n, sct_error *err) {
@@ -284,47 +229,32 @@ sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row
       " ifnull(o.sectors_ld >= 0 AND o.sectors_st >= 0, 0) DESC,"
       " CASE WHEN o.sectors_ld >= 0 AND o.sectors_st >= 0 THEN o.sectors_ld + o.sectors_st END,"
       " c.label, o.id";
-  void *list = NULL;
-  SCT_TRY(list_results(s, RESULT, where, run, NULL, with_source, &list, n, err));
-  *rows = list;
-  return SCT_OK;
+  return list(s, RESULT, 2, with_source, where, rows, n, err, "i", run);
 }
 
 sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
                              sct_error *err) {
-  void *list = NULL;
   *n = 0;
   *rows = NULL;
   if (s->schema < sct_store_earlier_table.since) {
     return SCT_OK;
   }
-  SCT_TRY(list_results(s, EARLIER, "WHERE o.run = ? ORDER BY o.measured, o.content", run, NULL,
-                       true, &list, n, err));
-  *rows = list;
-  return SCT_OK;
+  return list(s, EARLIER, 2, true, "WHERE o.run = ? ORDER BY o.measured, o.content", rows, n, err,
+              "i", run);
 }
 
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err) {
-  sct_store_query q;
-  bool row = false;
-  sct_status status =
-      sct_store_query_start(&q, s,
-                            "SELECT count(*) FROM outcome o JOIN run r ON r.id = o.run"
-                            " WHERE r.problem = ? AND r.device = ?",
-                            err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, problem);
-    sct_store_bind_id(&q, device);
-    status = sct_store_query_step(&q, &row, err);
-  }
-  *n = status == SCT_OK && row ? (int)sct_store_read_id(&q) : 0;
-  sct_store_query_end(&q);
+  sct_id count = 0;
+  const sct_status status = sct_store_ask(s, err, &count, 1, NULL,
+                                          "SELECT count(*) FROM outcome o JOIN run r ON r.id = "
+                                          "o.run WHERE r.problem = ? AND r.device = ?",
+                                          "ii", problem, device);
+  *n = (int)count;
   return status;
 }
 
 /* Moves the only row of a list into the caller's. */
-static bool take_only(void *list, int n, sct_row_result *row) {
-  sct_row_result *const rows = list;
+static bool take_only(sct_row_result *rows, int n, sct_row_result *row) {
   if (n > 0) {
     *row = rows[0];
     memset(&rows[0], 0, sizeof(rows[0]));
@@ -334,23 +264,23 @@ static bool take_only(void *list, int n, sct_row_result *row) {
 }
 
 sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row, sct_error *err) {
-  void *list = NULL;
+  sct_row_result *rows = NULL;
   int n = 0;
-  SCT_TRY(list_results(s, RESULT, "WHERE o.id = ?", outcome, NULL, true, &list, &n, err));
-  return take_only(list, n, row) ? SCT_OK
+  SCT_TRY(list(s, RESULT, 2, true, "WHERE o.id = ?", &rows, &n, err, "i", outcome));
+  return take_only(rows, n, row) ? SCT_OK
                                  : sct_fail(err, SCT_EDATA, "the store '%s' has no outcome %lld",
                                             s->path, (long long)outcome);
 }
 
 sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
                           bool *found, sct_error *err) {
-  void *list = NULL;
+  sct_row_result *rows = NULL;
   int n = 0;
   /* By way of the run's problem: the candidates' key begins with it. */
   static const char where[] = "WHERE o.run = ?1 AND c.source_hash = ?2 AND "
                               "c.problem = (SELECT r.problem FROM run r WHERE r.id = ?1)";
-  SCT_TRY(list_results(s, RESULT, where, run, source_hash, true, &list, &n, err));
-  *found = take_only(list, n, row);
+  SCT_TRY(list(s, RESULT, 2, true, where, &rows, &n, err, "it", run, source_hash));
+  *found = take_only(rows, n, row);
   return SCT_OK;
 }
 

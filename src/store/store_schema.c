@@ -6,163 +6,101 @@
 #include <stddef.h>
 #include <string.h>
 
-#define TEXT(row, field)                                                                           \
-  { .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(row, field) }
-#define JSON(row, field)                                                                           \
-  { .name = #field, .kind = SCT_COLUMN_JSON, .offset = offsetof(row, field) }
-#define INT(row, field)                                                                            \
-  { .name = #field, .kind = SCT_COLUMN_INT, .offset = offsetof(row, field) }
-#define BOOL(row, field)                                                                           \
-  { .name = #field, .kind = SCT_COLUMN_BOOL, .offset = offsetof(row, field) }
-#define REAL(row, field)                                                                           \
-  { .name = #field, .kind = SCT_COLUMN_REAL, .offset = offsetof(row, field) }
-#define KEY_TEXT(row, field)                                                                       \
-  { .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(row, field), .key = true }
-#define KEY_REF(row, field, table)                                                                 \
+enum {
+  PLAIN = 0,
+  KEY = SCT_STORE_KEY,
+  FINISH = SCT_STORE_FINISH,
+  HEAVY = SCT_STORE_HEAVY,
+  STAMP = SCT_STORE_STAMP,
+  JUDGED = SCT_STORE_JUDGED,
+  RENEWED = SCT_STORE_RENEWED
+};
+
+#define COLUMN(row, field, column_kind, column_is, schema)                                         \
   {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_REF, .offset = offsetof(row, field), .refers = table,       \
-    .key = true                                                                                    \
+    .name = #field, .kind = SCT_COLUMN_##column_kind, .offset = offsetof(row, field),              \
+    .is = column_is, .since = schema                                                               \
   }
-/* Columns that came with a later schema. */
-#define SINCE(row, field, column_kind, schema)                                                     \
-  { .name = #field, .kind = column_kind, .offset = offsetof(row, field), .since = schema }
-/* Columns that sct_store_finish_run() rewrites. */
-#define FINISH(row, field, column_kind)                                                            \
-  { .name = #field, .kind = column_kind, .offset = offsetof(row, field), .finish = true }
-#define FINISH_REF(row, field, table)                                                              \
+/* Of a part (candidate, outcome) of sct_row_result. */
+#define PART(part, field, column_kind, column_is, schema)                                          \
   {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_MAY_REF, .offset = offsetof(row, field), .refers = table,   \
-    .finish = true                                                                                 \
-  }
-/* Columns of a part (candidate, outcome) of sct_row_result. */
-#define PART(part, field, column_kind)                                                             \
-  { .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field) }
-#define PART_SINCE(part, field, column_kind, schema)                                               \
-  {                                                                                                \
-    .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field),           \
-    .since = schema                                                                                \
-  }
-#define STAMP(part, field, schema)                                                                 \
-  {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_TEXT, .offset = offsetof(sct_row_result, part.field),       \
-    .since = schema, .stamp = true                                                                 \
-  }
-#define JUDGED(part, field)                                                                        \
-  {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_BOOL, .offset = offsetof(sct_row_result, part.field),       \
-    .judged = true                                                                                 \
-  }
-#define SAMPLES(part, field, count)                                                                \
-  {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_SAMPLES, .offset = offsetof(sct_row_result, part.field),    \
-    .count_offset = offsetof(sct_row_result, part.count), .heavy = true                            \
-  }
-#define PART_KEY(part, field, column_kind, table)                                                  \
-  {                                                                                                \
-    .name = #field, .kind = column_kind, .offset = offsetof(sct_row_result, part.field),           \
-    .refers = table, .key = true                                                                   \
+    .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
+    .offset = offsetof(sct_row_result, part.field),                                                \
+    .count_offset = offsetof(sct_row_result, outcome.n_samples), .is = column_is, .since = schema  \
   }
 
+#define PROBLEM(field, kind, is) COLUMN(sct_row_problem, field, kind, is, 0)
 static const sct_store_column problem_columns[] = {
-    KEY_TEXT(sct_row_problem, spec_hash), TEXT(sct_row_problem, name),
-    TEXT(sct_row_problem, spec_file),     TEXT(sct_row_problem, canonical),
-    JSON(sct_row_problem, signature),
+    PROBLEM(spec_hash, TEXT, KEY),     PROBLEM(name, TEXT, PLAIN),
+    PROBLEM(spec_file, TEXT, PLAIN),   PROBLEM(canonical, TEXT, PLAIN),
+    PROBLEM(signature, JSON, RENEWED),
 };
 
+#define DEVICE(field, kind, is, since) COLUMN(sct_row_device, field, kind, is, since)
 static const sct_store_column device_columns[] = {
-    KEY_TEXT(sct_row_device, key),
-    TEXT(sct_row_device, name),
-    TEXT(sct_row_device, device_id),
-    TEXT(sct_row_device, uuid),
-    TEXT(sct_row_device, driver),
-    TEXT(sct_row_device, nvrtc),
-    TEXT(sct_row_device, tool),
-    TEXT(sct_row_device, arch),
-    INT(sct_row_device, cc_major),
-    INT(sct_row_device, cc_minor),
-    BOOL(sct_row_device, is_virtual),
-    JSON(sct_row_device, description),
-    SINCE(sct_row_device, measurement, SCT_COLUMN_INT, 3),
-    SINCE(sct_row_device, clock_khz, SCT_COLUMN_INT, 3),
-    SINCE(sct_row_device, options, SCT_COLUMN_TEXT, 3),
+    DEVICE(key, TEXT, KEY, 0),          DEVICE(name, TEXT, PLAIN, 0),
+    DEVICE(device_id, TEXT, PLAIN, 0),  DEVICE(uuid, TEXT, PLAIN, 0),
+    DEVICE(driver, TEXT, PLAIN, 0),     DEVICE(nvrtc, TEXT, PLAIN, 0),
+    DEVICE(tool, TEXT, PLAIN, 0),       DEVICE(arch, TEXT, PLAIN, 0),
+    DEVICE(cc_major, INT, PLAIN, 0),    DEVICE(cc_minor, INT, PLAIN, 0),
+    DEVICE(is_virtual, BOOL, PLAIN, 0), DEVICE(description, JSON, PLAIN, 0),
+    DEVICE(measurement, INT, PLAIN, 3), DEVICE(clock_khz, INT, PLAIN, 3),
+    DEVICE(options, TEXT, PLAIN, 3),
 };
 
+#define RUN(field, kind, is, since) COLUMN(sct_row_run, field, kind, is, since)
 static const sct_store_column run_columns[] = {
-    KEY_REF(sct_row_run, problem, "problem"),
-    KEY_REF(sct_row_run, device, "device"),
-    KEY_TEXT(sct_row_run, size_label),
-    JSON(sct_row_run, extents),
-    REAL(sct_row_run, read_bytes),
-    REAL(sct_row_run, write_bytes),
-    FINISH(sct_row_run, ceiling_bytes_s, SCT_COLUMN_REAL),
-    FINISH(sct_row_run, noise, SCT_COLUMN_REAL),
-    FINISH(sct_row_run, n_candidates, SCT_COLUMN_INT),
-    FINISH(sct_row_run, n_verified, SCT_COLUMN_INT),
-    FINISH(sct_row_run, n_failed, SCT_COLUMN_INT),
-    FINISH(sct_row_run, n_tied, SCT_COLUMN_INT),
-    {.name = "started",
-     .kind = SCT_COLUMN_TEXT,
-     .offset = offsetof(sct_row_run, started),
-     .stamp = true},
-    FINISH(sct_row_run, conditions, SCT_COLUMN_JSON),
-    FINISH_REF(sct_row_run, winner, "outcome"),
-    FINISH_REF(sct_row_run, naive, "outcome"),
-    {.name = "finished",
-     .kind = SCT_COLUMN_TEXT,
-     .offset = offsetof(sct_row_run, finished),
-     .finish = true,
-     .since = 3},
-    {.name = "raced",
-     .kind = SCT_COLUMN_INT,
-     .offset = offsetof(sct_row_run, raced),
-     .finish = true,
-     .since = 3},
+    RUN(problem, REF, KEY, 0),
+    RUN(device, REF, KEY, 0),
+    RUN(size_label, TEXT, KEY, 0),
+    RUN(extents, JSON, PLAIN, 0),
+    RUN(read_bytes, REAL, PLAIN, 0),
+    RUN(write_bytes, REAL, PLAIN, 0),
+    RUN(ceiling_bytes_s, REAL, FINISH, 0),
+    RUN(noise, REAL, FINISH, 0),
+    RUN(n_candidates, INT, FINISH, 0),
+    RUN(n_verified, INT, FINISH, 0),
+    RUN(n_failed, INT, FINISH, 0),
+    RUN(n_tied, INT, FINISH, 0),
+    RUN(started, TEXT, STAMP, 0),
+    RUN(conditions, JSON, FINISH, 0),
+    RUN(winner, MAY_REF, FINISH, 0),
+    RUN(naive, MAY_REF, FINISH, 0),
+    RUN(finished, TEXT, FINISH, 3),
+    RUN(raced, INT, FINISH, 3),
 };
 
 static const sct_store_column candidate_columns[] = {
-    PART_KEY(candidate, problem, SCT_COLUMN_REF, "problem"),
-    PART_KEY(candidate, source_hash, SCT_COLUMN_TEXT, NULL),
-    PART(candidate, label, SCT_COLUMN_TEXT),
-    PART(candidate, strategy, SCT_COLUMN_TEXT),
-    PART(candidate, axes, SCT_COLUMN_JSON),
-    {.name = "source",
-     .kind = SCT_COLUMN_TEXT,
-     .offset = offsetof(sct_row_result, candidate.source),
-     .heavy = true},
-    PART(candidate, kernel, SCT_COLUMN_TEXT),
-    PART(candidate, launch, SCT_COLUMN_JSON),
+    PART(candidate, problem, REF, KEY, 0),   PART(candidate, source_hash, TEXT, KEY, 0),
+    PART(candidate, label, TEXT, PLAIN, 0),  PART(candidate, strategy, TEXT, PLAIN, 0),
+    PART(candidate, axes, JSON, PLAIN, 0),   PART(candidate, source, TEXT, HEAVY, 0),
+    PART(candidate, kernel, TEXT, PLAIN, 0), PART(candidate, launch, JSON, PLAIN, 0),
 };
 
 /* Options and resources belong to a compile for one architecture, so they stand with the outcome:
  * the same source has others on another device. An outcome and an earlier outcome have the same
  * columns; the second is one of several of its candidate, which what it says distinguishes. */
+#define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
 #define OUTCOME_COLUMNS                                                                            \
-  PART_KEY(outcome, run, SCT_COLUMN_REF, "run"),                                                   \
-      PART_KEY(outcome, candidate, SCT_COLUMN_REF, "candidate"),                                   \
-      PART(outcome, outcome, SCT_COLUMN_TEXT), PART(outcome, detail, SCT_COLUMN_TEXT),             \
-      PART(candidate, options, SCT_COLUMN_TEXT), PART(candidate, registers, SCT_COLUMN_INT),       \
-      PART(candidate, spill_bytes, SCT_COLUMN_INT), PART(candidate, shared_bytes, SCT_COLUMN_INT), \
-      PART(outcome, median_ns, SCT_COLUMN_REAL), PART(outcome, q1_ns, SCT_COLUMN_REAL),            \
-      PART(outcome, q3_ns, SCT_COLUMN_REAL), PART(outcome, min_ns, SCT_COLUMN_REAL),               \
-      PART(outcome, sm_clock_mhz, SCT_COLUMN_REAL), SAMPLES(outcome, samples_ns, n_samples),       \
-      PART(outcome, requests_ld, SCT_COLUMN_REAL), PART(outcome, sectors_ld, SCT_COLUMN_REAL),     \
-      PART(outcome, sectors_ld_ideal, SCT_COLUMN_REAL),                                            \
-      PART(outcome, requests_st, SCT_COLUMN_REAL), PART(outcome, sectors_st, SCT_COLUMN_REAL),     \
-      PART(outcome, sectors_st_ideal, SCT_COLUMN_REAL),                                            \
-      PART(outcome, wavefronts, SCT_COLUMN_REAL), PART(outcome, degree, SCT_COLUMN_REAL),          \
-      JUDGED(outcome, coalesced), PART(outcome, counts_exact, SCT_COLUMN_BOOL),                    \
-      PART_SINCE(outcome, predicted_ns, SCT_COLUMN_REAL, 2),                                       \
-      PART_SINCE(outcome, overhead_ns, SCT_COLUMN_REAL, 3),                                        \
-      PART_SINCE(outcome, resident_ns, SCT_COLUMN_REAL, 3),                                        \
-      PART_SINCE(outcome, launches, SCT_COLUMN_INT, 3),                                            \
-      PART_SINCE(outcome, copies, SCT_COLUMN_INT64, 3),                                            \
-      PART_SINCE(outcome, n_slow, SCT_COLUMN_INT, 3),                                              \
-      PART_SINCE(outcome, race, SCT_COLUMN_TEXT, 3), STAMP(outcome, measured, 3),                  \
-      PART_SINCE(outcome, small_size, SCT_COLUMN_JSON, 3)
+  OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \
+      OUTCOME(detail, TEXT, PLAIN, 0), PART(candidate, options, TEXT, PLAIN, 0),                   \
+      PART(candidate, registers, INT, PLAIN, 0), PART(candidate, spill_bytes, INT, PLAIN, 0),      \
+      PART(candidate, shared_bytes, INT, PLAIN, 0), OUTCOME(median_ns, REAL, PLAIN, 0),            \
+      OUTCOME(q1_ns, REAL, PLAIN, 0), OUTCOME(q3_ns, REAL, PLAIN, 0),                              \
+      OUTCOME(min_ns, REAL, PLAIN, 0), OUTCOME(sm_clock_mhz, REAL, PLAIN, 0),                      \
+      OUTCOME(samples_ns, SAMPLES, HEAVY, 0), OUTCOME(requests_ld, REAL, PLAIN, 0),                \
+      OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
+      OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
+      OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
+      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, JUDGED, 0),                        \
+      OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
+      OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
+      OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \
+      OUTCOME(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3),                               \
+      OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3)
 
 static const sct_store_column outcome_columns[] = {OUTCOME_COLUMNS};
-static const sct_store_column earlier_columns[] = {
-    OUTCOME_COLUMNS, PART_KEY(outcome, content, SCT_COLUMN_TEXT, NULL)};
+static const sct_store_column earlier_columns[] = {OUTCOME_COLUMNS, OUTCOME(content, TEXT, KEY, 0)};
 
 #define TABLE_SINCE(table, row, id_field, schema)                                                  \
   const sct_store_table sct_store_##table##_table = {                                              \
@@ -180,6 +118,23 @@ TABLE(run, sct_row_run, id);
 TABLE(candidate, sct_row_result, candidate.id);
 TABLE(outcome, sct_row_result, outcome.id);
 TABLE_SINCE(earlier, sct_row_result, outcome.id, 3);
+
+bool sct_store_wants(const sct_store_column *c, unsigned choice) {
+  const unsigned value = (c->is & KEY) != 0 ? 0 : SCT_STORE_VALUE;
+  const unsigned fixed = (c->is & (KEY | FINISH)) != 0 ? 0 : SCT_STORE_FIXED;
+  return ((c->is | value | fixed | SCT_STORE_ALL) & choice) != 0;
+}
+
+const char *sct_store_refers(const sct_store_column *c) {
+  return c->kind == SCT_COLUMN_REF ? c->name : c->kind == SCT_COLUMN_MAY_REF ? "outcome" : NULL;
+}
+
+int64_t sct_store_integer(const sct_store_column *c, const void *row) {
+  const void *const field = (const char *)row + c->offset;
+  return c->kind == SCT_COLUMN_INT    ? *(const int *)field
+         : c->kind == SCT_COLUMN_BOOL ? *(const bool *)field
+                                      : *(const int64_t *)field;
+}
 
 static const char *const TYPE_SQL[] = {
     [SCT_COLUMN_TEXT] = "TEXT NOT NULL",    [SCT_COLUMN_JSON] = "TEXT NOT NULL",
@@ -208,8 +163,8 @@ static void columns_sql(sct_str *out, const sct_store_table *table, int first, i
       continue;
     }
     sct_str_printf(out, ", %s %s", c->name, TYPE_SQL[c->kind]);
-    if (c->refers != NULL) {
-      sct_str_printf(out, " REFERENCES %s(id)", c->refers);
+    if (sct_store_refers(c) != NULL) {
+      sct_str_printf(out, " REFERENCES %s(id)", sct_store_refers(c));
     }
     sct_str_append(out, added ? default_of(c->kind) : "");
   }
@@ -222,7 +177,7 @@ void sct_store_table_sql(sct_str *out, const sct_store_table *table, int made, i
   sct_str_append(out, ", UNIQUE (");
   const char *comma = "";
   for (int i = 0; i < table->n_columns; ++i) {
-    if (table->columns[i].key) {
+    if ((table->columns[i].is & KEY) != 0) {
       sct_str_printf(out, "%s%s", comma, table->columns[i].name);
       comma = ", ";
     }
@@ -273,7 +228,7 @@ void sct_store_column_list(sct_str *out, const sct_store *s, const sct_store_tab
   sct_str_append(out, alias);
   sct_str_append(out, ".id");
   for (int i = 0; i < table->n_columns; ++i) {
-    if ((table->columns[i].heavy && !heavy) || table->columns[i].since > s->schema) {
+    if (((table->columns[i].is & HEAVY) != 0 && !heavy) || table->columns[i].since > s->schema) {
       sct_str_append(out, ", NULL");
     } else {
       sct_str_append(out, ", ");

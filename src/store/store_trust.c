@@ -96,7 +96,7 @@ sct_status sct_store_check_tables(sct_store *s, sct_error *err) {
   bool more = false;
   unsigned seen = 0;
   sct_status status = sct_store_query_start(
-      &q, s, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", err);
+      &q, s, err, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", "");
   if (status == SCT_OK) {
     status = sct_store_query_step(&q, &more, err);
   }
@@ -122,7 +122,7 @@ sct_status sct_store_check_tables(sct_store *s, sct_error *err) {
 sct_status sct_store_check_references(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
-  sct_status status = sct_store_query_start(&q, s, "PRAGMA foreign_key_check", err);
+  sct_status status = sct_store_query_start(&q, s, err, "PRAGMA foreign_key_check", "");
   if (status == SCT_OK) {
     status = sct_store_query_step(&q, &row, err);
   }

@@ -3,29 +3,12 @@
 
 #include <string.h>
 
-static bool is_key(const sct_store_column *column) {
-  return column->key;
-}
-
-static bool is_value(const sct_store_column *column) {
-  return !column->key;
-}
-
-static bool is_judged(const sct_store_column *column) {
-  return column->judged;
-}
-
-static bool is_finish(const sct_store_column *column) {
-  return column->finish;
-}
-
 /* Appends the names of the wanted columns, each followed by `suffix`, with `separator` between. */
-static void append_names(sct_str *sql, const sct_store_table *table,
-                         bool (*want)(const sct_store_column *column), const char *suffix,
-                         const char *separator) {
+static void append_names(sct_str *sql, const sct_store_table *table, unsigned choice,
+                         const char *suffix, const char *separator) {
   const char *between = "";
   for (int i = 0; i < table->n_columns; ++i) {
-    if (want == NULL || want(&table->columns[i])) {
+    if (sct_store_wants(&table->columns[i], choice)) {
       sct_str_append(sql, between);
       sct_str_append(sql, table->columns[i].name);
       sct_str_append(sql, suffix);
@@ -34,23 +17,23 @@ static void append_names(sct_str *sql, const sct_store_table *table,
   }
 }
 
-/* Runs one statement on the wanted columns of a row, then `id` (0: none). *found receives the first
+/* Runs one statement on the chosen columns of a row, then `id` (0: none). *found receives the first
  * column of the answer, if there is one. */
 static sct_status run_on_row(sct_store *s, sct_str *sql, const sct_store_table *table,
-                             const void *row, bool (*want)(const sct_store_column *column),
-                             sct_id id, sct_id *found, sct_error *err) {
+                             const void *row, unsigned choice, sct_id id, sct_id *found,
+                             sct_error *err) {
   sct_store_query q = {0};
   bool any = false;
-  sct_status status = sct_store_query_start(&q, s, sct_str_c(sql), err);
+  sct_status status = sct_store_query_start(&q, s, err, sct_str_c(sql), "");
   if (status == SCT_OK) {
-    sct_store_bind_row(&q, table, row, want);
+    sct_store_bind_row(&q, table, row, choice);
     if (id != 0) {
       sct_store_bind_id(&q, id);
     }
     status = sct_store_query_step(&q, &any, err);
   }
   if (status == SCT_OK && any && found != NULL) {
-    *found = sct_store_read_id(&q);
+    *found = sqlite3_column_int64(q.stmt, 0);
   }
   sct_store_query_end(&q);
   sct_str_free(sql);
@@ -61,9 +44,9 @@ static sct_status find_row(sct_store *s, const sct_store_table *table, const voi
                            sct_error *err) {
   sct_str sql = {0};
   sct_str_printf(&sql, "SELECT id FROM %s WHERE ", table->name);
-  append_names(&sql, table, is_key, " = ?", " AND ");
+  append_names(&sql, table, SCT_STORE_KEY, " = ?", " AND ");
   *id = 0;
-  SCT_TRY(run_on_row(s, &sql, table, row, is_key, 0, id, err));
+  SCT_TRY(run_on_row(s, &sql, table, row, SCT_STORE_KEY, 0, id, err));
   return *id != 0 ? SCT_OK
                   : sct_fail(err, SCT_EINTERNAL, "the store '%s': a row of '%s' vanished", s->path,
                              table->name);
@@ -71,36 +54,21 @@ static sct_status find_row(sct_store *s, const sct_store_table *table, const voi
 
 static void append_insert(sct_str *sql, const sct_store_table *table) {
   sct_str_printf(sql, "INSERT INTO %s (", table->name);
-  append_names(sql, table, NULL, "", ", ");
+  append_names(sql, table, SCT_STORE_ALL, "", ", ");
   sct_str_append(sql, ") VALUES (");
   for (int i = 0; i < table->n_columns; ++i) {
     sct_str_append(sql, i > 0 ? ", ?" : "?");
   }
   sct_str_append(sql, ") ON CONFLICT (");
-  append_names(sql, table, is_key, "", ", ");
+  append_names(sql, table, SCT_STORE_KEY, "", ", ");
   sct_str_append(sql, ") DO NOTHING");
-}
-
-/* The text, which takes as long to make as to run. A copy, as its user frees it. */
-static void insert_text(sct_str *sql, sct_store *s, const sct_store_table *table) {
-  for (int i = 0; i < s->n_inserts; ++i) {
-    if (s->inserts[i].table == table) {
-      sct_str_append(sql, s->inserts[i].sql);
-      return;
-    }
-  }
-  append_insert(sql, table);
-  char *const text = s->n_inserts < SCT_COUNT(s->inserts) ? sct_strdup(sql->data) : NULL;
-  if (text != NULL) {
-    s->inserts[s->n_inserts++] = (sct_store_insert_text){table, text};
-  }
 }
 
 sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const void *row, sct_id *id,
                             bool *inserted, sct_error *err) {
   sct_str sql = {0};
-  insert_text(&sql, s, table);
-  SCT_TRY(run_on_row(s, &sql, table, row, NULL, 0, NULL, err));
+  append_insert(&sql, table);
+  SCT_TRY(run_on_row(s, &sql, table, row, SCT_STORE_ALL, 0, NULL, err));
   *inserted = sqlite3_changes(s->db) > 0;
   if (*inserted) {
     *id = sqlite3_last_insert_rowid(s->db);
@@ -110,13 +78,12 @@ sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const vo
 }
 
 sct_status sct_store_update(sct_store *s, const sct_store_table *table, const void *row,
-                            bool (*want)(const sct_store_column *column), sct_id id,
-                            sct_error *err) {
+                            unsigned choice, sct_id id, sct_error *err) {
   sct_str sql = {0};
   sct_str_printf(&sql, "UPDATE %s SET ", table->name);
-  append_names(&sql, table, want, " = ?", ", ");
+  append_names(&sql, table, choice, " = ?", ", ");
   sct_str_append(&sql, " WHERE id = ?");
-  SCT_TRY(run_on_row(s, &sql, table, row, want, id, NULL, err));
+  SCT_TRY(run_on_row(s, &sql, table, row, choice, id, NULL, err));
   return sqlite3_changes(s->db) == 1
              ? SCT_OK
              : sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
@@ -132,10 +99,6 @@ static sct_status put_alone(sct_store *s, const sct_store_table *table, const vo
   SCT_TRY(sct_store_end(s, sct_store_insert(s, table, row, &found, &inserted, err), err));
   *id = found;
   return SCT_OK;
-}
-
-static bool is_signature(const sct_store_column *column) {
-  return column->offset == offsetof(sct_row_problem, signature);
 }
 
 /* Whether the row has a signature, and the stored problem another one. */
@@ -157,7 +120,7 @@ static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *
   bool differs = false;
   SCT_TRY(sct_store_insert(s, &sct_store_problem_table, row, id, &inserted, err));
   SCT_TRY(signature_differs(&differs, s, row, *id, err));
-  return differs ? sct_store_update(s, &sct_store_problem_table, row, is_signature, *id, err)
+  return differs ? sct_store_update(s, &sct_store_problem_table, row, SCT_STORE_RENEWED, *id, err)
                  : SCT_OK;
 }
 
@@ -199,42 +162,12 @@ sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) {
   return put_alone(s, &sct_store_run_table, row, &row->id, err);
 }
 
-/* Is there a row? `sql` has two parameters. */
-static sct_status exists(sct_store *s, const char *sql, sct_id a, sct_id b, bool *found,
-                         sct_error *err) {
-  sct_store_query q;
-  sct_status status = sct_store_query_start(&q, s, sql, err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, a);
-    sct_store_bind_id(&q, b);
-    status = sct_store_query_step(&q, found, err);
-  }
-  sct_store_query_end(&q);
-  return status;
-}
-
-/* What stands as the outcome is not an earlier one as well. */
-static sct_status forget_earlier(sct_store *s, const sct_row_result *row, const char *content,
-                                 sct_error *err) {
-  sct_store_query q;
-  bool any = false;
-  sct_status status = sct_store_query_start(
-      &q, s, "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?", err);
-  if (status == SCT_OK) {
-    sct_store_bind_id(&q, row->outcome.run);
-    sct_store_bind_id(&q, row->outcome.candidate);
-    sct_store_bind_text(&q, content);
-    status = sct_store_query_step(&q, &any, err);
-  }
-  sct_store_query_end(&q);
-  return status;
-}
-
 /* A header is made of what a run names: that must be one of its own outcomes. */
 static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_error *err) {
   bool found = outcome == 0;
   if (!found) {
-    SCT_TRY(exists(s, "SELECT 1 FROM outcome WHERE run = ? AND id = ?", run, outcome, &found, err));
+    SCT_TRY(sct_store_ask(s, err, NULL, 0, &found, "SELECT 1 FROM outcome WHERE run = ? AND id = ?",
+                          "ii", run, outcome));
   }
   return found ? SCT_OK
                : sct_fail(err, SCT_EINTERNAL, "the store '%s': outcome %lld is not one of run %lld",
@@ -244,7 +177,7 @@ static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_er
 static sct_status finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
   SCT_TRY(check_outcome(s, row->id, row->winner, err));
   SCT_TRY(check_outcome(s, row->id, row->naive, err));
-  return sct_store_update(s, &sct_store_run_table, row, is_finish, row->id, err);
+  return sct_store_update(s, &sct_store_run_table, row, SCT_STORE_FINISH, row->id, err);
 }
 
 sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) {
@@ -263,29 +196,26 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   if (strcmp(before, after) == 0) {
     return old->outcome.coalesced == row->outcome.coalesced
                ? SCT_OK
-               : sct_store_update(s, &sct_store_outcome_table, row, is_judged, row->outcome.id,
-                                  err);
+               : sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_JUDGED,
+                                  row->outcome.id, err);
   }
   bool inserted = false;
   sct_id id = 0;
   old->outcome.content = sct_strdup(before);
   SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, old, &id, &inserted, err));
-  SCT_TRY(forget_earlier(s, row, after, err));
-  return sct_store_update(s, &sct_store_outcome_table, row, is_value, row->outcome.id, err);
+  SCT_TRY(sct_store_ask(s, err, NULL, 0, NULL, /* what stands is not an earlier one as well */
+                        "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?",
+                        "iit", row->outcome.run, row->outcome.candidate, after));
+  return sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_VALUE, row->outcome.id, err);
 }
 
 static sct_status check_problem(sct_store *s, sct_id run, sct_id problem, sct_error *err) {
-  bool found = s->run == run && s->problem == problem;
-  if (!found) {
-    SCT_TRY(exists(s, "SELECT 1 FROM run WHERE id = ? AND problem = ?", run, problem, &found, err));
-  }
-  if (!found) {
-    return sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld", s->path,
-                    (long long)run, (long long)problem);
-  }
-  s->run = run;
-  s->problem = problem;
-  return SCT_OK;
+  bool found = false;
+  SCT_TRY(sct_store_ask(s, err, NULL, 0, &found, "SELECT 1 FROM run WHERE id = ? AND problem = ?",
+                        "ii", run, problem));
+  return found ? SCT_OK
+               : sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld",
+                          s->path, (long long)run, (long long)problem);
 }
 
 static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sct_error *err) {
@@ -323,7 +253,8 @@ static sct_status put_judged(sct_store *s, const sct_id *outcomes, const bool *c
                              sct_error *err) {
   for (int k = 0; k < n; ++k) {
     const sct_row_result row = {.outcome = {.coalesced = coalesced[k]}};
-    SCT_TRY(sct_store_update(s, &sct_store_outcome_table, &row, is_judged, outcomes[k], err));
+    SCT_TRY(
+        sct_store_update(s, &sct_store_outcome_table, &row, SCT_STORE_JUDGED, outcomes[k], err));
   }
   return SCT_OK;
 }
