@@ -57,10 +57,9 @@ typedef enum sct_compile_failure {
 typedef struct sct_compiled {
   bool ok;
   sct_compile_failure failure; /* when !ok */
-  bool from_cache;
+  bool from_cache;             /* tests look at it */
   char *log; /* when !ok: NVRTC's messages with line numbers of the unit's own source ("line 12:
                 error: ...") */
-  int error_line; /* first line of the unit's source an error names; 0 unknown */
   char *
       entry; /* lowered (mangled) name of the kernel in cubin and PTX; the same for equal sources */
   const void *cubin; /* shared by the members of a batch; valid as long as the compiler, and as long
@@ -75,7 +74,6 @@ typedef struct sct_compiled {
   int registers;
   int spill_load_bytes, spill_store_bytes, stack_bytes;
   int static_shared_bytes;
-  int const_bytes; /* constant bank 0: parameters and what the hardware keeps before them */
   struct sct_compile_object *object; /* private: what cubin and ptx belong to */
 } sct_compiled;
 

@@ -7,16 +7,14 @@
 /* What the callback between compiler passes looks at. Once it says stop it must go on saying so. */
 typedef struct flow {
   int64_t deadline_ns;
-  atomic_bool cancelled;
+  bool cancelled;
 } flow;
 
 static int on_flow(void *payload, void *unused) {
   flow *const f = payload;
   (void)unused;
-  if (sct_now_ns() >= f->deadline_ns) {
-    atomic_store(&f->cancelled, true);
-  }
-  return atomic_load(&f->cancelled) ? 1 : 0;
+  f->cancelled = f->cancelled || sct_now_ns() >= f->deadline_ns;
+  return f->cancelled ? 1 : 0;
 }
 
 /* "NVRTC 13.0: WHAT failed: REASON" */
@@ -37,16 +35,11 @@ void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b) {
 static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_error *err) {
   size_t bytes = 0;
   int result = nvrtc->log_size(b->handle, &bytes);
-  char *const text = result == NVRTC_SUCCESS ? sct_alloc(bytes + 1) : NULL;
-  if (text != NULL) {
-    result = nvrtc->log(b->handle, text);
-    sct_str_append(&b->log, text);
-    sct_free(text);
-  }
-  if (result != NVRTC_SUCCESS) {
-    return nvrtc_fail(nvrtc, result, "reading its log", err);
-  }
-  return SCT_OK;
+  char *const text = sct_alloc(bytes + 1);
+  result = result == NVRTC_SUCCESS ? nvrtc->log(b->handle, text) : result;
+  sct_str_append(&b->log, text);
+  sct_free(text);
+  return result == NVRTC_SUCCESS ? SCT_OK : nvrtc_fail(nvrtc, result, "reading its log", err);
 }
 
 static sct_status create(const sct_nvrtc *nvrtc, sct_compile_build *b, const sct_compile_input *in,
@@ -103,7 +96,7 @@ static sct_status take(const sct_nvrtc *nvrtc, void *handle, size_call size, dat
 }
 
 sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
-                                    sct_compile_object_table *objects, sct_compile_object **out,
+                                    sct_compile_object **objects, sct_compile_object **out,
                                     sct_error *err) {
   char *cubin = NULL;
   char *ptx = NULL;
@@ -119,14 +112,8 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
     sct_free(ptx);
     return status;
   }
-  const sct_compile_object made = {
-      .cubin = cubin,
-      .cubin_bytes = cubin_bytes,
-      .ptx = ptx,
-      .ptx_bytes = strlen(ptx),
-      .name = {.cubin = sct_hash_bytes(cubin, cubin_bytes), .ptx = sct_hash_text(ptx)},
-      .memory = {cubin, ptx}};
-  return sct_compile_objects_add(out, objects, &made, err);
+  *out = sct_compile_objects_add(objects, cubin, cubin_bytes, ptx);
+  return SCT_OK;
 }
 
 sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,

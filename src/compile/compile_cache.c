@@ -2,7 +2,6 @@
  *
  *   <dir>/objects/<hash>.cubin, <hash>.ptx   one pair a program, named by the hash of their bytes
  *   <dir>/entries/<key>.entry                one a kernel: which objects, its name, its figures
- *   <dir>/new/<process>-<n>                  being written; what dead processes left is removed
  *   <dir>/new/<process>-<n>                  being written; what a dead process left is removed
  *
  * Nothing in it is trusted: folders must belong to this user and nobody else may write there, files
@@ -20,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENTRY_MAGIC "sectile-entry 1"
+#define ENTRY_MAGIC "sectile-entry 2"
 enum { MAX_FILE_BYTES = 256 << 20, NAME_BYTES = SCT_HASH_HEX + 16 };
 
 /* ---- folders */
@@ -85,11 +84,7 @@ static void sweep(int new_fd) {
 void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
   const char *why = NULL;
   sct_error err = {0};
-  cache->objects_fd = -1;
-  cache->entries_fd = -1;
-  cache->new_fd = -1;
-  atomic_init(&cache->writable, false);
-  atomic_init(&cache->n_temporary, 0);
+  *cache = (sct_compile_cache){.objects_fd = -1, .entries_fd = -1, .new_fd = -1};
   if (dir == NULL) {
     return;
   }
@@ -112,22 +107,17 @@ void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
     return;
   }
   sweep(cache->new_fd);
-  atomic_store(&cache->writable, true);
+  cache->writable = true;
 }
 
 void sct_compile_cache_close(sct_compile_cache *cache) {
-  if (cache->objects_fd >= 0) {
-    (void)close(cache->objects_fd);
+  int *const folders[] = {&cache->objects_fd, &cache->entries_fd, &cache->new_fd};
+  for (int k = 0; k < SCT_COUNT(folders); ++k) {
+    if (*folders[k] >= 0) {
+      (void)close(*folders[k]);
+    }
+    *folders[k] = -1;
   }
-  if (cache->entries_fd >= 0) {
-    (void)close(cache->entries_fd);
-  }
-  if (cache->new_fd >= 0) {
-    (void)close(cache->new_fd);
-  }
-  cache->objects_fd = -1;
-  cache->entries_fd = -1;
-  cache->new_fd = -1;
 }
 
 /* ---- files */
@@ -191,8 +181,7 @@ static bool write_all(int fd, const char *data, size_t bytes) {
 static void write_file(sct_compile_cache *cache, int dir, const char *name, const char *data,
                        size_t bytes) {
   char temporary[64];
-  (void)snprintf(temporary, sizeof(temporary), "%ld-%u", (long)getpid(),
-                 atomic_fetch_add(&cache->n_temporary, 1U));
+  (void)snprintf(temporary, sizeof(temporary), "%ld-%u", (long)getpid(), cache->n_temporary++);
   int fd = sct_openat(cache->new_fd, temporary,
                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 && errno == EEXIST) { /* left by a process that died under our number */
@@ -216,7 +205,8 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
   if (fd >= 0) {
     (void)unlinkat(cache->new_fd, temporary, 0);
   }
-  if (atomic_exchange(&cache->writable, false)) {
+  if (cache->writable) {
+    cache->writable = false;
     sct_log(SCT_LOG_WARN, "compiled kernels are no longer cached: %s", strerror(reason));
   }
 }
@@ -236,40 +226,31 @@ static char *read_object_file(const sct_compile_cache *cache, sct_hash hash, con
   return data;
 }
 
-static sct_compile_object *load_object(const sct_compile_cache *cache,
-                                       sct_compile_object_table *objects,
-                                       const sct_compile_object_name *name) {
-  sct_compile_object *const known = sct_compile_objects_find(objects, name);
+static sct_compile_object *load_object(const sct_compile_cache *cache, sct_compile_object **objects,
+                                       sct_hash cubin_hash, sct_hash ptx_hash) {
+  sct_compile_object *const known = sct_compile_objects_find(*objects, cubin_hash, ptx_hash);
+  size_t cubin_bytes = 0, ptx_bytes = 0;
   if (known != NULL) {
     return known;
   }
-  size_t cubin_bytes = 0;
-  size_t ptx_bytes = 0;
-  char *const cubin = read_object_file(cache, name->cubin, ".cubin", &cubin_bytes);
-  char *const ptx = cubin != NULL ? read_object_file(cache, name->ptx, ".ptx", &ptx_bytes) : NULL;
+  char *const cubin = read_object_file(cache, cubin_hash, ".cubin", &cubin_bytes);
+  char *const ptx = cubin != NULL ? read_object_file(cache, ptx_hash, ".ptx", &ptx_bytes) : NULL;
   if (ptx == NULL) {
     sct_free(cubin);
     return NULL;
   }
-  const sct_compile_object found = {.cubin = cubin,
-                                    .cubin_bytes = cubin_bytes,
-                                    .ptx = ptx,
-                                    .ptx_bytes = ptx_bytes,
-                                    .name = *name,
-                                    .memory = {cubin, ptx}};
-  sct_compile_object *object = NULL;
-  return sct_compile_objects_add(&object, objects, &found, NULL) == SCT_OK ? object : NULL;
+  return sct_compile_objects_add(objects, cubin, cubin_bytes, ptx);
 }
 
 void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_object *object) {
   char name[NAME_BYTES];
-  if (!atomic_load(&cache->writable)) {
+  if (!cache->writable) {
     return;
   }
-  write_file(cache, cache->objects_fd, file_name(name, object->name.cubin, ".cubin"), object->cubin,
+  write_file(cache, cache->objects_fd, file_name(name, object->cubin_hash, ".cubin"), object->cubin,
              object->cubin_bytes);
-  write_file(cache, cache->objects_fd, file_name(name, object->name.ptx, ".ptx"), object->ptx,
-             object->ptx_bytes);
+  write_file(cache, cache->objects_fd, file_name(name, object->ptx_hash, ".ptx"), object->ptx,
+             strlen(object->ptx));
 }
 
 /* ---- entries: lines of "word value", the last of them the hash of all before it */
@@ -280,17 +261,16 @@ void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_ob
 void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
                                  const sct_compiled *compiled) {
   const sct_compile_object *const object = compiled->object;
-  if (!atomic_load(&cache->writable)) {
+  if (!cache->writable) {
     return;
   }
   sct_str text = {0};
   sct_str_printf(&text, "%s\nkey " HASH_FORMAT "\n", ENTRY_MAGIC, key.hi, key.lo);
-  sct_str_printf(&text, "cubin " HASH_FORMAT "\nptx " HASH_FORMAT "\n", object->name.cubin.hi,
-                 object->name.cubin.lo, object->name.ptx.hi, object->name.ptx.lo);
+  sct_str_printf(&text, "cubin " HASH_FORMAT "\nptx " HASH_FORMAT "\n", object->cubin_hash.hi,
+                 object->cubin_hash.lo, object->ptx_hash.hi, object->ptx_hash.lo);
   sct_str_printf(&text, "code " HASH_FORMAT "\n", compiled->code_hash.hi, compiled->code_hash.lo);
-  sct_str_printf(&text, "figures %d %d %d %d %d %d\n", compiled->registers,
-                 compiled->spill_load_bytes, compiled->spill_store_bytes, compiled->stack_bytes,
-                 compiled->static_shared_bytes, compiled->const_bytes);
+  sct_str_printf(&text, "figures %d %d %d %d %d\n", compiled->registers, compiled->spill_load_bytes,
+                 compiled->spill_store_bytes, compiled->stack_bytes, compiled->static_shared_bytes);
   sct_str_printf(&text, "entry %s\n", compiled->entry);
   const sct_hash check = sct_hash_bytes(text.data, text.len);
   sct_str_printf(&text, "check " HASH_FORMAT "\n", check.hi, check.lo);
@@ -310,17 +290,16 @@ static bool check_entry(char *text) {
   return sct_hash_equal(stored, sct_hash_bytes(text, (size_t)(last + 1 - text)));
 }
 
-static bool parse_entry(char *text, sct_hash *key, sct_compile_object_name *name,
-                        sct_compiled *out) {
+static bool parse_entry(char *text, sct_hash *key, sct_compiled *out) {
   int at = 0;
   if (!check_entry(text) ||
       sscanf(text,
              ENTRY_MAGIC " key " HASH_SCAN " cubin " HASH_SCAN " ptx " HASH_SCAN " code " HASH_SCAN
-                         " figures %d %d %d %d %d %d entry %n",
-             &key->hi, &key->lo, &name->cubin.hi, &name->cubin.lo, &name->ptx.hi, &name->ptx.lo,
-             &out->code_hash.hi, &out->code_hash.lo, &out->registers, &out->spill_load_bytes,
-             &out->spill_store_bytes, &out->stack_bytes, &out->static_shared_bytes,
-             &out->const_bytes, &at) != 14 ||
+                         " figures %d %d %d %d %d entry %n",
+             &key->hi, &key->lo, &out->cubin_hash.hi, &out->cubin_hash.lo, &out->ptx_hash.hi,
+             &out->ptx_hash.lo, &out->code_hash.hi, &out->code_hash.lo, &out->registers,
+             &out->spill_load_bytes, &out->spill_store_bytes, &out->stack_bytes,
+             &out->static_shared_bytes, &at) != 13 ||
       at == 0) {
     return false;
   }
@@ -329,8 +308,8 @@ static bool parse_entry(char *text, sct_hash *key, sct_compile_object_name *name
   return true;
 }
 
-bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *objects,
-                           sct_hash key, sct_compiled *out) {
+bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object **objects, sct_hash key,
+                           sct_compiled *out) {
   if (cache->entries_fd < 0) {
     return false;
   }
@@ -338,24 +317,18 @@ bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *o
   size_t bytes = 0;
   char *const text = read_file(cache->entries_fd, file_name(file, key, ".entry"), &bytes);
   sct_hash stored_key = {0, 0};
-  sct_compile_object_name name = {{0, 0}, {0, 0}};
-  sct_compiled found = {0};
-  if (text != NULL && parse_entry(text, &stored_key, &name, &found) &&
-      sct_hash_equal(stored_key, key)) {
-    found.object = load_object(cache, objects, &name);
+  sct_compile_object *object = NULL;
+  sct_compiled found = {.ok = true, .from_cache = true};
+  if (text != NULL && parse_entry(text, &stored_key, &found) && sct_hash_equal(stored_key, key)) {
+    object = load_object(cache, objects, found.cubin_hash, found.ptx_hash);
   }
   sct_free(text);
-  if (found.object == NULL) {
+  if (object == NULL) {
     sct_free(found.entry);
     return false;
   }
-  found.ok = true;
-  found.from_cache = true;
-  found.cubin = found.object->cubin;
-  found.cubin_hash = name.cubin;
-  found.ptx_hash = name.ptx;
-  found.cubin_bytes = found.object->cubin_bytes;
-  found.ptx = found.object->ptx;
+  sct_compile_object_hold(&found, object);
+  sct_compile_object_release(object);
   *out = found;
   return true;
 }

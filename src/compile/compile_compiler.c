@@ -84,13 +84,7 @@ static void set_limits(sct_compiler *compiler, const sct_compile_opts *opts) {
 
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err) {
   sct_compiler *const compiler = sct_alloc(sizeof(*compiler));
-  if (!sct_compile_objects_init(&compiler->objects)) {
-    sct_free(compiler);
-    return sct_fail(err, SCT_EINTERNAL, "cannot make a lock");
-  }
-  compiler->cache.objects_fd = -1;
-  compiler->cache.entries_fd = -1;
-  compiler->cache.new_fd = -1;
+  sct_compile_cache_open(&compiler->cache, NULL);
   set_limits(compiler, opts);
   sct_status status = learn_about(compiler, err);
   if (status == SCT_OK) {

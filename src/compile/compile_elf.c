@@ -179,7 +179,6 @@ bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t byt
     if (bank >= 0) {
       const sct_hash pair[] = {out->constants, sct_hash_bytes(s.data, s.bytes)};
       out->constants = sct_hash_bytes(pair, sizeof(pair));
-      out->const_bytes = bank == 0 ? (int)s.bytes : out->const_bytes;
     } else if (is_text_of(&s, entry)) {
       out->text = sct_hash_bytes(s.data, s.bytes);
       found = s.bytes > 0;

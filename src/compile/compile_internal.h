@@ -62,40 +62,25 @@ sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char
 
 /* ---- objects: cubin and PTX of one program (compile_object.c) */
 
-typedef struct sct_compile_object_name {
-  sct_hash cubin, ptx; /* of the bytes */
-} sct_compile_object_name;
-
 typedef struct sct_compile_object {
-  atomic_int refs; /* one for the compiler's table, one for every result */
+  int refs; /* one for the compiler's list, one for every result */
   struct sct_compile_object *next;
-  sct_compile_object_name name;
-  const char *cubin;
+  char *cubin, *ptx; /* from sct_alloc; the second NUL-terminated */
   size_t cubin_bytes;
-  const char *ptx; /* NUL-terminated */
-  size_t ptx_bytes;
-  void *memory[2]; /* what both lie in, from sct_alloc; may be NULL */
+  sct_hash cubin_hash, ptx_hash;
 } sct_compile_object;
 
-#define SCT_OBJECT_BUCKETS 4096
-typedef struct sct_compile_object_table {
-  pthread_mutex_t lock;
-  sct_compile_object *bucket[SCT_OBJECT_BUCKETS];
-} sct_compile_object_table;
-
-bool sct_compile_objects_init(sct_compile_object_table *table);
-void sct_compile_objects_free(sct_compile_object_table *table);
-/* Drops the table's hold on objects that no result holds. */
-void sct_compile_objects_trim(sct_compile_object_table *table);
-/* The object of that name with one more reference, or NULL. */
-sct_compile_object *sct_compile_objects_find(sct_compile_object_table *table,
-                                             const sct_compile_object_name *name);
-/* Takes over the memory of `from`, on failure too; its references and link are set here. Gives an
- * object with a reference for the caller, the one in the table if it is there already. The name of
- * the cubin must be that of its bytes; SCT_EDATA: that of the PTX belongs to other bytes in the
- * table. SCT_ENOMEM. */
-sct_status sct_compile_objects_add(sct_compile_object **out, sct_compile_object_table *table,
-                                   const sct_compile_object *from, sct_error *err) SCT_MUST_USE;
+/* Drops the list's hold on its objects. */
+void sct_compile_objects_free(sct_compile_object **list);
+/* The object with one more reference, or NULL. */
+sct_compile_object *sct_compile_objects_find(sct_compile_object *list, sct_hash cubin,
+                                             sct_hash ptx);
+/* Takes over both. Gives an object with a reference for the caller, an equal one of the list if it
+ * has one. */
+sct_compile_object *sct_compile_objects_add(sct_compile_object **list, char *cubin,
+                                            size_t cubin_bytes, char *ptx);
+/* Fills the result's pointers and hashes, with a reference of its own. */
+void sct_compile_object_hold(sct_compiled *result, sct_compile_object *object);
 void sct_compile_object_release(sct_compile_object *object); /* accepts NULL */
 
 /* ---- one NVRTC program (compile_build.c) */
@@ -130,7 +115,7 @@ sct_status sct_compile_build_refused(const sct_nvrtc *nvrtc, const sct_compile_b
                                      sct_error *err);
 /* Cubin and PTX of a program that compiled, with a reference for the caller. */
 sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
-                                    sct_compile_object_table *objects, sct_compile_object **out,
+                                    sct_compile_object **objects, sct_compile_object **out,
                                     sct_error *err) SCT_MUST_USE;
 /* The lowered name of one of its expressions; the caller frees it. */
 sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,
@@ -142,15 +127,15 @@ void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b);
 
 typedef struct sct_compile_cache {
   int objects_fd, entries_fd, new_fd; /* folders; -1: no cache */
-  atomic_bool writable; /* turns false with the first write that fails, after one warning */
-  atomic_uint n_temporary;
+  bool writable; /* turns false with the first write that fails, after one warning */
+  unsigned n_temporary;
 } sct_compile_cache;
 
 void sct_compile_cache_open(sct_compile_cache *cache, const char *dir); /* dir NULL: no cache */
 void sct_compile_cache_close(sct_compile_cache *cache);
 /* Fills `out` (references an object) if the cache holds a sound entry for `key`. */
-bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object_table *objects,
-                           sct_hash key, sct_compiled *out);
+bool sct_compile_cache_get(sct_compile_cache *cache, sct_compile_object **objects, sct_hash key,
+                           sct_compiled *out);
 void sct_compile_cache_put_object(sct_compile_cache *cache, const sct_compile_object *object);
 void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
                                  const sct_compiled *compiled);
@@ -166,10 +151,9 @@ typedef struct sct_compile_item {
   sct_compiled *out;
   sct_hash key;
   char space[SCT_NAMESPACE_BYTES]; /* its namespace, a function of source and kernel name */
-  bool alone;       /* has preprocessor directives: a program of its own, without namespace */
-  int next_equal;   /* index of the next equal unit of the request; -1: none */
-  bool is_repeat;   /* an equal unit stands before it */
-  char *expression; /* as nvrtcAddNameExpression has it, while its program lives */
+  bool alone; /* has preprocessor directives: a program of its own, without namespace */
+  int first;  /* index of the first equal unit of the request, which is compiled for all */
+  const char *expression; /* as nvrtcAddNameExpression has it, while its program lives */
 } sct_compile_item;
 
 /* What a worker compiles with. */
@@ -178,7 +162,7 @@ typedef struct sct_compile_engine {
   const char *const *options; /* of the current job; the first is ptxas -v */
   int n_options;
   int64_t limit_ns, deadline_ns; /* of the job */
-  sct_compile_object_table objects;
+  sct_compile_object *objects;
 } sct_compile_engine;
 
 /* Compiles units as one program; if that fails, in smaller ones (compile_program.c). Fills every
@@ -205,15 +189,14 @@ const sct_message *sct_compiled_table(void), *sct_nvrtc_about_table(void);
 void sct_compile_put_group(sct_wire *w, const sct_compile_job *job, sct_compile_item *const *units,
                            int n);
 void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n);
-/* Fills the results of these units; objects go to the table, with the message's own memory where
- * there is one of them: `w` is empty then. SCT_EDATA: the worker speaks another protocol;
- * SCT_ENOMEM. Results that were filled are freed again. */
-sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
+/* Fills the results of these units; objects go to the list. SCT_EDATA: the worker speaks another
+ * protocol. Results that were filled are freed again. */
+sct_status sct_compile_get_results(sct_wire *w, sct_compile_object **objects,
                                    sct_compile_item *const *units, int n,
                                    sct_error *err) SCT_MUST_USE;
 void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file);
-sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
-                                sct_compiled_file *file, sct_error *err) SCT_MUST_USE;
+sct_status sct_compile_get_file(sct_wire *w, sct_compile_object **objects, sct_compiled_file *file,
+                                sct_error *err) SCT_MUST_USE;
 
 /* Called with each source before it is compiled; NULL but in programs of tests that link a worker
  * which misbehaves as its sources command (tests/compile/misbehave.c). */
@@ -251,7 +234,7 @@ struct sct_compiler {
   int64_t limit_ns, memory_bytes;
   char *program; /* NULL: this one */
   sct_compile_cache cache;
-  sct_compile_object_table objects;
+  sct_compile_object *objects;
   sct_compile_worker workers[SCT_COMPILE_MAX_WORKERS];
   struct sct_compile_run *run; /* the current request; NULL: none */
   sct_wire wire, reply;        /* to the workers and from them */
@@ -279,9 +262,8 @@ void sct_compile_log_resources(const char *log, sct_compile_item **units, int n)
 void sct_compile_log_resolve(sct_str *out, const char *log, const char *ptx);
 /* Does an error of the log name this unit? */
 bool sct_compile_log_blames(const char *log, const sct_compile_item *unit);
-/* The log of a program of one unit as its user should read it. Never empty. Sets *error_line. */
-void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit,
-                             int *error_line);
+/* The log of a program of one unit as its user should read it. Never empty. */
+void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit);
 
 /* The log of a whole file: "FILE(12): error: x" as "FILE:12: error: x", without figures and totals.
  * Never empty. */
@@ -293,7 +275,6 @@ typedef struct sct_compile_bits {
   sct_hash text;      /* machine code */
   sct_hash constants; /* constant banks of this kernel */
   sct_hash info;      /* attributes that change how it runs (cluster shape, barriers, ...) */
-  int const_bytes;    /* bank 0: parameters and what stands before them */
 } sct_compile_bits;
 /* false: no ELF file, damaged, or no such kernel. */
 bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t bytes,

@@ -288,12 +288,10 @@ static int place_of(text_line line, const sct_compile_item *unit, int n_lines, t
   return number > n_lines ? n_lines : (int)number;
 }
 
-void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit,
-                             int *error_line) {
+void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_item *unit) {
   const int n_lines = count_lines(unit->in->source);
   bool skipping = false; /* the excerpt and caret below a line that was left out */
   text_line line;
-  *error_line = 0;
   const bool no_kernel = strstr(log, "__nv_name_map(") != NULL;
   while (next_line(&log, &line)) {
     const bool indented = line.len == 0 || line.at[0] == ' ';
@@ -308,7 +306,6 @@ void sct_compile_log_rewrite(sct_str *out, const char *log, const sct_compile_it
     const int number = place_of(line, unit, n_lines, &rest);
     if (number > 0) {
       sct_str_printf(out, "line %d:", number);
-      *error_line = *error_line == 0 && is_error(rest) ? number : *error_line;
     }
     append_without_space(out, rest, unit->space);
   }

@@ -105,12 +105,7 @@ static sct_status finish_unit(sct_compile_engine *engine, sct_compile_item *unit
     return sct_fail(err, SCT_ENVRTC, "NVRTC %s: cannot read code and registers of kernel '%s'",
                     engine->nvrtc.about.version, unit->in->kernel);
   }
-  atomic_fetch_add(&object->refs, 1);
-  out->object = object;
-  out->cubin = object->cubin;
-  out->cubin_bytes = object->cubin_bytes;
-  out->ptx = object->ptx;
-  out->const_bytes = bits.const_bytes;
+  sct_compile_object_hold(out, object);
   out->code_hash = hash_code(&bits, unit, has_module_data(object->ptx, unit, units, n));
   out->ok = true;
   return SCT_OK;
@@ -155,7 +150,7 @@ static void fail_unit(sct_compile_item *unit, const sct_compile_build *p, int64_
     sct_str_printf(&text, "error: compiling took longer than %s\n",
                    sct_format_ns(limit, (double)limit_ns));
   } else {
-    sct_compile_log_rewrite(&text, sct_str_c(&p->log), unit, &unit->out->error_line);
+    sct_compile_log_rewrite(&text, sct_str_c(&p->log), unit);
   }
   unit->out->log = text.data;
 }

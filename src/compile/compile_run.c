@@ -10,6 +10,7 @@
 static const char KEY_FORMAT[] = "sectile compile 1";
 
 typedef struct sct_compile_run {
+  sct_arena arena; /* owns all below */
   sct_compile_item *items;
   int n_items;
   bool *wanted; /* [n_items] */
@@ -67,33 +68,14 @@ static void init_item(const sct_compiler *compiler, sct_compile_item *item,
   item->out = result;
   item->key = hash_key(compiler, hash);
   item->alone = has_directives(unit->source);
-  item->next_equal = -1;
+  item->first = (int)(item - compiler->run->items);
+  for (int i = 0; i < item->first; ++i) {
+    item->first = sct_hash_equal(compiler->run->items[i].key, item->key) ? i : item->first;
+  }
   (void)snprintf(item->space, sizeof(item->space), "u%.16s", sct_hash_hex(hex, hash));
-  sct_str expression = {0};
-  sct_str_printf(&expression, "%s%s%s", item->alone ? "" : item->space,
-                 item->alone ? "" : "::", unit->kernel);
-  item->expression = expression.data;
-}
-
-/* Chains equal units behind the first of their kind. */
-static void link_equal(sct_compile_run *r) {
-  size_t n_slots = 16;
-  while (n_slots < (size_t)r->n_items * 2) {
-    n_slots *= 2;
-  }
-  int *const slots = sct_alloc(n_slots * sizeof(*slots)); /* index + 1 of the last; 0: free */
-  for (int i = 0; i < r->n_items; ++i) {
-    size_t slot = r->items[i].key.lo & (n_slots - 1);
-    while (slots[slot] != 0 && !sct_hash_equal(r->items[slots[slot] - 1].key, r->items[i].key)) {
-      slot = (slot + 1) & (n_slots - 1);
-    }
-    if (slots[slot] != 0) {
-      r->items[slots[slot] - 1].next_equal = i;
-      r->items[i].is_repeat = true;
-    }
-    slots[slot] = i + 1;
-  }
-  sct_free(slots);
+  item->expression =
+      sct_arena_printf(&compiler->run->arena, "%s%s%s", item->alone ? "" : item->space,
+                       item->alone ? "" : "::", unit->kernel);
 }
 
 /* Puts what is to be done into batches, in its order and at most `batch` long; units with
@@ -124,16 +106,19 @@ static void copy_result(sct_compiled *to, const sct_compiled *from) {
   to->log = from->log != NULL ? sct_strdup(from->log) : NULL;
   to->entry = from->entry != NULL ? sct_strdup(from->entry) : NULL;
   if (to->object != NULL) {
-    atomic_fetch_add(&to->object->refs, 1);
+    sct_compile_object_hold(to, to->object);
   }
 }
 
 /* The unit's result is there: so are those of equal units. */
 static void finish(sct_compile_run *r, const sct_compile_item *item) {
-  r->finished[r->n_finished++] = (int)(item - r->items);
-  for (int i = item->next_equal; i >= 0; i = r->items[i].next_equal) {
-    r->finished[r->n_finished++] = i;
-    copy_result(r->items[i].out, item->out);
+  for (int i = item->first; i < r->n_items; ++i) {
+    if (r->items[i].first == item->first) {
+      r->finished[r->n_finished++] = i;
+      if (&r->items[i] != item) {
+        copy_result(r->items[i].out, item->out);
+      }
+    }
   }
 }
 
@@ -314,32 +299,22 @@ static void run_free(sct_compiler *compiler) {
   if (r == NULL) {
     return;
   }
-  for (int i = 0; r->items != NULL && i < r->n_items; ++i) {
-    sct_free(r->items[i].expression);
-  }
-  sct_free(r->items);
-  sct_free(r->wanted);
-  sct_free(r->todo);
-  sct_free(r->batches);
-  sct_free(r->again);
-  sct_free(r->finished);
+  sct_arena_free(&r->arena);
   sct_free(r);
   compiler->run = NULL;
 }
 
 static void prepare(sct_compiler *compiler, const sct_compile_unit *units, sct_compiled *results) {
   sct_compile_run *const r = compiler->run;
-  const size_t n = (size_t)r->n_items;
-  r->items = sct_alloc(n * sizeof(*r->items));
-  r->wanted = sct_alloc(n * sizeof(*r->wanted));
-  r->todo = sct_alloc(n * sizeof(sct_compile_item *));
-  r->batches = sct_alloc(n * sizeof(*r->batches));
-  r->again = sct_alloc(n * sizeof(*r->again));
-  r->finished = sct_alloc(n * sizeof(*r->finished));
+  r->items = SCT_ARENA_NEW(&r->arena, sct_compile_item, r->n_items);
+  r->wanted = SCT_ARENA_NEW(&r->arena, bool, r->n_items);
+  r->todo = SCT_ARENA_NEW(&r->arena, sct_compile_item *, r->n_items);
+  r->batches = SCT_ARENA_NEW(&r->arena, sct_compile_span, r->n_items);
+  r->again = SCT_ARENA_NEW(&r->arena, sct_compile_span, r->n_items);
+  r->finished = SCT_ARENA_NEW(&r->arena, int, r->n_items);
   for (int i = 0; i < r->n_items; ++i) {
     init_item(compiler, &r->items[i], &units[i], &results[i]);
   }
-  link_equal(r);
 }
 
 sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
@@ -360,19 +335,6 @@ sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *uni
 }
 
 /* An item and those that are equal to it are done together, so they are wanted together. */
-static void want_item(sct_compiler *compiler, sct_compile_item *item) {
-  sct_compile_run *const r = compiler->run;
-  for (int i = (int)(item - r->items); i >= 0; i = r->items[i].next_equal) {
-    r->wanted[i] = true;
-    ++r->n_wanted;
-  }
-  if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
-    finish(r, item);
-    return;
-  }
-  r->todo[r->n_todo++] = item;
-}
-
 sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) {
   sct_compile_run *const r = compiler->run;
   if (r == NULL || unit < 0 || unit >= r->n_items) {
@@ -381,11 +343,18 @@ sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) {
   if (r->wanted[unit]) {
     return SCT_OK;
   }
-  sct_compile_item *first = &r->items[unit];
-  for (int i = 0; first->is_repeat && i < unit; ++i) {
-    first = sct_hash_equal(r->items[i].key, first->key) ? &r->items[i] : first;
+  sct_compile_item *const item = &r->items[r->items[unit].first];
+  for (int i = item->first; i < r->n_items; ++i) {
+    if (r->items[i].first == item->first) {
+      r->wanted[i] = true;
+      ++r->n_wanted;
+    }
   }
-  want_item(compiler, first);
+  if (sct_compile_cache_get(&compiler->cache, &compiler->objects, item->key, item->out)) {
+    finish(r, item);
+  } else {
+    r->todo[r->n_todo++] = item;
+  }
   return SCT_OK;
 }
 

@@ -22,59 +22,29 @@ void sct_compile_put_group(sct_wire *w, const sct_compile_job *job, sct_compile_
 /* ---- objects: results name them by number */
 
 static sct_got_object object_of(const sct_compile_object *o) {
-  return (sct_got_object){.ptx_hash = o->name.ptx,
-                          .cubin = o->cubin,
+  return (sct_got_object){.cubin = o->cubin,
                           .n_cubin = (int64_t)o->cubin_bytes,
                           .ptx = o->ptx,
-                          .n_ptx = (int64_t)o->ptx_bytes + 1};
+                          .n_ptx = (int64_t)strlen(o->ptx) + 1};
 }
 
-/* An object's bytes in the message, and their names: a worker's word for the PTX, but not
- * for the cubin, which is what a GPU runs. */
-static void set_object(sct_compile_object *out, const sct_got_object *got) {
-  out->cubin = got->cubin;
-  out->cubin_bytes = (size_t)got->n_cubin;
-  out->ptx = got->ptx;
-  out->ptx_bytes = (size_t)got->n_ptx - 1;
-  out->name.ptx = got->ptx_hash;
-  out->name.cubin = sct_hash_bytes(out->cubin, out->cubin_bytes);
-}
-
-static void copy_object(sct_compile_object *o) {
-  char *const copy = sct_alloc(o->cubin_bytes + o->ptx_bytes + 1);
-  memcpy(copy, o->cubin, o->cubin_bytes);
-  memcpy(copy + o->cubin_bytes, o->ptx, o->ptx_bytes + 1);
-  o->cubin = copy;
-  o->ptx = copy + o->cubin_bytes;
-  o->memory[0] = copy;
+static char *copy_of(const char *data, int64_t n) {
+  return memcpy(sct_alloc((size_t)n), data, (size_t)n);
 }
 
 /* Fills list[0..n). */
-static bool get_objects(sct_compile_object_table *objects, sct_compile_object **list,
+static bool get_objects(sct_compile_object **objects, sct_compile_object **list,
                         const sct_got_object *got, int64_t n) {
-  sct_status status = SCT_OK;
   for (int64_t i = 0; i < n; ++i) {
-    if (got[i].ptx[got[i].n_ptx - 1] != '\0') {
+    if (memchr(got[i].ptx, '\0', (size_t)got[i].n_ptx) != got[i].ptx + got[i].n_ptx - 1) {
       return false;
     }
   }
-  for (int64_t i = 0; i < n && status == SCT_OK; ++i) {
-    sct_compile_object object = {.next = NULL};
-    set_object(&object, &got[i]);
-    copy_object(&object);
-    status = sct_compile_objects_add(&list[i], objects, &object, NULL);
+  for (int64_t i = 0; i < n; ++i) {
+    list[i] = sct_compile_objects_add(objects, copy_of(got[i].cubin, got[i].n_cubin),
+                                      (size_t)got[i].n_cubin, copy_of(got[i].ptx, got[i].n_ptx));
   }
-  return status == SCT_OK;
-}
-
-static void hold_object(sct_compiled *r, sct_compile_object *object) {
-  atomic_fetch_add(&object->refs, 1);
-  r->object = object;
-  r->cubin = object->cubin;
-  r->cubin_bytes = object->cubin_bytes;
-  r->ptx = object->ptx;
-  r->cubin_hash = object->name.cubin;
-  r->ptx_hash = object->name.ptx;
+  return true;
 }
 
 /* ---- results of units */
@@ -118,7 +88,7 @@ static bool take_result(const sct_got_unit *got, int64_t n_objects, sct_compiled
   return true;
 }
 
-static bool take_group(const sct_got_group *got, sct_compile_object_table *objects,
+static bool take_group(const sct_got_group *got, sct_compile_object **objects,
                        sct_compile_item *const *units) {
   sct_compile_object **const list = sct_alloc((size_t)(got->n_objects + 1) * sizeof(*list));
   bool good = true;
@@ -128,7 +98,7 @@ static bool take_group(const sct_got_group *got, sct_compile_object_table *objec
   good = good && get_objects(objects, list, got->objects, got->n_objects);
   for (int64_t i = 0; i < got->n_units && good; ++i) {
     if (got->units[i].object >= 0) {
-      hold_object(units[i]->out, list[got->units[i].object]);
+      sct_compile_object_hold(units[i]->out, list[got->units[i].object]);
     }
   }
   for (int64_t i = 0; i < got->n_objects; ++i) {
@@ -138,7 +108,7 @@ static bool take_group(const sct_got_group *got, sct_compile_object_table *objec
   return good;
 }
 
-sct_status sct_compile_get_results(sct_wire *w, sct_compile_object_table *objects,
+sct_status sct_compile_get_results(sct_wire *w, sct_compile_object **objects,
                                    sct_compile_item *const *units, int n, sct_error *err) {
   sct_got_group got;
   const bool read = sct_wire_get_whole(w, sct_got_group_table(), &got);
@@ -167,7 +137,7 @@ void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file) {
   sct_wire_put(w, sct_got_file_table(), &got);
 }
 
-static bool take_file(const sct_got_file *got, sct_compile_object_table *objects,
+static bool take_file(const sct_got_file *got, sct_compile_object **objects,
                       sct_compiled_file *file) {
   file->n_entries = (int)got->n_entries;
   file->entries = sct_alloc((size_t)(got->n_entries + 1) * sizeof(*file->entries));
@@ -189,8 +159,8 @@ static bool take_file(const sct_got_file *got, sct_compile_object_table *objects
   return true;
 }
 
-sct_status sct_compile_get_file(sct_wire *w, sct_compile_object_table *objects,
-                                sct_compiled_file *file, sct_error *err) {
+sct_status sct_compile_get_file(sct_wire *w, sct_compile_object **objects, sct_compiled_file *file,
+                                sct_error *err) {
   sct_got_file got;
   const bool read = sct_wire_get_whole(w, sct_got_file_table(), &got);
   const bool good = read && take_file(&got, objects, file);

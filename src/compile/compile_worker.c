@@ -79,44 +79,23 @@ static sct_status malformed(sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "a compile worker cannot read what it is asked");
 }
 
-typedef struct group {
-  sct_compile_unit *units;
-  sct_compiled *results;
-  sct_compile_item *items, **list;
-  int n;
-} group;
-
-static void group_free(group *g) {
-  for (int i = 0; i < g->n; ++i) {
-    sct_compiled_free(&g->results[i]);
-  }
-  sct_free(g->units);
-  sct_free(g->results);
-  sct_free(g->items);
-  sct_free(g->list);
-}
-
-/* The units of a message, which keeps their texts. */
-static group group_of(const sct_ask_group *ask) {
-  const size_t n = (size_t)ask->n_units;
-  group g = {.units = sct_alloc(n * sizeof(*g.units)),
-             .results = sct_alloc(n * sizeof(*g.results)),
-             .items = sct_alloc(n * sizeof(*g.items)),
-             .list = sct_alloc(n * sizeof(sct_compile_item *)),
-             .n = (int)n};
-  for (int i = 0; i < g.n; ++i) {
+/* The units of a message, which keeps their texts, as items with room for results. */
+static sct_compile_item *items_of(const sct_ask_group *ask, sct_arena *arena) {
+  const int64_t n = ask->n_units;
+  sct_compile_item *const items = SCT_ARENA_NEW(arena, sct_compile_item, n);
+  sct_compile_unit *const units = SCT_ARENA_NEW(arena, sct_compile_unit, n);
+  sct_compiled *const results = SCT_ARENA_NEW(arena, sct_compiled, n);
+  for (int64_t i = 0; i < n; ++i) {
     const sct_ask_unit *const unit = &ask->units[i];
-    sct_compile_item *const item = &g.items[i];
-    g.units[i] = (sct_compile_unit){.source = unit->source, .kernel = unit->kernel};
-    (void)snprintf(item->space, sizeof(item->space), "%s", unit->space);
-    item->expression = (char *)(uintptr_t)unit->expression; /* only read here */
-    item->key = unit->key;
-    item->alone = unit->alone;
-    item->in = &g.units[i];
-    item->out = &g.results[i];
-    g.list[i] = item;
+    units[i] = (sct_compile_unit){.source = unit->source, .kernel = unit->kernel};
+    items[i] = (sct_compile_item){.in = &units[i],
+                                  .out = &results[i],
+                                  .key = unit->key,
+                                  .alone = unit->alone,
+                                  .expression = unit->expression};
+    (void)snprintf(items[i].space, sizeof(items[i].space), "%s", unit->space);
   }
-  return g;
+  return items;
 }
 
 static void begin_job(state *s, const sct_compile_job *job) {
@@ -135,19 +114,28 @@ static sct_status serve_group(state *s, sct_error *err) {
     return malformed(err);
   }
   begin_job(s, &ask.job);
-  group g = group_of(&ask);
-  for (int i = 0; sct_compile_misbehave != NULL && i < g.n; ++i) {
-    sct_compile_misbehave(g.units[i].source);
+  const int n = (int)ask.n_units;
+  sct_arena arena = {0};
+  sct_compile_item *const items = items_of(&ask, &arena);
+  sct_compile_item **const list = SCT_ARENA_NEW(&arena, sct_compile_item *, n);
+  for (int i = 0; i < n; ++i) {
+    list[i] = &items[i];
+    if (sct_compile_misbehave != NULL) {
+      sct_compile_misbehave(items[i].in->source);
+    }
   }
-  const sct_status status = sct_compile_group(&s->engine, g.list, g.n, err);
-  for (int i = 0; i < g.n; ++i) { /* a program that fails is taken apart in another order */
-    g.list[i] = &g.items[i];
+  const sct_status status = sct_compile_group(&s->engine, list, n, err);
+  for (int i = 0; i < n; ++i) { /* a program that fails is taken apart in another order */
+    list[i] = &items[i];
   }
   if (status == SCT_OK) {
-    sct_compile_put_results(&s->out, g.list, g.n);
+    sct_compile_put_results(&s->out, list, n);
   }
-  group_free(&g);
-  sct_compile_objects_trim(&s->engine.objects);
+  for (int i = 0; i < n; ++i) {
+    sct_compiled_free(items[i].out);
+  }
+  sct_arena_free(&arena);
+  sct_compile_objects_free(&s->engine.objects);
   return status;
 }
 
@@ -164,7 +152,7 @@ static sct_status serve_file(state *s, sct_error *err) {
     sct_compile_put_file(&s->out, &out);
   }
   sct_compiled_file_free(&out);
-  sct_compile_objects_trim(&s->engine.objects);
+  sct_compile_objects_free(&s->engine.objects);
   return status;
 }
 
@@ -201,13 +189,9 @@ static bool serve(state *s) {
 static void *work(void *unused) {
   state *const s = sct_alloc(sizeof(*s));
   (void)unused;
-  if (!sct_compile_objects_init(&s->engine.objects)) {
-    return NULL;
-  }
   watch_memory();
   while (serve(s)) {
   }
-  sct_compile_objects_free(&s->engine.objects);
   sct_wire_free(&s->in);
   sct_wire_free(&s->out);
   sct_free(s);

@@ -56,22 +56,6 @@ static void answer_half(void) {
   hang();
 }
 
-/* Each process another program, and all under one name of the PTX. */
-static void answer_lie(void) {
-  char ptx[32];
-  (void)snprintf(ptx, sizeof(ptx), "// PTX of process %d", (int)getpid());
-  sct_compile_object object = {.cubin = ptx,
-                               .cubin_bytes = strlen(ptx),
-                               .ptx = ptx,
-                               .ptx_bytes = strlen(ptx),
-                               .name.ptx = {1, 2}};
-  sct_compiled result = {.ok = true, .entry = ptx, .object = &object};
-  sct_compile_item item = {.out = &result};
-  sct_wire w = {0};
-  sct_compile_put_results(&w, (sct_compile_item *[]){&item}, 1);
-  _exit(sct_wire_send(SCT_CHILD_FD, SCT_OK, &w, SCT_NO_DEADLINE) == SCT_IO_OK ? 0 : 4);
-}
-
 /* Takes memory until there is none, as a compiler does that does not look. */
 static void exhaust(void) {
   enum { CHUNK = 1 << 20, MOST = 1 << 14 };
@@ -91,7 +75,7 @@ static const struct {
     {"//!hang", hang},          {"//!crash", crash},
     {"//!exit", leave},         {"//!garbage", answer_garbage},
     {"//!noise", answer_noise}, {"//!half", answer_half},
-    {"//!exhaust", exhaust},    {"//!lie", answer_lie},
+    {"//!exhaust", exhaust},
 };
 
 static void misbehave(const char *source) {

@@ -102,7 +102,6 @@ static void test_hit_is_identical(void **state) {
     assert_string_equal(warm[i].entry, cold[i].entry);
     assert_true(sct_hash_equal(warm[i].code_hash, cold[i].code_hash));
     assert_int_equal(warm[i].registers, cold[i].registers);
-    assert_int_equal(warm[i].const_bytes, cold[i].const_bytes);
     assert_int_equal(warm[i].static_shared_bytes, cold[i].static_shared_bytes);
     assert_int_equal(warm[i].stack_bytes, cold[i].stack_bytes);
   }

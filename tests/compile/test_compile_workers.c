@@ -75,28 +75,6 @@ static void test_a_death_has_one_victim(void **state) {
   }
 }
 
-/* Two programs under one name: who comes first has it, the other one is no result. */
-static void test_a_lie_makes_no_two_programs_one(void **state) {
-  (void)state;
-  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1, .limit_ns = LONG_NS};
-  request r;
-  make(&r, "//!lie");
-  free(r.source[0]);
-  r.source[0] = fx_map_source(0, "x; //!lie");
-  r.units[0].source = r.source[0];
-  sct_compiler *compiler = fx_compiler(&opts);
-  fx_run(compiler, r.units, N, r.results);
-  for (int i = 0; i < N; ++i) {
-    assert_int_equal(r.results[i].ok, i != GUILTY);
-  }
-  assert_true(sct_has_prefix(r.results[0].ptx, "// PTX of process "));
-  assert_true(sct_hash_equal(r.results[0].ptx_hash, (sct_hash){1, 2}));
-  assert_int_equal(r.results[GUILTY].failure, SCT_COMPILE_CRASH);
-  assert_non_null(strstr(r.results[GUILTY].log, "makes no sense"));
-  sct_compiler_free(compiler);
-  release(&r);
-}
-
 static void test_a_hang_is_cut_off(void **state) {
   (void)state;
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .limit_ns = SHORT_NS};
@@ -388,7 +366,7 @@ static void test_large_replies_come_whole(void **state) {
     assert_true(results[i].ok && results[i].object == results[0].object);
     free(sources[i]);
   }
-  assert_true(results[0].object->cubin_bytes + results[0].object->ptx_bytes > 65536);
+  assert_true(results[0].cubin_bytes + strlen(results[0].ptx) > 65536);
   sct_compiler_free(compiler);
   for (int i = 0; i < MANY; ++i) { /* it outlives the compiler */
     assert_string_equal(results[i].ptx, results[MANY - 1].ptx);
@@ -459,7 +437,6 @@ int main(int argc, char **argv) {
   FX_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_death_has_one_victim),
-      cmocka_unit_test(test_a_lie_makes_no_two_programs_one),
       cmocka_unit_test(test_a_hang_is_cut_off),
       cmocka_unit_test(test_half_an_answer_is_not_waited_for),
       cmocka_unit_test(test_memory_has_one_victim),
