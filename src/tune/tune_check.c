@@ -4,9 +4,8 @@
  *
  * Verification builds expressions in the spec's pool, so it cannot be shared between threads:
  * forked processes do it, each with a worker of its own. They know every candidate's kernel from
- * the time they were forked; the code that has been compiled since comes in messages (module
- * process). What a process could not judge (it died, the interpreter does not know the PTX) is left
- * to the GPU. */
+ * the time they were forked; the code that has been compiled since comes with the items. What a
+ * process could not judge (it died, the interpreter does not know the PTX) is left to the GPU. */
 #include "tune/tune_internal.h"
 
 #include <poll.h>
@@ -22,20 +21,10 @@
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 #define CHECK_NICE      5 /* after what times and what steers */
-/* What is sent to a process. Code is as large as it is rarely sent, so it goes in messages of its
- * own. */
-typedef enum message {
-  THE_ITEMS,  /* tune_ask_items: to be evaluated, of the code sent last */
-  THE_NAIVE,  /* tune_ask_naive: what they are compared with */
-  THE_PROGRAM /* tune_program: that they are of */
-} message;
-
 typedef struct process {
   sct_child child;
   int pending[TUNE_CHECK_TOGETHER], n_pending; /* items it has not answered for */
-  int naive;                                   /* whose code it has; -1: none */
-  bool has_program;
-  sct_hash cubin, ptx; /* of the program that it has */
+  int naive;                                   /* what they are compared with */
 } process;
 
 struct tune_check {
@@ -82,26 +71,19 @@ static sct_status open_described(sct_measure **out, const sct_tune_opts *session
   return sct_measure_open(out, 0, &opts, err);
 }
 
-/* What a process holds of the code it was sent. */
+/* What a process holds of what it was sent. */
 typedef struct bench {
   sct_measure *measure;
+  int naive; /* -1: none yet */
   char *naive_ptx, *naive_entry;
-  sct_wire program;
-  tune_program code; /* in it */
-  int naive;
   bool has_problem;
 } bench;
 
-static bool replace(char **kept, const char *text) {
-  sct_free(*kept);
-  *kept = sct_strdup(text);
-  return *kept != NULL;
-}
-
-static void judge(const sct_tune_plan *plan, bench *b, const char *entry, tune_judgement *m) {
+static void judge(const sct_tune_plan *plan, bench *b, const char *ptx, const char *entry,
+                  tune_judgement *m) {
   const sct_binary naive = {
       .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
-  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = b->code.ptx, .entry = entry};
+  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = ptx, .entry = entry};
   sct_status status = SCT_OK;
   m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
@@ -120,31 +102,25 @@ static void judge(const sct_tune_plan *plan, bench *b, const char *entry, tune_j
   }
 }
 
-static bool take_naive(const sct_tune_plan *plan, bench *b, sct_wire *in) {
-  tune_ask_naive ask;
-  if (!sct_wire_get_whole(in, tune_ask_naive_table(), &ask) || ask.naive >= plan->n_items) {
-    return false;
+static void take_naive(bench *b, const tune_ask_items *ask) {
+  if (ask->naive != b->naive) {
+    b->has_problem = false; /* it borrows what is replaced here */
+    b->naive = ask->naive;
+    sct_free(b->naive_ptx);
+    sct_free(b->naive_entry);
+    b->naive_ptx = sct_strdup(ask->naive_ptx);
+    b->naive_entry = sct_strdup(ask->naive_entry);
   }
-  b->has_problem = false; /* it borrows what is replaced here */
-  b->naive = ask.naive;
-  return replace(&b->naive_entry, ask.entry) && replace(&b->naive_ptx, ask.ptx);
-}
-
-static bool take_program(tune_session *s, bench *b, sct_wire *in) {
-  sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text that is replaced here */
-  sct_wire_free(&b->program);
-  b->program = sct_wire_take(in);
-  return sct_wire_get_whole(&b->program, tune_program_table(), &b->code);
 }
 
 /* What is known of an item's code without running it. */
-static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tune_judgement *m,
-                         sct_arena *arena) {
+static void look_at_code(tune_session *s, const tune_ask_items *of, const tune_ask_item *ask,
+                         tune_judgement *m, sct_arena *arena) {
   const sct_compiled compiled = {.ok = true,
                                  .entry = (char *)(uintptr_t)ask->entry, /* only read */
-                                 .ptx = b->code.ptx,
-                                 .cubin = b->code.cubin,
-                                 .cubin_bytes = (size_t)b->code.n_cubin};
+                                 .ptx = of->ptx,
+                                 .cubin = of->cubin,
+                                 .cubin_bytes = (size_t)of->n_cubin};
   if (ask->wants_counts) {
     m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
     m->n_counts = s->plan.spec.n_sizes;
@@ -154,42 +130,32 @@ static void look_at_code(tune_session *s, bench *b, const tune_ask_item *ask, tu
   }
 }
 
-static bool judge_items(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
+/* One message of the parent. false: it is gone, or speaks no sense. */
+static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
+  uint32_t code = 0;
   tune_ask_items ask;
-  bool good = sct_wire_get_whole(in, tune_ask_items_table(), &ask) && b->code.ptx;
+  sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text of the last message */
+  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK ||
+      !sct_wire_get_whole(in, tune_ask_items_table(), &ask) || ask.naive >= s->plan.n_items) {
+    return false;
+  }
+  take_naive(b, &ask);
+  bool good = true;
   for (int64_t k = 0; k < ask.n_items && good; k++) {
     const tune_ask_item *item = &ask.items[k];
     sct_arena arena = {0};
     tune_judgement m = {.item = item->item};
-    if (m.item >= s->plan.n_items || b->naive < 0) {
+    if (m.item >= s->plan.n_items) {
       return false;
     }
-    judge(&s->plan, b, item->entry, &m);
-    look_at_code(s, b, item, &m, &arena);
+    judge(&s->plan, b, ask.ptx, item->entry, &m);
+    look_at_code(s, &ask, item, &m, &arena);
     sct_wire_clear(out);
     sct_wire_put(out, tune_judgement_table(), &m);
     good = sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK;
     sct_arena_free(&arena);
   }
   return good;
-}
-
-/* One message of the parent. false: it is gone. */
-static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out) {
-  uint32_t code = 0;
-  if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK) {
-    return false;
-  }
-  switch (code) {
-  case THE_ITEMS:
-    return judge_items(s, fd, b, in, out);
-  case THE_NAIVE:
-    return take_naive(&s->plan, b, in);
-  case THE_PROGRAM:
-    return take_program(s, b, in);
-  default:
-    return false;
-  }
 }
 
 static void run_process(int fd, void *ctx) {
@@ -210,7 +176,6 @@ static void run_process(int fd, void *ctx) {
   sct_free(b.naive_ptx);
   sct_free(b.naive_entry);
   sct_tune_counting_free(&s->counting);
-  sct_wire_free(&b.program);
   sct_wire_free(&in);
   sct_wire_free(&out);
 }
@@ -219,7 +184,7 @@ static void run_process(int fd, void *ctx) {
 
 static bool start_process(tune_session *s, tune_check *c) {
   process *p = &c->processes[c->n_processes];
-  *p = (process){.naive = -1};
+  *p = (process){0};
   const bool started = sct_child_fork(&p->child, "check", run_process, s, NULL) == SCT_OK;
   c->n_processes += started;
   return started;
@@ -277,53 +242,29 @@ static int take_batch(tune_check *c, int *items, int *n) {
   return naive;
 }
 
-static bool send_to(tune_check *c, const process *p, message what) {
-  return sct_wire_send(p->child.fd, what, &c->wire, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
-}
-
-static bool send_naive(tune_check *c, process *p, int naive) {
-  const sct_compiled *compiled = &c->table->plan->items[naive].compiled;
-  p->naive = naive;
-  sct_wire_clear(&c->wire);
-  sct_wire_put(&c->wire, tune_ask_naive_table(),
-               &(tune_ask_naive){naive, compiled->entry, compiled->ptx});
-  return send_to(c, p, THE_NAIVE);
-}
-
-static bool has_program(const process *p, const sct_compiled *compiled) {
-  return p->has_program && sct_hash_equal(p->cubin, compiled->cubin_hash) &&
-         sct_hash_equal(p->ptx, compiled->ptx_hash);
-}
-
-static bool send_program(tune_check *c, process *p, const sct_compiled *compiled) {
-  p->has_program = true;
-  p->cubin = compiled->cubin_hash;
-  p->ptx = compiled->ptx_hash;
-  sct_wire_clear(&c->wire);
-  sct_wire_put(&c->wire, tune_program_table(),
-               &(tune_program){.ptx = compiled->ptx,
-                               .cubin = compiled->cubin,
-                               .n_cubin = (int64_t)compiled->cubin_bytes});
-  return send_to(c, p, THE_PROGRAM);
-}
-
 static bool send_batch(tune_check *c, process *p, int naive, const int *items, int n) {
-  const sct_compiled *of = &c->table->plan->items[items[0]].compiled; /* and of the others */
-  p->n_pending = n;
-  memcpy(p->pending, items, sizeof *items * (size_t)n);
-  if ((p->naive != naive && !send_naive(c, p, naive)) ||
-      (!has_program(p, of) && !send_program(c, p, of))) {
-    return false;
-  }
+  const sct_tune_item *all = c->table->plan->items;
+  const sct_compiled *of = &all[items[0]].compiled; /* and of the others */
+  const sct_compiled *reference = &all[naive].compiled;
   tune_ask_item list[TUNE_CHECK_TOGETHER];
   for (int k = 0; k < n; k++) {
-    const sct_tune_item *item = &c->table->plan->items[items[k]];
-    list[k] = (tune_ask_item){items[k], item->compiled.entry,
-                              !sct_tune_is_counted(c->table, items[k]), !item->compared};
+    p->pending[k] = items[k];
+    list[k] = (tune_ask_item){items[k], all[items[k]].compiled.entry,
+                              !sct_tune_is_counted(c->table, items[k]), !all[items[k]].compared};
   }
+  p->n_pending = n;
+  p->naive = naive;
+  const tune_ask_items ask = {.naive = naive,
+                              .naive_entry = reference->entry,
+                              .naive_ptx = reference->ptx,
+                              .ptx = of->ptx,
+                              .items = list,
+                              .n_items = n,
+                              .cubin = of->cubin,
+                              .n_cubin = (int64_t)of->cubin_bytes};
   sct_wire_clear(&c->wire);
-  sct_wire_put(&c->wire, tune_ask_items_table(), &(tune_ask_items){list, n});
-  return send_to(c, p, THE_ITEMS);
+  sct_wire_put(&c->wire, tune_ask_items_table(), &ask);
+  return sct_wire_send(p->child.fd, 0, &c->wire, sct_now_ns() + MESSAGE_NS) == SCT_IO_OK;
 }
 
 static process *idle_process(tune_session *s) {
