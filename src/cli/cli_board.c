@@ -24,57 +24,33 @@ static const char *outcome_text(const char *name) {
 
 /* Columns without a figure are left out, so a table has those of a time or of a prediction. */
 static void add_columns(cli_table *t, bool replayed) {
-  cli_table_column(t, "", false); /* marks */
-  cli_table_column(t, "#", true);
-  cli_table_column(t, "candidate", false);
-  cli_table_column(t, replayed ? "replayed" : "time", true);
-  cli_table_column(t, "GB/s", true);
-  cli_table_column(t, "of copy", true);
-  cli_table_column(t, "predicted", true);
-  cli_table_column(t, "GB/s predicted", true);
-  cli_table_column(t, "by", false);
-  cli_table_column(t, "sectors ld | st", true);
-  cli_table_column(t, "coalesced ld | st", true);
-  cli_table_column(t, "regs", true);
-  cli_table_column(t, "spilled", true);
-  cli_table_column(t, "occupancy", true);
+  cli_table_columns(t, ",>#,candidate"); /* marks first */
+  cli_table_columns(t, replayed ? ">replayed" : ">time");
+  cli_table_columns(t, ">GB/s,>of copy,>predicted,>GB/s predicted,by,>sectors ld | st,"
+                       ">coalesced ld | st,>regs,>spilled,>occupancy");
 }
 
 static void percent_cell(cli_table *t, double share) {
-  if (share > 0.0) {
-    cli_table_cell(t, "%.0f %%", 100.0 * share);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, share > 0.0 ? "%.0f %%" : "", 100.0 * share);
 }
 
 static void predicted_cells(cli_table *t, const sct_tune_row *row, double bytes) {
+  char time[32];
   if (row->predicted_ns > 0.0 && row->median_ns <= 0.0) {
-    char time[32];
-    cli_table_cell(t, "%s", sct_format_ns(time, row->predicted_ns));
-    cli_table_cell(t, "%.0f", bytes / row->predicted_ns);
-    cli_table_cell(t, "%s", row->predicted_limit);
+    cli_table_cell(t, "%s" CLI_NEXT "%.0f" CLI_NEXT "%s", sct_format_ns(time, row->predicted_ns),
+                   bytes / row->predicted_ns, row->predicted_limit);
   } else {
-    cli_table_cell(t, "%s", "");
-    cli_table_cell(t, "%s", "");
-    cli_table_cell(t, "%s", "");
+    cli_table_cell(t, CLI_NEXT CLI_NEXT);
   }
 }
 
-static void sectors_cell(cli_table *t, const sct_tune_row *row) {
+/* Sectors a request, and the degree of coalescing, where they were counted. */
+static void count_cells(cli_table *t, const sct_tune_row *row) {
   if (row->sectors <= 0.0) {
-    cli_table_cell(t, "%s", ""); /* not counted */
+    cli_table_cell(t, CLI_NEXT);
   } else {
-    cli_table_cell(t, "%.1f | %4.1f", row->sectors_ld, row->sectors_st);
-  }
-}
-
-/* Degree of coalescing. */
-static void degree_cell(cli_table *t, const sct_tune_row *row) {
-  if (row->sectors <= 0.0) {
-    cli_table_cell(t, "%s", ""); /* not counted */
-  } else {
-    cli_table_cell(t, "%.3g | %4.3g %%", 100.0 * row->degree_ld, 100.0 * row->degree_st);
+    cli_table_cell(t, "%.1f | %4.1f" CLI_NEXT "%.3g | %4.3g %%", row->sectors_ld, row->sectors_st,
+                   100.0 * row->degree_ld, 100.0 * row->degree_st);
   }
 }
 
@@ -92,24 +68,13 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
                  : row->tied ? "="
                              : "",
                  row->naive ? "n" : "", row->coalesced ? "" : "!");
-  cli_table_cell(t, "%d", rank);
-  cli_table_cell(t, "%s", row->label);
-  cli_table_cell(t, "%s", time);
-  if (row->bytes_per_s > 0.0) {
-    cli_table_cell(t, "%.0f", row->bytes_per_s / 1e9);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, "%d" CLI_NEXT "%s" CLI_NEXT "%s", rank, row->label, time);
+  cli_table_cell(t, row->bytes_per_s > 0.0 ? "%.0f" : "", row->bytes_per_s / 1e9);
   percent_cell(t, row->share);
   predicted_cells(t, row, size->read_bytes + size->write_bytes);
-  sectors_cell(t, row);
-  degree_cell(t, row);
+  count_cells(t, row);
   cli_table_cell(t, "%d", row->registers);
-  if (row->spill_bytes > 0) {
-    cli_table_cell(t, "%d B", row->spill_bytes);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, row->spill_bytes > 0 ? "%d B" : "", row->spill_bytes);
   percent_cell(t, row->occupancy);
 }
 

@@ -319,26 +319,16 @@ static void put_time(cli_table *t, const sct_row_outcome *o) {
 static void put_table(comparing *c, const group *g) {
   cli_table t = {0};
   const size_t most = (size_t)c->args->top;
-  cli_table_column(&t, "B is", false);
-  cli_table_column(&t, "candidate", false);
-  cli_table_column(&t, "A", true);
-  cli_table_column(&t, "B", true);
-  cli_table_column(&t, "B / A", true);
-  cli_table_column(&t, "95 %", true);
+  cli_table_columns(&t, "B is,candidate,>A,>B,>B / A,>95 %");
   for (size_t k = 0; k < g->n && k < most; k++) {
     const pair *p = &g->pairs[k];
     cli_table_row(&t, CLI_PLAIN);
-    cli_table_cell(&t, "%s", p->compared ? sct_verdict_name(p->c.kind) : "-");
-    cli_table_cell(&t, "%s", p->a->label);
+    cli_table_cell(&t, "%s" CLI_NEXT "%s", p->compared ? sct_verdict_name(p->c.kind) : "-",
+                   p->a->label);
     put_time(&t, &p->a->result->outcome);
     put_time(&t, &p->b->result->outcome);
-    char ratio[32] = "", interval[64] = "";
-    if (p->compared) {
-      snprintf(ratio, sizeof ratio, "%.3f", p->c.ratio);
-      snprintf(interval, sizeof interval, "%.3f to %.3f", p->c.low, p->c.high);
-    }
-    cli_table_cell(&t, "%s", ratio);
-    cli_table_cell(&t, "%s", interval);
+    cli_table_cell(&t, p->compared ? "%.3f" CLI_NEXT "%.3f to %.3f" : "", p->c.ratio, p->c.low,
+                   p->c.high);
   }
   cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
   cli_table_free(&t);

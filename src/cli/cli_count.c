@@ -272,38 +272,25 @@ static sct_status json(sct_str *out, const cli_args *args, const sct_count_repor
 /* ---- a table for a person */
 
 static void ratio_cell(cli_table *t, int64_t of, int64_t by) {
-  if (by > 0) {
-    cli_table_cell(t, "%.2f", (double)of / (double)by);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, by > 0 ? "%.2f" : "", (double)of / (double)(by > 0 ? by : 1));
 }
 
 static void number_cell(cli_table *t, int64_t v, bool shown) {
-  if (shown) {
-    cli_table_cell(t, "%lld", (long long)v);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, shown ? "%lld" : "", (long long)v);
 }
 
 /* Empty where nothing moved. */
 static void degree_cell(cli_table *t, double degree, int64_t sectors) {
-  if (sectors > 0) {
-    cli_table_cell(t, "%.3g%%", 100.0 * degree);
-  } else {
-    cli_table_cell(t, "%s", "");
-  }
+  cli_table_cell(t, sectors > 0 ? "%.3g%%" : "", 100.0 * degree);
 }
 
 static void table_part(void *ctx, const sct_count_row *row, const part *p) {
   cli_table *t = ctx;
   const bool global = p->global->requests > 0, shared = p->shared->requests > 0;
   cli_table_row(t, CLI_PLAIN);
-  cli_table_cell(t, "%s", row->name);
-  cli_table_cell(t, "%s:%d", sct_path_basename(p->file), p->line);
-  cli_table_cell(t, "%lld", (long long)p->executed);
-  cli_table_cell(t, "%.1f", active_lanes(p->lanes, p->executed));
+  cli_table_cell(t, "%s" CLI_NEXT "%s:%d" CLI_NEXT "%lld" CLI_NEXT "%.1f", row->name,
+                 sct_path_basename(p->file), p->line, (long long)p->executed,
+                 active_lanes(p->lanes, p->executed));
   number_cell(t, p->divergent, p->divergent > 0);
   number_cell(t, p->global->requests, global);
   number_cell(t, p->global->sectors, global);
@@ -340,23 +327,16 @@ static void table_row(cli_table *t, const sct_count_row *row) {
   cli_table_cell(t, "%s", counts_word(row));
 }
 
-static const char *const case_heads[] = {
-    "case", "ld requests", "sectors",   "each",       "coalesced", "st requests", "sectors",
-    "each", "coalesced",   "excessive", "wavefronts", "conflicts", "counts"};
-static const char *const part_heads[] = {"case",      "place",     "warps",      "lanes",
-                                         "divergent", "requests",  "sectors",    "each",
-                                         "ideal",     "coalesced", "wavefronts", "ideal"};
-
 static void table(sct_str *out, const cli_args *args, const sct_count_report *report) {
   cli_table t = {0};
   const bool whole = args->by == CLI_BY_CASE;
-  const char *const *heads = whole ? case_heads : part_heads;
-  const int n = whole ? SCT_COUNT(case_heads) : SCT_COUNT(part_heads);
-  for (int k = 0; k < n; k++) {
-    cli_table_column(&t, heads[k], k > (whole ? 0 : 1));
-  }
-  if (!whole) {
-    cli_table_column(&t, args->by == CLI_BY_LINE ? "" : "instruction", false);
+  if (whole) {
+    cli_table_columns(&t, "case,>ld requests,>sectors,>each,>coalesced,>st requests,>sectors,>each,"
+                          ">coalesced,>excessive,>wavefronts,>conflicts,>counts");
+  } else {
+    cli_table_columns(&t, "case,place,>warps,>lanes,>divergent,>requests,>sectors,>each,>ideal,"
+                          ">coalesced,>wavefronts,>ideal");
+    cli_table_columns(&t, args->by == CLI_BY_LINE ? "" : "instruction");
   }
   for (int i = 0; i < report->n_rows; i++) {
     if (whole) {
@@ -379,12 +359,9 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
   } lists[] = {{"--include-path=", &args->includes}, {"--define-macro=", &args->defines}};
   const char **options = SCT_ARENA_NEW(arena, const char *, args->includes.n + args->defines.n + 1);
   int n = 0;
-  for (int k = 0; options != NULL && k < SCT_COUNT(lists); k++) {
+  for (int k = 0; k < SCT_COUNT(lists); k++) {
     for (int i = 0; i < lists[k].values->n; i++) {
-      options[n] = sct_arena_printf(arena, "%s%s", lists[k].option, lists[k].values->items[i]);
-      if (options[n++] == NULL) {
-        return NULL;
-      }
+      options[n++] = sct_arena_printf(arena, "%s%s", lists[k].option, lists[k].values->items[i]);
     }
   }
   return options;

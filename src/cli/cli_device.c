@@ -60,22 +60,14 @@ static sct_status load_list(device_list *list, const cli_args *args, sct_error *
 static void add_device(cli_table *t, const sct_device_desc *d) {
   char memory[32], says[96];
   cli_table_row(t, d->is_virtual ? CLI_PLAIN : CLI_GOOD);
-  cli_table_cell(t, "%s", d->id);
-  cli_table_cell(t, "%s", d->name);
-  cli_table_cell(t, "%d.%d", d->cc_major, d->cc_minor);
-  cli_table_cell(t, "%d", d->n_sms);
-  cli_table_cell(t, "%s", sct_format_bytes(memory, (double)d->memory_bytes));
-  cli_table_cell(t, "%s", says_of(says, d));
+  cli_table_cell(t, "%s" CLI_NEXT "%s" CLI_NEXT "%d.%d" CLI_NEXT "%d" CLI_NEXT "%s" CLI_NEXT "%s",
+                 d->id, d->name, d->cc_major, d->cc_minor, d->n_sms,
+                 sct_format_bytes(memory, (double)d->memory_bytes), says_of(says, d));
 }
 
 static void append_text(sct_str *out, const device_list *list, const char *why) {
   cli_table table = {0};
-  cli_table_column(&table, "device", false);
-  cli_table_column(&table, "name", false);
-  cli_table_column(&table, "CC", true);
-  cli_table_column(&table, "SMs", true);
-  cli_table_column(&table, "memory", true);
-  cli_table_column(&table, "its figures are", false);
+  cli_table_columns(&table, "device,name,>CC,>SMs,>memory,its figures are");
   for (int k = 0; k < list->n_gpus; k++) {
     add_device(&table, &list->gpus[k]);
   }

@@ -140,15 +140,13 @@ static sct_status print_list(const cli_args *args, name_list *list, sct_error *e
   json_t *doc = json_array();
   sct_str text = {0};
   sct_status status = SCT_OK;
-  cli_table_column(&table, "example", false);
-  cli_table_column(&table, "", false);
+  cli_table_columns(&table, "example,");
   for (size_t k = 0; k < list->n; k++) {
     SCT_TRY_DONE(sct_asset_read(&text, list->names[k], err));
     const char *name = short_name(&list->arena, list->names[k]);
     const char *doc_line = description(&list->arena, sct_str_c(&text));
     cli_table_row(&table, CLI_PLAIN);
-    cli_table_cell(&table, "%s", name);
-    cli_table_cell(&table, "%s", doc_line);
+    cli_table_cell(&table, "%s" CLI_NEXT "%s", name, doc_line);
     json_array_append_new(doc, json_pack("{s:o, s:o}", "name", sct_json_string(name), "doc",
                                          sct_json_string(doc_line)));
   }

@@ -168,9 +168,12 @@ typedef struct cli_table {
   cli_style *styles; /* a row's */
   size_t n_rows, cap_rows;
 } cli_table;
-void cli_table_column(cli_table *t, const char *head, bool right);
+/* "name,>time,>GB/s": heads of columns in turn, one that begins with > to the right. */
+void cli_table_columns(cli_table *t, const char *heads);
 void cli_table_row(cli_table *t, cli_style style);
-void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3); /* of the last row */
+/* The next cells of the last row: one, or several with CLI_NEXT between them. */
+#define CLI_NEXT "\x1f"
+void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
 

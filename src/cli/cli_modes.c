@@ -32,23 +32,23 @@ static void append_from(sct_str *out, const sct_mode *mode) {
 static void append_modes(sct_str *out, const sct_spec *spec, const sct_mode_list *list,
                          bool colour) {
   cli_table table = {0};
-  cli_table_column(&table, "mode", false);
-  cli_table_column(&table, "of", false);
-  cli_table_column(&table, "extent", false);
+  sct_str heads = {0};
+  sct_str_append(&heads, "mode,of,extent");
   for (int z = 0; z < spec->n_sizes; z++) {
-    cli_table_column(&table, z == 0 ? "sizes" : "", true);
+    sct_str_append(&heads, z == 0 ? ",>sizes" : ",>");
   }
   for (int op = 0; op < spec->n_operands; op++) {
-    cli_table_column(&table, spec->operands[op].name, true);
+    sct_str_printf(&heads, ",>%s", spec->operands[op].name);
   }
+  cli_table_columns(&table, sct_str_c(&heads));
+  sct_str_free(&heads);
   for (int k = 0; k < list->n; k++) {
     const sct_mode *mode = &list->modes[k];
     sct_str from = {0};
     append_from(&from, mode);
     cli_table_row(&table, CLI_PLAIN);
-    cli_table_cell(&table, "%s", mode->name);
-    cli_table_cell(&table, "%s", sct_str_c(&from));
-    cli_table_cell(&table, "%s", mode->extent);
+    cli_table_cell(&table, "%s" CLI_NEXT "%s" CLI_NEXT "%s", mode->name, sct_str_c(&from),
+                   mode->extent);
     for (int z = 0; z < spec->n_sizes; z++) {
       cli_table_cell(&table, "%lld", (long long)mode->sizes[z]);
     }

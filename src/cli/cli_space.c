@@ -31,19 +31,16 @@ static void name_cell(cli_table *table, const sct_tune_plan *plan, const sct_str
 
 static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colour) {
   cli_table table = {0};
-  cli_table_column(&table, "strategy", false);
-  cli_table_column(&table, "candidates", true);
-  cli_table_column(&table, "", false);
+  cli_table_columns(&table, "strategy,>candidates,");
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     cli_table_row(&table, strategy->applies ? CLI_PLAIN : CLI_DIM);
     name_cell(&table, plan, strategy);
     if (strategy->applies) {
-      cli_table_cell(&table, "%lld", (long long)count_items(plan, k, false));
-      cli_table_cell(&table, "%s", strategy->doc ? strategy->doc : "");
+      cli_table_cell(&table, "%lld" CLI_NEXT "%s", (long long)count_items(plan, k, false),
+                     strategy->doc ? strategy->doc : "");
     } else {
-      cli_table_cell(&table, "-");
-      cli_table_cell(&table, "does not apply; it needs: %s",
+      cli_table_cell(&table, "-" CLI_NEXT "does not apply; it needs: %s",
                      strategy->why_not ? strategy->why_not : "");
     }
   }
@@ -53,11 +50,7 @@ static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colo
 
 static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
   cli_table table = {0};
-  cli_table_column(&table, "strategy", false);
-  cli_table_column(&table, "axis", false);
-  cli_table_column(&table, "key", false);
-  cli_table_column(&table, "values", false);
-  cli_table_column(&table, "", false);
+  cli_table_columns(&table, "strategy,axis,key,values,");
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     for (int a = 0; strategy->applies && a < strategy->n_axes; a++) {
@@ -72,10 +65,8 @@ static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
       } else {
         cli_table_cell(&table, "%s", "");
       }
-      cli_table_cell(&table, "%s", axis->name);
-      cli_table_cell(&table, "%s", axis->key ? axis->key : "");
-      cli_table_cell(&table, "%s", sct_str_c(&values));
-      cli_table_cell(&table, "%s", axis->doc ? axis->doc : "");
+      cli_table_cell(&table, "%s" CLI_NEXT "%s" CLI_NEXT "%s" CLI_NEXT "%s", axis->name,
+                     axis->key ? axis->key : "", sct_str_c(&values), axis->doc ? axis->doc : "");
       sct_str_free(&values);
     }
   }
@@ -85,20 +76,17 @@ static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
 
 static void append_pruned(sct_str *out, const sct_space *space, bool colour) {
   cli_table table = {0};
-  cli_table_column(&table, "points", true);
-  cli_table_column(&table, "strategy", false);
-  cli_table_column(&table, "went because", false);
+  cli_table_columns(&table, ">points,strategy,went because");
   for (size_t k = 0; k < space->n_prunes; k++) {
     cli_table_row(&table, CLI_PLAIN);
-    cli_table_cell(&table, "%lld", (long long)space->prunes[k].count);
-    cli_table_cell(&table, "%s", space->prunes[k].strategy);
-    cli_table_cell(&table, "%s", space->prunes[k].reason);
+    cli_table_cell(&table, "%lld" CLI_NEXT "%s" CLI_NEXT "%s", (long long)space->prunes[k].count,
+                   space->prunes[k].strategy, space->prunes[k].reason);
   }
   if (space->n_collapsed > 0) {
     cli_table_row(&table, CLI_PLAIN);
-    cli_table_cell(&table, "%lld", (long long)space->n_collapsed);
-    cli_table_cell(&table, "%s", "");
-    cli_table_cell(&table, "equal to another point: an axis did not matter");
+    cli_table_cell(&table,
+                   "%lld" CLI_NEXT CLI_NEXT "equal to another point: an axis did not matter",
+                   (long long)space->n_collapsed);
   }
   if (table.n_rows > 0) {
     sct_str_append(out, "\n");

@@ -4,10 +4,17 @@
 #include <assert.h>
 #include <string.h>
 
-void cli_table_column(cli_table *t, const char *head, bool right) {
-  assert(t->n_columns < SCT_COUNT(t->column));
-  t->column[t->n_columns].head = head;
-  t->column[t->n_columns++].right = right;
+void cli_table_columns(cli_table *t, const char *heads) {
+  for (bool more = true; more; heads++) {
+    assert(t->n_columns < SCT_COUNT(t->column));
+    const bool right = heads[0] == '>';
+    heads += right;
+    const size_t n = strcspn(heads, ",");
+    t->column[t->n_columns].right = right;
+    t->column[t->n_columns++].head = sct_arena_strndup(&t->arena, heads, n);
+    heads += n;
+    more = heads[0] == ',';
+  }
 }
 
 void cli_table_row(cli_table *t, cli_style style) {
@@ -26,10 +33,12 @@ void cli_table_cell(cli_table *t, const char *fmt, ...) {
   va_start(args, fmt);
   sct_str_vprintf(&text, fmt, args);
   va_end(args);
-  const char *copy = sct_arena_strdup(&t->arena, sct_str_c(&text));
+  char *cell = sct_arena_strdup(&t->arena, sct_str_c(&text));
   sct_str_free(&text);
-  assert(t->n_cells < t->n_rows * (size_t)t->n_columns);
-  t->cells[t->n_cells++] = copy;
+  while (cell) {
+    assert(t->n_cells < t->n_rows * (size_t)t->n_columns);
+    t->cells[t->n_cells++] = strsep(&cell, CLI_NEXT);
+  }
 }
 
 /* Bytes of the widest cell, 0 if all are empty: then the column is left out. */

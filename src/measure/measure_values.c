@@ -35,56 +35,31 @@ sct_masks sct_data_record_masks(const sct_record *record) {
 
 /* ---- fields at places, and behind one another ---- */
 
-#define RUN_PART 64
-
 /* Do they follow each other without a gap? */
 static bool is_run(const int64_t *at, int n, int64_t bytes) {
-  int64_t off = n < 2 ? 0 : at[n - 1] - at[0] - (n - 1) * bytes;
-  for (int k = 1; k < n && off == 0; k += RUN_PART) { /* no exit within a part: that takes longer */
-    const int end = n - k < RUN_PART ? n : k + RUN_PART;
-    for (int j = k; j < end; j++) {
-      off |= at[j] - at[j - 1] - bytes;
-    }
+  bool run = n > 0;
+  for (int k = 1; k < n && run; k++) {
+    run = at[k] == at[k - 1] + bytes;
   }
-  return off == 0;
+  return run;
 }
-
-/* The loop over k with a size that the compiler knows, for the usual ones. */
-#define EACH_OF(BYTES, TO, FROM)                                                                   \
-  case BYTES:                                                                                      \
-    for (int k = 0; k < n; k++) {                                                                  \
-      memcpy((TO), (FROM), BYTES);                                                                 \
-    }                                                                                              \
-    break
-#define EACH(N_BYTES, TO, FROM)                                                                    \
-  switch (N_BYTES) {                                                                               \
-    EACH_OF(1, TO, FROM);                                                                          \
-    EACH_OF(2, TO, FROM);                                                                          \
-    EACH_OF(4, TO, FROM);                                                                          \
-    EACH_OF(8, TO, FROM);                                                                          \
-    EACH_OF(16, TO, FROM);                                                                         \
-  default:                                                                                         \
-    for (int k = 0; k < n; k++) {                                                                  \
-      memcpy((TO), (FROM), (size_t)(N_BYTES));                                                     \
-    }                                                                                              \
-  }
 
 void sct_fields_scatter(uint8_t *to, const int64_t *at, const uint8_t *fields, int n,
                         int64_t bytes) {
-  if (n > 0 && is_run(at, n, bytes)) {
+  if (is_run(at, n, bytes)) {
     memcpy(to + at[0], fields, (size_t)(n * bytes));
     return;
   }
-  EACH(bytes, to + at[k], fields + k * bytes)
+  for (int k = 0; k < n; k++) {
+    memcpy(to + at[k], fields + k * bytes, (size_t)bytes);
+  }
 }
 
 void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, int n,
                        int64_t bytes) {
-  if (n > 0 && is_run(at, n, bytes)) {
-    memcpy(fields, from + at[0], (size_t)(n * bytes));
-    return;
+  for (int k = 0; k < n; k++) {
+    memcpy(fields + k * bytes, from + at[k], (size_t)bytes);
   }
-  EACH(bytes, fields + k * bytes, from + at[k])
 }
 
 /* ---- streams ---- */
@@ -93,7 +68,9 @@ void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, 
 
 /* The low bytes of each, behind one another. */
 static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
-  EACH(bytes, out + k * bytes, &bits[k])
+  for (int k = 0; k < n; k++) {
+    memcpy(out + k * bytes, &bits[k], (size_t)bytes);
+  }
 }
 
 /* ---- special values ---- */

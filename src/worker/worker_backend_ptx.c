@@ -11,7 +11,6 @@
 #include <malloc.h>
 #include <string.h>
 
-#define N_MODULES       8   /* parsed texts kept: a batch of candidates shares one */
 #define MAX_THREADS     8   /* of the host, for one launch */
 #define BLOCKS_THREAD   8   /* blocks that are worth another thread */
 #define MOST_MISALIGNED 512 /* bytes; arrays of the interpreter's memory are aligned to more */
@@ -27,8 +26,7 @@
 typedef struct module_entry {
   sct_hash hash; /* of the text */
   sct_ptx_module *module;
-  int n_kernels; /* loaded kernels that use it */
-  int64_t used;  /* when it was last asked for */
+  int refs; /* one for each loaded kernel, one for the text that was loaded last */
 } module_entry;
 
 typedef struct allocation {
@@ -47,8 +45,7 @@ typedef struct ptx_backend {
   sct_backend base;
   sct_device_desc desc;
   int last, n_cores;
-  int64_t clock; /* of `used` */
-  module_entry *modules[N_MODULES];
+  module_entry *parsed; /* the text that was loaded last: a batch of candidates shares one */
   allocation *allocations;
   size_t n_allocations, cap_allocations;
   int64_t timer_ns;
@@ -118,55 +115,28 @@ static sct_status ptx_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cud
 
 /* ---- modules and kernels ---- */
 
-static void free_entry(module_entry *e) {
-  sct_ptx_module_free(e->module);
-  sct_free(e);
+static void release_entry(module_entry *e) {
+  if (e && --e->refs == 0) {
+    sct_ptx_module_free(e->module);
+    sct_free(e);
+  }
 }
 
-/* A place in the table for one more: a free one, or that of the longest unused. NULL: all in use.
- */
-static module_entry **free_place(ptx_backend *p) {
-  module_entry **best = NULL;
-  for (int k = 0; k < N_MODULES; k++) {
-    module_entry **at = &p->modules[k];
-    if (!*at) {
-      return at;
-    }
-    if ((*at)->n_kernels == 0 && (!best || (*at)->used < (*best)->used)) {
-      best = at;
-    }
-  }
-  if (best) {
-    free_entry(*best);
-    *best = NULL;
-  }
-  return best;
-}
-
-static sct_status find_module(ptx_backend *p, module_entry **out, const char *text,
-                              sct_error *err) {
+/* p->parsed becomes that of the text. */
+static sct_status parse(ptx_backend *p, const char *text, sct_error *err) {
   const sct_hash hash = sct_hash_text(text);
-  for (int k = 0; k < N_MODULES; k++) {
-    if (p->modules[k] && sct_hash_equal(p->modules[k]->hash, hash)) {
-      *out = p->modules[k];
-      (*out)->used = ++p->clock;
-      return SCT_OK;
-    }
+  if (p->parsed && sct_hash_equal(p->parsed->hash, hash)) {
+    return SCT_OK;
   }
-  module_entry **place = free_place(p);
-  if (!place) {
-    return sct_fail(err, SCT_EINTERNAL, "more than %d PTX texts at once", N_MODULES);
-  }
-  module_entry *e = sct_alloc(sizeof *e);
-  const sct_status status = sct_ptx_parse(&e->module, text, "PTX", err);
+  sct_ptx_module *module = NULL;
+  const sct_status status = sct_ptx_parse(&module, text, "PTX", err);
   if (status != SCT_OK) {
     p->last = status == SCT_EDATA ? CUDA_INVALID_IMAGE : 0;
-    sct_free(e);
     return status;
   }
-  e->hash = hash;
-  e->used = ++p->clock;
-  *out = *place = e;
+  release_entry(p->parsed);
+  p->parsed = sct_alloc(sizeof *p->parsed);
+  *p->parsed = (module_entry){.hash = hash, .module = module, .refs = 1};
   return SCT_OK;
 }
 
@@ -176,8 +146,8 @@ static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *ima
   (void)shared_bytes;
   (void)serial;
   ptx_backend *p = self(b);
-  module_entry *e = NULL;
-  SCT_TRY(find_module(p, &e, image, err));
+  SCT_TRY(parse(p, image, err));
+  module_entry *e = p->parsed;
   const sct_ptx_kernel *kernel = sct_ptx_kernel_find(e->module, entry);
   if (!kernel) {
     p->last = CUDA_NOT_FOUND;
@@ -189,7 +159,7 @@ static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *ima
   }
   loaded_kernel *loaded = sct_alloc(sizeof *loaded);
   *loaded = (loaded_kernel){.entry = e, .name = sct_strdup(entry)};
-  e->n_kernels++;
+  e->refs++;
   *out = (sct_cuda_kernel){loaded, loaded};
   return SCT_OK;
 }
@@ -197,7 +167,7 @@ static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *ima
 static void ptx_unload(sct_backend *b, sct_cuda_kernel *kernel) {
   (void)b;
   loaded_kernel *loaded = kernel->module;
-  loaded->entry->n_kernels--;
+  release_entry(loaded->entry);
   sct_free(loaded->name);
   sct_free(loaded);
   *kernel = (sct_cuda_kernel){0};
@@ -357,11 +327,7 @@ static int ptx_last(sct_backend *b) {
 
 static void ptx_close(sct_backend *b) {
   ptx_backend *p = self(b);
-  for (int k = 0; k < N_MODULES; k++) {
-    if (p->modules[k]) {
-      free_entry(p->modules[k]);
-    }
-  }
+  release_entry(p->parsed);
   while (p->n_allocations > 0) {
     ptx_release(b, (uintptr_t)p->allocations[0].raw);
   }

@@ -23,15 +23,11 @@ static void columns_are_as_wide_as_their_cells(void **state) {
   (void)state;
   cli_table t = {0};
   sct_str out = {0};
-  cli_table_column(&t, "name", false);
-  cli_table_column(&t, "empty", true);
-  cli_table_column(&t, "n", true);
-  cli_table_column(&t, "", false);
+  cli_table_columns(&t, "name,>empty,>n,");
   static const char *const names[] = {"a", "longer name", ""};
   for (int k = 0; k < SCT_COUNT(names); k++) {
     cli_table_row(&t, k == 1 ? CLI_GOOD : CLI_PLAIN);
-    cli_table_cell(&t, "%s", names[k]);
-    cli_table_cell(&t, "%s", "");
+    cli_table_cell(&t, "%s" CLI_NEXT, names[k]);
     cli_table_cell(&t, "%d", 7 * k * k * k * k);
     if (k == 0) {
       cli_table_cell(&t, "last"); /* the other rows end early */
