@@ -12,22 +12,13 @@ typedef struct known {
   const sct_row_result *result;
 } known;
 
-/* The rows of one run and, for a date, those that others have replaced since. */
-typedef struct loaded {
-  sct_row_result *rows, *earlier;
-  int n, n_earlier;
-} loaded;
-
 typedef struct side {
   sct_store *store;
-  char *name;     /* of the kernel; NULL: all */
-  char until[40]; /* no later than this; "": now */
-  sct_row_problem *problems;
+  char *name;      /* of the kernel; NULL: all */
+  char until[40];  /* no later than this; "": now */
+  sct_arena arena; /* of the rows */
   sct_row_device *devices;
-  sct_row_run **runs; /* [n_problems] */
-  int *n_runs, n_problems, n_devices;
-  loaded *loads;
-  size_t n_loads, cap_loads;
+  int n_devices;
   known *all; /* sorted: by problem, size, device, label */
   size_t n_all, cap_all;
 } side;
@@ -85,15 +76,14 @@ static sct_status load_run(side *s, const sct_row_problem *problem, const sct_ro
   if (!device) {
     return SCT_OK;
   }
-  SCT_GROW(s->loads, s->n_loads, s->cap_loads);
-  loaded *l = &s->loads[s->n_loads++];
-  *l = (loaded){0};
-  SCT_TRY(sct_store_results(s->store, run->id, true, &l->rows, &l->n, err));
-  if (s->until[0]) {
-    SCT_TRY(sct_store_earlier(s->store, run->id, &l->earlier, &l->n_earlier, err));
+  sct_row_result *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_results(s->store, &s->arena, run->id, true, &rows, &n, err));
+  add_rows(s, problem, device, run, rows, n);
+  if (s->until[0]) { /* those that others have replaced since, too */
+    SCT_TRY(sct_store_earlier(s->store, &s->arena, run->id, &rows, &n, err));
+    add_rows(s, problem, device, run, rows, n);
   }
-  add_rows(s, problem, device, run, l->rows, l->n);
-  add_rows(s, problem, device, run, l->earlier, l->n_earlier);
   return SCT_OK;
 }
 
@@ -112,18 +102,19 @@ static void sort_all(side *s) {
 }
 
 static sct_status load(side *s, const cli_args *args, sct_error *err) {
-  SCT_TRY(sct_store_problems(s->store, &s->problems, &s->n_problems, err));
-  SCT_TRY(sct_store_devices(s->store, &s->devices, &s->n_devices, err));
-  s->runs = sct_alloc(sizeof *s->runs * (size_t)(s->n_problems + 1));
-  s->n_runs = sct_alloc(sizeof *s->n_runs * (size_t)(s->n_problems + 1));
-  for (int p = 0; p < s->n_problems; p++) {
-    if (s->name && strcmp(s->name, s->problems[p].name) != 0) {
-      continue;
+  sct_row_problem *problems = NULL;
+  int n_problems = 0;
+  SCT_TRY(sct_store_problems(s->store, &s->arena, &problems, &n_problems, err));
+  SCT_TRY(sct_store_devices(s->store, &s->arena, &s->devices, &s->n_devices, err));
+  for (int p = 0; p < n_problems; p++) {
+    sct_row_run *runs = NULL;
+    int n_runs = 0;
+    if (!s->name || strcmp(s->name, problems[p].name) == 0) {
+      SCT_TRY(sct_store_runs(s->store, &s->arena, problems[p].id, 0, &runs, &n_runs, err));
     }
-    SCT_TRY(sct_store_runs(s->store, s->problems[p].id, 0, &s->runs[p], &s->n_runs[p], err));
-    for (int k = 0; k < s->n_runs[p]; k++) {
-      if (!args->size || strcmp(args->size, s->runs[p][k].size_label) == 0) {
-        SCT_TRY(load_run(s, &s->problems[p], &s->runs[p][k], err));
+    for (int k = 0; k < n_runs; k++) {
+      if (!args->size || strcmp(args->size, runs[k].size_label) == 0) {
+        SCT_TRY(load_run(s, &problems[p], &runs[k], err));
       }
     }
   }
@@ -189,20 +180,9 @@ static sct_status open_side(side *s, const cli_args *args, const char *word, sct
 }
 
 static void close_side(side *s) {
-  for (size_t k = 0; k < s->n_loads; k++) {
-    sct_row_result_free(s->loads[k].rows, s->loads[k].n);
-    sct_row_result_free(s->loads[k].earlier, s->loads[k].n_earlier);
-  }
-  for (int p = 0; s->runs && s->n_runs && p < s->n_problems; p++) {
-    sct_row_run_free(s->runs[p], s->n_runs[p]);
-  }
-  sct_free(s->loads);
-  sct_free(s->runs);
-  sct_free(s->n_runs);
   sct_free(s->all);
   sct_free(s->name);
-  sct_row_problem_free(s->problems, s->n_problems);
-  sct_row_device_free(s->devices, s->n_devices);
+  sct_arena_free(&s->arena);
   sct_store_close(s->store);
 }
 

@@ -34,17 +34,17 @@ static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
 
 /* A name that the store has not is reported with the nearest that it has. */
 static sct_status check_name(sct_store *store, const char *name, sct_error *err) {
+  sct_arena arena = {0};
   sct_row_problem *rows = NULL;
   int n = 0;
-  SCT_TRY(sct_store_problems(store, &rows, &n, err));
-  const char **names = sct_alloc(sizeof *names * (size_t)(n + 1));
   bool known = false;
-  for (int k = 0; names && k < n; k++) {
+  sct_status status = sct_store_problems(store, &arena, &rows, &n, err);
+  const char **names = SCT_ARENA_NEW(&arena, const char *, n + 1);
+  for (int k = 0; status == SCT_OK && k < n; k++) {
     names[k] = rows[k].name;
     known |= strcmp(rows[k].name, name) == 0;
   }
-  sct_status status = SCT_OK;
-  if (names && !known) {
+  if (status == SCT_OK && !known) {
     sct_str text = {0};
     sct_str_printf(&text, "nothing called '%s' is in this store", name);
     if (n > 0) {
@@ -53,8 +53,7 @@ static sct_status check_name(sct_store *store, const char *name, sct_error *err)
     status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
     sct_str_free(&text);
   }
-  sct_free(names);
-  sct_row_problem_free(rows, n);
+  sct_arena_free(&arena);
   return status;
 }
 

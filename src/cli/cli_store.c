@@ -60,6 +60,7 @@ sct_status cli_merge(const cli_args *args, sct_error *err) {
 /* ---- export ---- */
 
 typedef struct chosen {
+  sct_arena arena; /* of rows */
   sct_id run;
   int n;
   sct_str list; /* of all that fit, for the message */
@@ -88,7 +89,7 @@ static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
                             int n_devices, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(store, problem->id, 0, &runs, &n, err));
+  SCT_TRY(sct_store_runs(store, &c->arena, problem->id, 0, &runs, &n, err));
   for (int k = 0; k < n; k++) {
     const sct_row_device *d = device_of(devices, n_devices, runs[k].device);
     if (d && fits(args->size, runs[k].size_label) && fits_device(args->device, d)) {
@@ -99,7 +100,6 @@ static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
                      d->driver[0] ? d->driver : "unknown");
     }
   }
-  sct_row_run_free(runs, n);
   return SCT_OK;
 }
 
@@ -111,8 +111,8 @@ static sct_status choose_run(const cli_args *args, sct_store *store, sct_id *run
   int n_problems = 0, n_devices = 0;
   chosen c = {0};
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_problems(store, &problems, &n_problems, err));
-  SCT_TRY_DONE(sct_store_devices(store, &devices, &n_devices, err));
+  SCT_TRY_DONE(sct_store_problems(store, &c.arena, &problems, &n_problems, err));
+  SCT_TRY_DONE(sct_store_devices(store, &c.arena, &devices, &n_devices, err));
   for (int k = 0; k < n_problems; k++) {
     if (fits(name, problems[k].name)) {
       SCT_TRY_DONE(choose_in(&c, args, store, &problems[k], devices, n_devices, err));
@@ -128,8 +128,7 @@ static sct_status choose_run(const cli_args *args, sct_store *store, sct_id *run
   }
 done:
   sct_str_free(&c.list);
-  sct_row_problem_free(problems, n_problems);
-  sct_row_device_free(devices, n_devices);
+  sct_arena_free(&c.arena);
   return status;
 }
 

@@ -154,8 +154,6 @@ typedef struct emit_header {
   sct_row_device *device_rows;
   sct_row_run *runs;
   int n_problems, n_device_rows, n_runs;
-  sct_row_result **results; /* winners and naive variants, sources included; each in the arena */
-  size_t n_results, cap_results;
 } emit_header;
 
 /* ---- emit_json.c ---- */

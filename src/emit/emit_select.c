@@ -21,10 +21,10 @@ static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_
     return sct_fail(err, SCT_EUSAGE, "no kernel named: expected a name or the hash of a spec");
   }
   if (by_hash) {
-    SCT_TRY(
-        sct_store_problem_by_hash(store, request->spec_hash, &h->problems, &h->n_problems, err));
+    SCT_TRY(sct_store_problem_by_hash(store, &h->arena, request->spec_hash, &h->problems,
+                                      &h->n_problems, err));
   } else {
-    SCT_TRY(sct_store_problem_by_name(store, name, &h->problems, &h->n_problems, err));
+    SCT_TRY(sct_store_problem_by_name(store, &h->arena, name, &h->problems, &h->n_problems, err));
   }
   for (int k = 0; k < h->n_problems; k++) {
     if (h->problem == NULL || h->problems[k].id > h->problem->id) {
@@ -37,8 +37,7 @@ static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_
   if (by_hash && request->name != NULL) {
     sct_row_problem *older = NULL;
     int n_older = 0;
-    SCT_TRY(sct_store_problem_by_name(store, name, &older, &n_older, err));
-    sct_row_problem_free(older, n_older);
+    SCT_TRY(sct_store_problem_by_name(store, &h->arena, name, &older, &n_older, err));
     if (n_older > 0) {
       return sct_fail(err, SCT_EDATA,
                       "the spec of '%s' changed since it was tuned: run `sectile tune` on it again",
@@ -72,9 +71,7 @@ static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
 static sct_status load_result(const sct_row_result **out, emit_header *h, sct_store *store,
                               sct_id outcome, sct_error *err) {
   sct_row_result *row = SCT_ARENA_NEW(&h->arena, sct_row_result, 1);
-  SCT_GROW(h->results, h->n_results, h->cap_results);
-  SCT_TRY(sct_store_result(store, outcome, row, err));
-  h->results[h->n_results++] = row;
+  SCT_TRY(sct_store_result(store, &h->arena, outcome, row, err));
   *out = row;
   return check_source(&row->candidate, err);
 }
@@ -252,8 +249,8 @@ static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *sto
 }
 
 static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err) {
-  SCT_TRY(sct_store_devices(store, &h->device_rows, &h->n_device_rows, err));
-  SCT_TRY(sct_store_runs(store, h->problem->id, 0, &h->runs, &h->n_runs, err));
+  SCT_TRY(sct_store_devices(store, &h->arena, &h->device_rows, &h->n_device_rows, err));
+  SCT_TRY(sct_store_runs(store, &h->arena, h->problem->id, 0, &h->runs, &h->n_runs, err));
   h->devices = SCT_ARENA_NEW(&h->arena, emit_device, h->n_device_rows + 1);
   contender *list = SCT_ARENA_NEW(&h->arena, contender, h->n_device_rows + 1);
   choose_devices(h, list, list_contenders(list, h));
@@ -328,31 +325,28 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
   bool *legal = NULL;
   int n = 0;
   bool winner_fits = false;
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(has_layouts(&winner_fits, h, &size->winner->candidate, err));
-  SCT_TRY_DONE(sct_store_results(store, size->run->id, false, &rows, &n, err));
+  SCT_TRY(has_layouts(&winner_fits, h, &size->winner->candidate, err));
+  SCT_TRY(sct_store_results(store, &h->arena, size->run->id, false, &rows, &n, err));
   legal = SCT_ARENA_NEW(&h->arena, bool, n + 1);
   for (int k = 0; k < n; k++) {
     if (is_valid(&rows[k])) {
-      SCT_TRY_DONE(has_layouts(&legal[k], h, &rows[k].candidate, err));
+      SCT_TRY(has_layouts(&legal[k], h, &rows[k].candidate, err));
     }
   }
   const int naive = find_naive(rows, n, legal, size->run->naive);
   if (naive >= 0) {
-    SCT_TRY_DONE(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
+    SCT_TRY(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
   if (!winner_fits) {
     const int best = emit_choose(rows, n, legal, size->run);
     const sct_row_result *here = NULL;
     if (best >= 0) {
-      SCT_TRY_DONE(load_result(&here, h, store, rows[best].outcome.id, err));
+      SCT_TRY(load_result(&here, h, store, rows[best].outcome.id, err));
     }
-    SCT_TRY_DONE(note_other(h, device, size, here, err));
+    SCT_TRY(note_other(h, device, size, here, err));
     size->winner = here;
   }
-done:
-  sct_row_result_free(rows, n);
-  return status;
+  return SCT_OK;
 }
 
 static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *err) {
@@ -470,13 +464,6 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
 }
 
 void emit_header_free(emit_header *h) {
-  for (size_t k = 0; k < h->n_results; k++) {
-    sct_row_result_clear(h->results[k]);
-  }
-  sct_free(h->results);
-  sct_row_problem_free(h->problems, h->n_problems);
-  sct_row_device_free(h->device_rows, h->n_device_rows);
-  sct_row_run_free(h->runs, h->n_runs);
   sct_arena_free(&h->arena);
   *h = (emit_header){0};
 }

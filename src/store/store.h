@@ -136,19 +136,19 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
 sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
                                 sct_error *err) SCT_MUST_USE;
 
-/* ---- reading: rows own their strings; free with the matching function */
+/* ---- reading: rows and what they point to go to the arena */
 
-sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n,
-                                     sct_error *err) SCT_MUST_USE;
-sct_status sct_store_problem_by_hash(sct_store *s, const char *spec_hash, sct_row_problem **rows,
-                                     int *n, sct_error *err) SCT_MUST_USE;
-sct_status sct_store_problems(sct_store *s, sct_row_problem **rows, int *n,
+sct_status sct_store_problem_by_name(sct_store *s, sct_arena *arena, const char *name,
+                                     sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_problem_by_hash(sct_store *s, sct_arena *arena, const char *spec_hash,
+                                     sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_problems(sct_store *s, sct_arena *arena, sct_row_problem **rows, int *n,
                               sct_error *err) SCT_MUST_USE; /* all, by name then id */
-sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n,
+sct_status sct_store_devices(sct_store *s, sct_arena *arena, sct_row_device **rows, int *n,
                              sct_error *err) SCT_MUST_USE; /* all, by id */
 /* Runs of a problem, by device then number of elements then id; device 0: all. */
-sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_store_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_id device,
+                          sct_row_run **rows, int *n, sct_error *err) SCT_MUST_USE;
 /* Outcomes of a run with their candidates, by median time (untimed last), then sectors, then label.
  * with_source false leaves source and samples empty. */
 typedef struct sct_row_result {
@@ -159,15 +159,15 @@ typedef struct sct_row_result {
  * the time of measuring, and whether it is coalesced, which follows from other rows. Two results
  * that say the same are the same outcome to put_result() and to joining. Returns out. */
 char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row);
-sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows,
-                             int *n, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_results(sct_store *s, sct_arena *arena, sct_id run, bool with_source,
+                             sct_row_result **rows, int *n, sct_error *err) SCT_MUST_USE;
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */
-sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row,
+sct_status sct_store_result(sct_store *s, sct_arena *arena, sct_id outcome, sct_row_result *row,
                             sct_error *err) SCT_MUST_USE;
 /* Outcome of a candidate in a run by source hash: how a session resumes. *found false: not there.
  */
-sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
-                          bool *found, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char *source_hash,
+                          sct_row_result *row, bool *found, sct_error *err) SCT_MUST_USE;
 
 /* How many outcomes a problem has on a device, at all sizes. */
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
@@ -176,8 +176,8 @@ sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
  * this connection saw; it asks nothing. */
 bool sct_store_shared(const sct_store *s);
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
-sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
-                             sct_error *err) SCT_MUST_USE;
+sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row_result **rows,
+                             int *n, sct_error *err) SCT_MUST_USE;
 
 /* ---- several stores, and other formats */
 
@@ -197,11 +197,5 @@ sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error
  * winner. SCT_EDATA: "FILE:LINE:COLUMN: error: ..." for what is no JSON, else
  * "FILE: error: problems[0].name: expected ...", and nothing has changed. */
 sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) SCT_MUST_USE;
-
-void sct_row_problem_free(sct_row_problem *rows, int n); /* frees the array too */
-void sct_row_device_free(sct_row_device *rows, int n);
-void sct_row_run_free(sct_row_run *rows, int n);
-void sct_row_result_free(sct_row_result *rows, int n);
-void sct_row_result_clear(sct_row_result *row); /* one caller-placed row */
 
 #endif

@@ -8,6 +8,7 @@
 typedef struct export {
   sct_store *s;
   const sct_store_reader *reader;
+  sct_arena *arena; /* of the whole */
   sct_row_device *devices;
   int n_devices;
 }
@@ -66,26 +67,20 @@ static json_t *outcomes_json(sct_row_result *rows, int n) {
   return list;
 }
 
-static sct_status add_run(const export *e, json_t *list, const sct_row_run *run, sct_error *err) {
+static sct_status add_run(const export *e, sct_arena *arena, json_t *list, const sct_row_run *run,
+                          sct_error *err) {
   sct_row_result *rows = NULL, *earlier = NULL;
   int n = 0, n_earlier = 0;
-  sct_status status = sct_store_results(e->s, run->id, true, &rows, &n, err);
-  if (status == SCT_OK) {
-    status = sct_store_earlier(e->s, run->id, &earlier, &n_earlier, err);
-  }
-  if (status == SCT_OK) {
-    json_t *const object =
-        json_pack("{s:o, s:o, s:o}", "device", key_or_null(key_of(e, run->device)), "winner",
-                  key_or_null(source_of(rows, n, run->winner)), "naive",
-                  key_or_null(source_of(rows, n, run->naive)));
-    sct_store_json_row(object, &sct_store_run_table, run);
-    json_object_set_new(object, "outcomes", outcomes_json(rows, n));
-    json_object_set_new(object, "earlier", outcomes_json(earlier, n_earlier));
-    json_array_append_new(list, object);
-  }
-  sct_row_result_free(rows, n);
-  sct_row_result_free(earlier, n_earlier);
-  return status;
+  SCT_TRY(sct_store_results(e->s, arena, run->id, true, &rows, &n, err));
+  SCT_TRY(sct_store_earlier(e->s, arena, run->id, &earlier, &n_earlier, err));
+  json_t *const object = json_pack("{s:o, s:o, s:o}", "device", key_or_null(key_of(e, run->device)),
+                                   "winner", key_or_null(source_of(rows, n, run->winner)), "naive",
+                                   key_or_null(source_of(rows, n, run->naive)));
+  sct_store_json_row(object, &sct_store_run_table, run);
+  json_object_set_new(object, "outcomes", outcomes_json(rows, n));
+  json_object_set_new(object, "earlier", outcomes_json(earlier, n_earlier));
+  json_array_append_new(list, object);
+  return SCT_OK;
 }
 
 static int compare_runs(const void *a, const void *b, void *ctx) {
@@ -97,17 +92,18 @@ static int compare_runs(const void *a, const void *b, void *ctx) {
 static sct_status add_runs(export *e, json_t *object, sct_id problem, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
-  SCT_TRY(sct_store_all_runs(e->s, problem, &runs, &n, err));
+  SCT_TRY(sct_store_all_runs(e->s, e->arena, problem, &runs, &n, err));
   if (n > 0) {
     qsort_r(runs, (size_t)n, sizeof(runs[0]), compare_runs, e);
   }
   json_t *const list = json_array();
   sct_status status = SCT_OK;
   for (int i = 0; i < n && status == SCT_OK; ++i) {
-    status = add_run(e, list, &runs[i], err);
+    sct_arena arena = {0};
+    status = add_run(e, &arena, list, &runs[i], err);
+    sct_arena_free(&arena);
   }
   json_object_set_new(object, "runs", list);
-  sct_row_run_free(runs, n);
   return status;
 }
 
@@ -118,16 +114,17 @@ static json_t *row_json(const sct_store_table *table, const void *row) {
 }
 
 static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_error *err) {
+  sct_arena arena = {0};
   sct_row_result *rows = NULL;
   int n = 0;
-  SCT_TRY(sct_store_candidates(e->s, problem, &rows, &n, err));
+  const sct_status status = sct_store_candidates(e->s, &arena, problem, &rows, &n, err);
   json_t *const list = json_array();
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < n && status == SCT_OK; ++i) {
     json_array_append_new(list, row_json(&sct_store_candidate_table, &rows[i]));
   }
   json_object_set_new(object, "candidates", list);
-  sct_row_result_free(rows, n);
-  return SCT_OK;
+  sct_arena_free(&arena);
+  return status;
 }
 
 static sct_status put_problem(export *e, const sct_row_problem *problem, sct_error *err) {
@@ -146,8 +143,9 @@ static sct_status put_problem(export *e, const sct_row_problem *problem, sct_err
 static sct_status put_all(export *e, sct_error *err) {
   sct_row_problem *problems = NULL;
   int n = 0;
-  SCT_TRY(sct_store_devices(e->s, &e->devices, &e->n_devices, err));
-  sct_status status = sct_store_problems(e->s, &problems, &n, err);
+  SCT_TRY(sct_store_devices(e->s, e->arena, &e->devices, &e->n_devices, err));
+  SCT_TRY(sct_store_problems(e->s, e->arena, &problems, &n, err));
+  sct_status status = SCT_OK;
   if (e->n_devices > 0) {
     qsort(e->devices, (size_t)e->n_devices, sizeof(e->devices[0]), by_key);
   }
@@ -162,13 +160,12 @@ static sct_status put_all(export *e, sct_error *err) {
   for (int i = 0; i < n && status == SCT_OK; ++i) {
     status = put_problem(e, &problems[i], err);
   }
-  sct_row_problem_free(problems, n);
-  sct_row_device_free(e->devices, e->n_devices);
   return status;
 }
 
 sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_error *err) {
-  export e = {.s = s, .reader = reader};
+  sct_arena arena = {0};
+  export e = {.s = s, .reader = reader, .arena = &arena};
   SCT_TRY(sct_store_exec(s, "BEGIN", err)); /* all of it as of one moment */
   sct_status status =
       sct_store_check_references(s, err); /* joins leave out what refers to nothing */
@@ -176,6 +173,7 @@ sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_
     status = put_all(&e, err);
   }
   sct_store_leave(s);
+  sct_arena_free(&arena);
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 typedef struct one_run {
+  sct_arena arena; /* of the rows */
   sct_row_problem problem;
   sct_row_device device;
   sct_row_run run;
@@ -109,10 +110,7 @@ static void close_run(one_run *r) {
   }
   sct_free(r->values);
   json_decref(r->names);
-  sct_store_clear_row(&sct_store_problem_table, &r->problem);
-  sct_store_clear_row(&sct_store_device_table, &r->device);
-  sct_store_clear_row(&sct_store_run_table, &r->run);
-  sct_row_result_free(r->rows, r->n);
+  sct_arena_free(&r->arena);
 }
 
 /* A candidate that ran and was not timed has no place in these formats. */
@@ -120,12 +118,8 @@ static void drop_untimed(one_run *r) {
   int kept = 0;
   for (int i = 0; i < r->n; ++i) {
     const sct_row_outcome *const o = &r->rows[i].outcome;
-    if (strcmp(o->outcome, "ok") == 0 && o->n_samples == 0 && !(o->median_ns > 0)) {
-      sct_row_result_clear(&r->rows[i]);
-    } else {
-      const sct_row_result row = r->rows[i];
-      memset(&r->rows[i], 0, sizeof(row));
-      r->rows[kept++] = row;
+    if (strcmp(o->outcome, "ok") != 0 || o->n_samples > 0 || o->median_ns > 0) {
+      r->rows[kept++] = r->rows[i];
     }
   }
   r->n = kept;
@@ -133,10 +127,11 @@ static void drop_untimed(one_run *r) {
 
 static sct_status open_run(one_run *r, sct_store *s, sct_id run, sct_error *err) {
   *r = (one_run){0};
-  SCT_TRY(sct_store_fetch(s, &sct_store_run_table, run, &r->run, err));
-  SCT_TRY(sct_store_fetch(s, &sct_store_problem_table, r->run.problem, &r->problem, err));
-  SCT_TRY(sct_store_fetch(s, &sct_store_device_table, r->run.device, &r->device, err));
-  SCT_TRY(sct_store_results(s, run, true, &r->rows, &r->n, err));
+  SCT_TRY(sct_store_fetch(s, &r->arena, &sct_store_run_table, run, &r->run, err));
+  SCT_TRY(
+      sct_store_fetch(s, &r->arena, &sct_store_problem_table, r->run.problem, &r->problem, err));
+  SCT_TRY(sct_store_fetch(s, &r->arena, &sct_store_device_table, r->run.device, &r->device, err));
+  SCT_TRY(sct_store_results(s, &r->arena, run, true, &r->rows, &r->n, err));
   drop_untimed(r);
   if (r->n == 0) {
     return sct_fail(err, SCT_EDATA, "%s at %s on %s: nothing was timed, so there is nothing to say",

@@ -90,12 +90,8 @@ static sct_status put_head(foreign *f, const char *device_name, const char *size
 /* Counts what has come. */
 static sct_status put_tail(foreign *f, sct_error *err) {
   sct_row_run run = {0};
-  sct_status status = sct_store_fetch(f->s, &sct_store_run_table, f->run, &run, err);
-  if (status == SCT_OK) {
-    status = sct_store_join_end(f->s, f->run, false, &run, "", "", err);
-  }
-  sct_store_clear_row(&sct_store_run_table, &run);
-  return status;
+  SCT_TRY(sct_store_fetch(f->s, &f->s->scratch, &sct_store_run_table, f->run, &run, err));
+  return sct_store_join_end(f->s, f->run, false, &run, "", "", err);
 }
 
 /* ---- results */

@@ -41,51 +41,33 @@ static sct_status each(reading *r, sct_json object, const char *name, sct_id run
 
 static sct_status take_device(reading *r, sct_json at, sct_id none) {
   (void)none;
-  sct_error *const err = at.doc->err;
   sct_row_device row = {0};
   sct_id id = 0;
-  sct_status status = sct_store_json_take(at, &sct_store_device_table, &row);
-  if (status == SCT_OK) {
-    status = sct_store_join_row(r->s, &sct_store_device_table, &row, &id, err);
-  }
-  if (status == SCT_OK) {
-    remember(r->devices, row.key, id);
-  }
-  sct_store_clear_row(&sct_store_device_table, &row);
-  return status;
+  SCT_TRY(sct_store_json_take(at, &sct_store_device_table, &row));
+  SCT_TRY(sct_store_join_row(r->s, &sct_store_device_table, &row, &id, at.doc->err));
+  remember(r->devices, row.key, id);
+  return SCT_OK;
 }
 
 static sct_status take_candidate(reading *r, sct_json at, sct_id none) {
   (void)none;
-  sct_error *const err = at.doc->err;
   sct_row_result row = {0};
   sct_id id = 0;
-  sct_status status = sct_store_json_take(at, &sct_store_candidate_table, &row);
-  if (status == SCT_OK) {
-    row.candidate.problem = r->problem;
-    status = sct_store_join_row(r->s, &sct_store_candidate_table, &row, &id, err);
-  }
-  if (status == SCT_OK) {
-    remember(r->candidates, row.candidate.source_hash, id);
-  }
-  sct_store_clear_row(&sct_store_candidate_table, &row);
-  return status;
+  SCT_TRY(sct_store_json_take(at, &sct_store_candidate_table, &row));
+  row.candidate.problem = r->problem;
+  SCT_TRY(sct_store_join_row(r->s, &sct_store_candidate_table, &row, &id, at.doc->err));
+  remember(r->candidates, row.candidate.source_hash, id);
+  return SCT_OK;
 }
 
 /* ---- runs ---- */
 
 static sct_status take_outcome(reading *r, sct_json at, sct_id run) {
   sct_row_result row = {0};
-  sct_status status = sct_store_json_take(at, &sct_store_outcome_table, &row);
-  if (status == SCT_OK) {
-    status = recall(r->candidates, sct_json_member(at, "candidate"), &row.outcome.candidate);
-  }
-  if (status == SCT_OK) {
-    row.outcome.run = run;
-    status = sct_store_join_outcome(r->s, &row, at.doc->err);
-  }
-  sct_store_clear_row(&sct_store_outcome_table, &row);
-  return status;
+  SCT_TRY(sct_store_json_take(at, &sct_store_outcome_table, &row));
+  SCT_TRY(recall(r->candidates, sct_json_member(at, "candidate"), &row.outcome.candidate));
+  row.outcome.run = run;
+  return sct_store_join_outcome(r->s, &row, at.doc->err);
 }
 
 /* Source hash of the winner or naive variant; "" for null. */
@@ -117,28 +99,19 @@ static sct_status join_run(reading *r, sct_json at, sct_row_run *row) {
 static sct_status take_run(reading *r, sct_json at, sct_id none) {
   (void)none;
   sct_row_run row = {0};
-  sct_status status = sct_store_json_take(at, &sct_store_run_table, &row);
-  if (status == SCT_OK) {
-    status = join_run(r, at, &row);
-  }
-  sct_store_clear_row(&sct_store_run_table, &row);
-  return status;
+  SCT_TRY(sct_store_json_take(at, &sct_store_run_table, &row));
+  return join_run(r, at, &row);
 }
 
 /* ---- problems ---- */
 
 static sct_status take_problem(reading *r, sct_json at, sct_id none) {
   (void)none;
-  sct_error *const err = at.doc->err;
   sct_row_problem row = {0};
   json_decref(r->candidates);
   r->candidates = json_object();
-  sct_status status = sct_store_json_take(at, &sct_store_problem_table, &row);
-  if (status == SCT_OK) {
-    status = sct_store_join_row(r->s, &sct_store_problem_table, &row, &r->problem, err);
-  }
-  sct_store_clear_row(&sct_store_problem_table, &row);
-  SCT_TRY(status);
+  SCT_TRY(sct_store_json_take(at, &sct_store_problem_table, &row));
+  SCT_TRY(sct_store_join_row(r->s, &sct_store_problem_table, &row, &r->problem, at.doc->err));
   SCT_TRY(each(r, at, "candidates", 0, take_candidate));
   return each(r, at, "runs", 0, take_run);
 }

@@ -16,8 +16,9 @@
 struct sct_store {
   sqlite3 *db;
   char *path;
-  int schema;       /* of the file as it is now; older only where it is opened for reading */
-  unsigned version; /* of the data, if nobody else has written */
+  int schema;        /* of the file as it is now; older only where it is opened for reading */
+  unsigned version;  /* of the data, if nobody else has written */
+  sct_arena scratch; /* rows that writing and joining look at */
 };
 
 /* ---- what SQLite stands on */
@@ -132,11 +133,9 @@ void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const 
                         unsigned choice);
 /* *row: there is one, and reading starts at its first column. */
 sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) SCT_MUST_USE;
-/* Reads id and columns, as sct_store_column_list() names them. On failure the row holds what was
- * read: clear it. */
-sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
-                              sct_error *err) SCT_MUST_USE;
-void sct_store_clear_row(const sct_store_table *table, void *row);
+/* Reads id and columns, as sct_store_column_list() names them. */
+sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_store_table *table,
+                              void *row, sct_error *err) SCT_MUST_USE;
 
 /* Hex hash of what a row says: all columns but its key, references, times of
  * day, and what follows from other rows. */
@@ -161,15 +160,15 @@ sct_status sct_store_insert(sct_store *s, const sct_store_table *table, const vo
 /* Rewrites the chosen columns of row `id`. */
 sct_status sct_store_update(sct_store *s, const sct_store_table *table, const void *row,
                             unsigned choice, sct_id id, sct_error *err);
-/* Reads row `id`, which must be there; clear it, on failure too. */
-sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
-                           sct_error *err);
+/* Reads row `id`, which must be there. */
+sct_status sct_store_fetch(sct_store *s, sct_arena *arena, const sct_store_table *table, sct_id id,
+                           void *row, sct_error *err);
 /* Candidates of a problem by source hash; the outcomes are empty. */
-sct_status sct_store_candidates(sct_store *s, sct_id problem, sct_row_result **rows, int *n,
-                                sct_error *err);
+sct_status sct_store_candidates(sct_store *s, sct_arena *arena, sct_id problem,
+                                sct_row_result **rows, int *n, sct_error *err);
 /* Like sct_store_runs(), with winners that sct_store_runs() withholds, in no order. */
-sct_status sct_store_all_runs(sct_store *s, sct_id problem, sct_row_run **rows, int *n,
-                              sct_error *err);
+sct_status sct_store_all_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_row_run **rows,
+                              int *n, sct_error *err);
 
 /* ---- joining (store_join.c): all within a transaction of the caller */
 

@@ -21,14 +21,11 @@ sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const 
   if (inserted) {
     return SCT_OK;
   }
-  void *const known = sct_alloc(table->row_bytes);
-  sct_status status = sct_store_fetch(s, table, *id, known, err);
-  if (status == SCT_OK && prevails(table, row, known)) {
-    status = sct_store_update(s, table, row, SCT_STORE_VALUE, *id, err);
-  }
-  sct_store_clear_row(table, known);
-  sct_free(known);
-  return status;
+  sct_arena_free(&s->scratch);
+  void *const known = sct_arena_alloc(&s->scratch, table->row_bytes);
+  SCT_TRY(sct_store_fetch(s, &s->scratch, table, *id, known, err));
+  return prevails(table, row, known) ? sct_store_update(s, table, row, SCT_STORE_VALUE, *id, err)
+                                     : SCT_OK;
 }
 
 /* ---- runs */
@@ -50,15 +47,11 @@ sct_status sct_store_join_run(sct_store *s, const sct_row_run *row, sct_id *id, 
   if (*inserted) {
     return SCT_OK;
   }
-  sct_row_run known = {0};
-  sct_status status = sct_store_fetch(s, &sct_store_run_table, *id, &known, err);
-  if (status == SCT_OK) {
-    sct_row_run merged = prevails(&sct_store_run_table, row, &known) ? open : known;
-    merged.started = lesser(row->started, known.started);
-    status = sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FIXED, *id, err);
-  }
-  sct_store_clear_row(&sct_store_run_table, &known);
-  return status;
+  sct_row_run known;
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_run_table, *id, &known, err));
+  sct_row_run merged = prevails(&sct_store_run_table, row, &known) ? open : known;
+  merged.started = lesser(row->started, known.started);
+  return sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FIXED, *id, err);
 }
 
 /* Source hash of an outcome's candidate, "" for outcome 0. */
@@ -118,7 +111,7 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
   sct_str mine = {0}, theirs = {0};
   char known_winner[2 * SCT_HASH_HEX], known_naive[2 * SCT_HASH_HEX];
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_run_table, id, &known, err));
+  SCT_TRY_DONE(sct_store_fetch(s, &s->scratch, &sct_store_run_table, id, &known, err));
   SCT_TRY_DONE(hash_of(s, known.winner, known_winner, err));
   SCT_TRY_DONE(hash_of(s, known.naive, known_naive, err));
   describe_end(&mine, &known, known_winner, known_naive);
@@ -135,7 +128,6 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
 done:
   sct_str_free(&mine);
   sct_str_free(&theirs);
-  sct_store_clear_row(&sct_store_run_table, &known);
   return status;
 }
 
@@ -157,44 +149,30 @@ static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row
 static sct_status join_earlier(sct_store *s, const sct_row_result *row, sct_error *err) {
   bool inserted = false;
   sct_id id = 0;
-  sct_row_result known = {0};
+  sct_row_result known;
   SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, row, &id, &inserted, err));
   if (inserted) {
     return SCT_OK;
   }
-  sct_status status = sct_store_fetch(s, &sct_store_earlier_table, id, &known, err);
-  if (status == SCT_OK) {
-    status = join_notes(s, &sct_store_earlier_table, &known, row, id, err);
-  }
-  sct_store_clear_row(&sct_store_earlier_table, &known);
-  return status;
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_earlier_table, id, &known, err));
+  return join_notes(s, &sct_store_earlier_table, &known, row, id, err);
 }
 
 /* Puts the earlier outcome `latest` in the place of outcome `id`, if it is later. */
 static sct_status settle(sct_store *s, sct_id id, sct_id latest, sct_error *err) {
-  sct_row_result now = {0}, other = {0};
+  sct_row_result now, other;
   char content[SCT_HASH_HEX];
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_outcome_table, id, &now, err));
-  SCT_TRY_DONE(sct_store_fetch(s, &sct_store_earlier_table, latest, &other, err));
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_outcome_table, id, &now, err));
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_earlier_table, latest, &other, err));
   (void)sct_store_content(content, &sct_store_outcome_table, &now);
   const int order = strcmp(other.outcome.measured, now.outcome.measured);
-  if (order > 0 || (order == 0 && strcmp(other.outcome.content, content) > 0)) {
-    now.outcome.content = content;
-    status = join_earlier(s, &now, err);
-    now.outcome.content = NULL;
-    if (status == SCT_OK) {
-      status =
-          sct_store_ask(s, err, NULL, 0, NULL, "DELETE FROM earlier WHERE id = ?", "i", latest);
-    }
-    if (status == SCT_OK) {
-      status = sct_store_update(s, &sct_store_outcome_table, &other, SCT_STORE_VALUE, id, err);
-    }
+  if (order < 0 || (order == 0 && strcmp(other.outcome.content, content) <= 0)) {
+    return SCT_OK;
   }
-done:
-  sct_store_clear_row(&sct_store_outcome_table, &now);
-  sct_store_clear_row(&sct_store_earlier_table, &other);
-  return status;
+  now.outcome.content = content;
+  SCT_TRY(join_earlier(s, &now, err));
+  SCT_TRY(sct_store_ask(s, err, NULL, 0, NULL, "DELETE FROM earlier WHERE id = ?", "i", latest));
+  return sct_store_update(s, &sct_store_outcome_table, &other, SCT_STORE_VALUE, id, err);
 }
 
 sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *err) {
@@ -205,25 +183,21 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
     return SCT_OK;
   }
   char mine[SCT_HASH_HEX], theirs[SCT_HASH_HEX];
-  sct_row_result known = {0};
-  sct_status status = sct_store_fetch(s, &sct_store_outcome_table, id, &known, err);
-  if (status == SCT_OK) {
-    (void)sct_store_content(mine, &sct_store_outcome_table, &known);
-    (void)sct_store_content(theirs, &sct_store_outcome_table, row);
-    if (strcmp(mine, theirs) == 0) {
-      status = join_notes(s, &sct_store_outcome_table, &known, row, id, err);
-    } else {
-      sct_row_result other = *row;
-      other.outcome.content = theirs;
-      status = join_earlier(s, &other, err);
-    }
+  sct_row_result known;
+  sct_arena_free(&s->scratch);
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_outcome_table, id, &known, err));
+  (void)sct_store_content(mine, &sct_store_outcome_table, &known);
+  (void)sct_store_content(theirs, &sct_store_outcome_table, row);
+  if (strcmp(mine, theirs) == 0) {
+    SCT_TRY(join_notes(s, &sct_store_outcome_table, &known, row, id, err));
+  } else {
+    sct_row_result other = *row;
+    other.outcome.content = theirs;
+    SCT_TRY(join_earlier(s, &other, err));
   }
-  sct_store_clear_row(&sct_store_outcome_table, &known);
-  if (status == SCT_OK) {
-    status = sct_store_ask(s, err, &latest, 1, NULL,
-                           "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
-                           "ORDER BY measured DESC, content DESC LIMIT 1",
-                           "ii", row->outcome.run, row->outcome.candidate);
-  }
-  return status == SCT_OK && latest != 0 ? settle(s, id, latest, err) : status;
+  SCT_TRY(sct_store_ask(s, err, &latest, 1, NULL,
+                        "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
+                        "ORDER BY measured DESC, content DESC LIMIT 1",
+                        "ii", row->outcome.run, row->outcome.candidate));
+  return latest != 0 ? settle(s, id, latest, err) : SCT_OK;
 }

@@ -92,22 +92,23 @@ bool sct_store_is_json(const char *text, sct_str *why) {
   return good;
 }
 
+/* The text stays the document's. */
 static bool take_text(const sct_store_column *c, const json_t *value, char **field) {
   const char *const text = json_string_value(value);
   if (text == NULL || ((c->is & SCT_STORE_KEY) != 0 && text[0] == '\0') ||
       (c->kind == SCT_COLUMN_JSON && !sct_store_is_json(text, NULL))) {
     return false;
   }
-  *field = sct_strdup(text);
+  *field = (char *)(uintptr_t)text;
   return true;
 }
 
-static bool take_samples(const json_t *value, double **samples, int *n) {
+static bool take_samples(sct_arena *arena, const json_t *value, double **samples, int *n) {
   const size_t size = json_array_size(value);
   if (!json_is_array(value) || size > INT_MAX / sizeof(double)) {
     return false;
   }
-  *samples = size > 0 ? sct_alloc(size * sizeof(double)) : NULL;
+  *samples = SCT_ARENA_NEW(arena, double, size);
   *n = (int)size;
   for (size_t i = 0; i < size; ++i) {
     const json_t *const sample = json_array_get(value, i);
@@ -119,7 +120,8 @@ static bool take_samples(const json_t *value, double **samples, int *n) {
   return true;
 }
 
-static bool take_value(const sct_store_column *c, const json_t *value, void *row) {
+static bool take_value(sct_arena *arena, const sct_store_column *c, const json_t *value,
+                       void *row) {
   char *const field = (char *)row + c->offset;
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
@@ -140,7 +142,7 @@ static bool take_value(const sct_store_column *c, const json_t *value, void *row
     *(double *)field = json_is_null(value) ? (double)NAN : json_number_value(value);
     return json_is_null(value) || json_is_number(value);
   case SCT_COLUMN_SAMPLES:
-    return take_samples(value, (double **)field, (int *)((char *)row + c->count_offset));
+    return take_samples(arena, value, (double **)field, (int *)((char *)row + c->count_offset));
   case SCT_COLUMN_REF:
   case SCT_COLUMN_MAY_REF:
     break;
@@ -155,7 +157,7 @@ sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
     const json_t *const value = json_object_get(at.json, c->name);
-    if (!is_left_out(table, c) && (value == NULL || !take_value(c, value, row))) {
+    if (!is_left_out(table, c) && (value == NULL || !take_value(at.doc->arena, c, value, row))) {
       return sct_json_fail(sct_json_member(at, c->name), "%s",
                            value == NULL ? "is missing" : expected_of(c));
     }

@@ -9,7 +9,7 @@
 
 /* Adds the columns that refer to nothing. */
 void sct_store_json_row(json_t *object, const sct_store_table *table, const void *row);
-/* Fills the row's columns that refer to nothing; on failure it holds what was read: clear it. */
+/* Fills the row's columns that refer to nothing; it borrows the document and its arena. */
 sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row) SCT_MUST_USE;
 
 /* Who takes devices, then problems with all that is theirs, as an export has them. */

@@ -349,6 +349,7 @@ void sct_store_close(sct_store *store) {
     return;
   }
   (void)sqlite3_close(store->db);
+  sct_arena_free(&store->scratch);
   sct_free(store->path);
   sct_free(store);
 }

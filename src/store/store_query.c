@@ -216,24 +216,26 @@ static int clamp_int(int64_t value) {
   return value > INT_MAX ? INT_MAX : value < INT_MIN ? INT_MIN : (int)value;
 }
 
-static void read_samples(sct_store_query *q, int column, double **samples, int *n) {
+static void read_samples(sct_store_query *q, sct_arena *arena, int column, double **samples,
+                         int *n) {
   const void *const blob = sqlite3_column_blob(q->stmt, column);
   const int bytes = sqlite3_column_bytes(q->stmt, column);
   *n = bytes / (int)sizeof(double);
   *samples = NULL;
   if (*n > 0) {
-    *samples = memcpy(sct_alloc((size_t)*n * sizeof(double)), blob, (size_t)*n * sizeof(double));
+    *samples = memcpy(SCT_ARENA_NEW(arena, double, *n), blob, (size_t)*n * sizeof(double));
   }
 }
 
-static void read_column(sct_store_query *q, const sct_store_column *c, void *row) {
+static void read_column(sct_store_query *q, sct_arena *arena, const sct_store_column *c,
+                        void *row) {
   const int at = q->n_read++;
   char *const field = (char *)row + c->offset;
   switch (c->kind) {
   case SCT_COLUMN_TEXT:
   case SCT_COLUMN_JSON: {
     const unsigned char *const text = sqlite3_column_text(q->stmt, at);
-    *(char **)field = sct_strdup(text != NULL ? (const char *)text : "");
+    *(char **)field = sct_arena_strdup(arena, text != NULL ? (const char *)text : "");
     break;
   }
   case SCT_COLUMN_INT:
@@ -248,7 +250,7 @@ static void read_column(sct_store_query *q, const sct_store_column *c, void *row
                            : sqlite3_column_double(q->stmt, at);
     break;
   case SCT_COLUMN_SAMPLES:
-    read_samples(q, at, (double **)field, (int *)((char *)row + c->count_offset));
+    read_samples(q, arena, at, (double **)field, (int *)((char *)row + c->count_offset));
     break;
   case SCT_COLUMN_INT64:
   case SCT_COLUMN_REF:
@@ -258,11 +260,11 @@ static void read_column(sct_store_query *q, const sct_store_column *c, void *row
   }
 }
 
-sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, void *row,
-                              sct_error *err) {
+sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_store_table *table,
+                              void *row, sct_error *err) {
   *(sct_id *)((char *)row + table->id_offset) = sqlite3_column_int64(q->stmt, q->n_read++);
   for (int i = 0; i < table->n_columns; ++i) {
-    read_column(q, &table->columns[i], row);
+    read_column(q, arena, &table->columns[i], row);
     check_value(&q->why, &table->columns[i], row);
   }
   return q->why.len == 0
@@ -272,17 +274,6 @@ sct_status sct_store_read_row(sct_store_query *q, const sct_store_table *table, 
                         "put a copy in its place, or move it away to start anew",
                         q->store->path, (long long)*(sct_id *)((char *)row + table->id_offset),
                         table->name, q->why.data);
-}
-
-void sct_store_clear_row(const sct_store_table *table, void *row) {
-  for (int i = 0; i < table->n_columns; ++i) {
-    const sct_store_column *const c = &table->columns[i];
-    if (c->kind == SCT_COLUMN_TEXT || c->kind == SCT_COLUMN_JSON || c->kind == SCT_COLUMN_SAMPLES) {
-      void **const field = (void **)((char *)row + c->offset);
-      sct_free(*field);
-      *field = NULL;
-    }
-  }
 }
 
 /* ---- what a row says */

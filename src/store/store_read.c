@@ -7,62 +7,39 @@
 
 /* ---- lists of rows */
 
-typedef struct row_list {
-  size_t row_bytes;
-  char *rows;
-  size_t n, cap;
-} row_list;
-
-static void *add_row(row_list *list) {
-  if (list->n == list->cap) {
-    const size_t cap = list->cap > 0 ? list->cap * 2 : 16;
-    char *const rows = sct_realloc(list->rows, cap * list->row_bytes);
-    list->rows = rows;
-    list->cap = cap;
-  }
-  char *const row = list->rows + list->n++ * list->row_bytes;
-  memset(row, 0, list->row_bytes);
-  return row;
-}
-
-static void free_rows(const sct_store_table *const *tables, int n_tables, void *rows, size_t n) {
-  for (size_t i = 0; i < n; ++i) {
-    for (int t = 0; t < n_tables; ++t) {
-      sct_store_clear_row(tables[t], (char *)rows + i * tables[t]->row_bytes);
-    }
-  }
-  sct_free(rows);
-}
-
 /* Reads all rows of a bound query, each made of the columns of `tables` in turn. */
-static sct_status read_rows(sct_store_query *q, const sct_store_table *const *tables, int n_tables,
-                            void **out, int *n, sct_error *err) {
-  row_list list = {.row_bytes = tables[0]->row_bytes};
+static sct_status read_rows(sct_store_query *q, sct_arena *arena,
+                            const sct_store_table *const *tables, int n_tables, void **out, int *n,
+                            sct_error *err) {
+  const size_t row_bytes = tables[0]->row_bytes;
+  char *rows = NULL;
   bool more = false;
   sct_status status = sct_store_query_step(q, &more, err);
-  while (status == SCT_OK && more) {
-    void *const row = add_row(&list);
+  for (*n = 0; status == SCT_OK && more; ++*n) {
+    if ((*n & (*n - 1)) == 0) { /* a power of two: all that there is room for */
+      rows = sct_realloc(rows, 2 * (size_t)(*n + 1) * row_bytes);
+    }
+    char *const row = rows + (size_t)*n * row_bytes;
+    memset(row, 0, row_bytes);
     for (int t = 0; t < n_tables && status == SCT_OK; ++t) {
-      status = sct_store_read_row(q, tables[t], row, err);
+      status = sct_store_read_row(q, arena, tables[t], row, err);
     }
     if (status == SCT_OK) {
       status = sct_store_query_step(q, &more, err);
     }
   }
-  if (status != SCT_OK) {
-    free_rows(tables, n_tables, list.rows, list.n);
-    return status;
+  if (*n > 0) {
+    *out = memcpy(sct_arena_alloc(arena, (size_t)*n * row_bytes), rows, (size_t)*n * row_bytes);
   }
-  *out = list.rows;
-  *n = (int)list.n;
-  return SCT_OK;
+  sct_free(rows);
+  return status;
 }
 
 /* Rows made of columns of table c and, if there are two, of table o, whose candidate is a row of c.
  * *out receives the list; `kinds` and what follows are the parameters of `where`. */
-static sct_status list(sct_store *s, const sct_store_table *const *tables, int n_tables, bool heavy,
-                       const char *where, void *out, int *n, sct_error *err, const char *kinds,
-                       ...) {
+static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *const *tables,
+                       int n_tables, bool heavy, const char *where, void *out, int *n,
+                       sct_error *err, const char *kinds, ...) {
   sct_store_query q = {0};
   sct_str sql = {0};
   void *rows = NULL;
@@ -81,7 +58,7 @@ static sct_status list(sct_store *s, const sct_store_table *const *tables, int n
   sct_status status = sct_store_query_vstart(&q, s, err, sct_str_c(&sql), kinds, values);
   va_end(values);
   if (status == SCT_OK) {
-    status = read_rows(&q, tables, n_tables, &rows, n, err);
+    status = read_rows(&q, arena, tables, n_tables, &rows, n, err);
   }
   if (status == SCT_OK) {
     memcpy(out, &rows, sizeof(rows));
@@ -101,42 +78,44 @@ static const sct_store_table *const RESULT[] = {&sct_store_candidate_table,
 static const sct_store_table *const EARLIER[] = {&sct_store_candidate_table,
                                                  &sct_store_earlier_table};
 
-sct_status sct_store_problem_by_name(sct_store *s, const char *name, sct_row_problem **rows, int *n,
-                                     sct_error *err) {
-  return list(s, PROBLEM, 1, true, "WHERE c.name = ? ORDER BY c.id", rows, n, err, "t", name);
+sct_status sct_store_problem_by_name(sct_store *s, sct_arena *arena, const char *name,
+                                     sct_row_problem **rows, int *n, sct_error *err) {
+  return list(s, arena, PROBLEM, 1, true, "WHERE c.name = ? ORDER BY c.id", rows, n, err, "t",
+              name);
 }
 
-sct_status sct_store_problem_by_hash(sct_store *s, const char *spec_hash, sct_row_problem **rows,
-                                     int *n, sct_error *err) {
-  return list(s, PROBLEM, 1, true, "WHERE c.spec_hash = ?", rows, n, err, "t", spec_hash);
+sct_status sct_store_problem_by_hash(sct_store *s, sct_arena *arena, const char *spec_hash,
+                                     sct_row_problem **rows, int *n, sct_error *err) {
+  return list(s, arena, PROBLEM, 1, true, "WHERE c.spec_hash = ?", rows, n, err, "t", spec_hash);
 }
 
-sct_status sct_store_problems(sct_store *s, sct_row_problem **rows, int *n, sct_error *err) {
-  return list(s, PROBLEM, 1, true, "ORDER BY c.name, c.id", rows, n, err, "");
+sct_status sct_store_problems(sct_store *s, sct_arena *arena, sct_row_problem **rows, int *n,
+                              sct_error *err) {
+  return list(s, arena, PROBLEM, 1, true, "ORDER BY c.name, c.id", rows, n, err, "");
 }
 
-sct_status sct_store_devices(sct_store *s, sct_row_device **rows, int *n, sct_error *err) {
-  return list(s, DEVICE, 1, true, "ORDER BY c.id", rows, n, err, "");
+sct_status sct_store_devices(sct_store *s, sct_arena *arena, sct_row_device **rows, int *n,
+                             sct_error *err) {
+  return list(s, arena, DEVICE, 1, true, "ORDER BY c.id", rows, n, err, "");
 }
 
-sct_status sct_store_fetch(sct_store *s, const sct_store_table *table, sct_id id, void *row,
-                           sct_error *err) {
+sct_status sct_store_fetch(sct_store *s, sct_arena *arena, const sct_store_table *table, sct_id id,
+                           void *row, sct_error *err) {
   char *rows = NULL;
   int n = 0;
-  SCT_TRY(list(s, &table, 1, true, "WHERE c.id = ?", &rows, &n, err, "i", id));
+  SCT_TRY(list(s, arena, &table, 1, true, "WHERE c.id = ?", &rows, &n, err, "i", id));
   if (n == 0) {
     return sct_fail(err, SCT_EDATA, "the store '%s' has no row %lld in '%s'", s->path,
                     (long long)id, table->name);
   }
   memcpy(row, rows, table->row_bytes);
-  sct_free(rows);
   return SCT_OK;
 }
 
-sct_status sct_store_candidates(sct_store *s, sct_id problem, sct_row_result **rows, int *n,
-                                sct_error *err) {
-  return list(s, RESULT, 1, true, "WHERE c.problem = ? ORDER BY c.source_hash", rows, n, err, "i",
-              problem);
+sct_status sct_store_candidates(sct_store *s, sct_arena *arena, sct_id problem,
+                                sct_row_result **rows, int *n, sct_error *err) {
+  return list(s, arena, RESULT, 1, true, "WHERE c.problem = ? ORDER BY c.source_hash", rows, n, err,
+              "i", problem);
 }
 
 /* ---- runs */
@@ -199,29 +178,23 @@ static sct_status withhold_winners(sct_store *s, sct_row_run *rows, int n, sct_e
   return SCT_OK;
 }
 
-sct_status sct_store_all_runs(sct_store *s, sct_id problem, sct_row_run **rows, int *n,
-                              sct_error *err) {
-  return list(s, RUN, 1, true, "WHERE c.problem = ?", rows, n, err, "i", problem);
+sct_status sct_store_all_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_row_run **rows,
+                              int *n, sct_error *err) {
+  return list(s, arena, RUN, 1, true, "WHERE c.problem = ?", rows, n, err, "i", problem);
 }
 
-sct_status sct_store_runs(sct_store *s, sct_id problem, sct_id device, sct_row_run **rows, int *n,
-                          sct_error *err) {
-  SCT_TRY(list(s, RUN, 1, true, "WHERE c.problem = ?1 AND (?2 = 0 OR c.device = ?2)", rows, n, err,
-               "ii", problem, device));
+sct_status sct_store_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_id device,
+                          sct_row_run **rows, int *n, sct_error *err) {
+  SCT_TRY(list(s, arena, RUN, 1, true, "WHERE c.problem = ?1 AND (?2 = 0 OR c.device = ?2)", rows,
+               n, err, "ii", problem, device));
   sort_runs(*rows, *n);
-  const sct_status status = withhold_winners(s, *rows, *n, err);
-  if (status != SCT_OK) {
-    sct_row_run_free(*rows, *n);
-    *rows = NULL;
-    *n = 0;
-  }
-  return status;
+  return withhold_winners(s, *rows, *n, err);
 }
 
 /* ---- results */
 
-sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row_result **rows,
-                             int *n, sct_error *err) {
+sct_status sct_store_results(sct_store *s, sct_arena *arena, sct_id run, bool with_source,
+                             sct_row_result **rows, int *n, sct_error *err) {
   /* Comparisons with NULL, which a NaN becomes, are neither true nor false: ifnull decides. */
   static const char where[] =
       "WHERE o.run = ? ORDER BY ifnull(o.median_ns > 0, 0) DESC,"
@@ -229,18 +202,18 @@ sct_status sct_store_results(sct_store *s, sct_id run, bool with_source, sct_row
       " ifnull(o.sectors_ld >= 0 AND o.sectors_st >= 0, 0) DESC,"
       " CASE WHEN o.sectors_ld >= 0 AND o.sectors_st >= 0 THEN o.sectors_ld + o.sectors_st END,"
       " c.label, o.id";
-  return list(s, RESULT, 2, with_source, where, rows, n, err, "i", run);
+  return list(s, arena, RESULT, 2, with_source, where, rows, n, err, "i", run);
 }
 
-sct_status sct_store_earlier(sct_store *s, sct_id run, sct_row_result **rows, int *n,
-                             sct_error *err) {
+sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row_result **rows,
+                             int *n, sct_error *err) {
   *n = 0;
   *rows = NULL;
   if (s->schema < sct_store_earlier_table.since) {
     return SCT_OK;
   }
-  return list(s, EARLIER, 2, true, "WHERE o.run = ? ORDER BY o.measured, o.content", rows, n, err,
-              "i", run);
+  return list(s, arena, EARLIER, 2, true, "WHERE o.run = ? ORDER BY o.measured, o.content", rows, n,
+              err, "i", run);
 }
 
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err) {
@@ -253,61 +226,30 @@ sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, 
   return status;
 }
 
-/* Moves the only row of a list into the caller's. */
-static bool take_only(sct_row_result *rows, int n, sct_row_result *row) {
-  if (n > 0) {
-    *row = rows[0];
-    memset(&rows[0], 0, sizeof(rows[0]));
-  }
-  sct_row_result_free(rows, n);
-  return n > 0;
-}
-
-sct_status sct_store_result(sct_store *s, sct_id outcome, sct_row_result *row, sct_error *err) {
+sct_status sct_store_result(sct_store *s, sct_arena *arena, sct_id outcome, sct_row_result *row,
+                            sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
-  SCT_TRY(list(s, RESULT, 2, true, "WHERE o.id = ?", &rows, &n, err, "i", outcome));
-  return take_only(rows, n, row) ? SCT_OK
-                                 : sct_fail(err, SCT_EDATA, "the store '%s' has no outcome %lld",
-                                            s->path, (long long)outcome);
+  SCT_TRY(list(s, arena, RESULT, 2, true, "WHERE o.id = ?", &rows, &n, err, "i", outcome));
+  if (n == 0) {
+    return sct_fail(err, SCT_EDATA, "the store '%s' has no outcome %lld", s->path,
+                    (long long)outcome);
+  }
+  *row = rows[0];
+  return SCT_OK;
 }
 
-sct_status sct_store_find(sct_store *s, sct_id run, const char *source_hash, sct_row_result *row,
-                          bool *found, sct_error *err) {
+sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char *source_hash,
+                          sct_row_result *row, bool *found, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
   /* By way of the run's problem: the candidates' key begins with it. */
   static const char where[] = "WHERE o.run = ?1 AND c.source_hash = ?2 AND "
                               "c.problem = (SELECT r.problem FROM run r WHERE r.id = ?1)";
-  SCT_TRY(list(s, RESULT, 2, true, where, &rows, &n, err, "it", run, source_hash));
-  *found = take_only(rows, n, row);
+  SCT_TRY(list(s, arena, RESULT, 2, true, where, &rows, &n, err, "it", run, source_hash));
+  *found = n > 0;
+  if (*found) {
+    *row = rows[0];
+  }
   return SCT_OK;
-}
-
-/* ---- freeing */
-
-static void free_list(const sct_store_table *table, void *rows, int n) {
-  free_rows(&table, 1, rows, rows != NULL ? (size_t)n : 0);
-}
-
-void sct_row_problem_free(sct_row_problem *rows, int n) {
-  free_list(&sct_store_problem_table, rows, n);
-}
-
-void sct_row_device_free(sct_row_device *rows, int n) {
-  free_list(&sct_store_device_table, rows, n);
-}
-
-void sct_row_run_free(sct_row_run *rows, int n) {
-  free_list(&sct_store_run_table, rows, n);
-}
-
-/* Earlier outcomes have all columns of the others. */
-void sct_row_result_free(sct_row_result *rows, int n) {
-  free_rows(EARLIER, SCT_COUNT(EARLIER), rows, rows != NULL ? (size_t)n : 0);
-}
-
-void sct_row_result_clear(sct_row_result *row) {
-  sct_store_clear_row(EARLIER[0], row);
-  sct_store_clear_row(EARLIER[1], row);
 }

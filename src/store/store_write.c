@@ -105,13 +105,10 @@ static sct_status put_alone(sct_store *s, const sct_store_table *table, const vo
 static sct_status signature_differs(bool *differs, sct_store *s, const sct_row_problem *row,
                                     sct_id id, sct_error *err) {
   sct_row_problem known = {0};
-  const sct_status status = sct_store_fetch(s, &sct_store_problem_table, id, &known, err);
-  if (status == SCT_OK) {
-    const char *text = row->signature != NULL ? row->signature : "";
-    *differs = text[0] != '\0' && strcmp(known.signature, text) != 0;
-  }
-  sct_store_clear_row(&sct_store_problem_table, &known);
-  return status;
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_problem_table, id, &known, err));
+  const char *text = row->signature != NULL ? row->signature : "";
+  *differs = text[0] != '\0' && strcmp(known.signature, text) != 0;
+  return SCT_OK;
 }
 
 static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *id,
@@ -201,7 +198,7 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   }
   bool inserted = false;
   sct_id id = 0;
-  old->outcome.content = sct_strdup(before);
+  old->outcome.content = before;
   SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, old, &id, &inserted, err));
   SCT_TRY(sct_store_ask(s, err, NULL, 0, NULL, /* what stands is not an earlier one as well */
                         "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?",
@@ -227,11 +224,10 @@ static sct_status put_result(sct_store *s, sct_row_result *row, bool replace, sc
   if (inserted || !replace) {
     return SCT_OK;
   }
-  sct_row_result old = {0};
-  SCT_TRY(sct_store_result(s, row->outcome.id, &old, err));
-  const sct_status status = replace_outcome(s, &old, row, err);
-  sct_row_result_clear(&old);
-  return status;
+  sct_row_result old;
+  sct_arena_free(&s->scratch);
+  SCT_TRY(sct_store_result(s, &s->scratch, row->outcome.id, &old, err));
+  return replace_outcome(s, &old, row, err);
 }
 
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,

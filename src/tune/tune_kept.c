@@ -103,11 +103,11 @@ sct_status sct_tune_find_kept(tune_record *r, int size, sct_error *err) {
   if ((!r->table->partial && !r->opts->again) || r->runs[size].winner == 0) {
     return SCT_OK;
   }
-  SCT_TRY(sct_store_results(r->store, r->runs[size].id, false, &rows, &n, err));
+  SCT_TRY(
+      sct_store_results(r->store, &r->table->plan->arena, r->runs[size].id, false, &rows, &n, err));
   const int best = best_left_out(r, size, rows, n);
   if (best >= 0 && !is_better(r, size, &rows[best].outcome)) {
     keep(r, size, &rows[best]);
   }
-  sct_row_result_free(rows, n);
   return SCT_OK;
 }

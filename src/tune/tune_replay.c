@@ -24,6 +24,7 @@ typedef struct recorded_size {
 } recorded_size;
 
 struct tune_replay {
+  sct_arena arena; /* of rows */
   sct_str file;
   sct_store *store;
   sct_row_device *devices;
@@ -39,23 +40,20 @@ struct tune_replay {
 /* ---- which device ---- */
 
 /* Did it give times? */
-static sct_status has_times(bool *out, sct_store *store, sct_id device, sct_error *err) {
+static sct_status has_times(bool *out, tune_replay *r, sct_id device, sct_error *err) {
   sct_row_problem *problems = NULL;
   int n = 0;
-  SCT_TRY(sct_store_problems(store, &problems, &n, err));
-  sct_status status = SCT_OK;
+  SCT_TRY(sct_store_problems(r->store, &r->arena, &problems, &n, err));
   *out = false;
-  for (int p = 0; status == SCT_OK && p < n && !*out; p++) {
+  for (int p = 0; p < n && !*out; p++) {
     sct_row_run *runs = NULL;
     int n_runs = 0;
-    status = sct_store_runs(store, problems[p].id, device, &runs, &n_runs, err);
+    SCT_TRY(sct_store_runs(r->store, &r->arena, problems[p].id, device, &runs, &n_runs, err));
     for (int k = 0; k < n_runs; k++) {
       *out = *out || runs[k].ceiling_bytes_s > 0;
     }
-    sct_row_run_free(runs, n_runs);
   }
-  sct_row_problem_free(problems, n);
-  return status;
+  return SCT_OK;
 }
 
 /* `wanted` NULL: any. */
@@ -71,7 +69,7 @@ static sct_status choose_device(tune_replay *r, const char *wanted, sct_error *e
   for (int k = 0; k < r->n_devices; k++) {
     const sct_row_device *d = &r->devices[k];
     bool timed = false;
-    const sct_status status = has_times(&timed, r->store, d->id, err);
+    const sct_status status = has_times(&timed, r, d->id, err);
     if (status != SCT_OK) {
       sct_str_free(&list);
       return status;
@@ -231,7 +229,7 @@ static sct_status open_file(tune_replay *r, sct_error *err) {
                     sct_str_c(&r->file), sct_str_c(&r->file));
   }
   SCT_TRY(sct_store_open(&r->store, sct_str_c(&r->file), true, err));
-  return sct_store_devices(r->store, &r->devices, &r->n_devices, err);
+  return sct_store_devices(r->store, &r->arena, &r->devices, &r->n_devices, err);
 }
 
 sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) {
@@ -257,11 +255,10 @@ void sct_tune_replay_free(tune_replay *r) {
     return;
   }
   for (int z = 0; r->size && z < r->n_sizes; z++) {
-    sct_row_result_free(r->size[z].rows, r->size[z].n);
     sct_free(r->size[z].by_hash);
   }
   sct_free(r->size);
-  sct_row_device_free(r->devices, r->n_devices);
+  sct_arena_free(&r->arena);
   if (r->store) {
     sct_store_close(r->store);
   }
@@ -277,7 +274,7 @@ const sct_recording *sct_tune_replay_recording(const tune_replay *r) {
 
 static sct_status load_size(tune_replay *r, recorded_size *z, const sct_row_run *run,
                             sct_error *err) {
-  SCT_TRY(sct_store_results(r->store, run->id, true, &z->rows, &z->n, err));
+  SCT_TRY(sct_store_results(r->store, &r->arena, run->id, true, &z->rows, &z->n, err));
   z->ceiling_bytes_s = run->ceiling_bytes_s;
   z->bytes = run->read_bytes + run->write_bytes;
   z->by_hash = sct_alloc(sizeof *z->by_hash * (size_t)(z->n + 1));
@@ -291,7 +288,7 @@ static sct_status load_size(tune_replay *r, recorded_size *z, const sct_row_run 
 static sct_status load_runs(tune_replay *r, sct_id problem, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(r->store, problem, r->device->id, &runs, &n, err));
+  SCT_TRY(sct_store_runs(r->store, &r->arena, problem, r->device->id, &runs, &n, err));
   sct_status status = SCT_OK;
   for (int k = 0; k < n; k++) {
     for (int z = 0; status == SCT_OK && z < r->n_sizes; z++) {
@@ -300,7 +297,6 @@ static sct_status load_runs(tune_replay *r, sct_id problem, sct_error *err) {
       }
     }
   }
-  sct_row_run_free(runs, n);
   return status;
 }
 
@@ -317,10 +313,9 @@ sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_e
   r->sizes = plan->spec.sizes;
   r->n_sizes = plan->spec.n_sizes;
   r->size = sct_alloc(sizeof *r->size * (size_t)(r->n_sizes + 1));
-  SCT_TRY(
-      sct_store_problem_by_hash(r->store, sct_hash_hex(hex, plan->spec.hash), &problems, &n, err));
+  SCT_TRY(sct_store_problem_by_hash(r->store, &r->arena, sct_hash_hex(hex, plan->spec.hash),
+                                    &problems, &n, err));
   const sct_id problem = n > 0 ? problems[0].id : 0;
-  sct_row_problem_free(problems, n);
   if (n == 0) {
     return nothing_recorded(r, plan->spec.name, "nothing of this version of the spec", err);
   }

@@ -92,7 +92,7 @@ static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
                                   const char (*made)[SCT_HASH_HEX], sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0, n_strangers = 0;
-  SCT_TRY(sct_store_results(r->store, run, false, &rows, &n, err));
+  SCT_TRY(sct_store_results(r->store, &r->table->plan->arena, run, false, &rows, &n, err));
   for (int k = 0; k < n; k++) {
     n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)r->table->plan->n_items,
                            sizeof *made, by_text) == NULL;
@@ -100,7 +100,6 @@ static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
   if (n_strangers > 0) {
     count(c, "kernels that these templates and strategies do not make", n_strangers);
   }
-  sct_row_result_free(rows, n);
   return SCT_OK;
 }
 
@@ -143,17 +142,14 @@ sct_status sct_tune_find_stale(tune_record *r, sct_error *err) {
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   causes c = {0};
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_problem_by_name(r->store, r->problem.name, &problems, &n_problems, err));
-  SCT_TRY_DONE(sct_store_devices(r->store, &devices, &n_devices, err));
+  SCT_TRY(sct_store_problem_by_name(r->store, &r->table->plan->arena, r->problem.name, &problems,
+                                    &n_problems, err));
+  SCT_TRY(sct_store_devices(r->store, &r->table->plan->arena, &devices, &n_devices, err));
   for (int p = 0; p < n_problems; p++) {
     const bool other_spec = problems[p].id != r->problem.id;
-    SCT_TRY_DONE(count_problem(r, &c, problems[p].id, other_spec, devices, n_devices, err));
+    SCT_TRY(count_problem(r, &c, problems[p].id, other_spec, devices, n_devices, err));
   }
-  SCT_TRY_DONE(count_others(r, &c, err));
+  SCT_TRY(count_others(r, &c, err));
   say(r, &c);
-done:
-  sct_row_problem_free(problems, n_problems);
-  sct_row_device_free(devices, n_devices);
-  return status;
+  return SCT_OK;
 }

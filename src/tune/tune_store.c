@@ -152,7 +152,8 @@ static void now_text(char out[32]) {
 static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
   sct_row_run *rows = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(r->store, run->problem, run->device, &rows, &n, err));
+  SCT_TRY(
+      sct_store_runs(r->store, &r->table->plan->arena, run->problem, run->device, &rows, &n, err));
   for (int k = 0; k < n; k++) {
     const sct_row_run *known = &rows[k];
     if (known->id == run->id) {
@@ -165,12 +166,11 @@ static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
       run->winner = known->winner;
       run->naive = known->naive;
       run->raced = known->raced;
-      run->started = keep(r, known->started);
-      run->finished = keep(r, known->finished);
-      run->conditions = keep(r, known->conditions);
+      run->started = known->started;
+      run->finished = known->finished;
+      run->conditions = known->conditions;
     }
   }
-  sct_row_run_free(rows, n);
   return SCT_OK;
 }
 
@@ -442,8 +442,9 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
 }
 
 /* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */
-static void take_timing(tune_table *t, tune_cell *cell, sct_row_outcome *known) {
-  cell->timing = (sct_timing){.samples_ns = known->samples_ns,
+static void take_timing(tune_table *t, tune_cell *cell, const sct_row_outcome *known) {
+  const size_t bytes = sizeof(double) * (size_t)known->n_samples;
+  cell->timing = (sct_timing){.samples_ns = bytes > 0 ? sct_alloc(bytes) : NULL,
                               .n_samples = known->n_samples,
                               .median_ns = known->median_ns,
                               .q1_ns = known->q1_ns,
@@ -455,7 +456,9 @@ static void take_timing(tune_table *t, tune_cell *cell, sct_row_outcome *known) 
                               .copies = known->copies,
                               .n_slow = known->n_slow,
                               .sm_clock_mhz = known->sm_clock_mhz};
-  known->samples_ns = NULL;
+  if (bytes > 0) {
+    memcpy(cell->timing.samples_ns, known->samples_ns, bytes);
+  }
   cell->race = known->race[0] != '\0' ? sct_tune_race_number(t, known->race) : 0;
 }
 
@@ -484,12 +487,14 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     return SCT_OK;
   }
   char hex[SCT_HASH_HEX];
-  sct_row_result known;
+  sct_arena arena = {0};
+  sct_row_result known = {0};
   bool found = false;
-  SCT_TRY(sct_store_find(r->store, r->runs[size].id, sct_hash_hex(hex, item->code.hash), &known,
-                         &found, err));
-  if (!found) {
-    return SCT_OK;
+  const sct_status status = sct_store_find(r->store, &arena, r->runs[size].id,
+                                           sct_hash_hex(hex, item->code.hash), &known, &found, err);
+  if (status != SCT_OK || !found) {
+    sct_arena_free(&arena);
+    return status;
   }
   const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
   take_small_size(&item->ptx, known.outcome.small_size);
@@ -502,7 +507,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     take_failure(r, item, cell, &known.outcome);
   }
   cell->outcome_id = known.outcome.id;
-  sct_row_result_clear(&known);
+  sct_arena_free(&arena);
   return SCT_OK;
 }
 

@@ -7,6 +7,9 @@
 #include <ftw.h>
 #include <unistd.h>
 
+/* What tests have read: it stays. */
+__attribute__((unused)) static sct_arena kept_rows;
+
 static char folder[64];
 static sct_store *store;
 
@@ -286,13 +289,12 @@ static void forget_formulas(void) {
   int n = 0;
   snprintf(path, sizeof path, "%s/tuned.db", folder);
   MUST(sct_store_open(&tuned, path, false, err));
-  MUST(sct_store_problem_by_name(tuned, "tuned", &rows, &n, err));
+  MUST(sct_store_problem_by_name(tuned, &kept_rows, "tuned", &rows, &n, err));
   assert_int_equal(n, 1);
   char *at = strstr(rows[0].signature, "\"formulas\"");
   assert_non_null(at);
   memcpy(at, "\"formless\"", strlen("\"formless\""));
   MUST(sct_store_put_problem(tuned, &rows[0], err));
-  sct_row_problem_free(rows, n);
   sct_store_close(tuned);
 }
 

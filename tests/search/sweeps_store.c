@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What tests have read: it stays. */
+__attribute__((unused)) static sct_arena kept_rows;
+
 /* A candidate from source to time, where the store does not say: what the sweeps of
  * tests/search/h200.json took on an H200 with 16 cores, 30 to 54 ms. */
 #define TRY_NS 40e6
@@ -87,7 +90,7 @@ static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_p
                            const sct_row_run *run, const sct_row_device *device, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0;
-  SCT_TRY(sct_store_results(store, run->id, true, &rows, &n, err));
+  SCT_TRY(sct_store_results(store, &kept_rows, run->id, true, &rows, &n, err));
   qsort(rows, (size_t)n, sizeof *rows, by_candidate);
   sct_sweep *sweep = NULL;
   sweep_begin(&sweep, replay, n, problem->name, run->size_label, device->name);
@@ -99,7 +102,6 @@ static sct_status read_run(sct_replay *replay, sct_store *store, const sct_row_p
     sweep->try_ns = TRY_NS;
     sweep_end(replay);
   }
-  sct_row_result_free(rows, n);
   return status;
 }
 
@@ -107,12 +109,11 @@ static sct_status read_device(sct_replay *replay, sct_store *store, const sct_ro
                               const sct_row_device *device, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(store, problem->id, device->id, &runs, &n, err));
+  SCT_TRY(sct_store_runs(store, &kept_rows, problem->id, device->id, &runs, &n, err));
   sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = read_run(replay, store, problem, &runs[k], device, err);
   }
-  sct_row_run_free(runs, n);
   return status;
 }
 
@@ -122,9 +123,9 @@ sct_status sweeps_from_store(sct_replay *out, const char *path, sct_error *err) 
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   SCT_TRY(sct_store_open(&store, path, true, err));
-  sct_status status = sct_store_problems(store, &problems, &n_problems, err);
+  sct_status status = sct_store_problems(store, &kept_rows, &problems, &n_problems, err);
   if (status == SCT_OK) {
-    status = sct_store_devices(store, &devices, &n_devices, err);
+    status = sct_store_devices(store, &kept_rows, &devices, &n_devices, err);
   }
   for (int p = 0; p < n_problems; p++) {
     for (int d = 0; status == SCT_OK && d < n_devices; d++) {
@@ -134,8 +135,6 @@ sct_status sweeps_from_store(sct_replay *out, const char *path, sct_error *err) 
   if (status == SCT_OK && out->n_sweeps == 0) {
     status = sct_fail(err, SCT_EDATA, "%s: no candidate has a time; tune on a GPU first", path);
   }
-  sct_row_device_free(devices, n_devices);
-  sct_row_problem_free(problems, n_problems);
   sct_store_close(store);
   return status;
 }

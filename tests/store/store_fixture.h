@@ -21,6 +21,9 @@
 
 #include <sqlite3.h>
 
+/* What tests have read: it stays. */
+__attribute__((unused)) static sct_arena kept_rows;
+
 #define FX_OK(call)                                                                                \
   do {                                                                                             \
     sct_error err = {0};                                                                           \
@@ -112,8 +115,7 @@ static inline sct_status fx_put(sct_store *s, const sct_row_run *run, int tag, s
 static inline int fx_count_results(sct_store *s, const sct_row_run *run) {
   sct_row_result *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, run->id, true, &rows, &n, &err));
-  sct_row_result_free(rows, n);
+  FX_OK(sct_store_results(s, &kept_rows, run->id, true, &rows, &n, &err));
   return n;
 }
 

@@ -86,11 +86,10 @@ static void expect_row(sct_store *s, int tag) {
   sct_row_result r;
   bool found = false;
   (void)snprintf(hash, sizeof(hash), "hash%06d", tag);
-  FX_OK(sct_store_find(s, 1, hash, &r, &found, &err));
+  FX_OK(sct_store_find(s, &kept_rows, 1, hash, &r, &found, &err));
   assert_true(found);
   assert_int_equal(r.candidate.registers, tag);
   assert_true(r.outcome.n_samples == 11 && r.outcome.samples_ns[10] == 1000.0 * tag + 10);
-  sct_row_result_clear(&r);
 }
 
 /* What a writer has acknowledged is there; at most one row more. Early kills fall into the making

@@ -166,7 +166,7 @@ static void the_latest_stands_and_nothing_is_lost(void **state) {
   sct_row_result *rows = NULL;
   sct_row_run *runs = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, 1, true, &rows, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, 1, true, &rows, &n, &err));
   assert_int_equal(n, 7);
   for (int i = 0; i < n; ++i) {
     if (strcmp(rows[i].candidate.label, "direct t2") == 0) {
@@ -176,11 +176,9 @@ static void the_latest_stands_and_nothing_is_lost(void **state) {
       assert_true(rows[i].outcome.samples_ns[1] == 75);
     }
   }
-  sct_row_result_free(rows, n);
-  FX_OK(sct_store_earlier(s, 1, &rows, &n, &err));
+  FX_OK(sct_store_earlier(s, &kept_rows, 1, &rows, &n, &err));
   assert_int_equal(n, 3 + 2); /* of t2: shards 1 to 3; of t3: both of second 20 */
-  sct_row_result_free(rows, n);
-  FX_OK(sct_store_runs(s, 1, 0, &runs, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, 1, 0, &runs, &n, &err));
   assert_int_equal(n, 1);
   assert_int_equal(runs[0].n_candidates, 7);
   assert_int_equal(runs[0].n_failed, 0);
@@ -188,7 +186,6 @@ static void the_latest_stands_and_nothing_is_lost(void **state) {
                                              "r.winner JOIN candidate c ON c.id = o.candidate");
   assert_string_equal(label, "direct t12"); /* of the shard that ended last */
   free(label);
-  sct_row_run_free(runs, n);
   sct_store_close(s);
 }
 
@@ -229,9 +226,8 @@ static void a_winner_that_failed_later_is_none(void **state) {
   s = fx_open(shard_path(f, "out"), true);
   sct_row_run *runs = NULL;
   int n = 0;
-  FX_OK(sct_store_runs(s, 1, 0, &runs, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, 1, 0, &runs, &n, &err));
   assert_int_equal(runs[0].winner, 0);
-  sct_row_run_free(runs, n);
   sct_store_close(s);
   char *winner = fx_ask(shard_path(f, "out"), "SELECT winner > 0 FROM run");
   assert_string_equal(winner, "1");

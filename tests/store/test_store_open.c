@@ -116,7 +116,7 @@ static void test_column_goes_missing(void **state) {
   sct_error why = {0};
   sct_row_result *rows = NULL;
   int n = 0;
-  assert_int_equal(sct_store_results(reader, 1, false, &rows, &n, &why), SCT_EDATA);
+  assert_int_equal(sct_store_results(reader, &kept_rows, 1, false, &rows, &n, &why), SCT_EDATA);
   assert_non_null(strstr(why.text, "degree"));
   sct_store_close(reader);
   /* The outcome cannot be put, so its candidate is not there either. */
@@ -193,8 +193,7 @@ static void test_random_damage(void **state) {
     }
     sct_row_result *rows = NULL;
     int n_rows = 0;
-    if (sct_store_results(s, 1, true, &rows, &n_rows, &err) == SCT_OK) {
-      sct_row_result_free(rows, n_rows);
+    if (sct_store_results(s, &kept_rows, 1, true, &rows, &n_rows, &err) == SCT_OK) {
     }
     sct_store_close(s);
   }
@@ -246,11 +245,10 @@ static void reading_works(const fixture *f) {
   sct_row_result *rows = NULL;
   int n = 0;
   if (sct_store_open(&s, f->path, true, &err) != SCT_OK ||
-      sct_store_results(s, 1, true, &rows, &n, &err) != SCT_OK || n != 3) {
+      sct_store_results(s, &kept_rows, 1, true, &rows, &n, &err) != SCT_OK || n != 3) {
     (void)fprintf(stderr, "%s\n", err.text);
     _exit(5);
   }
-  sct_row_result_free(rows, n);
   sct_store_close(s);
 }
 

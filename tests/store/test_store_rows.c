@@ -43,7 +43,7 @@ static void test_problem_round_trip(void **state) {
   FX_OK(sct_store_put_problem(s, &full, &err));
   sct_row_problem *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_problem_by_name(s, full.name, &rows, &n, &err));
+  FX_OK(sct_store_problem_by_name(s, &kept_rows, full.name, &rows, &n, &err));
   assert_int_equal(n, 1);
   assert_int_equal(rows[0].id, full.id);
   assert_string_equal(rows[0].name, full.name);
@@ -51,19 +51,15 @@ static void test_problem_round_trip(void **state) {
   assert_string_equal(rows[0].spec_file, full.spec_file);
   assert_string_equal(rows[0].canonical, full.canonical);
   assert_string_equal(rows[0].signature, full.signature);
-  sct_row_problem_free(rows, n);
-  FX_OK(sct_store_problem_by_hash(s, "01", &rows, &n, &err));
+  FX_OK(sct_store_problem_by_hash(s, &kept_rows, "01", &rows, &n, &err));
   assert_int_equal(n, 1);
   assert_string_equal(rows[0].name, "");
   assert_string_equal(rows[0].signature, "");
-  sct_row_problem_free(rows, n);
-  FX_OK(sct_store_problem_by_hash(s, "none", &rows, &n, &err));
+  FX_OK(sct_store_problem_by_hash(s, &kept_rows, "none", &rows, &n, &err));
   assert_int_equal(n, 0);
-  sct_row_problem_free(rows, n);
-  FX_OK(sct_store_problems(s, &rows, &n, &err));
+  FX_OK(sct_store_problems(s, &kept_rows, &rows, &n, &err));
   assert_int_equal(n, 2);
   assert_int_equal(rows[0].id, bare.id); /* "" sorts first */
-  sct_row_problem_free(rows, n);
   sct_store_close(s);
 }
 
@@ -85,11 +81,10 @@ static void test_a_problem_s_signature_is_renewed(void **state) {
   assert_int_equal(silent.id, old.id);
   sct_row_problem *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_problem_by_hash(s, "07", &rows, &n, &err));
+  FX_OK(sct_store_problem_by_hash(s, &kept_rows, "07", &rows, &n, &err));
   assert_int_equal(n, 1);
   assert_string_equal(rows[0].signature, renewed.signature);
   assert_string_equal(rows[0].canonical, "spec");
-  sct_row_problem_free(rows, n);
   sct_store_close(s);
 }
 
@@ -132,7 +127,7 @@ static void test_device_key_and_round_trip(void **state) {
 
   sct_row_device *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_devices(s, &rows, &n, &err));
+  FX_OK(sct_store_devices(s, &kept_rows, &rows, &n, &err));
   assert_int_equal(n, 9);
   assert_int_equal(rows[0].id, first);
   assert_string_equal(rows[0].key, key);
@@ -142,7 +137,6 @@ static void test_device_key_and_round_trip(void **state) {
   assert_int_equal(rows[0].cc_major, 9);
   assert_false(rows[0].is_virtual);
   assert_string_equal(rows[0].description, "{\"n_sms\":132}");
-  sct_row_device_free(rows, n);
   sct_store_close(s);
 }
 
@@ -188,7 +182,7 @@ static void test_result_round_trip(void **state) {
   assert_int_equal(o.candidate, c.id);
 
   sct_row_result r;
-  FX_OK(sct_store_result(s, o.id, &r, &err));
+  FX_OK(sct_store_result(s, &kept_rows, o.id, &r, &err));
   assert_int_equal(r.candidate.id, c.id);
   assert_int_equal(r.candidate.problem, run.problem);
   assert_string_equal(r.candidate.source_hash, c.source_hash);
@@ -219,7 +213,6 @@ static void test_result_round_trip(void **state) {
   assert_false(r.outcome.counts_exact);
   assert_int_equal(r.outcome.n_samples, 3);
   assert_memory_equal(r.outcome.samples_ns, samples, sizeof(samples));
-  sct_row_result_clear(&r);
   sct_store_close(s);
 }
 
@@ -285,18 +278,16 @@ static void test_listing_without_source(void **state) {
   FX_OK(fx_put(s, &run, 7, NULL, &err));
   sct_row_result *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, run.id, false, &rows, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, run.id, false, &rows, &n, &err));
   assert_int_equal(n, 1);
   assert_string_equal(rows[0].candidate.source, "");
   assert_string_equal(rows[0].candidate.label, "direct t7");
   assert_null(rows[0].outcome.samples_ns);
   assert_int_equal(rows[0].outcome.n_samples, 0);
-  sct_row_result_free(rows, n);
-  FX_OK(sct_store_results(s, run.id, true, &rows, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, run.id, true, &rows, &n, &err));
   assert_true(sct_has_prefix(rows[0].candidate.source, "__global__ void k7()"));
   assert_int_equal(rows[0].outcome.n_samples, 11);
   assert_true(rows[0].outcome.samples_ns[10] == 7010.0);
-  sct_row_result_free(rows, n);
   sct_store_close(s);
 }
 
@@ -320,12 +311,11 @@ static void test_replace(void **state) {
     FX_OK(sct_store_put_result(s, &c2, &o2, replace != 0, &err));
     assert_int_equal(o2.id, id);
     sct_row_result r;
-    FX_OK(sct_store_result(s, id, &r, &err));
+    FX_OK(sct_store_result(s, &kept_rows, id, &r, &err));
     assert_string_equal(r.outcome.outcome, replace != 0 ? "ok" : "hang");
     assert_int_equal(r.outcome.n_samples, replace);
     assert_int_equal(r.candidate.registers, 8 + replace);
     assert_string_equal(r.candidate.label, "first");
-    sct_row_result_clear(&r);
   }
   sct_store_close(s);
 }
@@ -342,7 +332,7 @@ static void test_evaluated_together(void **state) {
   }
   sct_row_result before[3];
   for (int k = 0; k < 3; ++k) {
-    FX_OK(sct_store_result(s, id[k], &before[k], &err));
+    FX_OK(sct_store_result(s, &kept_rows, id[k], &before[k], &err));
   }
   const sct_id missing[] = {id[0], 1000};
   const bool first[] = {!before[0].outcome.coalesced, true};
@@ -352,18 +342,16 @@ static void test_evaluated_together(void **state) {
   for (int turn = 0; turn < 2; ++turn) {
     for (int k = 0; k < 3; ++k) {
       sct_row_result r;
-      FX_OK(sct_store_result(s, id[k], &r, &err));
+      FX_OK(sct_store_result(s, &kept_rows, id[k], &r, &err));
       assert_int_equal(r.outcome.coalesced, before[k].outcome.coalesced != (turn == 1 && k != 1));
       assert_string_equal(r.outcome.measured, before[k].outcome.measured);
       assert_true(r.outcome.median_ns == before[k].outcome.median_ns);
-      sct_row_result_clear(&r);
     }
     const sct_id two[] = {id[0], id[2]};
     const bool other[] = {!before[0].outcome.coalesced, !before[2].outcome.coalesced};
     FX_OK(sct_store_put_judged(s, two, other, 2, &err));
   }
   for (int k = 0; k < 3; ++k) {
-    sct_row_result_clear(&before[k]);
   }
   sct_store_close(s);
 }
@@ -386,10 +374,9 @@ static void test_figures_belong_to_the_device(void **state) {
   for (int i = 0; i < 2; ++i) {
     sct_row_result r;
     bool found = false;
-    FX_OK(sct_store_find(s, runs[i], "h", &r, &found, &err));
+    FX_OK(sct_store_find(s, &kept_rows, runs[i], "h", &r, &found, &err));
     assert_true(found);
     assert_int_equal(r.candidate.registers, 10 + i);
-    sct_row_result_clear(&r);
   }
   sct_store_close(s);
 }
@@ -404,17 +391,16 @@ static void test_find_resumes(void **state) {
   s = fx_open(f->path, false);
   sct_row_result r;
   bool found = false;
-  FX_OK(sct_store_find(s, run.id, "hash000003", &r, &found, &err));
+  FX_OK(sct_store_find(s, &kept_rows, run.id, "hash000003", &r, &found, &err));
   assert_true(found);
   assert_int_equal(r.outcome.id, id);
   assert_int_equal(r.outcome.n_samples, 11);
-  sct_row_result_clear(&r);
-  FX_OK(sct_store_find(s, run.id, "hash000004", &r, &found, &err));
+  FX_OK(sct_store_find(s, &kept_rows, run.id, "hash000004", &r, &found, &err));
   assert_false(found);
-  FX_OK(sct_store_find(s, run.id + 1, "hash000003", &r, &found, &err));
+  FX_OK(sct_store_find(s, &kept_rows, run.id + 1, "hash000003", &r, &found, &err));
   assert_false(found);
   sct_error why = {0};
-  assert_int_equal(sct_store_result(s, id + 1, &r, &why), SCT_EDATA);
+  assert_int_equal(sct_store_result(s, &kept_rows, id + 1, &r, &why), SCT_EDATA);
   assert_non_null(strstr(why.text, "no outcome"));
   sct_store_close(s);
 }
@@ -454,12 +440,11 @@ static void test_order_of_results(void **state) {
   }
   sct_row_result *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, run.id, false, &rows, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, run.id, false, &rows, &n, &err));
   assert_int_equal(n, SCT_COUNT(in_order));
   for (int i = 0; i < n; ++i) {
     assert_string_equal(rows[i].candidate.label, in_order[i].label);
   }
-  sct_row_result_free(rows, n);
   sct_store_close(s);
 }
 
@@ -483,19 +468,16 @@ static void test_runs_are_ordered_and_finished(void **state) {
   }
   sct_row_run *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_runs(s, base.problem, 0, &rows, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, base.problem, 0, &rows, &n, &err));
   assert_int_equal(n, 4);
   assert_string_equal(rows[0].size_label, "empty");
   assert_string_equal(rows[1].size_label, "i=1000");
   assert_string_equal(rows[2].size_label, "big");
   assert_string_equal(rows[3].size_label, "small"); /* the other device */
-  sct_row_run_free(rows, n);
-  FX_OK(sct_store_runs(s, base.problem, device.id, &rows, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, base.problem, device.id, &rows, &n, &err));
   assert_int_equal(n, 1);
-  sct_row_run_free(rows, n);
-  FX_OK(sct_store_runs(s, base.problem + 99, 0, &rows, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, base.problem + 99, 0, &rows, &n, &err));
   assert_int_equal(n, 0);
-  sct_row_run_free(rows, n);
 
   sct_id ok = 0;
   FX_OK(fx_put(s, &base, 1, &ok, &err));
@@ -510,7 +492,7 @@ static void test_runs_are_ordered_and_finished(void **state) {
   done.winner = ok;
   done.started = "not rewritten";
   FX_OK(sct_store_finish_run(s, &done, &err));
-  FX_OK(sct_store_runs(s, base.problem, base.device, &rows, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, base.problem, base.device, &rows, &n, &err));
   const sct_row_run *const got = &rows[1];
   assert_int_equal(got->id, base.id);
   assert_true(got->ceiling_bytes_s == 4.27e12 && got->noise == 0.01);
@@ -521,7 +503,6 @@ static void test_runs_are_ordered_and_finished(void **state) {
   assert_int_equal(got->naive, 0);
   assert_string_equal(got->started, base.started);
   assert_true(got->read_bytes == 4000);
-  sct_row_run_free(rows, n);
   sct_store_close(s);
 }
 
@@ -560,10 +541,9 @@ static void test_what_may_not_be_put(void **state) {
   FX_OK(sct_store_put_result(s, &c, &(sct_row_outcome){.run = other.id}, false, &err));
   sct_row_result *rows = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, other.id, false, &rows, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, other.id, false, &rows, &n, &err));
   sct_row_run finished = run;
   finished.winner = rows[0].outcome.id;
-  sct_row_result_free(rows, n);
   refused(sct_store_finish_run(s, &finished, &why), SCT_EINTERNAL, &why, "not one of run");
   sct_row_run missing = {.id = 12345};
   refused(sct_store_finish_run(s, &missing, &why), SCT_EDATA, &why, "no row");

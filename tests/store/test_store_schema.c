@@ -78,19 +78,17 @@ static void expect_old_row(sct_store *s) {
   sct_row_run *runs = NULL;
   sct_row_device *devices = NULL;
   int n = 0;
-  FX_OK(sct_store_devices(s, &devices, &n, &err));
+  FX_OK(sct_store_devices(s, &kept_rows, &devices, &n, &err));
   assert_int_equal(n, 1);
   assert_int_equal(devices[0].measurement, 0);
   assert_string_equal(devices[0].options, "");
   assert_string_equal(devices[0].driver, "570.1");
-  sct_row_device_free(devices, n);
-  FX_OK(sct_store_runs(s, 1, 0, &runs, &n, &err));
+  FX_OK(sct_store_runs(s, &kept_rows, 1, 0, &runs, &n, &err));
   assert_int_equal(n, 1);
   assert_int_equal(runs[0].winner, 1);
   assert_int_equal(runs[0].raced, 0);
   assert_string_equal(runs[0].finished, "");
-  sct_row_run_free(runs, n);
-  FX_OK(sct_store_results(s, 1, true, &results, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, 1, true, &results, &n, &err));
   assert_int_equal(n, 1);
   const sct_row_outcome *o = &results[0].outcome;
   assert_int_equal(o->n_samples, 2);
@@ -101,8 +99,7 @@ static void expect_old_row(sct_store *s) {
   assert_string_equal(o->race, "");
   assert_string_equal(o->measured, "");
   assert_int_equal(results[0].candidate.registers, 32);
-  sct_row_result_free(results, n);
-  FX_OK(sct_store_earlier(s, 1, &results, &n, &err));
+  FX_OK(sct_store_earlier(s, &kept_rows, 1, &results, &n, &err));
   assert_int_equal(n, 0);
 }
 
@@ -172,22 +169,20 @@ static sct_row_outcome outcome_of(const sct_row_run *run, double *samples, int n
 static void expect_rows(sct_store *s, sct_id run, double now, int n_earlier, double oldest) {
   sct_row_result *list = NULL;
   int n = 0;
-  FX_OK(sct_store_results(s, run, true, &list, &n, &err));
+  FX_OK(sct_store_results(s, &kept_rows, run, true, &list, &n, &err));
   assert_int_equal(n, 1);
   const sct_row_outcome *o = &list[0].outcome;
   assert_true(o->median_ns == now && o->samples_ns[0] == now);
   assert_true(o->overhead_ns == 2.5 && o->resident_ns == 0.5 && o->copies == 5000000000);
   assert_true(o->launches == 12 && o->n_slow == 1);
   assert_string_equal(o->race, "ff.2");
-  sct_row_result_free(list, n);
-  FX_OK(sct_store_earlier(s, run, &list, &n, &err));
+  FX_OK(sct_store_earlier(s, &kept_rows, run, &list, &n, &err));
   assert_int_equal(n, n_earlier);
   if (n > 0) {
     assert_true(list[0].outcome.samples_ns[0] == oldest);
     assert_string_equal(list[0].candidate.label, "direct t256");
     assert_int_equal(strlen(list[0].outcome.content), 32);
   }
-  sct_row_result_free(list, n);
 }
 
 static void a_replaced_outcome_keeps_its_samples(void **state) {

@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What tests have read: it stays. */
+__attribute__((unused)) static sct_arena kept_rows;
+
 #define MAX_SIZES 16
 #define N_TIMES   3
 #define SIZE      "size:"
@@ -171,7 +174,7 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   }
   s->predicted_ns = room(n_items, sizeof(double));
   read_label(&size, &k->plan.spec, s->label);
-  must(sct_store_results(store, run->id, true, &rows, &n, &err), &err);
+  must(sct_store_results(store, &kept_rows, run->id, true, &rows, &n, &err), &err);
   const double began_s = seconds_of(run->started), ended_s = seconds_of(run->finished);
   k->first_s = k->n_tried == 0 || began_s < k->first_s ? began_s : k->first_s;
   k->last_s = ended_s > k->last_s ? ended_s : k->last_s;
@@ -198,7 +201,6 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   fprintf(stderr, "%s %s: %d candidates; %d failed or do not fit, %d not of the present space\n",
           k->plan.spec.name, s->label, kept, failed, unknown);
   k->n_sizes += kept > 0;
-  sct_row_result_free(rows, n);
   free(size.extent);
   free(size.fill);
 }
@@ -238,13 +240,15 @@ static void read_kernel(kernel *k, const char *spec, const char *path, char *con
   k->is_naive = room((size_t)k->plan.n_items, sizeof *k->is_naive);
   k->is_there = room((size_t)k->plan.n_items, sizeof *k->is_there);
   must(sct_store_open(&store, path, true, &err), &err);
-  must(sct_store_problem_by_name(store, k->plan.spec.name, &problems, &n_problems, &err), &err);
-  must(sct_store_devices(store, &devices, &n_devices, &err), &err);
+  must(
+      sct_store_problem_by_name(store, &kept_rows, k->plan.spec.name, &problems, &n_problems, &err),
+      &err);
+  must(sct_store_devices(store, &kept_rows, &devices, &n_devices, &err), &err);
   for (int p = 0; p < n_problems; p++) {
     for (int d = 0; d < n_devices; d++) {
       sct_row_run *runs = NULL;
       int n = 0;
-      must(sct_store_runs(store, problems[p].id, devices[d].id, &runs, &n, &err), &err);
+      must(sct_store_runs(store, &kept_rows, problems[p].id, devices[d].id, &runs, &n, &err), &err);
       for (int r = 0; r < n && k->n_sizes < MAX_SIZES && !devices[d].is_virtual; r++) {
         if (!is_wanted(labels, runs[r].size_label)) {
           k->n_tried += runs[r].n_candidates; /* of the same session */
@@ -255,11 +259,8 @@ static void read_kernel(kernel *k, const char *spec, const char *path, char *con
         take_text(&k->driver, devices[d].driver);
         take_text(&k->nvrtc, devices[d].nvrtc);
       }
-      sct_row_run_free(runs, n);
     }
   }
-  sct_row_problem_free(problems, n_problems);
-  sct_row_device_free(devices, n_devices);
   sct_store_close(store);
 }
 
