@@ -457,7 +457,7 @@ local function refuse(p, c)
       "with blocks in other orders loads were best kept in L2" },
     { p.shared and (p.sector > 0 or c.blocks ~= "out"),
       "runs that go on from column to column are whole, and follow the outputs" },
-    { lines and p.tile_x * p.bytes < 2 * LINE,
+    { lines and p.tile_x * p.bytes < 2 * LINE and p.bytes >= 4, -- small ones are copied or words
       "lines of less than 256 bytes never won as copies" },
     { p.tile_x % vector ~= 0 or p.tile_y % p.store ~= 0 or p.tile_y % p.pack ~= 0,
       "the tile is no multiple of a vector" },
