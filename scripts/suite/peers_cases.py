@@ -119,6 +119,39 @@ def blur(job):
     return drawn((rows, cols), torch.float32), (rows, cols), torch.float32, smooth, (), 1e-4
 
 
-CASES = {"rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
+ROW_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
+
+
+def softmax(job):
+    rows, cols = numbers(job, "rows", "cols")
+    dtype = ROW_TYPES[job["type"]]
+    return (drawn((rows, cols), dtype), (rows, cols), dtype, lambda x: torch.softmax(x, -1), (),
+            1e-2 if dtype == torch.bfloat16 else 1e-4)
+
+
+def norm(job):
+    """layer norm, or RMS norm where there is no beta"""
+    rows, cols = numbers(job, "rows", "cols")
+    dtype, of = ROW_TYPES[job["type"]], torch.nn.functional
+    gamma, beta = fixed((cols,), dtype), fixed((cols,), dtype, 8)
+    layer = job["name"] == "layer_norm"
+    function = (lambda x, g, b: of.layer_norm(x, (cols,), g, b, 1e-5)) if layer else (lambda x, g: of.rms_norm(x, (cols,), g, 1e-5))
+    return (drawn((rows, cols), dtype), (rows, cols), dtype, function, (gamma, beta) if layer else (gamma,),
+            3e-2 if dtype == torch.bfloat16 else 1e-4)
+
+
+def quantise_rows(job):
+    rows, cols = numbers(job, "rows", "cols")
+    dtype = ROW_TYPES[job["type"]]
+
+    def quantise(x):
+        most = x.float().abs().amax(1, keepdim=True)
+        return torch.round(x.float() * (127.0 / most)).to(torch.int8)  # with the scales most / 127, which weigh nothing
+
+    return drawn((rows, cols), dtype), (rows, cols), torch.int8, quantise, (), 0.0
+
+
+CASES = {"softmax": softmax, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
+         "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
          "row_scaling": row_scaling, "pitched": pitched, "reverse": reverse, "picked_rows": picked_rows,
          "row_max": row_max, "blur": blur}

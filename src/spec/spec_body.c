@@ -396,11 +396,13 @@ static sct_status reads_reduced(const screen *s, int k, const sct_operand *op, b
                               "element contributes: write `=`, as in `%s = ...;`",
                               op->name, how, op->name);
   }
-  return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                            "output '%s' is reduced (%s), so the body cannot read it: its result "
-                            "is known when all elements are done; write two kernels, one that "
-                            "reduces and one that takes the result as an input",
-                            op->name, how);
+  return sct_spec_fail_body(
+      s->spec, s->err, s->t[k].line,
+      "output '%s' is reduced (%s), so the body cannot read it: its result "
+      "is known when all elements are done; write steps, of which a later one "
+      "uses the result on the same row (docs/cookbook.md, Softmax), or two "
+      "kernels, one that reduces and one that takes the result as an input",
+      op->name, how);
 }
 
 static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {

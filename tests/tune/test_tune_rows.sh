@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Mutants of the kernels in steps: one place of the template or of the device library is changed,
+# and no candidate may pass then. The naive variant keeps what it was.
+. "$(dirname "$0")/../shell.sh"
+
+block='rows threads=128 lanes=128 vec=4 hold=registers items=2 evict=none'
+part='rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none'
+again='rows threads=128 lanes=32 vec=4 hold=none items=2 evict=none'
+cat >"$scratch/spec.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "mutant", dims = { "row", "col" },
+  inputs = { s.array("x", "f32") },
+  outputs = { s.array("y", "f32"), s.array("l", "f32", nil, { dims = "row" }) },
+  steps = {
+    { reduce = { m = "max" }, body = "m = -x * x;" },
+    { reduce = { n = { "sum", "i32" } }, body = "n = x > 1.0f;" },
+    { body = "l = m + n;" },
+    { body = "y = x * m + n;" },
+  },
+  tolerance = 1e-6, sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 } },
+}
+END
+
+# tuned LABEL: prints what became of the candidate.
+tuned() {
+  rm -f "$scratch/store.db"
+  "$SCT_PROGRAM" tune "$scratch/spec.lua" -d virtual:h200 --store "$scratch/store.db" \
+    --assets "$scratch/assets" --only "$1" --json 2>/dev/null |
+    python3 -c 'import json, sys
+for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
+    for c in size["rows"]:
+        if not c["naive"]:
+            print("outcome:", c["outcome"], c.get("detail", ""))'
+}
+
+# mutant FILE FROM TO LABEL: with FROM instead of TO in templates/FILE the candidate fails.
+mutant() {
+  rm -rf "$scratch/assets"
+  mkdir -p "$scratch/assets/templates/device"
+  python3 - "$root/templates/$1" "$scratch/assets/templates/$1" "$2" "$3" <<'END'
+import sys
+text = open(sys.argv[1]).read()
+assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
+open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
+END
+  expect 0 'outcome: ' tuned "$4"
+  absent 'outcome: ok'
+  absent 'outcome: compile'
+}
+
+mkdir -p "$scratch/assets"
+for label in "$block" "$part" "$again"; do
+  expect 0 'outcome: ok' tuned "$label"
+done
+
+barrier='    __syncthreads();
+    all[0] = parts'
+# a missing barrier
+mutant device/reduce.cuh "$barrier" '    all[0] = parts' "$block"
+# what one warp found instead of all
+mutant device/reduce.cuh 'parts[threadIdx.x % kParts]' 'parts[0]' "$block"
+# lanes of other rows
+mutant device/reduce.cuh '(kLanes < 32 ? kLanes : 32)' 32 "$part"
+# half of the lanes
+mutant device/reduce.cuh 'distance < kLast' '2 * distance < kLast' "$part"
+# counted twice
+mutant device/reduce.cuh 'combine_across<1, kParts>(all)' \
+  'combine_across<1, kParts>(all), all[0] = combine(all[0], all[0])' "$block"
+# another identity element: every value that is reduced to m is below it
+mutant rows.cu '= identity$(step.suffix)()' '= {}' "$part"
+# a tail that is lost
+mutant rows.cu 'n_elements = is_row ? $(n_elements) : 0' \
+  'n_elements = is_row ? $(n_elements) & ~7 : 0' "$block"
+mutant rows.cu 'item < kItems' 'item < kItems - 1' "$block"
+# elements twice, where a row is read again
+mutant rows.cu '$(step_loop){' \
+  '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"
+# rows beyond the last
+mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' "$part"
+# what there is once a row, of half the rows
+mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' "$part"
+finish
