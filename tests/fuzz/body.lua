@@ -508,6 +508,24 @@ function M.hold(r, spec)
   end
 end
 
+--- A leaf of arithmetic that is called so in both languages.
+function M.leaf(class, name, any_zero)
+  return node(class, name, name, { any_zero = any_zero })
+end
+
+--- The statement that gives a step's value what one element, or the row, contributes.
+function M.value(r, v, value)
+  local n = expression(r, v, value.type.class, 2)
+  value.any_zero = value.any_zero or n.any_zero
+  local cu, c = assign(value.type, value.name, value.name, n)
+  return { cu = cu, c = c }
+end
+
+--- Statements that assign some of the outputs.
+function M.statements(r, v, spec, outputs, kind)
+  return kinds[kind](r, v, { inputs = spec.inputs, scalars = spec.scalars, outputs = outputs })
+end
+
 --- Gives the spec its body. kind: "moves", "alike" or "mixed".
 function M.write(r, spec, kind)
   local v = M.values(spec)

@@ -2,6 +2,7 @@
 local body = require "body"
 local layouts = require "layouts"
 local places = require "places"
+local steps = require "steps"
 local types = require "types"
 
 local M = {}
@@ -280,6 +281,44 @@ function families.reduce(r)
   return spec
 end
 
+-- Rows along the last dimensions mostly. Outputs have all dimensions, or those that rows lack.
+function families.steps(r)
+  local spec = start(r, r:weighted { { 1, 10 }, { 2, 55 }, { 3, 25 }, { 4, 10 } })
+  local one = r:pick { "f32", "f32", "bf16", "i32", "f64", "i8" }
+  local list = r:chance(60) and { types.by_name[one] } or types.scalars
+  local first = r:chance(75) and r:int(math.min(2, #spec.dims), #spec.dims) or 1
+  spec.over, spec.kept = {}, {}
+  for d, dim in ipairs(spec.dims) do
+    local reduced = d >= first
+    if r:chance(10) and #spec.dims > 1 then
+      reduced = not reduced
+    end
+    table.insert(reduced and spec.over or spec.kept, dim)
+  end
+  if #spec.over == 0 then
+    spec.over, spec.kept = spec.dims, {}
+  end
+  spec.small = r:chance(40)
+  local record = r:chance(80) and bare(r, list)
+    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  local order = r:chance(10) and r:shuffled(spec.dims) or spec.dims
+  layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(10) and places.any)), 6)
+  for _ = 1, r:pick { 0, 1, 1, 2 } do
+    layouts.choose(r, add_input(spec, bare(r, list), along_all(r, some(r, spec.dims))), 0)
+  end
+  for _ = 1, r:pick { 1, 1, 2 } do
+    local out = r:chance(80) and bare(r, list)
+      or types.random_record(r, r:int(1, 3), list, record_options(r))
+    local where = along_all(r, spec.dims, r:chance(8) and places.distinct)
+    layouts.choose(r, add_output(spec, out, where), 5)
+  end
+  if #spec.kept > 0 and r:chance(35) then
+    layouts.choose(r, add_output(spec, bare(r, list), along_all(r, spec.kept), { once = true }), 0)
+  end
+  spec.body_kind = r:weighted { { "moves", 20 }, { "mixed", 80 } }
+  return spec
+end
+
 function families.places(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local list = r:chance(60) and { r:pick(types.list) } or types.list
@@ -401,7 +440,7 @@ end
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
-  { "reduce", 14 }, { "places", 14 } }
+  { "reduce", 14 }, { "places", 14 }, { "steps", 14 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
@@ -431,11 +470,17 @@ function M.spec(r, name, family)
   if spec.inputs[1] then
     narrow_index(spec)
   end
-  body.write(r, spec, spec.body_kind)
+  if spec.over then
+    steps.write(r, spec)
+  else
+    body.write(r, spec, spec.body_kind)
+  end
   if #spec.dims > 1 and #spec.own == 0 and r:chance(THIN[family] or 0) then
     make_thin(r, spec)
   end
-  body.hold(r, spec)
+  if not spec.over then
+    body.hold(r, spec)
+  end
   return spec
 end
 

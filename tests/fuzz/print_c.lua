@@ -1,6 +1,7 @@
 --- Prints a description as the reference: tables, formulas, and loops over the index space.
 local M = {}
 
+local steps = require "steps"
 local types = require "types"
 
 local function all_arrays(spec)
@@ -240,6 +241,17 @@ local function to_sum(f, text)
   return ("(%s)%s"):format(accumulator(f), text)
 end
 
+-- Adds the value `text` of a field to what is known of a row.
+local function add(how, f, cell, text)
+  local value = to_sum(f, text)
+  if how == "sum" then
+    local as = accumulator(f) == "int64_t" and "(int64_t)((uint64_t)%s + (uint64_t)%s)" or "%s + %s"
+    return ("    %s = %s;\n"):format(cell, as:format(cell, value))
+  end -- comparisons with NaN are false: it is passed over
+  return ("    if (%s %s %s) { %s = %s; }\n"):format(value, how == "max" and ">" or "<", cell, cell,
+    value)
+end
+
 local function add_to_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
@@ -247,16 +259,8 @@ local function add_to_sums(spec, n_inputs)
     out[#out + 1] = ("    const int64_t p_%s = fz_linear(x_%s, kept_%d, %d);\n"):format(a.name,
       a.name, number, #a.places)
     for i, f in ipairs(a.record.fields) do
-      local value = to_sum(f, member(a.name, a.record, f))
-      local cell = ("%s[p_%s]"):format(reduce_names(number, i), a.name)
-      if a.reduce == "sum" then
-        local as = accumulator(f) == "int64_t" and "(int64_t)((uint64_t)%s + (uint64_t)%s)"
-          or "%s + %s"
-        out[#out + 1] = ("    %s = %s;\n"):format(cell, as:format(cell, value))
-      else -- comparisons with NaN are false: it is passed over
-        out[#out + 1] = ("    if (%s %s %s) { %s = %s; }\n"):format(value,
-          a.reduce == "max" and ">" or "<", cell, cell, value)
-      end
+      out[#out + 1] = add(a.reduce, f, ("%s[p_%s]"):format(reduce_names(number, i), a.name),
+        member(a.name, a.record, f))
     end
   end
   return table.concat(out)
@@ -321,6 +325,12 @@ local function compute_function(spec)
     out[#out + 1] = ("  %s %s;\n  fz_get_scalar(r, %d, &%s);\n  (void)%s;\n"):format(scalar.type.c,
       scalar.name, k - 1, scalar.name, scalar.name)
   end
+  if spec.steps then
+    return table.concat(out) .. steps.c_text(spec, {
+      load_input = load_input, start_output = start_output, store_output = store_output,
+      accumulator = accumulator, start_value = start_value, add = add,
+    }) .. "}\n"
+  end
   local reduces = spec.outputs[1].reduce
   out[#out + 1] = reduces and start_sums(spec, #spec.inputs) or ""
   for _, dim in ipairs(spec.dims) do
@@ -361,7 +371,7 @@ local function spec_table(spec, arrays)
     ('const fz_spec fz_%s = {"%s", "%s", '):format(spec.name, spec.name, spec.family),
     ("%d, %d, %d, %d, %d, %d, %d, %s, %s, "):format(#spec.dims, #spec.dims + #spec.own, #arrays,
       #spec.inputs, #spec.scalars, #spec.runs, #spec.sizes, tostring(spec.small or false),
-      tostring(spec.outputs[1].reduce ~= nil)),
+      tostring(spec.outputs[1].reduce ~= nil or spec.outputs[#spec.outputs].once ~= nil)),
     "names, most, arrays, scalars, runs, sizes, extent_of, limit_of, bytes_of, offset_of, ",
     "compute};\n",
     ("#ifdef FZ_LIBRARY\nconst fz_spec *const fz_reference = &fz_%s;\n#endif\n"):format(spec.name),

@@ -1,4 +1,5 @@
 --- Prints a description as the spec that a user writes.
+local steps = require "steps"
 local types = require "types"
 
 local M = {}
@@ -122,7 +123,7 @@ function M.text(spec)
   for k, scalar in ipairs(spec.scalars) do
     scalars[k] = ('{ "%s", "%s" }'):format(scalar.name, scalar.type.name)
   end
-  for k, statement in ipairs(spec.body) do
+  for k, statement in ipairs(spec.body or {}) do
     body[k] = "    " .. statement.cu:gsub("\n", "\n    ")
   end
   local seen = {} -- a dimension of few elements may make two sizes equal
@@ -136,7 +137,8 @@ function M.text(spec)
     ("  name = %q,\n  dims = %s,\n"):format(spec.name, quoted(spec.dims)),
     #scalars > 0 and "  scalars = { " .. table.concat(scalars, ", ") .. " },\n" or "",
     "  inputs = {\n", inputs, "  },\n  outputs = {\n", outputs, "  },\n",
-    "  body = [[\n", table.concat(body, "\n"), "\n  ]],\n",
+    spec.steps and steps.spec_text(spec)
+      or "  body = [[\n" .. table.concat(body, "\n") .. "\n  ]],\n",
     -- sums of floats: an input without the reduced dimension is the same value again and again,
     -- whose roundings add up
     spec.small and "  tolerance = 1e-3,\n" or "",

@@ -1,0 +1,221 @@
+--- Kernels in steps: rows are reduced to values, which later steps use. Sums are of integers, or of
+--- small floats, which are exact in any order; a maximum may have either zero.
+local body = require "body"
+local types = require "types"
+
+local M = {}
+
+-- ---- what the steps are ----
+
+local function is_along(spec, a)
+  for _, p in ipairs(a.places) do
+    for _, dim in ipairs(spec.over) do
+      if p.at and p.c:find("%f[%w_]" .. dim .. "%f[^%w_]") or p.dim == dim then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+-- What a step may read: inputs (once a row, those that do not move along it), scalars, dimensions,
+-- values of earlier steps.
+local function readable(spec, once, values)
+  local inputs, dims = {}, {}
+  for _, a in ipairs(spec.inputs) do
+    inputs[#inputs + 1] = not (once and is_along(spec, a)) and a or nil
+  end
+  for _, dim in ipairs(once and spec.kept or spec.dims) do
+    dims[#dims + 1] = dim
+  end
+  local v = body.values { inputs = inputs, scalars = spec.scalars, dims = dims, small = spec.small }
+  for _, value in ipairs(values) do
+    v.leaves[#v.leaves + 1] = body.leaf(value.type.class, value.name, value.any_zero)
+  end
+  return v, inputs
+end
+
+local TYPES = { "i32", "u32", "i64", "u64", "f32", "f64" }
+
+local function reduce_step(r, spec, earlier)
+  local step = { values = {}, outputs = {}, body = {} }
+  for _ = 1, r:pick { 1, 1, 2, 3 } do
+    local type = types.by_name[r:pick(TYPES)]
+    local is_float = types.is_float(type)
+    local how = r:pick(is_float and not spec.small and { "max", "min" } or { "sum", "max", "min" })
+    local value = { name = "v" .. #earlier + #step.values + 1, how = how, type = type }
+    value.any_zero = is_float and how ~= "sum"
+    step.values[#step.values + 1] = value
+    -- what follows from a sum is not small any more
+    local v = readable(spec, false, how == "sum" and is_float and {} or earlier)
+    step.body[#step.body + 1] = body.value(r, v, value)
+  end
+  return step
+end
+
+local function row_step(r, spec, earlier, outputs)
+  local step = { once = true, values = {}, outputs = outputs, body = {} }
+  local v
+  v, step.inputs = readable(spec, true, earlier)
+  for _ = 1, #outputs == 0 and 1 or r:pick { 0, 1 } do
+    local value = { name = "v" .. #earlier + #step.values + 1, type = types.by_name[r:pick(TYPES)] }
+    step.values[#step.values + 1] = value
+    step.body[#step.body + 1] = body.value(r, v, value)
+  end
+  for _, s in ipairs(body.statements(r, v, spec, outputs, "moves")) do
+    step.body[#step.body + 1] = s
+  end
+  return step
+end
+
+--- Gives a spec its steps: its outputs are once a row where they have `once`.
+function M.write(r, spec)
+  local earlier, once, each = {}, {}, {}
+  spec.steps = {}
+  for _, a in ipairs(spec.outputs) do
+    table.insert(a.once and once or each, a)
+  end
+  local function add(step)
+    table.insert(spec.steps, step)
+    for _, value in ipairs(step.values) do
+      earlier[#earlier + 1] = value
+    end
+  end
+  for _ = 1, r:pick { 1, 1, 2, 3 } do
+    add(reduce_step(r, spec, earlier))
+    if r:chance(20) then
+      add(row_step(r, spec, earlier, {}))
+    end
+  end
+  if #once > 0 then
+    add(row_step(r, spec, earlier, once))
+  end
+  if #each > 0 then
+    local v = readable(spec, false, earlier)
+    add { values = {}, outputs = each, body = body.statements(r, v, spec, each, spec.body_kind) }
+  end
+end
+
+-- ---- as a user writes it ----
+
+local function values_text(step)
+  local out = {}
+  for k, value in ipairs(step.values) do
+    out[k] = step.once and ("%s = %q"):format(value.name, value.type.name)
+      or ("%s = { %q, %q }"):format(value.name, value.how, value.type.name)
+  end
+  return #out == 0 and "" or (step.once and "row = { " or "reduce = { ")
+    .. table.concat(out, ", ") .. " }, "
+end
+
+--- The fields `over` and `steps` of s.kernel.
+---@param spec table
+---@return string
+function M.spec_text(spec)
+  local out = { '  over = { "' .. table.concat(spec.over, '", "') .. '" },\n  steps = {\n' }
+  for _, step in ipairs(spec.steps) do
+    local lines = {}
+    for k, statement in ipairs(step.body) do
+      lines[k] = "      " .. statement.cu:gsub("\n", "\n      ")
+    end
+    out[#out + 1] = ("    { %sbody = [[\n%s\n    ]] },\n"):format(values_text(step),
+      table.concat(lines, "\n"))
+  end
+  return table.concat(out) .. "  },\n"
+end
+
+-- ---- the reference ----
+
+local function loops(dims)
+  local out = {}
+  for k, dim in ipairs(dims) do
+    out[k] = ("  for (int64_t %s = 0; %s < n_%s; %s++)\n"):format(dim, dim, dim, dim)
+  end
+  return table.concat(out)
+end
+
+local function statements(step)
+  local out = {}
+  for k, statement in ipairs(step.body) do
+    out[k] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
+  end
+  return table.concat(out)
+end
+
+-- A value as a field of an output that reduces in this way.
+local function field_of(value)
+  return { type = value.type }
+end
+
+-- A step over the elements of a row. `p`: the printers of print_c.lua.
+local function over_row(spec, step, p)
+  local out, last = {}, {}
+  for _, value in ipairs(step.values) do
+    local f = field_of(value)
+    out[#out + 1] = ("  %s sum_%s = %s;\n"):format(p.accumulator(f), value.name,
+      p.start_value({ reduce = value.how }, f))
+    last[#last + 1] = p.add(value.how, f, "sum_" .. value.name, value.name)
+  end
+  out[#out + 1] = loops(spec.over) .. "  {\n"
+  for k, a in ipairs(spec.inputs) do
+    out[#out + 1] = p.load_input(a, k - 1)
+  end
+  for _, value in ipairs(step.values) do
+    out[#out + 1] = ("    %s %s;\n"):format(value.type.c, value.name)
+  end
+  for _, a in ipairs(step.outputs) do
+    out[#out + 1] = p.start_output(a, a.number)
+  end
+  out[#out + 1] = statements(step) .. table.concat(last)
+  for _, a in ipairs(step.outputs) do
+    out[#out + 1] = p.store_output(a, a.number)
+  end
+  out[#out + 1] = "  }\n"
+  for _, value in ipairs(step.values) do
+    out[#out + 1] = ("  const %s %s = (%s)sum_%s; (void)%s;\n"):format(value.type.c, value.name,
+      value.type.c, value.name, value.name)
+  end
+  return table.concat(out)
+end
+
+local function once_a_row(spec, step, p)
+  local out = {}
+  for _, value in ipairs(step.values) do
+    out[#out + 1] = ("  %s %s;\n"):format(value.type.c, value.name)
+  end
+  out[#out + 1] = "  {\n"
+  for _, a in ipairs(step.inputs) do
+    for k, input in ipairs(spec.inputs) do
+      out[#out + 1] = input == a and p.load_input(a, k - 1) or nil
+    end
+  end
+  for _, a in ipairs(step.outputs) do
+    out[#out + 1] = p.start_output(a, a.number)
+  end
+  out[#out + 1] = statements(step)
+  for _, a in ipairs(step.outputs) do
+    out[#out + 1] = p.store_output(a, a.number)
+  end
+  out[#out + 1] = "  }\n"
+  for _, value in ipairs(step.values) do
+    out[#out + 1] = ("  (void)%s;\n"):format(value.name)
+  end
+  return table.concat(out)
+end
+
+--- The loops over rows, with those over their elements.
+---@param spec table
+---@param p table printers of print_c.lua
+---@return string
+function M.c_text(spec, p)
+  for k, a in ipairs(spec.outputs) do
+    a.number = #spec.inputs + k - 1
+  end
+  local out = { loops(spec.kept), "  {\n" }
+  for _, step in ipairs(spec.steps) do
+    out[#out + 1] = (step.once and once_a_row or over_row)(spec, step, p)
+  end
+  return table.concat(out) .. "  }\n"
+end
+
+return M
