@@ -1,34 +1,8 @@
--- cuda: what strategies need whose template is a whole kernel.
+-- cuda: the generator, by which plans and templates of strategies name, type, move and write what a
+-- kernel holds. docs/strategies.md is its reference, with a whole strategy.
 --
--- A strategy file gives name, doc, applies, axes, facts, where (docs/strategies.md), a template and
--- plan(k, c). The plan makes a generator `g = cuda.new(k, "name", threads)`, asks it which access
--- path each operand has, and returns a table; everything in it is a name in the template:
---
---   local g = cuda.new(k, "copy", c.threads)
---   local a = g:vector(op, f, dim, c.vec)        how a vector of neighbours moves, or nil
---   g:require(condition); g:need_align(op, 16)   what must hold of extents and pointers
---   local p = { g = g, grid = kit.ceil_div(n, tile), doc = "..." , traffic = ... }
---   return g:plan(p)                             adds kernel, threads, requires, align
---
--- The plan has no `accesses`: sectors are counted from the compiled PTX. `static_shared_bytes` and
--- `shared_bytes` say what the template declares.
---
--- The template is CUDA: constants on top, device functions, the kernel. In it
---
---   $(g:types())            half floats and records, as far as the kernel has them
---   $(g:compute())          the function compute(...), the user's body for one element
---   $(g:head(bounds))       __global__ void ... name(parameters)
---   $(g:params(4)), $(g:arguments_text())   the same for a device function of the template
---   $(g:call(values))       compute(...) with a text for each array's name; outputs by reference
---   $(g:type(op, f))        C type of a field, of the whole record without f
---   $(g:place(op, f, with)), $(g:address(op, f, with))   a[row * n_col + col], and where it lies
---   $(g:text(e))            an expression
---
--- Functions of templates/device need no include: a kernel carries those that its text mentions.
 -- Names cannot meet: user's names that the template's text or the library takes too get a `_` in
--- the kernel (the function compute has them as they are), and so do names from g:name(wanted), by
--- which Lua gets names for what it declares. `with` is a list for E.subst: how the kernel calls the
--- index of a dimension there, as { k.index[1], cuda.var("at.row") }.
+-- the kernel (the function compute has them as they are), and so do names from g:name(wanted).
 local cuda = {}
 
 local declare = require "sectile.declare"

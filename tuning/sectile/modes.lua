@@ -19,22 +19,8 @@
 -- read through one has the array's value in its offset, as a variable, and strides of its own
 -- beside that: table[pick[i // 16], i % 16, j] has stride 0 along i1.
 --
--- What the view promises strategies:
---
---   dims, index, extents, reduced    by mode: name, variable, extent (over the user's extents), is
---                                    it one that the outputs lack
---   from                             by mode: the user's dimensions that it comes from
---   sizes                            by tuned size, then by mode: the extent
---   extent_vars, extent_names        the user's extents: the kernel's parameters
---   given                            by tuned size: their values, as E.eval takes them
---   operands                         offset, at, element, index, extent, taps as in the user's
---                                    view, over modes
---   requires, multiples              conditions over extents; those of them that say of an extent
---                                    that it is a multiple of a number: list of { extent, number }
---   user, place                      the kernel over the user's dimensions; by dimension of it, its
---                                    index over modes
---   body, component_body             declare in front the dimensions that they name and that are no
---                                    mode any more; so a body names a mode exactly if it needs it
+-- What the view promises strategies is in docs/strategies.md. Bodies declare in front the dimensions
+-- that they name and that are no mode any more; so a body names a mode exactly if it needs it.
 --
 -- The fastest mode of the first output is the last (of the largest input in a reduction). Offsets
 -- are affine in the modes unless a layout or a place is not (swizzles, `i // 2` of an odd extent):
