@@ -19,8 +19,9 @@
 -- read through one has the array's value in its offset, as a variable, and strides of its own
 -- beside that: table[pick[i // 16], i % 16, j] has stride 0 along i1.
 --
--- What the view promises strategies is in docs/strategies.md. Bodies declare in front the dimensions
--- that they name and that are no mode any more; so a body names a mode exactly if it needs it.
+-- What the view promises strategies is in docs/strategies.md. Bodies declare in front the
+-- dimensions that they name and that are no mode any more; so a body names a mode exactly if it
+-- needs it.
 --
 -- The fastest mode of the first output is the last (of the largest input in a reduction). Offsets
 -- are affine in the modes unless a layout or a place is not (swizzles, `i // 2` of an odd extent):
