@@ -99,10 +99,6 @@ static inline bool expr_is_truth(const sct_expr_pool *pool, sct_expr e) {
   return pool->nodes[e].range.lo >= 0 && pool->nodes[e].range.hi <= 1;
 }
 
-/* ---- values (expr_eval.c) */
-
-int64_t expr_combine(sct_expr_op op, int64_t a, int64_t b); /* MIN .. NE */
-
 /* ---- sums and products (expr_sum.c) */
 
 #define EXPR_INLINE_TERMS 16

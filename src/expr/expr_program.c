@@ -127,17 +127,10 @@ static int64_t divide(sct_expr_op op, int64_t a, int64_t b) {
 }
 
 static int64_t combine(sct_expr_op op, int64_t a, int64_t b) {
-  switch (op) {
-  case SCT_EXPR_DIV:
-  case SCT_EXPR_MOD:
-    return divide(op, a, b);
-  case SCT_EXPR_AND:
-    return a != 0 && b != 0;
-  case SCT_EXPR_OR:
-    return a != 0 || b != 0;
-  default:
-    return op == EXPR_PROD ? wrap_madd(a, b, 0) : expr_combine(op, a, b);
+  if (op == EXPR_PROD) {
+    return wrap_madd(a, b, 0);
   }
+  return op == SCT_EXPR_DIV || op == SCT_EXPR_MOD ? divide(op, a, b) : sct_expr_combine(op, a, b);
 }
 
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values) {

@@ -167,29 +167,6 @@ static int op_tostring(lua_State *L) {
 
 /* ---- functions that take integers too ---- */
 
-static lua_Integer apply(sct_expr_op op, lua_Integer a, lua_Integer b) {
-  switch (op) {
-  case SCT_EXPR_MIN:
-    return a < b ? a : b;
-  case SCT_EXPR_MAX:
-    return a > b ? a : b;
-  case SCT_EXPR_XOR:
-    return a ^ b;
-  case SCT_EXPR_LT:
-    return a < b;
-  case SCT_EXPR_LE:
-    return a <= b;
-  case SCT_EXPR_EQ:
-    return a == b;
-  case SCT_EXPR_NE:
-    return a != b;
-  case SCT_EXPR_AND:
-    return a != 0 && b != 0;
-  default:
-    return a != 0 || b != 0;
-  }
-}
-
 /* Upvalue: the operation. min and max take any number of arguments, the others two. */
 static int fn_binary(lua_State *L) {
   const sct_expr_op op = (sct_expr_op)lua_tointeger(L, lua_upvalueindex(1));
@@ -206,7 +183,7 @@ static int fn_binary(lua_State *L) {
   if (plain) {
     lua_Integer value = lua_tointeger(L, 1);
     for (int k = 2; k <= n; k++) {
-      value = apply(op, value, lua_tointeger(L, k));
+      value = sct_expr_combine(op, value, lua_tointeger(L, k));
     }
     lua_pushinteger(L, value);
     return 1;

@@ -65,22 +65,6 @@ static void call_layout(lua_State *L, const trace *t) {
   lua_remove(L, idx);
 }
 
-static void push_exprs(lua_State *L, const sct_expr *e, int n) {
-  lua_createtable(L, n, 0);
-  for (int k = 0; k < n; k++) {
-    sct_script_push_expr(L, e[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
-}
-
-static void push_integers(lua_State *L, const int64_t *values, int n) {
-  lua_createtable(L, n, 0);
-  for (int k = 0; k < n; k++) {
-    lua_pushinteger(L, values[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
-}
-
 static sct_expr take_result(lua_State *L, const trace *t, const char *what) {
   const sct_expr e = sct_script_to_expr(L, -1);
   if (e == SCT_EXPR_NONE) {
@@ -95,8 +79,8 @@ static sct_expr take_result(lua_State *L, const trace *t, const char *what) {
 /* The formula: the layout's functions on the array's index variables. */
 static void trace_symbolic(lua_State *L, sct_spec *spec, const trace *t) {
   const int n_fields = t->op->record.n_fields;
-  push_exprs(L, t->op->index, t->op->n_dims);
-  push_exprs(L, t->op->extent, t->op->n_dims);
+  sct_script_push_exprs(L, t->op->index, t->op->n_dims);
+  sct_script_push_exprs(L, t->op->extent, t->op->n_dims);
   call_layout(L, t);
   t->layout->bytes = take_result(L, t, "bytes");
   t->layout->element = SCT_ARENA_NEW(&spec->arena, sct_expr, n_fields);
@@ -110,8 +94,8 @@ static void trace_symbolic(lua_State *L, sct_spec *spec, const trace *t) {
 /* Compares the formula with the functions' own numbers for one element. */
 static void compare_element(lua_State *L, const sct_spec *spec, const trace *t,
                             const sct_expr_env *env, const int64_t *idx, const int64_t *extent) {
-  push_integers(L, idx, t->op->n_dims);
-  push_integers(L, extent, t->op->n_dims);
+  sct_script_push_integers(L, idx, t->op->n_dims);
+  sct_script_push_integers(L, extent, t->op->n_dims);
   call_layout(L, t);
   for (int f = -1; f < t->op->record.n_fields; f++) {
     if (f >= 0) {

@@ -47,6 +47,13 @@ void sct_script_sort(lua_State *L, int list, int64_t n, int less);
  * others: C loops over lengths that metamethods make up would have no end. */
 int64_t sct_script_plain_length(lua_State *L, int idx);
 
+/* Refuses keys of the table at the top that are no legal ones, with the nearest of these: in line 1
+ * of `file`, or where the call stands if that is NULL. `what` it is. */
+void sct_script_check_keys(lua_State *L, const char *file, const char *what,
+                           const char *const *legal, int n_legal);
+void sct_script_push_exprs(lua_State *L, const sct_expr *e, int n); /* a list of them */
+void sct_script_push_integers(lua_State *L, const int64_t *values, int n);
+
 /* The functions that script_api.def registers: std_* in script_std.c, lib_* in script_lib.c, core_*
  * in script_core.c. */
 #define SCT_API_OWN(library, name, function) int sct_script_##function(lua_State *L);

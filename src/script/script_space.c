@@ -34,30 +34,6 @@ static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, co
   return text;
 }
 
-/* Unknown keys are typos: say so, with the nearest legal one. The table is at the top. */
-static void check_keys(lua_State *L, const char *file, const char *what, const char *const *legal,
-                       int n_legal) {
-  const int table = lua_gettop(L);
-  sct_script_push_sorted_keys(L, table);
-  for (lua_Integer n = 1; lua_rawgeti(L, table + 1, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
-    if (lua_type(L, -1) != LUA_TSTRING) {
-      continue;
-    }
-    const char *key = lua_tostring(L, -1);
-    bool known = false;
-    for (int k = 0; k < n_legal; k++) {
-      known |= strcmp(key, legal[k]) == 0;
-    }
-    if (!known) {
-      sct_str *scratch = &sct_sandbox_of(L)->scratch;
-      sct_str_clear(scratch);
-      sct_str_suggest(scratch, key, legal, n_legal);
-      sct_script_raise_at(L, file, 1, "unknown field '%s' in %s%s", key, what, sct_str_c(scratch));
-    }
-  }
-  lua_settop(L, table);
-}
-
 static void read_value(lua_State *L, reader *r, const char *file, const char *axis,
                        sct_axis_value *value) {
   sct_arena *arena = &r->space->arena;
@@ -107,7 +83,7 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
     sct_script_raise_at(L, file, 1, "an axis is a table { name, values }, not a %s",
                         luaL_typename(L, -1));
   }
-  check_keys(L, file, "an axis", legal, SCT_COUNT(legal));
+  sct_script_check_keys(L, file, "an axis", legal, SCT_COUNT(legal));
   lua_geti(L, -1, 1);
   if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
     sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
@@ -346,7 +322,7 @@ static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
   static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",   "where",
                                       "facts", "template", "plan",    "reduces", "splits", "steps"};
   sct_arena *arena = &r->space->arena;
-  check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
+  sct_script_check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
   strategy->name = opt_text(L, arena, strategy->file, "name");
   strategy->doc = opt_text(L, arena, strategy->file, "doc");
   strategy->template_name = opt_text(L, arena, strategy->file, "template");

@@ -54,6 +54,46 @@ void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char *
   lua_pop(L, 1);
 }
 
+void sct_script_check_keys(lua_State *L, const char *file, const char *what,
+                           const char *const *legal, int n_legal) {
+  const int table = lua_gettop(L);
+  sct_script_push_sorted_keys(L, table);
+  for (lua_Integer n = 1; lua_rawgeti(L, table + 1, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
+    const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    bool known = key == NULL;
+    for (int k = 0; k < n_legal && !known; k++) {
+      known = strcmp(key, legal[k]) == 0;
+    }
+    if (!known) {
+      sct_str *text = &sct_sandbox_of(L)->scratch;
+      sct_str_clear(text);
+      sct_str_printf(text, "unknown field '%s' in %s", key, what);
+      sct_str_suggest(text, key, legal, n_legal);
+      if (file) {
+        sct_script_raise_at(L, file, 1, "%s", sct_str_c(text));
+      }
+      luaL_error(L, "%s", sct_str_c(text));
+    }
+  }
+  lua_settop(L, table);
+}
+
+void sct_script_push_exprs(lua_State *L, const sct_expr *e, int n) {
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    sct_script_push_expr(L, e[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
+void sct_script_push_integers(lua_State *L, const int64_t *values, int n) {
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    lua_pushinteger(L, values[k]);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
 void sct_script_push_module_function(lua_State *L, const char *module, const char *name) {
   lua_pushcfunction(L, sct_script_push_module);
   lua_pushstring(L, module);

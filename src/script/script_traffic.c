@@ -37,36 +37,17 @@ static bool get_flag(lua_State *L, int t, const char *name, bool otherwise) {
   return value;
 }
 
-static void check_fields(lua_State *L, int t) {
-  static const char *const legal[] = {"operand", "width", "bytes", "sectors",
-                                      "lines",   "store", "bulk"};
-  sct_script_push_sorted_keys(L, t);
-  const int keys = lua_gettop(L);
-  for (lua_Integer n = 1; lua_rawgeti(L, keys, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
-    const char *const key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    bool known = false;
-    for (int k = 0; k < SCT_COUNT(legal); k++) {
-      known = known || strcmp(key, legal[k]) == 0;
-    }
-    if (!known) {
-      luaL_error(L,
-                 "unknown field '%s' in a plan's 'traffic'; an operand has 'operand', 'width', "
-                 "'bytes', 'sectors', 'lines', 'store' and 'bulk'",
-                 key);
-    }
-  }
-  lua_settop(L, keys - 1);
-}
-
 /* { operand = n, width = bytes a lane, bytes = expr, sectors = expr, lines = expr, store = bool,
  * bulk = bool } at the top */
 static void read_operand(lua_State *L, const sct_spec *spec, sct_kernel_code *code) {
+  static const char *const legal[] = {"operand", "width", "bytes", "sectors",
+                                      "lines",   "store", "bulk"};
   const int t = lua_gettop(L);
   if (!lua_istable(L, t)) {
     luaL_error(L, "an operand in a plan's 'traffic' is a table { operand, width }, not a %s",
                luaL_typename(L, t));
   }
-  check_fields(L, t);
+  sct_script_check_keys(L, NULL, "a plan's 'traffic'", legal, SCT_COUNT(legal));
   const int op = (int)get_number(L, t, "operand", spec->n_operands) - 1;
   if (code->traffic[op].width > 0) {
     luaL_error(L, "operand %d stands in a plan's 'traffic' twice", op + 1);

@@ -1,5 +1,6 @@
 /* The kernel as strategies and templates see it: plain tables of names, sizes and expressions,
  * which tuning/sectile/modes.lua rewrites over canonical modes. Strategies never see C data. */
+#include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
 /* ---- the expression library --------------------------------------------------------------------
@@ -31,12 +32,18 @@ static int expr_raw(lua_State *L) {
 
 #define MAX_PAIRS 64
 
+/* How many pairs the list at 2 has. */
+static int count_pairs(lua_State *L) {
+  luaL_checktype(L, 2, LUA_TTABLE);
+  const lua_Integer n = luaL_len(L, 2) / 2;
+  luaL_argcheck(L, n <= MAX_PAIRS, 2, "too many variables");
+  return (int)n;
+}
+
 /* E.subst(e, { var, with, var, with, ... }); instead of a variable any part of e */
 static int expr_subst(lua_State *L) {
   const sct_expr e = sct_script_check_expr(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
-  const lua_Integer n = luaL_len(L, 2) / 2;
-  luaL_argcheck(L, n <= MAX_PAIRS, 2, "too many substitutions");
+  const int n = count_pairs(L);
   sct_expr vars[MAX_PAIRS], with[MAX_PAIRS];
   for (lua_Integer k = 0; k < n; k++) {
     lua_geti(L, 2, 2 * k + 1);
@@ -45,7 +52,7 @@ static int expr_subst(lua_State *L) {
     with[k] = sct_script_check_expr(L, -1);
     lua_pop(L, 2);
   }
-  sct_script_push_expr(L, sct_expr_subst(pool_of(L), e, vars, with, (int)n));
+  sct_script_push_expr(L, sct_expr_subst(pool_of(L), e, vars, with, n));
   return 1;
 }
 
@@ -113,11 +120,7 @@ static int expr_divisor(lua_State *L) {
 static int expr_vars(lua_State *L) {
   sct_expr vars[MAX_PAIRS];
   const int n = sct_expr_vars(pool_of(L), sct_script_check_expr(L, 1), vars, MAX_PAIRS);
-  lua_createtable(L, n, 0);
-  for (int k = 0; k < n && k < MAX_PAIRS; k++) {
-    sct_script_push_expr(L, vars[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
+  sct_script_push_exprs(L, vars, n < MAX_PAIRS ? n : MAX_PAIRS);
   return 1;
 }
 
@@ -128,11 +131,7 @@ static int expr_quotients(lua_State *L) {
       sct_expr_quotients(pool_of(L), sct_script_check_expr(L, 1), dividend, divisor, MAX_PAIRS);
   lua_createtable(L, n, 0);
   for (int k = 0; k < n && k < MAX_PAIRS; k++) {
-    lua_createtable(L, 2, 0);
-    sct_script_push_expr(L, dividend[k]);
-    lua_rawseti(L, -2, 1);
-    sct_script_push_expr(L, divisor[k]);
-    lua_rawseti(L, -2, 2);
+    sct_script_push_exprs(L, (const sct_expr[]){dividend[k], divisor[k]}, 2);
     lua_rawseti(L, -2, k + 1);
   }
   return 1;
@@ -141,11 +140,9 @@ static int expr_quotients(lua_State *L) {
 /* E.eval(e, { var, value, ... }) -> integer */
 static int expr_eval(lua_State *L) {
   const sct_expr e = sct_script_check_expr(L, 1);
-  luaL_checktype(L, 2, LUA_TTABLE);
   sct_expr vars[MAX_PAIRS];
   int64_t values[MAX_PAIRS], value;
-  const lua_Integer n = luaL_len(L, 2) / 2;
-  luaL_argcheck(L, n <= MAX_PAIRS, 2, "too many values");
+  const int n = count_pairs(L);
   for (lua_Integer k = 0; k < n; k++) {
     lua_geti(L, 2, 2 * k + 1);
     lua_geti(L, 2, 2 * k + 2);
@@ -153,7 +150,7 @@ static int expr_eval(lua_State *L) {
     values[k] = luaL_checkinteger(L, -1);
     lua_pop(L, 2);
   }
-  const sct_expr_env env = {.vars = vars, .values = values, .n = (int)n};
+  const sct_expr_env env = {.vars = vars, .values = values, .n = n};
   sct_error err;
   if (sct_expr_eval(pool_of(L), e, &env, &value, &err) != SCT_OK) {
     return luaL_error(L, "%s", err.text);
@@ -224,14 +221,6 @@ static void set_expr(lua_State *L, const char *key, sct_expr e) {
   lua_setfield(L, -2, key);
 }
 
-static void push_expr_list(lua_State *L, const sct_expr *list, int n) {
-  lua_createtable(L, n, 0);
-  for (int k = 0; k < n; k++) {
-    sct_script_push_expr(L, list[k]);
-    lua_rawseti(L, -2, k + 1);
-  }
-}
-
 static void push_string_list(lua_State *L, const char *const *list, int n) {
   lua_createtable(L, n, 0);
   for (int k = 0; k < n; k++) {
@@ -274,11 +263,7 @@ static void push_taps(lua_State *L, const sct_operand *op) {
   for (int k = 0; k < op->n_taps; k++) {
     lua_createtable(L, 0, 2);
     set_string(L, "name", op->taps[k].name);
-    lua_createtable(L, op->n_dims, 0);
-    for (int d = 0; d < op->n_dims; d++) {
-      lua_pushinteger(L, op->taps[k].delta[d]);
-      lua_rawseti(L, -2, d + 1);
-    }
+    sct_script_push_integers(L, op->taps[k].delta, op->n_dims);
     lua_setfield(L, -2, "delta");
     lua_rawseti(L, -2, k + 1);
   }
@@ -302,15 +287,15 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_expr(L, "bytes", chosen->bytes);
   push_record(L, &operand->record);
   lua_setfield(L, -2, "record");
-  push_expr_list(L, chosen->offset, operand->record.n_fields);
+  sct_script_push_exprs(L, chosen->offset, operand->record.n_fields);
   lua_setfield(L, -2, "offset");
-  push_expr_list(L, operand->at, operand->n_dims);
+  sct_script_push_exprs(L, operand->at, operand->n_dims);
   lua_setfield(L, -2, "at");
-  push_expr_list(L, operand->extent, operand->n_dims);
+  sct_script_push_exprs(L, operand->extent, operand->n_dims);
   lua_setfield(L, -2, "extent");
-  push_expr_list(L, chosen->element, operand->record.n_fields);
+  sct_script_push_exprs(L, chosen->element, operand->record.n_fields);
   lua_setfield(L, -2, "element"); /* the offset over `index`, the array's own indices */
-  push_expr_list(L, operand->index, operand->n_dims);
+  sct_script_push_exprs(L, operand->index, operand->n_dims);
   lua_setfield(L, -2, "index");
   push_taps(L, operand);
   lua_setfield(L, -2, "taps");
@@ -328,11 +313,7 @@ static void push_sizes(lua_State *L, const sct_spec *spec, const bool *sizes) {
     if (sizes && !sizes[size]) {
       continue;
     }
-    lua_createtable(L, spec->n_extents, 0);
-    for (int k = 0; k < spec->n_extents; k++) {
-      lua_pushinteger(L, spec->sizes[size].extent[k]);
-      lua_rawseti(L, -2, k + 1);
-    }
+    sct_script_push_integers(L, spec->sizes[size].extent, spec->n_extents);
     lua_rawseti(L, -2, ++n);
   }
 }
@@ -414,11 +395,11 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   lua_setfield(L, -2, "reduced");
   push_string_list(L, spec->dims, spec->n_dims);
   lua_setfield(L, -2, "dims");
-  push_expr_list(L, spec->dim_var, spec->n_dims);
+  sct_script_push_exprs(L, spec->dim_var, spec->n_dims);
   lua_setfield(L, -2, "index");
   push_string_list(L, spec->extent_names, spec->n_extents);
   lua_setfield(L, -2, "extent_names");
-  push_expr_list(L, spec->extent_var, spec->n_extents);
+  sct_script_push_exprs(L, spec->extent_var, spec->n_extents);
   lua_setfield(L, -2, "extents");
   push_sizes(L, spec, sizes);
   lua_setfield(L, -2, "sizes");
