@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /* ---- words that mean something */
 
 static const char *const opcodes[] = {
-#define PTX_ALU(op, sub, type, fn, sig, attrs, undef) op "." sub "." #type,
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef) op "." sub,
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
 #define PTX_OP(op, decode) op,

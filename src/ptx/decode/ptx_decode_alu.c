@@ -6,16 +6,15 @@
 #include <string.h>
 
 typedef struct alu_row {
-  const char *op, *sub;
-  ptx_type type;
+  const char *op, *sub, *types;
   ptx_fn fn;
   const char *sig, *attrs;
   ptx_undef undef;
 } alu_row;
 
 static const alu_row alu_rows[] = {
-#define PTX_ALU(op, sub, type, fn, sig, attrs, undef)                                              \
-  {op, sub, PTX_T_##type, sct_ptx_op_##fn, sig, attrs, PTX_UNDEF_##undef},
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef)                                             \
+  {op, sub, types, sct_ptx_op_##fn, sig, attrs, PTX_UNDEF_##undef},
 #include "ptx_alu.def"
 #undef PTX_ALU
 };
@@ -71,7 +70,9 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
 }
 
 /* What a letter of a row demands: a modifier's own letter. */
-static const struct { char letter, needs; } demands[] = {{'!', 'R'}, {'X', 'X'}, {'F', 'Z'}};
+static const struct {
+  char letter, needs;
+} demands[] = {{'!', 'R'}, {'X', 'X'}, {'F', 'Z'}, {'c', 'C'}, {'s', 'S'}};
 
 static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
   for (int i = 0; i < SCT_COUNT(demands); i++) {
@@ -108,10 +109,12 @@ static void move_type_last(ptx_inst *inst) {
 }
 
 static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
+  const char *name = sct_ptx_type_name(mods->type);
+  const ptx_span type = {name, (int)strlen(name)};
   for (int i = 0; i < SCT_COUNT(alu_rows); i++) {
     const alu_row *r = &alu_rows[i];
-    if (r->type == mods->type && sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
-        attrs_allowed(r->attrs, mods)) {
+    if (sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
+        sct_ptx_span_in(type, r->types) && attrs_allowed(r->attrs, mods)) {
       return r;
     }
   }

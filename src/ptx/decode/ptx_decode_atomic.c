@@ -376,25 +376,10 @@ static const struct {
     {"fence", "proxy.tensormap::generic.acquire", ANY_SCOPE, 0, 2},
 };
 
-/* Whether `word` is one of the blank-separated words of `list`; no word is the empty list. */
-static bool in_list(const char *list, ptx_span word) {
-  if (word.len == 0) {
-    return *list == '\0';
-  }
-  while (*list != '\0') {
-    const size_t n = strcspn(list, " ");
-    if (n == (size_t)word.len && memcmp(list, word.p, n) == 0) {
-      return true;
-    }
-    list += n + (list[n] == ' ');
-  }
-  return false;
-}
-
 static int find_fence(const ptx_dec *d, ptx_span kind, ptx_span scope) {
   for (int i = 0; i < SCT_COUNT(fences); i++) {
     if (sct_ptx_span_is(d->inst->mods[0], fences[i].op) && sct_ptx_span_is(kind, fences[i].kind) &&
-        in_list(fences[i].scopes, scope)) {
+        (scope.len == 0 ? fences[i].scopes[0] == '\0' : sct_ptx_span_in(scope, fences[i].scopes))) {
       return i;
     }
   }
@@ -407,7 +392,7 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
   const int n = d->inst->n_mods;
   const ptx_span *mods = d->inst->mods, none = {"", 0};
   const ptx_span last = n > 1 ? mods[n - 1] : none;
-  const bool scoped = in_list(ANY_SCOPE " gl", last);
+  const bool scoped = sct_ptx_span_in(last, ANY_SCOPE " gl");
   const int n_kind = n - 1 - scoped; /* modifiers before the scope; they stand together */
   const ptx_span kind = {n_kind > 0 ? mods[1].p : "",
                          n_kind > 0 ? (int)(mods[n_kind].p + mods[n_kind].len - mods[1].p) : 0};
@@ -426,6 +411,6 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
   const bool proxy = fences[f].sync == PTX_SYNC_PROXY;
   sct_ptx_dec_put(d, (ptx_uop){.fn = proxy ? sct_ptx_op_fence_async : sct_ptx_op_fence,
                                .sync = fences[f].sync});
-  d->code->orders_blocks |= fences[f].sync != 0 && in_list("gl gpu sys", last);
+  d->code->orders_blocks |= fences[f].sync != 0 && sct_ptx_span_in(last, "gl gpu sys");
   return true;
 }

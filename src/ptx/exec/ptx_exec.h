@@ -519,7 +519,7 @@ void sct_ptx_barrier_stuck(ptx_exec *x);
 
 /* ---- micro-operations */
 
-#define PTX_ALU(op, sub, type, fn, sig, attrs, undef)                                              \
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef)                                             \
   void sct_ptx_op_##fn(ptx_exec *x, const ptx_uop *u);
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU

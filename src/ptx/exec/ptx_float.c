@@ -379,35 +379,16 @@ void sct_ptx_op_max_f32(ptx_exec *x, const ptx_uop *u) {
 OP64(min_f64, min64(x, y))
 OP64(max_f64, max64(x, y))
 
-#define TESTP32(name, expr)                                                                        \
-  void sct_ptx_op_testp_##name##_f32(ptx_exec *e, const ptx_uop *u) {                              \
-    const float *a = ptx_rf32(e, u->a);                                                            \
+#define TESTP(name, type, lane, expr)                                                              \
+  void sct_ptx_op_testp_##name##_##type(ptx_exec *e, const ptx_uop *u) {                           \
     uint32_t m = 0;                                                                                \
     LANES(i) {                                                                                     \
-      const float x = a[i];                                                                        \
+      const lane x = ptx_r##type(e, u->a)[i];                                                      \
       m |= (uint32_t)((expr) != 0) << i;                                                           \
     }                                                                                              \
     ptx_put_pred(e, u, m);                                                                         \
   }
-#define TESTP64(name, expr)                                                                        \
-  void sct_ptx_op_testp_##name##_f64(ptx_exec *e, const ptx_uop *u) {                              \
-    const double *a = ptx_rf64(e, u->a);                                                           \
-    uint32_t m = 0;                                                                                \
-    LANES(i) {                                                                                     \
-      const double x = a[i];                                                                       \
-      m |= (uint32_t)((expr) != 0) << i;                                                           \
-    }                                                                                              \
-    ptx_put_pred(e, u, m);                                                                         \
-  }
-TESTP32(finite, isfinite(x))
-TESTP32(infinite, isinf(x))
-TESTP32(number, !isnan(x))
-TESTP32(nan, isnan(x))
-TESTP32(normal, isnormal(x) || x == 0) /* PTX counts zero as normal */
-TESTP32(subnormal, fpclassify(x) == FP_SUBNORMAL)
-TESTP64(finite, isfinite(x))
-TESTP64(infinite, isinf(x))
-TESTP64(number, !isnan(x))
-TESTP64(nan, isnan(x))
-TESTP64(normal, isnormal(x) || x == 0)
-TESTP64(subnormal, fpclassify(x) == FP_SUBNORMAL)
+#define PTX_TESTP(name, expr) TESTP(name, f32, float, expr) TESTP(name, f64, double, expr)
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef)
+#include "ptx/decode/ptx_alu.def"
+#undef PTX_ALU

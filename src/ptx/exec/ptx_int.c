@@ -1,33 +1,234 @@
-/* Integer and bit operations, 32 lanes at a time. Results are computed for all lanes and kept for
- * the active ones: none of these can fail, and straight loops become vector code. */
+/* Integer operations, 32 lanes at a time: what the expressions of ptx_alu.def call, and the
+ * functions that are made of them. Results are computed for all lanes and kept for the active ones:
+ * none of these can fail, and straight loops become vector code. */
 #include "ptx/exec/ptx_lanes.h"
 
-/* name, type of the operands as read, expression on x, y, z */
-#define IN1(T, bits)             LANE_IN(x, T, bits, a)
-#define IN2(T, bits)             IN1(T, bits) LANE_IN(y, T, bits, b)
-#define IN3(T, bits)             IN2(T, bits) LANE_IN(z, T, bits, c)
-#define UNARY32(name, T, expr)   LANE_OP(name, 32, IN1(T, 32), expr)
-#define UNARY64(name, T, expr)   LANE_OP(name, 64, IN1(T, 64), expr)
-#define BINARY32(name, T, expr)  LANE_OP(name, 32, IN2(T, 32), expr)
-#define BINARY64(name, T, expr)  LANE_OP(name, 64, IN2(T, 64), expr)
-#define TERNARY32(name, T, expr) LANE_OP(name, 32, IN3(T, 32), expr)
-#define TERNARY64(name, T, expr) LANE_OP(name, 64, IN3(T, 64), expr)
-/* 64 bits shifted or cut by 32-bit operands */
-#define BINARY64BY32(name, T, expr) LANE_OP(name, 64, IN1(T, 64) LANE_IN(y, uint32_t, 32, b), expr)
-#define WIDE(name, T, expr)         LANE_OP(name, 64, IN2(T, 32), expr)
-#define WIDE3(name, T, expr)                                                                       \
-  LANE_OP(name, 64, IN2(T, 32) LANE_IN(z, uint64_t, 64, c), (uint64_t)(expr) + z)
+__extension__ typedef unsigned __int128 wide_u64;
+__extension__ typedef __int128 wide_s64;
 
-/* ---- add, sub, mul with carries. The carry is one bit a lane, kept with the warp. */
-
-static void put_carry(ptx_exec *x, const ptx_uop *u, uint32_t out) {
-  if (u->flags & PTX_F_CC) {
-    x->warp->carry = (x->warp->carry & ~x->mask) | (out & x->mask);
-  }
+static uint64_t mulhi_s64(uint64_t x, uint64_t y) {
+  return (uint64_t)((wide_s64)(int64_t)x * (int64_t)y >> 64);
+}
+static uint32_t mulhi_s32(uint64_t x, uint64_t y) {
+  return (uint32_t)((uint64_t)((int64_t)(int32_t)x * (int32_t)y) >> 32);
+}
+static uint32_t clamp_s32(int64_t v) {
+  return (uint32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
 }
 
-/* over x, y, z and the carry k in a type that holds the whole sum s */
-#define CARRY(name, bits, T, sum, carry_out)                                                       \
+/* 24-bit operands; sign extension by shifting up and down again */
+#define U24(v) ((uint64_t)((v)&0xffffff))
+#define S24(v) ((uint64_t)(int64_t)((int32_t)((uint32_t)(v) << 8) >> 8))
+
+/* Division by zero gives all ones and the dividend, as the hardware sequences do; compilers compute
+ * such quotients where nobody uses them. */
+static uint64_t div_s(int64_t x, int64_t y) {
+  return y == 0 ? UINT64_MAX : y == -1 ? 0 - (uint64_t)x : (uint64_t)(x / y);
+}
+static uint64_t rem_s(int64_t x, int64_t y) {
+  return y == 0 ? (uint64_t)x : y == -1 ? 0 : (uint64_t)(x % y);
+}
+static uint64_t distance(int64_t x, int64_t y) {
+  return x < y ? (uint64_t)y - (uint64_t)x : (uint64_t)x - (uint64_t)y;
+}
+
+#define RELU(v) ((u->flags & PTX_F_RELU) && (v) < 0 ? 0 : (v))
+#define PAIR    ((uint64_t)y << 32 | x) /* of a funnel shift */
+
+/* ---- prmt: byte k of the result is byte (selector nibble k & 7) of (b:a), or its sign replicated
+ */
+
+static uint32_t prmt_byte(uint64_t pair, unsigned nibble) {
+  const uint32_t byte = (uint32_t)(pair >> 8 * (nibble & 7)) & 0xff;
+  return nibble & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
+}
+
+static uint32_t prmt(uint32_t x, uint32_t y, uint32_t selector) {
+  const uint64_t pair = (uint64_t)y << 32 | x;
+  uint32_t out = 0;
+  for (int k = 0; k < 4; k++) {
+    out |= prmt_byte(pair, selector >> 4 * k & 15) << 8 * k;
+  }
+  return out;
+}
+
+/* The named modes as selectors, by the lower two bits of c. */
+static uint32_t prmt_mode(uint32_t x, uint32_t y, uint32_t c, int mode) {
+  static const uint16_t selectors[][4] = {
+      {0x3210, 0x4321, 0x5432, 0x6543} /* f4e */, {0x5670, 0x6701, 0x7012, 0x0123} /* b4e */,
+      {0x0000, 0x1111, 0x2222, 0x3333} /* rc8 */, {0x3210, 0x3211, 0x3222, 0x3333} /* ecl */,
+      {0x0000, 0x1110, 0x2210, 0x3210} /* ecr */, {0x1010, 0x3232, 0x1010, 0x3232} /* rc16 */};
+  return prmt(x, y, selectors[mode][c & 3]);
+}
+
+/* ---- bit fields: position and length are the lowest 8 bits of their operands */
+
+/* `width` 32 or 64. Signed: the field's uppermost bit fills; beyond the value its sign bit does. */
+static uint64_t bfe(uint64_t x, uint64_t pos, uint64_t len, unsigned width, bool is_signed) {
+  pos &= 0xff;
+  len &= 0xff;
+  if (len == 0) {
+    return 0;
+  }
+  const uint64_t msb = width - 1;
+  const uint64_t top = pos + len - 1 < msb ? pos + len - 1 : msb;
+  const uint64_t fill = is_signed && (x >> top & 1) ? UINT64_MAX : 0;
+  if (pos > msb) {
+    return fill;
+  }
+  const uint64_t n = top - pos + 1;
+  const uint64_t mask = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+  return (x >> pos & mask) | (fill & ~mask);
+}
+
+static uint64_t bfi(uint64_t field, uint64_t into, uint64_t pos, uint64_t len, unsigned width) {
+  pos &= 0xff;
+  len &= 0xff;
+  if (pos >= width || len == 0) {
+    return into;
+  }
+  const uint64_t n = len > width - pos ? width - pos : len;
+  const uint64_t mask = (n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1) << pos;
+  return (field << pos & mask) | (into & ~mask);
+}
+
+static uint32_t bmsk(uint32_t start, uint32_t width) {
+  return (uint32_t)bfi(UINT64_MAX, 0, start > 255 ? 255 : start, width > 32 ? 32 : width, 32);
+}
+
+/* Keeps the lower n bits and extends them. */
+static uint32_t szext(uint32_t x, uint32_t n, bool is_signed) {
+  return n == 0 ? 0 : n > 31 ? x : (uint32_t)bfe(x, 0, n, 32, is_signed);
+}
+
+/* ---- single bits */
+
+static uint32_t brev32(uint32_t x) {
+  x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
+  x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
+  x = (x >> 4 & 0x0f0f0f0f) | (x & 0x0f0f0f0f) << 4;
+  return __builtin_bswap32(x);
+}
+static uint64_t brev64(uint64_t x) {
+  return (uint64_t)brev32((uint32_t)x) << 32 | brev32((uint32_t)(x >> 32));
+}
+
+/* Position of the uppermost 1, all ones if there is none; the same as a shift that brings it to
+ * `msb`. */
+static uint32_t top_bit(uint64_t x) {
+  return x == 0 ? PTX_ALL : 63 - (uint32_t)__builtin_clzll(x);
+}
+static uint32_t to_top(uint64_t x, uint32_t msb) {
+  return x == 0 ? PTX_ALL : msb - top_bit(x);
+}
+#define MAGNITUDE(x) ((x) < 0 ? ~(x) : (x)) /* bits that differ from the sign */
+
+/* Position of the n-th set bit from `base` on, upwards for n > 0, downwards for n < 0. */
+static uint32_t fns(uint32_t mask, uint32_t base, int32_t n) {
+  if (base > 31) {
+    return PTX_ALL;
+  }
+  if (n == 0) {
+    return mask >> base & 1 ? base : PTX_ALL;
+  }
+  const int step = n > 0 ? 1 : -1;
+  int64_t left = n > 0 ? n : -(int64_t)n;
+  for (int at = (int)base; at >= 0 && at < 32; at += step) {
+    left -= mask >> at & 1;
+    if (left == 0) {
+      return (uint32_t)at;
+    }
+  }
+  return PTX_ALL;
+}
+
+/* ---- integers packed in a 32-bit register */
+
+/* Piece `k` of `bits` bits. */
+static int32_t piece(uint32_t v, int k, int bits, bool is_signed) {
+  const uint32_t raw = v >> (k * bits) & ((1u << bits) - 1);
+  const bool negative = is_signed && (raw >> (bits - 1)) != 0;
+  return (int32_t)raw - (negative ? (int32_t)(1u << bits) : 0);
+}
+
+/* Dot products, modulo 2^32. */
+static uint32_t dp4a(uint32_t x, uint32_t y, uint32_t z, bool sx, bool sy) {
+  for (int k = 0; k < 4; k++) {
+    z += (uint32_t)(piece(x, k, 8, sx) * piece(y, k, 8, sy));
+  }
+  return z;
+}
+
+/* Both halves of x with two bytes of y: the lower two, or from `first` on. */
+static uint32_t dp2a(uint32_t x, uint32_t y, uint32_t z, int first, bool sx, bool sy) {
+  for (int k = 0; k < 2; k++) {
+    z += (uint32_t)piece(x, k, 16, sx) * (uint32_t)piece(y, first + k, 8, sy);
+  }
+  return z;
+}
+
+static int32_t min_of(int32_t x, int32_t y) {
+  return x < y ? x : y;
+}
+static int32_t max_of(int32_t x, int32_t y) {
+  return x > y ? x : y;
+}
+/* The operation on both halves, nothing below `least`. */
+static uint32_t pairs(uint32_t x, uint32_t y, int32_t (*fn)(int32_t x, int32_t y), bool is_signed,
+                      int32_t least) {
+  const int32_t lo = max_of(fn(piece(x, 0, 16, is_signed), piece(y, 0, 16, is_signed)), least);
+  const int32_t hi = max_of(fn(piece(x, 1, 16, is_signed), piece(y, 1, 16, is_signed)), least);
+  return ((uint32_t)lo & 0xffff) | (uint32_t)hi << 16;
+}
+#define LEAST (u->flags & PTX_F_RELU ? 0 : INT32_MIN)
+
+/* vabsdiff2, vabsdiff4: |x - y| of each piece, side by side or added up with z */
+static uint32_t absdiff(uint32_t x, uint32_t y, int bits, bool is_signed) {
+  uint32_t out = 0;
+  for (int k = 0; k < 32 / bits; k++) {
+    const int32_t d = piece(x, k, bits, is_signed) - piece(y, k, bits, is_signed);
+    out |= ((uint32_t)(d < 0 ? -d : d) & ((1u << bits) - 1)) << (k * bits);
+  }
+  return out;
+}
+static uint32_t absdiff_sum(uint32_t x, uint32_t y, uint32_t z, int bits, bool is_signed) {
+  const uint32_t d = absdiff(x, y, bits, is_signed);
+  for (int k = 0; k < 32 / bits; k++) {
+    z += (uint32_t)piece(d, k, bits, false);
+  }
+  return z;
+}
+
+/* ---- the functions: operands by their classes, destination first */
+
+#define IN1(T, bits)              LANE_IN(x, T, bits, a)
+#define IN2(T, bits)              IN1(T, bits) LANE_IN(y, T, bits, b)
+#define IN3(T, bits)              IN2(T, bits) LANE_IN(z, T, bits, c)
+#define IN_Y32(T)                 LANE_IN(y, T, 32, b)
+#define IN_Z32(T)                 LANE_IN(z, T, 32, c)
+#define IN_W32(T)                 LANE_IN(w, T, 32, e)
+#define LANE_11(name, T, expr)    LANE_OP(name, 32, IN1(T, 32), (uint16_t)(expr))
+#define LANE_111(name, T, expr)   LANE_OP(name, 32, IN2(T, 32), (uint16_t)(expr))
+#define LANE_1111(name, T, expr)  LANE_OP(name, 32, IN3(T, 32), (uint16_t)(expr))
+#define LANE_113(name, T, expr)   LANE_111(name, T, expr)
+#define LANE_33(name, T, expr)    LANE_OP(name, 32, IN1(T, 32), expr)
+#define LANE_333(name, T, expr)   LANE_OP(name, 32, IN2(T, 32), expr)
+#define LANE_311(name, T, expr)   LANE_333(name, T, expr)
+#define LANE_3333(name, T, expr)  LANE_OP(name, 32, IN3(T, 32), expr)
+#define LANE_3113(name, T, expr)  LANE_OP(name, 32, IN2(T, 32) IN_Z32(uint32_t), expr)
+#define LANE_33333(name, T, expr) LANE_OP(name, 32, IN3(T, 32) IN_W32(T), expr)
+#define LANE_36(name, T, expr)    LANE_OP(name, 32, IN1(T, 64), expr)
+#define LANE_66(name, T, expr)    LANE_OP(name, 64, IN1(T, 64), expr)
+#define LANE_666(name, T, expr)   LANE_OP(name, 64, IN2(T, 64), expr)
+#define LANE_6666(name, T, expr)  LANE_OP(name, 64, IN3(T, 64), expr)
+#define LANE_633(name, T, expr)   LANE_OP(name, 64, IN2(T, 32), expr)
+#define LANE_6336(name, T, expr)  LANE_OP(name, 64, IN2(T, 32) LANE_IN(z, uint64_t, 64, c), expr)
+#define LANE_663(name, T, expr)   LANE_OP(name, 64, IN1(T, 64) IN_Y32(T), expr)
+#define LANE_6633(name, T, expr)  LANE_OP(name, 64, IN1(T, 64) IN_Y32(T) IN_Z32(T), expr)
+#define LANE_66633(name, T, expr) LANE_OP(name, 64, IN2(T, 64) IN_Z32(T) IN_W32(T), expr)
+
+/* The carry is one bit a lane, kept with the warp: bit `bits` of a sum s in type T. */
+#define CARRY(name, bits, T, sum)                                                                  \
   void sct_ptx_op_##name(ptx_exec *x_, const ptx_uop *u) {                                         \
     uint##bits##_t t[PTX_LANES];                                                                   \
     uint32_t out = 0;                                                                              \
@@ -37,225 +238,25 @@ static void put_carry(ptx_exec *x, const ptx_uop *u, uint32_t out) {
       (void)k;                                                                                     \
       const T s = (sum);                                                                           \
       t[i] = (uint##bits##_t)s;                                                                    \
-      out |= (uint32_t)(carry_out) << i;                                                           \
+      out |= (uint32_t)(s >> bits & 1) << i;                                                       \
     }                                                                                              \
     ptx_put##bits(x_, u, t);                                                                       \
-    put_carry(x_, u, out);                                                                         \
-  }
-#define CARRY32(name, sum, carry_out) CARRY(name, 32, uint64_t, sum, carry_out)
-#define CARRY64(name, sum, carry_out) CARRY(name, 64, wide_u64, sum, carry_out)
-
-__extension__ typedef unsigned __int128 wide_u64;
-__extension__ typedef __int128 wide_s64;
-
-static uint64_t mulhi_u64(uint64_t x, uint64_t y) {
-  return (uint64_t)((wide_u64)x * y >> 64);
-}
-static uint64_t mulhi_s64(uint64_t x, uint64_t y) {
-  return (uint64_t)((wide_s64)(int64_t)x * (int64_t)y >> 64);
-}
-static uint32_t mulhi_u32(uint32_t x, uint32_t y) {
-  return (uint32_t)((uint64_t)x * y >> 32);
-}
-static uint32_t mulhi_s32(uint32_t x, uint32_t y) {
-  return (uint32_t)((uint64_t)((int64_t)(int32_t)x * (int32_t)y) >> 32);
-}
-
-BINARY32(add16, uint32_t, (x + y) & 0xffff)
-BINARY32(sub16, uint32_t, (x - y) & 0xffff)
-BINARY32(mul16, uint32_t, (x * y) & 0xffff)
-BINARY32(plain_add32, uint32_t, x + y)
-BINARY32(plain_sub32, uint32_t, x - y)
-BINARY64(plain_add64, uint64_t, x + y)
-BINARY64(plain_sub64, uint64_t, x - y)
-TERNARY32(plain_mad32, uint32_t, x *y + z)
-TERNARY64(plain_mad64, uint64_t, x *y + z)
-BINARY32(mul32, uint32_t, x *y)
-BINARY64(mul64, uint64_t, x *y)
-CARRY32(carry_add32, x + y, s >> 32)
-CARRY32(addc32, x + y + k, s >> 32)
-CARRY32(carry_sub32, x - y, s >> 63)
-CARRY32(subc32, x - y - k, s >> 63)
-CARRY64(carry_add64, x + y, s >> 64)
-CARRY64(addc64, x + y + k, s >> 64)
-CARRY64(carry_sub64, x - y, s >> 127)
-CARRY64(subc64, x - y - k, s >> 127)
-CARRY32(carry_mad32, (uint32_t)(x *y) + z, s >> 32)
-CARRY32(madclo_32, (uint32_t)(x *y) + z + k, s >> 32)
-CARRY32(carry_madhi_u32, (x * y >> 32) + z, s >> 32)
-CARRY32(carry_madhi_s32, (uint64_t)mulhi_s32((uint32_t)x, (uint32_t)y) + z, s >> 32)
-CARRY32(madchi_u32, (x * y >> 32) + z + k, s >> 32)
-CARRY32(madchi_s32, (uint64_t)mulhi_s32((uint32_t)x, (uint32_t)y) + z + k, s >> 32)
-CARRY64(carry_mad64, (wide_u64)(uint64_t)(x *y) + z, s >> 64)
-CARRY64(madclo_64, (wide_u64)(uint64_t)(x *y) + z + k, s >> 64)
-CARRY64(carry_madhi_u64, (x * y >> 64) + z, s >> 64)
-CARRY64(carry_madhi_s64, (wide_u64)mulhi_s64((uint64_t)x, (uint64_t)y) + z, s >> 64)
-CARRY64(madchi_u64, (x * y >> 64) + z + k, s >> 64)
-CARRY64(madchi_s64, (wide_u64)mulhi_s64((uint64_t)x, (uint64_t)y) + z + k, s >> 64)
-
-/* Forms that may, but seldom do, write the carry. */
-#define MAYBE_CARRY(name, plain, carry)                                                            \
-  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     if (u->flags & PTX_F_CC) {                                                                     \
-      sct_ptx_op_##carry(x, u);                                                                    \
-    } else {                                                                                       \
-      sct_ptx_op_##plain(x, u);                                                                    \
+      x_->warp->carry = (x_->warp->carry & ~x_->mask) | (out & x_->mask);                          \
     }                                                                                              \
   }
-MAYBE_CARRY(add32, plain_add32, carry_add32)
-MAYBE_CARRY(sub32, plain_sub32, carry_sub32)
-MAYBE_CARRY(add64, plain_add64, carry_add64)
-MAYBE_CARRY(sub64, plain_sub64, carry_sub64)
-MAYBE_CARRY(mad32, plain_mad32, carry_mad32)
-MAYBE_CARRY(mad64, plain_mad64, carry_mad64)
+#define CARRY_333(name, sum)  CARRY(name, 32, uint64_t, sum)
+#define CARRY_3333(name, sum) CARRY(name, 32, uint64_t, sum)
+#define CARRY_666(name, sum)  CARRY(name, 64, wide_u64, sum)
+#define CARRY_6666(name, sum) CARRY(name, 64, wide_u64, sum)
 
-static uint32_t clamp_s32(int64_t v) {
-  return (uint32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
-}
-BINARY32(addsat_s32, int32_t, clamp_s32((int64_t)x + y))
-BINARY32(subsat_s32, int32_t, clamp_s32((int64_t)x - y))
-TERNARY32(madhisat_s32, int32_t, clamp_s32(((int64_t)x * y >> 32) + z))
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef)
+#define PTX_LANE(op, sub, types, fn, sig, attrs, undef, T, expr) LANE_##sig(fn, T, expr)
+#define PTX_CARRY(op, sub, types, fn, sig, attrs, undef, sum)    CARRY_##sig(fn, sum)
+#include "ptx/decode/ptx_alu.def"
+#undef PTX_ALU
 
-void sct_ptx_op_add_s32(ptx_exec *x, const ptx_uop *u) {
-  (u->flags & PTX_F_SAT ? sct_ptx_op_addsat_s32 : sct_ptx_op_add32)(x, u);
-}
-void sct_ptx_op_sub_s32(ptx_exec *x, const ptx_uop *u) {
-  (u->flags & PTX_F_SAT ? sct_ptx_op_subsat_s32 : sct_ptx_op_sub32)(x, u);
-}
-void sct_ptx_op_madhi_s32(ptx_exec *x, const ptx_uop *u) {
-  (u->flags & PTX_F_SAT ? sct_ptx_op_madhisat_s32 : sct_ptx_op_carry_madhi_s32)(x, u);
-}
-void sct_ptx_op_madhi_u32(ptx_exec *x, const ptx_uop *u) {
-  sct_ptx_op_carry_madhi_u32(x, u);
-}
-void sct_ptx_op_madhi_u64(ptx_exec *x, const ptx_uop *u) {
-  sct_ptx_op_carry_madhi_u64(x, u);
-}
-void sct_ptx_op_madhi_s64(ptx_exec *x, const ptx_uop *u) {
-  sct_ptx_op_carry_madhi_s64(x, u);
-}
-
-BINARY32(mulhi_u16, uint32_t, x *y >> 16)
-BINARY32(mulhi_s16, int16_t, (uint32_t)(x *y) >> 16)
-BINARY32(mulhi_u32, uint32_t, mulhi_u32(x, y))
-BINARY32(mulhi_s32, uint32_t, mulhi_s32(x, y))
-BINARY64(mulhi_u64, uint64_t, mulhi_u64(x, y))
-BINARY64(mulhi_s64, uint64_t, mulhi_s64(x, y))
-BINARY32(mulwide_u16, uint32_t, x *y)
-BINARY32(mulwide_s16, int16_t, x *y)
-WIDE(mulwide_u32, uint32_t, (uint64_t)x *y)
-WIDE(mulwide_s32, int32_t, (int64_t)x *y)
-TERNARY32(mad16, uint32_t, (x * y + z) & 0xffff)
-WIDE3(madwide_u32, uint32_t, (uint64_t)x *y)
-WIDE3(madwide_s32, int32_t, (int64_t)x *y)
-
-/* The third operand is 32 bits wide, the first two 16. */
-void sct_ptx_op_madwide_u16(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b), *c = ptx_r32(x, u->c);
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = a[i] * b[i] + c[i];
-  }
-  ptx_put32(x, u, t);
-}
-void sct_ptx_op_madwide_s16(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b), *c = ptx_r32(x, u->c);
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (uint32_t)((int16_t)a[i] * (int16_t)b[i]) + c[i];
-  }
-  ptx_put32(x, u, t);
-}
-
-/* 24-bit products: sign extension by shifting up and down again */
-#define S24(v) ((int64_t)((int32_t)((uint32_t)(v) << 8) >> 8))
-BINARY32(mul24_u32, uint32_t, (uint64_t)(x & 0xffffff) * (y & 0xffffff))
-BINARY32(mul24_s32, uint32_t, S24(x) * S24(y))
-BINARY32(mul24hi_u32, uint32_t, (uint64_t)(x & 0xffffff) * (y & 0xffffff) >> 16)
-BINARY32(mul24hi_s32, uint32_t, (uint64_t)(S24(x) * S24(y)) >> 16)
-TERNARY32(mad24_u32, uint32_t, (uint64_t)(x & 0xffffff) * (y & 0xffffff) + z)
-TERNARY32(mad24_s32, uint32_t, (uint64_t)(S24(x) * S24(y)) + z)
-
-/* ---- division: by zero gives all ones and the dividend, as the hardware sequences do; compilers
- * compute such quotients where nobody uses them. */
-
-static uint64_t div_s(int64_t x, int64_t y) {
-  return y == 0 ? UINT64_MAX : y == -1 ? 0 - (uint64_t)x : (uint64_t)(x / y);
-}
-static uint64_t rem_s(int64_t x, int64_t y) {
-  return y == 0 ? (uint64_t)x : y == -1 ? 0 : (uint64_t)(x % y);
-}
-BINARY32(div_u16, uint32_t, y == 0 ? 0xffff : x / y)
-BINARY32(div_s16, int16_t, div_s(x, y) & 0xffff)
-BINARY32(div_u32, uint32_t, y == 0 ? UINT32_MAX : x / y)
-BINARY32(div_s32, int32_t, div_s(x, y))
-BINARY64(div_u64, uint64_t, y == 0 ? UINT64_MAX : x / y)
-BINARY64(div_s64, int64_t, div_s(x, y))
-BINARY32(rem_u16, uint32_t, y == 0 ? x : x % y)
-BINARY32(rem_s16, int16_t, rem_s(x, y) & 0xffff)
-BINARY32(rem_u32, uint32_t, y == 0 ? x : x % y)
-BINARY32(rem_s32, int32_t, rem_s(x, y))
-BINARY64(rem_u64, uint64_t, y == 0 ? x : x % y)
-BINARY64(rem_s64, int64_t, rem_s(x, y))
-
-UNARY32(abs_s16, int16_t, (uint16_t)(x < 0 ? -x : x))
-UNARY32(abs_s32, uint32_t, (int32_t)x < 0 ? 0 - x : x)
-UNARY64(abs_s64, uint64_t, (int64_t)x < 0 ? 0 - x : x)
-UNARY32(neg16, uint32_t, (0 - x) & 0xffff)
-UNARY32(neg32, uint32_t, 0 - x)
-UNARY64(neg64, uint64_t, 0 - x)
-
-#define RELU(v) ((u->flags & PTX_F_RELU) && (v) < 0 ? 0 : (v))
-BINARY32(min_u16, uint32_t, x < y ? x : y)
-BINARY32(min_s16, int16_t, (uint16_t)(x < y ? x : y))
-BINARY32(min_u32, uint32_t, x < y ? x : y)
-BINARY32(min_s32, int32_t, RELU(x < y ? x : y))
-BINARY64(min_u64, uint64_t, x < y ? x : y)
-BINARY64(min_s64, int64_t, x < y ? x : y)
-BINARY32(max_u16, uint32_t, x > y ? x : y)
-BINARY32(max_s16, int16_t, (uint16_t)(x > y ? x : y))
-BINARY32(max_u32, uint32_t, x > y ? x : y)
-BINARY32(max_s32, int32_t, RELU(x > y ? x : y))
-BINARY64(max_u64, uint64_t, x > y ? x : y)
-BINARY64(max_s64, int64_t, x > y ? x : y)
-TERNARY32(sad_u16, uint32_t, ((x < y ? y - x : x - y) + z) & 0xffff)
-TERNARY32(sad_s16, int16_t, (uint16_t)((x < y ? y - x : x - y) + z))
-TERNARY32(sad_u32, uint32_t, (x < y ? y - x : x - y) + z)
-TERNARY32(sad_s32, uint32_t, ((int32_t)x < (int32_t)y ? y - x : x - y) + z)
-TERNARY64(sad_u64, uint64_t, (x < y ? y - x : x - y) + z)
-TERNARY64(sad_s64, uint64_t, ((int64_t)x < (int64_t)y ? y - x : x - y) + z)
-
-/* ---- logic and shifts */
-
-BINARY32(and32, uint32_t, x &y)
-BINARY64(and64, uint64_t, x &y)
-BINARY32(or32, uint32_t, x | y)
-BINARY64(or64, uint64_t, x | y)
-BINARY32(xor32, uint32_t, x ^ y)
-BINARY64(xor64, uint64_t, x ^ y)
-UNARY32(not16, uint32_t, ~x & 0xffff)
-UNARY32(not32, uint32_t, ~x)
-UNARY64(not64, uint64_t, ~x)
-UNARY32(cnot16, uint32_t, x == 0)
-UNARY32(cnot32, uint32_t, x == 0)
-UNARY64(cnot64, uint64_t, x == 0)
-BINARY32(shl16, uint32_t, y > 15 ? 0 : x << y & 0xffff)
-BINARY32(shl32, uint32_t, y > 31 ? 0 : x << (y & 31))
-BINARY64BY32(shl64, uint64_t, y > 63 ? 0 : x << (y & 63))
-BINARY32(shr_u16, uint32_t, y > 15 ? 0 : x >> y)
-BINARY32(shr_u32, uint32_t, y > 31 ? 0 : x >> (y & 31))
-BINARY64BY32(shr_u64, uint64_t, y > 63 ? 0 : x >> (y & 63))
-BINARY32(shr_s16, uint32_t, (uint16_t)((int16_t)x >> (y > 15 ? 15 : y)))
-BINARY32(shr_s32, uint32_t, (int32_t)x >> (y > 31 ? 31 : y))
-BINARY64BY32(shr_s64, int64_t, x >> (y > 63 ? 63 : y))
-
-/* Funnel shifts of (b:a) by c. */
-#define PAIR       ((uint64_t)y << 32 | x)
-#define CLAMP32(v) ((v) > 32 ? 32 : (v))
-TERNARY32(shf_l_wrap, uint32_t, PAIR << (z & 31) >> 32)
-TERNARY32(shf_r_wrap, uint32_t, PAIR >> (z & 31))
-TERNARY32(shf_l_clamp, uint32_t, CLAMP32(z) == 32 ? x : PAIR << CLAMP32(z) >> 32)
-TERNARY32(shf_r_clamp, uint32_t, PAIR >> CLAMP32(z))
+/* ---- operations on whole slots */
 
 void sct_ptx_op_lop3(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b), *c = ptx_r32(x, u->c);

@@ -39,6 +39,17 @@ bool sct_ptx_span_is(ptx_span s, const char *text) {
   return (int)strlen(text) == s.len && memcmp(s.p, text, (size_t)s.len) == 0;
 }
 
+bool sct_ptx_span_in(ptx_span word, const char *list) {
+  while (*list != '\0') {
+    const size_t n = strcspn(list, " ");
+    if (n == (size_t)word.len && memcmp(list, word.p, n) == 0) {
+      return true;
+    }
+    list += n + (list[n] == ' ');
+  }
+  return false;
+}
+
 bool sct_ptx_span_equal(ptx_span a, ptx_span b) {
   return a.len == b.len && memcmp(a.p, b.p, (size_t)a.len) == 0;
 }
