@@ -253,12 +253,7 @@ static sct_status json(sct_str *out, const cli_args *args, const sct_count_repor
   for (int i = 0; i < report->n_rows; i++) {
     json_t *row;
     row_json(&row, args, &report->rows[i]);
-    sct_status status = SCT_OK;
     json_array_append_new(cases, row);
-    if (status != SCT_OK) {
-      json_decref(cases);
-      return status;
-    }
   }
   return cli_json_dump(out,
                        json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",

@@ -133,8 +133,7 @@ sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) SCT_MUST
  * command reads, by whatever name. Asked before anything is read. */
 sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
                             sct_error *err) SCT_MUST_USE;
-/* Writes to stdout and frees the text. SCT_ENOMEM if it was not all made, SCT_EIO if not all
- * written. */
+/* Writes to stdout and frees the text. SCT_EIO if not all is written. */
 sct_status cli_print(sct_str *text, sct_error *err) SCT_MUST_USE;
 /* A line on stderr, unless -q. */
 void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
@@ -177,7 +176,7 @@ void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
 
-/* ---- JSON: all of these answer NULL only when out of memory ---- */
+/* ---- JSON ---- */
 
 json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */
 /* The document as text with a newline at its end; releases it. */

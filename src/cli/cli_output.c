@@ -11,7 +11,7 @@
 
 sct_status cli_print(sct_str *text, sct_error *err) {
   sct_status status = SCT_OK;
-  if (status == SCT_OK && text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
+  if (text->len > 0 && fwrite(text->data, 1, text->len, stdout) != text->len) {
     status = sct_fail(err, SCT_EIO, "cannot write to standard output: %s", strerror(errno));
   }
   sct_str_free(text);

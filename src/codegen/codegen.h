@@ -15,7 +15,7 @@
  *
  * out       receives the kernel; free with sct_kernel_code_free(). Zeroed when rejected or failed.
  * rejected  receives NULL, or why the strategy's plan turned the candidate down (text in `arena`).
- * Returns SCT_ESPEC ("template:line: error: ...") if strategy or template fail, SCT_ENOMEM. */
+ * Returns SCT_ESPEC ("template:line: error: ...") if strategy or template fail. */
 sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_arena *arena,
                             sct_script *script, const sct_spec *spec, const sct_space *space,
                             const sct_candidate *cand, sct_error *err) SCT_MUST_USE;

@@ -47,7 +47,7 @@ static json_t *expr_list(const sct_spec *spec, const sct_expr *e, int n) {
 }
 
 /* Where every byte of the operand lies under each of its layouts: the layouts' own expressions,
- * with its indices under the names of its dimensions. NULL: out of memory. */
+ * with its indices under the names of its dimensions. NULL: a name is another variable's. */
 static json_t *formulas_json(const sct_spec *spec, const sct_operand *op) {
   const int32_t mark = sct_expr_mark(spec->pool);
   sct_expr index[SCT_MAX_DIMS];

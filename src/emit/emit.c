@@ -21,7 +21,6 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
     SCT_TRY_DONE(emit_fill(&text, parts[k], data, err));
   }
   sct_str_append_n(out, text.data, text.len);
-  status = SCT_OK;
 done:
   json_decref(data);
   sct_str_free(&text);

@@ -56,8 +56,7 @@ static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
   sct_str both = {0};
   sct_str_printf(&both, "%s%s", c->source, c->launch);
   sct_status status = SCT_OK;
-  if (status == SCT_OK &&
-      strcmp(sct_hash_hex(hex, sct_hash_bytes(both.data, both.len)), c->source_hash) != 0) {
+  if (strcmp(sct_hash_hex(hex, sct_hash_bytes(both.data, both.len)), c->source_hash) != 0) {
     status = sct_fail(err, SCT_EDATA,
                       "the source of '%s' is not what its hash says (%s): it was changed or "
                       "damaged since it was measured; use a copy of the store, or a new one",
@@ -377,7 +376,7 @@ static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) 
          strcmp(text_of(a->launch), text_of(b->launch)) == 0;
 }
 
-/* The arguments' names as the kernels spell them, the workspace last. NULL: out of memory. */
+/* The arguments' names as the kernels spell them, the workspace last. */
 static const char **kernel_names(emit_header *h) {
   const int n = emit_n_arguments(&h->sig);
   const char **names = SCT_ARENA_NEW(&h->arena, const char *, n + 1);

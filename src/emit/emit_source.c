@@ -183,23 +183,17 @@ sct_status emit_check_source(int *args, int *n_args, const char *source, const c
   if (wrong == NULL) {
     wrong = check_structure(sct_str_c(&text));
   }
+  const char *list = find_parameters(sct_str_c(&text), kernel);
   sct_status status = SCT_OK;
-  if (status != SCT_OK) {
-    goto done;
-  }
   if (wrong != NULL) {
     status = sct_fail(err, SCT_EDATA,
                       "the stored source of kernel '%s' cannot stand in a header: it holds %s",
                       kernel, wrong);
-    goto done;
-  }
-  const char *list = find_parameters(sct_str_c(&text), kernel);
-  if (list == NULL) {
+  } else if (list == NULL) {
     status = sct_fail(err, SCT_EDATA, "the stored source holds no function '%s'", kernel);
-    goto done;
+  } else {
+    status = match_parameters(args, n_args, list, kernel, names, n, err);
   }
-  status = match_parameters(args, n_args, list, kernel, names, n, err);
-done:
   sct_str_free(&text);
   return status;
 }

@@ -46,10 +46,9 @@ static sct_status unknown_device(const char *name, sct_error *err) {
   const char **names = NULL;
   int n = 0;
   sct_script_device_names(&names, &n, &arena);
-  sct_status status = SCT_OK;
   sct_str_printf(&text, "there is no description of a device '%s'", name);
   sct_str_suggest(&text, name, names, n);
-  status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
+  const sct_status status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
   sct_str_free(&text);
   sct_arena_free(&arena);
   return status;

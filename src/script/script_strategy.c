@@ -216,7 +216,6 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
   script->n_built_in = (int)n_assets;
   if (status == SCT_OK && strategy_dir) {
     script->folder = sct_arena_strdup(&script->arena, strategy_dir);
-    status = SCT_OK;
   }
   for (size_t k = 0; status == SCT_OK && k < list.n; k++) {
     status = run_file(script, list.names[k], k < n_assets ? NULL : strategy_dir, err);

@@ -42,13 +42,13 @@ typedef struct sct_search_problem {
 } sct_search_problem;
 
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
- * finite counts as unknown. SCT_ENOMEM. */
+ * finite counts as unknown. */
 void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive);
 /* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
  * nothing. What is not finite counts as 0. */
 void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_PENALTIES]);
 /* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
- * 1,024 values of one, or without a candidate; SCT_ENOMEM. */
+ * 1,024 values of one, or without a candidate. */
 sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,
                           sct_error *err) SCT_MUST_USE;
 /* The same for every axis of a candidate of a space; its strategy is the axis "strategy". */

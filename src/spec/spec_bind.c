@@ -267,9 +267,8 @@ static sct_status parse_text(sct_spec *spec, sct_operand *op, bool is_place, con
   list_names(&ctx);
   const sct_expr_names names = {resolve, &ctx, ctx.names, ctx.n_names};
   sct_error why;
-  const sct_status status = sct_expr_parse(out, spec->pool, text, &names, &why);
-  if (status == SCT_OK || status == SCT_ENOMEM) {
-    return status == SCT_OK ? SCT_OK : sct_fail(err, status, "%s", why.text);
+  if (sct_expr_parse(out, spec->pool, text, &names, &why) == SCT_OK) {
+    return SCT_OK;
   }
   const char *what = is_place ? "at" : "extents";
   const int line = sct_spec_text_line(spec, op->file, op->line, text);

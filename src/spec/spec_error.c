@@ -52,13 +52,10 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
     source = sct_str_c(&read);
   }
   append_line(&text, source, line);
-  const sct_status status = SCT_OK;
-  if (status == SCT_OK) {
-    sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
-  }
+  const sct_status status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
   sct_str_free(&read);
   sct_str_free(&text);
-  return status == SCT_OK ? SCT_ESPEC : status;
+  return status;
 }
 
 /* ---- finding the line of a word ---- */
