@@ -146,14 +146,10 @@ static sct_status next(parser *p) {
   return SCT_OK;
 }
 
-static bool is_operator(const parser *p, const char *text) {
-  return p->now.kind == TOKEN_OPERATOR && strlen(text) == (size_t)p->now.length &&
-         strncmp(p->now.start, text, strlen(text)) == 0;
-}
-
-static bool is_word(const parser *p, const char *text) {
-  return p->now.kind == TOKEN_NAME && strlen(text) == (size_t)p->now.length &&
-         strncmp(p->now.start, text, strlen(text)) == 0;
+/* Is the token this name or operator? */
+static bool is_text(const parser *p, const char *text) {
+  return (p->now.kind == TOKEN_OPERATOR || p->now.kind == TOKEN_NAME) &&
+         strlen(text) == (size_t)p->now.length && strncmp(p->now.start, text, strlen(text)) == 0;
 }
 
 static sct_status expected(const parser *p, const char *what) {
@@ -212,7 +208,7 @@ static sct_status built(const parser *p, int column, sct_expr e) {
 }
 
 static sct_status expect_operator(parser *p, const char *text, const char *what) {
-  return is_operator(p, text) ? next(p) : expected(p, what);
+  return is_text(p, text) ? next(p) : expected(p, what);
 }
 
 static sct_status parse_number(parser *p, bool negative, sct_expr *out) {
@@ -228,8 +224,8 @@ static sct_status parse_number(parser *p, bool negative, sct_expr *out) {
 static sct_status parse_call(parser *p, sct_expr *out) {
   static const char *const functions[] = {"min", "max"};
   const token t = p->now;
-  const bool is_min = is_word(p, "min");
-  if (!is_min && !is_word(p, "max")) {
+  const bool is_min = is_text(p, "min");
+  if (!is_min && !is_text(p, "max")) {
     sct_str text = {0};
     sct_str name = {0};
     sct_str_append_n(&name, t.start, (size_t)t.length);
@@ -257,7 +253,7 @@ static sct_status parse_primary(parser *p, sct_expr *out) {
     return parse_number(p, false, out);
   }
   for (int k = 0; k < SCT_COUNT(reserved); k++) {
-    if (is_word(p, reserved[k])) {
+    if (is_text(p, reserved[k])) {
       return expected(p, "a value");
     }
   }
@@ -271,7 +267,7 @@ static sct_status parse_primary(parser *p, sct_expr *out) {
   if (p->now.kind == TOKEN_STRING) {
     return parse_name(p, out);
   }
-  if (!is_operator(p, "(")) {
+  if (!is_text(p, "(")) {
     return expected(p, "a value");
   }
   SCT_TRY(next(p));
@@ -281,8 +277,8 @@ static sct_status parse_primary(parser *p, sct_expr *out) {
 
 static sct_status parse_unary(parser *p, sct_expr *out) {
   const int column = p->now.column;
-  const bool minus = is_operator(p, "-");
-  if (!minus && !is_operator(p, "!") && !is_word(p, "not")) {
+  const bool minus = is_text(p, "-");
+  if (!minus && !is_text(p, "!") && !is_text(p, "not")) {
     return parse_primary(p, out);
   }
   if (p->nesting >= MAX_NESTING) {
@@ -299,100 +295,72 @@ static sct_status parse_unary(parser *p, sct_expr *out) {
   return built(p, column, *out);
 }
 
-static sct_status parse_product(parser *p, sct_expr *out) {
-  SCT_TRY(parse_unary(p, out));
-  while (is_operator(p, "*") || is_operator(p, "/") || is_operator(p, "//") ||
-         is_operator(p, "%")) {
-    const int column = p->now.column;
-    const char op = *p->now.start;
-    sct_expr b = SCT_EXPR_NONE;
-    SCT_TRY(next(p));
-    SCT_TRY(parse_unary(p, &b));
-    if (op == '*') {
-      *out = sct_expr_mul(p->pool, *out, b);
-    } else {
-      *out = op == '/' ? sct_expr_div(p->pool, *out, b) : sct_expr_mod(p->pool, *out, b);
-    }
-    SCT_TRY(built(p, column, *out));
-  }
-  return SCT_OK;
-}
+/* How tightly an operator of two operands binds, the loosest first. */
+typedef enum level {
+  LEVEL_OR,
+  LEVEL_AND,
+  LEVEL_COMPARISON,
+  LEVEL_XOR,
+  LEVEL_SUM,
+  LEVEL_PRODUCT,
+  LEVEL_UNARY
+} level;
 
-static sct_status parse_sum(parser *p, sct_expr *out) {
-  SCT_TRY(parse_product(p, out));
-  while (is_operator(p, "+") || is_operator(p, "-")) {
-    const int column = p->now.column;
-    const bool plus = *p->now.start == '+';
-    sct_expr b = SCT_EXPR_NONE;
-    SCT_TRY(next(p));
-    SCT_TRY(parse_product(p, &b));
-    *out = plus ? sct_expr_add(p->pool, *out, b) : sct_expr_sub(p->pool, *out, b);
-    SCT_TRY(built(p, column, *out));
-  }
-  return SCT_OK;
-}
-
-static sct_status parse_xor(parser *p, sct_expr *out) {
-  SCT_TRY(parse_sum(p, out));
-  while (is_operator(p, "^") || is_operator(p, "~")) {
-    const int column = p->now.column;
-    sct_expr b = SCT_EXPR_NONE;
-    SCT_TRY(next(p));
-    SCT_TRY(parse_sum(p, &b));
-    *out = sct_expr_binary(p->pool, SCT_EXPR_XOR, *out, b);
-    SCT_TRY(built(p, column, *out));
-  }
-  return SCT_OK;
-}
-
-typedef struct comparison {
+typedef struct binary {
   const char *text;
+  level level;
   sct_expr_op op;
+  sct_expr (*build)(sct_expr_pool *pool, sct_expr a, sct_expr b); /* NULL: by the operation */
   bool swap;
-} comparison;
+} binary;
 
-static const comparison *comparison_here(const parser *p) {
-  static const comparison table[] = {
-      {"<", SCT_EXPR_LT, false},  {"<=", SCT_EXPR_LE, false}, {">", SCT_EXPR_LT, true},
-      {">=", SCT_EXPR_LE, true},  {"==", SCT_EXPR_EQ, false}, {"~=", SCT_EXPR_NE, false},
-      {"!=", SCT_EXPR_NE, false},
+static const binary *binary_here(const parser *p, level l) {
+  static const binary table[] = {
+      {"or", LEVEL_OR, SCT_EXPR_OR, NULL, false},
+      {"||", LEVEL_OR, SCT_EXPR_OR, NULL, false},
+      {"and", LEVEL_AND, SCT_EXPR_AND, NULL, false},
+      {"&&", LEVEL_AND, SCT_EXPR_AND, NULL, false},
+      {"<", LEVEL_COMPARISON, SCT_EXPR_LT, NULL, false},
+      {"<=", LEVEL_COMPARISON, SCT_EXPR_LE, NULL, false},
+      {">", LEVEL_COMPARISON, SCT_EXPR_LT, NULL, true},
+      {">=", LEVEL_COMPARISON, SCT_EXPR_LE, NULL, true},
+      {"==", LEVEL_COMPARISON, SCT_EXPR_EQ, NULL, false},
+      {"~=", LEVEL_COMPARISON, SCT_EXPR_NE, NULL, false},
+      {"!=", LEVEL_COMPARISON, SCT_EXPR_NE, NULL, false},
+      {"^", LEVEL_XOR, SCT_EXPR_XOR, NULL, false},
+      {"~", LEVEL_XOR, SCT_EXPR_XOR, NULL, false},
+      {"+", LEVEL_SUM, SCT_EXPR_SUM, NULL, false},
+      {"-", LEVEL_SUM, SCT_EXPR_SUM, sct_expr_sub, false},
+      {"*", LEVEL_PRODUCT, SCT_EXPR_SUM, sct_expr_mul, false},
+      {"/", LEVEL_PRODUCT, SCT_EXPR_DIV, NULL, false},
+      {"//", LEVEL_PRODUCT, SCT_EXPR_DIV, NULL, false},
+      {"%", LEVEL_PRODUCT, SCT_EXPR_MOD, NULL, false},
   };
   for (int k = 0; k < SCT_COUNT(table); k++) {
-    if (is_operator(p, table[k].text)) {
+    if (table[k].level == l && is_text(p, table[k].text)) {
       return &table[k];
     }
   }
   return NULL;
 }
 
-static sct_status parse_comparison(parser *p, sct_expr *out) {
-  SCT_TRY(parse_xor(p, out));
-  const comparison *c = comparison_here(p);
-  if (c == NULL) {
-    return SCT_OK;
+static sct_status parse_level(parser *p, level l, sct_expr *out) {
+  if (l == LEVEL_UNARY) {
+    return parse_unary(p, out);
   }
-  const int column = p->now.column;
-  sct_expr b = SCT_EXPR_NONE;
-  SCT_TRY(next(p));
-  SCT_TRY(parse_xor(p, &b));
-  *out =
-      c->swap ? sct_expr_binary(p->pool, c->op, b, *out) : sct_expr_binary(p->pool, c->op, *out, b);
-  SCT_TRY(built(p, column, *out));
-  if (comparison_here(p) != NULL) {
-    return FAIL(p, p->now.column, "comparisons do not chain: write 'a < b and b < c'");
-  }
-  return SCT_OK;
-}
-
-static sct_status parse_and(parser *p, sct_expr *out) {
-  SCT_TRY(parse_comparison(p, out));
-  while (is_word(p, "and") || is_operator(p, "&&")) {
+  SCT_TRY(parse_level(p, (level)(l + 1), out));
+  for (const binary *b = binary_here(p, l); b != NULL; b = binary_here(p, l)) {
     const int column = p->now.column;
-    sct_expr b = SCT_EXPR_NONE;
+    sct_expr next_one = SCT_EXPR_NONE;
     SCT_TRY(next(p));
-    SCT_TRY(parse_comparison(p, &b));
-    *out = sct_expr_binary(p->pool, SCT_EXPR_AND, *out, b);
+    SCT_TRY(parse_level(p, (level)(l + 1), &next_one));
+    const sct_expr left = b->swap ? next_one : *out, right = b->swap ? *out : next_one;
+    *out = b->build != NULL ? b->build(p->pool, left, right)
+                            : sct_expr_binary(p->pool, b->op, left, right);
     SCT_TRY(built(p, column, *out));
+    if (l == LEVEL_COMPARISON && binary_here(p, l) != NULL) {
+      return FAIL(p, p->now.column, "comparisons do not chain: write 'a < b and b < c'");
+    }
   }
   return SCT_OK;
 }
@@ -402,15 +370,7 @@ static sct_status parse_or(parser *p, sct_expr *out) {
     return FAIL(p, p->now.column, "nested too deeply");
   }
   p->nesting++;
-  SCT_TRY(parse_and(p, out));
-  while (is_word(p, "or") || is_operator(p, "||")) {
-    const int column = p->now.column;
-    sct_expr b = SCT_EXPR_NONE;
-    SCT_TRY(next(p));
-    SCT_TRY(parse_and(p, &b));
-    *out = sct_expr_binary(p->pool, SCT_EXPR_OR, *out, b);
-    SCT_TRY(built(p, column, *out));
-  }
+  SCT_TRY(parse_level(p, LEVEL_OR, out));
   p->nesting--;
   return SCT_OK;
 }
