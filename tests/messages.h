@@ -80,13 +80,10 @@ static void random_struct(const sct_message *what, char *out) {
 static uint8_t *message_of(const sct_message *what, const void *from, size_t *n) {
   sct_wire w = {0};
   sct_wire_put(&w, what, from);
-  *n = w.len + w.tail_bytes;
+  *n = w.len;
   uint8_t *bytes = w.failed ? NULL : sct_alloc(*n > 0 ? *n : 1);
   if (bytes && w.len > 0) {
     memcpy(bytes, w.data, w.len);
-  }
-  if (bytes && w.tail_bytes > 0) {
-    memcpy(bytes + w.len, w.tail, w.tail_bytes);
   }
   sct_wire_free(&w);
   return bytes;

@@ -70,8 +70,6 @@ void sct_process_limit_cpu(int64_t cpu_ns);
 typedef struct sct_wire {
   uint8_t *data;
   size_t len, cap, at;
-  const void *tail; /* what goes behind data; the caller's */
-  size_t tail_bytes;
   bool failed;
   bool too_large;  /* why it failed: no receiver takes a message of more than
                       SCT_WIRE_MAX_BYTES */
@@ -100,8 +98,6 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
  *   SCT_RAWS(double, scales, 0, 9)            the same of elements as they are
  *   SCT_TEXTS(words, 0, 9)                   the same of texts: const char *const *words
- *   SCT_TAIL(data)                            as SCT_RAWS of bytes, which end the message and are
- *                                             not copied: they must be there until it is sent
  *   SCT_END(sct_ask_upload)
  *
  * A struct that is declared elsewhere stands between #ifdef SCT_OTHER_STRUCTS and #endif, and lists
@@ -119,8 +115,7 @@ typedef enum sct_message_kind {
   SCT_IS_TEXT,
   SCT_IS_STRUCT,
   SCT_IS_RAWS,
-  SCT_IS_LIST,
-  SCT_IS_TAIL
+  SCT_IS_LIST
 } sct_message_kind;
 typedef struct sct_message sct_message;
 typedef struct sct_message_field {

@@ -10,9 +10,6 @@
 /* What messages are made of; structs are put and got by their tables. */
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
-/* The same for the last of a body and without a copy: they stay the caller's, and must be there
- * until the body is sent. */
-void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n);
 int64_t sct_wire_get_i64(sct_wire *w);
 const uint8_t *sct_wire_get_bytes(sct_wire *w, size_t *n); /* points into the body; never NULL */
 

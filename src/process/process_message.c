@@ -34,10 +34,6 @@ static void put_items(sct_wire *w, const sct_message_field *f, const void *items
     w->failed = true;
     return;
   }
-  if (f->kind == SCT_IS_TAIL) {
-    sct_wire_put_tail(w, items, (size_t)n);
-    return;
-  }
   sct_wire_put_i64(w, n);
   if (f->kind == SCT_IS_RAWS) {
     sct_wire_put_raw(w, items, (size_t)n * f->bytes);

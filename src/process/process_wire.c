@@ -11,7 +11,8 @@
 
 /* Room for n more bytes and a NUL. */
 static bool reserve(sct_wire *w, size_t n) {
-  w->too_large = w->too_large || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES;
+  w->too_large =
+      w->too_large || n > SCT_WIRE_MAX_BYTES || w->len > SCT_WIRE_MAX_BYTES - (uint64_t)n;
   if (w->failed || w->too_large) {
     w->failed = true;
     return false;
@@ -29,7 +30,6 @@ static bool reserve(sct_wire *w, size_t n) {
 }
 
 static void put(sct_wire *w, const void *bytes, size_t n) {
-  w->failed = w->failed || w->tail != NULL; /* nothing comes behind that */
   if (reserve(w, n)) {
     if (n > 0) {
       memcpy(w->data + w->len, bytes, n);
@@ -41,8 +41,7 @@ static void put(sct_wire *w, const void *bytes, size_t n) {
 
 void sct_wire_clear(sct_wire *w) {
   sct_arena_free(&w->arena);
-  w->len = w->at = w->tail_bytes = 0;
-  w->tail = NULL;
+  w->len = w->at = 0;
   w->failed = w->too_large = false;
 }
 
@@ -69,12 +68,6 @@ void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n) {
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n) {
   sct_wire_put_i64(w, (int64_t)n);
   put(w, bytes, n);
-}
-
-void sct_wire_put_tail(sct_wire *w, const void *bytes, size_t n) {
-  sct_wire_put_i64(w, (int64_t)n);
-  w->tail = n > 0 ? bytes : NULL;
-  w->tail_bytes = n;
 }
 
 void sct_wire_put_text(sct_wire *w, const char *text) {
@@ -148,19 +141,17 @@ static sct_io wait_ready(int fd, short events, int64_t deadline_ns) {
   }
 }
 
-enum { PARTS = 3 }; /* header, body, tail */
-
-/* They go together, so that who waits for them wakes up once. */
-static sct_io send_all(int fd, struct iovec parts[PARTS], int64_t deadline_ns) {
-  while (parts[0].iov_len + parts[1].iov_len + parts[2].iov_len > 0) {
-    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = PARTS};
+/* Header and body go together, so that who waits for them wakes up once. */
+static sct_io send_all(int fd, struct iovec parts[2], int64_t deadline_ns) {
+  while (parts[0].iov_len + parts[1].iov_len > 0) {
+    const struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     const ssize_t done =
         sct_fault(SCT_FAULT_SEND) ? -1 : sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (done > 0) {
       size_t left = (size_t)done;
-      for (int k = 0; left > 0; k++) { /* an empty part may have no address */
+      for (int k = 0; left > 0; k++) {
         const size_t n = left < parts[k].iov_len ? left : parts[k].iov_len;
-        parts[k].iov_base = n > 0 ? (uint8_t *)parts[k].iov_base + n : parts[k].iov_base;
+        parts[k].iov_base = (uint8_t *)parts[k].iov_base + n;
         parts[k].iov_len -= n;
         left -= n;
       }
@@ -202,42 +193,13 @@ typedef struct header {
 } header;
 _Static_assert(sizeof(header) == SCT_WIRE_HEADER_BYTES, "a header has no gaps");
 
-static bool is_ours(const header *head) {
-  return head->magic == MAGIC && head->len <= SCT_WIRE_MAX_BYTES;
-}
-
-static header header_of(uint32_t code, const sct_wire *body) {
-  return (header){code, MAGIC, body->len + body->tail_bytes};
-}
-
-/* A body that a receiver takes, or why it must not be sent. */
-static sct_io check_body(const sct_wire *body) {
-  const bool too_large = body->too_large || body->len > SCT_WIRE_MAX_BYTES ||
-                         body->tail_bytes > SCT_WIRE_MAX_BYTES - body->len;
-  return too_large ? SCT_IO_TOO_LARGE : body->failed ? SCT_IO_REFUSED : SCT_IO_OK;
-}
-
 sct_io sct_wire_send(int fd, uint32_t code, const sct_wire *body, int64_t deadline_ns) {
-  static const sct_wire nothing;
-  const sct_wire *b = body ? body : &nothing;
-  header head = header_of(code, b);
-  const sct_io io = check_body(b);
-  if (io != SCT_IO_OK) {
-    return io;
+  header head = {code, MAGIC, body ? body->len : 0};
+  if (body && body->failed) {
+    return body->too_large ? SCT_IO_TOO_LARGE : SCT_IO_REFUSED;
   }
-  void *const tail = (void *)(uintptr_t)b->tail; /* not written to */
-  struct iovec parts[PARTS] = {{&head, sizeof head}, {b->data, b->len}, {tail, b->tail_bytes}};
+  struct iovec parts[2] = {{&head, sizeof head}, {body ? body->data : NULL, body ? body->len : 0}};
   return send_all(fd, parts, deadline_ns);
-}
-
-/* The body that a header announces. */
-static sct_io recv_body(int fd, const header *head, sct_wire *body, int64_t deadline_ns) {
-  if (!reserve(body, (size_t)head->len)) {
-    return SCT_IO_TOO_LARGE;
-  }
-  body->len = (size_t)head->len;
-  body->data[head->len] = 0;
-  return recv_all(fd, body->data, (size_t)head->len, deadline_ns);
 }
 
 sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns) {
@@ -248,5 +210,11 @@ sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns
     return io;
   }
   *code = head.code;
-  return is_ours(&head) ? recv_body(fd, &head, body, deadline_ns) : SCT_IO_CLOSED;
+  if (head.magic != MAGIC || head.len > SCT_WIRE_MAX_BYTES) {
+    return SCT_IO_CLOSED;
+  }
+  (void)reserve(body, (size_t)head.len);
+  body->len = (size_t)head.len;
+  body->data[head.len] = 0;
+  return recv_all(fd, body->data, (size_t)head.len, deadline_ns);
 }

@@ -417,7 +417,7 @@ static void test_a_large_output_goes_in_pieces(void **state) {
   assert_ok(sct_remote_expect(w.m, buffer, zeros, zeros, bytes, &fixture_err));
   sct_wire request = {0};
   sct_reply reply = {0};
-  sct_wire_put_tail(&request, zeros, SCT_WIRE_MAX_BYTES); /* with its length: more than fits */
+  sct_wire_put_bytes(&request, zeros, SCT_WIRE_MAX_BYTES); /* with its length: more than fits */
   sct_worker_call(&w.m->worker, SCT_OP_SET, &request, 1000000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_string_equal(reply.text, "the request SET is larger than 268435456 bytes");
