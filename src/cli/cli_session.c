@@ -25,7 +25,7 @@ typedef struct hearing {
   char phases[160]; /* that were reported as events, a comma behind each: they take turns */
 } hearing;
 
-static void tell_event(const cli_session *s, const char *event, json_t *members) {
+static void notify_event(const cli_session *s, const char *event, json_t *members) {
   s->to->event(s->to->ctx, event, members);
 }
 
@@ -38,7 +38,8 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
   const size_t used = strlen(h->phases);
   if (h->s->wants_events && !strstr(h->phases, word)) {
     snprintf(h->phases + used, sizeof h->phases - used, "%s", word);
-    tell_event(h->s, "phase", json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
+    notify_event(h->s, "phase",
+                 json_pack("{s:s, s:I}", "phase", phase, "steps", (json_int_t)total));
   }
 }
 
@@ -47,7 +48,7 @@ static void on_event(void *ctx, const sct_tune_event *event) {
   const char *name;
   if (h->s->wants_events) {
     json_t *members = cli_events_members(&name, event);
-    tell_event(h->s, name, members);
+    notify_event(h->s, name, members);
   }
 }
 
@@ -101,9 +102,9 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
   sct_error why = {0};
   s->to->begins(s->to->ctx, spec);
   if (s->wants_events) {
-    tell_event(s, "spec",
-               json_pack("{s:o, s:s}", "spec", sct_json_string(args->words[spec]), "version",
-                         SCT_VERSION));
+    notify_event(s, "spec",
+                 json_pack("{s:o, s:s}", "spec", sct_json_string(args->words[spec]), "version",
+                           SCT_VERSION));
   }
   *outcome = cli_hint_example(sct_tune_run(&report, args->words[spec], &opts, &events, &why),
                               args->words[spec], &why);

@@ -315,7 +315,7 @@ static void sum_up(sct_conditions *c, const sct_timing *t, const sct_timing *bef
 }
 
 /* Says when another process begins to compute on the device, and when it has ended. */
-static void tell_contention(sct_measure *m, bool contended, const sct_gpu_process *other) {
+static void report_contention(sct_measure *m, bool contended, const sct_gpu_process *other) {
   sct_str who = {0};
   if (contended && !m->contended_now) {
     m->conditions.joined = *other;
@@ -344,7 +344,7 @@ static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_
   if (m->reply.kind == SCT_REPLY_OK) {
     status = take_samples(t, &got, how, err);
     sum_up(&m->conditions, t, &before);
-    tell_contention(m, t->n_contended > before.n_contended, &got.other);
+    report_contention(m, t->n_contended > before.n_contended, &got.other);
   }
   return status;
 }

@@ -68,7 +68,7 @@ static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
 }
 
 /* What runs no code must be given what kernels compute; at this size any values will do. */
-static sct_status tell_results(sct_measure *m, int op, sct_error *err) {
+static sct_status send_results(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
   uint8_t *inputs[SCT_MAX_OPERANDS] = {0}, *image = NULL, *flags = NULL;
   sct_status status = SCT_OK;
@@ -108,7 +108,7 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){t->buffer[op], t->prefill[op]}, NULL, err));
     SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
   }
-  return m->fake[0] != '\0' ? tell_results(m, op, err) : SCT_OK;
+  return m->fake[0] != '\0' ? send_results(m, op, err) : SCT_OK;
 }
 
 static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {

@@ -138,7 +138,7 @@ static int component(const token *t, int lanes) {
   return -1;
 }
 
-/* ".x.y" behind a name: fields and components, which the screening has checked. */
+/* ".x.y" behind a name: fields and components, which were checked before. */
 static void skip_members(assign *a) {
   while (sct_assign_at(a, ".") && a->t[a->k + 1].kind == TOKEN_NAME) {
     a->k += 2;
@@ -272,7 +272,7 @@ static sct_status name(assign *a, flow *out) {
       (value && value->step == a->spec->step)) {
     return place(a, op, l, out);
   }
-  if (sct_token_is(t, "keep")) { /* "keep(o)", as the screening has seen: o has its value */
+  if (sct_token_is(t, "keep")) { /* "keep(o)", as was checked before: o has its value */
     sct_assign_set(a, sct_assign_output(a, sct_spec_find_operand(a->spec, t[2].text, t[2].len)));
     a->k += 4;
     *out = plain(a);

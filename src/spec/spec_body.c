@@ -10,7 +10,7 @@
 
 enum { MAX_LOCALS = 64, MAX_DEPTH = 64, MAX_LEGAL = 512 };
 
-typedef struct screen {
+typedef struct body_scan {
   sct_spec *spec;
   const token *t; /* the tokens; t[n] is TOKEN_END */
   int n;
@@ -19,13 +19,13 @@ typedef struct screen {
   size_t local_len[MAX_LOCALS];
   int n_locals;
   bool *assigned; /* [n_operands] */
-} screen;
+} body_scan;
 
 static const char *const components[] = {"x", "y", "z", "w"};
 
 /* ---- brackets and refused words ---- */
 
-static sct_status check_brackets(const screen *s) {
+static sct_status check_brackets(const body_scan *s) {
   char open[MAX_DEPTH];
   int line[MAX_DEPTH];
   int depth = 0;
@@ -55,7 +55,7 @@ static sct_status check_brackets(const screen *s) {
   return SCT_OK;
 }
 
-static sct_status check_refused(const screen *s) {
+static sct_status check_refused(const body_scan *s) {
   for (int k = 0; k < s->n; k++) {
     const token *t = &s->t[k];
     if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_REFUSED) {
@@ -93,7 +93,7 @@ bool sct_spec_is_extent(const sct_spec *spec, const token *t) {
   return is;
 }
 
-static sct_status declare(screen *s, const token *t) {
+static sct_status declare(body_scan *s, const token *t) {
   const sct_spec *spec = s->spec;
   int tap = -1;
   if (sct_spec_find_value(spec, t->text, t->len, &tap) >= 0 ||
@@ -123,7 +123,7 @@ static bool is_type_token(const token *t) {
 }
 
 /* Declares the names of a declaration whose type ends before token k: "x = 1, *p, y[4];". */
-static sct_status declare_list(screen *s, int k) {
+static sct_status declare_list(body_scan *s, int k) {
   int depth = 0;
   bool name_next = true;
   for (; k < s->n; k++) {
@@ -145,7 +145,7 @@ static sct_status declare_list(screen *s, int k) {
   return SCT_OK;
 }
 
-static sct_status collect_locals(screen *s) {
+static sct_status collect_locals(body_scan *s) {
   for (int k = 0; k < s->n; k++) {
     const token *next = &s->t[k + 1];
     const bool pointer = sct_token_is(next, "*") || sct_token_is(next, "&");
@@ -159,7 +159,7 @@ static sct_status collect_locals(screen *s) {
   return SCT_OK;
 }
 
-static bool is_local(const screen *s, const token *t) {
+static bool is_local(const body_scan *s, const token *t) {
   for (int k = 0; k < s->n_locals; k++) {
     if (s->local_len[k] == t->len && strncmp(s->locals[k], t->text, t->len) == 0) {
       return true;
@@ -186,7 +186,7 @@ static const char *hint_for(const char *word) {
   return sct_type_find(&type, word) ? sct_type_get(type)->cuda : NULL;
 }
 
-static sct_status unknown_name(const screen *s, const token *t) {
+static sct_status unknown_name(const body_scan *s, const token *t) {
   sct_spec *spec = s->spec;
   const char *names[MAX_LEGAL];
   int n = 0;
@@ -243,12 +243,12 @@ typedef struct mention {
   int next;
 } mention;
 
-static const char *name_of(const screen *s, const mention *m) {
+static const char *name_of(const body_scan *s, const mention *m) {
   const sct_operand *op = &s->spec->operands[m->op];
   return m->tap >= 0 ? op->taps[m->tap].name : op->name;
 }
 
-static sct_status bad_field(const screen *s, const token *t, const mention *m) {
+static sct_status bad_field(const body_scan *s, const token *t, const mention *m) {
   const sct_operand *op = &s->spec->operands[m->op];
   const char *names[SCT_MAX_FIELDS];
   for (int k = 0; k < op->record.n_fields; k++) {
@@ -264,7 +264,7 @@ static sct_status bad_field(const screen *s, const token *t, const mention *m) {
   return status;
 }
 
-static sct_status read_component(const screen *s, mention *m, int at) {
+static sct_status read_component(const body_scan *s, mention *m, int at) {
   const sct_operand *op = &s->spec->operands[m->op];
   const sct_type_info *type = sct_type_get(op->record.fields[m->field].type);
   for (int k = 0; k < type->lanes && type->lanes > 1; k++) {
@@ -282,7 +282,7 @@ static sct_status read_component(const screen *s, mention *m, int at) {
 }
 
 /* Reads "a", "a.x", "a.pos.x" starting at token k, which names operand `op` or its tap. */
-static sct_status read_mention(const screen *s, int k, int op, int tap, mention *m) {
+static sct_status read_mention(const body_scan *s, int k, int op, int tap, mention *m) {
   const sct_record *record = &s->spec->operands[op].record;
   *m = (mention){.op = op, .tap = tap, .field = -1, .component = -1, .next = k + 1};
   const bool bare = record->fields[0].name[0] == '\0';
@@ -314,7 +314,7 @@ static bool same_records(const sct_record *a, const sct_record *b) {
   return true;
 }
 
-static bool starts_statement(const screen *s, int k) {
+static bool starts_statement(const body_scan *s, int k) {
   if (k == 0) {
     return true;
   }
@@ -324,7 +324,7 @@ static bool starts_statement(const screen *s, int k) {
          sct_token_is(before, "do");
 }
 
-static void mark(screen *s, const mention *m) {
+static void mark(body_scan *s, const mention *m) {
   sct_operand *op = &s->spec->operands[m->op];
   for (int f = 0; f < op->record.n_fields; f++) {
     if (m->field >= 0 && m->field != f) {
@@ -338,7 +338,7 @@ static void mark(screen *s, const mention *m) {
 }
 
 /* A record without a field: only "b = a;" between records of the same fields. */
-static sct_status check_whole(screen *s, int k, const mention *m) {
+static sct_status check_whole(body_scan *s, int k, const mention *m) {
   const sct_operand *op = &s->spec->operands[m->op];
   const bool target = sct_token_is(&s->t[k + 1], "=");
   const int other = target ? k + 2 : k - 2;
@@ -373,11 +373,11 @@ static bool is_assignment(const token *t) {
 }
 
 /* "++x", "--x" */
-static bool is_stepped(const screen *s, int k) {
+static bool is_stepped(const body_scan *s, int k) {
   return k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
 }
 
-static sct_status cannot_assign(const screen *s, const token *t, const char *what) {
+static sct_status cannot_assign(const body_scan *s, const token *t, const char *what) {
   const char *output = s->spec->operands[s->spec->n_inputs].name;
   return sct_spec_fail_body(
       s->spec, s->err, t->line, "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
@@ -388,7 +388,7 @@ static sct_status cannot_assign(const screen *s, const token *t, const char *wha
 }
 
 /* What other elements contribute is not known where one is computed. */
-static sct_status reads_reduced(const screen *s, int k, const sct_operand *op, bool updates) {
+static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op, bool updates) {
   const char *how = sct_reduce_name(op->reduce);
   if (updates) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
@@ -405,7 +405,7 @@ static sct_status reads_reduced(const screen *s, int k, const sct_operand *op, b
       op->name, how);
 }
 
-static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
+static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next) {
   mention m;
   SCT_TRY(read_mention(s, k, at, tap, &m));
   const sct_operand *op = &s->spec->operands[at];
@@ -435,7 +435,7 @@ static sct_status check_operand(screen *s, int k, int at, int tap, int *next) {
 /* ---- values of steps ---- */
 
 /* A step assigns its own values, and reads those of earlier steps. */
-static sct_status check_value(const screen *s, int k) {
+static sct_status check_value(const body_scan *s, int k) {
   const token *t = &s->t[k];
   const sct_value *value = sct_spec_find_step_value(s->spec, t->text, t->len);
   const bool updates = is_stepped(s, k) || is_assignment(&s->t[k + 1]);
@@ -468,7 +468,7 @@ static sct_status check_value(const screen *s, int k) {
 /* ---- keep(output); ---- */
 
 /* The flag that keep() sets in the kernel; no name of the spec may be that. */
-static sct_status check_flag(const screen *s, const token *t) {
+static sct_status check_flag(const body_scan *s, const token *t) {
   const sct_spec *spec = s->spec;
   char flag[80];
   int tap = -1;
@@ -490,7 +490,7 @@ static sct_status check_flag(const screen *s, const token *t) {
 }
 
 /* "keep(o);": a statement of its own, about a whole element. */
-static sct_status check_keep(screen *s, int k, int *next) {
+static sct_status check_keep(body_scan *s, int k, int *next) {
   const token *t = &s->t[k + 2];
   int tap = -1;
   const int at = sct_spec_find_value(s->spec, t->text, t->len, &tap);
@@ -526,7 +526,7 @@ static sct_status check_keep(screen *s, int k, int *next) {
 /* ---- the walk ---- */
 
 /* The `x` of "make_float2(a, k).x" or "q[0].x". */
-static bool is_component_of_value(const screen *s, int k) {
+static bool is_component_of_value(const body_scan *s, int k) {
   const bool member =
       k >= 2 && sct_token_is(&s->t[k - 1], ".") && strchr(")]}", s->t[k - 2].text[0]) != NULL;
   for (int c = 0; c < SCT_COUNT(components) && member; c++) {
@@ -537,7 +537,7 @@ static bool is_component_of_value(const screen *s, int k) {
   return false;
 }
 
-static sct_status check_name(screen *s, int k, int *next) {
+static sct_status check_name(body_scan *s, int k, int *next) {
   const token *t = &s->t[k];
   *next = k + 1;
   if (is_component_of_value(s, k)) {
@@ -596,7 +596,7 @@ void sct_spec_begin_bodies(sct_spec *spec) {
 
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
                                sct_error *err) {
-  screen s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err, .assigned = assigned};
+  body_scan s = {.spec = spec, .t = body->tokens, .n = body->n, .err = err, .assigned = assigned};
   SCT_TRY(check_brackets(&s));
   SCT_TRY(check_refused(&s));
   SCT_TRY(collect_locals(&s));

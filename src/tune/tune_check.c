@@ -33,7 +33,6 @@ struct tune_check {
   process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
-  bool resting; /* those that there are were asked to end */
   int *queue;   /* items that wait, in their order */
   int n_queue, n_added, n_done;
   sct_wire wire;
@@ -400,18 +399,6 @@ sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int 
     hand_out(s);
   }
   return SCT_OK;
-}
-
-/* They take a while to leave their memory; nobody waits for that while there is something to time.
- */
-void sct_tune_check_rest(tune_check *c) {
-  if (!c || c->resting || c->n_done < c->n_added) {
-    return;
-  }
-  c->resting = true;
-  for (int k = 0; k < c->n_processes; k++) {
-    (void)shutdown(c->processes[k].child.fd, SHUT_RDWR);
-  }
 }
 
 void sct_tune_check_end(tune_check *c) {

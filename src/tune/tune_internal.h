@@ -83,8 +83,7 @@ void sct_tune_check_add(tune_session *s, int item);
 int sct_tune_check_begin(tune_session *s, struct pollfd *ready);
 sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n,
                                sct_error *err) SCT_MUST_USE;
-void sct_tune_check_rest(tune_check *c); /* nothing more will be added: its processes may end */
-void sct_tune_check_end(tune_check *c);  /* this and that accept NULL */
+void sct_tune_check_end(tune_check *c); /* accepts NULL */
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
 /* Verifies and times what is not passed over and not known; in a search, of that what is ready. */

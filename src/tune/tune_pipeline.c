@@ -156,11 +156,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
       sct_compiler_end(s->device.compiler); /* its workers leave their memory */
     }
   }
-  SCT_TRY(sct_tune_check_take(s, ready + n_compile, n_check, err));
-  if (!s->searching && sct_tune_all_compiled(s->pipeline)) {
-    sct_tune_check_rest(s->check);
-  }
-  return SCT_OK;
+  return sct_tune_check_take(s, ready + n_compile, n_check, err);
 }
 
 /* ---- beginning and end ---- */
