@@ -234,29 +234,20 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
 
 /* ---- for writing */
 
-/* Two processes may find the same empty file: the second sees the first one's tables. */
-static sct_status create(sct_store *s, sct_error *err) {
+/* Makes the tables of an empty file, or adds what came since the file's schema. Two processes may
+ * want to: the second finds it done. */
+static sct_status bring_up_to_date(sct_store *s, sct_error *err) {
   bool fresh = false;
   sct_str sql = {0};
   SCT_TRY(sct_store_begin(s, err));
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && fresh) {
     sct_store_schema_sql(&sql);
-    status = sct_store_exec(s, sql.data, err);
-  }
-  sct_str_free(&sql);
-  return sct_store_end(s, status, err);
-}
-
-/* Adds what came since the file's schema. Two processes may want to: the second finds it done. */
-static sct_status upgrade(sct_store *s, sct_error *err) {
-  bool fresh = false;
-  sct_str sql = {0};
-  SCT_TRY(sct_store_begin(s, err));
-  sct_status status = identify(s, &fresh, err);
-  if (status == SCT_OK && s->schema < SCT_STORE_SCHEMA) {
+  } else if (status == SCT_OK && s->schema < SCT_STORE_SCHEMA) {
     sct_store_upgrade_sql(&sql, s->schema);
-    status = sct_store_exec(s, sql.data, err);
+  }
+  if (sql.len > 0) {
+    status = sct_store_exec(s, sct_str_c(&sql), err);
   }
   sct_str_free(&sql);
   status = sct_store_end(s, status, err);
@@ -324,10 +315,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
     SCT_TRY(check_contents(s, err));
   }
   SCT_TRY(use_wal(s, err));
-  if (fresh) {
-    return create(s, err);
-  }
-  return s->schema < SCT_STORE_SCHEMA ? upgrade(s, err) : SCT_OK;
+  return fresh || s->schema < SCT_STORE_SCHEMA ? bring_up_to_date(s, err) : SCT_OK;
 }
 
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err) {

@@ -5,8 +5,6 @@
 #include "tune/tune_device.h"
 #include "json/json.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,27 +206,22 @@ static double ceiling(void *ctx, int64_t bytes) {
 /* ---- opening ---- */
 
 static sct_status open_file(tune_replay *r, sct_error *err) {
-  static const char magic[] = "SQLite format 3";
-  char start[sizeof magic] = {0};
-  const int file = sct_open(sct_str_c(&r->file), O_RDONLY | O_CLOEXEC, 0);
-  const ssize_t got = file >= 0 ? sct_read(file, start, sizeof magic) : -1;
-  if (got < 0) {
-    const sct_status status = sct_fail(err, SCT_EIO, "device 'replay:%s': cannot be read: %s",
-                                       sct_str_c(&r->file), strerror(errno));
-    if (file >= 0) {
-      sct_close(file);
-    }
-    return status;
+  const char *file = sct_str_c(&r->file);
+  sct_error why = {0};
+  if (!sct_file_exists(file)) {
+    return sct_fail(err, SCT_EIO, "device 'replay:%s': there is no such file", file);
   }
-  sct_close(file);
-  if (memcmp(start, magic, sizeof magic) != 0) {
-    return sct_fail(err, SCT_EDATA,
-                    "device 'replay:%s': the file is no store; a file of sweeps (`scripts/bench "
-                    "search`) has neither sources nor samples, so nothing says which of its "
-                    "times is whose; an export becomes a store by `sectile import %s --store FILE`",
-                    sct_str_c(&r->file), sct_str_c(&r->file));
+  const sct_status status = sct_store_open(&r->store, file, true, &why);
+  if (status == SCT_EDATA) {
+    return sct_fail(err, status,
+                    "device 'replay:%s': %s; a file of sweeps (`scripts/bench search`) has neither "
+                    "sources nor samples; an export becomes a store by `sectile import %s --store "
+                    "FILE`",
+                    file, why.text, file);
   }
-  SCT_TRY(sct_store_open(&r->store, sct_str_c(&r->file), true, err));
+  if (status != SCT_OK) {
+    return sct_fail(err, status, "device 'replay:%s': %s", file, why.text);
+  }
   return sct_store_devices(r->store, &r->arena, &r->devices, &r->n_devices, err);
 }
 

@@ -192,7 +192,7 @@ static void files_that_are_no_recording(void **state) {
   fx_run(&r, REPLAY, "replay:one.db#cuda:7");
   fx_expect(&r, 4, NULL, "the store has no device of that name that gave times");
   fx_run(&r, REPLAY, "replay:none.db");
-  fx_expect(&r, 1, NULL, "cannot be read: No such file");
+  fx_expect(&r, 1, NULL, "there is no such file");
   fx_run(&r, REPLAY, "replay:" SCT_TESTS_DIR "/search/h200.json");
   fx_expect(&r, 8, NULL, "has neither sources nor samples");
   fx_run(&r, "doctor", "-d", "replay:one.db");
