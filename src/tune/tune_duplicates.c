@@ -21,55 +21,13 @@ static bool is_evaluated(const tune_table *t, int item) {
   return evaluated;
 }
 
-/* ---- items by their machine code ---- */
-
-struct tune_codes {
-  int *first; /* [n_buckets] the item that joined last; -1: none */
-  int *next;  /* [n_items] the one before it in its bucket */
-  size_t n_buckets;
-};
-
-void sct_tune_codes_new(tune_codes **out, int n_items) {
-  tune_codes *c = *out = sct_alloc(sizeof *c);
-  for (c->n_buckets = 16; c->n_buckets < (size_t)n_items;) {
-    c->n_buckets *= 2;
-  }
-  c->first = sct_alloc(sizeof *c->first * c->n_buckets);
-  c->next = sct_alloc(sizeof *c->next * (size_t)(n_items + 1));
-  for (size_t k = 0; k < c->n_buckets; k++) {
-    c->first[k] = -1;
-  }
-}
-
-void sct_tune_codes_free(tune_codes *c) {
-  if (c) {
-    sct_free(c->first);
-    sct_free(c->next);
-    sct_free(c);
-  }
-}
-
-static int *bucket_of(const tune_table *t, int item) {
-  const tune_codes *c = t->codes;
-  return &c->first[t->plan->items[item].compiled.code_hash.lo & (c->n_buckets - 1)];
-}
-
-void sct_tune_note_code(tune_table *t, int item) {
-  if (t->plan->items[item].compiled.ok) {
-    int *first = bucket_of(t, item);
-    t->codes->next[item] = *first;
-    *first = item;
-  }
-}
-
 /* Of several the first in the plan's order. */
 void sct_tune_find_duplicate(tune_table *t, int item) {
   const sct_tune_item *mine = &t->plan->items[item];
-  for (int k = mine->compiled.ok ? *bucket_of(t, item) : -1; k >= 0; k = t->codes->next[k]) {
+  for (int k = 0; k < item && mine->compiled.ok && t->duplicate[item] < 0; k++) {
     const sct_tune_item *other = &t->plan->items[k];
-    if (k < item && (t->duplicate[item] < 0 || k < t->duplicate[item]) &&
+    if (sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) && other->compiled.ok &&
         t->group[k] == t->group[item] && t->duplicate[k] < 0 && is_evaluated(t, k) &&
-        sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) &&
         same_launch(&t->plan->spec, &other->code, &mine->code)) {
       t->duplicate[item] = k;
     }

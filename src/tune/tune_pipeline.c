@@ -100,7 +100,6 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
   } else {
     sct_tune_replay_compiled(s->device.replay, &s->plan, k);
   }
-  sct_tune_note_code(&s->table, k);
   const bool failed = item->outcome != SCT_OUT_OK;
   sct_tune_fit(&s->counting, k);
   if (!s->searching) { /* a search has looked before */

@@ -30,7 +30,6 @@ void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
   out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
-  sct_tune_codes_new(&out->codes, plan->n_items);
   find_groups(out);
 }
 
@@ -44,7 +43,6 @@ void sct_tune_table_free(tune_table *t) {
   sct_free(t->duplicate);
   sct_free(t->choices);
   sct_free(t->races);
-  sct_tune_codes_free(t->codes);
 }
 
 /* ---- what is known of an item ---- */

@@ -26,8 +26,6 @@ typedef struct tune_cell {
   sct_id outcome_id;
 } tune_cell;
 
-typedef struct tune_codes tune_codes; /* tune_duplicates.c */
-
 typedef struct tune_table {
   sct_tune_plan *plan; /* borrowed */
   bool times;          /* candidates are compared by time; else by what is counted */
@@ -36,7 +34,6 @@ typedef struct tune_table {
   tune_cell *cells;    /* [n_items * n_sizes], item-major */
   int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
   int *duplicate;      /* [n_items] an earlier item that runs alike, measured for both; -1: none */
-  tune_codes *codes;   /* of the items that are compiled */
   sct_choice *choices; /* [n_sizes] */
   const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
   size_t n_races, cap_races;
@@ -86,9 +83,6 @@ void sct_tune_set_verified(tune_table *t, int item); /* it holds at every size t
 
 /* ---- items that run alike (tune_duplicates.c) ---- */
 
-void sct_tune_codes_new(tune_codes **out, int n_items);
-void sct_tune_codes_free(tune_codes *c);          /* accepts NULL */
-void sct_tune_note_code(tune_table *t, int item); /* once, when it is compiled */
 void sct_tune_find_duplicate(tune_table *t,
                              int item); /* among those that were evaluated before it */
 void sct_tune_take_duplicate(tune_table *t, int item, int size);
