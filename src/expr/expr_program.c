@@ -139,7 +139,7 @@ int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *val
 #define VALUE_OF(o) ((o).at < n_inputs ? values[(o).at] : of_part[(o).at - n_inputs])
   for (size_t k = 0; k < program->n_parts; k++) {
     const part *p = &program->parts[k];
-    const operand *o = program->operands + p->first;
+    const operand *o = p->n > 0 ? &program->operands[p->first] : NULL;
     int64_t x = p->value;
     if (p->op == SCT_EXPR_SUM) {
       for (int32_t i = 0; i < p->n; i++) {
