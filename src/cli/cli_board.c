@@ -31,7 +31,7 @@ static void add_columns(cli_table *t, bool replayed) {
 }
 
 static void percent_cell(cli_table *t, double share) {
-  cli_table_cell(t, share > 0.0 ? "%.0f %%" : "", 100.0 * share);
+  cli_table_cell_if(t, share > 0.0, "%.0f %%", 100.0 * share);
 }
 
 static void predicted_cells(cli_table *t, const sct_tune_row *row, double bytes) {
@@ -69,12 +69,12 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
                              : "",
                  row->naive ? "n" : "", row->coalesced ? "" : "!");
   cli_table_cell(t, "%d" CLI_NEXT "%s" CLI_NEXT "%s", rank, row->label, time);
-  cli_table_cell(t, row->bytes_per_s > 0.0 ? "%.0f" : "", row->bytes_per_s / 1e9);
+  cli_table_cell_if(t, row->bytes_per_s > 0.0, "%.0f", row->bytes_per_s / 1e9);
   percent_cell(t, row->share);
   predicted_cells(t, row, size->read_bytes + size->write_bytes);
   count_cells(t, row);
   cli_table_cell(t, "%d", row->registers);
-  cli_table_cell(t, row->spill_bytes > 0 ? "%d B" : "", row->spill_bytes);
+  cli_table_cell_if(t, row->spill_bytes > 0, "%d B", row->spill_bytes);
   percent_cell(t, row->occupancy);
 }
 

@@ -307,8 +307,8 @@ static void put_table(comparing *c, const group *g) {
                    p->a->label);
     put_time(&t, &p->a->result->outcome);
     put_time(&t, &p->b->result->outcome);
-    cli_table_cell(&t, p->compared ? "%.3f" CLI_NEXT "%.3f to %.3f" : "", p->c.ratio, p->c.low,
-                   p->c.high);
+    cli_table_cell_if(&t, p->compared, "%.3f" CLI_NEXT "%.3f to %.3f", p->c.ratio, p->c.low,
+                      p->c.high);
   }
   cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
   cli_table_free(&t);

@@ -267,11 +267,11 @@ static sct_status json(sct_str *out, const cli_args *args, const sct_count_repor
 /* ---- a table for a person */
 
 static void ratio_cell(cli_table *t, int64_t of, int64_t by) {
-  cli_table_cell(t, by > 0 ? "%.2f" : "", (double)of / (double)(by > 0 ? by : 1));
+  cli_table_cell_if(t, by > 0, "%.2f", (double)of / (double)(by > 0 ? by : 1));
 }
 
 static void number_cell(cli_table *t, int64_t v, bool shown) {
-  cli_table_cell(t, shown ? "%lld" : "", (long long)v);
+  cli_table_cell_if(t, shown, "%lld", (long long)v);
 }
 
 /* Empty where nothing moved. */

@@ -173,6 +173,8 @@ void cli_table_row(cli_table *t, cli_style style);
 /* The next cells of the last row: one, or several with CLI_NEXT between them. */
 #define CLI_NEXT "\x1f"
 void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
+/* The same, or one empty cell. */
+void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRINTF(3, 4);
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
 

@@ -27,18 +27,31 @@ void cli_table_row(cli_table *t, cli_style style) {
   }
 }
 
-void cli_table_cell(cli_table *t, const char *fmt, ...) {
+static void add_cells(cli_table *t, bool filled, const char *fmt, va_list args) {
   sct_str text = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&text, fmt, args);
-  va_end(args);
+  if (filled) {
+    sct_str_vprintf(&text, fmt, args);
+  }
   char *cell = sct_arena_strdup(&t->arena, sct_str_c(&text));
   sct_str_free(&text);
   while (cell) {
     assert(t->n_cells < t->n_rows * (size_t)t->n_columns);
     t->cells[t->n_cells++] = strsep(&cell, CLI_NEXT);
   }
+}
+
+void cli_table_cell(cli_table *t, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  add_cells(t, true, fmt, args);
+  va_end(args);
+}
+
+void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  add_cells(t, filled, fmt, args);
+  va_end(args);
 }
 
 /* Bytes of the widest cell, 0 if all are empty: then the column is left out. */
