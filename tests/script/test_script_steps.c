@@ -125,6 +125,10 @@ static void test_mistakes_of_tables(void **state) {
   FAILS(5, Y, "body = 'y = x;',", "over = 'row',", "over says what steps reduce");
   FAILS(4, Y, "over = 'rov', " SOFTMAX, "", "'rov' is none; did you mean 'row'?");
   FAILS(4, Y, "steps = {},", "", "steps is empty");
+  FAILS(4, Y,
+        "steps = (function() local r = {} for k = 1, 33 do r['v' .. k] = 'max' end"
+        " return { { reduce = r, body = 'v1 = x;' } } end)(),",
+        "", "33 values in all; steps have at most 32");
   FAILS(4, Y, "steps = { { reduce = { m = 'mean' }, body = 'm = x;' } },", "",
         "step 1: unknown reduce 'mean'");
   FAILS(4, Y, "steps = { { reduce = { m = { 'max', 'f16' } }, body = 'm = x;' } },", "",

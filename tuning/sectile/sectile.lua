@@ -346,6 +346,7 @@ end
 
 -- ---- steps ----
 
+local MAX_VALUES = 32 -- SCT_MAX_VALUES
 local VALUE_TYPES = { "i32", "i64", "u32", "u64", "f32", "f64" }
 
 -- The type of values where a spec names none.
@@ -424,6 +425,13 @@ local function copy_steps(steps, inputs, place)
     out[k] = { body = step.body, reduces = step.reduce ~= nil }
     out[k].values = step.reduce and copy_values(step.reduce, value_type(inputs), what, place)
       or copy_row(step.row or {}, what, place)
+  end
+  local values = 0
+  for _, step in ipairs(out) do
+    values = values + #step.values
+  end
+  if values > MAX_VALUES then
+    check.fail_key(place, "steps", "%d values in all; steps have at most %d", values, MAX_VALUES)
   end
   if #out == 0 then
     check.fail_key(place, "steps", "steps is empty; write body = \"...\", or steps that reduce")

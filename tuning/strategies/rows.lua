@@ -334,13 +334,16 @@ local WHERE = {
   "lanes * vec < 2 * many or lanes == 1",
   -- what is held covers a row, and not much more
   "hold == 'none' or lanes * vec * items >= many",
-  "hold == 'none' or items == 1 or lanes * vec * (items - (items > 16 and 4 or 1)) < many",
+  "hold == 'none' or items == 1 or (items <= 16 and lanes * vec * (items - 1) < many)"
+    .. " or (items > 16 and lanes * vec * (items - 4) < many)"
+    .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: 64 of a thread where there are 1,024, else up to 255
   "hold == 'none' or (held > 0 and vec * items * held <= 128)"
     .. " or (held > 0 and threads <= 512 and vec * items * held <= 256)",
   -- what is read again: loads of a loop, 16 to 64 bytes of each array in flight
   "hold == 'registers' or (lanes >= 32 and vec == fit and lanes * vec * items <= many"
-    .. " and (items == 1 or items == 2 or items == 4) and vec * items * widest <= 64)",
+    .. " and (items == 1 or items == 2 or items == 4)"
+    .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   "hold == 'registers' or evict == 'none'",
 }
 
