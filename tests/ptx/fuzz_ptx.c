@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /* ---- words that mean something */
 
 static const char *const opcodes[] = {
-#define PTX_ALU(op, sub, types, fn, sig, attrs, undef) op "." sub,
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef) op "." sub "." types,
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
 #define PTX_OP(op, decode) op,
@@ -84,14 +84,14 @@ static size_t pick(rng *r, size_t n) {
   return n == 0 ? 0 : (size_t)(r->s % n);
 }
 
-/* An opcode as PTX writes it: empty modifiers left out, the type in lower case. */
+/* An opcode as PTX writes it: empty modifiers left out, of its types the first. */
 static size_t write_opcode(char *to, size_t cap, const char *from) {
   size_t n = 0;
-  for (const char *p = from; *p != '\0' && n + 1 < cap; p++) {
+  for (const char *p = from; *p != '\0' && *p != ' ' && n + 1 < cap; p++) {
     if (*p == '.' && (p[1] == '.' || p[1] == '\0')) {
       continue;
     }
-    to[n++] = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+    to[n++] = *p;
   }
   to[n] = '\0';
   return n;

@@ -40,6 +40,18 @@ bool sct_ptx_dec_take(ptx_dec *d, const char *name) {
   return false;
 }
 
+int sct_ptx_dec_choose(ptx_dec *d, const char *words) {
+  for (int n = 0; d->mod < d->inst->n_mods && *words != '\0'; n++) {
+    const int len = (int)strcspn(words, " ");
+    if (sct_ptx_span_equal(d->inst->mods[d->mod], (ptx_span){words, len})) {
+      d->mod++;
+      return n;
+    }
+    words += len + (words[len] == ' ');
+  }
+  return -1;
+}
+
 bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix) {
   const int n = (int)strlen(prefix);
   if (d->mod < d->inst->n_mods && d->inst->mods[d->mod].len > n &&
@@ -347,6 +359,102 @@ bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t
   }
   *imm += address;
   return true;
+}
+
+bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot) {
+  uint32_t base = 0, by = 0;
+  int64_t imm = 0;
+  ptx_space space = PTX_SPACE_NONE;
+  if (!sct_ptx_dec_address(d, opd, &base, &imm, &space) ||
+      !sct_ptx_dec_const(d, (uint64_t)imm, true, &by)) {
+    return false;
+  }
+  *slot = base == PTX_SLOT_ZERO ? by : base;
+  if (base == PTX_SLOT_ZERO || imm == 0) {
+    return true;
+  }
+  *slot = sct_ptx_dec_temp(d);
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_add64,
+                                      .a = base,
+                                      .b = by,
+                                      .d = *slot,
+                                      .undef = PTX_UNDEF_ADD,
+                                      .bytes = 8});
+}
+
+/* ---- all operands of an instruction */
+
+static bool one_operand(ptx_dec *d, int i, char letter, ptx_type type, ptx_uop *u, uint32_t *slot) {
+  const ptx_opd *opd = &d->inst->opds[i];
+  ptx_space space = PTX_SPACE_NONE;
+  switch (letter) {
+  case 'i':
+    u->imm = opd->imm;
+    return opd->kind == PTX_OPD_INT || sct_ptx_dec_fail(d, "operand %d must be a constant", i + 1);
+  case 'A':
+    if (!sct_ptx_dec_address(d, opd, &u->a, &u->imm, &space)) {
+      return false;
+    }
+    u->space = u->space == PTX_SPACE_NONE ? (uint8_t)space : u->space;
+    return true;
+  case '@':
+    return sct_ptx_dec_pointer(d, opd, slot);
+  case 'P':
+    return sct_ptx_dec_source(d, opd, '6', PTX_T_B64, slot);
+  default:
+    return sct_ptx_dec_source(d, opd, letter, type, slot);
+  }
+}
+
+bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u) {
+  uint32_t unused = 0, *const slots[] = {&u->a, &u->b, &u->c, &u->e};
+  const bool returns = sig[0] != '-' && sig[0] != '\0';
+  const char *sources = sig[0] != '\0' ? sig + 1 : sig;
+  const int n = (int)strlen(sources);
+  int at = 0;
+  if (!sct_ptx_dec_count(d, n + returns)) {
+    return false;
+  }
+  for (int i = 0; i < n; i++) {
+    const bool has_slot = sources[i] != 'i' && sources[i] != 'P' && at < SCT_COUNT(slots);
+    if (!one_operand(d, i + returns, sources[i], type, u, has_slot ? slots[at] : &unused)) {
+      return false;
+    }
+    at += has_slot;
+  }
+  return !returns || sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &u->d);
+}
+
+bool sct_ptx_dec_form(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u) {
+  return sct_ptx_dec_operands(d, sig, type, &u) && sct_ptx_dec_put(d, u);
+}
+
+bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const char *what,
+                            char *cls) {
+  *cls = sct_ptx_dec_class(type);
+  if (opd->kind != PTX_OPD_REG) {
+    return true;
+  }
+  *cls = sct_ptx_dec_reg_class(d, opd->reg);
+  const int have = *cls == '1' ? 2 : *cls == '3' ? 4 : *cls == '6' ? 8 : 0;
+  return have >= sct_ptx_type_bytes(type) ||
+         sct_ptx_dec_fail(d, "register '%.*s' is narrower than %s", opd->name.len, opd->name.p,
+                          what);
+}
+
+uint32_t sct_ptx_dec_pair(const ptx_dec *d) {
+  const int32_t pair = d->inst->n_opds > 0 ? d->inst->opds[0].pair : -1;
+  return pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
+}
+
+void sct_ptx_dec_width(ptx_dec *d, ptx_space space, int bytes) {
+  int *const shared = &d->code->min_shared_bytes, *const global = &d->code->min_global_bytes;
+  if (space == PTX_SPACE_SHARED || space == PTX_SPACE_NONE) {
+    *shared = bytes < *shared ? bytes : *shared;
+  }
+  if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE) {
+    *global = bytes < *global ? bytes : *global;
+  }
 }
 
 /* ---- blocks */

@@ -33,6 +33,9 @@ bool sct_ptx_dec_unknown(ptx_dec *d);
 
 /* Modifiers, in the order of the text. take: eats the next one if it is `name`. */
 bool sct_ptx_dec_take(ptx_dec *d, const char *name);
+/* Eats the next one if it is one of `words`, which stand with blanks between; its number, -1: none.
+ */
+int sct_ptx_dec_choose(ptx_dec *d, const char *words);
 bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix); /* "L2::" */
 ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no type there */
 /* Machine instructions that `inst` comes to, by pipe (ptx_cost.c). */
@@ -60,6 +63,25 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address);
  * lanes. A 32-bit base is widened into a temporary. `space` receives the symbol's. */
 bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
                          ptx_space *space);
+
+/* The same as one slot, the displacement added. */
+bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
+
+/* All operands by `sig`, a letter each: the destination (to u->d), '-' for none, then the sources,
+ * of which those with a slot go to u->a, b, c, e in this order. Letters are the classes of
+ * sct_ptx_dec_source() and
+ *   'i'  a constant, to u->imm         'A'  an address, to u->a, u->imm and, if none, u->space
+ *   '@'  an address as one slot        'P'  a cache policy, which has no effect */
+bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u);
+/* The same for a micro-operation that is then put. */
+bool sct_ptx_dec_form(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
+/* Class of a register that may be wider than its type. */
+bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const char *what,
+                            char *cls);
+/* Slot of the second destination, of d|p; 0: none. */
+uint32_t sct_ptx_dec_pair(const ptx_dec *d);
+/* The kernel has an access of so many bytes; generic ones may be of either space. */
+void sct_ptx_dec_width(ptx_dec *d, ptx_space space, int bytes);
 
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d);
@@ -93,6 +115,8 @@ void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
 bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */
 bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* behind cp.async.mbarrier */
-bool sct_ptx_dec_alu(ptx_dec *d);         /* by ptx_alu.def */
+/* wait_group{.read} of `name`, with its number as a constant */
+bool sct_ptx_dec_wait(ptx_dec *d, ptx_fn fn, bool op, const char *name);
+bool sct_ptx_dec_alu(ptx_dec *d); /* by ptx_alu.def */
 
 #endif

@@ -121,41 +121,6 @@ static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
   return NULL;
 }
 
-static bool alu_operands(ptx_dec *d, const alu_row *row, const alu_mods *mods) {
-  uint32_t slots[6] = {0};
-  int64_t imm = 0;
-  const int n = (int)strlen(row->sig);
-  if (!sct_ptx_dec_count(d, n)) {
-    return false;
-  }
-  for (int i = 1; i < n; i++) {
-    const ptx_opd *opd = &d->inst->opds[i];
-    if (row->sig[i] == 'i') {
-      if (opd->kind != PTX_OPD_INT) {
-        return sct_ptx_dec_fail(d, "operand %d must be a constant", i + 1);
-      }
-      imm = opd->imm;
-    } else if (!sct_ptx_dec_source(d, opd, row->sig[i], mods->type, &slots[i])) {
-      return false;
-    }
-  }
-  if (!sct_ptx_dec_dest(d, &d->inst->opds[0], row->sig[0], &slots[0])) {
-    return false;
-  }
-  sct_ptx_dec_put(d, (ptx_uop){.fn = row->fn,
-                               .d = slots[0],
-                               .a = slots[1],
-                               .b = slots[2],
-                               .c = slots[3],
-                               .e = slots[4],
-                               .imm = imm,
-                               .flags = mods->flags,
-                               .undef = (uint8_t)row->undef,
-                               .bytes = (uint8_t)sct_ptx_type_bytes(mods->type)});
-  d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
-  return true;
-}
-
 bool sct_ptx_dec_alu(ptx_dec *d) {
   alu_mods mods;
   const ptx_inst *given = d->inst;
@@ -168,5 +133,13 @@ bool sct_ptx_dec_alu(ptx_dec *d) {
     return false;
   }
   const alu_row *row = alu_find(d->inst->mods[0], &mods);
-  return row != NULL ? alu_operands(d, row, &mods) : sct_ptx_dec_unknown(d);
+  if (row == NULL) {
+    return sct_ptx_dec_unknown(d);
+  }
+  d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
+  return sct_ptx_dec_form(d, row->sig, mods.type,
+                          (ptx_uop){.fn = row->fn,
+                                    .flags = mods.flags,
+                                    .undef = (uint8_t)row->undef,
+                                    .bytes = (uint8_t)sct_ptx_type_bytes(mods.type)});
 }

@@ -153,13 +153,8 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
   ptx_code *c = d->code;
   const ptx_type_kind kind = sct_ptx_type_kind(m->type);
   const bool rounds = m->of[OP] == PTX_ATOMIC_ADD && (kind == PTX_KIND_F || kind == PTX_KIND_H);
-  if (space != PTX_SPACE_GLOBAL && bytes < c->min_shared_bytes) {
-    c->min_shared_bytes = bytes;
-  }
-  if (space != PTX_SPACE_SHARED) {
-    c->has_global_atomics = true;
-    c->min_global_bytes = bytes < c->min_global_bytes ? bytes : c->min_global_bytes;
-  }
+  sct_ptx_dec_width(d, space, bytes);
+  c->has_global_atomics |= space != PTX_SPACE_SHARED;
   c->has_approx |= rounds;
   c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
 }

@@ -2,8 +2,9 @@
 #include "ptx/decode/ptx_decode.h"
 #include "ptx/exec/ptx_exec.h"
 
-static bool branch(ptx_dec *d, ptx_term term) {
-  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator, .imm = d->inst - d->func->insts});
+static bool branch(ptx_dec *d, ptx_term term, uint32_t index) {
+  sct_ptx_dec_put(
+      d, (ptx_uop){.fn = sct_ptx_op_terminator, .a = index, .imm = d->inst - d->func->insts});
   sct_ptx_dec_kind(d, PTX_INST_BRANCH, 0);
   return sct_ptx_dec_end_block(d, term);
 }
@@ -14,7 +15,7 @@ bool sct_ptx_decode_bra(ptx_dec *d) {
     return false;
   }
   return d->inst->opds[0].kind == PTX_OPD_NAME
-             ? branch(d, PTX_TERM_BRANCH)
+             ? branch(d, PTX_TERM_BRANCH, 0)
              : sct_ptx_dec_fail(d, "branch to something else than a label");
 }
 
@@ -25,12 +26,8 @@ bool sct_ptx_decode_brx(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   (void)sct_ptx_dec_take(d, "uni");
-  if (!sct_ptx_dec_count(d, 2) || !sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) ||
-      !branch(d, PTX_TERM_TABLE)) {
-    return false;
-  }
-  d->code->uops[d->code->n_uops - 1].a = a;
-  return true;
+  return sct_ptx_dec_count(d, 2) && sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) &&
+         branch(d, PTX_TERM_TABLE, a);
 }
 
 bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
@@ -59,29 +56,29 @@ bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
   return true;
 }
 
+static bool leave(ptx_dec *d, ptx_term term) {
+  return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
+         sct_ptx_dec_end_block(d, term);
+}
+
 bool sct_ptx_decode_ret(ptx_dec *d) {
   (void)sct_ptx_dec_take(d, "uni");
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
-         sct_ptx_dec_end_block(d, PTX_TERM_RET);
+  return leave(d, PTX_TERM_RET);
 }
 
 bool sct_ptx_decode_exit(ptx_dec *d) {
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
-         sct_ptx_dec_end_block(d, PTX_TERM_EXIT);
+  return leave(d, PTX_TERM_EXIT);
 }
 
 bool sct_ptx_decode_trap(ptx_dec *d) {
-  return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_trap});
+  return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_trap});
 }
 
 /* nanosleep.u32 t: time does not pass here, but other warps get their turn */
 bool sct_ptx_decode_nanosleep(ptx_dec *d) {
-  uint32_t a = 0;
-  if (!sct_ptx_dec_take(d, "u32")) {
-    return sct_ptx_dec_unknown(d);
-  }
-  return sct_ptx_dec_count(d, 1) && sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a) &&
-         sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_nanosleep});
+  return sct_ptx_dec_take(d, "u32")
+             ? sct_ptx_dec_form(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_nanosleep})
+             : sct_ptx_dec_unknown(d);
 }
 
 /* ---- calls */
@@ -229,182 +226,111 @@ bool sct_ptx_decode_call(ptx_dec *d) {
 
 /* ---- barriers */
 
-static bool warp_sync(ptx_dec *d) {
-  uint32_t a = 0;
-  if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_source(d, &d->inst->opds[0], '3', PTX_T_U32, &a)) {
-    return false;
-  }
-  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_syncwarp, .a = a});
-}
-
 /* bar.red.popc.u32 d, a{, b}, {!}c */
-static bool bar_red(ptx_dec *d, ptx_uop *u, uint8_t *op) {
-  const bool popc = sct_ptx_dec_take(d, "popc");
-  *op = popc                         ? PTX_BAR_POPC
-        : sct_ptx_dec_take(d, "and") ? PTX_BAR_AND
-        : sct_ptx_dec_take(d, "or")  ? PTX_BAR_OR
-                                     : PTX_BAR_SYNC;
-  if (*op == PTX_BAR_SYNC || sct_ptx_dec_take_type(d) != (popc ? PTX_T_U32 : PTX_T_PRED)) {
+static bool bar_red(ptx_dec *d, ptx_uop *u) {
+  const int op = sct_ptx_dec_choose(d, "popc and or");
+  const ptx_type type = op == 0 ? PTX_T_U32 : PTX_T_PRED;
+  if (op < 0 || sct_ptx_dec_take_type(d) != type) {
     return sct_ptx_dec_unknown(d);
   }
-  const int n = d->inst->n_opds;
-  const ptx_opd *o = d->inst->opds;
-  return ((n == 3 || n == 4) || sct_ptx_dec_count(d, 3)) &&
-         sct_ptx_dec_source(d, &o[1], '3', PTX_T_U32, &u->a) &&
-         (n == 3 || sct_ptx_dec_source(d, &o[2], '3', PTX_T_U32, &u->b)) &&
-         sct_ptx_dec_source(d, &o[n - 1], 'p', PTX_T_PRED, &u->c) &&
-         sct_ptx_dec_dest(d, &o[0], popc ? '3' : 'p', &u->d);
+  const char dest = op == 0 ? '3' : 'p';
+  const bool counted = d->inst->n_opds == 4;
+  const char sig[] = {dest, '3', counted ? '3' : 'p', counted ? 'p' : '\0', '\0'};
+  u->op = (uint8_t)(PTX_BAR_POPC + op);
+  if (!sct_ptx_dec_operands(d, sig, type, u)) {
+    return false;
+  }
+  u->c = counted ? u->c : u->b;
+  u->b = counted ? u->b : PTX_SLOT_ZERO;
+  return true;
 }
 
 /* bar{.cta}.sync a{, b}, .arrive a, b, .red; barrier.* the same with .aligned */
 bool sct_ptx_decode_bar(ptx_dec *d) {
-  ptx_uop read = {0};
-  uint8_t op = PTX_BAR_SYNC;
+  ptx_uop u = {.fn = sct_ptx_op_terminator};
   if (sct_ptx_dec_take(d, "warp")) {
-    return sct_ptx_dec_take(d, "sync") ? warp_sync(d) : sct_ptx_dec_unknown(d);
+    return sct_ptx_dec_take(d, "sync")
+               ? sct_ptx_dec_form(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_syncwarp})
+               : sct_ptx_dec_unknown(d);
   }
   (void)sct_ptx_dec_take(d, "cta");
-  const int n = d->inst->n_opds;
-  const ptx_opd *o = d->inst->opds;
-  if (sct_ptx_dec_take(d, "red")) {
-    (void)sct_ptx_dec_take(d, "aligned");
-    if (!bar_red(d, &read, &op)) {
-      return false;
-    }
-  } else {
-    op = sct_ptx_dec_take(d, "arrive") ? PTX_BAR_ARRIVE : PTX_BAR_SYNC;
-    if (op == PTX_BAR_SYNC && !sct_ptx_dec_take(d, "sync")) {
-      return sct_ptx_dec_unknown(d);
-    }
-    (void)sct_ptx_dec_take(d, "aligned");
-    if (((n != 1 || op == PTX_BAR_ARRIVE) && !sct_ptx_dec_count(d, 2)) ||
-        !sct_ptx_dec_source(d, &o[0], '3', PTX_T_U32, &read.a) ||
-        (n == 2 && !sct_ptx_dec_source(d, &o[1], '3', PTX_T_U32, &read.b))) {
-      return false;
-    }
+  const int what = sct_ptx_dec_choose(d, "sync arrive red");
+  if (what < 0) {
+    return sct_ptx_dec_unknown(d);
   }
-  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_terminator,
-                               .a = read.a,
-                               .b = read.b,
-                               .c = read.c,
-                               .d = read.d,
-                               .op = op});
+  (void)sct_ptx_dec_take(d, "aligned");
+  const bool alone = what == PTX_BAR_SYNC && d->inst->n_opds == 1;
+  u.op = (uint8_t)what;
+  if (what == 2 ? !bar_red(d, &u) : !sct_ptx_dec_operands(d, alone ? "-3" : "-33", PTX_T_U32, &u)) {
+    return false;
+  }
+  sct_ptx_dec_put(d, u);
   sct_ptx_dec_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
 }
 
+/* ---- operations of a warp */
+
 bool sct_ptx_decode_activemask(ptx_dec *d) {
-  uint32_t slot = 0;
-  if (sct_ptx_dec_take_type(d) != PTX_T_B32) {
-    return sct_ptx_dec_unknown(d);
-  }
-  if (!sct_ptx_dec_count(d, 1) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
-    return false;
-  }
-  return sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_mov_activemask, .d = slot});
+  return sct_ptx_dec_take_type(d) == PTX_T_B32
+             ? sct_ptx_dec_form(d, "3", PTX_T_B32, (ptx_uop){.fn = sct_ptx_op_mov_activemask})
+             : sct_ptx_dec_unknown(d);
 }
 
 /* shfl.sync.idx.b32 d|p, a, b, c, membermask */
 bool sct_ptx_decode_shfl(ptx_dec *d) {
-  static const char *const modes[] = {"up", "down", "bfly", "idx"};
-  uint32_t s[4] = {0}, slot = 0;
-  int mode = -1;
-  if (!sct_ptx_dec_take(d, "sync")) {
+  const bool sync = sct_ptx_dec_take(d, "sync");
+  const int mode = sct_ptx_dec_choose(d, "up down bfly idx");
+  if (!sync || mode < 0 || sct_ptx_dec_take_type(d) != PTX_T_B32) {
     return sct_ptx_dec_unknown(d);
   }
-  for (int i = 0; i < SCT_COUNT(modes) && mode < 0; i++) {
-    mode = sct_ptx_dec_take(d, modes[i]) ? i : -1;
-  }
-  if (mode < 0 || sct_ptx_dec_take_type(d) != PTX_T_B32) {
-    return sct_ptx_dec_unknown(d);
-  }
-  if (!sct_ptx_dec_count(d, 5) || !sct_ptx_dec_dest(d, &d->inst->opds[0], '3', &slot)) {
-    return false;
-  }
-  for (int i = 0; i < 4; i++) {
-    if (!sct_ptx_dec_source(d, &d->inst->opds[i + 1], '3', PTX_T_B32, &s[i])) {
-      return false;
-    }
-  }
-  const int32_t pair = d->inst->opds[0].pair;
-  sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_shfl,
-                               .d = slot,
-                               .a = s[0],
-                               .b = s[1],
-                               .c = s[2],
-                               .e = s[3],
-                               .op = (uint8_t)mode,
-                               .vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0});
   sct_ptx_dec_kind(d, PTX_INST_SHUFFLE, 0);
-  return true;
-}
-
-/* d, a, membermask of an operation over the named lanes */
-static bool group_op(ptx_dec *d, ptx_fn fn, const char sig[2], ptx_type type, int op) {
-  uint32_t a = 0, mask = 0, slot = 0;
-  if (!sct_ptx_dec_count(d, 3) || !sct_ptx_dec_source(d, &d->inst->opds[1], sig[1], type, &a) ||
-      !sct_ptx_dec_source(d, &d->inst->opds[2], '3', PTX_T_B32, &mask) ||
-      !sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &slot)) {
-    return false;
-  }
-  return sct_ptx_dec_put(d, (ptx_uop){.fn = fn,
-                                      .d = slot,
-                                      .a = a,
-                                      .e = mask,
-                                      .op = (uint8_t)op,
-                                      .sign = sct_ptx_type_kind(type) == PTX_KIND_S});
+  return sct_ptx_dec_form(
+      d, "33333", PTX_T_B32,
+      (ptx_uop){.fn = sct_ptx_op_shfl, .op = (uint8_t)mode, .vec = sct_ptx_dec_pair(d)});
 }
 
 /* vote.sync.all.pred d, {!}a, membermask; vote.sync.ballot.b32 */
 bool sct_ptx_decode_vote(ptx_dec *d) {
-  static const char *const modes[] = {"all", "any", "uni", "ballot"};
-  int mode = -1;
-  if (!sct_ptx_dec_take(d, "sync")) {
-    return sct_ptx_dec_unknown(d);
-  }
-  for (int i = 0; i < SCT_COUNT(modes) && mode < 0; i++) {
-    mode = sct_ptx_dec_take(d, modes[i]) ? i : -1;
-  }
+  const bool sync = sct_ptx_dec_take(d, "sync");
+  const int mode = sct_ptx_dec_choose(d, "all any uni ballot");
   const bool ballot = mode == PTX_VOTE_BALLOT;
-  if (mode < 0 || sct_ptx_dec_take_type(d) != (ballot ? PTX_T_B32 : PTX_T_PRED)) {
+  if (!sync || mode < 0 || sct_ptx_dec_take_type(d) != (ballot ? PTX_T_B32 : PTX_T_PRED)) {
     return sct_ptx_dec_unknown(d);
   }
-  return group_op(d, sct_ptx_op_vote, ballot ? "3p" : "pp", PTX_T_PRED, mode);
+  return sct_ptx_dec_form(d, ballot ? "3p3" : "pp3", PTX_T_PRED,
+                          (ptx_uop){.fn = sct_ptx_op_vote, .op = (uint8_t)mode});
 }
 
 /* redux.sync.add.u32 d, a, membermask */
 bool sct_ptx_decode_redux(ptx_dec *d) {
-  static const char *const ops[] = {"add", "min", "max", "and", "or", "xor"};
-  int op = -1;
-  if (!sct_ptx_dec_take(d, "sync")) {
-    return sct_ptx_dec_unknown(d);
-  }
-  for (int i = 0; i < SCT_COUNT(ops) && op < 0; i++) {
-    op = sct_ptx_dec_take(d, ops[i]) ? i : -1;
-  }
+  const bool sync = sct_ptx_dec_take(d, "sync");
+  const int op = sct_ptx_dec_choose(d, "add min max and or xor");
   const ptx_type type = sct_ptx_dec_take_type(d);
   const bool legal =
       op >= PTX_REDUX_AND ? type == PTX_T_B32 : type == PTX_T_U32 || type == PTX_T_S32;
-  return op >= 0 && legal ? group_op(d, sct_ptx_op_redux, "33", type, op) : sct_ptx_dec_unknown(d);
+  if (!sync || op < 0 || !legal) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return sct_ptx_dec_form(
+      d, "333", type,
+      (ptx_uop){.fn = sct_ptx_op_redux, .op = (uint8_t)op, .sign = type == PTX_T_S32});
 }
 
 /* match.any.sync.b32 d, a, membermask; match.all.sync.b64 d{|p}, a, membermask */
 bool sct_ptx_decode_match(ptx_dec *d) {
-  const bool all = sct_ptx_dec_take(d, "all");
-  if ((!all && !sct_ptx_dec_take(d, "any")) || !sct_ptx_dec_take(d, "sync")) {
-    return sct_ptx_dec_unknown(d);
-  }
+  const int all = sct_ptx_dec_choose(d, "any all");
+  const bool sync = sct_ptx_dec_take(d, "sync");
   const ptx_type type = sct_ptx_dec_take_type(d);
-  const int32_t pair = d->inst->n_opds > 0 ? d->inst->opds[0].pair : -1;
-  if ((type != PTX_T_B32 && type != PTX_T_B64) || (!all && pair >= 0)) {
+  const uint32_t pair = sct_ptx_dec_pair(d);
+  if (all < 0 || !sync || (type != PTX_T_B32 && type != PTX_T_B64) || (all == 0 && pair != 0)) {
     return sct_ptx_dec_unknown(d);
   }
-  if (!group_op(d, sct_ptx_op_match, type == PTX_T_B64 ? "36" : "33", type, all)) {
-    return false;
+  if (pair != 0 && sct_ptx_dec_reg_class(d, d->inst->opds[0].pair) != 'p') {
+    return sct_ptx_dec_fail(d, "the second destination is no predicate");
   }
-  ptx_uop *u = &d->code->uops[d->code->n_uops - 1];
-  u->wide = type == PTX_T_B64;
-  u->vec = pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
-  return pair < 0 || sct_ptx_dec_reg_class(d, pair) == 'p' ||
-         sct_ptx_dec_fail(d, "the second destination is no predicate");
+  return sct_ptx_dec_form(
+      d, type == PTX_T_B64 ? "363" : "333", type,
+      (ptx_uop){
+          .fn = sct_ptx_op_match, .op = (uint8_t)all, .wide = type == PTX_T_B64, .vec = pair});
 }

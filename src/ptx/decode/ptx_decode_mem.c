@@ -15,73 +15,48 @@ typedef struct mem_mods {
   ptx_type type;
 } mem_mods;
 
-static bool take_any(ptx_dec *d, const char *const *names, int n) {
-  for (int i = 0; i < n; i++) {
-    if (sct_ptx_dec_take(d, names[i])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* ".shared::cta" and its like */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
-  static const struct {
-    const char *name;
-    ptx_space space;
-  } spaces[] = {{"global", PTX_SPACE_GLOBAL},      {"shared", PTX_SPACE_SHARED},
-                {"shared::cta", PTX_SPACE_SHARED}, {"shared::cluster", PTX_SPACE_SHARED},
-                {"local", PTX_SPACE_LOCAL},        {"param", PTX_SPACE_PARAM},
-                {"param::entry", PTX_SPACE_PARAM}, {"param::func", PTX_SPACE_PARAM},
-                {"const", PTX_SPACE_CONST}};
-  for (int i = 0; i < SCT_COUNT(spaces); i++) {
-    if (sct_ptx_dec_take(d, spaces[i].name)) {
-      return spaces[i].space;
-    }
-  }
-  return PTX_SPACE_NONE;
+  static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_SHARED,
+                                   PTX_SPACE_SHARED, PTX_SPACE_LOCAL,  PTX_SPACE_PARAM,
+                                   PTX_SPACE_PARAM,  PTX_SPACE_PARAM,  PTX_SPACE_CONST};
+  const int k = sct_ptx_dec_choose(
+      d, "global shared shared::cta shared::cluster local param param::entry param::func const");
+  return k < 0 ? PTX_SPACE_NONE : (ptx_space)spaces[k];
+}
+
+static bool next_is(const ptx_dec *d, const char *words) {
+  return d->mod < d->inst->n_mods && sct_ptx_span_in(d->inst->mods[d->mod], words);
 }
 
 /* Order, scope, space, cache operators, eviction priorities and prefetch sizes in the order in
  * which PTX wants them; the hints change no result. */
 static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
-  static const char *const strong[] = {"volatile", "relaxed", "mmio"};
-  static const char *const near[] = {"cta", "cluster"}, *const wide[] = {"gpu", "sys"};
-  static const char *const load_ops[] = {"ca", "cs", "lu"}, *const uncached[] = {"cg", "cv"};
-  static const char *const store_ops[] = {"wb", "cg", "cs", "wt"};
-  static const char *const kept[] = {"volatile", "mmio", "acquire"};
-  *m = (mem_mods){.n = 1};
-  for (int i = 0; i < SCT_COUNT(kept); i++) {
-    m->keep |= d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], kept[i]);
-  }
+  *m = (mem_mods){.n = 1, .keep = next_is(d, "volatile mmio acquire")};
   m->strong = sct_ptx_dec_take(d, "mmio");
   m->sync = sct_ptx_dec_take(d, "acquire")   ? PTX_SYNC_ACQUIRE
             : sct_ptx_dec_take(d, "release") ? PTX_SYNC_RELEASE
                                              : 0;
-  m->strong |= m->sync != 0 || take_any(d, strong, SCT_COUNT(strong));
+  m->strong |= m->sync != 0 || sct_ptx_dec_choose(d, "volatile relaxed mmio") >= 0;
   if (!m->strong) {
     (void)sct_ptx_dec_take(d, "weak");
   }
-  m->wide = !take_any(d, near, SCT_COUNT(near)) && take_any(d, wide, SCT_COUNT(wide));
+  m->wide = sct_ptx_dec_choose(d, "cta cluster gpu sys") >= 2;
   m->space = sct_ptx_dec_take_space(d);
   if (load) {
-    m->uncached = take_any(d, uncached, SCT_COUNT(uncached));
-    (void)(m->uncached || take_any(d, load_ops, SCT_COUNT(load_ops)));
+    m->uncached = next_is(d, "cg cv");
+    (void)sct_ptx_dec_choose(d, "cg cv ca cs lu");
     m->nc = sct_ptx_dec_take(d, "nc");
   } else {
-    (void)take_any(d, store_ops, SCT_COUNT(store_ops));
+    (void)sct_ptx_dec_choose(d, "wb cg cs wt");
   }
   while (sct_ptx_dec_take_prefix(d, "L1::") ||
-         (d->mod < d->inst->n_mods && !sct_ptx_span_is(d->inst->mods[d->mod], "L2::cache_hint") &&
-          sct_ptx_dec_take_prefix(d, "L2::"))) {
+         (!next_is(d, "L2::cache_hint") && sct_ptx_dec_take_prefix(d, "L2::"))) {
   }
   m->cache_hint = sct_ptx_dec_take(d, "L2::cache_hint");
   (void)sct_ptx_dec_take_prefix(d, "L2::");
   (void)sct_ptx_dec_take(d, "unified");
-  m->n = sct_ptx_dec_take(d, "v2")   ? 2
-         : sct_ptx_dec_take(d, "v4") ? 4
-         : sct_ptx_dec_take(d, "v8") ? 8
-                                     : 1;
+  m->n = 1 << (1 + sct_ptx_dec_choose(d, "v2 v4 v8"));
   m->type = sct_ptx_dec_take_type(d);
   const int bytes = sct_ptx_type_bytes(m->type);
   return bytes > 0 && bytes <= 8 && bytes * m->n <= 32 && !sct_ptx_dec_mods_left(d);
@@ -93,21 +68,10 @@ static bool data_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, char *cls)
   for (int i = 0; opd->kind == PTX_OPD_VEC && i < opd->n_elems && e->kind != PTX_OPD_REG; i++) {
     e = &opd->elems[i];
   }
-  *cls = sct_ptx_dec_class(type);
-  if (e->kind != PTX_OPD_REG) {
-    return true;
-  }
-  *cls = sct_ptx_dec_reg_class(d, e->reg);
-  const int have = *cls == '1' ? 2 : *cls == '3' ? 4 : *cls == '6' ? 8 : 0;
-  return have >= sct_ptx_type_bytes(type) ||
-         sct_ptx_dec_fail(d, "register '%.*s' is narrower than the access", e->name.len, e->name.p);
+  return sct_ptx_dec_wide_class(d, e, type, "the access", cls);
 }
 
-static void note_width(int *min, int bytes) {
-  *min = bytes < *min ? bytes : *min;
-}
-
-static ptx_fn mem_fn(ptx_dec *d, ptx_space space, bool load) {
+static ptx_fn mem_fn(ptx_space space, bool load) {
   switch (space) {
   case PTX_SPACE_GLOBAL:
   case PTX_SPACE_CONST:
@@ -119,7 +83,6 @@ static ptx_fn mem_fn(ptx_dec *d, ptx_space space, bool load) {
   case PTX_SPACE_NONE:
     return load ? sct_ptx_op_ld_generic : sct_ptx_op_st_generic;
   default:
-    (void)d;
     return NULL;
   }
 }
@@ -173,7 +136,7 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   if (space == PTX_SPACE_NONE && seen != PTX_SPACE_NONE) {
     space = seen;
   }
-  const ptx_fn fn = space == PTX_SPACE_PARAM ? param_fn(d, address, load) : mem_fn(d, space, load);
+  const ptx_fn fn = space == PTX_SPACE_PARAM ? param_fn(d, address, load) : mem_fn(space, load);
   if (fn == NULL) {
     return sct_ptx_dec_unknown(d);
   }
@@ -192,12 +155,7 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->sync = m->sync;
   d->code->orders_blocks |= m->sync != 0 && m->wide;
   sct_ptx_dec_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
-  if (space == PTX_SPACE_SHARED || space == PTX_SPACE_NONE) {
-    note_width(&d->code->min_shared_bytes, u->bytes * u->n);
-  }
-  if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE) {
-    note_width(&d->code->min_global_bytes, u->bytes * u->n);
-  }
+  sct_ptx_dec_width(d, space, u->bytes * u->n);
   return true;
 }
 
@@ -213,15 +171,12 @@ bool sct_ptx_decode_st(ptx_dec *d) {
 
 /* prefetch.global.L2 [a]: no effect, but its operand must be well-formed. */
 bool sct_ptx_decode_prefetch(ptx_dec *d) {
-  uint32_t base = 0;
-  int64_t imm = 0;
-  ptx_space space = sct_ptx_dec_take_space(d);
-  if (!sct_ptx_dec_take(d, "L1") && !sct_ptx_dec_take(d, "L2") &&
-      !sct_ptx_dec_take_prefix(d, "L2::")) {
+  ptx_uop unused = {0};
+  (void)sct_ptx_dec_take_space(d);
+  if (sct_ptx_dec_choose(d, "L1 L2") < 0 && !sct_ptx_dec_take_prefix(d, "L2::")) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_count(d, 1) &&
-         sct_ptx_dec_address(d, &d->inst->opds[0], &base, &imm, &space) &&
+  return sct_ptx_dec_operands(d, "-A", PTX_T_NONE, &unused) &&
          sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_nop});
 }
 
@@ -277,17 +232,15 @@ static bool cp_async_copy(ptx_dec *d) {
   u->n = 1;
   u->space = PTX_SPACE_GLOBAL;
   sct_ptx_dec_kind(d, PTX_INST_ASYNC, u->bytes);
-  note_width(&d->code->min_shared_bytes, u->bytes);
-  note_width(&d->code->min_global_bytes, u->bytes);
+  sct_ptx_dec_width(d, PTX_SPACE_NONE, u->bytes);
   return true;
 }
 
-static bool cp_async_wait(ptx_dec *d, bool all) {
-  if (!sct_ptx_dec_count(d, all ? 0 : 1) || (!all && d->inst->opds[0].kind != PTX_OPD_INT)) {
-    return sct_ptx_dec_fail(d, "cp.async.wait_group wants a constant");
+bool sct_ptx_dec_wait(ptx_dec *d, ptx_fn fn, bool op, const char *name) {
+  if (!sct_ptx_dec_count(d, 1) || d->inst->opds[0].kind != PTX_OPD_INT) {
+    return sct_ptx_dec_fail(d, "%s.wait_group wants a constant", name);
   }
-  return sct_ptx_dec_put(
-      d, (ptx_uop){.fn = sct_ptx_op_cp_wait, .imm = all ? 0 : d->inst->opds[0].imm, .op = all});
+  return sct_ptx_dec_put(d, (ptx_uop){.fn = fn, .imm = d->inst->opds[0].imm, .op = op});
 }
 
 bool sct_ptx_decode_cp(ptx_dec *d) {
@@ -303,14 +256,14 @@ bool sct_ptx_decode_cp(ptx_dec *d) {
   if (sct_ptx_dec_take(d, "mbarrier")) {
     return sct_ptx_dec_cp_mbarrier(d);
   }
-  if (sct_ptx_dec_take(d, "commit_group")) {
-    return sct_ptx_dec_count(d, 0) && sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_cp_commit});
+  switch (sct_ptx_dec_choose(d, "commit_group wait_group wait_all")) {
+  case 0:
+    return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_cp_commit});
+  case 1:
+    return sct_ptx_dec_wait(d, sct_ptx_op_cp_wait, false, "cp.async");
+  case 2:
+    return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_cp_wait, .op = 1});
+  default:
+    return cp_async_copy(d);
   }
-  if (sct_ptx_dec_take(d, "wait_group")) {
-    return cp_async_wait(d, false);
-  }
-  if (sct_ptx_dec_take(d, "wait_all")) {
-    return cp_async_wait(d, true);
-  }
-  return cp_async_copy(d);
 }

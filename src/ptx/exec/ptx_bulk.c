@@ -349,7 +349,7 @@ void sct_ptx_op_bulk_store(ptx_exec *x, const ptx_uop *u) {
 }
 
 static bool prefetch(ptx_exec *x, const ptx_uop *u, int lane) {
-  ends e = {.global = ptx_r64(x, u->a)[lane], .bytes = ptx_r32(x, u->c)[lane]};
+  ends e = {.global = ptx_r64(x, u->a)[lane], .bytes = ptx_r32(x, u->b)[lane]};
   if (e.bytes % BULK_ALIGN != 0) {
     sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, e.global,
                   "a bulk prefetch of %u bytes, which is no multiple of %d", e.bytes, BULK_ALIGN);

@@ -100,7 +100,7 @@ void sct_ptx_op_shfl(ptx_exec *x, const ptx_uop *u) {
 
 /* Lane i's result t[i] comes from the lanes that it names: undefined if one of them is. */
 static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t *t, bool pred) {
-  const uint32_t *member = ptx_r32(x, u->e);
+  const uint32_t *member = ptx_r32(x, u->b);
   const uint32_t from = x->state[u->a];
   uint32_t undefined = 0, bits = 0;
   uint64_t all[PTX_LANES];
@@ -123,9 +123,9 @@ static void put_group(ptx_exec *x, const ptx_uop *u, uint32_t d, const uint32_t 
 }
 
 void sct_ptx_op_vote(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *member = ptx_r32(x, u->e), yes = *ptx_pred(x, u->a);
+  const uint32_t *member = ptx_r32(x, u->b), yes = *ptx_pred(x, u->a);
   uint32_t t[PTX_LANES] = {0};
-  if (!members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->b)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -158,9 +158,9 @@ static uint32_t redux(uint32_t a, uint32_t b, int op, bool is_signed) {
 }
 
 void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *member = ptx_r32(x, u->e), *a = ptx_r32(x, u->a);
+  const uint32_t *member = ptx_r32(x, u->b), *a = ptx_r32(x, u->a);
   uint32_t t[PTX_LANES] = {0};
-  if (!members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->b)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
@@ -176,9 +176,9 @@ void sct_ptx_op_redux(ptx_exec *x, const ptx_uop *u) {
 
 /* Lanes with the same value (any), or all named lanes if all have the same (all). */
 void sct_ptx_op_match(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *member = ptx_r32(x, u->e);
+  const uint32_t *member = ptx_r32(x, u->b);
   uint32_t t[PTX_LANES] = {0}, same[PTX_LANES] = {0};
-  if (!members_here(x, u, u->e)) {
+  if (!members_here(x, u, u->b)) {
     return;
   }
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
