@@ -15,17 +15,8 @@ static void add(sct_count_line *to, const sct_count_line *from) {
   to->executed += from->executed;
   to->lanes += from->lanes;
   to->divergent += from->divergent;
-  to->global.requests += from->global.requests;
-  to->global.sectors += from->global.sectors;
-  to->global.sectors_ideal += from->global.sectors_ideal;
-  to->global.tags += from->global.tags;
-  to->global.moved += from->global.moved;
-  to->global.bytes += from->global.bytes;
-  to->global.distinct_bytes += from->global.distinct_bytes;
-  to->shared.requests += from->shared.requests;
-  to->shared.wavefronts += from->shared.wavefronts;
-  to->shared.wavefronts_ideal += from->shared.wavefronts_ideal;
-  to->shared.bytes += from->shared.bytes;
+  sct_ptx_global_add(&to->global, &from->global);
+  sct_ptx_shared_add(&to->shared, &from->shared);
 }
 
 void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row) {

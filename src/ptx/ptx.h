@@ -194,6 +194,8 @@ typedef struct sct_ptx_counters {
   int64_t barriers;       /* executed by a warp */
 } sct_ptx_counters;
 
+void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
+void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
 /* Loads, stores and atomics of warps together: a profiler's sums over global memory
  * (memory_l2_theoretical_sectors_global), and over shared memory (memory_l1_wavefronts_shared),
  * which has the writes of cp.async too. */

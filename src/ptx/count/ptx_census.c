@@ -87,8 +87,7 @@ static void add_load(sct_memops *out, int loop, const ptx_uop *u) {
 
 static void add_uop(sct_memops *out, int loop, const ptx_code *c, const ptx_uop *u) {
   const bool first = u == c->uops || u[-1].inst != u->inst;
-  if (u->fn == sct_ptx_op_ld_global || u->fn == sct_ptx_op_ld_shared ||
-      u->fn == sct_ptx_op_ld_local || u->fn == sct_ptx_op_ld_generic) {
+  if (sct_ptx_is_load(u)) {
     add_load(out, loop, u);
   } else if (u->fn == sct_ptx_op_st_global || u->fn == sct_ptx_op_st_shared ||
              u->fn == sct_ptx_op_st_local || u->fn == sct_ptx_op_st_generic) {

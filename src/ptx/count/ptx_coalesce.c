@@ -12,7 +12,7 @@ typedef struct cost {
 
 /* Cost of the lanes of `mask`, all of one request that begins at lane `first`. */
 typedef cost (*cost_fn)(const ptx_access *acc, uint32_t mask, int first, int segment);
-typedef int64_t (*wavefronts_fn)(const ptx_access *acc, uint32_t mask);
+typedef int (*wavefronts_fn)(const ptx_access *acc, uint32_t mask);
 
 typedef uint8_t by_width[SCT_PTX_N_WIDTHS]; /* of a lane: 1, 2, 4, 8, 16, 32 bytes */
 
@@ -99,8 +99,8 @@ static cost in_shrinking(const ptx_access *acc, uint32_t mask, int first, int se
 /* CC 1.x: 16 banks; in each step one word, here that of the lowest lane left, is broadcast to all
  * lanes that want it, and every other bank serves one lane. Which word and which lane is left open
  * by the guide. */
-static int64_t broadcast_steps(const ptx_access *acc, uint32_t mask, uint64_t offset) {
-  int64_t steps = 0;
+static int broadcast_steps(const ptx_access *acc, uint32_t mask, uint64_t offset) {
+  int steps = 0;
   for (uint32_t left = mask; left != 0; steps++) {
     const uint64_t word = (acc->addr[ptx_first_lane(left)] + offset) / 4;
     uint32_t busy = 1u << (word & 15), served = 0;
@@ -116,18 +116,12 @@ static int64_t broadcast_steps(const ptx_access *acc, uint32_t mask, uint64_t of
   return steps;
 }
 
-static int64_t wavefronts_cc10(const ptx_access *acc, uint32_t mask) {
-  int64_t n = 0;
+static int wavefronts_cc10(const ptx_access *acc, uint32_t mask) {
+  int n = 0;
   for (int at = 0; at == 0 || at < acc->width; at += 4) {
     n += broadcast_steps(acc, mask, (uint64_t)at);
   }
   return n;
-}
-
-/* CC 2.x: 32 banks, any number of lanes may want one word. A conflict-free access of 16-byte lanes
- * takes four wavefronts for 512 bytes; the guide calls that two-way, seen from a half warp. */
-static int64_t wavefronts_cc20(const ptx_access *acc, uint32_t mask) {
-  return sct_ptx_bank_wavefronts(acc, mask);
 }
 
 /* ---- the table */
@@ -150,6 +144,8 @@ static const ptx_rules rules[] = {
                       .shared_lanes = SAME(16),
                       .wavefronts = wavefronts_cc10,
                       .shared_words = true},
+    /* Any number of lanes may want one word of 32 banks. A conflict-free access of 16-byte lanes
+     * takes four wavefronts for 512 bytes; the guide calls that two-way, seen from a half warp. */
     [SCT_PTX_CC20] = {.lanes = {32, 32, 32, 16, 8, 4},
                       .load = SAME(128),
                       .store = SAME(32),
@@ -157,7 +153,7 @@ static const ptx_rules rules[] = {
                       .tag_lanes = {32, 32, 32, 16, 8, 4},
                       .cost = in_segments,
                       .shared_lanes = {32, 32, 32, 16, 8, 4},
-                      .wavefronts = wavefronts_cc20},
+                      .wavefronts = sct_ptx_bank_wavefronts},
     /* One request a warp instruction, as the profiler counts; the tag lookup takes it apart into
      * groups of 8, 4 or 2 threads. */
     [SCT_PTX_CC60] = {.lanes = SAME(32),

@@ -5,13 +5,13 @@
 #include <string.h>
 
 typedef struct cost_rule {
-  const char *op, *mod, *type;
+  const char *ops, *mod, *type;
   uint8_t of_pipe[SCT_N_PIPES - 1], other; /* SCT_PIPE_ISSUE is the last, and their sum */
 } cost_rule;
 
 static const cost_rule rules[] = {
-#define PTX_COST(op, mod, type, fp32, fp64, sfu, integer, imul, other)                             \
-  {op, mod, type, {fp32, fp64, sfu, integer, imul}, other},
+#define PTX_COST(ops, mod, type, fp32, fp64, sfu, integer, imul, other)                            \
+  {ops, mod, type, {fp32, fp64, sfu, integer, imul}, other},
 #include "ptx_costs.def"
 #undef PTX_COST
 };
@@ -35,7 +35,7 @@ void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst) {
   out[SCT_PIPE_ISSUE] = 1;
   for (int k = 0; k < SCT_COUNT(rules); k++) {
     const cost_rule *r = &rules[k];
-    if (sct_ptx_span_is(inst->mods[0], r->op) && has_mod(inst, r->mod) &&
+    if (sct_ptx_span_in(inst->mods[0], r->ops) && has_mod(inst, r->mod) &&
         ends_in(inst->mods[inst->n_mods - 1], r->type)) {
       out[SCT_PIPE_ISSUE] = r->other;
       for (int p = 0; p < SCT_PIPE_ISSUE; p++) {

@@ -42,25 +42,8 @@ int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask) {
   return n;
 }
 
-void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
-  const int lanes = ptx_count_lanes(acc->mask);
-  const int64_t bytes = (int64_t)lanes * acc->width;
-  int64_t sectors = 0, tags = 0, distinct_bytes = bytes;
-  if (acc->full_run) {
-    const uint64_t first = acc->addr[0], last = first + (uint64_t)bytes - 1;
-    sectors = (int64_t)(last / 32 - first / 32 + 1);
-    tags = (int64_t)(last / 128 - first / 128 + 1);
-  } else {
-    uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
-    const int n = sct_ptx_addresses_of(address, acc, acc->mask);
-    for (int k = 0; k < n; k++) {
-      sector[k] = address[k] / 32;
-      line[k] = address[k] / 128;
-    }
-    sectors = sct_ptx_distinct(sector, n);
-    tags = sct_ptx_distinct(line, n);
-    distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
-  }
+static void add_request(sct_ptx_global *g, int64_t sectors, int64_t tags, int64_t bytes,
+                        int64_t distinct_bytes) {
   const int64_t least = (bytes + 31) / 32;
   g->requests++;
   g->sectors += sectors;
@@ -73,15 +56,24 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
 
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
   const uint64_t last = address + (uint64_t)bytes - 1;
-  const int64_t sectors = (int64_t)(last / 32 - address / 32 + 1);
-  const int64_t least = (bytes + 31) / 32;
-  g->requests++;
-  g->sectors += sectors;
-  g->sectors_ideal += sectors < least ? sectors : least;
-  g->tags += (int64_t)(last / 128 - address / 128 + 1);
-  g->moved += 32 * sectors;
-  g->bytes += bytes;
-  g->distinct_bytes += bytes;
+  add_request(g, (int64_t)(last / 32 - address / 32 + 1), (int64_t)(last / 128 - address / 128 + 1),
+              bytes, bytes);
+}
+
+void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
+  const int64_t bytes = (int64_t)ptx_count_lanes(acc->mask) * acc->width;
+  if (acc->full_run) {
+    sct_ptx_count_bulk(g, acc->addr[0], bytes);
+    return;
+  }
+  uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
+  const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+  for (int k = 0; k < n; k++) {
+    sector[k] = address[k] / 32;
+    line[k] = address[k] / 128;
+  }
+  add_request(g, sct_ptx_distinct(sector, n), sct_ptx_distinct(line, n), bytes,
+              (int64_t)sct_ptx_distinct(address, n) * acc->width);
 }
 
 /* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
@@ -186,47 +178,25 @@ void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool 
 
 /* ---- sums */
 
+/* These structs are int64_t from end to end. */
+static inline void add_sums(void *to, const void *from, size_t bytes) {
+  int64_t *const sums = to;
+  const int64_t *const more = from;
+  for (size_t i = 0; i < bytes / sizeof *sums; i++) {
+    sums[i] += more[i];
+  }
+}
+
 void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from) {
-  to->requests += from->requests;
-  to->sectors += from->sectors;
-  to->sectors_ideal += from->sectors_ideal;
-  to->tags += from->tags;
-  to->moved += from->moved;
-  to->bytes += from->bytes;
-  to->distinct_bytes += from->distinct_bytes;
+  add_sums(to, from, sizeof *to);
 }
 
 void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from) {
-  to->requests += from->requests;
-  to->wavefronts += from->wavefronts;
-  to->wavefronts_ideal += from->wavefronts_ideal;
-  to->bytes += from->bytes;
+  add_sums(to, from, sizeof *to);
 }
 
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
-  sct_ptx_global_add(&to->load, &from->load);
-  sct_ptx_global_add(&to->store, &from->store);
-  sct_ptx_global_add(&to->atomics, &from->atomics);
-  for (int i = 0; i < SCT_PTX_N_WIDTHS; i++) {
-    to->load_width[i] += from->load_width[i];
-    to->store_width[i] += from->store_width[i];
-  }
-  sct_ptx_shared_add(&to->shared_load, &from->shared_load);
-  sct_ptx_shared_add(&to->shared_store, &from->shared_store);
-  sct_ptx_shared_add(&to->shared_async, &from->shared_async);
-  sct_ptx_shared_add(&to->shared_atomics, &from->shared_atomics);
-  sct_ptx_global_add(&to->bulk_load, &from->bulk_load);
-  sct_ptx_global_add(&to->bulk_store, &from->bulk_store);
-  to->local_requests += from->local_requests;
-  to->shuffles += from->shuffles;
-  to->warp_instructions += from->warp_instructions;
-  to->lane_instructions += from->lane_instructions;
-  for (int p = 0; p < SCT_N_PIPES; p++) {
-    to->machine.n[p] += from->machine.n[p];
-  }
-  to->branches += from->branches;
-  to->divergent_branches += from->divergent_branches;
-  to->barriers += from->barriers;
+  add_sums(to, from, sizeof *to);
 }
 
 sct_ptx_global sct_ptx_global_sum(const sct_ptx_counters *c) {

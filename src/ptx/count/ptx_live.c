@@ -45,7 +45,7 @@ int sct_ptx_live_parts(const ptx_uop *u, ptx_live_part parts[PTX_LIVE_PARTS]) {
   return n;
 }
 
-static bool is_load(const ptx_uop *u) {
+bool sct_ptx_is_load(const ptx_uop *u) {
   return u->fn == sct_ptx_op_ld_global || u->fn == sct_ptx_op_ld_shared ||
          u->fn == sct_ptx_op_ld_local || u->fn == sct_ptx_op_ld_generic;
 }
@@ -54,7 +54,7 @@ void sct_ptx_live_mark(ptx_code *code, size_t first, const uint8_t *read, size_t
   for (size_t i = first; i < code->n_uops; i++) {
     ptx_uop *u = &code->uops[i];
     ptx_live_part parts[PTX_LIVE_PARTS];
-    if (!is_load(u) || (u->op & PTX_MEM_KEEP) != 0) {
+    if (!sct_ptx_is_load(u) || (u->op & PTX_MEM_KEEP) != 0) {
       continue;
     }
     for (int e = 0; e < u->n; e++) {

@@ -19,23 +19,6 @@ typedef struct finder {
   size_t n_loops, cap_loops;
 } finder;
 
-static bool always(const ptx_code *c, const ptx_block *b) {
-  return c->uops[b->end].guard == PTX_SLOT_TRUE;
-}
-
-/* Successor number `k` of block `b`; -1: no more. To leave the function is none. */
-static int32_t successor(const ptx_code *c, int32_t b, int32_t k) {
-  const ptx_block *blk = &c->blocks[b];
-  const bool jumps = blk->term == PTX_TERM_TABLE || blk->term == PTX_TERM_BRANCH;
-  const bool ends = blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT;
-  const ptx_uop *u = jumps ? &c->uops[blk->end] : NULL;
-  const int32_t n_taken = blk->term == PTX_TERM_TABLE ? (int32_t)u->vec : jumps;
-  if (k < n_taken) {
-    return blk->term == PTX_TERM_TABLE ? c->tables[u->imm + k] : blk->target;
-  }
-  return k == n_taken && !((jumps || ends) && always(c, blk)) ? blk->next : -1;
-}
-
 /* ---- loops */
 
 static loop *loop_of_header(finder *f, int32_t header) {
@@ -59,7 +42,7 @@ static void add_back_edge(finder *f, int32_t from, int32_t header) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int32_t b = f->n - 1; b >= 0; b--) {
-      for (int32_t k = 0, s = 0; !l->in[b] && (s = successor(f->code, b, k)) >= 0; k++) {
+      for (int32_t k = 0, s = 0; !l->in[b] && (s = sct_ptx_successor(f->code, b, k)) >= 0; k++) {
         l->in[b] = s != header && l->in[s];
         changed |= l->in[b] != 0;
       }
@@ -77,7 +60,7 @@ static void walk(finder *f, int32_t entry, uint8_t *color, int32_t (*stack)[2]) 
   color[entry] = ON_STACK;
   while (depth > 0) {
     int32_t *top = stack[depth - 1];
-    const int32_t s = successor(f->code, top[0], top[1]++);
+    const int32_t s = sct_ptx_successor(f->code, top[0], top[1]++);
     if (s < 0) {
       color[top[0]] = DONE;
       depth--;
@@ -100,7 +83,7 @@ static bool leaves_together(const finder *f, const loop *l, int32_t b,
   const ptx_block *blk = &f->code->blocks[b];
   bool leaves = blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT;
   const bool known = !leaves;
-  for (int32_t k = 0, s = 0; (s = successor(f->code, b, k)) >= 0; k++) {
+  for (int32_t k = 0, s = 0; (s = sct_ptx_successor(f->code, b, k)) >= 0; k++) {
     leaves |= !l->in[s];
   }
   return !leaves || (known && insts != NULL && insts[f->code->uops[blk->end].inst].divergent == 0);

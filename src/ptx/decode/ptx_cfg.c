@@ -13,31 +13,27 @@ typedef struct graph {
   int32_t *pred_first, *pred; /* predecessors: edges of the reversed graph */
 } graph;
 
-/* Successor number `k` of block `b` (both relative); -1: no more. The virtual exit is n. */
+int32_t sct_ptx_successor(const ptx_code *c, int32_t b, int32_t k) {
+  const ptx_block *blk = &c->blocks[b];
+  const bool jumps = blk->term == PTX_TERM_TABLE || blk->term == PTX_TERM_BRANCH;
+  const bool ends = blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT;
+  const ptx_uop *u = jumps || ends ? &c->uops[blk->end] : NULL;
+  const int32_t n_taken = blk->term == PTX_TERM_TABLE ? (int32_t)u->vec : jumps;
+  if (k < n_taken) {
+    return blk->term == PTX_TERM_TABLE ? c->tables[u->imm + k] : blk->target;
+  }
+  return k == n_taken && (u == NULL || u->guard != PTX_SLOT_TRUE) ? blk->next : -1;
+}
+
+/* The same within the body, where blocks that leave it go to the virtual exit first. */
 static int32_t successor(const graph *g, int32_t b, int32_t k) {
   const ptx_block *blk = &g->code->blocks[g->base + b];
-  const ptx_uop *u = &g->code->uops[blk->end];
-  if (blk->term == PTX_TERM_TABLE) {
-    const int32_t n = (int32_t)u->vec;
-    if (k < n) {
-      return g->code->tables[u->imm + k] - g->base;
-    }
-    k -= n;
-  } else if (blk->term == PTX_TERM_BRANCH) {
-    if (k == 0) {
-      return blk->target - g->base;
-    }
-    k--;
-  } else if (blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT) {
-    if (k == 0) {
-      return g->n;
-    }
-    k--;
+  const bool ends = blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT;
+  if (ends && k == 0) {
+    return g->n;
   }
-  const bool always = (blk->term == PTX_TERM_BRANCH || blk->term == PTX_TERM_RET ||
-                       blk->term == PTX_TERM_EXIT || blk->term == PTX_TERM_TABLE) &&
-                      u->guard == PTX_SLOT_TRUE;
-  return k == 0 && !always && blk->next >= 0 ? blk->next - g->base : -1;
+  const int32_t s = sct_ptx_successor(g->code, g->base + b, k - ends);
+  return s >= 0 ? s - g->base : -1;
 }
 
 /* pred_first[b] to pred_first[b + 1] are then the predecessors of b. */

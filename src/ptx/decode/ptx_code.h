@@ -255,6 +255,8 @@ typedef struct ptx_loops {
 void sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
 void sct_ptx_loops_free(ptx_loops *loops);
 
+/* Successor number `k` of block `b`; -1: no more. To leave the function is none. */
+int32_t sct_ptx_successor(const ptx_code *code, int32_t b, int32_t k);
 /* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */
 void sct_ptx_cfg_ipdoms(ptx_code *code, ptx_body *body);
 

@@ -256,11 +256,6 @@ static place place_of(const ptx_body *b, const ptx_uop *u, const uint32_t *sourc
   return p;
 }
 
-static bool is_load(const ptx_uop *u) {
-  return u->fn == sct_ptx_op_ld_global || u->fn == sct_ptx_op_ld_shared ||
-         u->fn == sct_ptx_op_ld_generic;
-}
-
 static bool corrects(const ptx_uop *u) {
   return u->fn == sct_ptx_op_atomic &&
          (u->from == PTX_ATOMIC_CAS || u->from == PTX_ATOMIC_MIN || u->from == PTX_ATOMIC_MAX);
@@ -272,7 +267,8 @@ static void excuse(ptx_code *c, size_t first, const place *places) {
   for (size_t k = first; k < c->n_uops; k++) {
     for (size_t i = first; i < k && corrects(&c->uops[k]); i++) {
       const place *to = &places[k - first], *from = &places[i - first];
-      const bool guess = is_load(&c->uops[i]) && from->base == to->base && from->imm == to->imm;
+      const bool guess =
+          sct_ptx_is_load(&c->uops[i]) && from->base == to->base && from->imm == to->imm;
       c->uops[i].op |= guess ? PTX_MEM_STRONG : 0;
     }
   }
@@ -304,7 +300,7 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   place *places = sct_alloc(sizeof(*places) * (c->n_uops - first));
   find_moves(c, first, sources, b->n_slots);
   for (size_t i = first; i < c->n_uops; i++) {
-    if (is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
+    if (sct_ptx_is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
       places[i - first] = place_of(b, &c->uops[i], sources);
     }
   }

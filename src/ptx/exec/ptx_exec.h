@@ -367,14 +367,14 @@ void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* 
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
 /* merges: lanes that update one word share a wavefront; steps: wavefronts for one. */
 void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps);
-void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
-void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
 int sct_ptx_distinct(const uint64_t *v, int n); /* values in v[0..n); n >= 1 */
 /* The addresses of the lanes of `mask`; returns how many. */
 int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask);
 /* Most distinct words in one of 32 banks among the lanes of `mask`. */
 int sct_ptx_bank_wavefronts(const ptx_access *acc, uint32_t mask);
+
+bool sct_ptx_is_load(const ptx_uop *u); /* from memory: no parameter (ptx_live.c) */
 
 const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_count.c */
 void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
