@@ -24,19 +24,21 @@ static sct_status fail_expected(ptx_parser *p, const char *what) {
                             t->span.len < 60 ? t->span.len : 60, t->span.p);
 }
 
-sct_status sct_ptx_parse_expect(ptx_parser *p, char punct) {
-  if (!sct_ptx_lex_at(&p->lex, punct)) {
-    return fail_expected(p, (char[]){'\'', punct, '\'', '\0'});
+bool sct_ptx_parse_accept(ptx_parser *p, char punct) {
+  const bool there = sct_ptx_lex_at(&p->lex, punct);
+  if (there) {
+    sct_ptx_lex_next(&p->lex);
   }
-  sct_ptx_lex_next(&p->lex);
-  return SCT_OK;
+  return there;
+}
+
+sct_status sct_ptx_parse_expect(ptx_parser *p, char punct) {
+  return sct_ptx_parse_accept(p, punct) ? SCT_OK
+                                        : fail_expected(p, (char[]){'\'', punct, '\'', '\0'});
 }
 
 sct_status sct_ptx_parse_int(ptx_parser *p, int64_t *out) {
-  const bool minus = sct_ptx_lex_at(&p->lex, '-');
-  if (minus) {
-    sct_ptx_lex_next(&p->lex);
-  }
+  const bool minus = sct_ptx_parse_accept(p, '-');
   if (p->lex.tok.kind != PTX_TOK_INT) {
     return fail_expected(p, "an integer");
   }
@@ -99,14 +101,12 @@ static sct_status init_address(ptx_parser *p, init_out *o) {
   ptx_reloc *r = SCT_ARENA_NEW(&p->m->arena, ptx_reloc, 1);
   r->offset = o->at;
   SCT_TRY(sct_ptx_parse_name(p, &r->name));
-  if (sct_ptx_span_is(r->name, "generic") && sct_ptx_lex_at(&p->lex, '(')) {
+  if (sct_ptx_span_is(r->name, "generic") && sct_ptx_parse_accept(p, '(')) {
     r->generic = true;
-    sct_ptx_lex_next(&p->lex);
     SCT_TRY(sct_ptx_parse_name(p, &r->name));
     SCT_TRY(sct_ptx_parse_expect(p, ')'));
   }
-  if (sct_ptx_lex_at(&p->lex, '+')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, '+')) {
     SCT_TRY(sct_ptx_parse_int(p, &r->addend));
   }
   if (o->elem_bytes != 8) {
@@ -150,17 +150,15 @@ static sct_status parse_init(ptx_parser *p, ptx_sym *sym, int64_t elem_bytes) {
   init_out o = {.sym = sym, .elem_bytes = elem_bytes};
   int depth = 0;
   do {
-    if (sct_ptx_lex_at(&p->lex, '{')) {
+    if (sct_ptx_parse_accept(p, '{')) {
       depth++;
-      sct_ptx_lex_next(&p->lex);
       continue;
     }
     if (!sct_ptx_lex_at(&p->lex, '}')) {
       SCT_TRY(init_scalar(p, &o));
     }
-    while (depth > 0 && sct_ptx_lex_at(&p->lex, '}')) {
+    while (depth > 0 && sct_ptx_parse_accept(p, '}')) {
       depth--;
-      sct_ptx_lex_next(&p->lex);
     }
     if (depth > 0) {
       SCT_TRY(sct_ptx_parse_expect(p, ','));
@@ -230,9 +228,8 @@ static sct_status parse_declarator(ptx_parser *p, const decl *d, ptx_space space
   sym->align = d->align;
   sym->bytes = sct_ptx_type_bytes(d->type) * d->vec;
   SCT_TRY(sct_ptx_parse_name(p, &sym->name));
-  while (sct_ptx_lex_at(&p->lex, '[')) {
+  while (sct_ptx_parse_accept(p, '[')) {
     int64_t n = 0;
-    sct_ptx_lex_next(&p->lex);
     if (!sct_ptx_lex_at(&p->lex, ']')) {
       SCT_TRY(sct_ptx_parse_int(p, &n));
     }
@@ -255,8 +252,7 @@ sct_status sct_ptx_parse_vars(ptx_parser *p, ptx_space space, bool is_extern, pt
     const int line = p->lex.tok.line;
     SCT_TRY(parse_declarator(p, &d, space, &sym));
     sym->is_extern = is_extern && space == PTX_SPACE_SHARED;
-    if (sct_ptx_lex_at(&p->lex, '=')) {
-      sct_ptx_lex_next(&p->lex);
+    if (sct_ptx_parse_accept(p, '=')) {
       SCT_TRY(parse_init(p, sym, sct_ptx_type_bytes(d.type)));
     }
     if (sct_ptx_sym_find(*list, sym->name) != NULL && !is_extern) {
@@ -264,10 +260,9 @@ sct_status sct_ptx_parse_vars(ptx_parser *p, ptx_space space, bool is_extern, pt
     }
     sym->next = *list;
     *list = sym;
-    if (!sct_ptx_lex_at(&p->lex, ',')) {
+    if (!sct_ptx_parse_accept(p, ',')) {
       return sct_ptx_parse_expect(p, ';');
     }
-    sct_ptx_lex_next(&p->lex);
   }
 }
 
@@ -387,8 +382,7 @@ static sct_status parse_func(ptx_parser *p, bool is_entry) {
   SCT_TRY(parse_performance(p, &read));
   ptx_func *f = NULL;
   SCT_TRY(add_func(p, &read, &f));
-  if (sct_ptx_lex_at(&p->lex, ';')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, ';')) {
     return SCT_OK;
   }
   f->has_body = true;
@@ -451,8 +445,7 @@ static sct_status parse_target(ptx_parser *p) {
       p->m->target = p->m->target * 10 + (name.p[i] - '0');
     }
   }
-  while (sct_ptx_lex_at(&p->lex, ',')) {
-    sct_ptx_lex_next(&p->lex);
+  while (sct_ptx_parse_accept(p, ',')) {
     SCT_TRY(sct_ptx_parse_name(p, &name));
   }
   return SCT_OK;

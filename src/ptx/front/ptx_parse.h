@@ -17,6 +17,7 @@ typedef struct ptx_parser {
 sct_status sct_ptx_parse_text(sct_ptx_module *m, sct_error *err) SCT_MUST_USE;
 
 sct_status sct_ptx_parse_fail(ptx_parser *p, int line, const char *fmt, ...) SCT_PRINTF(3, 4);
+bool sct_ptx_parse_accept(ptx_parser *p, char punct); /* eats it, if it is there */
 sct_status sct_ptx_parse_expect(ptx_parser *p, char punct) SCT_MUST_USE;
 sct_status sct_ptx_parse_int(ptx_parser *p, int64_t *out) SCT_MUST_USE; /* with a sign */
 sct_status sct_ptx_parse_name(ptx_parser *p, ptx_span *out) SCT_MUST_USE;

@@ -93,18 +93,16 @@ static sct_status parse_regs(ptx_parser *p) {
   for (;;) {
     int64_t count = 1;
     SCT_TRY(sct_ptx_parse_name(p, &word));
-    const bool ranged = sct_ptx_lex_at(&p->lex, '<');
+    const bool ranged = sct_ptx_parse_accept(p, '<');
     if (ranged) {
-      sct_ptx_lex_next(&p->lex);
       SCT_TRY(sct_ptx_parse_int(p, &count));
       SCT_TRY(sct_ptx_parse_expect(p, '>'));
     }
     count = count > MAX_REGS || count < 0 ? 0 : count;
     SCT_TRY(add_regs(p, word, (int32_t)count, ranged, cls));
-    if (!sct_ptx_lex_at(&p->lex, ',')) {
+    if (!sct_ptx_parse_accept(p, ',')) {
       return sct_ptx_parse_expect(p, ';');
     }
-    sct_ptx_lex_next(&p->lex);
   }
 }
 
@@ -142,8 +140,7 @@ static sct_status parse_elems(ptx_parser *p, ptx_opd *out, char end, int depth) 
 /* "+4", "+-4", "-4" after a name; adds to out->imm. */
 static sct_status parse_offset(ptx_parser *p, ptx_opd *out) {
   int64_t value = 0;
-  if (sct_ptx_lex_at(&p->lex, '+')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, '+')) {
     SCT_TRY(sct_ptx_parse_int(p, &value));
   } else if (sct_ptx_lex_at(&p->lex, '-')) {
     SCT_TRY(sct_ptx_parse_int(p, &value));
@@ -160,9 +157,8 @@ static sct_status parse_word_operand(ptx_parser *p, ptx_opd *out) {
     out->reg = find_reg(p->f, p->scope, out->name);
     out->kind = out->reg >= 0 ? PTX_OPD_REG : PTX_OPD_NAME;
   }
-  if (sct_ptx_lex_at(&p->lex, '|')) {
+  if (sct_ptx_parse_accept(p, '|')) {
     ptx_span second;
-    sct_ptx_lex_next(&p->lex);
     SCT_TRY(sct_ptx_parse_name(p, &second));
     out->pair = find_reg(p->f, p->scope, second);
     if (out->pair < 0 && !sct_ptx_span_is(second, "_")) {
@@ -180,8 +176,7 @@ static sct_status parse_address(ptx_parser *p, ptx_opd *out, int depth) {
   out->kind = PTX_OPD_ADDR;
   SCT_TRY(parse_operand(p, &parts[0], depth + 1));
   SCT_TRY(parse_offset(p, &parts[0]));
-  if (sct_ptx_lex_at(&p->lex, ',')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, ',')) {
     SCT_TRY(parse_operand(p, &parts[1], depth + 1));
     n = 2;
   }
@@ -208,8 +203,7 @@ static sct_status parse_operand(ptx_parser *p, ptx_opd *out, int depth) {
     sct_ptx_lex_next(&p->lex);
     return SCT_OK;
   }
-  if (sct_ptx_lex_at(&p->lex, '[')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, '[')) {
     return parse_address(p, out, depth);
   }
   if (sct_ptx_lex_at(&p->lex, '{') || sct_ptx_lex_at(&p->lex, '(')) {
@@ -218,8 +212,7 @@ static sct_status parse_operand(ptx_parser *p, ptx_opd *out, int depth) {
     sct_ptx_lex_next(&p->lex);
     return parse_elems(p, out, vec ? '}' : ')', depth);
   }
-  if (sct_ptx_lex_at(&p->lex, '!')) {
-    sct_ptx_lex_next(&p->lex);
+  if (sct_ptx_parse_accept(p, '!')) {
     SCT_TRY(parse_operand(p, out, depth + 1));
     out->negated = true;
     return SCT_OK;
@@ -248,9 +241,8 @@ static sct_status split_opcode(ptx_parser *p, ptx_inst *inst, ptx_span op) {
 static sct_status parse_guard(ptx_parser *p, ptx_inst *inst) {
   ptx_span name;
   sct_ptx_lex_next(&p->lex);
-  if (sct_ptx_lex_at(&p->lex, '!')) {
+  if (sct_ptx_parse_accept(p, '!')) {
     inst->guard_not = true;
-    sct_ptx_lex_next(&p->lex);
   }
   SCT_TRY(sct_ptx_parse_name(p, &name));
   inst->guard = find_reg(p->f, p->scope, name);
@@ -345,13 +337,11 @@ static sct_status parse_loc(ptx_parser *p) {
   SCT_TRY(sct_ptx_parse_int(p, &line));
   SCT_TRY(sct_ptx_parse_int(p, &column));
   p->loc = (ptx_loc){(int)(file & 0xffff), (int)(line & 0x7fffffff)};
-  while (sct_ptx_lex_at(&p->lex, ',')) {
-    sct_ptx_lex_next(&p->lex);
+  while (sct_ptx_parse_accept(p, ',')) {
     SCT_TRY(sct_ptx_parse_name(p, &(ptx_span){NULL, 0}));
     if (p->lex.tok.kind == PTX_TOK_WORD) {
       sct_ptx_lex_next(&p->lex);
-      if (sct_ptx_lex_at(&p->lex, '+')) {
-        sct_ptx_lex_next(&p->lex);
+      if (sct_ptx_parse_accept(p, '+')) {
         SCT_TRY(sct_ptx_parse_int(p, &column));
       }
     } else {
@@ -446,17 +436,14 @@ sct_status sct_ptx_parse_body(ptx_parser *p) {
   }
   do {
     const ptx_tok *tok = &p->lex.tok;
-    if (sct_ptx_lex_at(&p->lex, '{')) {
+    if (sct_ptx_parse_accept(p, '{')) {
       push_scope(p);
-      sct_ptx_lex_next(&p->lex);
-    } else if (sct_ptx_lex_at(&p->lex, '}')) {
+    } else if (sct_ptx_parse_accept(p, '}')) {
       p->scope = p->f->scopes[p->scope].parent;
-      sct_ptx_lex_next(&p->lex);
     } else if (tok->kind == PTX_TOK_END) {
       return sct_ptx_parse_fail(p, tok->line, "body of '%.*s' has no end", p->f->name.len,
                                 p->f->name.p);
-    } else if (sct_ptx_lex_at(&p->lex, ';')) {
-      sct_ptx_lex_next(&p->lex);
+    } else if (sct_ptx_parse_accept(p, ';')) {
     } else if (tok->kind == PTX_TOK_WORD && tok->span.p[0] == '.') {
       SCT_TRY(parse_directive(p));
     } else if (tok->kind == PTX_TOK_WORD) {
