@@ -133,7 +133,7 @@ static void sreg_slot(ptx_dec *d, ptx_span name, bool *found, bool *wide, uint32
     const char *name;
     bool wide;
   } sregs[] = {
-#define PTX_SREG(id, name, wide) {name, wide},
+#define PTX_SREG(name, wide, changes, value) {name, wide},
 #include "ptx_sregs.def"
 #undef PTX_SREG
   };

@@ -24,29 +24,15 @@ static uint64_t word_mask(const ptx_uop *u) {
 
 /* atom.add.f32 flushes subnormals on global memory and keeps them on shared memory (PTX ISA 9.0,
  * atom). */
-static uint64_t add_f32(uint64_t a, uint64_t b, bool flush) {
-  float in[2], sum = 0;
-  uint32_t bits[2] = {(uint32_t)a, (uint32_t)b}, out = 0;
-  for (int k = 0; k < 2; k++) {
-    bits[k] = flush && (bits[k] & 0x7f800000) == 0 ? bits[k] & 0x80000000 : bits[k];
-    memcpy(&in[k], &bits[k], 4);
-  }
-  sum = in[0] + in[1];
-  memcpy(&out, &sum, 4);
-  if ((out & 0x7fffffff) > 0x7f800000) {
+static uint64_t add_f32(uint32_t a, uint32_t b, bool flush) {
+  const uint32_t exponent = 0x7f800000, sign = 0x80000000;
+  a = flush && (a & exponent) == 0 ? a & sign : a;
+  b = flush && (b & exponent) == 0 ? b & sign : b;
+  const uint32_t out = ptx_bits32(ptx_float(a) + ptx_float(b));
+  if ((out & ~sign) > exponent) {
     return 0x7fffffff;
   }
-  return flush && (out & 0x7f800000) == 0 ? out & 0x80000000 : out;
-}
-
-static uint64_t add_f64(uint64_t a, uint64_t b) {
-  double x = 0, y = 0;
-  uint64_t out = 0;
-  memcpy(&x, &a, 8);
-  memcpy(&y, &b, 8);
-  x += y;
-  memcpy(&out, &x, 8);
-  return out;
+  return flush && (out & exponent) == 0 ? out & sign : out;
 }
 
 /* Halves: f64 holds them and their sum to more than twice their digits, so rounding it again is
@@ -68,9 +54,9 @@ static uint64_t float_op(const ptx_uop *u, uint64_t a, uint64_t b, bool global) 
   const bool bf16 = u->to == PTX_T_BF16 || u->to == PTX_T_BF16X2;
   switch ((ptx_type)u->to) {
   case PTX_T_F32:
-    return add_f32(a, b, global);
+    return add_f32((uint32_t)a, (uint32_t)b, global);
   case PTX_T_F64:
-    return add_f64(a, b);
+    return ptx_bits64(ptx_double(a) + ptx_double(b));
   case PTX_T_F16X2:
   case PTX_T_BF16X2:
     return (uint64_t)half_op((uint16_t)(a >> 16), (uint16_t)(b >> 16), u->from, bf16) << 16 |

@@ -3,8 +3,10 @@
 
 /* ---- special registers and constants */
 
-enum {
-#define PTX_SREG(id, name, wide) SREG_##id,
+static const struct {
+  bool wide, changes;
+} sregs[] = {
+#define PTX_SREG(name, wide, changes, value) {wide, changes},
 #include "ptx/decode/ptx_sregs.def"
 #undef PTX_SREG
 };
@@ -13,91 +15,27 @@ static uint64_t sreg_value(const ptx_exec *x, const ptx_warp *w, int sreg, int l
   const ptx_launch *l = x->launch;
   const int64_t linear = (int64_t)w->index * PTX_LANES + lane;
   const uint32_t bit = 1u << lane;
-  switch (sreg) {
-  case SREG_TID_X:
-    return (uint64_t)(linear % l->block[0]);
-  case SREG_TID_Y:
-    return (uint64_t)(linear / l->block[0] % l->block[1]);
-  case SREG_TID_Z:
-    return (uint64_t)(linear / (l->block[0] * l->block[1]));
-  case SREG_NTID_X:
-  case SREG_NTID_Y:
-  case SREG_NTID_Z:
-    return (uint64_t)l->block[sreg - SREG_NTID_X];
-  case SREG_CTAID_X:
-  case SREG_CTAID_Y:
-  case SREG_CTAID_Z:
-    return (uint64_t)x->block[sreg - SREG_CTAID_X];
-  case SREG_NCTAID_X:
-  case SREG_NCTAID_Y:
-  case SREG_NCTAID_Z:
-    return (uint64_t)l->grid[sreg - SREG_NCTAID_X];
-  case SREG_CLUSTERID_X:
-  case SREG_CLUSTERID_Y:
-  case SREG_CLUSTERID_Z:
-    return (uint64_t)x->block[sreg - SREG_CLUSTERID_X];
-  case SREG_NCLUSTERID_X:
-  case SREG_NCLUSTERID_Y:
-  case SREG_NCLUSTERID_Z:
-    return (uint64_t)l->grid[sreg - SREG_NCLUSTERID_X];
-  case SREG_CLUSTER_NCTAID_X:
-  case SREG_CLUSTER_NCTAID_Y:
-  case SREG_CLUSTER_NCTAID_Z:
-  case SREG_CLUSTER_NCTARANK:
-    return 1; /* every block is a cluster of its own */
-  case SREG_LANEID:
-    return (uint64_t)lane;
-  case SREG_WARPID:
-    return (uint64_t)w->index;
-  case SREG_NWARPID:
-    return (uint64_t)l->n_warps;
-  case SREG_SMID:
-    return (uint64_t)(x->block_index % 132);
-  case SREG_NSMID:
-    return 132; /* an H200's */
-  case SREG_GRIDID:
-    return 1;
-  case SREG_LANEMASK_EQ:
-    return bit;
-  case SREG_LANEMASK_LT:
-    return bit - 1;
-  case SREG_LANEMASK_LE:
-    return bit | (bit - 1);
-  case SREG_LANEMASK_GT:
-    return (uint32_t) ~(bit | (bit - 1));
-  case SREG_LANEMASK_GE:
-    return (uint32_t) ~(bit - 1);
-  case SREG_DYNAMIC_SMEM_SIZE:
-    return (uint64_t)l->opts->shared_bytes;
-  case SREG_TOTAL_SMEM_SIZE:
-    return (uint64_t)(l->opts->shared_bytes + l->code->shared_packed);
-  default:
-    return 0;
-  }
-}
-
-static bool of_block(int sreg) {
-  return (sreg >= SREG_CTAID_X && sreg <= SREG_CTAID_Z) || sreg == SREG_SMID ||
-         (sreg >= SREG_CLUSTERID_X && sreg <= SREG_CLUSTERID_Z);
+  const uint64_t values[] = {
+#define PTX_SREG(name, wide, changes, value) (uint64_t)(value),
+#include "ptx/decode/ptx_sregs.def"
+#undef PTX_SREG
+  };
+  return values[sreg];
 }
 
 static void fill_sreg(const ptx_exec *x, ptx_warp *w, int sreg, uint8_t *slot) {
-  const bool wide = sreg == SREG_GRIDID, uniform = of_block(sreg);
+  const size_t bytes = sregs[sreg].wide ? 8 : 4;
   uint64_t v = sreg_value(x, w, sreg, 0);
   for (int i = 0; i < PTX_LANES; i++) {
-    v = uniform ? v : sreg_value(x, w, sreg, i);
-    if (wide) {
-      memcpy(slot + 8 * i, &v, 8);
-    } else {
-      memcpy(slot + 4 * i, &v, 4);
-    }
+    v = sregs[sreg].changes ? v : sreg_value(x, w, sreg, i);
+    memcpy(slot + bytes * (size_t)i, &v, bytes);
   }
 }
 
 void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all) {
   const ptx_body *b = &x->code->bodies[body];
   for (size_t k = 0; k < b->n_sregs; k++) {
-    if (all || of_block(b->sregs[k].sreg)) {
+    if (all || sregs[b->sregs[k].sreg].changes) {
       fill_sreg(x, w, b->sregs[k].sreg, w->regs + (slot_base + b->sregs[k].slot) * PTX_SLOT_BYTES);
     }
   }

@@ -1,10 +1,8 @@
 /* setp and set: one function a comparison and type, chosen from a table. */
-#include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_lanes.h"
 #include "ptx/exec/ptx_values.h"
 
 #include <assert.h>
-
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
 
 typedef uint32_t (*compare_fn)(const void *a, const void *b);
 

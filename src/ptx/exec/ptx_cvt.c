@@ -1,13 +1,11 @@
 /* Conversions between all scalar types: operands are brought to 64-bit integers or to doubles
  * (which hold every narrower float exactly), rounded once, and stored. */
-#include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_lanes.h"
 #include "ptx/exec/ptx_values.h"
 
 #include <fenv.h>
 #include <float.h>
 #include <math.h>
-
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
 
 int sct_ptx_value_of(ptx_type type) {
   switch (type) {
@@ -43,21 +41,15 @@ float sct_ptx_f16_to_f32(uint16_t h) {
   } else if (e != 0) {
     bits = sign | (e + 112) << 23 | m << 13;
   } else {
-    const float tiny = (float)m * 0x1p-24f;
-    memcpy(&bits, &tiny, 4);
-    bits |= sign;
+    bits |= ptx_bits32((float)m * 0x1p-24f);
   }
-  float f = 0;
-  memcpy(&f, &bits, 4);
-  return f;
+  return ptx_float(bits);
 }
 
 float sct_ptx_bf16_to_f32(uint16_t h) {
   uint32_t bits = (uint32_t)h << 16;
   bits = (bits & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : bits;
-  float f = 0;
-  memcpy(&f, &bits, 4);
-  return f;
+  return ptx_float(bits);
 }
 
 /* Whether a magnitude is rounded away from zero, given the dropped part against one half. */
@@ -79,8 +71,7 @@ static bool round_up(bool negative, bool odd, int against_half, bool inexact, un
 
 /* To a float of `mant` stored mantissa bits and exponents emin (of the least normal) to emax. */
 static uint16_t narrow(double value, unsigned rounding, int mant, int emin, int emax) {
-  uint64_t bits = 0;
-  memcpy(&bits, &value, 8);
+  const uint64_t bits = ptx_bits64(value);
   const uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
   const uint16_t inf = (uint16_t)((2 * emax + 1) << mant);
   const int field = (int)(bits >> 52 & 0x7ff);
@@ -148,10 +139,9 @@ static void read_lanes(const ptx_exec *x, const ptx_uop *u, lanes *out) {
     if (!out->is_float) {
       out->i[i] = sct_ptx_extend(raw, type);
     } else if (type == PTX_T_F64) {
-      memcpy(&out->f[i], &raw, 8);
+      out->f[i] = ptx_double(raw);
     } else if (type == PTX_T_F32) {
-      float f = 0;
-      memcpy(&f, &raw, 4);
+      const float f = ptx_float((uint32_t)raw);
       out->f[i] = (u->flags & PTX_F_FTZ) ? flush(f) : f;
     } else {
       out->f[i] = type == PTX_T_F16 ? sct_ptx_f16_to_f32((uint16_t)raw)
@@ -227,15 +217,8 @@ static uint64_t saturate_int(uint64_t v, ptx_type from, ptx_type to) {
 /* ---- float results */
 
 static uint64_t bits32(float f) {
-  uint32_t b = 0;
-  memcpy(&b, &f, 4);
+  const uint32_t b = ptx_bits32(f);
   return (b & 0x7fffffff) > 0x7f800000 ? 0x7fffffff : b;
-}
-
-static uint64_t bits64(double f) {
-  uint64_t b = 0;
-  memcpy(&b, &f, 8);
-  return b;
 }
 
 /* One rounding of all lanes in the mode that is set: never inlined, so that it stays between the
@@ -271,8 +254,7 @@ static double odd_double(uint64_t v, bool is_signed) {
 
 static const int host_rounding[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
 
-/* sat: into [0, 1], NaN to 0. relu: negative to 0, NaN stays. */
-static void clamp_floats(double *f, unsigned flags) {
+void sct_ptx_clamp(double *f, unsigned flags) {
   LANES(i) {
     if (flags & PTX_F_SAT) {
       f[i] = f[i] > 0 ? (f[i] < 1 ? f[i] : 1.0) : 0.0;
@@ -309,7 +291,7 @@ static void to_float(lanes *in, const ptx_uop *u, uint64_t *out) {
     LANES(i) {
       in->f[i] = (u->flags & PTX_F_INT) ? integral(in->f[i], u->flags) : in->f[i];
     }
-    clamp_floats(in->f, u->flags);
+    sct_ptx_clamp(in->f, u->flags);
   }
   if (to == PTX_T_F32) {
     to_f32(in, u, out);
@@ -328,7 +310,7 @@ static void to_float(lanes *in, const ptx_uop *u, uint64_t *out) {
     }
   }
   LANES(i) {
-    out[i] = to == PTX_T_F64   ? bits64(f[i])
+    out[i] = to == PTX_T_F64   ? ptx_bits64(f[i])
              : to == PTX_T_F16 ? sct_ptx_f64_to_f16(f[i], rounding)
                                : sct_ptx_f64_to_bf16(f[i], rounding);
   }
@@ -364,7 +346,7 @@ void sct_ptx_op_cvt_pack(ptx_exec *x, const ptx_uop *u) {
     f[1][i] = ptx_rf32(x, u->b)[i];
   }
   for (int k = 0; k < 2; k++) {
-    clamp_floats(f[k], u->flags);
+    sct_ptx_clamp(f[k], u->flags);
   }
   LANES(i) {
     uint32_t half[2];

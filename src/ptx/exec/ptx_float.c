@@ -5,7 +5,7 @@
  * rounding mode is set around the call, and no compiler may move arithmetic across it. Contraction
  * is off, so that a * b + c stays two roundings; fma is asked for by name, from the machine's own
  * instruction where it has one. */
-#include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_lanes.h"
 #include "ptx/exec/ptx_values.h"
 
 #include <fenv.h>
@@ -16,7 +16,6 @@
 #pragma STDC FP_CONTRACT OFF
 #endif
 
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
 #define NOINLINE __attribute__((noinline))
 
 #define NAN32 0x7fffffffu
@@ -24,47 +23,17 @@
 typedef void (*loop32)(float *restrict t, const float *a, const float *b, const float *c);
 typedef void (*loop64)(double *restrict t, const double *a, const double *b, const double *c);
 
-#define LOOP32(name, expr)                                                                         \
-  static NOINLINE void loop_##name(float *restrict t, const float *a, const float *b,              \
-                                   const float *c) {                                               \
+#define LOOP(name, T, expr)                                                                        \
+  static NOINLINE void loop_##name(T *restrict t, const T *a, const T *b, const T *c) {            \
     LANES(i) {                                                                                     \
-      const float x = a[i], y = b[i], z = c[i];                                                    \
+      const T x = a[i], y = b[i], z = c[i];                                                        \
       (void)y;                                                                                     \
       (void)z;                                                                                     \
-      t[i] = (float)(expr);                                                                        \
+      t[i] = (T)(expr);                                                                            \
     }                                                                                              \
   }
-#define LOOP64(name, expr)                                                                         \
-  static NOINLINE void loop_##name(double *restrict t, const double *a, const double *b,           \
-                                   const double *c) {                                              \
-    LANES(i) {                                                                                     \
-      const double x = a[i], y = b[i], z = c[i];                                                   \
-      (void)y;                                                                                     \
-      (void)z;                                                                                     \
-      t[i] = (expr);                                                                               \
-    }                                                                                              \
-  }
-
-static uint32_t bits_of(float f) {
-  uint32_t b = 0;
-  memcpy(&b, &f, 4);
-  return b;
-}
-static float float_of(uint32_t b) {
-  float f = 0;
-  memcpy(&f, &b, 4);
-  return f;
-}
-static uint64_t bits_of64(double f) {
-  uint64_t b = 0;
-  memcpy(&b, &f, 8);
-  return b;
-}
-static double double_of(uint64_t b) {
-  double f = 0;
-  memcpy(&f, &b, 8);
-  return f;
-}
+#define LOOP32(name, expr) LOOP(name, float, expr)
+#define LOOP64(name, expr) LOOP(name, double, expr)
 
 static int host_rounding(unsigned flags) {
   static const int modes[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
@@ -73,8 +42,8 @@ static int host_rounding(unsigned flags) {
 
 void sct_ptx_flush32(float *t) {
   LANES(i) {
-    const uint32_t b = bits_of(t[i]);
-    t[i] = float_of((b & 0x7f800000) == 0 ? b & 0x80000000 : b);
+    const uint32_t b = ptx_bits32(t[i]);
+    t[i] = ptx_float((b & 0x7f800000) == 0 ? b & 0x80000000 : b);
   }
 }
 
@@ -86,8 +55,8 @@ static void saturate32(float *t) {
 
 static void canonical32(float *t) {
   LANES(i) {
-    const uint32_t b = bits_of(t[i]);
-    t[i] = float_of((b & 0x7fffffff) > 0x7f800000 ? NAN32 : b);
+    const uint32_t b = ptx_bits32(t[i]);
+    t[i] = ptx_float((b & 0x7fffffff) > 0x7f800000 ? NAN32 : b);
   }
 }
 
@@ -173,12 +142,12 @@ static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop, bool is_product)
     for (int k = 0; k < 3; k++) {
       const uint64_t *lanes = ptx_r64(x, slots[k]);
       LANES(i) {
-        in[k][i] = float_of((uint32_t)(lanes[i] >> shift));
+        in[k][i] = ptx_float((uint32_t)(lanes[i] >> shift));
       }
     }
     compute32(t, in[0], in[1], in[2], u, loop, is_product);
     LANES(i) {
-      out[i] |= (uint64_t)bits_of(t[i]) << shift;
+      out[i] |= (uint64_t)ptx_bits32(t[i]) << shift;
     }
   }
   ptx_put64(x, u, out);
@@ -197,16 +166,13 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
   put_f64(x, u, t);
 }
 
-#define OP32(name, expr)                                                                           \
+#define OP32_AS(name, is_product, expr)                                                            \
   LOOP32(name, expr)                                                                               \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
-    run32(x, u, loop_##name, false);                                                               \
+    run32(x, u, loop_##name, is_product);                                                          \
   }
-#define OP32_PRODUCT(name, expr)                                                                   \
-  LOOP32(name, expr)                                                                               \
-  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
-    run32(x, u, loop_##name, true);                                                                \
-  }
+#define OP32(name, expr)         OP32_AS(name, false, expr)
+#define OP32_PRODUCT(name, expr) OP32_AS(name, true, expr)
 #define OP32X2(name, is_product)                                                                   \
   void sct_ptx_op_##name##x2(ptx_exec *x, const ptx_uop *u) {                                      \
     run32x2(x, u, loop_##name, is_product);                                                        \
@@ -239,18 +205,15 @@ LOOP32(fma_any_f32, fmaf(x, y, z))
 LOOP64(fma_any_f64, fma(x, y, z))
 
 #if defined(__x86_64__)
-__attribute__((target("fma"))) NOINLINE static void
-loop_fma_x86_f32(float *restrict t, const float *a, const float *b, const float *c) {
-  LANES(i) {
-    t[i] = __builtin_fmaf(a[i], b[i], c[i]);
+#define LOOP_FMA(name, T, fma)                                                                     \
+  __attribute__((target("fma")))                                                                   \
+  NOINLINE static void loop_##name(T *restrict t, const T *a, const T *b, const T *c) {            \
+    LANES(i) {                                                                                     \
+      t[i] = fma(a[i], b[i], c[i]);                                                                \
+    }                                                                                              \
   }
-}
-__attribute__((target("fma"))) NOINLINE static void
-loop_fma_x86_f64(double *restrict t, const double *a, const double *b, const double *c) {
-  LANES(i) {
-    t[i] = __builtin_fma(a[i], b[i], c[i]);
-  }
-}
+LOOP_FMA(fma_x86_f32, float, __builtin_fmaf)
+LOOP_FMA(fma_x86_f64, double, __builtin_fma)
 static bool has_fma(void) {
   return __builtin_cpu_supports("fma") != 0;
 }
@@ -285,8 +248,8 @@ OP32(tanh_f32, tanh((double)x))
 
 /* Seeds for Newton steps: the upper 32 bits of the result, the lower ones zero. */
 static double seed(double exact) {
-  return exact != exact ? double_of(0x7fffffff00000000u)
-                        : double_of(bits_of64(exact) & ~(uint64_t)PTX_ALL);
+  return exact != exact ? ptx_double(0x7fffffff00000000u)
+                        : ptx_double(ptx_bits64(exact) & ~(uint64_t)PTX_ALL);
 }
 static double flush64(double x) {
   return fabs(x) < 0x1p-1022 ? copysign(0.0, x) : x;
@@ -306,7 +269,7 @@ OP64(rsqrt_approx_f64, seed(1.0 / sqrt(flush64(x))))
       sct_ptx_flush32(in);                                                                         \
     }                                                                                              \
     LANES(i) {                                                                                     \
-      const uint32_t x = bits_of(in[i]);                                                           \
+      const uint32_t x = ptx_bits32(in[i]);                                                        \
       t[i] = (expr);                                                                               \
     }                                                                                              \
     ptx_put32(e, u, t);                                                                            \
@@ -314,47 +277,22 @@ OP64(rsqrt_approx_f64, seed(1.0 / sqrt(flush64(x))))
 SIGN32(abs_f32, x & 0x7fffffff)
 SIGN32(neg_f32, x ^ 0x80000000)
 
-#define SIGN64(name, expr)                                                                         \
-  void sct_ptx_op_##name(ptx_exec *e, const ptx_uop *u) {                                          \
-    const uint64_t *a = ptx_r64(e, u->a), *b = ptx_r64(e, u->b);                                   \
-    uint64_t t[PTX_LANES];                                                                         \
-    LANES(i) {                                                                                     \
-      const uint64_t x = a[i], y = b[i];                                                           \
-      (void)y;                                                                                     \
-      t[i] = (expr);                                                                               \
-    }                                                                                              \
-    ptx_put64(e, u, t);                                                                            \
-  }
-#define SIGN_BIT64 ((uint64_t)1 << 63)
-SIGN64(abs_f64, x & ~SIGN_BIT64)
-SIGN64(neg_f64, x ^ SIGN_BIT64)
-/* the sign of a on the value of b */
-SIGN64(copysign_f64, (x & SIGN_BIT64) | (y & ~SIGN_BIT64))
-
-void sct_ptx_op_copysign_f32(ptx_exec *x, const ptx_uop *u) {
-  const uint32_t *a = ptx_r32(x, u->a), *b = ptx_r32(x, u->b);
-  uint32_t t[PTX_LANES];
-  LANES(i) {
-    t[i] = (a[i] & 0x80000000) | (b[i] & 0x7fffffff);
-  }
-  ptx_put32(x, u, t);
-}
-
 /* A number wins over a NaN; -0 is below +0. */
 static float min32(float x, float y) {
-  return x != x ? y : y != y ? x : x < y || (x == y && (bits_of(x) >> 31) != 0) ? x : y;
+  return x != x ? y : y != y ? x : x < y || (x == y && (ptx_bits32(x) >> 31) != 0) ? x : y;
 }
 static float max32(float x, float y) {
-  return x != x ? y : y != y ? x : x > y || (x == y && (bits_of(x) >> 31) == 0) ? x : y;
+  return x != x ? y : y != y ? x : x > y || (x == y && (ptx_bits32(x) >> 31) == 0) ? x : y;
 }
 static double min64(double x, double y) {
-  return x != x ? y : y != y ? x : x < y || (x == y && (bits_of64(x) >> 63) != 0) ? x : y;
+  return x != x ? y : y != y ? x : x < y || (x == y && (ptx_bits64(x) >> 63) != 0) ? x : y;
 }
 static double max64(double x, double y) {
-  return x != x ? y : y != y ? x : x > y || (x == y && (bits_of64(x) >> 63) == 0) ? x : y;
+  return x != x ? y : y != y ? x : x > y || (x == y && (ptx_bits64(x) >> 63) == 0) ? x : y;
 }
 static float signed_like(float value, float x, float y) {
-  return float_of((bits_of(value) & 0x7fffffff) | ((bits_of(x) ^ bits_of(y)) & 0x80000000));
+  return ptx_float((ptx_bits32(value) & 0x7fffffff) |
+                   ((ptx_bits32(x) ^ ptx_bits32(y)) & 0x80000000));
 }
 LOOP32(min_plain, min32(x, y))
 LOOP32(max_plain, max32(x, y))

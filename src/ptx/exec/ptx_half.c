@@ -6,13 +6,12 @@
  * that follows is the right one (Boldo and Melquiond, IEEE Trans. Computers 2008: 53 bits are more
  * than the 11 + 2 it takes). Results have one NaN, 0x7fff, signs and absolute values too: the
  * hardware computes them by adding -0. */
-#include "ptx/exec/ptx_exec.h"
+#include "ptx/exec/ptx_lanes.h"
 #include "ptx/exec/ptx_values.h"
 
 #include <math.h>
 
-#define LANES(i) for (int i = 0; i < PTX_LANES; i++)
-#define INLINE   __attribute__((always_inline)) static inline
+#define INLINE __attribute__((always_inline)) static inline
 
 typedef void (*half_loop)(double *restrict t, const double *a, const double *b, const double *c);
 
@@ -84,21 +83,15 @@ LOOP(max_xor, signed_like(greatest(fabs(x), fabs(y)), x, y))
 LOOP(min_nan_xor, x != x || y != y ? (double)NAN : signed_like(least(fabs(x), fabs(y)), x, y))
 LOOP(max_nan_xor, x != x || y != y ? (double)NAN : signed_like(greatest(fabs(x), fabs(y)), x, y))
 
-static float float_of(uint32_t bits) {
-  float f = 0;
-  memcpy(&f, &bits, 4);
-  return f;
-}
-
 /* The value as a double; a NaN keeps its sign for .xorsign. */
 INLINE double value_of(uint16_t h, const half_format *f) {
   const uint32_t magnitude = h & 0x7fffu;
-  float v = float_of(magnitude << 16);
+  float v = ptx_float(magnitude << 16);
   if (!f->bf16) {
     const uint32_t m = magnitude << 13;
-    const float normal = float_of(m + (112u << 23)); /* 112: between the exponents' biases */
-    const float subnormal = float_of(m + (113u << 23)) - 0x1p-14f;
-    v = m < 1u << 23 ? subnormal : magnitude < f->exponent ? normal : float_of(m | 0x7f800000);
+    const float normal = ptx_float(m + (112u << 23)); /* 112: between the exponents' biases */
+    const float subnormal = ptx_float(m + (113u << 23)) - 0x1p-14f;
+    v = m < 1u << 23 ? subnormal : magnitude < f->exponent ? normal : ptx_float(m | 0x7f800000);
   }
   return copysign((double)v, h & 0x8000 ? -1.0 : 1.0);
 }
@@ -137,18 +130,6 @@ INLINE void widen(double *out, const uint32_t *lanes, int shift, const half_form
   }
 }
 
-/* sat: into [0, 1], NaN to 0. relu: nothing below +0, NaN stays. */
-static void clamp(double *t, unsigned flags) {
-  LANES(i) {
-    if (flags & PTX_F_SAT) {
-      t[i] = t[i] > 0 ? (t[i] < 1 ? t[i] : 1.0) : 0.0;
-    }
-    if ((flags & PTX_F_RELU) && t[i] <= 0) {
-      t[i] = 0;
-    }
-  }
-}
-
 /* One operation of n_in operands on the n values of each lane. */
 INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const half_format *f,
                 int n) {
@@ -165,7 +146,7 @@ INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const h
     }
     loop(t, in[0], in[n_in > 1 ? 1 : 0], in[n_in > 2 ? 2 : 0]);
     if (u->flags & (PTX_F_SAT | PTX_F_RELU)) {
-      clamp(t, u->flags);
+      sct_ptx_clamp(t, u->flags);
     }
     LANES(i) {
       const uint16_t bits = nearest(t[i], f);

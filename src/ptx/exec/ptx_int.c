@@ -1,6 +1,6 @@
-/* Integer operations, 32 lanes at a time: what the expressions of ptx_alu.def call, and the
- * functions that are made of them. Results are computed for all lanes and kept for the active ones:
- * none of these can fail, and straight loops become vector code. */
+/* Operations on integers and bits, 32 lanes at a time: what the expressions of ptx_alu.def call,
+ * and the functions that are made of them. Results are computed for all lanes and kept for the
+ * active ones: none of these can fail, and straight loops become vector code. */
 #include "ptx/exec/ptx_lanes.h"
 
 __extension__ typedef unsigned __int128 wide_u64;
@@ -34,6 +34,9 @@ static uint64_t distance(int64_t x, int64_t y) {
 
 #define RELU(v) ((u->flags & PTX_F_RELU) && (v) < 0 ? 0 : (v))
 #define PAIR    ((uint64_t)y << 32 | x) /* of a funnel shift */
+
+/* Sign changes of floats are bit operations: a NaN keeps its payload. */
+#define SIGN_BIT(bits) ((uint##bits##_t)1 << (bits - 1))
 
 /* ---- prmt: byte k of the result is byte (selector nibble k & 7) of (b:a), or its sign replicated
  */

@@ -31,38 +31,33 @@ static uint64_t read_value(const uint8_t *p, int bytes, bool sign) {
   return sign ? (uint64_t)((int64_t)(v << drop) >> drop) : v;
 }
 
-/* Full warps, by far the most, in loops without a mask. */
-static void load_full32(uint32_t *r, const uint8_t *p, const ptx_access *acc,
-                        const ptx_part *part) {
-  if (acc->full_run && acc->width == 4) {
-    memcpy(r, p + ((acc->addr[0] - part->origin) & part->keep), 4 * PTX_LANES);
+/* Full warps, by far the most, in loops without a mask: `bytes` of every lane, a constant, from
+ * memory to a register or back. */
+__attribute__((always_inline)) static inline void copy_full(uint8_t *p, void *reg,
+                                                            const ptx_access *acc,
+                                                            const ptx_part *part, int bytes,
+                                                            bool stores) {
+  uint8_t *r = reg;
+  if (acc->full_run && acc->width == bytes) {
+    uint8_t *at = p + ((acc->addr[0] - part->origin) & part->keep);
+    memcpy(stores ? at : r, stores ? r : at, (size_t)bytes * PTX_LANES);
     return;
   }
-  for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(&r[i], p + ((acc->addr[i] - part->origin) & part->keep), 4);
-  }
-}
-
-static void load_full64(uint64_t *r, const uint8_t *p, const ptx_access *acc,
-                        const ptx_part *part) {
-  if (acc->full_run && acc->width == 8) {
-    memcpy(r, p + ((acc->addr[0] - part->origin) & part->keep), 8 * PTX_LANES);
-    return;
-  }
-  for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(&r[i], p + ((acc->addr[i] - part->origin) & part->keep), 8);
+  for (int i = 0; i < PTX_LANES; i++, r += bytes) {
+    uint8_t *at = p + ((acc->addr[i] - part->origin) & part->keep);
+    memcpy(stores ? at : r, stores ? r : at, (size_t)bytes);
   }
 }
 
 /* Element `e` of the lanes of `part`, from memory to register `d`. */
 static void load_values(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                         int e, uint32_t d) {
-  const uint8_t *p = part->host + e * u->bytes;
+  uint8_t *p = part->host + e * u->bytes;
   const bool full = part->mask == PTX_ALL && part->stride == 0;
   if (full && u->bytes == 4 && u->to == 4) {
-    load_full32(ptx_r32(x, d), p, acc, part);
+    copy_full(p, ptx_r32(x, d), acc, part, 4, false);
   } else if (full && u->bytes == 8) {
-    load_full64(ptx_r64(x, d), p, acc, part);
+    copy_full(p, ptx_r64(x, d), acc, part, 8, false);
   } else if (u->wide) {
     uint64_t *r = ptx_r64(x, d);
     FOR_LANES(i, part->mask) {
@@ -164,28 +159,6 @@ static void load_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, cons
 
 /* ---- stores */
 
-static void store_full32(uint8_t *p, const uint32_t *r, const ptx_access *acc,
-                         const ptx_part *part) {
-  if (acc->full_run && acc->width == 4) {
-    memcpy(p + ((acc->addr[0] - part->origin) & part->keep), r, 4 * PTX_LANES);
-    return;
-  }
-  for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(p + ((acc->addr[i] - part->origin) & part->keep), &r[i], 4);
-  }
-}
-
-static void store_full64(uint8_t *p, const uint64_t *r, const ptx_access *acc,
-                         const ptx_part *part) {
-  if (acc->full_run && acc->width == 8) {
-    memcpy(p + ((acc->addr[0] - part->origin) & part->keep), r, 8 * PTX_LANES);
-    return;
-  }
-  for (int i = 0; i < PTX_LANES; i++) {
-    memcpy(p + ((acc->addr[i] - part->origin) & part->keep), &r[i], 8);
-  }
-}
-
 static void write_value(uint8_t *p, uint64_t v, int bytes) { /* little-endian host */
   switch (bytes) {
   case 1:
@@ -209,9 +182,9 @@ static void store_values(const ptx_exec *x, const ptx_uop *u, const ptx_access *
   uint8_t *p = part->host + e * u->bytes;
   const bool full = part->mask == PTX_ALL && part->stride == 0;
   if (full && u->bytes == 4 && u->to == 4) {
-    store_full32(p, ptx_r32(x, s), acc, part);
+    copy_full(p, ptx_r32(x, s), acc, part, 4, true);
   } else if (full && u->bytes == 8) {
-    store_full64(p, ptx_r64(x, s), acc, part);
+    copy_full(p, ptx_r64(x, s), acc, part, 8, true);
   } else if (u->wide) {
     const uint64_t *r = ptx_r64(x, s);
     FOR_LANES(i, part->mask) {

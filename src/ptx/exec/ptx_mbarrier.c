@@ -164,6 +164,11 @@ static void each_lane(ptx_exec *x, const ptx_uop *u, lane_fn fn) {
   }
 }
 
+#define EACH_LANE(name, fn)                                                                        \
+  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
+    each_lane(x, u, fn);                                                                           \
+  }
+
 /* ---- init, inval */
 
 static bool init(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
@@ -205,13 +210,8 @@ static bool inval(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
   return true;
 }
 
-void sct_ptx_op_mbarrier_init(ptx_exec *x, const ptx_uop *u) {
-  each_lane(x, u, init);
-}
-
-void sct_ptx_op_mbarrier_inval(ptx_exec *x, const ptx_uop *u) {
-  each_lane(x, u, inval);
-}
+EACH_LANE(mbarrier_init, init)
+EACH_LANE(mbarrier_inval, inval)
 
 /* ---- bytes and arrivals */
 
@@ -262,13 +262,8 @@ static bool complete(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) 
          sct_ptx_mbar_complete(x, u, lane, b, bytes);
 }
 
-void sct_ptx_op_mbarrier_expect(ptx_exec *x, const ptx_uop *u) {
-  each_lane(x, u, expect);
-}
-
-void sct_ptx_op_mbarrier_complete(ptx_exec *x, const ptx_uop *u) {
-  each_lane(x, u, complete);
-}
+EACH_LANE(mbarrier_expect, expect)
+EACH_LANE(mbarrier_complete, complete)
 
 /* What arrive gives and test_wait takes, opaque to the kernel: which mbarrier, how many phases were
  * over, how many arrivals were pending. */

@@ -4,6 +4,8 @@
 
 #include "ptx/decode/ptx_code.h"
 
+#include <string.h>
+
 enum { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
 /* Index of a type that conversions know, -1 for vectors and predicates. */
@@ -11,6 +13,31 @@ int sct_ptx_value_of(ptx_type type);
 bool sct_ptx_value_is_float(ptx_type type);
 /* Whether setp has the comparison for the type. */
 bool sct_ptx_compare_known(uint8_t cmp, ptx_type type);
+
+/* Floats as their bits. */
+static inline uint32_t ptx_bits32(float f) {
+  uint32_t b = 0;
+  memcpy(&b, &f, 4);
+  return b;
+}
+static inline float ptx_float(uint32_t b) {
+  float f = 0;
+  memcpy(&f, &b, 4);
+  return f;
+}
+static inline uint64_t ptx_bits64(double f) {
+  uint64_t b = 0;
+  memcpy(&b, &f, 8);
+  return b;
+}
+static inline double ptx_double(uint64_t b) {
+  double f = 0;
+  memcpy(&f, &b, 8);
+  return f;
+}
+
+/* sat: into [0, 1], NaN to 0. relu: nothing below +0, NaN stays. Of all lanes. */
+void sct_ptx_clamp(double *lanes, unsigned flags);
 
 /* 16-bit floats. Rounding as PTX_F_RZ and its like, 0: nearest even. */
 float sct_ptx_f16_to_f32(uint16_t bits);
