@@ -276,7 +276,7 @@ static void number_cell(cli_table *t, int64_t v, bool shown) {
 
 /* Empty where nothing moved. */
 static void degree_cell(cli_table *t, double degree, int64_t sectors) {
-  cli_table_cell(t, sectors > 0 ? "%.3g%%" : "", 100.0 * degree);
+  cli_table_cell_if(t, sectors > 0, "%.3g%%", 100.0 * degree);
 }
 
 static void table_part(void *ctx, const sct_count_row *row, const part *p) {
