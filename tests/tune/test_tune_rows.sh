@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../shell.sh"
 
 block='rows threads=128 lanes=128 vec=4 hold=registers items=2 evict=none'
-part='rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none'
+part="rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none"
 again='rows threads=128 lanes=32 vec=4 hold=none items=2 evict=none'
 cat >"$scratch/spec.lua" <<'END'
 local s = require "sectile"
@@ -18,7 +18,8 @@ return s.kernel {
     { body = "l = m + n;" },
     { body = "y = x * m + n;" },
   },
-  tolerance = 1e-6, sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 } },
+  tolerance = 1e-6,
+  sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 }, { row = 9, col = 20000 } },
 }
 END
 

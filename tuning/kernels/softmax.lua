@@ -16,5 +16,7 @@ return s.kernel {
     { row = { r = "f32" }, body = "r = 1.0f / t;" },
     { body = "y = expf(x - m) * r;" },
   },
-  sizes   = { { row = 16384, col = 4096 }, { row = 65536, col = 1000 } },
+  sizes   = {
+    { row = 16384, col = 4096 }, { row = 65536, col = 1000 }, { row = 1024, col = 65536 },
+  },
 }

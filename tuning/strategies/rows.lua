@@ -330,18 +330,18 @@ end
 
 local WHERE = {
   "lanes <= 32 or lanes == threads", "lanes <= 32 or threads <= 512 or many > 2048",
-  "vec == fit or 2 * vec == fit",
-  "lanes * vec < 2 * many or lanes == 1",
+  "vec == fit or (2 * vec == fit and items <= 4)",
+  "lanes * vec < 2 * many or lanes == 1", "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is held covers a row, and not much more
   "hold == 'none' or lanes * vec * items >= many",
   "hold == 'none' or items == 1 or (items <= 16 and lanes * vec * (items - 1) < many)"
     .. " or (items > 16 and lanes * vec * (items - 4) < many)"
     .. " or (items == 64 and lanes * vec * 32 < many)",
-  -- and it fits the registers: 64 of a thread where there are 1,024, else up to 255
-  "hold == 'none' or (held > 0 and vec * items * held <= 128)"
-    .. " or (held > 0 and threads <= 512 and vec * items * held <= 256)",
-  -- what is read again: loads of a loop, 16 to 64 bytes of each array in flight
-  "hold == 'registers' or (lanes >= 32 and vec == fit and lanes * vec * items <= many"
+  -- and it fits the registers: half of the 64 that a thread has where there are 1,024
+  "hold == 'none' or (held > 0 and vec * items * held <= 128)",
+  -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
+  "hold == 'registers' or held == 0 or many * held > 65536",
+  "hold == 'registers' or (vec == fit and lanes * vec * items <= many"
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   "hold == 'registers' or evict == 'none'",
