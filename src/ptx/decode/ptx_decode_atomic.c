@@ -11,67 +11,53 @@ typedef enum group { SEM, SCOPE, SPACE, OP, N_ELEMS, NOFTZ, HINT, N_GROUPS } gro
 enum { RELAXED, ACQUIRE, RELEASE, ACQ_REL };
 enum { CTA, CLUSTER, GPU, SYS };
 
-static const struct {
-  const char *name;
-  group group;
-  int value;
-} words[] = {{"relaxed", SEM, RELAXED},
-             {"acquire", SEM, ACQUIRE},
-             {"release", SEM, RELEASE},
-             {"acq_rel", SEM, ACQ_REL},
-             {"cta", SCOPE, CTA},
-             {"cluster", SCOPE, CLUSTER},
-             {"gpu", SCOPE, GPU},
-             {"sys", SCOPE, SYS},
-             {"global", SPACE, PTX_SPACE_GLOBAL},
-             {"shared", SPACE, PTX_SPACE_SHARED},
-             {"shared::cta", SPACE, PTX_SPACE_SHARED},
-             {"shared::cluster", SPACE, PTX_SPACE_SHARED},
-             {"add", OP, PTX_ATOMIC_ADD},
-             {"min", OP, PTX_ATOMIC_MIN},
-             {"max", OP, PTX_ATOMIC_MAX},
-             {"and", OP, PTX_ATOMIC_AND},
-             {"or", OP, PTX_ATOMIC_OR},
-             {"xor", OP, PTX_ATOMIC_XOR},
-             {"inc", OP, PTX_ATOMIC_INC},
-             {"dec", OP, PTX_ATOMIC_DEC},
-             {"exch", OP, PTX_ATOMIC_EXCH},
-             {"cas", OP, PTX_ATOMIC_CAS},
-             {"v2", N_ELEMS, 2},
-             {"v4", N_ELEMS, 4},
-             {"v8", N_ELEMS, 8},
-             {"noftz", NOFTZ, 1},
-             {"L2::cache_hint", HINT, 1}};
+/* The words of each group, in the order of their values. */
+static const char *const words[N_GROUPS] = {
+    [SEM] = "relaxed acquire release acq_rel",
+    [SCOPE] = "cta cluster gpu sys",
+    [SPACE] = "global shared shared::cta shared::cluster",
+    [OP] = "add min max and or xor inc dec exch cas",
+    [N_ELEMS] = "v2 v4 v8",
+    [NOFTZ] = "noftz",
+    [HINT] = "L2::cache_hint",
+};
 
 typedef struct atomic_mods {
   int of[N_GROUPS];
   ptx_type type;
 } atomic_mods;
 
-static int word_at(const ptx_dec *d) {
-  for (int i = 0; d->mod < d->inst->n_mods && i < SCT_COUNT(words); i++) {
-    if (sct_ptx_span_is(d->inst->mods[d->mod], words[i].name)) {
-      return i;
-    }
+static int value_of(group g, int word) {
+  switch (g) {
+  case SPACE:
+    return word == 0 ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
+  case N_ELEMS:
+    return 2 << word;
+  case NOFTZ:
+  case HINT:
+    return 1;
+  default:
+    return word;
   }
-  return -1;
 }
 
 static bool take_mods(ptx_dec *d, atomic_mods *m) {
   bool seen[N_GROUPS] = {false};
   *m = (atomic_mods){.of = {[SEM] = RELAXED, [SCOPE] = GPU, [OP] = -1, [N_ELEMS] = 1}};
   while (sct_ptx_dec_mods_left(d)) {
-    const int w = word_at(d);
-    const ptx_type type = w < 0 ? sct_ptx_dec_take_type(d) : PTX_T_NONE;
-    if (w < 0 ? type == PTX_T_NONE || m->type != PTX_T_NONE : seen[words[w].group]) {
+    const ptx_type type = sct_ptx_dec_take_type(d);
+    int g = -1, word = -1;
+    while (type == PTX_T_NONE && word < 0 && g + 1 < N_GROUPS) {
+      word = sct_ptx_dec_choose(d, words[++g]);
+    }
+    if (type != PTX_T_NONE ? m->type != PTX_T_NONE : word < 0 || seen[g]) {
       return false; /* no word of these, or one of its kind a second time */
     }
-    if (w < 0) {
+    if (type != PTX_T_NONE) {
       m->type = type;
     } else {
-      seen[words[w].group] = true;
-      m->of[words[w].group] = words[w].value;
-      d->mod++;
+      seen[g] = true;
+      m->of[g] = value_of((group)g, word);
     }
   }
   return true;
