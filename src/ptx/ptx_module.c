@@ -97,10 +97,14 @@ const sct_ptx_kernel *sct_ptx_kernel_at(const sct_ptx_module *m, int index) {
 }
 
 const sct_ptx_kernel *sct_ptx_kernel_find(const sct_ptx_module *m, const char *name) {
-  for (int i = 0; i < m->n_kernels; i++) {
-    if (strcmp(m->kernels[i].name, name) == 0) {
-      return &m->kernels[i];
-    }
+  int i = 0;
+  while (i < m->n_kernels && strcmp(m->kernels[i].name, name) != 0) {
+    i++;
   }
-  return NULL;
+  return sct_ptx_kernel_at(m, i);
+}
+
+const ptx_func *sct_ptx_func_find(const sct_ptx_module *m, const char *kernel) {
+  const sct_ptx_kernel *k = sct_ptx_kernel_find(m, kernel);
+  return k != NULL ? m->kernel_funcs[k - m->kernels] : NULL;
 }

@@ -133,10 +133,7 @@ static void census(sct_memops *out, const ptx_code *c, const sct_ptx_inst_counte
 
 sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *m, const char *kernel,
                               const sct_ptx_result *run, sct_error *err) {
-  const ptx_func *f = NULL;
-  for (int i = 0; i < m->n_kernels; i++) {
-    f = strcmp(m->kernels[i].name, kernel) == 0 ? m->kernel_funcs[i] : f;
-  }
+  const ptx_func *f = sct_ptx_func_find(m, kernel);
   if (f == NULL) {
     return sct_fail(err, SCT_EUSAGE, "%s: no kernel '%s'", m->name, kernel);
   }

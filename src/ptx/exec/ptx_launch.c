@@ -13,12 +13,10 @@
 
 static sct_status find_kernel(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
   const sct_ptx_module *m = o->module;
-  for (int i = 0; i < m->n_kernels; i++) {
-    if (strcmp(m->kernels[i].name, o->kernel) == 0) {
-      l->kernel = m->kernel_funcs[i];
-      l->code = l->kernel->code;
-      return l->code != NULL ? SCT_OK : sct_fail(err, SCT_EDATA, "%s", m->kernels[i].error);
-    }
+  l->kernel = sct_ptx_func_find(m, o->kernel);
+  if (l->kernel != NULL) {
+    l->code = l->kernel->code;
+    return l->code != NULL ? SCT_OK : sct_fail(err, SCT_EDATA, "%s", l->kernel->error);
   }
   sct_str text = {0};
   sct_str_printf(&text, "no kernel '%s' in %s", o->kernel, m->name);

@@ -188,6 +188,8 @@ struct sct_ptx_module {
   ptx_func **kernel_funcs; /* [n_kernels] */
 };
 
+/* The function of a kernel; NULL: none of that name. */
+const ptx_func *sct_ptx_func_find(const sct_ptx_module *module, const char *kernel);
 const ptx_sym *sct_ptx_sym_find(const ptx_sym *list, ptx_span name);
 /* The symbol `name` as an instruction in `scope` of `func` sees it; NULL: none. */
 const ptx_sym *sct_ptx_sym_visible(const sct_ptx_module *module, const ptx_func *func, int scope,
