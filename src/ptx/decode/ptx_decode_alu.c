@@ -45,18 +45,27 @@ static int attr_of(ptx_span m) {
   return -1;
 }
 
+static ptx_type type_at(const ptx_dec *d, int i) {
+  return sct_ptx_type_find(d->inst->mods[i].p, d->inst->mods[i].len);
+}
+
 static bool sort_mods(ptx_dec *d, alu_mods *out) {
   size_t n_attrs = 0, n_sub = 0;
-  *out = (alu_mods){.type = PTX_T_NONE};
+  int last = d->inst->n_mods - 1;
+  while (last > 0 && type_at(d, last) == PTX_T_NONE) { /* prmt.b32.f4e has its mode behind it */
+    last--;
+  }
+  *out = (alu_mods){.type = last > 0 ? type_at(d, last) : PTX_T_NONE};
   for (int i = 1; i < d->inst->n_mods; i++) {
     const ptx_span m = d->inst->mods[i];
-    const ptx_type type = sct_ptx_type_find(m.p, m.len);
     const int attr = attr_of(m);
-    if (type != PTX_T_NONE && i + 1 == d->inst->n_mods) {
-      out->type = type;
-    } else if (attr >= 0 && strchr(out->attrs, attr_mods[attr].attr) != NULL) {
+    if (i == last) {
+      continue;
+    }
+    if (attr >= 0 && strchr(out->attrs, attr_mods[attr].attr) != NULL) {
       return sct_ptx_dec_unknown(d); /* twice, or two rounding modes */
-    } else if (attr >= 0 && n_attrs + 1 < sizeof out->attrs) {
+    }
+    if (attr >= 0 && n_attrs + 1 < sizeof out->attrs) {
       out->attrs[n_attrs++] = attr_mods[attr].attr;
       out->flags |= attr_mods[attr].flag;
     } else if (n_sub + (size_t)m.len + 2 < sizeof out->sub) {
@@ -94,20 +103,6 @@ static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
   return true;
 }
 
-/* prmt.b32.f4e has its mode behind the type: put the type last, as everywhere else. */
-static void move_type_last(ptx_inst *inst) {
-  const int last = inst->n_mods - 1;
-  for (int i = 1; i < last; i++) {
-    if (sct_ptx_type_find(inst->mods[last].p, inst->mods[last].len) == PTX_T_NONE &&
-        sct_ptx_type_find(inst->mods[i].p, inst->mods[i].len) != PTX_T_NONE) {
-      const ptx_span type = inst->mods[i];
-      memmove(&inst->mods[i], &inst->mods[i + 1], sizeof type * (size_t)(last - i));
-      inst->mods[last] = type;
-      return;
-    }
-  }
-}
-
 static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
   const char *name = sct_ptx_type_name(mods->type);
   const ptx_span type = {name, (int)strlen(name)};
@@ -123,13 +118,7 @@ static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
 
 bool sct_ptx_dec_alu(ptx_dec *d) {
   alu_mods mods;
-  const ptx_inst *given = d->inst;
-  ptx_inst moved = *given;
-  move_type_last(&moved);
-  d->inst = &moved;
-  const bool sorted = sort_mods(d, &mods);
-  d->inst = given;
-  if (!sorted) {
+  if (!sort_mods(d, &mods)) {
     return false;
   }
   const alu_row *row = alu_find(d->inst->mods[0], &mods);
