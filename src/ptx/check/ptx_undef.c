@@ -49,17 +49,6 @@ static uint64_t lane_value(const ptx_exec *x, uint32_t slot, int lane, bool wide
   return wide ? ptx_r64(x, slot)[lane] : ptx_r32(x, slot)[lane];
 }
 
-static uint64_t prmt_bits(uint64_t pair, uint32_t selector) {
-  uint64_t out = 0;
-  for (int k = 0; k < 4; k++) {
-    const unsigned nibble = selector >> 4 * k & 15;
-    const uint64_t byte = pair >> 8 * (nibble & 7) & 0xff;
-    const uint64_t undefined = nibble & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
-    out |= undefined << 8 * k;
-  }
-  return out;
-}
-
 static uint64_t shift_bits(const ptx_exec *x, const ptx_uop *u, int lane, uint64_t va,
                            unsigned width) {
   const uint32_t by = ptx_r32(x, u->b)[lane];
@@ -86,6 +75,11 @@ static uint64_t cvt_bits(const ptx_uop *u, uint64_t va) {
     return read != 0 ? UINT64_MAX : 0;
   }
   return sct_ptx_extend(read, to);
+}
+
+/* A value keeps its undefined bits within its own width: anything above was never there. */
+static uint64_t result_width(const ptx_uop *u) {
+  return u->bytes == 0 || u->bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
 }
 
 /* Undefined bits of the result in one lane. */
@@ -120,21 +114,16 @@ static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
     if (sct_ptx_undef_get(x, u->c, lane) != 0) {
       return UINT64_MAX;
     }
-    return prmt_bits((va & PTX_ALL) | vb << 32, ptx_r32(x, u->c)[lane]);
+    return sct_ptx_prmt((va & PTX_ALL) | vb << 32, ptx_r32(x, u->c)[lane]);
   case PTX_UNDEF_PACK2:
     return halves(va | vb | sct_ptx_undef_get(x, u->c, lane), 4u * u->bytes);
   case PTX_UNDEF_ZEXT:
-    return u->bytes == 0 || u->bytes >= 8 ? va : va & (((uint64_t)1 << 8 * u->bytes) - 1);
+    return va & result_width(u);
   case PTX_UNDEF_CVT:
     return cvt_bits(u, va);
   default:
     return UINT64_MAX;
   }
-}
-
-/* A value keeps its undefined bits within its own width: anything above was never there. */
-static uint64_t result_width(const ptx_uop *u) {
-  return u->bytes == 0 || u->bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * u->bytes) - 1;
 }
 
 void sct_ptx_undef_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {

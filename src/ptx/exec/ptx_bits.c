@@ -8,6 +8,19 @@ const uint32_t sct_ptx_nibble[16][4] = {
     ROW(0), ROW(1), ROW(2),  ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
     ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15)};
 
+void sct_ptx_put(ptx_exec *x, const ptx_uop *u, int bytes, const uint64_t *v) {
+  uint32_t t[PTX_LANES];
+  if (bytes == 8) {
+    ptx_put64(x, u, v);
+    return;
+  }
+  const uint32_t keep = bytes == 2 ? 0xffff : PTX_ALL;
+  LANES(i) {
+    t[i] = (uint32_t)v[i] & keep;
+  }
+  ptx_put32(x, u, t);
+}
+
 /* ---- selection and moves */
 
 #define SELECT(name, bits, mask)                                                                   \
@@ -46,18 +59,12 @@ void sct_ptx_op_mov_pred(ptx_exec *x, const ptx_uop *u) {
 
 /* The clock advances with every basic block that the host thread runs. */
 void sct_ptx_op_mov_clock(ptx_exec *x, const ptx_uop *u) {
-  uint32_t narrow[PTX_LANES];
-  uint64_t wide[PTX_LANES];
+  uint64_t t[PTX_LANES];
   x->clock++;
   LANES(i) {
-    narrow[i] = (uint32_t)x->clock;
-    wide[i] = x->clock;
+    t[i] = x->clock;
   }
-  if (u->wide) {
-    ptx_put64(x, u, wide);
-  } else {
-    ptx_put32(x, u, narrow);
-  }
+  sct_ptx_put(x, u, u->wide ? 8 : 4, t);
 }
 
 LANE_OP(mov_activemask, 32, , x_->mask)
@@ -119,7 +126,6 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
   const uint32_t *vec = x->code->vec + u->vec;
   uint64_t wide[PTX_LANES] = {0}, bits[PTX_LANES] = {0};
   uint32_t state = 0;
-  uint32_t narrow[PTX_LANES];
   for (int k = 0; k < u->n; k++) {
     const uint32_t *a = ptx_r32(x, vec[k]);
     const uint64_t piece = u->bytes == 2 ? 0xffff : PTX_ALL;
@@ -132,14 +138,7 @@ void sct_ptx_op_mov_pair(ptx_exec *x, const ptx_uop *u) {
       bits[i] |= (sct_ptx_undef_get(x, vec[k], i) & piece) << 8 * u->bytes * k;
     }
   }
-  LANES(i) {
-    narrow[i] = (uint32_t)wide[i];
-  }
-  if (u->wide) {
-    ptx_put64(x, u, wide); /* its operands are all slot 0: the state is set here */
-  } else {
-    ptx_put32(x, u, narrow);
-  }
+  sct_ptx_put(x, u, u->wide ? 8 : 4, wide); /* operands are all slot 0: the state is set here */
   sct_ptx_undef_set(x, u->d, state & x->mask, bits);
 }
 

@@ -150,20 +150,6 @@ static void read_lanes(const ptx_exec *x, const ptx_uop *u, lanes *out) {
   }
 }
 
-/* Stores in a register that may be wider than the type: integers are extended. */
-static void put_lanes(ptx_exec *x, const ptx_uop *u, const uint64_t *v) {
-  uint32_t t[PTX_LANES];
-  if (u->n == 8) {
-    ptx_put64(x, u, v);
-    return;
-  }
-  const uint32_t keep = u->n == 2 ? 0xffff : PTX_ALL;
-  LANES(i) {
-    t[i] = (uint32_t)v[i] & keep;
-  }
-  ptx_put32(x, u, t);
-}
-
 /* ---- integer results */
 
 static double integral(double x, unsigned flags) {
@@ -334,7 +320,7 @@ void sct_ptx_op_cvt(ptx_exec *x, const ptx_uop *u) {
       out[i] = sct_ptx_extend(v, to);
     }
   }
-  put_lanes(x, u, out);
+  sct_ptx_put(x, u, u->n, out);
 }
 
 /* Two f32 to one register: the first operand becomes the upper half. */

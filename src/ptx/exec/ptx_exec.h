@@ -307,6 +307,9 @@ static inline void ptx_put_pred(ptx_exec *x, const ptx_uop *u, uint32_t t) {
   *d = (*d & ~x->mask) | (t & x->mask);
 }
 
+/* The low `bytes` of v, 2, 4 or 8, in a register of that width or of 32 bits (ptx_bits.c). */
+void sct_ptx_put(ptx_exec *x, const ptx_uop *u, int bytes, const uint64_t *v);
+
 /* ---- faults */
 
 /* Records the diagnosis and stops the launch. `lane` -1: none.

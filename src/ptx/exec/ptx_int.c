@@ -2,6 +2,7 @@
  * and the functions that are made of them. Results are computed for all lanes and kept for the
  * active ones: none of these can fail, and straight loops become vector code. */
 #include "ptx/exec/ptx_lanes.h"
+#include "ptx/exec/ptx_values.h"
 
 __extension__ typedef unsigned __int128 wide_u64;
 __extension__ typedef __int128 wide_s64;
@@ -33,35 +34,30 @@ static uint64_t distance(int64_t x, int64_t y) {
 }
 
 #define RELU(v) ((u->flags & PTX_F_RELU) && (v) < 0 ? 0 : (v))
-#define PAIR    ((uint64_t)y << 32 | x) /* of a funnel shift */
+#define PAIR    ((uint64_t)y << 32 | x) /* of a funnel shift or a permutation */
 
 /* Sign changes of floats are bit operations: a NaN keeps its payload. */
 #define SIGN_BIT(bits) ((uint##bits##_t)1 << (bits - 1))
 
-/* ---- prmt: byte k of the result is byte (selector nibble k & 7) of (b:a), or its sign replicated
+/* Byte k of the result is byte (selector nibble k & 7) of the pair (b:a), or its sign replicated.
  */
-
-static uint32_t prmt_byte(uint64_t pair, unsigned nibble) {
-  const uint32_t byte = (uint32_t)(pair >> 8 * (nibble & 7)) & 0xff;
-  return nibble & 8 ? (byte & 0x80 ? 0xff : 0) : byte;
-}
-
-static uint32_t prmt(uint32_t x, uint32_t y, uint32_t selector) {
-  const uint64_t pair = (uint64_t)y << 32 | x;
+uint32_t sct_ptx_prmt(uint64_t pair, uint32_t selector) {
   uint32_t out = 0;
   for (int k = 0; k < 4; k++) {
-    out |= prmt_byte(pair, selector >> 4 * k & 15) << 8 * k;
+    const uint32_t nibble = selector >> 4 * k & 15;
+    const uint32_t byte = (uint32_t)(pair >> 8 * (nibble & 7)) & 0xff;
+    out |= (nibble & 8 ? (byte & 0x80 ? 0xff : 0) : byte) << 8 * k;
   }
   return out;
 }
 
 /* The named modes as selectors, by the lower two bits of c. */
-static uint32_t prmt_mode(uint32_t x, uint32_t y, uint32_t c, int mode) {
+static uint32_t prmt_mode(uint64_t pair, uint32_t c, int mode) {
   static const uint16_t selectors[][4] = {
       {0x3210, 0x4321, 0x5432, 0x6543} /* f4e */, {0x5670, 0x6701, 0x7012, 0x0123} /* b4e */,
       {0x0000, 0x1111, 0x2222, 0x3333} /* rc8 */, {0x3210, 0x3211, 0x3222, 0x3333} /* ecl */,
       {0x0000, 0x1110, 0x2210, 0x3210} /* ecr */, {0x1010, 0x3232, 0x1010, 0x3232} /* rc16 */};
-  return prmt(x, y, selectors[mode][c & 3]);
+  return sct_ptx_prmt(pair, selectors[mode][c & 3]);
 }
 
 /* ---- bit fields: position and length are the lowest 8 bits of their operands */

@@ -473,17 +473,11 @@ static void broadcast_param(ptx_exec *x, const ptx_uop *u) {
   for (int e = 0; e < u->n; e++) {
     const uint64_t v = read_value(x->launch->params + u->imm + e * u->bytes, u->bytes, u->sign);
     const ptx_uop put = {.d = slots[e]};
-    uint64_t wide[PTX_LANES];
-    uint32_t narrow[PTX_LANES];
+    uint64_t t[PTX_LANES];
     for (int i = 0; i < PTX_LANES; i++) {
-      wide[i] = v;
-      narrow[i] = (uint32_t)v & (u->to == 2 ? 0xffff : PTX_ALL);
+      t[i] = v;
     }
-    if (u->wide) {
-      ptx_put64(x, &put, wide);
-    } else {
-      ptx_put32(x, &put, narrow);
-    }
+    sct_ptx_put(x, &put, u->to, t);
   }
 }
 

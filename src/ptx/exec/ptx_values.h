@@ -36,6 +36,8 @@ static inline double ptx_double(uint64_t b) {
   return f;
 }
 
+uint32_t sct_ptx_prmt(uint64_t pair, uint32_t selector);
+
 /* sat: into [0, 1], NaN to 0. relu: nothing below +0, NaN stays. Of all lanes. */
 void sct_ptx_clamp(double *lanes, unsigned flags);
 
