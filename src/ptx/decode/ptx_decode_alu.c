@@ -51,15 +51,16 @@ static ptx_type type_at(const ptx_dec *d, int i) {
 
 static bool sort_mods(ptx_dec *d, alu_mods *out) {
   size_t n_attrs = 0, n_sub = 0;
-  int last = d->inst->n_mods - 1;
-  while (last > 0 && type_at(d, last) == PTX_T_NONE) { /* prmt.b32.f4e has its mode behind it */
-    last--;
+  const int n = d->inst->n_mods;
+  int at = n - 1; /* the type is the last modifier, or the first one that is a type */
+  for (int i = 1; type_at(d, at) == PTX_T_NONE && i < n; i++) {
+    at = type_at(d, i) != PTX_T_NONE ? i : at;
   }
-  *out = (alu_mods){.type = last > 0 ? type_at(d, last) : PTX_T_NONE};
-  for (int i = 1; i < d->inst->n_mods; i++) {
+  *out = (alu_mods){.type = at > 0 ? type_at(d, at) : PTX_T_NONE};
+  for (int i = 1; i < n; i++) {
     const ptx_span m = d->inst->mods[i];
     const int attr = attr_of(m);
-    if (i == last) {
+    if (i == at && out->type != PTX_T_NONE) {
       continue;
     }
     if (attr >= 0 && strchr(out->attrs, attr_mods[attr].attr) != NULL) {
