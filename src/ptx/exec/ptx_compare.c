@@ -6,38 +6,32 @@
 
 typedef uint32_t (*compare_fn)(const void *a, const void *b);
 
-/* 16-bit values fill 32-bit lanes. */
-#define F16_VALUE(v)  sct_ptx_f16_to_f32((uint16_t)(v))
-#define BF16_VALUE(v) sct_ptx_bf16_to_f32((uint16_t)(v))
-
-#define COMPARE(id, type, lane, value, convert, expr, unordered)                                   \
+/* 16-bit values fill 32-bit lanes; halves are compared as f32. */
+#define COMPARE(id, type, lane, value, expr, unordered)                                            \
   static uint32_t cmp_##id##_##type(const void *a, const void *b) {                                \
     const lane *p = a, *q = b;                                                                     \
     uint32_t m = 0;                                                                                \
     LANES(i) {                                                                                     \
-      const value x = (value)convert(p[i]), y = (value)convert(q[i]);                              \
+      const value x = (value)p[i], y = (value)q[i];                                                \
       const bool ordered = x == x && y == y;                                                       \
       m |= (uint32_t)(ordered ? (expr) : (unordered)) << i;                                        \
     }                                                                                              \
     return m;                                                                                      \
   }
-#define PLAIN(v) (v)
 
 #define PTX_CMP(id, name, expr, unordered, ints, floats)                                           \
-  COMPARE(id, u16, uint32_t, uint16_t, PLAIN, expr, unordered)                                     \
-  COMPARE(id, s16, uint32_t, int16_t, PLAIN, expr, unordered)                                      \
-  COMPARE(id, u32, uint32_t, uint32_t, PLAIN, expr, unordered)                                     \
-  COMPARE(id, s32, uint32_t, int32_t, PLAIN, expr, unordered)                                      \
-  COMPARE(id, u64, uint64_t, uint64_t, PLAIN, expr, unordered)                                     \
-  COMPARE(id, s64, uint64_t, int64_t, PLAIN, expr, unordered)                                      \
-  COMPARE(id, f16, uint32_t, float, F16_VALUE, expr, unordered)                                    \
-  COMPARE(id, bf16, uint32_t, float, BF16_VALUE, expr, unordered)                                  \
-  COMPARE(id, f32, float, float, PLAIN, expr, unordered)                                           \
-  COMPARE(id, f64, double, double, PLAIN, expr, unordered)
+  COMPARE(id, u16, uint32_t, uint16_t, expr, unordered)                                            \
+  COMPARE(id, s16, uint32_t, int16_t, expr, unordered)                                             \
+  COMPARE(id, u32, uint32_t, uint32_t, expr, unordered)                                            \
+  COMPARE(id, s32, uint32_t, int32_t, expr, unordered)                                             \
+  COMPARE(id, u64, uint64_t, uint64_t, expr, unordered)                                            \
+  COMPARE(id, s64, uint64_t, int64_t, expr, unordered)                                             \
+  COMPARE(id, f32, float, float, expr, unordered)                                                  \
+  COMPARE(id, f64, double, double, expr, unordered)
 #include "ptx/decode/ptx_cmps.def"
 #undef PTX_CMP
 
-enum { V_U16, V_S16, V_U32, V_S32, V_U64, V_S64, V_F16, V_BF16, V_F32, V_F64, N_V };
+enum { V_U16, V_S16, V_U32, V_S32, V_U64, V_S64, V_F32, V_F64, N_V };
 
 static const struct {
   compare_fn fn[N_V];
@@ -45,7 +39,7 @@ static const struct {
 } compares[] = {
 #define PTX_CMP(id, name, expr, unordered, ints, floats)                                           \
   {{cmp_##id##_u16, cmp_##id##_s16, cmp_##id##_u32, cmp_##id##_s32, cmp_##id##_u64,                \
-    cmp_##id##_s64, cmp_##id##_f16, cmp_##id##_bf16, cmp_##id##_f32, cmp_##id##_f64},              \
+    cmp_##id##_s64, cmp_##id##_f32, cmp_##id##_f64},                                               \
    ints,                                                                                           \
    floats},
 #include "ptx/decode/ptx_cmps.def"
@@ -71,10 +65,8 @@ static int value_index(ptx_type type) {
     return V_S64;
   case PTX_T_F16:
   case PTX_T_F16X2:
-    return V_F16;
   case PTX_T_BF16:
   case PTX_T_BF16X2:
-    return V_BF16;
   case PTX_T_F32:
     return V_F32;
   case PTX_T_F64:
@@ -92,7 +84,7 @@ bool sct_ptx_compare_known(uint8_t cmp, ptx_type type) {
   if (sct_ptx_type_kind(type) == PTX_KIND_B && cmp > 1) {
     return false; /* bits are equal or not, nothing more */
   }
-  return v >= V_F16 ? compares[cmp].floats : compares[cmp].ints;
+  return v >= V_F32 ? compares[cmp].floats : compares[cmp].ints;
 }
 
 /* Of an instruction that the decoder let through: sct_ptx_compare_known() holds. */
@@ -105,12 +97,14 @@ static compare_fn function_of(const ptx_uop *u) {
 /* The 16-bit floats that begin at bit `shift`. */
 static uint32_t compare_half(const ptx_exec *x, const ptx_uop *u, int shift) {
   const uint32_t slots[2] = {u->a, u->b};
-  uint32_t in[2][PTX_LANES];
+  const bool bf16 = u->from == PTX_T_BF16 || u->from == PTX_T_BF16X2;
+  float in[2][PTX_LANES];
   for (int k = 0; k < 2; k++) {
     const uint32_t *lanes = ptx_r32(x, slots[k]);
     LANES(i) {
-      const uint16_t bits = (uint16_t)(lanes[i] >> shift);
-      in[k][i] = (u->flags & PTX_F_FTZ) ? sct_ptx_flush16(bits, 0x7c00) : bits;
+      uint16_t bits = (uint16_t)(lanes[i] >> shift);
+      bits = (u->flags & PTX_F_FTZ) ? sct_ptx_flush16(bits, 0x7c00) : bits;
+      in[k][i] = bf16 ? sct_ptx_bf16_to_f32(bits) : sct_ptx_f16_to_f32(bits);
     }
   }
   return function_of(u)(in[0], in[1]);
@@ -118,11 +112,11 @@ static uint32_t compare_half(const ptx_exec *x, const ptx_uop *u, int shift) {
 
 static uint32_t compare(const ptx_exec *x, const ptx_uop *u) {
   const compare_fn fn = function_of(u);
+  if (sct_ptx_type_kind((ptx_type)u->from) == PTX_KIND_H) {
+    return compare_half(x, u, 0);
+  }
   if ((u->flags & PTX_F_FTZ) == 0) {
     return fn(ptx_r32(x, u->a), ptx_r32(x, u->b));
-  }
-  if (u->from != PTX_T_F32) {
-    return compare_half(x, u, 0);
   }
   float in[2][PTX_LANES];
   memcpy(in[0], ptx_rf32(x, u->a), sizeof in[0]);
