@@ -66,14 +66,14 @@ static bool take_mods(ptx_dec *d, atomic_mods *m) {
 static bool form_exists(const atomic_mods *m) {
   static const struct {
     int op, widths;
-    ptx_type type;
+    const char *types;
   } forms[] = {
-#define PTX_ATOMIC(op, name, type, widths) {PTX_ATOMIC_##op, widths, PTX_T_##type},
+#define PTX_ATOMIC(op, types, widths) {PTX_ATOMIC_##op, widths, types},
 #include "ptx_atomics.def"
 #undef PTX_ATOMIC
   };
   for (int i = 0; i < SCT_COUNT(forms); i++) {
-    if (forms[i].op == m->of[OP] && forms[i].type == m->type) {
+    if (forms[i].op == m->of[OP] && sct_ptx_type_in(m->type, forms[i].types)) {
       return (forms[i].widths & m->of[N_ELEMS]) != 0;
     }
   }

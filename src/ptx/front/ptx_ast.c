@@ -50,6 +50,10 @@ bool sct_ptx_span_in(ptx_span word, const char *list) {
   return false;
 }
 
+bool sct_ptx_type_in(ptx_type type, const char *list) {
+  return sct_ptx_span_in((ptx_span){types[type].name, (int)strlen(types[type].name)}, list);
+}
+
 bool sct_ptx_span_equal(ptx_span a, ptx_span b) {
   return a.len == b.len && memcmp(a.p, b.p, (size_t)a.len) == 0;
 }
