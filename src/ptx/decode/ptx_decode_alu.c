@@ -53,10 +53,11 @@ static bool sort_mods(ptx_dec *d, alu_mods *out) {
   size_t n_attrs = 0, n_sub = 0;
   const int n = d->inst->n_mods;
   int at = n - 1; /* the type is the last modifier, or the first one that is a type */
-  for (int i = 1; type_at(d, at) == PTX_T_NONE && i < n; i++) {
-    at = type_at(d, i) != PTX_T_NONE ? i : at;
-  }
   *out = (alu_mods){.type = at > 0 ? type_at(d, at) : PTX_T_NONE};
+  for (int i = 1; out->type == PTX_T_NONE && i < n; i++) {
+    at = i;
+    out->type = type_at(d, i);
+  }
   for (int i = 1; i < n; i++) {
     const ptx_span m = d->inst->mods[i];
     const int attr = attr_of(m);

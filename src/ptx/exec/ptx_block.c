@@ -15,12 +15,14 @@ static uint64_t sreg_value(const ptx_exec *x, const ptx_warp *w, int sreg, int l
   const ptx_launch *l = x->launch;
   const int64_t linear = (int64_t)w->index * PTX_LANES + lane;
   const uint32_t bit = 1u << lane;
-  const uint64_t values[] = {
-#define PTX_SREG(name, wide, changes, value) (uint64_t)(value),
+  int at = 0; /* only the value that is asked for is computed */
+#define PTX_SREG(name, wide, changes, value)                                                       \
+  if (at++ == sreg) {                                                                              \
+    return (uint64_t)(value);                                                                      \
+  }
 #include "ptx/decode/ptx_sregs.def"
 #undef PTX_SREG
-  };
-  return values[sreg];
+  return 0;
 }
 
 static void fill_sreg(const ptx_exec *x, ptx_warp *w, int sreg, uint8_t *slot) {
