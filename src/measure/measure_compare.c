@@ -49,35 +49,34 @@ static int by_magnitude(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-/* The median magnitude of what a field must hold, NaN as if it were infinite; 0 where that is not
- * finite, or no floating point. */
-static void usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want,
-                            double *out) {
+double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
   const sct_plan_operand *p = &s->plan->op[op];
   const sct_type type = p->op->record.fields[field].type;
   const sct_type_info *info = sct_type_get(type);
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0}, n = 0;
-  *out = 0;
   if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
-    return;
+    return 0;
   }
   const int64_t step = 1 + s->op[op].n_written / MOST_SAMPLES;
   double *all =
       sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
-  for (int64_t linear = 0; linear < s->op[op].n_written; linear++) {
-    if (linear % step == 0) {
-      sct_shape_inputs(s, idx, values);
-      const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
-      for (int lane = 0; lane < info->lanes; lane++) {
-        const double x = fabs(sct_data_float(type, at + lane * (info->bytes / info->lanes)));
-        all[n++] = isnan(x) ? INFINITY : x;
-      }
+  for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {
+    int64_t rest = linear;
+    for (int d = s->plan->spec->n_dims - 1; d >= 0; d--) {
+      idx[d] = rest % s->op[op].write_extent[d];
+      rest /= s->op[op].write_extent[d];
     }
-    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
+    sct_shape_inputs(s, idx, values);
+    const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
+    for (int lane = 0; lane < info->lanes; lane++) {
+      const double x = fabs(sct_data_float(type, at + lane * (info->bytes / info->lanes)));
+      all[n++] = isnan(x) ? INFINITY : x;
+    }
   }
   qsort(all, (size_t)n, sizeof *all, by_magnitude);
-  *out = isfinite(all[n / 2]) ? all[n / 2] : 0;
+  const double usual = isfinite(all[n / 2]) ? all[n / 2] : 0;
   sct_free(all);
+  return usual;
 }
 
 /* First byte at which a written value is not right; -1: none. */
@@ -97,7 +96,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       judges[f].computed = s->plan->spec->n_moves == 0;
       int lane = bad_lane(&judges[f], type, got + offset, want + offset);
       if (lane >= 0 && tolerance > 0 && !known[f]) {
-        usual_magnitude(s, op, f, want, &judges[f].usual);
+        judges[f].usual = sct_usual_magnitude(s, op, f, want);
         known[f] = true;
         lane = bad_lane(&judges[f], type, got + offset, want + offset);
       }

@@ -44,6 +44,8 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_SAMPLES 10000
 #define SCT_MAX_UNIT_NS ((int64_t)1000000000)
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */
+/* Of NEAR. */
+enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
 typedef enum sct_arg_kind { SCT_ARG_VALUE, SCT_ARG_BUFFER, SCT_ARG_WORKSPACE } sct_arg_kind;
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */

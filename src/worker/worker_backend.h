@@ -85,6 +85,9 @@ typedef struct sct_backend_ops {
    * differ do not count. */
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
+  /* How many of the values of a are far from those of ref; NULL where nothing is timed. */
+  sct_status (*near)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, int64_t n_values,
+                     const sct_ask_near *how, int64_t *n_far, sct_error *err);
   /* NULL on a GPU. Tells what a launch whose arguments hold the pointer p must write: the bytes
    * whose flag is set, which what runs no code takes from data (else NULL). Both are copied. */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,

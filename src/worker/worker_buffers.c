@@ -367,6 +367,24 @@ sct_status sct_worker_compare(sct_worker_state *w, const sct_ask_compare *in, sc
                                   &out->first, err);
 }
 
+sct_status sct_worker_near(sct_worker_state *w, const sct_ask_near *in, sct_a_count *out,
+                           sct_error *err) {
+  static const int bytes[] = {2, 2, 4, 8}; /* of a kind */
+  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
+  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
+  if (!ref || ref->bytes != a->bytes || a->bytes % bytes[in->kind] != 0) {
+    return sct_worker_malformed(err);
+  }
+  out->n = -1;
+  if (!w->backend->ops->near) {
+    return SCT_OK;
+  }
+  sct_cuda_ptr data = 0;
+  SCT_TRY(by_words(w, a, &data, err));
+  return w->backend->ops->near(w->backend, data, sct_worker_data(ref), a->bytes / bytes[in->kind],
+                               in, &out->n, err);
+}
+
 sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_nothing *out,
                              sct_error *err) {
   (void)out;

@@ -72,6 +72,37 @@
   "}\n"                                                                                            \
   "\n"
 
+/* x = value %i of the array, as %kind says. */
+#define LOAD_VALUE(x, array, name)                                                                 \
+  "  setp.eq.u32 %p, %kind, 3;\n"                                                                  \
+  "  @%p bra double_" name ";\n"                                                                   \
+  "  setp.eq.u32 %p, %kind, 2;\n"                                                                  \
+  "  @%p bra single_" name ";\n"                                                                   \
+  "  shl.b64 %at, %i, 1;\n"                                                                        \
+  "  add.u64 %at, %at, " array ";\n"                                                               \
+  "  ld.global.u16 %half, [%at];\n"                                                                \
+  "  setp.eq.u32 %p, %kind, 1;\n"                                                                  \
+  "  @%p bra brain_" name ";\n"                                                                    \
+  "  cvt.f32.f16 %f, %half;\n"                                                                     \
+  "  bra widen_" name ";\n"                                                                        \
+  "brain_" name ":\n"                                                                              \
+  "  cvt.u32.u16 %w, %half;\n"                                                                     \
+  "  shl.b32 %w, %w, 16;\n"                                                                        \
+  "  mov.b32 %f, %w;\n"                                                                            \
+  "  bra widen_" name ";\n"                                                                        \
+  "single_" name ":\n"                                                                             \
+  "  shl.b64 %at, %i, 2;\n"                                                                        \
+  "  add.u64 %at, %at, " array ";\n"                                                               \
+  "  ld.global.f32 %f, [%at];\n"                                                                   \
+  "widen_" name ":\n"                                                                              \
+  "  cvt.f64.f32 " x ", %f;\n"                                                                     \
+  "  bra loaded_" name ";\n"                                                                       \
+  "double_" name ":\n"                                                                             \
+  "  shl.b64 %at, %i, 3;\n"                                                                        \
+  "  add.u64 %at, %at, " array ";\n"                                                               \
+  "  ld.global.f64 " x ", [%at];\n"                                                                \
+  "loaded_" name ":\n"
+
 #define POLICY "  createpolicy.fractional.L2::evict_last.b64 %policy, 0f3F800000;\n"
 
 /* One string per kernel: C99 promises no more than 4095 bytes in a literal. */
@@ -242,6 +273,61 @@ static const char *const parts[] = {
     "  @%skip bra quiet;\n"
     "  red.global.add.u64 [%result], %count;\n"
     "  red.global.min.u64 [%result+8], %first;\n"
+    "quiet:\n"
+    "  ret;\n"
+    "}\n"
+    "\n",
+    "// *result += values of a that are not within tolerance * max(|b|, usual) of b's\n"
+    "// kind: 0 f16, 1 bf16, 2 f32, 3 f64\n"
+    ".visible .entry sct_near(.param .u64 a, .param .u64 b, .param .u64 values,\n"
+    "                         .param .u32 kind, .param .f64 tolerance, .param .f64 usual,\n"
+    "                         .param .u64 result)\n"
+    "{\n"
+    "  .reg .pred %done, %p;\n"
+    SHARED_REGISTERS
+    "  .reg .b16 %half;\n"
+    "  .reg .b32 %kind, %w;\n"
+    "  .reg .f32 %f;\n"
+    "  .reg .f64 %x, %y, %d, %limit, %tolerance, %usual;\n"
+    "  .reg .b64 %pa, %pb, %n, %result, %at, %count;\n"
+    "  ld.param.u64 %pa, [a];\n"
+    "  ld.param.u64 %pb, [b];\n"
+    "  ld.param.u64 %n, [values];\n"
+    "  ld.param.u32 %kind, [kind];\n"
+    "  ld.param.f64 %tolerance, [tolerance];\n"
+    "  ld.param.f64 %usual, [usual];\n"
+    "  ld.param.u64 %result, [result];\n"
+    "  cvta.to.global.u64 %pa, %pa;\n"
+    "  cvta.to.global.u64 %pb, %pb;\n"
+    "  cvta.to.global.u64 %result, %result;\n"
+    THREAD_NUMBER
+    THREAD_COUNT
+    "  mov.u64 %count, 0;\n"
+    "loop:\n"
+    "  setp.ge.u64 %done, %i, %n;\n"
+    "  @%done bra end;\n"
+    LOAD_VALUE("%x", "%pa", "a")
+    LOAD_VALUE("%y", "%pb", "b")
+    "  setp.eq.f64 %p, %x, %y;\n"
+    "  @%p bra next;\n"
+    "  sub.f64 %d, %x, %y;\n"
+    "  abs.f64 %d, %d;\n"
+    "  setp.lt.f64 %p, %d, 0d7FF0000000000000;\n"
+    "  @!%p bra far;\n" // infinite, or NaN
+    "  abs.f64 %limit, %y;\n"
+    "  max.f64 %limit, %limit, %usual;\n"
+    "  mul.f64 %limit, %limit, %tolerance;\n"
+    "  setp.le.f64 %p, %d, %limit;\n"
+    "  @%p bra next;\n"
+    "far:\n"
+    "  add.u64 %count, %count, 1;\n"
+    "next:\n"
+    "  add.u64 %i, %i, %step;\n"
+    "  bra loop;\n"
+    "end:\n"
+    "  setp.eq.u64 %p, %count, 0;\n"
+    "  @%p bra quiet;\n"
+    "  red.global.add.u64 [%result], %count;\n"
     "quiet:\n"
     "  ret;\n"
     "}\n"
