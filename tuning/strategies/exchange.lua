@@ -438,6 +438,12 @@ local function start_plan(k, c, about)
   return p
 end
 
+-- Elements of 1 and 2 bytes are moved as words or as lines, which short ones are not of 256 bytes.
+local function needs_short_lines(p)
+  local longest = math.max(table.unpack(sides.lengths(p.k, p.X.dims)))
+  return p.bytes < 4 and longest * p.bytes < 2 * LINE
+end
+
 -- Why a candidate is not worth compiling; nil: it is. What never won: docs/figures/h200.md.
 local function refuse(p, c)
   local lines, bytes = p.is_lines, p.tile_x * p.tile_y * p.bytes // p.threads
@@ -457,7 +463,7 @@ local function refuse(p, c)
       "with blocks in other orders loads were best kept in L2" },
     { p.shared and (p.sector > 0 or c.blocks ~= "out"),
       "runs that go on from column to column are whole, and follow the outputs" },
-    { lines and p.tile_x * p.bytes < 2 * LINE and p.bytes >= 4, -- small ones are copied or words
+    { lines and p.tile_x * p.bytes < 2 * LINE and not needs_short_lines(p),
       "lines of less than 256 bytes never won as copies" },
     { p.tile_x % vector ~= 0 or p.tile_y % p.store ~= 0 or p.tile_y % p.pack ~= 0,
       "the tile is no multiple of a vector" },
