@@ -39,10 +39,15 @@ bool sct_ptx_span_is(ptx_span s, const char *text) {
   return (int)strlen(text) == s.len && memcmp(s.p, text, (size_t)s.len) == 0;
 }
 
+/* Asked for every instruction, of long lists: letter by letter, without calls. */
 bool sct_ptx_span_in(ptx_span word, const char *list) {
   while (*list != '\0') {
-    const size_t n = strcspn(list, " ");
-    if (n == (size_t)word.len && memcmp(list, word.p, n) == 0) {
+    int same = 0, n = 0;
+    while (list[n] != '\0' && list[n] != ' ') {
+      same += n < word.len && list[n] == word.p[n];
+      n++;
+    }
+    if (n == word.len && same == n) {
       return true;
     }
     list += n + (list[n] == ' ');
