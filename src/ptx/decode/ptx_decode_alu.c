@@ -108,7 +108,7 @@ static bool attrs_allowed(const char *attrs, const alu_mods *mods) {
 static const alu_row *alu_find(const ptx_span op, const alu_mods *mods) {
   for (int i = 0; i < SCT_COUNT(alu_rows); i++) {
     const alu_row *r = &alu_rows[i];
-    if (sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
+    if (r->op[0] == op.p[0] && sct_ptx_span_is(op, r->op) && strcmp(r->sub, mods->sub) == 0 &&
         sct_ptx_type_in(mods->type, r->types) && attrs_allowed(r->attrs, mods)) {
       return r;
     }
