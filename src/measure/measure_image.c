@@ -51,14 +51,93 @@ static void next_part(part *p) {
   p->n = (int)(p->left < PART ? p->left : PART);
 }
 
-/* Offsets of one field, part after part. */
+/* Offsets of one field, part after part. Where they are a sum of strides times indices (modulo
+ * 2^64), the strides are found once. */
+#define MOST_STRIDES 4
 typedef struct walk {
   const sct_expr_program *program; /* NULL: not begun */
-  bool even;                       /* along a row the same is added at each step */
+  bool even;                       /* along a row */
+  bool linear;                     /* stride[] holds */
+  bool inside;                     /* so none of them need be looked at */
+  uint64_t origin, stride[MOST_STRIDES];
 } walk;
 
-/* Offsets of n elements of one row; inputs[]: those of the first, of which only the last
- * dimension's differs from element to element. */
+/* Where each dimension by itself adds the same at each step, what the program gives at the corners
+ * of the unit cube tells all of it: a product of indices shows as a corner that is no sum. */
+static void find_strides(walk *w, int n_dims, int64_t *inputs) {
+  for (unsigned corner = 0; w->linear && corner < 1U << n_dims; corner++) {
+    uint64_t sum = w->origin;
+    for (int d = 0; d < n_dims; d++) {
+      inputs[d] = corner >> d & 1;
+      sum += inputs[d] != 0 ? w->stride[d] : 0;
+    }
+    const uint64_t found = (uint64_t)sct_expr_program_run(w->program, inputs);
+    if (corner == 0) {
+      w->origin = found;
+    } else if ((corner & (corner - 1)) == 0) { /* one step, along one dimension */
+      w->stride[__builtin_ctz(corner)] = found - w->origin;
+    } else {
+      w->linear = found == sum;
+    }
+  }
+}
+
+/* Do all `bytes` at the offsets of these elements lie in an array of so many? Where this cannot be
+ * said of strides, false. */
+static bool strides_inside(const walk *w, const part *p, int64_t bytes, int64_t array_bytes) {
+  int64_t low = (int64_t)w->origin, high = low;
+  bool lost = !w->linear;
+  for (int d = 0; d < p->n_dims && !lost; d++) {
+    int64_t span = 0;
+    lost = __builtin_mul_overflow((int64_t)w->stride[d], p->extent[d] - 1, &span);
+    int64_t *end = span < 0 ? &low : &high;
+    lost = lost || __builtin_add_overflow(*end, span, end);
+  }
+  return !lost && low >= 0 && high <= array_bytes - bytes;
+}
+
+/* inputs[]: dimensions first, which are changed; the others are the same for all parts, unless the
+ * offsets depend on what index arrays hold. */
+static void begin_walk(walk *w, const sct_expr_program *program, int n_dims, bool indexed,
+                       int64_t *inputs) {
+  *w = (walk){.program = program,
+              .even = n_dims > 0 && !indexed && sct_expr_program_is_affine(program, n_dims - 1),
+              .linear = n_dims > 0 && !indexed && n_dims <= MOST_STRIDES};
+  for (int d = 0; d < n_dims && w->linear; d++) {
+    w->linear = sct_expr_program_is_affine(program, d);
+  }
+  find_strides(w, n_dims, inputs);
+}
+
+/* out[k]: the offset of element k of the part, by strides. */
+static void linear_offsets(int64_t *out, const walk *w, const part *p) {
+  const int last = p->n_dims - 1;
+  const uint64_t step = w->stride[last];
+  uint64_t at = w->origin;
+  int64_t idx[MOST_STRIDES];
+  for (int d = 0; d <= last; d++) {
+    idx[d] = p->idx[d];
+    at += (uint64_t)idx[d] * w->stride[d];
+  }
+  for (int k = 0; k < p->n;) {
+    const int64_t row = p->extent[last] - idx[last];
+    const int n = row < p->n - k ? (int)row : p->n - k;
+    for (int j = 0; j < n; j++) {
+      out[k + j] = (int64_t)(at + (uint64_t)j * step);
+    }
+    k += n;
+    at += (uint64_t)n * step;
+    idx[last] += n;
+    for (int d = last; d > 0 && idx[d] == p->extent[d]; d--) {
+      at += w->stride[d - 1] - (uint64_t)p->extent[d] * w->stride[d];
+      idx[d] = 0;
+      idx[d - 1]++;
+    }
+  }
+}
+
+/* The same for n elements of one row, by the program; inputs[]: those of the first, of which only
+ * the last dimension's differs from element to element. */
 static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t *inputs) {
   const int last = n_dims - 1;
   const int n_run = w->even && n > 2 ? 2 : n;
@@ -75,12 +154,14 @@ static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t 
 }
 
 static bool all_inside(const sct_shape *s, int op, int field, const int64_t *offsets, int n) {
-  const int64_t most = s->op[op].bytes - s->plan->op[op].op->record.fields[field].bytes;
-  bool inside = true;
+  const int64_t bytes = s->plan->op[op].op->record.fields[field].bytes;
+  const uint64_t most = (uint64_t)(s->op[op].bytes - bytes);
+  uint64_t outside = s->op[op].bytes < bytes && n > 0; /* in the sign: by one of them */
+  outside <<= 63;
   for (int k = 0; k < n; k++) {
-    inside = inside && offsets[k] >= 0 && offsets[k] <= most;
+    outside |= (uint64_t)offsets[k] | (most - (uint64_t)offsets[k]);
   }
-  return inside;
+  return outside >> 63 == 0;
 }
 
 /* Whose elements: the array's own, or those that elements of the index space touch. */
@@ -104,8 +185,13 @@ static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op,
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   part row = *p; /* what is left of the part, row by row */
   if (!w->program) {
-    w->program = of == OWN ? o->element[field] : o->offset[field];
-    w->even = p->n_dims > 0 && !indexed && sct_expr_program_is_affine(w->program, p->n_dims - 1);
+    get_inputs(inputs, s, of, p->n_dims, p->idx);
+    begin_walk(w, of == OWN ? o->element[field] : o->offset[field], p->n_dims, indexed, inputs);
+    w->inside = strides_inside(w, p, o->op->record.fields[field].bytes, s->op[op].bytes);
+  }
+  if (w->linear) {
+    linear_offsets(out, w, p);
+    return w->inside || all_inside(s, op, field, out, p->n);
   }
   for (int k = 0; k < p->n; k += row.n) {
     const int last = p->n_dims - 1;
@@ -120,13 +206,124 @@ static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op,
 
 /* ---- do elements overlap? ---- */
 
+typedef enum answer { NO, YES, UNKNOWN } answer;
+
 /* What is only read may be read twice; what an index array holds is known by its number. */
 static bool must_be_apart(const sct_operand *op) {
   return op->is_output || op->is_index;
 }
 
+static int64_t size_of(uint64_t stride) {
+  return (int64_t)stride < 0 ? -(int64_t)stride : (int64_t)stride;
+}
+
+/* Is each element of `bytes` bytes apart from all others? Surely if each stride is at least what
+ * all smaller ones reach together; surely not if one is a few steps of another. */
+static answer strides_are_apart(const walk *w, const int64_t *extent, int n_dims, int64_t bytes) {
+  int64_t reach = bytes;
+  bool taken[MOST_STRIDES] = {false};
+  answer apart = YES;
+  for (int round = 0; round < n_dims; round++) {
+    int least = -1;
+    for (int d = 0; d < n_dims; d++) {
+      const bool smaller = least < 0 || size_of(w->stride[d]) < size_of(w->stride[least]);
+      least = !taken[d] && extent[d] > 1 && smaller ? d : least;
+    }
+    if (least < 0) {
+      break; /* the others take no step */
+    }
+    const int64_t stride = size_of(w->stride[least]);
+    for (int d = 0; d < n_dims; d++) {
+      const int64_t small = taken[d] ? size_of(w->stride[d]) : 0;
+      if (stride == 0 || (small > 0 && stride % small == 0 && stride / small < extent[d])) {
+        return NO;
+      }
+    }
+    int64_t more = 0;
+    apart = stride < reach || __builtin_mul_overflow(stride, extent[least] - 1, &more) ||
+                    __builtin_add_overflow(reach, more, &reach)
+                ? UNKNOWN
+                : apart;
+    taken[least] = true;
+  }
+  return apart;
+}
+
+/* The lowest and the highest byte of a field; more than an array has where that overflows. */
+static void find_range(const walk *w, const int64_t *extent, int n_dims, int64_t bytes,
+                       int64_t range[2]) {
+  range[0] = (int64_t)w->origin;
+  range[1] = range[0] + bytes - 1;
+  for (int d = 0; d < n_dims; d++) {
+    int64_t span = 0;
+    int64_t *end = (int64_t)w->stride[d] < 0 ? &range[0] : &range[1];
+    if (__builtin_mul_overflow((int64_t)w->stride[d], extent[d] - 1, &span) ||
+        __builtin_add_overflow(*end, span, end)) {
+      range[0] = INT64_MIN;
+      range[1] = INT64_MAX;
+      return;
+    }
+  }
+}
+
+/* The same of all fields, by their strides: records whose fields move together, or fields in places
+ * of their own. */
+static answer fields_are_apart(const walk *walks, const sct_record *record, const int64_t *extent,
+                               int n_dims) {
+  walk whole = walks[0];
+  int64_t low = (int64_t)whole.origin, high = low, range[SCT_MAX_FIELDS][2];
+  bool together = true, crossing = false, overlap = false;
+  answer apart = YES;
+  for (int f = 0; f < record->n_fields; f++) {
+    const int64_t bytes = record->fields[f].bytes, at = (int64_t)walks[f].origin;
+    const answer one = strides_are_apart(&walks[f], extent, n_dims, bytes);
+    if (one == NO) {
+      return NO;
+    }
+    apart = one == UNKNOWN ? UNKNOWN : apart;
+    together = together && memcmp(walks[f].stride, whole.stride, sizeof whole.stride) == 0;
+    low = at < low ? at : low;
+    high = at + bytes > high ? at + bytes : high;
+    find_range(&walks[f], extent, n_dims, bytes, range[f]);
+    for (int g = 0; g < f; g++) {
+      const int64_t other = (int64_t)walks[g].origin;
+      crossing = crossing || (range[f][0] <= range[g][1] && range[g][0] <= range[f][1]);
+      overlap = overlap || (at < other + record->fields[g].bytes && other < at + bytes);
+    }
+  }
+  if (overlap) {
+    return NO;
+  }
+  if (apart == YES && !crossing) {
+    return YES;
+  }
+  return together && strides_are_apart(&whole, extent, n_dims, high - low) == YES ? YES : UNKNOWN;
+}
+
+/* By strides. */
+static answer layout_holds(const sct_shape *s, int op) {
+  const sct_operand *operand = s->plan->op[op].op;
+  const sct_record *record = &operand->record;
+  const int64_t first[SCT_MAX_DIMS] = {0};
+  const part whole = {.extent = s->op[op].extent, .n_dims = operand->n_dims};
+  walk walks[SCT_MAX_FIELDS] = {{0}};
+  bool inside = true;
+  if (s->op[op].count == 0) {
+    return YES;
+  }
+  for (int f = 0; f < record->n_fields && inside; f++) {
+    int64_t inputs[SCT_PLAN_INPUTS] = {0};
+    get_inputs(inputs, s, OWN, operand->n_dims, first);
+    begin_walk(&walks[f], s->plan->op[op].element[f], operand->n_dims, false, inputs);
+    inside = strides_inside(&walks[f], &whole, record->fields[f].bytes, s->op[op].bytes);
+  }
+  return !inside                   ? UNKNOWN
+         : !must_be_apart(operand) ? YES
+                                   : fields_are_apart(walks, record, whole.extent, operand->n_dims);
+}
+
 /* By looking at each byte of each element. */
-static bool layout_holds(const sct_shape *s, int op) {
+static bool elements_hold(const sct_shape *s, int op) {
   const sct_operand *operand = s->plan->op[op].op;
   uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
   int64_t offsets[PART];
@@ -148,10 +345,17 @@ static bool layout_holds(const sct_shape *s, int op) {
   return hold;
 }
 
+/* No element is looked at before the strides of all arrays had their say. */
 bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents) {
+  const int n = s->plan->spec->n_operands;
+  answer holds[SCT_MAX_OPERANDS] = {NO};
   bool hold = true;
-  for (int k = 0; k < s->plan->spec->n_operands && hold; k++) {
-    hold = s->plan->op[k].has_own_extents != with_own_extents || layout_holds(s, k);
+  for (int k = 0; k < n && hold; k++) {
+    holds[k] = s->plan->op[k].has_own_extents == with_own_extents ? layout_holds(s, k) : YES;
+    hold = holds[k] != NO;
+  }
+  for (int k = 0; k < n && hold; k++) {
+    hold = holds[k] == YES || elements_hold(s, k);
   }
   return hold;
 }
