@@ -107,13 +107,6 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
   }
 }
 
-void sct_worker_next(sct_child *w, sct_op op, int64_t limit_ns, sct_reply *reply, void *answer) {
-  if (begin(w, reply)) {
-    take_answer(w, op, limit_ns, sct_now_ns() + limit_ns, reply);
-  }
-  sct_reply_read(reply, op, answer);
-}
-
 void sct_reply_read(sct_reply *reply, sct_op op, void *answer) {
   if (reply->kind == SCT_REPLY_OK && !sct_wire_get_whole(&reply->body, sct_op_answer(op), answer)) {
     reply->kind = SCT_REPLY_FAILED;

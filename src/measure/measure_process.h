@@ -32,8 +32,6 @@ void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t l
  * it points to lies in the reply. NULL: it is not read. */
 void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
                     sct_reply *reply, void *answer);
-/* Another answer to the last request. */
-void sct_worker_next(sct_child *w, sct_op op, int64_t limit_ns, sct_reply *reply, void *answer);
 /* Reads the answer of a reply; one that is malformed becomes REPLY_FAILED. */
 void sct_reply_read(sct_reply *reply, sct_op op, void *answer);
 /* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its

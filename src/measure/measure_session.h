@@ -232,15 +232,6 @@ typedef struct sct_trial {
 } sct_trial;
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
-/* One of many, on a target of its own. */
-typedef struct sct_attempt {
-  sct_target target;
-  sct_trial trial;
-} sct_attempt;
-/* Trials of one job in one request, up to the first that fails or finds damage or a difference:
- * *n_done includes it. One request each woke the worker up as often: some 50 us each time. */
-sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
-                             int *n_done, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* These append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,

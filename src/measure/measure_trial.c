@@ -30,56 +30,21 @@ static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const 
                          .n_compare = trial->reference ? n_outputs : 0};
 }
 
-/* What came of one. */
-static sct_status take(sct_measure *m, sct_attempt *a, const sct_got_trial *got,
-                       sct_verdict *verdict, sct_error *err) {
-  const int n_inputs = m->plan.spec->n_inputs, n_outputs = m->plan.spec->n_operands - n_inputs;
-  SCT_TRY(sct_remote_take_launch(m, &a->target, &got->launch, verdict, err));
-  a->trial.ns = got->launch.ns;
-  a->trial.audit = got->audit;
-  for (int k = 0; k < got->n_differences && k < n_outputs; k++) {
-    a->trial.n_differ[n_inputs + k] = got->differences[k].n;
-    a->trial.first[n_inputs + k] = got->differences[k].first;
-  }
-  return m->reply.kind != SCT_REPLY_OK || !a->trial.reference || got->n_differences == n_outputs
-             ? SCT_OK
-             : sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL");
-}
-
-sct_status sct_remote_trials(sct_measure *m, const sct_job *job, sct_attempt *attempts, int n,
-                             int *n_done, sct_verdict *verdict, sct_error *err) {
-  sct_arena arena = {0};
-  room *rooms = SCT_ARENA_NEW(&arena, room, n);
-  sct_ask_trial *asked = SCT_ARENA_NEW(&arena, sct_ask_trial, n);
-  for (int k = 0; k < n; k++) {
-    asked[k] = request_of(m, job, &attempts[k].target, &attempts[k].trial, &rooms[k]);
-  }
-  sct_got_trial got = {0};
-  sct_status status = SCT_OK;
-  bool more = true;
-  for (*n_done = 0; *n_done < n && more; ++*n_done) {
-    sct_attempt *a = &attempts[*n_done];
-    const int64_t limit_ns = a->target.limit_ns;
-    if (*n_done == 0) {
-      sct_worker_ask(&m->worker, SCT_OP_TRIAL, &(sct_ask_trials){asked, n}, limit_ns, &m->reply,
-                     &got);
-    } else {
-      sct_worker_next(&m->worker, SCT_OP_TRIAL, limit_ns, &m->reply, &got);
-    }
-    more = m->reply.kind == SCT_REPLY_OK && got.more;
-    if (status == SCT_OK && verdict->outcome == SCT_OUT_OK) {
-      status = take(m, a, &got, verdict, err);
-    }
-  }
-  sct_arena_free(&arena);
-  return status;
-}
-
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) {
-  sct_attempt a = {*target, *trial};
-  int n_done = 0;
-  const sct_status status = sct_remote_trials(m, job, &a, 1, &n_done, verdict, err);
-  *trial = a.trial;
-  return status;
+  const int n_inputs = m->plan.spec->n_inputs, n_outputs = m->plan.spec->n_operands - n_inputs;
+  room r;
+  sct_got_trial got = {0};
+  const sct_ask_trial request = request_of(m, job, target, trial, &r);
+  sct_worker_ask(&m->worker, SCT_OP_TRIAL, &request, target->limit_ns, &m->reply, &got);
+  SCT_TRY(sct_remote_take_launch(m, target, &got.launch, verdict, err));
+  trial->ns = got.launch.ns;
+  trial->audit = got.audit;
+  for (int k = 0; k < got.n_differences && k < n_outputs; k++) {
+    trial->n_differ[n_inputs + k] = got.differences[k].n;
+    trial->first[n_inputs + k] = got.differences[k].first;
+  }
+  return m->reply.kind != SCT_REPLY_OK || !trial->reference || got.n_differences == n_outputs
+             ? SCT_OK
+             : sct_fail(err, SCT_EINTERNAL, "malformed answer to TRIAL");
 }

@@ -189,10 +189,15 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   return status;
 }
 
+/* A run of a job on a case. */
+typedef struct attempt {
+  sct_target target;
+  sct_trial trial;
+} attempt;
+
 /* How the job is run on the case; fills the verdict where it cannot be. */
 static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
-                                  bool by_bits, sct_attempt *a, sct_verdict *verdict,
-                                  sct_error *err) {
+                                  bool by_bits, attempt *a, sct_verdict *verdict, sct_error *err) {
   const sct_kernel_code *code = job->binary->code;
   if (c->where.len == 0) {
     sct_str_append(&c->where, " (");
@@ -201,11 +206,11 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
   }
   SCT_TRY(sct_case_place(m, c, code, err));
   SCT_TRY(send_prefills(m, c, err));
-  *a = (sct_attempt){.target = {.shape = &c->shape,
-                                .buffer = c->used,
-                                .limit_ns = limit_ns,
-                                .where = sct_str_c(&c->where)},
-                     .trial = {.poison = c->poison, .unlike = c->unlike}};
+  *a = (attempt){.target = {.shape = &c->shape,
+                            .buffer = c->used,
+                            .limit_ns = limit_ns,
+                            .where = sct_str_c(&c->where)},
+                 .trial = {.poison = c->poison, .unlike = c->unlike}};
   SCT_TRY(sct_code_blocks(&c->shape, code, &a->target.blocks, verdict, err));
   a->target.blocks = sct_code_few_blocks(code, a->target.blocks);
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
@@ -216,8 +221,8 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
 }
 
 /* What a launch that ended left behind. */
-static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
-                                const sct_attempt *a, sct_verdict *verdict, sct_error *err) {
+static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference, const attempt *a,
+                                sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   const bool by_bits = a->trial.reference != NULL;
   sct_judge_audit(verdict, &c->shape, c->used, &a->trial.audit);
@@ -232,12 +237,13 @@ static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference,
   return SCT_OK;
 }
 
-/* Runs the job on the case by itself and evaluates what it left. SCT_OK with a verdict that is not
- * OK: the job failed. */
+/* Runs the job on the case and compares: on the device, and where bits differ, or values only have
+ * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
-  sct_attempt a;
-  SCT_TRY(prepare_attempt(m, job, c, limit_ns, false, &a, verdict, err));
+  attempt a;
+  const bool by_bits = !as_reference && m->plan.spec->tolerance == 0;
+  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
@@ -299,7 +305,7 @@ static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
   if (!again) {
     return SCT_OK;
   }
-  sct_attempt a;
+  attempt a;
   SCT_TRY(prepare_attempt(m, job, c, m->request_ns, false, &a, verdict, err));
   a.trial.poison = (uint8_t)~c->poison;
   SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
@@ -351,73 +357,27 @@ static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
 }
 
-/* Runs the job on what waits, in one request, where bits are compared; empties the list. */
-static sct_status run_attempts(sct_measure *m, const sct_job *job, sct_case *const *cases,
-                               sct_attempt *attempts, int *n, sct_verdict *out, sct_error *err) {
-  int n_done = 0;
-  sct_status status = SCT_OK;
-  if (*n > 0 && out->outcome == SCT_OUT_OK) {
-    status = sct_remote_trials(m, job, attempts, *n, &n_done, out, err);
-  }
-  for (int k = 0; k < n_done && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
-    status = judge_attempt(m, cases[k], false, &attempts[k], out, err);
-  }
-  *n = 0;
-  return status;
-}
-
-/* What the case still lacks: images, buffers, what outputs must hold, the kernel. */
-static sct_status get_ready(sct_measure *m, sct_job *job, sct_case *c, sct_verdict *out,
-                            sct_error *err) {
-  SCT_TRY(prepare(m, c, err));
-  if (m->naive_verdict.outcome == SCT_OUT_OK) {
-    SCT_TRY(make_reference(m, c, err));
-  }
-  if (m->naive_verdict.outcome != SCT_OUT_OK) {
-    *out = m->naive_verdict;
-    return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
-  }
-  return job->kernel < 0 ? sct_remote_load(m, job->binary, job, out, err) : SCT_OK;
-}
-
-/* Cases that are ready wait for each other; they are run before another one is made ready. */
 static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
                             sct_verdict *out, sct_error *err) {
-  const bool by_bits = m->plan.spec->tolerance == 0;
-  sct_attempt *attempts = sct_alloc(sizeof *attempts * (size_t)(list->n + 1));
-  sct_status status = SCT_OK;
-  int n = 0;
-  for (int k = 0; k < list->n && status == SCT_OK && out->outcome == SCT_OUT_OK; k++) {
+  for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
     sct_case *c = list->cases[k];
-    const bool is_ready = c->generation == m->generation && c->referenced && job->kernel >= 0;
     double ns = 0;
-    if (!is_ready) {
-      status = run_attempts(m, job, list->cases + k - n, attempts, &n, out, err);
-      if (status == SCT_OK && out->outcome == SCT_OUT_OK) {
-        status = get_ready(m, job, c, out, err);
-      }
+    SCT_TRY(prepare(m, c, err));
+    if (m->naive_verdict.outcome == SCT_OUT_OK) {
+      SCT_TRY(make_reference(m, c, err));
     }
-    if (status != SCT_OK || out->outcome != SCT_OUT_OK) {
-      break;
+    if (m->naive_verdict.outcome != SCT_OUT_OK) {
+      *out = m->naive_verdict;
+      return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
     }
-    if (!by_bits) {
-      status = run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err);
-      continue;
+    if (job->kernel < 0) {
+      SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
     }
-    sct_verdict refused = {.outcome = SCT_OUT_OK};
-    status = prepare_attempt(m, job, c, launch_limit_ns(m, c), true, &attempts[n], &refused, err);
-    if (refused.outcome == SCT_OUT_OK) {
-      n++;
-    } else if (status == SCT_OK) {
-      status = run_attempts(m, job, list->cases + k - n, attempts, &n, out, err);
-      *out = out->outcome == SCT_OUT_OK ? refused : *out;
+    if (out->outcome == SCT_OUT_OK) {
+      SCT_TRY(run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err));
     }
   }
-  if (status == SCT_OK) {
-    status = run_attempts(m, job, list->cases + list->n - n, attempts, &n, out, err);
-  }
-  sct_free(attempts);
-  return status;
+  return SCT_OK;
 }
 
 /* Did it write into buffers of other sizes? (A described device shows it no others.) */

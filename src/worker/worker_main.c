@@ -240,8 +240,8 @@ sct_status sct_worker_run(sct_worker_state *w, const sct_ask_launch *in, sct_got
 }
 
 /* What verification asks for over and over, in one request. */
-static sct_status trial(sct_worker_state *w, const sct_ask_trial *in, sct_got_trial *out,
-                        sct_error *err) {
+sct_status sct_worker_trial(sct_worker_state *w, const sct_ask_trial *in, sct_got_trial *out,
+                            sct_error *err) {
   sct_launch launch;
   SCT_TRY(sct_worker_set_launch(w, &in->launch, &launch, err));
   for (int64_t k = 0; k < in->n_outputs; k++) {
@@ -254,31 +254,10 @@ static sct_status trial(sct_worker_state *w, const sct_ask_trial *in, sct_got_tr
   sct_difference *differences = SCT_ARENA_NEW(&w->memory, sct_difference, in->n_compare + 1);
   out->differences = differences;
   out->n_differences = in->n_compare;
-  out->more = out->audit.damage == SCT_DAMAGE_NONE;
   for (int64_t k = 0; k < in->n_compare; k++) {
     SCT_TRY(sct_worker_compare(w, &in->compare[k], &differences[k], err));
-    out->more = out->more && differences[k].n == 0;
   }
   return SCT_OK;
-}
-
-/* The last answer is left to the loop below. */
-sct_status sct_worker_trials(sct_worker_state *w, const sct_ask_trials *in, sct_got_trial *out,
-                             sct_error *err) {
-  sct_wire answer = {0};
-  sct_status status = trial(w, &in->trials[0], out, err);
-  for (int64_t k = 1; k < in->n_trials && status == SCT_OK && out->more; k++) {
-    sct_wire_clear(&answer);
-    sct_wire_put(&answer, sct_got_trial_table(), out);
-    if (sct_wire_send(SCT_WORKER_FD, SCT_OK, &answer, SCT_NO_DEADLINE) != SCT_IO_OK) {
-      break; /* the loop finds that too */
-    }
-    *out = (sct_got_trial){0};
-    status = trial(w, &in->trials[k], out, err);
-  }
-  out->more = false;
-  sct_wire_free(&answer);
-  return status;
 }
 
 /* ---- the loop ---- */
