@@ -49,7 +49,17 @@ static int by_magnitude(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
+double sct_median_magnitude(double *values, int64_t n) {
+  for (int64_t k = 0; k < n; k++) {
+    values[k] = isnan(values[k]) ? INFINITY : fabs(values[k]);
+  }
+  qsort(values, (size_t)n, sizeof *values, by_magnitude);
+  return n > 0 && isfinite(values[n / 2]) ? values[n / 2] : 0;
+}
+
+/* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
+ * point. */
+static double usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
   const sct_plan_operand *p = &s->plan->op[op];
   const sct_type type = p->op->record.fields[field].type;
   const sct_type_info *info = sct_type_get(type);
@@ -69,12 +79,10 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
     sct_shape_inputs(s, idx, values);
     const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
     for (int lane = 0; lane < info->lanes; lane++) {
-      const double x = fabs(sct_data_float(type, at + lane * (info->bytes / info->lanes)));
-      all[n++] = isnan(x) ? INFINITY : x;
+      all[n++] = sct_data_float(type, at + lane * (info->bytes / info->lanes));
     }
   }
-  qsort(all, (size_t)n, sizeof *all, by_magnitude);
-  const double usual = isfinite(all[n / 2]) ? all[n / 2] : 0;
+  const double usual = sct_median_magnitude(all, n);
   sct_free(all);
   return usual;
 }
@@ -96,7 +104,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       judges[f].computed = s->plan->spec->n_moves == 0;
       int lane = bad_lane(&judges[f], type, got + offset, want + offset);
       if (lane >= 0 && tolerance > 0 && !known[f]) {
-        judges[f].usual = sct_usual_magnitude(s, op, f, want);
+        judges[f].usual = usual_magnitude(s, op, f, want);
         known[f] = true;
         lane = bad_lane(&judges[f], type, got + offset, want + offset);
       }

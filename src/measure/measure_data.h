@@ -169,9 +169,9 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
 /* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
  * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
  * that no element owns must hold the poison unless the layout gives them away. */
-/* The median magnitude of what a field must hold, of about 1000 values; NaN as if it were infinite;
- * 0 where that is not finite, or no floating point. */
-double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);
+/* The median of the magnitudes, NaN as if it were infinite; 0 where that is not finite. Reorders.
+ */
+double sct_median_magnitude(double *values, int64_t n);
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 

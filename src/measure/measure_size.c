@@ -265,6 +265,25 @@ static bool near_kind(const sct_measure *m, int op, int *kind) {
   return false;
 }
 
+/* The median magnitude of some values of an output's reference, all over it. */
+static sct_status sample_usual(sct_measure *m, int op, double *out, sct_error *err) {
+  enum { PIECES = 32, MOST = 32 };
+  const sct_type type = m->plan.op[op].op->record.fields[0].type;
+  const int64_t each = sct_type_get(type)->bytes, all = m->timed.shape.op[op].bytes / each;
+  const int64_t n = all < MOST ? all : MOST;
+  double values[PIECES * MOST];
+  uint8_t bytes[MOST * sizeof(double)];
+  for (int piece = 0; piece < PIECES; piece++) {
+    const int64_t first = (all - n) / (PIECES - 1) * piece;
+    SCT_TRY(sct_remote_download(m, m->timed.reference[op][0], first * each, bytes, n * each, err));
+    for (int64_t k = 0; k < n; k++) {
+      values[piece * n + k] = sct_data_float(type, bytes + k * each);
+    }
+  }
+  *out = sct_median_magnitude(values, PIECES * n);
+  return SCT_OK;
+}
+
 /* Are all values near enough, as the worker finds? false: some are not, or it cannot say. */
 static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
   sct_timed *t = &m->timed;
@@ -276,13 +295,8 @@ static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
     return SCT_OK;
   }
   if (!t->usual_known[op]) {
-    const int64_t bytes = t->shape.op[op].bytes;
-    uint8_t *want = sct_alloc((size_t)bytes + 1);
-    const sct_status status = sct_remote_download(m, ask.ref, 0, want, bytes, err);
-    t->usual[op] = status == SCT_OK ? sct_usual_magnitude(&t->shape, op, 0, want) : 0;
-    t->usual_known[op] = status == SCT_OK;
-    sct_free(want);
-    SCT_TRY(status);
+    SCT_TRY(sample_usual(m, op, &t->usual[op], err));
+    t->usual_known[op] = true;
   }
   ask.usual = t->usual[op];
   SCT_TRY(sct_ask_NEAR(m, &ask, &far, err));

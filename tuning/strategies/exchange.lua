@@ -438,7 +438,8 @@ local function start_plan(k, c, about)
   return p
 end
 
--- Elements of 1 and 2 bytes are moved as words or as lines, which short ones are not of 256 bytes.
+-- Elements of 1 and 2 bytes are moved as words or as lines; where lines are short, short ones are
+-- all there is.
 local function needs_short_lines(p)
   local longest = math.max(table.unpack(sides.lengths(p.k, p.X.dims)))
   return p.bytes < 4 and longest * p.bytes < 2 * LINE
