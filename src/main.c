@@ -11,6 +11,7 @@ static const struct {
 } roles[] = {
     {SCT_WORKER_ARG, sct_worker_main},
     {SCT_COMPILE_WORKER_ARG, sct_compile_worker_main},
+    {SCT_SESSION_ARG, sct_cli_session_main},
 };
 
 int main(int argc, char **argv) {

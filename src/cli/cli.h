@@ -8,4 +8,9 @@
 /* The whole program but for its other processes: returns the exit code (docs/commands.md). */
 int sct_cli_main(int argc, char **argv);
 
+#define SCT_SESSION_ARG "--session"
+/* main() of the process of one of several sessions of `tune`: a program's main hands over to it
+ * when argv[1] is SCT_SESSION_ARG. Returns the exit status. */
+int sct_cli_session_main(int argc, char **argv);
+
 #endif

@@ -50,11 +50,29 @@ static int share_of(int cores, int n, int k) {
 
 static sct_status start_session(many *m, int k, sct_error *err) {
   member *it = &m->members[k];
-  cli_member_start start = {
-      .session = {.args = m->args, .device = it->device, .place = k, .n_places = m->n},
-      .cores = share_of(sct_cores(), m->n, k)};
-  cli_notify_wants(m->to, &start.session);
-  return sct_child_fork(&it->child, "session", cli_session_child, &start, err);
+  const sct_child_opts opts = {.role = SCT_SESSION_ARG};
+  cli_session wants = {0};
+  cli_notify_wants(m->to, &wants);
+  const cli_start start = {.argv = (const char *const *)m->args->argv,
+                           .n_argv = m->args->argc,
+                           .device = it->device,
+                           .place = k,
+                           .n_places = m->n,
+                           .cores = share_of(sct_cores(), m->n, k),
+                           .wants_events = wants.wants_events,
+                           .wants_document = wants.wants_document,
+                           .wants_board = wants.wants_board,
+                           .colour = wants.colour};
+  sct_wire_clear(&m->wire);
+  sct_wire_put(&m->wire, cli_start_table(), &start);
+  SCT_TRY(sct_child_start(&it->child, &opts, err));
+  const sct_io io =
+      sct_wire_send(it->child.fd, CLI_MESSAGE_START, &m->wire, sct_now_ns() + MESSAGE_NS);
+  if (io == SCT_IO_OK) {
+    return SCT_OK;
+  }
+  sct_child_kill(&it->child);
+  return sct_fail(err, SCT_EIO, "it ended before it began");
 }
 
 /* ---- what came of it ---- */

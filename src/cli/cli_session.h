@@ -1,7 +1,7 @@
 /* cli_session - the sessions of `tune`, and who hears of them.
  *
  * A session tunes all specs on one device, one after the other. One device: in this process
- * (cli_tune.c). Several: a process each, forked from this one
+ * (cli_tune.c). Several: a process each, the same binary in the role SCT_SESSION_ARG
  * (cli_session_child.c), whose messages the program collects (cli_many.c) and reports as it would
  * its own (cli_notify.c). Sessions in threads of one process were weighed and not taken: trials of
  * scripts and checks fork, which is safe only where no other thread holds a lock; memory that is
@@ -85,15 +85,9 @@ bool cli_interrupted(void); /* Ctrl-C was pressed */
 sct_status cli_many_run(cli_notify *to, const cli_args *args, const char *const *devices, int n,
                         int *left, sct_error *err) SCT_MUST_USE;
 
-/* What the process of such a session does; `fd` leads to the program. */
-typedef struct cli_member_start {
-  cli_session session;
-  int cores; /* that it may keep busy */
-} cli_member_start;
-void cli_session_child(int fd, void *start);
-
 /* Messages of a session's process, with their structs (cli_messages.def). */
 typedef enum cli_message {
+  CLI_MESSAGE_START,    /* to it: cli_start */
   CLI_MESSAGE_STOP,     /* to it: Ctrl-C was pressed */
   CLI_MESSAGE_BEGINS,   /* cli_begins */
   CLI_MESSAGE_PROGRESS, /* cli_step */

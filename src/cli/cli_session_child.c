@@ -1,5 +1,6 @@
 /* The process of one of several sessions: does what its parent was asked to do, on one device, and
  * reports everything to it. */
+#include "cli/cli.h"
 #include "cli/cli_session.h"
 
 #include <poll.h>
@@ -11,7 +12,6 @@
 #define STEP_NS ((int64_t)50000000) /* between two messages of the same phase */
 
 typedef struct sender {
-  int fd;
   sct_wire wire;
   char phase[24];
   int64_t sent_ns;
@@ -22,7 +22,7 @@ typedef struct sender {
 static void send_message(sender *t, cli_message code, const sct_message *what, const void *from) {
   sct_wire_clear(&t->wire);
   sct_wire_put(&t->wire, what, from);
-  if (sct_wire_send(t->fd, code, &t->wire, SCT_NO_DEADLINE) != SCT_IO_OK) {
+  if (sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE) != SCT_IO_OK) {
     _exit(1); /* nobody listens: as if killed */
   }
 }
@@ -61,7 +61,7 @@ static void on_event(void *ctx, const char *event, json_t *members) {
 /* Whatever the parent sends means that. */
 static bool on_stop(void *ctx) {
   sender *t = ctx;
-  struct pollfd ready = {.fd = t->fd, .events = POLLIN};
+  struct pollfd ready = {.fd = SCT_CHILD_FD, .events = POLLIN};
   t->stop = t->stop || poll(&ready, 1, 0) > 0;
   return t->stop;
 }
@@ -76,31 +76,71 @@ static sct_status on_ended(void *ctx, cli_outcome *o, sct_error *err) {
   return SCT_OK;
 }
 
-/* ---- the process ---- */
+/* ---- the role ---- */
 
-void cli_session_child(int fd, void *ctx) {
-  const cli_member_start *start = ctx;
-  sender t = {.fd = fd};
-  const cli_listener to = {.ctx = &t,
+/* The parent's arguments and what it wants; texts live in `message`. */
+static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, sct_arena *arena,
+                             sct_error *err) {
+  cli_start start;
+  if (!sct_wire_get_whole(message, cli_start_table(), &start)) {
+    return sct_fail(err, SCT_EINTERNAL, "the session's process got no message it understands");
+  }
+  char **argv = SCT_ARENA_NEW(arena, char *, start.n_argv + 1);
+  for (int64_t k = 0; k < start.n_argv; k++) {
+    argv[k] = sct_arena_strdup(arena, start.argv[k]); /* getopt may move them */
+  }
+  s->device = start.device;
+  s->place = start.place;
+  s->n_places = start.n_places;
+  s->wants_events = start.wants_events;
+  s->wants_document = start.wants_document;
+  s->wants_board = start.wants_board;
+  s->colour = start.colour;
+  char cores[24];
+  snprintf(cores, sizeof cores, "%d", start.cores);
+  if (setenv("SECTILE_CORES", cores, 1) != 0) {
+    return sct_fail(err, SCT_EINTERNAL, "the environment cannot be changed");
+  }
+  SCT_TRY(cli_parse(args, (int)start.n_argv, argv, err));
+  return cli_set_up(args, err);
+}
+
+static sct_status run_session(sender *t, int *left, sct_error *err) {
+  sct_wire start = {0};
+  sct_arena arena = {0};
+  cli_args args = {0};
+  const cli_listener to = {.ctx = t,
                            .begins = on_begins,
                            .progress = on_progress,
                            .event = on_event,
                            .stop = on_stop,
                            .ended = on_ended};
-  cli_session s = start->session;
-  char cores[24];
-  sct_error err = {0};
-  int left = 0;
-  s.to = &to;
-  snprintf(cores, sizeof cores, "%d", start->cores);
-  sct_status status = setenv("SECTILE_CORES", cores, 1) == 0
-                          ? SCT_OK
-                          : sct_fail(&err, SCT_EINTERNAL, "the environment cannot be changed");
+  cli_session s = {.args = &args, .to = &to};
+  uint32_t code = 0;
+  sct_status status = sct_wire_recv(SCT_CHILD_FD, &code, &start, SCT_NO_DEADLINE) == SCT_IO_OK
+                          ? read_start(&start, &s, &args, &arena, err)
+                          : sct_fail(err, SCT_EINTERNAL, "no message came");
   if (status == SCT_OK) {
     sct_log_set_subject(s.device);
     sct_log(SCT_LOG_INFO, "session %d of %d, on %d cores", s.place + 1, s.n_places, sct_cores());
-    status = cli_session_run(&s, &left, &err);
+    status = cli_session_run(&s, left, err);
   }
+  sct_wire_free(&start);
+  sct_arena_free(&arena);
+  return status;
+}
+
+int sct_cli_session_main(int argc, char **argv) {
+  const int refused = sct_process_enter(argc, argv);
+  if (refused != 0) {
+    return refused;
+  }
+  cli_prepare();
+  sender t = {0};
+  sct_error err = {0};
+  int left = 0;
+  const sct_status status = run_session(&t, &left, &err);
   send_message(&t, CLI_MESSAGE_LAST, cli_last_table(), &(cli_last){status, err.text, left});
   sct_wire_free(&t.wire);
+  return 0;
 }

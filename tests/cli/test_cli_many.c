@@ -262,7 +262,7 @@ static pid_t session_of(pid_t parent) {
       snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
     }
     if (ppid == parent && sct_file_read(&line, path, NULL) == SCT_OK && line.len > 0 &&
-        memmem(line.data, line.len, "tune", 4)) { /* as its parent was called, unlike a worker */
+        memmem(line.data, line.len, "--session", 9)) {
       found = (pid_t)atol(e->d_name);
       n++;
     }

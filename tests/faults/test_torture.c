@@ -180,7 +180,7 @@ static bool has_leak(const char *err, char why[512]) {
     char role[16];
     long long n = 0;
     if (sscanf(at, "fault: live %15s %lld", role, &n) == 2 && n != 0 &&
-        strcmp(role, "check") != 0 && strcmp(role, "script") != 0 && strcmp(role, "session") != 0) {
+        strcmp(role, "check") != 0 && strcmp(role, "script") != 0) {
       snprintf(why, 512, "%lld blocks of memory lost in %s", n, role);
       return true;
     }
