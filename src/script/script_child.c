@@ -208,10 +208,11 @@ static sct_status fail_memory(const sct_script_child *c, sct_error *err) {
 /* No message comes any more. What is no end of the child is no script's doing. */
 static sct_status fail_gone(sct_script_child *c, sct_error *err) {
   struct pollfd closed = {.fd = c->child.fd, .events = POLLIN};
-  if (poll(&closed, 1, 0) != 1 || !(closed.revents & POLLHUP)) {
+  const bool gone = poll(&closed, 1, 0) == 1 && (closed.revents & POLLHUP);
+  const int status = gone ? sct_child_end(&c->child, DYING_NS) : 0;
+  if (!gone || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) { /* it may have said all */
     return sct_fail(err, SCT_EIO, "%s: cannot read what the scripts made", c->subject);
   }
-  const int status = sct_child_end(&c->child, DYING_NS);
   if (sct_child_out_of_memory(status)) {
     return fail_memory(c, err);
   }
