@@ -107,9 +107,9 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
   w->busy = false;
   const sct_io io =
       sct_wire_recv(w->child.fd, &code, &compiler->reply, late ? now : now + message_ns(compiler));
-  if (io == SCT_IO_REFUSED) {
+  if (io == SCT_IO_FAILED) {
     sct_child_kill(&w->child);
-    return sct_fail(err, SCT_EIO, "the system gives no file for compiler results");
+    return sct_fail(err, SCT_EIO, "cannot read what a compiler process answered");
   }
   if (io == SCT_IO_TIMEOUT) {
     sct_child_kill(&w->child);

@@ -178,8 +178,10 @@ static sct_io recv_all(int fd, uint8_t *bytes, size_t n, int64_t deadline_ns) {
       if (io != SCT_IO_OK) {
         return io;
       }
-    } else if (done == 0 || errno != EINTR) {
+    } else if (done == 0 || errno == ECONNRESET) {
       return SCT_IO_CLOSED;
+    } else if (errno != EINTR) {
+      return SCT_IO_FAILED;
     }
   }
   return SCT_IO_OK;

@@ -6,7 +6,6 @@
  * its hook was last seen is the place of the error. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,14 +204,9 @@ static sct_status fail_memory(const sct_script_child *c, sct_error *err) {
   return fail_there(c, err, "the scripts need too much memory (more than 1 GiB)");
 }
 
-/* No message comes any more. What is no end of the child is no script's doing. */
+/* No message comes any more. */
 static sct_status fail_gone(sct_script_child *c, sct_error *err) {
-  struct pollfd closed = {.fd = c->child.fd, .events = POLLIN};
-  const bool gone = poll(&closed, 1, 0) == 1 && (closed.revents & POLLHUP);
-  const int status = gone ? sct_child_end(&c->child, DYING_NS) : 0;
-  if (!gone || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) { /* it may have said all */
-    return sct_fail(err, SCT_EIO, "%s: cannot read what the scripts made", c->subject);
-  }
+  const int status = sct_child_end(&c->child, DYING_NS);
   if (sct_child_out_of_memory(status)) {
     return fail_memory(c, err);
   }
@@ -246,6 +240,10 @@ sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *e
   while (code == CODE_HEADWAY) {
     const int64_t until_ns = sct_now_ns() + c->seconds * SECOND_NS;
     const sct_io io = sct_wire_recv(c->child.fd, &code, body, until_ns);
+    if (io == SCT_IO_FAILED) {
+      sct_child_kill(&c->child);
+      return sct_fail(err, SCT_EIO, "%s: cannot read what the scripts made", c->subject);
+    }
     if (io != SCT_IO_OK) {
       return io == SCT_IO_TIMEOUT ? fail_slow(c, err) : fail_gone(c, err);
     }
