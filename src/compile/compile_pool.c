@@ -67,14 +67,7 @@ static void crashed(sct_compile_end *end, const char *how) {
   (void)snprintf(end->text, sizeof(end->text), "the compiler crashed on it: its process %s", how);
 }
 
-/* The socket gave no message: it is closed, or what came is none. */
 static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compile_end *end) {
-  char byte;
-  if (recv(w->child.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) {
-    sct_child_kill(&w->child);
-    crashed(end, "answered what makes no sense");
-    return;
-  }
   const int status = sct_child_end(&w->child, DYING_NS);
   char how[96];
   if (sct_child_out_of_memory(status)) {
@@ -120,11 +113,11 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
     }
   } else if (io == SCT_IO_CLOSED) {
     died(compiler, w, end);
-  } else if (code == SCT_ESTOPPED) {
-    too_slow(compiler, end);
-  } else if (code >= SCT_N_STATUS) {
+  } else if (io == SCT_IO_NONSENSE || code >= SCT_N_STATUS) {
     sct_child_kill(&w->child);
     crashed(end, "answered what makes no sense");
+  } else if (code == SCT_ESTOPPED) {
+    too_slow(compiler, end);
   } else if (code != SCT_OK) {
     return sct_fail(err, (sct_status)code, "%s", sct_wire_get_text(&compiler->reply));
   }

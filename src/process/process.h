@@ -146,10 +146,12 @@ const sct_message *sct_nothing_table(void);
 const sct_message *sct_text_table(void); /* of a const char * */
 
 /* REFUSED: a body has failed; TOO_LARGE: nothing was sent, because the receiver would refuse it;
- * FAILED: the system does not let this process receive, which says nothing of the other one. */
+ * NONSENSE: what came is no message; FAILED: the system does not let this process receive, which
+ * says nothing of the other one. */
 typedef enum sct_io {
   SCT_IO_OK,
   SCT_IO_CLOSED,
+  SCT_IO_NONSENSE,
   SCT_IO_FAILED,
   SCT_IO_TIMEOUT,
   SCT_IO_REFUSED,

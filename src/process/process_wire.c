@@ -213,7 +213,7 @@ sct_io sct_wire_recv(int fd, uint32_t *code, sct_wire *body, int64_t deadline_ns
   }
   *code = head.code;
   if (head.magic != MAGIC || head.len > SCT_WIRE_MAX_BYTES) {
-    return SCT_IO_CLOSED;
+    return SCT_IO_NONSENSE;
   }
   (void)reserve(body, (size_t)head.len);
   body->len = (size_t)head.len;

@@ -240,7 +240,7 @@ sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *e
   while (code == CODE_HEADWAY) {
     const int64_t until_ns = sct_now_ns() + c->seconds * SECOND_NS;
     const sct_io io = sct_wire_recv(c->child.fd, &code, body, until_ns);
-    if (io == SCT_IO_FAILED) {
+    if (io == SCT_IO_FAILED || io == SCT_IO_NONSENSE) {
       sct_child_kill(&c->child);
       return sct_fail(err, SCT_EIO, "%s: cannot read what the scripts made", c->subject);
     }
