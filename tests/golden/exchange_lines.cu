@@ -59,8 +59,9 @@ struct f16 {
   unsigned short bits;
   f16() = default;
   __device__ __forceinline__ f16(float x) {
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-    bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int
+    unsigned int pair; // with 0: a conversion to one half alone is slow
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+    bits = (unsigned short)pair;
   }
   __device__ __forceinline__ operator float() const {
     float x;
