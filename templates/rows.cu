@@ -20,7 +20,7 @@ $(g:head(threads)) {
   const bool is_row = row_index < $(n_rows);
   const $(place_type) n_elements = is_row ? $(n_elements) : 0;
   $(unravel(kept, "row_index"))
-  $(declare(steady))
+  $(declare(steady, " = {}"))
 //% if #steady > 0 then
   if ($(steady_guard)) {
     $(load(steady))
@@ -28,7 +28,7 @@ $(g:head(threads)) {
 //% end
 //% if #held > 0 then
   // the row, all loads before the first use
-  $(declare(held))
+  $(declare(held, " = {}"))
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const $(place_type) $(place) = $(place_text);
@@ -57,7 +57,7 @@ $(g:head(threads)) {
 //%   else
   $(step_loop){
 //%     if #step.apart > 0 then
-    $(declare(step.apart))
+    $(declare(step.apart, " = {}"))
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const $(place_type) $(place) = $(place_text);
@@ -70,6 +70,22 @@ $(g:head(threads)) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const $(place_type) $(place) = $(place_text);
+//%     if step.mine then
+      // computed without a branch, so that later steps find what they have in common
+      const bool inside = $(place) < n_elements;
+      const partial$(step.suffix) before = $(step.mine);
+      $(unravel(reduced, place))
+      $(declare(step.inline, " = {}"))
+//%       if #step.inline > 0 then
+      if (inside) {
+        $(load(step.inline))
+      }
+//%       end
+      $(each_element) {
+        $(step.compute())
+      }
+      $(step.mine) = inside ? $(step.mine) : before;
+//%     else
       if ($(place) < n_elements) {
         $(unravel(reduced, place))
         $(declare(step.inline))
@@ -80,6 +96,7 @@ $(g:head(threads)) {
         }
         $(store(step))
       }
+//%     end
     }
   }
 //%   end

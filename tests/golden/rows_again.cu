@@ -87,8 +87,9 @@ struct bf16 {
   unsigned short bits;
   bf16() = default;
   __device__ __forceinline__ bf16(float x) {
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-    bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int
+    unsigned int pair; // with 0: a conversion to one half alone is slow
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+    bits = (unsigned short)pair;
   }
   __device__ __forceinline__ operator float() const {
     float x;
@@ -163,7 +164,7 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
 
   partial_1 found_1 = identity_1();
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems];
+    vec<bf16, kVec> x_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
@@ -174,21 +175,23 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
+      // computed without a branch, so that later steps find what they have in common
+      const bool inside = col < n_elements;
+      const partial_1 before = found_1;
 #pragma unroll
-        for (int e = 0; e < kVec; e++) {
-          float m_e;
-          step_1(x_v[item][e], m_e);
-          found_1 = combine(found_1, {m_e});
-        }
+      for (int e = 0; e < kVec; e++) {
+        float m_e;
+        step_1(x_v[item][e], m_e);
+        found_1 = combine(found_1, {m_e});
       }
+      found_1 = inside ? found_1 : before;
     }
   }
   found_1 = combine_row<kLanes>(found_1);
 
   partial_2 found_2 = identity_2();
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems];
+    vec<bf16, kVec> x_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
@@ -199,25 +202,27 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
+      // computed without a branch, so that later steps find what they have in common
+      const bool inside = col < n_elements;
+      const partial_2 before = found_2;
 #pragma unroll
-        for (int e = 0; e < kVec; e++) {
-          float t_e;
-          step_2(x_v[item][e], found_1.m, t_e);
-          found_2 = combine(found_2, {t_e});
-        }
+      for (int e = 0; e < kVec; e++) {
+        float t_e;
+        step_2(x_v[item][e], found_1.m, t_e);
+        found_2 = combine(found_2, {t_e});
       }
+      found_2 = inside ? found_2 : before;
     }
   }
   found_2 = combine_row<kLanes>(found_2);
 
-  float r_e;
+  float r_e = {};
   if (is_row) {
     step_3(found_2.t, r_e);
   }
 
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems];
+    vec<bf16, kVec> x_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long col = first + (item * kLanes + lane) * kVec;

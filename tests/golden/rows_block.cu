@@ -153,7 +153,7 @@ rows(const float *__restrict__ x, const float *__restrict__ gamma, const float *
   const int n_elements = is_row ? n_col : 0;
   const long long row = row_index;
   // the row, all loads before the first use
-  vec<float, kVec> x_v[kItems];
+  vec<float, kVec> x_v[kItems] = {};
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const int col = (item * kLanes + lane) * kVec;
@@ -167,19 +167,21 @@ rows(const float *__restrict__ x, const float *__restrict__ gamma, const float *
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const int col = (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
+      // computed without a branch, so that later steps find what they have in common
+      const bool inside = col < n_elements;
+      const partial_1 before = found_1;
 #pragma unroll
-        for (int e = 0; e < kVec; e++) {
-          float t_e;
-          step_1(x_v[item][e], t_e);
-          found_1 = combine(found_1, {t_e});
-        }
+      for (int e = 0; e < kVec; e++) {
+        float t_e;
+        step_1(x_v[item][e], t_e);
+        found_1 = combine(found_1, {t_e});
       }
+      found_1 = inside ? found_1 : before;
     }
   }
   found_1 = combine_row<kLanes>(found_1);
 
-  float mean_e;
+  float mean_e = {};
   if (is_row) {
     step_2(n_col, found_1.t, mean_e);
   }
@@ -189,19 +191,21 @@ rows(const float *__restrict__ x, const float *__restrict__ gamma, const float *
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const int col = (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
+      // computed without a branch, so that later steps find what they have in common
+      const bool inside = col < n_elements;
+      const partial_3 before = found_3;
 #pragma unroll
-        for (int e = 0; e < kVec; e++) {
-          float q_e;
-          step_3(x_v[item][e], mean_e, q_e);
-          found_3 = combine(found_3, {q_e});
-        }
+      for (int e = 0; e < kVec; e++) {
+        float q_e;
+        step_3(x_v[item][e], mean_e, q_e);
+        found_3 = combine(found_3, {q_e});
       }
+      found_3 = inside ? found_3 : before;
     }
   }
   found_3 = combine_row<kLanes>(found_3);
 
-  float r_e;
+  float r_e = {};
   if (is_row) {
     step_4(eps, n_col, found_3.q, r_e);
   }

@@ -74,6 +74,8 @@ mutant rows.cu '= identity$(step.suffix)()' '= {}' "$part"
 mutant rows.cu 'n_elements = is_row ? $(n_elements) : 0' \
   'n_elements = is_row ? $(n_elements) & ~7 : 0' "$block"
 mutant rows.cu 'item < kItems' 'item < kItems - 1' "$block"
+# what is computed behind the end of a row
+mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$block"
 # elements twice, where a row is read again
 mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"

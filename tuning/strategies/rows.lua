@@ -176,7 +176,7 @@ local function plan_step(p, step)
     kit.append(step.given, table.unpack(p.streams[op.number]))
   end
   step.row_values = kit.concat(kit.map(step.reduces and {} or step.values, function(value)
-    return value.cuda .. " " .. p.value_names[value.name] .. ";"
+    return value.cuda .. " " .. p.value_names[value.name] .. " = {};"
   end))
   if step.reduces then
     step.slots, step.bytes = reduce.value_slots(step)
@@ -278,7 +278,9 @@ local function plan(k, c)
   end
   p.load = function(list) return loads(p, list) end
   p.store = function(step) return stores(p, step.outputs) end
-  p.declare = function(list) return kit.each(list, "{type} {name}{shape};") end
+  p.declare = function(list, value)
+    return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
+  end
   p.grid = kit.ceil_div(rows + 0 * k.extents[1], p.threads // p.lanes)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
@@ -302,15 +304,17 @@ end
 
 -- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
 -- vectors (fit). Of the operands that move along a row: the bytes of the widest record, and of all
--- inputs, of which those that several steps read are held.
+-- inputs, of which those that several steps read are held, also as values (each 4 bytes or more).
 local function facts(k)
   local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "rows", 32)
-  local widest, held = 1, 0
+  local widest, held, values = 1, 0, 0
   local _, reduced = reduce.dims(k)
   for _, op in ipairs(g.ops) do
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
-      held = held + (not op.is_output and readers(g, op) > 1 and op.record.bytes or 0)
+      for _, field in ipairs(not op.is_output and readers(g, op) > 1 and op.record.fields or {}) do
+        held, values = held + field.bytes, values + math.max(field.bytes, 4)
+      end
     end
   end
   local rows, many, fit = 0, 1, 1
@@ -323,8 +327,8 @@ local function facts(k)
     fit = math.max(fit, widest_fit(k, extents[#k.dims], widest))
   end
   return {
-    { "widest", widest }, { "held", held }, { "rows", rows }, { "many", many }, { "fit", fit },
-    { "sms", k.device.sms },
+    { "widest", widest }, { "held", held }, { "values", values }, { "rows", rows },
+    { "many", many }, { "fit", fit }, { "sms", k.device.sms },
   }
 end
 
@@ -338,7 +342,8 @@ local WHERE = {
     .. " or (items > 16 and lanes * vec * (items - 4) < many)"
     .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
-  "hold == 'none' or (held > 0 and vec * items * held <= 128)",
+  "hold == 'none' or (held > 0 and vec * items * held <= 128"
+    .. " and (threads < 1024 or vec * items * values <= 128))",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
   "hold == 'registers' or held == 0 or many * held > 65536",
   "hold == 'registers' or (vec == fit and lanes * vec * items <= many"
