@@ -20,11 +20,15 @@
 
 #define NAN32 0x7fffffffu
 
-typedef void (*loop32)(float *restrict t, const float *a, const float *b, const float *c);
-typedef void (*loop64)(double *restrict t, const double *a, const double *b, const double *c);
+typedef void (*loop32)(float *restrict t, const float *a, const float *b, const float *c,
+                       unsigned flags);
+typedef void (*loop64)(double *restrict t, const double *a, const double *b, const double *c,
+                       unsigned flags);
 
 #define LOOP(name, T, expr)                                                                        \
-  static NOINLINE void loop_##name(T *restrict t, const T *a, const T *b, const T *c) {            \
+  static NOINLINE void loop_##name(T *restrict t, const T *a, const T *b, const T *c,              \
+                                   unsigned flags) {                                               \
+    (void)flags;                                                                                   \
     LANES(i) {                                                                                     \
       const T x = a[i], y = b[i], z = c[i];                                                        \
       (void)y;                                                                                     \
@@ -32,8 +36,6 @@ typedef void (*loop64)(double *restrict t, const double *a, const double *b, con
       t[i] = (T)(expr);                                                                            \
     }                                                                                              \
   }
-#define LOOP32(name, expr) LOOP(name, float, expr)
-#define LOOP64(name, expr) LOOP(name, double, expr)
 
 static int host_rounding(unsigned flags) {
   static const int modes[4] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
@@ -86,7 +88,7 @@ static void flush_products(float *t, const float *a, const float *b, const float
   if (!any) {
     return;
   }
-  loop(big, big_a, b, big_c);
+  loop(big, big_a, b, big_c, 0);
   LANES(i) {
     t[i] = fabsf(t[i]) == FLT_MIN && fabsf(big[i]) < FLT_MIN * 0x1p64f ? copysignf(0, t[i]) : t[i];
   }
@@ -111,7 +113,7 @@ static void compute32(float *t, const float *a, const float *b, const float *c, 
   if (u->flags & PTX_F_RND_MASK) {
     fesetround(host_rounding(u->flags));
   }
-  loop(t, a, b, c);
+  loop(t, a, b, c, u->flags);
   if (is_product && (u->flags & PTX_F_FTZ)) {
     flush_products(t, a, b, c, loop);
   }
@@ -158,56 +160,39 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
   const double *a = ptx_rf64(x, u->a), *b = ptx_rf64(x, u->b), *c = ptx_rf64(x, u->c);
   if (u->flags & PTX_F_RND_MASK) {
     fesetround(host_rounding(u->flags));
-    loop(t, a, b, c);
+    loop(t, a, b, c, u->flags);
     fesetround(FE_TONEAREST);
   } else {
-    loop(t, a, b, c);
+    loop(t, a, b, c, u->flags);
   }
   put_f64(x, u, t);
 }
 
-#define OP32_AS(name, is_product, expr)                                                            \
-  LOOP32(name, expr)                                                                               \
+#define OP32(name, is_product, expr)                                                               \
+  LOOP(name, float, expr)                                                                          \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     run32(x, u, loop_##name, is_product);                                                          \
   }
-#define OP32(name, expr)         OP32_AS(name, false, expr)
-#define OP32_PRODUCT(name, expr) OP32_AS(name, true, expr)
 #define OP32X2(name, is_product)                                                                   \
   void sct_ptx_op_##name##x2(ptx_exec *x, const ptx_uop *u) {                                      \
     run32x2(x, u, loop_##name, is_product);                                                        \
   }
 #define OP64(name, expr)                                                                           \
-  LOOP64(name, expr)                                                                               \
+  LOOP(name, double, expr)                                                                         \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     run64(x, u, loop_##name);                                                                      \
   }
 
-OP32(add_f32, x + y)
-OP32(sub_f32, x - y)
-OP32_PRODUCT(mul_f32, x *y)
-OP32X2(add_f32, false)
-OP32X2(sub_f32, false)
-OP32X2(mul_f32, true)
-OP32_PRODUCT(div_f32, x / y)
-OP32(rcp_f32, 1.0f / x)
-OP32(sqrt_f32, sqrtf(x))
-OP64(add_f64, x + y)
-OP64(sub_f64, x - y)
-OP64(mul_f64, x *y)
-OP64(div_f64, x / y)
-OP64(rcp_f64, 1.0 / x)
-OP64(sqrt_f64, sqrt(x))
-
 /* ---- fma: libm's function is right everywhere; the machine's instruction is much faster */
 
-LOOP32(fma_any_f32, fmaf(x, y, z))
-LOOP64(fma_any_f64, fma(x, y, z))
+LOOP(fma_any_f32, float, fmaf(x, y, z))
+LOOP(fma_any_f64, double, fma(x, y, z))
 
 #if defined(__x86_64__)
 #define LOOP_FMA(name, T, fma)                                                                     \
-  __attribute__((target("fma")))                                                                   \
-  NOINLINE static void loop_##name(T *restrict t, const T *a, const T *b, const T *c) {            \
+  __attribute__((target("fma"))) NOINLINE static void loop_##name(                                 \
+      T *restrict t, const T *a, const T *b, const T *c, unsigned flags) {                         \
+    (void)flags;                                                                                   \
     LANES(i) {                                                                                     \
       t[i] = fma(a[i], b[i], c[i]);                                                                \
     }                                                                                              \
@@ -235,16 +220,9 @@ void sct_ptx_op_fma_f64(ptx_exec *x, const ptx_uop *u) {
   run64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64);
 }
 
-/* ---- approximations: the correctly rounded value stands for what the hardware gives within its
- * stated error (PTX ISA: ex2 2 ulp, rcp and sqrt 1 ulp, rsqrt 2^-22.9, lg2 2^-22, sin and cos
- * 2^-20.5 absolute within +-2 pi, tanh 2^-11) */
-
-OP32(rsqrt_f32, 1.0 / sqrt((double)x))
-OP32(sin_f32, sin((double)x))
-OP32(cos_f32, cos((double)x))
-OP32(lg2_f32, log2((double)x))
-OP32(ex2_f32, exp2((double)x))
-OP32(tanh_f32, tanh((double)x))
+/* ---- the rows of ptx_alu.def. Approximations: the correctly rounded value stands for what the
+ * hardware gives within its stated error (PTX ISA: ex2 2 ulp, rcp and sqrt 1 ulp, rsqrt 2^-22.9,
+ * lg2 2^-22, sin and cos 2^-20.5 absolute within +-2 pi, tanh 2^-11) */
 
 /* Seeds for Newton steps: the upper 32 bits of the result, the lower ones zero. */
 static double seed(double exact) {
@@ -254,10 +232,6 @@ static double seed(double exact) {
 static double flush64(double x) {
   return fabs(x) < 0x1p-1022 ? copysign(0.0, x) : x;
 }
-OP64(rcp_approx_f64, flush64(seed(1.0 / flush64(x))))
-OP64(rsqrt_approx_f64, seed(1.0 / sqrt(flush64(x))))
-
-/* ---- sign, minimum, classes */
 
 /* Sign changes are bit operations: a NaN keeps its payload. */
 #define SIGN32(name, expr)                                                                         \
@@ -277,45 +251,21 @@ OP64(rsqrt_approx_f64, seed(1.0 / sqrt(flush64(x))))
 SIGN32(abs_f32, x & 0x7fffffff)
 SIGN32(neg_f32, x ^ 0x80000000)
 
-/* A number wins over a NaN; -0 is below +0. */
-static float min32(float x, float y) {
-  return x != x ? y : y != y ? x : x < y || (x == y && (ptx_bits32(x) >> 31) != 0) ? x : y;
+static double extreme(double x, double y, unsigned flags, bool greatest) {
+  const bool by_size = (flags & PTX_F_XORSIGN) != 0;
+  const double a = by_size ? fabs(x) : x, b = by_size ? fabs(y) : y;
+  const bool is_first = a == b ? (signbit(a) != 0) != greatest : (a < b) != greatest;
+  const double v = isnan(a) ? b : isnan(b) || is_first ? a : b;
+  return (flags & PTX_F_NAN) != 0 && (isnan(a) || isnan(b)) ? (double)NAN
+         : by_size ? copysign(v, signbit(x) != signbit(y) ? -1.0 : 1.0)
+                   : v;
 }
-static float max32(float x, float y) {
-  return x != x ? y : y != y ? x : x > y || (x == y && (ptx_bits32(x) >> 31) == 0) ? x : y;
+double sct_ptx_min(double x, double y, unsigned flags) {
+  return extreme(x, y, flags, false);
 }
-static double min64(double x, double y) {
-  return x != x ? y : y != y ? x : x < y || (x == y && (ptx_bits64(x) >> 63) != 0) ? x : y;
+double sct_ptx_max(double x, double y, unsigned flags) {
+  return extreme(x, y, flags, true);
 }
-static double max64(double x, double y) {
-  return x != x ? y : y != y ? x : x > y || (x == y && (ptx_bits64(x) >> 63) == 0) ? x : y;
-}
-static float signed_like(float value, float x, float y) {
-  return ptx_float((ptx_bits32(value) & 0x7fffffff) |
-                   ((ptx_bits32(x) ^ ptx_bits32(y)) & 0x80000000));
-}
-LOOP32(min_plain, min32(x, y))
-LOOP32(max_plain, max32(x, y))
-LOOP32(min_nan, x != x || y != y ? NAN : min32(x, y))
-LOOP32(max_nan, x != x || y != y ? NAN : max32(x, y))
-LOOP32(min_xor, signed_like(min32(fabsf(x), fabsf(y)), x, y))
-LOOP32(max_xor, signed_like(max32(fabsf(x), fabsf(y)), x, y))
-LOOP32(min_nan_xor, x != x || y != y ? NAN : signed_like(min32(fabsf(x), fabsf(y)), x, y))
-LOOP32(max_nan_xor, x != x || y != y ? NAN : signed_like(max32(fabsf(x), fabsf(y)), x, y))
-
-static int min_max_form(const ptx_uop *u) {
-  return ((u->flags & PTX_F_NAN) ? 1 : 0) + ((u->flags & PTX_F_XORSIGN) ? 2 : 0);
-}
-void sct_ptx_op_min_f32(ptx_exec *x, const ptx_uop *u) {
-  static const loop32 forms[4] = {loop_min_plain, loop_min_nan, loop_min_xor, loop_min_nan_xor};
-  run32(x, u, forms[min_max_form(u)], false);
-}
-void sct_ptx_op_max_f32(ptx_exec *x, const ptx_uop *u) {
-  static const loop32 forms[4] = {loop_max_plain, loop_max_nan, loop_max_xor, loop_max_nan_xor};
-  run32(x, u, forms[min_max_form(u)], false);
-}
-OP64(min_f64, min64(x, y))
-OP64(max_f64, max64(x, y))
 
 #define TESTP(name, type, lane, expr)                                                              \
   void sct_ptx_op_testp_##name##_##type(ptx_exec *e, const ptx_uop *u) {                           \
@@ -327,6 +277,16 @@ OP64(max_f64, max64(x, y))
     ptx_put_pred(e, u, m);                                                                         \
   }
 #define PTX_TESTP(name, expr) TESTP(name, f32, float, expr) TESTP(name, f64, double, expr)
+
+#define PTX_F32(op, sub, name, sig, attrs, expr) OP32(name##_f32, false, expr)
+#define PTX_F64(op, sub, name, sig, attrs, expr) OP64(name##_f64, expr)
 #define PTX_ALU(op, sub, types, fn, sig, attrs, undef)
 #include "ptx/decode/ptx_alu.def"
 #undef PTX_ALU
+
+/* what several rows share, or scales with an operand */
+OP32(mul_f32, true, x *y)
+OP32(div_f32, true, x / y)
+OP32X2(add_f32, false)
+OP32X2(sub_f32, false)
+OP32X2(mul_f32, true)

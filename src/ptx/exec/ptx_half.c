@@ -13,7 +13,8 @@
 
 #define INLINE __attribute__((always_inline)) static inline
 
-typedef void (*half_loop)(double *restrict t, const double *a, const double *b, const double *c);
+typedef void (*half_loop)(double *restrict t, const double *a, const double *b, const double *c,
+                          unsigned flags);
 
 /* Constants of a format: all that is done with it is inlined, and folds them in. */
 typedef struct half_format {
@@ -45,43 +46,6 @@ static double odd_sum(double a, double b) {
   }
   return s;
 }
-
-/* A number wins over a NaN; -0 is below +0. */
-static double least(double x, double y) {
-  return x != x ? y : y != y ? x : x < y || (x == y && signbit(x)) ? x : y;
-}
-static double greatest(double x, double y) {
-  return x != x ? y : y != y ? x : x > y || (x == y && !signbit(x)) ? x : y;
-}
-static double signed_like(double value, double x, double y) {
-  return copysign(value, signbit(x) != signbit(y) ? -1.0 : 1.0);
-}
-
-#define LOOP(name, expr)                                                                           \
-  static void loop_##name(double *restrict t, const double *a, const double *b, const double *c) { \
-    LANES(i) {                                                                                     \
-      const double x = a[i], y = b[i], z = c[i];                                                   \
-      (void)y;                                                                                     \
-      (void)z;                                                                                     \
-      t[i] = (expr);                                                                               \
-    }                                                                                              \
-  }
-LOOP(add, odd_sum(x, y))
-LOOP(sub, odd_sum(x, -y))
-LOOP(mul, x *y)
-LOOP(fma, odd_sum(x *y, z))
-LOOP(neg, -x)
-LOOP(abs, fabs(x))
-LOOP(ex2, exp2(x))
-LOOP(tanh, tanh(x))
-LOOP(min, least(x, y))
-LOOP(max, greatest(x, y))
-LOOP(min_nan, x != x || y != y ? (double)NAN : least(x, y))
-LOOP(max_nan, x != x || y != y ? (double)NAN : greatest(x, y))
-LOOP(min_xor, signed_like(least(fabs(x), fabs(y)), x, y))
-LOOP(max_xor, signed_like(greatest(fabs(x), fabs(y)), x, y))
-LOOP(min_nan_xor, x != x || y != y ? (double)NAN : signed_like(least(fabs(x), fabs(y)), x, y))
-LOOP(max_nan_xor, x != x || y != y ? (double)NAN : signed_like(greatest(fabs(x), fabs(y)), x, y))
 
 /* The value as a double; a NaN keeps its sign for .xorsign. */
 INLINE double value_of(uint16_t h, const half_format *f) {
@@ -144,7 +108,7 @@ INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const h
     for (int k = 0; k < n_in; k++) {
       widen(in[k], ptx_r32(x, slots[k]), shift, f, ftz);
     }
-    loop(t, in[0], in[n_in > 1 ? 1 : 0], in[n_in > 2 ? 2 : 0]);
+    loop(t, in[0], in[n_in > 1 ? 1 : 0], in[n_in > 2 ? 2 : 0], u->flags);
     if (u->flags & (PTX_F_SAT | PTX_F_RELU)) {
       sct_ptx_clamp(t, u->flags);
     }
@@ -156,34 +120,26 @@ INLINE void run(ptx_exec *x, const ptx_uop *u, half_loop loop, int n_in, const h
   ptx_put32(x, u, out);
 }
 
-/* The operation on each of the four types; `loop` is an expression over u. */
-#define HALF(name, loop, n_in)                                                                     \
-  void sct_ptx_op_##name##_f16(ptx_exec *x, const ptx_uop *u) {                                    \
-    run(x, u, loop, n_in, &f16_format, 1);                                                         \
-  }                                                                                                \
-  void sct_ptx_op_##name##_f16x2(ptx_exec *x, const ptx_uop *u) {                                  \
-    run(x, u, loop, n_in, &f16_format, 2);                                                         \
-  }                                                                                                \
-  void sct_ptx_op_##name##_bf16(ptx_exec *x, const ptx_uop *u) {                                   \
-    run(x, u, loop, n_in, &bf16_format, 1);                                                        \
-  }                                                                                                \
-  void sct_ptx_op_##name##_bf16x2(ptx_exec *x, const ptx_uop *u) {                                 \
-    run(x, u, loop, n_in, &bf16_format, 2);                                                        \
+#define OP(name, loop, n_in, format, n)                                                            \
+  void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
+    run(x, u, loop, n_in, &format, n);                                                             \
   }
-
-static half_loop min_max(const ptx_uop *u, const half_loop forms[4]) {
-  return forms[((u->flags & PTX_F_NAN) ? 1 : 0) + ((u->flags & PTX_F_XORSIGN) ? 2 : 0)];
-}
-static const half_loop min_forms[4] = {loop_min, loop_min_nan, loop_min_xor, loop_min_nan_xor};
-static const half_loop max_forms[4] = {loop_max, loop_max_nan, loop_max_xor, loop_max_nan_xor};
-
-HALF(add, loop_add, 2)
-HALF(sub, loop_sub, 2)
-HALF(mul, loop_mul, 2)
-HALF(fma, loop_fma, 3)
-HALF(neg, loop_neg, 1)
-HALF(abs, loop_abs, 1)
-HALF(ex2, loop_ex2, 1)
-HALF(tanh, loop_tanh, 1)
-HALF(min, min_max(u, min_forms), 2)
-HALF(max, min_max(u, max_forms), 2)
+#define PTX_HALF_LANE(op, sub, name, sig, sig2, attrs, bf16_attrs, expr)                           \
+  static void loop_##name(double *restrict t, const double *a, const double *b, const double *c,   \
+                          unsigned flags) {                                                        \
+    (void)flags;                                                                                   \
+    LANES(i) {                                                                                     \
+      const double x = a[i], y = b[i], z = c[i];                                                   \
+      (void)y;                                                                                     \
+      (void)z;                                                                                     \
+      t[i] = (expr);                                                                               \
+    }                                                                                              \
+  }                                                                                                \
+  OP(name##_f16, loop_##name, sizeof(sig) - 2, f16_format, 1)                                      \
+  OP(name##_f16x2, loop_##name, sizeof(sig) - 2, f16_format, 2)                                    \
+  OP(name##_bf16, loop_##name, sizeof(sig) - 2, bf16_format, 1)                                    \
+  OP(name##_bf16x2, loop_##name, sizeof(sig) - 2, bf16_format, 2)
+#define PTX_HALF(op, sub, name, sig, sig2, attrs, bf16_attrs)
+#define PTX_ALU(op, sub, types, fn, sig, attrs, undef)
+#include "ptx/decode/ptx_alu.def"
+#undef PTX_ALU

@@ -36,6 +36,11 @@ static inline double ptx_double(uint64_t b) {
   return f;
 }
 
+/* The lesser (greater) of two floats: a number wins over a NaN, but with PTX_F_NAN; -0 is below +0.
+ * PTX_F_XORSIGN: of their magnitudes, with the sign of their product. */
+double sct_ptx_min(double x, double y, unsigned flags);
+double sct_ptx_max(double x, double y, unsigned flags);
+
 uint32_t sct_ptx_prmt(uint64_t pair, uint32_t selector);
 
 /* sat: into [0, 1], NaN to 0. relu: nothing below +0, NaN stays. Of all lanes. */
