@@ -67,16 +67,17 @@ static bool stop(ptx_exec *x, sct_ptx_kind kind) {
   return !stands;
 }
 
-void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+bool sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
                    const char *fmt, ...) {
   va_list args;
   if (!stop(x, kind)) {
-    return;
+    return false;
   }
   describe(&x->diag, x, u, kind, lane, address);
   va_start(args, fmt);
   vsnprintf(x->diag.text, sizeof x->diag.text, fmt, args);
   va_end(args);
+  return false;
 }
 
 /* The block's first undefined store has left a byte that is undefined still. */

@@ -72,7 +72,7 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   return warp_of(other) != warp_of(mine) && !behind(x, other);
 }
 
-static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        int lane, uint64_t other, bool other_wrote) {
   char who[96];
   const bool blocks = !part->shared && block_of(other) != block_of(touch_of(x, part, 0));
@@ -89,14 +89,14 @@ static void fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   } else {
     snprintf(who, sizeof who, "other warps of the same block");
   }
-  sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
-                acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between",
-                acc->dir == PTX_READ    ? "reads"
-                : acc->dir == PTX_WRITE ? "changes"
-                                        : "updates",
-                acc->width, part->shared ? "shared memory" : "'",
-                part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
-                other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
+  return sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
+                       acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between",
+                       acc->dir == PTX_READ    ? "reads"
+                       : acc->dir == PTX_WRITE ? "changes"
+                                               : "updates",
+                       acc->width, part->shared ? "shared memory" : "'",
+                       part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
+                       other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
 }
 
 static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -104,14 +104,12 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   const bool nc = (u->op & PTX_MEM_NC) != 0;
   const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
   if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY) {
-    fault_race(x, u, acc, part, lane, t->write, true);
-    return false;
+    return fault_race(x, u, acc, part, lane, t->write, true);
   }
   if (nc && t->write != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
-                  "reads '%s' through the read-only path where this kernel has written",
-                  part->buf->name);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
+                         "reads '%s' through the read-only path where this kernel has written",
+                         part->buf->name);
   }
   const uint64_t keep = t->read & NC_BIT;
   uint64_t now = me;
@@ -129,14 +127,12 @@ static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
                             const ptx_part *part, int lane, const ptx_touch *t) {
   const uint64_t reader = t->read & ~NC_BIT;
   if (unordered(x, reader, touch_of(x, part, (unsigned)x->warp->index))) {
-    fault_race(x, u, acc, part, lane, reader, false);
-    return false;
+    return fault_race(x, u, acc, part, lane, reader, false);
   }
   if (t->read & NC_BIT) {
-    sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
-                  "writes '%s' where this kernel reads through the read-only path",
-                  part->buf->name);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_NC_WRITTEN, lane, acc->addr[lane],
+                         "writes '%s' where this kernel reads through the read-only path",
+                         part->buf->name);
   }
   return true;
 }
@@ -151,8 +147,7 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     return true;
   }
   if (unordered(x, t->write, me)) {
-    fault_race(x, u, acc, part, lane, t->write, true);
-    return false;
+    return fault_race(x, u, acc, part, lane, t->write, true);
   }
   if (!readers_ordered(x, u, acc, part, lane, t)) {
     return false;
@@ -170,8 +165,7 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
   if ((changed || u->e != 0) && unordered(x, last, me) &&
       (same_block ? !is_atomic(last) : stored)) {
-    fault_race(x, u, acc, part, lane, last, true);
-    return false;
+    return fault_race(x, u, acc, part, lane, last, true);
   }
   if (!changed) {
     return true;

@@ -15,12 +15,11 @@
 
 static bool fault(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane, uint32_t others,
                   bool they_wrote) {
-  sct_ptx_fault(x, u, SCT_PTX_WARP_RACE, lane, acc->addr[lane],
-                "%s %d bytes of shared memory that lane %d of the same warp %s, with no "
-                "__syncwarp() between",
-                acc->dir == PTX_READ ? "reads" : "changes", acc->width, ptx_first_lane(others),
-                they_wrote ? "wrote" : "read");
-  return false;
+  return sct_ptx_fault(x, u, SCT_PTX_WARP_RACE, lane, acc->addr[lane],
+                       "%s %d bytes of shared memory that lane %d of the same warp %s, with no "
+                       "__syncwarp() between",
+                       acc->dir == PTX_READ ? "reads" : "changes", acc->width,
+                       ptx_first_lane(others), they_wrote ? "wrote" : "read");
 }
 
 /* Other lanes than `lane` among the writers; none if it was one itself: then all of them wrote the

@@ -9,9 +9,8 @@ bool sct_ptx_addresses(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   acc->mask = x->mask;
   acc->width = u->bytes * u->n;
   if (undefined != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, ptx_first_lane(undefined), 0,
-                  "the address depends on a value that was never set");
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, ptx_first_lane(undefined), 0,
+                         "the address depends on a value that was never set");
   }
   uint64_t off_run = 0;
   const uint64_t first = base[0] + imm, width = (uint64_t)acc->width;

@@ -52,10 +52,9 @@ static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lan
     return false;
   }
   if ((from->addr[lane] & (uint64_t)(u->bytes - 1)) != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_MISALIGNED, lane, from->addr[lane],
-                  "copies %d bytes from 0x%llx, which is no multiple", u->bytes,
-                  (unsigned long long)from->addr[lane]);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_MISALIGNED, lane, from->addr[lane],
+                         "copies %d bytes from 0x%llx, which is no multiple", u->bytes,
+                         (unsigned long long)from->addr[lane]);
   }
   one.width = (int)n;
   if (x->launch->races && !sct_ptx_race(x, u, &one, &part, 0)) {

@@ -97,10 +97,9 @@ static bool whole_warp(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
     return true;
   }
   const int lane = ptx_first_lane(missing);
-  sct_ptx_fault(x, u, SCT_PTX_BARRIER_DIVERGENCE, lane, 0, "lane %d %s (lanes 0x%x are here)", lane,
-                w->exited >> lane & 1 ? "has ended without reaching it" : "took another branch",
-                mask);
-  return false;
+  return sct_ptx_fault(
+      x, u, SCT_PTX_BARRIER_DIVERGENCE, lane, 0, "lane %d %s (lanes 0x%x are here)", lane,
+      w->exited >> lane & 1 ? "has ended without reaching it" : "took another branch", mask);
 }
 
 void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask) {

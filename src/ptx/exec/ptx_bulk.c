@@ -57,10 +57,9 @@ static bool aligned(ptx_exec *x, const ptx_uop *u, int lane, const char *what, u
   if (address % BULK_ALIGN == 0) {
     return true;
   }
-  sct_ptx_fault(x, u, SCT_PTX_MISALIGNED, lane, address,
-                "the %s of a bulk copy is 0x%llx, %d bytes past a multiple of %d", what,
-                (unsigned long long)address, (int)(address % BULK_ALIGN), BULK_ALIGN);
-  return false;
+  return sct_ptx_fault(x, u, SCT_PTX_MISALIGNED, lane, address,
+                       "the %s of a bulk copy is 0x%llx, %d bytes past a multiple of %d", what,
+                       (unsigned long long)address, (int)(address % BULK_ALIGN), BULK_ALIGN);
 }
 
 /* First and last byte lie in one buffer that may be used so. */
@@ -69,11 +68,10 @@ static bool in_global(ptx_exec *x, const ptx_uop *u, int lane, ptx_dir dir, ends
   const ptx_buf *b = ptx_memory_window(x->launch->memory, e->global);
   const int64_t off = b != NULL ? (int64_t)(e->global - b->base) : 0;
   if (b != NULL && off >= 0 && off <= b->bytes && off + (int64_t)e->bytes > b->bytes) {
-    sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, e->global,
-                  "a bulk copy %s %u bytes at offset %lld of '%s', which has %lld bytes",
-                  dir == PTX_READ ? "reads" : "writes", e->bytes, (long long)off, b->name,
-                  (long long)b->bytes);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, e->global,
+                         "a bulk copy %s %u bytes at offset %lld of '%s', which has %lld bytes",
+                         dir == PTX_READ ? "reads" : "writes", e->bytes, (long long)off, b->name,
+                         (long long)b->bytes);
   }
   one.addr[lane] = e->global + e->bytes - 1;
   if (sct_ptx_part_global(x, u, &one, one.mask).mask == 0) {
@@ -98,12 +96,11 @@ static bool in_shared(ptx_exec *x, const ptx_uop *u, int lane, ptx_dir dir, ends
     const ptx_range *r = &x->ranges[i];
     if ((int64_t)e->shared >= r->lo && (int64_t)e->shared < r->hi &&
         (int64_t)e->shared + e->bytes > r->hi) {
-      sct_ptx_fault(x, u, SCT_PTX_OUT_OF_BOUNDS, lane, e->shared,
-                    "a bulk copy %s %u bytes at offset %lld of shared '%.*s', which has %lld bytes",
-                    dir == PTX_READ ? "reads" : "writes", e->bytes,
-                    (long long)((int64_t)e->shared - r->lo), r->sym->name.len, r->sym->name.p,
-                    (long long)(r->hi - r->lo));
-      return false;
+      return sct_ptx_fault(
+          x, u, SCT_PTX_OUT_OF_BOUNDS, lane, e->shared,
+          "a bulk copy %s %u bytes at offset %lld of shared '%.*s', which has %lld bytes",
+          dir == PTX_READ ? "reads" : "writes", e->bytes, (long long)((int64_t)e->shared - r->lo),
+          r->sym->name.len, r->sym->name.p, (long long)(r->hi - r->lo));
     }
   }
   return true;
@@ -119,15 +116,14 @@ static bool operands(ptx_exec *x, const ptx_uop *u, int lane, bool load, ends *e
               .bytes = ptx_r32(x, u->c)[lane]};
   for (int i = 0; i < SCT_COUNT(slots); i++) {
     if (x->state[slots[i]] >> lane & 1) {
-      sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, lane, 0, "the %s of a bulk copy was never set",
-                    names[i]);
-      return false;
+      return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, lane, 0,
+                           "the %s of a bulk copy was never set", names[i]);
     }
   }
   if (e->bytes % BULK_ALIGN != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, e->global,
-                  "a bulk copy of %u bytes, which is no multiple of %d", e->bytes, BULK_ALIGN);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, e->global,
+                         "a bulk copy of %u bytes, which is no multiple of %d", e->bytes,
+                         BULK_ALIGN);
   }
   return aligned(x, u, lane, "global address", e->global) &&
          aligned(x, u, lane, "shared address", e->shared) &&
@@ -188,11 +184,10 @@ static bool free_to_fill(ptx_exec *x, const ptx_uop *u, int lane, const ends *e)
   if (!filled && !sct_ptx_bulk_reads(x, (int64_t)e->shared, (int)e->bytes)) {
     return true;
   }
-  sct_ptx_fault(
+  return sct_ptx_fault(
       x, u, SCT_PTX_ASYNC_EARLY, lane, e->shared,
       "a bulk copy into %u bytes that an earlier asynchronous copy %s: no wait in between",
       e->bytes, filled ? "fills" : "may still read");
-  return false;
 }
 
 static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
@@ -202,8 +197,8 @@ static bool load(ptx_exec *x, const ptx_uop *u, int lane) {
   }
   const uint64_t at = ptx_r64(x, u->e)[lane];
   if (x->state[u->e] >> lane & 1) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, lane, 0, "the mbarrier's address was never set");
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_ADDRESS, lane, 0,
+                         "the mbarrier's address was never set");
   }
   const ptx_mbar *m = sct_ptx_mbar_at(x, u, lane, at, u->space == PTX_SPACE_NONE);
   if (m == NULL || e.bytes == 0) {
@@ -271,15 +266,14 @@ static bool source_is_set(ptx_exec *x, const ptx_uop *u, int lane, const ends *e
       continue;
     }
     if (sct_ptx_async_pending(x, (int64_t)e->shared + i, 1)) {
-      sct_ptx_fault(x, u, SCT_PTX_ASYNC_EARLY, lane, e->shared + (uint64_t)i,
-                    "copies bytes that an asynchronous copy has not delivered: no wait in between");
-      return false;
+      return sct_ptx_fault(
+          x, u, SCT_PTX_ASYNC_EARLY, lane, e->shared + (uint64_t)i,
+          "copies bytes that an asynchronous copy has not delivered: no wait in between");
     }
     if (e->g.buf->required == NULL || e->g.buf->required[to + i] != 0) {
-      sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_STORE, lane, e->shared + (uint64_t)i,
-                    "copies a byte that was never set to offset %lld of '%s'", (long long)(to + i),
-                    e->g.buf->name);
-      return false;
+      return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_STORE, lane, e->shared + (uint64_t)i,
+                           "copies a byte that was never set to offset %lld of '%s'",
+                           (long long)(to + i), e->g.buf->name);
     }
   }
   return true;
@@ -291,10 +285,9 @@ static bool is_fenced(ptx_exec *x, const ptx_uop *u, int lane, const ends *e) {
   if (at < 0) {
     return true;
   }
-  sct_ptx_fault(x, u, SCT_PTX_PROXY_FENCE, lane, (uint64_t)at,
-                "copies what warp %d wrote with plain stores, with no fence.proxy.async after them",
-                writer);
-  return false;
+  return sct_ptx_fault(
+      x, u, SCT_PTX_PROXY_FENCE, lane, (uint64_t)at,
+      "copies what warp %d wrote with plain stores, with no fence.proxy.async after them", writer);
 }
 
 static bool store(ptx_exec *x, const ptx_uop *u, int lane) {
@@ -351,9 +344,9 @@ void sct_ptx_op_bulk_store(ptx_exec *x, const ptx_uop *u) {
 static bool prefetch(ptx_exec *x, const ptx_uop *u, int lane) {
   ends e = {.global = ptx_r64(x, u->a)[lane], .bytes = ptx_r32(x, u->b)[lane]};
   if (e.bytes % BULK_ALIGN != 0) {
-    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, e.global,
-                  "a bulk prefetch of %u bytes, which is no multiple of %d", e.bytes, BULK_ALIGN);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, e.global,
+                         "a bulk prefetch of %u bytes, which is no multiple of %d", e.bytes,
+                         BULK_ALIGN);
   }
   return aligned(x, u, lane, "global address", e.global) &&
          (e.bytes == 0 || in_global(x, u, lane, PTX_READ, &e));

@@ -66,8 +66,8 @@ static bool take_turns(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t *bo
   const int first = ptx_first_lane(mask);
   uint32_t same = 0;
   if ((uint32_t)x->state[u->a] & mask) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, first, 0, "the function pointer was never set");
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, first, 0,
+                         "the function pointer was never set");
   }
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     same |= (uint32_t)(pointer[ptx_first_lane(m)] == pointer[first]) << ptx_first_lane(m);
@@ -78,8 +78,7 @@ static bool take_turns(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t *bo
   }
   const int32_t next = w->paths[w->n_paths - 1].pc;
   if (w->n_paths + 2 > w->cap_paths) {
-    sct_ptx_fault(x, u, SCT_PTX_CALL_DEPTH, first, 0, "branches nested too deep");
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_CALL_DEPTH, first, 0, "branches nested too deep");
   }
   const int32_t again = next - 1; /* blocks of a function stand in order */
   w->paths[w->n_paths++] = (ptx_path){again, next, mask & ~same};
@@ -102,9 +101,8 @@ static bool push_frame(ptx_exec *x, const ptx_uop *u, uint32_t mask, int32_t bod
   const ptx_body *from = &x->code->bodies[x->frame->body], *to = &x->code->bodies[body];
   const size_t slot_base = x->frame->slot_base + from->n_slots;
   if (w->n_frames == PTX_MAX_FRAMES) {
-    sct_ptx_fault(x, u, SCT_PTX_CALL_DEPTH, ptx_first_lane(mask), 0, "calls nested deeper than %d",
-                  PTX_MAX_FRAMES);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_CALL_DEPTH, ptx_first_lane(mask), 0,
+                         "calls nested deeper than %d", PTX_MAX_FRAMES);
   }
   grow_file(w, slot_base + to->n_slots);
   grow_paths(w);

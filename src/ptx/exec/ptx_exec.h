@@ -312,13 +312,13 @@ void sct_ptx_put(ptx_exec *x, const ptx_uop *u, int bytes, const uint64_t *v);
 
 /* ---- faults */
 
-/* Records the diagnosis and stops the launch. `lane` -1: none.
+/* Records the diagnosis and stops the launch; always false. `lane` -1: none.
  *
  * Undefined values are soft while races are looked for: what is undefined now may be what another
  * warp writes later without a barrier in between, and then the race is what the user must hear of.
  * So only the warp stops; the rest of the block runs to its next barrier, the other blocks run too.
  */
-void sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
+bool sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, uint64_t address,
                    const char *fmt, ...) SCT_PRINTF(6, 7);
 
 /* A value that was never set is stored to byte `from` of `buf`, perhaps to more of them up to `to`.

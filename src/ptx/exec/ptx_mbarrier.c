@@ -8,6 +8,8 @@
  * no mbarrier changes any more, that is a deadlock. */
 #include "ptx/exec/ptx_exec.h"
 
+#include <stdarg.h>
+
 #define COUNT_BITS 20
 #define MAX_COUNT  ((1 << COUNT_BITS) - 1) /* of arrivals and of bytes, by the ISA */
 #define MAGIC      UINT64_C(2)             /* no object is all zeros or all ones */
@@ -50,12 +52,17 @@ static const char *place(const ptx_exec *x, int64_t address, char *out, size_t s
   return out;
 }
 
-#define MISUSE(x, u, lane, address, fmt, ...)                                                      \
-  do {                                                                                             \
-    char at_[128];                                                                                 \
-    sct_ptx_fault(x, u, SCT_PTX_MBARRIER, lane, (uint64_t)(address), "the mbarrier at %s " fmt,    \
-                  place(x, (int64_t)(address), at_, sizeof at_), __VA_ARGS__);                     \
-  } while (0)
+/* Reports what is wrong with the mbarrier at an address; false. */
+SCT_PRINTF(5, 6)
+static bool misuse(ptx_exec *x, const ptx_uop *u, int lane, int64_t address, const char *fmt, ...) {
+  char at[128], why[160];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(why, sizeof why, fmt, args);
+  va_end(args);
+  return sct_ptx_fault(x, u, SCT_PTX_MBARRIER, lane, (uint64_t)address, "the mbarrier at %s %s",
+                       place(x, address, at, sizeof at), why);
+}
 
 /* ---- finding the object */
 
@@ -64,10 +71,9 @@ static bool own_bytes(ptx_exec *x, const ptx_uop *u, int lane, uint64_t *address
                       ptx_dir dir) {
   ptx_access acc = {.mask = 1u << lane, .width = 8, .dir = dir};
   if (generic && *address >> PTX_WINDOW_SHIFT != PTX_WINDOW_SHARED) {
-    sct_ptx_fault(x, u, SCT_PTX_MBARRIER, lane, *address,
-                  "an mbarrier at 0x%llx, which is not in shared memory",
-                  (unsigned long long)*address);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_MBARRIER, lane, *address,
+                         "an mbarrier at 0x%llx, which is not in shared memory",
+                         (unsigned long long)*address);
   }
   *address -= generic ? PTX_WINDOW(PTX_WINDOW_SHARED) : 0;
   acc.addr[lane] = *address;
@@ -90,12 +96,12 @@ ptx_mbar *sct_ptx_mbar_at(ptx_exec *x, const ptx_uop *u, int lane, uint64_t addr
   }
   ptx_mbar *b = find(x, (int64_t)address);
   if (b == NULL || !b->live) {
-    MISUSE(x, u, lane, address, "is used %s",
+    misuse(x, u, lane, (int64_t)address, "is used %s",
            b == NULL ? "before mbarrier.init" : "after mbarrier.inval");
     return NULL;
   }
   if (memcmp(x->shared + address, &b->bits, 8) != 0) {
-    MISUSE(x, u, lane, address, "%s", "has been overwritten by a plain store or copy");
+    misuse(x, u, lane, (int64_t)address, "has been overwritten by a plain store or copy");
     return NULL;
   }
   return b;
@@ -121,27 +127,24 @@ static void put(ptx_exec *x, ptx_mbar *b, state s) {
 
 /* ---- operands */
 
-/* What slot `slot` holds in `lane`; false: it was never set. */
-static bool value32(ptx_exec *x, const ptx_uop *u, uint32_t slot, int lane, const char *what,
-                    uint32_t *out) {
-  *out = ptx_r32(x, slot)[lane];
-  if (x->state[slot] >> lane & 1) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, lane, 0, "the mbarrier's %s was never set", what);
-    return false;
+/* Whether the second operand is set in `lane`; false: fault. */
+static bool is_set(ptx_exec *x, const ptx_uop *u, int lane, const char *what) {
+  if (x->state[u->b] >> lane & 1) {
+    return sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, lane, 0, "the mbarrier's %s was never set",
+                         what);
   }
   return true;
 }
 
 static bool count_of(ptx_exec *x, const ptx_uop *u, int lane, int least, const char *what,
                      int32_t *out) {
-  uint32_t v = 0;
-  if (!value32(x, u, u->b, lane, what, &v)) {
+  const uint32_t v = ptx_r32(x, u->b)[lane];
+  if (!is_set(x, u, lane, what)) {
     return false;
   }
   if (v < (uint32_t)least || v > MAX_COUNT) {
-    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "the mbarrier's %s is %u, not %d to %d", what,
-                  v, least, MAX_COUNT);
-    return false;
+    return sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0,
+                         "the mbarrier's %s is %u, not %d to %d", what, v, least, MAX_COUNT);
   }
   *out = (int32_t)v;
   return true;
@@ -179,8 +182,7 @@ static bool init(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
   }
   ptx_mbar *b = find(x, (int64_t)address);
   if (b != NULL && b->live && memcmp(x->shared + address, &b->bits, 8) == 0) {
-    MISUSE(x, u, lane, address, "%s", "is initialised again without mbarrier.inval");
-    return false;
+    return misuse(x, u, lane, (int64_t)address, "is initialised again without mbarrier.inval");
   }
   if (b == NULL) {
     SCT_GROW(x->mbars, x->n_mbars, x->cap_mbars);
@@ -219,9 +221,8 @@ static bool add_tx(ptx_exec *x, const ptx_uop *u, int lane, const ptx_mbar *b, s
                    int64_t bytes) {
   const int64_t tx = s->tx + bytes;
   if (tx > MAX_COUNT || tx < -MAX_COUNT) {
-    MISUSE(x, u, lane, b->address, "would wait for %lld bytes: its limit is %d", (long long)tx,
-           MAX_COUNT);
-    return false;
+    return misuse(x, u, lane, b->address, "would wait for %lld bytes: its limit is %d",
+                  (long long)tx, MAX_COUNT);
   }
   s->tx = (int32_t)tx;
   return true;
@@ -233,9 +234,9 @@ bool sct_ptx_mbar_complete(ptx_exec *x, const ptx_uop *u, int lane, ptx_mbar *b,
     return false;
   }
   if (s.pending == 0 && s.tx < 0) {
-    MISUSE(x, u, lane, b->address,
-           "gets %d bytes more than phase %u expects: expect_tx says too little", -s.tx, b->phase);
-    return false;
+    return misuse(x, u, lane, b->address,
+                  "gets %d bytes more than phase %u expects: expect_tx says too little", -s.tx,
+                  b->phase);
   }
   put(x, b, s);
   return true;
@@ -291,16 +292,14 @@ static bool arrive(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address) {
   }
   state s = decode(b->bits);
   if (n > s.pending) {
-    MISUSE(x, u, lane, b->address, "gets %d arrivals in phase %u, which waits for %d more", n,
-           b->phase, s.pending);
-    return false;
+    return misuse(x, u, lane, b->address, "gets %d arrivals in phase %u, which waits for %d more",
+                  n, b->phase, s.pending);
   }
   if (!add_tx(x, u, lane, b, &s, bytes)) {
     return false;
   }
   if ((u->flags & PTX_MBAR_NO_COMPLETE) != 0 && n == s.pending && s.tx == 0) {
-    MISUSE(x, u, lane, b->address, "ends phase %u by an arrival with .noComplete", b->phase);
-    return false;
+    return misuse(x, u, lane, b->address, "ends phase %u by an arrival with .noComplete", b->phase);
   }
   ptx_r64(x, u->d)[lane] = token(x, b, s.pending);
   release(x, b);
@@ -335,8 +334,8 @@ static bool copies_arrive(ptx_exec *x, const ptx_uop *u, int lane, uint64_t addr
   state s = decode(b->bits);
   const bool noinc = (u->flags & PTX_MBAR_NO_COMPLETE) != 0;
   if (noinc && s.pending == 0) {
-    MISUSE(x, u, lane, b->address, "gets an arrival in phase %u, which waits for none", b->phase);
-    return false;
+    return misuse(x, u, lane, b->address, "gets an arrival in phase %u, which waits for none",
+                  b->phase);
   }
   for (size_t k = 0; k < w->n_asyncs; k++) {
     ptx_async *a = &w->asyncs[k];
@@ -358,35 +357,29 @@ void sct_ptx_op_cp_mbarrier_arrive(ptx_exec *x, const ptx_uop *u) {
 
 /* ---- waits */
 
-/* Whether the phase that the operand means is over: 1, 0, or -1 after a fault. */
-static int is_over(ptx_exec *x, const ptx_uop *u, int lane, const ptx_mbar *b) {
-  if (u->flags == PTX_MBAR_PARITY) {
-    uint32_t parity = 0;
-    if (!value32(x, u, u->b, lane, "parity", &parity)) {
-      return -1;
-    }
-    if (parity > 1) {
-      sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "the parity of a phase is %u", parity);
-      return -1;
-    }
-    return parity != (b->phase & 1);
+/* Whether the phase that the operand means is over; false: fault. */
+static bool is_over(ptx_exec *x, const ptx_uop *u, int lane, const ptx_mbar *b, bool *out) {
+  const bool by_parity = u->flags == PTX_MBAR_PARITY;
+  if (!is_set(x, u, lane, by_parity ? "parity" : "state")) {
+    return false;
+  }
+  if (by_parity) {
+    const uint32_t parity = ptx_r32(x, u->b)[lane];
+    *out = parity != (b->phase & 1);
+    return parity <= 1 ||
+           sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, 0, "the parity of a phase is %u", parity);
   }
   const uint64_t v = ptx_r64(x, u->b)[lane];
   const uint32_t phase = (uint32_t)(v >> COUNT_BITS);
-  if (x->state[u->b] >> lane & 1) {
-    sct_ptx_fault(x, u, SCT_PTX_UNDEFINED_BRANCH, lane, 0, "the mbarrier's state was never set");
-    return -1;
-  }
   if ((int)(v >> 52) != number_of(x, b) || phase > b->phase) {
-    MISUSE(x, u, lane, b->address, "%s", "is waited for with a state that it never gave");
-    return -1;
+    return misuse(x, u, lane, b->address, "is waited for with a state that it never gave");
   }
   if (phase + 1 < b->phase) {
-    MISUSE(x, u, lane, b->address, "is waited for with the state of phase %u, but phase %u is on",
-           phase, b->phase);
-    return -1;
+    return misuse(x, u, lane, b->address,
+                  "is waited for with the state of phase %u, but phase %u is on", phase, b->phase);
   }
-  return phase < b->phase;
+  *out = phase < b->phase;
+  return true;
 }
 
 /* A wait that has succeeded: the warp comes behind all arrivals, and the copies are there. */
@@ -426,11 +419,9 @@ void sct_ptx_op_mbarrier_wait(ptx_exec *x, const ptx_uop *u) {
   for (uint32_t m = x->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const ptx_mbar *b = sct_ptx_mbar_at(x, u, i, acc.addr[i], is_generic(u));
-    int yes = b == NULL ? -1 : is_over(x, u, i, b);
-    if (yes == 0 && sct_ptx_bulk_finish(x, number_of(x, b))) {
-      yes = is_over(x, u, i, b);
-    }
-    if (yes < 0 || x->stop) {
+    bool yes = false;
+    if (b == NULL || !is_over(x, u, i, b, &yes) ||
+        (!yes && !(sct_ptx_bulk_finish(x, number_of(x, b)) && is_over(x, u, i, b, &yes)))) {
       return;
     }
     if (yes && b != last) {

@@ -16,8 +16,7 @@ static void enter(ptx_exec *x, ptx_warp *w) {
 static bool push_path(ptx_exec *x, int32_t pc, int32_t rpc, uint32_t mask) {
   ptx_warp *w = x->warp;
   if (w->n_paths == w->cap_paths) {
-    sct_ptx_fault(x, NULL, SCT_PTX_CALL_DEPTH, -1, 0, "branches nested too deep");
-    return false;
+    return sct_ptx_fault(x, NULL, SCT_PTX_CALL_DEPTH, -1, 0, "branches nested too deep");
   }
   w->paths[w->n_paths++] = (ptx_path){pc, rpc, mask};
   return true;

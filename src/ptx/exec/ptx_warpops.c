@@ -24,15 +24,13 @@ static bool members_here(ptx_exec *x, const ptx_uop *u, uint32_t slot) {
     const int i = ptx_first_lane(m);
     const uint32_t absent = member[i] & ~x->mask & w->lanes & ~w->exited;
     if ((member[i] >> i & 1) == 0) {
-      sct_ptx_fault(x, u, SCT_PTX_ABSENT_LANE, i, 0, "the mask 0x%x leaves out the lane itself",
-                    member[i]);
-      return false;
+      return sct_ptx_fault(x, u, SCT_PTX_ABSENT_LANE, i, 0,
+                           "the mask 0x%x leaves out the lane itself", member[i]);
     }
     if (absent != 0) {
-      sct_ptx_fault(x, u, SCT_PTX_ABSENT_LANE, i, 0,
-                    "the mask 0x%x names lane %d, which took another branch", member[i],
-                    ptx_first_lane(absent));
-      return false;
+      return sct_ptx_fault(x, u, SCT_PTX_ABSENT_LANE, i, 0,
+                           "the mask 0x%x names lane %d, which took another branch", member[i],
+                           ptx_first_lane(absent));
     }
   }
   ptx_sync_lanes(x, w);
