@@ -102,6 +102,12 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   if (op->reduce != SCT_REDUCE_NONE) {
     json_object_set_new(json, "reduce", json_string(sct_reduce_name(op->reduce)));
   }
+  if (op->accumulate != SCT_REDUCE_NONE) {
+    json_object_set_new(json, "accumulate", json_string(sct_accumulate_name(op->accumulate)));
+    if (sct_operand_start_byte(op) >= 0) {
+      json_object_set_new(json, "start", json_integer(sct_operand_start_byte(op)));
+    }
+  }
   if (op->n_layouts > 1) {
     json_object_set_new(json, "shape", expr_list(spec, op->extent, op->n_dims));
     json_object_set_new(json, "formulas", formulas_json(spec, op));

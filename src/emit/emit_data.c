@@ -136,15 +136,19 @@ static json_t *operand_data(const emit_header *h, int index) {
   json_t *out = json_pack(
       "{s:o, s:o, s:s, s:b, s:b, s:b, s:o, s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I}",
       "name", emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name),
-      "role", op->is_output ? "out" : "in ", "is_output", op->is_output, "is_inout", op->is_inout,
-      "keeps", op->keeps, "record", record_text(&op->record), "is_record", op->record.name != NULL,
-      "layout", emit_text(h->layout[index]), "layouts",
-      sct_json_strings(op->layouts, op->n_layouts), "is_chosen", op->n_layouts > 1, "dims",
-      sct_json_strings(op->dims, op->n_dims), "at",
+      "role", op->is_output ? "out" : "in ", "is_output", op->is_output, "is_inout",
+      op->is_inout && op->accumulate[0] == '\0', "keeps", op->keeps, "record",
+      record_text(&op->record), "is_record", op->record.name != NULL, "layout",
+      emit_text(h->layout[index]), "layouts", sct_json_strings(op->layouts, op->n_layouts),
+      "is_chosen", op->n_layouts > 1, "dims", sct_json_strings(op->dims, op->n_dims), "at",
       sct_json_strings(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
       sct_json_strings(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
       op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
       (json_int_t)h->kernels[0].launch.align[index]);
+  json_object_set_new(out, "accumulate",
+                      op->accumulate[0] != '\0' ? emit_text(op->accumulate) : json_false());
+  json_object_set_new(out, "starts", json_boolean(op->start >= 0));
+  json_object_set_new(out, "start", json_integer(op->start));
   json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));
   if (emit_packs(h, index)) {
     emit_add_packing(out, h, index);
@@ -218,6 +222,24 @@ static const char *bytes_of(const emit_header *h, int operand) {
   return NULL;
 }
 
+/* Outputs that each launch sets before points fall on them. */
+static void add_starts(json_t *out, const emit_header *h) {
+  json_t *starts = json_array();
+  sct_str all = {0};
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const char *bytes = bytes_of(h, k);
+    if (h->sig.operands[k].start >= 0 && bytes != NULL) {
+      sct_str_printf(&all, "%s ", bytes);
+      json_array_append_new(
+          starts, json_pack("{s:o, s:o, s:I}", "name", emit_text(h->sig.operands[k].name), "bytes",
+                            emit_text(bytes), "byte", (json_int_t)h->sig.operands[k].start));
+    }
+  }
+  json_object_set_new(out, "starts_over", emit_mentioned(&h->sig, sct_str_c(&all)));
+  json_object_set_new(out, "starts", starts);
+  sct_str_free(&all);
+}
+
 /* Arrays of which one is written, as far as it is known how large all are. */
 static void add_ranges(json_t *out, const emit_header *h) {
   json_t *ranges = json_array();
@@ -233,6 +255,7 @@ static void add_ranges(json_t *out, const emit_header *h) {
                                     h->sig.operands[k].is_output ? "true" : "false"));
   }
   json_object_set_new(out, "ranges_over", emit_mentioned(&h->sig, sct_str_c(&all)));
+  add_starts(out, h);
   json_object_set_new(out, "ranges", known ? json_incref(ranges) : json_array());
   json_decref(ranges);
   sct_str_free(&all);

@@ -58,6 +58,8 @@ typedef struct emit_operand {
   const char **taps;  /* [n_taps] further places that are read: "north (-1, 0)" */
   const char *border; /* what they find outside of the array: "clamp" */
   const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
+  const char *accumulate; /* "add", ...: of the points that fall on an element; "": none do */
+  int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
   emit_formula *formulas; /* [n_layouts]; NULL: the store has none */
   const char **shape;     /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;

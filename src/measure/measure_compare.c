@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLES 1000 /* values for a median */
+#define MOST_SAMPLES 1000     /* values for a median */
+#define LEAST_SUM    0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
 /* How near a value must come: within the tolerance of itself or of `usual`, the median magnitude of
  * its field, whichever is greater, as what cancels keeps the rounding errors of what it was made
@@ -57,6 +58,20 @@ double sct_median_magnitude(double *values, int64_t n) {
   return n > 0 && isfinite(values[n / 2]) ? values[n / 2] : 0;
 }
 
+/* Where no point fell, 0 says nothing of what sums are like; and adding atomically may flush what
+ * is denormal (PTX ISA, atom.add.f32). */
+double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
+  int64_t some = 0;
+  if (op->accumulate == SCT_REDUCE_NONE) {
+    return sct_median_magnitude(values, n);
+  }
+  for (int64_t k = 0; k < n; k++) {
+    values[some] = values[k];
+    some += values[k] != 0;
+  }
+  return fmax(sct_median_magnitude(values, some), LEAST_SUM);
+}
+
 /* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
  * point. */
 static double usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
@@ -72,17 +87,17 @@ static double usual_magnitude(const sct_shape *s, int op, int field, const uint8
       sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
   for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {
     int64_t rest = linear;
-    for (int d = s->plan->spec->n_dims - 1; d >= 0; d--) {
+    for (int d = s->op[op].write_dims - 1; d >= 0; d--) {
       idx[d] = rest % s->op[op].write_extent[d];
       rest /= s->op[op].write_extent[d];
     }
-    sct_shape_inputs(s, idx, values);
-    const uint8_t *at = want + sct_expr_program_run(p->offset[field], values);
+    sct_shape_written_inputs(s, op, idx, values);
+    const uint8_t *at = want + sct_expr_program_run(sct_shape_written(s, op, field), values);
     for (int lane = 0; lane < info->lanes; lane++) {
       all[n++] = sct_data_float(type, at + lane * (info->bytes / info->lanes));
     }
   }
-  const double usual = sct_median_magnitude(all, n);
+  const double usual = sct_usual_of(p->op, all, n);
   sct_free(all);
   return usual;
 }
@@ -96,9 +111,9 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
   bool known[SCT_MAX_FIELDS] = {false}; /* what is usual: asked for by the first that is off */
   *byte = -1;
   for (int64_t linear = 0; linear < s->op[op].n_written && *byte < 0; linear++) {
-    sct_shape_inputs(s, idx, values);
+    sct_shape_written_inputs(s, op, idx, values);
     for (int f = 0; f < p->op->record.n_fields && *byte < 0; f++) {
-      const int64_t offset = sct_expr_program_run(p->offset[f], values);
+      const int64_t offset = sct_expr_program_run(sct_shape_written(s, op, f), values);
       const sct_type type = p->op->record.fields[f].type;
       judges[f].tolerance = tolerance;
       judges[f].computed = s->plan->spec->n_moves == 0;
@@ -111,7 +126,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       *byte =
           lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
     }
-    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->op[op].write_extent, s->op[op].write_dims);
   }
 }
 

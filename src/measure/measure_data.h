@@ -98,7 +98,9 @@ typedef struct sct_shape {
   int64_t n_elements; /* of the index space */
   struct {
     /* What an output is written for: the index space, but where there is one element a row only
-     * index 0 of the reduced dimensions, which exists even where their extent is 0. */
+     * index 0 of the reduced dimensions, which exists even where their extent is 0. What is
+     * accumulated is written wherever the array has an element, by its own indices. */
+    int write_dims;
     int64_t n_written, write_extent[SCT_MAX_DIMS];
     int64_t bytes, count; /* of the array */
     int64_t extent[SCT_MAX_DIMS];
@@ -124,13 +126,21 @@ void sct_shape_label(sct_str *out, const sct_shape *s);
 bool sct_next_index(int64_t *idx, const int64_t *extent, int n);
 /* Inputs of the plan's programs for the element idx. */
 void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]);
+/* Row-major number of the element at which operand `op` is read or written; -1 if it lies outside.
+ */
+int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
+/* The program for the offset of a field of what is written at an index below write_extent, and its
+ * inputs there. */
+const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field);
+void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
+                              int64_t inputs[SCT_PLAN_INPUTS]);
 
 /* ---- images: what buffers hold ---- */
 
 #define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
-/* The content of an input. malloc'ed, at least one byte. */
+/* The content of an input, or what an output holds before. malloc'ed, at least one byte. */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
@@ -144,6 +154,11 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
                              const uint8_t *input, const int64_t *kept,
                              sct_error *err) SCT_MUST_USE;
+
+/* Combines what the moves bring for each point with the image of what the accumulated output held
+ * before. */
+sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
+                                sct_error *err) SCT_MUST_USE;
 
 /* SCT_BYTE_... per byte of an output; malloc'ed. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,
@@ -172,6 +187,9 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
 /* The median of the magnitudes, NaN as if it were infinite; 0 where that is not finite. Reorders.
  */
 double sct_median_magnitude(double *values, int64_t n);
+/* What is usual by some values of an output's field: their median magnitude, and of an accumulated
+ * output that of what is not 0. Reorders. */
+double sct_usual_of(const sct_operand *op, double *values, int64_t n);
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 

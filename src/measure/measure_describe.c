@@ -21,6 +21,9 @@ static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
 static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  if (p->op->accumulate != SCT_REDUCE_NONE) {
+    return false; /* points fall on it, but it is none's own */
+  }
   for (int64_t linear = 0; linear < s->op[op].n_written; linear++) {
     sct_shape_inputs(s, idx, values);
     for (int f = 0; f < p->op->record.n_fields; f++) {
@@ -88,7 +91,9 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
   for (int d = 0; d < operand->n_dims; d++) {
     sct_str_printf(out, "[%lld]", (long long)place->idx[d]);
   }
-  sct_str_append(out, ", which the kernel must leave alone");
+  if (operand->accumulate == SCT_REDUCE_NONE) {
+    sct_str_append(out, ", which the kernel must leave alone");
+  }
 }
 
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
@@ -112,7 +117,8 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
       sct_str_append(&text, "not written, expected ");
       sct_data_print(&text, field->type, lane, want);
     } else {
-      out->outcome = place->in_space ? SCT_OUT_WRONG_RESULT : SCT_OUT_OUT_OF_BOUNDS;
+      const bool is_its = place->in_space || operand->accumulate != SCT_REDUCE_NONE;
+      out->outcome = is_its ? SCT_OUT_WRONG_RESULT : SCT_OUT_OUT_OF_BOUNDS;
       sct_data_print(&text, field->type, lane, got);
       sct_str_append(&text, " instead of ");
       sct_data_print(&text, field->type, lane, want);

@@ -357,10 +357,19 @@ static uint64_t tuple_hash(const int64_t *dims, int n) {
   return h;
 }
 
+/* Where points meet: mostly some on each place, at times all on one. */
+static sct_fill collecting_fill(const sct_spec *spec, int k, uint64_t hash) {
+  static const sct_fill fills[] = {SCT_FILL_RANDOM, SCT_FILL_CONSTANT, SCT_FILL_RANDOM,
+                                   SCT_FILL_IDENTITY};
+  const uint64_t pick = sct_mix64(hash, (uint64_t)k) % SCT_COUNT(fills);
+  return spec->operands[k].index_scatters ? SCT_FILL_PERMUTED : fills[pick];
+}
+
 static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_MAX_OPERANDS]) {
   for (int k = 0; k < spec->n_operands; k++) {
     const uint64_t pick = sct_mix64(hash, (uint64_t)k) % 3;
     fill[k] = !spec->operands[k].is_index                     ? SCT_FILL_DEFAULT
+              : spec->operands[k].index_collects              ? collecting_fill(spec, k, hash)
               : pick == 0                                     ? SCT_FILL_IDENTITY
               : pick == 1 || spec->operands[k].index_scatters ? SCT_FILL_PERMUTED
                                                               : SCT_FILL_RANDOM;

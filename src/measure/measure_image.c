@@ -435,7 +435,12 @@ static void put_input(uint8_t *image, const sct_shape *s, int op, int field, con
 
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) {
   const sct_operand *operand = s->plan->op[op].op;
-  uint8_t *image = new_image(s->op[op].bytes, GAP_BYTE);
+  const int start = sct_operand_start_byte(operand);
+  uint8_t *image = new_image(s->op[op].bytes, start >= 0 ? (uint8_t)start : GAP_BYTE);
+  if (start >= 0) {
+    *out = image;
+    return SCT_OK;
+  }
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
@@ -482,6 +487,9 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
 static bool writes_all(const sct_shape *s, int op) {
   const sct_spec *spec = s->plan->spec;
   const sct_operand *o = s->plan->op[op].op;
+  if (o->accumulate != SCT_REDUCE_NONE) {
+    return true; /* what no point falls on keeps what it held, which is known, too */
+  }
   bool all = o->n_dims == spec->n_dims && s->op[op].count == s->op[op].n_written;
   for (int d = 0; d < spec->n_dims && all; d++) {
     all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->op[op].write_extent[d];
@@ -553,13 +561,14 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
-  part p = first_part(s->op[op].write_extent, spec->n_dims, s->op[op].n_written);
+  const whose of = s->plan->op[op].op->accumulate != SCT_REDUCE_NONE ? OWN : TOUCHED;
+  part p = first_part(s->op[op].write_extent, s->op[op].write_dims, s->op[op].n_written);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < record->n_fields; f++) {
       if (spec->n_moves > 0 && !move_of(spec, op, f)) {
         continue; /* no move assigns it */
       }
-      if (!find_offsets(offsets, &written[f], s, op, f, TOUCHED, &p)) {
+      if (!find_offsets(offsets, &written[f], s, op, f, of, &p)) {
         return outside(s, op, err);
       }
       if (flags) {
@@ -587,8 +596,15 @@ sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_erro
 
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
                             uint8_t poison, sct_error *err) {
-  uint8_t *image = new_image(s->op[op].bytes, poison);
-  const sct_status status = write_elements(image, NULL, s, op, inputs, err);
+  uint8_t *image = NULL;
+  sct_status status = SCT_OK;
+  if (s->plan->op[op].op->accumulate != SCT_REDUCE_NONE) {
+    SCT_TRY(sct_image_input(&image, s, op, err));
+    status = sct_image_accumulate(image, s, op, inputs, err);
+  } else {
+    image = new_image(s->op[op].bytes, poison);
+    status = write_elements(image, NULL, s, op, inputs, err);
+  }
   if (status == SCT_OK) {
     *out = image;
   } else {

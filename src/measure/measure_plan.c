@@ -158,6 +158,7 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
     s.fill[k] = fill ? fill[k] : SCT_FILL_DEFAULT;
     s.op[k].bytes = sct_expr_program_run(p->bytes, inputs);
     s.op[k].count = s.op[k].n_written = 1;
+    s.op[k].write_dims = spec->n_dims;
     for (int d = 0; d < spec->n_dims; d++) {
       s.op[k].write_extent[d] = spec->reduced[d] && p->op->per_row ? 1 : extent[d];
       s.op[k].n_written *= s.op[k].write_extent[d]; /* a product of all extents, or of fewer */
@@ -172,6 +173,11 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
     }
     if (s.op[k].bytes < 0) {
       return sct_fail(err, SCT_ESPEC, "array '%s' has a negative size here", p->op->name);
+    }
+    if (p->op->accumulate != SCT_REDUCE_NONE) {
+      s.op[k].write_dims = p->op->n_dims;
+      s.op[k].n_written = s.op[k].count;
+      memcpy(s.op[k].write_extent, s.op[k].extent, sizeof s.op[k].extent);
     }
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
@@ -241,8 +247,7 @@ void sct_shape_index(sct_shape *s) {
   }
 }
 
-/* Row-major number of the element at which operand `op` is read; -1 if it lies outside. */
-static int64_t linear_place(const sct_shape *s, int op, const int64_t *inputs) {
+int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t linear = 0;
   for (int d = 0; d < p->op->n_dims; d++) {
@@ -261,9 +266,25 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
   set_sizes(s, idx, inputs);
   for (int k = 0; k < s->plan->n_index; k++) {
     const int op = s->plan->index_op[k];
-    const int64_t at = linear_place(s, op, inputs);
+    const int64_t at = sct_shape_place(s, op, inputs);
     values[k] = at >= 0 && s->op[op].values ? s->op[op].values[at] : 0;
   }
+}
+
+const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field) {
+  const sct_plan_operand *p = &s->plan->op[op];
+  return p->op->accumulate != SCT_REDUCE_NONE ? p->element[field] : p->offset[field];
+}
+
+void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
+                              int64_t inputs[SCT_PLAN_INPUTS]) {
+  const sct_operand *operand = s->plan->op[op].op;
+  if (operand->accumulate == SCT_REDUCE_NONE) {
+    sct_shape_inputs(s, idx, inputs);
+    return;
+  }
+  memcpy(inputs, idx, sizeof *idx * (size_t)operand->n_dims);
+  memcpy(inputs + operand->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
 }
 
 /* Taps without a border stay inside the array. */
@@ -323,7 +344,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
   do {
     sct_shape_inputs(s, idx, inputs);
     for (int k = 0; k < spec->n_operands; k++) {
-      if (linear_place(s, k, inputs) < 0 || !taps_are_inside(s, k, inputs)) {
+      if (sct_shape_place(s, k, inputs) < 0 || !taps_are_inside(s, k, inputs)) {
         return false;
       }
     }

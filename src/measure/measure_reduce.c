@@ -1,6 +1,6 @@
-/* Reductions on the host: what a kernel that only moves data into sums, maxima and minima must
- * give. Floats are summed in long double, so that this is nearer to the truth than any order of
- * additions on a device; integers wrap as theirs do. */
+/* Reductions on the host: what a kernel that only moves data into sums, maxima and minima, or
+ * accumulates it, must give. Floats are summed in long double, so that this is nearer to the truth
+ * than any order of additions on a device; integers wrap as theirs do. */
 #include "measure_data.h"
 
 #include <math.h>
@@ -46,10 +46,21 @@ static void add_real(fold *f, double value) {
 static void add_integer(fold *f, uint64_t value) {
   const uint64_t flip = f->info->kind == SCT_KIND_INT ? (uint64_t)1 << 63 : 0; /* orders signs */
   const bool above = (value ^ flip) > (f->bits ^ flip);
-  if (f->reduce == SCT_REDUCE_SUM) {
+  switch (f->reduce) {
+  case SCT_REDUCE_SUM:
     f->bits += value;
-  } else if (above == (f->reduce == SCT_REDUCE_MAX)) {
-    f->bits = value;
+    break;
+  case SCT_REDUCE_AND:
+    f->bits &= value;
+    break;
+  case SCT_REDUCE_OR:
+    f->bits |= value;
+    break;
+  case SCT_REDUCE_XOR:
+    f->bits ^= value;
+    break;
+  default:
+    f->bits = above == (f->reduce == SCT_REDUCE_MAX) ? value : f->bits;
   }
 }
 
@@ -95,4 +106,87 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
     memcpy(to, &f.bits, (size_t)field->bytes);
   }
   return SCT_OK;
+}
+
+/* ---- accumulated outputs ---- */
+
+/* Where the move's value for the element idx lies, NULL: it is a number; -1 at *place: outside. */
+static const uint8_t *find_value(const sct_shape *s, const sct_move *move, uint8_t *const *inputs,
+                                 const int64_t *idx, int64_t *place) {
+  int64_t values[SCT_PLAN_INPUTS] = {0};
+  sct_shape_inputs(s, idx, values);
+  *place = sct_shape_place(s, move->out, values);
+  if (move->in < 0) {
+    return NULL;
+  }
+  const int64_t bytes = s->plan->op[move->in].op->record.fields[move->in_field].bytes;
+  const int64_t from = sct_expr_program_run(s->plan->op[move->in].offset[move->in_field], values);
+  *place = from < 0 || from > s->op[move->in].bytes - bytes ? -1 : *place;
+  return *place < 0 ? NULL : inputs[move->in] + from;
+}
+
+/* Adds what all points bring to folds[], by the elements of the array that they fall on. */
+static sct_status add_points(fold *folds, const sct_shape *s, const sct_move *move,
+                             uint8_t *const *inputs, sct_error *err) {
+  int64_t idx[SCT_MAX_DIMS] = {0}, place = 0;
+  bool more = s->n_elements > 0;
+  for (; more; more = sct_next_index(idx, s->extent, s->plan->spec->n_dims)) {
+    const uint8_t *value = find_value(s, move, inputs, idx, &place);
+    if (place < 0) {
+      return sct_fail(err, SCT_EINTERNAL, "a point falls outside of '%s'",
+                      s->plan->op[move->out].op->name);
+    }
+    fold *f = &folds[place];
+    if (f->info->kind == SCT_KIND_FLOAT) {
+      add_real(f, value ? sct_data_float(f->type, value) : (double)move->number);
+    } else {
+      add_integer(f, value ? integer_of(f, value) : (uint64_t)move->number);
+    }
+  }
+  return SCT_OK;
+}
+
+/* Reads what the elements of a field hold into folds[], or stores it. */
+static void exchange_folds(fold *folds, const sct_shape *s, int op, int field, uint8_t *image,
+                           bool stores) {
+  const sct_operand *operand = s->plan->op[op].op;
+  int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_PLAN_INPUTS] = {0};
+  for (int64_t k = 0; k < s->op[op].count; k++) {
+    fold *f = &folds[k];
+    sct_shape_written_inputs(s, op, idx, inputs);
+    uint8_t *at = image + sct_expr_program_run(sct_shape_written(s, op, field), inputs);
+    const bool is_real = f->info->kind == SCT_KIND_FLOAT;
+    if (stores && is_real) {
+      sct_data_put_float(at, f->type, (double)f->real);
+    } else if (stores) {
+      memcpy(at, &f->bits, (size_t)f->info->bytes);
+    } else if (is_real) {
+      f->real = (long double)sct_data_float(f->type, at);
+    } else {
+      f->bits = integer_of(f, at);
+    }
+    (void)sct_next_index(idx, s->op[op].extent, operand->n_dims);
+  }
+}
+
+sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
+                                sct_error *err) {
+  const sct_spec *spec = s->plan->spec;
+  sct_status status = SCT_OK;
+  for (int k = 0; k < spec->n_moves && status == SCT_OK; k++) {
+    const sct_move *move = &spec->moves[k];
+    if (move->out != op) {
+      continue;
+    }
+    const sct_type type = spec->operands[op].record.fields[move->out_field].type;
+    fold *folds = sct_alloc(sizeof *folds * (size_t)(s->op[op].count + 1));
+    for (int64_t n = 0; n < s->op[op].count; n++) {
+      folds[n] = (fold){spec->operands[op].accumulate, type, sct_type_get(type), 0, 0};
+    }
+    exchange_folds(folds, s, op, move->out_field, image, false);
+    status = add_points(folds, s, move, inputs, err);
+    exchange_folds(folds, s, op, move->out_field, image, true);
+    sct_free(folds);
+  }
+  return status;
 }

@@ -103,7 +103,9 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
   }
   if (sct_operand_is_prefilled(m->plan.op[op].op)) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->prefill[op], err));
-    SCT_TRY(fill_values(m, op, t->prefill[op], err));
+    const int start = sct_operand_start_byte(m->plan.op[op].op);
+    SCT_TRY(start >= 0 ? sct_ask_SET(m, &(sct_ask_set){t->prefill[op], (uint8_t)start}, NULL, err)
+                       : fill_values(m, op, t->prefill[op], err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){t->prefill[op]}, NULL, err));
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){t->buffer[op], t->prefill[op]}, NULL, err));
     SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
@@ -280,7 +282,7 @@ static sct_status sample_usual(sct_measure *m, int op, double *out, sct_error *e
       values[piece * n + k] = sct_data_float(type, bytes + k * each);
     }
   }
-  *out = sct_median_magnitude(values, PIECES * n);
+  *out = sct_usual_of(m->plan.op[op].op, values, PIECES * n);
   return SCT_OK;
 }
 
@@ -385,7 +387,7 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
 static int first_compared(const sct_spec *spec) {
   int first = spec->n_inputs;
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    first = spec->operands[k].is_inout ? spec->n_operands : first;
+    first = sct_operand_is_read_too(&spec->operands[k]) ? spec->n_operands : first;
   }
   return first;
 }

@@ -29,7 +29,7 @@ static double floor_ns(const sct_measure *m) {
   sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
   sct_spec_traffic(spec, &size, &read, &written);
   for (int k = 0; k < spec->n_operands; k++) {
-    if (spec->operands[k].through_index) {
+    if (spec->operands[k].through_index || spec->operands[k].accumulate != SCT_REDUCE_NONE) {
       return 0;
     }
     inputs += k < spec->n_inputs || spec->operands[k].is_inout ? s->op[k].bytes : 0;

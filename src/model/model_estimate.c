@@ -81,7 +81,7 @@ static sct_status estimate(sct_counters *c, const sct_spec *spec, const sct_kern
     const bool is_store = t->width > 0 ? t->is_store : spec->operands[op].is_output;
     SCT_TRY(estimate_operand(&c->operand[op], spec, t, op, size, err));
     add(is_store ? &c->store : &c->load, &c->operand[op]);
-    if (spec->operands[op].is_inout) {
+    if (sct_operand_is_read_too(&spec->operands[op])) {
       const sct_count once = c->operand[op];
       add(&c->load, &once);
       add(&c->operand[op], &once);

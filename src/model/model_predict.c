@@ -131,7 +131,8 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   const double windows = larger(1.0, w->code->windows);
   const double sectors = SECTOR_BYTES * (double)c->sectors;
   if (!in_no_order(w, op)) {
-    const double ways = w->spec->operands[op].is_inout ? 2.0 : 1.0; /* there and back */
+    const bool returns = sct_operand_is_read_too(&w->spec->operands[op]);
+    const double ways = returns ? 2.0 : 1.0; /* there and back */
     return fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
   }
   const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;

@@ -319,8 +319,9 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 
 /* Name, template and documentation of the strategy at the top. */
 static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",  "doc",      "applies", "axes",    "taps",   "where",
-                                      "facts", "template", "plan",    "reduces", "splits", "steps"};
+  static const char *const legal[] = {"name",   "doc",   "applies",    "axes", "taps",
+                                      "where",  "facts", "template",   "plan", "reduces",
+                                      "splits", "steps", "accumulates"};
   sct_arena *arena = &r->space->arena;
   sct_script_check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
   strategy->name = opt_text(L, arena, strategy->file, "name");
@@ -350,10 +351,13 @@ static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy
   const char *reason = NULL;
   lua_getfield(L, s, "reduces");
   lua_getfield(L, s, "steps");
-  if (r->script->spec->reduces && !lua_toboolean(L, -2)) {
+  lua_getfield(L, s, "accumulates");
+  if (r->script->spec->reduces && !lua_toboolean(L, -3)) {
     reason = "every element has a place of its own in the outputs";
-  } else if (r->script->spec->n_steps > 0 && !lua_toboolean(L, -1)) {
+  } else if (r->script->spec->n_steps > 0 && !lua_toboolean(L, -2)) {
     reason = "the kernel has a body, not steps";
+  } else if (sct_spec_accumulates(r->script->spec) && !lua_toboolean(L, -1)) {
+    reason = "no output is accumulated";
   } else {
     reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);
   }

@@ -93,7 +93,11 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   if (lua_isstring(L, -1)) {
     sct_reduce_find(&op->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
   }
-  lua_pop(L, 1);
+  lua_getfield(L, table, "accumulate");
+  if (lua_isstring(L, -1)) {
+    sct_accumulate_find(&op->accumulate, lua_tostring(L, -1)); /* checked by sectile.lua */
+  }
+  lua_pop(L, 2);
   op->n_dims = sct_script_list_length(L, table, "dims");
   op->dims = string_list(L, spec, table, "dims", op->n_dims);
   op->at_text = string_list(L, spec, table, "at", op->n_dims);
@@ -237,18 +241,19 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
 
 /* ---- sizes ---- */
 
-static const char *const fill_words[] = {"", "identity", "permuted", "random"};
-
 static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, const char *key,
                           const char *word) {
-  for (int k = 1; k < SCT_COUNT(fill_words); k++) {
-    if (strcmp(word, fill_words[k]) == 0) {
-      return (sct_fill)k;
-    }
+  const char *names[SCT_FILL_CONSTANT];
+  sct_fill fill = SCT_FILL_DEFAULT;
+  if (sct_fill_find(&fill, word)) {
+    return fill;
+  }
+  for (int k = 0; k < SCT_COUNT(names); k++) {
+    names[k] = sct_fill_name((sct_fill)(k + 1));
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, word, fill_words + 1, SCT_COUNT(fill_words) - 1);
+  sct_str_suggest(text, word, names, SCT_COUNT(names));
   sct_script_raise_at(L, ld->spec->file, line, "sizes: unknown fill '%s' for '%s'%s", word, key,
                       sct_str_c(text));
   return SCT_FILL_DEFAULT;
@@ -319,8 +324,8 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
   }
   if (lua_type(L, -1) != LUA_TSTRING) {
     sct_script_raise_at(L, spec->file, size->line,
-                        "sizes: '%s' is an index array; say how it is filled: identity, permuted "
-                        "or random",
+                        "sizes: '%s' is an index array; say how it is filled: identity, "
+                        "permuted, random or constant",
                         key);
   }
   size->fill[op] = read_fill(L, ld, size->line, key, lua_tostring(L, -1));

@@ -280,6 +280,7 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
   set_string(L, "reduce", sct_reduce_name(operand->reduce));
+  set_string(L, "accumulate", sct_accumulate_name(operand->accumulate));
   set_boolean(L, "through_index", operand->through_index);
   set_string(L, "layout", chosen->name);
   set_string(L, "layout_label", chosen->label);
@@ -383,6 +384,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   set_boolean(L, "moves_only", spec->n_moves > 0);
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
+  set_boolean(L, "accumulates", sct_spec_accumulates(spec));
   if (spec->n_steps > 0) {
     push_steps(L, spec);
     lua_setfield(L, -2, "steps");

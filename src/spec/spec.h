@@ -92,8 +92,11 @@ typedef enum sct_fill {
   SCT_FILL_DEFAULT,
   SCT_FILL_IDENTITY,
   SCT_FILL_PERMUTED,
-  SCT_FILL_RANDOM
+  SCT_FILL_RANDOM,
+  SCT_FILL_CONSTANT /* one value: all points fall on one element */
 } sct_fill;
+const char *sct_fill_name(sct_fill fill); /* "permuted" */
+bool sct_fill_find(sct_fill *out, const char *name);
 
 /* What a tap reads where its place lies outside of the array. */
 typedef enum sct_border {
@@ -126,6 +129,9 @@ typedef enum sct_reduce {
 } sct_reduce;
 const char *sct_reduce_name(sct_reduce reduce); /* "sum"; NULL for NONE */
 bool sct_reduce_find(sct_reduce *out, const char *name);
+/* The same as `accumulate` names them: a sum is "add". */
+const char *sct_accumulate_name(sct_reduce accumulate);
+bool sct_accumulate_find(sct_reduce *out, const char *name);
 
 typedef struct sct_operand {
   const char *name;
@@ -136,6 +142,8 @@ typedef struct sct_operand {
   int step;      /* of a kernel with steps: which one assigns it; set by sct_spec_finish() */
   sct_reduce
       reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
+  sct_reduce accumulate; /* of an output: how its element and the values of all points that fall on
+                            it become one, by atomic operations; NONE: no two points meet */
   sct_record record;
   int n_dims;
   const char **dims;    /* [n_dims] names of its dimensions, slowest first */
@@ -156,6 +164,7 @@ typedef struct sct_operand {
   sct_expr index_limit; /* if is_index: its values lie in [0, index_limit), over extents */
   bool index_scatters;  /* if is_index: an output is addressed through it, so its values must be
                            distinct */
+  bool index_collects;  /* if is_index: an output is accumulated through it */
   bool through_index;   /* its own `at` names an index operand */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
@@ -166,8 +175,15 @@ typedef struct sct_operand {
 
 /* What an output holds before the kernel runs matters. */
 static inline bool sct_operand_is_prefilled(const sct_operand *op) {
-  return op->is_inout || op->keeps;
+  return op->is_inout || op->keeps || op->accumulate != SCT_REDUCE_NONE;
 }
+/* Each element that is written is read before. */
+static inline bool sct_operand_is_read_too(const sct_operand *op) {
+  return op->is_inout || op->accumulate != SCT_REDUCE_NONE;
+}
+/* Every byte of an accumulated output that begins at the identity element, 0 or 0xff; -1: it is
+ * accumulated onto what it holds, or not at all. */
+int sct_operand_start_byte(const sct_operand *op);
 
 /* How far the taps of `op` reach along its dimension `d`: *lo <= 0 <= *hi. */
 void sct_operand_reach(const sct_operand *op, int d, int64_t *lo, int64_t *hi);
@@ -210,10 +226,11 @@ typedef struct sct_step {
 } sct_step;
 
 /* One assignment of a body that only moves data: outputs[out].fields[out_field] =
- * inputs[in].fields[in_field]. */
+ * inputs[in].fields[in_field], or, where the output is accumulated, a number. */
 typedef struct sct_move {
   int out, out_field; /* operand indexes into sct_spec.operands */
-  int in, in_field;
+  int in, in_field;   /* in -1: `number` is assigned */
+  int64_t number;
 } sct_move;
 
 /* A script the spec came from, kept for the source lines of messages. */
@@ -304,6 +321,8 @@ const char *sct_spec_bad_kernel_name(const char *name);
 
 /* Does it matter what some output holds before the kernel runs? */
 bool sct_spec_is_prefilled(const sct_spec *spec);
+/* Is some output accumulated? */
+bool sct_spec_accumulates(const sct_spec *spec);
 
 /* ---- addresses and sizes ---- */
 

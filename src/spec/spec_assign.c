@@ -234,7 +234,9 @@ static unit_set held_before(const assign *a) {
   const sct_spec *spec = a->spec;
   unit_set held = 0;
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
-    held |= spec->operands[op].is_inout ? sct_assign_bits(a, sct_assign_output(a, op)) : 0;
+    const sct_operand *o = &spec->operands[op];
+    const bool is_held = o->is_inout && o->accumulate == SCT_REDUCE_NONE;
+    held |= is_held ? sct_assign_bits(a, sct_assign_output(a, op)) : 0;
   }
   return held;
 }

@@ -358,7 +358,9 @@ static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err)
     for (int d = 0; d < op->n_dims; d++) {
       if (sct_expr_mentions(spec->pool, op->at[d], index->index_value)) {
         SCT_TRY(narrow_limit(spec, index, op, d, err));
-        index->index_scatters = index->index_scatters || op->is_output;
+        const bool collects = op->accumulate != SCT_REDUCE_NONE;
+        index->index_scatters = index->index_scatters || (op->is_output && !collects);
+        index->index_collects = index->index_collects || collects;
       }
     }
   }
@@ -437,6 +439,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     SCT_TRY(name_record(spec, &spec->operands[k], err));
   }
   SCT_TRY(sct_spec_bind_reduce(spec, err));
+  SCT_TRY(sct_spec_bind_accumulate(spec, err));
   SCT_TRY(make_extents(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(make_operand(spec, &spec->operands[k], err));

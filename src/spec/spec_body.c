@@ -58,6 +58,14 @@ static sct_status check_brackets(const body_scan *s) {
 static sct_status check_refused(const body_scan *s) {
   for (int k = 0; k < s->n; k++) {
     const token *t = &s->t[k];
+    const bool atomic = t->len > 6 && strncmp(t->text, "atomic", 6) == 0 && t->text[6] <= 'Z';
+    if (t->kind == TOKEN_NAME && atomic) {
+      return sct_spec_fail_body(s->spec, s->err, t->line,
+                                "a body may not contain `%.*s`; an output that several points add "
+                                "to says accumulate = \"add\", and the body assigns what one point "
+                                "brings, as in `bins = 1;` (docs/cookbook.md, \"A histogram\")",
+                                (int)t->len, t->text);
+    }
     if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_REFUSED) {
       return sct_spec_fail_body(s->spec, s->err, t->line, "a body may not contain `%.*s`",
                                 (int)t->len, t->text);
@@ -390,6 +398,15 @@ static sct_status cannot_assign(const body_scan *s, const token *t, const char *
 /* What other elements contribute is not known where one is computed. */
 static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op, bool updates) {
   const char *how = sct_reduce_name(op->reduce);
+  if (op->accumulate != SCT_REDUCE_NONE) {
+    return sct_spec_fail_body(
+        s->spec, s->err, s->t[k].line,
+        updates ? "output '%s' is accumulated (%s), so the body only assigns it what one point "
+                  "contributes: write `=`, as in `%s = 1;`"
+                : "output '%s' is accumulated (%s), so the body cannot read it: other points add "
+                  "to it meanwhile; a second kernel takes the result as an input%s",
+        op->name, sct_accumulate_name(op->accumulate), updates ? op->name : "");
+  }
   if (updates) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "output '%s' is reduced (%s), so the body only assigns it what one "
@@ -419,7 +436,8 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   if (assigns && !op->is_output) {
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
-  if (op->reduce != SCT_REDUCE_NONE && (stepped || !sct_token_is(after, "="))) {
+  const bool combined = op->reduce != SCT_REDUCE_NONE || op->accumulate != SCT_REDUCE_NONE;
+  if (combined && (stepped || !sct_token_is(after, "="))) {
     return reads_reduced(s, k, op, assigns);
   }
   if (sct_token_is(after, "[") || sct_token_is(after, "(")) {

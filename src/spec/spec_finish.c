@@ -64,6 +64,9 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   if (op->reduce != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  reduce %s\n", sct_reduce_name(op->reduce));
   }
+  if (op->accumulate != SCT_REDUCE_NONE) {
+    sct_str_printf(out, "  accumulate %s\n", sct_accumulate_name(op->accumulate));
+  }
   for (int d = 0; d < op->n_dims; d++) {
     sct_str_printf(out, "  dim %s\n", op->dims[d]);
   }
@@ -141,6 +144,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   sct_spec_begin_bodies(spec);
   SCT_TRY_DONE((spec->n_steps > 0 ? sct_spec_check_steps : check_only_body)(spec, &bodies, err));
   SCT_TRY_DONE(place_layouts(spec, err));
+  SCT_TRY_DONE(sct_spec_check_accumulate(spec, err));
   SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
   SCT_TRY_DONE(sct_spec_check_places(spec, err));
   SCT_TRY_DONE(sct_spec_check_layouts(spec, err));

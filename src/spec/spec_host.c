@@ -96,7 +96,8 @@ static sct_fill resolve_fill(const sct_operand *op, sct_fill fill, int64_t count
   if (fill != SCT_FILL_DEFAULT) {
     return fill;
   }
-  return op->index_scatters || count == limit ? SCT_FILL_PERMUTED : SCT_FILL_RANDOM;
+  const bool distinct = op->index_scatters || (count == limit && !op->index_collects);
+  return distinct ? SCT_FILL_PERMUTED : SCT_FILL_RANDOM;
 }
 
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size) {
@@ -119,6 +120,8 @@ int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
     return linear % fill->limit;
   case SCT_FILL_PERMUTED:
     return sct_permute(linear % fill->limit, fill->limit, fill->seed);
+  case SCT_FILL_CONSTANT:
+    return fill->limit / 2;
   default:
     return (int64_t)(sct_mix64(fill->seed, (uint64_t)linear) % (uint64_t)fill->limit);
   }
@@ -155,7 +158,8 @@ bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
   return false;
 }
 
-/* Elements of `op` that the index space touches; overlapping reads count once, gathers each. */
+/* Elements of `op` that the index space touches; overlapping reads count once, gathers
+ * each, and what is accumulated at most the array. */
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
   int64_t n = 1;
   for (int dim = 0; dim < spec->n_dims; dim++) {
@@ -163,7 +167,8 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
     n = sct_spec_mul(n, sct_spec_moves_with(spec, op, dim) || none ? size->extent[dim] : 1);
   }
   const int64_t all = operand_elements(spec, op, size);
-  return op->through_index || n < all ? n : all;
+  const bool each = op->through_index && op->accumulate == SCT_REDUCE_NONE;
+  return each || n < all ? n : all;
 }
 
 /* Of one element: what the body uses. */
@@ -224,7 +229,7 @@ void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     const int64_t bytes = sct_spec_touched_bytes(spec, k, size);
-    *read_bytes += !op->is_output || op->is_inout ? bytes : 0;
+    *read_bytes += !op->is_output || sct_operand_is_read_too(op) ? bytes : 0;
     *write_bytes += op->is_output && !op->keeps ? bytes : 0;
   }
 }

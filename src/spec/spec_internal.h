@@ -73,6 +73,9 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
+sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Dimensions of rows, names of values, outputs of kernels with steps. */
 sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends

@@ -1,6 +1,7 @@
 /* What kind of body it is: does it only move data, does it treat every field alike?
  *
  * Only bodies that are a plain list of `output = expression;` statements qualify. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/spec_internal.h"
@@ -93,12 +94,32 @@ static bool assigns_once(const sct_spec *spec, const statement_list *list) {
 
 /* ---- moves ---- */
 
+/* A whole number, as 1, 1u or 1.0f. */
+static bool read_number(const token *t, int64_t *number) {
+  char text[32] = "";
+  char *end = text;
+  if (t->kind != TOKEN_NUMBER || t->len >= sizeof text || (t->len > 1 && t->text[0] == '0')) {
+    return false; /* what is octal or hexadecimal is left to the compiler */
+  }
+  memcpy(text, t->text, t->len);
+  const double value = strtod(text, &end);
+  *number = (int64_t)(value < 0x1p31 ? value : 0);
+  return end > text && strspn(end, "uUlLfF") == strlen(end) && (double)*number == value;
+}
+
 /* Appends the moves of one statement; false: it computes something. */
 static bool read_move(const sct_spec *spec, const token_list *body, const statement *s,
                       sct_move *moves, int *n) {
   int in = 0;
   int field = 0;
   int next = 0;
+  if (spec->operands[s->out].accumulate != SCT_REDUCE_NONE && s->field >= 0 &&
+      s->end == s->first + 1 && read_number(&body->tokens[s->first], &moves[*n].number)) {
+    moves[*n].out = s->out;
+    moves[*n].out_field = s->field;
+    moves[(*n)++].in = -1;
+    return true;
+  }
   if (!read_place(spec, body, s->first, &in, &field, &next) || next != s->end ||
       spec->operands[in].is_output || (field < 0) != (s->field < 0)) {
     return false;
@@ -238,15 +259,27 @@ static void find_component_body(sct_spec *spec, const token_list *body,
   sct_str_free(&first);
 }
 
+/* Does the body depend on what an output holds? What it adds to such an element does not. */
+static bool reads_outputs(const sct_spec *spec) {
+  bool any = false;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    any = any || op->keeps || (op->is_inout && op->accumulate == SCT_REDUCE_NONE);
+  }
+  return any;
+}
+
 void sct_spec_classify_body(sct_spec *spec, const token_list *body) {
   statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
   if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
     return; /* what lies beyond a border is no move */
   }
-  if (!sct_spec_is_prefilled(spec)) {
+  if (!reads_outputs(spec)) {
     find_moves(spec, body, list);
   }
-  find_component_body(spec, body, list);
+  if (!sct_spec_accumulates(spec)) {
+    find_component_body(spec, body, list);
+  }
 }
 
 /* ---- copies between records of different types ---- */

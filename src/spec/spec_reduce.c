@@ -122,7 +122,7 @@ static bool sums_floats(const sct_operand *op) {
   for (int f = 0; f < op->record.n_fields; f++) {
     any = any || sct_type_get(op->record.fields[f].type)->kind == SCT_KIND_FLOAT;
   }
-  return any && op->reduce == SCT_REDUCE_SUM;
+  return any && (op->reduce == SCT_REDUCE_SUM || op->accumulate == SCT_REDUCE_SUM);
 }
 
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
@@ -195,7 +195,8 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   }
   double summands = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    summands *= spec->reduced[d] ? (double)extent[d] : 1;
+    const bool meet = spec->reduced[d] || operand->accumulate != SCT_REDUCE_NONE;
+    summands *= meet ? (double)extent[d] : 1; /* all points may fall on one place */
   }
   double most = 0;
   for (int f = 0; f < operand->record.n_fields; f++) {

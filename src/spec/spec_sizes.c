@@ -4,7 +4,21 @@
 
 #include "spec/spec_internal.h"
 
-static const char *const fill_names[] = {"default", "identity", "permuted", "random"};
+static const char *const fill_names[] = {"default", "identity", "permuted", "random", "constant"};
+
+const char *sct_fill_name(sct_fill fill) {
+  return fill_names[fill];
+}
+
+bool sct_fill_find(sct_fill *out, const char *name) {
+  for (int k = SCT_FILL_IDENTITY; k < SCT_COUNT(fill_names); k++) {
+    if (strcmp(name, fill_names[k]) == 0) {
+      *out = (sct_fill)k;
+      return true;
+    }
+  }
+  return false;
+}
 
 /* ---- sizes ---- */
 
@@ -87,13 +101,16 @@ static sct_status check_index(const sct_spec *spec, int at, const sct_size *size
                             "size '%s' needs",
                             op->name, type->name, (long long)limit - 1, size->label);
   }
-  const bool random = size->fill[at] == SCT_FILL_RANDOM;
+  const bool random = size->fill[at] == SCT_FILL_RANDOM || size->fill[at] == SCT_FILL_CONSTANT;
   if (op->index_scatters && (count > limit || random)) {
     return sct_spec_fail_at(spec, err, spec->file, size->line,
                             "an output is written through '%s', so its values must be distinct; %s",
                             op->name,
-                            random ? "fill it with identity or permuted"
-                                   : "it has more elements than there are places");
+                            random ? "fill it with identity or permuted, or let the output "
+                                     "accumulate"
+                                   : "it has more elements than there are places; an output that "
+                                     "adds up what falls on one place says accumulate = \"add\" "
+                                     "(docs/cookbook.md, \"A histogram\")");
   }
   if (count > 0 && limit < 1 && sct_spec_elements(spec, size) > 0) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
@@ -409,7 +426,9 @@ sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) {
     }
   }
   for (int k = spec->n_inputs; k < spec->n_operands && !spec->reduces; k++) {
-    SCT_TRY(check_written_once(spec, &spec->operands[k], err));
+    if (spec->operands[k].accumulate == SCT_REDUCE_NONE) {
+      SCT_TRY(check_written_once(spec, &spec->operands[k], err));
+    }
   }
   return SCT_OK;
 }

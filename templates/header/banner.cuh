@@ -17,6 +17,13 @@
 //%   if o.reduce then
 //   $(blank)       the $(o.reduce) of what is computed for it
 //%   end
+//%   if o.accumulate then
+//%     if o.starts then
+//   $(blank)       accumulated ($(o.accumulate)): every launch sets all of its bytes to $(o.start) first
+//%     else
+//   $(blank)       accumulated ($(o.accumulate)) onto what it holds
+//%     end
+//%   end
 //%   if o.is_inout then
 //   $(blank)       updated in place
 //%   end

@@ -143,6 +143,22 @@ inline const char *bad_pointer(const call &c, bool empty) {
   return nullptr;
 }
 
+//% if #starts > 0 then
+// What points fall on begins at the identity element.
+inline cudaError_t start(const call &c, cudaStream_t stream) {
+//%   if #starts_over > 0 then
+  const long long $(join(starts_over, "n_%s = c.n_%s"));
+//%   end
+  cudaError_t error = cudaSuccess;
+//%   for _, s in ipairs(starts) do
+  if (error == cudaSuccess) {
+    error = cudaMemsetAsync(c.$(s.name), $(s.byte), (unsigned long long)($(s.bytes)), stream);
+  }
+//%   end
+  return error;
+}
+
+//% end
 // Of each variant the blocks of its grid, whether it is right for a call, its launch.
 //% for _, k in ipairs(kernels) do
 //%   if #k.grid_over > 0 then

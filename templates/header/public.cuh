@@ -32,6 +32,9 @@ extern "C" inline size_t $(name)_workspace_bytes(void) {
 // What is written must not overlap another array. That, a negative extent, a null pointer or a
 // pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
+//% for _, s in ipairs(starts) do
+// `$(s.name)` is set by a cudaMemsetAsync before the kernel, also where the index space is empty.
+//% end
 //% if workspace then
 // `$(workspace)` has $(name)_workspace_bytes() bytes, set to 0 once before its first use; launches leave
 // it ready for the next. Calls that may overlap need one each.

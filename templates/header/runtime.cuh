@@ -1,4 +1,8 @@
+//% if #starts > 0 then
+// ---- Which variant a call takes. Every header has this text, but for calls of start().
+//% else
 // ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+//% end
 
 // The current device, as far as the choice goes.
 struct place {
@@ -158,6 +162,9 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
     elements *= double(e.n[d]);
     empty = empty || (e.n[d] == 0 && !kReduced[d]);
   }
+//% if #starts > 0 then
+  if (empty && !large && bad_pointer(c, true) != nullptr) return bad_pointer(c, true);
+//% end
   if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"
@@ -166,9 +173,16 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
 
 inline cudaError_t launch(const call &c, cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
+//% if #starts > 0 then
+  if (no_work(c, &error) != nullptr) return error == cudaSuccess ? start(c, stream) : error;
+//% else
   if (no_work(c, &error) != nullptr) return error;
+//% end
   choice chosen = {};
   error = choose(c, &chosen);
+//% if #starts > 0 then
+  if (error == cudaSuccess) error = start(c, stream);
+//% end
   return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
 }
 

@@ -578,6 +578,46 @@ CASE(saxpy_in_place) {
 }
 #endif
 
+#ifdef KERNEL_histogram
+CASE(histogram) { // what the bins held before does not matter
+  run_1d(
+      "histogram", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        std::vector<int> key(n);
+        std::vector<unsigned> bins(300);
+        for (long long i = 0; i < n; i++) {
+          key[i] = (int)(mix(71 + i) % 4 == 0 ? 299 : mix(72 + i) % 300);
+          bins[key[i]]++;
+        }
+        in = {bytes_of(key)};
+        want = bytes_of(bins);
+      },
+      [](const std::vector<Any> &in, Any out, long long n) { return histogram(in[0], out, n, 300, 0); });
+}
+#endif
+
+#ifdef KERNEL_scatter_add
+CASE(scatter_add) {
+  run_1d(
+      "scatter_add", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        const std::vector<float> x = small_values(n, 73), before = small_values(77, 74);
+        std::vector<float> y = before;
+        std::vector<int> pick(n);
+        for (long long i = 0; i < n; i++) {
+          pick[i] = (int)(mix(75 + i) % 77);
+          y[pick[i]] += x[i];
+        }
+        in = {bytes_of(pick), bytes_of(x), bytes_of(before)};
+        want = bytes_of(y);
+      },
+      [](const std::vector<Any> &in, Any out, long long n) {
+        cudaMemcpy((float *)out, (const float *)in[2], 77 * 4, cudaMemcpyDeviceToDevice);
+        return scatter_add(in[0], in[1], out, n, 77, 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_clamp_negatives
 CASE(clamp_negatives) {
   run_1d(

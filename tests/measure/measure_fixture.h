@@ -50,6 +50,7 @@ typedef struct fixture_array {
   bool packed;
   sct_reduce reduce;
   bool inout;
+  sct_reduce accumulate;
 } fixture_array;
 
 static inline void fixture_split(sct_arena *arena, const char *text, const char ***out, int *n) {
@@ -81,6 +82,7 @@ static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixtur
                                    bool is_output) {
   *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1, .reduce = a->reduce};
   op->is_inout = a->inout;
+  op->accumulate = a->accumulate;
   op->file = spec->file;
   if (a->dims) {
     fixture_split(&spec->arena, a->dims, &op->dims, &op->n_dims);

@@ -78,7 +78,7 @@ static bool exchanges_agree(const sct_counters *a, const sct_counters *b) {
 
 /* Every element of an output is stored once, by whatever kernel, and what lies between fields may
  * be too; what is updated in place is loaded before. Blocks that share an output are few of many
- * here, and outputs that are kept in part are left out. */
+ * here, outputs that are kept in part are left out, and atomic operations are no stores. */
 static bool outputs_are_stored(const work *w, const picked *p, const sct_size *size,
                                const sct_counters *c) {
   bool same = true;
@@ -88,7 +88,7 @@ static bool outputs_are_stored(const work *w, const picked *p, const sct_size *s
     const sct_record *const record = &operand->record;
     const int64_t bytes =
         sct_spec_touched_bytes(&w->f.spec, op, size) * (operand->is_inout ? 2 : 1);
-    if (operand->keeps) {
+    if (operand->keeps || operand->accumulate != SCT_REDUCE_NONE) {
       continue;
     }
     const int64_t gaps = bytes / record->data_bytes * (record->bytes - record->data_bytes);

@@ -572,7 +572,7 @@ end
 -- `old_of` is the output's number.
 local function add_old_values(k)
   for n, op in ipairs { table.unpack(k.operands) } do
-    if op.is_inout or op.keeps then
+    if (op.is_inout or op.keeps) and not op.accumulate then
       local old = kit.copy(op)
       old.is_output, old.is_inout, old.keeps, old.old_of = false, false, false, n
       k.operands[#k.operands + 1], old.number = old, #k.operands + 1

@@ -25,11 +25,13 @@ M["s.array"] = {
   { "border", "string", "what taps find outside: `clamp`, `zero`, `wrap`; default `none`: they "
     .. "stay inside" },
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
-    .. "`permuted` or `random`" },
+    .. "`permuted`, `random` or `constant` (all the same)" },
   { "reduce", "string", "of an output that lacks some of the kernel's dimensions: `sum`, `max` or "
     .. "`min` of what the body gives for them" },
+  { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
+    .. "`or` or `xor` of what the body gives for all points that fall on one" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
-    .. "place" },
+    .. "place; what is accumulated begins with what it held" },
 }
 
 M["s.kernel"] = {

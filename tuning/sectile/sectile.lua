@@ -195,8 +195,9 @@ local function texts(value, what, place)
 end
 
 local WORDS = {
-  fill = { "identity", "permuted", "random" },
+  fill = { "identity", "permuted", "random", "constant" },
   reduce = { "sum", "max", "min" },
+  accumulate = { "add", "min", "max", "and", "or", "xor" },
   border = { "none", "clamp", "zero", "wrap" },
 }
 
@@ -232,7 +233,7 @@ end
 ---@param name string as the body calls it
 ---@param element string|table a type name or a record
 ---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
----@param options? table dims, at, extents, pad, taps, border, fill, reduce, inout
+---@param options? table dims, at, extents, pad, taps, border, fill, reduce, accumulate, inout
 ---@return table
 function M.array(name, element, lay, options)
   local place = check.place()

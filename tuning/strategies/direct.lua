@@ -88,7 +88,13 @@ end
 local function stores(p, outputs)
   return kit.concat(kit.map(outputs, function(op)
     local name = p.values[op.name]
-    local lines = kit.map(cuda.parts(op, cuda.moves_whole(op)), function(f)
+    local whole = cuda.moves_whole(op) and not op.accumulate
+    local lines = kit.map(cuda.parts(op, whole), function(f)
+      if op.accumulate then
+        local value = f and kit.member(name, op.record.fields[f]) or name
+        p.g:need_align(op, op.record.fields[f or 1].bytes)
+        return accumulate.update(op, f or 1, p.g:address(op, f or 1, binding(p)), value)
+      end
       return store_text(p, op, f or nil, f and kit.member(name, op.record.fields[f]) or name)
     end)
     return op.keeps and string.format(#lines == 1 and "if (!%s)\n  %s" or "if (!%s) {\n  %s\n}",
@@ -274,6 +280,7 @@ return {
   taps = true,
   reduces = true,
   steps = true,
+  accumulates = true,
   axes = function(k)
     return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
   end,
