@@ -832,3 +832,130 @@ K(first_come) { // places in the order of arrival
     for (int k = 0; k < 32; k++) p[32 * at + k] = in[threadIdx.x + k];
   }
 }
+
+// ---- clusters of four blocks: each gives its values to the next one
+#define CK(name) extern "C" __global__ void __cluster_dims__(4, 1, 1) name(const float *in, float *out, float *scratch, int n, int d)
+#define ARRIVE asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory")
+#define WAIT asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory")
+#define AT(to, p, rank) asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(to) : "r"((u32)__cvta_generic_to_shared(p)), "r"(rank))
+#define PUT(to, v) asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(to), "f"(v) : "memory")
+CK(ok_cluster) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  PUT(next, in[GID]);
+  ARRIVE; WAIT;
+  float first = t[threadIdx.x];
+  ARRIVE;
+  out[GID] = first;
+  WAIT;
+  PUT(next, in[GID] + 1.f);
+  ARRIVE; WAIT;
+  out[GID] += t[threadIdx.x];
+}
+CK(ok_cluster_own) { // the own block by its rank, and by a plain address
+  __shared__ float t[256];
+  u32 rank, own;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  AT(own, &t[255 - threadIdx.x], rank);
+  PUT(own, in[GID]);
+  __syncthreads();
+  float v = t[threadIdx.x];
+  __syncthreads();
+  own = (u32)__cvta_generic_to_shared(&t[threadIdx.x]);
+  PUT(own, v);
+  out[GID] = t[threadIdx.x];
+}
+CK(cluster_may_not_run) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  PUT(next, in[GID]); // here
+  ARRIVE; WAIT;
+  out[GID] = t[threadIdx.x];
+}
+CK(cluster_no_barrier) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  PUT(next, in[GID]); // here
+  out[GID] = t[threadIdx.x]; // here
+}
+CK(cluster_block_barrier) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  PUT(next, in[GID]); // here
+  __syncthreads();
+  out[GID] = t[threadIdx.x]; // here
+}
+CK(cluster_overwrites) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  PUT(next, in[GID]);
+  ARRIVE; WAIT;
+  float v = t[threadIdx.x]; // here
+  PUT(next, v + 1.f); // here
+  ARRIVE; WAIT;
+  out[GID] = v + t[threadIdx.x];
+}
+CK(cluster_warp_missing) {
+  out[GID] = in[GID];
+  if (threadIdx.x >= 32) {
+    ARRIVE; WAIT; // here
+  }
+}
+CK(cluster_arrives_twice) {
+  out[GID] = in[GID];
+  ARRIVE; ARRIVE; // here
+  WAIT;
+}
+CK(cluster_never_arrives) {
+  out[GID] = in[GID];
+  WAIT; // here
+}
+CK(cluster_rank_too_high) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x], blockIdx.x + 1); // here
+  ARRIVE; WAIT;
+  PUT(next, in[GID]);
+  ARRIVE; WAIT;
+  out[GID] = t[threadIdx.x];
+}
+CK(cluster_past_end) {
+  __shared__ float t[256];
+  u32 next;
+  AT(next, &t[threadIdx.x + 1], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  PUT(next, in[GID]); // here
+  ARRIVE; WAIT;
+  out[GID] = t[threadIdx.x];
+}
+CK(cluster_loads) {
+  __shared__ float t[256];
+  u32 next;
+  t[threadIdx.x] = in[GID];
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  ARRIVE; WAIT;
+  float v;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(v) : "r"(next)); // here
+  out[GID] = v;
+  ARRIVE; WAIT;
+}
+CK(cluster_after_the_end) {
+  __shared__ float t[256];
+  u32 last, next;
+  AT(last, &t[threadIdx.x], (blockIdx.x + 3) % 4);
+  AT(next, &t[threadIdx.x], (blockIdx.x + 1) % 4);
+  t[threadIdx.x] = in[GID];
+  ARRIVE; WAIT;
+  out[GID] = in[GID];
+  PUT(last, 1.f); // here
+  PUT(next, 1.f); // here
+}

@@ -17,6 +17,9 @@ typedef struct mutant {
 #define MAP(kernel, kind)                                                                          \
   { kernel, SCT_PTX_##kind, 4, {256, 1}, 1000, 0, 0, false, false }
 
+#define CLUSTERS(kernel, kind)                                                                     \
+  { kernel, SCT_PTX_##kind, 8, {256, 1}, 2048, 0, 0, false, false }
+
 static const mutant mutants[] = {
     MAP("ok_map", CLEAN),
     MAP("off_by_one_read", OUT_OF_BOUNDS),
@@ -136,6 +139,19 @@ static const mutant mutants[] = {
     {"last_block_wins", SCT_PTX_CLEAN, 4, {256, 1}, 256, 0, 0, true, false},
     {"last_warp_wins", SCT_PTX_CLEAN, 1, {256, 1}, 256, 0, 0, true, false},
     {"first_come", SCT_PTX_CLEAN, 1, {256, 1}, 256, 0, 0, true, false},
+    CLUSTERS("ok_cluster", CLEAN),
+    CLUSTERS("ok_cluster_own", CLEAN),
+    CLUSTERS("cluster_may_not_run", BAD_OPERAND),
+    CLUSTERS("cluster_no_barrier", SHARED_RACE),
+    CLUSTERS("cluster_block_barrier", SHARED_RACE),
+    CLUSTERS("cluster_overwrites", SHARED_RACE),
+    CLUSTERS("cluster_warp_missing", BARRIER_DIVERGENCE),
+    CLUSTERS("cluster_arrives_twice", BARRIER_DIVERGENCE),
+    CLUSTERS("cluster_never_arrives", BARRIER_DIVERGENCE),
+    CLUSTERS("cluster_rank_too_high", BAD_OPERAND),
+    CLUSTERS("cluster_past_end", OUT_OF_BOUNDS),
+    CLUSTERS("cluster_loads", BAD_OPERAND),
+    CLUSTERS("cluster_after_the_end", BAD_OPERAND),
 };
 
 static int setup(void **state) {

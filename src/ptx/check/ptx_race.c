@@ -11,7 +11,9 @@
  * taken to order them: a race may be missed there, none is invented. Warps of one block conflict
  * where nothing orders them, blocks always. A store that leaves the bytes as they were is no race.
  * Atomic operations do not conflict with each other; a plain access does with one of another warp.
- * Where a kernel orders its blocks itself (fences of device scope), blocks are not compared. */
+ * Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
+ * alone. Where a kernel orders its blocks itself (fences of device scope), blocks are not compared.
+ */
 #include "ptx/exec/ptx_exec.h"
 
 /* A touch: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
@@ -50,8 +52,9 @@ static bool behind(const ptx_exec *x, uint64_t other) {
   const ptx_warp *w = x->warp;
   const unsigned who = warp_of(other);
   const uint32_t epoch = epoch_of(other);
-  if (epoch < (x->base & EPOCHS)) {
-    return true;
+  const bool outside = who == PTX_WHO_CLUSTER;
+  if (outside || epoch < (x->base & EPOCHS)) {
+    return !outside || epoch < (x->cluster_base & EPOCHS);
   }
   if (who == WHO_MANY) {
     return epoch < w->acquired || sct_ptx_synced(x, who);
@@ -84,6 +87,8 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
     snprintf(who, sizeof who, "block number %lld", (long long)block_of(other) - 1);
   } else if (warp_of(other) < PTX_LANES) {
     snprintf(who, sizeof who, "warp %u of the same block", warp_of(other));
+  } else if (warp_of(other) == PTX_WHO_CLUSTER) {
+    snprintf(who, sizeof who, "another block of the cluster");
   } else if (warp_of(other) >= PTX_WHO_COPY) {
     snprintf(who, sizeof who, "an asynchronous copy");
   } else {
@@ -192,6 +197,34 @@ static inline bool settled(uint64_t touch, uint64_t me, uint64_t base) {
   return touch == 0 || touch == me || (touch < base && touch >= base >> 32 << 32);
 }
 
+/* Whether the block itself has done this since the last barrier of its cluster. */
+static bool is_recent(const ptx_exec *peer, uint64_t touch) {
+  return touch != 0 && warp_of(touch) != PTX_WHO_CLUSTER &&
+         epoch_of(touch) >= (peer->cluster_base & EPOCHS);
+}
+
+/* A store to shared memory of another block: only barriers of the cluster order it with what that
+ * block does. Which of several blocks stored is not known. */
+static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                         const ptx_part *part) {
+  const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
+  ptx_exec *peer = part->peer;
+  for (uint32_t m = part->mask; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    const uint64_t at = acc->addr[i] - part->origin;
+    for (uint64_t g = at >> shift; g <= (at + (uint64_t)acc->width - 1) >> shift; g++) {
+      ptx_touch *t = &peer->shared_touch[g];
+      const bool wrote = is_recent(peer, t->write);
+      if (wrote || is_recent(peer, t->read)) {
+        fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote);
+        return false;
+      }
+      t->write = (uint64_t)1 << 32 | (uint64_t)(peer->epoch & EPOCHS) << WHO_BITS | PTX_WHO_CLUSTER;
+    }
+  }
+  return true;
+}
+
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed) {
   const int shift =
@@ -204,9 +237,13 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   if (touch == NULL || strong) {
     return true;
   }
+  if (part->peer != NULL) {
+    return race_cluster(x, u, acc, part);
+  }
   const uint64_t origin = part->origin >> shift;
+  const uint32_t ordered = part->shared && x->cluster->n > 1 ? x->cluster_base : x->base;
   const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
-  const uint64_t base = me >> 32 << 32 | (uint64_t)(x->base & EPOCHS) << WHO_BITS;
+  const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
@@ -228,7 +265,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
       }
     }
   }
-  return !part->shared || sct_ptx_race_warp(x, u, acc, part, changed);
+  return !part->shared || part->origin != 0 || sct_ptx_race_warp(x, u, acc, part, changed);
 }
 
 /* ---- asynchronous copies */

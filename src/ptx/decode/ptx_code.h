@@ -75,7 +75,15 @@ enum {
 
 /* bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written */
 enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2, PTX_MEM_KEEP = 4, PTX_MEM_UNCACHED = 8 };
-enum { PTX_BAR_SYNC, PTX_BAR_ARRIVE, PTX_BAR_POPC, PTX_BAR_AND, PTX_BAR_OR };
+enum {
+  PTX_BAR_SYNC,
+  PTX_BAR_ARRIVE,
+  PTX_BAR_POPC,
+  PTX_BAR_AND,
+  PTX_BAR_OR,
+  PTX_BAR_CLUSTER_ARRIVE,
+  PTX_BAR_CLUSTER_WAIT
+};
 enum { PTX_SHFL_UP, PTX_SHFL_DOWN, PTX_SHFL_BFLY, PTX_SHFL_IDX };
 enum { PTX_VOTE_ALL, PTX_VOTE_ANY, PTX_VOTE_UNI, PTX_VOTE_BALLOT };
 enum {

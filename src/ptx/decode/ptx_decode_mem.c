@@ -10,6 +10,7 @@ typedef struct mem_mods {
   uint8_t sync;    /* what it orders, as an atomic operation does */
   bool wide;       /* scope of the device or the system */
   bool uncached;   /* passes by L1 where global loads are cached there */
+  bool cluster;    /* any block's of the cluster: generic in machine code */
   bool cache_hint; /* a policy operand follows */
   int n;           /* elements */
   ptx_type type;
@@ -42,6 +43,7 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
     (void)sct_ptx_dec_take(d, "weak");
   }
   m->wide = sct_ptx_dec_choose(d, "cta cluster gpu sys") >= 2;
+  m->cluster = next_is(d, "shared::cluster");
   m->space = sct_ptx_dec_take_space(d);
   if (load) {
     m->uncached = next_is(d, "cg cv");
@@ -149,7 +151,7 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->wide = cls == '6';
   u->to = cls == '1' ? 2 : cls == '3' ? 4 : 8;
   u->sign = sct_ptx_type_kind(m->type) == PTX_KIND_S;
-  u->space = (uint8_t)space;
+  u->space = (uint8_t)(m->cluster ? PTX_SPACE_NONE : space);
   u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0) |
                     (m->keep ? PTX_MEM_KEEP : 0) | (m->uncached ? PTX_MEM_UNCACHED : 0));
   u->sync = m->sync;

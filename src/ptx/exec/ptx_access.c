@@ -178,13 +178,40 @@ static void fault_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, i
                 near->sym->name.p, (long long)(near->hi - near->lo));
 }
 
+/* Lanes of `todo` whose addresses lie in the block of the cluster that the first one's lies in. */
+static bool part_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t *todo,
+                         ptx_part *part) {
+  const int first = ptx_first_lane(*todo);
+  ptx_exec *peer = sct_ptx_cluster_peer(x, u, acc, first, &part->origin);
+  uint32_t same = 0;
+  if (peer == NULL) {
+    if (!x->stop) {
+      fault_shared(x, u, acc, first);
+    }
+    return false;
+  }
+  for (uint32_t m = *todo; m != 0; m &= m - 1) {
+    const int i = ptx_first_lane(m);
+    same |= sct_ptx_cluster_address(acc->addr[i] ^ acc->addr[first]) ? 0 : 1u << i;
+  }
+  *todo = same;
+  part->host = peer->shared;
+  part->defined = peer->shared_defined;
+  part->peer = peer == x ? NULL : peer;
+  return true;
+}
+
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo) {
   ptx_part part = {
       .host = x->shared, .defined = x->shared_defined, .keep = UINT64_MAX, .shared = true};
   const ptx_range *r = NULL;
+  if (sct_ptx_cluster_address(acc->addr[ptx_first_lane(todo)]) &&
+      !part_cluster(x, u, acc, &todo, &part)) {
+    return part;
+  }
   for (uint32_t m = todo; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
-    const int64_t a = (int64_t)acc->addr[i];
+    const int64_t a = (int64_t)(acc->addr[i] - part.origin);
     if (r == NULL || a < r->lo || a > r->hi - acc->width) {
       r = shared_range(x, a);
       if (r == NULL || a > r->hi - acc->width) {

@@ -104,6 +104,12 @@ static bool whole_warp(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
 
 void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
   ptx_warp *w = x->warp;
+  if (u->op >= PTX_BAR_CLUSTER_ARRIVE) {
+    if (whole_warp(x, u, mask)) {
+      sct_ptx_cluster_barrier(x, u);
+    }
+    return;
+  }
   const int64_t id = uniform(x, u, u->a, mask, "number");
   const int64_t count = x->stop ? -1 : uniform(x, u, u->b, mask, "thread count");
   if (x->stop || !whole_warp(x, u, mask)) {

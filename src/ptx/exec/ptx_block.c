@@ -96,6 +96,7 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   w->exited = 0;
   w->carry = 0;
   w->n_asyncs = 0;
+  w->arrived = false;
   ptx_sync_lanes(x, w);
   w->steps = 0;
   w->stamp = x->epoch;
@@ -121,11 +122,11 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->block[2] = block_index / (l->grid[0] * l->grid[1]);
   x->steps = 0;
   sct_ptx_clock_renew(x);
-  x->base = x->block_epoch = ++x->epoch;
+  x->base = x->block_epoch = x->cluster_base = ++x->epoch;
   x->events = 0;
   x->n_mbars = 0;
   sct_ptx_bulk_clear(x);
-  x->stop = x->soft = x->has_soft = false;
+  x->stop = x->soft = x->has_soft = x->ended = false;
   x->unset.buf = NULL;
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
@@ -191,8 +192,8 @@ static void new_shared(ptx_exec *x) {
   }
 }
 
-void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l) {
-  *x = (ptx_exec){.launch = l, .code = l->code};
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
+  *x = (ptx_exec){.launch = l, .code = l->code, .cluster = cluster};
   x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
   x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
   x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));

@@ -31,13 +31,19 @@ typedef struct ptx_frame { /* one function being executed */
 #define PTX_MAX_FRAMES 64
 #define PTX_MAX_PATHS  72 /* a frame: each divergence splits a mask, so 63 suffice */
 
-typedef enum ptx_warp_status { PTX_WARP_READY, PTX_WARP_BARRIER, PTX_WARP_DONE } ptx_warp_status;
+typedef enum ptx_warp_status {
+  PTX_WARP_READY,
+  PTX_WARP_BARRIER,
+  PTX_WARP_CLUSTER, /* waits for the barrier of the cluster */
+  PTX_WARP_DONE
+} ptx_warp_status;
 
 /* What happened before: the last epoch of each warp, and of the copies of each mbarrier, that this
  * one comes behind, and the same for writes that a proxy fence has passed on to asynchronous
  * copies. See ptx_race.c. */
-#define PTX_N_WHO    64
-#define PTX_WHO_COPY 43 /* and up: by mbarrier */
+#define PTX_N_WHO       64
+#define PTX_WHO_COPY    43 /* and up: by mbarrier */
+#define PTX_WHO_CLUSTER 41 /* another block */
 typedef struct ptx_clock {
   uint32_t known[PTX_N_WHO], fenced[PTX_N_WHO];
 } ptx_clock;
@@ -112,6 +118,8 @@ typedef struct ptx_warp {
   const ptx_uop *barrier; /* while it waits */
   uint32_t barrier_mask;
   int barrier_id;
+  bool arrived;           /* at the barrier of the cluster, and has not waited yet */
+  uint32_t cluster_phase; /* then */
   ptx_async *asyncs;
   size_t n_asyncs, cap_asyncs;
   int64_t steps;                   /* instructions in this block */
@@ -137,7 +145,8 @@ typedef struct ptx_launch {
   const ptx_func *kernel;
   uint8_t *params; /* parameter block */
   int64_t grid[3], block[3];
-  int64_t n_blocks, n_run; /* n_run of them are to run */
+  int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
+  int n_cluster;           /* blocks of a cluster */
   int n_warps, n_threads;  /* of a block */
   int64_t shared_end;      /* first address behind all shared arrays */
   int64_t max_steps;
@@ -167,6 +176,14 @@ typedef struct ptx_flag { /* its address and the warps that have released there 
 
 #define PTX_N_FLAGS 64
 
+/* Blocks that run together (ptx_cluster.c). */
+typedef struct ptx_cluster {
+  ptx_exec *blocks; /* [n] from the one of `rank` on */
+  int n, rank;
+  int arrived;    /* warps, at the barrier */
+  uint32_t phase; /* how often it was complete */
+} ptx_cluster;
+
 struct ptx_exec {
   /* of the current warp and micro-operation */
   uint8_t *regs;
@@ -181,9 +198,12 @@ struct ptx_exec {
   /* of the block */
   int64_t block_index, block[3];
   int64_t steps;
-  uint32_t epoch;                   /* grows at every barrier, arrival and wait */
-  uint32_t base;                    /* all that is older has happened before */
-  uint32_t block_epoch;             /* where the block began */
+  uint32_t epoch;        /* grows at every barrier, arrival and wait */
+  uint32_t base;         /* all that is older has happened before */
+  uint32_t block_epoch;  /* where the block began */
+  uint32_t cluster_base; /* what is older comes before what other blocks write */
+  ptx_cluster *cluster;
+  bool ended;                       /* all warps have, or the block has a diagnosis */
   uint64_t events;                  /* changes of mbarriers */
   uint8_t *shared, *shared_defined; /* by shared address */
   ptx_touch *shared_touch;          /* by shared address >> granule shift */
@@ -352,6 +372,7 @@ typedef struct ptx_part {
   uint32_t mask;
   ptx_buf *buf; /* global memory; NULL: shared or local */
   bool shared;
+  ptx_exec *peer; /* whose shared memory it is, if another block's */
   int64_t stride; /* local memory: added once a lane */
 } ptx_part;
 
@@ -496,11 +517,23 @@ void sct_ptx_async_deliver(ptx_exec *x, int k);
 
 /* ---- running (ptx_run.c) */
 
-void sct_ptx_run_block(ptx_exec *x, int64_t block_index);
+/* Runs a block that has begun until it ends, or its warps wait for other blocks. */
+void sct_ptx_run_block(ptx_exec *x);
+
+/* ---- clusters (ptx_cluster.c) */
+
+/* Runs the cluster of a block, whose executor is the first one. */
+void sct_ptx_run_cluster(ptx_cluster *c, int64_t block_index);
+void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u);
+bool sct_ptx_cluster_address(uint64_t address); /* is it one that mapa gave */
+/* The block in whose shared memory the address of `lane` lies, and what to take from it for an
+ * address of its own; NULL: fault, or no block's. */
+ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane,
+                               uint64_t *origin);
 
 /* ---- state of a host thread (ptx_block.c) */
 
-void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l);
+void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster);
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
 /* all: else only those that change from block to block */

@@ -8,6 +8,7 @@
 #define DEFAULT_STEPS  INT64_C(50000000)
 #define DEFAULT_SHARED 232448 /* bytes a block may have on an H200 */
 #define MAX_THREADS    64
+#define MAX_CLUSTER    16
 
 /* ---- what the caller gave */
 
@@ -45,7 +46,19 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->n_blocks *= l->grid[k];
     threads *= l->block[k];
   }
-  l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks;
+  const int64_t cluster = l->kernel->cluster;
+  l->n_cluster = cluster > 1 ? (int)cluster : 1;
+  if (cluster > MAX_CLUSTER || (cluster > 1 && !l->kernel->cluster_is_row)) {
+    return sct_fail(err, SCT_EDATA, "kernel '%s': clusters are rows of at most %d blocks here",
+                    o->kernel, MAX_CLUSTER);
+  }
+  if (l->grid[0] % l->n_cluster != 0) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "kernel '%s': the grid of %lld blocks has no whole clusters"
+                    " of %d",
+                    o->kernel, (long long)l->grid[0], l->n_cluster);
+  }
+  l->n_run = o->blocks != NULL ? o->n_blocks : l->n_blocks / l->n_cluster;
   for (int64_t k = 0; o->blocks != NULL && k < l->n_run; k++) {
     if (o->blocks[k] < 0 || o->blocks[k] >= l->n_blocks) {
       return sct_fail(err, SCT_EUSAGE, "kernel '%s': the grid has no block %lld", o->kernel,
@@ -131,7 +144,8 @@ typedef struct work {
 
 typedef struct worker {
   work *w;
-  ptx_exec exec;
+  ptx_cluster cluster;
+  int n_counted; /* of its blocks; where some blocks are asked for, only the first is */
   pthread_t thread;
 } worker;
 
@@ -141,15 +155,16 @@ static int64_t block_at(const ptx_launch *l, int64_t i) {
   }
   switch (l->opts->order) {
   case SCT_PTX_REVERSE:
-    return l->n_blocks - 1 - i;
+    return (l->n_run - 1 - i) * l->n_cluster;
   case SCT_PTX_SHUFFLED:
-    return sct_permute(i, l->n_blocks, l->opts->seed);
+    return sct_permute(i, l->n_run, l->opts->seed) * l->n_cluster;
   default:
-    return i;
+    return i * l->n_cluster;
   }
 }
 
-/* Next block, as its place in the order of execution; -1: none left that could matter. */
+/* Next block or cluster, as its place in the order of execution; -1: none left that could matter.
+ */
 static int64_t take(work *w) {
   pthread_mutex_lock(&w->lock);
   const int64_t i = w->next < w->failed ? w->next++ : -1;
@@ -181,11 +196,19 @@ static const sct_ptx_diag *verdict(const work *w) {
 static void *run_blocks(void *ctx) {
   worker *k = ctx;
   work *w = k->w;
-  sct_ptx_exec_init(&k->exec, w->launch);
+  const int n = w->launch->n_cluster;
+  ptx_exec *blocks = sct_alloc(sizeof(*blocks) * (size_t)n);
+  k->cluster = (ptx_cluster){.blocks = blocks, .n = n};
+  k->n_counted = w->launch->opts->blocks != NULL ? 1 : n;
+  for (int b = 0; b < n; b++) {
+    sct_ptx_exec_init(&blocks[b], w->launch, &k->cluster);
+  }
   for (int64_t i = take(w); i >= 0; i = take(w)) {
-    sct_ptx_run_block(&k->exec, block_at(w->launch, i));
-    if (k->exec.stop || k->exec.has_soft) {
-      report(w, i, &k->exec);
+    sct_ptx_run_cluster(&k->cluster, block_at(w->launch, i));
+    for (int b = 0; b < n; b++) {
+      if (blocks[b].stop || blocks[b].has_soft) {
+        report(w, i, &blocks[b]);
+      }
     }
   }
   return NULL;
@@ -264,10 +287,20 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
   for (int b = 0; l->opts->per_buffer && b < l->memory->n_buffers; b++) {
     sct_ptx_buffer_counters sum = {0};
     for (int k = 0; k < n; k++) {
-      sct_ptx_global_add(&sum.load, &workers[k].exec.by_buffer[b].load);
-      sct_ptx_global_add(&sum.store, &workers[k].exec.by_buffer[b].store);
+      for (int e = 0; e < workers[k].n_counted; e++) {
+        sct_ptx_global_add(&sum.load, &workers[k].cluster.blocks[e].by_buffer[b].load);
+        sct_ptx_global_add(&sum.store, &workers[k].cluster.blocks[e].by_buffer[b].store);
+      }
     }
     l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
+  }
+}
+
+static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_exec *x) {
+  spread_runs(x);
+  sct_ptx_counters_add(&out->counters, &x->counters);
+  for (size_t i = 0; i < x->code->n_insts; i++) {
+    add_inst(&sum[i], &x->insts[i]);
   }
 }
 
@@ -275,11 +308,8 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
   const ptx_code *c = l->code;
   sct_ptx_inst_counters *sum = sct_alloc(sizeof(*sum) * (c->n_insts + 1));
   for (int k = 0; k < n; k++) {
-    ptx_exec *x = &workers[k].exec;
-    spread_runs(x);
-    sct_ptx_counters_add(&out->counters, &x->counters);
-    for (size_t i = 0; i < c->n_insts; i++) {
-      add_inst(&sum[i], &x->insts[i]);
+    for (int b = 0; b < workers[k].n_counted; b++) {
+      collect_block(out, sum, &workers[k].cluster.blocks[b]);
     }
   }
   sum_buffers(l, workers, n);
@@ -356,9 +386,10 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
     check_outputs(&out->diag, l);
   }
   for (int k = 0; k < started; k++) {
-    if (workers[k].exec.launch != NULL) {
-      sct_ptx_exec_free(&workers[k].exec);
+    for (int b = 0; b < workers[k].cluster.n; b++) {
+      sct_ptx_exec_free(&workers[k].cluster.blocks[b]);
     }
+    sct_free(workers[k].cluster.blocks);
   }
   pthread_mutex_destroy(&w.lock);
   sct_free(workers);

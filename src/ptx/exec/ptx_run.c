@@ -293,11 +293,10 @@ static void end_stores(ptx_exec *x) {
   x->stop = x->stop && !x->soft;
 }
 
-void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
+void sct_ptx_run_block(ptx_exec *x) {
   const int n = x->launch->n_warps;
-  sct_ptx_block_begin(x, block_index);
   for (;;) {
-    bool progress = false, left = false;
+    bool progress = false, left = false, meets = false;
     for (int k = 0; k < n && !x->stop; k++) {
       ptx_warp *w = &x->warps[x->order[k]];
       if (w->status == PTX_WARP_READY) {
@@ -310,12 +309,14 @@ void sct_ptx_run_block(ptx_exec *x, int64_t block_index) {
         x->has_soft = true;
       }
       left |= w->status != PTX_WARP_DONE;
+      meets |= w->status == PTX_WARP_CLUSTER;
     }
     if (!x->stop && !left && !x->has_soft) {
       sct_ptx_bulk_end(x);
       end_stores(x);
     }
-    if (x->stop || !left || (!progress && x->has_soft)) {
+    x->ended = x->stop || !left || (!progress && x->has_soft);
+    if (x->ended || (!progress && meets)) {
       return;
     }
     if (x->waits && sct_ptx_mbar_all_idle(x)) { /* a warp that has stopped may be missing */

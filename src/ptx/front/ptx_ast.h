@@ -160,6 +160,8 @@ typedef struct ptx_func {
   int n_rets;
   int64_t param_bytes;
   int64_t max_threads;
+  int64_t cluster;     /* blocks of one, of .reqnctapercluster; 0: not stated */
+  bool cluster_is_row; /* along x */
   ptx_scope *scopes;
   size_t n_scopes, cap_scopes;
   ptx_inst *insts;

@@ -309,17 +309,21 @@ static sct_status parse_performance(ptx_parser *p, ptx_func *f) {
   while (p->lex.tok.kind == PTX_TOK_WORD && p->lex.tok.span.p[0] == '.') {
     const bool maxntid =
         sct_ptx_lex_word(&p->lex, ".maxntid") || sct_ptx_lex_word(&p->lex, ".reqntid");
+    const bool cluster = sct_ptx_lex_word(&p->lex, ".reqnctapercluster");
     const bool pragma = sct_ptx_lex_word(&p->lex, ".pragma");
-    int64_t product = 1;
+    int64_t product = 1, first = 0;
     sct_ptx_lex_next(&p->lex);
     while (p->lex.tok.kind == PTX_TOK_INT || p->lex.tok.kind == PTX_TOK_STRING ||
            sct_ptx_lex_at(&p->lex, ',')) {
       if (p->lex.tok.kind == PTX_TOK_INT && p->lex.tok.bits < 65536 && product < 65536) {
         product *= (int64_t)p->lex.tok.bits;
+        first = first == 0 ? product : first;
       }
       sct_ptx_lex_next(&p->lex);
     }
     f->max_threads = maxntid ? product : f->max_threads;
+    f->cluster = cluster ? product : f->cluster;
+    f->cluster_is_row = cluster ? product == first : f->cluster_is_row;
     if (pragma) {
       SCT_TRY(sct_ptx_parse_expect(p, ';'));
     }

@@ -1,0 +1,180 @@
+/* Clusters: blocks that run together, meet at barriers of their own and write to each other's
+ * shared memory (barrier.cluster, mapa, st.shared::cluster). Each block has an executor; they take
+ * turns, and one hands over where its warps wait for the others.
+ *
+ * An address in the shared memory of a block has that block's rank plus 1 above the bits of an
+ * address; without, it is the own block's. Only stores go to others: a kernel that leaves what it
+ * found with them needs one barrier, one that reads theirs a second before it ends. */
+#include "ptx/exec/ptx_exec.h"
+
+#define RANK_SHIFT 24 /* shared addresses are smaller */
+
+/* ---- barriers */
+
+static bool is_missing(const ptx_exec *x, const ptx_warp *w) {
+  const bool ended = x->launch->opts->lenient_exits && w->status == PTX_WARP_DONE;
+  return !ended && !(w->arrived && w->cluster_phase == x->cluster->phase);
+}
+
+/* A warp that the barrier still waits for, and its block; NULL: none. */
+static const ptx_warp *missing(const ptx_cluster *c, const ptx_exec **block) {
+  for (int k = 0; k < c->n; k++) {
+    for (int i = 0; i < c->blocks[k].launch->n_warps; i++) {
+      if (is_missing(&c->blocks[k], &c->blocks[k].warps[i])) {
+        *block = &c->blocks[k];
+        return &c->blocks[k].warps[i];
+      }
+    }
+  }
+  return NULL;
+}
+
+static void release(ptx_cluster *c) {
+  c->phase++;
+  c->arrived = 0;
+  for (int k = 0; k < c->n; k++) {
+    ptx_exec *x = &c->blocks[k];
+    for (int i = 0; i < x->launch->n_warps; i++) {
+      ptx_warp *w = &x->warps[i];
+      if (w->status == PTX_WARP_CLUSTER) {
+        w->status = PTX_WARP_READY;
+        ptx_sync_lanes(x, w);
+      }
+    }
+    sct_ptx_clock_barrier(x);
+    x->cluster_base = x->epoch;
+  }
+}
+
+void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u) {
+  ptx_cluster *c = x->cluster;
+  ptx_warp *w = x->warp;
+  const bool arrives = u->op == PTX_BAR_CLUSTER_ARRIVE;
+  if (w->arrived == arrives) {
+    sct_ptx_fault(x, u, SCT_PTX_BARRIER_DIVERGENCE, -1, 0, "%s",
+                  arrives ? "arrives at the cluster's barrier again before it has waited"
+                          : "waits for the cluster's barrier and has not arrived at it");
+    return;
+  }
+  w->arrived = arrives;
+  if (arrives) {
+    x->counters.barriers++;
+    w->cluster_phase = c->phase;
+    if (++c->arrived == c->n * x->launch->n_warps) {
+      release(c);
+    }
+  } else if (w->cluster_phase == c->phase) {
+    w->status = PTX_WARP_CLUSTER;
+    w->barrier = u;
+  }
+}
+
+static void fault_stuck(ptx_cluster *c, const ptx_exec *block, const ptx_warp *absent) {
+  for (int k = 0; k < c->n; k++) {
+    ptx_exec *x = &c->blocks[k];
+    for (int i = 0; i < x->launch->n_warps; i++) {
+      if (x->warps[i].status == PTX_WARP_CLUSTER) {
+        x->warp = &x->warps[i];
+        sct_ptx_fault(x, x->warps[i].barrier, SCT_PTX_BARRIER_DIVERGENCE, -1, 0,
+                      "warp %d of block number %lld does not arrive at the cluster's barrier",
+                      absent->index, (long long)block->block_index);
+        return;
+      }
+    }
+  }
+}
+
+/* ---- running */
+
+/* No block has got on: with lenient exits what has ended counts as arrived; else that is wrong, but
+ * where a warp has stopped with a soft diagnosis. False: the cluster ends. */
+static bool unstick(ptx_cluster *c) {
+  const ptx_exec *block = NULL;
+  const ptx_warp *absent = missing(c, &block);
+  for (int k = 0; k < c->n; k++) {
+    if (c->blocks[k].has_soft) {
+      return false;
+    }
+  }
+  if (absent == NULL) {
+    release(c);
+    return true;
+  }
+  fault_stuck(c, block, absent);
+  return false;
+}
+
+void sct_ptx_run_cluster(ptx_cluster *c, int64_t block_index) {
+  const int64_t first = block_index - block_index % c->n;
+  const bool reverse = c->blocks[0].launch->opts->order == SCT_PTX_REVERSE;
+  int left = c->n;
+  c->rank = (int)(block_index - first);
+  c->phase = 0;
+  c->arrived = 0;
+  for (int k = 0; k < c->n; k++) {
+    sct_ptx_block_begin(&c->blocks[k], first + (c->rank + k) % c->n);
+  }
+  while (left > 0) {
+    const uint32_t phase = c->phase;
+    left = 0;
+    for (int k = 0; k < c->n; k++) {
+      ptx_exec *x = &c->blocks[reverse ? c->n - 1 - k : k];
+      if (!x->ended) {
+        sct_ptx_run_block(x);
+        left += !x->ended;
+      }
+      if (x->stop) {
+        return;
+      }
+    }
+    if (left > 0 && c->phase == phase && !unstick(c)) {
+      return;
+    }
+  }
+}
+
+/* ---- shared memory of other blocks */
+
+void sct_ptx_op_mapa(ptx_exec *x, const ptx_uop *u) {
+  const uint32_t *a = ptx_r32(x, u->a), *rank = ptx_r32(x, u->b);
+  uint32_t t[PTX_LANES];
+  const uint32_t known = x->mask & ~(uint32_t)x->state[u->b];
+  for (int i = 0; i < PTX_LANES; i++) {
+    if ((known >> i & 1) != 0 && rank[i] >= (uint32_t)x->cluster->n) {
+      sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, i, 0, "block %u of a cluster of %d", rank[i],
+                    x->cluster->n);
+      return;
+    }
+    t[i] = (a[i] & ((1u << RANK_SHIFT) - 1)) | (rank[i] + 1) << RANK_SHIFT;
+  }
+  ptx_put32(x, u, t);
+}
+
+ptx_exec *sct_ptx_cluster_peer(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, int lane,
+                               uint64_t *origin) {
+  const ptx_cluster *c = x->cluster;
+  const uint64_t rank = (acc->addr[lane] >> RANK_SHIFT) - 1;
+  ptx_exec *peer = NULL;
+  if (rank < (uint64_t)c->n) {
+    peer = &c->blocks[((int)rank + c->n - c->rank) % c->n];
+  }
+  *origin = (rank + 1) << RANK_SHIFT;
+  if (peer == NULL || peer == x) {
+    return peer;
+  }
+  if (acc->dir != PTX_WRITE) {
+    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, acc->addr[lane],
+                  "loads and atomics in another block's shared memory are not supported: store "
+                  "there, and let that block read");
+  } else if (c->phase == 0 || peer->ended) {
+    sct_ptx_fault(x, u, SCT_PTX_BAD_OPERAND, lane, acc->addr[lane],
+                  "writes to shared memory of block number %lld, which %s",
+                  (long long)peer->block_index,
+                  peer->ended ? "has ended" : "may not run yet: no barrier.cluster before");
+  }
+  return x->stop ? NULL : peer;
+}
+
+bool sct_ptx_cluster_address(uint64_t address) {
+  return address >> RANK_SHIFT != 0;
+}
