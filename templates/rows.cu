@@ -7,16 +7,26 @@ $(step.definitions)
 //%   end
 //% end
 $(kit.comment(doc))
-$(g:head(threads)) {
+$(g:head(threads, cluster)) {
   constexpr int kThreads = $(threads);
   constexpr int kLanes = $(lanes); // threads that have a row
+//% if cluster then
+  constexpr int kBlocks = $(cluster); // of a cluster, which have a row together
+//% else
   constexpr int kRows = kThreads / kLanes; // rows of a block
+//% end
 //% if vec > 1 then
   constexpr int kVec = $(vec); // elements of a vector
 //% end
   constexpr int kItems = $(items); // vectors of a row that a thread has at once
+//% if cluster then
+  cluster_arrive();
+  const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
+  const long long row_index = blockIdx.x / kBlocks;
+//% else
   const int lane = threadIdx.x % kLanes;
   const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
+//% end
   const bool is_row = row_index < $(n_rows);
   const $(place_type) n_elements = is_row ? $(n_elements) : 0;
   $(unravel(kept, "row_index"))
@@ -37,6 +47,9 @@ $(g:head(threads)) {
       $(load(held))
     }
   }
+//% end
+//% if cluster then
+  cluster_wait(); // all its blocks run
 //% end
 //% for _, step in ipairs(g.steps) do
 
@@ -101,7 +114,7 @@ $(g:head(threads)) {
   }
 //%   end
 //%   if step.mine then
-  $(step.mine) = combine_row<kLanes>($(step.mine));
+  $(step.mine) = $(combine)($(step.mine));
 //%   end
 //% end
 }

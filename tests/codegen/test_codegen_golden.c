@@ -44,6 +44,8 @@ static const struct {
     {"quantise_rows", "direct threads=256", "steps_direct"},
     {"layer_norm", "rows threads=256 lanes=256 vec=4 hold=registers items=4 evict=none",
      "rows_block"},
+    {"softmax", "rows threads=256 lanes=2048 vec=4 hold=registers items=8 evict=none",
+     "rows_cluster"},
     {"softmax_bf16", "rows threads=128 lanes=32 vec=8 hold=none items=4 evict=none", "rows_again"},
     {"add_const_double3", "map threads=256 items=2 vec=2 evict=loads", "map_flat"},
     {"broadcast", "map threads=256 items=2 vec=4 evict=none", "map_broadcast"},

@@ -6,6 +6,7 @@
 block='rows threads=128 lanes=128 vec=4 hold=registers items=2 evict=none'
 part="rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none"
 again='rows threads=128 lanes=32 vec=4 hold=none items=2 evict=none'
+cluster='rows threads=256 lanes=1024 vec=4 hold=registers items=5 evict=none'
 cat >"$scratch/spec.lua" <<'END'
 local s = require "sectile"
 return s.kernel {
@@ -51,7 +52,7 @@ END
 }
 
 mkdir -p "$scratch/assets"
-for label in "$block" "$part" "$again"; do
+for label in "$block" "$part" "$again" "$cluster"; do
   expect 0 'outcome: ok' tuned "$label"
 done
 
@@ -81,6 +82,18 @@ mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"
 # rows beyond the last
 mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' "$part"
+# a block of the cluster that is written to before it runs
+mutant rows.cu 'cluster_wait(); // all' 'cluster_wait(), cluster_arrive(); // all' "$cluster"
+# a barrier of the block where one of the cluster is needed
+mutant device/reduce_cluster.cuh '  cluster_arrive();
+  cluster_wait();
+  all' '  __syncthreads();
+  all' "$cluster"
+# what is left with all blocks but one, or by the warps of one block
+mutant device/reduce_cluster.cuh 'lane < kBlocks' 'lane < kBlocks - 1' "$cluster"
+mutant device/reduce_cluster.cuh 'blockIdx.x % kBlocks * kWarps +' '' "$cluster"
+# all blocks take the same part of the row
+mutant rows.cu 'blockIdx.x % kBlocks * kThreads +' '' "$cluster"
 # what there is once a row, of half the rows
 mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' "$part"
 finish

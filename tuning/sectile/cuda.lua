@@ -572,10 +572,11 @@ end
 --- Head of the kernel.
 ---@param bounds string|integer what stands in __launch_bounds__
 ---@return string
-function G:head(bounds)
+function G:head(bounds, cluster)
   local list, indent = self:param_list(), #self.kernel + 1
   list[#list + 1] = self.has_workspace and "unsigned int *workspace" or nil
-  return string.format("__global__ void __launch_bounds__(%s)\n%s(%s)", bounds, self.kernel,
+  return string.format("__global__ void %s__launch_bounds__(%s)\n%s(%s)",
+    cluster and string.format("__cluster_dims__(%s, 1, 1) ", cluster) or "", bounds, self.kernel,
     kit.wrapped(list, indent, string.rep(" ", indent)))
 end
 

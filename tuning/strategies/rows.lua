@@ -1,5 +1,6 @@
 -- rows: kernels in steps whose rows run along the fastest mode. kLanes threads have a row, part of
--- a warp, a warp or the block, and a block has as many rows as it has threads for. What several
+-- a warp, a warp, the block or all blocks of a cluster; a block has as many rows as it has threads
+-- for. What several
 -- steps read is loaded once and held in registers, all loads in flight; or, of rows that do not
 -- fit, read again in every step.
 
@@ -228,7 +229,8 @@ local function traffic(p)
 end
 
 local function doc_of(p)
-  return string.format("%s a row, %s.%s", p.lanes == p.threads and "A block has"
+  return string.format("%s a row, %s.%s", p.cluster and "A cluster of blocks has"
+    or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
     p.hold == "registers" and "whose elements are loaded once" or "read again in every step",
     p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
@@ -238,7 +240,8 @@ local function plan(k, c)
   local g = cuda.new(k, "rows", c.threads)
   local p = {
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items, hold = c.hold,
-    evict = c.evict, index = {}, values = {}, value_names = {}, element_names = {},
+    evict = c.evict, cluster = c.lanes > c.threads and c.lanes // c.threads,
+    index = {}, values = {}, value_names = {}, element_names = {},
     static_shared_bytes = 0,
   }
   p.kept, p.reduced = reduce.dims(k)
@@ -281,7 +284,9 @@ local function plan(k, c)
   p.declare = function(list, value)
     return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
   end
-  p.grid = kit.ceil_div(rows + 0 * k.extents[1], p.threads // p.lanes)
+  p.combine = p.cluster and "combine_cluster<kThreads, kBlocks>" or "combine_row<kLanes>"
+  p.grid = p.cluster and rows * p.cluster or kit.ceil_div(rows + 0 * k.extents[1],
+    p.threads // p.lanes)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
 end
@@ -328,12 +333,12 @@ local function facts(k)
   end
   return {
     { "widest", widest }, { "held", held }, { "values", values }, { "rows", rows },
-    { "many", many }, { "fit", fit }, { "sms", k.device.sms },
+    { "many", many }, { "fit", fit }, { "cc", k.device.cc },
   }
 end
 
 local WHERE = {
-  "lanes <= 32 or lanes == threads", "lanes <= 32 or threads <= 512 or many > 2048",
+  "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
   "vec == fit or (2 * vec == fit and items <= 4)",
   "lanes * vec < 2 * many or lanes == 1", "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is held covers a row, and not much more
@@ -350,13 +355,16 @@ local WHERE = {
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   "hold == 'registers' or evict == 'none'",
+  -- clusters of 2, 4 or 8 blocks for rows that fill the registers of one
+  "lanes <= threads or (cc >= 90 and lanes <= 8 * threads and hold == 'registers'"
+    .. " and many * values > 65536 and threads >= 128 and threads <= 512)",
 }
 
 local function axes()
   return {
     { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
-    { "lanes", { 256, 128, 512, 1024, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
-      doc = "threads that have a row" },
+    { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
+      doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
     { "hold", { "registers", "none" }, key = "hold=",
       doc = "where what several steps read stays: registers, or none: they read it again" },
