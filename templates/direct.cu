@@ -15,8 +15,9 @@ $(g:head(threads)) {
   constexpr int kLanes = $(lanes); // rows of a block, side by side
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
   const long long row_index = blockIdx.x * (long long)kLanes + lane;
-  const long long n_elements = row_index < $(n_kept) ? $(n_reduced) : 0;
   $(unravel(kept, "row_index"))
+  $(range("row_index < " .. n_kept))
+  const long long n_elements = row_index < $(n_kept) ? $(n_reduced) : 0;
 //%   for _, step in ipairs(g.steps) do
 
 //%     if step.reduces then
@@ -27,7 +28,7 @@ $(g:head(threads)) {
   if (row_index < $(n_kept)) {
 //%     else
   for (long long place = group; place < n_elements; place += kThreads / kLanes) {
-    $(unravel(reduced, "place"))
+    $(element("place"))
 //%     end
     $(declare_values(step))
     $(call(step))
@@ -48,7 +49,8 @@ $(g:head(threads)) {
 //% elseif not g.k.reduces then
   const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
   if (thread >= $(count)) return;
-  $(unravel(dims, "thread"))
+  $(unravel(counted, "thread"))
+  $(find_row)
   $(declare_values())
   $(call())
   $(stores())
@@ -58,11 +60,12 @@ $(g:head(threads)) {
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
   const long long output = blockIdx.x * (long long)kLanes + lane;
   $(unravel(kept, "output"))
+  $(range("output < " .. n_kept))
   partial mine = identity();
 #pragma unroll 8 // one block may have everything to do: several loads at once
   for (long long place = group; output < $(n_kept) && place < $(n_reduced);
        place += kThreads / kLanes) {
-    $(unravel(reduced, "place"))
+    $(element("place"))
     $(declare_values())
     $(call())
     mine = combine(mine, {$(partial())});

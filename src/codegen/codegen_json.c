@@ -124,6 +124,9 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     if (k < spec->n_dims && spec->reduced[k]) {
       json_object_set_new(extent, "reduced", json_true());
     }
+    if (sct_spec_is_ragged(spec) && (k == spec->ragged.dim || k == spec->ragged.row)) {
+      json_object_set_new(extent, k == spec->ragged.dim ? "ragged" : "rows", json_true());
+    }
     json_array_append_new(extents, extent);
   }
   for (int k = 0; k < spec->n_scalars; k++) {
@@ -131,7 +134,11 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
                                              sct_type_get(spec->scalars[k].type)->name));
   }
   for (int k = 0; k < spec->n_operands; k++) {
-    json_array_append_new(operands, operand_json(spec, &spec->operands[k], &scratch));
+    json_t *operand = operand_json(spec, &spec->operands[k], &scratch);
+    if (sct_spec_is_ragged(spec) && k == spec->ragged.offsets) {
+      json_object_set_new(operand, "offsets", json_true());
+    }
+    json_array_append_new(operands, operand);
   }
   sct_str_free(&scratch);
   return sct_json_dump(out,

@@ -150,6 +150,8 @@ static json_t *operand_data(const emit_header *h, int index) {
   json_object_set_new(out, "starts", json_boolean(op->start >= 0));
   json_object_set_new(out, "start", json_integer(op->start));
   json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));
+  json_object_set_new(out, "offsets", json_boolean(op->offsets));
+  json_object_set_new(out, "never_null", json_boolean(op->is_output || op->offsets));
   if (emit_packs(h, index)) {
     emit_add_packing(out, h, index);
   }
@@ -280,16 +282,35 @@ static json_t *date(void) {
   return shown[0] != '\0' ? emit_text(shown) : json_false();
 }
 
+/* "[0, n_row)", "[ptr[row], ptr[row + 1])" */
+static json_t *range_text(const emit_signature *sig, const emit_extent *of) {
+  const char *offsets = NULL, *row = NULL;
+  for (int k = 0; k < sig->n_operands && of->ragged; k++) {
+    offsets = sig->operands[k].offsets ? sig->operands[k].name : offsets;
+  }
+  for (int k = 0; k < sig->n_extents; k++) {
+    row = sig->extents[k].rows ? sig->extents[k].name : row;
+  }
+  return offsets && row ? emit_textf("[%s[%s], %s[%s + 1])", offsets, row, offsets, row)
+                        : emit_textf("[0, n_%s)", of->name);
+}
+
 static void add_extents(json_t *out, const emit_signature *sig) {
   json_t *extents = json_array();
   json_t *dims = json_array();
   json_t *reduced = json_array();
+  json_t *ranges = json_array();
+  const char *ragged = "";
+  int rows = -1;
   sct_str index = {0};
   for (int k = 0; k < sig->n_extents; k++) {
     const emit_extent *extent = &sig->extents[k];
     json_array_append_new(extents, emit_text(extent->name));
     if (extent->is_dim) {
       json_array_append_new(dims, emit_text(extent->name));
+      json_array_append_new(ranges, range_text(sig, extent));
+      rows = extent->rows ? k : rows;
+      ragged = extent->ragged ? extent->name : ragged;
       json_array_append_new(reduced, emit_text(extent->reduced ? "true" : "false"));
       sct_str_printf(&index, "%s%s", index.len > 0 ? ", " : "", extent->name);
     }
@@ -299,6 +320,9 @@ static void add_extents(json_t *out, const emit_signature *sig) {
   json_object_set_new(out, "extents", extents);
   json_object_set_new(out, "dims", dims);
   json_object_set_new(out, "reduced", reduced);
+  json_object_set_new(out, "index_ranges", ranges);
+  json_object_set_new(out, "ragged", emit_text(ragged));
+  json_object_set_new(out, "rows", json_integer(rows));
   json_object_set_new(out, "n_extents", json_integer(sig->n_extents));
   json_object_set_new(out, "n_dims", json_integer(n));
   sct_str_free(&index);

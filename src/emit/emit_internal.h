@@ -60,6 +60,7 @@ typedef struct emit_operand {
   const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
   const char *accumulate; /* "add", ...: of the points that fall on an element; "": none do */
   int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
+  bool offsets;           /* where ragged rows begin */
   emit_formula *formulas; /* [n_layouts]; NULL: the store has none */
   const char **shape;     /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;
@@ -72,6 +73,8 @@ typedef struct emit_extent {
   const char *name;
   bool is_dim;  /* part of the index space, not only the size of an operand */
   bool reduced; /* outputs have an element even where this extent is 0 */
+  bool ragged;  /* rows have different lengths along it; the extent is that of all together */
+  bool rows;    /* the number of such rows */
 } emit_extent;
 
 typedef struct emit_signature {

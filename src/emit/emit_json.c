@@ -82,6 +82,7 @@ static sct_status read_operand(emit_operand *op, sct_json at) {
   SCT_TRY(sct_json_texts(&op->at, &op->n_at, sct_json_member(at, "at"), true));
   SCT_TRY(sct_json_texts(&op->taps, &op->n_taps, sct_json_member(at, "taps"), true));
   SCT_TRY(sct_json_text(&op->border, sct_json_member(at, "border"), "none"));
+  op->offsets = sct_json_is_true(at, "offsets");
   return sct_json_texts(&op->dims, &op->n_dims, sct_json_member(at, "dims"), true);
 }
 
@@ -179,6 +180,8 @@ static sct_status read_extent(emit_extent *extent, sct_json at) {
   SCT_TRY(sct_json_text(&extent->name, sct_json_member(at, "name"), NULL));
   extent->is_dim = sct_json_is_true(at, "dim");
   extent->reduced = extent->is_dim && sct_json_is_true(at, "reduced");
+  extent->ragged = extent->is_dim && sct_json_is_true(at, "ragged");
+  extent->rows = extent->is_dim && sct_json_is_true(at, "rows");
   if (!sct_is_identifier(extent->name) || strstr(extent->name, "__") != NULL) {
     return sct_json_fail(sct_json_member(at, "name"), "expected a name");
   }
@@ -353,7 +356,7 @@ sct_status emit_read_extents(int64_t *out, double *elements, const emit_signatur
   for (int k = 0; k < sig->n_extents; k++) {
     SCT_TRY_DONE(
         sct_json_integer(&out[k], sct_json_member(root, sig->extents[k].name), 0, LLONG_MAX));
-    *elements *= sig->extents[k].is_dim ? (double)out[k] : 1.0;
+    *elements *= sig->extents[k].is_dim && !sig->extents[k].rows ? (double)out[k] : 1.0;
   }
 done:
   json_decref(root.json);

@@ -112,6 +112,8 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
                           const sct_fill *fill, sct_error *err) SCT_MUST_USE;
 /* Computes what index operands hold (on several threads when it is much). */
 void sct_shape_index(sct_shape *s);
+/* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
+void sct_shape_put_row(const sct_shape *s, int64_t *idx);
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
 bool sct_shape_is_legal(const sct_shape *s);

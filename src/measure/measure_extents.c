@@ -81,7 +81,7 @@ static void add(sct_tuples *t, const int64_t *wanted) {
     if (values[d] < 0 || values[d] > t->max_elements) {
       return;
     }
-    elements *= values[d];
+    elements *= d == t->row ? 1 : values[d];
     if (elements > t->max_elements) {
       return;
     }
@@ -107,6 +107,10 @@ static const int64_t plane[][2] = {{0, 5},    {5, 0},    {1, 1},    {1, 33},
 static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},   {1, 33, 1},
                                    {33, 1, 1},  {2, 3, 31}, {5, 7, 11},   {17, 31, 3},
                                    {3, 65, 33}, {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
+/* Rows and elements of them: one, few, more and fewer than elements, long ones. */
+static const int64_t ragged[][2] = {{1, 4097},   {2, 9001},    {7, 4097},   {33, 1000},
+                                    {100, 3000}, {257, 700},   {300, 9000}, {2000, 4097},
+                                    {700, 1},    {1025, 16001}};
 #define MAX_MULTIPLES ((int64_t)200000) /* elements of a tuple of multiples */
 
 /* Kernels of words want multiples along two dimensions, and which these are differs. */
@@ -124,6 +128,16 @@ static void add_multiples(sct_tuples *t) {
     if (elements <= MAX_MULTIPLES) {
       add(t, tuple);
     }
+  }
+}
+
+static void add_ragged(sct_tuples *t, const sct_ragged *r) {
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int k = 0; k < SCT_COUNT(ragged); k++) {
+    for (int d = 0; d < t->n_dims; d++) {
+      tuple[d] = d == r->row ? ragged[k][0] : d == r->dim ? ragged[k][1] : 1 + (k + d) % 3;
+    }
+    add(t, tuple);
   }
 }
 
@@ -314,12 +328,19 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
 
 void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
                       int64_t max_elements) {
-  *out = (sct_tuples){.n_dims = plan->spec->n_dims, .max_elements = max_elements};
+  const sct_spec *spec = plan->spec;
+  const bool is_ragged = sct_spec_is_ragged(spec);
+  *out = (sct_tuples){.n_dims = spec->n_dims,
+                      .max_elements = max_elements,
+                      .row = is_ragged ? spec->ragged.row : -1};
   for (int d = 0; d < out->n_dims; d++) {
     out->only[d] = only_extent(plan, code, d);
   }
   add_fixed(out);
-  add_long_runs(out, plan->spec);
+  if (is_ragged) {
+    add_ragged(out, &spec->ragged);
+  }
+  add_long_runs(out, spec);
   if (out->n_dims == 1) {
     add_line_edges(out, plan, code);
   } else {
@@ -368,7 +389,9 @@ static sct_fill collecting_fill(const sct_spec *spec, int k, uint64_t hash) {
 static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_MAX_OPERANDS]) {
   for (int k = 0; k < spec->n_operands; k++) {
     const uint64_t pick = sct_mix64(hash, (uint64_t)k) % 3;
-    fill[k] = !spec->operands[k].is_index                     ? SCT_FILL_DEFAULT
+    fill[k] = !spec->operands[k].is_index ? SCT_FILL_DEFAULT
+              : sct_spec_is_ragged(spec) && k == spec->ragged.offsets
+                  ? (sct_fill)(SCT_FILL_CONSTANT + pick)
               : spec->operands[k].index_collects              ? collecting_fill(spec, k, hash)
               : pick == 0                                     ? SCT_FILL_IDENTITY
               : pick == 1 || spec->operands[k].index_scatters ? SCT_FILL_PERMUTED
@@ -435,7 +458,7 @@ static void find_shape(sct_case *c, const sct_plan *plan) {
   choose_fills(spec, hash, fill);
   for (int d = 0; d < spec->n_dims; d++) {
     extent[d] = c->dims[d];
-    elements *= c->dims[d];
+    elements *= sct_spec_multiplies(spec, d) ? c->dims[d] : 1;
   }
   const bool has_own = spec->n_extents > spec->n_dims;
   const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_TRIALS : first + 1;

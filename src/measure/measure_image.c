@@ -169,8 +169,14 @@ typedef enum whose { OWN, TOUCHED } whose;
 
 static void get_inputs(int64_t inputs[SCT_PLAN_INPUTS], const sct_shape *s, whose of, int n_dims,
                        const int64_t *idx) {
+  const sct_spec *spec = s->plan->spec;
   if (of == TOUCHED) {
-    sct_shape_inputs(s, idx, inputs);
+    int64_t at[SCT_MAX_DIMS];
+    memcpy(at, idx, sizeof *idx * (size_t)spec->n_dims);
+    if (sct_spec_is_ragged(spec) && !spec->reduces && spec->n_steps == 0) {
+      sct_shape_put_row(s, at); /* what is reduced has an element a row, others one an element */
+    }
+    sct_shape_inputs(s, at, inputs);
     return;
   }
   memcpy(inputs, idx, sizeof *idx * (size_t)n_dims);
@@ -382,7 +388,15 @@ static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
   bool first = true;
   for (int d = 0; d < operand->n_dims; d++) {
     for (int dim = 0; dim < spec->n_dims; dim++) {
-      if (!spec->reduced[dim] && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
+      if (sct_spec_is_ragged(spec) && dim == spec->ragged.dim &&
+          operand->at[d] == spec->dim_var[dim]) {
+        int64_t at[SCT_MAX_DIMS] = {0};
+        at[dim] = idx[d];
+        sct_shape_put_row(s, at);
+        row = sct_mix64(row, (uint64_t)at[spec->ragged.row]);
+        first = first && at[spec->ragged.row] == 0;
+        n_kept++;
+      } else if (!spec->reduced[dim] && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
         row = sct_mix64(row, (uint64_t)idx[d]);
         first = first && idx[d] == 0;
         n_kept++;

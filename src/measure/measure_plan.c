@@ -148,7 +148,8 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   memcpy(s.extent, extent, sizeof s.extent[0] * (size_t)spec->n_extents);
   for (int d = 0; d < spec->n_dims; d++) {
-    if (extent[d] < 0 || __builtin_mul_overflow(s.n_elements, extent[d], &s.n_elements)) {
+    const int64_t times = sct_spec_multiplies(spec, d) ? extent[d] : 1;
+    if (extent[d] < 0 || __builtin_mul_overflow(s.n_elements, times, &s.n_elements)) {
       return sct_fail(err, SCT_ESPEC, "the extents are negative or too large");
     }
   }
@@ -160,7 +161,8 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
     s.op[k].count = s.op[k].n_written = 1;
     s.op[k].write_dims = spec->n_dims;
     for (int d = 0; d < spec->n_dims; d++) {
-      s.op[k].write_extent[d] = spec->reduced[d] && p->op->per_row ? 1 : extent[d];
+      const bool once = p->op->per_row ? spec->reduced[d] : !sct_spec_multiplies(spec, d);
+      s.op[k].write_extent[d] = once ? 1 : extent[d];
       s.op[k].n_written *= s.op[k].write_extent[d]; /* a product of all extents, or of fewer */
     }
     for (int d = 0; d < p->op->n_dims; d++) {
@@ -287,6 +289,19 @@ void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
   memcpy(inputs + operand->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
 }
 
+void sct_shape_put_row(const sct_shape *s, int64_t *idx) {
+  const sct_ragged *r = &s->plan->spec->ragged;
+  const int64_t *offsets = s->op[r->offsets].values;
+  int64_t row = 0;
+  for (int64_t end = s->extent[r->row]; end - row > 1;) {
+    const int64_t middle = row + (end - row) / 2;
+    const bool is_after = offsets[middle] > idx[r->dim];
+    row = is_after ? row : middle;
+    end = is_after ? middle : end;
+  }
+  idx[r->row] = row;
+}
+
 /* Taps without a border stay inside the array. */
 static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
   const sct_plan_operand *p = &s->plan->op[op];
@@ -337,18 +352,30 @@ bool sct_shape_is_legal(const sct_shape *s) {
   for (int k = 0; k < spec->n_operands; k++) {
     inside = inside && is_inside(s, k);
   }
+  const bool is_ragged = sct_spec_is_ragged(spec);
+  if (is_ragged && s->n_elements > 0 && s->extent[spec->ragged.row] == 0) {
+    return false; /* elements of no row */
+  }
   if (s->n_elements == 0 || inside) {
     return true;
   }
-  int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_PLAN_INPUTS] = {0};
+  int64_t idx[SCT_MAX_DIMS] = {0}, at[SCT_MAX_DIMS], inputs[SCT_PLAN_INPUTS] = {0};
+  int64_t extent[SCT_MAX_DIMS];
+  for (int d = 0; d < spec->n_dims; d++) {
+    extent[d] = sct_spec_multiplies(spec, d) ? s->extent[d] : 1;
+  }
   do {
-    sct_shape_inputs(s, idx, inputs);
+    memcpy(at, idx, sizeof at);
+    if (is_ragged) {
+      sct_shape_put_row(s, at);
+    }
+    sct_shape_inputs(s, at, inputs);
     for (int k = 0; k < spec->n_operands; k++) {
       if (sct_shape_place(s, k, inputs) < 0 || !taps_are_inside(s, k, inputs)) {
         return false;
       }
     }
-  } while (sct_next_index(idx, s->extent, spec->n_dims));
+  } while (sct_next_index(idx, extent, spec->n_dims));
   return true;
 }
 

@@ -64,14 +64,35 @@ static void add_integer(fold *f, uint64_t value) {
   }
 }
 
-/* Steps the reduced dimensions only; false after the last. */
-static bool next_reduced(const sct_shape *s, int64_t *idx) {
+/* Where the elements of an output begin and end along each dimension. */
+typedef struct range {
+  int64_t from[SCT_MAX_DIMS], to[SCT_MAX_DIMS];
+} range;
+
+/* false: there are none. */
+static bool find_range(range *out, const sct_shape *s, const int64_t *kept) {
   const sct_spec *spec = s->plan->spec;
-  for (int d = spec->n_dims - 1; d >= 0; d--) {
-    if (spec->reduced[d] && ++idx[d] < s->extent[d]) {
+  bool any = true;
+  for (int d = 0; d < spec->n_dims; d++) {
+    out->from[d] = spec->reduced[d] ? 0 : kept[d];
+    out->to[d] = spec->reduced[d] ? s->extent[d] : kept[d] + 1;
+    if (sct_spec_is_ragged(spec) && d == spec->ragged.dim) {
+      const int64_t *offsets = &s->op[spec->ragged.offsets].values[kept[spec->ragged.row]];
+      out->from[d] = offsets[0];
+      out->to[d] = offsets[1];
+    }
+    any = any && out->from[d] < out->to[d];
+  }
+  return any;
+}
+
+/* false after the last. */
+static bool next_reduced(const range *of, int n_dims, int64_t *idx) {
+  for (int d = n_dims - 1; d >= 0; d--) {
+    if (++idx[d] < of->to[d]) {
       return true;
     }
-    idx[d] = spec->reduced[d] ? 0 : idx[d];
+    idx[d] = of->from[d];
   }
   return false;
 }
@@ -85,9 +106,11 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
             .info = sct_type_get(field->type)};
   const bool is_real = f.info->kind == SCT_KIND_FLOAT;
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  memcpy(idx, kept, sizeof *idx * (size_t)spec->n_dims);
+  range of;
+  bool more = find_range(&of, s, kept);
+  memcpy(idx, of.from, sizeof *idx * (size_t)spec->n_dims);
   start(&f);
-  for (bool more = s->n_elements > 0; more; more = next_reduced(s, idx)) {
+  for (; more; more = next_reduced(&of, spec->n_dims, idx)) {
     sct_shape_inputs(s, idx, values);
     const int64_t from = sct_expr_program_run(s->plan->op[move->in].offset[move->in_field], values);
     if (from < 0 || from > s->op[move->in].bytes - field->bytes) {

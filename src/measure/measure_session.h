@@ -280,6 +280,7 @@ sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
 typedef struct sct_tuples {
   int64_t *values;
   int64_t only[SCT_MAX_DIMS]; /* the one extent that a requirement allows; else 0 */
+  int row;                    /* the dimension of ragged rows, which share elements; -1: none */
   int n_dims, n;
   size_t cap;
   int64_t max_elements;

@@ -319,9 +319,9 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
 
 /* Name, template and documentation of the strategy at the top. */
 static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
-  static const char *const legal[] = {"name",   "doc",   "applies",    "axes", "taps",
-                                      "where",  "facts", "template",   "plan", "reduces",
-                                      "splits", "steps", "accumulates"};
+  static const char *const legal[] = {"name",   "doc",   "applies",     "axes",  "taps",
+                                      "where",  "facts", "template",    "plan",  "reduces",
+                                      "splits", "steps", "accumulates", "ragged"};
   sct_arena *arena = &r->space->arena;
   sct_script_check_keys(L, strategy->file, "a strategy", legal, SCT_COUNT(legal));
   strategy->name = opt_text(L, arena, strategy->file, "name");
@@ -345,18 +345,25 @@ static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
   }
 }
 
+/* Does the strategy at index s say that it knows kernels of a kind? */
+static bool knows(lua_State *L, int s, const char *kind) {
+  lua_getfield(L, s, kind);
+  const bool does = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return does;
+}
+
 /* What the strategy at index s is at strategy->sizes. */
 static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy) {
   const int top = lua_gettop(L);
   const char *reason = NULL;
-  lua_getfield(L, s, "reduces");
-  lua_getfield(L, s, "steps");
-  lua_getfield(L, s, "accumulates");
-  if (r->script->spec->reduces && !lua_toboolean(L, -3)) {
+  if (sct_spec_is_ragged(r->script->spec) && !knows(L, s, "ragged")) {
+    reason = "rows have different lengths";
+  } else if (r->script->spec->reduces && !knows(L, s, "reduces")) {
     reason = "every element has a place of its own in the outputs";
-  } else if (r->script->spec->n_steps > 0 && !lua_toboolean(L, -2)) {
+  } else if (r->script->spec->n_steps > 0 && !knows(L, s, "steps")) {
     reason = "the kernel has a body, not steps";
-  } else if (sct_spec_accumulates(r->script->spec) && !lua_toboolean(L, -1)) {
+  } else if (sct_spec_accumulates(r->script->spec) && !knows(L, s, "accumulates")) {
     reason = "no output is accumulated";
   } else {
     reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);

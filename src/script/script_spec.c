@@ -210,6 +210,16 @@ static void read_steps(lua_State *L, sct_script_loader *ld, int kernel) {
   }
 }
 
+static void read_ragged(lua_State *L, sct_spec *spec, int kernel) {
+  lua_getfield(L, kernel, "ragged");
+  if (lua_istable(L, -1)) {
+    const int table = lua_gettop(L);
+    spec->ragged.dim_name = sct_script_field_string(L, spec, table, "dim");
+    spec->ragged.offsets_name = sct_script_field_string(L, spec, table, "offsets");
+  }
+  lua_pop(L, 1);
+}
+
 static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   sct_spec *spec = ld->spec;
   sct_script_read_place(L, spec, kernel, &spec->file, &spec->line);
@@ -237,23 +247,30 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->body_line = body.line;
   spec->body_in_file = body.in_file;
   read_steps(L, ld, kernel);
+  read_ragged(L, spec, kernel);
 }
 
 /* ---- sizes ---- */
 
-static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, const char *key,
+/* How operand `op` is filled. Offsets of ragged rows have words of their own. */
+static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, int op,
                           const char *word) {
-  const char *names[SCT_FILL_CONSTANT];
-  sct_fill fill = SCT_FILL_DEFAULT;
-  if (sct_fill_find(&fill, word)) {
-    return fill;
-  }
-  for (int k = 0; k < SCT_COUNT(names); k++) {
-    names[k] = sct_fill_name((sct_fill)(k + 1));
+  const sct_spec *spec = ld->spec;
+  const bool is_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
+  const sct_fill first = is_offsets ? SCT_FILL_CONSTANT : SCT_FILL_IDENTITY;
+  const sct_fill last = is_offsets ? SCT_FILL_POWER : SCT_FILL_CONSTANT;
+  const char *const key = spec->operands[op].name;
+  const char *words[SCT_N_FILLS];
+  int n = 0;
+  for (sct_fill fill = first; fill <= last; fill++) {
+    words[n++] = sct_fill_name(fill);
+    if (strcmp(word, words[n - 1]) == 0) {
+      return fill;
+    }
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, word, names, SCT_COUNT(names));
+  sct_str_suggest(text, word, words, n);
   sct_script_raise_at(L, ld->spec->file, line, "sizes: unknown fill '%s' for '%s'%s", word, key,
                       sct_str_c(text));
   return SCT_FILL_DEFAULT;
@@ -324,11 +341,11 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
   }
   if (lua_type(L, -1) != LUA_TSTRING) {
     sct_script_raise_at(L, spec->file, size->line,
-                        "sizes: '%s' is an index array; say how it is filled: identity, "
-                        "permuted, random or constant",
+                        "sizes: '%s' is an index array; say how it is filled: identity, permuted, "
+                        "random or constant (offsets of ragged rows: constant, uniform or power)",
                         key);
   }
-  size->fill[op] = read_fill(L, ld, size->line, key, lua_tostring(L, -1));
+  size->fill[op] = read_fill(L, ld, size->line, op, lua_tostring(L, -1));
 }
 
 static void read_size(lua_State *L, const sct_script_loader *ld, int table, sct_size *size) {
@@ -370,7 +387,7 @@ static void read_default_fills(lua_State *L, const sct_script_loader *ld, int ke
                           op->name);
     }
     if (word) {
-      size->fill[k] = read_fill(L, ld, op->line, op->name, word);
+      size->fill[k] = read_fill(L, ld, op->line, k, word);
     }
     lua_pop(L, 2);
   }

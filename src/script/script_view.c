@@ -395,6 +395,13 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
     lua_rawseti(L, -2, d + 1);
   }
   lua_setfield(L, -2, "reduced");
+  if (sct_spec_is_ragged(spec)) {
+    lua_createtable(L, 0, 3);
+    set_integer(L, "dim", spec->ragged.dim + 1);
+    set_integer(L, "row", spec->ragged.row + 1);
+    set_integer(L, "offsets", spec->ragged.offsets + 1);
+    lua_setfield(L, -2, "ragged");
+  }
   push_string_list(L, spec->dims, spec->n_dims);
   lua_setfield(L, -2, "dims");
   sct_script_push_exprs(L, spec->dim_var, spec->n_dims);

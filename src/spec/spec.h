@@ -93,10 +93,14 @@ typedef enum sct_fill {
   SCT_FILL_IDENTITY,
   SCT_FILL_PERMUTED,
   SCT_FILL_RANDOM,
-  SCT_FILL_CONSTANT /* one value: all points fall on one element */
+  SCT_FILL_CONSTANT, /* one value: all points fall on one element; of offsets: equal lengths */
+  /* offsets of ragged rows, by the lengths of these: between 0 and twice the mean, a few that have
+   * most */
+  SCT_FILL_UNIFORM,
+  SCT_FILL_POWER,
+  SCT_N_FILLS
 } sct_fill;
 const char *sct_fill_name(sct_fill fill); /* "permuted" */
-bool sct_fill_find(sct_fill *out, const char *name);
 
 /* What a tap reads where its place lies outside of the array. */
 typedef enum sct_border {
@@ -233,6 +237,14 @@ typedef struct sct_move {
   int64_t number;
 } sct_move;
 
+/* The dimension of which row r has the elements from offsets[r] to offsets[r + 1] - 1. Rows follow
+ * each other: the first begins at 0, and the last ends at the dimension's extent. */
+typedef struct sct_ragged {
+  const char *dim_name, *offsets_name; /* as the spec names them; NULL: it is not ragged */
+  int dim, row;                        /* dimensions; set, as what follows, by sct_spec_bind() */
+  int offsets;                         /* an operand: a bare integer for each row, and one more */
+} sct_ragged;
+
 /* A script the spec came from, kept for the source lines of messages. */
 typedef struct sct_source {
   const char *file;
@@ -260,6 +272,7 @@ typedef struct sct_spec {
   sct_value *values; /* in order of their steps */
   int n_over;        /* the dimensions of a row, as the spec names them */
   const char **over;
+  sct_ragged ragged;
   int step;          /* whose body is being checked */
   const char *body;  /* as written, trimmed; of steps: one below the other */
   int body_line;     /* where its first line stands in `file` */
@@ -285,6 +298,14 @@ typedef struct sct_spec {
   const char *canonical;      /* text that says all of the above, equal for equal specs */
   sct_hash hash;              /* of canonical */
 } sct_spec;
+
+static inline bool sct_spec_is_ragged(const sct_spec *spec) {
+  return spec->ragged.dim_name != NULL;
+}
+/* Does the index space grow with dimension `dim`? Ragged rows only share elements among them. */
+static inline bool sct_spec_multiplies(const sct_spec *spec, int dim) {
+  return !sct_spec_is_ragged(spec) || dim != spec->ragged.row;
+}
 
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
  * layouts over each operand's index variables and fill in layouts and sizes; finish.
@@ -335,6 +356,8 @@ int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const
 typedef struct sct_index_fill {
   sct_fill fill; /* never SCT_FILL_DEFAULT */
   int64_t limit; /* values lie in [0, limit) */
+  bool are_offsets;
+  int64_t rows; /* of offsets: so many rows */
   uint64_t seed;
 } sct_index_fill;
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size);

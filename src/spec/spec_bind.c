@@ -305,7 +305,9 @@ static sct_status bind_place(sct_spec *spec, sct_operand *op, sct_error *err) {
       if (dim < 0) {
         return sct_spec_fail_at(spec, err, op->file, op->line,
                                 "'%s' has a dimension '%s' that the kernel has not; say where it "
-                                "is read or written: at = { ... }",
+                                "is read or written: at = { ... }; offsets of rows of different "
+                                "lengths have the dimension of the rows, and the kernel has "
+                                "ragged = { ... } (cookbook, \"Rows of different lengths\")",
                                 op->name, op->dims[d]);
       }
       op->at_text[d] = op->dims[d];
@@ -444,6 +446,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(make_operand(spec, &spec->operands[k], err));
   }
+  SCT_TRY(sct_spec_bind_offsets(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(bind_extents(spec, &spec->operands[k], err));
   }
@@ -451,7 +454,8 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     SCT_TRY(bind_place(spec, &spec->operands[k], err));
   }
   for (int k = 0; k < spec->n_inputs; k++) {
-    if (spec->operands[k].is_index) {
+    const bool is_offsets = sct_spec_is_ragged(spec) && k == spec->ragged.offsets;
+    if (spec->operands[k].is_index && !is_offsets) {
       SCT_TRY(bind_index(spec, &spec->operands[k], err));
     }
   }
@@ -461,5 +465,6 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   }
   SCT_TRY(check_n_args(spec, err));
   SCT_TRY(sct_spec_bind_steps(spec, err));
+  SCT_TRY(sct_spec_check_ragged(spec, err));
   return sct_spec_check_taps(spec, err);
 }

@@ -92,6 +92,9 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
   for (int d = 0; d < spec->n_dims; d++) {
     sct_str_printf(&text, "dim %s\n", spec->dims[d]);
   }
+  if (sct_spec_is_ragged(spec)) {
+    sct_str_printf(&text, "ragged %s %s\n", spec->ragged.dim_name, spec->ragged.offsets_name);
+  }
   for (int k = 0; k < spec->n_scalars; k++) {
     sct_str_printf(&text, "scalar %s %s\n", spec->scalars[k].name,
                    sct_type_get(spec->scalars[k].type)->name);
@@ -145,6 +148,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY_DONE((spec->n_steps > 0 ? sct_spec_check_steps : check_only_body)(spec, &bodies, err));
   SCT_TRY_DONE(place_layouts(spec, err));
   SCT_TRY_DONE(sct_spec_check_accumulate(spec, err));
+  SCT_TRY_DONE(sct_spec_check_offsets_layout(spec, err));
   SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
   SCT_TRY_DONE(sct_spec_check_places(spec, err));
   SCT_TRY_DONE(sct_spec_check_layouts(spec, err));

@@ -107,6 +107,12 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
   if (sct_spec_env_eval(spec, &env, index->index_limit, &fill.limit, NULL) != SCT_OK) {
     fill.limit = 0;
   }
+  if (sct_spec_is_ragged(spec) && op == spec->ragged.offsets) {
+    fill.are_offsets = true;
+    fill.rows = size->extent[spec->ragged.row];
+    fill.fill = size->fill[op] == SCT_FILL_DEFAULT ? SCT_FILL_UNIFORM : size->fill[op];
+    return fill;
+  }
   fill.fill = resolve_fill(index, size->fill[op], operand_elements(spec, index, size), fill.limit);
   return fill;
 }
@@ -114,6 +120,9 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
   if (fill->limit < 1) {
     return 0; /* there is nothing to point to; sct_spec_finish refuses such sizes */
+  }
+  if (fill->are_offsets) {
+    return sct_spec_offset(fill, linear);
   }
   switch (fill->fill) {
   case SCT_FILL_IDENTITY:
@@ -137,7 +146,7 @@ int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size) {
   int64_t n = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    n = sct_spec_mul(n, size->extent[d]);
+    n = sct_spec_mul(n, sct_spec_multiplies(spec, d) ? size->extent[d] : 1);
   }
   return n;
 }
@@ -158,13 +167,19 @@ bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
   return false;
 }
 
+/* Is what moves with `dim` known from the elements of ragged rows, of which each is in one? */
+static bool is_counted(const sct_spec *spec, const sct_operand *op, int dim) {
+  return !sct_spec_multiplies(spec, dim) && sct_spec_moves_with(spec, op, spec->ragged.dim);
+}
+
 /* Elements of `op` that the index space touches; overlapping reads count once, gathers
  * each, and what is accumulated at most the array. */
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
   int64_t n = 1;
   for (int dim = 0; dim < spec->n_dims; dim++) {
     const bool none = size->extent[dim] == 0 && !op->per_row;
-    n = sct_spec_mul(n, sct_spec_moves_with(spec, op, dim) || none ? size->extent[dim] : 1);
+    const bool moves = sct_spec_moves_with(spec, op, dim) && !is_counted(spec, op, dim);
+    n = sct_spec_mul(n, moves || none ? size->extent[dim] : 1);
   }
   const int64_t all = operand_elements(spec, op, size);
   const bool each = op->through_index && op->accumulate == SCT_REDUCE_NONE;
@@ -205,7 +220,7 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
   const int32_t mark = sct_expr_mark(spec->pool);
   int64_t n = o->through_index ? 0 : 1;
   for (int dim = 0; dim < spec->n_dims && n > 0; dim++) {
-    const bool moves = sct_spec_moves_with(spec, o, dim);
+    const bool moves = sct_spec_moves_with(spec, o, dim) && !is_counted(spec, o, dim);
     n = !moves ? n : tells_apart(spec, o, dim) ? sct_spec_mul(n, size->extent[dim]) : 0;
   }
   sct_expr_reset(spec->pool, mark);

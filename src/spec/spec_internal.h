@@ -76,6 +76,11 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Finds the array of offsets, which has an element more than there are rows. */
+sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* What is ragged can be computed; sets the offsets' limit. */
+sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Dimensions of rows, names of values, outputs of kernels with steps. */
 sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends
@@ -103,6 +108,9 @@ sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
 
 /* ---- evaluation ---- */
+
+/* Offset number `row` of those that are filled so. */
+int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row);
 
 enum { ENV_CAP = SCT_MAX_EXTENTS + SCT_MAX_DIMS + SCT_MAX_OPERANDS };
 

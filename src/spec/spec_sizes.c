@@ -4,20 +4,11 @@
 
 #include "spec/spec_internal.h"
 
-static const char *const fill_names[] = {"default", "identity", "permuted", "random", "constant"};
+static const char *const fill_names[SCT_N_FILLS] = {"default",  "identity", "permuted", "random",
+                                                    "constant", "uniform",  "power"};
 
 const char *sct_fill_name(sct_fill fill) {
   return fill_names[fill];
-}
-
-bool sct_fill_find(sct_fill *out, const char *name) {
-  for (int k = SCT_FILL_IDENTITY; k < SCT_COUNT(fill_names); k++) {
-    if (strcmp(name, fill_names[k]) == 0) {
-      *out = (sct_fill)k;
-      return true;
-    }
-  }
-  return false;
 }
 
 /* ---- sizes ---- */
@@ -37,7 +28,13 @@ static sct_status check_size(sct_spec *spec, sct_size *size, sct_error *err) {
     }
   }
   for (int d = 0; d < spec->n_dims; d++) {
-    total = sct_spec_mul(total, size->extent[d]);
+    total = sct_spec_mul(total, sct_spec_multiplies(spec, d) ? size->extent[d] : 1);
+  }
+  if (sct_spec_is_ragged(spec) && size->extent[spec->ragged.row] == 0 &&
+      size->extent[spec->ragged.dim] > 0) {
+    return sct_spec_fail_at(spec, err, spec->file, size->line,
+                            "%s = %lld, but there is no row to which these elements belong",
+                            spec->ragged.dim_name, (long long)size->extent[spec->ragged.dim]);
   }
   if (total > SCT_MAX_EXTENT) {
     return sct_spec_fail_at(spec, err, spec->file, size->line,
@@ -324,10 +321,11 @@ static int compare_written(const void *a, const void *b) {
   return x->element < y->element ? -1 : x->element > y->element;
 }
 
+/* Ragged rows: each element is in one of them, and which one does not matter. */
 static void unravel(const sct_spec *spec, const int64_t *extent, int64_t linear, int64_t *idx) {
   for (int d = spec->n_dims - 1; d >= 0; d--) {
-    idx[d] = linear % extent[d];
-    linear /= extent[d];
+    idx[d] = sct_spec_multiplies(spec, d) ? linear % extent[d] : 0;
+    linear /= sct_spec_multiplies(spec, d) ? extent[d] : 1;
   }
 }
 
@@ -396,7 +394,7 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
   for (int k = 0; k < spec->n_extents; k++) {
     const bool once = k < spec->n_dims && spec->reduced[k] && op->per_row;
     extent[k] = once ? 1 : small[k % SCT_COUNT(small)];
-    n *= k < spec->n_dims ? extent[k] : 1;
+    n *= k < spec->n_dims && sct_spec_multiplies(spec, k) ? extent[k] : 1;
   }
   written *all = sct_alloc(sizeof(*all) * (size_t)n);
   sct_status status = SCT_OK;

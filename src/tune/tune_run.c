@@ -7,7 +7,7 @@
 static int64_t elements_at(const sct_spec *spec, const int64_t *extent) {
   int64_t n = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    n *= extent[d];
+    n *= sct_spec_multiplies(spec, d) ? extent[d] : 1;
   }
   return n;
 }

@@ -1,6 +1,6 @@
 // $(name).h - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(name).h
 //
-// For every $(index) in $(join(dims, "[0, n_%s)", " x ")):
+// For every $(index) in $(join(index_ranges, "%s", " x ")):
 //% for _, line in ipairs(body) do
 //   $(line)
 //% end
@@ -26,6 +26,9 @@
 //%   end
 //%   if o.is_inout then
 //   $(blank)       updated in place
+//%   end
+//%   if o.offsets then
+//   $(blank)       where rows of $(ragged) begin: 0 first, n_$(ragged) last, none below the one before
 //%   end
 //%   if o.keeps then
 //   $(blank)       elements that keep() names stay as they were

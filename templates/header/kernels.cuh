@@ -60,6 +60,7 @@ struct call {
 // The extents of a call, those of the index space first.
 constexpr int kExtents = $(n_extents), kDims = $(n_dims);
 constexpr bool kReduced[kDims] = {$(join(reduced))};  // outputs have elements even where it is 0
+constexpr int kRows = $(rows);  // the dimension of rows with different lengths, which share elements; -1: none
 struct extents {
   long long n[kExtents];
 };
@@ -125,7 +126,7 @@ inline bool overlap(const call &c) {
 inline const char *bad_pointer(const call &c, bool empty) {
   (void)empty;
 //% for _, o in ipairs(operands) do
-//%   if o.is_output then
+//%   if o.never_null then
   if (c.$(o.name) == nullptr) return "invalid value: $(o.name) is null";
 //%   else
   if (c.$(o.name) == nullptr && !empty) return "invalid value: $(o.name) is null";

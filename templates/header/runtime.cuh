@@ -159,7 +159,7 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
     large = large || e.n[k] > kMost;
   }
   for (int d = 0; d < kDims; d++) {
-    elements *= double(e.n[d]);
+    elements *= d == kRows ? 1.0 : double(e.n[d]);
     empty = empty || (e.n[d] == 0 && !kReduced[d]);
   }
 //% if #starts > 0 then

@@ -170,7 +170,7 @@ static void names_are_names(void **state) {
 
 static void expressions_only_compute(void **state) {
   (void)state;
-  emit_extent extents[] = {{"row", true, false}, {"col", true, false}};
+  emit_extent extents[] = {{.name = "row", .is_dim = true}, {.name = "col", .is_dim = true}};
   const emit_signature sig = {.n_extents = 2, .extents = extents};
   static const char *const good[] = {
       "(n_row + 31) / 32 * ((n_col + 31) / 32)",

@@ -51,8 +51,8 @@ direct(const float *__restrict__ x, signed char *__restrict__ q, float *__restri
   constexpr int kLanes = 1; // rows of a block, side by side
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
   const long long row_index = blockIdx.x * (long long)kLanes + lane;
-  const long long n_elements = row_index < n_row ? n_col : 0;
   const long long row = row_index;
+  const long long n_elements = row_index < n_row ? n_col : 0;
 
   partial_1 found_1 = identity_1();
   for (long long place = group; place < n_elements; place += kThreads / kLanes) {

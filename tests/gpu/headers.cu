@@ -1127,6 +1127,61 @@ CASE(sum_all_f32) {
 }
 #endif
 
+// Rows of 0 to many elements: `rows` of them, which have `elements` in all. Each begins where a random number says; a third of
+// the rows are empty, or all but one.
+inline std::vector<int> random_offsets(long long rows, long long elements, uint64_t seed) {
+  std::vector<int> offsets(rows + 1);
+  const bool one = mix(seed) % 4 == 0;
+  for (long long r = 1; r < rows; r++) offsets[r] = one ? (int)(mix(seed) % 2 * elements) : (int)(mix(seed * 31 + r / 3 * 2 + r % 3 / 2) % (elements + 1));
+  if (rows > 0) offsets[rows] = (int)elements;
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+#ifdef KERNEL_segment_sum
+CASE(segment_sum) {
+  run_2d(
+      "segment_sum", 4, 1 << 20,
+      [](long long rows, long long elements, std::vector<Bytes> &in, Bytes &want) {
+        if (rows == 0) elements = 0;
+        const std::vector<int> offsets = random_offsets(rows, elements, rows + elements);
+        const std::vector<float> a = small_values(elements, 41);
+        std::vector<float> total(rows);
+        for (long long r = 0; r < rows; r++) {
+          for (int k = offsets[r]; k < offsets[r + 1]; k++) total[r] += a[k];
+        }
+        in = {bytes_of(offsets), bytes_of(a)};
+        want = bytes_of(total);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
+        return segment_sum(in[0], in[1], out, rows, rows == 0 ? 0 : elements, workspace(segment_sum_workspace_bytes()), 0);
+      });
+}
+#endif
+
+#ifdef KERNEL_csr_spmv
+CASE(csr_spmv) {
+  run_2d(
+      "csr_spmv", 4, 1 << 20,
+      [](long long rows, long long elements, std::vector<Bytes> &in, Bytes &want) {
+        if (rows == 0) elements = 0;
+        const std::vector<int> offsets = random_offsets(rows, elements, 3 * rows + elements);
+        const std::vector<float> v = small_values(elements, 42), x = small_values(777, 43);
+        std::vector<int> col(elements);
+        std::vector<float> y(rows);
+        for (long long k = 0; k < elements; k++) col[k] = (int)(mix(44000003 + k) % 777);
+        for (long long r = 0; r < rows; r++) {
+          for (int k = offsets[r]; k < offsets[r + 1]; k++) y[r] += v[k] * x[col[k]];
+        }
+        in = {bytes_of(offsets), bytes_of(col), bytes_of(v), bytes_of(x)};
+        want = bytes_of(y);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
+        return csr_spmv(in[0], in[1], in[2], in[3], out, rows, rows == 0 ? 0 : elements, 777, workspace(csr_spmv_workspace_bytes()), 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_softmax
 CASE(softmax) {
   run_rows("softmax", false, 0, softmax_row,

@@ -130,6 +130,11 @@ static double count(const work *w, const picked *p, const sct_size *size, int64_
   return 1e-9 * (double)(cpu_ns() - start);
 }
 
+/* Where a few rows have most elements, what blocks do is told by none but those that have them. */
+static bool is_skewed(const sct_spec *spec, const sct_size *size) {
+  return sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] == SCT_FILL_POWER;
+}
+
 static void compare_at(work *w, const picked *p, const sct_size *size) {
   sct_counters few, many;
   if (w->ptx != p->compiled.ptx) {
@@ -177,7 +182,8 @@ static void counts_are_the_same(void **state) {
   sct_sampler_new(&w.sampler, &w.f.spec, &w.f.device, SEED, 0);
   for (int k = 0; k < n; k++) {
     for (int z = 0; z < w.f.spec.n_sizes; z++) {
-      if (sct_codegen_fits(&w.f.spec, &list[k].code, &w.f.spec.sizes[z])) {
+      if (sct_codegen_fits(&w.f.spec, &list[k].code, &w.f.spec.sizes[z]) &&
+          !is_skewed(&w.f.spec, &w.f.spec.sizes[z])) {
         compare_at(&w, &list[k], &w.f.spec.sizes[z]);
       }
     }

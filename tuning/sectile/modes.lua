@@ -99,10 +99,12 @@ local function start(k, refused)
   }
   for d, name in ipairs(k.dims) do
     local taps = tapped(k, d)
+    local ragged = k.ragged and (d == k.ragged.dim and "dim" or d == k.ragged.row and "row")
     s.place[d] = k.index[d]
     s.modes[d] = {
       name = name, index = k.index[d], extent = k.extents[d], from = { name },
-      reduced = k.reduced[d], alone = taps or reads.named(k.body, name), tapped = taps,
+      reduced = k.reduced[d], alone = taps or ragged or reads.named(k.body, name),
+      tapped = taps or ragged, ragged = ragged,
     }
   end
   for n, op in ipairs(k.operands) do
@@ -533,6 +535,12 @@ local function build(s)
   for d, mode in ipairs(s.modes) do
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
     view.reduced[d], view.from[d] = mode.reduced, mode.from
+  end
+  if k.ragged then
+    view.ragged = kit.copy(k.ragged)
+    for d, mode in ipairs(s.modes) do
+      view.ragged[mode.ragged or "other"] = d
+    end
   end
   view.sizes, view.requires, view.multiples = sizes_of(s), s.requires, s.multiples
   view.user, view.place = k, s.place

@@ -25,7 +25,8 @@ M["s.array"] = {
   { "border", "string", "what taps find outside: `clamp`, `zero`, `wrap`; default `none`: they "
     .. "stay inside" },
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
-    .. "`permuted`, `random` or `constant` (all the same)" },
+    .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
+    .. "`uniform` or `power`" },
   { "reduce", "string", "of an output that lacks some of the kernel's dimensions: `sum`, `max` or "
     .. "`min` of what the body gives for them" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
@@ -44,6 +45,8 @@ M["s.kernel"] = {
   { "steps", "table", "instead of a body: list of `{ reduce = { name = how }, body = ... }`, which "
     .. "reduce rows to values, and of `{ body = ... }`, which use them" },
   { "over", "table|string", "the dimensions of a row that steps reduce; default: the last" },
+  { "ragged", "table", "rows of different lengths: `{ k = \"ptr\" }` says that the elements of a "
+    .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
     .. "its field; default 0: results agree bit for bit" },

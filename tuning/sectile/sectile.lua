@@ -195,7 +195,7 @@ local function texts(value, what, place)
 end
 
 local WORDS = {
-  fill = { "identity", "permuted", "random", "constant" },
+  fill = { "identity", "permuted", "random", "constant", "uniform", "power" },
   reduce = { "sum", "max", "min" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
   border = { "none", "clamp", "zero", "wrap" },
@@ -454,8 +454,23 @@ local function check_bodies(options, place)
   end
 end
 
+-- { k = "ptr" } as a dimension and the array of its offsets.
+local function copy_ragged(ragged, place)
+  check.plain(ragged, "ragged", place)
+  local out, n = {}, 0
+  for dim, offsets in pairs(ragged) do
+    out, n = { dim = dim, offsets = offsets }, n + 1
+  end
+  if n ~= 1 or type(out.dim) ~= "string" or type(out.offsets) ~= "string" then
+    check.fail_key(place, "ragged", "ragged names one dimension and the array of its offsets, as "
+      .. "in ragged = { k = \"ptr\" }")
+  end
+  return out
+end
+
 --- A kernel: what a spec script returns.
----@param options table name, dims, scalars, inputs, outputs, body, steps, over, sizes, tolerance
+---@param options table name, dims, ragged, scalars, inputs, outputs, body, steps, over, sizes,
+--- tolerance
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -479,6 +494,7 @@ function M.kernel(options)
     outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims),
     body = options.body or "", sizes = copy_sizes(options.sizes, place),
     steps = options.steps and copy_steps(options.steps, inputs, place),
+    ragged = options.ragged and copy_ragged(options.ragged, place),
     over = options.over and texts(options.over, "over", place),
     tolerance = options.tolerance,
   }

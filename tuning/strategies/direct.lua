@@ -57,12 +57,13 @@ end
 -- Declares the values of all inputs, those of index arrays first, and of the outputs; for a step
 -- those that it reads and gives.
 local function declare_values(p, step)
-  local g, lines = p.g, {}
+  local g, lines, offsets = p.g, {}, p.k.ragged and p.k.ragged.offsets
   for _, op in ipairs(g.inputs) do
     local kept = op.old_of and not g.ops[op.old_of].is_inout -- is not stored, so not read either
     if op.is_index then
-      lines[#lines + 1] = string.format("const long long %s = %s;", value_name(p, op.name),
-        load_text(p, op, 1, op.offset))
+      local read = op.number ~= offsets or g.in_body[op.name]
+      lines[#lines + 1] = read and string.format("const long long %s = %s;",
+        value_name(p, op.name), load_text(p, op, 1, op.offset)) or nil
     else
       for _, read in ipairs(kept and {} or step and step.reads[op.number] or op.reads) do
         lines[#lines + 1] = declare_read(p, op, read)
@@ -125,6 +126,51 @@ local function start_plan(k, c)
   return p
 end
 
+-- ---- ragged rows ----
+
+-- The modes that elements are counted by: not those of ragged rows, which share them.
+local function counted(p)
+  local ragged, list = p.k.ragged, {}
+  for d = 1, #p.dims do
+    list[#list + 1] = not (ragged and d == ragged.row) and d or nil
+  end
+  return list
+end
+
+-- Finds the row of an element of all rows, of which the index is known.
+local function find_row(p)
+  local ragged = p.k.ragged
+  return not ragged and "" or string.format("const long long %s = row_of(%s, %s, %s);",
+    p.index[ragged.row], p.g.ops[ragged.offsets].pointer, p.g:text(p.k.extents[ragged.row]),
+    p.index[ragged.dim])
+end
+
+-- Sets p.n_reduced, how many elements an output has; p.range, which declares where they begin if
+-- rows are ragged and this one exists; p.element, which declares the index of the one at `place`.
+local function plan_range(p)
+  local k, g = p.k, p.g
+  if not k.ragged then
+    p.n_reduced = g:text(reduce.count(k, p.reduced))
+    p.range = function() return "" end
+    p.element = function(place) return p.unravel(p.reduced, place) end
+    return
+  end
+  local first, offsets = g:name("first"), g.ops[k.ragged.offsets]
+  local row, mode = k.index[k.ragged.row], p.index[k.ragged.row]
+  p.n_reduced = g:name("n_in_row")
+  local function offset(after)
+    return g:place(offsets, 1, { row, cuda.var(mode) + after })
+  end
+  p.range = function(exists)
+    local line = "const long long %s = %s ? %s : 0;"
+    return kit.concat { string.format(line, first, exists, offset(0)),
+      string.format(line, p.n_reduced, exists, offset(1) .. " - " .. first) }
+  end
+  p.element = function(place)
+    return string.format("const long long %s = %s + %s;", p.index[k.ragged.dim], first, place)
+  end
+end
+
 -- ---- what ranks it before it is compiled ----
 
 -- The sectors that a warp's lanes touch, neighbours along mode `along`, in one access to field f.
@@ -136,7 +182,7 @@ end
 
 -- By operand; what an index array moves from lane to lane is left to the program's own estimate.
 local function traffic(p, along)
-  local list, elements = {}, reduce.count(p.k, p.dims)
+  local list, elements = {}, reduce.count(p.k, counted(p))
   for _, op in ipairs(p.g.ops) do
     local sectors, width = 0, 16
     for f, field in ipairs(op.record.fields) do
@@ -157,7 +203,9 @@ end
 
 local function plan_map(k, c)
   local p = start_plan(k, c)
-  local count = reduce.count(k, p.dims)
+  p.counted = counted(p)
+  p.find_row = find_row(p)
+  local count = reduce.count(k, p.counted)
   p.count, p.grid = p.g:text(count), kit.ceil_div(count, c.threads)
   p.traffic = traffic(p, #k.dims)
   p.doc = string.format("One thread an element of %s.", kit.concat(k.dims, ", "))
@@ -169,7 +217,10 @@ end
 -- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
 -- that it reads neighbours; but not where blocks would be fewer than a quarter of the
 -- multiprocessors.
-local function lanes_of(k)
+local function lanes_of(k, threads)
+  if k.ragged then
+    return threads -- a thread a row: most are short
+  end
   local few = k.reduced[#k.dims]
   for _, extents in ipairs(k.sizes) do
     local kept = 1
@@ -188,9 +239,10 @@ local function plan_reduction(k, c)
   local slots, bytes = reduce.slots(g)
   p.slots, p.definitions = slots, reduce.definitions(slots)
   p.kept, p.reduced = reduce.dims(k)
-  p.lanes = lanes_of(k)
+  p.lanes = lanes_of(k, c.threads)
   local kept = reduce.count(k, p.kept)
-  p.n_kept, p.n_reduced = g:text(kept), g:text(reduce.count(k, p.reduced))
+  p.n_kept = g:text(kept)
+  plan_range(p)
   p.partial = function()
     return reduce.members(p.slots, function(op) return p.values[op.name] end)
   end
@@ -200,7 +252,8 @@ local function plan_reduction(k, c)
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept, p.lanes)
-  p.doc = string.format("A block has %s; a thread takes every %d-th of what is reduced.",
+  p.doc = k.ragged and "A thread has a row." or string.format(
+    "A block has %s; a thread takes every %d-th of what is reduced.",
     p.lanes > 1 and p.lanes .. " neighbouring outputs" or "an output", c.threads // p.lanes)
   return g:plan(p)
 end
@@ -225,9 +278,10 @@ local function plan_steps(k, c)
   local p = start_plan(k, c)
   local g = p.g
   p.kept, p.reduced = reduce.dims(k)
-  p.lanes = lanes_of(k)
+  p.lanes = lanes_of(k, c.threads)
   local kept = reduce.count(k, p.kept)
-  p.n_kept, p.n_reduced = g:text(kept), g:text(reduce.count(k, p.reduced))
+  p.n_kept = g:text(kept)
+  plan_range(p)
   p.static_shared_bytes = 0
   for _, step in ipairs(g.steps) do
     if step.reduces then
@@ -246,7 +300,8 @@ local function plan_steps(k, c)
   end
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
-  p.doc = string.format("A block has %s; every step reads its elements again.",
+  p.doc = string.format("A %s has %s; every step reads its elements again.",
+    k.ragged and "thread" or "block", k.ragged and "a row" or
     p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row")
   return g:plan(p)
 end
@@ -263,7 +318,7 @@ local function threads(k)
     end
     most = math.max(most, count)
   end
-  for _, few in ipairs(by_rows and lanes_of(k) == 1 and { 128, 64, 32 } or {}) do
+  for _, few in ipairs(by_rows and lanes_of(k, 0) == 1 and { 128, 64, 32 } or {}) do
     if most <= few then
       list = { few, 256, 512, 1024 }
     end
@@ -281,6 +336,7 @@ return {
   reduces = true,
   steps = true,
   accumulates = true,
+  ragged = true,
   axes = function(k)
     return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
   end,

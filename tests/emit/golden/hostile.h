@@ -88,6 +88,7 @@ struct call {
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 2, kDims = 1;
 constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
+constexpr int kRows = -1;  // the dimension of rows with different lengths, which share elements; -1: none
 struct extents {
   long long n[kExtents];
 };
@@ -332,7 +333,7 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
     large = large || e.n[k] > kMost;
   }
   for (int d = 0; d < kDims; d++) {
-    elements *= double(e.n[d]);
+    elements *= d == kRows ? 1.0 : double(e.n[d]);
     empty = empty || (e.n[d] == 0 && !kReduced[d]);
   }
   if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
