@@ -101,35 +101,15 @@ static int read_device(lua_State *L) {
   lua_call(L, 2, 1);
   text_of(L, "name", d->name, sizeof(d->name));
   text_of(L, "coalescing", d->coalescing, sizeof(d->coalescing));
-  d->cc_major = (int)integer_of(L, "cc_major");
-  d->cc_minor = (int)integer_of(L, "cc_minor");
-  d->n_sms = (int)integer_of(L, "n_sms");
-  d->smem_sm_bytes = integer_of(L, "smem_sm_bytes");
-  d->smem_block_bytes = integer_of(L, "smem_block_bytes");
-  d->smem_block_optin_bytes = integer_of(L, "smem_block_optin_bytes");
-  d->smem_reserved_bytes = integer_of(L, "smem_reserved_bytes");
-  d->regs_sm = (int)integer_of(L, "regs_sm");
-  d->regs_thread = (int)integer_of(L, "regs_thread");
-  d->regs_unit = (int)integer_of(L, "regs_unit");
   d->regs_by_block = flag_of(L, "regs_by_block");
-  d->warp_unit = (int)integer_of(L, "warp_unit");
-  d->smem_unit = (int)integer_of(L, "smem_unit");
   d->counting_only = flag_of(L, "counting_only");
-  d->threads_sm = (int)integer_of(L, "threads_sm");
-  d->threads_block = (int)integer_of(L, "threads_block");
-  d->blocks_sm = (int)integer_of(L, "blocks_sm");
-  d->l2_bytes = integer_of(L, "l2_bytes");
-  d->peak_bytes_s = number_of(L, "peak_bytes_s");
-  d->copy_bytes_s = number_of(L, "copy_bytes_s");
-  d->inflight_bytes = integer_of(L, "inflight_bytes");
-  d->memory_bytes = integer_of(L, "memory_bytes");
-  d->clock_khz = (int)integer_of(L, "clock_khz");
-  d->l2_bytes_clk = (int)integer_of(L, "l2_bytes_clk");
+#define SCT_SMALL(name)  d->name = (int)integer_of(L, #name);
+#define SCT_NUMBER(name) d->name = integer_of(L, #name);
+#define SCT_RATE(name)   d->name = number_of(L, #name);
+#include "spec/spec_device.def"
   for (int p = 0; p < SCT_N_PIPES; p++) {
     d->pipe_clk[p] = (int)integer_of(L, pipe_keys[p]);
   }
-  d->latency_cycles = (int)integer_of(L, "latency_cycles");
-  d->launch_ns = number_of(L, "launch_ns");
   d->is_virtual = true;
   return 0;
 }

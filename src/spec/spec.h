@@ -393,32 +393,22 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent);
 /* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for
  * virtual:NAME. Limits are per the CUDA programming guide's compute-capability table. */
 typedef struct sct_device_desc {
-  char name[96]; /* "NVIDIA H200" */
-  char id[24];   /* "cuda:0" or "virtual:h200" */
-  char uuid[48]; /* "GPU-..." or "" for a virtual device */
-  int cc_major, cc_minor;
-  int n_sms;
-  int64_t smem_sm_bytes, smem_block_bytes, smem_block_optin_bytes, smem_reserved_bytes;
-  int smem_unit;                       /* allocation unit in bytes; 0: by cc_major */
-  int regs_sm, regs_thread, regs_unit; /* regs_unit: allocation unit per warp */
-  int warp_unit;      /* warps have registers in multiples of this; 0: 4, the sub-partitions */
-  bool regs_by_block; /* regs_unit is of a block (CC 1.x) */
-  int threads_sm, threads_block, blocks_sm;
-  int64_t l2_bytes;
-  double peak_bytes_s;    /* DRAM peak from clock and bus width, or the data sheet's */
-  double copy_bytes_s;    /* measured copy ceiling where known, else 0 */
-  int64_t inflight_bytes; /* bytes in flight an SM needs to saturate memory, 0 unknown */
-  int64_t memory_bytes;
-  int clock_khz;
-  /* what a predicted time needs; 0: unknown, and nothing is predicted */
-  int l2_bytes_clk;          /* between all SMs and L2, a cycle */
-  int pipe_clk[SCT_N_PIPES]; /* results of an SM a cycle, by pipe */
-  int latency_cycles;        /* of a lone load from DRAM */
-  double launch_ns;          /* an empty kernel between two events */
-  char driver[32];           /* "580.159.04" or "" */
-  bool is_virtual;
-  bool counting_only; /* a description that no toolkit compiles for */
+  char name[96];      /* "NVIDIA H200" */
+  char id[24];        /* "cuda:0" or "virtual:h200" */
+  char uuid[48];      /* "GPU-..." or "" for a virtual device */
+  char driver[32];    /* "580.159.04" or "" */
   char coalescing[8]; /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
+  bool is_virtual;
+  bool counting_only;        /* a description that no toolkit compiles for */
+  bool regs_by_block;        /* regs_unit is of a block (CC 1.x) */
+  int pipe_clk[SCT_N_PIPES]; /* results of an SM a cycle, by pipe; 0: unknown */
+#define SCT_SMALL(name)  int name;
+#define SCT_NUMBER(name) int64_t name;
+#define SCT_RATE(name)   double name;
+#include "spec_device.def"
+#undef SCT_SMALL
+#undef SCT_NUMBER
+#undef SCT_RATE
 } sct_device_desc;
 
 #endif

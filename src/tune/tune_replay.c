@@ -122,17 +122,12 @@ static void describe(sct_device_desc *d, const sct_row_device *row, const char *
   d->cc_major = row->cc_major;
   d->cc_minor = row->cc_minor;
   d->n_sms = n_sms;
-  d->smem_sm_bytes = integer_of(doc, "smem_sm_bytes", d->smem_sm_bytes);
-  d->smem_block_bytes = integer_of(doc, "smem_block_bytes", d->smem_block_bytes);
-  d->smem_block_optin_bytes = integer_of(doc, "smem_block_optin_bytes", d->smem_block_optin_bytes);
-  d->regs_sm = (int)integer_of(doc, "regs_sm", d->regs_sm);
-  d->threads_sm = (int)integer_of(doc, "threads_sm", d->threads_sm);
-  d->blocks_sm = (int)integer_of(doc, "blocks_sm", d->blocks_sm);
-  d->l2_bytes = integer_of(doc, "l2_bytes", d->l2_bytes);
-  d->peak_bytes_s = json_number_value(json_object_get(doc, "peak_bytes_s"));
-  d->copy_bytes_s = json_number_value(json_object_get(doc, "copy_bytes_s"));
-  d->memory_bytes = integer_of(doc, "memory_bytes", d->memory_bytes);
-  d->clock_khz = (int)integer_of(doc, "clock_khz", d->clock_khz);
+#define SCT_SMALL(name)  d->name = (int)integer_of(doc, #name, d->name);
+#define SCT_NUMBER(name) d->name = integer_of(doc, #name, d->name);
+#define SCT_RATE(name)   d->name = json_number_value(json_object_get(doc, #name));
+#define SCT_KEPT_IN_STORE
+#include "spec/spec_device.def"
+#undef SCT_KEPT_IN_STORE
   json_decref(doc);
 }
 

@@ -73,14 +73,13 @@ static char *compact(json_t *doc) {
 }
 
 static char *describe(const sct_device_desc *d) {
-  json_t *doc =
-      json_pack("{s:s, s:i, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:f, s:f, s:I, s:i}", "name",
-                d->name, "n_sms", d->n_sms, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
-                "smem_block_bytes", (json_int_t)d->smem_block_bytes, "smem_block_optin_bytes",
-                (json_int_t)d->smem_block_optin_bytes, "regs_sm", d->regs_sm, "threads_sm",
-                d->threads_sm, "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes,
-                "peak_bytes_s", d->peak_bytes_s, "copy_bytes_s", d->copy_bytes_s, "memory_bytes",
-                (json_int_t)d->memory_bytes, "clock_khz", d->clock_khz);
+  json_t *doc = json_pack("{s:s}", "name", d->name);
+#define SCT_SMALL(name)  json_object_set_new(doc, #name, json_integer(d->name));
+#define SCT_NUMBER(name) SCT_SMALL(name)
+#define SCT_RATE(name)   json_object_set_new(doc, #name, json_real(d->name));
+#define SCT_KEPT_IN_STORE
+#include "spec/spec_device.def"
+#undef SCT_KEPT_IN_STORE
   return compact(doc);
 }
 
@@ -157,18 +156,9 @@ static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
   for (int k = 0; k < n; k++) {
     const sct_row_run *known = &rows[k];
     if (known->id == run->id) {
-      run->ceiling_bytes_s = r->opts->again ? 0 : known->ceiling_bytes_s;
-      run->noise = known->noise;
-      run->n_candidates = known->n_candidates;
-      run->n_verified = known->n_verified;
-      run->n_failed = known->n_failed;
-      run->n_tied = known->n_tied;
-      run->winner = known->winner;
-      run->naive = known->naive;
-      run->raced = known->raced;
-      run->started = known->started;
-      run->finished = known->finished;
-      run->conditions = known->conditions;
+      const double ceiling_bytes_s = r->opts->again ? 0 : known->ceiling_bytes_s;
+      *run = *known;
+      run->ceiling_bytes_s = ceiling_bytes_s;
     }
   }
   return SCT_OK;
@@ -520,7 +510,6 @@ sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
   return SCT_OK;
 }
 
-/* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 /* The winner in the store is none of this session's candidates: the best of those is reported, and
  * what stays. */
 static sct_status report_kept(tune_record *r, int size, sct_error *err) {
@@ -530,6 +519,7 @@ static sct_status report_kept(tune_record *r, int size, sct_error *err) {
   return sct_tune_find_kept(r, size, err);
 }
 
+/* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
   const sct_spec *spec = &r->table->plan->spec;
   for (int z = 0; z < spec->n_sizes; z++) {
