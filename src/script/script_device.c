@@ -56,27 +56,6 @@ static sct_status unknown_device(const char *name, sct_error *err) {
 
 /* ---- reading ---- */
 
-static int64_t integer_of(lua_State *L, const char *key) {
-  lua_getfield(L, -1, key);
-  const int64_t value = lua_tointeger(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-static double number_of(lua_State *L, const char *key) {
-  lua_getfield(L, -1, key);
-  const double value = lua_tonumber(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
-static bool flag_of(lua_State *L, const char *key) {
-  lua_getfield(L, -1, key);
-  const bool value = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return value;
-}
-
 static void text_of(lua_State *L, const char *key, char *out, size_t n) {
   lua_getfield(L, -1, key);
   snprintf(out, n, "%s", lua_tostring(L, -1));
@@ -101,14 +80,14 @@ static int read_device(lua_State *L) {
   lua_call(L, 2, 1);
   text_of(L, "name", d->name, sizeof(d->name));
   text_of(L, "coalescing", d->coalescing, sizeof(d->coalescing));
-  d->regs_by_block = flag_of(L, "regs_by_block");
-  d->counting_only = flag_of(L, "counting_only");
-#define SCT_SMALL(name)  d->name = (int)integer_of(L, #name);
-#define SCT_NUMBER(name) d->name = integer_of(L, #name);
-#define SCT_RATE(name)   d->name = number_of(L, #name);
+  d->regs_by_block = sct_script_field_flag(L, -1, "regs_by_block");
+  d->counting_only = sct_script_field_flag(L, -1, "counting_only");
+#define SCT_SMALL(name)  d->name = (int)sct_script_field_integer(L, -1, #name);
+#define SCT_NUMBER(name) d->name = sct_script_field_integer(L, -1, #name);
+#define SCT_RATE(name)   d->name = sct_script_field_number(L, -1, #name);
 #include "spec/spec_device.def"
   for (int p = 0; p < SCT_N_PIPES; p++) {
-    d->pipe_clk[p] = (int)integer_of(L, pipe_keys[p]);
+    d->pipe_clk[p] = (int)sct_script_field_integer(L, -1, pipe_keys[p]);
   }
   d->is_virtual = true;
   return 0;
@@ -118,9 +97,7 @@ static sct_status run_device(device_loader *loader, sct_error *err) {
   sct_sandbox sb;
   SCT_TRY(sct_sandbox_init(&sb, NULL, err));
   sct_status status = sct_sandbox_load_asset(&sb, loader->asset, err);
-  if (status == SCT_OK) {
-    status = sct_sandbox_call(&sb, 0, 1, err);
-  }
+  SCT_THEN(sct_sandbox_call(&sb, 0, 1, err));
   if (status == SCT_OK) {
     lua_pushcfunction(sb.L, read_device);
     lua_pushlightuserdata(sb.L, loader);

@@ -171,9 +171,8 @@ static void read_layout(lua_State *L, sct_spec *spec, const sct_operand *op, int
   lua_getfield(L, read, "desc");
   layout->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
   layout->doc = sct_script_field_string(L, spec, lua_gettop(L), "doc");
-  lua_getfield(L, -1, "owns_gaps");
-  layout->owns_gaps = lua_toboolean(L, -1);
-  lua_pop(L, 3);
+  layout->owns_gaps = sct_script_field_flag(L, -1, "owns_gaps");
+  lua_pop(L, 2);
 }
 
 static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_operand *op) {

@@ -37,6 +37,11 @@ sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) 
 sct_status sct_script_read_below(sct_str *out, const char *root, const char *what, const char *name,
                                  bool *found, sct_error *err) SCT_MUST_USE;
 
+/* Field `key` of the table at `table`; 0, false for what is none. */
+int64_t sct_script_field_integer(lua_State *L, int table, const char *key);
+double sct_script_field_number(lua_State *L, int table, const char *key);
+bool sct_script_field_flag(lua_State *L, int table, const char *key);
+
 /* Pushes the list of the keys of the table at `table`: numbers, strings, booleans, each sorted.
  * Raises if more than one is something else. */
 void sct_script_push_sorted_keys(lua_State *L, int table);

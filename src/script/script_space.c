@@ -203,19 +203,24 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
   lua_pop(L, 1);
 }
 
+/* Pushes entry k of the list at the top, and its first and second. false: it is no pair that begins
+ * with a text. */
+static bool push_pair(lua_State *L, int k) {
+  if (lua_geti(L, -1, k) != LUA_TTABLE) {
+    return false;
+  }
+  const bool is_named = lua_geti(L, -1, 1) == LUA_TSTRING;
+  lua_geti(L, -2, 2);
+  return is_named;
+}
+
 /* facts: a list of { name, integer }, so that their order is fixed. */
 static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   push_field(L, s, "facts", view);
   const int n = list_length(L, strategy->file, "facts");
   strategy->facts = sct_arena_alloc(&r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
-    lua_geti(L, -1, k + 1);
-    if (!lua_istable(L, -1)) {
-      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
-    }
-    lua_geti(L, -1, 1);
-    lua_geti(L, -2, 2);
-    if (lua_type(L, -2) != LUA_TSTRING || !lua_isinteger(L, -1)) {
+    if (!push_pair(L, k + 1) || !lua_isinteger(L, -1)) {
       sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
     }
     strategy->facts[k].name = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -2));
@@ -231,14 +236,7 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) 
   lua_getfield(L, s, "applies");
   const int n = list_length(L, file, "applies");
   for (int k = 1; k <= n && !reason; k++) {
-    lua_geti(L, -1, k);
-    if (!lua_istable(L, -1)) {
-      sct_script_raise_at(L, file, 1,
-                          "an entry of 'applies' is { condition in words, function(k) }");
-    }
-    lua_geti(L, -1, 1);
-    lua_geti(L, -2, 2);
-    if (lua_type(L, -2) != LUA_TSTRING || !lua_isfunction(L, -1)) {
+    if (!push_pair(L, k) || !lua_isfunction(L, -1)) {
       sct_script_raise_at(L, file, 1,
                           "an entry of 'applies' is { condition in words, function(k) }");
     }
@@ -270,10 +268,8 @@ static const char *taps_unknown(lua_State *L, const sct_spec *spec, int s) {
   for (int k = 0; k < spec->n_operands; k++) {
     any = any || spec->operands[k].n_taps > 0;
   }
-  lua_getfield(L, s, "taps");
-  const bool known = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return any && !known ? "every array is read at one place (no taps)" : NULL;
+  return any && !sct_script_field_flag(L, s, "taps") ? "every array is read at one place (no taps)"
+                                                     : NULL;
 }
 
 const char *sct_script_splits(lua_State *L, int s) {
@@ -345,25 +341,17 @@ static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
   }
 }
 
-/* Does the strategy at index s say that it knows kernels of a kind? */
-static bool knows(lua_State *L, int s, const char *kind) {
-  lua_getfield(L, s, kind);
-  const bool does = lua_toboolean(L, -1);
-  lua_pop(L, 1);
-  return does;
-}
-
 /* What the strategy at index s is at strategy->sizes. */
 static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy) {
   const int top = lua_gettop(L);
   const char *reason = NULL;
-  if (sct_spec_is_ragged(r->script->spec) && !knows(L, s, "ragged")) {
+  if (sct_spec_is_ragged(r->script->spec) && !sct_script_field_flag(L, s, "ragged")) {
     reason = "rows have different lengths";
-  } else if (r->script->spec->reduces && !knows(L, s, "reduces")) {
+  } else if (r->script->spec->reduces && !sct_script_field_flag(L, s, "reduces")) {
     reason = "every element has a place of its own in the outputs";
-  } else if (r->script->spec->n_steps > 0 && !knows(L, s, "steps")) {
+  } else if (r->script->spec->n_steps > 0 && !sct_script_field_flag(L, s, "steps")) {
     reason = "the kernel has a body, not steps";
-  } else if (sct_spec_accumulates(r->script->spec) && !knows(L, s, "accumulates")) {
+  } else if (sct_spec_accumulates(r->script->spec) && !sct_script_field_flag(L, s, "accumulates")) {
     reason = "no output is accumulated";
   } else {
     reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);

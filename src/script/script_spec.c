@@ -23,11 +23,45 @@ static const char **string_list(lua_State *L, sct_spec *spec, int table, const c
   return list;
 }
 
+/* The same of integers; all 0. */
+static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char *key, int n) {
+  int64_t *list = SCT_ARENA_NEW(&spec->arena, int64_t, n);
+  n = sct_script_list_length(L, table, key) > 0 ? n : 0;
+  for (int k = 0; k < n; k++) {
+    sct_script_push_item(L, table, key, k);
+    list[k] = lua_tointeger(L, -1);
+    lua_pop(L, 1);
+  }
+  return list;
+}
+
+/* sectile.lua has checked the word; left alone where there is none. */
+static void read_reduce(lua_State *L, int table, sct_reduce *out) {
+  lua_getfield(L, table, "reduce");
+  if (lua_isstring(L, -1)) {
+    sct_reduce_find(out, lua_tostring(L, -1));
+  }
+  lua_pop(L, 1);
+}
+
+/* Of the text at the top, which it pops. */
 static sct_type read_type(lua_State *L) {
   sct_type type = SCT_TYPE_I8;
   sct_type_find(&type, lua_tostring(L, -1)); /* check.lua has seen to it that the name is known */
   lua_pop(L, 1);
   return type;
+}
+
+/* Item k of a list of { name, type }; returns the name. */
+static const char *read_named(lua_State *L, sct_spec *spec, int table, const char *list, int k,
+                              sct_type *type) {
+  sct_script_push_item(L, table, list, k);
+  lua_rawgeti(L, -1, 2);
+  *type = read_type(L);
+  lua_rawgeti(L, -1, 1);
+  const char *name = sct_script_take_string(L, spec);
+  lua_pop(L, 1);
+  return name;
 }
 
 static void read_record(lua_State *L, sct_script_loader *ld, int table, sct_record *record) {
@@ -36,16 +70,9 @@ static void read_record(lua_State *L, sct_script_loader *ld, int table, sct_reco
   record->n_fields = sct_script_list_length(L, table, "fields");
   record->fields = SCT_ARENA_NEW(&spec->arena, sct_field, record->n_fields);
   for (int k = 0; k < record->n_fields; k++) {
-    sct_script_push_item(L, table, "fields", k);
-    lua_rawgeti(L, -1, 1);
-    record->fields[k].name = sct_script_take_string(L, spec);
-    lua_rawgeti(L, -1, 2);
-    record->fields[k].type = read_type(L);
-    lua_pop(L, 1);
+    record->fields[k].name = read_named(L, spec, table, "fields", k, &record->fields[k].type);
   }
-  lua_getfield(L, table, "packed");
-  record->packed = lua_toboolean(L, -1);
-  lua_pop(L, 1);
+  record->packed = sct_script_field_flag(L, table, "packed");
   const char *file = NULL;
   int line = 0;
   sct_script_read_place(L, spec, table, &file, &line);
@@ -63,12 +90,7 @@ static void read_taps(lua_State *L, sct_spec *spec, int table, sct_operand *op) 
     sct_tap *tap = &op->taps[k];
     sct_script_push_item(L, table, "taps", k);
     tap->name = sct_script_field_string(L, spec, lua_gettop(L), "name");
-    tap->delta = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims);
-    for (int d = 0; d < op->n_dims; d++) {
-      sct_script_push_item(L, lua_gettop(L), "delta", d);
-      tap->delta[d] = lua_tointeger(L, -1);
-      lua_pop(L, 1);
-    }
+    tap->delta = integer_list(L, spec, lua_gettop(L), "delta", op->n_dims);
     lua_pop(L, 1);
   }
   const char *border = sct_script_field_string(L, spec, table, "border");
@@ -82,32 +104,22 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   sct_spec *spec = ld->spec;
   op->name = sct_script_field_string(L, spec, table, "name");
   op->is_output = is_output;
-  lua_getfield(L, table, "inout");
-  op->is_inout = lua_toboolean(L, -1);
-  lua_pop(L, 1);
+  op->is_inout = sct_script_field_flag(L, table, "inout");
   sct_script_read_place(L, spec, table, &op->file, &op->line);
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
   lua_pop(L, 1);
-  lua_getfield(L, table, "reduce");
-  if (lua_isstring(L, -1)) {
-    sct_reduce_find(&op->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
-  }
+  read_reduce(L, table, &op->reduce);
   lua_getfield(L, table, "accumulate");
   if (lua_isstring(L, -1)) {
     sct_accumulate_find(&op->accumulate, lua_tostring(L, -1)); /* checked by sectile.lua */
   }
-  lua_pop(L, 2);
+  lua_pop(L, 1);
   op->n_dims = sct_script_list_length(L, table, "dims");
   op->dims = string_list(L, spec, table, "dims", op->n_dims);
   op->at_text = string_list(L, spec, table, "at", op->n_dims);
   op->extent_text = string_list(L, spec, table, "extents", op->n_dims);
-  op->pad = SCT_ARENA_NEW(&spec->arena, int64_t, op->n_dims);
-  for (int d = 0; d < op->n_dims && sct_script_list_length(L, table, "pad") > 0; d++) {
-    sct_script_push_item(L, table, "pad", d);
-    op->pad[d] = lua_tointeger(L, -1);
-    lua_pop(L, 1);
-  }
+  op->pad = integer_list(L, spec, table, "pad", op->n_dims);
   read_taps(L, spec, table, op);
 }
 
@@ -180,11 +192,8 @@ static void read_values(lua_State *L, sct_spec *spec, int table, int step) {
     value->step = step;
     lua_getfield(L, at, "type");
     value->type = read_type(L);
-    lua_getfield(L, at, "reduce");
-    if (lua_isstring(L, -1)) {
-      sct_reduce_find(&value->reduce, lua_tostring(L, -1)); /* checked by sectile.lua */
-    }
-    lua_settop(L, at - 1);
+    read_reduce(L, at, &value->reduce);
+    lua_pop(L, 1);
   }
 }
 
@@ -200,13 +209,12 @@ static void read_steps(lua_State *L, sct_script_loader *ld, int kernel) {
     sct_script_push_item(L, kernel, "steps", k);
     const int table = lua_gettop(L);
     const body_place place = read_body(L, ld, table, &from);
-    lua_getfield(L, table, "reduces");
     spec->steps[k] = (sct_step){.body = place.text,
                                 .body_line = place.line,
                                 .body_in_file = place.in_file,
-                                .reduces = lua_toboolean(L, -1)};
+                                .reduces = sct_script_field_flag(L, table, "reduces")};
     read_values(L, spec, table, k);
-    lua_settop(L, table - 1);
+    lua_pop(L, 1);
   }
 }
 
@@ -229,12 +237,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->n_scalars = sct_script_list_length(L, kernel, "scalars");
   spec->scalars = SCT_ARENA_NEW(&spec->arena, sct_scalar, spec->n_scalars);
   for (int k = 0; k < spec->n_scalars; k++) {
-    sct_script_push_item(L, kernel, "scalars", k);
-    lua_rawgeti(L, -1, 1);
-    spec->scalars[k].name = sct_script_take_string(L, spec);
-    lua_rawgeti(L, -1, 2);
-    spec->scalars[k].type = read_type(L);
-    lua_pop(L, 1);
+    spec->scalars[k].name = read_named(L, spec, kernel, "scalars", k, &spec->scalars[k].type);
   }
   lua_getfield(L, kernel, "tolerance");
   spec->tolerance = lua_tonumber(L, -1);
@@ -513,9 +516,7 @@ sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err)
     status = sct_fail(err, SCT_ESPEC, "%s:1: error: the file holds a zero byte; it is no Lua text",
                       path);
   }
-  if (status == SCT_OK) {
-    status = sct_script_load_spec_text(out, path, sct_str_c(&text), err);
-  }
+  SCT_THEN(sct_script_load_spec_text(out, path, sct_str_c(&text), err));
   sct_str_free(&text);
   return status;
 }

@@ -27,6 +27,20 @@ int64_t sct_script_field_integer(lua_State *L, int table, const char *key) {
   return value;
 }
 
+double sct_script_field_number(lua_State *L, int table, const char *key) {
+  lua_getfield(L, table, key);
+  const double value = lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+bool sct_script_field_flag(lua_State *L, int table, const char *key) {
+  lua_getfield(L, table, key);
+  const bool value = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
 int sct_script_list_length(lua_State *L, int table, const char *key) {
   lua_getfield(L, table, key);
   const int n = lua_istable(L, -1) ? (int)lua_rawlen(L, -1) : 0;

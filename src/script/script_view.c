@@ -221,15 +221,27 @@ static void set_expr(lua_State *L, const char *key, sct_expr e) {
   lua_setfield(L, -2, key);
 }
 
-static void push_string_list(lua_State *L, const char *const *list, int n) {
+static const char *const type_kinds[] = {"int", "uint", "float"};
+
+static void set_exprs(lua_State *L, const char *key, const sct_expr *list, int n) {
+  sct_script_push_exprs(L, list, n);
+  lua_setfield(L, -2, key);
+}
+
+static void set_strings(lua_State *L, const char *key, const char *const *list, int n) {
   lua_createtable(L, n, 0);
   for (int k = 0; k < n; k++) {
     lua_pushstring(L, list[k]);
     lua_rawseti(L, -2, k + 1);
   }
+  lua_setfield(L, -2, key);
 }
 
-static const char *const type_kinds[] = {"int", "uint", "float"};
+static void set_type(lua_State *L, const sct_type_info *type) {
+  set_string(L, "type", type->name);
+  set_string(L, "cuda", type->cuda);
+  set_string(L, "kind", type_kinds[type->kind]);
+}
 
 static void push_record(lua_State *L, const sct_record *record) {
   lua_createtable(L, 0, 8);
@@ -245,9 +257,7 @@ static void push_record(lua_State *L, const sct_record *record) {
     const sct_type_info *type = sct_type_get(field->type);
     lua_createtable(L, 0, 9);
     set_string(L, "name", field->name);
-    set_string(L, "type", type->name);
-    set_string(L, "cuda", type->cuda);
-    set_string(L, "kind", type_kinds[type->kind]);
+    set_type(L, type);
     set_integer(L, "lanes", type->lanes);
     set_integer(L, "bytes", field->bytes);
     set_integer(L, "offset", field->offset);
@@ -288,16 +298,12 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_expr(L, "bytes", chosen->bytes);
   push_record(L, &operand->record);
   lua_setfield(L, -2, "record");
-  sct_script_push_exprs(L, chosen->offset, operand->record.n_fields);
-  lua_setfield(L, -2, "offset");
-  sct_script_push_exprs(L, operand->at, operand->n_dims);
-  lua_setfield(L, -2, "at");
-  sct_script_push_exprs(L, operand->extent, operand->n_dims);
-  lua_setfield(L, -2, "extent");
-  sct_script_push_exprs(L, chosen->element, operand->record.n_fields);
-  lua_setfield(L, -2, "element"); /* the offset over `index`, the array's own indices */
-  sct_script_push_exprs(L, operand->index, operand->n_dims);
-  lua_setfield(L, -2, "index");
+  set_exprs(L, "offset", chosen->offset, operand->record.n_fields);
+  set_exprs(L, "at", operand->at, operand->n_dims);
+  set_exprs(L, "extent", operand->extent, operand->n_dims);
+  set_exprs(L, "element", chosen->element,
+            operand->record.n_fields); /* the offset over `index`, the array's own indices */
+  set_exprs(L, "index", operand->index, operand->n_dims);
   push_taps(L, operand);
   lua_setfield(L, -2, "taps");
   set_string(L, "border", sct_border_name(operand->border));
@@ -343,9 +349,7 @@ static void push_values(lua_State *L, const sct_spec *spec, int step) {
       lua_createtable(L, 0, 6);
       set_string(L, "name", value->name);
       set_string(L, "reduce", sct_reduce_name(value->reduce));
-      set_string(L, "type", type->name);
-      set_string(L, "cuda", type->cuda);
-      set_string(L, "kind", type_kinds[type->kind]);
+      set_type(L, type);
       set_integer(L, "bytes", type->bytes);
       lua_rawseti(L, -2, ++n);
     }
@@ -402,14 +406,10 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
     set_integer(L, "offsets", spec->ragged.offsets + 1);
     lua_setfield(L, -2, "ragged");
   }
-  push_string_list(L, spec->dims, spec->n_dims);
-  lua_setfield(L, -2, "dims");
-  sct_script_push_exprs(L, spec->dim_var, spec->n_dims);
-  lua_setfield(L, -2, "index");
-  push_string_list(L, spec->extent_names, spec->n_extents);
-  lua_setfield(L, -2, "extent_names");
-  sct_script_push_exprs(L, spec->extent_var, spec->n_extents);
-  lua_setfield(L, -2, "extents");
+  set_strings(L, "dims", spec->dims, spec->n_dims);
+  set_exprs(L, "index", spec->dim_var, spec->n_dims);
+  set_strings(L, "extent_names", spec->extent_names, spec->n_extents);
+  set_exprs(L, "extents", spec->extent_var, spec->n_extents);
   push_sizes(L, spec, sizes);
   lua_setfield(L, -2, "sizes");
   lua_createtable(L, spec->n_scalars, 0);
