@@ -33,7 +33,6 @@ typedef struct sct_sandbox {
   size_t used_bytes, limit_bytes;
   int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */
-  bool spent;     /* sticky until the next sct_sandbox_call: a pcall in the script cannot hide it */
   char raised_in[LUA_IDSIZE]; /* the line that ran when an error was raised or memory refused */
   int raised_line;            /* 0: none */
   const char *blame;      /* the chunk whose first line is named where no line ran; NULL: none */

@@ -26,7 +26,6 @@ sct_sandbox *sct_sandbox_of(lua_State *L) {
 static void budget_hook(lua_State *L, lua_Debug *ar);
 
 static void spend_all(sct_sandbox *sb) {
-  sb->spent = true;
   sb->left = 0;
   if (sb->L) {
     lua_sethook(sb->L, budget_hook, LUA_MASKCOUNT, 1);
@@ -279,9 +278,7 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
 sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) {
   sct_str text = {0};
   sct_status status = sct_asset_read(&text, asset, err);
-  if (status == SCT_OK) {
-    status = sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err);
-  }
+  SCT_THEN(sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err));
   sct_str_free(&text);
   return status;
 }
@@ -307,7 +304,6 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
   lua_pushcfunction(L, note_raise);
   lua_insert(L, handler);
   sb->left = sb->budget;
-  sb->spent = false;
   sb->raised_line = 0;
   lua_sethook(L, budget_hook, LUA_MASKCOUNT, HOOK_EVERY);
   const int rc = lua_pcall(L, n_args, n_results, handler);

@@ -224,7 +224,6 @@ typedef struct ptx_code {
   ptx_shared_sym *shared;
   size_t n_shared, cap_shared;
   int64_t shared_packed; /* bytes of the static arrays without gaps */
-  bool uses_dynamic;     /* an extern shared array is named */
   bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx;
   bool orders_blocks; /* fences wider than a block: blocks may talk to each other */

@@ -284,7 +284,6 @@ static bool place_shared(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
   *s = (ptx_shared_sym){.sym = sym, .bytes = sym->bytes};
   c->n_shared++;
   if (sym->is_extern) { /* its bytes are known at launch */
-    c->uses_dynamic = true;
     *address = s->address = PTX_SHARED_DYNAMIC;
     return true;
   }

@@ -136,7 +136,6 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
                     (long long)(a - b->base), b->name);
       part.mask = 0;
     }
-    b->written = true;
   }
   return part;
 }

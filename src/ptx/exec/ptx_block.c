@@ -104,7 +104,7 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   memset(w->async_group, 0, sizeof w->async_group);
   memset(w->bulk_group, 0, sizeof w->bulk_group);
   w->n_frames = 1;
-  w->frames[0] = (ptx_frame){.ret_block = -1, .call = -1, .mask = w->lanes};
+  w->frames[0] = (ptx_frame){.call = -1, .mask = w->lanes};
   w->paths[0] = (ptx_path){l->code->bodies[0].entry, -1, w->lanes};
   w->n_paths = 1;
   sct_ptx_clear_state(x, w, 0, 0);

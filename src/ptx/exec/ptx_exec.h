@@ -18,7 +18,6 @@ typedef struct ptx_path { /* entry of the reconvergence stack */
 
 typedef struct ptx_frame { /* one function being executed */
   int32_t body;
-  int32_t ret_block;  /* of the caller */
   int32_t call;       /* index into ptx_code.calls, -1 for the kernel */
   int32_t path_base;  /* first entry of the reconvergence stack */
   uint32_t returned;  /* lanes that have executed ret */

@@ -113,7 +113,6 @@ static void add_touch(const ptx_launch *l) {
     if (b == NULL) {
       continue;
     }
-    b->written = false;
     if (l->races && !b->read_only && b->bytes > 0) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
       b->touch = sct_alloc(sizeof(*b->touch) * (size_t)((b->bytes >> shift) + 2));

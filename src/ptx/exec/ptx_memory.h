@@ -31,7 +31,6 @@ typedef struct ptx_buf {
   int64_t n_filled;
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
   sct_ptx_buffer_counters counts;
-  bool written; /* by the current launch */
   bool spoiled; /* its contents were given, and an undefined value was stored since */
 } ptx_buf;
 
