@@ -79,6 +79,14 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
     }                                                                                              \
   } while (0)
 
+/* One step after others: only if none failed, and what follows runs in any case. */
+#define SCT_THEN(call)                                                                             \
+  do {                                                                                             \
+    if (status == SCT_OK) {                                                                        \
+      status = (call);                                                                             \
+    }                                                                                              \
+  } while (0)
+
 /* ---- memory ---- */
 
 /* malloc family behind one door. No function here gives NULL for want of memory: refused memory

@@ -113,9 +113,7 @@ sct_status cli_gen(const cli_args *args, sct_error *err) {
     status = print_labels(args, &plan, err);
   } else {
     status = find_item(&item, &plan, args->pick, err);
-    if (status == SCT_OK) {
-      status = print_source(args, &plan, item, err);
-    }
+    SCT_THEN(print_source(args, &plan, item, err));
   }
   sct_tune_plan_free(&plan);
   return status;

@@ -139,9 +139,7 @@ sct_status cli_modes(const cli_args *args, const sct_device_desc *device, sct_er
   for (int k = 0; status == SCT_OK && k < N_KINDS; k++) {
     status = sct_script_modes(&lists[k], script, kinds[k].splits, err);
   }
-  if (status == SCT_OK) {
-    status = print_modes(args, &spec, lists, err);
-  }
+  SCT_THEN(print_modes(args, &spec, lists, err));
   for (int k = 0; k < N_KINDS; k++) {
     sct_mode_list_free(&lists[k]);
   }

@@ -36,12 +36,8 @@ sct_status cli_merge(const cli_args *args, sct_error *err) {
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = sct_store_open(&from[k], args->words[k + 1], true, err);
   }
-  if (status == SCT_OK) {
-    status = sct_store_open(&to, args->words[0], false, err);
-  }
-  if (status == SCT_OK) {
-    status = sct_store_merge(to, from, n, err);
-  }
+  SCT_THEN(sct_store_open(&to, args->words[0], false, err));
+  SCT_THEN(sct_store_merge(to, from, n, err));
   for (int k = 0; from && k < n; k++) {
     sct_store_close(from[k]);
   }
@@ -177,15 +173,11 @@ sct_status cli_export(const cli_args *args, sct_error *err) {
   if (status == SCT_OK && args->out) {
     status = cli_check_target(args, args->out, NULL, 0, err);
   }
-  if (status == SCT_OK) {
-    status = cli_store_open(&store, args, true, err);
-  }
+  SCT_THEN(cli_store_open(&store, args, true, err));
   if (status == SCT_OK && formats[format].one_run) {
     status = choose_run(args, store, &run, err);
   }
-  if (status == SCT_OK) {
-    status = formats[format].put(store, run, &text, err);
-  }
+  SCT_THEN(formats[format].put(store, run, &text, err));
   sct_store_close(store);
   if (status != SCT_OK) {
     sct_str_free(&text);

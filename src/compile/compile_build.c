@@ -104,9 +104,7 @@ sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_bu
   size_t ptx_bytes = 0;
   sct_status status =
       take(nvrtc, b->handle, nvrtc->cubin_size, nvrtc->cubin, "cubin", &cubin, &cubin_bytes, err);
-  if (status == SCT_OK) {
-    status = take(nvrtc, b->handle, nvrtc->ptx_size, nvrtc->ptx, "PTX", &ptx, &ptx_bytes, err);
-  }
+  SCT_THEN(take(nvrtc, b->handle, nvrtc->ptx_size, nvrtc->ptx, "PTX", &ptx, &ptx_bytes, err));
   if (status != SCT_OK) {
     sct_free(cubin);
     sct_free(ptx);

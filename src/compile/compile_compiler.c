@@ -87,9 +87,7 @@ sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sc
   sct_compile_cache_open(&compiler->cache, NULL);
   set_limits(compiler, opts);
   sct_status status = learn_about(compiler, err);
-  if (status == SCT_OK) {
-    status = sct_compile_nvrtc_check_arch(&compiler->about, opts->arch, err);
-  }
+  SCT_THEN(sct_compile_nvrtc_check_arch(&compiler->about, opts->arch, err));
   if (status == SCT_OK) {
     set_options(compiler, opts);
   }

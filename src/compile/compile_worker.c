@@ -170,11 +170,9 @@ static bool serve(state *s) {
   }
   sct_wire_clear(&s->out);
   sct_status status = load(s, &err);
-  if (status == SCT_OK) {
-    status = op == SCT_COMPILE_OP_ABOUT   ? serve_about(s)
-             : op == SCT_COMPILE_OP_GROUP ? serve_group(s, &err)
-                                          : serve_file(s, &err);
-  }
+  SCT_THEN(op == SCT_COMPILE_OP_ABOUT   ? serve_about(s)
+           : op == SCT_COMPILE_OP_GROUP ? serve_group(s, &err)
+                                        : serve_file(s, &err));
   if (status == SCT_ENOMEM) { /* of NVRTC: nothing here is to be relied on any more */
     _exit(sct_exit_code(SCT_ENOMEM));
   }

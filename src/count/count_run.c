@@ -178,9 +178,7 @@ static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, con
   sct_str cause = {0};
   sct_error why = {0};
   sct_status status = sct_ptx_memops_run(&ptx, s->module, entry, shown, &why);
-  if (status == SCT_OK) {
-    status = sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why);
-  }
+  SCT_THEN(sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why));
   const bool exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
   if (!exact && status != SCT_OK) {
     sct_str_printf(&cause, "PTX and machine code cannot be compared: %s", why.text);

@@ -408,9 +408,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
     return SCT_OK;
   }
   sct_status status = run_cases(m, &job, list, out, err);
-  if (status == SCT_OK) {
-    status = audit_all(m, list->cases[list->n - 1], out, err);
-  }
+  SCT_THEN(audit_all(m, list->cases[list->n - 1], out, err));
   sct_remote_unload(m, &job);
   return status;
 }

@@ -149,9 +149,7 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
   for (int k = 0; k < list.n && status == SCT_OK; k++) {
     sct_str text = {0};
     status = sct_asset_read(&text, list.names[k], err);
-    if (status == SCT_OK) {
-      status = add_parts(script, list.names[k], sct_str_c(&text), err);
-    }
+    SCT_THEN(add_parts(script, list.names[k], sct_str_c(&text), err));
     sct_str_free(&text);
   }
   return status;

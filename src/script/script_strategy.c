@@ -141,9 +141,7 @@ static sct_status run_file(sct_script *script, const char *name, const char *fol
     status = sct_sandbox_load(&script->sandbox, name, sct_str_c(&text), text.len, env, err);
     lua_remove(L, env);
   }
-  if (status == SCT_OK) {
-    status = sct_sandbox_call(&script->sandbox, 0, 1, err);
-  }
+  SCT_THEN(sct_sandbox_call(&script->sandbox, 0, 1, err));
   sct_str_free(&text);
   return status;
 }
@@ -243,15 +241,9 @@ sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_des
     script->sandbox.pool = spec->pool;
     status = sct_sandbox_protect(&script->sandbox, make_env, script, err);
   }
-  if (status == SCT_OK) {
-    status = sct_library_read(script, err);
-  }
-  if (status == SCT_OK) {
-    status = load_generator(script, err);
-  }
-  if (status == SCT_OK) {
-    status = load_strategies(script, strategy_dir, err);
-  }
+  SCT_THEN(sct_library_read(script, err));
+  SCT_THEN(load_generator(script, err));
+  SCT_THEN(load_strategies(script, strategy_dir, err));
   if (status != SCT_OK) {
     sct_script_free(script);
     return status;

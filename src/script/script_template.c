@@ -136,9 +136,7 @@ static void load_template(lua_State *L, sct_template *t) {
   if (status == SCT_OK && strlen(sct_str_c(&t->text)) != t->text.len) {
     status = sct_fail(&err, SCT_ESPEC, "%s:1: error: the file holds a zero byte", t->name);
   }
-  if (status == SCT_OK) {
-    status = sct_template_translate(&t->chunk, t->name, sct_str_c(&t->text), &err);
-  }
+  SCT_THEN(sct_template_translate(&t->chunk, t->name, sct_str_c(&t->text), &err));
   if (status == SCT_OK) {
     status =
         sct_sandbox_load(&t->script->sandbox, t->name, sct_str_c(&t->chunk), t->chunk.len, 0, &err);

@@ -186,9 +186,7 @@ static sct_status compile_condition(checker *c, sct_expr_program **out, int *dep
   sct_expr e = SCT_EXPR_NONE;
   sct_error why;
   sct_status status = sct_expr_parse(&e, c->space->pool, condition->text, &names, &why);
-  if (status == SCT_OK) {
-    status = sct_expr_program_new(out, c->space->pool, e, c->vars, s->n_axes, &why);
-  }
+  SCT_THEN(sct_expr_program_new(out, c->space->pool, e, c->vars, s->n_axes, &why));
   if (status != SCT_OK) {
     return fail_condition(c, what, condition->text, condition->file, condition->line, why.text,
                           err);

@@ -130,12 +130,8 @@ static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_
 static sct_status put_problem(export *e, const sct_row_problem *problem, sct_error *err) {
   json_t *const object = row_json(&sct_store_problem_table, problem);
   sct_status status = add_candidates(e, object, problem->id, err);
-  if (status == SCT_OK) {
-    status = add_runs(e, object, problem->id, err);
-  }
-  if (status == SCT_OK) {
-    status = e->reader->problem(e->reader->ctx, object, err);
-  }
+  SCT_THEN(add_runs(e, object, problem->id, err));
+  SCT_THEN(e->reader->problem(e->reader->ctx, object, err));
   json_decref(object);
   return status;
 }
@@ -169,9 +165,7 @@ sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_
   SCT_TRY(sct_store_exec(s, "BEGIN", err)); /* all of it as of one moment */
   sct_status status =
       sct_store_check_references(s, err); /* joins leave out what refers to nothing */
-  if (status == SCT_OK) {
-    status = put_all(&e, err);
-  }
+  SCT_THEN(put_all(&e, err));
   sct_store_leave(s);
   sct_arena_free(&arena);
   return status;

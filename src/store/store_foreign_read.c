@@ -260,12 +260,8 @@ static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective
   foreign_result r = {.axes = json_object()};
   r.measured = json_string_value(json_object_get(entry.json, "timestamp"));
   sct_status status = kt_axes(keys, entry, r.axes);
-  if (status == SCT_OK) {
-    status = kt_time(entry, objective, &r);
-  }
-  if (status == SCT_OK) {
-    status = put_result(f, &r, entry.doc->err);
-  }
+  SCT_THEN(kt_time(entry, objective, &r));
+  SCT_THEN(put_result(f, &r, entry.doc->err));
   sct_free(r.samples_ns);
   json_decref(r.axes);
   return status;
@@ -312,9 +308,7 @@ static sct_status kt_head(foreign *f, sct_json doc) {
   sct_str size = {0};
   json_t *const extents = json_object();
   sct_status status = kt_size(sct_json_member(doc, "problem_size"), &size, extents);
-  if (status == SCT_OK) {
-    status = put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err);
-  }
+  SCT_THEN(put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err));
   json_decref(extents);
   sct_str_free(&size);
   return status;
@@ -405,9 +399,7 @@ static sct_status t4_result(foreign *f, sct_json result, double unit_ns) {
   r.detail = strcmp(r.outcome, "ok") == 0 ? "" : word;
   r.measured = json_string_value(json_object_get(result.json, "timestamp"));
   sct_status status = take_times(sct_json_member(times, "runtimes"), unit_ns, &r);
-  if (status == SCT_OK) {
-    status = put_result(f, &r, result.doc->err);
-  }
+  SCT_THEN(put_result(f, &r, result.doc->err));
   sct_free(r.samples_ns);
   return status;
 }

@@ -125,9 +125,7 @@ static sct_status read_ours(sct_store *s, const char *file, sct_json doc) {
   }
   reading r = {.s = s, .devices = json_object(), .candidates = json_object()};
   sct_status status = each(&r, doc, "devices", 0, take_device);
-  if (status == SCT_OK) {
-    status = each(&r, doc, "problems", 0, take_problem);
-  }
+  SCT_THEN(each(&r, doc, "problems", 0, take_problem));
   json_decref(r.devices);
   json_decref(r.candidates);
   return status;

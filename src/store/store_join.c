@@ -63,9 +63,7 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
                                             "SELECT c.source_hash FROM outcome o JOIN candidate c "
                                             "ON c.id = o.candidate WHERE o.id = ?",
                                             "i", outcome);
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &row, err);
-  }
+  SCT_THEN(sct_store_query_step(&q, &row, err));
   snprintf(out, 2 * SCT_HASH_HEX, "%s",
            status == SCT_OK && row ? (const char *)sqlite3_column_text(q.stmt, 0) : "");
   sct_store_query_end(&q);

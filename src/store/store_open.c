@@ -154,9 +154,7 @@ static sct_status quick_check(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
   sct_status status = sct_store_query_start(&q, s, err, "PRAGMA quick_check(1)", "");
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &row, err);
-  }
+  SCT_THEN(sct_store_query_step(&q, &row, err));
   if (status == SCT_OK && row) {
     const char *const text = (const char *)sqlite3_column_text(q.stmt, 0);
     const int trouble = access_trouble(text);
@@ -215,9 +213,7 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
     return sct_fail(err, SCT_EIO, "there is no store '%s' yet: nothing has been tuned", s->path);
   }
   sct_status status = connect_file(s, SQLITE_OPEN_READWRITE, err);
-  if (status == SCT_OK) {
-    status = identify_now(s, &fresh, err);
-  }
+  SCT_THEN(identify_now(s, &fresh, err));
   if (status == SCT_EIO) {
     SCT_TRY(connect_immutable(s, err));
     status = identify_now(s, &fresh, err);

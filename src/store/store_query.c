@@ -107,9 +107,7 @@ sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool 
   va_start(values, kinds);
   sct_status status = sct_store_query_vstart(&q, s, err, sql, kinds, values);
   va_end(values);
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &row, err);
-  }
+  SCT_THEN(sct_store_query_step(&q, &row, err));
   for (int i = 0; i < n; ++i) {
     out[i] = status == SCT_OK && row ? sqlite3_column_int64(q.stmt, i) : 0;
   }

@@ -24,9 +24,7 @@ static sct_status read_rows(sct_store_query *q, sct_arena *arena,
     for (int t = 0; t < n_tables && status == SCT_OK; ++t) {
       status = sct_store_read_row(q, arena, tables[t], row, err);
     }
-    if (status == SCT_OK) {
-      status = sct_store_query_step(q, &more, err);
-    }
+    SCT_THEN(sct_store_query_step(q, &more, err));
   }
   if (*n > 0) {
     *out = memcpy(sct_arena_alloc(arena, (size_t)*n * row_bytes), rows, (size_t)*n * row_bytes);
@@ -57,9 +55,7 @@ static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *co
   va_start(values, kinds);
   sct_status status = sct_store_query_vstart(&q, s, err, sct_str_c(&sql), kinds, values);
   va_end(values);
-  if (status == SCT_OK) {
-    status = read_rows(&q, arena, tables, n_tables, &rows, n, err);
-  }
+  SCT_THEN(read_rows(&q, arena, tables, n_tables, &rows, n, err));
   if (status == SCT_OK) {
     memcpy(out, &rows, sizeof(rows));
   }

@@ -97,14 +97,10 @@ sct_status sct_store_check_tables(sct_store *s, sct_error *err) {
   unsigned seen = 0;
   sct_status status = sct_store_query_start(
       &q, s, err, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", "");
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &more, err);
-  }
+  SCT_THEN(sct_store_query_step(&q, &more, err));
   while (status == SCT_OK && more) {
     status = check_thing(&q, &seen, err);
-    if (status == SCT_OK) {
-      status = sct_store_query_step(&q, &more, err);
-    }
+    SCT_THEN(sct_store_query_step(&q, &more, err));
   }
   sct_store_query_end(&q);
   for (int k = 0; status == SCT_OK && sct_store_table_at(k) != NULL; ++k) {
@@ -123,9 +119,7 @@ sct_status sct_store_check_references(sct_store *s, sct_error *err) {
   sct_store_query q;
   bool row = false;
   sct_status status = sct_store_query_start(&q, s, err, "PRAGMA foreign_key_check", "");
-  if (status == SCT_OK) {
-    status = sct_store_query_step(&q, &row, err);
-  }
+  SCT_THEN(sct_store_query_step(&q, &row, err));
   if (status == SCT_OK && row) {
     status = sct_fail(err, SCT_EDATA,
                       "the store '%s' is damaged: row %lld of '%s' refers to a row of '%s' that is "

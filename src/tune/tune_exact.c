@@ -16,12 +16,8 @@ static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause
   sct_error err = {0};
   sct_memops ptx, sass;
   sct_status status = sct_tune_parse(p, compiled->ptx, &err);
-  if (status == SCT_OK) {
-    status = sct_ptx_memops(&ptx, p->module, compiled->entry, &err);
-  }
-  if (status == SCT_OK) {
-    status = sct_sass_memops(&sass, compiled->cubin, compiled->cubin_bytes, compiled->entry, &err);
-  }
+  SCT_THEN(sct_ptx_memops(&ptx, p->module, compiled->entry, &err));
+  SCT_THEN(sct_sass_memops(&sass, compiled->cubin, compiled->cubin_bytes, compiled->entry, &err));
   if (status != SCT_OK) {
     sct_str_printf(cause, "the machine code could not be compared: %s", err.text);
   } else {

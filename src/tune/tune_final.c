@@ -77,12 +77,8 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
       status = enter(c, order[k], err);
     }
   }
-  if (status == SCT_OK) {
-    status = enter(c, choice.fastest, err);
-  }
-  if (status == SCT_OK) {
-    status = enter(c, sct_tune_naive_item(&s->plan, choice.winner), err);
-  }
+  SCT_THEN(enter(c, choice.fastest, err));
+  SCT_THEN(enter(c, sct_tune_naive_item(&s->plan, choice.winner), err));
   sct_free(order);
   return status;
 }

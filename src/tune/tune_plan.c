@@ -193,9 +193,7 @@ static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sc
   tune_sample sample = {0};
   sct_generated *all = sct_alloc((plan->space.n_candidates + 1) * sizeof *all);
   sct_status status = choose(&sample, plan, opts, err);
-  if (status == SCT_OK) {
-    status = sct_tune_render(all, plan, job->script, &sample, opts->events, err);
-  }
+  SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
     keep_items(plan, all, opts->only && opts->only->n > 0);
   }

@@ -225,9 +225,7 @@ sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *
   const char *wanted = strrchr(name, '#');
   sct_str_append_n(&r->file, name, wanted ? (size_t)(wanted - name) : strlen(name));
   sct_status status = open_file(r, err);
-  if (status == SCT_OK) {
-    status = choose_device(r, wanted ? wanted + 1 : NULL, err);
-  }
+  SCT_THEN(choose_device(r, wanted ? wanted + 1 : NULL, err));
   if (status != SCT_OK) {
     sct_tune_replay_free(r);
     return status;

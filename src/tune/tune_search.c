@@ -121,9 +121,7 @@ static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit
   sct_status status = SCT_OK;
   order_items(t, size, places, order);
   status = add_points(t, p, size, order, opts->max_candidates, err);
-  if (status == SCT_OK) {
-    status = sct_search_find(&method, sct_tune_search_name(opts), err);
-  }
+  SCT_THEN(sct_search_find(&method, sct_tune_search_name(opts), err));
   if (status == SCT_OK) {
     sct_search_new(&p->search, method, &p->problem, opts->seed);
   }

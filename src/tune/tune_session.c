@@ -25,9 +25,7 @@ static sct_status conclude(tune_session *s, sct_error *err) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
     sct_tune_notify_size(&s->flow, &s->table, z);
     status = sct_tune_store_size(&s->record, z, err);
-    if (status == SCT_OK) {
-      status = sct_tune_store_end(&s->record, &s->counting, z, err);
-    }
+    SCT_THEN(sct_tune_store_end(&s->record, &s->counting, z, err));
   }
   sct_free(rows);
   return status;

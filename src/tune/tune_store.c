@@ -29,9 +29,7 @@ sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_
   }
   sct_str path = {0};
   sct_status status = sct_path_store(&path, err);
-  if (status == SCT_OK) {
-    status = sct_store_open(&out->store, sct_str_c(&path), false, err);
-  }
+  SCT_THEN(sct_store_open(&out->store, sct_str_c(&path), false, err));
   sct_str_free(&path);
   return status;
 }
@@ -423,9 +421,7 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
   }
-  if (status == SCT_OK) {
-    status = sct_store_put_judged(r->store, outcomes, coalesced, n, err);
-  }
+  SCT_THEN(sct_store_put_judged(r->store, outcomes, coalesced, n, err));
   sct_free(outcomes);
   sct_free(coalesced);
   return status;

@@ -179,9 +179,7 @@ static double stamped_mhz(const cuda_backend *c) {
 static sct_status cuda_unit_end(sct_backend *b, double *ns, double *mhz, sct_error *err) {
   cuda_backend *c = self(b);
   sct_status status = sct_cuda_timer_mark(c->cuda, err);
-  if (status == SCT_OK) {
-    status = stamp(c, 1, err);
-  }
+  SCT_THEN(stamp(c, 1, err));
   __atomic_store_n(c->mailbox, c->ticket, __ATOMIC_RELEASE); /* whatever happened: let it run */
   SCT_TRY(status);
   SCT_TRY(sct_cuda_timer_read(c->cuda, ns, err));
