@@ -230,6 +230,15 @@ void sct_mix64_row(uint64_t *out, int n, uint64_t seed, uint64_t first);
  * Stateless, so every process agrees. */
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 
+/* ---- order statistics ---- */
+
+void sct_sort_doubles(double *values, size_t n);            /* ascending, in place */
+double sct_quantile(const double *sorted, int n, double q); /* linear interpolation; 0 of none */
+typedef struct sct_quartiles {
+  double min, q1, median, q3;
+} sct_quartiles;
+sct_quartiles sct_quartiles_of(const double *values, int n); /* left as they are; 0 of none */
+
 /* ---- the machine ---- */
 
 /* Processor cores that this process and its children may keep busy: those it may run on, or, where

@@ -237,8 +237,7 @@ sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel
 
 /* ---- statistics (measure_stats.c) ---- */
 
-double sct_stats_quantile(const double *sorted, int n, double q); /* linear interpolation */
-/* Sorts `samples` in place and fills n, median, quartiles and min of `t`. */
+/* Fills median, quartiles and min of `t`; the samples stay in their order. */
 void sct_stats_summary(sct_timing *t);
 /* The answer to "how does b compare with a": FAST b is faster, SLOW it is slower. */
 typedef enum sct_verdict_kind { SCT_FAST, SCT_SLOW, SCT_SAME, SCT_AMBIGUOUS } sct_verdict_kind;

@@ -45,16 +45,11 @@ static int bad_lane(const judge *j, sct_type type, const uint8_t *got, const uin
   return -1;
 }
 
-static int by_magnitude(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
-}
-
 double sct_median_magnitude(double *values, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
     values[k] = isnan(values[k]) ? INFINITY : fabs(values[k]);
   }
-  qsort(values, (size_t)n, sizeof *values, by_magnitude);
+  sct_sort_doubles(values, (size_t)n);
   return n > 0 && isfinite(values[n / 2]) ? values[n / 2] : 0;
 }
 

@@ -42,18 +42,6 @@ static void begin(sct_timing *t, const sct_recorded *r, int room) {
   t->samples_ns = sct_alloc(sizeof *t->samples_ns * (size_t)(room + 1));
 }
 
-/* Median and quartiles; the samples stay in their order. */
-static void summarise(sct_timing *t) {
-  if (t->n_samples == 0) {
-    return;
-  }
-  double *in_order = sct_alloc(sizeof *in_order * (size_t)t->n_samples);
-  memcpy(in_order, t->samples_ns, sizeof *in_order * (size_t)t->n_samples);
-  sct_stats_summary(t);
-  sct_free(t->samples_ns);
-  t->samples_ns = in_order;
-}
-
 void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                      sct_timing *out) {
   sct_recorded found;
@@ -66,7 +54,7 @@ void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size
     out->samples_ns[out->n_samples++] =
         found.samples_ns[sct_rng_below(&m->replay_rng, found.n_samples)];
   }
-  summarise(out);
+  sct_stats_summary(out);
 }
 
 /* One sample of each. Samples that were recorded in one race are drawn in one: round r of all. */
@@ -104,7 +92,7 @@ sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
     draw_round(m, found, out, at, n);
   }
   for (int k = 0; k < n; k++) {
-    summarise(&out[k]);
+    sct_stats_summary(&out[k]);
   }
   for (int k = 0; k < n && status != SCT_OK; k++) {
     sct_free(out[k].samples_ns);

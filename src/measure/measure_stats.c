@@ -3,34 +3,14 @@
 #include "measure_session.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-double sct_stats_quantile(const double *sorted, int n, double q) {
-  if (n <= 0) {
-    return 0;
-  }
-  const double at = (q < 0 ? 0 : q > 1 ? 1 : q) * (n - 1);
-  const int below = (int)at;
-  const int above = below + 1 < n ? below + 1 : below;
-  return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
-}
-
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 void sct_stats_summary(sct_timing *t) {
-  if (t->n_samples <= 0) {
-    t->median_ns = t->q1_ns = t->q3_ns = t->min_ns = 0;
-    return;
-  }
-  qsort(t->samples_ns, (size_t)t->n_samples, sizeof t->samples_ns[0], by_value);
-  t->min_ns = t->samples_ns[0];
-  t->q1_ns = sct_stats_quantile(t->samples_ns, t->n_samples, 0.25);
-  t->median_ns = sct_stats_quantile(t->samples_ns, t->n_samples, 0.5);
-  t->q3_ns = sct_stats_quantile(t->samples_ns, t->n_samples, 0.75);
+  const sct_quartiles of = sct_quartiles_of(t->samples_ns, t->n_samples);
+  t->min_ns = of.min;
+  t->q1_ns = of.q1;
+  t->median_ns = of.median;
+  t->q3_ns = of.q3;
 }
 
 /* Ranks of the distribution-free 95 % interval of the median: n/2 -+ 1.96 sqrt(n)/2 (normal
@@ -42,7 +22,7 @@ double sct_stats_median_error(const double *sorted, int n) {
   const double half = 0.98 * sqrt(n);
   const int low = (int)floor(n / 2.0 - half) - 1, high = (int)ceil(n / 2.0 + half);
   const double lo = sorted[low < 0 ? 0 : low], hi = sorted[high >= n ? n - 1 : high];
-  const double median = sct_stats_quantile(sorted, n, 0.5);
+  const double median = sct_quantile(sorted, n, 0.5);
   return median > 0 ? (hi - lo) / 2 / median : INFINITY;
 }
 
@@ -60,11 +40,11 @@ const char *sct_verdict_name(sct_verdict_kind kind) {
 
 /* Median and the ranks of its 95 % interval, of n values that are sorted here. */
 static void median_interval(double *values, int n, double out[3]) {
-  qsort(values, (size_t)n, sizeof values[0], by_value);
+  sct_sort_doubles(values, (size_t)n);
   const double half = 0.98 * sqrt(n);
   const int low = (int)floor(n / 2.0 - half) - 1, high = (int)ceil(n / 2.0 + half);
   out[0] = values[low < 0 ? 0 : low];
-  out[1] = sct_stats_quantile(values, n, 0.5);
+  out[1] = sct_quantile(values, n, 0.5);
   out[2] = values[high >= n ? n - 1 : high];
 }
 

@@ -59,9 +59,8 @@ int64_t sct_warm_up_ns(const sct_measure *m) {
 static bool precise(const sct_timing *t) {
   double sorted[MAX_SAMPLES];
   const int n = t->n_samples < MAX_SAMPLES ? t->n_samples : MAX_SAMPLES;
-  sct_timing copy = {.n_samples = n, .samples_ns = sorted};
   memcpy(sorted, t->samples_ns, sizeof sorted[0] * (size_t)n);
-  sct_stats_summary(&copy); /* sorts */
+  sct_sort_doubles(sorted, (size_t)n);
   return sct_stats_median_error(sorted, n) <= WANTED_ERROR;
 }
 
@@ -362,15 +361,10 @@ static bool restart(race *r) {
 }
 
 static void summarise(const sct_measure *m, sct_timing *t) {
-  if (t->n_samples == 0) {
-    return;
+  if (t->n_samples > 0) {
+    sct_stats_summary(t);
+    check_plausible(m, t);
   }
-  double *in_order = sct_alloc(sizeof *in_order * (size_t)t->n_samples);
-  memcpy(in_order, t->samples_ns, sizeof *in_order * (size_t)t->n_samples);
-  sct_stats_summary(t);
-  sct_free(t->samples_ns);
-  t->samples_ns = in_order;
-  check_plausible(m, t);
 }
 
 /* Did the worker end between launches, or in one without a result that says why? */

@@ -84,6 +84,10 @@ typedef struct sct_row_candidate {
 } sct_row_candidate;
 
 /* What became of a candidate in a run. Unique by (run, candidate). */
+/* Members of an outcome that was not counted. */
+#define SCT_NOT_COUNTED                                                                            \
+  .requests_ld = -1, .sectors_ld = -1, .sectors_ld_ideal = -1, .requests_st = -1,                  \
+  .sectors_st = -1, .sectors_st_ideal = -1, .wavefronts = -1, .degree = -1
 typedef struct sct_row_outcome {
   sct_id id, run, candidate;
   char *outcome; /* "ok", "wrong_result", ... */

@@ -5,7 +5,6 @@
  * ("kernel-tuner:convolution"), its device says which program it was, and its run has no winner. */
 #include "store/store_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* One file: everything below it is of one problem, one device, one size. */
@@ -96,31 +95,14 @@ static sct_status put_tail(foreign *f, sct_error *err) {
 
 /* ---- results */
 
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double quantile(const double *sorted, int n, double q) {
-  const double at = q * (n - 1);
-  const int below = (int)at, above = below + 1 < n ? below + 1 : below;
-  return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
-}
-
 static void summarise(sct_row_outcome *o, const foreign_result *r) {
-  const int n = r->n_samples;
-  o->median_ns = o->q1_ns = o->q3_ns = o->min_ns = r->mean_ns;
-  if (n == 0) {
-    return;
-  }
-  double *const sorted = sct_alloc((size_t)n * sizeof(*sorted));
-  memcpy(sorted, r->samples_ns, (size_t)n * sizeof(*sorted));
-  qsort(sorted, (size_t)n, sizeof(*sorted), by_value);
-  o->median_ns = quantile(sorted, n, 0.5);
-  o->q1_ns = quantile(sorted, n, 0.25);
-  o->q3_ns = quantile(sorted, n, 0.75);
-  o->min_ns = sorted[0];
-  sct_free(sorted);
+  const sct_quartiles of = r->n_samples > 0
+                               ? sct_quartiles_of(r->samples_ns, r->n_samples)
+                               : (sct_quartiles){r->mean_ns, r->mean_ns, r->mean_ns, r->mean_ns};
+  o->median_ns = of.median;
+  o->q1_ns = of.q1;
+  o->q3_ns = of.q3;
+  o->min_ns = of.min;
 }
 
 static void label_of(sct_str *out, json_t *axes) {
@@ -159,14 +141,7 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
                                     .measured = borrow(r->measured),
                                     .samples_ns = r->samples_ns,
                                     .n_samples = r->n_samples,
-                                    .requests_ld = -1,
-                                    .sectors_ld = -1,
-                                    .sectors_ld_ideal = -1,
-                                    .requests_st = -1,
-                                    .sectors_st = -1,
-                                    .sectors_st_ideal = -1,
-                                    .wavefronts = -1,
-                                    .degree = -1};
+                                    SCT_NOT_COUNTED};
     summarise(&row.outcome, r);
     status = sct_store_join_outcome(f->s, &row, err);
   }

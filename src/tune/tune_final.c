@@ -85,18 +85,14 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
 
 /* Every racer is clearly apart from the one in front, or clearly the same. */
 static bool is_decided(const contest *c) {
-  double samples[2][MAX_RACERS]; /* medians so far */
+  double median[MAX_RACERS]; /* so far */
   int leader = 0;
   for (int k = 0; k < c->n_group; k++) {
-    sct_timing copy = c->raced[k];
-    if (copy.n_samples > (int)SCT_COUNT(samples[0]) || copy.n_samples == 0) {
+    if (c->raced[k].n_samples == 0) {
       return false;
     }
-    memcpy(samples[1], copy.samples_ns, sizeof(double) * (size_t)copy.n_samples);
-    copy.samples_ns = samples[1];
-    sct_stats_summary(&copy);
-    samples[0][k] = copy.median_ns;
-    leader = samples[0][k] < samples[0][leader] ? k : leader;
+    median[k] = sct_quartiles_of(c->raced[k].samples_ns, c->raced[k].n_samples).median;
+    leader = median[k] < median[leader] ? k : leader;
   }
   const sct_timing *front = &c->raced[leader];
   for (int k = 0; k < c->n_group; k++) {

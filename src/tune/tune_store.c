@@ -250,14 +250,7 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
                            .copies = cell->timing.copies,
                            .n_slow = cell->timing.n_slow,
                            .race = borrow(sct_tune_race_name(r->table, cell)),
-                           .requests_ld = -1,
-                           .sectors_ld = -1,
-                           .sectors_ld_ideal = -1,
-                           .requests_st = -1,
-                           .sectors_st = -1,
-                           .sectors_st_ideal = -1,
-                           .wavefronts = -1,
-                           .degree = -1,
+                           SCT_NOT_COUNTED,
                            .predicted_ns = cell->predicted.ns};
   if (!cell->counted || cell->estimated) {
     return;

@@ -121,11 +121,6 @@ static sct_status warm_up(sct_worker_state *w, timed_work *work, int64_t warm_ns
   return SCT_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static sct_status median_empty(sct_worker_state *w, int launches, double *ns, sct_error *err) {
   const timed_work work = {.launches = launches};
   double times[EMPTY_SAMPLES];
@@ -134,7 +129,7 @@ static sct_status median_empty(sct_worker_state *w, int launches, double *ns, sc
     SCT_TRY(run_unit(w, &work, &unit, err));
     times[k] = unit.ns;
   }
-  qsort(times, EMPTY_SAMPLES, sizeof times[0], by_value);
+  sct_sort_doubles(times, EMPTY_SAMPLES);
   *ns = times[EMPTY_SAMPLES / 2];
   return SCT_OK;
 }

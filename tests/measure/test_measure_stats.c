@@ -8,22 +8,22 @@
 static void test_quantiles_interpolate(void **state) {
   (void)state;
   const double x[] = {1, 2, 4, 8};
-  assert_true(sct_stats_quantile(x, 4, 0) == 1);
-  assert_true(sct_stats_quantile(x, 4, 1) == 8);
-  assert_true(sct_stats_quantile(x, 4, 0.5) == 3);
-  assert_true(sct_stats_quantile(x, 4, 0.25) == 1.75);
-  assert_true(sct_stats_quantile(x, 1, 0.3) == 1);
-  assert_true(sct_stats_quantile(x, 0, 0.5) == 0);
-  assert_true(sct_stats_quantile(x, 4, 2) == 8 && sct_stats_quantile(x, 4, -1) == 1);
+  assert_true(sct_quantile(x, 4, 0) == 1);
+  assert_true(sct_quantile(x, 4, 1) == 8);
+  assert_true(sct_quantile(x, 4, 0.5) == 3);
+  assert_true(sct_quantile(x, 4, 0.25) == 1.75);
+  assert_true(sct_quantile(x, 1, 0.3) == 1);
+  assert_true(sct_quantile(x, 0, 0.5) == 0);
+  assert_true(sct_quantile(x, 4, 2) == 8 && sct_quantile(x, 4, -1) == 1);
 }
 
-static void test_summary_sorts(void **state) {
+static void test_summary_keeps_the_order(void **state) {
   (void)state;
   double x[] = {9, 1, 5, 3, 7};
   sct_timing t = {.n_samples = 5, .samples_ns = x};
   sct_stats_summary(&t);
   assert_true(t.min_ns == 1 && t.q1_ns == 3 && t.median_ns == 5 && t.q3_ns == 7);
-  assert_true(x[0] == 1 && x[4] == 9);
+  assert_true(x[0] == 9 && x[4] == 7);
   t.n_samples = 0;
   sct_stats_summary(&t);
   assert_true(t.median_ns == 0);
@@ -46,6 +46,7 @@ static void test_median_interval_covers(void **state) {
         x[k] = 100 - 10 * log(1 - sct_rng_unit(&rng));
       }
       sct_stats_summary(&t);
+      sct_sort_doubles(x, (size_t)n);
       /* the interval is not symmetric, its half width is what is reported: allow twice */
       inside += fabs(t.median_ns - true_median) <= 2 * sct_stats_median_error(x, n) * t.median_ns;
     }
@@ -129,7 +130,7 @@ static void test_comparison_of_few_or_odd_samples(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_quantiles_interpolate),
-      cmocka_unit_test(test_summary_sorts),
+      cmocka_unit_test(test_summary_keeps_the_order),
       cmocka_unit_test(test_median_interval_covers),
       cmocka_unit_test(test_equal_is_the_same_and_slower_is_slow),
       cmocka_unit_test(test_pairs_cancel_a_drift),
