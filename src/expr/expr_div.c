@@ -363,19 +363,6 @@ static sct_expr remainder_of_rest(sct_expr_pool *pool, sct_expr r, sct_expr d) {
 
 /* ---- both */
 
-/* d as coefficient times atoms; false for a sum of several terms. */
-static bool single_divisor(const sct_expr_pool *pool, sct_expr d, expr_term *term) {
-  const expr_node *node = expr_node_of(pool, d);
-  *term = (expr_term){1, d};
-  if (node->op == SCT_EXPR_CONST) {
-    *term = (expr_term){node->value, SCT_EXPR_NONE};
-  } else if (node->op == SCT_EXPR_SUM) {
-    *term = expr_arg(pool, d, 0);
-    return node->n == 1 && node->value == 0;
-  }
-  return true;
-}
-
 static sct_expr fold(sct_expr_pool *pool, sct_expr x, sct_expr d, bool want_remainder) {
   expr_term by;
   if (x == SCT_EXPR_NONE || d == SCT_EXPR_NONE) {
@@ -387,7 +374,7 @@ static sct_expr fold(sct_expr_pool *pool, sct_expr x, sct_expr d, bool want_rema
   if (x == d) {
     return sct_expr_const(pool, want_remainder ? 0 : 1);
   }
-  const bool single = single_divisor(pool, d, &by);
+  const bool single = expr_single_term(pool, d, &by);
   if (by.coef < 0) { /* x // -d = -x // d,  x % -d = -(-x % d) */
     const sct_expr e = fold(pool, sct_expr_neg(pool, x), sct_expr_neg(pool, d), want_remainder);
     return want_remainder ? sct_expr_neg(pool, e) : e;

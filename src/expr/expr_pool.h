@@ -128,6 +128,8 @@ int64_t expr_sum_content(const expr_sum *s);
 sct_expr expr_sum_finish(sct_expr_pool *pool, expr_sum *s);
 /* Product of atoms in any order: 1 for none, the atom for one. */
 sct_expr expr_product(sct_expr_pool *pool, const sct_expr *atoms, int n);
+/* e as coefficient times atoms (NONE: there are none); false if it has several terms. */
+bool expr_single_term(const sct_expr_pool *pool, sct_expr e, expr_term *term);
 /* Atoms of a product (or the single atom e). Returns how many; `out` holds EXPR_MAX_DEGREE. */
 int expr_atoms(const sct_expr_pool *pool, sct_expr e, sct_expr *out);
 

@@ -149,8 +149,7 @@ sct_expr expr_product(sct_expr_pool *pool, const sct_expr *atoms, int n) {
                 : expr_intern(pool, EXPR_PROD, 0, factors, sorted_factors(pool, atoms, n, factors));
 }
 
-/* The divisor of a remainder as coefficient times atoms; false if it has several terms. */
-static bool single_term(const sct_expr_pool *pool, sct_expr e, expr_term *term) {
+bool expr_single_term(const sct_expr_pool *pool, sct_expr e, expr_term *term) {
   const expr_node *node = expr_node_of(pool, e);
   *term = (expr_term){1, e};
   if (node->op == SCT_EXPR_CONST) {
@@ -170,7 +169,7 @@ static int find_quotient(const sct_expr_pool *pool, const expr_sum *s, int64_t c
   expr_term m;
   int64_t want = 0;
   if (quotient == SCT_EXPR_NONE || expr_op(pool, quotient) != SCT_EXPR_DIV ||
-      !single_term(pool, expr_arg(pool, mod, 1).e, &m) ||
+      !expr_single_term(pool, expr_arg(pool, mod, 1).e, &m) ||
       __builtin_mul_overflow(coef, m.coef, &want)) {
     return -1;
   }

@@ -77,8 +77,6 @@ typedef struct sct_wire {
 } sct_wire;
 void sct_wire_clear(sct_wire *w); /* keeps the memory */
 void sct_wire_free(sct_wire *w);
-/* The body with its memory, and all that was got from it; `w` is empty. */
-sct_wire sct_wire_take(sct_wire *w) SCT_MUST_USE;
 void sct_wire_put_text(sct_wire *w, const char *text);
 const char *sct_wire_get_text(sct_wire *w);                      /* "" on failure */
 void sct_wire_put_raw(sct_wire *w, const void *bytes, size_t n); /* without their number */

@@ -51,12 +51,6 @@ void sct_wire_free(sct_wire *w) {
   *w = (sct_wire){0};
 }
 
-sct_wire sct_wire_take(sct_wire *w) {
-  const sct_wire taken = *w;
-  *w = (sct_wire){0};
-  return taken;
-}
-
 void sct_wire_put_i64(sct_wire *w, int64_t value) {
   put(w, &value, sizeof value);
 }

@@ -18,10 +18,7 @@ static int call_placed(lua_State *L) {
   }
   sb->place_file = file;
   sb->place_line = line;
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return sct_script_call_own(L);
 }
 
 /* core.placed(f) -> f, noting where it is called from */

@@ -48,6 +48,8 @@ void sct_script_push_sorted_keys(lua_State *L, int table);
 /* Sorts the first n items of the table at `list`, raw and stable, by the function at `less` (0: by
  * <). The same calls in the same order every time, whatever `less` answers. */
 void sct_script_sort(lua_State *L, int list, int64_t n, int less);
+/* Calls upvalue 1, a function, with all arguments, and returns what it returns. */
+int sct_script_call_own(lua_State *L);
 /* Length of a table that has no __index, __newindex or __len of the script's own; raises for
  * others: C loops over lengths that metamethods make up would have no end. */
 int64_t sct_script_plain_length(lua_State *L, int idx);

@@ -94,20 +94,25 @@ bool sct_tune_compiles_for(const sct_device_desc *d) {
   return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all: that is said elsewhere */
 }
 
-/* The described device of the nearest compute capability that candidates can be compiled for. */
-static bool nearest_usable(sct_device_desc *out, const sct_device_desc *wanted) {
+/* INT_MAX for a device that candidates cannot be compiled for. */
+static int capability_apart(const sct_device_desc *d, const sct_device_desc *wanted) {
+  const int apart = abs(10 * (d->cc_major - wanted->cc_major) + d->cc_minor - wanted->cc_minor);
+  return sct_tune_compiles_for(d) ? apart : INT_MAX;
+}
+
+/* The described device that is the least `far` from the wanted one; INT_MAX: not to be taken. */
+static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
+                    int (*far)(const sct_device_desc *d, const sct_device_desc *wanted)) {
   sct_arena arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
   sct_script_device_names(&names, &n, &arena);
   for (int k = 0; k < n; k++) {
     sct_device_desc d;
-    if (sct_script_load_device(&d, names[k], NULL) != SCT_OK) {
-      continue;
-    }
-    const int far = abs(10 * (d.cc_major - wanted->cc_major) + d.cc_minor - wanted->cc_minor);
-    if (far < least && sct_tune_compiles_for(&d)) {
-      least = far;
+    const bool known = sct_script_load_device(&d, names[k], NULL) == SCT_OK;
+    const int apart = known ? far(&d, wanted) : INT_MAX;
+    if (apart < least) {
+      least = apart;
       *out = d;
     }
   }
@@ -124,7 +129,7 @@ static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
                  "device '%s' is for counting only: this toolkit cannot compile for "
                  "compute capability %d.%d",
                  d->id, d->cc_major, d->cc_minor);
-  if (nearest_usable(&usable, d)) {
+  if (nearest(&usable, d, capability_apart)) {
     sct_str_printf(&text, "; the nearest device to tune for is %s (%d.%d)", usable.id,
                    usable.cc_major, usable.cc_minor);
   }
@@ -205,21 +210,16 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 
+/* SMs between the two; INT_MAX for one of another compute capability. */
+static int sms_apart(const sct_device_desc *d, const sct_device_desc *wanted) {
+  return d->cc_major == wanted->cc_major && d->cc_minor == wanted->cc_minor
+             ? abs(d->n_sms - wanted->n_sms)
+             : INT_MAX;
+}
+
 bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms) {
-  sct_arena arena = {0};
-  const char **names = NULL;
-  int n = 0, least = INT_MAX;
-  sct_script_device_names(&names, &n, &arena);
-  for (int k = 0; k < n; k++) {
-    sct_device_desc d;
-    if (sct_script_load_device(&d, names[k], NULL) == SCT_OK && d.cc_major == cc_major &&
-        d.cc_minor == cc_minor && abs(d.n_sms - n_sms) < least) {
-      least = abs(d.n_sms - n_sms);
-      *out = d;
-    }
-  }
-  sct_arena_free(&arena);
-  return least < INT_MAX;
+  const sct_device_desc wanted = {.cc_major = cc_major, .cc_minor = cc_minor, .n_sms = n_sms};
+  return nearest(out, &wanted, sms_apart);
 }
 
 void sct_tune_rates(tune_device *on) {
