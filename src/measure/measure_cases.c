@@ -12,14 +12,15 @@ static const int64_t factors[] = {1,  2,  3,  4,  5,  6,   7,   8,   12,
                                   16, 24, 32, 48, 64, 128, 256, 512, 1024};
 
 /* Elements of a tuple; of a large one, one more than may be. */
-static int64_t elements_of(const int64_t *dims, int n_dims) {
+static int64_t elements_of(const sct_spec *spec, const int64_t *dims) {
   const int64_t most = SCT_MAX_VERIFY_ELEMENTS + 1;
   int64_t elements = 1;
-  for (int d = 0; d < n_dims; d++) {
-    if (dims[d] == 0) {
+  for (int d = 0; d < spec->n_dims; d++) {
+    const int64_t times = sct_spec_multiplies(spec, d) || dims[d] == 0 ? dims[d] : 1;
+    if (times == 0) {
       return 0;
     }
-    elements = dims[d] > most / elements ? most : elements * dims[d];
+    elements = times > most / elements ? most : elements * times;
   }
   return elements;
 }
@@ -27,18 +28,19 @@ static int64_t elements_of(const int64_t *dims, int n_dims) {
 /* The extents of a set of dimensions times the factor or, where that makes more elements than the
  * interpreter takes, the next multiple of it, which is nearer to the edge that the tuple is about.
  * Returns the elements. */
-static int64_t scaled(int64_t *dims, const int64_t *tuple, int n_dims, unsigned set,
+static int64_t scaled(int64_t *dims, const sct_spec *spec, const int64_t *tuple, unsigned set,
                       int64_t factor) {
+  const int n_dims = spec->n_dims;
   for (int d = 0; d < n_dims; d++) {
     dims[d] = set >> d & 1 ? tuple[d] * factor : tuple[d];
   }
-  const bool many = elements_of(dims, n_dims) > SCT_MAX_VIRTUAL_ELEMENTS;
+  const bool many = elements_of(spec, dims) > SCT_MAX_VIRTUAL_ELEMENTS;
   for (int d = 0; d < n_dims; d++) {
     if (many && set >> d & 1) {
       dims[d] = (tuple[d] + factor - 1) / factor * factor;
     }
   }
-  return elements_of(dims, n_dims);
+  return elements_of(spec, dims);
 }
 
 /* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
@@ -73,7 +75,7 @@ static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int6
   for (int f = 0; f < SCT_COUNT(factors); f++) {
     for (int k = f > 0 ? 0 : n_sets - 1; k < n_sets; k++) {
       int64_t dims[SCT_MAX_DIMS];
-      const int64_t elements = scaled(dims, tuple, n_dims, sets[k], factors[f]);
+      const int64_t elements = scaled(dims, m->plan.spec, tuple, sets[k], factors[f]);
       if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
         continue;
       }
@@ -122,7 +124,7 @@ static void add_limits(sct_measure *m, const sct_kernel_code *code, const int64_
                        sct_case_list *list) {
   const int n_dims = m->plan.spec->n_dims;
   sct_case *c = NULL;
-  if (elements_of(tuple, n_dims) > max_elements(m)) {
+  if (elements_of(m->plan.spec, tuple) > max_elements(m)) {
     return;
   }
   sct_case_get(m, tuple, &c);

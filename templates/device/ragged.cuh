@@ -13,3 +13,63 @@ __device__ __forceinline__ long long row_of(const offset *__restrict__ offsets, 
   }
   return row;
 }
+
+// How many rows end within the first `steps` steps of the path through elements and row ends, in
+// which a row ends as soon as all of its elements were passed. A number from low to high; ends[r]
+// is where row r ends. Asked by a whole warp, which tries 32 rows at a time.
+template <typename offset>
+__device__ __forceinline__ long long ended_rows(const offset *__restrict__ ends, long long low,
+                                                long long high, long long steps) {
+  const int lane = threadIdx.x % 32;
+  while (low < high) {
+    const long long apart = (high - low + 31) / 32, row = low + lane * apart;
+    const bool has_ended = row < high && (long long)ends[row] < steps - row;
+    const int n = __popc(__ballot_sync(0xffffffffu, has_ended));
+    const long long next = low + n * apart;
+    low = n > 0 ? next - apart + 1 : low;
+    high = next < high ? next : high;
+  }
+  return low;
+}
+
+// What was found since the last row end, and whether there was one.
+template <class T> struct since_end {
+  T found;
+  unsigned int ended;
+};
+template <class T>
+__device__ __forceinline__ since_end<T> after(const since_end<T> &one, const since_end<T> &other) {
+  return {other.ended ? other.found : combine(one.found, other.found), one.ended | other.ended};
+}
+
+// Of each thread of the block what those before it found, and in `all` what all have found. Every
+// thread gives what it found itself, and the identity element. Between two calls lies a barrier.
+template <int kThreads, class T>
+__device__ __forceinline__ since_end<T> found_before(const since_end<T> &mine, const T &nothing,
+                                                     since_end<T> &all) {
+  constexpr int kWarps = kThreads / 32;
+  __shared__ __align__(16) since_end<T> warps[kWarps];
+  const int lane = threadIdx.x % 32;
+  since_end<T> up_to = mine;
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const since_end<T> other = shuffle_up(up_to, distance);
+    if (lane >= distance)
+      up_to = after(other, up_to);
+  }
+  since_end<T> before = shuffle_up(up_to, 1);
+  if (lane == 0)
+    before = {nothing, 0};
+  if (lane == 31)
+    warps[threadIdx.x / 32] = up_to;
+  __syncthreads();
+  since_end<T> warps_before = {nothing, 0};
+  all = {nothing, 0};
+#pragma unroll
+  for (int warp = 0; warp < kWarps; warp++) {
+    if (warp == threadIdx.x / 32)
+      warps_before = all;
+    all = after(all, warps[warp]);
+  }
+  return after(warps_before, before);
+}

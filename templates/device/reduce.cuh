@@ -8,6 +8,16 @@ template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int 
   return other;
 }
 
+// A T of the lane whose number is lower by `distance`, word by word.
+template <class T> __device__ __forceinline__ T shuffle_up(const T &value, int distance) {
+  T other;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 4; k++)
+    reinterpret_cast<unsigned int *>(&other)[k] = __shfl_up_sync(
+        0xffffffffu, reinterpret_cast<const unsigned int *>(&value)[k], distance);
+  return other;
+}
+
 // Combines the values of lanes whose numbers differ by kFirst, 2 * kFirst, ... below kLast: all of
 // them get the result.
 template <int kFirst, int kLast, class T, int kCount>

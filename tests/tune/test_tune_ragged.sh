@@ -45,10 +45,17 @@ for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
   return 0 # also where the naive variant fails
 }
 
-# mutant FILE FROM TO SPEC LABEL: with FROM instead of TO in templates/FILE the candidate fails.
-mutant() {
+# fresh_assets: what lies in $keep, if anything does, in place of the mutant before.
+keep=''
+fresh_assets() {
   rm -rf "$scratch/assets"
   mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies"
+  [ -z "$keep" ] || cp -r "$keep/." "$scratch/assets/"
+}
+
+# mutant FILE FROM TO SPEC LABEL: with FROM instead of TO in templates/FILE the candidate fails.
+mutant() {
+  fresh_assets
   python3 - "$root/$1" "$scratch/assets/$1" "$2" "$3" <<'END'
 import sys
 text = open(sys.argv[1]).read()
@@ -56,13 +63,22 @@ assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
 open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
 END
   expect 0 'outcome: ' tuned "$4" "$5"
+  printf '%s of %s: %s -> %s\n' "$5" "$4" "$2" "$3" >>"$scratch/output"
   absent 'outcome: ok'
   absent 'outcome: compile'
 }
 
-mkdir -p "$scratch/assets"
+lanes='ragged lanes=8 threads=256 items=4 blocks=1056 evict=none'
+block='ragged lanes=256 threads=256 items=2 blocks=1056 evict=none'
+path='ragged lanes=path threads=128 items=7 blocks=1056 evict=streaming'
+fresh_assets
 for spec in sum least expand; do
   expect 0 'outcome: ok' tuned "$spec" "$naive"
+done
+for spec in sum least; do
+  for label in "$lanes" "$block" "$path"; do
+    expect 0 'outcome: ok' tuned "$spec" "$label"
+  done
 done
 
 direct=tuning/strategies/direct.lua
@@ -83,4 +99,57 @@ search=templates/device/ragged.cuh
 mutant $search '<= k)' '< k)' expand "$naive"
 mutant $search 'long long row = 0' 'long long row = 1' expand "$naive"
 mutant $search 'end = n_rows' 'end = n_rows - 1' expand "$naive"
+
+ragged=templates/ragged.cu
+for spec in sum least; do
+  # a tail that is lost, and one that is taken from the next row; empty rows
+  mutant $ragged 'next < end; next' 'next + kLanes < end; next' "$spec" "$lanes"
+  mutant $ragged 'if (lane == 0 && output' 'if (first < end && lane == 0 && output' "$spec" "$lanes"
+  # lanes of other rows; one warp instead of all
+  mutant $ragged 'combine_across<1, kLanes>' 'combine_across<1, 32>' "$spec" "$lanes"
+  mutant templates/device/reduce.cuh 'parts[threadIdx.x % kParts]' 'parts[0]' "$spec" "$block"
+  # what was found before in the block, in the tile, in other blocks
+  mutant $ragged 'store(first_row + head_row, combine(before.found, head))' \
+    'store(first_row + head_row, head)' "$spec" "$path"
+  mutant $ragged 'combine(before.found, head), identity()}' 'head, identity()}' "$spec" "$path"
+  mutant $ragged 'combine(before.found, head.head)' 'head.head' "$spec" "$path"
+  mutant $ragged 'carries[blockIdx.x].tail = left.tail' 'carries[blockIdx.x].tail = identity()' \
+    "$spec" "$path"
+  mutant $ragged 'left.row = all.ended ? 0 : left.row' 'left.row = -1' "$spec" "$path"
+  # a row end one step late, or early
+  mutant $ragged 'ends[-row] <= element' 'ends[-row] < element' "$spec" "$path"
+  mutant $ragged 'ends[-middle] < begin - middle' 'ends[-middle] <= begin - middle' "$spec" "$path"
+  mutant $search '< steps - row;' '<= steps - row;' "$spec" "$path"
+  # the last element of a tile, the path's last steps
+  mutant $ragged 'item * kThreads + threadIdx.x < n_found)' \
+    'item * kThreads + threadIdx.x < n_found - 1)' "$spec" "$path"
+  mutant $ragged 'n_steps = n_rows + n_elements' 'n_steps = n_rows + n_elements - 1' "$spec" "$path"
+  # a warp's scan without its last step; warps of another order
+  mutant $search 'distance < 32; distance' 'distance < 16; distance' "$spec" "$path"
+  mutant $search 'return after(warps_before, before)' 'return before' "$spec" "$path"
+done
+# an element twice
+mutant $ragged 'item * kLanes + lane < end ?' 'item * kLanes + lane <= end ?' sum "$lanes"
+# missing barriers
+mutant $ragged '    __syncthreads();
+
+    // each thread' '    // each thread' sum "$path"
+mutant $ragged '    }
+    __syncthreads();
+    const long long first_row' '    }
+    const long long first_row' sum "$path"
+mutant $search '  __syncthreads();
+' '' sum "$path"
+
+# more blocks than threads, so that threads of the last block finish rows of several
+keep=$scratch/base
+mkdir -p "$keep/tuning/strategies"
+sed 's/{ 256, 128, 512 }/{ 32, 64 }/' "$root/tuning/strategies/ragged.lua" \
+  >"$keep/tuning/strategies/ragged.lua"
+fresh_assets
+few='ragged lanes=path threads=32 items=7 blocks=1056 evict=streaming'
+expect 0 'outcome: ok' tuned sum "$few"
+mutant $ragged 'combine(mine.found, other.head)' 'other.head' sum "$few"
+mutant $ragged 'after(mine, since_end<partial>{other.tail, other.row >= 0})' \
+  '{other.tail, other.row >= 0}' sum "$few"
 finish
