@@ -10,22 +10,19 @@ $(kit.comment(doc))
 $(g:head(threads, cluster)) {
   constexpr int kThreads = $(threads);
   constexpr int kLanes = $(lanes); // threads that have a row
-//% if cluster then
-  constexpr int kBlocks = $(cluster); // of a cluster, which have a row together
-//% else
-  constexpr int kRows = kThreads / kLanes; // rows of a block
-//% end
 //% if vec > 1 then
   constexpr int kVec = $(vec); // elements of a vector
 //% end
   constexpr int kItems = $(items); // vectors of a row that a thread has at once
 //% if cluster then
+  constexpr int kBlocks = $(cluster); // of a cluster, which have a row together
   cluster_arrive();
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long row_index = blockIdx.x / kBlocks;
 //% else
-  const int lane = threadIdx.x % kLanes;
-  const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
+  constexpr int kRows = kThreads / kLanes; // rows of a block
+  const int lane = threadIdx.x $(lane_of);
+  const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x $(row_of);
 //% end
   const bool is_row = row_index < $(n_rows);
   const $(place_type) n_elements = is_row ? $(n_elements) : 0;
@@ -37,12 +34,12 @@ $(g:head(threads, cluster)) {
   }
 //% end
 //% if #held > 0 then
-  // the row, all loads before the first use
+  // the row, all loads before the first use; lanes behind its end load what it ends with
   $(declare(held, " = {}"))
+  if (n_elements > 0) {
 #pragma unroll
-  for (int item = 0; item < kItems; item++) {
-    const $(place_type) $(place) = $(place_text);
-    if ($(place) < n_elements) {
+    for (int item = 0; item < kItems; item++) {
+      const $(place_type) $(place) = min($(place_text), n_elements - $(vec));
       $(unravel(reduced, place))
       $(load(held))
     }
@@ -70,14 +67,12 @@ $(g:head(threads, cluster)) {
 //%   else
   $(step_loop){
 //%     if #step.apart > 0 then
-    $(declare(step.apart, " = {}"))
+    $(declare(step.apart))
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = $(place_text);
-      if ($(place) < n_elements) {
-        $(unravel(reduced, place))
-        $(load(step.apart))
-      }
+      const $(place_type) $(place) = min($(place_text), n_elements - $(vec));
+      $(unravel(reduced, place))
+      $(load(step.apart))
     }
 //%     end
 #pragma unroll

@@ -326,6 +326,43 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
   }
 }
 
+/* The largest multiple of `unit` along dimension `dim` that the requirements allow, the other
+ * extents being `unit`; 0 if they allow all in reach, or none. */
+static int64_t limit_along(const sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
+                           const int64_t *unit, int dim) {
+  int64_t extent[SCT_MAX_EXTENTS], low = 1, high = t->max_elements / unit[dim];
+  memcpy(extent, unit, sizeof *extent * (size_t)plan->spec->n_extents);
+  extent[dim] = high * unit[dim];
+  if (!sct_code_allows(plan, code, unit) || sct_code_allows(plan, code, extent)) {
+    return 0;
+  }
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    extent[dim] = middle * unit[dim];
+    if (sct_code_allows(plan, code, extent)) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low * unit[dim];
+}
+
+/* A kernel that holds what a requirement limits, a row in registers, touches the last of it only
+ * where rows are as long as they may be. */
+static void add_limits(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+  int64_t tuple[SCT_MAX_EXTENTS], unit[SCT_MAX_EXTENTS];
+  least_extents(unit, t, plan, code);
+  for (int dim = 0; dim < t->n_dims; dim++) {
+    const int64_t limit = t->only[dim] > 0 ? 0 : limit_along(t, plan, code, unit, dim);
+    memcpy(tuple, unit, sizeof *tuple * (size_t)t->n_dims);
+    tuple[dim] = limit;
+    if (limit > unit[dim]) {
+      add(t, tuple);
+    }
+  }
+}
+
 void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
                       int64_t max_elements) {
   const sct_spec *spec = plan->spec;
@@ -341,6 +378,7 @@ void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_co
     add_ragged(out, &spec->ragged);
   }
   add_long_runs(out, spec);
+  add_limits(out, plan, code);
   if (out->n_dims == 1) {
     add_line_edges(out, plan, code);
   } else {

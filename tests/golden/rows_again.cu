@@ -153,9 +153,9 @@ __global__ void __launch_bounds__(128)
 rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long long n_col) {
   constexpr int kThreads = 128;
   constexpr int kLanes = 32; // threads that have a row
-  constexpr int kRows = kThreads / kLanes; // rows of a block
   constexpr int kVec = 8; // elements of a vector
   constexpr int kItems = 4; // vectors of a row that a thread has at once
+  constexpr int kRows = kThreads / kLanes; // rows of a block
   const int lane = threadIdx.x % kLanes;
   const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
   const bool is_row = row_index < n_row;
@@ -164,13 +164,11 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
 
   partial_1 found_1 = identity_1();
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems] = {};
+    vec<bf16, kVec> x_v[kItems];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
-        x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
-      }
+      const long long col = min(first + (item * kLanes + lane) * kVec, n_elements - 8);
+      x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -191,13 +189,11 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
 
   partial_2 found_2 = identity_2();
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems] = {};
+    vec<bf16, kVec> x_v[kItems];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
-        x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
-      }
+      const long long col = min(first + (item * kLanes + lane) * kVec, n_elements - 8);
+      x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -222,13 +218,11 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
   }
 
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {
-    vec<bf16, kVec> x_v[kItems] = {};
+    vec<bf16, kVec> x_v[kItems];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
-      if (col < n_elements) {
-        x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
-      }
+      const long long col = min(first + (item * kLanes + lane) * kVec, n_elements - 8);
+      x_v[item] = load<vec<bf16, kVec>, 16>(&x[n_col * row + col]);
     }
 #pragma unroll
     for (int item = 0; item < kItems; item++) {

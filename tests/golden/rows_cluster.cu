@@ -162,21 +162,21 @@ __global__ void __cluster_dims__(8, 1, 1) __launch_bounds__(256)
 rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long long n_col) {
   constexpr int kThreads = 256;
   constexpr int kLanes = 2048; // threads that have a row
-  constexpr int kBlocks = 8; // of a cluster, which have a row together
   constexpr int kVec = 4; // elements of a vector
   constexpr int kItems = 8; // vectors of a row that a thread has at once
+  constexpr int kBlocks = 8; // of a cluster, which have a row together
   cluster_arrive();
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long row_index = blockIdx.x / kBlocks;
   const bool is_row = row_index < n_row;
   const int n_elements = is_row ? n_col : 0;
   const long long row = row_index;
-  // the row, all loads before the first use
+  // the row, all loads before the first use; lanes behind its end load what it ends with
   vec<float, kVec> x_v[kItems] = {};
+  if (n_elements > 0) {
 #pragma unroll
-  for (int item = 0; item < kItems; item++) {
-    const int col = (item * kLanes + lane) * kVec;
-    if (col < n_elements) {
+    for (int item = 0; item < kItems; item++) {
+      const int col = min((item * kLanes + lane) * kVec, n_elements - 4);
       x_v[item] = load<vec<float, kVec>, 16>(&x[n_col * row + col]);
     }
   }

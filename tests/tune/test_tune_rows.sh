@@ -24,10 +24,28 @@ return s.kernel {
 }
 END
 
+cat >"$scratch/columns.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "mutant", dims = { "row", "col" }, over = "row",
+  inputs = { s.array("x", "f32") },
+  outputs = { s.array("y", "f32"), s.array("l", "f32", nil, { dims = "col" }) },
+  steps = {
+    { reduce = { m = "max", n = { "sum", "i32" } }, body = "m = -x * x; n = x > 1.0f;" },
+    { body = "l = m + n;" },
+    { body = "y = x * m + n;" },
+  },
+  tolerance = 1e-6,
+  sizes = { { row = 100, col = 70 } },
+}
+END
+column='rows threads=256 lanes=8 vec=1 hold=registers items=13 evict=none'
+spec=spec.lua
+
 # tuned LABEL: prints what became of the candidate.
 tuned() {
   rm -f "$scratch/store.db"
-  "$SCT_PROGRAM" tune "$scratch/spec.lua" -d virtual:h200 --store "$scratch/store.db" \
+  "$SCT_PROGRAM" tune "$scratch/$spec" -d virtual:h200 --store "$scratch/store.db" \
     --assets "$scratch/assets" --only "$1" --json 2>/dev/null |
     python3 -c 'import json, sys
 for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
@@ -80,6 +98,8 @@ mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$block"
 # elements twice, where a row is read again
 mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"
+# loads behind the end of a row
+mutant rows.cu 'min($(place_text), n_elements - $(vec))' '$(place_text)' "$block"
 # rows beyond the last
 mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' "$part"
 # a block of the cluster that is written to before it runs
@@ -96,4 +116,13 @@ mutant device/reduce_cluster.cuh 'blockIdx.x % kBlocks * kWarps +' '' "$cluster"
 mutant rows.cu 'blockIdx.x % kBlocks * kThreads +' '' "$cluster"
 # what there is once a row, of half the rows
 mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' "$part"
+# columns
+spec=columns.lua
+rm -r "$scratch/assets"
+mkdir -p "$scratch/assets"
+expect 0 'outcome: ok' tuned "$column"
+mutant rows.cu '$(lane_of)' '% kLanes' "$column"
+mutant rows.cu '$(row_of)' '/ kLanes' "$column"
+mutant rows.cu 'item < kItems' 'item < kItems - 1' "$column"
+mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$column"
 finish

@@ -1,8 +1,8 @@
--- rows: kernels in steps whose rows run along the fastest mode. kLanes threads have a row, part of
--- a warp, a warp, the block or all blocks of a cluster; a block has as many rows as it has threads
--- for. What several
--- steps read is loaded once and held in registers, all loads in flight; or, of rows that do not
--- fit, read again in every step.
+-- rows: kernels in steps. kLanes threads have a row: part of a warp, a warp, the block or all of a
+-- cluster's blocks; a block has as many rows as it has threads for. Where rows run along the
+-- fastest mode neighbouring threads have the same row, else neighbouring rows (columns). What
+-- several steps read is loaded once and held in registers, all loads in flight; or, of rows that
+-- do not fit, read again in every step.
 
 -- ---- the index space ----
 
@@ -183,9 +183,8 @@ local function plan_step(p, step)
     step.slots, step.bytes = reduce.value_slots(step)
     step.mine = g:name("found" .. step.suffix)
     step.definitions = reduce.definitions(step.slots, step.suffix)
-    if p.lanes > 32 then
-      p.static_shared_bytes = p.static_shared_bytes + p.lanes // 32 * step.bytes
-    end
+    local parts = p.columns and p.threads or p.lanes > 32 and p.lanes // 32 or 0
+    p.static_shared_bytes = p.static_shared_bytes + parts * step.bytes
   end
   step.compute = function()
     local text = compute(p, step)
@@ -229,9 +228,10 @@ local function traffic(p)
 end
 
 local function doc_of(p)
-  return string.format("%s a row, %s.%s", p.cluster and "A cluster of blocks has"
+  return string.format("%s %s, %s.%s", p.cluster and "A cluster of blocks has"
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
+    p.columns and "a column" or "a row",
     p.hold == "registers" and "whose elements are loaded once" or "read again in every step",
     p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
 end
@@ -241,8 +241,8 @@ local function plan(k, c)
   local p = {
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items, hold = c.hold,
     evict = c.evict, cluster = c.lanes > c.threads and c.lanes // c.threads,
-    index = {}, values = {}, value_names = {}, element_names = {},
-    static_shared_bytes = 0,
+    columns = not k.reduced[#k.dims],
+    index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
   }
   p.kept, p.reduced = reduce.dims(k)
   for d, dim in ipairs(k.dims) do
@@ -284,7 +284,10 @@ local function plan(k, c)
   p.declare = function(list, value)
     return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
   end
-  p.combine = p.cluster and "combine_cluster<kThreads, kBlocks>" or "combine_row<kLanes>"
+  p.lane_of = p.columns and "/ kRows" or "% kLanes"
+  p.row_of = p.columns and "% kRows" or "/ kLanes"
+  p.combine = p.cluster and "combine_cluster<kThreads, kBlocks>"
+    or p.columns and "combine_block<kThreads, kRows>" or "combine_row<kLanes>"
   p.grid = p.cluster and rows * p.cluster or kit.ceil_div(rows + 0 * k.extents[1],
     p.threads // p.lanes)
   p.traffic, p.doc = traffic(p), doc_of(p)
@@ -338,9 +341,7 @@ local function facts(k)
 end
 
 local WHERE = {
-  "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
-  "vec == fit or (2 * vec == fit and items <= 4)",
-  "lanes * vec < 2 * many or lanes == 1", "lanes >= 32 or (hold == 'registers' and items <= 4)",
+  "lanes * vec < 2 * many or lanes == 1",
   -- what is held covers a row, and not much more
   "hold == 'none' or lanes * vec * items >= many",
   "hold == 'none' or items == 1 or (items <= 16 and lanes * vec * (items - 1) < many)"
@@ -349,16 +350,33 @@ local WHERE = {
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
   "hold == 'none' or (held > 0 and vec * items * held <= 128"
     .. " and (threads < 1024 or vec * items * values <= 128))",
+  "hold == 'registers' or evict == 'none'",
+}
+local ALONG = {
+  "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
+  "vec == fit or (2 * vec == fit and items <= 4)",
+  "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
   "hold == 'registers' or held == 0 or many * held > 65536",
   "hold == 'registers' or (vec == fit and lanes * vec * items <= many"
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
-  "hold == 'registers' or evict == 'none'",
   -- clusters of 2, 4 or 8 blocks for rows that fill the registers of one
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads and hold == 'registers'"
     .. " and many * values > 65536 and threads >= 128 and threads <= 512)",
 }
+
+-- Columns: warps or more side by side; what is read again, 4 to 16 elements at a time.
+local COLUMNS = {
+  "vec == 1", "threads // lanes >= 32 and (lanes == 1 or threads // lanes <= 128)",
+  "hold == 'registers' or held == 0 or many > 512",
+  "hold == 'registers' or (lanes >= 8 and (items == 4 or items == 8 or items == 16))",
+}
+
+local function where(k)
+  return kit.append(kit.append({}, table.unpack(WHERE)),
+    table.unpack(k.reduced[#k.dims] and ALONG or COLUMNS))
+end
 
 local function axes()
   return {
@@ -380,7 +398,6 @@ return {
   doc = "Threads that have a row hold it from step to step.",
   steps = true,
   applies = {
-    { "the rows run along the fastest mode", function(k) return k.reduced[#k.dims] end },
     { "index arrays do not change along a row", function(k)
       return not kit.any(k.operands, function(op)
         return op.is_index and kit.any(k.index, function(index, d)
@@ -391,7 +408,7 @@ return {
   },
   axes = axes,
   facts = facts,
-  where = WHERE,
+  where = where,
   template = "rows.cu",
   plan = plan,
 }
