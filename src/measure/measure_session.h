@@ -153,7 +153,6 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
     return sct_remote_ask(m, SCT_OP_##id, in, out, err);                                           \
   }
 #include "worker/worker_ops.def"
-#undef SCT_OP
 
 /* What a session says to what stands in for its GPU; "": the driver answers. */
 const char *sct_measure_script(const sct_measure_opts *opts);

@@ -39,7 +39,6 @@ typedef struct sct_launch {
 typedef struct sct_backend sct_backend;
 typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);
-  void (*describe)(sct_backend *b, sct_device_desc *out);
   int (*last)(sct_backend *b); /* asking clears it */
   sct_status (*alloc)(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
   void (*release)(sct_backend *b, sct_cuda_ptr p);
@@ -98,6 +97,7 @@ typedef struct sct_backend_ops {
 } sct_backend_ops;
 struct sct_backend {
   const sct_backend_ops *ops;
+  sct_device_desc desc;
 };
 
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) SCT_MUST_USE;

@@ -56,10 +56,6 @@ static void cuda_close(sct_backend *b) {
   sct_free(c);
 }
 
-static void cuda_describe(sct_backend *b, sct_device_desc *out) {
-  sct_cuda_describe(self(b)->cuda, out);
-}
-
 static int cuda_last(sct_backend *b) {
   return sct_cuda_last(self(b)->cuda);
 }
@@ -334,7 +330,6 @@ static sct_status cuda_near(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, in
 
 static const sct_backend_ops cuda_ops = {
     .close = cuda_close,
-    .describe = cuda_describe,
     .last = cuda_last,
     .alloc = cuda_alloc,
     .release = cuda_release,
@@ -379,7 +374,7 @@ static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_k
   return status;
 }
 
-static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc, sct_error *err) {
+static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
   const own_kernel own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
                             {&c->compare, "sct_compare"}, {&c->near, "sct_near"},
                             {&c->copy16, "sct_copy16"},   {&c->hold, "sct_hold"},
@@ -387,7 +382,7 @@ static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc,
   const own_kernel kept[] = {{&c->evict_loads, "sct_copy16_evict_loads"},
                              {&c->evict_stores, "sct_copy16_evict_stores"}};
   SCT_TRY(load_all(c, sct_worker_ptx, own, SCT_COUNT(own), err));
-  if (desc->cc_major >= 8) {
+  if (c->base.desc.cc_major >= 8) {
     return load_all(c, sct_worker_ptx_kept, kept, SCT_COUNT(kept), err);
   }
   const own_kernel plain[] = {{&c->evict_loads, "sct_copy16"}, {&c->evict_stores, "sct_copy16"}};
@@ -397,12 +392,11 @@ static sct_status load_own_kernels(cuda_backend *c, const sct_device_desc *desc,
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) {
   cuda_backend *c = sct_alloc(sizeof *c);
   sct_status status = SCT_OK;
-  sct_device_desc desc;
   c->base.ops = &cuda_ops;
   SCT_TRY_DONE(sct_cuda_open(&c->cuda, ordinal, err));
-  sct_cuda_describe(c->cuda, &desc);
-  SCT_TRY_DONE(load_own_kernels(c, &desc, err));
-  c->stamp_blocks = desc.n_sms > 0 ? desc.n_sms : 1;
+  sct_cuda_describe(c->cuda, &c->base.desc);
+  SCT_TRY_DONE(load_own_kernels(c, err));
+  c->stamp_blocks = c->base.desc.n_sms > 0 ? c->base.desc.n_sms : 1;
   c->max_blocks = 16LL * c->stamp_blocks;
   void *mailbox = NULL;
   SCT_TRY_DONE(

@@ -43,7 +43,6 @@ typedef struct loaded_kernel {
 
 typedef struct ptx_backend {
   sct_backend base;
-  sct_device_desc desc;
   int last, n_cores;
   module_entry *parsed; /* the text that was loaded last: a batch of candidates shares one */
   allocation *allocations;
@@ -273,7 +272,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .n_args = launch->n_args,
                                     .threads = threads < p->n_cores ? (int)threads : p->n_cores,
                                     .max_steps = most_steps(launch),
-                                    .max_shared_bytes = (int)p->desc.smem_block_optin_bytes};
+                                    .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
   sct_ptx_result result = {0};
   sct_status status = SCT_OK;
@@ -315,10 +314,6 @@ static sct_status ptx_timer_stop(sct_backend *b, double *ns, sct_error *err) {
   return SCT_OK;
 }
 
-static void ptx_describe(sct_backend *b, sct_device_desc *out) {
-  *out = self(b)->desc;
-}
-
 static int ptx_last(sct_backend *b) {
   const int last = self(b)->last;
   self(b)->last = 0;
@@ -337,7 +332,6 @@ static void ptx_close(sct_backend *b) {
 
 static const sct_backend_ops ptx_ops = {
     .close = ptx_close,
-    .describe = ptx_describe,
     .last = ptx_last,
     .alloc = ptx_alloc,
     .release = ptx_release,
@@ -371,7 +365,7 @@ void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc) {
   ptx_backend *p = sct_alloc(sizeof *p);
   keep_pages();
   p->base.ops = &ptx_ops;
-  p->desc = *desc;
+  p->base.desc = *desc;
   p->n_cores = sct_cores() < MAX_THREADS ? sct_cores() : MAX_THREADS;
   *out = &p->base;
 }

@@ -82,9 +82,7 @@ sct_status sct_worker_alloc(sct_worker_state *w, const sct_ask_alloc *in, sct_a_
   return new_buffer(w, in->bytes, in->copies, in->align, &out->buffer, err);
 }
 
-sct_status sct_worker_free(sct_worker_state *w, const sct_ask_free *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_free(sct_worker_state *w, const sct_ask_free *in, sct_error *err) {
   for (int64_t k = 0; k < in->n_buffers; k++) {
     sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffers[k], err);
     if (!b) {
@@ -134,9 +132,7 @@ void sct_worker_free_buffers(sct_worker_state *w) {
   w->n_buffers = w->cap_buffers = 0;
 }
 
-sct_status sct_worker_set(sct_worker_state *w, const sct_ask_set *in, sct_nothing *out,
-                          sct_error *err) {
-  (void)out;
+sct_status sct_worker_set(sct_worker_state *w, const sct_ask_set *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   return b ? w->backend->ops->set(w->backend, sct_worker_data(b), in->byte, b->bytes, err)
            : SCT_EINTERNAL;
@@ -160,9 +156,7 @@ static bool is_inside(const sct_worker_buffer *b, int64_t offset, int64_t bytes)
   return b && offset <= b->bytes && bytes <= b->bytes - offset;
 }
 
-sct_status sct_worker_upload(sct_worker_state *w, const sct_ask_upload *in, sct_nothing *out,
-                             sct_error *err) {
-  (void)out;
+sct_status sct_worker_upload(sct_worker_state *w, const sct_ask_upload *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   if (!is_inside(b, in->offset, in->n_data)) {
     return sct_worker_malformed(err);
@@ -184,9 +178,7 @@ sct_status sct_worker_download(sct_worker_state *w, const sct_ask_download *in,
 }
 
 /* Whole words on the device; the last few bytes, the same function, from here. */
-sct_status sct_worker_fill(sct_worker_state *w, const sct_ask_fill *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_fill(sct_worker_state *w, const sct_ask_fill *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   if (!b) {
     return SCT_EINTERNAL;
@@ -199,9 +191,7 @@ sct_status sct_worker_fill(sct_worker_state *w, const sct_ask_fill *in, sct_noth
                                  b->bytes - words * 8, err);
 }
 
-sct_status sct_worker_copy(sct_worker_state *w, const sct_ask_copy *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_copy(sct_worker_state *w, const sct_ask_copy *in, sct_error *err) {
   const sct_worker_buffer *to = sct_worker_buffer_at(w, in->to, err);
   const sct_worker_buffer *from = to ? sct_worker_buffer_at(w, in->from, err) : NULL;
   if (!from || to->bytes != from->bytes) {
@@ -212,9 +202,7 @@ sct_status sct_worker_copy(sct_worker_state *w, const sct_ask_copy *in, sct_noth
   return w->backend->ops->sync(w->backend, err);
 }
 
-sct_status sct_worker_repeat(sct_worker_state *w, const sct_a_buffer *in, sct_nothing *out,
-                             sct_error *err) {
-  (void)out;
+sct_status sct_worker_repeat(sct_worker_state *w, const sct_a_buffer *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   if (!b) {
     return SCT_EINTERNAL;
@@ -226,9 +214,7 @@ sct_status sct_worker_repeat(sct_worker_state *w, const sct_a_buffer *in, sct_no
   return w->backend->ops->sync(w->backend, err);
 }
 
-sct_status sct_worker_name(sct_worker_state *w, const sct_ask_name *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_name(sct_worker_state *w, const sct_ask_name *in, sct_error *err) {
   sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   if (b) {
     snprintf(b->name, sizeof b->name, "%s", in->name);
@@ -245,9 +231,7 @@ static sct_status seal(sct_worker_state *w, sct_worker_buffer *b, sct_error *err
   return SCT_OK;
 }
 
-sct_status sct_worker_seal(sct_worker_state *w, const sct_a_buffer *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_seal(sct_worker_state *w, const sct_a_buffer *in, sct_error *err) {
   sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   return b ? seal(w, b, err) : SCT_EINTERNAL;
 }
@@ -385,9 +369,7 @@ sct_status sct_worker_near(sct_worker_state *w, const sct_ask_near *in, sct_a_co
                                in, &out->n, err);
 }
 
-sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_nothing *out,
-                             sct_error *err) {
-  (void)out;
+sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
   const sct_worker_buffer *flags = b ? sct_worker_buffer_at(w, in->flags, err) : NULL;
   const sct_worker_buffer *data =

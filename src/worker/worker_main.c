@@ -87,16 +87,13 @@ sct_status sct_worker_open(sct_worker_state *w, const sct_ask_open *in, sct_got_
   } else {
     SCT_TRY(sct_backend_cuda_open(&w->backend, in->ordinal, err));
   }
-  w->backend->ops->describe(w->backend, &w->desc);
-  out->device = w->desc;
+  out->device = w->backend->desc;
   out->n_copies = w->backend->ops->n_copies;
   return SCT_OK;
 }
 
-sct_status sct_worker_quit(sct_worker_state *w, const sct_nothing *in, sct_nothing *out,
-                           sct_error *err) {
+sct_status sct_worker_quit(sct_worker_state *w, const sct_nothing *in, sct_error *err) {
   (void)in;
-  (void)out;
   (void)err;
   w->quit = true;
   return SCT_OK;
@@ -138,9 +135,7 @@ static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
   return SCT_OK;
 }
 
-sct_status sct_worker_load(sct_worker_state *w, const sct_ask_load *in, sct_nothing *out,
-                           sct_error *err) {
-  (void)out;
+sct_status sct_worker_load(sct_worker_state *w, const sct_ask_load *in, sct_error *err) {
   if (in->unload >= 0) {
     SCT_TRY(unload(w, in->unload, err));
   }
@@ -156,9 +151,7 @@ sct_status sct_worker_load(sct_worker_state *w, const sct_ask_load *in, sct_noth
   return SCT_OK;
 }
 
-sct_status sct_worker_unload(sct_worker_state *w, const sct_ask_unload *in, sct_nothing *out,
-                             sct_error *err) {
-  (void)out;
+sct_status sct_worker_unload(sct_worker_state *w, const sct_ask_unload *in, sct_error *err) {
   return unload(w, in->kernel, err);
 }
 
@@ -276,8 +269,15 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
     sct_wire_put(out, answer##_table(), &given);                                                   \
     return SCT_OK;                                                                                 \
   }
+#define SCT_OP_DO(id, handler, request)                                                            \
+  case SCT_OP_##id: {                                                                              \
+    request asked;                                                                                 \
+    if (!sct_wire_get_whole(in, request##_table(), &asked)) {                                      \
+      break;                                                                                       \
+    }                                                                                              \
+    return handler(w, &asked, err);                                                                \
+  }
 #include "worker/worker_ops.def"
-#undef SCT_OP
   default:
     break;
   }

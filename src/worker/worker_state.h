@@ -24,7 +24,6 @@ typedef struct sct_worker_workspace {
 
 typedef struct sct_worker_state {
   sct_backend *backend;
-  sct_device_desc desc;
   sct_worker_buffer *buffers;
   size_t n_buffers, cap_buffers;
   sct_worker_workspace workspace;
@@ -46,8 +45,9 @@ typedef struct sct_worker_state {
  * failure's CUresult is the backend's last(). */
 #define SCT_OP(id, handler, request, answer)                                                       \
   sct_status handler(sct_worker_state *w, const request *in, answer *out, sct_error *err);
+#define SCT_OP_DO(id, handler, request)                                                            \
+  sct_status handler(sct_worker_state *w, const request *in, sct_error *err);
 #include "worker/worker_ops.def"
-#undef SCT_OP
 
 sct_status sct_worker_malformed(sct_error *err);
 /* NULL with err written if there is none. */

@@ -74,7 +74,7 @@ static sct_status watch(sct_worker_state *w, uint64_t *reasons, bool *hardware, 
 }
 
 static bool too_slow(const sct_worker_state *w, const sct_unit_time *unit) {
-  return unit->mhz > 0 && unit->mhz < LEAST_CLOCK * 1e-3 * (double)w->desc.clock_khz;
+  return unit->mhz > 0 && unit->mhz < LEAST_CLOCK * 1e-3 * (double)w->backend->desc.clock_khz;
 }
 
 /* A unit at full clock; after some tries, as it is, and it counts as slow. */

@@ -10,7 +10,6 @@ static const struct {
 } ops[] = {
 #define SCT_OP(id, handler, request, answer) {#id, request##_table, answer##_table},
 #include "worker/worker_ops.def"
-#undef SCT_OP
 };
 
 const char *sct_op_name(uint32_t op) {

@@ -94,7 +94,7 @@ typedef struct fake_kernel {
 typedef struct fake_backend {
   sct_backend base;
   fake_script script;
-  int ordinal, last, pending; /* pending: a sticky result that the next synchronisation returns */
+  int last, pending; /* pending: a sticky result that the next synchronisation returns */
   int64_t used_bytes, limit_bytes;
   allocation *allocations;
   size_t n_allocations, cap_allocations;
@@ -586,10 +586,6 @@ static sct_status fake_launch_empty(sct_backend *b, sct_error *err) {
 
 /* ---- the device itself ---- */
 
-static void fake_describe(sct_backend *b, sct_device_desc *out) {
-  describe(out, self(b)->ordinal, &self(b)->script);
-}
-
 static int fake_last(sct_backend *b) {
   const int last = self(b)->last;
   self(b)->last = 0;
@@ -623,7 +619,6 @@ static sct_status checksum(sct_backend *b, const sct_region *regions, int n, uin
 
 static const sct_backend_ops fake_ops = {
     .close = fake_close,
-    .describe = fake_describe,
     .last = fake_last,
     .alloc = fake_alloc,
     .release = fake_release,
@@ -667,7 +662,7 @@ static sct_status fake_open(sct_backend **out, int ordinal, const char *script, 
   }
   f->base.ops = &fake_ops;
   f->script = parsed;
-  f->ordinal = ordinal;
+  describe(&f->base.desc, ordinal, &parsed);
   f->limit_bytes = (int64_t)device_value(&parsed, FAULT_MEMORY, 0x1p30);
   *out = &f->base;
   return SCT_OK;
