@@ -46,16 +46,14 @@ json_t *cli_json_device(const sct_device_desc *d) {
 
 /* ---- the report of a session ---- */
 
-static json_t *counts_json(const sct_run_counts *c) {
-  return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "requests_ld", (json_int_t)c->requests_ld,
-                   "sectors_ld", (json_int_t)c->sectors_ld, "requests_st",
-                   (json_int_t)c->requests_st, "sectors_st", (json_int_t)c->sectors_st,
-                   "wavefronts_ld", (json_int_t)c->wavefronts_ld, "wavefronts_st",
-                   (json_int_t)c->wavefronts_st);
-}
-
 static json_t *ptx_json(const sct_ptx_check *check) {
-  return check->known ? json_pack("{s:o}", "ptx", counts_json(&check->ptx)) : json_null();
+  if (!check->known) {
+    return json_null();
+  }
+  json_t *counts = json_object();
+#define SCT_RUN_COUNT(name) json_object_set_new(counts, #name, json_integer(check->ptx.name));
+#include "worker/worker_counts.def"
+  return json_pack("{s:o}", "ptx", counts);
 }
 
 /* Adds the keys of `part`, which is freed. */

@@ -117,9 +117,7 @@ static char *faster_sentence(const tune_table *t, int size) {
   sct_str text = {0};
   sct_str_printf(&text, "'%s' is %.2f times as fast but not coalesced; --select any would take it",
                  t->plan->items[choice->fastest].label, choice->faster_ratio);
-  char *copy = sct_strdup(sct_str_c(&text));
-  sct_str_free(&text);
-  return copy;
+  return text.data;
 }
 
 static void fill_size(tune_session *s, int size, sct_tune_size *out) {

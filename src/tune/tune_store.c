@@ -268,25 +268,6 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   row->coalesced = cell->coalesced;
 }
 
-#define N_COUNTS 6
-static const char *const count_names[N_COUNTS] = {"requests_ld", "sectors_ld",    "requests_st",
-                                                  "sectors_st",  "wavefronts_ld", "wavefronts_st"};
-
-static void put_counts(sct_str *out, const char *name, const sct_run_counts *c) {
-  const int64_t counts[N_COUNTS] = {c->requests_ld, c->sectors_ld,    c->requests_st,
-                                    c->sectors_st,  c->wavefronts_ld, c->wavefronts_st};
-  sct_str_append(out, "\"");
-  sct_str_append(out, name);
-  sct_str_append(out, "\":{");
-  for (int k = 0; k < N_COUNTS; k++) {
-    sct_str_append(out, k > 0 ? ",\"" : "\"");
-    sct_str_append(out, count_names[k]);
-    sct_str_append(out, "\":");
-    sct_str_append_int(out, counts[k]);
-  }
-  sct_str_append(out, "}");
-}
-
 static const char *const pipe_names[SCT_N_PIPES] = {
 #define SCT_PIPE(id, name, doc) [SCT_PIPE_##id] = name,
 #include "base/base_pipes.def"
@@ -294,25 +275,20 @@ static const char *const pipe_names[SCT_N_PIPES] = {
 };
 
 static void put_small_size(sct_str *out, const sct_ptx_check *check) {
-  if (check->known) {
-    sct_str_append(out, "{");
-    put_counts(out, "ptx", &check->ptx);
-    sct_str_append(out, ",\"machine\":{");
-    for (int p = 0; p < SCT_N_PIPES; p++) {
-      sct_str_printf(out, "%s\"%s\":[%.17g,%.17g]", p > 0 ? "," : "", pipe_names[p],
-                     check->per_block[p], check->per_work[p]);
-    }
-    sct_str_printf(out, "},\"by\":\"%s\",\"elements\":%lld}",
-                   check->by_elements ? "elements" : "requests", (long long)check->elements);
+  if (!check->known) {
+    return;
   }
-}
-
-static void take_counts(sct_run_counts *out, const json_t *doc) {
-  int64_t *const counts[N_COUNTS] = {&out->requests_ld, &out->sectors_ld,    &out->requests_st,
-                                     &out->sectors_st,  &out->wavefronts_ld, &out->wavefronts_st};
-  for (int k = 0; k < N_COUNTS; k++) {
-    *counts[k] = json_integer_value(json_object_get(doc, count_names[k]));
+  json_t *ptx = json_object(), *machine = json_object();
+#define SCT_RUN_COUNT(name) json_object_set_new(ptx, #name, json_integer(check->ptx.name));
+#include "worker/worker_counts.def"
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    json_object_set_new(machine, pipe_names[p],
+                        json_pack("[f, f]", check->per_block[p], check->per_work[p]));
   }
+  json_t *doc = json_pack("{s:o, s:o, s:s, s:I}", "ptx", ptx, "machine", machine, "by",
+                          check->by_elements ? "elements" : "requests", "elements",
+                          (json_int_t)check->elements);
+  (void)sct_json_dump(out, doc, JSON_COMPACT, NULL);
 }
 
 static void take_small_size(sct_ptx_check *out, const char *text) {
@@ -320,7 +296,8 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
   const json_t *ptx = json_object_get(doc, "ptx");
   if (!out->known && json_is_object(ptx)) {
     *out = (sct_ptx_check){.known = true};
-    take_counts(&out->ptx, ptx);
+#define SCT_RUN_COUNT(name) out->ptx.name = json_integer_value(json_object_get(ptx, #name));
+#include "worker/worker_counts.def"
     for (int p = 0; p < SCT_N_PIPES; p++) {
       const json_t *each = json_object_get(json_object_get(doc, "machine"), pipe_names[p]);
       out->per_block[p] = json_number_value(json_array_get(each, 0));

@@ -26,7 +26,6 @@ const char *sct_worker_script(const char *script);
 typedef enum sct_op {
 #define SCT_OP(id, handler, request, answer) SCT_OP_##id,
 #include "worker/worker_ops.def"
-#undef SCT_OP
   SCT_N_OPS
 } sct_op;
 const char *sct_op_name(uint32_t op);
@@ -67,7 +66,8 @@ typedef struct sct_unit_time {
 /* What one launch did, as the interpreter of PTX counted it: requests and 32-byte sectors of global
  * memory, of warps and of bulk copies; wavefronts of shared memory. */
 typedef struct sct_run_counts {
-  int64_t requests_ld, sectors_ld, requests_st, sectors_st, wavefronts_ld, wavefronts_st;
+#define SCT_RUN_COUNT(name) int64_t name;
+#include "worker/worker_counts.def"
 } sct_run_counts;
 
 /* The same, and the machine instructions that its PTX comes to. */
