@@ -310,7 +310,8 @@ static bool read_job(Job *job) {
 }
 
 static void run_job(const Job &job) {
-  for (const std::vector<JobKind> *kinds : {&map_jobs, &move_jobs, &index_jobs, &sum_jobs, &ceiling_jobs}) {
+  for (const std::vector<JobKind> *kinds : {&map_jobs, &move_jobs, &index_jobs, &sum_jobs, &ragged_jobs,
+                                              &ceiling_jobs}) {
     for (const JobKind &kind : *kinds) {
       if (job.kind == kind.name) return kind.run(job);
     }

@@ -87,7 +87,7 @@ struct JobKind {
   const char *name;
   JobFunction run;
 };
-extern const std::vector<JobKind> map_jobs, move_jobs, index_jobs, sum_jobs, ceiling_jobs;
+extern const std::vector<JobKind> map_jobs, move_jobs, index_jobs, sum_jobs, ragged_jobs, ceiling_jobs;
 
 // cuBLAS, loaded when it is first asked for; null where it is not installed.
 struct Blas;
