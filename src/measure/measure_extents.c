@@ -418,7 +418,7 @@ static uint64_t tuple_hash(const int64_t *dims, int n) {
 
 /* Where points meet: mostly some on each place, at times all on one. */
 static sct_fill collecting_fill(const sct_spec *spec, int k, uint64_t hash) {
-  static const sct_fill fills[] = {SCT_FILL_RANDOM, SCT_FILL_CONSTANT, SCT_FILL_RANDOM,
+  static const sct_fill fills[] = {SCT_FILL_RANDOM, SCT_FILL_CONSTANT, SCT_FILL_EDGES,
                                    SCT_FILL_IDENTITY};
   const uint64_t pick = sct_mix64(hash, (uint64_t)k) % SCT_COUNT(fills);
   return spec->operands[k].index_scatters ? SCT_FILL_PERMUTED : fills[pick];
@@ -438,6 +438,7 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 }
 
 #define N_SMALL_TRIALS 4
+#define MOST_COLLECTED ((int64_t)1 << 17)
 #define N_OWN_TRIALS   (9 + N_SMALL_TRIALS)
 
 /* Extents that no dimension of the index space has: in proportion to the first of the spec's sizes
@@ -448,6 +449,11 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
                           int trial) {
   if (trial == 0) {
     return 37 + 2 * (int64_t)(tuple_hash(dims, spec->n_dims) % 50);
+  }
+  const uint64_t hash = tuple_hash(dims, spec->n_dims);
+  const int64_t tuned = spec->sizes[hash / 3 % (uint64_t)spec->n_sizes].extent[k];
+  if (trial == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED && sct_spec_accumulates(spec)) {
+    return tuned; /* a block may hold all that points fall on, to its last element */
   }
   if (trial == 1) {
     const sct_size *model = &spec->sizes[0];

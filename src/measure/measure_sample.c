@@ -291,9 +291,13 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     const sct_ptx_buffer_counters of = sct_ptx_memory_counts(j->site->memory, j->site->address[op]);
     add(j->operand[op], &of.load, weight);
     add(j->operand[op], &of.store, weight);
+    add(j->operand[op], &of.atomics, weight); /* what is accumulated is stored so */
+    add(j->store, &of.atomics, weight);
   }
+  const sct_ptx_shared *atomics = &c->shared_atomics;
   const int64_t wavefronts[] = {c->shared_load.wavefronts, c->shared_load.wavefronts_ideal,
-                                c->shared_store.wavefronts, c->shared_store.wavefronts_ideal};
+                                c->shared_store.wavefronts + atomics->wavefronts,
+                                c->shared_store.wavefronts_ideal + atomics->wavefronts_ideal};
   for (int k = 0; k < SCT_COUNT(wavefronts); k++) {
     j->wavefronts[k] += weight * (double)wavefronts[k];
   }

@@ -268,11 +268,11 @@ typedef struct sct_ptx_result {
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_ptx_result_free(sct_ptx_result *result);
-/* What the last launch with per_buffer did to the buffer at `address`, atomics left out, bulk
- * copies as loads and stores. An access counts for the buffer of its first active lane. Zeroed:
+/* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
+ * stores. An access counts for the buffer of its first active lane. Zeroed:
  * unknown. */
 typedef struct sct_ptx_buffer_counters {
-  sct_ptx_global load, store;
+  sct_ptx_global load, store, atomics;
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 

@@ -98,6 +98,7 @@ typedef enum sct_fill {
    * most */
   SCT_FILL_UNIFORM,
   SCT_FILL_POWER,
+  SCT_FILL_EDGES, /* of verification: both sides of where eighths of an array end */
   SCT_N_FILLS
 } sct_fill;
 const char *sct_fill_name(sct_fill fill); /* "permuted" */

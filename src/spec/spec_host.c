@@ -117,6 +117,13 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
   return fill;
 }
 
+/* Some value beside a place where an eighth of [0, limit) ends, 0 and limit - 1 among them. */
+static int64_t edge_value(int64_t limit, uint64_t random) {
+  const int64_t eighth = (int64_t)(random % 9), beside = (int64_t)(random / 9 % 3) - 1;
+  const int64_t value = (int64_t)((double)limit * (double)eighth / 8.0) + beside;
+  return value < 0 ? 0 : value >= limit ? limit - 1 : value;
+}
+
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
   if (fill->limit < 1) {
     return 0; /* there is nothing to point to; sct_spec_finish refuses such sizes */
@@ -131,6 +138,8 @@ int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
     return sct_permute(linear % fill->limit, fill->limit, fill->seed);
   case SCT_FILL_CONSTANT:
     return fill->limit / 2;
+  case SCT_FILL_EDGES:
+    return edge_value(fill->limit, sct_mix64(fill->seed, (uint64_t)linear));
   default:
     return (int64_t)(sct_mix64(fill->seed, (uint64_t)linear) % (uint64_t)fill->limit);
   }

@@ -5,7 +5,7 @@
 #include "spec/spec_internal.h"
 
 static const char *const fill_names[SCT_N_FILLS] = {"default",  "identity", "permuted", "random",
-                                                    "constant", "uniform",  "power"};
+                                                    "constant", "uniform",  "power",    "edges"};
 
 const char *sct_fill_name(sct_fill fill) {
   return fill_names[fill];

@@ -6,27 +6,88 @@ local FUNCTIONS = {
   add = "atomicAdd", min = "atomicMin", max = "atomicMax",
   ["and"] = "atomicAnd", ["or"] = "atomicOr", xor = "atomicXor",
 }
+local COMBINED = {
+  add = "%s + %s", min = "min(%s, %s)", max = "max(%s, %s)",
+  ["and"] = "%s & %s", ["or"] = "%s | %s", xor = "%s ^ %s",
+}
 
--- The type in which an atomic operation takes a field: bits and wrapping sums of 64 bits have no
--- sign.
-local function operand_type(how, field)
-  local signless = field.type == "i64" and how ~= "min" and how ~= "max"
-  return signless and "unsigned long long" or field.cuda
+-- The type in which values of a field are combined: bits and sums of integers, which may wrap, have
+-- no sign. Of 32 bits, there are atomic operations for both.
+local function combined_type(op, field)
+  if field.kind == "float" or op.accumulate == "min" or op.accumulate == "max" then
+    return field.cuda
+  end
+  return field.bytes == 8 and "unsigned long long" or "unsigned int"
 end
 
---- The statement that combines `value` with field `f` of `op`, which lies at `address`.
+-- The element that changes no other one.
+local function identity(op, field, type)
+  local how = op.accumulate
+  if how == "and" then
+    return "~(" .. type .. ")0"
+  elseif how == "min" or how == "max" then
+    return reduce.identity(field, how, type)
+  end
+  return "0"
+end
+
+--- What is known of field `f` of an output while a block has it: `type`, `bytes`, `identity`.
 ---@param op sectile.Operand
 ---@param f integer
+---@return table
+function accumulate.slot(op, f)
+  local field = op.record.fields[f]
+  local type = combined_type(op, field)
+  return {
+    op = op, f = f, field = field, type = type, bytes = field.bytes,
+    identity = identity(op, field, type),
+  }
+end
+
+--- Atomic operations need aligned fields, whatever the kernel declares the array as.
+---@param g sectile.Cuda
+function accumulate.align(g)
+  for _, op in ipairs(g.outputs) do
+    for _, field in ipairs(op.accumulate and op.record.fields or {}) do
+      g:need_align(op, field.bytes)
+    end
+  end
+end
+
+--- Text of two values of an output as one.
+---@param op sectile.Operand
+---@param one string
+---@param other string
+---@return string
+function accumulate.combined(op, one, other)
+  return string.format(COMBINED[op.accumulate], one, other)
+end
+
+--- The statement that combines `value`, of a slot's type, with what lies at `address`.
+---@param slot table
+---@param address string of a value of that type
+---@param value string
+---@return string
+function accumulate.update(slot, address, value)
+  return string.format("%s(%s, %s);", FUNCTIONS[slot.op.accumulate], address, value)
+end
+
+--- The same for the element of the output's array at `address`.
+---@param slot table
 ---@param address string
 ---@param value string
 ---@return string
-function accumulate.update(op, f, address, value)
-  local field = op.record.fields[f]
-  local type = operand_type(op.accumulate, field)
-  if type ~= field.cuda then
-    address, value = string.format("(%s *)%s", type, address), string.format("(%s)%s", type, value)
-  end
-  return string.format("%s(%s, %s);", FUNCTIONS[op.accumulate], address, value)
+function accumulate.update_array(slot, address, value)
+  local cast = slot.type ~= slot.field.cuda and "(" .. slot.type .. " *)" or ""
+  return accumulate.update(slot, cast .. address, value)
+end
+
+--- The value of a field as one of the slot's type.
+---@param slot table
+---@param value string
+---@return string
+function accumulate.cast(slot, value)
+  return slot.type == slot.field.cuda and value or "(" .. slot.type .. ")" .. value
 end
 
 return accumulate

@@ -23,8 +23,12 @@ local LARGEST = {
   u8 = "255u", u16 = "65535u", u32 = "4294967295u", u64 = "18446744073709551615ull",
 }
 
--- What an empty reduction gives: 0, or the value that every other one replaces.
-local function identity(field, how, type)
+--- What an empty reduction gives: 0, or the value that every other one replaces.
+---@param field sectile.Field
+---@param how string
+---@param type string in which it is accumulated
+---@return string
+function reduce.identity(field, how, type)
   if how == "sum" or (how == "max" and field.kind == "uint") then
     return field.kind ~= "float" and "0" or type == "float" and "0.0f" or "0.0"
   elseif field.kind == "float" then
@@ -62,7 +66,7 @@ function reduce.slots(g)
       at, align = (at + bytes - 1) // bytes * bytes, math.max(align, bytes)
       slots[#slots + 1] = {
         op = op, f = f, field = field, how = op.reduce, name = name, type = type, bytes = bytes,
-        at = at, identity = identity(field, op.reduce, type),
+        at = at, identity = reduce.identity(field, op.reduce, type),
       }
       slots[#slots].combined = combined(slots[#slots], "one", "other")
       at = at + bytes
@@ -81,7 +85,7 @@ function reduce.value_slots(step)
     local type, bytes = accumulator(value, value.reduce), value.bytes == 8 and 8 or 4
     local slot = {
       op = value, field = kit.copy(value), how = value.reduce, name = value.name, type = type,
-      identity = identity(value, value.reduce, type),
+      identity = reduce.identity(value, value.reduce, type),
     }
     slot.field.name = ""
     slot.combined = combined(slot, "one", "other")

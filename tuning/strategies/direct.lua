@@ -92,9 +92,9 @@ local function stores(p, outputs)
     local whole = cuda.moves_whole(op) and not op.accumulate
     local lines = kit.map(cuda.parts(op, whole), function(f)
       if op.accumulate then
-        local value = f and kit.member(name, op.record.fields[f]) or name
-        p.g:need_align(op, op.record.fields[f or 1].bytes)
-        return accumulate.update(op, f or 1, p.g:address(op, f or 1, binding(p)), value)
+        local slot = accumulate.slot(op, f or 1)
+        return accumulate.update_array(slot, p.g:address(op, slot.f, binding(p)),
+          accumulate.cast(slot, kit.member(name, slot.field)))
       end
       return store_text(p, op, f or nil, f and kit.member(name, op.record.fields[f]) or name)
     end)
@@ -113,6 +113,7 @@ end
 
 local function start_plan(k, c)
   local g = cuda.new(k, "direct", c.threads)
+  accumulate.align(g)
   local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {},
     definitions = "" }
   for d, dim in ipairs(k.dims) do

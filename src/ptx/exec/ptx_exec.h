@@ -424,8 +424,11 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
   }
   sct_ptx_global_add(&x->insts[u->inst].global, &one);
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
-  if (of != NULL && acc->dir != PTX_ATOMIC) {
-    sct_ptx_global_add(acc->dir == PTX_READ ? &of->load : &of->store, &one);
+  if (of != NULL) {
+    sct_ptx_global_add(acc->dir == PTX_ATOMIC ? &of->atomics
+                       : acc->dir == PTX_READ ? &of->load
+                                              : &of->store,
+                       &one);
   }
 }
 

@@ -289,6 +289,7 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
       for (int e = 0; e < workers[k].n_counted; e++) {
         sct_ptx_global_add(&sum.load, &workers[k].cluster.blocks[e].by_buffer[b].load);
         sct_ptx_global_add(&sum.store, &workers[k].cluster.blocks[e].by_buffer[b].store);
+        sct_ptx_global_add(&sum.atomics, &workers[k].cluster.blocks[e].by_buffer[b].atomics);
       }
     }
     l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;

@@ -1,0 +1,134 @@
+$(g:types())
+// The body for one point of the index space.
+$(g:compute())
+constexpr int kThreads = $(threads);
+constexpr int kVec = $(vec); // points of a vector
+constexpr int kItems = $(items); // vectors of a thread that are loaded at once
+$(kit.each(held, "constexpr int {span} = {n_span}; // elements of {name} in a block"))
+//% if replicas > 1 then
+constexpr int kReplicas = $(replicas); // of each, side by side: lanes have banks of their own
+//% end
+$(parts > 1 and "constexpr int kParts = " .. parts .. "; // of the output" or "")
+//% if runs then
+constexpr $(run_type) kNone = ~($(run_type))0; // no element's number
+//% end
+
+// Takes the vectors of a thread in the tile that begins at vector `first`. kWhole: all of them are
+// there.
+template <bool kWhole>
+__device__ __forceinline__ void take_tile(
+    $(params)) {
+  $(kit.each(streams, "{type} {name}[kItems] = {};"))
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * kThreads + threadIdx.x;
+    if (kWhole || vector < $(vectors)) {
+      $(unravel("vector"))
+      const long long left = $(n_last) - $(last);
+      $(load())
+    }
+  }
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * kThreads + threadIdx.x;
+    if (kWhole || vector < $(vectors)) {
+      $(unravel("vector"))
+      const long long left = $(n_last) - $(last);
+#pragma unroll
+      for (int e = 0; e < kVec; e++) {
+        if (kWhole || e < left) {
+          $(point())
+        }
+      }
+    }
+  }
+}
+
+$(kit.comment(doc))
+$(g:head(threads)) {
+  constexpr long long kTile = kThreads * kItems; // vectors
+  const long long tiles = $(tiles);
+//% if runs then
+  // points that follow each other on one element
+  $(run_type) run_at = kNone;
+//%   for _, slot in ipairs(slots) do
+  $(slot.type) $(slot.run) = $(slot.identity);
+//%   end
+//% end
+//% if is_private then
+  extern __shared__ __align__(16) unsigned char shared[];
+//%   for _, slot in ipairs(slots) do
+  $(slot.type) *const $(slot.held) = reinterpret_cast<$(slot.type) *>(shared + $(slot.start));
+//%   end
+//%   if replicas > 1 then
+  const int replica = threadIdx.x % kReplicas;
+//%   end
+//%   if parts > 1 then
+  // blocks beside each other have the parts of one share of the tiles
+  const long long shares = (gridDim.x + kParts - 1) / kParts;
+  for (long long work = blockIdx.x; work < shares * kParts; work += gridDim.x) {
+    const unsigned int part = work % kParts;
+    const long long share = work / kParts;
+//%     for _, out in ipairs(outputs) do
+    const unsigned int $(out.low) = part * $(out.span);
+//%     end
+//%   else
+  const long long shares = gridDim.x, share = blockIdx.x;
+  {
+//%   end
+//%   for _, slot in ipairs(slots) do
+    for (int at = threadIdx.x; at < $(slot.span)$(copies); at += kThreads)
+      $(slot.held)[at] = $(slot.identity);
+//%   end
+    __syncthreads();
+    for (long long tile = share; tile < tiles; tile += shares) {
+//% else
+  {
+    {
+      const long long tile = blockIdx.x;
+//% end
+      const long long first = tile * kTile;
+      if ($(whole)) {
+        take_tile<true>($(arguments));
+      } else {
+        take_tile<false>($(arguments));
+      }
+    }
+//% if runs then
+    $(flush(outputs[1]))
+//% end
+//% if is_private then
+//%   if runs then
+    run_at = kNone;
+//%   end
+    __syncthreads();
+//%   for _, out in ipairs(outputs) do
+    for (unsigned int held_at = threadIdx.x; held_at < $(out.span); held_at += kThreads) {
+      const long long at = $(parts > 1 and out.low .. " + " or "")held_at;
+      if (at >= $(out.count)) break;
+//%     for _, slot in ipairs(out.slots) do
+      {
+//%       if replicas > 1 then
+        $(slot.type) sum = $(slot.identity);
+#pragma unroll
+        for (int r = 0; r < kReplicas; r++) { // each lane begins at another bank
+          const int copy = (r + threadIdx.x) % kReplicas;
+          const $(slot.type) one = $(slot.held)[held_at * kReplicas + copy];
+          sum = $(combined(slot, "sum", "one"));
+        }
+//%       else
+        const $(slot.type) sum = $(slot.held)[held_at];
+//%       end
+        if (sum != $(slot.identity)) {
+          $(merge(slot))
+        }
+      }
+//%     end
+    }
+//%   end
+//%   if parts > 1 then
+    __syncthreads();
+//%   end
+//% end
+  }
+}

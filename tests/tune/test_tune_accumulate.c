@@ -1,0 +1,73 @@
+/* Kernels of the strategy `accumulate` and of the naive variant: right as written, and no mistake
+ * in their text passes the verification. */
+#include "tune_verify.h"
+
+#define KERNEL(outputs, body, sizes)                                                               \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'points', dims = { 'i' },\n"                                           \
+  "  inputs = { s.array('key', 'i32'), s.array('x', 'i32') },\n"                                   \
+  "  outputs = { " outputs " }, body = '" body "', sizes = { " sizes " } }\n"
+
+#define COUNTS                                                                                     \
+  KERNEL("s.array('n', 'u32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'add' })",   \
+         "n = 1;", "{ i = 100000, m = 256 }")
+#define MOST                                                                                       \
+  KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'max', "     \
+         "inout = true })",                                                                        \
+         "n = x;", "{ i = 100000, m = 100 }")
+#define PARTS                                                                                      \
+  KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'add' })",   \
+         "n = x;", "{ i = 100000, m = 70000 }")
+
+#define SHARED "accumulate place=shared threads=256 vec=4 items=4 runs=0 replicas=8 blocks=4"
+#define RUNS   "accumulate place=shared threads=256 vec=4 items=4 runs=1 replicas=8 blocks=4"
+#define HALVES                                                                                     \
+  "accumulate place=shared threads=1024 vec=4 items=4 runs=0 replicas=1 parts=2 blocks=1"
+
+static const tv_mistake mistakes[] = {
+    /* one atomic operation a point */
+    {COUNTS, "direct threads=256", "atomicAdd(&n[key_v], n_v);", "n[key_v] += n_v;"},
+    {COUNTS, "direct threads=256", "thread >= n_i", "thread >= n_i - 1"},
+    {MOST, "direct threads=256", "atomicMax(&", "atomicMin(&"},
+    /* what a block holds */
+    {COUNTS, SHARED, "atomicAdd(&held_n", "(void)atomicExch(&held_n"},
+    {COUNTS, SHARED, "held_n[at] = 0;", "held_n[at] = 1;"},
+    {MOST, SHARED, "held_n[at] = -2147483647 - 1;", "held_n[at] = 0;"},
+    {COUNTS, SHARED, "at < kSpan_n * kReplicas;", "at < kSpan_n;"},
+    {COUNTS, SHARED, "__syncthreads();", ""},
+    {COUNTS, SHARED, "    __syncthreads();\n    for (unsigned", "    for (unsigned"},
+    /* points that are lost, or taken twice */
+    {COUNTS, SHARED, "tile += shares", "tile += shares + 1"},
+    {COUNTS, SHARED, "e < left", "e + 1 < left"},
+    {COUNTS, SHARED, "take_tile<true>(",
+     "take_tile<false>(key, x, n, n_i, n_m, first, held_n, "
+     "replica);\n        take_tile<true>("},
+    {COUNTS, SHARED, "const long long left = n_i - i;\n#pragma",
+     "const long long left = kVec;\n#pragma"},
+    /* the merge */
+    {COUNTS, SHARED, "r < kReplicas;", "r < kReplicas - 1;"},
+    {COUNTS, SHARED, "atomicAdd(&n[at], sum);", "n[at] = sum;"},
+    {COUNTS, SHARED, "held_at < kSpan_n;", "held_at < kSpan_n - 1;"},
+    {MOST, SHARED, "atomicMax(&n[at], sum);", "atomicMin(&n[at], sum);"},
+    /* runs */
+    {COUNTS, RUNS, "run_n = run_n + ", "run_n = "},
+    {COUNTS, RUNS,
+     "    if (run_at != kNone) {\n      atomicAdd(&held_n[run_at * kReplicas + replica], "
+     "run_n);\n    }\n    run_at = kNone;",
+     "    run_at = kNone;"},
+    /* parts of the output */
+    {PARTS, HALVES, "at_n < kSpan_n", "at_n <= kSpan_n"},
+    {PARTS, HALVES, "part * kSpan_n", "part * (kSpan_n - 1)"},
+    {PARTS, HALVES, "work < shares * kParts", "work < shares"},
+};
+
+static void test_no_mistake_passes(void **state) {
+  (void)state;
+  tv_assert_found(mistakes, SCT_COUNT(mistakes));
+}
+
+int main(int argc, char **argv) {
+  TV_WORKER(argc, argv);
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_mistake_passes)};
+  return cmocka_run_group_tests(tests, tv_setup, tv_teardown);
+}

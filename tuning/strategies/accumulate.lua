@@ -1,0 +1,408 @@
+-- accumulate: points that fall on elements of an output, in vectors of neighbours along the
+-- fastest mode. Where the output fits shared memory, whole or in parts, each block first combines
+-- its points there, in several replicas, and merges them into the output at its end. A block then
+-- has many tiles. `runs`: neighbouring points of a thread that fall on one element are combined in
+-- registers.
+
+local SHARED_RESERVED = 1024 -- of each block, by the system
+
+-- ---- the outputs ----
+
+-- The most elements that an array has at a tuned size.
+local function capacity(k, op)
+  local most = 1
+  for _, given in ipairs(k.given) do
+    most = math.max(most, E.eval(kit.product(op.extent) + 0, given))
+  end
+  return most
+end
+
+-- Bytes of the accumulated fields of an element.
+local function slot_bytes(op)
+  local bytes = 0
+  for _, field in ipairs(op.record.fields) do
+    bytes = bytes + field.bytes
+  end
+  return bytes
+end
+
+-- The bytes of all outputs.
+local function output_bytes(k)
+  local bytes = 0
+  for _, op in ipairs(k.operands) do
+    bytes = bytes + (op.accumulate and capacity(k, op) * slot_bytes(op) or 0)
+  end
+  return bytes
+end
+
+-- The number of an array's element, row-major, at the indices `at`.
+local function linear(op, at)
+  local number = 0
+  for d, extent in ipairs(op.extent) do
+    number = number * extent + at[d]
+  end
+  return number + 0
+end
+
+-- The address of field f of element number `text`.
+local function address_of(p, op, f, text)
+  local with, inner = {}, 1
+  for d = #op.extent, 1, -1 do
+    local at = cuda.var(text) // inner
+    kit.append(with, op.index[d], d > 1 and at % op.extent[d] or at)
+    inner = inner * op.extent[d]
+  end
+  return p.g:address(op, f, with, op.element)
+end
+
+-- ---- what is loaded ----
+
+-- What the kernel calls the index of each mode; `e`: of the element e of a vector.
+local function binding(p, e)
+  local at = kit.map(p.index, cuda.var)
+  at[#at] = e and p.vec > 1 and at[#at] + cuda.var("e") or at[#at]
+  return p.g:binding(at, function(op) return p.values[op.name] end)
+end
+
+-- A part of an input on its way: names and texts of the template.
+local function stream(p, op, f)
+  local g, last = p.g, #p.k.dims
+  local x = { op = op, f = f, element = g:type(op, f), name = g:value_name(op, f) }
+  x.many = p.vec > 1 and g:changes(op, last)
+  local vector = x.many and g:wide_vector(op, f, last, p.vec)
+  if vector then
+    g:adopt(op, vector, p.vec)
+    x.word, p.any = vector.word, true
+  end
+  x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
+  x.at = x.name .. "[item]"
+  x.value = x.at .. (x.many and "[e]" or "")
+  return x
+end
+
+-- Statements that load a stream at a vector of which `left` elements are in the row.
+local function load_text(p, x)
+  local g, word, shorter = p.g, p.g:single(x.op, x.f)
+  if x.word then
+    local address = g:address(x.op, x.f, binding(p))
+    local whole = cuda.load("load_streaming", x.type, x.word, address)
+    return string.format("if (kWhole || left >= kVec)\n  %s = %s;\nelse\n  %s = %s;", x.at, whole,
+      x.at, string.format("load_some<%s, kVec>(%s, left)", x.element, address))
+  elseif x.many then
+    local value = cuda.load("load", x.element, shorter, g:address(x.op, x.f, binding(p, true)))
+    return kit.unrolled("e", "kVec",
+      string.format("if (kWhole || e < left)\n  %s = %s;", x.value, value))
+  end
+  local changes = kit.any(p.k.dims, function(_, d) return g:changes(x.op, d) end)
+  return string.format("%s = %s;", x.at, cuda.load(changes and word and "load_streaming" or "load",
+    x.type, changes and word or shorter, g:address(x.op, x.f, binding(p))))
+end
+
+-- All streams, those of index arrays first, and what a point's values are called.
+local function add_streams(p)
+  local g = p.g
+  for _, op in ipairs(g.inputs) do
+    if op.is_index then
+      local x = stream(p, op, 1)
+      p.streams[#p.streams + 1] = x
+      p.values[op.name] = "(long long)" .. x.value
+    end
+  end
+  for _, op in ipairs(g.inputs) do
+    local list = (op.is_index or #op.reads == 0) and {} or cuda.parts(op, p.vec == 1
+      or g:vector(op, nil, #p.k.dims, p.vec) or not g:changes(op, #p.k.dims))
+    for _, f in ipairs(list) do
+      local x = stream(p, op, f or nil)
+      p.streams[#p.streams + 1] = x
+      if f and not op.record.bare then
+        p.members[#p.members + 1] = { op = op, x = x, field = op.record.fields[f] }
+      else
+        p.values[op.name] = x.value
+      end
+    end
+  end
+end
+
+-- ---- what a point does ----
+
+-- The slots of the outputs, with their names and where they lie in shared memory.
+local function add_slots(p)
+  local start = 0
+  for _, op in ipairs(p.g.outputs) do
+    local span = kit.ceil_div(capacity(p.k, op), p.parts)
+    local out = {
+      op = op, name = op.name, slots = {}, span = p.g:name("kSpan_" .. op.name), n_span = span,
+      at = p.g:name("at_" .. op.name), value = p.g:name(op.name .. "_v"), type = p.g:type(op),
+      low = p.g:name("low_" .. op.name), count = p.g:text(kit.product(op.extent) + 0),
+    }
+    for f in ipairs(op.record.fields) do
+      local slot = accumulate.slot(op, f)
+      local name = op.record.fields[f].name
+      name = name == "" and op.name or op.name .. "_" .. name
+      slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
+      slot.start, slot.span = start, out.span
+      start = (start + span * p.replicas * slot.bytes + 15) // 16 * 16
+      out.slots[f] = slot
+      p.slots[#p.slots + 1] = slot
+    end
+    p.outputs[#p.outputs + 1] = out
+    p.values[op.name] = out.value
+    if p.is_private then
+      p.g:require((kit.product(op.extent) + 0):le(span * p.parts))
+    end
+  end
+  p.shared_bytes = p.is_private and start or nil
+end
+
+-- Statements that combine the slots' values with an element: in shared memory `at` is its number in
+-- the block's part, else its address is a person's, or that of the number `at`.
+local function update(p, out, at, value_of)
+  return kit.concat(kit.map(out.slots, function(slot)
+    local value = value_of(slot)
+    if p.is_private then
+      local place = p.replicas > 1 and at .. " * kReplicas + replica" or at
+      return accumulate.update(slot, string.format("&%s[%s]", slot.held, place), value)
+    end
+    return accumulate.update_array(slot, at and address_of(p, out.op, slot.f, at)
+      or p.g:address(out.op, slot.f, binding(p, true)), value)
+  end))
+end
+
+local function indented(text)
+  return (string.gsub(text, "\n", "\n  "))
+end
+
+-- What becomes of a point's values: they join the run, or are combined at once.
+local function take_point(p, out)
+  local function fresh(slot)
+    return accumulate.cast(slot, kit.member(out.value, slot.field))
+  end
+  local flag = out.op.keeps and p.values[out.op.name .. "_kept"]
+  local lines, condition = {}, flag and "!" .. flag or nil
+  if p.is_private or p.runs then
+    local number = p.g:text(linear(out.op, out.op.at), binding(p, true))
+    lines[1] = string.format(p.is_private and "const unsigned int %s = (unsigned int)(%s)%s;"
+      or "const long long %s = %s%s;", out.at, number, p.parts > 1 and " - " .. out.low or "")
+    if p.parts > 1 then
+      condition = kit.concat({ condition or "", out.at .. " < " .. out.span }, " && ")
+    end
+  end
+  local text
+  if p.runs then
+    local joined = kit.map(out.slots, function(slot)
+      return string.format("%s = %s;", slot.run,
+        accumulate.combined(out.op, slot.run, fresh(slot)))
+    end)
+    local started = kit.map(out.slots, function(slot)
+      return string.format("%s = %s;", slot.run, fresh(slot))
+    end)
+    text = string.format("if (%s == run_at) {\n  %s\n} else {\n  %s\n  run_at = %s;\n  %s\n}",
+      out.at, indented(kit.concat(joined)), indented(p.flush(out)), out.at,
+      indented(kit.concat(started)))
+  else
+    text = update(p, out, p.is_private and out.at or nil, fresh)
+  end
+  lines[#lines + 1] = condition and string.format("if (%s) {\n  %s\n}", condition, indented(text))
+    or text
+  return kit.concat(lines)
+end
+
+-- Statements for the point `e` of a vector.
+local function point(p)
+  local g, lines = p.g, {}
+  for _, member in ipairs(p.members) do
+    local name = p.element_names[member.op.number]
+    if not name then
+      name = g:name(member.op.name .. "_e")
+      p.element_names[member.op.number], p.values[member.op.name] = name, name
+      lines[#lines + 1] = string.format("%s %s;", g:type(member.op), name)
+    end
+    lines[#lines + 1] = string.format("%s = %s;", kit.member(name, member.field), member.x.value)
+  end
+  for _, out in ipairs(p.outputs) do
+    lines[#lines + 1] = string.format("%s %s;", out.type, out.value)
+  end
+  local values = setmetatable({}, { __index = p.values, __newindex = p.values })
+  for d, dim in ipairs(p.k.dims) do
+    values[dim] = d == #p.k.dims and p.vec > 1 and p.index[d] .. " + e" or p.index[d]
+  end
+  lines[#lines + 1] = g:call(values)
+  for _, out in ipairs(p.outputs) do
+    lines[#lines + 1] = take_point(p, out)
+  end
+  return kit.concat(lines)
+end
+
+-- ---- the plan ----
+
+-- Parameters of the function that takes a tile, and the arguments of its call.
+local function add_params(p)
+  local params, arguments = p.g:param_list(), { p.g:arguments_text(), "first" }
+  params[#params + 1] = "long long first"
+  local function add(type, name)
+    params[#params + 1] = type .. name
+    arguments[#arguments + 1] = name
+  end
+  for _, slot in ipairs(p.is_private and p.slots or {}) do
+    add(slot.type .. " *", slot.held)
+  end
+  for _, out in ipairs(p.parts > 1 and p.outputs or {}) do
+    add("unsigned int ", out.low)
+  end
+  if p.replicas > 1 then
+    add("int ", "replica")
+  end
+  if p.runs then
+    add(p.run_type .. " &", "run_at")
+    for _, slot in ipairs(p.slots) do
+      add(slot.type .. " &", slot.run)
+    end
+  end
+  p.params, p.arguments = kit.wrapped(params, 4, "    "), table.concat(arguments, ", ")
+end
+
+-- Vectors: how many, and the indices of the first point of each.
+local function add_vectors(p)
+  local g, k, last = p.g, p.k, #p.k.dims
+  local row = kit.ceil_div(k.extents[last], p.vec)
+  local dims = kit.map(k.extents, function(extent, d) return d < last and extent or row end)
+  local vectors = kit.product(dims) + 0
+  p.n_vectors, p.vectors, p.n_last = vectors, g:text(vectors), g:text(k.extents[last])
+  p.last = p.index[last]
+  p.unravel = function(text)
+    local lines, inner = {}, 1
+    for d = last, 1, -1 do
+      local at = cuda.var(text) // inner
+      at = d > 1 and at % dims[d] or at
+      table.insert(lines, 1, string.format("const long long %s = %s;", p.index[d],
+        g:text(d == last and at * p.vec or at)))
+      inner = inner * dims[d]
+    end
+    return kit.concat(lines)
+  end
+  local even = p.vec == 1 or kit.any(g.requires, function(e)
+    return e:same((k.extents[last] % p.vec):eq(0))
+  end) or kit.const_of(k.extents[last] % p.vec) == 0
+  p.whole = last == 1 and string.format("(first + kTile) * kVec <= %s", p.n_last)
+    or even and "first + kTile <= " .. p.vectors or "false"
+end
+
+-- The grid. Blocks that hold an output, or a part, have many tiles each.
+local function add_grid(p, c)
+  local tiles = kit.ceil_div(p.n_vectors, c.threads * c.items) + 0
+  p.tiles, p.grid = p.g:text(tiles), tiles
+  p.doc = "Points in vectors, each combined with its element of the output."
+  if p.is_private then
+    local most = math.max(1, p.k.device.sms * c.blocks // c.parts)
+    p.grid, p.rounds = tiles:min(most) * c.parts, 3
+    p.windows = c.parts > 1 and c.parts or nil -- passes over the points, which L2 holds meanwhile
+    p.doc = string.format("Each block combines its points in shared memory%s, and merges them into "
+      .. "the output.", c.parts > 1 and ", of one part of the output," or "")
+  end
+end
+
+local function plan(k, c)
+  local g = cuda.new(k, "accumulate", c.threads)
+  accumulate.align(g)
+  local p = {
+    g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
+    replicas = c.replicas, runs = c.runs, is_private = c.place == "shared", values = {},
+    streams = {}, members = {}, slots = {}, outputs = {}, element_names = {}, index = {},
+    copies = c.replicas > 1 and " * kReplicas" or "",
+  }
+  for d, dim in ipairs(k.dims) do
+    p.index[d] = g:name(dim)
+  end
+  p.run_type = p.is_private and "unsigned int" or "long long"
+  add_streams(p)
+  if c.vec > 1 and not p.any then
+    return nil, "no array moves in vectors"
+  end
+  add_slots(p)
+  p.held = p.is_private and p.outputs or {}
+  p.flush = function(out)
+    local text = update(p, out, "run_at", function(slot) return slot.run end)
+    return string.format("if (run_at != kNone) {\n  %s\n}", indented(text))
+  end
+  add_vectors(p)
+  p.load = function()
+    return kit.concat(kit.map(p.streams, function(x) return load_text(p, x) end))
+  end
+  p.point = function() return point(p) end
+  add_params(p)
+  p.merge = function(slot)
+    return accumulate.update_array(slot, address_of(p, slot.op, slot.f, "at"), "sum")
+  end
+  p.combined = function(slot, one, other) return accumulate.combined(slot.op, one, other) end
+  add_grid(p, c)
+  return g:plan(p)
+end
+
+-- ---- the space ----
+
+local MOST_PARTS = 8
+
+-- The fewest parts, a power of two, of which one fits shared memory.
+local function least_parts(k)
+  local least = 1
+  while output_bytes(k) > least * (k.device.smem_optin_bytes - SHARED_RESERVED) do
+    least = least * 2
+  end
+  return least
+end
+
+local function parts_of(k)
+  local least = least_parts(k)
+  return (least == 1 or least > MOST_PARTS) and { 1 } or { 1, least }
+end
+
+local function facts(k)
+  local widest, n_outputs = 1, 0
+  for _, op in ipairs(k.operands) do
+    n_outputs = n_outputs + (op.is_output and 1 or 0)
+    widest = math.max(widest, op.is_output and 1 or op.record.bytes)
+  end
+  return {
+    { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
+    { "outputs", n_outputs }, { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
+    { "room_sm", k.device.smem_sm_bytes },
+  }
+end
+
+return {
+  name = "accumulate",
+  doc = "Points that fall on elements of an output, combined in shared memory first where it fits.",
+  accumulates = true,
+  applies = {
+    { "every output is accumulated", function(k)
+      return not kit.any(k.operands, function(op) return op.is_output and not op.accumulate end)
+    end },
+  },
+  axes = function(k)
+    return {
+      { "place", { "shared", "global" }, key = "place=", doc = "where points are combined first" },
+      { "threads", { 512, 1024, 256 }, key = "threads=", doc = "threads a block" },
+      { "vec", { 4, 16, 8, 2, 1 }, key = "vec=", doc = "neighbouring points in a vector" },
+      { "items", { 4, 2, 1, 8 }, key = "items=", doc = "vectors that a thread loads at once" },
+      { "runs", { false, true }, key = "runs=", when = "outputs == 1",
+        doc = "neighbours that fall on one element are combined in registers" },
+      { "replicas", { 1, 32, 8, 2 }, key = "replicas=", when = "place == 'shared'",
+        doc = "copies of the output in a block's shared memory, by lane" },
+      { "parts", parts_of(k), key = "parts=", when = "place == 'shared'", neutral = 1,
+        doc = "parts of the output, each for blocks of its own" },
+      { "blocks", { 1, 2, 4 }, key = "blocks=", when = "place == 'shared'",
+        doc = "blocks a multiprocessor" },
+    }
+  end,
+  facts = facts,
+  where = {
+    "vec * items * widest <= 128", "vec * widest <= 16 and (vec == 1 or vec * widest >= 8)",
+    "place == 'global' or bytes * replicas <= room * parts",
+    "place == 'global' or bytes * replicas * blocks <= room_sm * parts",
+    -- a multiprocessor has 1,024 threads at least, each with loads in flight
+    "place == 'global' or (threads * blocks <= 2048 and threads * blocks >= 1024)",
+    "place == 'global' or items * vec >= 4",
+  },
+  template = "accumulate.cu",
+  plan = plan,
+}
