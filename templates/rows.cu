@@ -65,6 +65,7 @@ $(g:head(threads, cluster)) {
 //%     end
   }
 //%   else
+  $(step.anew)
   $(step_loop){
 //%     if #step.apart > 0 then
     $(declare(step.apart))

@@ -12,6 +12,13 @@ struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
   __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
 };
 
+// Hides from the compiler what it knows of a T: what follows from it is computed anew, not kept.
+template <class T> __device__ __forceinline__ void forget(T &value) {
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 4; k++)
+    asm volatile("" : "+r"(reinterpret_cast<unsigned int *>(&value)[k]));
+}
+
 // The elements of a vector, the last one first.
 template <class T, int kCount>
 __device__ __forceinline__ vec<T, kCount> reversed(const vec<T, kCount> &v) {

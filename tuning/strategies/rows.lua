@@ -50,7 +50,7 @@ local function stream(p, op, f)
     x.word, p.any = vector.word, true
   end
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
-  x.held = not x.steady and not op.is_output and p.hold == "registers" and readers(g, op) > 1
+  x.held = not x.steady and not op.is_output and p.hold ~= "none" and readers(g, op) > 1
   x.apart = x.held or p.hold == "none" and not op.is_output and not x.steady
   x.shape = x.apart and "[kItems]" or ""
   x.at = x.name .. (x.apart and "[item]" or "")
@@ -172,6 +172,7 @@ end
 local function plan_step(p, step)
   local g = p.g
   step.apart, step.inline = passing(p, step)
+  step.anew = p.hold == "packed" and kit.each(p.held, "forget({name});") or ""
   step.given = {}
   for _, op in ipairs(step.outputs) do
     kit.append(step.given, table.unpack(p.streams[op.number]))
@@ -232,7 +233,7 @@ local function doc_of(p)
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
     p.columns and "a column" or "a row",
-    p.hold == "registers" and "whose elements are loaded once" or "read again in every step",
+    p.hold ~= "none" and "whose elements are loaded once" or "read again in every step",
     p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
 end
 
@@ -251,7 +252,7 @@ local function plan(k, c)
   take_streams(p)
   if not p.any and p.vec > 1 then
     return nil, "no operand moves in wider words with this width"
-  elseif #p.held == 0 and p.hold == "registers" then
+  elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
   end
   if p.vec > 1 then
@@ -262,7 +263,7 @@ local function plan(k, c)
   end
   local rows, many = reduce.count(k, p.kept), reduce.count(k, p.reduced)
   p.n_rows, p.n_elements = g:text(rows), g:text(many)
-  if p.hold == "registers" then
+  if p.hold ~= "none" then
     g:require((many + 0 * k.extents[1]):le(p.lanes * p.items * p.vec))
   end
   local again = p.hold == "none"
@@ -349,28 +350,31 @@ local WHERE = {
     .. " or (items == 64 and lanes * vec * 32 < many)",
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
   "hold == 'none' or (held > 0 and vec * items * held <= 128"
-    .. " and (threads < 1024 or vec * items * values <= 128))",
-  "hold == 'registers' or evict == 'none'",
+    .. " and (threads < 1024 or hold == 'packed' or vec * items * values <= 128))",
+  -- small elements that the registers hold, but not as values
+  "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
+    .. " and threads >= 512 and vec * items * values > 128)",
+  "hold ~= 'none' or evict == 'none'",
 }
 local ALONG = {
   "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
   "vec == fit or (2 * vec == fit and items <= 4)",
   "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
-  "hold == 'registers' or held == 0 or many * held > 65536",
-  "hold == 'registers' or (vec == fit and lanes * vec * items <= many"
+  "hold ~= 'none' or held == 0 or many * held > 65536",
+  "hold ~= 'none' or (vec == fit and lanes * vec * items <= many"
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
-  -- clusters of 2, 4 or 8 blocks for rows that fill the registers of one
+  -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
   "lanes <= threads or (cc >= 90 and lanes <= 8 * threads and hold == 'registers'"
-    .. " and many * values > 65536 and threads >= 128 and threads <= 512)",
+    .. " and many * held > 131072 and threads >= 256)",
 }
 
 -- Columns: warps or more side by side; what is read again, 4 to 16 elements at a time.
 local COLUMNS = {
   "vec == 1", "threads // lanes >= 32 and (lanes == 1 or threads // lanes <= 128)",
-  "hold == 'registers' or held == 0 or many > 512",
-  "hold == 'registers' or (lanes >= 8 and (items == 4 or items == 8 or items == 16))",
+  "hold ~= 'none' or held == 0 or many > 512",
+  "hold ~= 'none' or (lanes >= 8 and (items == 4 or items == 8 or items == 16))",
 }
 
 local function where(k)
@@ -384,8 +388,9 @@ local function axes()
     { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
-    { "hold", { "registers", "none" }, key = "hold=",
-      doc = "where what several steps read stays: registers, or none: they read it again" },
+    { "hold", { "registers", "packed", "none" }, key = "hold=",
+      doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
+        .. "none: read again" },
     { "items", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 28, 32, 64 },
       key = "items=", doc = "vectors of a row that a thread has at once" },
     { "evict", { "none", "streaming" }, key = "evict=",
