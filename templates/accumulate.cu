@@ -13,12 +13,16 @@ $(parts > 1 and "constexpr int kParts = " .. parts .. "; // of the output" or ""
 constexpr $(run_type) kNone = ~($(run_type))0; // no element's number
 //% end
 
-// Takes the vectors of a thread in the tile that begins at vector `first`. kWhole: all of them are
+// What a thread has of a tile.
+struct points {
+  $(kit.each(streams, "{type} {name}[kItems];"))
+};
+
+// Loads the vectors of a thread in the tile that begins at vector `first`. kWhole: all of them are
 // there.
 template <bool kWhole>
-__device__ __forceinline__ void take_tile(
-    $(params)) {
-  $(kit.each(streams, "{type} {name}[kItems] = {};"))
+__device__ __forceinline__ void load_points(
+    $(params), points &got) {
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + threadIdx.x;
@@ -28,6 +32,12 @@ __device__ __forceinline__ void take_tile(
       $(load())
     }
   }
+}
+
+// Combines those points with the elements that they fall on.
+template <bool kWhole>
+__device__ __forceinline__ void take_points(
+    $(take_params)) {
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + threadIdx.x;
@@ -81,19 +91,45 @@ $(g:head(threads)) {
       $(slot.held)[at] = $(slot.identity);
 //%   end
     __syncthreads();
+//%   if ahead then
+    // the next tile is on its way while this one is combined
+    points got = {}, next = {};
+    for (long long tile = share - shares; tile < tiles; tile += shares) {
+      const long long first = tile * kTile, then = (tile + shares) * kTile;
+      if ($(whole("then"))) {
+        load_points<true>($(arguments("then")), next);
+      } else if (tile + shares < tiles) {
+        load_points<false>($(arguments("then")), next);
+      }
+      if (tile >= 0) {
+        if ($(whole("first"))) {
+          take_points<true>($(take_arguments("first")));
+        } else {
+          take_points<false>($(take_arguments("first")));
+        }
+      }
+      got = next;
+    }
+//%   else
     for (long long tile = share; tile < tiles; tile += shares) {
+//%   end
 //% else
   {
     {
       const long long tile = blockIdx.x;
 //% end
+//% if not ahead then
       const long long first = tile * kTile;
-      if ($(whole)) {
-        take_tile<true>($(arguments));
+      points got = {};
+      if ($(whole("first"))) {
+        load_points<true>($(arguments("first")), got);
+        take_points<true>($(take_arguments("first")));
       } else {
-        take_tile<false>($(arguments));
+        load_points<false>($(arguments("first")), got);
+        take_points<false>($(take_arguments("first")));
       }
     }
+//% end
 //% if runs then
     $(flush(outputs[1]))
 //% end

@@ -19,10 +19,12 @@
   KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'add' })",   \
          "n = x;", "{ i = 100000, m = 70000 }")
 
-#define SHARED "accumulate place=shared threads=256 vec=4 items=4 runs=0 replicas=8 blocks=4"
-#define RUNS   "accumulate place=shared threads=256 vec=4 items=4 runs=1 replicas=8 blocks=4"
+#define SHARED                                                                                     \
+  "accumulate place=shared threads=256 vec=4 items=4 ahead=0 runs=0 replicas=8 blocks=4"
+#define RUNS  "accumulate place=shared threads=256 vec=4 items=4 ahead=0 runs=1 replicas=8 blocks=4"
+#define AHEAD "accumulate place=shared threads=256 vec=4 items=4 ahead=1 runs=0 replicas=8 blocks=4"
 #define HALVES                                                                                     \
-  "accumulate place=shared threads=1024 vec=4 items=4 runs=0 replicas=1 parts=2 blocks=1"
+  "accumulate place=shared threads=1024 vec=4 items=4 ahead=0 runs=0 replicas=1 parts=2 blocks=1"
 
 static const tv_mistake mistakes[] = {
     /* one atomic operation a point */
@@ -39,9 +41,12 @@ static const tv_mistake mistakes[] = {
     /* points that are lost, or taken twice */
     {COUNTS, SHARED, "tile += shares", "tile += shares + 1"},
     {COUNTS, SHARED, "e < left", "e + 1 < left"},
-    {COUNTS, SHARED, "take_tile<true>(",
-     "take_tile<false>(key, x, n, n_i, n_m, first, held_n, "
-     "replica);\n        take_tile<true>("},
+    {COUNTS, SHARED, "take_points<true>(",
+     "take_points<false>(key, x, n, n_i, n_m, first, got, held_n, replica);\n"
+     "        take_points<true>("},
+    {COUNTS, AHEAD, "got = next;", ""},
+    {COUNTS, AHEAD, "long long tile = share - shares", "long long tile = share"},
+    {COUNTS, AHEAD, "tile + shares < tiles", "tile + 2 * shares < tiles"},
     {COUNTS, SHARED, "const long long left = n_i - i;\n#pragma",
      "const long long left = kVec;\n#pragma"},
     /* the merge */

@@ -75,7 +75,7 @@ local function stream(p, op, f)
     x.word, p.any = vector.word, true
   end
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
-  x.at = x.name .. "[item]"
+  x.at = "got." .. x.name .. "[item]"
   x.value = x.at .. (x.many and "[e]" or "")
   return x
 end
@@ -235,14 +235,18 @@ end
 
 -- ---- the plan ----
 
--- Parameters of the function that takes a tile, and the arguments of its call.
+-- Parameters of the functions that load and take a tile, and the arguments of their calls.
 local function add_params(p)
-  local params, arguments = p.g:param_list(), { p.g:arguments_text(), "first" }
+  local params, arguments = p.g:param_list(), p.g:arguments_text()
   params[#params + 1] = "long long first"
+  p.params = kit.wrapped(params, 4, "    ")
+  p.arguments = function(first) return arguments .. ", " .. first end
+  local more = {}
   local function add(type, name)
     params[#params + 1] = type .. name
-    arguments[#arguments + 1] = name
+    more[#more + 1] = ", " .. name
   end
+  add("const points &", "got")
   for _, slot in ipairs(p.is_private and p.slots or {}) do
     add(slot.type .. " *", slot.held)
   end
@@ -258,7 +262,8 @@ local function add_params(p)
       add(slot.type .. " &", slot.run)
     end
   end
-  p.params, p.arguments = kit.wrapped(params, 4, "    "), table.concat(arguments, ", ")
+  p.take_params = kit.wrapped(params, 4, "    ")
+  p.take_arguments = function(first) return p.arguments(first) .. table.concat(more) end
 end
 
 -- Vectors: how many, and the indices of the first point of each.
@@ -283,8 +288,10 @@ local function add_vectors(p)
   local even = p.vec == 1 or kit.any(g.requires, function(e)
     return e:same((k.extents[last] % p.vec):eq(0))
   end) or kit.const_of(k.extents[last] % p.vec) == 0
-  p.whole = last == 1 and string.format("(first + kTile) * kVec <= %s", p.n_last)
-    or even and "first + kTile <= " .. p.vectors or "false"
+  p.whole = function(first)
+    return last == 1 and string.format("(%s + kTile) * kVec <= %s", first, p.n_last)
+      or even and first .. " + kTile <= " .. p.vectors or "false"
+  end
 end
 
 -- The grid. Blocks that hold an output, or a part, have many tiles each.
@@ -297,7 +304,7 @@ local function add_grid(p, c)
     p.grid, p.rounds = tiles:min(most) * c.parts, 3
     p.windows = c.parts > 1 and c.parts or nil -- passes over the points, which L2 holds meanwhile
     p.doc = string.format("Each block combines its points in shared memory%s, and merges them into "
-      .. "the output.", c.parts > 1 and ", of one part of the output," or "")
+      .. "the output.", c.parts > 1 and ", those of one part of the output" or "")
   end
 end
 
@@ -306,9 +313,9 @@ local function plan(k, c)
   accumulate.align(g)
   local p = {
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
-    replicas = c.replicas, runs = c.runs, is_private = c.place == "shared", values = {},
-    streams = {}, members = {}, slots = {}, outputs = {}, element_names = {}, index = {},
-    copies = c.replicas > 1 and " * kReplicas" or "",
+    replicas = c.replicas, runs = c.runs, ahead = c.ahead, is_private = c.place == "shared",
+    values = {}, streams = {}, members = {}, slots = {}, outputs = {}, element_names = {},
+    index = {}, copies = c.replicas > 1 and " * kReplicas" or "",
   }
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
@@ -384,6 +391,8 @@ return {
       { "threads", { 512, 1024, 256 }, key = "threads=", doc = "threads a block" },
       { "vec", { 4, 16, 8, 2, 1 }, key = "vec=", doc = "neighbouring points in a vector" },
       { "items", { 4, 2, 1, 8 }, key = "items=", doc = "vectors that a thread loads at once" },
+      { "ahead", { false, true }, key = "ahead=", when = "place == 'shared'",
+        doc = "the next tile is loaded while one is combined" },
       { "runs", { false, true }, key = "runs=", when = "outputs == 1",
         doc = "neighbours that fall on one element are combined in registers" },
       { "replicas", { 1, 32, 8, 2 }, key = "replicas=", when = "place == 'shared'",
@@ -401,7 +410,7 @@ return {
     "place == 'global' or bytes * replicas * blocks <= room_sm * parts",
     -- a multiprocessor has 1,024 threads at least, each with loads in flight
     "place == 'global' or (threads * blocks <= 2048 and threads * blocks >= 1024)",
-    "place == 'global' or items * vec >= 4",
+    "place == 'global' or items * vec >= 4", "not ahead or vec * items * widest <= 64",
   },
   template = "accumulate.cu",
   plan = plan,
