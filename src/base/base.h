@@ -129,6 +129,14 @@ void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
 void sct_str_append_int(sct_str *s, int64_t value); /* as "%lld" does, and faster */
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
+/* Appends what a function with arguments after `fmt` was asked to say. */
+#define SCT_STR_FORMAT(s, fmt)                                                                     \
+  do {                                                                                             \
+    va_list args_;                                                                                 \
+    va_start(args_, fmt);                                                                          \
+    sct_str_vprintf(s, fmt, args_);                                                                \
+    va_end(args_);                                                                                 \
+  } while (0)
 void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
 /* Appends text of others for a terminal, which must not obey it: control characters but tab and new
  * line, in UTF-8 those of two bytes too, what ends lines and what turns the direction of text,

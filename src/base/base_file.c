@@ -65,7 +65,7 @@ static bool same_bytes(const char *path, const void *data, size_t n) {
   return same;
 }
 
-static bool write_all(int fd, const char *data, size_t n) {
+bool sct_write_all(int fd, const char *data, size_t n) {
   while (n > 0) {
     const ssize_t done = sct_write(fd, data, n);
     if (done < 0 && errno == EINTR) {
@@ -99,7 +99,7 @@ static bool is_special(const char *path) {
 
 static sct_status write_through(const char *path, const void *data, size_t n, sct_error *err) {
   const int fd = open_at_once(path, O_WRONLY);
-  const bool written = fd >= 0 && write_all(fd, data, n);
+  const bool written = fd >= 0 && sct_write_all(fd, data, n);
   const int e = errno;
   const bool closed = fd < 0 || sct_close(fd) == 0;
   if (!written || !closed) {
@@ -125,7 +125,7 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
   }
   const mode_t mask = umask(0);
   umask(mask);
-  bool good = write_all(fd, data, n) && fchmod(fd, 0666 & ~mask) == 0 && sct_fsync(fd) == 0;
+  bool good = sct_write_all(fd, data, n) && fchmod(fd, 0666 & ~mask) == 0 && sct_fsync(fd) == 0;
   int e = errno;
   if (sct_close(fd) != 0 && good) {
     good = false;

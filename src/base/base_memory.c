@@ -143,10 +143,7 @@ char *sct_arena_strdup(sct_arena *arena, const char *text) {
 
 char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) {
   sct_str s = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&s, fmt, args);
-  va_end(args);
+  SCT_STR_FORMAT(&s, fmt);
   char *copy = sct_arena_strdup(arena, sct_str_c(&s));
   sct_str_free(&s);
   return copy;

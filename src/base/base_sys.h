@@ -52,6 +52,7 @@ int sct_mkostemp(char *pattern, int flags);
 DIR *sct_opendir(const char *path);
 ssize_t sct_read(int fd, void *out, size_t n);
 ssize_t sct_write(int fd, const void *data, size_t n);
+bool sct_write_all(int fd, const char *data, size_t n); /* errno is set where it fails */
 int sct_fsync(int fd);
 int sct_close(int fd); /* closes also when it is made to fail */
 int sct_rename(const char *from, const char *to);

@@ -47,16 +47,12 @@ static int weight(sct_status status) {
 }
 
 /* One line. `status` matters for FAIL only; `hint` may be NULL. */
-static void say(doctor *d, level l, sct_status status, const char *name, const char *hint,
-                const char *fmt, ...) SCT_PRINTF(6, 7);
+SCT_PRINTF(6, 7)
 static void say(doctor *d, level l, sct_status status, const char *name, const char *hint,
                 const char *fmt, ...) {
   static const cli_style styles[] = {CLI_GOOD, CLI_WARN, CLI_BAD};
   sct_str seen = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&seen, fmt, args);
-  va_end(args);
+  SCT_STR_FORMAT(&seen, fmt);
   sct_str_printf(&d->text, "%s%-4s%s  %-12s  %s", cli_paint(d->colour, styles[l]), level_names[l],
                  cli_unpaint(d->colour, styles[l]), name, sct_str_c(&seen));
   sct_str_printf(&d->text, "%s%s\n", hint ? "; " : "", hint ? hint : "");

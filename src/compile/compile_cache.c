@@ -162,21 +162,6 @@ done:
   return data;
 }
 
-static bool write_all(int fd, const char *data, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t n = sct_write(fd, data, bytes);
-    if (n < 0 && errno == EINTR) {
-      continue;
-    }
-    if (n <= 0) {
-      return false;
-    }
-    data += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
 /* Writes under a name of its own, then renames: a reader sees the whole file or none. */
 static void write_file(sct_compile_cache *cache, int dir, const char *name, const char *data,
                        size_t bytes) {
@@ -189,7 +174,7 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
     fd = sct_openat(cache->new_fd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     0600);
   }
-  bool good = fd >= 0 && write_all(fd, data, bytes);
+  bool good = fd >= 0 && sct_write_all(fd, data, bytes);
   int reason = errno;
   if (fd >= 0 && sct_close(fd) != 0 && good) {
     good = false;

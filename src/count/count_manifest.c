@@ -20,25 +20,18 @@ static const char *const buffer_keys[] = {"bytes", "fill"};
 
 /* ---- messages */
 
-static sct_status fail_text(const reader *r, const char *fmt, ...) SCT_PRINTF(2, 3);
+SCT_PRINTF(2, 3)
 static sct_status fail_text(const reader *r, const char *fmt, ...) {
   sct_str text = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&text, fmt, args);
-  va_end(args);
-  sct_str place = {0};
+  char line[16] = "";
+  SCT_STR_FORMAT(&text, fmt);
   if (r->line > 0) {
-    sct_str_printf(&place, ":%d: error:", r->line);
-  } else {
-    sct_str_append(&place, ": error:");
+    snprintf(line, sizeof line, ":%d", r->line);
   }
-  if (r->name != NULL) {
-    sct_str_printf(&place, " case '%s':", r->name);
-  }
+  const bool named = r->name != NULL;
   const sct_status status =
-      sct_fail(r->err, SCT_ESPEC, "%s%s %s", r->m->path, sct_str_c(&place), sct_str_c(&text));
-  sct_str_free(&place);
+      sct_fail(r->err, SCT_ESPEC, "%s%s: error:%s%s%s %s", r->m->path, line, named ? " case '" : "",
+               named ? r->name : "", named ? "':" : "", sct_str_c(&text));
   sct_str_free(&text);
   return status;
 }

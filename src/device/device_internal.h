@@ -59,4 +59,7 @@ int sct_nvml_newcomers(const sct_nvml *nvml, sct_nvml_known *known, sct_gpu_proc
  * errors than `ecc_before` (negative: not asked). */
 int sct_nvml_watch(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle);
 
+/* The first line of a file, without its end; false: there is none. */
+bool sct_read_line(const char *path, char *out, size_t size);
+
 #endif

@@ -1,7 +1,7 @@
 /* Is the Multi-Process Service in front of the GPUs? Its control daemon keeps a pipe and its
  * process number in a folder; folders are left behind by daemons that are gone, so it must be seen
  * alive. */
-#include "device/device.h"
+#include "device_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define DEFAULT_FOLDER "/tmp/nvidia-mps"
 
-static bool read_line(const char *path, char *out, size_t size) {
+bool sct_read_line(const char *path, char *out, size_t size) {
   const int fd = sct_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
   const ssize_t n = fd < 0 ? -1 : sct_read(fd, out, size - 1);
   if (fd >= 0) {
@@ -32,7 +32,7 @@ typedef enum liveness { GONE, ALIVE, UNKNOWN } liveness;
 static liveness by_number(sct_mps *out) {
   char path[320], text[64], name[64];
   snprintf(path, sizeof path, "%s/nvidia-cuda-mps-control.pid", out->folder);
-  const long pid = read_line(path, text, sizeof text) ? strtol(text, NULL, 10) : 0;
+  const long pid = sct_read_line(path, text, sizeof text) ? strtol(text, NULL, 10) : 0;
   if (pid <= 0) {
     return UNKNOWN;
   }
@@ -40,7 +40,7 @@ static liveness by_number(sct_mps *out) {
     return GONE; /* or of another PID namespace: then the pipe tells */
   }
   snprintf(path, sizeof path, "/proc/%ld/comm", pid);
-  if (!read_line(path, name, sizeof name) || !sct_has_prefix(name, "nvidia-cuda-mps")) {
+  if (!sct_read_line(path, name, sizeof name) || !sct_has_prefix(name, "nvidia-cuda-mps")) {
     return GONE; /* the number went to another program */
   }
   out->pid = pid;

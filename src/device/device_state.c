@@ -65,13 +65,7 @@ const char *sct_compute_mode_name(int mode) {
 static void process_name(int64_t pid, char out[48]) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%lld/comm", (long long)pid);
-  const int fd = sct_open(path, O_RDONLY | O_CLOEXEC, 0);
-  const ssize_t n = fd < 0 ? 0 : sct_read(fd, out, 47);
-  if (fd >= 0) {
-    sct_close(fd);
-  }
-  out[n > 0 ? n : 0] = '\0';
-  out[strcspn(out, "\n")] = '\0';
+  (void)sct_read_line(path, out, 48);
 }
 
 typedef int list_processes(void *device, unsigned *n, sct_nvml_process *processes);

@@ -14,10 +14,7 @@ json_t *emit_text(const char *text) {
 
 json_t *emit_textf(const char *format, ...) {
   sct_str text = {0};
-  va_list args;
-  va_start(args, format);
-  sct_str_vprintf(&text, format, args);
-  va_end(args);
+  SCT_STR_FORMAT(&text, format);
   return emit_take(&text);
 }
 

@@ -36,13 +36,10 @@ typedef struct parser {
 } parser;
 
 #define FAIL(p, column, ...) fail_at((p), (column), __VA_ARGS__)
-static sct_status fail_at(const parser *p, int column, const char *fmt, ...) SCT_PRINTF(3, 4);
+SCT_PRINTF(3, 4)
 static sct_status fail_at(const parser *p, int column, const char *fmt, ...) {
   sct_str text = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&text, fmt, args);
-  va_end(args);
+  SCT_STR_FORMAT(&text, fmt);
   const sct_status status = sct_fail(p->err, SCT_ESPEC, "column %d: %s", column, sct_str_c(&text));
   sct_str_free(&text);
   return status;

@@ -12,10 +12,7 @@ enum { MAX_TEXTS = 4096 }; /* of a list: far above anything a kernel has */
 sct_status sct_json_fail(sct_json at, const char *fmt, ...) {
   const sct_json_doc *doc = at.doc;
   sct_str text = {0};
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&text, fmt, args);
-  va_end(args);
+  SCT_STR_FORMAT(&text, fmt);
   const sct_status status = sct_fail(doc->err, doc->code, "%s%s%s%s%s", doc->before, at.path,
                                      at.path[0] != '\0' ? ": " : "", sct_str_c(&text), doc->after);
   sct_str_free(&text);

@@ -86,26 +86,16 @@ static int push_binary(lua_State *L, sct_expr (*build)(sct_expr_pool *, sct_expr
   return 1;
 }
 
-static int op_add(lua_State *L) {
-  return push_binary(L, sct_expr_add);
-}
-
-static int op_sub(lua_State *L) {
-  return push_binary(L, sct_expr_sub);
-}
-
-static int op_mul(lua_State *L) {
-  return push_binary(L, sct_expr_mul);
-}
-
+#define BINARY(name, build)                                                                        \
+  static int name(lua_State *L) {                                                                  \
+    return push_binary(L, build);                                                                  \
+  }
+BINARY(op_add, sct_expr_add)
+BINARY(op_sub, sct_expr_sub)
+BINARY(op_mul, sct_expr_mul)
 /* A divisor that may be zero for an extent of zero is fine: nothing is then addressed. */
-static int op_idiv(lua_State *L) {
-  return push_binary(L, sct_expr_div);
-}
-
-static int op_mod(lua_State *L) {
-  return push_binary(L, sct_expr_mod);
-}
+BINARY(op_idiv, sct_expr_div)
+BINARY(op_mod, sct_expr_mod)
 
 static int op_unm(lua_State *L) {
   sct_script_push_expr(L, sct_expr_neg(pool_of(L), sct_script_check_expr(L, 1)));
@@ -125,24 +115,23 @@ static int op_concat(lua_State *L) {
   return luaL_error(L, "an expression is no text; use tostring(e) or e:c()");
 }
 
-static int64_t check_shift(lua_State *L) {
+/* By a power of two, which `build` multiplies by or divides by. */
+static int shift(lua_State *L, sct_expr (*build)(sct_expr_pool *, sct_expr, sct_expr)) {
   const lua_Integer by = lua_isinteger(L, 2) ? lua_tointeger(L, 2) : -1;
   if (by < 0 || by > 61) {
-    luaL_error(L, "expressions shift by constants from 0 to 61 only");
+    return luaL_error(L, "expressions shift by constants from 0 to 61 only");
   }
-  return (int64_t)1 << by;
+  lua_pushinteger(L, (lua_Integer)1 << by);
+  lua_replace(L, 2);
+  return push_binary(L, build);
 }
 
 static int op_shl(lua_State *L) {
-  const sct_expr by = sct_expr_const(pool_of(L), check_shift(L));
-  sct_script_push_expr(L, sct_expr_mul(pool_of(L), sct_script_check_expr(L, 1), by));
-  return 1;
+  return shift(L, sct_expr_mul);
 }
 
 static int op_shr(lua_State *L) {
-  const sct_expr by = sct_expr_const(pool_of(L), check_shift(L));
-  sct_script_push_expr(L, sct_expr_div(pool_of(L), sct_script_check_expr(L, 1), by));
-  return 1;
+  return shift(L, sct_expr_div);
 }
 
 static int op_band(lua_State *L) {
@@ -156,13 +145,21 @@ static int op_band(lua_State *L) {
   return 1;
 }
 
-static int op_tostring(lua_State *L) {
+static int push_text(lua_State *L, bool c) {
   sct_str *text = &sct_sandbox_of(L)->scratch;
   const sct_expr e = sct_script_check_expr(L, 1);
   sct_str_clear(text);
-  sct_expr_print(text, pool_of(L), e);
+  if (c) {
+    sct_expr_print_c(text, pool_of(L), e, lua_toboolean(L, 2));
+  } else {
+    sct_expr_print(text, pool_of(L), e);
+  }
   lua_pushlstring(L, sct_str_c(text), text->len);
   return 1;
+}
+
+static int op_tostring(lua_State *L) {
+  return push_text(L, false);
 }
 
 /* ---- functions that take integers too ---- */
@@ -244,12 +241,7 @@ static int method_divisor(lua_State *L) {
 }
 
 static int method_c(lua_State *L) {
-  sct_str *text = &sct_sandbox_of(L)->scratch;
-  const sct_expr e = sct_script_check_expr(L, 1);
-  sct_str_clear(text);
-  sct_expr_print_c(text, pool_of(L), e, lua_toboolean(L, 2));
-  lua_pushlstring(L, sct_str_c(text), text->len);
-  return 1;
+  return push_text(L, true);
 }
 
 /* ---- registration ---- */

@@ -41,10 +41,7 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
   }
   sct_str text = {0};
   sct_str_printf(&text, "%s:%d: error: ", file, line);
-  va_list args;
-  va_start(args, fmt);
-  sct_str_vprintf(&text, fmt, args);
-  va_end(args);
+  SCT_STR_FORMAT(&text, fmt);
   const char *source = find_source(spec, file);
   sct_str read = {0};
   if (!source &&

@@ -85,6 +85,15 @@ static bool mov_symbol(ptx_dec *d, const ptx_opd *opd, char cls, bool *found, ui
   return sym->space != PTX_SPACE_LOCAL || d->func->is_entry || cls != '6' || in_frame(d, slot);
 }
 
+/* The slot of an operand that may name a variable or a function. */
+static bool mov_source(ptx_dec *d, const ptx_opd *opd, char cls, ptx_type type, uint32_t *slot) {
+  bool found = false;
+  if (opd->kind == PTX_OPD_NAME && !mov_symbol(d, opd, cls, &found, slot)) {
+    return false;
+  }
+  return found || sct_ptx_dec_source(d, opd, cls, type, slot);
+}
+
 /* %clock and its like change while a block runs: class of such a register, 0 for others. */
 static char clock_class(const ptx_opd *opd) {
   if (opd->kind != PTX_OPD_NAME) {
@@ -112,19 +121,13 @@ bool sct_ptx_decode_mov(ptx_dec *d) {
     return mov_vector(d, type, from->kind == PTX_OPD_VEC);
   }
   uint32_t a = 0, slot = 0;
-  bool found = false;
   const char clock = clock_class(from);
   if (clock != 0 && clock != cls) {
     return sct_ptx_dec_fail(d, "special register '%.*s' has another width", from->name.len,
                             from->name.p);
   }
-  if (from->kind == PTX_OPD_NAME && clock == 0 && !mov_symbol(d, from, cls, &found, &a)) {
-    return false;
-  }
-  if (!found && clock == 0 && !sct_ptx_dec_source(d, from, cls, type, &a)) {
-    return false;
-  }
-  if (!sct_ptx_dec_dest(d, &d->inst->opds[0], cls, &slot)) {
+  if ((clock == 0 && !mov_source(d, from, cls, type, &a)) ||
+      !sct_ptx_dec_dest(d, &d->inst->opds[0], cls, &slot)) {
     return false;
   }
   return sct_ptx_dec_put(d, (ptx_uop){.fn = clock != 0   ? sct_ptx_op_mov_clock
@@ -246,18 +249,13 @@ bool sct_ptx_decode_cvta(ptx_dec *d) {
                                      : space == PTX_SPACE_PARAM ? PTX_WINDOW_PARAM
                                                                 : 0);
   uint32_t a = 0, slot = 0;
-  bool found = false;
   if (space == PTX_SPACE_NONE || sct_ptx_dec_take_type(d) != PTX_T_U64) {
     return sct_ptx_dec_unknown(d);
   }
   if (!sct_ptx_dec_count(d, 2)) {
     return false;
   }
-  const ptx_opd *from = &d->inst->opds[1];
-  if (from->kind == PTX_OPD_NAME && !mov_symbol(d, from, '6', &found, &a)) {
-    return false;
-  }
-  if ((!found && !sct_ptx_dec_source(d, from, '6', PTX_T_U64, &a)) ||
+  if (!mov_source(d, &d->inst->opds[1], '6', PTX_T_U64, &a) ||
       !sct_ptx_dec_dest(d, &d->inst->opds[0], '6', &slot)) {
     return false;
   }
