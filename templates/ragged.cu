@@ -62,7 +62,8 @@ $(g:head(threads)) {
   const long long n_tiles = (n_steps + kTile - 1) / kTile;
   const long long from = n_tiles * blockIdx.x / gridDim.x * kTile;
   const long long to = min(n_tiles * (blockIdx.x + 1) / gridDim.x * kTile, n_steps);
-  carry left = {-1, identity(), identity()};
+  bool has_ended = false; // a row, in the tiles before
+  partial tail = identity(); // what was found since then
   for (long long step = from; step < to; step += kTile) {
     const int n_here = (int)min((long long)kTile, to - step);
     // a warp each finds where the tile begins and ends
@@ -138,21 +139,25 @@ $(g:head(threads)) {
       }
     }
     since_end<partial> all;
-    const since_end<partial> before = after(since_end<partial>{left.tail, 0},
+    const since_end<partial> before = after(since_end<partial>{tail, 0},
                                             found_before<kThreads>(mine, identity(), all));
-    const bool is_first = left.row < 0 && !before.ended;
+    const bool is_first = !has_ended && !before.ended;
     if (mine.ended && !is_first)
       store(first_row + head_row, combine(before.found, head));
-    if (mine.ended && is_first) // no other thread's
-      carries[blockIdx.x] = {first_row + head_row, combine(before.found, head), identity()};
-    left.row = all.ended ? 0 : left.row;
-    left.tail = after(since_end<partial>{left.tail, 0}, all).found;
+    if (mine.ended && is_first) { // of one thread only
+      carries[blockIdx.x].row = first_row + head_row;
+      carries[blockIdx.x].head = combine(before.found, head);
+    }
+    tail = after(since_end<partial>{tail, 0}, all).found;
+    has_ended = has_ended || all.ended;
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    if (left.row < 0)
-      carries[blockIdx.x] = left;
-    carries[blockIdx.x].tail = left.tail;
+    if (!has_ended) {
+      carries[blockIdx.x].row = -1;
+      carries[blockIdx.x].head = identity();
+    }
+    carries[blockIdx.x].tail = combine(tail, identity()); // its members, not what lies between
   }
   if (!is_last_block(workspace, gridDim.x)) return;
 

@@ -111,11 +111,11 @@ for spec in sum least; do
   # what was found before in the block, in the tile, in other blocks
   mutant $ragged 'store(first_row + head_row, combine(before.found, head))' \
     'store(first_row + head_row, head)' "$spec" "$path"
-  mutant $ragged 'combine(before.found, head), identity()}' 'head, identity()}' "$spec" "$path"
+  mutant $ragged '.head = combine(before.found, head)' '.head = head' "$spec" "$path"
   mutant $ragged 'combine(before.found, head.head)' 'head.head' "$spec" "$path"
-  mutant $ragged 'carries[blockIdx.x].tail = left.tail' 'carries[blockIdx.x].tail = identity()' \
+  mutant $ragged '.tail = combine(tail, identity())' '.tail = identity()' \
     "$spec" "$path"
-  mutant $ragged 'left.row = all.ended ? 0 : left.row' 'left.row = -1' "$spec" "$path"
+  mutant $ragged 'has_ended = has_ended || all.ended' 'has_ended = false' "$spec" "$path"
   # a row end one step late, or early
   mutant $ragged 'ends[-row] <= element' 'ends[-row] < element' "$spec" "$path"
   mutant $ragged 'ends[-middle] < begin - middle' 'ends[-middle] <= begin - middle' "$spec" "$path"
