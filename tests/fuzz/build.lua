@@ -319,6 +319,44 @@ function families.steps(r)
   return spec
 end
 
+-- Rows of different lengths along the last dimension, the first being the rows: reduced, or mapped.
+function families.ragged(r)
+  local spec = start(r, r:weighted { { 2, 70 }, { 3, 30 } })
+  local row, last = spec.dims[1], spec.dims[#spec.dims]
+  spec.ragged = { dim = last, row = row }
+  local ptr = new_array("ptr", types.bare(types.by_name[r:pick { "i32", "i32", "u32", "i64" }]),
+    along_all(r, { row }), { index = 3 })
+  ptr.places[1].pad, ptr.places[1].limit = 1, ("n_%s + 1"):format(last)
+  layouts.set(r, ptr, "row_major")
+  spec.inputs[1] = ptr
+  local list = r:chance(60) and { types.by_name[r:pick { "f32", "f32", "i32", "f64", "f16" }] }
+    or types.scalars
+  local record = r:chance(70) and bare(r, list)
+    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  layouts.choose(r, add_input(spec, record, along_all(r, { last }, r:chance(30) and places.any)), 5)
+  maybe_broadcast(r, spec, 60)
+  local kept, elements = {}, {}
+  for d, dim in ipairs(spec.dims) do
+    table.insert(d < #spec.dims and kept or elements, dim)
+    table.insert(d > 1 and d < #spec.dims and elements or {}, dim)
+  end
+  local reduces = r:chance(70)
+  for _ = 1, r:pick { 1, 1, 2 } do
+    local out = r:chance(80) and bare(r, list)
+      or types.random_record(r, r:int(1, 2), list, record_options(r))
+    local where = along_all(r, reduces and kept or r:shuffled(elements),
+      not reduces and r:chance(20) and places.distinct)
+    local o = add_output(spec, out, where,
+      { reduce = reduces and r:pick { "sum", "sum", "max", "min" } or nil })
+    layouts.choose(r, o, 0)
+    for _, f in ipairs(out.fields) do
+      spec.small = spec.small or o.reduce == "sum" and types.is_float(f.type)
+    end
+  end
+  spec.body_kind = r:weighted { { "moves", 45 }, { "mixed", 55 } }
+  return spec
+end
+
 function families.places(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local list = r:chance(60) and { r:pick(types.list) } or types.list
@@ -440,7 +478,7 @@ end
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
-  { "reduce", 14 }, { "places", 14 }, { "steps", 14 } }
+  { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }

@@ -121,7 +121,7 @@ enum { FZ_BITS, FZ_VALUE, FZ_ANY_ZERO };
 typedef struct fz_array {
   const char *name;
   bool is_output;
-  int index; /* 0: none; 1: index array; 2: its values are distinct */
+  int index; /* 0: none; 1: index array; 2: its values are distinct; 3: offsets of rows */
   int n_fields;
   const fz_field *fields;
   int64_t bytes, align; /* of a record */
@@ -291,7 +291,16 @@ static inline int64_t *fz_index_values(const fz_run *run, int array, int64_t cou
   if (!values) {
     abort();
   }
-  if (run->spec->arrays[array].index == 2) {
+  if (run->spec->arrays[array].index == 3) { /* empty rows, short ones, and some that are long */
+    for (int64_t row = 1, mean = limit / count + 1; row < count; row++) {
+      const uint64_t dice = fz_random(rng);
+      const int64_t length = dice % 4 == 0 ? 0
+                                           : (int64_t)(dice / 64 % (uint64_t)(2 * mean + 1)) *
+                                                 (dice / 4 % 16 == 0 ? 40 : 1);
+      const int64_t end = values[row - 1] + length;
+      values[row] = row + 1 == count || end > limit - 1 ? limit - 1 : end;
+    }
+  } else if (run->spec->arrays[array].index == 2) {
     for (int64_t k = 0; k < limit; k++) {
       values[k] = k;
     }
@@ -386,6 +395,13 @@ static inline void fz_run_close(fz_run *run) {
 static inline void fz_get(const fz_run *run, int array, int field, const int64_t *x, void *value) {
   const int64_t at = run->spec->offset(array, run->layout[array], field, x, run->n);
   memcpy(value, run->data[array] + at, (size_t)run->spec->arrays[array].fields[field].bytes);
+}
+
+/* Where row `row` begins, of an array of offsets. */
+static inline int64_t fz_offset(const fz_run *run, int array, int64_t row) {
+  int64_t offset = 0;
+  fz_get(run, array, 0, &row, &offset);
+  return offset;
 }
 
 /* The gaps of a record that may be written, `at` being where its first field lies. */

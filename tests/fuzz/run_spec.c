@@ -402,6 +402,11 @@ static bool is_legal(const fz_spec *s, const int64_t *n) {
       return false;
     }
   }
+  for (int k = 0; k < s->n_arrays; k++) { /* elements of no row */
+    if (s->arrays[k].index == 3 && s->extent(k, 0, n) < 2 && s->limit(k, n) > 1) {
+      return false;
+    }
+  }
   for (int k = 0; k < s->n_arrays && elements > 0; k++) {
     const fz_array *a = &s->arrays[k];
     int64_t count = 1;
