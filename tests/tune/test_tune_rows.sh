@@ -6,7 +6,7 @@
 block='rows threads=128 lanes=128 vec=4 hold=registers items=2 evict=none'
 part="rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none"
 again='rows threads=128 lanes=32 vec=4 hold=none items=2 evict=none'
-cluster='rows threads=256 lanes=1024 vec=4 hold=registers items=5 evict=none'
+cluster='rows threads=512 lanes=2048 vec=4 hold=registers items=5 evict=none'
 cat >"$scratch/spec.lua" <<'END'
 local s = require "sectile"
 return s.kernel {
@@ -20,7 +20,7 @@ return s.kernel {
     { body = "y = x * m + n;" },
   },
   tolerance = 1e-6,
-  sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 }, { row = 9, col = 20000 } },
+  sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 }, { row = 5, col = 33000 } },
 }
 END
 
