@@ -1,7 +1,8 @@
-// Peers of gathers, gathers of rows, and scatters, through a random permutation: Thrust, CUB, and the
-// kernels that a person writes first.
+// Peers of gathers, gathers of rows, and scatters, through a random permutation, and of histograms and
+// scatter-adds: Thrust, CUB, and the kernels that a person writes first.
 #include "peers.h"
 
+#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_memcpy.cuh>
 #include <cub/device/device_transform.cuh>
 #include <thrust/execution_policy.h>
@@ -122,6 +123,69 @@ static void gather_rows(const Job &job) {
   }, 4);
 }
 
+// ---- histograms, scatter-adds ----
+
+// Keys below `most`: uniform, or all the same.
+__global__ void keys_kernel(int *keys, long long n, unsigned most, bool constant) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  unsigned x = (unsigned)i;
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  x ^= x >> 16;
+  if (i < n) keys[i] = constant ? (int)(most / 2) : (int)(x % most);
+}
+
+static int *make_keys(Bench &b, const Job &job, long long n, long long most) {
+  int *keys = (int *)b.extra(n * 4);
+  keys_kernel<<<blocks_for(n, 256), 256, 0, stream()>>>(keys, n, (unsigned)most, job.text("keys") == "constant");
+  must(cudaGetLastError(), "keys");
+  return keys;
+}
+
+// Whole numbers, whose sums are exact in any order.
+__global__ void whole_kernel(float *x, long long n) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) x[i] = (float)(i % 8);
+}
+
+template <class T> __global__ void add_kernel(const int *__restrict__ keys, const T *__restrict__ x, T *__restrict__ out,
+                                              long long n) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) atomicAdd(&out[keys[i]], x ? x[i] : (T)1);
+}
+
+template <class T> static void clear_and_add(const int *keys, const T *x, T *out, long long n, long long most) {
+  must(cudaMemsetAsync(out, 0, most * sizeof(T), stream()), "memset");
+  add_kernel<<<blocks_for(n, 256), 256, 0, stream()>>>(keys, x, out, n);
+}
+
+static void histogram(const Job &job) {
+  const long long n = job.number("n"), bins = job.number("bins");
+  Bench b(job, n * 4, bins * 4, FILL_BITS);
+  const int *keys = make_keys(b, job, n, bins);
+  clear_and_add<unsigned>(keys, nullptr, b.want<unsigned>(), n, bins);
+  size_t scratch_bytes = 0;
+  const int ends = (int)bins + 1, most = (int)bins;
+  must(cub::DeviceHistogram::HistogramEven(nullptr, scratch_bytes, keys, b.out<unsigned>(0), ends, 0, most, (int)n,
+                                           stream()), "scratch");
+  void *scratch = b.extra(scratch_bytes);
+  b.run("cub::DeviceHistogram", [=, &b](int t) {
+    size_t bytes = scratch_bytes;
+    cub::DeviceHistogram::HistogramEven(scratch, bytes, keys, b.out<unsigned>(t), ends, 0, most, (int)n, stream());
+  }, 2);
+  b.run("by hand", [=, &b](int t) { clear_and_add<unsigned>(keys, nullptr, b.out<unsigned>(t), n, bins); }, 2);
+}
+
+static void scatter_add(const Job &job) {
+  const long long n = job.number("n"), m = job.number("m");
+  Bench b(job, n * 4, m * 4, FILL_F32);
+  const int *keys = make_keys(b, job, n, m);
+  float *x = (float *)b.extra(n * 4);
+  whole_kernel<<<blocks_for(n, 256), 256, 0, stream()>>>(x, n);
+  clear_and_add<float>(keys, x, b.want<float>(), n, m);
+  b.run("by hand", [=, &b](int t) { clear_and_add<float>(keys, x, b.out<float>(t), n, m); }, 2);
+}
+
 static void gather_any(const Job &job) {
   switch (job.number("elem")) {
     case 4: return gather<float>(job);
@@ -141,4 +205,5 @@ static void scatter_any(const Job &job) {
   throw std::string("elements of 4, 8 or 16 bytes expected, not ") + job.text("elem");
 }
 
-const std::vector<JobKind> index_jobs = {{"gather", gather_any}, {"scatter", scatter_any}, {"gather_rows", gather_rows}};
+const std::vector<JobKind> index_jobs = {{"gather", gather_any}, {"scatter", scatter_any}, {"gather_rows", gather_rows},
+                                         {"histogram", histogram}, {"scatter_add", scatter_add}};
