@@ -238,8 +238,9 @@ void sct_mix64_row(uint64_t *out, int n, uint64_t seed, uint64_t first);
  * Stateless, so every process agrees. */
 int64_t sct_permute(int64_t i, int64_t n, uint64_t seed);
 
-/* ---- order statistics ---- */
+/* ---- sorting, order statistics ---- */
 
+void sct_sort_texts(const char **texts, size_t n);          /* by their bytes */
 void sct_sort_doubles(double *values, size_t n);            /* ascending, in place */
 double sct_quantile(const double *sorted, int n, double q); /* linear interpolation; 0 of none */
 typedef struct sct_quartiles {

@@ -105,10 +105,6 @@ static void list_folder(name_list *list, const char *folder, const char *prefix)
   sct_str_free(&path);
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx) {
   name_list list = {0};
   for (int k = 0; k < sct_asset_count; k++) {
@@ -123,9 +119,7 @@ void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *nam
     list_folder(&list, sct_str_c(&folder), prefix);
     sct_str_free(&folder);
   }
-  if (list.n > 0) {
-    qsort(list.names, list.n, sizeof *list.names, by_name);
-  }
+  sct_sort_texts((const char **)list.names, list.n);
   for (size_t k = 0; k < list.n; k++) {
     visit(ctx, list.names[k]);
     sct_free(list.names[k]);

@@ -1,4 +1,4 @@
-/* Order statistics of a few dozen values. */
+/* Sorting, and order statistics of a few dozen values. */
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -11,6 +11,16 @@ static int by_value(const void *a, const void *b) {
 
 void sct_sort_doubles(double *values, size_t n) {
   qsort(values, n, sizeof *values, by_value);
+}
+
+static int by_text(const void *a, const void *b) {
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void sct_sort_texts(const char **texts, size_t n) {
+  if (n > 0) {
+    qsort(texts, n, sizeof *texts, by_text);
+  }
 }
 
 double sct_quantile(const double *sorted, int n, double q) {

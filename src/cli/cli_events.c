@@ -34,15 +34,10 @@ void cli_events_close(cli_events *e) {
 /* A reader that went away ends the stream, not the session; a full disk does too, and is reported.
  */
 static void write_line(cli_events *e, const sct_str *line) {
-  size_t done = 0;
-  while (e->fd >= 0 && done < line->len) {
-    const ssize_t n = sct_write(e->fd, line->data + done, line->len - done);
-    if (n < 0 && errno != EINTR) {
-      e->lost = errno == EPIPE ? 0 : errno;
-      sct_log(SCT_LOG_WARN, "events end here: %s", strerror(errno));
-      cli_events_close(e);
-    }
-    done += n > 0 ? (size_t)n : 0;
+  if (e->fd >= 0 && !sct_write_all(e->fd, line->data, line->len)) {
+    e->lost = errno == EPIPE ? 0 : errno;
+    sct_log(SCT_LOG_WARN, "events end here: %s", strerror(errno));
+    cli_events_close(e);
   }
 }
 

@@ -23,10 +23,6 @@ static const char loaded_key = 0;
 
 /* ---- read-only tables ---- */
 
-static int compare_names(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The string keys of the table at idx, sorted. They stay valid as long as the table. */
 static int collect_names(lua_State *L, int idx, const char **names, int cap) {
   int n = 0;
@@ -37,7 +33,7 @@ static int collect_names(lua_State *L, int idx, const char **names, int cap) {
       names[n++] = lua_tostring(L, -1);
     }
   }
-  qsort(names, (size_t)n, sizeof(*names), compare_names);
+  sct_sort_texts(names, (size_t)n);
   return n;
 }
 

@@ -26,10 +26,6 @@ static void add_file(void *ctx, const char *name) {
   list->names[list->n++] = sct_arena_strdup(list->arena, name);
 }
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* The naive variant is always the first: everything is compared with it. */
 static void direct_first(file_list *list) {
   for (size_t k = 0; k < list->n; k++) {
@@ -59,9 +55,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
       }
     }
     closedir(dir);
-    if (list->n > *n_assets) {
-      qsort(list->names + *n_assets, list->n - *n_assets, sizeof *list->names, by_name);
-    }
+    sct_sort_texts(list->names + *n_assets, list->n - *n_assets);
   }
   return SCT_OK;
 }
