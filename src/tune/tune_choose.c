@@ -110,7 +110,7 @@ static int fastest_row(const sct_rank_row *rows, int n, bool any) {
 
 /* Is `row` at most `noise` slower than the fastest, or may it, by the 95 % interval of their ratio,
  * be as fast? A row that only had the quick pass is not: if it were that close it would have raced.
- */
+ * Of samples that are too few for an interval, as of a hopeless kernel's, the medians decide. */
 static bool is_within(double noise, const sct_rank_row *fastest, const sct_rank_row *row) {
   if ((fastest->race != 0) != (row->race != 0)) {
     return false;
@@ -118,6 +118,9 @@ static bool is_within(double noise, const sct_rank_row *fastest, const sct_rank_
   const bool paired = fastest->race != 0 && fastest->race == row->race;
   const sct_comparison c = sct_stats_compare(fastest->samples_ns, fastest->n_samples,
                                              row->samples_ns, row->n_samples, paired);
+  if (isinf(c.high)) {
+    return row->median_ns <= (1.0 + noise) * fastest->median_ns;
+  }
   return c.ratio <= 1.0 + noise || (c.ratio <= 1.0 + MOST_NOISE && c.low <= 1.0);
 }
 

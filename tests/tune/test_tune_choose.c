@@ -322,6 +322,18 @@ static void test_a_naive_variant_that_is_faster_wins(void **state) {
   assert_string_equal(rows[choice.winner].label, "tile");
 }
 
+/* A hopeless kernel is sampled a few times, which is too little for an interval, and enough. */
+static void test_a_few_samples_are_no_tie(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "fast", 100, 8, 8, 30), row(1, "hopeless", 10000, 8, 8, 10),
+                         row(2, "near", 100.1, 8, 8, 20)};
+  rows[1].n_samples = rows[2].n_samples = 3;
+  const sct_choice choice = sct_tune_choose(rows, 3, N_OPERANDS, false);
+  assert_string_equal(rows[choice.winner].label, "near"); /* as good, with fewer registers */
+  assert_false(rows[1].tied);
+  assert_int_equal(choice.n_tied, 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
@@ -338,6 +350,7 @@ int main(void) {
       cmocka_unit_test(test_a_naive_variant_that_is_faster_wins),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
+      cmocka_unit_test(test_a_few_samples_are_no_tie),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_predicted_time),
   };
