@@ -322,13 +322,11 @@ sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *uni
   if (compiler->run != NULL) {
     return sct_fail(err, SCT_EUSAGE, "a request of a compiler begins before the end of another");
   }
-  if (n > 0) {
-    memset(results, 0, sizeof(*results) * (size_t)n);
-  }
-  compiler->run = n > 0 ? sct_alloc(sizeof(*compiler->run)) : NULL;
   if (n <= 0) {
     return SCT_OK;
   }
+  memset(results, 0, sizeof(*results) * (size_t)n);
+  compiler->run = sct_alloc(sizeof(*compiler->run));
   compiler->run->n_items = n;
   prepare(compiler, units, results);
   return SCT_OK;

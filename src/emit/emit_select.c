@@ -86,10 +86,6 @@ typedef struct contender {
   int n_sizes;
 } contender;
 
-static const char *text_of(const char *text) {
-  return text != NULL ? text : "";
-}
-
 static bool newer(const contender *a, const contender *b) {
   const int order = strcmp(a->started, b->started);
   return order != 0 ? order > 0 : a->last_run > b->last_run;
@@ -98,15 +94,15 @@ static bool newer(const contender *a, const contender *b) {
 /* The same piece of hardware, under whatever driver, NVRTC and tool. */
 static bool same_hardware(const sct_row_device *a, const sct_row_device *b) {
   return a->is_virtual == b->is_virtual && a->cc_major == b->cc_major &&
-         a->cc_minor == b->cc_minor && strcmp(text_of(a->name), text_of(b->name)) == 0 &&
-         strcmp(text_of(a->uuid), text_of(b->uuid)) == 0;
+         a->cc_minor == b->cc_minor && strcmp(a->name, b->name) == 0 &&
+         strcmp(a->uuid, b->uuid) == 0;
 }
 
 /* Two GPUs that a call cannot tell apart: it knows compute capability and multiprocessors. */
 static bool alike(const contender *a, const contender *b) {
   return !a->row->is_virtual && !b->row->is_virtual && a->n_sms == b->n_sms &&
          a->row->cc_major == b->row->cc_major && a->row->cc_minor == b->row->cc_minor &&
-         strcmp(text_of(a->row->name), text_of(b->row->name)) == 0;
+         strcmp(a->row->name, b->row->name) == 0;
 }
 
 /* Reasons to leave `a` out because `b` is there. The next one is looked at only among those that
@@ -144,7 +140,7 @@ static int list_contenders(contender *list, const emit_header *h) {
       if (run->device != c.row->id || run->winner == 0) {
         continue;
       }
-      const contender seen = {.row = c.row, .started = text_of(run->started), .last_run = run->id};
+      const contender seen = {.row = c.row, .started = run->started, .last_run = run->id};
       if (c.last_run == 0 || newer(&seen, &c)) {
         c.started = seen.started;
         c.last_run = seen.last_run;
@@ -288,7 +284,7 @@ static sct_status has_layouts(bool *out, const emit_header *h, const sct_row_can
 
 /* Ran with right results: on a GPU, or interpreted for a virtual one. */
 static bool is_valid(const sct_row_result *r) {
-  return strcmp(text_of(r->outcome.outcome), "ok") == 0;
+  return strcmp(r->outcome.outcome, "ok") == 0;
 }
 
 /* The naive variant of the run with the layouts of the header: the stored one's duplicate. */
@@ -300,7 +296,7 @@ static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_
     }
   }
   for (int k = 0; k < n && like != NULL; k++) {
-    if (legal[k] && strcmp(text_of(rows[k].candidate.strategy), text_of(like->strategy)) == 0 &&
+    if (legal[k] && strcmp(rows[k].candidate.strategy, like->strategy) == 0 &&
         emit_same_axes(rows[k].candidate.axes, like->axes)) {
       return k;
     }
@@ -372,8 +368,7 @@ static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *er
 /* ---- kernels ---- */
 
 static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) {
-  return strcmp(text_of(a->source), text_of(b->source)) == 0 &&
-         strcmp(text_of(a->launch), text_of(b->launch)) == 0;
+  return strcmp(a->source, b->source) == 0 && strcmp(a->launch, b->launch) == 0;
 }
 
 /* The arguments' names as the kernels spell them, the workspace last. */
@@ -402,14 +397,14 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
   SCT_TRY(emit_read_launch(launch, &h->arena, &h->sig, candidate->launch, err));
   sct_str space = {0};
   sct_str_printf(&space, "k%d_", h->n_kernels);
-  emit_name_part(&space, text_of(candidate->strategy));
+  emit_name_part(&space, candidate->strategy);
   kernel->space = sct_arena_strdup(&h->arena, sct_str_c(&space));
   sct_str_free(&space);
   const char **names = kernel_names(h);
   const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
   launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);
-  SCT_TRY(emit_check_source(launch->args, &launch->n_args, text_of(candidate->source),
-                            launch->kernel, names, n_names, err));
+  SCT_TRY(emit_check_source(launch->args, &launch->n_args, candidate->source, launch->kernel, names,
+                            n_names, err));
   *index = h->n_kernels++;
   return SCT_OK;
 }
