@@ -132,15 +132,16 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
 
 /* ---- choosing ---- */
 
-/* Stencils read values again: at taps, and arrays that lack a dimension on every line. */
+/* Stencils read values again: at taps, and arrays that lack a dimension on every line. Of ragged
+ * rows the sampled blocks may have more elements than others, or fewer. */
 static bool is_read_again(const sct_spec *spec, int op) {
   const sct_operand *o = &spec->operands[op];
   bool stencil = false;
   for (int k = 0; k < spec->n_inputs; k++) {
     stencil = stencil || spec->operands[k].n_taps > 0;
   }
-  return stencil && !o->is_output && !o->through_index &&
-         (o->n_taps > 0 || o->n_dims < spec->n_dims);
+  return sct_spec_is_ragged(spec) || (stencil && !o->is_output && !o->through_index &&
+                                      (o->n_taps > 0 || o->n_dims < spec->n_dims));
 }
 
 /* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
@@ -152,7 +153,9 @@ void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_si
                                 const int *layout, const sct_count *counted) {
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
-    if (is_read_again(spec, op) && c->sectors_ideal > 0) {
+    if (sct_spec_is_ragged(spec) && spec->operands[op].through_index) {
+      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* the same by every schedule */
+    } else if (is_read_again(spec, op) && c->sectors_ideal > 0) {
       const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
       out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
     } else {
