@@ -403,6 +403,7 @@ return {
   doc = "Threads that have a row hold it from step to step.",
   steps = true,
   applies = {
+    { "the kernel has steps", function(k) return k.steps ~= nil end },
     { "index arrays do not change along a row", function(k)
       return not kit.any(k.operands, function(op)
         return op.is_index and kit.any(k.index, function(index, d)
