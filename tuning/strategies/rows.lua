@@ -313,16 +313,14 @@ end
 
 -- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
 -- vectors (fit). Of the operands that move along a row: the bytes of the widest record, and of all
--- inputs, of which those that several steps read are held, also as values (each 4 bytes or more),
--- and by how many steps (reads).
+-- inputs, of which those that several steps read are held, also as values (each 4 bytes or more).
 local function facts(k)
   local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "rows", 32)
-  local widest, held, values, reads = 1, 0, 0, 1
+  local widest, held, values = 1, 0, 0
   local _, reduced = reduce.dims(k)
   for _, op in ipairs(g.ops) do
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
-      reads = op.is_output and reads or math.max(reads, readers(g, op))
       for _, field in ipairs(not op.is_output and readers(g, op) > 1 and op.record.fields or {}) do
         held, values = held + field.bytes, values + math.max(field.bytes, 4)
       end
@@ -338,8 +336,8 @@ local function facts(k)
     fit = math.max(fit, widest_fit(k, extents[#k.dims], widest))
   end
   return {
-    { "widest", widest }, { "held", held }, { "values", values }, { "reads", reads },
-    { "rows", rows }, { "many", many }, { "fit", fit }, { "cc", k.device.cc },
+    { "widest", widest }, { "held", held }, { "values", values }, { "rows", rows },
+    { "many", many }, { "fit", fit }, { "cc", k.device.cc },
   }
 end
 
@@ -353,9 +351,9 @@ local WHERE = {
   -- and it fits the registers: half of the 64 that a thread has where there are 1,024
   "hold == 'none' or (held > 0 and vec * items * held <= 128"
     .. " and (threads < 1024 or hold == 'packed' or vec * items * values <= 128))",
-  -- small elements that the registers hold, but not as values; two steps read again as fast
-  "hold ~= 'packed' or (values > held and reads > 2 and vec == fit and vec >= 4"
-    .. " and lanes == threads and threads >= 512 and vec * items * values > 128)",
+  -- small elements that the registers hold, but not as values
+  "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
+    .. " and threads >= 512 and vec * items * values > 128)",
   "hold ~= 'none' or evict == 'none'",
 }
 local ALONG = {
