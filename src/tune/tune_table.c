@@ -151,9 +151,11 @@ static bool is_read_again(const sct_spec *spec, int op) {
  * make it a measure that no other candidate reaches. */
 void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
                                 const int *layout, const sct_count *counted) {
+  const bool is_skewed =
+      sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] == SCT_FILL_POWER;
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
-    if (sct_spec_is_ragged(spec) && spec->operands[op].through_index) {
+    if (is_skewed || (sct_spec_is_ragged(spec) && spec->operands[op].through_index)) {
       out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* the same by every schedule */
     } else if (is_read_again(spec, op) && c->sectors_ideal > 0) {
       const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
