@@ -439,12 +439,29 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 
 #define N_SMALL_TRIALS 4
 #define MOST_COLLECTED ((int64_t)1 << 17)
-#define N_OWN_TRIALS   (9 + N_SMALL_TRIALS)
+#define N_OWN_TRIALS   (10 + N_SMALL_TRIALS)
 
-/* Extents that no dimension of the index space has: in proportion to the first of the spec's sizes
- * (trial 1), few (4, 16, 64, 256: several such extents of one array make it large), in round
- * numbers of elements (the later ones), or, for one tuple in three, an odd number of its own (trial
- * 0). */
+/* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
+ * rows of an image that has two for each of the index space, say. */
+static int64_t multiple_extent(const sct_spec *spec, int k, const int64_t *dims) {
+  const int64_t *const model = spec->sizes[0].extent;
+  double best = 1;
+  int64_t own = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    const double ratio = model[d] > 0 ? (double)model[k] / (double)model[d] : 0;
+    const double off = ratio >= 1 ? ratio / (double)(int64_t)(ratio + 0.5) - 1 : 1;
+    if ((off < 0 ? -off : off) < best) {
+      best = off < 0 ? -off : off;
+      own = (int64_t)(ratio * (double)dims[d] + 0.999999);
+    }
+  }
+  return own < 1 ? 1 : own;
+}
+
+/* Extents that no dimension of the index space has: in proportion to the elements of the spec's
+ * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
+ * extents of one array make it large), in round numbers of elements (the later ones), or, for one
+ * tuple in three, an odd number of its own (trial 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int trial) {
   if (trial == 0) {
@@ -462,10 +479,13 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const double own = ratio * (double)elements;
     return own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
   }
-  if (trial <= N_SMALL_TRIALS + 1) {
-    return (int64_t)4 << 2 * (trial - 2);
+  if (trial == 2) {
+    return multiple_extent(spec, k, dims);
   }
-  const int more = trial - N_SMALL_TRIALS - 2;
+  if (trial <= N_SMALL_TRIALS + 2) {
+    return (int64_t)4 << 2 * (trial - 3);
+  }
+  const int more = trial - N_SMALL_TRIALS - 3;
   return ((elements > 0 ? elements : 1) << more) + (more > 0 ? 64 : 0);
 }
 
