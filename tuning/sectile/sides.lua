@@ -41,9 +41,11 @@ local function order_of(k, steps)
   return order
 end
 
--- Steps and orders of all operands; nil and a reason if this is no exchange.
-local function read_operands(k)
-  local about = { steps = {}, order = {}, is_exchanged = {} }
+--- Of each operand the steps along the modes, in elements, and the order in which it runs along
+--- them, fastest first; nil and a reason where an operand is no array of a bare type, or has no
+--- steps.
+function sides.orders(k)
+  local about = { steps = {}, order = {} }
   for n, op in ipairs(k.operands) do
     if not op.record.bare or op.is_index or op.through_index then
       return nil, "an operand is a record or addressed through an index"
@@ -53,6 +55,18 @@ local function read_operands(k)
       return nil, "an operand's steps are not all alike"
     end
     about.order[n] = order_of(k, about.steps[n])
+  end
+  return about
+end
+
+-- Steps and orders of all operands; nil and a reason if this is no exchange.
+local function read_operands(k)
+  local about, reason = sides.orders(k)
+  if not about then
+    return nil, reason
+  end
+  about.is_exchanged = {}
+  for n, op in ipairs(k.operands) do
     if op.is_output then
       local fastest = about.order[n][1]
       if not fastest or kit.const_of(about.steps[n][fastest]) ~= 1
@@ -94,10 +108,14 @@ local function follows(k, about, side, dims, d)
     end)
 end
 
+-- The dimension that a side goes on with.
+local function next_of(about, side)
+  return about.order[side.is_out and about.out or about.into][#side.dims + 1]
+end
+
 -- Adds to a side the dimension that it goes on with, if that is free.
 local function grow(k, about, side)
-  local order = about.order[side.is_out and about.out or about.into]
-  local d = order[#side.dims + 1]
+  local d = next_of(about, side)
   if not d or about.taken[d] or #side.dims == 4
     or not follows(k, about, side, side.dims, d) then
     return false
@@ -106,14 +124,17 @@ local function grow(k, about, side)
   return true
 end
 
+local function shortest(k, side)
+  return math.min(table.unpack(sides.lengths(k, side.dims)))
+end
+
 local function is_short(k, side)
-  return math.min(table.unpack(sides.lengths(k, side.dims))) < LONG_ENOUGH
+  return shortest(k, side) < LONG_ENOUGH
 end
 
 -- Do runs of the side start at multiples of 4 elements where they did not, with one more dimension?
 local function aligns(k, about, side)
-  local d = about.order[side.is_out and about.out or about.into][#side.dims + 1]
-  local better = false
+  local d, better = next_of(about, side), false
   for n, length in ipairs(d and sides.lengths(k, side.dims) or {}) do
     better = better or (length % 4 ~= 0 and length * sides.lengths(k, { d })[n] % 4 == 0)
   end
@@ -133,7 +154,10 @@ function sides.read(k)
     local grew = true
     while grew do
       grew = false
-      for _, side in ipairs { about.Y, about.X } do
+      -- a mode that both could go on with is the shorter one's
+      local x_first = next_of(about, about.X) == next_of(about, about.Y)
+        and shortest(k, about.X) < shortest(k, about.Y)
+      for _, side in ipairs(x_first and { about.X, about.Y } or { about.Y, about.X }) do
         grew = wanted(k, side) and grow(k, about, side) or grew
       end
     end
