@@ -35,9 +35,11 @@ static void fixture_finish(fixture *f) {
   MUST(sct_space_enumerate(&f->space, err));
 }
 
+/* Of a worked spec by its kernel's name, or of the spec at a path. */
 static inline void fixture_open(fixture *f, const char *name) {
   *f = (fixture){0};
-  MUST(worked_load(&f->spec, name, err));
+  MUST(strchr(name, '/') != NULL ? sct_script_load_spec(&f->spec, name, err)
+                                 : worked_load(&f->spec, name, err));
   fixture_finish(f);
 }
 

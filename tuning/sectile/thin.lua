@@ -5,18 +5,45 @@ local thin = {}
 
 local LONGEST = 32
 
--- The extent of mode d and the extents in it of which it is made, as a list for E.subst, where all
--- tuned sizes agree on these.
-local function agreed_extent(k, d)
+--- The extent of mode d and the extents in it of which it is made, as a list for E.subst, where all
+--- tuned sizes agree on these.
+---@param k sectile.View
+---@param d integer
+---@return integer? extent
+---@return table put
+function thin.agreed_extent(k, d)
   local n, put = kit.const_of(k.extents[d]) or k.sizes[1] and k.sizes[1][d], {}
   for _, var in ipairs(E.vars(k.extents[d] + 0)) do
     local value = E.eval(var, k.given[1])
     if kit.any(k.given, function(given) return E.eval(var, given) ~= value end) then
-      return nil
+      return nil, {}
     end
     kit.append(put, var, value)
   end
   return n, put
+end
+
+--- The kernel with constants in place of the extents of the list `put`, which it requires.
+---@param k sectile.View
+---@param put table
+---@return sectile.View
+function thin.fixed(k, put)
+  local function fixed(list)
+    return kit.map(list, function(e) return E.subst(e + 0, put) end)
+  end
+  local v = setmetatable({
+    extents = fixed(k.extents), requires = { table.unpack(k.requires) },
+  }, { __index = k })
+  for n = 1, #put, 2 do
+    v.requires[#v.requires + 1] = put[n]:eq(put[n + 1])
+  end
+  v.operands = kit.map(k.operands, function(op)
+    return setmetatable({
+      offset = fixed(op.offset), at = fixed(op.at), extent = fixed(op.extent),
+      bytes = E.subst(op.bytes + 0, put),
+    }, { __index = op })
+  end)
+  return v
 end
 
 -- Does an operand run along mode d?
@@ -34,25 +61,12 @@ local function view(k, d, put)
     table.insert(moved, table.remove(moved, d))
     return moved
   end
-  local function fixed(list)
-    return kit.map(list, function(e) return E.subst(e + 0, put) end)
-  end
-  local v = setmetatable({
+  local fixed = thin.fixed(k, put)
+  return setmetatable({
     dims = reordered(k.dims), index = reordered(k.index), from = reordered(k.from),
-    extents = fixed(reordered(k.extents)), reduced = reordered(k.reduced),
-    sizes = kit.map(k.sizes, reordered), requires = { table.unpack(k.requires) },
-    unrolled = k.dims[d],
-  }, { __index = k })
-  for n = 1, #put, 2 do
-    v.requires[#v.requires + 1] = put[n]:eq(put[n + 1])
-  end
-  v.operands = kit.map(k.operands, function(op)
-    return setmetatable({
-      offset = fixed(op.offset), at = fixed(op.at), extent = fixed(op.extent),
-      bytes = E.subst(op.bytes + 0, put),
-    }, { __index = op })
-  end)
-  return v
+    extents = reordered(fixed.extents), reduced = reordered(k.reduced),
+    sizes = kit.map(k.sizes, reordered), unrolled = k.dims[d],
+  }, { __index = fixed })
 end
 
 --- The kernel with its thin mode as the last, its extent a constant that the kernel requires, and
@@ -62,7 +76,7 @@ end
 ---@return integer? extent
 function thin.view(k)
   for d = #k.dims, 1, -1 do
-    local n, put = agreed_extent(k, d)
+    local n, put = thin.agreed_extent(k, d)
     if n and #k.dims > 1 and n > 1 and n <= LONGEST
       and not (d == #k.dims and #put == 0 and n & (n - 1) == 0) then
       local v = view(k, d, put)

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Boxes: permutations whose short modes both sides share are right, also at sizes that cut boxes, of
+# bytes and of large elements, beside inputs that do not change places; and mutants of the template
+# do not pass. The naive variant keeps what it was.
+. "$(dirname "$0")/../shell.sh"
+
+cat >"$scratch/spec.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "boxes", dims = { "d", "i", "j", "c" },
+  inputs = {
+    s.array("x", "f32", nil, { dims = { "d", "j", "i", "c" } }),
+    s.array("w", "f32", nil, { dims = { "j", "c" } }), s.array("y", "f32"),
+  },
+  outputs = { s.array("z", "f32") },
+  body = "z = x * w + y;",
+  sizes = { { d = 5, i = 70, j = 50, c = 3 } },
+}
+END
+cat >"$scratch/bytes.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "bytes", dims = { "d", "e", "i", "j" },
+  inputs = { s.array("x", "u8", nil, { dims = { "e", "d", "j", "i" } }) },
+  outputs = { s.array("z", "u8") },
+  body = "z = x;",
+  sizes = { { d = 9, e = 7, i = 27, j = 63 } },
+}
+END
+cat >"$scratch/doubles.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "doubles", dims = { "d", "i", "j" },
+  inputs = { s.array("x", "f64", nil, { dims = { "d", "j", "i" } }) },
+  outputs = { s.array("z", "f64") },
+  body = "z = x;",
+  sizes = { { d = 999, i = 7, j = 31 } },
+}
+END
+
+# tuned SPEC LABEL: prints what became of the candidate.
+tuned() {
+  rm -f "$scratch/store.db"
+  "$SCT_PROGRAM" tune "$scratch/$1.lua" -d virtual:h200 --store "$scratch/store.db" \
+    --assets "$scratch/assets" --only "$2" --json 2>/dev/null |
+    python3 -c 'import json, sys
+for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
+    for c in size["rows"]:
+        if not c["naive"]:
+            print("outcome:", c["outcome"], c.get("detail", ""))'
+}
+
+# mutant FROM TO SPEC LABEL: with TO instead of FROM in the template the candidate fails.
+mutant() {
+  mkdir -p "$scratch/assets/templates"
+  python3 - "$root/templates/box.cu" "$scratch/assets/templates/box.cu" "$1" "$2" <<'END'
+import sys
+text = open(sys.argv[1]).read()
+assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
+open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
+END
+  expect 0 'outcome: ' tuned "$3" "$4"
+  absent 'outcome: ok'
+  absent 'outcome: compile'
+}
+
+mkdir -p "$scratch/assets"
+cut='box threads=256 box=1x18x17x3 items=4 evict=loads'
+whole='box threads=128 box=1x1x27x63 items=2 evict=none'
+double='box threads=256 box=1x7x31 items=16 evict=stores'
+expect 0 'outcome: ok' tuned spec "$cut"
+expect 0 'outcome: ok' tuned bytes "$whole"
+expect 0 'outcome: ok' tuned doubles "$double"
+
+# a missing barrier
+mutant '__syncthreads();' '' spec "$cut"
+# boxes that lie over each other in shared memory
+mutant 'kKept = $(kept)' 'kKept = $(kept) - 16' spec "$cut"
+# a tail that is lost, and one that is there twice
+mutant 'pass < kPasses' 'pass < kPasses - 1' bytes "$whole"
+mutant 'pass * kThreads' 'pass * (kThreads - 32)' bytes "$whole"
+# what lies beyond the ends of boxes
+mutant 'if (!($(inside_out))) continue;' '' spec "$cut"
+mutant 'inside = $(inside_in)' 'inside = true' doubles "$double"
+# elements in the order in which they came in
+mutant '" .. kept_out .. "' '" .. kept_in .. "' bytes "$whole"
+finish

@@ -1,0 +1,425 @@
+-- box: inputs and outputs run along the same modes in other orders, but the modes that only one of
+-- them begins with are too short for a tile of two sides (exchange). A block has a box of elements:
+-- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
+-- the outputs lie, through shared memory; which element is which follows by division by constants.
+local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
+local FEW = 32 -- elements of a side that is short for an exchange
+
+-- ---- what the kernel is ----
+
+local function same_order(a, b)
+  return #a == #b and not kit.any(a, function(d, n) return b[n] ~= d end)
+end
+
+-- Do modes stand in the list in the order of the other one?
+local function goes_along(list, order)
+  local at = 1
+  for _, d in ipairs(order) do
+    at = list[at] == d and at + 1 or at
+  end
+  return at > #list
+end
+
+-- Orders of the inputs that change places (`into`) and of the outputs (`out`), and which inputs
+-- these are; nil and a reason if it is no such kernel.
+local function read(k)
+  local about, reason = sides.orders(k)
+  if not about then
+    return nil, reason
+  end
+  about.is_exchanged = {}
+  for n, op in ipairs(k.operands) do
+    about.out = about.out or op.is_output and about.order[n]
+  end
+  for n, op in ipairs(k.operands) do
+    local order = about.order[n]
+    if op.is_output and not same_order(order, about.out) or op.old_of then
+      return nil, "outputs run along their modes in several orders, or are updated"
+    elseif not op.is_output and not goes_along(order, about.out) then
+      about.into, about.is_exchanged[n] = about.into or order, true
+      if not same_order(order, about.into) or #order < #k.dims then
+        return nil, "inputs run along their modes in several orders"
+      end
+    end
+  end
+  local first = about.into and about.into[1]
+  for n, op in ipairs(k.operands) do
+    local d = about.is_exchanged[n] and first or op.is_output and about.out[1]
+    if d and kit.const_of(about.steps[n][d]) ~= 1 then
+      return nil, "an operand has gaps between neighbours"
+    end
+  end
+  return about.into and about, "no input runs along the modes in another order than the outputs"
+end
+
+local function widest(k)
+  return math.max(table.unpack(kit.map(k.operands, function(op) return op.record.bytes end)))
+end
+
+-- ---- extents of the box ----
+
+-- How far the box goes along `order` in one run, and the mode where the run ends; nil: nowhere.
+local function run_of(box, size, order)
+  local run = 1
+  for _, d in ipairs(order) do
+    run = run * box[d]
+    if box[d] < size[d] then
+      return run, d
+    end
+  end
+  return run, nil
+end
+
+-- Lets the box grow along mode d until a run of it has `wanted` elements: equal parts of the mode.
+local function grow(box, size, d, run, wanted)
+  local most = kit.ceil_div(wanted * box[d], run)
+  box[d] = kit.ceil_div(size[d], kit.ceil_div(size[d], math.min(most, size[d])))
+end
+
+-- The box whose runs along both orders have about `wanted` elements: an extent a mode.
+local function box_of(k, about, wanted)
+  local size, box = k.sizes[1], kit.map(k.dims, function() return 1 end)
+  for _ = 1, 2 * #k.dims do
+    local run_in, end_in = run_of(box, size, about.into)
+    local run_out, end_out = run_of(box, size, about.out)
+    local in_first = run_in <= run_out
+    if math.min(end_in and run_in or wanted, end_out and run_out or wanted) >= wanted then
+      break
+    elseif end_in and run_in < wanted and (in_first or not end_out or run_out >= wanted) then
+      grow(box, size, end_in, run_in, wanted)
+    elseif end_out then
+      grow(box, size, end_out, run_out, wanted)
+    end
+  end
+  return box
+end
+
+local function axes(k)
+  local about, list, bytes = read(k), {}, widest(k)
+  for _, run in ipairs { 32, 64, 128, 256, 512 } do
+    local box = box_of(k, about, math.max(run // bytes, 8))
+    local text, count = table.concat(box, "x"), kit.product(box)
+    if count * bytes <= k.device.smem_block_bytes and count >= 64 and not kit.has(list, text) then
+      table.insert(list, 1, text)
+    end
+  end
+  return {
+    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
+    { "box", #list > 0 and list or { "none" }, key = "box=",
+      doc = "elements of a box along the modes, slowest first" },
+    { "items", { 4, 1, 2, 8, 16 }, key = "items=",
+      doc = "boxes of a block, neighbours along one more mode" },
+    { "evict", { "loads", "none", "stores" }, key = "evict=",
+      doc = "loads, stores: L2 gives up last what is loaded, or stored" },
+  }
+end
+
+-- ---- the plan ----
+
+-- Where an element of the box is kept: its number in the inputs' order, with padding above the
+-- first mode of the outputs such that neighbours of theirs meet different banks.
+local function conflicts(p, step)
+  local word, most = math.max(4 // p.bytes, 1), 0
+  for start = 0, math.min(p.count, 8 * WARP) - 1, WARP do
+    local lines, rows = {}, {}
+    for at = start, math.min(start + WARP, p.count) - 1 do
+      local rest, place = at, 0
+      for _, d in ipairs(p.about.out) do
+        place, rest = place + rest % p.box[d] * step[d], rest // p.box[d]
+      end
+      local cell = place * math.max(p.bytes // 4, 1) // word
+      if not lines[cell] then
+        lines[cell], rows[cell % BANKS] = true, (rows[cell % BANKS] or 0) + 1
+      end
+    end
+    for _, n in pairs(rows) do
+      most = math.max(most, n)
+    end
+  end
+  return most
+end
+
+local function keep(p)
+  local best
+  for pad = 0, 4 * math.max(4 // p.bytes, 1) do
+    local step, below, at = {}, 1, 1
+    for _, d in ipairs(p.about.into) do
+      if d == p.about.out[1] then
+        below, at = at, at + pad
+      end
+      step[d], at = at, at * p.box[d]
+    end
+    local found = { step = step, below = below, pad = pad, kept = at, most = conflicts(p, step) }
+    best = (not best or found.most < best.most) and found or best
+  end
+  p.step, p.kept = best.step, best.kept
+  p.place = best.pad > 0 and string.format("at + at / %d * %d", best.below, best.pad) or "at"
+end
+
+-- Modes of the box in an order, those of one element left out; neighbours that operands of a kind
+-- run along as one are one part: `dims`, `extent`, name.
+local function parts_of(p, order, is_own)
+  local list = {}
+  for _, d in ipairs(order) do
+    local part = list[#list]
+    local last = part and part.dims[#part.dims]
+    local follows = part and p.box[d] > 1 and p.box[last] == p.size[last]
+      and not kit.any(p.about.steps, function(steps, n)
+        return is_own(n) and kit.const_of(E.subst(steps[d] - steps[last] * p.k.extents[last],
+          p.put)) ~= 0
+      end)
+    if follows then
+      part.dims[#part.dims + 1], part.extent = d, part.extent * p.box[d]
+    elseif p.box[d] > 1 then
+      list[#list + 1] = { dims = { d }, extent = p.box[d] }
+    end
+  end
+  return list
+end
+
+-- The statements that find where in the box element `at` is, part by part, and the condition that
+-- it is inside where the box crosses an end.
+local function find_parts(p, parts)
+  local lines, inside = { #parts > 1 and "int rest = at;" or "" }, {}
+  for n, part in ipairs(parts) do
+    local first, last = part.dims[1], part.dims[#part.dims]
+    local at = #parts == 1 and "at" or n == #parts and "rest" or "rest % " .. part.extent
+    part.name = p.names[first]
+    kit.append(lines, string.format("const int %s = %s;", part.name, at),
+      n < #parts and "rest /= " .. part.extent .. ";" or "")
+    if p.size[last] % p.box[last] ~= 0 or not p.is_whole[last] then
+      local below = part.extent // p.box[last]
+      inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
+        .. (below > 1 and " * " .. below or ""))
+    end
+  end
+  if p.count % p.threads ~= 0 then
+    table.insert(inside, 1, "at < kBox")
+  end
+  if p.items > 1 and p.size[p.along] then
+    inside[#inside + 1] = "item < " .. p.left[p.along]
+  end
+  return kit.concat(lines), #inside > 0 and table.concat(inside, " && ") or "true"
+end
+
+-- Texts of an operand: a pointer to the box's first element, and the place of an element from it.
+local function place_texts(p, op, parts)
+  local element, zero = op.offset[1] // op.record.bytes, {}
+  for d in ipairs(p.k.dims) do
+    kit.append(zero, p.k.index[d], 0)
+  end
+  local first = E.subst(element, zero)
+  local function step(d)
+    local one = { table.unpack(zero) }
+    one[2 * d] = 1
+    return E.subst(element, one) - first
+  end
+  local x = {
+    op = op, type = p.g:type(op), value = p.g:name(op.name .. "_v"), pointer = op.pointer,
+    from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
+    const = op.is_output and "" or "const ", zero = kit.zero(op.record.fields[1]),
+  }
+  local lines = { string.format("%s%s *%s = %s;", x.const, x.type, x.from,
+    kit.const_of(first) == 0 and op.pointer or string.format("&%s[%s]", op.pointer,
+      p.g:text(first))) }
+  for _, d in ipairs(p.counted) do
+    local text = p.g:text(step(d) * p.first[d])
+    lines[#lines + 1] = text ~= "0" and string.format("%s += %s;", x.from, text) or nil
+  end
+  x.declare = kit.concat(lines)
+  local at = p.items > 1 and step(p.along) * cuda.var("item") or 0
+  for _, part in ipairs(parts) do
+    at = at + step(part.dims[1]) * cuda.var(part.name)
+  end
+  x.at = p.g:text(at + 0)
+  return x
+end
+
+-- Which box a block has: the first place along every mode, and the texts that find it. `left`: how
+-- many places there are from it on.
+local function cut(p)
+  local lines, order = { "unsigned int block = blockIdx.x;" }, {}
+  p.grid, p.first, p.left = 1, {}, {}
+  for _, d in ipairs(p.about.out) do
+    order[#order + 1] = not p.is_whole[d] and d or nil
+  end
+  for n, d in ipairs(order) do
+    local extent, size = p.k.extents[d], d == p.along and p.items or p.box[d]
+    local name, count = p.g:name("first_" .. p.k.dims[d]), kit.ceil_div(extent, size)
+    local text = sides.count_text(p, count)
+    local found = n == #order and "block" or "block % " .. text
+    lines[#lines + 1] = string.format("const long long %s = %s;", name,
+      size > 1 and string.format(n == #order and "(long long)%s * %d" or "(long long)(%s) * %d",
+        found, size) or found)
+    lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
+    p.first[d], p.grid = cuda.var(name), p.grid * count
+    if size > 1 then
+      p.left[d] = p.g:name("left_" .. p.k.dims[d])
+      lines[#lines + 1] = string.format("const int %s = (int)min((long long)%d, %s);", p.left[d],
+        size, p.g:text(extent - p.first[d]))
+    end
+  end
+  p.cut, p.counted = kit.concat(lines), order
+end
+
+-- The mode that a block has several boxes along: the outputs' fastest beside the box.
+local function mode_of_items(p)
+  for _, d in ipairs(p.about.out) do
+    if p.box[d] == 1 and p.size[d] > 1 then
+      return d
+    end
+  end
+end
+
+-- The extents of the modes that the box covers, as constants.
+local function fix_extents(p)
+  for d, extent in ipairs(p.box) do
+    local n, put = thin.agreed_extent(p.k, d)
+    p.is_whole[d] = extent > 1 and n == extent
+    kit.append(p.put, table.unpack(p.is_whole[d] and put or {}))
+  end
+  p.k = thin.fixed(p.k, p.put)
+end
+
+local function sort_operands(p)
+  local g = p.g
+  local parts_in = parts_of(p, p.about.into, function(n) return p.about.is_exchanged[n] end)
+  local parts_out = kit.map(p.about.out, function(d)
+    return p.box[d] > 1 and { dims = { d }, extent = p.box[d] } or nil
+  end)
+  p.find_in, p.inside_in = find_parts(p, parts_in)
+  p.find_out, p.inside_out = find_parts(p, parts_out)
+  p.exchanged, p.direct, p.results, p.operands, p.values = {}, {}, {}, {}, {}
+  for n, op in ipairs(g.ops) do
+    local is_in = p.about.is_exchanged[op.number]
+    local x = place_texts(p, op, is_in and parts_in or parts_out)
+    local list = is_in and p.exchanged or op.is_output and p.results or p.direct
+    list[#list + 1], p.values[op.name], p.operands[n] = x, x.value, x
+    if is_in then
+      x.tile, x.loaded = g:name(op.name .. "_box"), g:name(op.name .. "_in")
+    end
+    x.load = string.format("%s<%s>(&%s[%s])", cuda.LOADS[p.evict], x.type, x.from, x.at)
+    x.store = string.format("%s(&%s[%s], %s);", cuda.STORES[p.evict], x.from, x.at, x.value)
+  end
+  local kept = 0
+  for _, part in ipairs(parts_out) do
+    kept = kept + p.step[part.dims[1]] * cuda.var(part.name)
+  end
+  local item = p.items > 1 and "item * kKept + " or ""
+  p.kept_in, p.kept_out = item .. p.place, item .. g:text(kept + 0)
+  p.each_item = p.items > 1 and "kItems" or false
+  p.here = p.items > 1 and "[pass][item]" or "[pass]"
+  for _, x in ipairs(p.exchanged) do
+    x.put = string.format("%s[%s] = %s%s;", x.tile, p.kept_in, x.loaded, p.here)
+  end
+end
+
+-- A run of the box has a sector more where it starts anywhere.
+local function traffic(p)
+  local total, list = kit.product(p.k.extents), {}
+  local run_in, run_out = run_of(p.box, p.size, p.about.into), run_of(p.box, p.size, p.about.out)
+  for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
+    table.unpack(p.results))) do
+    local bytes, run = x.op.record.bytes, x.op.is_output and run_out or run_in
+    list[#list + 1] = { operand = x.op.number, width = bytes,
+      sectors = kit.ceil_div(total * bytes, SECTOR)
+        + (run * bytes % SECTOR ~= 0 and total // run or 0) }
+  end
+  list.wavefronts = 2 * #p.exchanged * kit.ceil_div(total * math.max(p.bytes, 4), LINE)
+  return list
+end
+
+local function start_plan(k, c, about)
+  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
+    box = {}, put = {}, is_whole = {}, names = {}, bytes = widest(k), size = k.sizes[1] }
+  for extent in string.gmatch(c.box, "%d+") do
+    p.box[#p.box + 1] = math.tointeger(extent)
+  end
+  p.count = #p.box > 0 and kit.product(p.box) or 0
+  p.along = p.items > 1 and mode_of_items(p)
+  return p
+end
+
+local function refuse(p)
+  local a_thread = kit.ceil_div(p.count, p.threads) * p.items
+  for _, rule in ipairs {
+    { p.count == 0, "no box has runs of 32 bytes along both orders" },
+    { p.along == nil, "no mode is left for several boxes" },
+    { a_thread > 32 or a_thread * p.bytes > 128,
+      "a thread would hold more than its registers take" },
+    { a_thread < 4, "a thread would move less than 4 elements" },
+    { 2 * p.count <= p.threads, "a box has too few elements for the threads" },
+    { p.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
+  } do
+    if rule[1] then
+      return rule[2]
+    end
+  end
+end
+
+local DOC = "A block moves %s of %s elements (%s) through shared memory: in as inputs lie, out as "
+  .. "outputs lie."
+
+local function plan(k, c)
+  local about, reason = read(k)
+  local p = about and start_plan(k, c, about)
+  reason = p and refuse(p) or reason
+  if not p or refuse(p) then
+    return nil, reason
+  end
+  fix_extents(p)
+  p.g = cuda.new(p.k, "box", c.threads)
+  for d, dim in ipairs(p.k.dims) do
+    p.names[d] = p.g:name(dim)
+  end
+  keep(p)
+  cut(p)
+  sort_operands(p)
+  p.passes = kit.ceil_div(p.count, c.threads)
+  p.static_shared_bytes = 0
+  for _, x in ipairs(p.exchanged) do
+    local bytes = p.kept * p.items * x.op.record.bytes
+    p.static_shared_bytes = p.static_shared_bytes + kit.ceil_div(bytes, 16) * 16
+  end
+  if p.static_shared_bytes > k.device.smem_block_bytes then
+    return nil, "the boxes need more shared memory than a block has"
+  end
+  p.compute, p.traffic = p.g:call(p.values), traffic(p)
+  p.doc = DOC:format(p.items > 1 and p.items .. " boxes" or "a box", p.count,
+    table.concat(p.box, " x "))
+  return p.g:plan(p)
+end
+
+-- Is one of the sides of an exchange short, or, where both sides begin with the same modes, what
+-- lies along these?
+local function is_short(k)
+  local about, same = sides.read(k), {}
+  if about then
+    return kit.any({ about.X, about.Y }, function(side)
+      return math.min(table.unpack(sides.lengths(k, side.dims))) < FEW
+    end)
+  end
+  local into, out = read(k).into, read(k).out
+  while into[#same + 1] == out[#same + 1] do
+    same[#same + 1] = into[#same + 1]
+  end
+  return math.min(table.unpack(sides.lengths(k, same))) < FEW
+end
+
+return {
+  name = "box",
+  doc = "Inputs and outputs along the same short modes in other orders: boxes, exchanged through "
+    .. "shared memory.",
+  applies = {
+    { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
+      function(k) return read(k) ~= nil end },
+    { "what runs along one side of an exchange, or along both, is short", is_short },
+    { "the body names no dimension", function(k)
+      return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
+    end },
+  },
+  axes = axes,
+  where = {},
+  template = "box.cu",
+  plan = plan,
+}
