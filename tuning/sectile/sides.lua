@@ -3,7 +3,7 @@
 -- it is one run in all of its operands and the other side has not taken the mode.
 local sides = {}
 
-local LINE, COPY, LANES, BANKS_BYTES = 128, 16, 32, 128
+local SECTOR, LINE, COPY, LANES, BANKS_BYTES = 32, 128, 16, 32, 128
 local LONG_ENOUGH = 512 -- elements of a side, at every tuned size
 
 -- ---- what the kernel is ----
@@ -154,9 +154,9 @@ function sides.read(k)
     local grew = true
     while grew do
       grew = false
-      -- a mode that both could go on with is the shorter one's
+      -- of a mode that both could go on with, lines of two sectors need nothing
       local x_first = next_of(about, about.X) == next_of(about, about.Y)
-        and shortest(k, about.X) < shortest(k, about.Y)
+        and shortest(k, about.X) * sides.bytes_of(k, about) < 2 * SECTOR
       for _, side in ipairs(x_first and { about.X, about.Y } or { about.Y, about.X }) do
         grew = wanted(k, side) and grow(k, about, side) or grew
       end

@@ -3,7 +3,7 @@
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
 -- the outputs lie, through shared memory; which element is which follows by division by constants.
 local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
-local FEW = 32 -- elements of a side that is short for an exchange
+local SHORT = 64 -- bytes of a run; shorter ones leave too much of their sectors unused
 
 -- ---- what the kernel is ----
 
@@ -396,14 +396,14 @@ local function is_short(k)
   local about, same = sides.read(k), {}
   if about then
     return kit.any({ about.X, about.Y }, function(side)
-      return math.min(table.unpack(sides.lengths(k, side.dims))) < FEW
+      return math.min(table.unpack(sides.lengths(k, side.dims))) * widest(k) < SHORT
     end)
   end
   local into, out = read(k).into, read(k).out
   while into[#same + 1] == out[#same + 1] do
     same[#same + 1] = into[#same + 1]
   end
-  return math.min(table.unpack(sides.lengths(k, same))) < FEW
+  return math.min(table.unpack(sides.lengths(k, same))) * widest(k) < SHORT
 end
 
 return {
