@@ -54,7 +54,7 @@ $(g:head(threads)) {
   partial *const values = reinterpret_cast<partial *>(tile);
   const int *const ends = reinterpret_cast<const int *>(tile + sizeof(tile)) - 1;
   carry *const carries = reinterpret_cast<carry *>(workspace + kCounters);
-  const auto store = [&](long long $(row), const partial &all) {
+  const auto store_row = [&](long long $(row), const partial &all) {
     $(store("all"))
   };
   const long long n_rows = $(n_kept), n_elements = $(n_elements), n_steps = n_rows + n_elements;
@@ -126,7 +126,7 @@ $(g:head(threads)) {
       if (begin + item < n_here) {
         if (row < n_rows_here && ends[-row] <= element) {
           if (mine.ended) {
-            store(first_row + row, mine.found);
+            store_row(first_row + row, mine.found);
           } else {
             head = mine.found;
             head_row = row;
@@ -143,7 +143,7 @@ $(g:head(threads)) {
                                             found_before<kThreads>(mine, identity(), all));
     const bool is_first = !has_ended && !before.ended;
     if (mine.ended && !is_first)
-      store(first_row + head_row, combine(before.found, head));
+      store_row(first_row + head_row, combine(before.found, head));
     if (mine.ended && is_first) { // of one thread only
       carries[blockIdx.x].row = first_row + head_row;
       carries[blockIdx.x].head = combine(before.found, head);
@@ -168,13 +168,13 @@ $(g:head(threads)) {
   for (int n = 0; n < n_each && threadIdx.x * n_each + n < gridDim.x; n++) {
     const carry other = load_from_l2(&carries[threadIdx.x * n_each + n]);
     if (other.row >= 0 && mine.ended)
-      store(other.row, combine(mine.found, other.head));
+      store_row(other.row, combine(mine.found, other.head));
     if (other.row >= 0 && !mine.ended)
       head = {other.row, combine(mine.found, other.head), identity()};
     mine = after(mine, since_end<partial>{other.tail, other.row >= 0});
   }
   const since_end<partial> before = found_before<kThreads>(mine, identity(), all);
   if (head.row >= 0)
-    store(head.row, combine(before.found, head.head));
+    store_row(head.row, combine(before.found, head.head));
 //% end
 }

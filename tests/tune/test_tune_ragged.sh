@@ -109,8 +109,8 @@ for spec in sum least; do
   mutant $ragged 'combine_across<1, kLanes>' 'combine_across<1, 32>' "$spec" "$lanes"
   mutant templates/device/reduce.cuh 'parts[threadIdx.x % kParts]' 'parts[0]' "$spec" "$block"
   # what was found before in the block, in the tile, in other blocks
-  mutant $ragged 'store(first_row + head_row, combine(before.found, head))' \
-    'store(first_row + head_row, head)' "$spec" "$path"
+  mutant $ragged 'store_row(first_row + head_row, combine(before.found, head))' \
+    'store_row(first_row + head_row, head)' "$spec" "$path"
   mutant $ragged '.head = combine(before.found, head)' '.head = head' "$spec" "$path"
   mutant $ragged 'combine(before.found, head.head)' 'head.head' "$spec" "$path"
   mutant $ragged '.tail = combine(tail, identity())' '.tail = identity()' \
