@@ -154,7 +154,7 @@ function sides.read(k)
     local grew = true
     while grew do
       grew = false
-      -- of a mode that both could go on with, lines of two sectors need nothing
+      -- a mode that both could go on with is X's where its lines have less than two sectors
       local x_first = next_of(about, about.X) == next_of(about, about.Y)
         and shortest(k, about.X) * sides.bytes_of(k, about) < 2 * SECTOR
       for _, side in ipairs(x_first and { about.X, about.Y } or { about.Y, about.X }) do

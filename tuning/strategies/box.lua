@@ -116,8 +116,8 @@ end
 
 -- ---- the plan ----
 
--- Where an element of the box is kept: its number in the inputs' order, with padding above the
--- first mode of the outputs such that neighbours of theirs meet different banks.
+-- How many words of one bank a warp takes at most that reads neighbours of the outputs; `step`: how
+-- far neighbours along each mode are kept from each other.
 local function conflicts(p, step)
   local word, most = math.max(4 // p.bytes, 1), 0
   for start = 0, math.min(p.count, 8 * WARP) - 1, WARP do
@@ -139,6 +139,8 @@ local function conflicts(p, step)
   return most
 end
 
+-- Where an element of the box is kept: its number in the inputs' order, with padding below the
+-- outputs' first mode such that neighbours along that meet different banks.
 local function keep(p)
   local best
   for pad = 0, 4 * math.max(4 // p.bytes, 1) do
