@@ -495,9 +495,9 @@ end
 --- Makes some outputs of a spec that has its body such that what they held before matters.
 function M.hold(r, spec)
   local v = M.values(spec)
-  for _, a in ipairs(spec.small and {} or spec.outputs) do
-    local kind = not a.reduce and r:int(1, 10) or 10
-    if kind <= 2 then
+  for _, a in ipairs(spec.outputs) do
+    local kind = (a.reduce or spec.small and not a.accumulate) and 10 or r:int(1, 10)
+    if kind <= 2 and not a.accumulate then
       update(r, v, spec, a)
     end
     if kind == 2 or kind == 3 then

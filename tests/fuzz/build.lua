@@ -357,6 +357,74 @@ function families.ragged(r)
   return spec
 end
 
+-- What points bring to an output, of types that atomic operations have. Floats are added only, as
+-- small whole numbers, and onto 0.
+local function add_collected(r, spec, where)
+  local ways = { "add", "add", "min", "max", "and", "or", "xor" }
+  local how = r:pick(ways)
+  local list = {}
+  for _, name in ipairs { "i32", "u32", "i64", "u64", "f32", "f32", "f64" } do
+    local t = types.by_name[name]
+    list[#list + 1] = (how == "add" or not types.is_float(t)) and t or nil
+  end
+  list = r:chance(60) and { r:pick(list) } or list
+  local record = r:chance(70) and bare(r, list)
+    or types.random_record(r, r:int(1, 4), list, { aligned = r:chance(15) })
+  local o = add_output(spec, record, where, { accumulate = how })
+  for _, f in ipairs(record.fields) do
+    spec.small = spec.small or types.is_float(f.type)
+    local byte = f.type.kind == "FZ_INT" and (how == "min" or how == "max") and -1
+      or (how == "and" or how == "min") and 255 or 0
+    o.start = types.is_float(f.type) and 0 or o.start and o.start ~= byte and -1 or byte
+  end
+  o.inout = o.start < 0 or r:chance(40)
+  if o.inout then
+    o.start = spec.small and o.start or -1
+    layouts.choose(r, o, 8)
+  else
+    layouts.set(r, o, r:pick(record.bare and { "row_major", "col_major" } or { "aos", "soa" }))
+  end
+end
+
+-- Several points on an element: where an index says, or where dimensions share a place or are lost.
+function families.accumulate(r)
+  local spec = start(r, r:weighted { { 1, 50 }, { 2, 40 }, { 3, 10 } })
+  local where, lost = {}, {}
+  if r:chance(75) then
+    local dims = r:chance(60) and { spec.dims[1] } or some(r, spec.dims)
+    local pick = new_array("pick", types.bare(types.by_name[r:pick(INDEX_TYPES)]),
+      along_all(r, dims, r:chance(12) and { { "shift", 1 }, { "stride", 1 } }),
+      { index = 1, fill = r:pick { "random", "constant", "identity", "random" } })
+    layouts.set(r, pick, "row_major")
+    spec.inputs[1], spec.own[1] = pick, OWN[1]
+    where[1] = places.through(r, OWN[1], pick)
+    for _, dim in ipairs(dims) do
+      lost[dim] = true
+    end
+  end
+  local kinds = #where == 0 and places.any or { { "same", 70 }, { "shift", 20 }, { "padded", 10 } }
+  for d, dim in ipairs(spec.dims) do
+    if not lost[dim] and (r:chance(75) or d == #spec.dims and #where == 0) then
+      where[#where + 1] = places.along(r, dim, r:weighted(kinds))
+    end
+  end
+  local list = r:chance(50) and { types.by_name[r:pick { "f32", "i32", "u64", "f64" }] }
+    or types.scalars
+  local record = r:chance(65) and bare(r, list)
+    or types.random_record(r, r:int(1, 4), list, record_options(r))
+  local from = along_all(r, spec.dims, r:chance(20) and places.any)
+  layouts.choose(r, add_input(spec, record, from), 5)
+  maybe_broadcast(r, spec, 25)
+  for _ = 1, r:pick { 1, 1, 1, 2 } do
+    add_collected(r, spec, where)
+  end
+  if r:chance(12) then
+    layouts.choose(r, add_output(spec, bare(r, list), along_all(r, spec.dims)), 0)
+  end
+  spec.body_kind = r:weighted { { "moves", 45 }, { "mixed", 55 } }
+  return spec
+end
+
 function families.places(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local list = r:chance(60) and { r:pick(types.list) } or types.list
@@ -411,12 +479,14 @@ local function count_of(array, dims, n)
   return count
 end
 
--- The extents of the arrays' own dimensions: whatever scatters need, else anything.
-local function finish_run(r, spec, n)
+-- The extents of the arrays' own dimensions: whatever scatters need, else anything; of what is
+-- accumulated also more than shared memory has.
+local function finish_run(r, spec, n, may_be_many)
   for d = 1, #spec.own do
     local pick = spec.inputs[1]
     n[#spec.dims + d] = pick.index == 2
         and pick.by * count_of(pick, spec.dims, n) + pick.first + r:pick { 0, 0, 1, 10 }
+      or may_be_many and spec.outputs[1].accumulate and r:chance(25) and r:int(60000, 150000)
       or r:pick { 8, 11, 64, 500, 1000 }
   end
   return n
@@ -436,7 +506,7 @@ local function make_runs(r, spec)
   local n_dims = #spec.dims
   for k = 1, 12 do
     local n = one_run(r, spec, k <= 3 and 300 or k <= 9 and 6000 or 20000)
-    spec.runs[k] = finish_run(r, spec, { table.unpack(n, 1, n_dims) })
+    spec.runs[k] = finish_run(r, spec, { table.unpack(n, 1, n_dims) }, k == 5)
   end
   for k, big in ipairs { n_dims == 1 and r:pick { 6000, 8191, 12288, 9001 } or 0 } do
     if big > 0 then
@@ -455,7 +525,7 @@ local function make_runs(r, spec)
       n[d] = math.min(n[d], spec.most[spec.dims[d]] or n[d])
       rest = math.max(1, rest // n[d])
     end
-    spec.sizes[k] = finish_run(r, spec, n)
+    spec.sizes[k] = finish_run(r, spec, n, true)
   end
 end
 
@@ -478,7 +548,7 @@ end
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
-  { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 } }
+  { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
@@ -487,12 +557,10 @@ local THIN = { permute = 50, places = 25, records = 25 }
 local function narrow_index(spec)
   local pick = spec.inputs[1]
   local t = pick.index > 0 and pick.record.fields[1].type
-  if t and t.bytes == 2 then
-    for _, list in ipairs { spec.runs, spec.sizes } do
-      for _, n in ipairs(list) do
-        if n[#n] > 32000 then
-          pick.record = types.bare(types.by_name.i32)
-        end
+  for _, list in ipairs(t and t.bytes <= 2 and { spec.runs, spec.sizes } or {}) do
+    for _, n in ipairs(list) do
+      if n[#n] > (t.bytes == 2 and 32000 or 200) then
+        pick.record = types.bare(types.by_name.i32)
       end
     end
   end

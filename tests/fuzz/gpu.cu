@@ -54,7 +54,10 @@ static Bytes contents(Case &c, int k) {
   const fz_run &r = c.run;
   Bytes plain((size_t)r.bytes[k]);
   for (size_t b = 0; b < plain.size(); b++) {
-    plain[b] = r.spec->arrays[k].is_output ? fz_poison(&r, k, (int64_t)b) : r.data[k][b];
+    const fz_array &a = r.spec->arrays[k];
+    plain[b] = !a.is_output    ? r.data[k][b]
+               : a.is_cleared ? fz_poison(&r, k, (int64_t)b)
+                              : fz_start(&r, k, (int64_t)b);
   }
   if (r.spec->arrays[k].n_layouts == 1) {
     return plain;

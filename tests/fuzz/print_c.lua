@@ -13,7 +13,8 @@ end
 
 local function field_row(a, f)
   return ('  {"%s", %s, %d, %d, %d, %d, %s},\n'):format(f.name, f.type.kind, f.type.lanes,
-    f.type.bytes, f.type.align, f.offset, a.reduce and "FZ_ANY_ZERO" or f.exact or "FZ_BITS")
+    f.type.bytes, f.type.align, f.offset, (a.reduce or a.accumulate) and "FZ_ANY_ZERO" or f.exact
+      or "FZ_BITS")
 end
 
 local function array_tables(a, number)
@@ -33,8 +34,9 @@ local function array_tables(a, number)
 end
 
 local function array_row(a, number)
-  return ('  {"%s", %s, %d, %d, fields_%d, %d, %d, %d, %d, labels_%d, gaps_%d},\n'):format(a.name,
-    tostring(a.output or false), a.index, #a.record.fields, number, a.record.bytes,
+  local row = '  {"%s", %s, %d, %d, %s, %d, fields_%d, %d, %d, %d, %d, labels_%d, gaps_%d},\n'
+  return row:format(a.name, tostring(a.output or false), a.index, a.start or -1,
+    tostring(a.accumulate and not a.inout or false), #a.record.fields, number, a.record.bytes,
     a.record.real_align, #a.places, #a.layouts, number, number)
 end
 
@@ -167,12 +169,33 @@ local function start_output(a, number)
   local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(declare(a.name, a.record),
     a.name, a.name) }
   out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a))
-  out[#out + 1] = a.inout and load_at(a.name, a, number, "x_" .. a.name) or nil
+  out[#out + 1] = a.inout and not a.accumulate and load_at(a.name, a, number, "x_" .. a.name) or nil
   out[#out + 1] = a.keeps and ("    bool %s_kept = false;\n"):format(a.name) or nil
   return table.concat(out)
 end
 
+local COMBINED = { add = "(%s)(v_ + %s)", ["and"] = "(%s)(v_ & %s)", ["or"] = "(%s)(v_ | %s)",
+  xor = "(%s)(v_ ^ %s)" }
+
+-- What a point brings to an element joins what is there. Sums of integers wrap.
+local function accumulate(a, number)
+  local out = {}
+  for k, f in ipairs(a.record.fields) do
+    local value = member(a.name, a.record, f)
+    local text = COMBINED[a.accumulate] and COMBINED[a.accumulate]:format(f.type.c, value)
+      or ("%s %s v_ ? %s : v_"):format(value, a.accumulate == "min" and "<" or ">", value)
+    local at = ("r, %d, %d, x_%s"):format(number, k - 1, a.name)
+    out[k] = ("    { %s v_; fz_get(%s, &v_); v_ = %s; fz_put(%s, &v_); }\n"):format(f.type.c, at,
+      text, at)
+  end
+  local text = table.concat(out)
+  return a.keeps and ("    if (!%s_kept) {\n%s    }\n"):format(a.name, text) or text
+end
+
 local function store_output(a, number)
+  if a.accumulate then
+    return accumulate(a, number)
+  end
   local out = {}
   for k, f in ipairs(a.record.fields) do
     out[#out + 1] = ("    fz_put(r, %d, %d, x_%s, &%s);\n"):format(number, k - 1, a.name,

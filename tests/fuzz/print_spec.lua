@@ -63,7 +63,7 @@ local function options(spec, a)
     out[#out + 1] = a.border ~= "none" and ("border = %q"):format(a.border) or nil
   end
   out[#out + 1] = a.inout and "inout = true" or nil
-  for _, key in ipairs { "reduce", "fill" } do
+  for _, key in ipairs { "reduce", "accumulate", "fill" } do
     if a[key] then
       out[#out + 1] = ("%s = %q"):format(key, a[key])
     end

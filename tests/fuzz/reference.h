@@ -121,7 +121,9 @@ enum { FZ_BITS, FZ_VALUE, FZ_ANY_ZERO };
 typedef struct fz_array {
   const char *name;
   bool is_output;
-  int index; /* 0: none; 1: index array; 2: its values are distinct; 3: offsets of rows */
+  int index;       /* 0: none; 1: index array; 2: its values are distinct; 3: offsets of rows */
+  int start;       /* of an output, its bytes before; -1: poison */
+  bool is_cleared; /* to that by the launch function */
   int n_fields;
   const fz_field *fields;
   int64_t bytes, align; /* of a record */
@@ -354,6 +356,12 @@ static inline unsigned char fz_poison(const fz_run *run, int array, int64_t byte
   return (unsigned char)((run->seed * 151 + (uint64_t)array * 77 + (uint64_t)byte * 59) % 251);
 }
 
+/* What a byte of an output is when the kernel starts. */
+static inline unsigned char fz_start(const fz_run *run, int array, int64_t byte) {
+  const int start = run->spec->arrays[array].start;
+  return start >= 0 ? (unsigned char)start : fz_poison(run, array, byte);
+}
+
 /* Allocates and fills everything, and computes what outputs must hold. */
 static inline void fz_run_open(fz_run *run, const fz_spec *spec, const int64_t *n,
                                const int *layout, uint64_t seed) {
@@ -377,7 +385,7 @@ static inline void fz_run_open(fz_run *run, const fz_spec *spec, const int64_t *
       fz_fill_input(run, k);
     }
     for (int64_t b = 0; spec->arrays[k].is_output && b < run->bytes[k]; b++) {
-      run->data[k][b] = fz_poison(run, k, b);
+      run->data[k][b] = fz_start(run, k, b);
     }
   }
   spec->compute(run);
@@ -549,7 +557,7 @@ static inline bool fz_check(const fz_run *run, int array, const unsigned char *g
   }
   for (int64_t k = 0; k < run->bytes[array]; k++) {
     const unsigned char state = run->state[array][k];
-    if ((state == FZ_BYTE_KEPT || state == FZ_BYTE_HELD) && got[k] != fz_poison(run, array, k)) {
+    if ((state == FZ_BYTE_KEPT || state == FZ_BYTE_HELD) && got[k] != fz_start(run, array, k)) {
       snprintf(text, size,
                "byte %lld of %s, which belongs to no element that is written, was "
                "overwritten",

@@ -309,7 +309,7 @@ static void place_arrays(launch *l, const picked *p, const fz_run *run) {
     unsigned char *poison = malloc((size_t)run->bytes[k] + 1);
     unsigned char *required = malloc((size_t)run->bytes[k] + 1);
     for (int64_t b = 0; b < run->bytes[k]; b++) {
-      poison[b] = fz_poison(run, k, b);
+      poison[b] = fz_start(run, k, b);
       required[b] = run->state[k][b] >= FZ_BYTE_WRITTEN;
     }
     const sct_ptx_buffer buffer = {.name = a->name,

@@ -98,27 +98,38 @@ local function load_text(p, x)
     x.type, changes and word or shorter, g:address(x.op, x.f, binding(p))))
 end
 
+local function add_stream(p, op, f)
+  local x = stream(p, op, f)
+  p.streams[#p.streams + 1] = x
+  return x
+end
+
+-- The streams of an input, whole or by fields, of which the body may name none.
+local function add_values(p, op)
+  local g, last = p.g, #p.k.dims
+  local list = cuda.parts(op, p.vec == 1 or g:vector(op, nil, last, p.vec)
+    or not g:changes(op, last))
+  if list[1] == false then
+    p.values[op.name] = add_stream(p, op).value
+    return
+  end
+  local of = { op = op, name = g:name(op.name .. "_e") }
+  for n, f in ipairs(list) do
+    of[n] = { x = add_stream(p, op, f), field = op.record.fields[f] }
+  end
+  p.records[#p.records + 1], p.values[op.name] = of, of.name
+end
+
 -- All streams, those of index arrays first, and what a point's values are called.
 local function add_streams(p)
-  local g = p.g
-  for _, op in ipairs(g.inputs) do
+  for _, op in ipairs(p.g.inputs) do
     if op.is_index then
-      local x = stream(p, op, 1)
-      p.streams[#p.streams + 1] = x
-      p.values[op.name] = "(long long)" .. x.value
+      p.values[op.name] = "(long long)" .. add_stream(p, op, 1).value
     end
   end
-  for _, op in ipairs(g.inputs) do
-    local list = (op.is_index or #op.reads == 0) and {} or cuda.parts(op, p.vec == 1
-      or g:vector(op, nil, #p.k.dims, p.vec) or not g:changes(op, #p.k.dims))
-    for _, f in ipairs(list) do
-      local x = stream(p, op, f or nil)
-      p.streams[#p.streams + 1] = x
-      if f and not op.record.bare then
-        p.members[#p.members + 1] = { op = op, x = x, field = op.record.fields[f] }
-      else
-        p.values[op.name] = x.value
-      end
+  for _, op in ipairs(p.g.inputs) do
+    if not op.is_index and #op.reads > 0 then
+      add_values(p, op)
     end
   end
 end
@@ -210,14 +221,12 @@ end
 -- Statements for the point `e` of a vector.
 local function point(p)
   local g, lines = p.g, {}
-  for _, member in ipairs(p.members) do
-    local name = p.element_names[member.op.number]
-    if not name then
-      name = g:name(member.op.name .. "_e")
-      p.element_names[member.op.number], p.values[member.op.name] = name, name
-      lines[#lines + 1] = string.format("%s %s;", g:type(member.op), name)
+  for _, of in ipairs(p.records) do
+    lines[#lines + 1] = string.format("%s %s;", g:type(of.op), of.name)
+    for _, member in ipairs(of) do
+      lines[#lines + 1] = string.format("%s = %s;", kit.member(of.name, member.field),
+        member.x.value)
     end
-    lines[#lines + 1] = string.format("%s = %s;", kit.member(name, member.field), member.x.value)
   end
   for _, out in ipairs(p.outputs) do
     lines[#lines + 1] = string.format("%s %s;", out.type, out.value)
@@ -314,8 +323,8 @@ local function plan(k, c)
   local p = {
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
     replicas = c.replicas, runs = c.runs, ahead = c.ahead, is_private = c.place == "shared",
-    values = {}, streams = {}, members = {}, slots = {}, outputs = {}, element_names = {},
-    index = {}, copies = c.replicas > 1 and " * kReplicas" or "",
+    values = {}, streams = {}, records = {}, slots = {}, outputs = {}, index = {},
+    copies = c.replicas > 1 and " * kReplicas" or "",
   }
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
