@@ -1,5 +1,6 @@
 /* Conversions between every pair of types, generated: integers by 128-bit arithmetic, floats by the
  * host's conversions in the mode asked for, 16-bit floats by a search among all their values. */
+#include "fuzz/reference.h"
 #include "ptx_eval.h"
 
 #include <fenv.h>
@@ -401,6 +402,71 @@ static void packed_halves(void **state) {
   }
 }
 
+/* ---- floats of a byte, two at once: saturated, nearest */
+
+static uint32_t byte_of(uint64_t bits, bool e4m3) {
+  const float v = fz_bits_float((uint32_t)bits);
+  return e4m3 ? fz_to_e4m3(v).bits : fz_to_e5m2(v).bits;
+}
+
+static void floats_to_bytes(void **state) {
+  (void)state;
+  sct_rng rng = sct_rng_new(76);
+  uint64_t a[1024], b[1024], out[1024];
+  uint64_t *const in[4] = {a, b, NULL, NULL};
+  for (int i = 0; i < 1024; i++) { /* around halfway between neighbours, and anything */
+    const fz_e4m3 low = {(uint8_t)(i % 126)}, high = {(uint8_t)(i % 126 + 1)};
+    const fz_e5m2 low5 = {(uint8_t)(i % 123)}, high5 = {(uint8_t)(i % 123 + 1)};
+    const float half = (fz_from_e4m3(low) + fz_from_e4m3(high)) / 2;
+    const float half5 = (fz_from_e5m2(low5) + fz_from_e5m2(high5)) / 2;
+    a[i] = fz_float_bits(half) + (uint64_t)(i / 126 % 3) - 1;
+    b[i] = i % 5 == 0 ? (uint64_t)sct_rng_below(&rng, (int64_t)1 << 32)
+                      : (fz_float_bits(half5) + (uint64_t)(i / 123 % 3) - 1) ^ (uint64_t)1 << 31;
+    a[i] &= 0xffffffff;
+    b[i] &= 0xffffffff;
+  }
+  for (int form = 0; form < 4; form++) {
+    const bool e4m3 = form % 2 == 0, relu = form >= 2;
+    char text[64];
+    snprintf(text, sizeof text, "cvt.rn.satfinite%s.%s.f32 %%d, %%a, %%b", relu ? ".relu" : "",
+             e4m3 ? "e4m3x2" : "e5m2x2");
+    eval(text, "133", in, 1024, out);
+    for (int i = 0; i < 1024; i++) {
+      uint32_t want = 0;
+      for (int k = 0; k < 2; k++) {
+        const uint64_t bits = k == 0 ? a[i] : b[i];
+        const bool below = bits >> 31 && (bits & 0x7fffffff) <= 0x7f800000;
+        want = want << 8 | (relu && below ? 0 : byte_of(bits, e4m3));
+      }
+      if (out[i] != want) {
+        mismatch(text, b[i], out[i], want);
+      }
+    }
+  }
+}
+
+static void bytes_to_halves(void **state) {
+  (void)state;
+  uint64_t a[256], out[256];
+  uint64_t *const in[4] = {a, NULL, NULL, NULL};
+  for (int i = 0; i < 256; i++) {
+    a[i] = (uint64_t)i | (uint64_t)(255 - i) << 8;
+  }
+  for (int e4m3 = 0; e4m3 < 2; e4m3++) {
+    const char *text = e4m3 ? "cvt.rn.f16x2.e4m3x2 %d, %a" : "cvt.rn.f16x2.e5m2x2 %d, %a";
+    eval(text, "31", in, 256, out);
+    for (int i = 0; i < 512; i++) {
+      const uint8_t bits = (uint8_t)(i < 256 ? i : 511 - i);
+      const float v = e4m3 ? fz_from_e4m3((fz_e4m3){bits}) : fz_from_e5m2((fz_e5m2){bits});
+      const uint32_t want = fz_to_f16(v).bits,
+                     got = (uint32_t)(out[i % 256] >> i / 256 * 16) & 0xffff;
+      if (got != want) {
+        mismatch(text, bits, got, want);
+      }
+    }
+  }
+}
+
 /* ---- float to float with integral rounding and saturation */
 
 static void integral_floats(void **state) {
@@ -478,6 +544,7 @@ int main(void) {
       cmocka_unit_test(integer_pairs),       cmocka_unit_test(integers_to_floats),
       cmocka_unit_test(floats_to_integers),  cmocka_unit_test(every_half_to_wider_types),
       cmocka_unit_test(narrowing_to_halves), cmocka_unit_test(packed_halves),
+      cmocka_unit_test(floats_to_bytes),     cmocka_unit_test(bytes_to_halves),
       cmocka_unit_test(integral_floats),     cmocka_unit_test(rounding_is_asked_for_where_needed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

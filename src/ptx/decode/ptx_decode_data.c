@@ -144,7 +144,7 @@ bool sct_ptx_decode_mov(ptx_dec *d) {
 
 typedef struct cvt_mods {
   uint16_t flags;
-  bool rounds, integral;
+  bool rounds, integral, finite;
   ptx_type to, from;
 } cvt_mods;
 
@@ -157,6 +157,7 @@ static bool cvt_take(ptx_dec *d, cvt_mods *m) {
   m->flags = m->integral ? (uint16_t)(flags[integral] | PTX_F_INT)
              : m->rounds ? flags[rounding]
                          : 0;
+  m->finite = sct_ptx_dec_take(d, "satfinite");
   m->flags |= sct_ptx_dec_take(d, "relu") ? PTX_F_RELU : 0;
   m->flags |= sct_ptx_dec_take(d, "ftz") ? PTX_F_FTZ : 0;
   m->flags |= sct_ptx_dec_take(d, "sat") ? PTX_F_SAT : 0;
@@ -169,7 +170,7 @@ static bool cvt_take(ptx_dec *d, cvt_mods *m) {
 static bool cvt_legal(const cvt_mods *m) {
   const bool float_to = sct_ptx_value_is_float(m->to), float_from = sct_ptx_value_is_float(m->from);
   const int to = sct_ptx_type_bytes(m->to), from = sct_ptx_type_bytes(m->from);
-  if (sct_ptx_value_of(m->to) < 0 || sct_ptx_value_of(m->from) < 0) {
+  if (sct_ptx_value_of(m->to) < 0 || sct_ptx_value_of(m->from) < 0 || m->finite) {
     return false;
   }
   if (!float_to && !float_from) {
@@ -198,15 +199,32 @@ static ptx_fn cvt_int_fn(const cvt_mods *m, char to, char from) {
   return NULL;
 }
 
-/* cvt.rn.f16x2.f32 d, a, b: a to the upper half. */
+static bool is_bytes(ptx_type type) {
+  return type == PTX_T_E4M3X2 || type == PTX_T_E5M2X2;
+}
+
+/* cvt.rn.f16x2.f32 d, a, b: a to the upper half. Two numbers of a byte are saturated. */
 static bool cvt_pack(ptx_dec *d, const cvt_mods *m) {
-  if (!m->rounds || m->integral || m->from != PTX_T_F32 ||
-      (m->flags & PTX_F_RND_MASK & ~PTX_F_RZ) != 0 || (m->flags & PTX_F_RNA) != 0) {
+  const unsigned rounding = m->flags & (PTX_F_RND_MASK | PTX_F_RNA);
+  if (!m->rounds || m->integral || m->from != PTX_T_F32 || m->finite != is_bytes(m->to) ||
+      (rounding != 0 && (rounding != PTX_F_RZ || m->finite))) {
+    return sct_ptx_dec_unknown(d);
+  }
+  return sct_ptx_dec_form(d, m->finite ? "133" : "333", m->from,
+                          (ptx_uop){.fn = sct_ptx_op_cvt_pack,
+                                    .flags = m->flags,
+                                    .to = (uint8_t)m->to,
+                                    .n = m->finite ? 1 : 2});
+}
+
+/* cvt.rn.f16x2.e4m3x2 d, a */
+static bool cvt_from_bytes(ptx_dec *d, const cvt_mods *m) {
+  if (!m->rounds || (m->flags & ~PTX_F_RELU) != 0 || m->finite || m->to != PTX_T_F16X2) {
     return sct_ptx_dec_unknown(d);
   }
   return sct_ptx_dec_form(
-      d, "333", m->from,
-      (ptx_uop){.fn = sct_ptx_op_cvt_pack, .flags = m->flags, .to = (uint8_t)m->to});
+      d, "31", m->from,
+      (ptx_uop){.fn = sct_ptx_op_cvt_from_bytes, .flags = m->flags, .from = (uint8_t)m->from});
 }
 
 bool sct_ptx_decode_cvt(ptx_dec *d) {
@@ -215,7 +233,10 @@ bool sct_ptx_decode_cvt(ptx_dec *d) {
   if (!cvt_take(d, &m)) {
     return sct_ptx_dec_unknown(d);
   }
-  if (m.to == PTX_T_F16X2 || m.to == PTX_T_BF16X2) {
+  if (is_bytes(m.from)) {
+    return cvt_from_bytes(d, &m);
+  }
+  if (m.to == PTX_T_F16X2 || m.to == PTX_T_BF16X2 || is_bytes(m.to)) {
     return cvt_pack(d, &m);
   }
   if (!cvt_legal(&m)) {

@@ -14,6 +14,8 @@ int sct_ptx_value_of(ptx_type type) {
   case PTX_T_B128:
   case PTX_T_F16X2:
   case PTX_T_BF16X2:
+  case PTX_T_E4M3X2:
+  case PTX_T_E5M2X2:
   case PTX_T_F32X2:
   case PTX_T_U16X2:
   case PTX_T_S16X2:
@@ -110,6 +112,26 @@ uint16_t sct_ptx_f64_to_f16(double value, unsigned rounding) {
 
 uint16_t sct_ptx_f64_to_bf16(double value, unsigned rounding) {
   return narrow(value, rounding, 7, -126, 127);
+}
+
+/* ---- 8-bit floats: e4m3 has no infinity, and one NaN */
+
+static uint8_t f64_to_byte(double value, ptx_type type) {
+  const bool e4m3 = type == PTX_T_E4M3X2;
+  /* exponents up to 16 do not overflow there, so that what is too large is found here */
+  const uint16_t wide = e4m3 ? narrow(value, 0, 3, -6, 15) : narrow(value, 0, 2, -14, 16);
+  const uint16_t size = wide & 0x7fff, largest = e4m3 ? 0x7e : 0x7b;
+  return size == 0x7fff ? 0x7f : (uint8_t)(wide >> 8 | (size < largest ? size : largest));
+}
+
+static uint16_t byte_to_f16(uint8_t bits, ptx_type type) {
+  const uint16_t sign = (uint16_t)((bits & 0x80) << 8), size = bits & 0x7f;
+  if (type == PTX_T_E5M2X2) {
+    return size > 0x7c ? 0x7fff : (uint16_t)(sign | size << 8);
+  }
+  /* an f16 of the same exponent is 256 times smaller */
+  const double value = sct_ptx_f16_to_f32((uint16_t)(size << 7)) * 256.0;
+  return size == 0x7f ? 0x7fff : sign | sct_ptx_f64_to_f16(value, 0);
 }
 
 /* ---- reading and storing lanes */
@@ -323,7 +345,13 @@ void sct_ptx_op_cvt(ptx_exec *x, const ptx_uop *u) {
   sct_ptx_put(x, u, u->n, out);
 }
 
-/* Two f32 to one register: the first operand becomes the upper half. */
+static uint32_t to_small(double value, const ptx_uop *u) {
+  return u->n == 1              ? f64_to_byte(value, (ptx_type)u->to)
+         : u->to == PTX_T_F16X2 ? sct_ptx_f64_to_f16(value, u->flags)
+                                : sct_ptx_f64_to_bf16(value, u->flags);
+}
+
+/* Two f32 to one register of two values of n bytes: the first operand becomes the upper one. */
 void sct_ptx_op_cvt_pack(ptx_exec *x, const ptx_uop *u) {
   uint32_t t[PTX_LANES];
   double f[2][PTX_LANES];
@@ -335,12 +363,21 @@ void sct_ptx_op_cvt_pack(ptx_exec *x, const ptx_uop *u) {
     sct_ptx_clamp(f[k], u->flags);
   }
   LANES(i) {
-    uint32_t half[2];
-    for (int k = 0; k < 2; k++) {
-      half[k] = u->to == PTX_T_F16X2 ? sct_ptx_f64_to_f16(f[k][i], u->flags)
-                                     : sct_ptx_f64_to_bf16(f[k][i], u->flags);
+    t[i] = to_small(f[0][i], u) << 8 * u->n | to_small(f[1][i], u);
+  }
+  ptx_put32(x, u, t);
+}
+
+void sct_ptx_op_cvt_from_bytes(ptx_exec *x, const ptx_uop *u) {
+  uint32_t t[PTX_LANES];
+  LANES(i) {
+    const uint32_t pair = ptx_r32(x, u->a)[i];
+    t[i] = 0;
+    for (int shift = 0; shift < 16; shift += 8) {
+      const uint16_t half = byte_to_f16((uint8_t)(pair >> shift), (ptx_type)u->from);
+      const bool negative = half & 0x8000;
+      t[i] |= (uint32_t)((u->flags & PTX_F_RELU) && negative ? 0 : half) << 2 * shift;
     }
-    t[i] = half[0] << 16 | half[1];
   }
   ptx_put32(x, u, t);
 }
