@@ -94,7 +94,7 @@ static json_t *argument(const emit_signature *sig, int k, const char *space) {
     return emit_textf("c.n_%s", name);
   }
   const emit_type *type = emit_type_find(sig->scalars[scalar].type);
-  return type->bits ? emit_textf("half_of<%s::%s>(c.%s)", space, type->name, name)
+  return type->bits ? emit_textf("from_bits<%s::%s>(c.%s)", space, type->name, name)
                     : emit_textf("c.%s", name);
 }
 

@@ -21,7 +21,8 @@ void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, 
 /* ---- values ---- */
 
 /* Ordinary values: a 64-bit pattern of random bits r becomes (r & and_mask) | or_mask. Floating
- * point in [1, 2): no NaN, no denormal, no infinity. Integers: any bits. */
+ * point in [1, 2), of one byte in [1/2, 2): no NaN, no denormal, no infinity. Integers: any bits.
+ * bool: 0 or 1. */
 typedef struct sct_masks {
   uint64_t and_mask, or_mask;
 } sct_masks;
@@ -29,7 +30,8 @@ sct_masks sct_data_masks(sct_type type);
 /* Masks for a whole buffer filled word by word: those of the fields' common type, or, for mixed
  * fields, a pattern of 0x3f803c00 .. 0x3fff3fff that reads as a normal number (2^-7 .. 2) in every
  * type at every offset aligned to it; for packed records 0x3c .. 0x3f in every byte, normal at
- * every offset whatever, but as an f64 far below 1. */
+ * every offset whatever, but as an f64 far below 1, and so where a field is a float of one byte;
+ * with a bool 0 or 1 in every byte. */
 sct_masks sct_data_record_masks(const sct_record *record);
 /* Which special values stand between the ordinary ones: one among each 32 lanes, in turn, so that
  * all of them come in any SCT_DATA_PERIOD lanes that begin at a multiple of 32. */
@@ -53,7 +55,7 @@ void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type typ
                      const sct_stream *stream, int64_t first);
 /* Stream of one field of one operand. */
 uint64_t sct_data_key(uint64_t seed, int op, int field);
-/* Scalars: floating point in [1, 2), integers in [1, 100]. */
+/* Scalars: floating point as above, integers in [1, 100], true. */
 void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar);
 /* One lane of a floating-point type as a double, and back, rounded to nearest even. */
 double sct_data_float(sct_type type, const void *lane);

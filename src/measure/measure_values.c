@@ -4,21 +4,54 @@
 #include <math.h>
 #include <string.h>
 
-static const sct_masks any_bits = {~0ULL, 0};
+static const sct_masks any_bits = {~0ULL, 0}, bools = {0x0101010101010101ULL, 0};
+
+/* How a floating-point number is made of bits. */
+typedef struct format {
+  int bits, exponent_bits, fraction_bits, bias;
+  uint64_t sign, exponent, fraction; /* masks; the exponent's from its lowest bit on */
+  uint64_t largest;                  /* finite number */
+  bool has_infinity, saturates;      /* what is larger becomes that */
+} format;
+
+static format format_of(sct_type type) {
+  const sct_type_info *info = sct_type_get(type);
+  format f = {.bits = info->bytes / info->lanes * 8, .exponent_bits = info->exponent_bits};
+  f.fraction_bits = f.bits - 1 - f.exponent_bits;
+  f.bias = (1 << (f.exponent_bits - 1)) - 1;
+  f.sign = (uint64_t)1 << (f.bits - 1);
+  f.exponent = ((uint64_t)1 << f.exponent_bits) - 1;
+  f.fraction = ((uint64_t)1 << f.fraction_bits) - 1;
+  /* e4m3 has no infinity, and numbers up to the one NaN */
+  f.largest = type == SCT_TYPE_E4M3 ? 0x7e : (f.exponent << f.fraction_bits) - 1;
+  f.has_infinity = type != SCT_TYPE_E4M3;
+  f.saturates = f.bits == 8;
+  return f;
+}
 
 sct_masks sct_data_masks(sct_type type) {
   const sct_type_info *info = sct_type_get(type);
+  if (info->kind == SCT_KIND_BOOL) {
+    return bools;
+  }
   if (info->kind != SCT_KIND_FLOAT) {
     return any_bits;
   }
-  if (type == SCT_TYPE_F16) {
-    return (sct_masks){0x03ff03ff03ff03ffULL, 0x3c003c003c003c00ULL};
+  const format f = format_of(type);
+  const uint64_t lanes = UINT64_MAX / (UINT64_MAX >> (64 - f.bits)); /* a 1 for each of them */
+  /* of 1 byte: in [1/2, 2), else there are few */
+  const uint64_t more = f.bits == 8 ? (uint64_t)1 << f.fraction_bits : 0;
+  return (sct_masks){lanes * (f.fraction | more),
+                     lanes * (((uint64_t)f.bias << f.fraction_bits) - more)};
+}
+
+static bool has_field(const sct_record *record, sct_type_kind kind, int most_bytes) {
+  bool any = false;
+  for (int f = 0; f < record->n_fields; f++) {
+    const sct_type_info *info = sct_type_get(record->fields[f].type);
+    any = any || (info->kind == kind && info->bytes <= most_bytes);
   }
-  if (type == SCT_TYPE_BF16) {
-    return (sct_masks){0x007f007f007f007fULL, 0x3f803f803f803f80ULL};
-  }
-  return info->bytes / info->lanes == 4 ? (sct_masks){0x007fffff007fffffULL, 0x3f8000003f800000ULL}
-                                        : (sct_masks){0x000fffffffffffffULL, 0x3ff0000000000000ULL};
+  return any;
 }
 
 sct_masks sct_data_record_masks(const sct_record *record) {
@@ -26,8 +59,10 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   for (int f = 1; f < record->n_fields; f++) {
     const sct_masks m = sct_data_masks(record->fields[f].type);
     if (m.and_mask != first.and_mask || m.or_mask != first.or_mask) {
-      return record->packed ? (sct_masks){0x0303030303030303ULL, 0x3c3c3c3c3c3c3c3cULL}
-                            : (sct_masks){0x007f03ff007f03ffULL, 0x3f803c003f803c00ULL};
+      return has_field(record, SCT_KIND_BOOL, 1) ? bools
+             : record->packed || has_field(record, SCT_KIND_FLOAT, 1)
+                 ? (sct_masks){0x0303030303030303ULL, 0x3c3c3c3c3c3c3c3cULL}
+                 : (sct_masks){0x007f03ff007f03ffULL, 0x3f803c003f803c00ULL};
     }
   }
   return first;
@@ -100,11 +135,9 @@ typedef enum special {
 _Static_assert(LANES_A_SPECIAL *N_SPECIAL == SCT_DATA_PERIOD, "all come within that");
 
 /* r: random bits. */
-static uint64_t special_float(sct_type type, int bytes, special which, uint64_t r) {
-  const int exponent_bits = bytes == 8 ? 11 : type == SCT_TYPE_F16 ? 5 : 8;
-  const int fraction_bits = bytes * 8 - 1 - exponent_bits;
-  const uint64_t sign = (uint64_t)1 << (bytes * 8 - 1), ones = ((uint64_t)1 << exponent_bits) - 1;
-  const uint64_t bias = ones / 2, all = ((uint64_t)1 << fraction_bits) - 1, fraction = r & all;
+static uint64_t special_float(sct_type type, special which, uint64_t r) {
+  const format f = format_of(type);
+  const uint64_t ones = f.exponent, bias = ones / 2, fraction = r & f.fraction;
   const uint64_t some = r >> 61; /* 0 to 7 */
   uint64_t exponent = bias, low = fraction;
   switch (which) {
@@ -114,7 +147,7 @@ static uint64_t special_float(sct_type type, int bytes, special which, uint64_t 
     break;
   case BELOW_ONE:
   case ABOVE_MINUS_ONE:
-    exponent = bias - 1 - some;
+    exponent = bias - 1 - some % (bias - 1);
     break;
   case ABOVE_TWO:
   case BELOW_MINUS_TWO:
@@ -123,7 +156,7 @@ static uint64_t special_float(sct_type type, int bytes, special which, uint64_t 
   case DENORMAL:
   case MINUS_DENORMAL:
     exponent = 0;
-    low = fraction >> (some * (uint64_t)fraction_bits / 8) | 1;
+    low = fraction >> (some * (uint64_t)f.fraction_bits / 8) | 1;
     break;
   case LARGE:
   case MINUS_LARGE:
@@ -136,7 +169,7 @@ static uint64_t special_float(sct_type type, int bytes, special which, uint64_t 
     break;
   case NOT_A_NUMBER:
     exponent = ones;
-    low = all;
+    low = f.fraction;
     break;
   case WITH_PAYLOAD:
     exponent = ones;
@@ -149,28 +182,28 @@ static uint64_t special_float(sct_type type, int bytes, special which, uint64_t 
                         which == ABOVE_MINUS_ONE || which == BELOW_MINUS_TWO ||
                         which == MINUS_DENORMAL || which == MINUS_LARGE ||
                         which == MINUS_INFINITE || (which == WITH_PAYLOAD && some % 2 == 1);
-  return (negative ? sign : 0) | exponent << fraction_bits | low;
+  return (negative ? f.sign : 0) | exponent << f.fraction_bits | low;
 }
 
-static uint64_t special_integer(int bytes, unsigned which, bool divides) {
-  const uint64_t lowest = (uint64_t)1 << (bytes * 8 - 1);
+static uint64_t special_integer(const sct_type_info *info, unsigned which, bool divides) {
+  const uint64_t lowest = (uint64_t)1 << (info->bytes / info->lanes * 8 - 1);
   const uint64_t values[] = {lowest - 1, 0, ~(uint64_t)0, lowest};
-  return values[divides ? 0 : which % SCT_COUNT(values)];
+  const uint64_t value = values[divides ? 0 : which % SCT_COUNT(values)];
+  return info->kind == SCT_KIND_BOOL ? value & 1 : value;
 }
 
 /* Puts the special ones among n lanes of a stream, the first of which has the number `first`. */
 static void put_specials(uint64_t *bits, int n, sct_type type, const sct_stream *stream,
                          int64_t first) {
   const sct_type_info *info = sct_type_get(type);
-  const int bytes = info->bytes / info->lanes;
   const unsigned n_kinds = stream->mix == SCT_MIX_ANY ? N_SPECIAL : N_FINITE;
   for (int64_t group = first / LANES_A_SPECIAL; group * LANES_A_SPECIAL < first + n; group++) {
     const uint64_t r = sct_mix64(~stream->key, (uint64_t)group);
     const int64_t at = group * LANES_A_SPECIAL + (int64_t)(r >> 32) % LANES_A_SPECIAL - first;
     const unsigned which = (unsigned)(((uint64_t)group + stream->key) % n_kinds);
     if (at >= 0 && at < n) {
-      bits[at] = info->kind == SCT_KIND_FLOAT ? special_float(type, bytes, (special)which, r)
-                                              : special_integer(bytes, which, stream->divides);
+      bits[at] = info->kind == SCT_KIND_FLOAT ? special_float(type, (special)which, r)
+                                              : special_integer(info, which, stream->divides);
     }
   }
 }
@@ -213,7 +246,8 @@ void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
   if (info->kind != SCT_KIND_FLOAT) {
     const int lane_bytes = info->bytes / info->lanes;
     for (int lane = 0; lane < info->lanes; lane++) {
-      const uint64_t small = 1 + sct_mix64(key, (uint64_t)lane) % 100;
+      const uint64_t most = info->kind == SCT_KIND_BOOL ? 1 : 100;
+      const uint64_t small = 1 + sct_mix64(key, (uint64_t)lane) % most;
       memcpy((char *)out + lane * lane_bytes, &small, (size_t)lane_bytes);
     }
   }
@@ -221,29 +255,30 @@ void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
 
 /* ---- printing ---- */
 
-static double half_value(uint16_t bits, int exponent_bits) {
-  const int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  const int exponent = (bits & 0x7fff) >> fraction_bits;
-  const int fraction = bits & ((1 << fraction_bits) - 1);
+/* Of one of 1 or 2 bytes. */
+static double small_value(uint64_t bits, const format *f) {
+  const uint64_t size = bits & (f->sign - 1);
+  const int exponent = (int)(size >> f->fraction_bits);
+  const double fraction = (double)(size & f->fraction);
   double v = 0;
-  if (exponent == (1 << exponent_bits) - 1) {
-    v = fraction ? NAN : INFINITY;
+  if (size > f->largest) {
+    v = size == f->largest + 1 && f->has_infinity ? INFINITY : NAN;
   } else if (exponent == 0) {
-    v = ldexp(fraction, 1 - bias - fraction_bits);
+    v = ldexp(fraction, 1 - f->bias - f->fraction_bits);
   } else {
-    v = ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+    v = ldexp(fraction + (double)(f->fraction + 1), exponent - f->bias - f->fraction_bits);
   }
-  return bits & 0x8000 ? -v : v;
+  return bits & f->sign ? -v : v;
 }
 
 double sct_data_float(sct_type type, const void *lane) {
-  if (type == SCT_TYPE_F16 || type == SCT_TYPE_BF16) {
-    uint16_t bits;
-    memcpy(&bits, lane, sizeof bits);
-    return half_value(bits, type == SCT_TYPE_F16 ? 5 : 8);
+  const format f = format_of(type);
+  if (f.bits <= 16) {
+    uint64_t bits = 0;
+    memcpy(&bits, lane, (size_t)f.bits / 8);
+    return small_value(bits, &f);
   }
-  const sct_type_info *info = sct_type_get(type);
-  if (info->bytes / info->lanes == 4) {
+  if (f.bits == 32) {
     float v;
     memcpy(&v, lane, sizeof v);
     return (double)v;
@@ -253,31 +288,32 @@ double sct_data_float(sct_type type, const void *lane) {
   return v;
 }
 
-/* The nearest value with so many bits of exponent, ties to even. */
-static uint16_t half_bits(double value, int exponent_bits) {
-  const int fraction_bits = 15 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
-  const uint16_t infinity = (uint16_t)(((1 << exponent_bits) - 1) << fraction_bits);
+/* The nearest value of 1 or 2 bytes, ties to even. */
+static uint64_t small_bits(double value, const format *f) {
+  const uint64_t infinity = f->largest + !f->saturates;
   uint64_t bits = infinity;
   if (isnan(value)) {
-    bits = (uint64_t)infinity + 1;
-  } else if (!isinf(value)) {
+    return f->sign - 1; /* as the device does */
+  }
+  if (!isinf(value)) {
     int exponent = 0;
     (void)frexp(value, &exponent);
-    exponent = value != 0 && exponent - 1 > 1 - bias ? exponent - 1 : 1 - bias; /* subnormal */
-    const double fraction = nearbyint(ldexp(fabs(value), fraction_bits - exponent));
-    const uint64_t above = (uint64_t)(exponent < bias + 1 ? exponent + bias - 1 : 2 * bias + 1);
-    bits = (uint64_t)fraction + (above << fraction_bits);
+    exponent = value != 0 && exponent > 2 - f->bias ? exponent - 1 : 1 - f->bias; /* subnormal */
+    const double fraction = nearbyint(ldexp(fabs(value), f->fraction_bits - exponent));
+    const uint64_t above =
+        (uint64_t)(exponent < f->bias + 2 ? exponent + f->bias - 1 : 2 * f->bias + 1);
+    bits = (uint64_t)fraction + (above << f->fraction_bits);
     bits = bits > infinity ? infinity : bits;
   }
-  return (uint16_t)(bits | (signbit(value) ? 0x8000 : 0));
+  return bits | (signbit(value) ? f->sign : 0);
 }
 
 void sct_data_put_float(void *lane, sct_type type, double value) {
-  const sct_type_info *info = sct_type_get(type);
-  if (type == SCT_TYPE_F16 || type == SCT_TYPE_BF16) {
-    const uint16_t bits = half_bits(value, type == SCT_TYPE_F16 ? 5 : 8);
-    memcpy(lane, &bits, sizeof bits);
-  } else if (info->bytes / info->lanes == 4) {
+  const format f = format_of(type);
+  if (f.bits <= 16) {
+    const uint64_t bits = small_bits(value, &f);
+    memcpy(lane, &bits, (size_t)f.bits / 8);
+  } else if (f.bits == 32) {
     const float v = (float)value;
     memcpy(lane, &v, sizeof v);
   } else {

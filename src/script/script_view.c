@@ -221,7 +221,7 @@ static void set_expr(lua_State *L, const char *key, sct_expr e) {
   lua_setfield(L, -2, key);
 }
 
-static const char *const type_kinds[] = {"int", "uint", "float"};
+static const char *const type_kinds[] = {"int", "uint", "float", "bool"};
 
 static void set_exprs(lua_State *L, const char *key, const sct_expr *list, int n) {
   sct_script_push_exprs(L, list, n);

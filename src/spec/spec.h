@@ -19,22 +19,36 @@
 /* ---- types ---- */
 
 typedef enum sct_type {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) SCT_TYPE_##id,
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent) SCT_TYPE_##id,
 #include "spec_types.def"
 #undef SCT_TYPE
   SCT_N_TYPES
 } sct_type;
 
-typedef enum sct_type_kind { SCT_KIND_INT, SCT_KIND_UINT, SCT_KIND_FLOAT } sct_type_kind;
+/* BOOL: a byte that is 0 or 1. */
+typedef enum sct_type_kind {
+  SCT_KIND_INT,
+  SCT_KIND_UINT,
+  SCT_KIND_FLOAT,
+  SCT_KIND_BOOL
+} sct_type_kind;
 
 typedef struct sct_type_info {
   const char *name; /* "f32x4", as users write it */
   const char *cuda; /* "float4", as CUDA writes it */
   int bytes, align; /* of one value */
   sct_type_kind kind;
-  int lanes; /* 1, or the number of components */
+  int lanes;         /* 1, or the number of components */
+  int exponent_bits; /* of a component, if it is a floating-point number */
 } sct_type_info;
 const sct_type_info *sct_type_get(sct_type type);
+/* Is it one integer? */
+static inline bool sct_type_is_integer(sct_type type) {
+  const sct_type_info *info = sct_type_get(type);
+  return info->lanes == 1 && (info->kind == SCT_KIND_INT || info->kind == SCT_KIND_UINT);
+}
+/* Is it a struct that kernels define, as CUDA has no such type without a header? */
+bool sct_type_is_struct(sct_type type);
 bool sct_type_find(sct_type *out, const char *name);
 const char *const *sct_type_names(int *n); /* for error messages */
 

@@ -28,10 +28,13 @@ static base_type read_type(assign *a) {
       type.is_const = true;
       continue;
     }
-    type.is_unsigned = type.is_unsigned || sct_token_is(t, "unsigned");
-    type.is_integer = type.is_integer && (sct_token_is(t, "unsigned") || sct_token_is(t, "int") ||
-                                          sct_token_is(t, "long") || sct_token_is(t, "short") ||
-                                          sct_token_is(t, "signed"));
+    const char *spelling = sct_spec_spelling(t->text, t->len);
+    type.is_unsigned = type.is_unsigned || sct_token_is(t, "unsigned") ||
+                       (spelling && sct_has_prefix(spelling, "unsigned"));
+    type.is_integer =
+        type.is_integer && (sct_token_is(t, "unsigned") || sct_token_is(t, "int") ||
+                            sct_token_is(t, "long") || sct_token_is(t, "short") ||
+                            sct_token_is(t, "signed") || (spelling && !strstr(spelling, "char")));
     type.lanes = lanes_of(t) > 1 ? lanes_of(t) : type.lanes;
   }
   return type;

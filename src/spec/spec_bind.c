@@ -214,9 +214,8 @@ static sct_expr resolve_operand(resolve_ctx *ctx, const char *name) {
     return SCT_EXPR_NONE;
   }
   sct_operand *op = &spec->operands[at];
-  const sct_type_info *type = sct_type_get(op->record.fields[0].type);
-  if (op->is_output || op == ctx->op || op->record.fields[0].name[0] != '\0' || type->lanes != 1 ||
-      type->kind == SCT_KIND_FLOAT) {
+  if (op->is_output || op == ctx->op || op->record.fields[0].name[0] != '\0' ||
+      !sct_type_is_integer(op->record.fields[0].type)) {
     ctx->wrong_operand = at;
     return SCT_EXPR_NONE;
   }

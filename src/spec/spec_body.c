@@ -585,16 +585,20 @@ static sct_status check_name(body_scan *s, int k, int *next) {
   if (sct_token_is(t, "keep")) {
     return check_keep(s, k, next);
   }
+  if (sct_spec_spelling(t->text, t->len) && sct_token_is(&s->t[k + 1], "{")) {
+    return sct_spec_fail_body(s->spec, s->err, t->line, "write `%.*s(...)`, with round brackets",
+                              (int)t->len, t->text);
+  }
   if (word == WORD_FUNCTION && !sct_token_is(&s->t[k + 1], "(")) {
     return sct_spec_fail_body(s->spec, s->err, t->line, "'%.*s' is a function; call it",
                               (int)t->len, t->text);
   }
-  if (word != WORD_NONE || scalar) {
+  if (word != WORD_NONE) {
     return SCT_OK;
   }
-  if (is_local(s, t)) {
+  if (scalar || is_local(s, t)) {
     while (sct_token_is(&s->t[*next], ".") && s->t[*next + 1].kind == TOKEN_NAME) {
-      *next += 2; /* a component of a local vector */
+      *next += 2; /* a component of a vector */
     }
     return SCT_OK;
   }

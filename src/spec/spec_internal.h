@@ -15,6 +15,8 @@ typedef enum word_kind {
 } word_kind;
 
 word_kind sct_spec_word(const char *text, size_t len); /* WORD_NONE: no special meaning */
+/* What CUDA calls a type that has another name in C's headers ("uint8_t"); NULL: it is none. */
+const char *sct_spec_spelling(const char *text, size_t len);
 
 typedef enum token_kind { TOKEN_NAME, TOKEN_NUMBER, TOKEN_PUNCT, TOKEN_END } token_kind;
 

@@ -193,6 +193,16 @@ static void print_gap(sct_str *out, const token *before, const token *t, bool pr
   }
 }
 
+/* "uint8_t" as "unsigned char"; "uint8_t(x)" as a cast, which a type of two words needs. */
+static void print_token(sct_str *out, const token *t) {
+  const char *spelling = sct_spec_spelling(t->text, t->len);
+  if (spelling) {
+    sct_str_printf(out, sct_token_is(t + 1, "(") ? "static_cast<%s>" : "%s", spelling);
+  } else {
+    sct_str_append_n(out, t->text, t->len);
+  }
+}
+
 /* Appends the statement with every mention of field `field` written as the bare operand name.
  * false: another field is mentioned. A whole record (field -1) stands for any field. */
 static bool print_component(const sct_spec *spec, const token_list *body, const statement *s,
@@ -212,7 +222,7 @@ static bool print_component(const sct_spec *spec, const token_list *body, const 
     } else if (op >= 0) {
       return false; /* a component of a vector type */
     } else {
-      sct_str_append_n(out, t->text, t->len);
+      print_token(out, t);
     }
     k = next;
   }
@@ -316,7 +326,7 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
   sct_str_append(out, first ? "" : " }");
 }
 
-/* keep(o) sets a flag beside o.
+/* keep(o) sets a flag beside o; types are spelled without headers.
  *
  * C++ copies a struct only to one of the same type; records that differ in name, packing or
  * alignment alone are copied field by field. */
@@ -335,6 +345,10 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
       sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
       sct_str_printf(&out, "%.*s_kept = true", (int)o->len, o->text);
       k += 3;
+      rest = body->tokens[k].text + body->tokens[k].len;
+    } else if (sct_spec_spelling(body->tokens[k].text, body->tokens[k].len)) {
+      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
+      print_token(&out, &body->tokens[k]);
       rest = body->tokens[k].text + body->tokens[k].len;
     }
   }

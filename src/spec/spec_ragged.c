@@ -41,9 +41,8 @@ static sct_status find_names(sct_spec *spec, sct_error *err) {
 
 /* The array of offsets: integers, one a row and one more. */
 static sct_status check_offsets(const sct_spec *spec, const sct_operand *op, sct_error *err) {
-  const sct_type_info *type = sct_type_get(op->record.fields[0].type);
   const char *wrong = NULL;
-  if (op->record.fields[0].name[0] != '\0' || type->lanes != 1 || type->kind == SCT_KIND_FLOAT) {
+  if (op->record.fields[0].name[0] != '\0' || !sct_type_is_integer(op->record.fields[0].type)) {
     wrong = "has no bare integer type";
   } else if (op->n_dims != 1 || spec->ragged.row < 0 || spec->ragged.row == spec->ragged.dim) {
     wrong = "has other dimensions";

@@ -106,6 +106,13 @@ static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_er
 static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_error *err) {
   for (int f = 0; f < op->record.n_fields; f++) {
     const sct_type_info *type = sct_type_get(op->record.fields[f].type);
+    if (type->kind == SCT_KIND_BOOL) {
+      return sct_spec_fail_at(
+          spec, err, op->file, op->line,
+          "output '%s' reduces values of type bool; use u8: max is 1 where some "
+          "are true, min where all are, and a sum of u32 counts them",
+          op->name);
+    }
     if (type->lanes > 1) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
                               "output '%s' reduces values of type %s; use a record of %d fields "
@@ -156,16 +163,11 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
 
 /* ---- how near is near enough ---- */
 
-/* Relative error of one rounding to nearest: half a unit in the last place. */
+/* Relative error of one rounding of floating-point numbers to nearest: half a unit in the last
+ * place. */
 static double unit_roundoff(sct_type type) {
-  switch (type) {
-  case SCT_TYPE_F16:
-    return 0x1p-11;
-  case SCT_TYPE_BF16:
-    return 0x1p-8;
-  default:
-    return sct_type_get(type)->bytes == 8 ? 0x1p-53 : 0x1p-24;
-  }
+  const sct_type_info *info = sct_type_get(type);
+  return ldexp(0.5, info->exponent_bits + 1 - info->bytes / info->lanes * 8);
 }
 
 /* Of the coarsest sum of floats that steps make; below 0: they make none. */
@@ -201,7 +203,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   double most = 0;
   for (int f = 0; f < operand->record.n_fields; f++) {
     const sct_type type = operand->record.fields[f].type;
-    const double u = unit_roundoff(type);
+    const double u = sct_type_get(type)->kind == SCT_KIND_FLOAT ? unit_roundoff(type) : 0;
     const double sum = 4 * fmax(fmin(u, 0x1p-24), sum_unit) * sqrt(fmax(summands, 1));
     if (sct_type_get(type)->kind == SCT_KIND_FLOAT) {
       most = fmax(most, sum + (u > 0x1p-24 ? 2 * u : 0));

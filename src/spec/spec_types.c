@@ -4,19 +4,24 @@
 #include "spec/spec.h"
 
 static const sct_type_info infos[SCT_N_TYPES] = {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) {name, cuda, bytes, align, kind, lanes},
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent)                              \
+  {name, cuda, bytes, align, kind, lanes, exponent},
 #include "spec_types.def"
 #undef SCT_TYPE
 };
 
 static const char *const type_names[SCT_N_TYPES] = {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes) name,
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent) name,
 #include "spec_types.def"
 #undef SCT_TYPE
 };
 
 const sct_type_info *sct_type_get(sct_type type) {
   return &infos[type];
+}
+
+bool sct_type_is_struct(sct_type type) {
+  return infos[type].kind == SCT_KIND_FLOAT && infos[type].bytes / infos[type].lanes < 4;
 }
 
 bool sct_type_find(sct_type *out, const char *name) {
@@ -76,6 +81,12 @@ sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) 
   for (int k = 0; k < record->n_fields; k++) {
     sct_field *field = &record->fields[k];
     const sct_type_info *type = sct_type_get(field->type);
+    if (record->packed && sct_type_is_struct(field->type) && type->lanes > 1) {
+      return sct_fail(err, SCT_ESPEC,
+                      "field '%s' of a packed record cannot be of type %s; write %d fields of one "
+                      "component each",
+                      field->name, type->name, type->lanes);
+    }
     const int64_t field_align = record->packed ? 1 : type->align;
     at = round_up(at, field_align);
     field->bytes = type->bytes;

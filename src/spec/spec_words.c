@@ -13,6 +13,17 @@ static const struct {
 #undef SCT_WORD
 };
 
+static const struct {
+  const char *name, *write;
+} spellings[] = {
+#define HINT_SPELLING(name, write) {name, write},
+#define HINT_TYPE(name, write)
+#define HINT_VALUE(name, write)
+#define SCT_HINT(name, kind, write) HINT_##kind(name, write)
+#include "spec_hints.def"
+#undef SCT_HINT
+};
+
 /* Both in alphabetical order. */
 static const char *const macros[] = {
 #include "spec_macros.def"
@@ -31,7 +42,16 @@ word_kind sct_spec_word(const char *text, size_t len) {
       return words[k].kind;
     }
   }
-  return WORD_NONE;
+  return sct_spec_spelling(text, len) ? WORD_TYPE : WORD_NONE;
+}
+
+const char *sct_spec_spelling(const char *text, size_t len) {
+  for (int k = 0; k < SCT_COUNT(spellings); k++) {
+    if (strncmp(spellings[k].name, text, len) == 0 && spellings[k].name[len] == '\0') {
+      return spellings[k].write;
+    }
+  }
+  return NULL;
 }
 
 const char *sct_spec_bad_name(const char *name) {

@@ -82,10 +82,11 @@ struct output {
   }
 };
 //% if has_bits then
-// A 16-bit float, given by its bits, as the type that a kernel declares.
-template <typename T> T half_of(unsigned short bits) {
+// A scalar that is given by its bits, as the type that a kernel declares.
+template <typename T, typename Bits> T from_bits(const Bits &bits) {
+  static_assert(sizeof(T) == sizeof(Bits), "bits of one value");
   T result;
-  result.bits = bits;
+  memcpy(&result, &bits, sizeof result);
   return result;
 }
 //% end

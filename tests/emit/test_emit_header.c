@@ -235,7 +235,7 @@ static void names_of_the_user_do_not_meet_ours(void **state) {
   fixture_scale(f); /* has a scalar called stream */
   sct_str header = fixture_header(f, "scale");
   assert_true(has_text(&header, "float stream, long long n_i, cudaStream_t stream_x)"));
-  assert_true(has_text(&header, "half_of<k0_direct::f16>(c.k), c.stream, c.n_i);"));
+  assert_true(has_text(&header, "from_bits<k0_direct::f16>(c.k), c.stream, c.n_i);"));
   assert_true(has_text(&header, "const void *p, void *q, unsigned short k,"));
   sct_str_free(&header);
 }

@@ -31,9 +31,8 @@ end
 local COMPONENTS = { "x", "y", "z", "w" }
 
 local function component_leaf(t, cu, c)
-  if t.kind == "FZ_F16" or t.kind == "FZ_BF16" then
-    local from = t.kind == "FZ_F16" and "fz_from_f16(%s)" or "fz_from_bf16(%s)"
-    return node("f32", "(float)" .. cu, from:format(c))
+  if t.from then
+    return node("f32", "(float)" .. cu, t.from .. "(" .. c .. ")")
   end
   return node(t.class, cu, c)
 end
@@ -249,14 +248,12 @@ end
 -- `target = value;` for one component. Returns both texts and how exact the result is.
 local function assign(t, target_cu, target_c, n)
   local kind = n.any_zero and "FZ_ANY_ZERO" or "FZ_VALUE"
-  if t.kind == "FZ_F16" or t.kind == "FZ_BF16" then
-    local to = t.kind == "FZ_F16" and "fz_to_f16" or "fz_to_bf16"
+  if t.to then
     return ("%s = %s;"):format(target_cu, n.safe or n.cu),
-      ("%s = %s(%s);"):format(target_c, to, n.c), kind
-  elseif t.kind == "FZ_INT" or t.kind == "FZ_UINT" then
-    local c_type = t.lanes > 1 and "int" or t.c
-    return ("%s = (%s)(%s);"):format(target_cu, c_type, n.cu),
-      ("%s = (%s)(%s);"):format(target_c, c_type, n.c), kind
+      ("%s = %s(%s);"):format(target_c, t.to, n.c), kind
+  elseif not types.is_float(t) then
+    return ("%s = (%s)(%s);"):format(target_cu, t.part, n.cu),
+      ("%s = (%s)(%s);"):format(target_c, t.part, n.c), kind
   end
   return ("%s = %s;"):format(target_cu, n.cu), ("%s = %s;"):format(target_c, n.c), kind
 end
@@ -480,7 +477,7 @@ local function update(r, v, spec, a)
   a.inout = true
   for k, target in ipairs(targets(a)) do
     local t, old = target.type, ("old_%s_%d"):format(a.name, k)
-    local is_mixed = t.lanes == 1 and (t.kind == "FZ_INT" or t.kind == "FZ_UINT")
+    local is_mixed = t.lanes == 1 and not types.is_float(t)
     table.insert(spec.body, 1, { cu = ("const %s %s = %s;"):format(t.cuda, old, target.text),
       c = ("const %s %s = %s;"):format(t.c, old, target.text) })
     if is_mixed and r:chance(50) then

@@ -79,7 +79,9 @@ local function palette(r)
   elseif kind == 4 then
     return types.scalars
   elseif kind == 5 then
-    return { types.by_name.f32, types.by_name.f32x4, types.by_name.u8, types.by_name.f16 }
+    return r:chance(50)
+      and { types.by_name.f32, types.by_name.f32x4, types.by_name.u8, types.by_name.f16 }
+      or { types.by_name.e4m3, types.by_name.bf16x2, types.by_name.bool, types.by_name.u8x4 }
   end
   return types.list
 end
@@ -244,7 +246,7 @@ end
 function families.reduce(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local one = r:pick { "f32", "f32", "i32", "u32", "f64", "f16" }
-  local list = r:chance(60) and { types.by_name[one] } or types.scalars
+  local list = r:chance(60) and { types.by_name[one] } or types.numbers
   local record = r:chance(65) and bare(r, list)
     or types.random_record(r, r:int(1, 4), list, record_options(r))
   local order = r:chance(30) and r:shuffled(spec.dims) or spec.dims
@@ -330,7 +332,7 @@ function families.ragged(r)
   layouts.set(r, ptr, "row_major")
   spec.inputs[1] = ptr
   local list = r:chance(60) and { types.by_name[r:pick { "f32", "f32", "i32", "f64", "f16" }] }
-    or types.scalars
+    or types.numbers
   local record = r:chance(70) and bare(r, list)
     or types.random_record(r, r:int(1, 3), list, record_options(r))
   layouts.choose(r, add_input(spec, record, along_all(r, { last }, r:chance(30) and places.any)), 5)

@@ -256,10 +256,8 @@ local function start_sums(spec, n_inputs)
 end
 
 local function to_sum(f, text)
-  if f.type.kind == "FZ_F16" then
-    return "(double)fz_from_f16(" .. text .. ")"
-  elseif f.type.kind == "FZ_BF16" then
-    return "(double)fz_from_bf16(" .. text .. ")"
+  if f.type.from then
+    return "(double)" .. f.type.from .. "(" .. text .. ")"
   end
   return ("(%s)%s"):format(accumulator(f), text)
 end
@@ -290,10 +288,8 @@ local function add_to_sums(spec, n_inputs)
 end
 
 local function from_sum(f, cell)
-  if f.type.kind == "FZ_F16" then
-    return "fz_to_f16((float)" .. cell .. ")"
-  elseif f.type.kind == "FZ_BF16" then
-    return "fz_to_bf16((float)" .. cell .. ")"
+  if f.type.to then
+    return f.type.to .. "((float)" .. cell .. ")"
   end
   return ("(%s)%s"):format(f.type.c, cell)
 end

@@ -16,7 +16,17 @@ enum { FZ_MAX_DIMS = 8, FZ_MAX_ARRAYS = 32, FZ_MAX_EXTENTS = 16, FZ_MAX_SCALARS 
 
 /* ---- types ---- */
 
-typedef enum fz_type { FZ_INT, FZ_UINT, FZ_F16, FZ_BF16, FZ_F32, FZ_F64 } fz_type;
+typedef enum fz_type {
+  FZ_INT,
+  FZ_UINT,
+  FZ_BOOL,
+  FZ_E4M3,
+  FZ_E5M2,
+  FZ_F16,
+  FZ_BF16,
+  FZ_F32,
+  FZ_F64
+} fz_type;
 
 typedef struct fz_f16 {
   uint16_t bits;
@@ -24,6 +34,24 @@ typedef struct fz_f16 {
 typedef struct fz_bf16 {
   uint16_t bits;
 } fz_bf16;
+typedef struct fz_e4m3 {
+  uint8_t bits;
+} fz_e4m3;
+typedef struct fz_e5m2 {
+  uint8_t bits;
+} fz_e5m2;
+typedef struct fz_f16x2 {
+  fz_f16 x, y;
+} fz_f16x2;
+typedef struct fz_bf16x2 {
+  fz_bf16 x, y;
+} fz_bf16x2;
+typedef struct fz_i8x4 {
+  signed char x, y, z, w;
+} fz_i8x4;
+typedef struct fz_u8x4 {
+  unsigned char x, y, z, w;
+} fz_u8x4;
 typedef struct fz_f32x2 {
   float x, y;
 } fz_f32x2;
@@ -89,6 +117,45 @@ static inline fz_f16 fz_to_f16(float x) {
     h.bits = (uint16_t)(sign | ((exponent + 14) * 1024 + steps));
   }
   return h;
+}
+
+/* Floats of a byte: 1, 4 and 3 bits without infinity, or the upper byte of an f16. */
+static inline float fz_from_e4m3(fz_e4m3 h) {
+  const int exponent = h.bits >> 3 & 15, mantissa = h.bits & 7;
+  const float size = (h.bits & 0x7f) == 0x7f ? NAN
+                     : exponent              ? ldexpf((float)(mantissa + 8), exponent - 10)
+                                             : ldexpf((float)mantissa, -9);
+  return h.bits & 0x80 ? -size : size;
+}
+static inline float fz_from_e5m2(fz_e5m2 h) {
+  fz_f16 half;
+  half.bits = (uint16_t)(h.bits << 8);
+  return fz_from_f16(half);
+}
+/* The nearest of all numbers up to the largest, of two the even one. */
+static inline fz_e4m3 fz_to_e4m3(float x) {
+  const double size = fmin(fabs((double)x), 448.0);
+  fz_e4m3 best, h;
+  best.bits = 0;
+  for (int bits = 1; bits <= 0x7e; bits++) {
+    h.bits = (uint8_t)bits;
+    const double far = fabs(size - fz_from_e4m3(h)), least = fabs(size - fz_from_e4m3(best));
+    best = far < least || (far == least && bits % 2 == 0) ? h : best;
+  }
+  best.bits = x != x ? 0x7f : best.bits | (signbit(x) ? 0x80 : 0);
+  return best;
+}
+static inline fz_e5m2 fz_to_e5m2(float x) {
+  const double size = fmin(fabs((double)x), 57344.0);
+  fz_e5m2 best, h;
+  best.bits = 0;
+  for (int bits = 1; bits <= 0x7b; bits++) {
+    h.bits = (uint8_t)bits;
+    const double far = fabs(size - fz_from_e5m2(h)), least = fabs(size - fz_from_e5m2(best));
+    best = far < least || (far == least && bits % 2 == 0) ? h : best;
+  }
+  best.bits = x != x ? 0x7f : best.bits | (signbit(x) ? 0x80 : 0);
+  return best;
 }
 
 static inline int fz_min_i32(int a, int b) {
@@ -255,7 +322,12 @@ static inline void fz_put_value(unsigned char *to, fz_type type, int bytes, bool
   const uint64_t r = fz_random(rng);
   const int tiny = (int)(r % 5) - 2;
   const float f = small ? (float)tiny : fz_bits_float(fz_hostile_f32(rng));
-  if (type == FZ_INT || type == FZ_UINT) {
+  if (type == FZ_BOOL) {
+    *to = r >> 8 & 1;
+  } else if (type == FZ_E4M3 || type == FZ_E5M2) {
+    const uint8_t any = (uint8_t)(r >> 20);
+    *to = !small && r % 8 < 5 ? any : type == FZ_E4M3 ? fz_to_e4m3(f).bits : fz_to_e5m2(f).bits;
+  } else if (type == FZ_INT || type == FZ_UINT) {
     const uint64_t v = r >> 8;
     const uint64_t value = r % 8 == 0  ? (r & 256 ? ~(uint64_t)0 : (uint64_t)1 << (8 * bytes - 1))
                            : r % 8 < 4 ? v % 100
@@ -472,7 +544,15 @@ static inline double fz_as_double(fz_type type, const unsigned char *value) {
   double d = 1;
   fz_f16 h;
   fz_bf16 b;
+  fz_e4m3 e;
+  fz_e5m2 g;
   switch (type) {
+  case FZ_E4M3:
+    memcpy(&e, value, 1);
+    return fz_from_e4m3(e);
+  case FZ_E5M2:
+    memcpy(&g, value, 1);
+    return fz_from_e5m2(g);
   case FZ_F16:
     memcpy(&h, value, 2);
     return fz_from_f16(h);

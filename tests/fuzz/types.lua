@@ -1,10 +1,18 @@
 --- Types and records as docs/specs.md states them: a C struct's rules, or fields without gaps.
 local M = {}
 
--- c: in the reference; base: of a component, whose class its arithmetic has
-local function type_of(name, bytes, align, kind, cuda, c, class, lanes)
+-- c: in the reference; class: of a component's arithmetic; part: a component's type in C
+local function type_of(name, bytes, align, kind, cuda, c, class, lanes, part)
   return { name = name, bytes = bytes, align = align, kind = kind, cuda = cuda, c = c or cuda,
-    class = class, lanes = lanes or 1 }
+    class = class, lanes = lanes or 1, part = part or c or cuda }
+end
+
+-- Floats that C has not: `from` and `to` are the reference's functions.
+local function small_float(name, bytes, kind, lanes)
+  local t = type_of(name, bytes, bytes, kind, name, "fz_" .. name, "f32", lanes)
+  local one = name:match "^(.*)x2$" or name
+  t.from, t.to = "fz_from_" .. one, "fz_to_" .. one
+  return t
 end
 
 M.list = {
@@ -16,19 +24,27 @@ M.list = {
   type_of("u16", 2, 2, "FZ_UINT", "unsigned short", nil, "i32"),
   type_of("u32", 4, 4, "FZ_UINT", "unsigned int", nil, "u32"),
   type_of("u64", 8, 8, "FZ_UINT", "unsigned long long", nil, "u64"),
-  type_of("f16", 2, 2, "FZ_F16", "f16", "fz_f16", "f32"),
-  type_of("bf16", 2, 2, "FZ_BF16", "bf16", "fz_bf16", "f32"),
+  type_of("bool", 1, 1, "FZ_BOOL", "bool", nil, "i32"),
+  small_float("e4m3", 1, "FZ_E4M3"),
+  small_float("e5m2", 1, "FZ_E5M2"),
+  small_float("f16", 2, "FZ_F16"),
+  small_float("bf16", 2, "FZ_BF16"),
+  small_float("f16x2", 4, "FZ_F16", 2),
+  small_float("bf16x2", 4, "FZ_BF16", 2),
   type_of("f32", 4, 4, "FZ_F32", "float", nil, "f32"),
   type_of("f64", 8, 8, "FZ_F64", "double", nil, "f64"),
   type_of("f32x2", 8, 8, "FZ_F32", "float2", "fz_f32x2", "f32", 2),
   type_of("f32x4", 16, 16, "FZ_F32", "float4", "fz_f32x4", "f32", 4),
   type_of("f64x2", 16, 16, "FZ_F64", "double2", "fz_f64x2", "f64", 2),
-  type_of("i32x2", 8, 8, "FZ_INT", "int2", "fz_i32x2", "i32", 2),
-  type_of("i32x4", 16, 16, "FZ_INT", "int4", "fz_i32x4", "i32", 4),
+  type_of("i8x4", 4, 4, "FZ_INT", "char4", "fz_i8x4", "i32", 4, "signed char"),
+  type_of("u8x4", 4, 4, "FZ_UINT", "uchar4", "fz_u8x4", "i32", 4, "unsigned char"),
+  type_of("i32x2", 8, 8, "FZ_INT", "int2", "fz_i32x2", "i32", 2, "int"),
+  type_of("i32x4", 16, 16, "FZ_INT", "int4", "fz_i32x4", "i32", 4, "int"),
 }
-M.by_name, M.scalars, M.vectors = {}, {}, {}
+M.by_name, M.scalars, M.vectors, M.numbers = {}, {}, {}, {}
 for _, t in ipairs(M.list) do
   M.by_name[t.name] = t
+  M.numbers[#M.numbers + 1] = t.lanes == 1 and t.name ~= "bool" and t or nil -- may be reduced
   local kind = t.lanes == 1 and M.scalars or M.vectors
   kind[#kind + 1] = t
 end
@@ -67,6 +83,16 @@ function M.bare(t)
   return M.lay_out { bare = true, fields = { { name = "", type = t } } }
 end
 
+-- Packed records have no pairs of small floats.
+local function may_pack(fields)
+  for _, f in ipairs(fields) do
+    if f.type.to and f.type.lanes > 1 then
+      return false
+    end
+  end
+  return true
+end
+
 local NAMES = { "x", "y", "z", "u", "v", "p", "q", "mass", "id", "key", "flag" }
 
 --- A random record of n fields; `types`: a list to choose from.
@@ -75,7 +101,7 @@ function M.random_record(r, n, types, options)
   for k = 1, n do
     fields[k] = { name = names[k], type = r:pick(types) }
   end
-  local record = { fields = fields, packed = options.packed }
+  local record = { fields = fields, packed = options.packed and may_pack(fields) }
   M.lay_out(record)
   if options.aligned then
     record.align = math.max(record.natural, r:pick { 2, 4, 8, 16, 32, 64 })
@@ -90,7 +116,7 @@ function M.variant(r, record, options)
   for k, f in ipairs(options.shuffle and r:shuffled(record.fields) or record.fields) do
     fields[k] = { name = f.name, type = f.type }
   end
-  local out = M.lay_out { fields = fields, packed = options.packed }
+  local out = M.lay_out { fields = fields, packed = options.packed and may_pack(fields) }
   if options.aligned then
     out.align = math.max(out.natural, r:pick { 4, 8, 16, 32 })
     M.lay_out(out)

@@ -12,7 +12,8 @@ static const int first_layout[SCT_MAX_OPERANDS];
 
 static void test_floats_are_ordinary_numbers(void **state) {
   (void)state;
-  static const sct_type types[] = {SCT_TYPE_F16, SCT_TYPE_BF16, SCT_TYPE_F32, SCT_TYPE_F64};
+  static const sct_type types[] = {SCT_TYPE_E4M3, SCT_TYPE_E5M2, SCT_TYPE_F16,
+                                   SCT_TYPE_BF16, SCT_TYPE_F32,  SCT_TYPE_F64};
   for (int t = 0; t < SCT_COUNT(types); t++) {
     bool varies = false;
     double before = 0;
@@ -20,7 +21,7 @@ static void test_floats_are_ordinary_numbers(void **state) {
       uint8_t value[16];
       sct_data_value(value, types[t], &(sct_stream){.key = 7}, k);
       const double x = sct_data_float(types[t], value);
-      assert_true(x >= 1.0 && x < 2.0);
+      assert_true(x >= (t < 2 ? 0.5 : 1.0) && x < 2.0);
       varies = varies || (k > 0 && x != before);
       before = x;
     }
@@ -111,7 +112,8 @@ static void test_integers_reach_their_ends(void **state) {
     const sct_type_info *info = sct_type_get((sct_type)type);
     const int bytes = info->bytes / info->lanes;
     const uint64_t lowest = (uint64_t)1 << (bytes * 8 - 1), ones = lowest | (lowest - 1);
-    for (int divides = 0; divides < 2 && info->kind != SCT_KIND_FLOAT; divides++) {
+    const bool is_integer = info->kind == SCT_KIND_INT || info->kind == SCT_KIND_UINT;
+    for (int divides = 0; divides < 2 && is_integer; divides++) {
       const sct_stream stream = {.key = 3, .mix = SCT_MIX_FINITE, .divides = divides};
       int n[4] = {0};
       for (int64_t k = 0; k < SCT_DATA_PERIOD; k++) {
@@ -127,6 +129,49 @@ static void test_integers_reach_their_ends(void **state) {
       for (int k = 0; k < 3 && (!divides || bytes > 2); k++) { /* else by themselves, too */
         assert_int_equal(n[k] > 0, !divides);
       }
+    }
+  }
+}
+
+static void test_bools_are_0_or_1(void **state) {
+  (void)state;
+  sct_field fields[2] = {{.name = "a", .type = SCT_TYPE_F32}, {.name = "b", .type = SCT_TYPE_BOOL}};
+  sct_record mixed = {.fields = fields, .n_fields = 2};
+  assert_ok(sct_record_finish(&mixed, 0, &fixture_err));
+  const sct_masks m = sct_data_record_masks(&mixed);
+  assert_int_equal(m.and_mask | m.or_mask, 0x0101010101010101);
+  for (int mix = SCT_MIX_NONE; mix <= SCT_MIX_ANY; mix++) {
+    int n[2] = {0};
+    for (int64_t k = 0; k < SCT_DATA_PERIOD; k++) {
+      uint8_t value = 2;
+      sct_data_value(&value, SCT_TYPE_BOOL, &(sct_stream){.key = 9, .mix = (sct_mix)mix}, k);
+      assert_true(value < 2);
+      n[value]++;
+    }
+    assert_true(n[0] > SCT_DATA_PERIOD / 4 && n[1] > SCT_DATA_PERIOD / 4);
+  }
+}
+
+/* Special values of a byte: negative ones, zeros, subnormals, and NaN where anything may be. */
+static void test_small_floats_are_hostile_too(void **state) {
+  (void)state;
+  for (int t = 0; t < 2; t++) {
+    const sct_type type = t == 0 ? SCT_TYPE_E4M3 : SCT_TYPE_E5M2;
+    for (int mix = SCT_MIX_NONE; mix <= SCT_MIX_ANY; mix++) {
+      int negative = 0, zero = 0, tiny = 0, large = 0, nans = 0;
+      for (int64_t k = 0; k < SCT_DATA_PERIOD; k++) {
+        uint8_t value;
+        sct_data_value(&value, type, &(sct_stream){.key = 5, .mix = (sct_mix)mix}, k);
+        const double x = sct_data_float(type, &value);
+        negative += x < 0;
+        zero += x == 0;
+        tiny += x != 0 && fabs(x) < ldexp(1, t == 0 ? -6 : -14);
+        large += fabs(x) > 100;
+        nans += isnan(x);
+      }
+      const bool some = mix != SCT_MIX_NONE, any = mix == SCT_MIX_ANY;
+      assert_true((negative > 0) == some && (zero > 0) == some && (tiny > 0) == some);
+      assert_true((large > 0) == any && (nans > 0) == any);
     }
   }
 }
@@ -152,6 +197,8 @@ static void check_mixed(bool packed, double least) {
       }
     }
   }
+  fields[1].type = SCT_TYPE_E5M2; /* a byte at any offset */
+  assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3c3c3c3c3c3c3c3c);
   fields[1].type = SCT_TYPE_F64X2; /* the same type in its lanes: no byte pattern needed */
   assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3ff0000000000000);
 }
@@ -171,7 +218,7 @@ static void test_scalars_are_small_and_not_zero(void **state) {
       sct_data_scalar(value, (sct_type)type, seed, 0);
       if (info->kind == SCT_KIND_FLOAT) {
         const double x = sct_data_float((sct_type)type, value);
-        assert_true(x >= 1 && x < 2);
+        assert_true(x >= (info->bytes == 1 ? 0.5 : 1) && x < 2);
       } else {
         int64_t x = 0;
         memcpy(&x, value, (size_t)(info->bytes / info->lanes));
@@ -604,6 +651,8 @@ int main(void) {
       cmocka_unit_test(test_vectors_have_independent_lanes),
       cmocka_unit_test(test_every_special_value_comes_soon),
       cmocka_unit_test(test_integers_reach_their_ends),
+      cmocka_unit_test(test_bools_are_0_or_1),
+      cmocka_unit_test(test_small_floats_are_hostile_too),
       cmocka_unit_test(test_mixed_masks_read_as_normal_numbers),
       cmocka_unit_test(test_scalars_are_small_and_not_zero),
       cmocka_unit_test(test_values_print_in_hex_and_as_numbers),

@@ -1,5 +1,6 @@
 /* Reductions on the host and under verification: what outputs must hold, computed here a second
  * time and in another way, and kernels whose sums are wrong in small ways. */
+#include "fuzz/reference.h"
 #include "measure_fixture.h"
 #include "nvrtc_text.h"
 
@@ -52,6 +53,27 @@ static void test_halves_are_rounded_to_nearest_even(void **state) {
     uint16_t bits = 0;
     sct_data_put_float(&bits, cases[k].type, cases[k].value);
     assert_int_equal(bits, cases[k].bits);
+  }
+}
+
+/* All numbers of a byte, halfway between them and beyond, as plain C has them. */
+static void test_floats_of_a_byte(void **state) {
+  (void)state;
+  for (uint32_t bits = 0; bits < 512; bits++) {
+    const bool e4m3 = bits < 256;
+    const sct_type type = e4m3 ? SCT_TYPE_E4M3 : SCT_TYPE_E5M2;
+    const uint8_t byte = (uint8_t)bits, next = (uint8_t)(bits + 1);
+    const float want = e4m3 ? fz_from_e4m3((fz_e4m3){byte}) : fz_from_e5m2((fz_e5m2){byte});
+    const float above = e4m3 ? fz_from_e4m3((fz_e4m3){next}) : fz_from_e5m2((fz_e5m2){next});
+    const double got = sct_data_float(type, &byte), half = ((double)want + (double)above) / 2;
+    assert_true(isnan(want) ? isnan(got) : got == (double)want && !signbit(got) == !signbit(want));
+    const double values[] = {want, half, nextafter(half, 1e9), nextafter(half, -1e9), want * 1e6f};
+    for (int k = 0; k < SCT_COUNT(values); k++) {
+      const float value = (float)values[k];
+      uint8_t back = 0;
+      sct_data_put_float(&back, type, (double)value);
+      assert_int_equal(back, e4m3 ? fz_to_e4m3(value).bits : fz_to_e5m2(value).bits);
+    }
   }
 }
 
@@ -323,6 +345,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_half_goes_back_and_forth),
+      cmocka_unit_test(test_floats_of_a_byte),
       cmocka_unit_test(test_halves_are_rounded_to_nearest_even),
       cmocka_unit_test(test_sums_of_doubles),
       cmocka_unit_test(test_maxima_and_minima_of_floats),

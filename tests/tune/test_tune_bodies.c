@@ -14,11 +14,9 @@ static const char *const functions[] = {
 
 static const struct {
   const char *name, *write;
-  bool is_type;
+  enum { HINT_SPELLING, HINT_TYPE, HINT_VALUE } kind;
 } hints[] = {
-#define SCT_HINT_TYPE               true
-#define SCT_HINT_VALUE              false
-#define SCT_HINT(name, kind, write) {name, write, SCT_HINT_##kind},
+#define SCT_HINT(name, kind, write) {name, write, HINT_##kind},
 #include "spec/spec_hints.def"
 #undef SCT_HINT
 };
@@ -97,15 +95,22 @@ static void every_function_can_be_called(void **state) {
   sct_compiler_free(compiler);
 }
 
-/* Where a hint is about a type, a variable of that type is declared. */
+/* Where a hint is about a type, a variable of that type is declared; where it spells one, by that
+ * name. */
 static void what_hints_say_compiles(void **state) {
   (void)state;
   sct_compiler *compiler = open_compiler();
   for (int k = 0; k < SCT_COUNT(hints); k++) {
-    const char *form = hints[k].is_type ? "%s q = a; b = q;" : "b = a > 1 ? a : %s;";
+    const char *form = hints[k].kind == HINT_VALUE ? "b = a > 1 ? a : %s;" : "%s q = a; b = q;";
     char body[128];
     sct_spec spec = {0};
     sct_error why = {0};
+    if (hints[k].kind == HINT_SPELLING) {
+      snprintf(body, sizeof body, "const %s q = (%s)a; b = %s(q) + 1.0f;", hints[k].name,
+               hints[k].name, hints[k].name);
+      assert_body_compiles(compiler, body);
+      continue;
+    }
     snprintf(body, sizeof body, form, hints[k].name);
     assert_int_equal(load(&spec, body, &why), SCT_ESPEC);
     sct_spec_free(&spec);

@@ -435,6 +435,13 @@ function cuda.store(name, word, address, value)
   return string.format("%s%s(%s, %s);", name, word and "<" .. word .. ">" or "", address, value)
 end
 
+--- Do CUDA's own loads take the type of a field?
+---@param field sectile.Field
+---@return boolean
+function cuda.is_built_in(field)
+  return field.kind ~= "bool" and not declare.is_struct(field.type)
+end
+
 -- ---- text of the kernel ----
 
 --- Type definitions: half floats and records, each once.

@@ -1,4 +1,4 @@
--- declare: the definitions of types that stand in front of a generated kernel: half floats and
+-- declare: the definitions of types that stand in front of a generated kernel: small floats and
 -- records.
 local declare = {}
 
@@ -23,17 +23,18 @@ end
 
 -- ---- types ----
 
-local HALF = [[
-// %s: 2 bytes; arithmetic goes through float.
+-- Floating-point numbers that are structs of bits, as CUDA has none without a header.
+local SMALL = [[
+// %s: %d byte%s; arithmetic goes through float.
 struct %s {
-  unsigned short bits;
+  unsigned %s bits;
   %s() = default;
   __device__ __forceinline__ %s(float x) {
 %s
   }
 %s  __device__ __forceinline__ operator float() const {
     float x;
-    %s
+%s
     return x;
   }
 };
@@ -42,13 +43,57 @@ struct %s {
 -- The bits of a half float. ptxas 13.0 makes bytes of one that is stored by bytes by float to int,
 -- which neither of these lets it do; the first issues at half of the rate of additions or better,
 -- the second at an eighth.
-local FROM_FLOAT = [[
+local HALF_FROM_FLOAT = [[
     unsigned int pair; // with 0: a conversion to one half alone is slow
     asm("cvt.rn.%sx2.f32 %%0, %%1, %%2;" : "=r"(pair) : "f"(0.0f), "f"(x));
     bits = (unsigned short)pair;]]
-local FROM_FLOAT_CC70 = [[
+local HALF_FROM_FLOAT_CC70 = [[
     asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x));
     bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int]]
+
+-- Of one byte: what is too large becomes the largest number, as all frameworks quantise.
+local BYTE_FROM_FLOAT = [[
+    unsigned short pair; // with 0
+    asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(pair) : "f"(0.0f), "f"(x));
+    bits = (unsigned char)pair;]]
+local E4M3_FROM_FLOAT = "    bits = nearest_float8<3, 7>(x, 448.0f);"
+local E5M2_FROM_FLOAT = "    bits = nearest_float8<2, 15>(x, 57344.0f);"
+local E4M3_TO_FLOAT = [[
+    unsigned int pair; // two f16
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"((unsigned short)bits));
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)pair));]]
+-- An f16 of the same exponent is 256 times smaller; all ones are the one NaN.
+local E4M3_TO_FLOAT_CC70 = [[
+    const unsigned short half = (bits & 0x80) << 8 | (bits & 0x7f) << 7;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(half));
+    x = (bits & 0x7f) == 0x7f ? __uint_as_float(0x7fffffff) : x * 256.0f;]]
+
+local SMALL_TYPES = {
+  f16 = {
+    bytes = 2, from = HALF_FROM_FLOAT, since = 80, before = HALF_FROM_FLOAT_CC70,
+    to = [[    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]],
+  },
+  bf16 = { -- the upper half of a float
+    bytes = 2, from = HALF_FROM_FLOAT, since = 80, before = HALF_FROM_FLOAT_CC70,
+    to = "    x = __uint_as_float((unsigned int)bits << 16);",
+  },
+  e4m3 = {
+    bytes = 1, from = BYTE_FROM_FLOAT, since = 89, before = E4M3_FROM_FLOAT, to = E4M3_TO_FLOAT,
+    to_before = E4M3_TO_FLOAT_CC70,
+  },
+  e5m2 = { -- the upper byte of an f16
+    bytes = 1, from = BYTE_FROM_FLOAT, since = 89, before = E5M2_FROM_FLOAT,
+    to = [[    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)(bits << 8)));]],
+  },
+}
+
+-- Two of them, as one word.
+local PAIR = [[
+// Two %s, aligned as one word.
+struct __align__(4) %s {
+  %s x, y;
+};
+]]
 
 -- A field of packed records. Compilers that follow GCC pack only fields without constructors.
 local PACKED = [[
@@ -58,7 +103,7 @@ struct __attribute__((packed)) packed_%s {
   template <class T> __device__ __forceinline__ packed_%s &operator=(T x);
   __device__ __forceinline__ operator float() const {
     float x;
-    %s
+%s
     return x;
   }
 };
@@ -73,19 +118,33 @@ template <class T> __device__ __forceinline__ packed_%s &packed_%s::operator=(T 
 }
 ]]
 
--- From the other one, which C++ does not convert to float on its own.
+-- From another one, which C++ does not convert to float on its own.
 local FROM_OTHER = [[
   template <class T> __device__ __forceinline__ %s(T x) : %s(static_cast<float>(x)) {}
 ]]
 
-local function is_half(type)
-  return type == "f16" or type == "bf16"
+--- Is a type, as specs call it, a struct that kernels define?
+---@param type string
+---@return boolean
+function declare.is_struct(type)
+  return SMALL_TYPES[string.match(type, "^(.*)x2$") or type] ~= nil
 end
 
-local function half_types(k)
-  local seen, packed, text = {}, {}, {}
+-- Do fields of packed records need another type?
+local function is_packed_apart(type)
+  return SMALL_TYPES[type] ~= nil and SMALL_TYPES[type].bytes > 1
+end
+
+-- The small types that a kernel names, each once; which of them packed records have; the pairs.
+local function small_types(k)
+  local seen, packed, pairs_of = {}, {}, {}
   local function see(type)
-    if is_half(type) and not seen[type] then
+    local one = string.match(type, "^(.*)x2$")
+    if SMALL_TYPES[one] and not pairs_of[type] then
+      pairs_of[type] = true
+      pairs_of[#pairs_of + 1] = type
+      see(one)
+    elseif SMALL_TYPES[type] and not seen[type] then
       seen[type] = true
       seen[#seen + 1] = type
     end
@@ -102,20 +161,30 @@ local function half_types(k)
   for word in string.gmatch(k.body, "[%a_][%w_]*") do
     see(word)
   end
+  return seen, packed, pairs_of
+end
+
+local function small_type_texts(k)
+  local seen, packed, pairs_of = small_types(k)
+  local text = {}
   for n, type in ipairs(seen) do
-    -- a bf16 is the upper half of a float
-    local back = type == "f16" and [[asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));]]
-      or "x = __uint_as_float((unsigned int)bits << 16);"
+    local small = SMALL_TYPES[type]
+    local apart, is_new = packed[type] and is_packed_apart(type), k.device.cc >= small.since
+    local to = not is_new and small.to_before or small.to
     local more = #seen > 1 and string.format(FROM_OTHER, type, type) or ""
-    if packed[type] then
+    if apart then
       more = more .. string.format(FROM_PACKED, type, type)
     end
-    local from = string.format(k.device.cc >= 80 and FROM_FLOAT or FROM_FLOAT_CC70, type)
-    text[n] = string.format(HALF, type, type, type, type, from, more, back)
-    if packed[type] then
-      text[n] = string.format(PACKED, type, type, type, back) .. text[n]
+    local from = string.format(is_new and small.from or small.before, type)
+    text[n] = string.format(SMALL, type, small.bytes, small.bytes > 1 and "s" or "", type,
+      small.bytes > 1 and "short" or "char", type, type, from, more, to)
+    if apart then
+      text[n] = string.format(PACKED, type, type, type, to) .. text[n]
         .. string.format(TO_PACKED, type, type, type)
     end
+  end
+  for _, type in ipairs(pairs_of) do
+    text[#text + 1] = string.format(PAIR, string.sub(type, 1, -3), type, string.sub(type, 1, -3))
   end
   return text
 end
@@ -141,7 +210,7 @@ local function struct_text(record)
       names[#names + 1] = record.fields[n].name
       n = n + 1
     end
-    local prefix = record.packed and is_half(type) and "packed_" or ""
+    local prefix = record.packed and is_packed_apart(type) and "packed_" or ""
     lines[#lines + 1] = string.format("  %s%s %s;", prefix, type, table.concat(names, ", "))
   end
   lines[#lines + 1] = "};"
@@ -151,11 +220,11 @@ local function struct_text(record)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Type definitions: half floats and records, each once.
+--- Type definitions: small floats and records, each once.
 ---@param k sectile.View
 ---@return string
 function declare.types(k)
-  local parts, seen = half_types(k), {}
+  local parts, seen = small_type_texts(k), {}
   for _, op in ipairs(k.operands) do
     if not op.record.bare and not seen[op.record.name] then
       seen[op.record.name] = true

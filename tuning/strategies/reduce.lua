@@ -123,7 +123,7 @@ local function load_text(p, x, with)
   local streaming = p.evict == "streaming" and not x.steady
   local _, shorter = p.g:single(op, x.f)
   local word, field = x.word or shorter, op.record.fields[x.f or 1]
-  local built_in = (x.f or op.record.bare) and field.type ~= "f16" and field.type ~= "bf16"
+  local built_in = (x.f or op.record.bare) and cuda.is_built_in(field)
   if not vector and not word and built_in then
     return string.format("%s(%s)", streaming and "__ldcs" or "__ldg", p.g:address(op, x.f, with))
   end

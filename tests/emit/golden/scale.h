@@ -245,10 +245,11 @@ struct output {
     return static_cast<T *>(address);
   }
 };
-// A 16-bit float, given by its bits, as the type that a kernel declares.
-template <typename T> T half_of(unsigned short bits) {
+// A scalar that is given by its bits, as the type that a kernel declares.
+template <typename T, typename Bits> T from_bits(const Bits &bits) {
+  static_assert(sizeof(T) == sizeof(Bits), "bits of one value");
   T result;
-  result.bits = bits;
+  memcpy(&result, &bits, sizeof result);
   return result;
 }
 
@@ -279,7 +280,7 @@ inline bool k0_takes(const call &c) {
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
   k0_direct::scale_kernel<<<unsigned(k0_blocks(c)), 128, 0, stream>>>(
-      input{c.p}, output{c.q}, half_of<k0_direct::f16>(c.k), c.stream, c.n_i);
+      input{c.p}, output{c.q}, from_bits<k0_direct::f16>(c.k), c.stream, c.n_i);
   return cudaGetLastError();
 }
 
