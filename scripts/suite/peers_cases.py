@@ -144,11 +144,15 @@ def quantise_rows(job):
     rows, cols = numbers(job, "rows", "cols")
     dtype = ROW_TYPES[job["type"]]
 
-    def quantise(x):
+    def quantise(x):  # with the scales most / 127, which weigh nothing
         most = x.float().abs().amax(1, keepdim=True)
-        return torch.round(x.float() * (127.0 / most)).to(torch.int8)  # with the scales most / 127, which weigh nothing
+        return torch.round(x.float() * (127.0 / most)).to(torch.int8)
 
-    return drawn((rows, cols), dtype), (rows, cols), torch.int8, quantise, (), 0.0
+    def to_fp8(x):
+        most = x.float().abs().amax(1, keepdim=True)
+        return (x.float() * (448.0 / most)).to(torch.float8_e4m3fn).view(torch.int8)  # compared as bytes
+
+    return drawn((rows, cols), dtype), (rows, cols), torch.int8, to_fp8 if job.get("to") == "e4m3" else quantise, (), 0.0
 
 
 CASES = {"softmax": softmax, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,

@@ -438,8 +438,9 @@ template <class L> void run_rows(const char *name, bool half, int n_columns, Row
       launch, near);
 }
 
-// Rows as integers with a scale a row; the scales lie after the integers, from a multiple of 256 bytes on.
-template <class L> void run_quantised(const char *name, bool half, L launch) {
+// Rows as bytes with a scale a row; the scales lie after the bytes, from a multiple of 256 on. The largest magnitude
+// becomes `largest`; `rounded` gives the byte of a scaled value.
+template <class R, class L> void run_quantised(const char *name, bool half, float largest, R rounded, L launch) {
   const auto scales_at = [](long long rows, long long cols) { return (rows * cols + 255) / 256 * 256; };
   int n_bad = 0, n_cases = 0;
   for (long long rows : kExtents) {
@@ -451,8 +452,8 @@ template <class L> void run_quantised(const char *name, bool half, L launch) {
       for (long long r = 0; r < rows; r++) {
         float most = -INFINITY;
         for (long long c = 0; c < cols; c++) most = fmaxf(most, fabsf(x[r * cols + c]));
-        const float scale = most / 127.0f, inverse = most > 0 ? 127.0f / most : 0.0f;
-        for (long long c = 0; c < cols; c++) want[r * cols + c] = (unsigned char)(int)rintf(x[r * cols + c] * inverse);
+        const float scale = most / largest, inverse = most > 0 ? largest / most : 0.0f;
+        for (long long c = 0; c < cols; c++) want[r * cols + c] = rounded(x[r * cols + c] * inverse);
         memcpy(&want[scales_at(rows, cols) + r * 4], &scale, 4);
       }
       n_bad += !run_case({floats_as(x, half)}, want, mask, 0, [&](const std::vector<Any> &in, Any out) {
@@ -463,6 +464,8 @@ template <class L> void run_quantised(const char *name, bool half, L launch) {
   }
   report(name, n_cases, n_bad);
 }
+
+inline unsigned char rounded_i8(float x) { return (unsigned char)(int)rintf(x); }
 
 #ifdef KERNEL_add_const_double3
 CASE(add_const_double3) {
@@ -1230,7 +1233,7 @@ CASE(rms_norm_bf16) {
 
 #ifdef KERNEL_quantise_rows
 CASE(quantise_rows) {
-  run_quantised("quantise_rows", false, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
+  run_quantised("quantise_rows", false, 127.0f, rounded_i8, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
     return quantise_rows(in[0], q, scale, rows, cols, 0);
   });
 }
@@ -1238,8 +1241,18 @@ CASE(quantise_rows) {
 
 #ifdef KERNEL_quantise_rows_bf16
 CASE(quantise_rows_bf16) {
-  run_quantised("quantise_rows_bf16", true, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
+  run_quantised("quantise_rows_bf16", true, 127.0f, rounded_i8, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
     return quantise_rows_bf16(in[0], q, scale, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_quantise_rows_bf16_e4m3
+#include <cuda_fp8.h>
+CASE(quantise_rows_bf16_e4m3) {
+  const auto rounded = [](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); };
+  run_quantised("quantise_rows_bf16_e4m3", true, 448.0f, rounded, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
+    return quantise_rows_bf16_e4m3(in[0], q, scale, rows, cols, 0);
   });
 }
 #endif
