@@ -449,13 +449,20 @@ def job_sum(job):
         b.run("CuPy sum", want, lambda t: torch.from_dlpack(cupy_of(b.a(t)).sum(axis=dim)))
 
 
+def job_argmax(job):
+    rows, cols = int(job["rows"]), int(job["cols"])
+    b = Bench(job, lambda g: torch.rand((rows, cols), generator=g, device="cuda").argsort(1).float(), (rows,),
+              torch.int64)
+    plain_and_compiled(b, "argmax", lambda: b.a(0).argmax(1), lambda t: b.a(t).argmax(1), lambda a: a.argmax(1))
+
+
 def job_case(job):
     make, shape, dtype, function, more, tolerance = peers_cases.CASES[job["name"]](job)
     b = Bench(job, make, shape, dtype, tolerance)
     plain_and_compiled(b, "eager", lambda: function(b.a(0), *more), lambda t: function(b.a(t), *more), function, *more)
 
 
-KINDS = {"case": job_case, "map": job_map, "to_soa": job_convert, "to_aos": job_convert, "permute": job_permute, "gather": job_gather,
+KINDS = {"argmax": job_argmax, "case": job_case, "map": job_map, "to_soa": job_convert, "to_aos": job_convert, "permute": job_permute, "gather": job_gather,
          "gather_rows": job_gather, "scatter": job_scatter, "shift": job_shift, "stride": job_stride,
          "stencil": job_stencil, "sum": job_sum}
 

@@ -136,4 +136,43 @@ static void sum(const Job &job) {
   if (of_rows || of_cols) gemv(b, rows, cols, of_rows);
 }
 
-const std::vector<JobKind> sum_jobs = {{"stencil", stencil}, {"sum", sum}};
+// ---- where the largest of each row is, and how large: CUB's pairs, an index and a value ----
+
+typedef cub::KeyValuePair<int, float> Found;
+
+__global__ void argmax_reference(const float *in, Found *out, long long cols) {
+  __shared__ float values[256];
+  __shared__ int keys[256];
+  const float *const row = in + blockIdx.x * cols;
+  Found best(-1, 0);
+  for (long long k = threadIdx.x; k < cols; k += 256)
+    if (best.key < 0 || row[k] > best.value) best = Found((int)k, row[k]);
+  values[threadIdx.x] = best.value;
+  keys[threadIdx.x] = best.key;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (int k = 1; k < 256; k++) {
+    const bool better = values[k] > best.value || (values[k] == best.value && keys[k] < best.key);
+    if (keys[k] >= 0 && (best.key < 0 || better)) best = Found(keys[k], values[k]);
+  }
+  out[blockIdx.x] = best;
+}
+
+static void argmax(const Job &job) {
+  const long long rows = job.number("rows"), cols = job.number("cols");
+  Bench b(job, rows * cols * 4, rows * sizeof(Found), FILL_F32);
+  argmax_reference<<<(unsigned)rows, 256, 0, stream()>>>(b.in<float>(0), b.want<Found>(), cols);
+  must(cudaGetLastError(), "reference");
+  const auto ends = thrust::make_transform_iterator(thrust::make_counting_iterator(0ll), Multiple{cols});
+  size_t scratch_bytes = 0;
+  must(cub::DeviceSegmentedReduce::ArgMax(nullptr, scratch_bytes, b.in<float>(0), b.out<Found>(0), (int)rows, ends,
+                                          ends + 1, stream()), "scratch");
+  void *scratch = b.extra(scratch_bytes);
+  b.run("cub::DeviceSegmentedReduce::ArgMax", [=, &b](int t) {
+    size_t bytes = scratch_bytes;
+    cub::DeviceSegmentedReduce::ArgMax(scratch, bytes, b.in<float>(t), b.out<Found>(t), (int)rows, ends, ends + 1,
+                                       stream());
+  });
+}
+
+const std::vector<JobKind> sum_jobs = {{"stencil", stencil}, {"sum", sum}, {"argmax", argmax}};

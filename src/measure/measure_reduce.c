@@ -12,7 +12,12 @@ typedef struct fold {
   const sct_type_info *info;
   long double real;
   uint64_t bits; /* of an integer, sign-extended if it has a sign */
+  int64_t index; /* of the element that has this extreme; -1: none yet */
 } fold;
+
+static bool is_max(const fold *f) {
+  return f->reduce == SCT_REDUCE_MAX || f->reduce == SCT_REDUCE_ARGMAX;
+}
 
 static uint64_t integer_of(const fold *f, const void *value) {
   const int unused = 64 - f->info->bytes * 8;
@@ -27,8 +32,9 @@ static void start(fold *f) {
   const bool has_sign = f->info->kind == SCT_KIND_INT;
   const uint64_t highest = UINT64_MAX >> (64 - bits + has_sign);
   const uint64_t lowest = has_sign ? ~highest : 0;
-  f->real = f->reduce == SCT_REDUCE_SUM ? 0 : f->reduce == SCT_REDUCE_MAX ? -INFINITY : INFINITY;
-  f->bits = f->reduce == SCT_REDUCE_SUM ? 0 : f->reduce == SCT_REDUCE_MAX ? lowest : highest;
+  f->real = f->reduce == SCT_REDUCE_SUM ? 0 : is_max(f) ? -INFINITY : INFINITY;
+  f->bits = f->reduce == SCT_REDUCE_SUM ? 0 : is_max(f) ? lowest : highest;
+  f->index = -1;
 }
 
 /* The greater of two, as the device has it: NaN is passed over, and 0 is above -0. */
@@ -43,9 +49,13 @@ static void add_real(fold *f, double value) {
                                           : -greater(-f->real, -v);
 }
 
-static void add_integer(fold *f, uint64_t value) {
+static bool is_above(const fold *f, uint64_t value) {
   const uint64_t flip = f->info->kind == SCT_KIND_INT ? (uint64_t)1 << 63 : 0; /* orders signs */
-  const bool above = (value ^ flip) > (f->bits ^ flip);
+  return (value ^ flip) > (f->bits ^ flip);
+}
+
+static void add_integer(fold *f, uint64_t value) {
+  const bool above = is_above(f, value);
   switch (f->reduce) {
   case SCT_REDUCE_SUM:
     f->bits += value;
@@ -61,6 +71,21 @@ static void add_integer(fold *f, uint64_t value) {
     break;
   default:
     f->bits = above == (f->reduce == SCT_REDUCE_MAX) ? value : f->bits;
+  }
+}
+
+/* The next element in the order of their indices: of equals the first stays. NaN is passed over. */
+static void find_extreme(fold *f, const void *value, int64_t index) {
+  const bool is_real = f->info->kind == SCT_KIND_FLOAT;
+  const long double real = is_real ? (long double)sct_data_float(f->type, value) : 0;
+  const uint64_t bits = is_real ? 0 : integer_of(f, value);
+  const bool same = is_real ? real == f->real : bits == f->bits;
+  const bool above = is_real ? real > f->real : is_above(f, bits);
+  const bool below = is_real ? real < f->real : !same && !above;
+  if ((is_max(f) ? above : below) || (same && f->index < 0)) {
+    f->real = real;
+    f->bits = bits;
+    f->index = index;
   }
 }
 
@@ -97,10 +122,21 @@ static bool next_reduced(const range *of, int n_dims, int64_t *idx) {
   return false;
 }
 
+/* The number of an element among those that become one. */
+static int64_t number_of(const sct_shape *s, const int64_t *idx) {
+  const sct_spec *spec = s->plan->spec;
+  int64_t number = 0;
+  for (int d = 0; d < spec->n_dims; d++) {
+    number = spec->reduced[d] ? number * s->extent[d] + idx[d] : number;
+  }
+  return number;
+}
+
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
                              const uint8_t *input, const int64_t *kept, sct_error *err) {
   const sct_spec *spec = s->plan->spec;
-  const sct_field *field = &spec->operands[move->out].record.fields[move->out_field];
+  const sct_field *field = &spec->operands[move->in].record.fields[move->in_field];
+  const bool is_arg = sct_reduce_is_arg(spec->operands[move->out].reduce);
   fold f = {.reduce = spec->operands[move->out].reduce,
             .type = field->type,
             .info = sct_type_get(field->type)};
@@ -117,13 +153,18 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
       return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
                       spec->operands[move->in].name);
     }
-    if (is_real) {
+    if (is_arg) {
+      find_extreme(&f, input + from, number_of(s, idx));
+    } else if (is_real) {
       add_real(&f, sct_data_float(f.type, input + from));
     } else {
       add_integer(&f, integer_of(&f, input + from));
     }
   }
-  if (is_real) {
+  if (is_arg) {
+    const int64_t bytes = spec->operands[move->out].record.fields[move->out_field].bytes;
+    memcpy(to, &f.index, (size_t)bytes);
+  } else if (is_real) {
     sct_data_put_float(to, f.type, (double)f.real);
   } else {
     memcpy(to, &f.bits, (size_t)field->bytes);
@@ -204,7 +245,7 @@ sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint
     const sct_type type = spec->operands[op].record.fields[move->out_field].type;
     fold *folds = sct_alloc(sizeof *folds * (size_t)(s->op[op].count + 1));
     for (int64_t n = 0; n < s->op[op].count; n++) {
-      folds[n] = (fold){spec->operands[op].accumulate, type, sct_type_get(type), 0, 0};
+      folds[n] = (fold){spec->operands[op].accumulate, type, sct_type_get(type), 0, 0, -1};
     }
     exchange_folds(folds, s, op, move->out_field, image, false);
     status = add_points(folds, s, move, inputs, err);

@@ -35,21 +35,25 @@ static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char
   return list;
 }
 
-/* sectile.lua has checked the word; left alone where there is none. */
-static void read_reduce(lua_State *L, int table, sct_reduce *out) {
-  lua_getfield(L, table, "reduce");
-  if (lua_isstring(L, -1)) {
-    sct_reduce_find(out, lua_tostring(L, -1));
-  }
-  lua_pop(L, 1);
-}
-
 /* Of the text at the top, which it pops. */
 static sct_type read_type(lua_State *L) {
   sct_type type = SCT_TYPE_I8;
   sct_type_find(&type, lua_tostring(L, -1)); /* check.lua has seen to it that the name is known */
   lua_pop(L, 1);
   return type;
+}
+
+/* sectile.lua has checked the words; left alone where there are none. */
+static void read_reduce(lua_State *L, int table, sct_reduce *out, sct_type *compared) {
+  lua_getfield(L, table, "reduce");
+  if (lua_isstring(L, -1)) {
+    sct_reduce_find(out, lua_tostring(L, -1));
+  }
+  lua_pop(L, 1);
+  if (sct_reduce_is_arg(*out)) {
+    lua_getfield(L, table, "compared");
+    *compared = read_type(L);
+  }
 }
 
 /* Item k of a list of { name, type }; returns the name. */
@@ -109,7 +113,7 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
   lua_pop(L, 1);
-  read_reduce(L, table, &op->reduce);
+  read_reduce(L, table, &op->reduce, &op->compared);
   lua_getfield(L, table, "accumulate");
   if (lua_isstring(L, -1)) {
     sct_accumulate_find(&op->accumulate, lua_tostring(L, -1)); /* checked by sectile.lua */
@@ -192,7 +196,7 @@ static void read_values(lua_State *L, sct_spec *spec, int table, int step) {
     value->step = step;
     lua_getfield(L, at, "type");
     value->type = read_type(L);
-    read_reduce(L, at, &value->reduce);
+    read_reduce(L, at, &value->reduce, &value->compared);
     lua_pop(L, 1);
   }
 }

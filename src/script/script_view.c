@@ -243,6 +243,18 @@ static void set_type(lua_State *L, const sct_type_info *type) {
   set_string(L, "kind", type_kinds[type->kind]);
 }
 
+/* How it is reduced; of an index also what is compared, described as a field is. */
+static void set_reduce(lua_State *L, sct_reduce reduce, sct_type compared) {
+  set_string(L, "reduce", sct_reduce_name(reduce));
+  if (sct_reduce_is_arg(reduce)) {
+    const sct_type_info *type = sct_type_get(compared);
+    lua_createtable(L, 0, 4);
+    set_type(L, type);
+    set_integer(L, "bytes", type->bytes);
+    lua_setfield(L, -2, "compared");
+  }
+}
+
 static void push_record(lua_State *L, const sct_record *record) {
   lua_createtable(L, 0, 8);
   set_string(L, "name", record->name);
@@ -289,7 +301,7 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "is_inout", operand->is_inout);
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
-  set_string(L, "reduce", sct_reduce_name(operand->reduce));
+  set_reduce(L, operand->reduce, operand->compared);
   set_string(L, "accumulate", sct_accumulate_name(operand->accumulate));
   set_boolean(L, "through_index", operand->through_index);
   set_string(L, "layout", chosen->name);
@@ -348,7 +360,7 @@ static void push_values(lua_State *L, const sct_spec *spec, int step) {
     if (value->step == step) {
       lua_createtable(L, 0, 6);
       set_string(L, "name", value->name);
-      set_string(L, "reduce", sct_reduce_name(value->reduce));
+      set_reduce(L, value->reduce, value->compared);
       set_type(L, type);
       set_integer(L, "bytes", type->bytes);
       lua_rawseti(L, -2, ++n);

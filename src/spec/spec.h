@@ -148,6 +148,10 @@ typedef enum sct_reduce {
 } sct_reduce;
 const char *sct_reduce_name(sct_reduce reduce); /* "sum"; NULL for NONE */
 bool sct_reduce_find(sct_reduce *out, const char *name);
+/* The result is an index; what the body gives is compared, in a type of its own. */
+static inline bool sct_reduce_is_arg(sct_reduce reduce) {
+  return reduce == SCT_REDUCE_ARGMAX || reduce == SCT_REDUCE_ARGMIN;
+}
 /* The same as `accumulate` names them: a sum is "add". */
 const char *sct_accumulate_name(sct_reduce accumulate);
 bool sct_accumulate_find(sct_reduce *out, const char *name);
@@ -161,6 +165,7 @@ typedef struct sct_operand {
   int step;      /* of a kernel with steps: which one assigns it; set by sct_spec_finish() */
   sct_reduce
       reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
+  sct_type compared;     /* of an output that is an index: what the body gives for an element */
   sct_reduce accumulate; /* of an output: how its element and the values of all points that fall on
                             it become one, by atomic operations; NONE: no two points meet */
   sct_record record;
@@ -228,8 +233,9 @@ typedef struct sct_size {
 typedef struct sct_value {
   const char *name;
   sct_reduce reduce; /* NONE: it is computed once a row */
-  sct_type type;
-  int step; /* the step that gives it */
+  sct_type type;     /* as later steps read it */
+  sct_type compared; /* of an index: what its step gives for an element */
+  int step;          /* the step that gives it */
 } sct_value;
 
 /* A body of its own: what it is for one element of a row that is reduced to values, or is assigned

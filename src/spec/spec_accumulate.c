@@ -16,7 +16,11 @@ bool sct_accumulate_find(sct_reduce *out, const char *name) {
     *out = SCT_REDUCE_SUM;
     return true;
   }
-  return strcmp(name, "sum") != 0 && sct_reduce_find(out, name);
+  sct_reduce found = SCT_REDUCE_NONE;
+  const bool known =
+      strcmp(name, "sum") != 0 && sct_reduce_find(&found, name) && !sct_reduce_is_arg(found);
+  *out = known ? found : *out;
+  return known;
 }
 
 bool sct_spec_accumulates(const sct_spec *spec) {

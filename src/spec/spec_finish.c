@@ -62,7 +62,11 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
                  op->name);
   print_record(out, &op->record);
   if (op->reduce != SCT_REDUCE_NONE) {
-    sct_str_printf(out, "  reduce %s\n", sct_reduce_name(op->reduce));
+    sct_str_printf(out, "  reduce %s", sct_reduce_name(op->reduce));
+    if (sct_reduce_is_arg(op->reduce)) {
+      sct_str_printf(out, " of %s", sct_type_get(op->compared)->name);
+    }
+    sct_str_append(out, "\n");
   }
   if (op->accumulate != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  accumulate %s\n", sct_accumulate_name(op->accumulate));

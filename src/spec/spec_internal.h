@@ -75,6 +75,9 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
+sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
+                                sct_error *err) SCT_MUST_USE;
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;

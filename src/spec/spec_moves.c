@@ -128,9 +128,11 @@ static bool read_move(const sct_spec *spec, const token_list *body, const statem
   const sct_record *to = &spec->operands[s->out].record;
   const int first = field < 0 ? 0 : field;
   const int last = field < 0 ? from->n_fields - 1 : field;
+  const bool is_arg = sct_reduce_is_arg(spec->operands[s->out].reduce);
   for (int f = first; f <= last; f++) {
     const int out_field = s->field < 0 ? f : s->field;
-    if (from->fields[f].type != to->fields[out_field].type) {
+    const sct_type wanted = is_arg ? spec->operands[s->out].compared : to->fields[out_field].type;
+    if (from->fields[f].type != wanted) {
       return false;
     }
     moves[(*n)++] = (sct_move){.out = s->out, .out_field = out_field, .in = in, .in_field = f};

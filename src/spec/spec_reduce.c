@@ -104,6 +104,16 @@ static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_er
 }
 
 static sct_status check_types(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  const sct_type_info *first = sct_type_get(op->record.fields[0].type);
+  if (sct_reduce_is_arg(op->reduce) &&
+      (op->record.fields[0].name[0] != '\0' || first->kind == SCT_KIND_FLOAT || first->lanes > 1)) {
+    const char *how = sct_reduce_name(op->reduce);
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' is an index (%s), so its type is an integer such as i32 "
+                            "or i64; in which type values are compared is said by reduce = "
+                            "{ \"%s\", \"f32\" }",
+                            op->name, how, how);
+  }
   for (int f = 0; f < op->record.n_fields; f++) {
     const sct_type_info *type = sct_type_get(op->record.fields[f].type);
     if (type->kind == SCT_KIND_BOOL) {
@@ -157,6 +167,25 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     spec->operands[k].per_row = spec->reduces;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size, sct_error *err) {
+  int64_t elements = 1;
+  for (int d = 0; d < spec->n_dims; d++) {
+    elements = sct_spec_mul(elements, spec->reduced[d] ? size->extent[d] : 1);
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    const sct_type_info *type = sct_type_get(op->record.fields[0].type);
+    const int bits = type->bytes * 8 - (type->kind == SCT_KIND_INT ? 1 : 0);
+    if (sct_reduce_is_arg(op->reduce) && bits < 62 && elements >= (int64_t)1 << bits) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "output '%s' of type %s cannot hold indices up to %lld, which size "
+                              "'%s' needs; i64 can",
+                              op->name, type->name, (long long)elements - 1, size->label);
+    }
   }
   return SCT_OK;
 }

@@ -67,6 +67,7 @@ sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_sizes; k++) {
     SCT_TRY(check_size(spec, &spec->sizes[k], err));
     label_size(spec, &spec->sizes[k]);
+    SCT_TRY(sct_spec_check_found(spec, &spec->sizes[k], err));
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->sizes[other].label, spec->sizes[k].label) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->sizes[k].line,

@@ -175,7 +175,8 @@ static void print_step(sct_str *out, const sct_spec *spec, const token_list *bod
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
     if (value->step == spec->step) {
-      sct_str_printf(out, " %s %s %s", how(value), sct_type_get(value->type)->name, value->name);
+      const sct_type given = sct_reduce_is_arg(value->reduce) ? value->compared : value->type;
+      sct_str_printf(out, " %s %s %s", how(value), sct_type_get(given)->name, value->name);
     }
   }
   sct_str_append(out, "\nbody");

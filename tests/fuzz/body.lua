@@ -258,10 +258,11 @@ local function assign(t, target_cu, target_c, n)
   return ("%s = %s;"):format(target_cu, n.cu), ("%s = %s;"):format(target_c, n.c), kind
 end
 
+-- What the body assigns of an output: `given` instead of its record where that holds an index.
 local function targets(a)
-  local out = {}
-  for _, f in ipairs(a.record.fields) do
-    local text = a.record.bare and a.name or a.name .. "." .. f.name
+  local out, record = {}, a.given or a.record
+  for _, f in ipairs(record.fields) do
+    local text = record.bare and a.name or a.name .. "." .. f.name
     out[#out + 1] = { type = f.type, text = text, field = f }
   end
   return out
@@ -512,9 +513,10 @@ end
 
 --- The statement that gives a step's value what one element, or the row, contributes.
 function M.value(r, v, value)
-  local n = expression(r, v, value.type.class, 2)
-  value.any_zero = value.any_zero or n.any_zero
-  local cu, c = assign(value.type, value.name, value.name, n)
+  local type = value.given or value.type
+  local n = expression(r, v, type.class, 2)
+  value.any_zero = not value.given and (value.any_zero or n.any_zero)
+  local cu, c = assign(type, value.name, value.name, n)
   return { cu = cu, c = c }
 end
 

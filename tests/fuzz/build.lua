@@ -243,6 +243,20 @@ function families.through(r)
   return spec
 end
 
+-- The output that reduces to `kept`, a record or an index of what one holds.
+local function add_reduced(r, spec, record, where, kept)
+  local how = kept and r:pick(kept)
+  local is_index = how and record.bare and r:chance(20)
+  local o = add_output(spec, is_index and bare(r, types.indices) or record, where, { reduce = how })
+  if is_index then
+    o.reduce, o.given = r:pick { "argmax", "argmin" }, bare(r, types.values)
+  end
+  layouts.choose(r, o, is_index and 0 or 5)
+  for _, f in ipairs(record.fields) do
+    spec.small = spec.small or o.reduce == "sum" and types.is_float(f.type)
+  end
+end
+
 function families.reduce(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local one = r:pick { "f32", "f32", "i32", "u32", "f64", "f16" }
@@ -273,11 +287,7 @@ function families.reduce(r)
     for _, p in ipairs(places_out) do
       p.pad = r:chance(8) and r:int(1, 3) or nil
     end
-    local o = add_output(spec, out, places_out, { reduce = r:pick { "sum", "sum", "max", "min" } })
-    layouts.choose(r, o, 5)
-    for _, f in ipairs(out.fields) do
-      spec.small = spec.small or o.reduce == "sum" and types.is_float(f.type)
-    end
+    add_reduced(r, spec, out, places_out, { "sum", "sum", "max", "min" })
   end
   spec.body_kind = r:weighted { { "moves", 55 }, { "mixed", 45 } }
   return spec
@@ -348,12 +358,7 @@ function families.ragged(r)
       or types.random_record(r, r:int(1, 2), list, record_options(r))
     local where = along_all(r, reduces and kept or r:shuffled(elements),
       not reduces and r:chance(20) and places.distinct)
-    local o = add_output(spec, out, where,
-      { reduce = reduces and r:pick { "sum", "sum", "max", "min" } or nil })
-    layouts.choose(r, o, 0)
-    for _, f in ipairs(out.fields) do
-      spec.small = spec.small or o.reduce == "sum" and types.is_float(f.type)
-    end
+    add_reduced(r, spec, out, where, reduces and { "sum", "sum", "max", "min" })
   end
   spec.body_kind = r:weighted { { "moves", 45 }, { "mixed", 55 } }
   return spec

@@ -166,8 +166,8 @@ end
 
 -- What an output holds before, where it is updated, and whether it is kept.
 local function start_output(a, number)
-  local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(declare(a.name, a.record),
-    a.name, a.name) }
+  local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(
+    declare(a.name, a.given or a.record), a.name, a.name) }
   out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a))
   out[#out + 1] = a.inout and not a.accumulate and load_at(a.name, a, number, "x_" .. a.name) or nil
   out[#out + 1] = a.keeps and ("    bool %s_kept = false;\n"):format(a.name) or nil
@@ -217,6 +217,10 @@ local function reduce_names(number, k)
   return ("sum_%d_%d"):format(number, k - 1)
 end
 
+local function is_max(how)
+  return how == "max" or how == "argmax"
+end
+
 local function start_value(a, f)
   if a.reduce == "sum" then
     return "0"
@@ -224,12 +228,12 @@ local function start_value(a, f)
   local float = types.is_float(f.type)
   local bits = f.type.bytes * 8
   if float then
-    return a.reduce == "max" and "-HUGE_VAL" or "HUGE_VAL"
+    return is_max(a.reduce) and "-HUGE_VAL" or "HUGE_VAL"
   elseif f.type.kind == "FZ_INT" then
-    return (a.reduce == "max" and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
+    return (is_max(a.reduce) and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
       bits - 1)
   end
-  return a.reduce == "max" and "0" or ("(~0ull >> %d)"):format(64 - bits)
+  return is_max(a.reduce) and "0" or ("(~0ull >> %d)"):format(64 - bits)
 end
 
 local function start_sums(spec, n_inputs)
@@ -244,7 +248,12 @@ local function start_sums(spec, n_inputs)
     out[#out + 1] = ("  const int64_t kept_%d[] = {%s};\n  const int64_t count_%d = " ..
       "fz_count(kept_%d, %d);\n"):format(number, table.concat(kept, ", "), number, number,
       #a.places)
-    for i, f in ipairs(a.record.fields) do
+    if a.given then
+      local at = "at_" .. number
+      out[#out + 1] = ("  int64_t *%s = (int64_t *)malloc((size_t)(count_%d + 1) * 8);\n" ..
+        "  memset(%s, -1, (size_t)(count_%d + 1) * 8);\n"):format(at, number, at, number)
+    end
+    for i, f in ipairs((a.given or a.record).fields) do
       local name, c = reduce_names(number, i), accumulator(f)
       out[#out + 1] = ("  %s *%s = (%s *)malloc((size_t)(count_%d + 1) * 8);\n"):format(c, name, c,
         number)
@@ -262,9 +271,26 @@ local function to_sum(f, text)
   return ("(%s)%s"):format(accumulator(f), text)
 end
 
--- Adds the value `text` of a field to what is known of a row.
-local function add(how, f, cell, text)
+-- The number of an element among those over some of the dimensions.
+local function number_in(over, dims)
+  local text, is_over = "0", {}
+  for _, dim in ipairs(over) do
+    is_over[dim] = true
+  end
+  for _, dim in ipairs(dims) do
+    text = is_over[dim] and ("(%s * n_%s + %s)"):format(text, dim, dim) or text
+  end
+  return text
+end
+
+-- Adds the value `text` of a field to what is known of a row; `at` (and `number`, the element's):
+-- where an extreme is found, the first one being at -1.
+local function add(how, f, cell, text, at, number)
   local value = to_sum(f, text)
+  if at then
+    return ("    if (%s %s %s || (%s == %s && %s < 0)) { %s = %s; %s = %s; }\n"):format(value,
+      is_max(how) and ">" or "<", cell, value, cell, at, cell, value, at, number)
+  end
   if how == "sum" then
     local as = accumulator(f) == "int64_t" and "(int64_t)((uint64_t)%s + (uint64_t)%s)" or "%s + %s"
     return ("    %s = %s;\n"):format(cell, as:format(cell, value))
@@ -273,15 +299,28 @@ local function add(how, f, cell, text)
     value)
 end
 
+-- Those that the output lacks; of ragged rows the number of an element is that in all rows.
+local function reduced_dims(spec, a)
+  local kept, out = {}, {}
+  for _, p in ipairs(a.places) do
+    kept[p.dim] = true
+  end
+  for _, dim in ipairs(spec.dims) do
+    out[#out + 1] = not kept[dim] and dim or nil
+  end
+  return out
+end
+
 local function add_to_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
     out[#out + 1] = ("    const int64_t p_%s = fz_linear(x_%s, kept_%d, %d);\n"):format(a.name,
       a.name, number, #a.places)
-    for i, f in ipairs(a.record.fields) do
+    for i, f in ipairs((a.given or a.record).fields) do
       out[#out + 1] = add(a.reduce, f, ("%s[p_%s]"):format(reduce_names(number, i), a.name),
-        member(a.name, a.record, f))
+        member(a.name, a.record, f), a.given and ("at_%d[p_%s]"):format(number, a.name),
+        number_in(reduced_dims(spec, a), spec.dims))
     end
   end
   return table.concat(out)
@@ -303,9 +342,10 @@ local function store_sums(spec, n_inputs)
       number, #a.places)
     for i, f in ipairs(a.record.fields) do
       out[#out + 1] = ("    { const %s v_ = %s; fz_put(r, %d, %d, x_, &v_); }\n"):format(f.type.c,
-        from_sum(f, reduce_names(number, i) .. "[q_]"), number, i - 1)
+        a.given and ("(%s)at_%d[q_]"):format(f.type.c, number)
+          or from_sum(f, reduce_names(number, i) .. "[q_]"), number, i - 1)
     end
-    out[#out + 1] = "  }\n"
+    out[#out + 1] = a.given and ("  }\n  free(at_%d);\n"):format(number) or "  }\n"
     for i in ipairs(a.record.fields) do
       out[#out + 1] = ("  free(%s);\n"):format(reduce_names(number, i))
     end
@@ -347,7 +387,7 @@ local function compute_function(spec)
   if spec.steps then
     return table.concat(out) .. steps.c_text(spec, {
       load_input = load_input, start_output = start_output, store_output = store_output,
-      accumulator = accumulator, start_value = start_value, add = add,
+      accumulator = accumulator, start_value = start_value, add = add, number_in = number_in,
     }) .. "}\n"
   end
   local reduces = spec.outputs[1].reduce

@@ -64,7 +64,9 @@ local function options(spec, a)
   end
   out[#out + 1] = a.inout and "inout = true" or nil
   for _, key in ipairs { "reduce", "accumulate", "fill" } do
-    if a[key] then
+    if key == "reduce" and a.given then
+      out[#out + 1] = ("reduce = { %q, %q }"):format(a.reduce, a.given.fields[1].type.name)
+    elseif a[key] then
       out[#out + 1] = ("%s = %q"):format(key, a[key])
     end
   end

@@ -44,6 +44,10 @@ local function reduce_step(r, spec, earlier)
     local is_float = types.is_float(type)
     local how = r:pick(is_float and not spec.small and { "max", "min" } or { "sum", "max", "min" })
     local value = { name = "v" .. #earlier + #step.values + 1, how = how, type = type }
+    if r:chance(15) then
+      how, value.how = "max", r:pick { "argmax", "argmin" }
+      value.given, value.type = type, types.by_name.i64
+    end
     value.any_zero = is_float and how ~= "sum"
     step.values[#step.values + 1] = value
     -- what follows from a sum is not small any more
@@ -102,7 +106,7 @@ local function values_text(step)
   local out = {}
   for k, value in ipairs(step.values) do
     out[k] = step.once and ("%s = %q"):format(value.name, value.type.name)
-      or ("%s = { %q, %q }"):format(value.name, value.how, value.type.name)
+      or ("%s = { %q, %q }"):format(value.name, value.how, (value.given or value.type).name)
   end
   return #out == 0 and "" or (step.once and "row = { " or "reduce = { ")
     .. table.concat(out, ", ") .. " }, "
@@ -144,7 +148,7 @@ end
 
 -- A value as a field of an output that reduces in this way.
 local function field_of(value)
-  return { type = value.type }
+  return { type = value.given or value.type }
 end
 
 -- A step over the elements of a row. `p`: the printers of print_c.lua.
@@ -154,14 +158,16 @@ local function over_row(spec, step, p)
     local f = field_of(value)
     out[#out + 1] = ("  %s sum_%s = %s;\n"):format(p.accumulator(f), value.name,
       p.start_value({ reduce = value.how }, f))
-    last[#last + 1] = p.add(value.how, f, "sum_" .. value.name, value.name)
+    out[#out + 1] = value.given and ("  int64_t at_%s = -1;\n"):format(value.name) or nil
+    last[#last + 1] = p.add(value.how, f, "sum_" .. value.name, value.name,
+      value.given and "at_" .. value.name, p.number_in(spec.over, spec.dims))
   end
   out[#out + 1] = loops(spec.over) .. "  {\n"
   for k, a in ipairs(spec.inputs) do
     out[#out + 1] = p.load_input(a, k - 1)
   end
   for _, value in ipairs(step.values) do
-    out[#out + 1] = ("    %s %s;\n"):format(value.type.c, value.name)
+    out[#out + 1] = ("    %s %s;\n"):format(field_of(value).type.c, value.name)
   end
   for _, a in ipairs(step.outputs) do
     out[#out + 1] = p.start_output(a, a.number)
@@ -172,8 +178,8 @@ local function over_row(spec, step, p)
   end
   out[#out + 1] = "  }\n"
   for _, value in ipairs(step.values) do
-    out[#out + 1] = ("  const %s %s = (%s)sum_%s; (void)%s;\n"):format(value.type.c, value.name,
-      value.type.c, value.name, value.name)
+    out[#out + 1] = ("  const %s %s = (%s)%s_%s; (void)%s;\n"):format(value.type.c, value.name,
+      value.type.c, value.given and "at" or "sum", value.name, value.name)
   end
   return table.concat(out)
 end

@@ -49,6 +49,15 @@ for _, t in ipairs(M.list) do
   kind[#kind + 1] = t
 end
 
+--- What indices may be, and what is compared.
+M.indices, M.values = {}, {}
+for _, name in ipairs { "i32", "i32", "i64", "u32", "u64" } do
+  table.insert(M.indices, M.by_name[name])
+end
+for _, name in ipairs { "f32", "f32", "i32", "u32", "i64", "u64", "f64" } do
+  table.insert(M.values, M.by_name[name])
+end
+
 --- The C type of a class of arithmetic.
 M.class_c = { i32 = "int", u32 = "unsigned int", i64 = "long long", u64 = "unsigned long long",
   f32 = "float", f64 = "double" }

@@ -1112,6 +1112,35 @@ CASE(max_rows_f32) {
 }
 #endif
 
+#ifdef KERNEL_row_argmax
+CASE(row_argmax) {
+  // the values lie after the indices, from a multiple of 256 bytes on
+  const auto values_at = [](long long rows) { return (rows * 4 + 255) / 256 * 256; };
+  run_2d(
+      "row_argmax", 4, 1000,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> a = small_values(rows * cols, 31);
+        want.assign(values_at(rows) + rows * 4, 0xa5);
+        for (long long r = 0; r < rows; r++) {
+          int at = -1;
+          float top = -INFINITY;
+          for (long long c = 0; c < cols; c++) {
+            if (at < 0 || a[r * cols + c] > top) {
+              at = (int)c;
+              top = a[r * cols + c];
+            }
+          }
+          memcpy(&want[r * 4], &at, 4);
+          memcpy(&want[values_at(rows) + r * 4], &top, 4);
+        }
+        in = {bytes_of(a)};
+      },
+      [&](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        return row_argmax(in[0], out, Any{(char *)out.p + values_at(rows)}, rows, cols, workspace(row_argmax_workspace_bytes()), 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_sum_cols_f32
 CASE(sum_cols_f32) {
   run_sum(

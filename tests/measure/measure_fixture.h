@@ -49,6 +49,7 @@ typedef struct fixture_array {
   const fixture_layout *other; /* a second choice; NULL: there is none */
   bool packed;
   sct_reduce reduce;
+  const char *compared; /* of an argmax or argmin */
   bool inout;
   sct_reduce accumulate;
 } fixture_array;
@@ -81,6 +82,7 @@ static inline void fixture_record(sct_spec *spec, sct_record *record, const fixt
 static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixture_array *a,
                                    bool is_output) {
   *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1, .reduce = a->reduce};
+  assert_true(!a->compared || sct_type_find(&op->compared, a->compared));
   op->is_inout = a->inout;
   op->accumulate = a->accumulate;
   op->file = spec->file;

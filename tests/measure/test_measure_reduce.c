@@ -86,17 +86,24 @@ typedef struct problem {
   uint8_t *image[2], *flags;
 } problem;
 
-/* t over `dims` from a over row x col; the input holds random numbers. */
-static void open_problem(problem *p, const char *type, const char *dims, sct_reduce reduce,
-                         int64_t rows, int64_t cols) {
-  const fixture_array arrays[] = {{.name = "a", .types = type},
-                                  {.name = "t", .types = type, .dims = dims, .reduce = reduce}};
+/* t over `dims` from a over row x col; the input holds random numbers. `index`: the type of t where
+ * that is one. */
+static void open_indices(problem *p, const char *type, const char *index, const char *dims,
+                         sct_reduce reduce, int64_t rows, int64_t cols) {
+  const fixture_array arrays[] = {
+      {.name = "a", .types = type},
+      {.name = "t", .types = index, .dims = dims, .reduce = reduce, .compared = type}};
   const int64_t extents[] = {rows, cols};
   memset(p, 0, sizeof *p);
   fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
   assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
   assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
   assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
+}
+
+static void open_problem(problem *p, const char *type, const char *dims, sct_reduce reduce,
+                         int64_t rows, int64_t cols) {
+  open_indices(p, type, type, dims, reduce, rows, cols);
 }
 
 static void reduce_on_host(problem *p) {
@@ -164,6 +171,53 @@ static void test_maxima_and_minima_of_floats(void **state) {
       close_problem(&p);
     }
   }
+}
+
+/* Ties, NaN, infinities; rows of nothing else: the first of those that are highest, or -1. */
+static void test_where_extremes_are(void **state) {
+  (void)state;
+  static const struct {
+    sct_reduce reduce;
+    float row[5];
+    int64_t n, at;
+  } cases[] = {{SCT_REDUCE_ARGMAX, {3, 7, 7, 1, 7}, 5, 1},
+               {SCT_REDUCE_ARGMIN, {3, 7, 1, 1, 7}, 5, 2},
+               {SCT_REDUCE_ARGMAX, {NAN, 2, NAN, 3, 3}, 5, 3},
+               {SCT_REDUCE_ARGMIN, {NAN, INFINITY, NAN, INFINITY, NAN}, 5, 1},
+               {SCT_REDUCE_ARGMAX, {NAN, -INFINITY, -INFINITY, NAN, NAN}, 5, 1},
+               {SCT_REDUCE_ARGMAX, {NAN, NAN, NAN, NAN, NAN}, 5, -1},
+               {SCT_REDUCE_ARGMAX, {-0.0F, 0.0F, -1, 0, 0}, 5, 0},
+               {SCT_REDUCE_ARGMIN, {0}, 0, -1}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    problem p;
+    int64_t got = 0;
+    open_indices(&p, "f32", "i64", "row", cases[k].reduce, 1, cases[k].n);
+    memcpy(p.image[0], cases[k].row, (size_t)cases[k].n * 4);
+    reduce_on_host(&p);
+    memcpy(&got, p.image[1], 8);
+    assert_int_equal(got, cases[k].at);
+    close_problem(&p);
+  }
+}
+
+/* Over planes: rows are counted first. Of the lowest values of a type, too. */
+static void test_where_extremes_of_integers_are(void **state) {
+  (void)state;
+  problem p;
+  uint16_t got = 0;
+  open_indices(&p, "i8", "u16", "", SCT_REDUCE_ARGMAX, 7, 100);
+  memset(p.image[0], 0x80, 700);
+  p.image[0][3 * 100 + 5] = 0x81;
+  reduce_on_host(&p);
+  memcpy(&got, p.image[1], 2);
+  assert_int_equal(got, 305);
+  close_problem(&p);
+  open_indices(&p, "i8", "u16", "", SCT_REDUCE_ARGMAX, 7, 100);
+  memset(p.image[0], 0x80, 700);
+  reduce_on_host(&p);
+  memcpy(&got, p.image[1], 2);
+  assert_int_equal(got, 0);
+  close_problem(&p);
 }
 
 /* Every integer type, over all of the array: sums wrap, extremes know their sign. */
@@ -245,6 +299,18 @@ static const char *const cuda_text =
     "  for (int k = 0; k < n; k++) s = a[k] > s || a[k] != a[k] ? a[k] : s; t[row] = s; }\n"
     "KERNEL(first_is_highest, float) float s = n > 0 ? a[0] : -__int_as_float(0x7f800000);\n"
     "  for (int k = 1; k < n; k++) s = fmaxf(s, a[k]); t[row] = s; }\n"
+    "#define WHERE(name, start, test) extern \"C\" __global__ void __launch_bounds__(64) \\\n"
+    "  name(const float *a, int *t, long long rows, long long n) { \\\n"
+    "  const long long row = blockIdx.x * 64LL + threadIdx.x; \\\n"
+    "  if (row >= rows) return; a += row * n; \\\n"
+    "  float s = -__int_as_float(0x7f800000); int at = start; \\\n"
+    "  for (int k = 0; k < n; k++) if (test) { s = a[k]; at = k; } t[row] = at; }\n"
+    "WHERE(where, -1, a[k] > s || (a[k] == s && at < 0))\n"
+    "WHERE(where_last, -1, a[k] >= s)\n"
+    "WHERE(where_above, -1, a[k] > s)\n"
+    "WHERE(where_or_first, 0, a[k] > s || (a[k] == s && at < 0))\n"
+    "WHERE(where_nan, -1, a[k] > s || a[k] != a[k] || (a[k] == s && at < 0))\n"
+    "WHERE(where_but_last, -1, k < n - (n > 5000) && (a[k] > s || (a[k] == s && at < 0)))\n"
     "KERNEL(wraps, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
     "KERNEL(off_by_one, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k];\n"
     "  t[row] = s + (n > 9000); }\n";
@@ -263,8 +329,10 @@ static const sct_device_desc described = {.name = "Described",
 static sct_verdict verify(const char *type, sct_reduce reduce, const char *body, const char *naive,
                           const char *entry) {
   const sct_measure_opts opts = {.seed = 11, .described = &described};
-  const fixture_array arrays[] = {{.name = "a", .types = type},
-                                  {.name = "t", .types = type, .dims = "row", .reduce = reduce}};
+  const char *const found = sct_reduce_is_arg(reduce) ? "i32" : type;
+  const fixture_array arrays[] = {
+      {.name = "a", .types = type},
+      {.name = "t", .types = found, .dims = "row", .reduce = reduce, .compared = type}};
   const int64_t extents[] = {100, 100};
   sct_spec spec;
   sct_measure *m = NULL;
@@ -302,6 +370,12 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "max_from_zero", SCT_OUT_WRONG_RESULT, "(-inf)"},
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps", "wraps", SCT_OUT_OK, ""},
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps", "off_by_one", SCT_OUT_WRONG_RESULT, "n_col=9001"},
+      {"f32", SCT_REDUCE_ARGMAX, "t = a;", "where", "where", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_ARGMAX, "t = a;", "where", "where_last", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_ARGMAX, "t = a;", "where", "where_or_first", SCT_OUT_WRONG_RESULT,
+       "n_col=0"},
+      {"f32", SCT_REDUCE_ARGMAX, "t = a;", "where", "where_nan", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_ARGMAX, "t = 1 * a;", "where", "where_last", SCT_OUT_WRONG_RESULT, ""},
       /* a body that computes is held against the naive variant, within the tolerance too */
       {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "back", SCT_OUT_OK, ""},
       {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "sum", "short_by_one", SCT_OUT_WRONG_RESULT, "row=0 ("},
@@ -349,6 +423,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_halves_are_rounded_to_nearest_even),
       cmocka_unit_test(test_sums_of_doubles),
       cmocka_unit_test(test_maxima_and_minima_of_floats),
+      cmocka_unit_test(test_where_extremes_are),
+      cmocka_unit_test(test_where_extremes_of_integers_are),
       cmocka_unit_test(test_integers_are_exact),
       cmocka_unit_test(test_halves_are_summed_beyond_their_precision),
       cmocka_unit_test(test_wrong_sums_are_found),

@@ -34,6 +34,35 @@ static void test_what_it_becomes(void **state) {
   sct_spec_free(&spec);
 }
 
+/* What is compared: floats, the wider ones where an input has them, or integers that hold all. */
+static void test_what_is_compared(void **state) {
+  (void)state;
+  static const struct {
+    const char *type, *reduce;
+    sct_type compared;
+  } cases[] = {{"f32", "'argmax'", SCT_TYPE_F32},
+               {"bf16", "'argmin'", SCT_TYPE_F32},
+               {"f64", "'argmin'", SCT_TYPE_F64},
+               {"f64x2", "'argmin'", SCT_TYPE_F64},
+               {"u8", "'argmax'", SCT_TYPE_I32},
+               {"u32", "'argmax'", SCT_TYPE_I64},
+               {"i64", "'argmax'", SCT_TYPE_I64},
+               {"u64", "'argmax'", SCT_TYPE_U64},
+               {"f32", "{ 'argmax', 'i64' }", SCT_TYPE_I64}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    char text[512];
+    snprintf(text, sizeof text,
+             HEAD "return s.kernel { name = 'k', dims = { 'i' },\n"
+                  "  inputs = { s.array('a', '%s') }, body = 't = 1;', sizes = { { i = 9 } },\n"
+                  "  outputs = { s.array('t', 'i32', nil, { dims = {}, reduce = %s }) } }\n",
+             cases[k].type, cases[k].reduce);
+    load_ok(text);
+    assert_int_equal(spec.operands[1].compared, cases[k].compared);
+    assert_true(sct_reduce_is_arg(spec.operands[1].reduce));
+    sct_spec_free(&spec);
+  }
+}
+
 static void test_layouts_of_one_element(void **state) {
   (void)state;
   load_ok(HEAD "local pair = s.record { { 'x', 'f64' }, { 'n', 'i32' } }\n"
@@ -58,8 +87,26 @@ static void test_mistakes(void **state) {
   assert_fails(
       reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'summ' })", "t = a;", ""),
       "spec.lua", 3, "unknown reduce 'summ'; did you mean 'sum'?");
+  assert_fails(
+      reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'argmax' })", "t = a;", ""),
+      "spec.lua", 3, "output 't' is an index (argmax), so its type is an integer such as i32");
+  assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, body = 't = a;',\n"
+                    "  inputs = { s.array('a', 'f32') }, sizes = { { i = 127 }, { i = 128 } },\n"
+                    "  outputs = { s.array('t', 'i8', nil, { dims = {}, reduce = 'argmax' }) } }\n",
+               "spec.lua", 4, "'t' of type i8 cannot hold indices up to 127, which size 'i=128'");
+  assert_fails(reduction("s.array('t', 'i32', nil, { dims = 'row', reduce = { 'argmax', 'f16' } })",
+                         "t = a;", ""),
+               "spec.lua", 3, "array 't': reduce: values are i32 i64 u32 u64 f32 f64, not f16");
+  assert_fails(reduction("s.array('t', 'i32', nil, { dims = 'row', reduce = { 'max', 'f32' } })",
+                         "t = a;", ""),
+               "spec.lua", 3, "only argmax and argmin name a type, that in which values are");
+  assert_fails(reduction("s.array('t', 'i32', nil, { dims = 'row', reduce = {} })", "t = a;", ""),
+               "spec.lua", 3, "reduce is a word, or { word, type }");
+  assert_fails(
+      reduction("s.array('t', 'i32', nil, { at = 'row', accumulate = 'argmax' })", "t = a;", ""),
+      "spec.lua", 3, "unknown accumulate 'argmax'");
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = true })", "t = a;", ""),
-               "spec.lua", 3, "reduce must be a string, not a boolean");
+               "spec.lua", 3, "reduce must be a string or table, not a boolean");
   assert_fails(reduction("s.array('t', 'f32', nil, { reduce = 'sum' })", "t = a;", ""), "spec.lua",
                3, "there is nothing to reduce");
   assert_fails(reduction("s.array('t', 'f32', nil, { dims = 'row', reduce = 'sum' })", "t = a;",
@@ -111,6 +158,7 @@ static void test_strategies_must_say_that_they_reduce(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_it_becomes),
+      cmocka_unit_test(test_what_is_compared),
       cmocka_unit_test(test_layouts_of_one_element),
       cmocka_unit_test(test_mistakes),
       cmocka_unit_test(test_strategies_must_say_that_they_reduce),

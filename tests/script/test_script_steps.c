@@ -96,6 +96,20 @@ static void test_types_of_values(void **state) {
   sct_spec_free(&spec);
 }
 
+/* A step compares values of one type; later ones read an index. */
+static void test_where_an_extreme_is(void **state) {
+  (void)state;
+  load_ok(kernel("s.array('y', 'i32', nil, { dims = 'row' })",
+                 "steps = { { reduce = { k = 'argmax', q = { 'argmin', 'i32' } },"
+                 " body = 'k = x; q = col % 3;' }, { body = 'y = k - q;' } },",
+                 ""));
+  assert_int_equal(spec.values[0].type, SCT_TYPE_I64);
+  assert_int_equal(spec.values[0].compared, SCT_TYPE_F32);
+  assert_int_equal(spec.values[1].compared, SCT_TYPE_I32);
+  assert_non_null(strstr(spec.canonical, "step argmax f32 k argmin i32 q\n"));
+  sct_spec_free(&spec);
+}
+
 static void test_the_hash_tells_how(void **state) {
   (void)state;
   static const char *const steps[] = {SOFTMAX,
@@ -237,6 +251,7 @@ int main(void) {
       cmocka_unit_test(test_values_once_a_row),
       cmocka_unit_test(test_rows_of_other_dimensions),
       cmocka_unit_test(test_types_of_values),
+      cmocka_unit_test(test_where_an_extreme_is),
       cmocka_unit_test(test_the_hash_tells_how),
       cmocka_unit_test(test_mistakes_of_tables),
       cmocka_unit_test(test_mistakes_of_bodies),

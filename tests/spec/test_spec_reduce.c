@@ -153,6 +153,74 @@ static void test_what_cannot_be_reduced(void **state) {
   assert_bind_fails("array 't' has 1 to 12 dimensions, not 0");
 }
 
+/* ---- where an extreme is ---- */
+
+static void open_index(const char *type, sct_type compared) {
+  open_spec("row col");
+  add_array("a", "f32", INPUT);
+  add_array("t", type, OUTPUT)->reduce = SCT_REDUCE_ARGMAX;
+  set_dims("t", "row");
+  find("t")->compared = compared;
+}
+
+static void test_an_index_is_no_value(void **state) {
+  (void)state;
+  open_index("i32", SCT_TYPE_F32);
+  finish_reduction("t = a;");
+  assert_int_equal(spec.n_moves, 1); /* of a float that is compared to an integer */
+  assert_non_null(strstr(spec.canonical, "\n  reduce argmax of f32\n"));
+  assert_true(sct_spec_tolerance(&spec, 1, spec.sizes[0].extent) == 0);
+  close_spec();
+
+  open_index("i32", SCT_TYPE_I32);
+  finish_reduction("t = a;");
+  assert_int_equal(spec.n_moves, 0); /* a is rounded first */
+  close_spec();
+
+  open_index("f32", SCT_TYPE_F32);
+  assert_bind_fails("'t' is an index (argmax), so its type is an integer such as i32 or i64");
+  open_index("i32x2", SCT_TYPE_F32);
+  assert_bind_fails("'t' is an index (argmax)");
+  open_index("x:i32", SCT_TYPE_F32);
+  assert_bind_fails("'t' is an index (argmax)");
+}
+
+static void test_an_index_fits_its_type(void **state) {
+  (void)state;
+  static const struct {
+    const char *type;
+    int64_t cols;
+    bool fits;
+  } cases[] = {{"i8", 127, true},
+               {"i8", 128, false},
+               {"u8", 255, true},
+               {"u8", 256, false}, /* 255 is that of no element */
+               {"i32", (int64_t)1 << 31, false},
+               {"i64", (int64_t)1 << 33, true}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    char sizes[64];
+    open_index(cases[k].type, SCT_TYPE_F32);
+    bind();
+    lay_out_rest();
+    snprintf(sizes, sizeof sizes, "row=2 col=%lld", (long long)cases[k].cols);
+    set_sizes(sizes);
+    spec.body = "t = a;";
+    assert_int_equal(sct_spec_finish(&spec, &err), cases[k].fits ? SCT_OK : SCT_ESPEC);
+    if (!cases[k].fits) {
+      assert_says("cannot hold indices up to");
+    }
+    close_spec();
+  }
+}
+
+static void test_nothing_is_accumulated_at_an_index(void **state) {
+  (void)state;
+  sct_reduce how = SCT_REDUCE_NONE;
+  assert_false(sct_accumulate_find(&how, "argmax") || sct_accumulate_find(&how, "sum"));
+  assert_int_equal(how, SCT_REDUCE_NONE);
+  assert_true(sct_accumulate_find(&how, "xor"));
+}
+
 /* ---- tolerances ---- */
 
 static double tolerance_of(const char *type, int64_t n) {
@@ -203,6 +271,9 @@ int main(void) {
       cmocka_unit_test(test_the_hash_tells_how),
       cmocka_unit_test(test_records_and_several_outputs),
       cmocka_unit_test(test_what_cannot_be_reduced),
+      cmocka_unit_test(test_an_index_is_no_value),
+      cmocka_unit_test(test_an_index_fits_its_type),
+      cmocka_unit_test(test_nothing_is_accumulated_at_an_index),
       cmocka_unit_test(test_the_tolerance_grows_with_the_root_of_the_summands),
       cmocka_unit_test(test_a_given_tolerance_holds),
   };

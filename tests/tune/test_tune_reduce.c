@@ -130,6 +130,79 @@ static const problem problems[] = {
      true,
      "f32",
      {{0, 0, 0, "f32", SCT_REDUCE_SUM, false}}},
+    {"f32 rows and where",
+     YX,
+     "",
+     OUT("i32", "'y'", "argmax") ", s.array('m', 'f32', s.row_major, { dims = { 'y' }, reduce = "
+                                 "'max' })",
+     "t = a; m = a;",
+     2,
+     KEEP_Y,
+     2,
+     2,
+     false,
+     "f32",
+     {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}, {1, 0, 4, "f32", SCT_REDUCE_MAX, false}}},
+    {"where in shared rows: blocks=528 ",
+     YX,
+     "",
+     OUT("i64", "'y'", "argmin"),
+     "t = a;",
+     2,
+     KEEP_Y,
+     1,
+     1,
+     false,
+     "f32",
+     {{0, 0, 8, "i64", SCT_REDUCE_ARGMIN, false}}},
+    {"where in rows off a word:start=any ",
+     YX,
+     "",
+     OUT("i32", "'y'", "argmax"),
+     "t = a;",
+     2,
+     KEEP_Y,
+     1,
+     1,
+     false,
+     "u8",
+     {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}}},
+    {"where in columns",
+     YX,
+     "",
+     OUT("i32", "'x'", "argmin"),
+     "t = a;",
+     2,
+     KEEP_X,
+     1,
+     1,
+     false,
+     "f64",
+     {{0, 0, 4, "i32", SCT_REDUCE_ARGMIN, false}}},
+    {"where in planes through a box",
+     ZYX,
+     "",
+     OUT("i64", "'y'", "argmax"),
+     "t = a;",
+     3,
+     KEEP_Y,
+     1,
+     1,
+     false,
+     "i16",
+     {{0, 0, 8, "i64", SCT_REDUCE_ARGMAX, false}}},
+    {"where of all by columns",
+     YX,
+     ", s.col_major",
+     OUT("i32", "", "argmax"),
+     "t = a;",
+     2,
+     0,
+     1,
+     1,
+     true,
+     "i32",
+     {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}}},
     {"where the index counts",
      YX,
      "",
@@ -203,6 +276,9 @@ static double wrapped(const char *type, double v) {
 }
 
 static double start_of(const result *r) {
+  if (sct_reduce_is_arg(r->reduce)) {
+    return -1;
+  }
   const int bits = atoi(r->type + 1);
   const double top = r->type[0] == 'f'   ? INFINITY
                      : has_sign(r->type) ? ldexp(1, bits - 1) - 1
@@ -215,9 +291,18 @@ static bool keeps(const problem *p, int d) {
   return (p->kept >> (p->n_dims - 1 - d) & 1) != 0;
 }
 
+/* The first of those that are highest, or lowest: best[] has their values. */
+static void find_extreme(const result *r, double *at, double *best, double value, int64_t number) {
+  if (*at < 0 || (r->reduce == SCT_REDUCE_ARGMAX ? value > *best : value < *best)) {
+    *at = (double)number;
+    *best = value;
+  }
+}
+
 /* Folds element by element into the place it belongs to, as one would explain it. */
 static double *expected(const problem *p, const result *r, const int64_t *n, int64_t n_places) {
   double *want = sct_alloc(sizeof *want * (size_t)(n_places + 1));
+  double *best = sct_alloc(sizeof *best * (size_t)(n_places + 1));
   int64_t count = 1;
   for (int d = 0; d < p->n_dims; d++) {
     count *= n[d];
@@ -226,7 +311,7 @@ static double *expected(const problem *p, const result *r, const int64_t *n, int
     want[k] = start_of(r);
   }
   for (int64_t linear = 0; linear < count; linear++) {
-    int64_t idx[MAX_DIMS], rest = linear, place = 0, column_major = 0;
+    int64_t idx[MAX_DIMS], rest = linear, place = 0, column_major = 0, number = 0;
     for (int d = p->n_dims - 1; d >= 0; d--) {
       idx[d] = rest % n[d];
       rest /= n[d];
@@ -234,14 +319,20 @@ static double *expected(const problem *p, const result *r, const int64_t *n, int
     }
     for (int d = 0; d < p->n_dims; d++) {
       place = keeps(p, d) ? place * n[d] + idx[d] : place;
+      number = keeps(p, d) ? number : number * n[d] + idx[d];
     }
     double value = r->counts ? 1 : (double)value_of(p, p->by_columns ? column_major : linear);
     value -= strchr(p->body, '?') && idx[p->n_dims - 1] != 0 ? 100 : 0;
     double *at = &want[place];
+    if (sct_reduce_is_arg(r->reduce)) {
+      find_extreme(r, at, &best[place], value, number);
+      continue;
+    }
     *at = r->reduce == SCT_REDUCE_SUM   ? wrapped(r->type, *at + value)
           : r->reduce == SCT_REDUCE_MAX ? fmax(*at, value)
                                         : fmin(*at, value);
   }
+  sct_free(best);
   return want;
 }
 

@@ -487,12 +487,12 @@ local function element_params(g, part)
   for _, step in ipairs(part.values and g.steps or {}) do
     for _, value in ipairs(step.values) do
       if step == part or part.in_body[value.name] then
-        add(value.name, value.cuda .. (step == part and " &" or " "))
+        add(value.name, step == part and reduce.given_type(value) .. " &" or value.cuda .. " ")
       end
     end
   end
   for _, op in ipairs(part.outputs) do
-    add(op.name, g:type(op) .. " &")
+    add(op.name, reduce.given_type(op) .. " &")
     if op.keeps then
       add(op.name .. "_kept", "bool &")
     end

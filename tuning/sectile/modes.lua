@@ -528,6 +528,16 @@ local function with_dims(s, body)
   return body and table.concat(lines) .. body
 end
 
+-- The number of an element among those that are reduced to one, in the order of the user's
+-- dimensions, over modes.
+local function reduced_index(s)
+  local number = 0
+  for d, extent in ipairs(s.k.extents) do
+    number = s.k.reduced[d] and number * extent + s.place[d] or number
+  end
+  return number
+end
+
 local function build(s)
   local k = s.k
   local view = kit.copy(k)
@@ -542,6 +552,7 @@ local function build(s)
       view.ragged[mode.ragged or "other"] = d
     end
   end
+  view.reduced_index = reduced_index(s)
   view.sizes, view.requires, view.multiples = sizes_of(s), s.requires, s.multiples
   view.user, view.place = k, s.place
   view.body, view.component_body = with_dims(s, k.body), with_dims(s, k.component_body)

@@ -1,6 +1,8 @@
 -- reduce: what kernels that reduce share. A thread keeps a `partial`, a field for each value of the
 -- outputs, to which elements are added by `combine`. The order is the same in every run, so results
--- are too.
+-- are too. Where the result is an index (argmax, argmin) the partial also has the extreme itself.
+-- The lowest index wins among equals; -1, that of no element, is the highest without a sign; NaN
+-- wins nowhere.
 local reduce = {}
 
 -- ---- partials ----
@@ -48,31 +50,72 @@ local function combined(slot, one, other)
   return string.format("%s(%s.%s, %s.%s)", call, one, slot.name, other, slot.name)
 end
 
+-- The members of an index: the extreme that was found, and where.
+local function add_index_members(slot, compared)
+  local extreme, name = slot.name .. "_value", slot.name
+  local how = slot.how == "argmax" and "max" or "min"
+  local type = accumulator(compared, how)
+  slot.compared, slot.wins = compared, name .. "_wins"
+  slot.compare = string.format("const bool %s = other.%s %s one.%s\n"
+    .. "    || (other.%s == one.%s && other.%s < one.%s);", slot.wins, extreme,
+    how == "max" and ">" or "<", extreme, extreme, extreme, name, name)
+  for _, member in ipairs {
+    { type = type, name = extreme, identity = reduce.identity(compared, how, type) },
+    { type = slot.type, name = name, identity = string.format("(%s)-1", slot.type) },
+  } do
+    member.combined = string.format("%s ? other.%s : one.%s", slot.wins, member.name, member.name)
+    table.insert(slot.members, member)
+  end
+end
+
+-- What a partial has of a value: `field` of it, reduced in the way of `op`, a slot for the text of
+-- the kernel. Its members follow each other in the struct.
+local function new_slot(op, field, name)
+  local slot = { op = op, field = field, how = op.reduce, name = name, members = {} }
+  if op.compared then
+    slot.type = field.bytes == 8 and "unsigned long long" or "unsigned int"
+    add_index_members(slot, op.compared)
+  else
+    slot.type = accumulator(field, op.reduce)
+    slot.members[1] = {
+      type = slot.type, name = name, identity = reduce.identity(field, op.reduce, slot.type),
+      combined = combined(slot, "one", "other"),
+    }
+  end
+  return slot
+end
+
+-- The bytes of the struct that has the members of these slots.
+local function struct_bytes(slots)
+  local at, align = 0, 1
+  for _, slot in ipairs(slots) do
+    for _, member in ipairs(slot.members) do
+      local wide = member.type == "double" or string.find(member.type, "long long", 1, true)
+      local bytes = wide and 8 or 4
+      at, align = (at + bytes - 1) // bytes * bytes + bytes, math.max(align, bytes)
+    end
+  end
+  return (at + align - 1) // align * align
+end
+
 --- What a partial holds: a slot for each field of each output.
 ---@param g sectile.Cuda
----@return table slots of { op, f, field, how, name, type, bytes, at, identity, combined }
+---@return table slots of { op, f, field, how, name, type, members }
 ---@return integer bytes of the struct
 function reduce.slots(g)
-  local slots, taken, at, align = {}, {}, 0, 1
+  local slots, taken = {}, {}
   for _, op in ipairs(g.outputs) do
     for f, field in ipairs(op.record.fields) do
       local name = field.name == "" and op.name or op.name .. "_" .. field.name
-      while taken[name] do
+      while taken[name] or op.compared and taken[name .. "_value"] do
         name = name .. "_"
       end
-      taken[name] = true
-      local type = accumulator(field, op.reduce)
-      local bytes = field.bytes == 8 and 8 or 4
-      at, align = (at + bytes - 1) // bytes * bytes, math.max(align, bytes)
-      slots[#slots + 1] = {
-        op = op, f = f, field = field, how = op.reduce, name = name, type = type, bytes = bytes,
-        at = at, identity = reduce.identity(field, op.reduce, type),
-      }
-      slots[#slots].combined = combined(slots[#slots], "one", "other")
-      at = at + bytes
+      taken[name], taken[name .. "_value"] = true, op.compared and true
+      slots[#slots + 1] = new_slot(op, field, name)
+      slots[#slots].f = f
     end
   end
-  return slots, (at + align - 1) // align * align
+  return slots, struct_bytes(slots)
 end
 
 --- What a partial of a step holds: a slot for each of its values.
@@ -80,23 +123,30 @@ end
 ---@return table slots as above, with the value as op
 ---@return integer bytes of the struct
 function reduce.value_slots(step)
-  local at, align = 0, 1
+  local taken = {}
+  for _, value in ipairs(step.values) do
+    taken[value.name] = true
+  end
   local slots = kit.map(step.values, function(value)
-    local type, bytes = accumulator(value, value.reduce), value.bytes == 8 and 8 or 4
-    local slot = {
-      op = value, field = kit.copy(value), how = value.reduce, name = value.name, type = type,
-      identity = reduce.identity(value, value.reduce, type),
-    }
-    slot.field.name = ""
-    slot.combined = combined(slot, "one", "other")
-    at, align = (at + bytes - 1) // bytes * bytes + bytes, math.max(align, bytes)
-    return slot
+    local field, name = kit.copy(value), value.name
+    field.name = ""
+    while value.compared and taken[name .. "_value"] do
+      name = name .. "_"
+    end
+    return new_slot(value, field, name)
   end)
-  return slots, (at + align - 1) // align * align
+  return slots, struct_bytes(slots)
+end
+
+--- Is the result of some slot an index?
+---@param slots table
+---@return boolean
+function reduce.any_index(slots)
+  return kit.any(slots, function(slot) return slot.compared end)
 end
 
 local DEFINITIONS = [[
-// What is known of one %s so far: a member for each reduced value.
+// What is known of one %s so far: a member for each reduced value%s.
 struct partial$ {
   %s
 };
@@ -108,7 +158,7 @@ __device__ __forceinline__ partial$ identity$() {
 
 // Two partial results as one.
 __device__ __forceinline__ partial$ combine(const partial$ &one, const partial$ &other) {
-  return {%s};
+%s  return {%s};
 }
 ]]
 
@@ -117,23 +167,41 @@ __device__ __forceinline__ partial$ combine(const partial$ &one, const partial$ 
 ---@param suffix? string of the names, for partials of several steps
 ---@return string
 function reduce.definitions(slots, suffix)
-  local function joined(field)
-    return table.concat(kit.map(slots, function(s) return s[field] end), ", ")
+  local members, compares = {}, {}
+  for _, slot in ipairs(slots) do
+    kit.append(members, table.unpack(slot.members))
+    compares[#compares + 1] = slot.compare and "  " .. slot.compare .. "\n"
   end
-  local members = kit.map(slots, function(s) return s.type .. " " .. s.name .. ";" end)
+  local identities = kit.map(members, function(m) return m.identity end)
+  local declared = kit.map(members, function(m) return m.type .. " " .. m.name .. ";" end)
+  local results = kit.map(members, function(m) return m.combined end)
   local text = string.format(DEFINITIONS, suffix and "row" or "element of the outputs",
-    table.concat(members, "\n  "), joined("identity"), joined("combined"))
+    reduce.any_index(slots) and ",\n// and for each index the value there" or "",
+    table.concat(declared, "\n  "), table.concat(identities, ", "), table.concat(compares),
+    kit.wrapped(results, 10, "          "))
   return (string.gsub(text, "%$", suffix or ""))
+end
+
+--- The C type of what the body gives for a reduced value: an output, or a step's.
+---@param op table with record or cuda, and reduce
+---@return string
+function reduce.given_type(op)
+  return op.compared and op.compared.cuda or op.cuda or op.record.bare and op.record.fields[1].cuda
+    or op.record.name
 end
 
 --- The initializers of the partial of one element whose outputs are computed.
 ---@param slots table
 ---@param value_of fun(op: sectile.Operand): string the text of an output's value
+---@param index fun(): string the text of the element's number among those that become one, a name
+--- or in parentheses
 ---@return string
-function reduce.members(slots, value_of)
+function reduce.members(slots, value_of, index)
   return table.concat(kit.map(slots, function(s)
-    local value = kit.member(value_of(s.op), s.field)
-    return s.type == s.field.cuda and value or string.format("(%s)%s", s.type, value)
+    local value, given = kit.member(value_of(s.op), s.field), s.compared or s.field
+    local type = s.members[1].type
+    value = type == given.cuda and value or string.format("(%s)%s", type, value)
+    return s.compared and string.format("%s, (%s)%s", value, s.type, index()) or value
   end), ", ")
 end
 

@@ -27,8 +27,8 @@ M["s.array"] = {
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform` or `power`" },
-  { "reduce", "string", "of an output that lacks some of the kernel's dimensions: `sum`, `max` or "
-    .. "`min` of what the body gives for them" },
+  { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
+    .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
     .. "`or` or `xor` of what the body gives for all points that fall on one" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
@@ -53,9 +53,9 @@ M["s.kernel"] = {
 }
 
 M["a step"] = {
-  { "reduce", "table", "by name, `sum`, `max` or `min` of what the body gives for the elements of "
-    .. "a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than `f64`, where an input "
-    .. "has it)" },
+  { "reduce", "table", "by name, `sum`, `max`, `min`, `argmax` or `argmin` of what the body gives "
+    .. "for the elements of a row; `{ \"sum\", \"i64\" }` names another type than `f32` (than "
+    .. "`f64`, where an input has it)" },
   { "row", "table", "values that the body computes once a row: their types by name, as in "
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",

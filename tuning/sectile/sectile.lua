@@ -196,7 +196,7 @@ end
 
 local WORDS = {
   fill = { "identity", "permuted", "random", "constant", "uniform", "power" },
-  reduce = { "sum", "max", "min" },
+  reduce = { "sum", "max", "min", "argmax", "argmin" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
   border = { "none", "clamp", "zero", "wrap" },
 }
@@ -216,6 +216,35 @@ local function copy_taps(taps, what, place)
   end
   table.sort(out, function(a, b) return a.name < b.name end)
   return out
+end
+
+-- What values, and what is compared, may be.
+local VALUE_TYPES = { "i32", "i64", "u32", "u64", "f32", "f64" }
+
+local function check_value_type(what, of, place)
+  check.type_name(of, what, place)
+  if not kit.has(VALUE_TYPES, of) then
+    check.fail_word(place, of, "%s: values are %s, not %s", what, table.concat(VALUE_TYPES, " "),
+      of)
+  end
+end
+
+-- Is the result where an extreme is found?
+local function is_index(how)
+  return how == "argmax" or how == "argmin"
+end
+
+-- { "argmax", "i32" }
+local function how_and_type(pair, what, place)
+  check.list(pair, "string", what, place)
+  if #pair < 1 or #pair > 2 then
+    check.fail_key(place, "reduce", "%s is a word, or { word, type } as in { \"argmax\", \"i32\" }",
+      what)
+  end
+  if pair[2] then
+    check_value_type(what, pair[2], place)
+  end
+  return pair[1], pair[2]
 end
 
 local function array_type(value, what, place)
@@ -275,8 +304,15 @@ function M.array(name, element, lay, options)
     array.pad = kit.copy(array.pad)
   end
   for option, words in pairs(WORDS) do
-    array[option] = options[option]
-      and check.word(options[option], words, ("%s: unknown %s"):format(what, option), place)
+    local word = options[option]
+    if type(word) == "table" then -- only reduce may be one
+      word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
+    end
+    array[option] = word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
+  end
+  if array.compared and not is_index(array.reduce) then
+    check.fail_key(place, "reduce", "%s: only argmax and argmin name a type, that in which values "
+      .. "are compared; write reduce = \"%s\"", what, array.reduce)
   end
   if options.taps ~= nil then
     array.taps = copy_taps(options.taps, what, place)
@@ -348,26 +384,26 @@ end
 -- ---- steps ----
 
 local MAX_VALUES = 32 -- SCT_MAX_VALUES
-local VALUE_TYPES = { "i32", "i64", "u32", "u64", "f32", "f64" }
+
+-- Has some field of the inputs a type whose name matches?
+local function any_type(inputs, pattern)
+  return kit.any(inputs, function(array)
+    return kit.any(array.record.fields, function(field) return field[2]:find(pattern) end)
+  end)
+end
 
 -- The type of values where a spec names none.
 local function value_type(inputs)
-  for _, array in ipairs(inputs) do
-    for _, field in ipairs(array.record.fields) do
-      if field[2]:find "^f64" then
-        return "f64"
-      end
-    end
-  end
-  return "f32"
+  return any_type(inputs, "^f64") and "f64" or "f32"
 end
 
-local function check_value_type(name, of, place)
-  check.type_name(of, ("value '%s'"):format(name), place)
-  if not kit.has(VALUE_TYPES, of) then
-    check.fail_word(place, of, "value '%s': values are %s, not %s", name,
-      table.concat(VALUE_TYPES, " "), of)
+-- The same of what is compared: where no input has a fraction, an integer that holds all of them.
+local function compared_type(inputs)
+  if #inputs == 0 or any_type(inputs, "f") then
+    return value_type(inputs)
   end
+  return any_type(inputs, "^u64") and "u64" or any_type(inputs, "[iu]64") and "i64"
+    or any_type(inputs, "^u32") and "i64" or "i32"
 end
 
 -- { r = "f32" } as a list in order of names.
@@ -378,29 +414,29 @@ local function copy_row(row, what, place)
     if type(name) ~= "string" then
       check.fail_key(place, "row", "%s: every value has a name, as in row = { r = \"f32\" }", what)
     end
-    check_value_type(name, of, place)
+    check_value_type(("value '%s'"):format(name), of, place)
     out[#out + 1] = { name = name, type = of }
   end
   return out
 end
 
 -- { m = "max", n = { "sum", "i64" } } as a list in order of names.
-local function copy_values(reduce, default, what, place)
+local function copy_values(reduce, inputs, what, place)
   local out = {}
   check.plain(reduce, what .. ": reduce", place)
   for name, how in pairs(reduce) do
-    local word, of = how, default
+    local word, of = how, nil
     if type(how) == "table" then
-      check.list(how, "string", ("%s: '%s'"):format(what, name), place)
-      word, of = how[1], how[2] or default
+      word, of = how_and_type(how, ("%s: '%s'"):format(what, name), place)
     end
     if type(name) ~= "string" or type(word) ~= "string" then
       check.fail_key(place, "reduce", "%s: every value has a name, as in reduce = { m = \"max\" }",
         what)
     end
-    check_value_type(name, of, place)
     word = check.word(word, WORDS.reduce, what .. ": unknown reduce", place)
-    out[#out + 1] = { name = name, reduce = word, type = of }
+    out[#out + 1] = is_index(word)
+      and { name = name, reduce = word, type = "i64", compared = of or compared_type(inputs) }
+      or { name = name, reduce = word, type = of or value_type(inputs) }
   end
   if #out == 0 then
     check.fail_key(place, "reduce", "%s: reduce names no value, as reduce = { m = \"max\" } does",
@@ -424,7 +460,7 @@ local function copy_steps(steps, inputs, place)
         what)
     end
     out[k] = { body = step.body, reduces = step.reduce ~= nil }
-    out[k].values = step.reduce and copy_values(step.reduce, value_type(inputs), what, place)
+    out[k].values = step.reduce and copy_values(step.reduce, inputs, what, place)
       or copy_row(step.row or {}, what, place)
   end
   local values = 0
@@ -488,10 +524,14 @@ function M.kernel(options)
   check_bodies(options, place)
   local dims = kit.copy(options.dims)
   local inputs = with_dims(open_arrays(options.inputs or {}, "inputs", place), dims)
+  local outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims)
+  for _, output in ipairs(outputs) do
+    output.compared = output.compared or is_index(output.reduce) and compared_type(inputs) or nil
+  end
   return check.seal {
     kind = "kernel", place = place, name = options.name, dims = dims,
     scalars = copy_scalars(options.scalars or {}, place), inputs = inputs,
-    outputs = with_dims(open_arrays(options.outputs, "outputs", place), dims),
+    outputs = outputs,
     body = options.body or "", sizes = copy_sizes(options.sizes, place),
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),

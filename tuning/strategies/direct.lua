@@ -71,10 +71,11 @@ local function declare_values(p, step)
     end
   end
   for _, op in ipairs(step and step.outputs or g.outputs) do
-    lines[#lines + 1] = string.format("%s %s;", g:type(op), value_name(p, op.name))
+    lines[#lines + 1] = string.format("%s %s;", reduce.given_type(op), value_name(p, op.name))
   end
   for _, value in ipairs(step and step.reduces and step.values or {}) do
-    lines[#lines + 1] = string.format("%s %s;", value.cuda, value_name(p, value.name))
+    lines[#lines + 1] = string.format("%s %s;", reduce.given_type(value),
+      value_name(p, value.name))
   end
   return kit.concat(lines)
 end
@@ -125,6 +126,12 @@ local function start_plan(k, c)
   p.stores = function(step) return stores(p, (step or g).outputs) end
   p.p = p
   return p
+end
+
+-- The initializers of the partial of the element whose values are known.
+local function members(p, slots)
+  return reduce.members(slots, function(op) return p.values[op.name] end,
+    function() return p.g:text(p.k.reduced_index, binding(p), true) end)
 end
 
 -- ---- ragged rows ----
@@ -245,7 +252,7 @@ local function plan_reduction(k, c)
   p.n_kept = g:text(kept)
   plan_range(p)
   p.partial = function()
-    return reduce.members(p.slots, function(op) return p.values[op.name] end)
+    return members(p, p.slots)
   end
   p.store_partial = function(name)
     return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
@@ -268,7 +275,7 @@ local function plan_step(p, step)
   step.definitions = reduce.definitions(slots, step.suffix)
   step.mine, step.bytes = mine, bytes
   step.partial = function()
-    local text = reduce.members(slots, function(value) return p.values[value.name] end)
+    local text = members(p, slots)
     reduce.name_values(slots, mine, p.values)
     return text
   end

@@ -57,11 +57,12 @@ local function value(p)
   end
   for _, op in ipairs(g.outputs) do
     p.values[op.name] = g:name(op.name .. "_v")
-    lines[#lines + 1] = string.format("%s %s;", g:type(op), p.values[op.name])
+    lines[#lines + 1] = string.format("%s %s;", reduce.given_type(op), p.values[op.name])
   end
   lines[#lines + 1] = g:call(p.values)
   lines[#lines + 1] = string.format("return {%s};",
-    reduce.members(p.slots, function(op) return p.values[op.name] end))
+    reduce.members(p.slots, function(op) return p.values[op.name] end,
+      function() return p.dim end))
   return kit.concat(lines)
 end
 

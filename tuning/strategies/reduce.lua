@@ -57,6 +57,8 @@ local function name_modes(p)
     end
   end
   p.reduced_name = #p.reduced == 1 and p.names[p.reduced[1]] or "place"
+  p.names_reduced = reduce.any_index(p.slots)
+    or kit.any(p.reduced, function(d) return g.in_body[k.dims[d]] end)
 end
 
 -- ---- operands on their way ----
@@ -158,8 +160,8 @@ end
 -- ---- an element's contribution ----
 
 -- Statements that combine what the body gives with `mine[index]`. `value(x)` is the text of a
--- stream's value, `index_of(d)` that of a dimension's index.
-local function contribute(p, index, value, index_of)
+-- stream's value, `index_of(d)` that of a dimension's index, as `with` has them for expressions.
+local function contribute(p, index, value, index_of, with)
   local g, lines, values = p.g, {}, {}
   for d, dim in ipairs(p.k.dims) do
     values[dim] = index_of(d)
@@ -179,11 +181,12 @@ local function contribute(p, index, value, index_of)
   end
   for _, op in ipairs(g.outputs) do
     values[op.name] = p.element_names[op.number]
-    lines[#lines + 1] = string.format("%s %s;", g:type(op), values[op.name])
+    lines[#lines + 1] = string.format("%s %s;", reduce.given_type(op), values[op.name])
   end
   lines[#lines + 1] = g:call(values)
   lines[#lines + 1] = string.format("mine[%s] = combine(mine[%s], {%s});", index, index,
-    reduce.members(p.slots, function(op) return values[op.name] end))
+    reduce.members(p.slots, function(op) return values[op.name] end,
+      function() return g:text(p.k.reduced_index, with, true) end))
   return kit.concat(lines)
 end
 
@@ -196,7 +199,7 @@ local function add_value(p)
   end
   return contribute(p, index, function(x) return x.value end, function(d)
     return d == #p.k.dims and p.vec > 1 and p.names[d] .. " + e" or p.names[d]
-  end)
+  end, binding(p, p.vec > 1))
 end
 
 -- The element at the indices' variables, by single accesses.
@@ -204,7 +207,7 @@ local function add_single(p)
   local with = binding(p)
   return contribute(p, "0", function(x)
     return load_text(p, { op = x.op, f = x.f, element = x.element, path = "item" }, with)
-  end, function(d) return p.names[d] end)
+  end, function(d) return p.names[d] end, with)
 end
 
 -- Text that stores `value` to field `f` of `op`.
@@ -363,7 +366,7 @@ local function plan(k, c)
   p.store = function(name)
     return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
   end
-  p.names_kept, p.names_reduced = names_any(p, p.kept), names_any(p, p.reduced)
+  p.names_kept = names_any(p, p.kept)
   p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
     p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
     p.outputs)

@@ -145,13 +145,14 @@ local function compute(p, step)
   end
   for _, value in ipairs(step.values) do
     values[value.name] = p.value_names[value.name]
-    before[#before + 1] = step.reduces and string.format("%s %s;", value.cuda, values[value.name])
-      or nil
+    before[#before + 1] = step.reduces and string.format("%s %s;", reduce.given_type(value),
+      values[value.name]) or nil
   end
   before[#before + 1] = g:call(values, step)
   if step.reduces then
     behind[1] = string.format("%s = combine(%s, {%s});", step.mine, step.mine,
-      reduce.members(step.slots, function(value) return values[value.name] end))
+      reduce.members(step.slots, function(value) return values[value.name] end,
+        function() return g:text(p.k.reduced_index, binding(p, p.vec > 1), true) end))
   end
   return kit.concat { kit.concat(before), kit.concat(behind) }
 end

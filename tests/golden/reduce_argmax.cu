@@ -1,0 +1,150 @@
+// A T of the lane whose number differs by the bits of `distance`, word by word.
+template <class T> __device__ __forceinline__ T shuffle_xor(const T &value, int distance) {
+  T other;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 4; k++)
+    reinterpret_cast<unsigned int *>(&other)[k] =
+        __shfl_xor_sync(0xffffffffu, reinterpret_cast<const unsigned int *>(&value)[k], distance);
+  return other;
+}
+
+// Combines the values of lanes whose numbers differ by kFirst, 2 * kFirst, ... below kLast: all of
+// them get the result.
+template <int kFirst, int kLast, class T, int kCount>
+__device__ __forceinline__ void combine_across(T (&mine)[kCount]) {
+#pragma unroll
+  for (int distance = kFirst; distance < kLast; distance *= 2)
+#pragma unroll
+    for (int k = 0; k < kCount; k++)
+      mine[k] = combine(mine[k], shuffle_xor(mine[k], distance));
+}
+
+// The alignment of so many bytes of neighbouring T's: that of the word they fill, at most 16 or a
+// T's. One value, as nvcc takes the last of several alignas and not the strictest.
+template <class T> constexpr int vec_align(int bytes) {
+  return (bytes & -bytes) < 16 ? bytes & -bytes : alignof(T) < 16 ? 16 : alignof(T);
+}
+
+// kCount neighbouring elements in registers.
+template <class T, int kCount>
+struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
+  T element[kCount];
+  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
+  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
+};
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T load(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldg(static_cast<const word *>(from) + k);
+  return value;
+}
+
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
+// The body for one element of the index space.
+__device__ __forceinline__ void compute(float a, float &at, float &top) {
+  at = a; top = a;
+}
+
+
+// What is known of one element of the outputs so far: a member for each reduced value,
+// and for each index the value there.
+struct partial {
+  float at_value;
+  unsigned int at;
+  float top;
+};
+
+// The identity element.
+__device__ __forceinline__ partial identity() {
+  return {-__int_as_float(0x7f800000), (unsigned int)-1, -__int_as_float(0x7f800000)};
+}
+
+// Two partial results as one.
+__device__ __forceinline__ partial combine(const partial &one, const partial &other) {
+  const bool at_wins = other.at_value > one.at_value
+    || (other.at_value == one.at_value && other.at < one.at);
+  return {at_wins ? other.at_value : one.at_value, at_wins ? other.at : one.at,
+          fmaxf(one.top, other.top)};
+}
+
+// Groups that share an output, of 32 lanes read 4 neighbours along col each, 4 x 1 at once.
+__global__ void __launch_bounds__(256)
+reduce(const float *__restrict__ a, int *__restrict__ at, float *__restrict__ top,
+       long long n_row, long long n_col) {
+  constexpr int kThreads = 256;
+  constexpr int kLanes = 32; // threads side by side along col, that share an output
+  constexpr int kGroups = kThreads / kLanes; // of them, each with outputs of its own
+  constexpr int kVec = 4; // elements of a vector: neighbours along col
+  constexpr int kItems = 4; // loads in flight along what is reduced
+  constexpr int kKept = kGroups; // outputs that the block owns
+  constexpr int kStep = kLanes * kItems * kVec; // elements of each that it takes at once
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const long long n_kept = n_row, n_reduced = n_col;
+  const long long tile = blockIdx.x;
+  const long long row = min(tile * kGroups + group, n_kept - 1);
+
+  partial mine[1];
+#pragma unroll
+  for (int m = 0; m < 1; m++) mine[m] = identity();
+
+  // One step: all loads before the first use. Only the last one may need guards.
+  const auto take = [&](long long first, bool guarded) {
+    vec<float, kVec> a_v[kItems] = {};
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long col = first + (item * kLanes + lane) * kVec;
+      if (!guarded || col < n_reduced) {
+        a_v[item] = load<vec<float, kVec>, 16>(&a[n_col * row + col]);
+      }
+    }
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long col = first + (item * kLanes + lane) * kVec;
+      if (!guarded || col < n_reduced) {
+#pragma unroll
+        for (int e = 0; e < kVec; e++) {
+          float at_e;
+          float top_e;
+          compute(a_v[item][e], at_e, top_e);
+          mine[0] = combine(mine[0], {at_e, (unsigned int)(col + e), top_e});
+        }
+      }
+    }
+  };
+  long long first = 0;
+  for (; first + kStep <= n_reduced; first += kStep) take(first, false);
+  if (first < n_reduced) take(first, true);
+
+  // 32 lanes have each output
+  combine_across<1, kLanes>(mine);
+  if (lane == 0 && tile * kGroups + group < n_kept) {
+    at[row] = (int)mine[0].at;
+    top[row] = mine[0].top;
+  }
+}
