@@ -384,6 +384,14 @@ int sct_tune_check_begin(tune_session *s, struct pollfd *ready) {
   return c->n_processes;
 }
 
+/* All at once; one that waits for items ends by itself. */
+static void let_go(tune_check *c) {
+  for (int k = 0; k < c->n_processes; k++) {
+    process *p = &c->processes[k];
+    (void)(p->n_pending > 0 ? kill(p->child.pid, SIGKILL) : shutdown(p->child.fd, SHUT_RDWR));
+  }
+}
+
 sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n, sct_error *err) {
   tune_check *c = s->check;
   for (int k = n - 1; k >= 0; k--) { /* backwards: one that is lost is replaced by the last */
@@ -398,6 +406,9 @@ sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int 
   if (c) {
     hand_out(s);
   }
+  if (n > 0 && c->n_done == c->n_added && !s->searching && sct_tune_all_compiled(s->pipeline)) {
+    let_go(c); /* nothing comes after this, and they take a while to leave their memory */
+  }
   return SCT_OK;
 }
 
@@ -405,10 +416,7 @@ void sct_tune_check_end(tune_check *c) {
   if (!c) {
     return;
   }
-  for (int k = 0; k < c->n_processes; k++) { /* all at once; one that waits ends by itself */
-    process *p = &c->processes[k];
-    (void)(p->n_pending > 0 ? kill(p->child.pid, SIGKILL) : shutdown(p->child.fd, SHUT_RDWR));
-  }
+  let_go(c);
   for (int k = 0; k < c->n_processes; k++) {
     process *p = &c->processes[k];
     (void)sct_child_end(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
