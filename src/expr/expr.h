@@ -148,16 +148,10 @@ void sct_expr_program_free(sct_expr_program *program);
 /* Appends e as a C/CUDA expression that a person would write: "24 * i + 8", "row * n_col + col",
  * "(i >> 5) * 896". Divisions by powers of two of values known to be >= 0 print as shifts and
  * masks; other divisions as / and %, right for values >= 0 only (indexes); a possibly negative
- * dividend is rewritten with sct's floor helpers: never printed silently wrong. Constants above
- * int's range carry LL. Minimal parentheses. With `wide` every variable is taken as 64-bit already;
+ * dividend calls sct_floor_div(a, b) or sct_floor_mod(a, b), which the source must define (min and
+ * max are CUDA's): never printed silently wrong. Constants above int's range carry LL. Minimal parentheses. With `wide` every variable is taken as 64-bit already;
  * without, the text is an int expression. */
 void sct_expr_print_c(sct_str *out, const sct_expr_pool *pool, sct_expr e, bool wide);
-/* True if that text calls sct_floor_div(a, b) or sct_floor_mod(a, b), which the source must then
- * define (min(a, b) and max(a, b) are CUDA's). */
-bool sct_expr_needs_floor(const sct_expr_pool *pool, sct_expr e);
-/* True if every value that the text computes on the way, whatever the order of its additions, fits
- * an int: then `wide` is not needed. */
-bool sct_expr_fits_int(const sct_expr_pool *pool, sct_expr e);
 /* Canonical text in the syntax of sct_expr_parse; equal expressions give equal text on every
  * machine. */
 void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);

@@ -361,8 +361,6 @@ const char *sct_spec_bad_name(const char *name);
 /* The same of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
-/* Does it matter what some output holds before the kernel runs? */
-bool sct_spec_is_prefilled(const sct_spec *spec);
 /* Is some output accumulated? */
 bool sct_spec_accumulates(const sct_spec *spec);
 

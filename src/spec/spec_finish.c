@@ -115,14 +115,6 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
   sct_str_free(&text);
 }
 
-bool sct_spec_is_prefilled(const sct_spec *spec) {
-  bool prefilled = false;
-  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    prefilled = prefilled || sct_operand_is_prefilled(&spec->operands[k]);
-  }
-  return prefilled;
-}
-
 /* ---- finish ---- */
 
 static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error *err) {
