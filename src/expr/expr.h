@@ -149,8 +149,9 @@ void sct_expr_program_free(sct_expr_program *program);
  * "(i >> 5) * 896". Divisions by powers of two of values known to be >= 0 print as shifts and
  * masks; other divisions as / and %, right for values >= 0 only (indexes); a possibly negative
  * dividend calls sct_floor_div(a, b) or sct_floor_mod(a, b), which the source must define (min and
- * max are CUDA's): never printed silently wrong. Constants above int's range carry LL. Minimal parentheses. With `wide` every variable is taken as 64-bit already;
- * without, the text is an int expression. */
+ * max are CUDA's): never printed silently wrong. Constants above int's range carry LL.
+ * Minimal parentheses. With `wide` every variable is taken as 64-bit already; without, the text is
+ * an int expression. */
 void sct_expr_print_c(sct_str *out, const sct_expr_pool *pool, sct_expr e, bool wide);
 /* Canonical text in the syntax of sct_expr_parse; equal expressions give equal text on every
  * machine. */

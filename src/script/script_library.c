@@ -159,7 +159,7 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
  */
 
 static bool is_mention(const struct sct_library_part *part, const char *word, size_t n) {
-  return strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
+  return part->name[0] == word[0] && strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
          (!part->is_called || word[n] == '(' || word[n] == '<');
 }
 
