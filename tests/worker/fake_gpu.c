@@ -383,18 +383,34 @@ static bool is_argument(const sct_launch *launch, const uint8_t *p) {
   return false;
 }
 
-/* Is the array at p, or a further copy of it, which lies in the same allocation, an argument? */
-static bool is_copy(const fake_backend *f, const sct_launch *launch, const uint8_t *p) {
+/* The memory that arguments of a launch lie in, which has further copies of their arrays, too. */
+typedef struct touched {
+  const uint8_t *from[SCT_MAX_ARGS], *to[SCT_MAX_ARGS];
+  int n;
+} touched;
+
+static void find_touched(touched *out, const fake_backend *f, const sct_launch *launch) {
+  out->n = 0;
   for (size_t a = 0; a < f->n_allocations; a++) {
     const uint8_t *from = f->allocations[a].raw, *to = from + f->allocations[a].bytes;
-    for (int k = 0; k < launch->n_args && from <= p && p < to; k++) {
+    bool holds = false;
+    for (int k = 0; k < launch->n_args && !holds; k++) {
       const uint8_t *arg = sct_host(launch->args[k].value[0]);
-      if (launch->args[k].bytes == sizeof(uint64_t) && arg >= from && arg < to) {
-        return true;
-      }
+      holds = launch->args[k].bytes == sizeof(uint64_t) && arg >= from && arg < to;
+    }
+    if (holds) {
+      out->from[out->n] = from;
+      out->to[out->n++] = to;
     }
   }
-  return false;
+}
+
+static bool is_touched(const touched *t, const uint8_t *p) {
+  bool found = false;
+  for (int k = 0; k < t->n; k++) {
+    found = found || (p >= t->from[k] && p < t->to[k]);
+  }
+  return found;
 }
 
 static bool is_output(const fake_backend *f, const uint8_t *p) {
@@ -502,13 +518,15 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
     return fail(f, 701, "cuLaunchKernel", err);
   }
   SCT_TRY(fail_launch(f, k, err));
+  touched memory;
   double bytes = 0;
+  find_touched(&memory, f, launch);
   for (size_t e = 0; e < f->n_expectations; e++) {
     expectation *x = &f->expectations[e];
     if (is_argument(launch, x->p)) {
       place(f, x, k);
     }
-    bytes += is_copy(f, launch, x->p) ? 2.0 * (double)x->bytes : 0.0;
+    bytes += is_touched(&memory, x->p) ? 2.0 * (double)x->bytes : 0.0;
   }
   if (find_fault(&f->script, FAULT_INPUT, k)) {
     change_input(f, launch, false, guard);
