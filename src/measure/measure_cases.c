@@ -91,11 +91,24 @@ static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int6
 
 /* ---- lists ---- */
 
+/* More threads take the interpreter long: a cluster of 4 blocks of 1024 for each of 1000 short rows
+ * took more than a minute. Fewer rows of other lengths are among the cases. */
+#define MAX_VIRTUAL_THREADS ((int64_t)1 << 18)
+
+static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *code,
+                                 const sct_case *c) {
+  sct_verdict verdict = {0};
+  int64_t blocks = 0;
+  return m->is_virtual && sct_code_blocks(&c->shape, code, &blocks, &verdict, NULL) == SCT_OK &&
+         sct_code_few_blocks(code, blocks) > MAX_VIRTUAL_THREADS / code->threads;
+}
+
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
   allowed_case(m, code, tuple, &c);
   *added = c != NULL;
+  c = c && has_too_many_threads(m, code, c) ? NULL : c;
   for (int other = 0; other < list->n && c; other++) {
     c = list->cases[other] == c ? NULL : c;
   }
