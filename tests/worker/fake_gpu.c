@@ -398,19 +398,18 @@ static void find_touched(touched *out, const fake_backend *f, const sct_launch *
       const uint8_t *arg = sct_host(launch->args[k].value[0]);
       holds = launch->args[k].bytes == sizeof(uint64_t) && arg >= from && arg < to;
     }
-    if (holds) {
-      out->from[out->n] = from;
-      out->to[out->n++] = to;
-    }
+    out->from[out->n] = from;
+    out->to[out->n] = to;
+    out->n += holds && out->n < SCT_MAX_ARGS - 1;
   }
 }
 
 static bool is_touched(const touched *t, const uint8_t *p) {
-  bool found = false;
-  for (int k = 0; k < t->n; k++) {
-    found = found || (p >= t->from[k] && p < t->to[k]);
+  int k = 0;
+  while (k < t->n && (p < t->from[k] || p >= t->to[k])) {
+    k++;
   }
-  return found;
+  return k < t->n;
 }
 
 static bool is_output(const fake_backend *f, const uint8_t *p) {
