@@ -11,10 +11,28 @@ constexpr int kPasses = $(passes); // elements of a thread in a box
 $(g:compute())
 $(kit.comment(doc))
 $(g:head(threads)) {
-  $(kit.each(exchanged, "__shared__ {type} {tile}[" .. kept * items .. "];"))
+//% if is_dynamic then
+  extern __shared__ __align__(128) unsigned char shared[];
+//% end
+  $(kit.each(memory, "{declare}"))
   $(cut)
   $(kit.each(operands, "{declare}"))
 
+//% if is_async then
+  // in, as the inputs lie, by copies that pass no register
+#pragma unroll
+  for (int pass = 0; pass < kPasses; pass++) {
+    const int at = pass * kThreads + threadIdx.x;
+    $(find_in)
+    $(kit.unrolled("item", each_item)){
+      if ($(inside_in)) {
+        $(kit.each(exchanged, "{copy}"))
+      }
+    }
+  }
+  async_commit();
+  async_wait<0>();
+//% else
   // in, as the inputs lie: all loads before the first use
   $(kit.each(exchanged, "{type} {loaded}[kPasses]" .. (items > 1 and "[kItems]" or "") .. ";"))
 #pragma unroll
@@ -34,6 +52,7 @@ $(g:head(threads)) {
 //% end
     $(kit.unrolled("item", each_item, kit.each(exchanged, "{put}")))
   }
+//% end
   __syncthreads();
 
   // out, as the outputs lie

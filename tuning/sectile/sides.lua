@@ -342,6 +342,26 @@ function sides.keep(p)
   p.lanes = p.rows and chunk > 1 and math.max(groups, 8) or LANES
 end
 
+--- Declares what lies in shared memory (`p.memory`), each part at a multiple of `align` bytes if it
+--- is static: all of it, or parts of the dynamic one; false: it is too much.
+function sides.place_memory(p, align)
+  local total, device = 0, p.k.device
+  for _, m in ipairs(p.memory) do
+    m.at = total
+    total = total + kit.ceil_div(m.bytes, 16) * 16
+  end
+  p.is_dynamic = total > device.smem_block_bytes
+  p[p.is_dynamic and "shared_bytes" or "static_shared_bytes"] = total
+  for _, m in ipairs(p.memory) do
+    m.declare = p.is_dynamic
+      and string.format("// %s\n%s *const %s = reinterpret_cast<%s *>(shared + %d);", m.doc, m.type,
+        m.name, m.type, m.at)
+      or string.format("__shared__ __align__(%d) %s %s[%s]; // %s", align, m.type, m.name, m.count,
+        m.doc)
+  end
+  return total <= device.smem_optin_bytes
+end
+
 --- Lines as in memory: an element's place in shared memory is that in the array, modulo a
 --- line of 128 bytes, so that what arrives is written as it comes. Lines of odd length start at
 --- another place each, so that their columns meet different banks.

@@ -3,7 +3,9 @@
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
 -- the outputs lie, through shared memory; which element is which follows by division by constants.
 local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
-local SHORT = 64 -- bytes of a run; shorter ones leave too much of their sectors unused
+-- bytes of a run; shorter ones leave too much of their sectors unused, and longer ones that are no
+-- whole sectors
+local SHORT, ODD_SHORT = 64, 1024
 
 -- ---- what the kernel is ----
 
@@ -29,14 +31,16 @@ local function read(k)
   end
   about.is_exchanged = {}
   for n, op in ipairs(k.operands) do
-    about.out = about.out or op.is_output and about.order[n]
+    about.n_out = about.n_out or op.is_output and n
   end
+  about.out = about.order[about.n_out]
   for n, op in ipairs(k.operands) do
     local order = about.order[n]
     if op.is_output and not same_order(order, about.out) or op.old_of then
       return nil, "outputs run along their modes in several orders, or are updated"
     elseif not op.is_output and not goes_along(order, about.out) then
       about.into, about.is_exchanged[n] = about.into or order, true
+      about.n_in = about.n_in or n
       if not same_order(order, about.into) or #order < #k.dims then
         return nil, "inputs run along their modes in several orders"
       end
@@ -58,57 +62,28 @@ end
 
 -- ---- extents of the box ----
 
--- How far the box goes along `order` in one run, and the mode where the run ends; nil: nowhere.
-local function run_of(box, size, order)
-  local run = 1
-  for _, d in ipairs(order) do
-    run = run * box[d]
-    if box[d] < size[d] then
-      return run, d
-    end
+-- Both sides at the first tuned size: the order of the modes, and their steps in elements.
+local function sides_at(k, about)
+  local function side(n)
+    return { order = about.order[n], step = kit.map(about.steps[n], function(step)
+      return E.eval(step + 0, k.given[1])
+    end) }
   end
-  return run, nil
-end
-
--- Lets the box grow along mode d until a run of it has `wanted` elements: equal parts of the mode.
-local function grow(box, size, d, run, wanted)
-  local most = kit.ceil_div(wanted * box[d], run)
-  box[d] = kit.ceil_div(size[d], kit.ceil_div(size[d], math.min(most, size[d])))
-end
-
--- The box whose runs along both orders have about `wanted` elements: an extent a mode.
-local function box_of(k, about, wanted)
-  local size, box = k.sizes[1], kit.map(k.dims, function() return 1 end)
-  for _ = 1, 2 * #k.dims do
-    local run_in, end_in = run_of(box, size, about.into)
-    local run_out, end_out = run_of(box, size, about.out)
-    local in_first = run_in <= run_out
-    if math.min(end_in and run_in or wanted, end_out and run_out or wanted) >= wanted then
-      break
-    elseif end_in and run_in < wanted and (in_first or not end_out or run_out >= wanted) then
-      grow(box, size, end_in, run_in, wanted)
-    elseif end_out then
-      grow(box, size, end_out, run_out, wanted)
-    end
-  end
-  return box
+  return side(about.n_in), side(about.n_out)
 end
 
 local function axes(k)
-  local about, list, bytes = read(k), {}, widest(k)
-  for _, run in ipairs { 32, 64, 128, 256, 512 } do
-    local box = box_of(k, about, math.max(run // bytes, 8))
-    local text, count = table.concat(box, "x"), kit.product(box)
-    if count * bytes <= k.device.smem_block_bytes and count >= 64 and not kit.has(list, text) then
-      table.insert(list, 1, text)
-    end
-  end
+  local about, bytes = read(k), widest(k)
+  local into, out = sides_at(k, about)
+  local list = boxes.list(k.sizes[1], into, out, bytes)
   return {
     { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
       doc = "boxes of a block, neighbours along one more mode" },
+    { "load", k.device.cc >= 80 and bytes >= 4 and { "registers", "async" } or { "registers" },
+      key = "load=", doc = "async: asynchronous copies; registers: all loads of a thread first" },
     { "evict", { "loads", "none", "stores" }, key = "evict=",
       doc = "loads, stores: L2 gives up last what is loaded, or stored" },
   }
@@ -313,13 +288,16 @@ local function sort_operands(p)
   p.here = p.items > 1 and "[pass][item]" or "[pass]"
   for _, x in ipairs(p.exchanged) do
     x.put = string.format("%s[%s] = %s%s;", x.tile, p.kept_in, x.loaded, p.here)
+    x.copy = string.format("async_copy<%d>(&%s[%s], &%s[%s]);", x.op.record.bytes, x.tile,
+      p.kept_in, x.from, x.at)
   end
 end
 
 -- A run of the box has a sector more where it starts anywhere.
 local function traffic(p)
   local total, list = kit.product(p.k.extents), {}
-  local run_in, run_out = run_of(p.box, p.size, p.about.into), run_of(p.box, p.size, p.about.out)
+  local into, out = sides_at(p.k, p.about)
+  local run_in, run_out = boxes.run(p.box, p.size, into), boxes.run(p.box, p.size, out)
   for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
     table.unpack(p.results))) do
     local bytes, run = x.op.record.bytes, x.op.is_output and run_out or run_in
@@ -333,7 +311,7 @@ end
 
 local function start_plan(k, c, about)
   local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
-    box = {}, put = {}, is_whole = {}, names = {}, bytes = widest(k), size = k.sizes[1] }
+    is_async = c.load == "async", memory = {}, box = {}, put = {}, is_whole = {}, names = {}, bytes = widest(k), size = k.sizes[1] }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
   end
@@ -345,10 +323,12 @@ end
 local function refuse(p)
   local a_thread = kit.ceil_div(p.count, p.threads) * p.items
   for _, rule in ipairs {
-    { p.count == 0, "no box has runs of 32 bytes along both orders" },
+    { p.count == 0, "no box fits shared memory" },
     { p.along == nil, "no mode is left for several boxes" },
-    { a_thread > 32 or a_thread * p.bytes > 128,
+    { not p.is_async and (a_thread > 32 or a_thread * p.bytes > 128),
       "a thread would hold more than its registers take" },
+    { a_thread > 64, "a thread would move more than 64 elements" },
+    { p.is_async and p.evict == "loads", "asynchronous copies have no policy of L2" },
     { a_thread < 4, "a thread would move less than 4 elements" },
     { 2 * p.count <= p.threads, "a box has too few elements for the threads" },
     { p.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
@@ -378,12 +358,13 @@ local function plan(k, c)
   cut(p)
   sort_operands(p)
   p.passes = kit.ceil_div(p.count, c.threads)
-  p.static_shared_bytes = 0
   for _, x in ipairs(p.exchanged) do
-    local bytes = p.kept * p.items * x.op.record.bytes
-    p.static_shared_bytes = p.static_shared_bytes + kit.ceil_div(bytes, 16) * 16
+    p.memory[#p.memory + 1] = {
+      name = x.tile, type = x.type, count = p.kept * p.items,
+      bytes = p.kept * p.items * x.op.record.bytes, doc = "what is kept of " .. x.op.name,
+    }
   end
-  if p.static_shared_bytes > k.device.smem_block_bytes then
+  if not sides.place_memory(p, 16) then
     return nil, "the boxes need more shared memory than a block has"
   end
   p.compute, p.traffic = p.g:call(p.values), traffic(p)
@@ -392,20 +373,22 @@ local function plan(k, c)
   return p.g:plan(p)
 end
 
--- Is one of the sides of an exchange short, or, where both sides begin with the same modes, what
--- lies along these?
+-- Is what lies along one side of an exchange shorter than `SHORT` bytes, or, where both sides begin
+-- with the same modes, what lies along these?
 local function is_short(k)
   local about, same = sides.read(k), {}
+  local function short(dims)
+    local bytes = math.min(table.unpack(sides.lengths(k, dims))) * widest(k)
+    return bytes < SHORT or bytes < ODD_SHORT and bytes % SECTOR ~= 0
+  end
   if about then
-    return kit.any({ about.X, about.Y }, function(side)
-      return math.min(table.unpack(sides.lengths(k, side.dims))) * widest(k) < SHORT
-    end)
+    return short(about.X.dims) or short(about.Y.dims)
   end
   local into, out = read(k).into, read(k).out
   while into[#same + 1] == out[#same + 1] do
     same[#same + 1] = into[#same + 1]
   end
-  return math.min(table.unpack(sides.lengths(k, same))) * widest(k) < SHORT
+  return short(same)
 end
 
 return {

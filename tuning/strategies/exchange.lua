@@ -73,27 +73,6 @@ local function axes(k)
   }
 end
 
--- ---- the plan: shared memory ----
-
--- Declares what lies in shared memory: static, or parts of the dynamic one; false: it is too much.
-local function place_memory(p)
-  local total, device = 0, p.k.device
-  for _, m in ipairs(p.memory) do
-    m.at = total
-    total = total + kit.ceil_div(m.bytes, 16) * 16
-  end
-  p.is_dynamic = total > device.smem_block_bytes
-  p[p.is_dynamic and "shared_bytes" or "static_shared_bytes"] = total
-  for _, m in ipairs(p.memory) do
-    m.declare = p.is_dynamic
-      and string.format("// %s\n%s *const %s = reinterpret_cast<%s *>(shared + %d);", m.doc, m.type,
-        m.name, m.type, m.at)
-      or string.format("__shared__ __align__(%d) %s %s[%s]; // %s", p.is_lines and LINE or COPY,
-        m.type, m.name, m.count, m.doc)
-  end
-  return total <= device.smem_optin_bytes
-end
-
 -- ---- the plan: operands ----
 
 local function vec_type(type, count, name)
@@ -566,7 +545,7 @@ local function plan(k, c)
       table.remove(p.tables, n)
     end
   end
-  if not place_memory(p) then
+  if not sides.place_memory(p, p.is_lines and LINE or COPY) then
     return nil, "the tiles need more shared memory than a block has"
   end
   cut(p, c.blocks)
