@@ -4,8 +4,7 @@
 local boxes = {}
 
 local GRAIN = 64 -- bytes that DRAM gives at a time
-local MOST_BYTES, LEAST = 65536, 64 -- of a box: bytes, and elements
-local SIZES = { 2048, 4096, 8192, 16384, 32768, 49152, MOST_BYTES } -- bytes; of each the best box
+local SIZES = { 1024, 2048, 4096, 8192, 16384, 32768, 65536 } -- bytes of boxes; the best up to each
 
 local function gcd(a, b)
   while b ~= 0 do
@@ -45,19 +44,15 @@ local function share_moved(box, size, side, bytes)
   return 1 + (GRAIN - gcd(GRAIN, start)) / (run * bytes) * (last and 1 or 0)
 end
 
--- The extents that equal parts of `n` have, down to 1.
+-- The extents that equal parts of `n` have, from `most` down to 1, some 10 % apart.
 local function parts_of(n, most)
-  local list = {}
-  for parts = kit.ceil_div(n, most), n do
+  local list, parts = {}, kit.ceil_div(n, most)
+  while parts < n do
     local extent = kit.ceil_div(n, parts)
-    if extent ~= list[#list] then
-      list[#list + 1] = extent
-    end
-    if extent == 1 then
-      break
-    end
+    list[#list + 1] = extent ~= list[#list] and extent or nil
+    parts = parts + 1 + parts // 10
   end
-  return list
+  return kit.append(list, 1)
 end
 
 -- Calls `try(box)` for each box of at most so many elements that covers modes 1 to p - 1 of one
@@ -97,27 +92,23 @@ end
 ---@return string[]
 function boxes.list(size, into, out, bytes)
   local best = {}
-  each_box(size, into.order, out.order, MOST_BYTES // bytes, function(box)
+  each_box(size, into.order, out.order, SIZES[#SIZES] // bytes, function(box)
     local count, whole = kit.product(box), 1
-    if count < LEAST then
-      return
-    end
     for d, extent in ipairs(box) do
       whole = whole * (kit.ceil_div(size[d], extent) * extent / size[d])
     end
     local cost = share_moved(box, size, into, bytes) + share_moved(box, size, out, bytes) + whole
-    for _, limit in ipairs(SIZES) do
-      local old = best[limit]
-      if count * bytes <= limit and (not old or cost < old.cost - 1e-9
-        or cost < old.cost + 1e-9 and count < old.count) then
-        best[limit] = { cost = cost, count = count, text = table.concat(box, "x") }
+    for n = 2, #SIZES do
+      local old = best[n]
+      if count * bytes > SIZES[n - 1] and count * bytes <= SIZES[n]
+        and (not old or cost < old.cost) then
+        best[n] = { cost = cost, text = table.concat(box, "x") }
       end
     end
   end)
   local list = {}
   for n = #SIZES, 1, -1 do
-    local found = best[SIZES[n]]
-    list[#list + 1] = found and not kit.has(list, found.text) and found.text or nil
+    list[#list + 1] = best[n] and best[n].text
   end
   return list
 end

@@ -77,7 +77,7 @@ local function axes(k)
   local into, out = sides_at(k, about)
   local list = boxes.list(k.sizes[1], into, out, bytes)
   return {
-    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
+    { "threads", { 512, 256, 1024 }, key = "threads=", doc = "threads a block, at most" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
@@ -91,10 +91,10 @@ end
 
 -- ---- the plan ----
 
--- How many words of one bank a warp takes at most that reads neighbours of the outputs; `step`: how
--- far neighbours along each mode are kept from each other.
+-- How many wavefronts the first warps take that read neighbours of the outputs; `step`: how far
+-- neighbours along each mode are kept from each other.
 local function conflicts(p, step)
-  local word, most = math.max(4 // p.bytes, 1), 0
+  local word, total = math.max(4 // p.bytes, 1), 0
   for start = 0, math.min(p.count, 8 * WARP) - 1, WARP do
     local lines, rows = {}, {}
     for at = start, math.min(start + WARP, p.count) - 1 do
@@ -107,11 +107,13 @@ local function conflicts(p, step)
         lines[cell], rows[cell % BANKS] = true, (rows[cell % BANKS] or 0) + 1
       end
     end
+    local most = 0
     for _, n in pairs(rows) do
       most = math.max(most, n)
     end
+    total = total + most
   end
-  return most
+  return total
 end
 
 -- Where an element of the box is kept: its number in the inputs' order, with padding below the
@@ -126,11 +128,11 @@ local function keep(p)
       end
       step[d], at = at, at * p.box[d]
     end
-    local found = { step = step, below = below, pad = pad, kept = at, most = conflicts(p, step) }
-    best = (not best or found.most < best.most) and found or best
+    local found = { step = step, below = below, pad = pad, kept = at, wavefronts = conflicts(p, step) }
+    best = (not best or found.wavefronts < best.wavefronts) and found or best
   end
   p.step, p.kept = best.step, best.kept
-  p.place = best.pad > 0 and string.format("at + at / %d * %d", best.below, best.pad) or "at"
+  p.padding = best.pad > 0 and string.format(" + at / %d * %d", best.below, best.pad) or ""
 end
 
 -- Modes of the box in an order, those of one element left out; neighbours that operands of a kind
@@ -154,29 +156,95 @@ local function parts_of(p, order, is_own)
   return list
 end
 
--- The statements that find where in the box element `at` is, part by part, and the condition that
--- it is inside where the box crosses an end.
-local function find_parts(p, parts)
-  local lines, inside = { #parts > 1 and "int rest = at;" or "" }, {}
-  for n, part in ipairs(parts) do
+-- How threads go over a side's parts: `unit` elements of the fastest parts by neighbouring threads,
+-- which stay with their place in it from pass to pass, `rows` units at a time. nil: one after another.
+local function units_of(p, parts)
+  local unit, n = 1, 0
+  while parts[n + 1] and unit * parts[n + 1].extent <= p.threads do
+    n = n + 1
+    unit = unit * parts[n].extent
+  end
+  if #parts < 2 or n == 0 or n == #parts then
+    return nil
+  end
+  local count = p.count // unit
+  return { size = unit, n = n, count = count, rows = math.min(p.threads // unit, count) }
+end
+
+-- The statements that find the places along parts `from` to `to` of the number in `name`.
+local function find_digits(parts, from, to, name)
+  local lines = {}
+  for n = from, to do
+    local below = kit.product(kit.map(parts, function(part, m)
+      return m >= from and m < n and part.extent or nil
+    end))
+    lines[#lines + 1] = string.format("const int %s = %s%s%s;", parts[n].name, name,
+      below > 1 and " / " .. below or "", n < to and " % " .. parts[n].extent or "")
+  end
+  return lines
+end
+
+-- How a side of the box is gone over: statements before the passes (`setup`) and in each (`find`),
+-- the condition that an element is inside (`inside`), what declares its number `at` (`number`), and
+-- `passes`.
+local function side_of(p, parts)
+  local units, side, inside = units_of(p, parts), { setup = "", number = "" }, {}
+  for _, part in ipairs(parts) do
     local first, last = part.dims[1], part.dims[#part.dims]
-    local at = #parts == 1 and "at" or n == #parts and "rest" or "rest % " .. part.extent
     part.name = p.names[first]
-    kit.append(lines, string.format("const int %s = %s;", part.name, at),
-      n < #parts and "rest /= " .. part.extent .. ";" or "")
     if p.size[last] % p.box[last] ~= 0 or not p.is_whole[last] then
       local below = part.extent // p.box[last]
       inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
         .. (below > 1 and " * " .. below or ""))
     end
   end
-  if p.count % p.threads ~= 0 then
-    table.insert(inside, 1, "at < kBox")
+  if units then
+    side.setup = kit.concat(kit.append({
+      string.format("const int unit = threadIdx.x %% %d, first_row = threadIdx.x / %d;", units.size,
+        units.size),
+    }, table.unpack(find_digits(parts, 1, units.n, "unit"))))
+    side.find = kit.concat(kit.append({
+      units.rows > 1 and string.format("const int row = pass * %d + first_row;", units.rows)
+        or "const int row = pass;",
+    }, table.unpack(find_digits(parts, units.n + 1, #parts, "row"))))
+    side.passes = kit.ceil_div(units.count, units.rows)
+    side.number = string.format("const int at = row * %d + unit;", units.size)
+    side.used, side.size = units.size * units.rows, units.size
+    if units.count % units.rows ~= 0 then
+      table.insert(inside, 1, "row < " .. units.count)
+    end
+  else
+    side.find = kit.concat(kit.append({ "const int at = pass * kThreads + threadIdx.x;" },
+      table.unpack(find_digits(parts, 1, #parts, "at"))))
   end
   if p.items > 1 and p.size[p.along] then
     inside[#inside + 1] = "item < " .. p.left[p.along]
   end
-  return kit.concat(lines), #inside > 0 and table.concat(inside, " && ") or "true"
+  side.inside = inside
+  return side
+end
+
+-- Fits both sides to one number of threads.
+local function fit_threads(p, sides_of_box)
+  local used = 0
+  for _, side in ipairs(sides_of_box) do
+    used = math.max(used, side.used or 0)
+  end
+  p.g.threads = used > 0 and kit.ceil_div(used, WARP) * WARP or p.threads
+  for _, side in ipairs(sides_of_box) do
+    if side.used then
+      if side.used < p.g.threads then
+        table.insert(side.inside, 1, "first_row < " .. side.used // side.size)
+      end
+    else
+      side.passes = kit.ceil_div(p.count, p.g.threads)
+      if p.count % p.g.threads ~= 0 then
+        table.insert(side.inside, 1, "at < kBox")
+        p.uses_count = true
+      end
+    end
+    side.inside = #side.inside > 0 and table.concat(side.inside, " && ") or "true"
+  end
 end
 
 -- Texts of an operand: a pointer to the box's first element, and the place of an element from it.
@@ -264,8 +332,8 @@ local function sort_operands(p)
   local parts_out = kit.map(p.about.out, function(d)
     return p.box[d] > 1 and { dims = { d }, extent = p.box[d] } or nil
   end)
-  p.find_in, p.inside_in = find_parts(p, parts_in)
-  p.find_out, p.inside_out = find_parts(p, parts_out)
+  p.into, p.out = side_of(p, parts_in), side_of(p, parts_out)
+  fit_threads(p, { p.into, p.out })
   p.exchanged, p.direct, p.results, p.operands, p.values = {}, {}, {}, {}, {}
   for n, op in ipairs(g.ops) do
     local is_in = p.about.is_exchanged[op.number]
@@ -283,7 +351,7 @@ local function sort_operands(p)
     kept = kept + p.step[part.dims[1]] * cuda.var(part.name)
   end
   local item = p.items > 1 and "item * kKept + " or ""
-  p.kept_in, p.kept_out = item .. p.place, item .. g:text(kept + 0)
+  p.kept_in, p.kept_out = item .. "at" .. p.padding, item .. g:text(kept + 0)
   p.each_item = p.items > 1 and "kItems" or false
   p.here = p.items > 1 and "[pass][item]" or "[pass]"
   for _, x in ipairs(p.exchanged) do
@@ -310,7 +378,7 @@ local function traffic(p)
 end
 
 local function start_plan(k, c, about)
-  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
+  local p = { k = k, uses_count = false, about = about, threads = c.threads, evict = c.evict, items = c.items,
     is_async = c.load == "async", memory = {}, box = {}, put = {}, is_whole = {}, names = {}, bytes = widest(k), size = k.sizes[1] }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
@@ -357,7 +425,6 @@ local function plan(k, c)
   keep(p)
   cut(p)
   sort_operands(p)
-  p.passes = kit.ceil_div(p.count, c.threads)
   for _, x in ipairs(p.exchanged) do
     p.memory[#p.memory + 1] = {
       name = x.tile, type = x.type, count = p.kept * p.items,
