@@ -38,7 +38,7 @@ $(g:head(threads)) {
 //% else
   { // in, as the inputs lie: all loads before the first use
     $(into.setup)
-    $(kit.each(exchanged, "{type} {loaded}[" .. into.passes .. "]" .. (items > 1 and "[kItems]" or "") .. ";"))
+    $(kit.each(exchanged, "{declare_loaded}"))
 #pragma unroll
     for (int pass = 0; pass < $(into.passes); pass++) {
       $(into.find)

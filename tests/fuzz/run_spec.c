@@ -423,6 +423,31 @@ static bool is_legal(const fz_spec *s, const int64_t *n) {
   return elements <= 1 << 17;
 }
 
+static bool takes(const world *w, const picked *p, int64_t *n) {
+  const sct_size size = {.extent = n};
+  return sct_codegen_fits(&w->spec, &p->code, &size) && is_legal(w->reference, n);
+}
+
+/* The extents with those of a tuned size for some dimensions, which the candidate may be written
+ * for: as few as it takes. */
+static bool fix_extents(const world *w, const picked *p, const int64_t *from, int64_t *n) {
+  const fz_spec *s = w->reference;
+  for (int n_fixed = 1; n_fixed <= s->n_dims; n_fixed++) {
+    for (int which = 1; which < 1 << s->n_dims; which++) {
+      for (int k = 0; k < s->n_sizes && __builtin_popcount((unsigned)which) == n_fixed; k++) {
+        memcpy(n, s->sizes[k], sizeof *n * FZ_MAX_EXTENTS);
+        for (int d = 0; d < s->n_dims; d++) {
+          n[d] = which >> d & 1 ? n[d] : from[d];
+        }
+        if (takes(w, p, n)) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 /* The extents with one or all of the dimensions rounded up so that the candidate takes them. */
 static bool round_extents(const world *w, const picked *p, const int64_t *from, int64_t *n) {
   const fz_spec *s = w->reference;
@@ -439,13 +464,12 @@ static bool round_extents(const world *w, const picked *p, const int64_t *from, 
         n[d] *= factor * (which == s->n_dims ? factor : 1);
         n[d] = fz_round_up(n[d], factor);
       }
-      const sct_size size = {.extent = n};
-      if (sct_codegen_fits(&w->spec, &p->code, &size) && is_legal(s, n)) {
+      if (takes(w, p, n)) {
         return true;
       }
     }
   }
-  return false;
+  return fix_extents(w, p, from, n);
 }
 
 /* ---- one candidate ---- */

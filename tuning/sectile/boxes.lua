@@ -1,6 +1,6 @@
--- boxes: boxes of elements whose inputs and outputs are long runs of memory, though both sides run
--- along some modes in common. A box covers the first modes of either side whole and an equal part of
--- the next.
+-- boxes: boxes of elements that are long runs of memory in inputs and in outputs, though both sides
+-- may run along the same modes. A box covers the first modes of either side whole and an equal part
+-- of the next.
 local boxes = {}
 
 local GRAIN = 64 -- bytes that DRAM gives at a time

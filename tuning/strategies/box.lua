@@ -128,7 +128,8 @@ local function keep(p)
       end
       step[d], at = at, at * p.box[d]
     end
-    local found = { step = step, below = below, pad = pad, kept = at, wavefronts = conflicts(p, step) }
+    local found = { step = step, below = below, pad = pad, kept = at }
+    found.wavefronts = conflicts(p, step)
     best = (not best or found.wavefronts < best.wavefronts) and found or best
   end
   p.step, p.kept = best.step, best.kept
@@ -156,8 +157,9 @@ local function parts_of(p, order, is_own)
   return list
 end
 
--- How threads go over a side's parts: `unit` elements of the fastest parts by neighbouring threads,
--- which stay with their place in it from pass to pass, `rows` units at a time. nil: one after another.
+-- How threads go over a side's parts: neighbouring threads have the elements of a unit, all of the
+-- fastest parts, and keep their place in it from pass to pass; a pass moves `rows` units. nil:
+-- threads go on from element to element.
 local function units_of(p, parts)
   local unit, n = 1, 0
   while parts[n + 1] and unit * parts[n + 1].extent <= p.threads do
@@ -200,15 +202,16 @@ local function side_of(p, parts)
   end
   if units then
     side.setup = kit.concat(kit.append({
-      string.format("const int unit = threadIdx.x %% %d, first_row = threadIdx.x / %d;", units.size,
-        units.size),
-    }, table.unpack(find_digits(parts, 1, units.n, "unit"))))
-    side.find = kit.concat(kit.append({
-      units.rows > 1 and string.format("const int row = pass * %d + first_row;", units.rows)
-        or "const int row = pass;",
-    }, table.unpack(find_digits(parts, units.n + 1, #parts, "row"))))
+      string.format("// a row of %d elements by so many threads, %d row%s a pass", units.size,
+        units.rows, units.rows > 1 and "s" or ""),
+      string.format("const int column = threadIdx.x %% %d, first_row = threadIdx.x / %d;",
+        units.size, units.size),
+    }, table.unpack(find_digits(parts, 1, units.n, "column"))))
+    local row = units.rows > 1 and string.format("pass * %d + first_row", units.rows) or "pass"
+    side.find = kit.concat(kit.append({ "const int row = " .. row .. ";" },
+      table.unpack(find_digits(parts, units.n + 1, #parts, "row"))))
     side.passes = kit.ceil_div(units.count, units.rows)
-    side.number = string.format("const int at = row * %d + unit;", units.size)
+    side.number = string.format("const int at = row * %d + column;", units.size)
     side.used, side.size = units.size * units.rows, units.size
     if units.count % units.rows ~= 0 then
       table.insert(inside, 1, "row < " .. units.count)
@@ -355,6 +358,8 @@ local function sort_operands(p)
   p.each_item = p.items > 1 and "kItems" or false
   p.here = p.items > 1 and "[pass][item]" or "[pass]"
   for _, x in ipairs(p.exchanged) do
+    x.declare_loaded = string.format("%s %s[%d]%s;", x.type, x.loaded, p.into.passes,
+      p.items > 1 and "[kItems]" or "")
     x.put = string.format("%s[%s] = %s%s;", x.tile, p.kept_in, x.loaded, p.here)
     x.copy = string.format("async_copy<%d>(&%s[%s], &%s[%s]);", x.op.record.bytes, x.tile,
       p.kept_in, x.from, x.at)
@@ -378,8 +383,9 @@ local function traffic(p)
 end
 
 local function start_plan(k, c, about)
-  local p = { k = k, uses_count = false, about = about, threads = c.threads, evict = c.evict, items = c.items,
-    is_async = c.load == "async", memory = {}, box = {}, put = {}, is_whole = {}, names = {}, bytes = widest(k), size = k.sizes[1] }
+  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
+    is_async = c.load == "async", uses_count = false, bytes = widest(k), size = k.sizes[1],
+    memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
   end
