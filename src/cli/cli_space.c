@@ -95,13 +95,38 @@ static void append_pruned(sct_str *out, const sct_space *space, bool colour) {
   cli_table_free(&table);
 }
 
-static void append_failed(sct_str *out, const sct_tune_plan *plan) {
-  for (int k = 0; k < plan->n_items; k++) {
+/* The next item from `k` on that failed for the reason of `like`; any reason if that is NULL. */
+static int next_failed(const sct_tune_plan *plan, int k, const sct_tune_item *like) {
+  for (; k < plan->n_items; k++) {
     const sct_tune_item *item = &plan->items[k];
-    if (item->outcome != SCT_OUT_OK) {
-      sct_str_printf(out, "  failed: %s: %s: %s\n", item->label, sct_outcome_text(item->outcome),
-                     item->detail ? item->detail : "");
+    const char *detail = item->detail ? item->detail : "";
+    if (item->outcome != SCT_OUT_OK &&
+        (!like || (item->outcome == like->outcome &&
+                   strcmp(detail, like->detail ? like->detail : "") == 0))) {
+      return k;
     }
+  }
+  return plan->n_items;
+}
+
+/* Each reason once, with its first candidate. */
+static void append_failed(sct_str *out, const sct_tune_plan *plan) {
+  for (int k = next_failed(plan, 0, NULL); k < plan->n_items; k = next_failed(plan, k + 1, NULL)) {
+    const sct_tune_item *item = &plan->items[k];
+    if (next_failed(plan, 0, item) < k) {
+      continue;
+    }
+    int more = 0;
+    for (int n = next_failed(plan, k + 1, item); n < plan->n_items;
+         n = next_failed(plan, n + 1, item)) {
+      more++;
+    }
+    sct_str_printf(out, "  failed: %s", item->label);
+    if (more > 0) {
+      sct_str_printf(out, " and %d more", more);
+    }
+    sct_str_printf(out, ": %s: %s\n", sct_outcome_text(item->outcome),
+                   item->detail ? item->detail : "");
   }
 }
 

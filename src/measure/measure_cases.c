@@ -67,7 +67,7 @@ static int list_sets(unsigned sets[MAX_SETS], int n_dims) {
 /* The case for the tuple with the least factor that spec and candidate allow: of one extent or two,
  * so that the others stay odd, else of all. NULL: none. */
 static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
-                         sct_case **out) {
+                         int64_t most, sct_case **out) {
   const int n_dims = m->plan.spec->n_dims;
   unsigned sets[MAX_SETS];
   const int n_sets = list_sets(sets, n_dims);
@@ -76,7 +76,7 @@ static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int6
     for (int k = f > 0 ? 0 : n_sets - 1; k < n_sets; k++) {
       int64_t dims[SCT_MAX_DIMS];
       const int64_t elements = scaled(dims, m->plan.spec, tuple, sets[k], factors[f]);
-      if (elements > max_elements(m) || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
+      if (elements > most || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
         continue;
       }
       sct_case *c = NULL;
@@ -106,7 +106,7 @@ static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *co
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
-  allowed_case(m, code, tuple, &c);
+  allowed_case(m, code, tuple, list->max_elements, &c);
   *added = c != NULL;
   c = c && has_too_many_threads(m, code, c) ? NULL : c;
   for (int other = 0; other < list->n && c; other++) {
@@ -137,7 +137,7 @@ static void add_limits(sct_measure *m, const sct_kernel_code *code, const int64_
                        sct_case_list *list) {
   const int n_dims = m->plan.spec->n_dims;
   sct_case *c = NULL;
-  if (elements_of(m->plan.spec, tuple) > max_elements(m)) {
+  if (elements_of(m->plan.spec, tuple) > list->max_elements) {
     return;
   }
   sct_case_get(m, tuple, &c);
@@ -168,7 +168,7 @@ static sct_hash key_of(const sct_kernel_code *code) {
 static void add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case_list *list) {
   const int n_dims = m->plan.spec->n_dims;
   for (int far = 0; far < n_dims; far++) {
-    int64_t tuple[SCT_MAX_DIMS], most = max_elements(m);
+    int64_t tuple[SCT_MAX_DIMS], most = list->max_elements;
     for (int d = 0; d < n_dims; d++) {
       tuple[d] = 3;
       most /= d == far ? 1 : 3;
@@ -206,6 +206,7 @@ void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_l
   sct_case_list list = {.key = key};
   sct_tuples tuples = {0};
   sct_extents_list(&tuples, &m->plan, code, max_elements(m));
+  list.max_elements = tuples.max_elements;
   collect_cases(m, code, &tuples, &list);
   sct_tuples_free(&tuples);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);

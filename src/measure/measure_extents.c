@@ -363,6 +363,20 @@ static void add_limits(sct_tuples *t, const sct_plan *plan, const sct_kernel_cod
   }
 }
 
+#define LEAST_FREE ((int64_t)4) /* elements that are tried beside what requirements fix */
+
+/* Where requirements fix extents, others need room beside them. */
+static void make_room(sct_tuples *t) {
+  int64_t fixed = 1;
+  for (int d = 0; d < t->n_dims && fixed <= SCT_MAX_VERIFY_ELEMENTS; d++) {
+    fixed *= t->only[d] > 0 ? t->only[d] : 1;
+  }
+  const bool fits = fixed <= SCT_MAX_VERIFY_ELEMENTS / LEAST_FREE;
+  if (fits && fixed * LEAST_FREE > t->max_elements) {
+    t->max_elements = fixed * LEAST_FREE;
+  }
+}
+
 void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
                       int64_t max_elements) {
   const sct_spec *spec = plan->spec;
@@ -373,6 +387,7 @@ void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_co
   for (int d = 0; d < out->n_dims; d++) {
     out->only[d] = only_extent(plan, code, d);
   }
+  make_room(out);
   add_fixed(out);
   if (is_ragged) {
     add_ragged(out, &spec->ragged);

@@ -75,6 +75,7 @@ typedef struct sct_case_list {
   sct_hash key;
   sct_case **cases;
   int n, n_full; /* n_full: with elements in them */
+  int64_t max_elements;
 } sct_case_list;
 
 /* All cases of a problem. */

@@ -271,7 +271,14 @@ static void a_broken_template_fails_its_candidates_only(void **state) {
   assert_non_null(detail);
   assert_non_null(strstr(detail, "map_kernel.cu:2: error: "));
   assert_true(integer(doc, "candidates") > 0); /* direct has a template of its own */
+  char more[32];
+  snprintf(more, sizeof more, " and %zu more: ", json_array_size(failed) - 1);
   json_decref(doc);
+  fx_run(&r, "space", FX_SPECS "shifted.lua", "--assets", fx_path("assets"));
+  fx_expect(&r, 0, more, NULL); /* one reason, one line */
+  const char *line = strstr(sct_str_c(&r.out), "  failed: ");
+  assert_non_null(line);
+  assert_null(strstr(line + 1, "  failed: "));
   fx_free(&r);
 }
 

@@ -76,13 +76,16 @@ local function axes(k)
   local about, bytes = read(k), widest(k)
   local into, out = sides_at(k, about)
   local list = boxes.list(k.sizes[1], into, out, bytes)
+  local can_copy = k.device.cc >= 80 and not kit.any(k.operands, function(op, n)
+    return about.is_exchanged[n] and op.record.bytes < 4
+  end)
   return {
     { "threads", { 512, 256, 1024 }, key = "threads=", doc = "threads a block, at most" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
       doc = "boxes of a block, neighbours along one more mode" },
-    { "load", k.device.cc >= 80 and bytes >= 4 and { "registers", "async" } or { "registers" },
+    { "load", can_copy and { "registers", "async" } or { "registers" },
       key = "load=", doc = "async: asynchronous copies; registers: all loads of a thread first" },
     { "evict", { "loads", "none", "stores" }, key = "evict=",
       doc = "loads, stores: L2 gives up last what is loaded, or stored" },
