@@ -47,6 +47,7 @@ import worked  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+UNSEEN = os.path.join(ROOT, "tests", "unseen")
 START_S = 60             # a program of peers has so long to start
 STOP_S = 40              # a session may take so much longer than its budget
 PEERS_SHARE, PYTHON_SHARE = 0.22, 0.36  # of the whole time, at most
@@ -198,7 +199,7 @@ def ceiling_job(row):
 
 def derive(args, spec, sizes, out):
     """The file of a spec with these sizes, or None and what is wrong."""
-    found = worked.find(spec, [args.specs, worked.FOLDER])
+    found = worked.find(spec, [args.specs, UNSEEN, worked.FOLDER])
     if not found:
         return None, f"there is no spec {spec}.lua"
     source, params = found

@@ -476,7 +476,8 @@ def short_table(doc):
     return f"{doc['device']}, {doc['date']}.{over}\n\n" + markdown(heads, rows, heads[1:])
 
 
-TITLES = {"suite": "# The suite", "cases": "# Cases that did badly once", "unseen": "# Work that nothing is tuned for"}
+TITLES = {"suite": "# The suite", "cases": "# Cases that did badly once", "unseen": "# Work that nothing is tuned for",
+          "permutes": "# Permutations of the tensor literature"}
 BEGIN, END = "<!-- suite -->", "<!-- end of suite -->"
 
 

@@ -21,8 +21,10 @@ static const struct {
      "exchange_bytes"},
     {"permute6_f32", "exchange threads=256 tile=64x64 blocks=tiles evict=loads",
      "exchange_permute"},
-    {SCT_TESTS_DIR "/unseen/p5_f32_01324.lua", "box threads=256 box=1x22x16x3 items=4 evict=none",
-     "box"},
+    {SCT_TESTS_DIR "/cases/records_change_places.lua",
+     "box threads=512 box=1x32x16x3 items=4 load=registers evict=loads", "box"},
+    {SCT_TESTS_DIR "/cases/records_change_places.lua",
+     "box threads=512 box=1x64x48x3 items=2 load=async evict=stores", "box_async"},
     {"stencil3d_f32", "direct threads=256", "stencil3d_direct"},
     {"stencil3d_f32",
      "stencil halo=registers threads=256 lanes=32 vec=4 items=1 rows=1 wide=2 march=4 "

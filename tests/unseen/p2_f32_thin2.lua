@@ -1,9 +1,0 @@
--- A thin transpose, the other way round.
-local s = require "sectile"
-return s.kernel {
-  name = "p2_f32_thin2", dims = { "i", "j" },
-  inputs  = { s.array("a", "f32") },
-  outputs = { s.array("b", "f32", s.row_major, { dims = { "j", "i" } }) },
-  body    = "b = a;",
-  sizes   = { { i = 1500007, j = 37 } },
-}
