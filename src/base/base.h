@@ -185,12 +185,12 @@ bool sct_hash_equal(sct_hash a, sct_hash b);
 /* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
  * MiB. */
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Writes a temporary file in the same folder, fsyncs, renames over `path`: the old file stays whole
- * on any failure. Leaves an existing file with equal bytes untouched (its timestamp too). What is
- * no regular file (a pipe, a device) is written to as it is. */
+/* Writes a temporary file in the same directory, fsyncs, renames over `path`: the old file stays
+ * whole on any failure. Leaves an existing file with equal bytes untouched (its timestamp too).
+ * What is no regular file (a pipe, a device) is written to as it is. */
 sct_status sct_file_write(const char *path, const void *data, size_t n,
                           sct_error *err) SCT_MUST_USE;
-/* Makes a folder and its parents; what it makes has mode 0700. An existing folder is fine. */
+/* Makes a directory and its parents; what it makes has mode 0700. An existing directory is fine. */
 sct_status sct_dir_make(const char *path, sct_error *err) SCT_MUST_USE;
 bool sct_file_exists(const char *path);
 /* Are both names of one regular file, whatever links lead there? */
@@ -201,19 +201,20 @@ bool sct_file_same(const char *a, const char *b);
  * is no store (SCT_EUSAGE), and no cache (nothing is appended). Nothing is created. */
 sct_status sct_path_store(sct_str *out, sct_error *err) SCT_MUST_USE;
 void sct_path_cache(sct_str *out);
-/* Folder part of a path without the final slash ("." if none). Appends to out. */
+/* Directory part of a path without the final slash ("." if none). Appends to out. */
 void sct_path_dirname(sct_str *out, const char *path);
 const char *sct_path_basename(const char *path);
 
 /* ---- assets: the Lua files and templates that travel inside the binary ---- */
 
-/* Reads "templates/direct.cu", "tuning/layouts/aos.lua", ... : from the folder set by
+/* Reads "templates/direct.cu", "tuning/layouts/aos.lua", ... : from the directory set by
  * sct_assets_override() if the file is there, else from the copy embedded at build time. SCT_EIO
  * names the asset. */
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) SCT_MUST_USE;
-/* A folder that mirrors the top level of the repository; NULL: embedded only. The string is copied.
+/* A directory that mirrors the top level of the repository; NULL: embedded only. The string is
+ * copied.
  */
-void sct_assets_override(const char *folder);
+void sct_assets_override(const char *directory);
 /* Calls `visit` for every asset whose name starts with `prefix`, in name order, overrides included
  * once. */
 void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx);

@@ -1,4 +1,5 @@
-/* Assets: Lua files and templates embedded at build time, with a folder that may override them. */
+/* Assets: Lua files and templates embedded at build time, with a directory that may override them.
+ */
 #include "base/base.h"
 
 #include <dirent.h>
@@ -14,10 +15,10 @@ struct sct_asset_entry {
 extern const struct sct_asset_entry sct_asset_table[]; /* written by cmake/embed.cmake, sorted */
 extern const int sct_asset_count;
 
-static char override_folder[4096];
+static char override_directory[4096];
 
-void sct_assets_override(const char *folder) {
-  snprintf(override_folder, sizeof override_folder, "%s", folder ? folder : "");
+void sct_assets_override(const char *directory) {
+  snprintf(override_directory, sizeof override_directory, "%s", directory ? directory : "");
 }
 
 /* A regular file, so that reading it ends; names are ours, but templates' come from strategies. */
@@ -39,9 +40,9 @@ static const char *nearest(const char *name) {
 
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   sct_str_clear(out);
-  if (override_folder[0]) {
+  if (override_directory[0]) {
     sct_str path = {0};
-    sct_str_printf(&path, "%s/%s", override_folder, name);
+    sct_str_printf(&path, "%s/%s", override_directory, name);
     const bool there = is_override(sct_str_c(&path), name);
     const sct_status status = there ? sct_file_read(out, sct_str_c(&path), err) : SCT_OK;
     sct_str_free(&path);
@@ -57,12 +58,12 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   }
   const char *near = nearest(name);
   return sct_fail(err, SCT_EIO, "no asset named '%s'%s%s%s%s%s", name,
-                  override_folder[0] ? ", neither embedded nor in " : " is embedded",
-                  override_folder, near ? "; did you mean '" : "", near ? near : "",
+                  override_directory[0] ? ", neither embedded nor in " : " is embedded",
+                  override_directory, near ? "; did you mean '" : "", near ? near : "",
                   near ? "'?" : "");
 }
 
-/* ---- listing: embedded names and those of the override folder, merged
+/* ---- listing: embedded names and those of the override directory, merged
  * ---------------------------- */
 
 typedef struct name_list {
@@ -80,17 +81,17 @@ static void list_add(name_list *list, const char *name) {
   list->names[list->n++] = sct_strdup(name);
 }
 
-static void list_folder(name_list *list, const char *folder, const char *prefix) {
+static void list_directory(name_list *list, const char *directory, const char *prefix) {
   sct_str path = {0};
-  sct_str_printf(&path, "%s/%s", override_folder, folder);
+  sct_str_printf(&path, "%s/%s", override_directory, directory);
   DIR *dir = sct_opendir(sct_str_c(&path));
   for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
     if (e->d_name[0] == '.') {
       continue;
     }
     sct_str name = {0}, full = {0};
-    sct_str_printf(&name, "%s%s%s", folder, folder[0] ? "/" : "", e->d_name);
-    sct_str_printf(&full, "%s/%s", override_folder, sct_str_c(&name));
+    sct_str_printf(&name, "%s%s%s", directory, directory[0] ? "/" : "", e->d_name);
+    sct_str_printf(&full, "%s/%s", override_directory, sct_str_c(&name));
     struct stat st;
     if (stat(sct_str_c(&full), &st) == 0 && S_ISREG(st.st_mode) &&
         sct_has_prefix(sct_str_c(&name), prefix)) {
@@ -112,12 +113,12 @@ void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *nam
       list_add(&list, sct_asset_table[k].name);
     }
   }
-  if (override_folder[0]) { /* a prefix names one folder: "tuning/strategies/" */
-    sct_str folder = {0};
+  if (override_directory[0]) { /* a prefix names one directory: "tuning/strategies/" */
+    sct_str directory = {0};
     const char *slash = strrchr(prefix, '/');
-    sct_str_append_n(&folder, prefix, slash ? (size_t)(slash - prefix) : 0);
-    list_folder(&list, sct_str_c(&folder), prefix);
-    sct_str_free(&folder);
+    sct_str_append_n(&directory, prefix, slash ? (size_t)(slash - prefix) : 0);
+    list_directory(&list, sct_str_c(&directory), prefix);
+    sct_str_free(&directory);
   }
   sct_sort_texts((const char **)list.names, list.n);
   for (size_t k = 0; k < list.n; k++) {

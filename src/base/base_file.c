@@ -1,4 +1,4 @@
-/* Files: whole reads, atomic writes, folders, and where data and caches live. */
+/* Files: whole reads, atomic writes, directories, and where data and caches live. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ bool sct_write_all(int fd, const char *data, size_t n) {
   return true;
 }
 
-static void sync_folder(const char *path) {
+static void sync_directory(const char *path) {
   sct_str dir = {0};
   sct_path_dirname(&dir, path);
   const int fd = sct_open(sct_str_c(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -136,7 +136,7 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
     e = errno;
   }
   if (good) {
-    sync_folder(path);
+    sync_directory(path);
   } else {
     unlink(temp.data);
   }
@@ -186,7 +186,8 @@ static void xdg_path(sct_str *out, const char *variable, const char *fallback) {
     return;
   }
   const char *home = getenv("HOME");
-  if (home && home[0] == '/') { /* else it would be the root's, or depend on the current folder */
+  if (home &&
+      home[0] == '/') { /* else it would be the root's, or depend on the current directory */
     sct_str_printf(out, "%s/%s/sectile", home, fallback);
   }
 }

@@ -208,11 +208,11 @@ static void look_at_mps(doctor *d) {
   if (daemon && mps.pid > 0) {
     say(d, WARN, SCT_OK, "MPS", "`tune` refuses without --force",
         "the Multi-Process Service runs: %s, process %ld, pipe in %s", mps.program, mps.pid,
-        mps.folder);
+        mps.directory);
   } else if (daemon || d->state.mps_clients > 0) {
     say(d, WARN, SCT_OK, "MPS", "`tune` refuses without --force",
         "the Multi-Process Service is in front of the GPU (%s)",
-        daemon ? mps.folder : "NVML lists clients of it");
+        daemon ? mps.directory : "NVML lists clients of it");
   } else {
     say(d, FINE, SCT_OK, "MPS", NULL, "no Multi-Process Service");
   }
@@ -308,8 +308,8 @@ done:
 
 /* ---- files and limits ---- */
 
-/* The folder itself, or the nearest above it that exists. Changes `path`. */
-static void nearest_folder(sct_str *path) {
+/* The directory itself, or the nearest above it that exists. Changes `path`. */
+static void nearest_directory(sct_str *path) {
   while (path->len > 1 && !(access(sct_str_c(path), F_OK) == 0)) {
     sct_str above = {0};
     sct_path_dirname(&above, sct_str_c(path));
@@ -323,22 +323,22 @@ static void nearest_folder(sct_str *path) {
   }
 }
 
-static void look_at_space(doctor *d, const char *name, const char *folder) {
+static void look_at_space(doctor *d, const char *name, const char *directory) {
   struct statvfs fs;
   char left[32];
-  if (statvfs(folder, &fs) != 0) {
-    say(d, WARN, SCT_OK, name, NULL, "no answer about free space of '%s': %s", folder,
+  if (statvfs(directory, &fs) != 0) {
+    say(d, WARN, SCT_OK, name, NULL, "no answer about free space of '%s': %s", directory,
         strerror(errno));
     return;
   }
   const double bytes = (double)fs.f_bavail * (double)fs.f_frsize;
   const level l = bytes < LEAST_BYTES ? FAIL : bytes < ENOUGH_BYTES ? WARN : FINE;
   say(d, l, SCT_EIO, name, l == FINE ? NULL : "make room: results are kept here", "%s free in '%s'",
-      sct_format_bytes(left, bytes), folder);
+      sct_format_bytes(left, bytes), directory);
 }
 
 static void look_at_store(doctor *d) {
-  sct_str path = {0}, folder = {0};
+  sct_str path = {0}, directory = {0};
   sct_error err = {0};
   sct_store *store = NULL;
   if (d->args->store) {
@@ -349,11 +349,12 @@ static void look_at_store(doctor *d) {
     return;
   }
   const bool exists = sct_file_exists(sct_str_c(&path));
-  sct_path_dirname(&folder, sct_str_c(&path));
-  nearest_folder(&folder);
-  if (access(sct_str_c(&folder), W_OK | X_OK) != 0) {
+  sct_path_dirname(&directory, sct_str_c(&path));
+  nearest_directory(&directory);
+  if (access(sct_str_c(&directory), W_OK | X_OK) != 0) {
     say(d, FAIL, SCT_EIO, "store", "--store FILE or XDG_DATA_HOME names another place",
-        "'%s' cannot be written: '%s': %s", sct_str_c(&path), sct_str_c(&folder), strerror(errno));
+        "'%s' cannot be written: '%s': %s", sct_str_c(&path), sct_str_c(&directory),
+        strerror(errno));
   } else if (!exists) {
     say(d, FINE, SCT_OK, "store", NULL, "'%s' will be made", sct_str_c(&path));
   } else {
@@ -363,8 +364,8 @@ static void look_at_store(doctor *d) {
         status == SCT_OK ? sct_str_c(&path) : err.text, status == SCT_OK ? " is whole" : "");
     sct_store_close(store);
   }
-  look_at_space(d, "disk", sct_str_c(&folder));
-  sct_str_free(&folder);
+  look_at_space(d, "disk", sct_str_c(&directory));
+  sct_str_free(&directory);
   sct_str_free(&path);
 }
 
@@ -390,13 +391,13 @@ static void look_at_cache(doctor *d) {
   sct_str_free(&path);
 }
 
-static void look_at_lock_folder(doctor *d) {
+static void look_at_lock_directory(doctor *d) {
   sct_str path = {0};
   sct_error err = {0};
   int fd = -1;
   const sct_status status = sct_lock_take(&fd, "doctor", &err);
   sct_lock_release(&fd);
-  sct_lock_folder(&path);
+  sct_lock_directory(&path);
   const bool good = status == SCT_OK || status == SCT_EBUSY; /* another doctor */
   say(d, good ? FINE : FAIL, status, "locks", NULL, "%s%s", good ? sct_str_c(&path) : err.text,
       good ? ", yours alone" : "");
@@ -466,10 +467,11 @@ done:
   return status;
 }
 
-static sct_status run_kernel(doctor *d, const char *folder, sct_verdict *verdict, sct_error *err) {
+static sct_status run_kernel(doctor *d, const char *directory, sct_verdict *verdict,
+                             sct_error *err) {
   sct_tune_plan plan = {0};
   sct_str path = {0};
-  sct_str_printf(&path, "%s/doctor.lua", folder);
+  sct_str_printf(&path, "%s/doctor.lua", directory);
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_write(sct_str_c(&path), SPEC, strlen(SPEC), err));
   SCT_TRY_DONE(
@@ -486,7 +488,7 @@ done:
 static void test_itself(doctor *d) {
   sct_verdict verdict = {.outcome = SCT_OUT_OK};
   sct_error err = {0};
-  char folder[] = "/tmp/sectile-doctor-XXXXXX", took[32];
+  char directory[] = "/tmp/sectile-doctor-XXXXXX", took[32];
   if (d->device.id[0] == '\0' || !d->has_nvrtc || d->busy) {
     say(d, WARN, SCT_OK, "self-test", NULL, "left out: %s",
         d->busy        ? "the GPU is in use"
@@ -494,13 +496,13 @@ static void test_itself(doctor *d) {
                        : "there is no NVRTC");
     return;
   }
-  if (!mkdtemp(folder)) {
-    say(d, FAIL, SCT_EIO, "self-test", NULL, "cannot make '%s': %s", folder, strerror(errno));
+  if (!mkdtemp(directory)) {
+    say(d, FAIL, SCT_EIO, "self-test", NULL, "cannot make '%s': %s", directory, strerror(errno));
     return;
   }
   const int64_t start = sct_now_ns();
-  const sct_status status = run_kernel(d, folder, &verdict, &err);
-  (void)rmdir(folder);
+  const sct_status status = run_kernel(d, directory, &verdict, &err);
+  (void)rmdir(directory);
   if (status != SCT_OK) {
     say(d, FAIL, status, "self-test", NULL, "%s: %s", d->device.id, err.text);
   } else if (verdict.outcome != SCT_OUT_OK) {
@@ -515,9 +517,10 @@ static void test_itself(doctor *d) {
 
 /* ---- the whole ---- */
 
-static void (*const looks[])(doctor *d) = {
-    look_at_driver, look_at_device, look_at_mps,         look_at_files,  look_at_nvrtc,
-    look_at_store,  look_at_cache,  look_at_lock_folder, look_at_limits, test_itself};
+static void (*const looks[])(doctor *d) = {look_at_driver, look_at_device,         look_at_mps,
+                                           look_at_files,  look_at_nvrtc,          look_at_store,
+                                           look_at_cache,  look_at_lock_directory, look_at_limits,
+                                           test_itself};
 
 sct_status cli_doctor(const cli_args *args, sct_error *err) {
   doctor d = {.args = args,

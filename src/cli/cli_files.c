@@ -35,27 +35,27 @@ static void free_names(name_list *list) {
 
 /* ---- writing ---- */
 
-static void path_in(sct_str *out, const char *folder, const char *asset) {
+static void path_in(sct_str *out, const char *directory, const char *asset) {
   sct_str_clear(out);
-  sct_str_printf(out, "%s/%s", folder, sct_path_basename(asset));
+  sct_str_printf(out, "%s/%s", directory, sct_path_basename(asset));
 }
 
-/* Writes assets into a folder; nothing at all if one of the files exists. */
-static sct_status write_assets(const cli_args *args, const char *folder, const char *const *assets,
-                               size_t n, sct_error *err) {
+/* Writes assets into a directory; nothing at all if one of the files exists. */
+static sct_status write_assets(const cli_args *args, const char *directory,
+                               const char *const *assets, size_t n, sct_error *err) {
   sct_str path = {0}, text = {0};
   sct_status status = SCT_OK;
   for (size_t k = 0; k < n; k++) {
-    path_in(&path, folder, assets[k]);
+    path_in(&path, directory, assets[k]);
     if (sct_file_exists(sct_str_c(&path))) {
       status = sct_fail(err, SCT_EUSAGE, "'%s' exists and is left alone; nothing was written",
                         sct_str_c(&path));
       goto done;
     }
   }
-  SCT_TRY_DONE(sct_dir_make(folder, err));
+  SCT_TRY_DONE(sct_dir_make(directory, err));
   for (size_t k = 0; k < n; k++) {
-    path_in(&path, folder, assets[k]);
+    path_in(&path, directory, assets[k]);
     SCT_TRY_DONE(sct_asset_read(&text, assets[k], err));
     SCT_TRY_DONE(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
     if (!args->json) {
@@ -68,12 +68,12 @@ done:
   return status;
 }
 
-static sct_status print_written(const char *folder, const char *const *assets, size_t n,
+static sct_status print_written(const char *directory, const char *const *assets, size_t n,
                                 sct_error *err) {
   json_t *files = json_array();
   sct_str path = {0};
   for (size_t k = 0; k < n; k++) {
-    path_in(&path, folder, assets[k]);
+    path_in(&path, directory, assets[k]);
     json_array_append_new(files, sct_json_string(sct_str_c(&path)));
   }
   sct_str_free(&path);
@@ -83,18 +83,18 @@ static sct_status print_written(const char *folder, const char *const *assets, s
 /* ---- init ---- */
 
 sct_status cli_init(const cli_args *args, sct_error *err) {
-  const char *folder = args->n_words > 0 ? args->words[0] : ".";
+  const char *directory = args->n_words > 0 ? args->words[0] : ".";
   name_list list = {0};
   sct_status status = SCT_OK;
   read_names(&list, STARTER);
-  SCT_TRY_DONE(write_assets(args, folder, list.names, list.n, err));
+  SCT_TRY_DONE(write_assets(args, directory, list.names, list.n, err));
   if (args->json) {
-    status = print_written(folder, list.names, list.n, err);
+    status = print_written(directory, list.names, list.n, err);
     goto done;
   }
   sct_str text = {0}, in = {0};
-  if (strcmp(folder, ".") != 0) {
-    sct_str_printf(&in, "%s/", folder);
+  if (strcmp(directory, ".") != 0) {
+    sct_str_printf(&in, "%s/", directory);
   }
   sct_str_printf(&text,
                  "Next:\n"

@@ -53,7 +53,7 @@ typedef struct cli_args {
   cli_list includes, defines, only, params;
   int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
   char **argv;
-  int n_words; /* what is no option: specs, names, folders */
+  int n_words; /* what is no option: specs, names, directories */
   char **words;
 } cli_args;
 

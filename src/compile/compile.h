@@ -78,7 +78,7 @@ typedef struct sct_compiled {
 } sct_compiled;
 
 /* SCT_ENVRTC with a sentence that says what was looked for and where; SCT_EUSAGE for an
- * architecture NVRTC does not know (with the nearest). A cache folder that cannot be made or
+ * architecture NVRTC does not know (with the nearest). A cache directory that cannot be made or
  * written is no error: one warning, then no cache. */
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts,
                             sct_error *err) SCT_MUST_USE;
@@ -86,8 +86,8 @@ void sct_compiler_free(sct_compiler *compiler);
 /* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
 const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */
-const char *sct_compiler_headers(const sct_compiler *compiler); /* the toolkit's include folder; ""
-                                                                   none was found */
+const char *sct_compiler_headers(const sct_compiler *compiler); /* the toolkit's include directory;
+                                                                   "" none was found */
 void sct_compiler_archs(const sct_compiler *compiler, sct_str *out); /* appends "sm_75 sm_80 ..." */
 /* The NVRTC options as one line, for provenance. */
 const char *sct_compiler_options(const sct_compiler *compiler);
@@ -146,7 +146,8 @@ sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, con
 /* ---- whole files ---- */
 
 /* A CUDA file as it stands, with its own includes, macros and templates and any number of kernels.
- * Include folders, in this order: the file's own, those of sct_compile_opts.extra, the toolkit's
+ * Include directories, in this order: the file's own, those of sct_compile_opts.extra, the
+ * toolkit's
  * (`include` and `include/cccl`, beside the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
  * /usr/local/cuda). Headers of the standard library that libcu++ has (<cstdint>, <limits>, ...; see
  * compile_headers.def) stand for those, with namespace std. */

@@ -4,10 +4,10 @@
  *   <dir>/entries/<key>.entry                one a kernel: which objects, its name, its figures
  *   <dir>/new/<process>-<n>                  being written; what a dead process left is removed
  *
- * Nothing in it is trusted: folders must belong to this user and nobody else may write there, files
- * are opened without following links, and every byte is checked against a hash. What does not check
- * is a miss. For the same reason files are renamed into place but not synced: after a power failure
- * a torn file is a miss too. */
+ * Nothing in it is trusted: directories must belong to this user and nobody else may write there,
+ * files are opened without following links, and every byte is checked against a hash. What does not
+ * check is a miss. For the same reason files are renamed into place but not synced: after a power
+ * failure a torn file is a miss too. */
 #include "compile/compile_internal.h"
 
 #include <errno.h>
@@ -22,10 +22,10 @@
 #define ENTRY_MAGIC "sectile-entry 2"
 enum { MAX_FILE_BYTES = 256 << 20, NAME_BYTES = SCT_HASH_HEX + 16 };
 
-/* ---- folders */
+/* ---- directories */
 
-/* Opens a folder that is ours alone. `parent` AT_FDCWD: `name` is the cache folder itself, which
- * may be reached through links of its owner; the folders inside may not. */
+/* Opens a directory that is ours alone. `parent` AT_FDCWD: `name` is the cache directory itself,
+ * which may be reached through links of its owner; the directories inside may not. */
 static int open_private(int parent, const char *name, const char **why) {
   const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (parent == AT_FDCWD ? 0 : O_NOFOLLOW);
   const int fd = sct_openat(parent, name, flags, 0);
@@ -53,7 +53,7 @@ static int open_sub(int parent, const char *name, const char **why) {
   return open_private(parent, name, why);
 }
 
-/* A folder can be ours and still refuse new files: a read-only file system, for one. */
+/* A directory can be ours and still refuse new files: a read-only file system, for one. */
 static bool can_write(int fd, const char **why) {
   if (faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) == 0) {
     return true;
@@ -111,12 +111,12 @@ void sct_compile_cache_open(sct_compile_cache *cache, const char *dir) {
 }
 
 void sct_compile_cache_close(sct_compile_cache *cache) {
-  int *const folders[] = {&cache->objects_fd, &cache->entries_fd, &cache->new_fd};
-  for (int k = 0; k < SCT_COUNT(folders); ++k) {
-    if (*folders[k] >= 0) {
-      (void)close(*folders[k]);
+  int *const directories[] = {&cache->objects_fd, &cache->entries_fd, &cache->new_fd};
+  for (int k = 0; k < SCT_COUNT(directories); ++k) {
+    if (*directories[k] >= 0) {
+      (void)close(*directories[k]);
     }
-    *folders[k] = -1;
+    *directories[k] = -1;
   }
 }
 

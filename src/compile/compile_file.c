@@ -1,5 +1,5 @@
 /* compile_file - a CUDA file of somebody else, compiled as it stands: no namespace around it, its
- * own folder and the toolkit's as include folders, its kernels found by name. */
+ * own directory and the toolkit's as include directories, its kernels found by name. */
 #include "compile/compile_internal.h"
 
 #include <limits.h>
@@ -23,7 +23,7 @@ static const char *const header_texts[] = {
 #undef SCT_COMPILE_HEADER
 };
 
-/* ---- options: those of the compiler, and include folders */
+/* ---- options: those of the compiler, and include directories */
 
 typedef struct option_list {
   sct_arena arena;
@@ -36,46 +36,47 @@ static void add(option_list *l, const char *option) {
   l->items[l->n++] = option;
 }
 
-static void add_folder(option_list *l, const char *folder, const char *below) {
-  add(l, sct_arena_printf(&l->arena, "--include-path=%s%s", folder, below));
+static void add_directory(option_list *l, const char *directory, const char *below) {
+  add(l, sct_arena_printf(&l->arena, "--include-path=%s%s", directory, below));
 }
 
-/* Is this the toolkit's include folder? Adds it, and what lies in it, if so. */
+/* Is this the toolkit's include directory? Adds it, and what lies in it, if so. */
 static bool try_toolkit(option_list *l, const char *root, const char *below) {
   if (root == NULL || root[0] != '/') {
     return false;
   }
-  char *const folder = sct_arena_printf(&l->arena, "%s%s", root, below);
+  char *const directory = sct_arena_printf(&l->arena, "%s%s", root, below);
   const char *const sign = sct_arena_printf(&l->arena, "%s%s/cuda_fp16.h", root, below);
   if (!sct_file_exists(sign)) {
     return false;
   }
-  add_folder(l, folder, "");
-  const char *const cccl = sct_arena_printf(&l->arena, "%s/cccl/cuda/std/cstdint", folder);
+  add_directory(l, directory, "");
+  const char *const cccl = sct_arena_printf(&l->arena, "%s/cccl/cuda/std/cstdint", directory);
   if (cccl != NULL && sct_file_exists(cccl)) {
-    add_folder(l, folder, "/cccl");
+    add_directory(l, directory, "/cccl");
   }
   return true;
 }
 
 /* Beside the library first: headers and compiler of one release belong together. A library in
- * lib64/ or targets/NAME/lib/ has them in ../include; as a Python package in a folder of its own.
+ * lib64/ or targets/NAME/lib/ has them in ../include; as a Python package in a directory of its
+ * own.
  */
 static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   static const char *const beside[] = {"/../include", "/../../include",
                                        "/../../cuda_runtime/include", "/../../../include"};
   char path[PATH_MAX];
   const char *const library = realpath(sct_compile_nvrtc_path(nvrtc), path);
-  sct_str folder = {0};
+  sct_str directory = {0};
   bool found = false;
-  sct_path_dirname(&folder, library != NULL ? library : "");
+  sct_path_dirname(&directory, library != NULL ? library : "");
   for (int i = 0; i < SCT_COUNT(beside) && !found; ++i) {
-    found = try_toolkit(l, sct_str_c(&folder), beside[i]);
+    found = try_toolkit(l, sct_str_c(&directory), beside[i]);
   }
   found = found || try_toolkit(l, getenv("CUDA_HOME"), "/include") ||
           try_toolkit(l, getenv("CUDA_PATH"), "/include") ||
           try_toolkit(l, "/usr/local/cuda", "/include");
-  sct_str_free(&folder);
+  sct_str_free(&directory);
 }
 
 void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
@@ -89,14 +90,14 @@ void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
 }
 
 static void list_options(option_list *l, const sct_compile_engine *engine, const char *path) {
-  sct_str folder = {0};
-  sct_path_dirname(&folder, path);
-  add_folder(l, sct_str_c(&folder), "");
+  sct_str directory = {0};
+  sct_path_dirname(&directory, path);
+  add_directory(l, sct_str_c(&directory), "");
   for (int i = 1; i < engine->n_options; ++i) { /* 0 is ptxas -v: see compile_program.c */
     add(l, engine->options[i]);
   }
   add_toolkit(l, &engine->nvrtc);
-  sct_str_free(&folder);
+  sct_str_free(&directory);
 }
 
 /* ---- results */

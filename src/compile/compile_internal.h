@@ -30,7 +30,7 @@ typedef struct sct_nvrtc_about {
   int n_known;
   int known[SCT_MAX_ARCHS]; /* 75, 80, ... */
   char path[256];           /* of the library's file; "" unknown */
-  char headers[256];        /* the toolkit's include folder; "" none was found */
+  char headers[256];        /* the toolkit's include directory; "" none was found */
 } sct_nvrtc_about;
 
 typedef struct sct_nvrtc {
@@ -49,13 +49,13 @@ void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
 #endif
 
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
-/* Calls `look` with each folder in which an NVRTC may lie, until it returns true, and returns that;
- * appends ", FOLDER" for each to `looked` (compile_places.c). */
-typedef bool sct_nvrtc_visit(void *ctx, const char *folder);
+/* Calls `look` with each directory in which an NVRTC may lie, until it returns true, and returns
+ * that; appends ", DIRECTORY" for each to `looked` (compile_places.c). */
+typedef bool sct_nvrtc_visit(void *ctx, const char *directory);
 bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked);
 /* Path of the library's file, "" if it is not known; belongs to the loader. */
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
-/* Writes the toolkit's include folder for this library; "" if there is none (compile_file.c). */
+/* Writes the toolkit's include directory for this library; "" if there is none (compile_file.c). */
 void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
                                         sct_error *err) SCT_MUST_USE;
@@ -92,7 +92,7 @@ typedef struct sct_compile_input {
   int n_expressions;
   const char *const *options;
   int n_options;
-  const char *const *headers, *const *header_names; /* [n_headers] found before any folder */
+  const char *const *headers, *const *header_names; /* [n_headers] found before any directory */
   int n_headers;
   int64_t deadline_ns; /* looked at between compiler passes */
 } sct_compile_input;
@@ -126,7 +126,7 @@ void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b);
 /* ---- the cache on disk (compile_cache.c) */
 
 typedef struct sct_compile_cache {
-  int objects_fd, entries_fd, new_fd; /* folders; -1: no cache */
+  int objects_fd, entries_fd, new_fd; /* directories; -1: no cache */
   bool writable; /* turns false with the first write that fails, after one warning */
   unsigned n_temporary;
 } sct_compile_cache;

@@ -95,25 +95,25 @@ typedef struct search {
   sct_str *why;
 } search;
 
-/* Any of the names in a folder, "" for the loader's path. */
-static bool try_folder(void *ctx, const char *folder) {
+/* Any of the names in a directory, "" for the loader's path. */
+static bool try_directory(void *ctx, const char *directory) {
   const search *const s = ctx;
   sct_str file = {0};
   bool found = false;
   for (int k = 0; k < SCT_COUNT(SONAMES) && !found; ++k) {
     sct_str_clear(&file);
-    sct_str_printf(&file, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", SONAMES[k]);
+    sct_str_printf(&file, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", SONAMES[k]);
     found = try_open(s->nvrtc, file.data, s->why);
   }
   sct_str_free(&file);
   return found;
 }
 
-/* The loader's own path first, then the folders of what did not register with it. */
+/* The loader's own path first, then the directories of what did not register with it. */
 static bool find(sct_nvrtc *nvrtc, sct_str *looked, sct_str *why) {
   search s = {nvrtc, why};
   sct_str_append(looked, "the loader's path");
-  return try_folder(&s, "") || sct_compile_nvrtc_places(try_folder, &s, looked);
+  return try_directory(&s, "") || sct_compile_nvrtc_places(try_directory, &s, looked);
 }
 
 static int64_t library_bytes(const sct_nvrtc *nvrtc) {

@@ -1,5 +1,5 @@
-/* compile_places - folders in which an NVRTC may lie that the loader does not know: of toolkits, of
- * conda, and of Python packages, which put it below site-packages/nvidia. */
+/* compile_places - directories in which an NVRTC may lie that the loader does not know: of
+ * toolkits, of conda, and of Python packages, which put it below site-packages/nvidia. */
 #include "compile/compile_internal.h"
 
 #include <glob.h>
@@ -21,15 +21,15 @@ static const struct {
     {"CONDA_PREFIX", PACKAGES},
 };
 
-/* The folder two above a file: the prefix that its bin/ belongs to. */
+/* The directory two above a file: the prefix that its bin/ belongs to. */
 static void prefix_of(sct_str *out, const char *file) {
-  sct_str folder = {0};
-  sct_path_dirname(&folder, file);
-  sct_path_dirname(out, sct_str_c(&folder));
-  sct_str_free(&folder);
+  sct_str directory = {0};
+  sct_path_dirname(&directory, file);
+  sct_path_dirname(out, sct_str_c(&directory));
+  sct_str_free(&directory);
 }
 
-/* The first python3 of PATH; folders that are not absolute are passed over. */
+/* The first python3 of PATH; directories that are not absolute are passed over. */
 static bool find_python(sct_str *out) {
   const char *at = getenv("PATH");
   for (size_t n = 0; at != NULL && *at != '\0'; at += n + (at[n] == ':')) {
@@ -49,13 +49,13 @@ typedef struct visit {
   sct_str *looked;
 } visit;
 
-/* Folders that match, the newest version first, as far as names tell. */
+/* Directories that match, the newest version first, as far as names tell. */
 static bool look_in(const visit *v, const char *root, const char *below) {
   sct_str pattern = {0};
   glob_t found = {0};
   bool done = false;
   sct_str_printf(&pattern, "%s%s", root, below);
-  if (pattern.data[0] != '/') { /* no library comes from the current folder */
+  if (pattern.data[0] != '/') { /* no library comes from the current directory */
     sct_str_free(&pattern);
     return false;
   }

@@ -240,7 +240,7 @@ static sct_status encode_all(const run *r, const void ***args) {
 
 /* A kernel in doubt may be exact in this launch: if a loop was unrolled and this run showed that
  * lanes leave it together. */
-static void judge(const run *r, int kernel, sct_count_row *row, sct_ptx_result *result) {
+static void evaluate(const run *r, int kernel, sct_count_row *row, sct_ptx_result *result) {
   if (row->cause != NULL) {
     compare_kernel(r, kernel, result, &row->cause);
   }
@@ -290,7 +290,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status != SCT_OK) {
     return sct_fail(r->err, status, "case '%s': %s", c->name, err.text);
   }
-  judge(r, r->kernel_of[i], row, &result);
+  evaluate(r, r->kernel_of[i], row, &result);
   row->diag = result.diag;
   row->counters = result.counters;
   row->insts = result.insts;

@@ -27,18 +27,19 @@ sct_status sct_device_parse(const sct_device_kind **kind, const char **name, con
 
 /* Where the locks lie: "$XDG_RUNTIME_DIR/sectile", or "/tmp/sectile-UID" where that is not set.
  * Appends to `out`. */
-void sct_lock_folder(sct_str *out);
-/* Takes the lock NAME.lock of that folder, which is made with mode 0700 and must belong to the user
- * alone; symbolic links are not followed. Does not wait. It is given back when the process ends,
- * whatever ends it. SCT_EBUSY: err says who holds it, and nothing else ("process 12 (sectile tune
+void sct_lock_directory(sct_str *out);
+/* Takes the lock NAME.lock of that directory, which is made with mode 0700 and must belong to the
+ * user alone; symbolic links are not followed. Does not wait. It is given back when the process
+ * ends, whatever ends it. SCT_EBUSY: err says who holds it, and nothing else ("process 12 (sectile
+ * tune
  * ...) since ..."); SCT_EIO. */
 sct_status sct_lock_take(int *fd, const char *name, sct_error *err) SCT_MUST_USE;
 void sct_lock_release(int *fd); /* accepts -1, leaves -1 */
 
 /* NVIDIA's Multi-Process Service: its clients share a GPU, and a fault of one ends them all. */
 typedef struct sct_mps {
-  char folder[256]; /* of its pipe */
-  bool chosen;      /* by CUDA_MPS_PIPE_DIRECTORY */
+  char directory[256]; /* of its pipe */
+  bool chosen;         /* by CUDA_MPS_PIPE_DIRECTORY */
   char program[64];
   long pid; /* 0: unknown */
 } sct_mps;

@@ -14,7 +14,7 @@
 #define MAX_HOLDER  512 /* bytes of what a holder says of itself */
 #define MAX_REOPENS 8   /* of a file that others remove */
 
-void sct_lock_folder(sct_str *out) {
+void sct_lock_directory(sct_str *out) {
   const char *set = getenv("XDG_RUNTIME_DIR");
   if (set && set[0] == '/') {
     sct_str_printf(out, "%s/sectile", set);
@@ -23,12 +23,12 @@ void sct_lock_folder(sct_str *out) {
   }
 }
 
-/* ---- the folder ---- */
+/* ---- the directory ---- */
 
 /* Nobody else may put files there: whoever can, could hold every lock, or lead us elsewhere. */
-static sct_status check_folder(int folder, const char *path, sct_error *err) {
+static sct_status check_directory(int directory, const char *path, sct_error *err) {
   struct stat st;
-  if (fstat(folder, &st) != 0) {
+  if (fstat(directory, &st) != 0) {
     return sct_fail(err, SCT_EIO, "cannot look at '%s': %s", path, strerror(errno));
   }
   if (st.st_uid != geteuid()) {
@@ -47,21 +47,21 @@ static sct_status check_folder(int folder, const char *path, sct_error *err) {
   return SCT_OK;
 }
 
-static sct_status open_folder(int *out, const char *path, sct_error *err) {
+static sct_status open_directory(int *out, const char *path, sct_error *err) {
   if (sct_mkdir(path, 0700) != 0 && errno != EEXIST) {
     return sct_fail(err, SCT_EIO, "cannot make the lock directory '%s': %s", path, strerror(errno));
   }
-  const int folder = sct_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-  if (folder < 0) {
+  const int directory = sct_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+  if (directory < 0) {
     return sct_fail(err, SCT_EIO, "cannot open the lock directory '%s': %s", path,
                     errno == ELOOP || errno == ENOTDIR ? "it is not a directory" : strerror(errno));
   }
-  const sct_status status = check_folder(folder, path, err);
+  const sct_status status = check_directory(directory, path, err);
   if (status != SCT_OK) {
-    sct_close(folder);
+    sct_close(directory);
     return status;
   }
-  *out = folder;
+  *out = directory;
   return SCT_OK;
 }
 
@@ -110,8 +110,8 @@ static void read_holder(int fd, char out[MAX_HOLDER]) {
 
 /* ---- the lock ---- */
 
-static int open_file(int folder, const char *file, const char *path, sct_error *err) {
-  const int fd = sct_openat(folder, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+static int open_file(int directory, const char *file, const char *path, sct_error *err) {
+  const int fd = sct_openat(directory, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   struct stat st;
   if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
     (void)sct_fail(err, SCT_EIO, "cannot open the lock file '%s/%s': %s", path, file,
@@ -125,16 +125,16 @@ static int open_file(int folder, const char *file, const char *path, sct_error *
 }
 
 /* Is the file that we hold still the one of that name? */
-static bool still_there(int folder, const char *file, int fd) {
+static bool still_there(int directory, const char *file, int fd) {
   struct stat named, held;
-  return fstatat(folder, file, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &held) == 0 &&
+  return fstatat(directory, file, &named, AT_SYMLINK_NOFOLLOW) == 0 && fstat(fd, &held) == 0 &&
          named.st_ino == held.st_ino && named.st_dev == held.st_dev;
 }
 
-static sct_status lock_file(int *out, int folder, const char *file, const char *path,
+static sct_status lock_file(int *out, int directory, const char *file, const char *path,
                             sct_error *err) {
   for (int k = 0; k < MAX_REOPENS; k++) {
-    const int fd = open_file(folder, file, path, err);
+    const int fd = open_file(directory, file, path, err);
     if (fd < 0) {
       return SCT_EIO;
     }
@@ -147,7 +147,7 @@ static sct_status lock_file(int *out, int folder, const char *file, const char *
                  ? sct_fail(err, SCT_EBUSY, "%s", holder)
                  : sct_fail(err, SCT_EIO, "cannot lock '%s/%s': %s", path, file, strerror(reason));
     }
-    if (still_there(folder, file, fd)) {
+    if (still_there(directory, file, fd)) {
       write_holder(fd);
       *out = fd;
       return SCT_OK;
@@ -163,19 +163,19 @@ static bool is_plain_name(const char *name) {
 
 sct_status sct_lock_take(int *fd, const char *name, sct_error *err) {
   sct_str path = {0}, file = {0};
-  int folder = -1;
+  int directory = -1;
   sct_status status = SCT_OK;
   *fd = -1;
   if (!is_plain_name(name)) {
     return sct_fail(err, SCT_EINTERNAL, "'%s' is no name of a lock", name);
   }
-  sct_lock_folder(&path);
+  sct_lock_directory(&path);
   sct_str_printf(&file, "%s.lock", name);
-  SCT_TRY_DONE(open_folder(&folder, sct_str_c(&path), err));
-  status = lock_file(fd, folder, sct_str_c(&file), sct_str_c(&path), err);
+  SCT_TRY_DONE(open_directory(&directory, sct_str_c(&path), err));
+  status = lock_file(fd, directory, sct_str_c(&file), sct_str_c(&path), err);
 done:
-  if (folder >= 0) {
-    sct_close(folder);
+  if (directory >= 0) {
+    sct_close(directory);
   }
   sct_str_free(&file);
   sct_str_free(&path);

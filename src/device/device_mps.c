@@ -1,6 +1,6 @@
 /* Is the Multi-Process Service in front of the GPUs? Its control daemon keeps a pipe and its
- * process number in a folder; folders are left behind by daemons that are gone, so it must be seen
- * alive. */
+ * process number in a directory; directories are left behind by daemons that are gone, so it must
+ * be seen alive. */
 #include "device_internal.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define DEFAULT_FOLDER "/tmp/nvidia-mps"
+#define DEFAULT_DIRECTORY "/tmp/nvidia-mps"
 
 bool sct_read_line(const char *path, char *out, size_t size) {
   const int fd = sct_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
@@ -31,7 +31,7 @@ typedef enum liveness { GONE, ALIVE, UNKNOWN } liveness;
 /* By the process number that the daemon wrote down. */
 static liveness by_number(sct_mps *out) {
   char path[320], text[64], name[64];
-  snprintf(path, sizeof path, "%s/nvidia-cuda-mps-control.pid", out->folder);
+  snprintf(path, sizeof path, "%s/nvidia-cuda-mps-control.pid", out->directory);
   const long pid = sct_read_line(path, text, sizeof text) ? strtol(text, NULL, 10) : 0;
   if (pid <= 0) {
     return UNKNOWN;
@@ -49,10 +49,10 @@ static liveness by_number(sct_mps *out) {
 }
 
 /* By somebody reading the pipe. Nothing is sent. */
-static liveness by_pipe(const char *folder) {
+static liveness by_pipe(const char *directory) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   struct stat st;
-  const int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
+  const int n = snprintf(address.sun_path, sizeof address.sun_path, "%s/control", directory);
   if (n < 0 || (size_t)n >= sizeof address.sun_path || stat(address.sun_path, &st) != 0) {
     return GONE;
   }
@@ -78,10 +78,10 @@ static liveness by_pipe(const char *folder) {
 bool sct_mps_find(sct_mps *out) {
   const char *set = getenv("CUDA_MPS_PIPE_DIRECTORY");
   *out = (sct_mps){.chosen = set && set[0] != '\0'};
-  snprintf(out->folder, sizeof out->folder, "%s", out->chosen ? set : DEFAULT_FOLDER);
+  snprintf(out->directory, sizeof out->directory, "%s", out->chosen ? set : DEFAULT_DIRECTORY);
   snprintf(out->program, sizeof out->program, "nvidia-cuda-mps-control");
   const liveness number = by_number(out);
-  const liveness pipe = number == ALIVE ? ALIVE : by_pipe(out->folder);
-  /* A pipe that cannot be tried counts where the user chose this folder. */
+  const liveness pipe = number == ALIVE ? ALIVE : by_pipe(out->directory);
+  /* A pipe that cannot be tried counts where the user chose this directory. */
   return pipe == ALIVE || (pipe == UNKNOWN && number == UNKNOWN && out->chosen);
 }

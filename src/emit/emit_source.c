@@ -1,6 +1,6 @@
 /* Whether a stored kernel may stand inside a namespace of a header. The text goes in byte for byte,
  * so it must be whole: a source that was cut short, or that closes more brackets than it opens,
- * would take the rest of the header with it. The compiler judges everything else. */
+ * would take the rest of the header with it. The compiler checks everything else. */
 #include "emit/emit_internal.h"
 
 #include <ctype.h>

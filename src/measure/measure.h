@@ -1,6 +1,6 @@
 /* measure - verification and timing of candidates in a disposable worker process.
  *
- * This is the parent's side, which asks and judges and never loads CUDA; what a worker does is
+ * This is the parent's side, which asks and evaluates and never loads CUDA; what a worker does is
  * module worker. Every request has a time limit; a worker that misses it is killed with its group,
  * and one that reports a sticky error is replaced. The current candidate gets the outcome; the next
  * one starts in a fresh worker.
@@ -159,8 +159,8 @@ typedef struct sct_verdict {
  * evaluation of the layouts. A described device takes the smaller of these sizes, and finds races,
  * uninitialised values and reads outside of arrays too; its detail then starts with "line N: " of
  * the CUDA source; a naive variant that it does not know is no failure where the body only moves
- * data: then the host's evaluation judges alone. SCT_ENOTVERIFIED if the naive variant fails (asked
- * for as a candidate, it gets its outcome); SCT_ENOMEM. */
+ * data: then the host's evaluation counts alone. SCT_ENOTVERIFIED if the naive variant fails
+ * (asked for as a candidate, it gets its outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 

@@ -12,12 +12,12 @@
 /* How near a value must come: within the tolerance of itself or of `usual`, the median magnitude of
  * its field, whichever is greater, as what cancels keeps the rounding errors of what it was made
  * of. Any NaN equals any other where values are computed: compilers choose its bits. */
-typedef struct judge {
+typedef struct criterion {
   double tolerance, usual;
   bool computed;
-} judge;
+} criterion;
 
-static bool is_right(const judge *j, double got, double want) {
+static bool is_right(const criterion *j, double got, double want) {
   if (isnan(want) || isnan(got)) {
     return j->computed && isnan(want) && isnan(got);
   }
@@ -27,7 +27,7 @@ static bool is_right(const judge *j, double got, double want) {
 }
 
 /* The first lane that is not right; -1: none. */
-static int bad_lane(const judge *j, sct_type type, const uint8_t *got, const uint8_t *want) {
+static int bad_lane(const criterion *j, sct_type type, const uint8_t *got, const uint8_t *want) {
   const sct_type_info *info = sct_type_get(type);
   const int bytes = info->bytes / info->lanes;
   for (int lane = 0; lane < info->lanes; lane++) {
@@ -102,7 +102,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
                         double tolerance, int64_t *byte) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
-  judge judges[SCT_MAX_FIELDS] = {{0}};
+  criterion criteria[SCT_MAX_FIELDS] = {{0}};
   bool known[SCT_MAX_FIELDS] = {false}; /* what is usual: asked for by the first that is off */
   *byte = -1;
   for (int64_t linear = 0; linear < s->op[op].n_written && *byte < 0; linear++) {
@@ -110,13 +110,13 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
     for (int f = 0; f < p->op->record.n_fields && *byte < 0; f++) {
       const int64_t offset = sct_expr_program_run(sct_shape_written(s, op, f), values);
       const sct_type type = p->op->record.fields[f].type;
-      judges[f].tolerance = tolerance;
-      judges[f].computed = s->plan->spec->n_moves == 0;
-      int lane = bad_lane(&judges[f], type, got + offset, want + offset);
+      criteria[f].tolerance = tolerance;
+      criteria[f].computed = s->plan->spec->n_moves == 0;
+      int lane = bad_lane(&criteria[f], type, got + offset, want + offset);
       if (lane >= 0 && tolerance > 0 && !known[f]) {
-        judges[f].usual = usual_magnitude(s, op, f, want);
+        criteria[f].usual = usual_magnitude(s, op, f, want);
         known[f] = true;
-        lane = bad_lane(&judges[f], type, got + offset, want + offset);
+        lane = bad_lane(&criteria[f], type, got + offset, want + offset);
       }
       *byte =
           lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);

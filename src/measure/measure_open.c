@@ -109,10 +109,10 @@ static sct_status refuse_mps(const sct_measure *m, const sct_mps *mps, bool daem
                   "the Multi-Process Service (MPS) is in front of %s%s%s%s: its clients share the "
                   "GPU, so times would be theirs too, and a fault of one candidate would end them "
                   "all; stop it (`echo quit | nvidia-cuda-mps-control`) or give --force",
-                  m->device.id, who, daemon ? ", pipe in " : "", daemon ? mps->folder : "");
+                  m->device.id, who, daemon ? ", pipe in " : "", daemon ? mps->directory : "");
 }
 
-static sct_status judge_modes(const sct_measure *m, sct_error *err) {
+static sct_status evaluate_modes(const sct_measure *m, sct_error *err) {
   const sct_gpu_state *s = &m->conditions.start;
   if (s->compute_mode == MODE_PROHIBITED) {
     return sct_fail(
@@ -140,7 +140,7 @@ static sct_status judge_modes(const sct_measure *m, sct_error *err) {
 }
 
 /* MPS, modes, other processes: refuses, warns, or is content. */
-static sct_status judge(sct_measure *m, const sct_measure_opts *opts, sct_error *err) {
+static sct_status evaluate(sct_measure *m, const sct_measure_opts *opts, sct_error *err) {
   const sct_gpu_state *s = &m->conditions.start;
   sct_mps mps = {0};
   const bool daemon = m->fake[0] == '\0' && sct_mps_find(&mps);
@@ -148,7 +148,7 @@ static sct_status judge(sct_measure *m, const sct_measure_opts *opts, sct_error 
   if (m->conditions.mps && !opts->force) {
     return refuse_mps(m, &mps, daemon, err);
   }
-  SCT_TRY(judge_modes(m, err));
+  SCT_TRY(evaluate_modes(m, err));
   if (s->n_others > 0) {
     sct_str others = {0};
     list_others(&others, s);
@@ -175,5 +175,5 @@ sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_err
     char name[64];
     SCT_TRY(look(&m->worker, m->ordinal, m->fake, &m->device, &m->conditions.start, name, err));
   }
-  return judge(m, opts, err);
+  return evaluate(m, opts, err);
 }

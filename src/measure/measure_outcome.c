@@ -80,8 +80,8 @@ static sct_outcome_kind outcome_of(int result) {
   return SCT_OUT_LAUNCH_ERROR;
 }
 
-sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdict *out,
-                           sct_error *err) {
+sct_status sct_reply_evaluate(const sct_reply *reply, const char *where, sct_verdict *out,
+                              sct_error *err) {
   switch (reply->kind) {
   case SCT_REPLY_OK:
     return SCT_OK;

@@ -198,7 +198,7 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   m->held.sent[place] = (sct_sent){0}; /* until the worker says that it took it */
   sct_worker_ask(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &m->reply, NULL);
   note_loss(m);
-  const sct_status status = sct_reply_judge(&m->reply, " (loading)", verdict, err);
+  const sct_status status = sct_reply_evaluate(&m->reply, " (loading)", verdict, err);
   if (m->reply.kind == SCT_REPLY_OK) {
     m->held.sent[place] = (sct_sent){hash, m->generation};
     job->kernel = request.kernel;
@@ -259,7 +259,7 @@ sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
   if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
     sct_work_take(m, verdict, target, got->counts);
   }
-  return sct_reply_judge(&m->reply, target->where, verdict, err);
+  return sct_reply_evaluate(&m->reply, target->where, verdict, err);
 }
 
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
@@ -340,7 +340,7 @@ static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_
   sct_got_time got;
   sct_worker_ask(&m->worker, op, request, limit_ns, &m->reply, &got);
   note_loss(m);
-  sct_status status = sct_reply_judge(&m->reply, where, &t->verdict, err);
+  sct_status status = sct_reply_evaluate(&m->reply, where, &t->verdict, err);
   if (m->reply.kind == SCT_REPLY_OK) {
     status = take_samples(t, &got, how, err);
     sum_up(&m->conditions, t, &before);

@@ -138,8 +138,8 @@ void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, 
     SCT_PRINTF(3, 4);
 /* What the answer to a candidate's request means: fills `out` unless it was answered. `where` is
  * put behind the text (" (n_i=33)"). An error only where the candidate is not to blame. */
-sct_status sct_reply_judge(const sct_reply *reply, const char *where, sct_verdict *out,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_reply_evaluate(const sct_reply *reply, const char *where, sct_verdict *out,
+                              sct_error *err) SCT_MUST_USE;
 
 /* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
@@ -261,8 +261,8 @@ void sct_code_fits(const sct_device_desc *device, const sct_kernel_code *code,
                    sct_verdict *verdict);
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary);
 /* A changed input or guard zone of one of these buffers. */
-void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
-                     const sct_audit *audit);
+void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
+                        const sct_audit *audit);
 
 /* ---- recordings (measure_replay.c): as the functions of measure.h without `replay` ---- */
 

@@ -341,8 +341,8 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
 }
 
 /* Fills the verdict where one output differs from the naive variant's. */
-static sct_status judge_output(sct_measure *m, int op, int64_t n_differ, int64_t first,
-                               sct_verdict *out, sct_error *err) {
+static sct_status evaluate_output(sct_measure *m, int op, int64_t n_differ, int64_t first,
+                                  sct_verdict *out, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   if (n_differ == 0 || out->outcome != SCT_OUT_OK) {
     return SCT_OK;
@@ -373,9 +373,9 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
   if (out->outcome != SCT_OUT_OK) {
     return SCT_OK;
   }
-  sct_judge_audit(out, &t->shape, t->buffer, &trial.audit);
+  sct_evaluate_audit(out, &t->shape, t->buffer, &trial.audit);
   for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
-    SCT_TRY(judge_output(m, k, trial.n_differ[k], trial.first[k], out, err));
+    SCT_TRY(evaluate_output(m, k, trial.n_differ[k], trial.first[k], out, err));
   }
   if (trial.audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
@@ -398,7 +398,7 @@ sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
     sct_difference found = {0};
     const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
     SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
-    SCT_TRY(judge_output(m, k, found.n, found.first, out, err));
+    SCT_TRY(evaluate_output(m, k, found.n, found.first, out, err));
   }
   return SCT_OK;
 }

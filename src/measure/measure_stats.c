@@ -68,7 +68,7 @@ static void ratio_of_medians(const double *a, int n_a, const double *b, int n_b,
   out[2] = of_b[2] / of_a[0];
 }
 
-static sct_verdict_kind judge(const double r[3]) {
+static sct_verdict_kind evaluate(const double r[3]) {
   if (r[0] >= 1 - SAME_WITHIN && r[2] <= 1 + SAME_WITHIN) {
     return SCT_SAME;
   }
@@ -95,5 +95,5 @@ sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int 
     ratio_of_medians(a, n_a, b, n_b, scratch, r);
   }
   sct_free(scratch);
-  return (sct_comparison){judge(r), r[1], r[0], r[2]};
+  return (sct_comparison){evaluate(r), r[1], r[0], r[2]};
 }

@@ -191,8 +191,8 @@ sct_status sct_must_time(const sct_measure *m, sct_error *err) {
 }
 
 /* What can be said of a candidate without a launch. */
-static void judge_unseen(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                         sct_verdict *out) {
+static void evaluate_unseen(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
+                            sct_verdict *out) {
   sct_code_fits(&m->device, candidate->code, out);
   if (out->outcome == SCT_OUT_OK && !sct_code_allows(&m->plan, candidate->code, size->extent)) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR, "its requirements do not hold at %s",
@@ -211,7 +211,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     return SCT_OK;
   }
   SCT_TRY(sct_must_time(m, err));
-  judge_unseen(m, candidate, size, &out->verdict);
+  evaluate_unseen(m, candidate, size, &out->verdict);
   if (out->verdict.outcome != SCT_OUT_OK) {
     return SCT_OK;
   }
@@ -385,7 +385,7 @@ static void line_up(race *r, const sct_binary *candidates, const sct_size *size,
     out[k] = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
     r->order[k] = k;
     r->racers[k] = (racer){.job = {.kernel = -1}, .t = &out[k]};
-    judge_unseen(r->m, &candidates[k], size, &out[k].verdict);
+    evaluate_unseen(r->m, &candidates[k], size, &out[k].verdict);
   }
 }
 

@@ -11,8 +11,8 @@ bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
          strcmp(binary->entry, m->naive.entry) == 0;
 }
 
-void sct_judge_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
-                     const sct_audit *audit) {
+void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
+                        const sct_audit *audit) {
   const sct_spec *spec = s->plan->spec;
   const char *name = NULL;
   sct_str size = {0};
@@ -221,11 +221,11 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
 }
 
 /* What a launch that ended left behind. */
-static sct_status judge_attempt(sct_measure *m, sct_case *c, bool as_reference, const attempt *a,
-                                sct_verdict *verdict, sct_error *err) {
+static sct_status evaluate_attempt(sct_measure *m, sct_case *c, bool as_reference, const attempt *a,
+                                   sct_verdict *verdict, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   const bool by_bits = a->trial.reference != NULL;
-  sct_judge_audit(verdict, &c->shape, c->used, &a->trial.audit);
+  sct_evaluate_audit(verdict, &c->shape, c->used, &a->trial.audit);
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
     if (!by_bits || a->trial.n_differ[k] > 0) {
       SCT_TRY(check_output(m, c, k, as_reference, verdict, err));
@@ -248,7 +248,7 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
   }
-  return verdict->outcome == SCT_OUT_OK ? judge_attempt(m, c, as_reference, &a, verdict, err)
+  return verdict->outcome == SCT_OUT_OK ? evaluate_attempt(m, c, as_reference, &a, verdict, err)
                                         : SCT_OK;
 }
 
@@ -388,7 +388,7 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
     return SCT_OK;
   }
   SCT_TRY(sct_ask_AUDIT(m, &(sct_ask_audit){.n_buffers = 0}, &audit, err));
-  sct_judge_audit(out, &last->shape, last->used, &audit);
+  sct_evaluate_audit(out, &last->shape, last->used, &audit);
   if (audit.damage != SCT_DAMAGE_NONE) {
     sct_child_kill(&m->worker);
   }

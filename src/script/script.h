@@ -1,9 +1,9 @@
 /* script - the only door to Lua: specs, layouts, device descriptions, strategies and templates.
  *
  * Spec scripts run once in a sandbox (text chunks only, an allow-list of functions, memory cap,
- * instruction budget, no file access but `include`, `s.layout` below the spec's folder) and become
- * plain C data. Strategies and templates run in a second state that lives as long as a tuning
- * session. */
+ * instruction budget, no file access but `include`, `s.layout` below the spec's directory) and
+ * become plain C data. Strategies and templates run in a second state that lives as long as a
+ * tuning session. */
 #ifndef SCT_SCRIPT_H
 #define SCT_SCRIPT_H
 

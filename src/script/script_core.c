@@ -139,7 +139,7 @@ int sct_script_core_layout_names(lua_State *L) {
 }
 
 /* core.layout_file(name) -> what the script returned, its chunk's name; nothing if there is no such
- * file. "x.lua" is looked for below the spec's folder, then among the built-in layouts; "x" is
+ * file. "x.lua" is looked for below the spec's directory, then among the built-in layouts; "x" is
  * built in. */
 int sct_script_core_layout_file(lua_State *L) {
   const char *name = luaL_checkstring(L, 1);

@@ -4,7 +4,7 @@
 #include "script/script_internal.h"
 #include "script/script_private.h"
 
-#define FOLDER "tuning/devices/"
+#define DIRECTORY "tuning/devices/"
 
 typedef struct device_loader {
   sct_device_desc *out;
@@ -32,7 +32,7 @@ static void note_device(void *ctx, const char *asset) {
 
 void sct_script_device_names(const char ***out, int *n, sct_arena *arena) {
   name_list list = {.arena = arena};
-  sct_asset_list(FOLDER, note_device, &list);
+  sct_asset_list(DIRECTORY, note_device, &list);
   const char **names = SCT_ARENA_NEW(arena, const char *, list.n + 1);
   memcpy(names, list.names, sizeof(*names) * list.n);
   *out = names;
@@ -114,7 +114,7 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_er
     return unknown_device(name, err);
   }
   char asset[64];
-  snprintf(asset, sizeof(asset), FOLDER "%s.lua", name);
+  snprintf(asset, sizeof(asset), DIRECTORY "%s.lua", name);
   sct_str text = {0};
   const bool known = sct_asset_read(&text, asset, NULL) == SCT_OK;
   sct_str_free(&text);

@@ -64,7 +64,8 @@ static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, 
                         int line, const char *text) {
   const sct_script_chunk *chunk = find_short(sb, place, place_len);
   char from[LUA_IDSIZE + 32] = "";
-  if (chunk && sb->place_file && (chunk->built_in || sct_has_prefix(chunk->name, SCT_OUR_FOLDER))) {
+  if (chunk && sb->place_file &&
+      (chunk->built_in || sct_has_prefix(chunk->name, SCT_OUR_DIRECTORY))) {
     /* our own Lua: the user's call is what can be changed */
     if (chunk->built_in) {
       snprintf(from, sizeof from, " (%s:%d)", chunk->short_name, line);

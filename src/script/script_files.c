@@ -1,4 +1,4 @@
-/* The files that scripts consist of: regular ones, of limited size, below a folder. */
+/* The files that scripts consist of: regular ones, of limited size, below a directory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -29,7 +29,7 @@ typedef struct sct_script_chunk {
 typedef struct sct_sandbox {
   lua_State *L;
   sct_expr_pool *pool; /* borrowed: where expressions are built; set it before any is */
-  char *root;          /* folder that include() and s.layout read below; NULL: assets only */
+  char *root;          /* directory that include() and s.layout read below; NULL: assets only */
   size_t used_bytes, limit_bytes;
   int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */

@@ -6,7 +6,7 @@
 #include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
-#define FOLDER "templates/device/"
+#define DIRECTORY "templates/device/"
 
 /* ---- words of a CUDA text ----------------------------------------------------------------------
  */
@@ -125,7 +125,7 @@ static sct_status add_parts(sct_script *script, const char *file, const char *te
     }
     if (script->n_parts == SCT_MAX_LIBRARY) {
       return sct_fail(err, SCT_ESPEC, "%s:%d: error: more than %d definitions in %s", file, line,
-                      SCT_MAX_LIBRARY, FOLDER);
+                      SCT_MAX_LIBRARY, DIRECTORY);
     }
     const char *end = strstr(text, "\n\n");
     struct sct_library_part *part = &script->parts[script->n_parts];
@@ -143,7 +143,7 @@ static sct_status add_parts(sct_script *script, const char *file, const char *te
 
 sct_status sct_library_read(sct_script *script, sct_error *err) {
   file_list list = {.script = script};
-  sct_asset_list(FOLDER, note_file, &list);
+  sct_asset_list(DIRECTORY, note_file, &list);
   script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
   sct_status status = SCT_OK;
   for (int k = 0; k < list.n && status == SCT_OK; k++) {

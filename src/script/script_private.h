@@ -5,7 +5,7 @@
 #include "script/script_internal.h"
 
 /* Chunks of this name are ours; user files that are called so get "./" in front. */
-#define SCT_OUR_FOLDER "tuning/sectile/"
+#define SCT_OUR_DIRECTORY "tuning/sectile/"
 
 /* What a script hears when it ran too long. */
 extern const char *const sct_script_spent_text;
@@ -32,7 +32,7 @@ bool sct_script_push_below_root(lua_State *L, const char *name);
 int sct_script_push_module(lua_State *L);
 /* Reads a script: a regular file of at most 1 MiB, nothing that could block. */
 sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
-/* Reads the file `name` below the folder `root`, called `what` in messages: SCT_ESPEC for an
+/* Reads the file `name` below the directory `root`, called `what` in messages: SCT_ESPEC for an
  * absolute path, ".." or a link that leads out, SCT_OK without `found` if there is no such file. */
 sct_status sct_script_read_below(sct_str *out, const char *root, const char *what, const char *name,
                                  bool *found, sct_error *err) SCT_MUST_USE;

@@ -425,7 +425,7 @@ static void keep_sources(lua_State *L, sct_script_loader *ld) {
   spec->sources = SCT_ARENA_NEW(&spec->arena, sct_source, ld->sb.n_chunks);
   for (size_t k = 0; k < ld->sb.n_chunks; k++) {
     const sct_script_chunk *chunk = &ld->sb.chunks[k];
-    if (!sct_has_prefix(chunk->name, SCT_OUR_FOLDER)) {
+    if (!sct_has_prefix(chunk->name, SCT_OUR_DIRECTORY)) {
       sct_source *source = &spec->sources[spec->n_sources++];
       lua_pushstring(L, chunk->name);
       source->file = sct_script_take_string(L, spec);
@@ -488,7 +488,7 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
   sct_error ignored;
   sct_script_loader ld = {.spec = out, .path = path, .err = err ? err : &ignored, .status = SCT_OK};
   memset(out, 0, sizeof(*out));
-  if (sct_has_prefix(path, SCT_OUR_FOLDER)) {
+  if (sct_has_prefix(path, SCT_OUR_DIRECTORY)) {
     sct_str_printf(&own, "./%s", path);
     ld.path = sct_str_c(&own);
   }

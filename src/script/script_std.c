@@ -196,7 +196,7 @@ int sct_script_std_pairs(lua_State *L) {
 static bool is_our_chunk(lua_State *L) {
   int line = 0;
   const char *name = sct_script_where(L, 1, &line);
-  return name && sct_has_prefix(name, SCT_OUR_FOLDER);
+  return name && sct_has_prefix(name, SCT_OUR_DIRECTORY);
 }
 
 /* Finalisers run where no hook fires. Weak tables show when memory is collected, which is no
@@ -268,7 +268,7 @@ bool sct_script_push_below_root(lua_State *L, const char *name) {
     luaL_error(L, "%s", err.text);
   }
   if (found) {
-    const bool here = strcmp(sb->root, ".") == 0 && !sct_has_prefix(name, SCT_OUR_FOLDER);
+    const bool here = strcmp(sb->root, ".") == 0 && !sct_has_prefix(name, SCT_OUR_DIRECTORY);
     const char *path = here ? name : lua_pushfstring(L, "%s/%s", sb->root, name);
     sct_script_push_chunk(L, path, sct_str_c(text), text->len);
     if (!here) {

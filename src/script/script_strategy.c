@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRATEGY_FOLDER "tuning/strategies/"
+#define STRATEGY_DIRECTORY "tuning/strategies/"
 
 /* ---- which files -------------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ static void add_file(void *ctx, const char *name) {
 /* The naive variant is always the first: everything is compared with it. */
 static void direct_first(file_list *list) {
   for (size_t k = 0; k < list->n; k++) {
-    if (strcmp(list->names[k], STRATEGY_FOLDER "direct.lua") == 0) {
+    if (strcmp(list->names[k], STRATEGY_DIRECTORY "direct.lua") == 0) {
       const char *direct = list->names[k];
       memmove(&list->names[1], &list->names[0], k * sizeof *list->names);
       list->names[0] = direct;
@@ -40,7 +40,7 @@ static void direct_first(file_list *list) {
 
 static sct_status find_files(file_list *list, const char *strategy_dir, size_t *n_assets,
                              sct_error *err) {
-  sct_asset_list(STRATEGY_FOLDER, add_file, list);
+  sct_asset_list(STRATEGY_DIRECTORY, add_file, list);
   direct_first(list);
   *n_assets = list->n;
   if (strategy_dir) {
@@ -107,15 +107,15 @@ static int make_env(lua_State *L) {
   return 0;
 }
 
-/* `folder` NULL: an asset. */
-static sct_status read_strategy_file(sct_str *out, const char *name, const char *folder,
+/* `directory` NULL: an asset. */
+static sct_status read_strategy_file(sct_str *out, const char *name, const char *directory,
                                      sct_error *err) {
-  if (!folder) {
+  if (!directory) {
     return sct_asset_read(out, name, err);
   }
   bool found = false;
   sct_error why;
-  const sct_status status = sct_script_read_below(out, folder, "the strategy directory",
+  const sct_status status = sct_script_read_below(out, directory, "the strategy directory",
                                                   sct_path_basename(name), &found, &why);
   if (status != SCT_OK) {
     return sct_fail(err, status, "%s:1: error: %s", name, why.text);
@@ -124,11 +124,11 @@ static sct_status read_strategy_file(sct_str *out, const char *name, const char 
 }
 
 /* Runs one file in the shared environment and leaves its result on the stack. */
-static sct_status run_file(sct_script *script, const char *name, const char *folder,
+static sct_status run_file(sct_script *script, const char *name, const char *directory,
                            sct_error *err) {
   lua_State *L = script->sandbox.L;
   sct_str text = {0};
-  sct_status status = read_strategy_file(&text, name, folder, err);
+  sct_status status = read_strategy_file(&text, name, directory, err);
   if (status == SCT_OK) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
     const int env = lua_gettop(L);
@@ -207,7 +207,7 @@ static sct_status load_strategies(sct_script *script, const char *strategy_dir, 
   }
   script->n_built_in = (int)n_assets;
   if (status == SCT_OK && strategy_dir) {
-    script->folder = sct_arena_strdup(&script->arena, strategy_dir);
+    script->directory = sct_arena_strdup(&script->arena, strategy_dir);
   }
   for (size_t k = 0; status == SCT_OK && k < list.n; k++) {
     status = run_file(script, list.names[k], k < n_assets ? NULL : strategy_dir, err);

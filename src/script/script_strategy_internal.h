@@ -19,9 +19,9 @@ struct sct_script {
   const sct_device_desc *device;
   sct_arena arena;
   int n_strategies;
-  const char **files; /* [n_strategies] asset or path of each strategy, in order */
-  int n_built_in;     /* the first so many are assets */
-  const char *folder; /* of the others; NULL: there are none */
+  const char **files;    /* [n_strategies] asset or path of each strategy, in order */
+  int n_built_in;        /* the first so many are assets */
+  const char *directory; /* of the others; NULL: there are none */
   /* registry: the names of strategies and templates; the read-only _ENV of strategies in front of
    * them; the metatable of each template's own _ENV */
   int names_ref, env_ref, template_meta_ref;

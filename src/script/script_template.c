@@ -78,7 +78,7 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
 
 void sct_template_find(lua_State *L, sct_template *t, int strategy, const char *name) {
   if (strategy >= t->script->n_built_in) {
-    const char *const path = lua_pushfstring(L, "%s/%s", t->script->folder, name);
+    const char *const path = lua_pushfstring(L, "%s/%s", t->script->directory, name);
     t->is_own = access(path, F_OK) == 0;
   }
   if (!t->is_own) {
@@ -94,7 +94,7 @@ static sct_status read_template(sct_template *t, sct_error *err) {
   bool found = false;
   sct_error why;
   const sct_status status =
-      sct_script_read_below(&t->text, t->script->folder, "the strategy directory",
+      sct_script_read_below(&t->text, t->script->directory, "the strategy directory",
                             sct_path_basename(t->name), &found, &why);
   if (status != SCT_OK) {
     return sct_fail(err, status, "%s:1: error: %s", t->name, why.text);

@@ -11,10 +11,10 @@
 
 typedef struct sct_store sct_store;
 
-/* Opens or makes the store (parents' folders too), WAL, synchronous FULL, busy timeout 10 s,
+/* Opens or makes the store (parents' directories too), WAL, synchronous FULL, busy timeout 10 s,
  * trusted_schema off. SCT_EDATA for a file that is no store, is damaged (quick_check) or has a
  * newer schema: nothing is overwritten. SCT_EIO with the reason; for read_only also if there is no
- * store. read_only works in a folder that cannot be written. */
+ * store. read_only works in a directory that cannot be written. */
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only,
                           sct_error *err) SCT_MUST_USE;
 void sct_store_close(sct_store *store);
@@ -137,8 +137,8 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
                                 bool replace, sct_error *err) SCT_MUST_USE;
 /* What was found when all outcomes of a run were seen together: coalesced[n] for outcomes[n], in
  * one transaction. SCT_EDATA if there is no such outcome. */
-sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
-                                sct_error *err) SCT_MUST_USE;
+sct_status sct_store_put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced,
+                                   int n, sct_error *err) SCT_MUST_USE;
 
 /* ---- reading: rows and what they point to go to the arena */
 

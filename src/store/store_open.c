@@ -105,7 +105,8 @@ static sct_status connect_to(sct_store *s, const char *name, int flags, sct_erro
   return sct_store_exec(s, "PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON;", err);
 }
 
-/* To SQLite ":memory:" and "file:..." are more than names of files, unless a folder stands there.
+/* To SQLite ":memory:" and "file:..." are more than names of files, unless a directory stands
+ * there.
  */
 static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
   sct_str name = {0};
@@ -270,31 +271,31 @@ static sct_status use_wal(sct_store *s, sct_error *err) {
   return sct_store_exec(s, "PRAGMA synchronous = FULL", err);
 }
 
-static sct_status make_folder(const sct_store *s, sct_error *err) {
-  sct_str folder = {0};
-  sct_path_dirname(&folder, s->path);
+static sct_status make_directory(const sct_store *s, sct_error *err) {
+  sct_str directory = {0};
+  sct_path_dirname(&directory, s->path);
   sct_status status = SCT_OK;
-  if (sct_dir_make(folder.data, err) != SCT_OK) {
+  if (sct_dir_make(directory.data, err) != SCT_OK) {
     status = sct_fail_prefix(err, SCT_EIO, "the store '%s': ", s->path);
   }
-  sct_str_free(&folder);
+  sct_str_free(&directory);
   return status;
 }
 
-/* Says what cannot be written, the file or its folder (WAL needs both). SCT_OK: neither is to
+/* Says what cannot be written, the file or its directory (WAL needs both). SCT_OK: neither is to
  * blame. */
 static sct_status check_writable(const sct_store *s, sct_error *err) {
   sct_status status = SCT_OK;
-  sct_str folder = {0};
-  sct_path_dirname(&folder, s->path);
+  sct_str directory = {0};
+  sct_path_dirname(&directory, s->path);
   if (access(s->path, W_OK) != 0 && errno != ENOENT) {
     status =
         sct_fail(err, SCT_EIO, "the store '%s' cannot be written: %s", s->path, strerror(errno));
-  } else if (access(sct_str_c(&folder), W_OK) != 0) {
+  } else if (access(sct_str_c(&directory), W_OK) != 0) {
     status = sct_fail(err, SCT_EIO, "the store '%s' cannot be written: its directory: %s", s->path,
                       strerror(errno));
   }
-  sct_str_free(&folder);
+  sct_str_free(&directory);
   return status;
 }
 
@@ -302,7 +303,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
   bool fresh = false;
   SCT_TRY(check_header(s, &fresh, err));
   if (fresh) {
-    SCT_TRY(make_folder(s, err));
+    SCT_TRY(make_directory(s, err));
   }
   SCT_TRY(check_writable(s, err));
   SCT_TRY(connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));

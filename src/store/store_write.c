@@ -245,8 +245,8 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
   return SCT_OK;
 }
 
-static sct_status put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
-                             sct_error *err) {
+static sct_status put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
+                                sct_error *err) {
   for (int k = 0; k < n; ++k) {
     const sct_row_result row = {.outcome = {.coalesced = coalesced[k]}};
     SCT_TRY(
@@ -255,11 +255,11 @@ static sct_status put_judged(sct_store *s, const sct_id *outcomes, const bool *c
   return SCT_OK;
 }
 
-sct_status sct_store_put_judged(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
-                                sct_error *err) {
+sct_status sct_store_put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced,
+                                   int n, sct_error *err) {
   if (n == 0) {
     return SCT_OK;
   }
   SCT_TRY(sct_store_begin(s, err));
-  return sct_store_end(s, put_judged(s, outcomes, coalesced, n, err), err);
+  return sct_store_end(s, put_evaluated(s, outcomes, coalesced, n, err), err);
 }

@@ -5,7 +5,8 @@
  * Verification builds expressions in the spec's pool, so it cannot be shared between threads:
  * forked processes do it, each with a worker of its own. They know every candidate's kernel from
  * the time they were forked; the code that has been compiled since comes with the items. What a
- * process could not judge (it died, the interpreter does not know the PTX) is left to the GPU. */
+ * process could not evaluate (it died, the interpreter does not know the PTX) is left to the GPU.
+ */
 #include "tune/tune_internal.h"
 
 #include <poll.h>
@@ -78,8 +79,8 @@ typedef struct bench {
   bool has_problem;
 } bench;
 
-static void judge(const sct_tune_plan *plan, bench *b, const char *ptx, const char *entry,
-                  tune_judgement *m) {
+static void evaluate(const sct_tune_plan *plan, bench *b, const char *ptx, const char *entry,
+                     tune_evaluation *m) {
   const sct_binary naive = {
       .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
   const sct_binary other = {.code = &plan->items[m->item].code, .ptx = ptx, .entry = entry};
@@ -114,7 +115,7 @@ static void take_naive(bench *b, const tune_ask_items *ask) {
 
 /* What is known of an item's code without running it. */
 static void look_at_code(tune_session *s, const tune_ask_items *of, const tune_ask_item *ask,
-                         tune_judgement *m, sct_arena *arena) {
+                         tune_evaluation *m, sct_arena *arena) {
   const sct_compiled compiled = {.ok = true,
                                  .entry = (char *)(uintptr_t)ask->entry, /* only read */
                                  .ptx = of->ptx,
@@ -143,14 +144,14 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   for (int64_t k = 0; k < ask.n_items && good; k++) {
     const tune_ask_item *item = &ask.items[k];
     sct_arena arena = {0};
-    tune_judgement m = {.item = item->item};
+    tune_evaluation m = {.item = item->item};
     if (m.item >= s->plan.n_items) {
       return false;
     }
-    judge(&s->plan, b, ask.ptx, item->entry, &m);
+    evaluate(&s->plan, b, ask.ptx, item->entry, &m);
     look_at_code(s, &ask, item, &m, &arena);
     sct_wire_clear(out);
-    sct_wire_put(out, tune_judgement_table(), &m);
+    sct_wire_put(out, tune_evaluation_table(), &m);
     good = sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK;
     sct_arena_free(&arena);
   }
@@ -314,8 +315,8 @@ static void try_another(tune_check *c, int item, int naive) {
   }
 }
 
-static sct_status take_judgement(tune_session *s, const tune_judgement *m, int naive,
-                                 sct_error *err) {
+static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int naive,
+                                  sct_error *err) {
   tune_check *c = s->check;
   sct_tune_item *item = &s->plan.items[m->item];
   if (m->no_reference) {
@@ -341,10 +342,10 @@ static sct_status take_judgement(tune_session *s, const tune_judgement *m, int n
 static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *err) {
   uint32_t code = 0;
   sct_wire *in = &s->check->wire;
-  tune_judgement m;
+  tune_evaluation m;
   *lost = true;
   if (sct_wire_recv(p->child.fd, &code, in, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
-      !sct_wire_get_whole(in, tune_judgement_table(), &m) || p->n_pending == 0 ||
+      !sct_wire_get_whole(in, tune_evaluation_table(), &m) || p->n_pending == 0 ||
       m.item != p->pending[0] || (unsigned)m.verdict.outcome >= SCT_N_OUTCOMES) {
     return SCT_OK;
   }
@@ -355,7 +356,7 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
   if (m.comparison) {
     sct_tune_take_comparison(&s->plan, m.item, m.comparison);
   }
-  return take_judgement(s, &m, p->naive, err);
+  return take_evaluation(s, &m, p->naive, err);
 }
 
 /* ---- the service ---- */

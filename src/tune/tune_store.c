@@ -391,7 +391,7 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
   }
-  SCT_THEN(sct_store_put_judged(r->store, outcomes, coalesced, n, err));
+  SCT_THEN(sct_store_put_evaluated(r->store, outcomes, coalesced, n, err));
   sct_free(outcomes);
   sct_free(coalesced);
   return status;

@@ -2,7 +2,7 @@
  *
  * It is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process group
  * with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
- * answers, over the messages of module process, and judges nothing. Its device is a GPU or the
+ * answers, over the messages of module process, and evaluates nothing. Its device is a GPU or the
  * interpreter of PTX, behind one table (worker_backend.h). This header is what both sides know: the
  * requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who asks is
  * module measure. */

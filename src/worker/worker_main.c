@@ -1,4 +1,4 @@
-/* The worker: reads a request, does it on the device, answers. It judges nothing.
+/* The worker: reads a request, does it on the device, answers. It evaluates nothing.
  *
  * After a sticky result the process is of no more use: it answers and exits, without asking the
  * driver for anything more. */

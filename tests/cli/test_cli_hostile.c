@@ -353,7 +353,7 @@ static void complain(const attack *a, int number, const char *what, const char *
 }
 
 /* A refusal with its place, or none where none is due. */
-static bool judge(const attack *a, int number, int exit_code, const char *said) {
+static bool evaluate(const attack *a, int number, int exit_code, const char *said) {
   const int expected = a->expected - '0';
   if (exit_code != expected) {
     char what[64];
@@ -435,7 +435,7 @@ static int finish_batch(const batch *b) {
     const bool ok = json_is_true(json_object_get(one, "ok"));
     const char *said = ok ? "ok" : json_string_value(json_object_get(error, "text"));
     const int code = ok ? 0 : (int)json_integer_value(json_object_get(error, "exit_code"));
-    bool good = judge(a, b->numbers[k], code, said ? said : "");
+    bool good = evaluate(a, b->numbers[k], code, said ? said : "");
     good = good && (!ok || harmless(a, b->numbers[k]));
     n_bad += !good;
   }
@@ -483,7 +483,7 @@ static int run_strategies(void) {
     const char *folder = link ? "links" : numbered("own_%d", k);
     const job j = start((const char *[]){"space", "in/good.lua", "--strategies", folder, NULL}, k);
     finish(&r, &j);
-    n_bad += !judge(&attacks[k], k, r.exit_code, sct_str_c(&r.err));
+    n_bad += !evaluate(&attacks[k], k, r.exit_code, sct_str_c(&r.err));
     fx_free(&r);
   }
   return n_bad;

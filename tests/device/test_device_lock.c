@@ -154,14 +154,14 @@ static void test_where_the_folder_is(void **state) {
   sct_str text = {0};
   char expected[96];
   snprintf(expected, sizeof expected, "%s/sectile", folder);
-  sct_lock_folder(&text);
+  sct_lock_directory(&text);
   assert_string_equal(sct_str_c(&text), expected);
   snprintf(expected, sizeof expected, "/tmp/sectile-%lu", (unsigned long)geteuid());
   static const char *const useless[] = {"", "relative"};
   for (int k = 0; k < SCT_COUNT(useless); k++) {
     setenv("XDG_RUNTIME_DIR", useless[k], 1);
     sct_str_clear(&text);
-    sct_lock_folder(&text);
+    sct_lock_directory(&text);
     assert_string_equal(sct_str_c(&text), expected);
   }
   sct_str_free(&text);
@@ -205,7 +205,7 @@ static void test_mps_is_seen_by_its_daemon(void **state) {
   assert_true(sct_mps_find(&mps));
   assert_int_equal(mps.pid, daemon);
   assert_string_equal(mps.program, "nvidia-cuda-mps");
-  assert_string_equal(mps.folder, folder);
+  assert_string_equal(mps.directory, folder);
   write_number(other); /* the number went to somebody else */
   assert_false(sct_mps_find(&mps));
   end(other);

@@ -196,7 +196,7 @@ static bool code_fits(const row *r, int code) {
          (code == 5 && (strcmp(r->kind, "nvrtc") == 0 || strcmp(r->role, "main") != 0));
 }
 
-static verdict judge(const fs_place *p, const row *r, const fs_run *run, char why[512]) {
+static verdict evaluate(const fs_place *p, const row *r, const fs_run *run, char why[512]) {
   static char rows[FS_MAX];
   why[0] = '\0';
   if (run->hung) {
@@ -253,7 +253,7 @@ static verdict run_job(const fs_place *p, const row *r, int n, bool show) {
   unlink(fs_path(p, "once"));
   snprintf(faults, sizeof faults, "%s@%s:%d,once=%s", r->kind, r->role, n, fs_path(p, "once"));
   fs_execute(p, s->words, faults, s->fake, &run);
-  verdict v = judge(p, r, &run, why);
+  verdict v = evaluate(p, r, &run, why);
   if (v == FAILED && n % RESUME_EVERY == 0 && !resumes(p, s, why)) {
     v = WRONG;
   }

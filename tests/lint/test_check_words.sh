@@ -10,7 +10,7 @@ page() { printf '%s\n' "$@" >"$tree/docs/page.md"; }
 
 page 'A directory, a `folder`, [text](folder.md).' '```' 'in this folder' '```'
 echo 'a folder' >"$tree/docs/figures/old.md"
-echo 'f("folder"); // in a folder' >"$tree/src/cli/a.c"
+echo 'f("slot"); // behind it' >"$tree/src/cli/a.c"
 echo '-- beside it' >"$tree/tuning/a.lua"
 expect 0 '3 files, nothing to report' "${check[@]}"
 
@@ -29,6 +29,8 @@ page 'text'
 
 echo 'static int find_twin(void); // of the same code' >"$tree/src/cli/a.c"
 expect 1 "src/cli/a.c:1: 'twin': write duplicate" "${check[@]}"
+echo 'f("folder");' >"$tree/src/cli/a.c"
+expect 1 "src/cli/a.c:1: 'folder': write directory" "${check[@]}"
 echo 'static int constraints, twine;' >"$tree/src/cli/a.c"
 expect 0 'nothing to report' "${check[@]}"
 

@@ -6,11 +6,11 @@
 
 /* ---- answers ---- */
 
-static sct_status judge(sct_reply_kind kind, int result, sct_verdict *v) {
+static sct_status evaluate(sct_reply_kind kind, int result, sct_verdict *v) {
   sct_reply reply = {.kind = kind, .status = SCT_EINTERNAL, .result = result};
   snprintf(reply.text, sizeof reply.text, "said so");
   *v = (sct_verdict){.outcome = SCT_OUT_OK};
-  return sct_reply_judge(&reply, " (n_i=3)", v, &fixture_err);
+  return sct_reply_evaluate(&reply, " (n_i=3)", v, &fixture_err);
 }
 
 static void test_results_become_outcomes(void **state) {
@@ -26,7 +26,7 @@ static void test_results_become_outcomes(void **state) {
       {500, SCT_OUT_LAUNCH_ERROR},   {98, SCT_OUT_LAUNCH_ERROR}, {2, SCT_OUT_TOO_LARGE}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     sct_verdict v;
-    assert_ok(judge(SCT_REPLY_FAILED, cases[k].result, &v));
+    assert_ok(evaluate(SCT_REPLY_FAILED, cases[k].result, &v));
     assert_int_equal(v.outcome, cases[k].outcome);
     assert_string_equal(v.detail, "said so (n_i=3)");
   }
@@ -42,7 +42,7 @@ static void test_every_sticky_result_is_classified(void **state) {
     if (!sct_cuda_is_sticky(result)) {
       continue;
     }
-    const sct_status status = judge(SCT_REPLY_FAILED, result, &v);
+    const sct_status status = evaluate(SCT_REPLY_FAILED, result, &v);
     n++;
     if (sct_cuda_is_lost(result)) {
       assert_int_equal(status, SCT_EUNHEALTHY);
@@ -60,7 +60,7 @@ static void test_the_device_at_fault_is_no_outcome(void **state) {
   static const int lost[] = {46, 214, 220, 226, 802, 999};
   for (int k = 0; k < SCT_COUNT(lost); k++) {
     sct_verdict v;
-    assert_int_equal(judge(SCT_REPLY_FAILED, lost[k], &v), SCT_EUNHEALTHY);
+    assert_int_equal(evaluate(SCT_REPLY_FAILED, lost[k], &v), SCT_EUNHEALTHY);
     assert_int_equal(v.outcome, SCT_OUT_OK);
     assert_non_null(strstr(fixture_err.text, "said so"));
   }
@@ -69,14 +69,14 @@ static void test_the_device_at_fault_is_no_outcome(void **state) {
 static void test_ends_of_the_worker(void **state) {
   (void)state;
   sct_verdict v;
-  assert_ok(judge(SCT_REPLY_OK, 0, &v));
+  assert_ok(evaluate(SCT_REPLY_OK, 0, &v));
   assert_int_equal(v.outcome, SCT_OUT_OK);
-  assert_ok(judge(SCT_REPLY_TIMEOUT, 0, &v));
+  assert_ok(evaluate(SCT_REPLY_TIMEOUT, 0, &v));
   assert_int_equal(v.outcome, SCT_OUT_HANG);
-  assert_ok(judge(SCT_REPLY_DIED, 0, &v));
+  assert_ok(evaluate(SCT_REPLY_DIED, 0, &v));
   assert_int_equal(v.outcome, SCT_OUT_CRASH);
-  assert_int_equal(judge(SCT_REPLY_NOMEM, 0, &v), SCT_ENOMEM);
-  assert_int_equal(judge(SCT_REPLY_FAILED, 0, &v), SCT_EINTERNAL); /* a malformed request */
+  assert_int_equal(evaluate(SCT_REPLY_NOMEM, 0, &v), SCT_ENOMEM);
+  assert_int_equal(evaluate(SCT_REPLY_FAILED, 0, &v), SCT_EINTERNAL); /* a malformed request */
 }
 
 static void test_audits_name_the_array(void **state) {
@@ -110,7 +110,7 @@ static void test_audits_name_the_array(void **state) {
   assert_ok(sct_shape_init(&shape, &plan, n, NULL, &fixture_err));
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     sct_verdict v = {.outcome = SCT_OUT_OK};
-    sct_judge_audit(&v, &shape, buffers, &cases[k].audit);
+    sct_evaluate_audit(&v, &shape, buffers, &cases[k].audit);
     assert_int_equal(v.outcome, cases[k].outcome);
     assert_string_equal(v.detail, cases[k].detail);
   }

@@ -138,7 +138,7 @@ static void open_race(world *w, const char *script) {
 
 /* ---- a verification, then a quick pass ---- */
 
-static void judge(world *w, int kernel, sct_verdict *v, sct_timing *t) {
+static void evaluate(world *w, int kernel, sct_verdict *v, sct_timing *t) {
   *t = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   w->m->last_timed_ns = sct_now_ns(); /* a short warm-up */
   assert_ok(sct_measure_verify(w->m, &w->kernel[kernel].binary, v, &fixture_err));
@@ -147,10 +147,10 @@ static void judge(world *w, int kernel, sct_verdict *v, sct_timing *t) {
   }
 }
 
-static void judge_well(world *w, int kernel) {
+static void evaluate_well(world *w, int kernel) {
   sct_verdict v;
   sct_timing t;
-  judge(w, kernel, &v, &t);
+  evaluate(w, kernel, &v, &t);
   assert_int_equal(v.outcome, SCT_OUT_OK);
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
   assert_int_equal(t.n_samples, 7);
@@ -176,19 +176,19 @@ static int n_verified(void) {
 }
 
 /* Judges a candidate that is not right, after one that is and before another. */
-static void judge_wrong(const char *script) {
+static void evaluate_wrong(const char *script) {
   world w;
   sct_verdict v;
   sct_timing t;
   open_race(&w, script);
-  judge_well(&w, 1);
-  judge(&w, 2, &v, &t);
+  evaluate_well(&w, 1);
+  evaluate(&w, 2, &v, &t);
   if (v.outcome == SCT_OUT_OK && t.verdict.outcome == SCT_OUT_OK) {
     fail_msg("%s: nothing was found", script);
   }
   assert_int_equal(t.verdict.outcome == SCT_OUT_OK || t.n_samples == 0, 1);
   sct_free(t.samples_ns);
-  judge_well(&w, 3);
+  evaluate_well(&w, 3);
   close_world(&w);
 }
 
@@ -205,11 +205,11 @@ static void test_trouble_is_found_whenever_it_comes(void **state) {
   for (int c = 0; c < SCT_COUNT(kinds) * SCT_COUNT(launches); c++) {
     snprintf(script, sizeof script, "%s@2=%d", kinds[c % SCT_COUNT(kinds)],
              launches[c / SCT_COUNT(kinds)]);
-    judge_wrong(script);
+    evaluate_wrong(script);
   }
   for (int k = 0; k < SCT_COUNT(kinds) && kinds[k][0] != 'c'; k++) {
     snprintf(script, sizeof script, "%s@2=%d crash@2=%d", kinds[k], n, n + 1);
-    judge_wrong(script);
+    evaluate_wrong(script);
   }
 }
 
@@ -227,14 +227,14 @@ static void test_a_hang_whenever_it_comes(void **state) {
     char script[64];
     snprintf(script, sizeof script, "hang@2=%d", n + k);
     open_race(&w, script);
-    judge_well(&w, 1);
+    evaluate_well(&w, 1);
     const int64_t start = sct_now_ns();
-    judge(&w, 2, &v, &t);
+    evaluate(&w, 2, &v, &t);
     assert_true(sct_now_ns() - start >= 1900000000);
     assert_int_equal(k == 0 ? v.outcome : t.verdict.outcome, SCT_OUT_HANG);
     assert_non_null(strstr(k == 0 ? v.detail : t.verdict.detail, says[k]));
     assert_int_equal(w.m->generation, 1);
-    judge_well(&w, 3);
+    evaluate_well(&w, 3);
     assert_int_equal(w.m->generation, 2);
     close_world(&w);
   }

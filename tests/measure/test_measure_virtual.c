@@ -265,7 +265,7 @@ static void test_every_diagnosis_is_classified(void **state) {
     sct_verdict v = {.outcome = SCT_OUT_OK};
     reply.result = SCT_RESULT_PTX + kind;
     assert_false(sct_cuda_is_sticky(reply.result) || sct_cuda_is_lost(reply.result));
-    assert_ok(sct_reply_judge(&reply, "", &v, &fixture_err));
+    assert_ok(sct_reply_evaluate(&reply, "", &v, &fixture_err));
     if (v.outcome == SCT_OUT_OK || v.outcome == SCT_OUT_LAUNCH_ERROR) {
       fail_msg("no outcome for '%s'", sct_ptx_kind_name((sct_ptx_kind)kind));
     }

@@ -36,7 +36,7 @@ static void test_every_type_is_found(void **state) {
   assert_false(sct_type_find(&type, "f23"));
 }
 
-/* The compiler is the judge of where fields lie. */
+/* The compiler says where fields lie. */
 static void test_natural_record_is_a_c_struct(void **state) {
   (void)state;
   struct mixed {

@@ -337,8 +337,8 @@ static void test_evaluated_together(void **state) {
   const sct_id missing[] = {id[0], 1000};
   const bool first[] = {!before[0].outcome.coalesced, true};
   sct_error why;
-  assert_int_equal(sct_store_put_judged(s, missing, first, 2, &why), SCT_EDATA);
-  FX_OK(sct_store_put_judged(s, NULL, NULL, 0, &err));
+  assert_int_equal(sct_store_put_evaluated(s, missing, first, 2, &why), SCT_EDATA);
+  FX_OK(sct_store_put_evaluated(s, NULL, NULL, 0, &err));
   for (int turn = 0; turn < 2; ++turn) {
     for (int k = 0; k < 3; ++k) {
       sct_row_result r;
@@ -349,7 +349,7 @@ static void test_evaluated_together(void **state) {
     }
     const sct_id two[] = {id[0], id[2]};
     const bool other[] = {!before[0].outcome.coalesced, !before[2].outcome.coalesced};
-    FX_OK(sct_store_put_judged(s, two, other, 2, &err));
+    FX_OK(sct_store_put_evaluated(s, two, other, 2, &err));
   }
   for (int k = 0; k < 3; ++k) {
   }

@@ -313,7 +313,7 @@ static void what_the_store_knows_needs_no_budget(void **state) {
 }
 
 /* Sets the flag of all stored outcomes. */
-static void judge_stored(const char *store, bool coalesced) {
+static void evaluate_stored(const char *store, bool coalesced) {
   sct_error err;
   sct_store *writable;
   sct_id id[N];
@@ -327,7 +327,7 @@ static void judge_stored(const char *store, bool coalesced) {
   }
   tf_stored_close(&s);
   tf_must(sct_store_open(&writable, tf_path(store), false, &err), &err);
-  tf_must(sct_store_put_judged(writable, id, flag, N, &err), &err);
+  tf_must(sct_store_put_evaluated(writable, id, flag, N, &err), &err);
   sct_store_close(writable);
 }
 
@@ -337,7 +337,7 @@ static void what_the_store_knows_is_evaluated_anew_and_kept(void **state) {
   (void)state;
   tf_run r = searching("ok", "judged.db", NULL, 0);
   tf_tune_ok(&r, SPEC);
-  judge_stored("judged.db", false);
+  evaluate_stored("judged.db", false);
   r.opts.cache_dir = tf_path("another");
   r.opts.budget_ns = 60000000000;
   tf_tune_ok(&r, SPEC);

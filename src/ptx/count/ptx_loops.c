@@ -89,7 +89,7 @@ static bool leaves_together(const finder *f, const loop *l, int32_t b,
   return !leaves || (known && insts != NULL && insts[f->code->uops[blk->end].inst].divergent == 0);
 }
 
-static void judge(finder *f, loop *l, const sct_ptx_inst_counters *insts) {
+static void evaluate(finder *f, loop *l, const sct_ptx_inst_counters *insts) {
   l->together = insts != NULL;
   for (int32_t b = 0; b < f->n; b++) {
     l->size += l->in[b];
@@ -115,7 +115,7 @@ static void fill(ptx_loops *out, finder *f, const sct_ptx_inst_counters *insts) 
   out->together = sct_alloc(f->n_loops + 1);
   out->n = (int32_t)f->n_loops;
   for (size_t i = 0; i < f->n_loops; i++) {
-    judge(f, &f->loops[i], insts);
+    evaluate(f, &f->loops[i], insts);
   }
   for (size_t i = 0; i < f->n_loops; i++) {
     out->together[i] = all_around(f, &f->loops[i]);
