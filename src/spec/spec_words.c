@@ -84,9 +84,30 @@ const char *sct_spec_bad_name(const char *name) {
              : NULL;
 }
 
+static bool is_function(const char *name) {
+  return sct_spec_word(name, strlen(name)) == WORD_FUNCTION ||
+         bsearch(name, functions, SCT_COUNT(functions), sizeof functions[0], compare_names) != NULL;
+}
+
+/* acosf128: what glibc has of a function for types of so many bits. */
+static bool is_function_of_bits(const char *name) {
+  static const char *const bits[] = {"f32", "f32x", "f64", "f64x", "f128"};
+  for (int k = 0; k < SCT_COUNT(bits); k++) {
+    char base[64] = "";
+    if (sct_has_suffix(name, bits[k])) {
+      snprintf(base, sizeof base, "%.*s", (int)(strlen(name) - strlen(bits[k])), name);
+    }
+    if (is_function(base)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const char *sct_spec_bad_kernel_name(const char *name) {
   const char *bad = sct_spec_bad_name(name);
   const bool taken =
-      bsearch(name, functions, SCT_COUNT(functions), sizeof functions[0], compare_names) != NULL;
-  return bad ? bad : taken ? "is declared by C or CUDA headers" : NULL;
+      !bad && (is_function(name) || is_function_of_bits(name) || sct_has_prefix(name, "pthread_") ||
+               sct_has_prefix(name, "posix_") || sct_has_prefix(name, "CUDA_"));
+  return taken ? "is declared by C or CUDA headers" : bad;
 }

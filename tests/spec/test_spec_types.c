@@ -156,7 +156,15 @@ static void test_names(void **state) {
   assert_non_null(sct_spec_bad_kernel_name("a64l")); /* the first, and the last */
   assert_non_null(sct_spec_bad_kernel_name("yn"));
   assert_non_null(sct_spec_bad_kernel_name("errno"));
+  static const char *const by_rule[] = {"acosf128", "expf32x", "pthread_create", "CUDA_R_32F"};
+  for (int k = 0; k < SCT_COUNT(by_rule); k++) {
+    assert_null(sct_spec_bad_name(by_rule[k]));
+    assert_non_null(sct_spec_bad_kernel_name(by_rule[k]));
+  }
   assert_null(sct_spec_bad_kernel_name("transpose"));
+  assert_null(sct_spec_bad_kernel_name("copy_f32"));
+  assert_null(sct_spec_bad_kernel_name("f32_to_f64"));
+  assert_null(sct_spec_bad_kernel_name("pthreads"));
   assert_non_null(sct_spec_bad_name("a_name_of_forty_nine_characters_is_one_too_long_xy"));
 }
 
