@@ -108,11 +108,12 @@ static json_t *record_text(const emit_record *record) {
     return emit_text(record->fields[0].type);
   }
   sct_str_printf(&s, "%s { ", record->name);
-  for (int k = 0; k < record->n_fields; k++) {
+  for (int k = 0; k < record->n_fields; k += emit_elements(record, k)) {
     const emit_field *f = &record->fields[k];
     const bool same = k > 0 && strcmp(f->type, record->fields[k - 1].type) == 0;
-    sct_str_printf(&s, "%s%s%s%s", k == 0 ? "" : (same ? ", " : "; "), same ? "" : f->type,
-                   same ? "" : " ", f->name);
+    sct_str_printf(&s, "%s%s%s", k == 0 ? "" : (same ? ", " : "; "), same ? "" : f->type,
+                   same ? "" : " ");
+    emit_declare(&s, record, k);
   }
   sct_str_printf(&s, " } of %lld bytes%s", (long long)record->bytes,
                  record->packed ? ", packed" : "");

@@ -22,7 +22,7 @@
 /* ---- what the problem looks like (sct_row_problem.signature) ---- */
 
 typedef struct emit_field {
-  const char *name; /* "" in a bare record */
+  const char *name; /* "" in a bare record; "q[3]": an element of an array */
   const char *type; /* "f32", as the spec says */
   const char *cuda; /* "float": from the table of emit_text.c, never from the store */
   int64_t offset, bytes;
@@ -264,6 +264,10 @@ bool emit_packs(const emit_header *h, int operand);
 bool emit_packs_any(const emit_header *h);
 bool emit_names_vectors(const emit_header *h);
 /* Appends the name of the record's type in the header. */
+/* How many fields from number k on are the elements of one array; 1: it is none. */
+int emit_elements(const emit_record *record, int k);
+/* "q[19]", or "x": field number k as a member. */
+void emit_declare(sct_str *s, const emit_record *record, int k);
 void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record);
 
 #endif

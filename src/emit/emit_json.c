@@ -11,6 +11,20 @@ static sct_status get_name(const char **out, sct_json at) {
   return emit_is_name(*out) ? SCT_OK : sct_json_fail(at, "expected a name");
 }
 
+/* The same of a field, which may be an element of an array. */
+static sct_status get_field_name(const char **out, sct_json at) {
+  char base[256];
+  SCT_TRY(sct_json_text(out, at, NULL));
+  const size_t n = strcspn(*out, "["),
+               digits = strspn(*out + n + ((*out)[n] != '\0'), "0123456789");
+  snprintf(base, sizeof base, "%.*s", (int)n, *out);
+  const bool element =
+      (*out)[n] == '[' && digits > 0 && digits < 3 && strcmp(*out + n + 1 + digits, "]") == 0;
+  return emit_is_name(base) && ((*out)[n] == '\0' || element)
+             ? SCT_OK
+             : sct_json_fail(at, "expected a name");
+}
+
 static sct_status get_align(int64_t *out, sct_json at) {
   SCT_TRY(sct_json_integer(out, at, 1, 4096));
   return (*out & (*out - 1)) == 0 ? SCT_OK : sct_json_fail(at, "expected a power of two");
@@ -33,7 +47,7 @@ static sct_status read_field(emit_field *f, sct_json at, bool bare, int64_t reco
   f->bytes = type->bytes;
   f->name = "";
   if (!bare) {
-    SCT_TRY(get_name(&f->name, sct_json_member(at, "name")));
+    SCT_TRY(get_field_name(&f->name, sct_json_member(at, "name")));
   }
   return sct_json_integer(&f->offset, sct_json_member(at, "offset"), 0, record_bytes - f->bytes);
 }

@@ -178,8 +178,12 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
                           int k) {
   const emit_field *field = &op->record.fields[k];
   const char *between = field->name[0] != '\0' ? "_" : ""; /* no name: of a bare array */
+  const size_t base = strcspn(field->name, "[");           /* q[3]: offset_q_3 */
+  const char *element = field->name[base] != '\0' ? field->name + base + 1 : "";
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:I}", "offset", emit_textf("offset%s%s", between, field->name),
+      "{s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
+      emit_textf("offset%s%.*s%s%.*s", between, (int)base, field->name, *element ? "_" : "",
+                 (int)strcspn(element, "]"), element),
       "formula", emit_text(f->offsets[k]), "parameters", used_list(f->offsets[k], op, sig, true),
       "arguments", used_list(f->offsets[k], op, sig, false), "plain",
       field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset) : emit_text("plain"),

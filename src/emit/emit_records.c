@@ -49,15 +49,36 @@ static int64_t natural_align(const emit_record *record) {
   return align;
 }
 
+int emit_elements(const emit_record *record, int k) {
+  const char *name = record->fields[k].name;
+  const size_t base = strcspn(name, "[");
+  int n = 1;
+  while (name[base] != '\0' && k + n < record->n_fields &&
+         strncmp(record->fields[k + n].name, name, base + 1) == 0) {
+    n++;
+  }
+  return n;
+}
+
+void emit_declare(sct_str *s, const emit_record *record, int k) {
+  const char *name = record->fields[k].name;
+  const size_t base = strcspn(name, "[");
+  sct_str_append_n(s, name, base);
+  if (name[base] != '\0') {
+    sct_str_printf(s, "[%d]", emit_elements(record, k));
+  }
+}
+
 /* "double x, y, z", fields of one type on one line */
 static json_t *members(const emit_record *record) {
   json_t *list = json_array();
   sct_str line = {0};
-  for (int k = 0; k < record->n_fields; k++) {
+  for (int k = 0; k < record->n_fields;) {
     const emit_field *f = &record->fields[k];
-    const bool last = k + 1 == record->n_fields || record->fields[k + 1].cuda != f->cuda;
-    sct_str_printf(&line, "%s%s%s", line.len == 0 ? f->cuda : ",", " ", f->name);
-    if (last) {
+    sct_str_printf(&line, "%s ", line.len == 0 ? f->cuda : ",");
+    emit_declare(&line, record, k);
+    k += emit_elements(record, k);
+    if (k == record->n_fields || record->fields[k].cuda != f->cuda) {
       json_array_append_new(list, emit_take(&line));
     }
   }
@@ -68,7 +89,7 @@ static json_t *record_data(const emit_header *h, const emit_record *record) {
   sct_str type = {0};
   json_t *fields = json_array();
   emit_record_type(&type, h, record);
-  for (int k = 0; k < record->n_fields; k++) {
+  for (int k = 0; k < record->n_fields; k += emit_elements(record, k)) {
     const emit_field *f = &record->fields[k];
     json_array_append_new(fields, json_pack("{s:o, s:I}", "name", emit_text(f->name), "offset",
                                             (json_int_t)f->offset));

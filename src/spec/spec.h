@@ -55,7 +55,8 @@ const char *const *sct_type_names(int *n); /* for error messages */
 /* ---- records ---- */
 
 typedef struct sct_field {
-  const char *name; /* "" for the only field of a bare type */
+  const char *name; /* "" for the only field of a bare type; "q[3]": an element of an array */
+  int element, n_elements; /* that is number `element` of so many; 0 of 0: it is no array's */
   sct_type type;
   int64_t bytes;
   int64_t offset; /* inside the record as C lays it out (aligned) or without gaps (packed) */
@@ -72,9 +73,13 @@ typedef struct sct_record {
   bool packed;
 } sct_record;
 
-/* Fills offsets, prefixes, bytes and align from names and types. `align` 0: natural (1 when
- * packed); else a power of two >= natural. SCT_ESPEC for no field, a duplicate or illegal name, a
- * bad align. */
+/* A name for generated text: "q[3]" as "q_3". */
+enum { SCT_FIELD_WORD = 64 };
+void sct_field_word(char out[SCT_FIELD_WORD], const char *name);
+
+/* Fills elements, offsets, prefixes, bytes and align from names and types. `align` 0: natural (1
+ * when packed); else a power of two >= natural. SCT_ESPEC for no field, a duplicate or illegal
+ * name, a bad align. */
 sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) SCT_MUST_USE;
 
 /* ---- operands and layouts ---- */

@@ -244,6 +244,7 @@ static unit_set held_before(const assign *a) {
 static sct_status one_pass(assign *a, int first_unit, int n_outputs) {
   a->first_unit = first_unit;
   a->now = held_before(a);
+  a->counted = 0;
   a->k = a->n_locals = a->depth = 0;
   a->target = NULL;
   a->n_units = n_outputs;

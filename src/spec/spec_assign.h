@@ -31,13 +31,16 @@ typedef struct local {
   bool by_element; /* a unit for each element */
   bool known, is_unsigned;
   int64_t value; /* if known; of one that is no constant only inside the head of a loop */
+  bool counts;   /* a loop gives it each value from `low` to `high` */
+  int64_t low, high;
 } local;
 
 /* Where `break` and `continue` lead. */
 typedef struct target {
   struct target *outer;
   bool is_switch, has_default;
-  unit_set entry; /* of a switch: what each of its labels starts with */
+  unit_set entry; /* of a switch: what each of its labels starts with; of a loop: what it is
+                     entered with */
   unit_set breaks, continues;
   int entry_gap, break_gap, continue_gap;
 } target;
@@ -72,6 +75,8 @@ typedef struct assign {
   sct_error *err;
   int first_unit; /* of the 64 of this pass */
   unit_set now;
+  unit_set counted; /* elements that one iteration stands for, as a loop counts through them */
+  bool by_counter;  /* the units that were read last are such elements */
   int n_units;
   int output_unit[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
   int value_unit;                  /* of a step's first value; they follow its outputs */

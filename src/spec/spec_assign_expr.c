@@ -163,10 +163,51 @@ static units value_units(assign *a) {
   return (units){unit, 1};
 }
 
-/* Reads "o", "o.x", "o.pos.x" of output `op`; below 0: the name of a value. */
-static units output_units(assign *a, int op) {
+/* Reads the index of an array whose elements are units: one, those that a loop counts through, or,
+ * with any other index, all. */
+static sct_status element_units(assign *a, units all, units *out) {
+  const token *t = &a->t[a->k];
+  const local *l = sct_assign_find(a, &t[1]);
+  const bool by_counter = l && l->counts && sct_token_is(&t[2], "]");
+  *out = all;
+  if (by_counter) {
+    if (l->low < 0 || l->high >= all.n) {
+      return sct_spec_fail_body(
+          a->spec, a->err, t->line, "`%.*s` runs from %lld to %lld, but the array has %d elements",
+          (int)t[1].len, t[1].text, (long long)l->low, (long long)l->high, all.n);
+    }
+    *out = (units){all.first + (int)l->low, (int)(l->high - l->low) + 1};
+  }
+  flow index;
+  a->k++;
+  SCT_TRY(sct_assign_expression(a, &index));
+  if (index.known && index.value >= 0 && index.value < all.n) {
+    *out = (units){all.first + (int)index.value, 1};
+  }
+  a->by_counter = by_counter;
+  return sct_assign_expect(a, "]");
+}
+
+/* Reads ".q[n]" behind the name of an input, if that is there. */
+static sct_status input_element(assign *a, int op) {
+  const sct_record *record = op >= 0 ? &a->spec->operands[op].record : NULL;
+  const token *t = &a->t[a->k];
+  const int f = record && sct_token_is(t, ".") && sct_token_is(&t[2], "[")
+                    ? sct_spec_find_field(record, t[1].text, t[1].len)
+                    : -1;
+  if (f < 0) {
+    return SCT_OK;
+  }
+  units u;
+  a->k += 2;
+  return element_units(a, (units){0, record->fields[f].n_elements}, &u);
+}
+
+/* Reads "o", "o.x", "o.pos.x", "o.q[n]" of output `op`; below 0: the name of a value. */
+static sct_status output_units(assign *a, int op, units *out) {
   if (op < 0) {
-    return value_units(a);
+    *out = value_units(a);
+    return SCT_OK;
   }
   const sct_record *record = &a->spec->operands[op].record;
   int f = record->fields[0].name[0] == '\0' ? 0 : -1;
@@ -176,15 +217,21 @@ static units output_units(assign *a, int op) {
     a->k += 2;
   }
   if (f < 0) {
-    return sct_assign_output(a, op);
+    *out = sct_assign_output(a, op);
+    return SCT_OK;
+  }
+  if (record->fields[f].n_elements > 0) {
+    return element_units(a, (units){a->output_unit[op][f], record->fields[f].n_elements}, out);
   }
   const int lanes = sct_type_get(record->fields[f].type)->lanes;
   if (lanes > 1 && sct_assign_at(a, ".")) {
     const int lane = component(&a->t[a->k + 1], lanes);
     a->k += 2;
-    return (units){a->output_unit[op][f] + (lane > 0 ? lane : 0), 1};
+    *out = (units){a->output_unit[op][f] + (lane > 0 ? lane : 0), 1};
+    return SCT_OK;
   }
-  return (units){a->output_unit[op][f], lanes};
+  *out = (units){a->output_unit[op][f], lanes};
+  return SCT_OK;
 }
 
 /* Reads "t", "q.x", "v[2]", "v[i].x": the units meant. An index that is no constant means all. */
@@ -215,20 +262,23 @@ static sct_status local_units(assign *a, const local *l, units *out) {
 static sct_status place(assign *a, int op, local *l, flow *out) {
   const int at = a->k;
   units u;
+  a->by_counter = false;
   if (l) {
     SCT_TRY(local_units(a, l, &u));
   } else {
-    u = output_units(a, op);
+    SCT_TRY(output_units(a, op, &u));
   }
   const bool whole = l && !l->is_array && l->lanes == 1;
+  const bool by_counter = a->by_counter;
   if (sct_assign_at(a, "=")) {
     a->k++;
     SCT_TRY(sct_assign_one(a, out));
     sct_assign_set(a, u);
+    a->counted |= by_counter ? sct_assign_bits(a, u) : 0;
     const flow value = *out;
     *out = plain(a);
     if (whole && !l->is_const) {
-      l->known = false;
+      l->known = l->counts = false;
       if (sct_assign_holds(l, &value)) {
         *out = constant(a->now, value.value, l->is_unsigned);
       }
@@ -242,7 +292,7 @@ static sct_status place(assign *a, int op, local *l, flow *out) {
       (at > 0 && (sct_token_is(&a->t[at - 1], "++") || sct_token_is(&a->t[at - 1], "--") ||
                   sct_token_is(&a->t[at - 1], "&")));
   if (l && !l->is_const && (steps || at_assignment(a))) {
-    l->known = false;
+    l->known = l->counts = false;
   }
   if (at_assignment(a)) {
     a->k++;
@@ -312,6 +362,7 @@ static sct_status name(assign *a, flow *out) {
                               (int)t->len, t->text);
   } else {
     a->k++;
+    SCT_TRY(input_element(a, op));
   }
   skip_members(a);
   *out = plain(a);

@@ -1,4 +1,5 @@
 /* Statements: which paths there are, and what each has assigned. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/spec_assign.h"
@@ -183,9 +184,15 @@ static sct_status if_statement(assign *a) {
 
 /* ---- loops ---- */
 
+/* What is assigned where a loop ends early: elements that it counts through are not. */
+static unit_set without_counted(const assign *a, const target *t) {
+  return a->now & ~(a->counted & ~t->entry);
+}
+
 /* The body of a loop that is entered with a->now; leaves what every iteration ends with. */
 static sct_status iteration(assign *a, target *t) {
   *t = (target){.outer = a->target,
+                .entry = a->now,
                 .breaks = UNITS_ALL,
                 .continues = UNITS_ALL,
                 .break_gap = a->gap,
@@ -264,6 +271,26 @@ static sct_status range_statement(assign *a, gap g) {
   return SCT_OK;
 }
 
+/* Of "n < 19; n++": the variable that counts from what it is known to start with. */
+static local *counted(assign *a, int test) {
+  const token *t = &a->t[test];
+  local *l = sct_assign_find(a, &t[0]);
+  const bool up_to = sct_token_is(&t[1], "<="), below = sct_token_is(&t[1], "<");
+  const token *step = &t[4];
+  const bool counts = (sct_token_is(&step[0], "++") && sct_assign_find(a, &step[1]) == l) ||
+                      (sct_token_is(&step[1], "++") && sct_assign_find(a, &step[0]) == l);
+  if (!l || !l->known || !(up_to || below) || !sct_token_is(&t[3], ";") || !counts ||
+      !sct_token_is(&step[2], ")")) {
+    return NULL;
+  }
+  const local *end = sct_assign_find(a, &t[2]);
+  int64_t high = end && end->known && end->is_const ? end->value : -1;
+  high = t[2].kind == TOKEN_NUMBER ? strtoll(t[2].text, NULL, 0) : high;
+  l->low = l->value;
+  l->high = high - below;
+  return l->high >= l->low ? l : NULL;
+}
+
 /* What `for` starts with is known in its first test: of `int i = 0; i < 4` that there is an
  * iteration. */
 static sct_status for_statement(assign *a) {
@@ -291,6 +318,7 @@ static sct_status for_statement(assign *a) {
   }
   SCT_TRY(sct_assign_expect(a, ";"));
   g.first = a->k;
+  local *counter = counted(a, g.first);
   SCT_TRY(condition_or_true(a, ";", &first));
   g.end = a->k;
   forget_values(a);
@@ -299,7 +327,16 @@ static sct_status for_statement(assign *a) {
   skip_brackets(a);
   SCT_TRY(sct_assign_expect(a, ")"));
   a->now = first.yes;
+  const unit_set counted_before = a->counted;
+  if (counter) {
+    counter->counts = true;
+    a->counted = 0;
+  }
   SCT_TRY(iteration(a, &t));
+  if (counter && !counter->counts) { /* the body assigns it: what it counts is not known */
+    a->now = without_counted(a, &t);
+  }
+  a->counted |= counted_before;
   const int behind = a->k;
   a->k = step;
   if (!sct_assign_at(a, ")")) {
@@ -309,6 +346,9 @@ static sct_status for_statement(assign *a) {
   SCT_TRY(condition_or_true(a, ";", &later));
   a->k = behind;
   leave_loop(a, g, first.no, later.no, &t);
+  if (counter) {
+    counter->counts = false;
+  }
   return SCT_OK;
 }
 
@@ -373,6 +413,7 @@ static sct_status jump(assign *a) {
                                      : "`continue` stands in no loop of the body");
   }
   unit_set *state = breaks ? &t->breaks : &t->continues;
+  a->now = breaks && !t->is_switch ? without_counted(a, t) : a->now;
   if (sct_gap_lacks(a, a->now) && !sct_gap_lacks(a, *state)) {
     const gap g = {
         .kind = breaks ? GAP_BREAK : GAP_CONTINUE, .at = a->k, .prior = a->gap, .inner = a->gap};

@@ -27,7 +27,8 @@ int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len) {
 
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len) {
   for (int k = 0; k < record->n_fields; k++) {
-    if (same_name(record->fields[k].name, name, len)) {
+    const char *field = record->fields[k].name;
+    if (strncmp(field, name, len) == 0 && strcspn(field, "[") == len) {
       return k;
     }
   }

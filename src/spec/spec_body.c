@@ -245,10 +245,11 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
 /* ---- operands ---- */
 
 /* A mention of an operand: by the name of which tap (-1: its own), which field (-1: the whole
- * record), which component (-1: all), and the token behind it. */
+ * record) and how many from it on, which component (-1: all), the token behind it, and the one to
+ * go on with, as an index is read like any expression. */
 typedef struct mention {
-  int op, tap, field, component;
-  int next;
+  int op, tap, field, n_fields, component;
+  int behind, next;
 } mention;
 
 static const char *name_of(const body_scan *s, const mention *m) {
@@ -260,7 +261,8 @@ static sct_status bad_field(const body_scan *s, const token *t, const mention *m
   const sct_operand *op = &s->spec->operands[m->op];
   const char *names[SCT_MAX_FIELDS];
   for (int k = 0; k < op->record.n_fields; k++) {
-    names[k] = op->record.fields[k].name;
+    const char *name = op->record.fields[k].name;
+    names[k] = sct_arena_strndup(&s->spec->arena, name, strcspn(name, "["));
   }
   char word[64];
   snprintf(word, sizeof(word), "%.*s", (int)t->len, t->text);
@@ -278,7 +280,7 @@ static sct_status read_component(const body_scan *s, mention *m, int at) {
   for (int k = 0; k < type->lanes && type->lanes > 1; k++) {
     if (sct_token_is(&s->t[at], components[k])) {
       m->component = k;
-      m->next = at + 1;
+      m->behind = m->next = at + 1;
       return SCT_OK;
     }
   }
@@ -289,10 +291,52 @@ static sct_status read_component(const body_scan *s, mention *m, int at) {
                                                : "");
 }
 
-/* Reads "a", "a.x", "a.pos.x" starting at token k, which names operand `op` or its tap. */
+/* The token behind the bracket that opens at token k; brackets close, as was checked. */
+static int behind_bracket(const body_scan *s, int k) {
+  int depth = 0;
+  do {
+    depth += strchr("([{", s->t[k].text[0]) ? 1 : strchr(")]}", s->t[k].text[0]) ? -1 : 0;
+    k++;
+  } while (depth > 0);
+  return k;
+}
+
+/* Reads the index of an element of an array, at the token behind the array's name. */
+static sct_status read_element(const body_scan *s, mention *m) {
+  const sct_field *first = &s->spec->operands[m->op].record.fields[m->field];
+  const token *t = &s->t[m->behind];
+  const int base = (int)strcspn(first->name, "[");
+  if (!sct_token_is(t, "[")) {
+    return sct_spec_fail_body(s->spec, s->err, t->line,
+                              "'%s.%.*s' is an array of %d elements; name one, as in %s.%.*s[0]",
+                              name_of(s, m), base, first->name, first->n_elements, name_of(s, m),
+                              base, first->name);
+  }
+  const int64_t at = sct_spec_constant_index(t);
+  if (at >= first->n_elements) {
+    return sct_spec_fail_body(s->spec, s->err, t->line,
+                              "'%s.%.*s' has %d elements; the last one is %s.%.*s[%d]",
+                              name_of(s, m), base, first->name, first->n_elements, name_of(s, m),
+                              base, first->name, first->n_elements - 1);
+  }
+  m->behind = behind_bracket(s, m->behind);
+  m->field += at >= 0 ? (int)at : 0;
+  m->n_fields = at >= 0 ? 1 : first->n_elements;
+  m->next = at >= 0 ? m->behind : m->next + 1;
+  return SCT_OK;
+}
+
+/* Reads "a", "a.x", "a.pos.x", "a.q[0]" starting at token k, which names operand `op` or its tap.
+ */
 static sct_status read_mention(const body_scan *s, int k, int op, int tap, mention *m) {
   const sct_record *record = &s->spec->operands[op].record;
-  *m = (mention){.op = op, .tap = tap, .field = -1, .component = -1, .next = k + 1};
+  *m = (mention){.op = op,
+                 .tap = tap,
+                 .field = -1,
+                 .n_fields = 1,
+                 .component = -1,
+                 .behind = k + 1,
+                 .next = k + 1};
   const bool bare = record->fields[0].name[0] == '\0';
   if (bare) {
     m->field = 0;
@@ -305,7 +349,10 @@ static sct_status read_mention(const body_scan *s, int k, int op, int tap, menti
   if (m->field < 0 || s->t[k + 2].len == 0) {
     return bad_field(s, &s->t[k + 2], m);
   }
-  m->next = k + 3;
+  m->behind = m->next = k + 3;
+  if (record->fields[m->field].n_elements > 0) {
+    return read_element(s, m);
+  }
   return sct_token_is(&s->t[k + 3], ".") ? read_component(s, m, k + 4) : SCT_OK;
 }
 
@@ -335,7 +382,7 @@ static bool starts_statement(const body_scan *s, int k) {
 static void mark(body_scan *s, const mention *m) {
   sct_operand *op = &s->spec->operands[m->op];
   for (int f = 0; f < op->record.n_fields; f++) {
-    if (m->field >= 0 && m->field != f) {
+    if (m->field >= 0 && (f < m->field || f >= m->field + m->n_fields)) {
       continue;
     }
     op->used[f] = true;
@@ -426,7 +473,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   mention m;
   SCT_TRY(read_mention(s, k, at, tap, &m));
   const sct_operand *op = &s->spec->operands[at];
-  const token *after = &s->t[m.next];
+  const token *after = &s->t[m.behind];
   const bool stepped = is_stepped(s, k);
   const bool assigns = is_assignment(after) || stepped;
   if (m.field < 0) {

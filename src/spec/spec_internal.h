@@ -59,7 +59,10 @@ int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len);
 bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
 /* Does it name an extent, as "n_col" does? */
 bool sct_spec_is_extent(const sct_spec *spec, const token *t);
+/* The field called so; of an array, its first element. */
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
+/* "[3]" at tokens t: the number, else -1. */
+int64_t sct_spec_constant_index(const token *t);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
 int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);
 bool sct_spec_has_taps(const sct_spec *spec);

@@ -19,7 +19,8 @@ typedef struct statement_list {
   int n;
 } statement_list;
 
-/* Reads "name[.field]" at token k. false: it is something else. `next` is the token behind it. */
+/* Reads "name[.field]" at token k, of an array with the number of its element. false: it is
+ * something else. `next` is the token behind it. */
 static bool read_place(const sct_spec *spec, const token_list *body, int k, int *op, int *field,
                        int *next) {
   const token *t = body->tokens;
@@ -39,6 +40,12 @@ static bool read_place(const sct_spec *spec, const token_list *body, int k, int 
   }
   *field = sct_spec_find_field(record, t[k + 2].text, t[k + 2].len);
   *next = k + 3;
+  if (*field >= 0 && record->fields[*field].n_elements > 0) {
+    const int64_t element = sct_spec_constant_index(&t[k + 3]);
+    *field += element >= 0 ? (int)element : 0;
+    *next = k + 6;
+    return element >= 0;
+  }
   return *field >= 0 && !sct_token_is(&t[k + 3], ".");
 }
 

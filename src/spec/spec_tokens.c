@@ -1,11 +1,21 @@
 /* The tokens of a body, and what must not be among them. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/spec_internal.h"
 
 bool sct_token_is(const token *t, const char *text) {
   return strlen(text) == t->len && strncmp(t->text, text, t->len) == 0;
+}
+
+int64_t sct_spec_constant_index(const token *t) {
+  char *end = NULL;
+  if (!sct_token_is(&t[0], "[") || t[1].kind != TOKEN_NUMBER || !sct_token_is(&t[2], "]")) {
+    return -1;
+  }
+  const int64_t value = strtoll(t[1].text, &end, 0);
+  return end == t[1].text + t[1].len ? value : -1;
 }
 
 int sct_spec_body_line(const sct_spec *spec, int line) {

@@ -46,6 +46,13 @@ static sct_store *store;
   "  outputs = { s.array('b', 'f32') },\n  body = 'b = t.x + t.y;',\n"                             \
   "  sizes = { { i = 4096, m = 4096 } },\n}\n"
 
+#define CELLS(kernel)                                                                              \
+  "local s = require 'sectile'\nreturn s.kernel {\n  name = '" kernel "', dims = { 'i' },\n"       \
+  "  inputs = { s.array('a', s.record { { 'kind', 'u8' }, { 'q', 'f32', 3 }, { 't', 'e4m3', 2 }, " \
+  "name = 'cell' }, s.choose { s.aos, s.soa }) },\n"                                               \
+  "  outputs = { s.array('b', 'f32') },\n  body = 'b = a.q[0] + a.q[2] + a.t[1];',\n"              \
+  "  sizes = { { i = 4096 } },\n}\n"
+
 #define TUNED                                                                                      \
   "local s = require 'sectile'\nreturn s.kernel {\n  name = 'tuned', dims = { 'i' },\n"            \
   "  inputs = { s.array('a', 'f32', s.choose { s.row_major, s.layout 'rotated.lua' }) },\n"        \
@@ -78,6 +85,7 @@ static const struct {
     {"grid_strided", GRID("grid_strided"), "a", "strided(col + 8, 1)"},
     {"sheet_strided", SHEET("sheet_strided", "f16"), "b", "strided(col + 8, 1)"},
     {"table_soa", TABLE("table_soa"), "t", "soa"},
+    {"cells_soa", CELLS("cells_soa"), "a", "soa"},
     {"quad_cols", SHEET("quad_cols", "f32x4"), "b", "col_major"},
 };
 

@@ -442,6 +442,25 @@ function kinds.alike(r, v, spec)
   return out
 end
 
+-- Arrays of an output from those of an input, as a loop has them: backwards, or from one element.
+local function arrays(r, spec, out)
+  for _, a in ipairs(spec.outputs) do
+    for _, f in ipairs(a.record.fields) do
+      for _, input in ipairs(spec.inputs) do
+        for _, g in ipairs(input.record.fields) do
+          if f.element == 0 and f.count > 0 and g.element == 0 and g.count >= f.count
+            and f.type == g.type and input.index == 0 and r:chance(70) then
+            local text = ("for (int at = 0; at < %d; at++) %s.%s[at] = %s.%s[%s];"):format(f.count,
+              a.name, f.name:match "^[^%[]*", input.name, g.name:match "^[^%[]*",
+              r:pick { "at", ("%d - at"):format(f.count - 1), "at / 2" })
+            out[#out + 1] = { cu = text, c = text }
+          end
+        end
+      end
+    end
+  end
+end
+
 function kinds.mixed(r, v, spec)
   local out = {}
   for number = 1, r:pick { 0, 0, 1, 2 } do
@@ -461,6 +480,7 @@ function kinds.mixed(r, v, spec)
   if #together > 0 then
     out[#out + 1] = branches(r, v, together, 1)
   end
+  arrays(r, spec, out)
   return out
 end
 

@@ -110,8 +110,11 @@ local function declare(name, record)
     return ("%s %s;"):format(value_type(record.fields[1].type), name)
   end
   local fields = {}
-  for k, f in ipairs(record.fields) do
-    fields[k] = ("%s %s;"):format(value_type(f.type), f.name)
+  for _, f in ipairs(record.fields) do
+    if f.element == 0 then
+      local text = f.count > 0 and f.name:gsub("%[.*", ("[%d]"):format(f.count)) or f.name
+      fields[#fields + 1] = ("%s %s;"):format(value_type(f.type), text)
+    end
   end
   return ("struct { %s } %s;"):format(table.concat(fields, " "), name)
 end

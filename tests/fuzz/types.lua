@@ -89,7 +89,7 @@ end
 
 --- The record of a bare type.
 function M.bare(t)
-  return M.lay_out { bare = true, fields = { { name = "", type = t } } }
+  return M.lay_out { bare = true, fields = { { name = "", type = t, count = 0, element = 0 } } }
 end
 
 -- Packed records have no pairs of small floats.
@@ -108,7 +108,12 @@ local NAMES = { "x", "y", "z", "u", "v", "p", "q", "mass", "id", "key", "flag" }
 function M.random_record(r, n, types, options)
   local names, fields = r:shuffled(NAMES), {}
   for k = 1, n do
-    fields[k] = { name = names[k], type = r:pick(types) }
+    local of = r:pick(types)
+    local count = of.lanes == 1 and r:chance(12) and r:int(1, 5) or 0
+    for element = 0, math.max(1, count) - 1 do -- an array's elements are fields
+      local name = count > 0 and ("%s[%d]"):format(names[k], element) or names[k]
+      fields[#fields + 1] = { name = name, type = of, count = count, element = element }
+    end
   end
   local record = { fields = fields, packed = options.packed and may_pack(fields) }
   M.lay_out(record)
@@ -121,9 +126,13 @@ end
 
 --- The same record with its fields in another order or of other properties.
 function M.variant(r, record, options)
-  local fields = {}
-  for k, f in ipairs(options.shuffle and r:shuffled(record.fields) or record.fields) do
-    fields[k] = { name = f.name, type = f.type }
+  local fields, arrays = {}, false
+  for _, f in ipairs(record.fields) do
+    arrays = arrays or f.count and f.count > 0
+  end
+  local shuffles = options.shuffle and not arrays
+  for k, f in ipairs(shuffles and r:shuffled(record.fields) or record.fields) do
+    fields[k] = { name = f.name, type = f.type, count = f.count, element = f.element }
   end
   local out = M.lay_out { fields = fields, packed = options.packed and may_pack(fields) }
   if options.aligned then
@@ -138,8 +147,13 @@ function M.record_lua(record)
     return ("%q"):format(record.fields[1].type.name)
   end
   local parts = {}
-  for k, f in ipairs(record.fields) do
-    parts[k] = ('{ "%s", "%s" }'):format(f.name, f.type.name)
+  for _, f in ipairs(record.fields) do
+    if f.count == 0 then
+      parts[#parts + 1] = ('{ "%s", "%s" }'):format(f.name, f.type.name)
+    elseif f.element == 0 then
+      local name = f.name:match "^[^%[]*"
+      parts[#parts + 1] = ('{ "%s", "%s", %d }'):format(name, f.type.name, f.count)
+    end
   end
   if record.name then
     parts[#parts + 1] = ("name = %q"):format(record.name)

@@ -2,8 +2,8 @@
  * and what the others are told. */
 #include "spec_test.h"
 
-/* "o" alone, or "b" (x, y, z) and "w" (a float4), or "m", reduced. */
-typedef enum kernel_kind { ONE, RECORDS, SUM, MAX } kernel_kind;
+/* "o" alone, or "b" (x, y, z) and "w" (a float4), or "c" (an array of 4 and e), or "m", reduced. */
+typedef enum kernel_kind { ONE, RECORDS, ARRAYS, SUM, MAX } kernel_kind;
 
 static void open_kernel(kernel_kind kind) {
   open_spec("i j");
@@ -15,6 +15,9 @@ static void open_kernel(kernel_kind kind) {
   add_array("v", "f32x4", INPUT);
   if (kind == ONE) {
     add_array("o", "f32", OUTPUT);
+  } else if (kind == ARRAYS) {
+    add_array("g", "e:f32 q[0]:f32 q[1]:f32 q[2]:f32 q[3]:f32", INPUT);
+    add_array("c", "q[0]:f32 q[1]:f32 q[2]:f32 q[3]:f32 e:f32", OUTPUT);
   } else if (kind == RECORDS) {
     add_array("b", "x:f32 y:f32 z:f32", OUTPUT);
     add_array("w", "f32x4", OUTPUT);
@@ -374,14 +377,56 @@ static void test_deep(void **state) {
   sct_str_free(&body);
 }
 
+/* Arrays of an output: elements by number, or all that a loop counts through. */
+static void test_array_fields(void **state) {
+  (void)state;
+#define LOOP(to, body) "c.e = g.e; for (int t = 0; t < " to "; t++) " body
+  static const body_case cases[] = {
+      {"c.e = 0; c.q[0] = g.q[3]; c.q[1] = g.q[1]; c.q[2] = 1; c.q[3] = c.q[0];", NULL},
+      {"c.e = 0; c.q[0] = g.q[3]; c.q[1] = g.q[1]; c.q[3] = c.q[0];",
+       "output c.q[2] is never assigned"},
+      {LOOP("4", "c.q[t] = g.q[t];"), NULL},
+      {LOOP("4", "{ c.q[t] = g.q[t]; if (a > 0) c.q[t] += c.q[0]; }"), NULL},
+      {"const int m = 4; c.e = 0; for (int t = 0; t < m; ++t) c.q[t] = k;", NULL},
+      {"c.e = 0; for (int t = 0; t <= 3; t++) c.q[t] = k;", NULL},
+      {"c.e = 0; for (int t = 0; t < 4; t++) c.q[t] = k; for (int t = 1; t < 4; t++) c.q[t] *= "
+       "c.q[t - 1];",
+       NULL},
+      {LOOP("4", "{ c.q[t] = 0; for (int u = 0; u < n; u++) { c.q[t] += k; if (a > u) break; } }"),
+       NULL},
+      {"int t; c.e = 0; for (t = 0; t < 4; t++) c.q[t] = k;", NULL},
+      {LOOP("4", "c.q[3 - t] = g.q[t];"), NULL}, /* all, by the rule of local arrays */
+      {LOOP("3", "c.q[t] = g.q[t];"), "output c.q[3] is never assigned"},
+      {"c.e = 0; for (int t = 1; t < 4; t++) c.q[t] = k;", "output c.q[0] is never assigned"},
+      {LOOP("5", "c.q[t] = g.q[t];"), "`t` runs from 0 to 4, but the array has 4 elements"},
+      {LOOP("4", "c.q[t] = 0; for (int u = 0; u < 6; u++) c.e += g.q[u];"),
+       "`u` runs from 0 to 5, but the array has 4 elements"},
+      {LOOP("4", "if (a > 0) c.q[t] = g.q[t];"), "output c.q[0] is not assigned when `a > 0` is"},
+      {LOOP("4", "{ c.q[t] = g.q[t]; if (a > 0) break; }"), "the `break` on line 1 is taken"},
+      {LOOP("4", "{ if (a > 0) continue; c.q[t] = k; }"), "the `continue` on line 1 is taken"},
+      {LOOP("4", "{ c.q[t] = k; t++; }"), "output c.q[0]"},
+      {LOOP("4", "{ c.e += c.q[t]; c.q[t] = k; }"), "output 'c.q[0]' is read before"},
+      {LOOP("n", "c.q[t] = k;"), "the loop `for (t < n)` has no iteration"},
+      {"c.e = 0; c.q[4] = 1;", "'c.q' has 4 elements; the last one is c.q[3]"},
+      {"c.e = 0; c.q = g.q;", "'c.q' is an array of 4 elements; name one, as in c.q[0]"},
+      {"c.e = g.q; c.q[0] = 1;", "'g.q' is an array of 4 elements; name one, as in g.q[0]"},
+      {"c.r[0] = 1;", "'c' has no field 'r'; did you mean 'q'?"},
+      {"c.e[0] = 1;", "'c' stands for one element"},
+      {"c.e = 0; g.q[n] = 1;", "'g' is an input and cannot be assigned"},
+  };
+#undef LOOP
+  CHECK(ARRAYS, cases);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_branches),   cmocka_unit_test(test_short_circuits),
-      cmocka_unit_test(test_switches),   cmocka_unit_test(test_loops),
-      cmocka_unit_test(test_locals),     cmocka_unit_test(test_usual_bodies),
-      cmocka_unit_test(test_arrays),     cmocka_unit_test(test_records),
-      cmocka_unit_test(test_reduced),    cmocka_unit_test(test_lines),
-      cmocka_unit_test(test_many_units), cmocka_unit_test(test_deep),
+      cmocka_unit_test(test_array_fields),   cmocka_unit_test(test_branches),
+      cmocka_unit_test(test_short_circuits), cmocka_unit_test(test_switches),
+      cmocka_unit_test(test_loops),          cmocka_unit_test(test_locals),
+      cmocka_unit_test(test_usual_bodies),   cmocka_unit_test(test_arrays),
+      cmocka_unit_test(test_records),        cmocka_unit_test(test_reduced),
+      cmocka_unit_test(test_lines),          cmocka_unit_test(test_many_units),
+      cmocka_unit_test(test_deep),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

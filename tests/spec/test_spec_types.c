@@ -117,6 +117,57 @@ static void test_bad_fields(void **state) {
   }
 }
 
+/* "q[0] q[1] q[2]" lie like a C array. */
+static void test_arrays_are_elements(void **state) {
+  (void)state;
+  struct mixed {
+    unsigned char a;
+    float q[3];
+    short t[2];
+  };
+  sct_record r;
+  record_of(&r, "a:u8 q[0]:f32 q[1]:f32 q[2]:f32 t[0]:i16 t[1]:i16", false);
+  assert_int_equal(sct_record_finish(&r, 0, &err), SCT_OK);
+  assert_int_equal(r.fields[3].offset, offsetof(struct mixed, q) + 8);
+  assert_int_equal(r.fields[5].offset, offsetof(struct mixed, t) + 2);
+  assert_int_equal(r.bytes, sizeof(struct mixed));
+  assert_int_equal(r.fields[0].n_elements, 0);
+  assert_int_equal(r.fields[3].element, 2);
+  assert_int_equal(r.fields[3].n_elements, 3);
+  assert_int_equal(r.fields[4].n_elements, 2);
+  char word[SCT_FIELD_WORD];
+  sct_field_word(word, r.fields[3].name);
+  assert_string_equal(word, "q_2");
+  sct_field_word(word, r.fields[0].name);
+  assert_string_equal(word, "a");
+  static const struct {
+    const char *fields, *says;
+  } bad[] = {
+      {"q[0]:f32 q[1]:f32 q:i32", "field 'q' appears twice"},
+      {"q[0]:f32 x:f32 q[0]:f32", "field 'q' appears twice"},
+      {"q[0]:f32 q[1]:f32 q_1:i32", "field 'q_1' appears twice, as arrays have such names"},
+      {"class[0]:f32 class[1]:f32", "field name 'class' is a word of CUDA C++"},
+      {"q[0]:f32x2 q[1]:f32x2", "'q' is an array of f32x2; arrays have elements of one component: "
+                                "write 4 of them"},
+  };
+  for (int k = 0; k < SCT_COUNT(bad); k++) {
+    record_of(&r, bad[k].fields, false);
+    assert_int_equal(sct_record_finish(&r, 0, &err), SCT_ESPEC);
+    assert_says(bad[k].says);
+  }
+}
+
+static void test_pairs_are_not_packed(void **state) {
+  (void)state;
+  sct_record r;
+  record_of(&r, "a:e4m3 b:bf16x2", true);
+  assert_int_equal(sct_record_finish(&r, 0, &err), SCT_ESPEC);
+  assert_says("field 'b' of a packed record cannot be of type bf16x2; write 2 fields of one");
+  record_of(&r, "a:e4m3 b:u8x4 c:bool", true);
+  assert_int_equal(sct_record_finish(&r, 0, &err), SCT_OK);
+  assert_int_equal(r.bytes, 6);
+}
+
 static void test_too_many_fields(void **state) {
   (void)state;
   sct_str text = {0};
@@ -176,6 +227,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_alignment_rounds_the_record_up, setup, teardown),
       cmocka_unit_test_setup_teardown(test_bad_alignments, setup, teardown),
       cmocka_unit_test_setup_teardown(test_bad_fields, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_arrays_are_elements, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_pairs_are_not_packed, setup, teardown),
       cmocka_unit_test_setup_teardown(test_too_many_fields, setup, teardown),
       cmocka_unit_test_setup_teardown(test_names, setup, teardown),
   };

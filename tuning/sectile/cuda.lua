@@ -402,7 +402,7 @@ end
 ---@param f? integer|false
 ---@return string
 function G:value_name(op, f)
-  local field = f and op.record.fields[f].name or ""
+  local field = f and op.record.fields[f].word or ""
   return self:name(op.name .. (field == "" and "" or "_" .. field) .. "_v")
 end
 

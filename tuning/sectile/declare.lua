@@ -207,8 +207,10 @@ local function struct_text(record)
   while n <= #record.fields do
     local names, type = {}, record.fields[n].cuda
     while n <= #record.fields and record.fields[n].cuda == type do
-      names[#names + 1] = record.fields[n].name
-      n = n + 1
+      local count = record.fields[n].n_elements
+      names[#names + 1] = count == 0 and record.fields[n].name
+        or string.gsub(record.fields[n].name, "%[.*", "[" .. count .. "]")
+      n = n + math.max(1, count)
     end
     local prefix = record.packed and is_packed_apart(type) and "packed_" or ""
     lines[#lines + 1] = string.format("  %s%s %s;", prefix, type, table.concat(names, ", "))

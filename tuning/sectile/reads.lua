@@ -60,7 +60,8 @@ function reads.fields(op, body, names)
       local at = skip_space(body, word.to, 1)
       local field = names[n + 1]
       if string.byte(body, at) == DOT and field and field.from == skip_space(body, at + 1, 1) then
-        used[field.name] = true
+        local index = string.match(string.sub(body, field.to, field.to + 4), "^%[%d+%]") or ""
+        used[field.name .. index] = true -- of an array all, where the index is no number
       else
         whole = true
       end
@@ -68,7 +69,7 @@ function reads.fields(op, body, names)
   end
   local list = {}
   for f, field in ipairs(op.record.fields) do
-    if whole or used[field.name] then
+    if whole or used[field.name] or used[string.match(field.name, "^[^%[]*")] then
       list[#list + 1] = f
     end
   end

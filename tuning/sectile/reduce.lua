@@ -106,7 +106,7 @@ function reduce.slots(g)
   local slots, taken = {}, {}
   for _, op in ipairs(g.outputs) do
     for f, field in ipairs(op.record.fields) do
-      local name = field.name == "" and op.name or op.name .. "_" .. field.name
+      local name = field.name == "" and op.name or op.name .. "_" .. field.word
       while taken[name] or op.compared and taken[name .. "_value"] do
         name = name .. "_"
       end

@@ -151,8 +151,36 @@ end
 
 -- ---- records ----
 
+local MAX_FIELDS = 64 -- SCT_MAX_FIELDS
+
+-- The fields of an item { name, type [, count] }: one, or an element of an array each.
+local function add_fields(out, field, k, place)
+  local name, count = type(field) == "table" and field[1], type(field) == "table" and field[3]
+  if type(name) ~= "string" or #field < 2 or #field > 3 then
+    check.fail(place, "s.record: field %d must be { name, type }, as in { \"x\", \"f32\" }, or "
+      .. "{ name, type, count }, as in { \"q\", \"f32\", 19 }", k)
+  end
+  for key in pairs(field) do
+    if type(key) == "string" then
+      check.fail_key(place, key, "s.record: field '%s' has no option '%s'; it is { name, type } or "
+        .. "{ name, type, count }", name, key)
+    end
+  end
+  local of = check.type_name(field[2], ("field '%s'"):format(name), place)
+  if count and (math.type(count) ~= "integer" or count < 1 or count > MAX_FIELDS) then
+    check.fail(place, "s.record: field '%s' has %s elements; expected a whole number from 1 to %d",
+      name, tostring(count), MAX_FIELDS)
+  elseif name:find("[", 1, true) then
+    check.fail(place, "s.record: field '%s': an array is { \"%s\", \"%s\", count }", name,
+      name:match "^[^%[]*", of)
+  end
+  for element = 0, (count or 1) - 1 do
+    out[#out + 1] = { count and ("%s[%d]"):format(name, element) or name, of }
+  end
+end
+
 --- A record: fields in order, laid out as a C struct unless packed.
----@param fields table list of { name, type }, and packed, align, name
+---@param fields table list of { name, type } or { name, type, count }, and packed, align, name
 ---@return table
 function M.record(fields)
   local place = check.place()
@@ -162,17 +190,7 @@ function M.record(fields)
   check.options(fields, "s.record", place)
   local out = {}
   for k, field in ipairs(fields) do
-    if type(field) ~= "table" or type(field[1]) ~= "string" or #field ~= 2 then
-      check.fail(place, "s.record: field %d must be { name, type }, as in { \"x\", \"f32\" }", k)
-    end
-    for key in pairs(field) do
-      if type(key) == "string" then
-        check.fail_key(place, key, "s.record: field '%s' has no option '%s'; it is { name, type }",
-          field[1], key)
-      end
-    end
-    local what = ("field '%s'"):format(field[1])
-    out[k] = { field[1], check.type_name(field[2], what, place) }
+    add_fields(out, field, k, place)
   end
   if #out == 0 then
     check.fail(place, "a record needs at least one field")

@@ -143,7 +143,7 @@ local function of_fields(p, op)
       starts[f] > 0 and " + " .. starts[f] or "", field.bytes, lane)
     local x = {
       op = op, f = f, path = "staged", dims = "", bytes = field.bytes, element = g:type(op, f),
-      name = g:name(op.name .. "_" .. field.name .. "_v"), copied = n == 1 and tile or nil,
+      name = g:name(op.name .. "_" .. field.word .. "_v"), copied = n == 1 and tile or nil,
       word = math.min(kit.word_bytes(field.bytes * p.vec), kit.word_bytes(count * field.bytes)),
     }
     while starts[f] % x.word ~= 0 do

@@ -148,7 +148,7 @@ local function add_slots(p)
     }
     for f in ipairs(op.record.fields) do
       local slot = accumulate.slot(op, f)
-      local name = op.record.fields[f].name
+      local name = op.record.fields[f].word
       name = name == "" and op.name or op.name .. "_" .. name
       slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
       slot.start, slot.span = start, out.span

@@ -39,7 +39,7 @@ end
 -- One field of an operand, or its whole value: names, types and texts of the template.
 local function stream(p, op, f)
   local g = p.g
-  local field = f and op.record.fields[f].name or ""
+  local field = f and op.record.fields[f].word or ""
   local x = { op = op, f = f, element = g:type(op, f) }
   x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
   x.steady = not changes_any(g, op, p.reduced)

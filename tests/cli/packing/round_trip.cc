@@ -1,6 +1,7 @@
 // Packs and unpacks arrays through emitted headers, compiled by a compiler that knows no CUDA, and
 // compares every byte, those around the arrays included, with offsets that are written down here a
 // second time. Exit 1 on a difference.
+#include "cells_soa.h"
 #include "grid_cols.h"
 #include "grid_pitched.h"
 #include "grid_strided.h"
@@ -159,6 +160,11 @@ static void check_sheets(int64_t rows, int64_t cols) {
 int main() {
   for (const int64_t n : {0, 1, 31, 32, 33, 1000}) {
     check_maps(n);
+    const std::vector<Field> cell = {{0, 1}, {4, 4}, {8, 4}, {12, 4}, {16, 1}, {17, 1}};
+    const int64_t q = up(n, 4), at[] = {0, q, q + 4 * n, q + 8 * n, q + 12 * n, q + 13 * n};
+    check({"cells", n, 20, cell, q + 14 * n, cells_soa_layout_a::bytes(n),
+           [=](size_t f, int64_t e) { return at[f] + cell[f].bytes * e; },
+           CALLS(cells_soa_layout_a, cells_soa_cell, n)});
     // a table of its own extent: the index space is not asked for
     check({"table", n, 8, {{0, 4}, {4, 4}}, 8 * n, table_soa_layout_t::bytes(n),
            [=](size_t f, int64_t e) { return int64_t(f) * 4 * n + 4 * e; },
@@ -169,6 +175,8 @@ int main() {
   for (const auto &pair : pairs) {
     check_sheets(pair[0], pair[1]);
   }
+  static_assert(sizeof(cells_soa_cell::q) == 12 && sizeof(cells_soa_cell::t) == 2, "arrays");
+  failures += cells_soa_layout_a::offset_q_1(3, 8) != 52;
   map_soa_mixed one = {};
   float cell = 0;
   failures += map_soa_layout_a::bytes(-1) != -1;
