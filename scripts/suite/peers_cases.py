@@ -155,7 +155,18 @@ def quantise_rows(job):
     return drawn((rows, cols), dtype), (rows, cols), torch.int8, to_fp8 if job.get("to") == "e4m3" else quantise, (), 0.0
 
 
-CASES = {"softmax": softmax, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
+def dequant_int4(job):
+    rows, cols = numbers(job, "rows", "cols")
+
+    def dequantise(q, scale):
+        signed = torch.stack((q << 4, q), -1).view(torch.int8) >> 4  # the lower half first
+        return (signed.reshape(rows, cols // 128, 128) * scale[..., None].float()).to(torch.float16).reshape(rows, cols)
+
+    return (drawn((rows, cols // 2), torch.uint8), (rows, cols), torch.float16, dequantise,
+            (fixed((rows, cols // 128), torch.float16),), 0.0)
+
+
+CASES = {"softmax": softmax, "dequant_int4": dequant_int4, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
          "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
          "row_scaling": row_scaling, "pitched": pitched, "reverse": reverse, "picked_rows": picked_rows,
          "row_max": row_max, "blur": blur}

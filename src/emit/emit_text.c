@@ -20,8 +20,10 @@ static const emit_type types[] = {
     {"f64x2", "double2", 16, false, true},     {"i32x2", "int2", 8, false, true},
     {"i32x4", "int4", 16, false, true},        {"i8x4", "char4", 4, false, true},
     {"u8x4", "uchar4", 4, false, true},        {"f16x2", "ushort2", 4, true, true},
-    {"bf16x2", "ushort2", 4, true, true},      {"bool", "bool", 1, false, false},
-    {"e4m3", "unsigned char", 1, true, false}, {"e5m2", "unsigned char", 1, true, false},
+    {"bf16x2", "ushort2", 4, true, true},      {"i4", "unsigned char", 1, false, false},
+    {"u4", "unsigned char", 1, false, false},  {"u1", "unsigned char", 1, false, false},
+    {"bool", "bool", 1, false, false},         {"e4m3", "unsigned char", 1, true, false},
+    {"e5m2", "unsigned char", 1, true, false},
 };
 
 const emit_type *emit_type_find(const char *name) {

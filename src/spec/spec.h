@@ -19,7 +19,7 @@
 /* ---- types ---- */
 
 typedef enum sct_type {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent) SCT_TYPE_##id,
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent, shared) SCT_TYPE_##id,
 #include "spec_types.def"
 #undef SCT_TYPE
   SCT_N_TYPES
@@ -40,12 +40,14 @@ typedef struct sct_type_info {
   sct_type_kind kind;
   int lanes;         /* 1, or the number of components */
   int exponent_bits; /* of a component, if it is a floating-point number */
+  int shared;        /* so many neighbouring elements of an array have the bytes together */
 } sct_type_info;
 const sct_type_info *sct_type_get(sct_type type);
 /* Is it one integer? */
 static inline bool sct_type_is_integer(sct_type type) {
   const sct_type_info *info = sct_type_get(type);
-  return info->lanes == 1 && (info->kind == SCT_KIND_INT || info->kind == SCT_KIND_UINT);
+  return info->lanes == 1 && info->shared == 1 &&
+         (info->kind == SCT_KIND_INT || info->kind == SCT_KIND_UINT);
 }
 /* Is it a struct that kernels define, as CUDA has no such type without a header? */
 bool sct_type_is_struct(sct_type type);
@@ -188,6 +190,7 @@ typedef struct sct_operand {
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
   sct_expr *index;      /* [n_dims] the array's own index variables "<name>.0", ... */
   sct_expr *at;         /* [n_dims] the place, over dims, extents and index operands */
+  sct_expr part;        /* of elements that share a byte: which one the place is */
   bool is_index;        /* another operand's `at` names it */
   sct_expr index_value; /* if is_index: the variable that stands for its value */
   sct_expr index_limit; /* if is_index: its values lie in [0, index_limit), over extents */
@@ -201,6 +204,12 @@ typedef struct sct_operand {
   /* set by sct_spec_finish() */
   bool *used; /* [n_fields] the body reads or writes this field, taps included */
 } sct_operand;
+
+/* How many elements of the operand have one byte: more than one only in a bare array. Its extents,
+ * places and layouts are those of the bytes. */
+static inline int sct_operand_shared(const sct_operand *op) {
+  return sct_type_get(op->record.fields[0].type)->shared;
+}
 
 /* What an output holds before the kernel runs matters. */
 static inline bool sct_operand_is_prefilled(const sct_operand *op) {

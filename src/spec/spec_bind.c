@@ -453,6 +453,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(bind_place(spec, &spec->operands[k], err));
   }
+  SCT_TRY(sct_spec_bind_shared(spec, err));
   for (int k = 0; k < spec->n_inputs; k++) {
     const bool is_offsets = sct_spec_is_ragged(spec) && k == spec->ragged.offsets;
     if (spec->operands[k].is_index && !is_offsets) {

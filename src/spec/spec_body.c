@@ -191,7 +191,9 @@ static const char *hint_for(const char *word) {
     }
   }
   sct_type type;
-  return sct_type_find(&type, word) ? sct_type_get(type)->cuda : NULL;
+  return !sct_type_find(&type, word)      ? NULL
+         : sct_type_get(type)->shared > 1 ? "int"
+                                          : sct_type_get(type)->cuda;
 }
 
 static sct_status unknown_name(const body_scan *s, const token *t) {
@@ -493,6 +495,10 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
                               name_of(s, &m), tap < 0 ? "at" : "taps");
   }
   mark(s, &m);
+  for (int d = 0; d < s->spec->n_dims && sct_operand_shared(op) > 1; d++) {
+    const bool named = sct_expr_mentions(s->spec->pool, op->part, s->spec->dim_var[d]);
+    s->spec->body_uses_dim[d] = s->spec->body_uses_dim[d] || named;
+  }
   *next = m.next;
   return SCT_OK;
 }

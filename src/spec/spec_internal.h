@@ -84,6 +84,10 @@ sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Turns extents and places of elements that share bytes into those of the bytes. */
+sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* The value of input `op` whose elements share bytes, as kernels write it. */
+void sct_spec_print_shared(sct_str *out, const sct_spec *spec, const sct_operand *op);
 /* Finds the array of offsets, which has an element more than there are rows. */
 sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* What is ragged can be computed; sets the offsets' limit. */

@@ -335,6 +335,16 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
   sct_str_append(out, first ? "" : " }");
 }
 
+/* Does token k name an input whose elements share bytes? */
+static bool is_shared(const sct_spec *spec, const token_list *body, int k, const sct_operand **op) {
+  const token *t = &body->tokens[k];
+  const int at = t->kind == TOKEN_NAME && (k == 0 || !sct_token_is(&t[-1], "."))
+                     ? sct_spec_find_operand(spec, t->text, t->len)
+                     : -1;
+  *op = at >= 0 ? &spec->operands[at] : NULL;
+  return at >= 0 && sct_operand_shared(*op) > 1;
+}
+
 /* keep(o) sets a flag beside o; types are spelled without headers.
  *
  * C++ copies a struct only to one of the same type; records that differ in name, packing or
@@ -354,6 +364,10 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
       sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
       sct_str_printf(&out, "%.*s_kept = true", (int)o->len, o->text);
       k += 3;
+      rest = body->tokens[k].text + body->tokens[k].len;
+    } else if (is_shared(spec, body, k, &from)) {
+      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
+      sct_spec_print_shared(&out, spec, from);
       rest = body->tokens[k].text + body->tokens[k].len;
     } else if (sct_spec_spelling(body->tokens[k].text, body->tokens[k].len)) {
       sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));

@@ -5,14 +5,14 @@
 #include "spec/spec.h"
 
 static const sct_type_info infos[SCT_N_TYPES] = {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent)                              \
-  {name, cuda, bytes, align, kind, lanes, exponent},
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent, shared)                      \
+  {name, cuda, bytes, align, kind, lanes, exponent, shared},
 #include "spec_types.def"
 #undef SCT_TYPE
 };
 
 static const char *const type_names[SCT_N_TYPES] = {
-#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent) name,
+#define SCT_TYPE(id, name, cuda, bytes, align, kind, lanes, exponent, shared) name,
 #include "spec_types.def"
 #undef SCT_TYPE
 };
@@ -108,6 +108,13 @@ static sct_status check_fields(const sct_record *record, sct_error *err) {
     const sct_field *field = &record->fields[k];
     const sct_type_info *type = sct_type_get(field->type);
     SCT_TRY(check_field_name(field, record->fields, k, err));
+    if (type->shared > 1) {
+      return sct_fail(
+          err, SCT_ESPEC,
+          "field '%.*s' cannot be of type %s: fields of records have whole bytes; write "
+          "u8, of which the body takes %d values apart, or an array of bare %s",
+          (int)strcspn(field->name, "["), field->name, type->name, type->shared, type->name);
+    }
     if (field->n_elements > 0 && type->lanes > 1) {
       return sct_fail(err, SCT_ESPEC,
                       "field '%.*s' is an array of %s; arrays have elements of one component: "

@@ -48,13 +48,28 @@ local function add_value(out, name, record)
   end
 end
 
+-- The part of a byte, by arithmetic instead of shifts.
+local function shared_leaf(a)
+  local t = a.record.fields[1].type
+  local bits = 8 // t.count
+  local c = ("(%s >> (int)(%d * %s)) %% %d"):format(a.name, bits, a.part, 1 << bits)
+  if t.name == "i4" then
+    c = ("((%s) >= 8 ? (%s) - 16 : (%s))"):format(c, c, c)
+  end
+  return node("i32", a.name, "(" .. c .. ")")
+end
+
 --- What a body may read: whole fields, and leaves of arithmetic.
 ---@param spec table
 ---@return table
 function M.values(spec)
   local out = { whole = {}, leaves = {}, small = spec.small }
   for _, a in ipairs(spec.inputs) do
-    if a.index == 0 or spec.reads_index then
+    if a.part then
+      for _ = 1, 4 do -- it is named often
+        out.leaves[#out.leaves + 1] = shared_leaf(a)
+      end
+    elseif a.index == 0 or spec.reads_index then
       add_value(out, a.name, a.record)
       for _, tap in ipairs(a.taps or {}) do
         add_value(out, tap.name, a.record)
@@ -407,7 +422,7 @@ local function alike_values(v, spec, k, c)
   local own = { whole = {}, leaves = {}, small = v.small }
   for _, input in ipairs(spec.inputs) do
     local field = input.record.fields[k]
-    if field and input.index == 0 then
+    if field and input.index == 0 and not input.part then
       local text = input.record.bare and input.name or input.name .. "." .. field.name
       if field.type.lanes > 1 then
         text = text .. "." .. COMPONENTS[math.min(c, field.type.lanes)]
@@ -510,12 +525,22 @@ local function update(r, v, spec, a)
   end
 end
 
+-- What an output holds before is any bytes, and a bool is one of two.
+local function has_bool(a)
+  for _, f in ipairs(a.record.fields) do
+    if f.type.kind == "FZ_BOOL" then
+      return true
+    end
+  end
+  return false
+end
+
 --- Makes some outputs of a spec that has its body such that what they held before matters.
 function M.hold(r, spec)
   local v = M.values(spec)
   for _, a in ipairs(spec.outputs) do
     local kind = (a.reduce or spec.small and not a.accumulate) and 10 or r:int(1, 10)
-    if kind <= 2 and not a.accumulate then
+    if kind <= 2 and not a.accumulate and not has_bool(a) then
       update(r, v, spec, a)
     end
     if kind == 2 or kind == 3 then

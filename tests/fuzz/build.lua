@@ -90,12 +90,27 @@ local function record_options(r)
   return { packed = r:chance(25), aligned = r:chance(15) }
 end
 
+-- An input whose elements share bytes along its last dimension.
+local function add_shared(r, spec, where)
+  local t, last = r:pick(types.shared), where[#where]
+  local a = add_input(spec, types.bare(t), where)
+  a.part = ("(%s %% %d)"):format(last.c, t.count)
+  last.c = ("(%s / %d)"):format(last.c, t.count)
+  last.extent_c = ("((%s + %d) / %d)"):format(last.extent_c, (last.pad or 0) + t.count - 1, t.count)
+  last.no_pad = true -- it is among the elements
+  layouts.set(r, a, "row_major")
+end
+
 -- A small extra input: fewer dimensions, other places.
 local function maybe_broadcast(r, spec, percent)
   if #spec.inputs < 4 and r:chance(percent) then
     local dims = some(r, spec.dims)
     local where = along_all(r, dims, r:chance(50) and places.any)
-    layouts.choose(r, add_input(spec, bare(r, types.scalars), where), 0)
+    if r:chance(40) then
+      add_shared(r, spec, where)
+    else
+      layouts.choose(r, add_input(spec, bare(r, types.scalars), where), 0)
+    end
   end
 end
 

@@ -61,7 +61,7 @@ local function extent_function(spec, arrays)
   for number, a in ipairs(arrays) do
     for d, p in ipairs(a.places) do
       out[#out + 1] = ("  case %d: return %s + %d;\n"):format((number - 1) * 8 + d - 1, p.extent_c,
-        p.pad or 0)
+        p.no_pad and 0 or p.pad or 0)
     end
   end
   out[#out + 1] = "  default: return 1;\n  }\n}\n"

@@ -58,6 +58,14 @@ for _, name in ipairs { "f32", "f32", "i32", "u32", "i64", "u64", "f64" } do
   table.insert(M.values, M.by_name[name])
 end
 
+--- Types of which so many neighbours share a byte: read as a byte, of which they are a part.
+M.shared = {}
+for _, s in ipairs { { "i4", 2 }, { "u4", 2 }, { "u1", 8 } } do
+  local t = type_of(s[1], 1, 1, "FZ_UINT", "unsigned char", nil, "i32")
+  t.count = s[2]
+  M.shared[#M.shared + 1] = t
+end
+
 --- The C type of a class of arithmetic.
 M.class_c = { i32 = "int", u32 = "unsigned int", i64 = "long long", u64 = "unsigned long long",
   f32 = "float", f64 = "double" }

@@ -1276,6 +1276,48 @@ CASE(quantise_rows_bf16) {
 }
 #endif
 
+#if defined KERNEL_dequant_int4 || defined KERNEL_dequant_uint4
+#include <cuda_fp16.h>
+// Halves from rows of values of 4 bits, two a byte, with a scale for 128 of them. `zero`: none says that they are signed.
+template <class L> void run_dequant(const char *name, int zero, L launch) {
+  run_2d(
+      name, 2, 5000,
+      [zero](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const long long pitch = (cols + 1) / 2, groups = (cols + 127) / 128;
+        std::vector<unsigned char> q;
+        for (long long k = 0; k < rows * pitch; k++) q.push_back((unsigned char)(mix(31000093 + k) >> 20));
+        std::vector<__half> scale, w;
+        for (float s : small_values(rows * groups, 32)) scale.push_back(__float2half_rn(s));
+        for (long long r = 0; r < rows; r++) {
+          for (long long c = 0; c < cols; c++) {
+            const int low = q[r * pitch + c / 2] / (c % 2 ? 16 : 1) % 16;
+            const int value = zero ? low - zero : low < 8 ? low : low - 16;
+            w.push_back(__float2half_rn(__half2float(scale[r * groups + c / 128]) * (float)value));
+          }
+        }
+        in = {bytes_of(q), bytes_of(scale)};
+        want = bytes_of(w);
+      },
+      launch);
+}
+#endif
+
+#ifdef KERNEL_dequant_int4
+CASE(dequant_int4) {
+  run_dequant("dequant_int4", 0, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return dequant_int4(in[0], in[1], out, rows, cols, 0);
+  });
+}
+#endif
+
+#ifdef KERNEL_dequant_uint4
+CASE(dequant_uint4) {
+  run_dequant("dequant_uint4", 8, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return dequant_uint4(in[0], in[1], out, rows, cols, 0);
+  });
+}
+#endif
+
 #ifdef KERNEL_quantise_rows_bf16_e4m3
 #include <cuda_fp8.h>
 CASE(quantise_rows_bf16_e4m3) {

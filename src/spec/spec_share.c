@@ -1,0 +1,79 @@
+/* Elements that share a byte: i4, u4 and u1. Two or eight neighbours along an array's last
+ * dimension have one, the first in its lowest bits, and every row begins with a byte of its own.
+ *
+ * For all but the body the array is one of bytes: places and extents are divided here, once, and
+ * the body gets the part of the byte that it asks for. So loads of bytes are what layouts,
+ * strategies and counting see. */
+#include <string.h>
+
+#include "spec/spec_internal.h"
+
+static sct_status check_shared(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  const sct_type_info *type = sct_type_get(op->record.fields[0].type);
+  if (op->is_output) {
+    return sct_spec_fail_at(
+        spec, err, op->file, op->line,
+        "output '%s' cannot be of type %s: %d of its elements share a byte, which "
+        "one thread has to write; write u8, whose element is all %d of them",
+        op->name, type->name, type->shared, type->shared);
+  }
+  if (op->n_taps > 0) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "'%s' of type %s has no taps: %d of its elements share a byte; read it "
+                            "again under another name, with `at`",
+                            op->name, type->name, type->shared);
+  }
+  if (op->n_dims < 1) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "'%s' of type %s has no dimension along which its elements share bytes",
+                            op->name, type->name);
+  }
+  for (int k = 0; k < spec->n_inputs; k++) {
+    const sct_operand *index = &spec->operands[k];
+    if (index->is_index &&
+        sct_expr_mentions(spec->pool, op->at[op->n_dims - 1], index->index_value)) {
+      return sct_spec_fail_at(spec, err, op->file, op->line,
+                              "'%s' of type %s is addressed through '%s' along its last dimension, "
+                              "where elements share bytes; an index array gives another dimension, "
+                              "as in at = { \"%s\", ... }",
+                              op->name, type->name, index->name, index->name);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) {
+  sct_expr_pool *pool = spec->pool;
+  for (int k = 0; k < spec->n_scalars; k++) {
+    const sct_type_info *type = sct_type_get(spec->scalars[k].type);
+    if (type->shared > 1) {
+      return sct_spec_fail_at(spec, err, spec->file, spec->line,
+                              "scalar '%s' cannot be of type %s: it has no byte to share; write i8 "
+                              "or u8",
+                              spec->scalars[k].name, type->name);
+    }
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_operand *op = &spec->operands[k];
+    const int64_t shared = sct_operand_shared(op);
+    if (shared == 1) {
+      continue;
+    }
+    SCT_TRY(check_shared(spec, op, err));
+    const int last = op->n_dims - 1;
+    const sct_expr count = sct_expr_const(pool, shared);
+    op->part = sct_expr_mod(pool, op->at[last], count);
+    op->at[last] = sct_expr_div(pool, op->at[last], count);
+    op->extent[last] = sct_expr_div(
+        pool, sct_expr_add(pool, op->extent[last], sct_expr_const(pool, shared - 1)), count);
+  }
+  return SCT_OK;
+}
+
+void sct_spec_print_shared(sct_str *out, const sct_spec *spec, const sct_operand *op) {
+  const bool is_signed = op->record.fields[0].type == SCT_TYPE_I4;
+  sct_str_printf(out, "%s_bits<%d>(%s, (int)(", is_signed ? "signed" : "unsigned",
+                 8 / sct_operand_shared(op), op->name);
+  sct_expr_print_c(out, spec->pool, op->part, true);
+  sct_str_append(out, "))");
+}
