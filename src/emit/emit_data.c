@@ -143,6 +143,11 @@ static json_t *operand_data(const emit_header *h, int index) {
       sct_json_strings(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
       op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
       (json_int_t)h->kernels[0].launch.align[index]);
+  const bool is_index = sct_has_prefix(op->reduce, "arg");
+  json_object_set_new(out, "reduce_note",
+                      emit_text(is_index ? ": the lowest index of those that have it, -1 where "
+                                           "none is"
+                                         : ""));
   json_object_set_new(out, "accumulate",
                       op->accumulate[0] != '\0' ? emit_text(op->accumulate) : json_false());
   json_object_set_new(out, "starts", json_boolean(op->start >= 0));

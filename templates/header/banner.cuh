@@ -15,7 +15,7 @@
 //   $(blank)       the layout was chosen from $(join(o.layouts))
 //%   end
 //%   if o.reduce then
-//   $(blank)       the $(o.reduce) of what is computed for it$(o.reduce:find("^arg") and ": the lowest index of those that have it, -1 where none is" or "")
+//   $(blank)       the $(o.reduce) of what is computed for it$(o.reduce_note)
 //%   end
 //%   if o.accumulate then
 //%     if o.starts then
