@@ -268,6 +268,10 @@ static void test_wrong_arrays(void **state) {
   static const struct {
     const char *input, *says;
   } cases[] = {
+      {"s.array('a', 'uint8')", "array 'a': unknown type 'uint8'; write u8"},
+      {"s.array('a', 'complex64')", "array 'a': unknown type 'complex64'; write f32x2"},
+      {"s.array('a', 'float16')", "array 'a': unknown type 'float16'; write f16"},
+      {"s.array('a', 'fp8')", "array 'a': unknown type 'fp8'; write e4m3 or e5m2"},
       {"s.array('a', 'f23')", "array 'a': unknown type 'f23'; did you mean 'f32'?"},
       {"s.array('a')", "array 'a': a type name such as \"f32\" was expected, not a nil"},
       {"s.array()", "s.array: its first argument is a name, not a nil"},

@@ -169,6 +169,21 @@ function M.word(word, known, unknown, place)
     or M.fail_word(place, text, "%s '%s'%s", unknown, text, core.suggest(text, known))
 end
 
+-- What C, CUDA, NumPy and PyTorch call types.
+local ELSEWHERE = {
+  char = "i8", short = "i16", int = "i32", long = "i64", unsigned = "u32", float = "f32",
+  double = "f64", half = "f16", bfloat16 = "bf16", fp8 = "e4m3 or e5m2", float8_e4m3fn = "e4m3",
+  float8_e5m2 = "e5m2", complex = "f32x2, whose parts are x and y", complex64 = "f32x2",
+  complex128 = "f64x2", c64 = "f32x2", c128 = "f64x2", bit = "u1", float2 = "f32x2",
+  float4 = "f32x4", double2 = "f64x2", int2 = "i32x2", uchar4 = "u8x4", char4 = "i8x4",
+  half2 = "f16x2", int4 = "i4 for 4 bits, i32x4 for CUDA's vector", uint4 = "u4",
+  float16 = "f16", float32 = "f32", float64 = "f64",
+}
+for _, bits in ipairs { 8, 16, 32, 64 } do
+  ELSEWHERE["int" .. bits], ELSEWHERE["uint" .. bits] = "i" .. bits, "u" .. bits
+  ELSEWHERE["int" .. bits .. "_t"], ELSEWHERE["uint" .. bits .. "_t"] = "i" .. bits, "u" .. bits
+end
+
 --- The name of a type, checked.
 ---@param name any
 ---@param what string
@@ -178,6 +193,9 @@ function M.type_name(name, what, place)
   if type(name) ~= "string" then
     M.fail(place, "%s: a type name such as \"f32\" was expected, not %s", what,
       article(kind_of(name)))
+  end
+  if ELSEWHERE[name] then
+    M.fail_word(place, name, "%s: unknown type '%s'; write %s", what, name, ELSEWHERE[name])
   end
   return M.word(name, core.type_names(), what .. ": unknown type", place)
 end
