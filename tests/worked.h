@@ -49,6 +49,9 @@ static void worked_line(const char *line, const char *path) {
 static void worked_file(void *ctx, const char *asset) {
   (void)ctx;
   sct_str text = {0};
+  if (!sct_has_suffix(asset, ".lua")) {
+    return;
+  }
   assert_int_equal(sct_asset_read(&text, asset, NULL), SCT_OK);
   const char *at = strstr(sct_str_c(&text), WORKED_MARK);
   if (!at) {

@@ -154,6 +154,18 @@ bool sct_is_identifier(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
 /* The length of the hole of a template whose `$(` ends before text[0]: the place of the parenthesis
  * that closes it. Parentheses in Lua's strings do not count. n: nothing closes it. */
 size_t sct_hole_length(const char *text, size_t n);
+/* Appends CUDA text with comments and what stands in quotes blanked, every other character at its
+ * place. Returns what keeps it from being read so ("a raw string"), or NULL. */
+const char *sct_cuda_blank(sct_str *out, const char *source);
+/* What keeps such a text from standing inside a namespace ("a bracket that is never closed"), and
+ * in which line (may be NULL); NULL: nothing. `macros`: directives may stand in it, and whole
+ * conditions, and #include <header>; else none but #pragma. */
+const char *sct_cuda_structure(const char *blanked, bool macros, int *line);
+bool sct_is_kernel_name(const char *text); /* "axpy", "ns::copy<float, 4>" */
+/* Which line of which file line `line` (from 1) of a text was, where `runs` has "N FIRST FILE\n"
+ * for N lines that follow each other in a file. `file` is a part of `runs`, n_file characters.
+ * false: it is not known. */
+bool sct_lines_find(const char *runs, int line, const char **file, int *n_file, int *file_line);
 /* "1.23 GB", "4.2 s", "12 ms": short forms for a person. `out` holds at least 32 bytes; returns
  * out. */
 char *sct_format_bytes(char *out, double bytes);

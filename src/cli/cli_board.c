@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_FAILURES 3 /* shown with their reasons; --json has all */
+#define MAX_FAILURES     3 /* shown with their reasons; --json has all */
+#define MAX_OWN_FAILURES 8 /* the same of kernels of the user's own */
 
 static bool is_good(const sct_tune_row *row) {
   return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
@@ -67,7 +68,10 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
                  row->winner ? "*"
                  : row->tied ? "="
                              : "",
-                 row->naive ? "n" : "", row->coalesced ? "" : "!");
+                 row->naive ? "n"
+                 : row->own ? "o"
+                            : "",
+                 row->coalesced ? "" : "!");
   cli_table_cell(t, "%d" CLI_NEXT "%s" CLI_NEXT "%s", rank, row->label, time);
   cli_table_cell_if(t, row->bytes_per_s > 0.0, "%.0f", row->bytes_per_s / 1e9);
   percent_cell(t, row->share);
@@ -83,15 +87,17 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
 static void append_table(sct_str *out, const sct_tune_size *size, bool replayed, int top,
                          bool colour) {
   cli_table table = {0};
-  bool naive_shown = false;
+  bool naive_shown = false, own_shown[SCT_MAX_OWN + 1] = {true};
   add_columns(&table, replayed);
   for (int r = 0, shown = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    if (!is_good(row) || !(shown < top || (row->naive && !naive_shown))) {
+    const bool wanted = (row->naive && !naive_shown) || !own_shown[row->own];
+    if (!is_good(row) || !(shown < top || wanted)) {
       continue;
     }
     add_row(&table, size, row, r + 1);
     naive_shown |= row->naive;
+    own_shown[row->own] = true;
     shown++;
   }
   if (table.n_rows > 0) {
@@ -102,11 +108,12 @@ static void append_table(sct_str *out, const sct_tune_size *size, bool replayed,
   cli_table_free(&table);
 }
 
-static void append_failures(sct_str *out, const sct_tune_size *size, bool colour) {
+/* The user's own first: these can be mended. */
+static int append_failed(sct_str *out, const sct_tune_size *size, bool own, int most, bool colour) {
   int shown = 0;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    if (is_good(row) || shown == MAX_FAILURES) {
+    if (is_good(row) || shown == most || (row->own > 0) != own) {
       continue;
     }
     const int line = row->detail ? (int)strcspn(row->detail, "\n") : 0;
@@ -115,6 +122,12 @@ static void append_failures(sct_str *out, const sct_tune_size *size, bool colour
                    line > 0 ? ": " : "", line, row->detail ? row->detail : "");
     shown++;
   }
+  return shown;
+}
+
+static void append_failures(sct_str *out, const sct_tune_size *size, bool colour) {
+  const int shown = append_failed(out, size, true, MAX_OWN_FAILURES, colour) +
+                    append_failed(out, size, false, MAX_FAILURES, colour);
   if (size->n_failed > shown) {
     sct_str_printf(out, "  and %d more; --json has all of them\n", size->n_failed - shown);
   }
@@ -202,10 +215,15 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
     const uint64_t hardware = sct_throttle_hardware(report->throttle);
     sct_str_printf(out, "%s%s\n", hardware ? ": " : "", sct_throttle_meaning(hardware));
   }
+  bool own = false;
   for (int z = 0; z < report->n_sizes; z++) {
     append_size(out, &report->sizes[z], report, top, colour);
+    for (int r = 0; r < report->sizes[z].n_rows; r++) {
+      own = own || report->sizes[z].rows[r].own > 0;
+    }
   }
-  sct_str_append(out,
-                 "\n* winner   = tied with it   n naive   ! not coalesced   sectors: of 32 bytes, "
-                 "a request of a warp\n");
+  sct_str_printf(out,
+                 "\n* winner   = tied with it   n naive%s   ! not coalesced   sectors: of 32 "
+                 "bytes, a request of a warp\n",
+                 own ? "   o your own" : "");
 }

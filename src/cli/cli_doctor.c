@@ -252,7 +252,8 @@ static void look_at_files(doctor *d) {
 
 /* Why a kernel of one line does not compile; false: it does. An NVRTC that loads may lack parts. */
 static bool cannot_compile(sct_compiler *compiler, sct_str *why) {
-  const sct_compile_unit unit = {"__global__ void k(float *b) { b[threadIdx.x] = 1.0f; }\n", "k"};
+  const sct_compile_unit unit = {
+      .source = "__global__ void k(float *b) { b[threadIdx.x] = 1.0f; }\n", .kernel = "k"};
   sct_compiled compiled = {0};
   sct_error err = {0};
   const sct_status status = sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, &err);

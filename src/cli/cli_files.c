@@ -28,6 +28,19 @@ static void read_names(name_list *list, const char *prefix) {
   sct_asset_list(prefix, add_name, list);
 }
 
+/* A spec, and the CUDA file of the same name that goes with some. */
+static void add_with_cuda(name_list *list, const char *spec) {
+  sct_str text = {0};
+  const char *cuda =
+      sct_arena_printf(&list->arena, "%.*scu", (int)(strlen(spec) - strlen("lua")), spec);
+  add_name(list, spec);
+  if (sct_asset_read(&text, cuda, NULL) == SCT_OK) {
+    SCT_GROW(list->names, list->n, list->cap);
+    list->names[list->n++] = cuda;
+  }
+  sct_str_free(&text);
+}
+
 static void free_names(name_list *list) {
   sct_free(list->names);
   sct_arena_free(&list->arena);
@@ -224,10 +237,17 @@ sct_status cli_examples(const cli_args *args, sct_error *err) {
     SCT_TRY_DONE(find_example(&one, &list, args->words[0], err));
   }
   if (args->out) {
-    const char *const *assets = one ? &one : list.names;
-    const size_t n = one ? 1 : list.n;
-    SCT_TRY_DONE(write_assets(args, args->out, assets, n, err));
-    status = args->json ? print_written(args->out, assets, n, err) : SCT_OK;
+    name_list written = {0};
+    for (size_t k = 0; k < list.n; k++) {
+      if (!one || one == list.names[k]) {
+        add_with_cuda(&written, list.names[k]);
+      }
+    }
+    status = write_assets(args, args->out, written.names, written.n, err);
+    if (status == SCT_OK && args->json) {
+      status = print_written(args->out, written.names, written.n, err);
+    }
+    free_names(&written);
   } else if (one) {
     status = print_example(args, one, err);
   } else {

@@ -94,6 +94,9 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
                           "spill_bytes", row->spill_bytes, "shared_bytes", row->shared_bytes,
                           "occupancy", sct_json_number(row->occupancy), "coalesced", row->coalesced,
                           "tied", row->tied, "winner", row->winner, "naive", row->naive));
+  if (row->own) {
+    json_object_set_new(doc, "own", json_true());
+  }
   return doc;
 }
 

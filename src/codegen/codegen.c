@@ -2,8 +2,6 @@
 #include "codegen/codegen.h"
 
 #include <ctype.h>
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 void sct_codegen_identify(sct_kernel_code *code) {
@@ -46,29 +44,9 @@ sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_are
   return SCT_OK;
 }
 
-/* The map of lines is a text of runs: how many lines, the first of them in the template, its file.
- * A text of another form is a map that ends there. */
 bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, int *n_file,
                       int *file_line) {
-  long left = line;
-  for (const char *at = code->lines; left > 0 && *at;) {
-    char *end = NULL;
-    const long n = strtol(at, &end, 10), first = *end == ' ' ? strtol(end, &end, 10) : 0;
-    const size_t length = strcspn(end, "\n");
-    if (n < 1 || first < 1 || first > INT_MAX - n || length < 2 || length > INT_MAX ||
-        *end != ' ' || end[length] != '\n') {
-      return false;
-    }
-    if (left <= n) {
-      *file = end + 1;
-      *n_file = (int)length - 1;
-      *file_line = (int)(first + left - 1);
-      return true;
-    }
-    left -= n;
-    at = end + length + 1;
-  }
-  return false;
+  return sct_lines_find(code->lines, line, file, n_file, file_line);
 }
 
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log) {

@@ -148,6 +148,21 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
                        JSON_COMPACT, err);
 }
 
+/* What each parameter of a kernel of the user's own receives. */
+static json_t *params_json(const sct_spec *spec, const sct_kernel_code *code) {
+  json_t *list = json_array();
+  for (int k = 0; k < code->n_params; k++) {
+    const sct_param *p = &code->params[k];
+    json_array_append_new(list, p->kind == SCT_PARAM_ARRAY
+                                    ? json_pack("{s:s}", "array", spec->operands[p->number].name)
+                                : p->kind == SCT_PARAM_SCALAR
+                                    ? json_pack("{s:s}", "scalar", spec->scalars[p->number].name)
+                                    : json_pack("{s:o, s:s}", "value", expr_json(spec, p->value),
+                                                "type", sct_type_get(p->type)->name));
+  }
+  return list;
+}
+
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
                               sct_error *err) {
   json_t *requires = json_array(), *align = json_object(), *layouts = json_object();
@@ -166,6 +181,12 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
                 (json_int_t)code->shared_bytes, "static_shared_bytes",
                 (json_int_t)code->static_shared_bytes, "requires", requires, "align", align,
                 "layouts", layouts, "doc", code->launcher_doc ? code->launcher_doc : "");
+  if (code->n_params > 0) {
+    json_object_set_new(launch, "params", params_json(spec, code));
+    json_object_set_new(launch, "grid_dims", expr_list(spec, code->grid_dims, 3));
+    json_object_set_new(launch, "block",
+                        json_pack("[i, i, i]", code->block[0], code->block[1], code->block[2]));
+  }
   if (code->workspace_bytes > 0) {
     json_object_set_new(launch, "workspace_bytes", json_integer(code->workspace_bytes));
   }

@@ -41,7 +41,20 @@ static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kerne
                                       .sectors = text_of(s, t->sectors),
                                       .lines = text_of(s, t->lines)};
   }
+  sct_sent_param *params = SCT_ARENA_NEW(&s->arena, sct_sent_param, code->n_params + 1);
+  const char **grid_dims = SCT_ARENA_NEW(&s->arena, const char *, 3);
+  for (int k = 0; k < code->n_params; k++) {
+    const sct_param *p = &code->params[k];
+    params[k] = (sct_sent_param){p->kind, p->number, text_of(s, p->value), p->type};
+  }
+  for (int d = 0; d < 3 && code->n_params > 0; d++) {
+    grid_dims[d] = text_of(s, code->grid_dims[d]);
+  }
   return (sct_sent_kernel){.code = *code,
+                           .params = params,
+                           .n_params = code->n_params,
+                           .grid_dims = grid_dims,
+                           .n_grid_dims = code->n_params > 0 ? 3 : 0,
                            .grid = text_of(s, code->grid),
                            .require = require,
                            .n_require = code->n_require,
@@ -114,10 +127,36 @@ static void take_operand(taker *t, sct_kernel_code *code, int op, const sct_sent
   code->traffic[op].lines = take_expr(t, sent->lines);
 }
 
+/* Of a kernel of the user's own: how it is launched. */
+static void take_own(taker *t, sct_kernel_code *code, const sct_sent_kernel *sent) {
+  const int n = (int)sent->n_params;
+  int64_t threads = 1;
+  demand(t, sent->n_grid_dims == 3, "a grid without sides");
+  for (int d = 0; d < 3 && t->status == SCT_OK; d++) {
+    code->grid_dims[d] = take_expr(t, sent->grid_dims[d]);
+    demand(t, code->block[d] >= 1 && code->block[d] <= 1024, "a block without threads");
+    threads *= code->block[d];
+  }
+  demand(t, threads == code->threads, "a block of other threads");
+  code->n_params = n;
+  code->params = SCT_ARENA_NEW(t->arena, sct_param, n);
+  for (int k = 0; k < n && t->status == SCT_OK; k++) {
+    const sct_sent_param *p = &sent->params[k];
+    const int most = p->kind == SCT_PARAM_ARRAY    ? t->spec->n_operands
+                     : p->kind == SCT_PARAM_SCALAR ? t->spec->n_scalars
+                                                   : 1;
+    demand(t, p->number < most && (p->kind == SCT_PARAM_VALUE) == (p->value != NULL),
+           "an argument that there is not");
+    code->params[k] = (sct_param){p->kind, p->number, take_expr(t, p->value), p->type};
+  }
+}
+
 static void take_kernel(taker *t, sct_kernel_code *out, const sct_sent_kernel *sent) {
   const int n_operands = t->spec->n_operands;
   sct_kernel_code code = sent->code;
-  demand(t, sct_is_identifier(code.kernel), "a kernel without a name");
+  const bool is_own = sent->n_params > 0;
+  demand(t, is_own ? sct_is_kernel_name(code.kernel) : sct_is_identifier(code.kernel),
+         "a kernel without a name");
   demand(t, sent->n_operands == n_operands, "operands of another spec");
   demand_printable(t, code.launcher_doc);
   code.n_require = (int)sent->n_require;
@@ -126,6 +165,9 @@ static void take_kernel(taker *t, sct_kernel_code *out, const sct_sent_kernel *s
   code.layout = SCT_ARENA_NEW(t->arena, int, n_operands);
   code.traffic = SCT_ARENA_NEW(t->arena, sct_traffic, n_operands);
   code.grid = take_expr(t, sent->grid);
+  if (is_own) {
+    take_own(t, &code, sent);
+  }
   code.wavefronts = take_expr(t, sent->wavefronts);
   for (int k = 0; k < code.n_require; k++) {
     code.require[k] = take_expr(t, sent->require[k]);

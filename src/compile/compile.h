@@ -43,6 +43,10 @@ typedef struct sct_compile_opts {
 typedef struct sct_compile_unit {
   const char *source; /* header-free CUDA: types, helpers, one __global__ function */
   const char *kernel; /* the name of that function */
+  /* Not made here: compiled in a program of its own and as whole files are, with the toolkit's
+   * headers, and functions without __device__ are the host's. The kernel's name may have template
+   * arguments. */
+  bool foreign;
 } sct_compile_unit;
 
 /* Why there is no code. */

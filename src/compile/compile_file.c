@@ -89,15 +89,37 @@ void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
   sct_arena_free(&l.arena);
 }
 
-static void list_options(option_list *l, const sct_compile_engine *engine, const char *path) {
-  sct_str directory = {0};
-  sct_path_dirname(&directory, path);
-  add_directory(l, sct_str_c(&directory), "");
-  for (int i = 1; i < engine->n_options; ++i) { /* 0 is ptxas -v: see compile_program.c */
+/* Those of the compiler from number `first` on; 0 is ptxas -v: see compile_program.c. */
+static void list_options(option_list *l, const sct_compile_engine *engine, int first) {
+  for (int i = first; i < engine->n_options; ++i) {
     add(l, engine->options[i]);
   }
   add_toolkit(l, &engine->nvrtc);
-  sct_str_free(&directory);
+}
+
+static void add_headers(sct_compile_input *in) {
+  in->headers = header_texts;
+  in->header_names = header_names;
+  in->n_headers = SCT_COUNT(header_names);
+}
+
+sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_build *b,
+                               const sct_compile_input *unit, sct_error *err) {
+  option_list options = {0};
+  sct_compile_input in = *unit;
+  list_options(&options, engine, (int)(unit->options - engine->options));
+  for (size_t i = 0; i < options.n; ++i) { /* as nvcc has it, which compiles headers */
+    if (strcmp(options.items[i], "-default-device") == 0) {
+      options.items[i] = options.items[--options.n];
+    }
+  }
+  in.options = options.items;
+  in.n_options = (int)options.n;
+  add_headers(&in);
+  const sct_status status = sct_compile_build_run(&engine->nvrtc, b, &in, err);
+  sct_free(options.items);
+  sct_arena_free(&options.arena);
+  return status;
 }
 
 /* ---- results */
@@ -170,23 +192,23 @@ static void explain(const sct_compile_engine *engine, sct_compiled_file *out, sc
 
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err) {
-  sct_str source = {0};
+  sct_str source = {0}, directory = {0};
   option_list options = {0};
   sct_compile_build b = {0};
   sct_compile_input in = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_read(&source, file->path, err));
-  list_options(&options, engine, file->path);
+  sct_path_dirname(&directory, file->path);
+  add_directory(&options, sct_str_c(&directory), "");
+  list_options(&options, engine, 1);
   in = (sct_compile_input){.source = sct_str_c(&source),
                            .name = file->path,
                            .expressions = file->kernels,
                            .n_expressions = file->n_kernels,
                            .options = options.items,
                            .n_options = (int)options.n,
-                           .headers = header_texts,
-                           .header_names = header_names,
-                           .n_headers = SCT_COUNT(header_names),
                            .deadline_ns = engine->deadline_ns};
+  add_headers(&in);
   SCT_TRY_DONE(sct_compile_build_run(&engine->nvrtc, &b, &in, err));
   if (b.result == NVRTC_SUCCESS) {
     status = collect(engine, out, &b, file, err);
@@ -200,6 +222,7 @@ done:
   sct_free(options.items);
   sct_arena_free(&options.arena);
   sct_str_free(&source);
+  sct_str_free(&directory);
   return status;
 }
 

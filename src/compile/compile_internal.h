@@ -170,6 +170,10 @@ typedef struct sct_compile_engine {
  * unit's fault either. */
 sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **units, int n,
                              sct_error *err) SCT_MUST_USE;
+/* Runs the compiler on a unit that is foreign, whose options are some of the engine's
+ * (compile_file.c). */
+sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_build *b,
+                               const sct_compile_input *unit, sct_error *err) SCT_MUST_USE;
 /* Compiles a file (compile_file.c). */
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err) SCT_MUST_USE;

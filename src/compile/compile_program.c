@@ -34,7 +34,8 @@ static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
                                 .options = engine->options + skip,
                                 .n_options = engine->n_options - skip,
                                 .deadline_ns = engine->deadline_ns};
-  sct_status status = sct_compile_build_run(&engine->nvrtc, p, &in, err);
+  sct_status status = units[0]->in->foreign ? sct_compile_foreign(engine, p, &in, err)
+                                            : sct_compile_build_run(&engine->nvrtc, p, &in, err);
   sct_free(names);
   sct_str_free(&text);
   return status;

@@ -47,7 +47,8 @@ static bool has_directives(const char *source) {
 
 static sct_hash hash_unit(const sct_compile_unit *unit) {
   const sct_hash pair[] = {sct_hash_text(unit->source), sct_hash_text(unit->kernel)};
-  return sct_hash_bytes(pair, sizeof(pair));
+  const sct_hash own = sct_hash_bytes(pair, sizeof(pair));
+  return unit->foreign ? sct_hash_bytes(&own, sizeof(own)) : own; /* compiled in another way */
 }
 
 /* The key adds all that decides what NVRTC makes of a source. */
@@ -67,7 +68,7 @@ static void init_item(const sct_compiler *compiler, sct_compile_item *item,
   item->in = unit;
   item->out = result;
   item->key = hash_key(compiler, hash);
-  item->alone = has_directives(unit->source);
+  item->alone = unit->foreign || has_directives(unit->source);
   item->first = (int)(item - compiler->run->items);
   for (int i = 0; i < item->first; ++i) {
     item->first = sct_hash_equal(compiler->run->items[i].key, item->key) ? i : item->first;

@@ -12,8 +12,8 @@ void sct_compile_put_group(sct_wire *w, const sct_compile_job *job, sct_compile_
   sct_ask_unit *const list = sct_alloc((size_t)(n + 1) * sizeof(*list));
   for (int i = 0; i < n; ++i) {
     const sct_compile_item *const u = units[i];
-    list[i] =
-        (sct_ask_unit){u->in->source, u->in->kernel, u->space, u->expression, u->key, u->alone};
+    list[i] = (sct_ask_unit){u->in->source, u->in->kernel, u->space,      u->expression,
+                             u->key,        u->alone,      u->in->foreign};
   }
   sct_wire_put(w, sct_ask_group_table(), &(sct_ask_group){*job, list, n});
   sct_free(list);

@@ -87,7 +87,7 @@ static sct_compile_item *items_of(const sct_ask_group *ask, sct_arena *arena) {
   sct_compiled *const results = SCT_ARENA_NEW(arena, sct_compiled, n);
   for (int64_t i = 0; i < n; ++i) {
     const sct_ask_unit *const unit = &ask->units[i];
-    units[i] = (sct_compile_unit){.source = unit->source, .kernel = unit->kernel};
+    units[i] = (sct_compile_unit){unit->source, unit->kernel, unit->foreign};
     items[i] = (sct_compile_item){.in = &units[i],
                                   .out = &results[i],
                                   .key = unit->key,

@@ -132,6 +132,9 @@ void sct_cuda_unload(sct_cuda *cuda, sct_cuda_kernel *kernel);
 sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,
                            int threads, int64_t dynamic_shared_bytes, void **args,
                            sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_launch_3d(sct_cuda *cuda, const sct_cuda_kernel *kernel, const int64_t grid[3],
+                              const int64_t block[3], int64_t dynamic_shared_bytes, void **args,
+                              sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
 /* Zeroed host memory that the device sees too, at address *device. */
 sct_status sct_cuda_host_alloc(sct_cuda *cuda, void **host, sct_cuda_ptr *device, int64_t bytes,

@@ -296,20 +296,33 @@ void sct_cuda_unload(sct_cuda *cuda, sct_cuda_kernel *kernel) {
   *kernel = (sct_cuda_kernel){0};
 }
 
-sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,
-                           int threads, int64_t dynamic_shared_bytes, void **args, sct_error *err) {
-  if (blocks < 1 || blocks > MAX_GRID_BLOCKS || threads < 1 || dynamic_shared_bytes < 0 ||
-      dynamic_shared_bytes > INT32_MAX) {
+sct_status sct_cuda_launch_3d(sct_cuda *cuda, const sct_cuda_kernel *kernel, const int64_t grid[3],
+                              const int64_t block[3], int64_t dynamic_shared_bytes, void **args,
+                              sct_error *err) {
+  bool fits = dynamic_shared_bytes >= 0 && dynamic_shared_bytes <= INT32_MAX;
+  for (int d = 0; d < 3; d++) {
+    fits = fits && grid[d] >= 1 && grid[d] <= MAX_GRID_BLOCKS && block[d] >= 1 &&
+           block[d] <= INT32_MAX;
+  }
+  if (!fits) {
     cuda->last = 1;
     return sct_fail(err, SCT_EINTERNAL,
-                    "a launch of %lld blocks of %d threads with %lld bytes of shared memory is not "
-                    "possible (at most 2147483647 blocks)",
-                    (long long)blocks, threads, (long long)dynamic_shared_bytes);
+                    "a launch of %lld blocks of %lld threads with %lld bytes of shared memory is "
+                    "not possible (at most 2147483647 blocks)",
+                    (long long)grid[0], (long long)block[0], (long long)dynamic_shared_bytes);
   }
   return check(cuda, "cuLaunchKernel",
-               cuda->driver.launch(kernel->function, (unsigned)blocks, 1, 1, (unsigned)threads, 1,
-                                   1, (unsigned)dynamic_shared_bytes, cuda->stream, args, NULL),
+               cuda->driver.launch(kernel->function, (unsigned)grid[0], (unsigned)grid[1],
+                                   (unsigned)grid[2], (unsigned)block[0], (unsigned)block[1],
+                                   (unsigned)block[2], (unsigned)dynamic_shared_bytes, cuda->stream,
+                                   args, NULL),
                err);
+}
+
+sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,
+                           int threads, int64_t dynamic_shared_bytes, void **args, sct_error *err) {
+  const int64_t grid[] = {blocks, 1, 1}, block[] = {threads, 1, 1};
+  return sct_cuda_launch_3d(cuda, kernel, grid, block, dynamic_shared_bytes, args, err);
 }
 
 sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err) {

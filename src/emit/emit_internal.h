@@ -87,8 +87,16 @@ typedef struct emit_signature {
 
 /* ---- how a kernel is launched (sct_row_candidate.launch) ---- */
 
+/* What a parameter of a kernel of the user's own receives. */
+typedef struct emit_param {
+  int argument;      /* of the launch function, an array or a scalar; -1: */
+  const char *value; /* a C expression over long long n_<extent>, converted to ... */
+  const char *cuda;  /* ... this type */
+} emit_param;
+
 typedef struct emit_launch {
-  const char *kernel; /* name of the __global__ function */
+  const char
+      *kernel; /* name of the __global__ function; with template arguments if it has params */
   int64_t threads, shared_bytes, static_shared_bytes;
   const char *grid; /* C expression over long long n_<extent> */
   int n_requires;
@@ -96,6 +104,10 @@ typedef struct emit_launch {
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;
+  int n_params; /* of a kernel of the user's own, else 0 */
+  emit_param *params;
+  const char **grid_dims;  /* [3] x, y and z of it */
+  int64_t block[3];        /* the same of `threads` */
   int64_t workspace_bytes; /* of the kernel's last parameter; 0: it has none */
   int n_args;
   int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
@@ -226,6 +238,9 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
  * n of them. SCT_EDATA says what is wrong. `args` holds at least n. */
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err) SCT_MUST_USE;
+/* The same of a kernel of the user's own, whose text may hold directives that leave nothing behind.
+ */
+sct_status emit_check_own(const char *source, const char *kernel, sct_error *err) SCT_MUST_USE;
 
 /* ---- emit_fill.c ---- */
 

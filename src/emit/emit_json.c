@@ -315,10 +315,60 @@ static sct_status read_per_operand(emit_launch *launch, const emit_signature *si
   return SCT_OK;
 }
 
+/* The argument called so among the first n, or -1. */
+static int find_argument(const emit_signature *sig, const char *name, int first, int n) {
+  for (int k = first; k < first + n; k++) {
+    if (strcmp(emit_argument(sig, k), name) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+static sct_status read_param(emit_param *param, const emit_signature *sig, sct_json at) {
+  const sct_json array = sct_json_member(at, "array"), scalar = sct_json_member(at, "scalar");
+  const bool is_array = array.json != NULL;
+  const char *name = NULL;
+  const emit_type *type = NULL;
+  param->argument = -1;
+  if (is_array || scalar.json != NULL) {
+    SCT_TRY(sct_json_text(&name, is_array ? array : scalar, NULL));
+    param->argument = is_array ? find_argument(sig, name, 0, sig->n_operands)
+                               : find_argument(sig, name, sig->n_operands, sig->n_scalars);
+    return param->argument >= 0 ? SCT_OK : sct_json_fail(at, "expected an array or a scalar");
+  }
+  SCT_TRY(get_expression(&param->value, sct_json_member(at, "value"), sig, NULL));
+  SCT_TRY(get_type(&type, sct_json_member(at, "type")));
+  param->cuda = type->cuda;
+  return SCT_OK;
+}
+
+/* Of a kernel of the user's own, which has "params". */
+static sct_status read_own(emit_launch *launch, const emit_signature *sig, sct_json root) {
+  const sct_json params = sct_json_member(root, "params"), block = sct_json_member(root, "block");
+  const emit_operand without_indices = {.n_dims = 0};
+  SCT_TRY(sct_json_text(&launch->kernel, sct_json_member(root, "kernel"), NULL));
+  SCT_TRY(sct_json_length(&launch->n_params, params, false));
+  if (!sct_is_kernel_name(launch->kernel) || launch->n_params == 0) {
+    return sct_json_fail(sct_json_member(root, "kernel"), "expected the name of a kernel");
+  }
+  launch->params = SCT_ARENA_NEW(root.doc->arena, emit_param, launch->n_params);
+  for (int k = 0; k < launch->n_params; k++) {
+    SCT_TRY(read_param(&launch->params[k], sig, sct_json_item(params, (size_t)k)));
+  }
+  for (size_t d = 0; d < 3; d++) {
+    SCT_TRY(sct_json_integer(&launch->block[d], sct_json_item(block, d), 1, 1024));
+  }
+  return get_expressions(&launch->grid_dims, sct_json_member(root, "grid_dims"), 3, sig,
+                         &without_indices);
+}
+
 static sct_status read_launch(emit_launch *launch, const emit_signature *sig, sct_json root) {
   const sct_json requires = sct_json_member(root, "requires");
   const sct_json workspace = sct_json_member(root, "workspace_bytes");
-  SCT_TRY(get_name(&launch->kernel, sct_json_member(root, "kernel")));
+  SCT_TRY(sct_json_member(root, "params").json != NULL
+              ? read_own(launch, sig, root)
+              : get_name(&launch->kernel, sct_json_member(root, "kernel")));
   SCT_TRY(sct_json_integer(&launch->threads, sct_json_member(root, "threads"), 1, 1024));
   SCT_TRY(
       sct_json_integer(&launch->shared_bytes, sct_json_member(root, "shared_bytes"), 0, 1 << 24));

@@ -10,6 +10,18 @@ static bool wants_optin(const emit_launch *launch) {
   return launch->shared_bytes + launch->static_shared_bytes > SHARED_WITHOUT_OPTIN;
 }
 
+/* Takes over `value`, which the list gets unless it has it. */
+static void add_once(json_t *list, json_t *value) {
+  bool known = false;
+  for (size_t k = 0; k < json_array_size(list); k++) {
+    known = known || json_equal(json_array_get(list, k), value);
+  }
+  if (!known) {
+    json_array_append(list, value);
+  }
+  json_decref(value);
+}
+
 /* ---- the comment above it ---- */
 
 /* What the kernel does is said unless its source says so itself (the shipped templates do). */
@@ -59,10 +71,42 @@ static json_t *needs(const emit_header *h, const emit_launch *launch) {
   return list;
 }
 
-/* The text as it was timed, without the last line's end. */
-static json_t *source_text(const char *source) {
+/* The name that a line of a kernel of the user's own includes, "cuda_fp16.h"; NULL: none. */
+static const char *included(const char *line, size_t *n) {
+  line += strspn(line, " \t");
+  if (*line != '#') {
+    return NULL;
+  }
+  line += 1 + strspn(line + 1, " \t");
+  line += sct_has_prefix(line, "include") ? strlen("include") : 0;
+  line += strspn(line, " \t");
+  *n = *line == '<' ? strcspn(line + 1, ">\n") : 0;
+  return *n > 0 ? line + 1 : NULL;
+}
+
+/* The text as it was timed, without the last line's end. Headers that it includes stand outside of
+ * its namespace, in `includes`. */
+static json_t *source_text(const emit_kernel *kernel, json_t *includes) {
+  const char *source = kernel->source->source;
   const size_t n = strlen(source);
-  return json_stringn_nocheck(source, n - (n > 0 && source[n - 1] == '\n'));
+  if (kernel->launch.n_params == 0) {
+    return json_stringn_nocheck(source, n - (n > 0 && source[n - 1] == '\n'));
+  }
+  sct_str text = {0};
+  for (const char *line = source; *line != '\0';) {
+    const size_t length = strcspn(line, "\n");
+    size_t n_name = 0;
+    const char *name = included(line, &n_name);
+    if (name != NULL) {
+      json_t *header = json_stringn_nocheck(name, n_name);
+      add_once(includes, header);
+    } else {
+      sct_str_append(&text, text.len > 0 ? "\n" : "");
+      sct_str_append_n(&text, line, length);
+    }
+    line += length + (line[length] == '\n');
+  }
+  return emit_take(&text);
 }
 
 /* ---- what it takes, and its launch ---- */
@@ -98,12 +142,64 @@ static json_t *argument(const emit_signature *sig, int k, const char *space) {
                     : emit_textf("c.%s", name);
 }
 
+/* Parameter k of a kernel of the user's own, who may have left out a const. */
+static json_t *own_argument(const emit_signature *sig, const emit_kernel *kernel, int k) {
+  const emit_param *param = &kernel->launch.params[k];
+  if (param->argument < 0) {
+    const bool simple = sct_is_identifier(param->value);
+    return emit_textf(simple ? "(%s)%s" : "(%s)(%s)", param->cuda, param->value);
+  }
+  return param->argument < sig->n_operands && !sig->operands[param->argument].is_output
+             ? emit_textf("output{const_cast<void *>(c.%s)}", emit_argument(sig, param->argument))
+             : argument(sig, param->argument, kernel->space);
+}
+
 static json_t *arguments(const emit_signature *sig, const emit_kernel *kernel) {
   json_t *list = json_array();
+  for (int k = 0; k < kernel->launch.n_params; k++) {
+    json_array_append_new(list, own_argument(sig, kernel, k));
+  }
   for (int k = 0; k < kernel->launch.n_args; k++) {
     json_array_append_new(list, argument(sig, kernel->launch.args[k], kernel->space));
   }
   return list;
+}
+
+/* "dim3(unsigned(n_col), 4)" */
+static json_t *dim3_of(const char *const *sides) {
+  const int n = strcmp(sides[2], "1") != 0 ? 3 : strcmp(sides[1], "1") != 0 ? 2 : 1;
+  sct_str text = {0};
+  for (int d = 0; d < n; d++) {
+    sct_str_printf(&text, "%sunsigned(%s)", d > 0 ? ", " : "dim3(", sides[d]);
+  }
+  sct_str_append(&text, ")");
+  return emit_take(&text);
+}
+
+/* What stands between <<< and >>> first, and the extents that it and the arguments mention. */
+static void add_configuration(json_t *out, const emit_header *h, int index) {
+  const emit_launch *launch = &h->kernels[index].launch;
+  sct_str all = {0};
+  if (launch->n_params == 0) {
+    json_object_set_new(out, "grid_arg", emit_textf("unsigned(k%d_blocks(c))", index));
+    json_object_set_new(out, "block_arg", json_integer(launch->threads));
+  } else {
+    const int n = launch->block[2] > 1 ? 3 : launch->block[1] > 1 ? 2 : 1;
+    const long long x = launch->block[0], y = launch->block[1], z = launch->block[2];
+    json_object_set_new(out, "grid_arg", dim3_of(launch->grid_dims));
+    json_object_set_new(out, "block_arg",
+                        n == 1   ? json_integer(x)
+                        : n == 2 ? emit_textf("dim3(%lld, %lld)", x, y)
+                                 : emit_textf("dim3(%lld, %lld, %lld)", x, y, z));
+    for (int d = 0; d < 3; d++) {
+      sct_str_printf(&all, "%s ", launch->grid_dims[d]);
+    }
+  }
+  for (int k = 0; k < launch->n_params; k++) {
+    sct_str_printf(&all, "%s ", launch->params[k].value != NULL ? launch->params[k].value : "");
+  }
+  json_object_set_new(out, "launch_over", emit_mentioned(&h->sig, sct_str_c(&all)));
+  sct_str_free(&all);
 }
 
 /* The extents that some condition mentions. */
@@ -117,7 +213,7 @@ static json_t *required_extents(const emit_signature *sig, const emit_launch *la
   return list;
 }
 
-static json_t *kernel_data(const emit_header *h, int index) {
+static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
   const emit_kernel *kernel = &h->kernels[index];
   const emit_launch *launch = &kernel->launch;
   const int64_t bytes = launch->shared_bytes + launch->static_shared_bytes;
@@ -125,8 +221,8 @@ static json_t *kernel_data(const emit_header *h, int index) {
       "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", index, "space",
       emit_text(kernel->space), "label", emit_text(kernel->source->label), "title",
       title(kernel, index), "wins", wins(h, index), "needs", needs(h, launch), "source_hash",
-      emit_text(kernel->source->source_hash), "source", source_text(kernel->source->source),
-      "function", emit_text(launch->kernel), "arguments", arguments(&h->sig, kernel));
+      emit_text(kernel->source->source_hash), "source", source_text(kernel, includes), "function",
+      emit_text(launch->kernel), "arguments", arguments(&h->sig, kernel));
   json_t *rest = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:I}", "grid", emit_text(launch->grid), "grid_over",
       emit_mentioned(&h->sig, launch->grid), "requires",
@@ -136,16 +232,18 @@ static json_t *kernel_data(const emit_header *h, int index) {
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
   json_object_update(out, rest);
   json_decref(rest);
+  add_configuration(out, h, index);
   return out;
 }
 
 void emit_add_kernels(json_t *out, const emit_header *h) {
-  json_t *kernels = json_array();
+  json_t *kernels = json_array(), *includes = json_array();
   bool optin = false;
   for (int k = 0; k < h->n_kernels; k++) {
-    json_array_append_new(kernels, kernel_data(h, k));
+    json_array_append_new(kernels, kernel_data(h, k, includes));
     optin = optin || wants_optin(&h->kernels[k].launch);
   }
   json_object_set_new(out, "kernels", kernels);
+  json_object_set_new(out, "includes", includes);
   json_object_set_new(out, "wants_shared", emit_text(optin ? "true" : "false"));
 }

@@ -403,8 +403,9 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
   const char **names = kernel_names(h);
   const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
   launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);
-  SCT_TRY(emit_check_source(launch->args, &launch->n_args, candidate->source, launch->kernel, names,
-                            n_names, err));
+  SCT_TRY(launch->n_params > 0 ? emit_check_own(candidate->source, launch->kernel, err)
+                               : emit_check_source(launch->args, &launch->n_args, candidate->source,
+                                                   launch->kernel, names, n_names, err));
   *index = h->n_kernels++;
   return SCT_OK;
 }

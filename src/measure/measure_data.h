@@ -197,4 +197,15 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n);
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 
+/* ---- launches ---- */
+
+/* What the parameters of a kernel receive, the workspace aside; how many there are. */
+int sct_code_params(sct_param out[SCT_MAX_ARGS], const sct_spec *spec, const sct_kernel_code *code);
+/* The value of such a parameter at these extents, unless it is an array; how many bytes it has. */
+int sct_code_value(uint8_t out[16], const sct_spec *spec, const sct_param *param, uint64_t seed,
+                   const int64_t *extent);
+/* Blocks along y and z of a grid at these extents, at least 1; 1 where the kernel is flat. */
+void sct_code_grid_yz(int yz[2], const sct_spec *spec, const sct_kernel_code *code,
+                      const int64_t *extent);
+
 #endif

@@ -223,32 +223,36 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
   job->kernel = -1;
 }
 
-/* Arguments: a pointer per operand, the scalars, the extents, the workspace. */
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room) {
   const sct_spec *spec = m->plan.spec;
   const sct_kernel_code *code = job->binary->code;
+  const int64_t *extent = target->shape->extent;
+  sct_param params[SCT_MAX_ARGS];
+  const int n = sct_code_params(params, spec, code);
   sct_ask_arg *arg = room->args;
-  for (int k = 0; k < spec->n_operands; k++) {
-    *arg++ = (sct_ask_arg){SCT_ARG_BUFFER, target->buffer[k], NULL, 0};
-  }
-  for (int k = 0; k < spec->n_scalars; k++) {
-    memset(room->scalars[k], 0, sizeof room->scalars[k]);
-    sct_data_scalar(room->scalars[k], spec->scalars[k].type, m->seed, k);
-    *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, room->scalars[k],
-                           sct_type_get(spec->scalars[k].type)->bytes};
-  }
-  for (int k = 0; k < spec->n_extents; k++) {
-    *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, (const uint8_t *)&target->shape->extent[k],
-                           sizeof target->shape->extent[k]};
+  for (int k = 0; k < n; k++) {
+    const sct_param *p = &params[k];
+    if (p->kind == SCT_PARAM_ARRAY) {
+      *arg++ = (sct_ask_arg){SCT_ARG_BUFFER, target->buffer[p->number], NULL, 0};
+    } else {
+      const int bytes = sct_code_value(room->values[k], spec, p, m->seed, extent);
+      *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, room->values[k], bytes};
+    }
   }
   if (code->workspace_bytes > 0) {
     *arg++ = (sct_ask_arg){SCT_ARG_WORKSPACE, code->workspace_bytes, NULL, 0};
   }
+  int yz[2];
+  sct_code_grid_yz(yz, spec, code, extent);
   return (sct_ask_launch){.kernel = job->kernel,
                           .blocks = target->blocks,
                           .threads = code->threads,
                           .shared_bytes = code->shared_bytes,
+                          .grid_y = yz[0],
+                          .grid_z = yz[1],
+                          .block_y = code->block[1],
+                          .block_z = code->block[2],
                           .args = room->args,
                           .n_args = arg - room->args};
 }

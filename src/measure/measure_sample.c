@@ -251,18 +251,16 @@ typedef struct job {
   bool too_long; /* a block had more than it may */
 } job;
 
-/* Arrays, scalars, extents, workspace: the order of every kernel's arguments. */
 static void set_arguments(job *j, const sct_size *size) {
   const sct_spec *spec = j->s->spec;
-  int n = 0;
-  for (int op = 0; op < spec->n_operands; op++) {
-    j->values[n++][0] = j->site->address[op];
-  }
-  for (int k = 0; k < spec->n_scalars; k++) {
-    sct_data_scalar(j->values[n++], spec->scalars[k].type, j->s->seed, k);
-  }
-  for (int k = 0; k < spec->n_extents; k++) {
-    j->values[n++][0] = (uint64_t)size->extent[k];
+  sct_param params[SCT_MAX_ARGS];
+  int n = sct_code_params(params, spec, j->code);
+  for (int k = 0; k < n; k++) {
+    if (params[k].kind == SCT_PARAM_ARRAY) {
+      j->values[k][0] = j->site->address[params[k].number];
+    } else {
+      (void)sct_code_value((uint8_t *)j->values[k], spec, &params[k], j->s->seed, size->extent);
+    }
   }
   if (j->code->workspace_bytes > 0) {
     j->values[n++][0] = j->site->workspace;
@@ -419,13 +417,17 @@ static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_c
                                     max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
+  const int block_y = code->block[1] > 0 ? code->block[1] : 1;
+  const int block_z = code->block[2] > 0 ? code->block[2] : 1;
+  int yz[2];
+  sct_code_grid_yz(yz, spec, code, size->extent);
   job j = {.s = s,
            .code = code,
            .site = t,
            .opts = {.module = module,
                     .kernel = entry,
-                    .grid = {n_blocks},
-                    .block = {code->threads},
+                    .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
+                    .block = {code->threads / block_y / block_z, block_y, block_z},
                     .shared_bytes = code->shared_bytes,
                     .max_steps = s->most_steps,
                     .max_shared_bytes = s->max_shared_bytes,

@@ -212,7 +212,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
 /* A launch as part of a request, and room for what it points to; and what its reply means. */
 typedef struct sct_launch_room {
   sct_ask_arg args[SCT_MAX_ARGS];
-  uint8_t scalars[SCT_MAX_ARGS][16];
+  uint8_t values[SCT_MAX_ARGS][16];
 } sct_launch_room;
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room);

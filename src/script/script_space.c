@@ -145,6 +145,26 @@ static int layout_axes(const sct_spec *spec) {
   return n;
 }
 
+void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_spec *spec) {
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *operand = &spec->operands[op];
+    if (operand->n_layouts < 2) {
+      continue;
+    }
+    sct_axis *axis = &strategy->axes[strategy->n_axes++];
+    *axis = (sct_axis){.name = sct_arena_printf(arena, LAYOUT_PREFIX "%s", operand->name),
+                       .key = sct_arena_printf(arena, "%s=", operand->name),
+                       .doc = "layout of an operand that the tuner may lay out",
+                       .n_values = operand->n_layouts};
+    axis->values = SCT_ARENA_NEW(arena, sct_axis_value, axis->n_values);
+    for (int k = 0; k < axis->n_values; k++) {
+      axis->values[k].is_string = true;
+      axis->values[k].text = sct_arena_strdup(arena, operand->layouts[k].label);
+      axis->values[k].number = sct_space_intern(axis->values[k].text);
+    }
+  }
+}
+
 static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   sct_arena *arena = &r->space->arena;
   const sct_spec *spec = r->script->spec;
@@ -157,26 +177,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
   strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 1));
-  for (int op = 0; op < spec->n_operands; op++) {
-    const sct_operand *operand = &spec->operands[op];
-    if (operand->n_layouts < 2) {
-      continue;
-    }
-    sct_axis *axis = &strategy->axes[strategy->n_axes++];
-    lua_pushfstring(L, LAYOUT_PREFIX "%s", operand->name);
-    axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
-    lua_pushfstring(L, "%s=", operand->name);
-    axis->key = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
-    lua_pop(L, 2);
-    axis->doc = "layout of an operand that the tuner may lay out";
-    axis->n_values = operand->n_layouts;
-    axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
-    for (int k = 0; k < axis->n_values; k++) {
-      axis->values[k].is_string = true;
-      axis->values[k].text = sct_script_keep_shown(L, arena, operand->layouts[k].label);
-      axis->values[k].number = sct_space_intern(axis->values[k].text);
-    }
-  }
+  sct_script_layout_axes(strategy, arena, spec);
   for (int k = n_layout; k < n; k++) {
     lua_geti(L, -1, k - n_layout + 1);
     read_axis(L, r, strategy->file, &strategy->axes[strategy->n_axes++]);
@@ -454,12 +455,35 @@ static void read_strategy(lua_State *L, reader *r, int k) {
   lua_settop(L, top);
 }
 
+static void add_own(lua_State *L, reader *r, const sct_own *own) {
+  sct_space *space = r->space;
+  const sct_spec *spec = r->script->spec;
+  for (int k = 0; k < space->n_strategies; k++) { /* labels begin with the name */
+    if (strcmp(space->strategies[k].name, own->name) == 0) {
+      sct_script_raise_at(L, spec->file, own->line,
+                          "there is a strategy '%s' already; give the kernel a name = \"...\" of "
+                          "its own",
+                          own->name);
+    }
+  }
+  if (layout_axes(spec) + own->n_axes > SCT_MAX_AXES) {
+    sct_script_raise_at(L, spec->file, own->line, "%d axes; at most %d are possible",
+                        layout_axes(spec) + own->n_axes, SCT_MAX_AXES);
+  }
+  sct_own_strategy(&space->strategies[space->n_strategies++], &space->arena, spec, own);
+}
+
 static int read_space(lua_State *L) {
   reader *r = lua_touserdata(L, 1);
   const int n = r->script->n_strategies;
-  r->space->strategies = SCT_ARENA_NEW(&r->space->arena, sct_strategy, (int64_t)MAX_APART * n + 1);
+  const sct_spec *spec = r->script->spec;
+  r->space->strategies =
+      SCT_ARENA_NEW(&r->space->arena, sct_strategy, (int64_t)MAX_APART * n + spec->n_own + 1);
   for (int k = 0; k < n; k++) {
     read_strategy(L, r, k);
+  }
+  for (int k = 0; k < spec->n_own; k++) {
+    add_own(L, r, &spec->own[k]);
   }
   return 0;
 }

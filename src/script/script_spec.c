@@ -455,7 +455,10 @@ static int run_loader(lua_State *L) {
   const int kernel = lua_gettop(L);
   keep_sources(L, ld);
   read_kernel(L, ld, kernel);
-  ld->status = sct_spec_bind(ld->spec, ld->err);
+  ld->status = sct_script_read_own(L, ld, kernel);
+  if (ld->status == SCT_OK) {
+    ld->status = sct_spec_bind(ld->spec, ld->err);
+  }
   if (ld->status != SCT_OK) {
     return 0;
   }

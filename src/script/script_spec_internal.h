@@ -31,6 +31,9 @@ const char *sct_script_shown(lua_State *L);
 void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char **file, int *line);
 void sct_script_push_module_function(lua_State *L, const char *module, const char *name);
 
+/* The kernels of the user's own, with their files. */
+sct_status sct_script_read_own(lua_State *L, sct_script_loader *ld, int kernel) SCT_MUST_USE;
+
 /* ---- layouts ---- */
 
 /* Runs every operand's layouts on its index variables, and holds the formulas against the same

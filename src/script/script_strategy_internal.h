@@ -53,6 +53,14 @@ void sct_library_carried(const sct_script *script, const char *text, bool carrie
  * same scope must differ. */
 void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text);
 
+/* The axes of arrays that the tuner may lay out, appended to strategy->axes. */
+void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_spec *spec);
+/* A kernel of the user's own as a strategy; one of its candidates as a kernel. */
+void sct_own_strategy(sct_strategy *strategy, sct_arena *arena, const sct_spec *spec,
+                      const sct_own *own);
+void sct_own_render(sct_rendered *out, sct_spec *spec, const sct_strategy *strategy,
+                    const sct_candidate *cand);
+
 /* Fills code->traffic and code->wavefronts from what the plan at stack index `plan` says of them.
  */
 void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code);

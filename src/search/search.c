@@ -179,7 +179,7 @@ int search_promising(const sct_search *s) {
 
 static void allocate(sct_search *s) {
   const size_t n = (size_t)s->n + 1;
-  s->naive = sct_alloc(n * sizeof *s->naive);
+  s->first = sct_alloc(n * sizeof *s->first);
   s->state = sct_alloc(n * sizeof *s->state);
   s->cost = sct_alloc(n * sizeof *s->cost);
   s->prior = sct_alloc(n * sizeof *s->prior);
@@ -203,8 +203,8 @@ void sct_search_new(sct_search **out, const sct_search_method *method,
   }
   fill_priors(s);
   for (int k = 0; k < s->n; k++) {
-    if (problem->points[k].naive) {
-      s->naive[s->n_naive++] = k;
+    if (problem->points[k].first) {
+      s->first[s->n_first++] = k;
     }
   }
   if (method->start) {
@@ -220,7 +220,7 @@ void sct_search_free(sct_search *s) {
   if (s->method->end) {
     s->method->end(s);
   }
-  sct_free(s->naive);
+  sct_free(s->first);
   sct_free(s->state);
   sct_free(s->cost);
   sct_free(s->prior);
@@ -230,8 +230,8 @@ void sct_search_free(sct_search *s) {
 
 int sct_search_next(sct_search *s) {
   int k = -1;
-  for (int i = 0; i < s->n_naive && k < 0; i++) {
-    k = s->state[s->naive[i]] == SEARCH_UNTRIED ? s->naive[i] : -1;
+  for (int i = 0; i < s->n_first && k < 0; i++) {
+    k = s->state[s->first[i]] == SEARCH_UNTRIED ? s->first[i] : -1;
   }
   if (k < 0 && s->n_proposed < s->n) {
     k = s->method->next(s);
@@ -279,5 +279,9 @@ sct_status sct_search_fail(sct_search *s, int point, sct_error *err) {
 }
 
 bool sct_search_is_settled(const sct_search *s) {
-  return s->best >= 0 && s->n_since >= SCT_SEARCH_PATIENCE;
+  bool waiting = false; /* those that come first are tried in any case */
+  for (int i = 0; i < s->n_first; i++) {
+    waiting = waiting || s->state[s->first[i]] == SEARCH_UNTRIED;
+  }
+  return !waiting && s->best >= 0 && s->n_since >= SCT_SEARCH_PATIENCE;
 }

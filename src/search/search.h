@@ -2,9 +2,10 @@
  *
  * A search sees an abstract problem: candidates as points on named axes, and where known what each
  * may cost. The caller asks for the next candidate, tries it, and reports what it cost; several may
- * be under way at a time. Every method proposes each candidate once, the naive ones first, and ends
- * when all were proposed: methods differ in the order only, so one that guesses badly is late,
- * never wrong. Equal problem, seed, and order of calls give equal proposals. */
+ * be under way at a time. Every method proposes each candidate once, naive variants and others
+ * that are to come first before the rest, and ends when all were proposed: methods differ in the
+ * order only, so one that guesses badly is late, never wrong. Equal problem, seed, and order of
+ * calls give equal proposals. */
 #ifndef SCT_SEARCH_H
 #define SCT_SEARCH_H
 
@@ -28,7 +29,7 @@ typedef struct sct_search_point {
   double predicted;                   /* cost it may have, in any unit; 0: unknown */
   double order;                       /* orders candidates of equal prediction: the lesser first */
   double penalty[SCT_N_PENALTIES];    /* what the prediction leaves out (sct_model_penalty()) */
-  bool naive;                         /* proposed before all others */
+  bool first;                         /* proposed before all others */
 } sct_search_point;
 
 /* A zeroed struct is a valid problem without candidates. */
@@ -43,7 +44,7 @@ typedef struct sct_search_problem {
 
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. */
-void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive);
+void sct_search_add(sct_search_problem *problem, double predicted, double order, bool first);
 /* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
  * nothing. What is not finite counts as 0. */
 void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_PENALTIES]);

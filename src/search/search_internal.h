@@ -16,8 +16,8 @@ struct sct_search {
   const sct_search_problem *problem;
   sct_rng rng;
   uint64_t seed;
-  int n, n_proposed, n_naive;
-  int *naive; /* [n_naive] candidates to propose first */
+  int n, n_proposed, n_first;
+  int *first; /* [n_first] candidates to propose first */
   search_state *state;
   double *cost; /* [n] if reported */
   int best;     /* -1: none */

@@ -246,7 +246,7 @@ static int choose_of_new_strategy(const sct_search *s, const learner *m) {
  * vanishes far from the best) the least expected cost; by the latter alone where no more is learnt,
  * and by what was expected from the start where nothing is known but what naive variants take. */
 static int choose(const sct_search *s, const learner *m) {
-  const bool guessing = m->n_learnt <= s->n_naive;
+  const bool guessing = m->n_learnt <= s->n_first;
   const bool learning = s->best >= 0 && m->n_learnt < m->cap && !guessing;
   const bool escaping = m->n_failures >= MAX_FAILURES;
   const double best = s->best >= 0 ? log(s->cost[s->best]) : 0.0;

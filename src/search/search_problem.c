@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-void sct_search_add(sct_search_problem *problem, double predicted, double order, bool naive) {
+void sct_search_add(sct_search_problem *problem, double predicted, double order, bool first) {
   SCT_GROW(problem->points, problem->n_points, problem->cap_points);
   sct_search_point *p = &problem->points[problem->n_points++];
   *p = (sct_search_point){.predicted = isfinite(predicted) && predicted > 0.0 ? predicted : 0.0,
                           .order = order,
-                          .naive = naive};
+                          .first = first};
   memset(p->value, -1, sizeof p->value);
 }
 

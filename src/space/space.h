@@ -11,14 +11,6 @@
 /* ---- axes and strategies
  * ---------------------------------------------------------------------------------------- */
 
-typedef struct sct_axis_value {
-  const char *text; /* "256" or "cs": as printed in labels and the store */
-  int64_t number;   /* the value of an integer or boolean (0, 1); for a string its interned number
-                       (sct_space_intern) */
-  bool is_string;
-  bool is_bool;
-} sct_axis_value;
-
 typedef struct sct_axis {
   const char *name; /* "threads" */
   const char *key;  /* "t": in labels, "t256" */
@@ -48,6 +40,7 @@ typedef struct sct_strategy {
   const char *file;          /* asset or path it came from */
   const char *template_name; /* "direct.cu" */
   int source;                /* which of the script's strategies */
+  const sct_own *own;        /* instead of all this: a kernel of the user's; else NULL */
   const bool *sizes; /* [n_sizes] the tuned sizes that these axes are for; NULL: all of them */
   bool applies;
   const char *why_not; /* the reason, if it does not apply */
@@ -121,11 +114,16 @@ typedef struct sct_kernel_code {
   sct_arena arena;
   const char
       *source; /* self-contained, header-free CUDA; exactly what is timed, stored and emitted */
-  const char *kernel;       /* name of the __global__ function in it */
+  const char *kernel;       /* name of the __global__ function in it; of one of the user's, which
+                               `params` tells, with template arguments */
   const char *launcher_doc; /* one sentence on how it works, for the header */
   sct_hash hash;            /* of source and launch */
-  int threads;              /* block size; blocks are 1-D */
-  sct_expr grid;            /* number of blocks, over extents; blocks are numbered 1-D */
+  int threads;              /* of a block */
+  sct_expr grid;            /* number of blocks, over extents */
+  int block[3];             /* x, y and z where the kernel is the user's; else all is 1-D */
+  sct_expr grid_dims[3];    /* the same of the grid */
+  int n_params;             /* 0: parameters are operands, scalars, extents, the workspace */
+  sct_param *params;        /* else what each of the kernel's parameters receives */
   int rounds;               /* its blocks loop over tiles, any number of blocks will do, and after
                                so many tiles of a block all has happened; 0: no such loop */
   int windows;              /* parts of what an index points to that come one after the other, so

@@ -280,6 +280,69 @@ typedef struct sct_ragged {
   int offsets;                         /* an operand: a bare integer for each row, and one more */
 } sct_ragged;
 
+/* ---- kernels of the user's own ---- */
+
+typedef struct sct_axis_value {
+  const char *text; /* "256" or "cs": as printed in labels and the store */
+  int64_t number;   /* the value of an integer or boolean (0, 1); for a string its interned number
+                       (sct_space_intern) */
+  bool is_string;
+  bool is_bool;
+} sct_axis_value;
+
+/* What a parameter of a kernel receives, where it is not the usual list. */
+typedef enum sct_param_kind {
+  SCT_PARAM_ARRAY,
+  SCT_PARAM_SCALAR,
+  SCT_PARAM_VALUE,
+  SCT_N_PARAM_KINDS
+} sct_param_kind;
+typedef struct sct_param {
+  sct_param_kind kind;
+  int number;     /* of the array or the scalar */
+  sct_expr value; /* else over extents, in sct_own over axes too */
+  sct_type type;  /* that the value is converted to */
+} sct_param;
+/* The bytes of a value as `type`; false: it does not fit. */
+bool sct_param_bytes(uint8_t out[16], sct_type type, int64_t value);
+
+#define SCT_MAX_OWN      16
+#define SCT_MAX_OWN_AXES 12
+
+typedef struct sct_own_axis {
+  const char *name;
+  int n_values;
+  sct_axis_value *values;
+  sct_expr var; /* of whole numbers, in expressions; SCT_EXPR_NONE of others */
+} sct_own_axis;
+
+/* A kernel that the user has already, as one more way to do what the spec says. Expressions are
+ * over extents and axes. */
+typedef struct sct_own {
+  const char *name;   /* of its strategy: "own_transpose" */
+  const char *cuda;   /* the file as the spec names it */
+  const char *kernel; /* "transpose<{TILE}>": braces stand for an axis' value */
+  int line;           /* of the entry, in sct_spec.file */
+  const char *text;   /* the file, with the files that it includes in their places */
+  const char *lines;  /* which line of which file each of its lines was (sct_codegen_line) */
+  int n_axes;
+  sct_own_axis *axes;
+  int n_where;
+  const char **where_text;
+  int n_params;
+  const char **param_text;
+  const char *block_text[3], *grid_text[3], *shared_text; /* NULL: not given */
+  const char **align_text;                                /* [n_operands], the same */
+  /* set by sct_spec_bind() */
+  sct_expr *where;   /* [n_where] SCT_EXPR_NONE: over axes alone, a constraint of the space */
+  sct_param *params; /* [n_params]; the types are the script's */
+  sct_expr block[3], grid[3], shared, *align;
+  bool *is_argument; /* [n_axes] the axis stands in braces, so the text has no constant of it */
+  bool *is_macro;    /* [n_axes] it is text, or some directive of the file names it */
+  int n_macros;
+  const char **macros; /* that the file defines */
+} sct_own;
+
 /* A script the spec came from, kept for the source lines of messages. */
 typedef struct sct_source {
   const char *file;
@@ -308,6 +371,8 @@ typedef struct sct_spec {
   int n_over;        /* the dimensions of a row, as the spec names them */
   const char **over;
   sct_ragged ragged;
+  int n_own; /* not part of the hash: what else is measured does not depend on them */
+  sct_own *own;
   int step;          /* whose body is being checked */
   const char *body;  /* as written, trimmed; of steps: one below the other */
   int body_line;     /* where its first line stands in `file` */
@@ -366,6 +431,9 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
  * word before `=`) inside the statement that starts at from_line; from_line if it does not.
  * from_line 0: anywhere in the text. */
 int sct_spec_find_line(const char *text, int from_line, const char *needle, bool is_key);
+/* The same in a source of the spec; from_line if it is not known. */
+int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
+int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text);
 /* The line where item `n` (from 0) of the list `key = { {...}, {...} }` opens, as above. */
 int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 

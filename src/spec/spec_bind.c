@@ -467,5 +467,6 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   SCT_TRY(check_n_args(spec, err));
   SCT_TRY(sct_spec_bind_steps(spec, err));
   SCT_TRY(sct_spec_check_ragged(spec, err));
-  return sct_spec_check_taps(spec, err);
+  SCT_TRY(sct_spec_check_taps(spec, err));
+  return sct_spec_bind_own(spec, err);
 }

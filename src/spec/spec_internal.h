@@ -46,11 +46,6 @@ sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, co
 /* The number of that line for messages: of the file, or of the body where no file holds it. */
 int sct_spec_body_line(const sct_spec *spec, int line);
 
-/* The line of `file` at or after `line` where "text" stands, or `text =`, if its source is known.
- */
-int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
-int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text);
-
 /* ---- names ---- */
 
 /* Index of the operand called so (len < 0: NUL-terminated), or -1. */
@@ -93,6 +88,10 @@ sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* What is ragged can be computed; sets the offsets' limit. */
 sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Expressions of the user's own kernels; then their texts. */
+sct_status sct_spec_bind_own(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Finds the kernel in its file and counts its parameters; notes the macros. */
+sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err) SCT_MUST_USE;
 /* Dimensions of rows, names of values, outputs of kernels with steps. */
 sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends

@@ -154,6 +154,7 @@ typedef struct sct_tune_row {
   int registers, spill_bytes, shared_bytes;
   double occupancy;
   bool coalesced, tied, winner, naive;
+  int own;           /* the how manieth of the spec's own kernels it is, from 1; 0: none of them */
   bool counted;      /* the counts above are known */
   char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
   sct_ptx_check ptx;

@@ -4,9 +4,20 @@
 
 #include <string.h>
 
+static bool same_params(const sct_kernel_code *a, const sct_kernel_code *b) {
+  bool same = a->n_params == b->n_params && memcmp(a->block, b->block, sizeof a->block) == 0 &&
+              memcmp(a->grid_dims, b->grid_dims, sizeof a->grid_dims) == 0;
+  for (int k = 0; k < a->n_params && same; k++) {
+    const sct_param *p = &a->params[k], *q = &b->params[k];
+    same =
+        p->kind == q->kind && p->number == q->number && p->value == q->value && p->type == q->type;
+  }
+  return same;
+}
+
 static bool same_launch(const sct_spec *spec, const sct_kernel_code *a, const sct_kernel_code *b) {
-  return a->threads == b->threads && a->grid == b->grid && a->shared_bytes == b->shared_bytes &&
-         a->n_require == b->n_require &&
+  return same_params(a, b) && a->threads == b->threads && a->grid == b->grid &&
+         a->shared_bytes == b->shared_bytes && a->n_require == b->n_require &&
          memcmp(a->align, b->align, sizeof *a->align * (size_t)spec->n_operands) == 0 &&
          (a->n_require == 0 ||
           memcmp(a->require, b->require, sizeof *a->require * (size_t)a->n_require) == 0);

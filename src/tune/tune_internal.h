@@ -53,6 +53,12 @@ bool sct_tune_all_compiled(const tune_pipeline *p); /* that are wanted */
 int sct_tune_n_units(const tune_pipeline *p);       /* different kernels, wanted or not */
 void sct_tune_set_ready(tune_pipeline *p, int item);
 
+/* The kernel of the user's own that an item is of, or NULL. */
+const sct_own *sct_tune_own(const sct_tune_plan *plan, int item);
+/* Does a kernel that is compiled take what its candidate gives it? If not, the item gets its
+ * outcome (tune_params.c). */
+bool sct_tune_params_fit(sct_tune_plan *plan, int item);
+
 /* ---- rendering candidates ---- */
 
 bool sct_tune_is_naive(const sct_tune_plan *plan,

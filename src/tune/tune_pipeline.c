@@ -56,6 +56,9 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
     sct_str_free(&log);
     return;
   }
+  if (!sct_tune_params_fit(plan, k)) {
+    return;
+  }
   const sct_device_desc *device = &plan->device;
   const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
   const int64_t limit =
@@ -67,9 +70,9 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
     item->detail = sct_arena_printf(&plan->arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
-             plan->space.candidates[item->candidate].strategy != 0) {
-    /* A stack frame alone is no spill: functions have one of their own, such as sinf's 32 bytes for
-     * the reduction of large arguments. */
+             plan->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
+    /* Kernels of the user's own may spill. A stack frame alone is no spill: functions have one of
+     * their own, such as sinf's 32 bytes for the reduction of large arguments. */
     item->outcome = SCT_OUT_SPILLS;
     item->detail = sct_arena_printf(&plan->arena, "%d bytes stored, %d loaded",
                                     compiled->spill_store_bytes, compiled->spill_load_bytes);
@@ -162,7 +165,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
 
 static void add_unit(tune_pipeline *p, const sct_tune_plan *plan, int k) {
   const sct_kernel_code *code = &plan->items[k].code;
-  p->units[p->n_units] = (sct_compile_unit){.source = code->source, .kernel = code->kernel};
+  p->units[p->n_units] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
   p->unit[k] = p->n_units;
   p->item[p->n_units++] = k;
 }

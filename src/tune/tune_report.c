@@ -58,6 +58,8 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
   row->naive = t->plan->space.candidates[item->candidate].strategy == 0 &&
                sct_tune_is_naive_item(t->plan, k);
+  const sct_own *own = sct_tune_own(t->plan, k);
+  row->own = own ? (int)(own - t->plan->spec.own) + 1 : 0;
   if (cell->counted && !cell->estimated) {
     fill_counts(&t->plan->spec, size, row, &cell->counters);
     row->counted = true;

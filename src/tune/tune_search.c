@@ -15,6 +15,7 @@
 #define MOST  64
 /* Not tried, but counted for each operand, so that it is known what least there is. */
 #define MOST_PROMISING 2
+#define FEW_OWN        8 /* candidates of a kernel of the user's own that are tried in any case */
 #define WAIT_NS        ((int64_t)20000000)
 
 typedef struct pursuit {
@@ -63,8 +64,15 @@ static void order_items(const tune_table *t, int size, place *places, int *order
   }
 }
 
+/* Naive variants are tried first, and a few of each kernel of the user's own, who wants to know. */
+static bool comes_first(const sct_tune_plan *plan, int item, int *n_own) {
+  const sct_own *own = sct_tune_own(plan, item);
+  return sct_tune_is_naive_item(plan, item) || (own && n_own[own - plan->spec.own]++ < FEW_OWN);
+}
+
 static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
                              sct_error *err) {
+  int n_own[SCT_MAX_OWN] = {0};
   for (int k = 0; k < t->plan->n_items; k++) {
     const sct_tune_item *item = &t->plan->items[k];
     tune_cell *cell = sct_tune_cell(t, k, size);
@@ -76,15 +84,15 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
       p->n_tried += sct_tune_has_outcome(t, k, size);
       continue;
     }
-    const bool naive = sct_tune_is_naive_item(t->plan, k);
-    sct_search_add(&p->problem, cell->predicted.ns, order[k], naive);
+    const bool first = comes_first(t->plan, k, n_own);
+    sct_search_add(&p->problem, cell->predicted.ns, order[k], first);
     SCT_TRY(sct_search_set_all(&p->problem, &t->plan->space,
                                &t->plan->space.candidates[item->candidate], err));
     if (cell->counted) {
       sct_search_penalty(&p->problem, cell->penalty);
     }
     p->item[p->problem.n_points - 1] = k;
-    p->limit += naive;
+    p->limit += first;
   }
   const int wanted = most > 0 ? most : p->problem.n_points;
   p->limit = p->limit > wanted ? p->limit : wanted;

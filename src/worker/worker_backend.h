@@ -31,6 +31,7 @@ typedef struct sct_launch {
   int kernel; /* index into the worker's list */
   int64_t blocks;
   int threads;
+  int64_t grid[3], block[3]; /* the same by x, y and z */
   int64_t shared_bytes;
   int n_args;
   sct_arg args[SCT_MAX_ARGS];

@@ -122,8 +122,8 @@ static sct_status cuda_launch(sct_backend *b, const sct_cuda_kernel *kernel,
     memcpy(values[k], launch->args[k].value, sizeof values[k]);
     args[k] = values[k];
   }
-  return sct_cuda_launch(self(b)->cuda, kernel, launch->blocks, launch->threads,
-                         launch->shared_bytes, args, err);
+  return sct_cuda_launch_3d(self(b)->cuda, kernel, launch->grid, launch->block,
+                            launch->shared_bytes, args, err);
 }
 
 static sct_status cuda_sync(sct_backend *b, sct_error *err) {

@@ -193,6 +193,25 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
   }
 }
 
+static int64_t at_least_1(int side) {
+  return side > 0 ? side : 1;
+}
+
+/* What is left of blocks and threads lies along x. */
+static sct_status set_sides(const sct_ask_launch *in, sct_launch *launch, sct_error *err) {
+  const int64_t grid_yz = at_least_1(in->grid_y) * at_least_1(in->grid_z);
+  const int64_t block_yz = at_least_1(in->block_y) * at_least_1(in->block_z);
+  if (in->blocks % grid_yz != 0 || in->threads % block_yz != 0) {
+    return sct_worker_malformed(err);
+  }
+  const int64_t sides[] = {in->blocks / grid_yz,    at_least_1(in->grid_y),
+                           at_least_1(in->grid_z),  in->threads / block_yz,
+                           at_least_1(in->block_y), at_least_1(in->block_z)};
+  memcpy(launch->grid, sides, sizeof launch->grid);
+  memcpy(launch->block, sides + 3, sizeof launch->block);
+  return SCT_OK;
+}
+
 sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
                                  sct_error *err) {
   if ((size_t)in->kernel >= w->n_kernels || !w->kernels[in->kernel].module) {
@@ -201,6 +220,7 @@ sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, 
   launch->kernel = (int)in->kernel;
   launch->blocks = in->blocks;
   launch->threads = in->threads;
+  SCT_TRY(set_sides(in, launch, err));
   launch->shared_bytes = in->shared_bytes;
   launch->n_args = (int)in->n_args;
   for (int k = 0; k < launch->n_args; k++) {

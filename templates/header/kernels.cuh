@@ -2,6 +2,12 @@
 #ifdef __CUDACC__  // kernels and launching
 
 //% end
+//% for _, header in ipairs(includes) do
+#include <$(header)>  // a kernel below needs it
+//% end
+//% if #includes > 0 then
+
+//% end
 // Which kernel a call takes, and why.
 typedef struct $(name)_choice {
   const char *variant;  // null: nothing is launched
@@ -189,7 +195,10 @@ inline cudaError_t k$(k.index)_launch(const call &c, cudaStream_t stream) {
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.shared_bytes));
   if (error != cudaSuccess) return error;
 //%   end
-  $(k.space)::$(k.function)<<<unsigned(k$(k.index)_blocks(c)), $(k.threads), $(k.shared_bytes), stream>>>(
+//%   if #k.launch_over > 0 then
+  const long long $(join(k.launch_over, "n_%s = c.n_%s"));
+//%   end
+  $(k.space)::$(k.function)<<<$(k.grid_arg), $(k.block_arg), $(k.shared_bytes), stream>>>(
       $(join(k.arguments)));
   return cudaGetLastError();
 }

@@ -64,7 +64,7 @@ static inline void fx_run(sct_compiler *compiler, const sct_compile_unit *units,
 /* Compiles one source without a cache; the caller frees *compiler and *result. */
 static inline sct_compiled fx_one(sct_compiler **compiler, const char *source, const char *kernel) {
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1};
-  const sct_compile_unit unit = {source, kernel};
+  const sct_compile_unit unit = {source, kernel, false};
   sct_compiled result;
   *compiler = fx_compiler(&opts);
   fx_run(*compiler, &unit, 1, &result);

@@ -49,7 +49,7 @@ static void test_one_broken_of_twenty(void **state) {
     (void)snprintf(expression, sizeof(expression), i == BAD ? "x * undefined_name%d" : "x * %d.0f",
                    i);
     source[i] = fx_map_source(i, expression);
-    units[i] = (sct_compile_unit){source[i], "map"};
+    units[i] = (sct_compile_unit){source[i], "map", false};
   }
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = N};
   sct_compiler *compiler = fx_compiler(&opts);
@@ -91,7 +91,8 @@ static void test_errors_that_leak_into_neighbours(void **state) {
       TOO_MUCH_SHARED,
   };
   for (int i = 0; i < SCT_COUNT(bad); ++i) {
-    const sct_compile_unit units[] = {{good, "map"}, {bad[i], "map"}, {other, "map"}};
+    const sct_compile_unit units[] = {
+        {good, "map", false}, {bad[i], "map", false}, {other, "map", false}};
     sct_compiled r[3];
     sct_compiler *compiler = fx_compiler(&plain);
     fx_run(compiler, units, 3, r);
@@ -137,7 +138,8 @@ static void test_missing_kernel_is_named(void **state) {
   (void)state;
   const char *source = "__device__ float g(float x) { return x; }\n"
                        "__global__ void k(float *b) { b[0] = g(b[1]); }\n";
-  const sct_compile_unit units[] = {{source, "kern"}, {source, "g"}, {source, "k"}};
+  const sct_compile_unit units[] = {
+      {source, "kern", false}, {source, "g", false}, {source, "k", false}};
   sct_compiled r[3];
   sct_compiler *compiler = fx_compiler(&plain);
   fx_run(compiler, units, 3, r);
@@ -159,7 +161,7 @@ static void test_macros_stay_in_their_source(void **state) {
                           "  s[threadIdx.x] = 1; __syncthreads(); b[0] = s[threadIdx.x ^ 1];\n}\n";
   const char *const uses =
       "__global__ void k(float *b) { const float SCALE = b[1]; b[0] = SCALE; }\n";
-  const sct_compile_unit units[] = {{define, "k"}, {ask, "k"}, {uses, "k"}};
+  const sct_compile_unit units[] = {{define, "k", false}, {ask, "k", false}, {uses, "k", false}};
   sct_compiled r[3];
   sct_compiler *compiler = fx_compiler(&plain);
   fx_run(compiler, units, 3, r);
@@ -182,8 +184,9 @@ static void test_equal_code_has_an_equal_hash(void **state) {
       "__global__ void __launch_bounds__(256) k(float *b) { b[threadIdx.x] += 1; }\n",
       "__global__ void __cluster_dims__(2, 1, 1) k(float *b) { b[threadIdx.x] += 1; }\n",
   };
-  const sct_compile_unit units[] = {{a, "map"},      {b, "map"},      {c, "map"},
-                                    {bound[0], "k"}, {bound[1], "k"}, {bound[2], "k"}};
+  const sct_compile_unit units[] = {{a, "map", false},      {b, "map", false},
+                                    {c, "map", false},      {bound[0], "k", false},
+                                    {bound[1], "k", false}, {bound[2], "k", false}};
   sct_compiled r[6];
   sct_compiler *compiler = fx_compiler(&plain);
   fx_run(compiler, units, 6, r);
@@ -210,7 +213,7 @@ static void test_tables_make_code_differ(void **state) {
   char two[256];
   (void)snprintf(one, sizeof(one), format, 4);
   (void)snprintf(two, sizeof(two), format, 5);
-  const sct_compile_unit units[] = {{one, "k"}, {two, "k"}};
+  const sct_compile_unit units[] = {{one, "k", false}, {two, "k", false}};
   /* programs of their own, so that both tables have the same address */
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1};
   sct_compiled r[2];
@@ -229,7 +232,8 @@ static void test_equal_sources(void **state) {
   (void)state;
   char *source = fx_map_source(0, "x");
   const char *const bad = "__global__ void map( { }\n";
-  const sct_compile_unit units[] = {{source, "map"}, {bad, "map"}, {source, "map"}, {bad, "map"}};
+  const sct_compile_unit units[] = {
+      {source, "map", false}, {bad, "map", false}, {source, "map", false}, {bad, "map", false}};
   sct_compiled r[4];
   sct_compiler *compiler = fx_compiler(&plain);
   fx_run(compiler, units, 4, r);
@@ -256,7 +260,7 @@ static void test_threads_do_not_change_results(void **state) {
     char expression[64];
     (void)snprintf(expression, sizeof(expression), i == 5 ? "x +" : "x / %d.5f", i);
     source[i] = fx_map_source(i, expression);
-    units[i] = (sct_compile_unit){source[i], "map"};
+    units[i] = (sct_compile_unit){source[i], "map", false};
   }
   const sct_compile_opts opts1 = {.arch = "sm_90", .threads = 1, .batch = 5};
   const sct_compile_opts opts4 = {.arch = "sm_90", .threads = 4, .batch = 2};
@@ -287,7 +291,7 @@ static void test_lifetime_of_code(void **state) {
   (void)state;
   char *a = fx_map_source(0, "x + 1.0f");
   char *b = fx_map_source(1, "x + 2.0f");
-  const sct_compile_unit units[] = {{a, "map"}, {b, "map"}};
+  const sct_compile_unit units[] = {{a, "map", false}, {b, "map", false}};
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1};
   sct_compiled r[2];
   sct_compiler *compiler = fx_compiler(&opts);
@@ -324,7 +328,7 @@ static void test_progress_and_stop(void **state) {
   sct_compiled r[N];
   for (int i = 0; i < N; ++i) {
     source[i] = fx_map_source(i, "x");
-    units[i] = (sct_compile_unit){source[i], "map"};
+    units[i] = (sct_compile_unit){source[i], "map", false};
   }
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .batch = 1};
   sct_compiler *compiler = fx_compiler(&opts);
@@ -352,7 +356,7 @@ static void test_time_limit_is_an_outcome(void **state) {
   (void)state;
   char *a = fx_map_source(0, "x + 1.0f");
   char *b = fx_map_source(1, "x + 2.0f");
-  const sct_compile_unit units[] = {{a, "map"}, {b, "map"}};
+  const sct_compile_unit units[] = {{a, "map", false}, {b, "map", false}};
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .limit_ns = 1};
   sct_compiled r[2];
   sct_compiler *compiler = fx_compiler(&opts);
@@ -372,7 +376,7 @@ static void test_refused_option(void **state) {
   char *source = fx_map_source(0, "x");
   const char *const extra[] = {"--no-such-option", NULL};
   const sct_compile_opts opts = {.arch = "sm_90", .extra = extra};
-  const sct_compile_unit unit = {source, "map"};
+  const sct_compile_unit unit = {source, "map", false};
   sct_compiler *compiler = fx_compiler(&opts);
   sct_error err = {0};
   sct_compiled r;

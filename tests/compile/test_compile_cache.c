@@ -23,7 +23,7 @@ static int setup(void **state) {
     char expression[32];
     (void)snprintf(expression, sizeof(expression), "x + %d.0f", i);
     f->source[i] = fx_map_source(i, expression);
-    f->units[i] = (sct_compile_unit){f->source[i], "map"};
+    f->units[i] = (sct_compile_unit){f->source[i], "map", false};
   }
   *state = f;
   return 0;
@@ -208,7 +208,7 @@ static void test_options_are_part_of_the_key(void **state) {
 
 static void test_failures_are_not_cached(void **state) {
   const fixture *const f = *state;
-  const sct_compile_unit unit = {"__global__ void map( {}\n", "map"};
+  const sct_compile_unit unit = {"__global__ void map( {}\n", "map", false};
   for (int i = 0; i < 2; ++i) {
     sct_compiled r;
     sct_compiler *compiler = open_compiler(f);

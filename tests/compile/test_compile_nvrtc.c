@@ -78,7 +78,8 @@ static void test_unknown_architecture(void **state) {
 static void test_known_architectures_compile(void **state) {
   (void)state;
   const char *const archs[] = {"sm_80", "sm_90", "sm_90a"};
-  const sct_compile_unit unit = {"__global__ void k(float *b) { b[threadIdx.x] = 1; }\n", "k"};
+  const sct_compile_unit unit = {"__global__ void k(float *b) { b[threadIdx.x] = 1; }\n", "k",
+                                 false};
   for (int i = 0; i < SCT_COUNT(archs); ++i) {
     const sct_compile_opts opts = {.arch = archs[i], .threads = 1};
     char target[64];

@@ -27,7 +27,7 @@ static void test_spills_under_a_launch_bound(void **state) {
   (void)state;
   char *free_source = hungry_source(96, "");
   char *bound_source = hungry_source(96, "__launch_bounds__(1024, 2)");
-  const sct_compile_unit units[] = {{free_source, "k"}, {bound_source, "k"}};
+  const sct_compile_unit units[] = {{free_source, "k", false}, {bound_source, "k", false}};
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1};
   sct_compiled r[2];
   sct_compiler *compiler = fx_compiler(&opts);
@@ -53,7 +53,7 @@ static void test_register_limit_option(void **state) {
   char *source = hungry_source(96, "");
   const char *const extra[] = {"--maxrregcount=40", NULL};
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .extra = extra};
-  const sct_compile_unit unit = {source, "k"};
+  const sct_compile_unit unit = {source, "k", false};
   sct_compiled r;
   sct_compiler *compiler = fx_compiler(&opts);
   fx_run(compiler, &unit, 1, &r);

@@ -11,7 +11,7 @@ static bool compile_for(int sm, const char *source, sct_compiler **compiler, sct
   sct_error err = {0};
   (void)snprintf(arch, sizeof(arch), "sm_%d", sm);
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
-  const sct_compile_unit unit = {source, "k"};
+  const sct_compile_unit unit = {source, "k", false};
   if (sct_compiler_new(compiler, &opts, &err) != SCT_OK) {
     assert_int_equal(err.code, SCT_EUSAGE);
     return false;

@@ -27,7 +27,7 @@ static void make(request *r, const char *word) {
     char expression[64];
     (void)snprintf(expression, sizeof(expression), "x + %d.0f; %s", i, i == GUILTY ? word : "");
     r->source[i] = fx_map_source(i, expression);
-    r->units[i] = (sct_compile_unit){r->source[i], "map"};
+    r->units[i] = (sct_compile_unit){r->source[i], "map", false};
   }
 }
 
@@ -154,7 +154,7 @@ static void test_bombs_are_stopped(void **state) {
   }
   for (int kind = 0; kind < 4; ++kind) {
     char *const source = bomb(kind);
-    const sct_compile_unit unit = {source, "map"};
+    const sct_compile_unit unit = {source, "map", false};
     sct_compiled r;
     sct_compiler *compiler = fx_compiler(&opts);
     fx_run(compiler, &unit, 1, &r);
@@ -208,7 +208,7 @@ static void test_units_finish_once_each(void **state) {
   sct_error err = {0};
   for (int i = 0; i < MANY; ++i) {
     source[i] = fx_map_source(i / 2, "x"); /* equal in pairs */
-    units[i] = (sct_compile_unit){source[i], "map"};
+    units[i] = (sct_compile_unit){source[i], "map", false};
   }
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 2};
   sct_compiler *compiler = fx_compiler(&opts);
@@ -248,7 +248,7 @@ static void test_only_what_is_wanted(void **state) {
   sct_error err = {0};
   for (int i = 0; i < MANY; ++i) {
     source[i] = fx_map_source(i / 2, "x"); /* equal in pairs */
-    units[i] = (sct_compile_unit){source[i], "map"};
+    units[i] = (sct_compile_unit){source[i], "map", false};
   }
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 2, .batch = 2};
   sct_compiler *compiler = fx_compiler(&opts);
@@ -358,7 +358,7 @@ static void test_large_replies_come_whole(void **state) {
     char expression[32];
     (void)snprintf(expression, sizeof(expression), "x * %d.5f", i);
     sources[i] = fx_map_source(i, expression);
-    units[i] = (sct_compile_unit){sources[i], "map"};
+    units[i] = (sct_compile_unit){sources[i], "map", false};
   }
   sct_compiler *const compiler = fx_compiler(&opts);
   fx_run(compiler, units, MANY, results);

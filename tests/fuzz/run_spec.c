@@ -264,8 +264,8 @@ static void compile_all(world *w) {
   sct_compiled results[MAX_PICKED];
   sct_error err = {0};
   for (int k = 0; k < w->n; k++) {
-    units[k] =
-        (sct_compile_unit){.source = w->list[k].code.source, .kernel = w->list[k].code.kernel};
+    units[k] = (sct_compile_unit){w->list[k].code.source, w->list[k].code.kernel,
+                                  w->list[k].code.n_params > 0};
   }
   must(sct_compiler_run(w->compiler, units, w->n, results, NULL, NULL, &err), &err);
   for (int k = 0; k < w->n; k++) {

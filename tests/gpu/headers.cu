@@ -813,6 +813,14 @@ CASE(transpose_f32) {
 }
 #endif
 
+#ifdef KERNEL_transpose_own
+CASE(transpose_own) {
+  run_transpose<float>("transpose_own", [](Any in, Any out, long long rows, long long cols) {
+    return transpose_own(in, out, rows, cols, 0);
+  });
+}
+#endif
+
 #ifdef KERNEL_transpose_f64
 CASE(transpose_f64) {
   run_transpose<double>("transpose_f64", [](Any in, Any out, long long rows, long long cols) {

@@ -23,7 +23,7 @@ static inline double middle(double *v, int n) {
 /* The naive variant is always tried first. */
 static inline double least_possible(const sct_sweep *sweep) {
   for (int k = 0; k < sweep->problem.n_points; k++) {
-    if (sweep->problem.points[k].naive && sweep->n_samples[k] > 0 &&
+    if (sweep->problem.points[k].first && sweep->n_samples[k] > 0 &&
         sweep->median_ns[k] <= NEAR * sweep->best_ns) {
       return 1.0;
     }

@@ -84,7 +84,7 @@ static void several_naive_ones_come_first(void **state) {
   (void)state;
   int n_methods;
   const sct_search_method *methods = sct_search_methods(&n_methods);
-  hill.problem.points[300].naive = hill.problem.points[17].naive = true;
+  hill.problem.points[300].first = hill.problem.points[17].first = true;
   for (int m = 0; m < n_methods; m++) {
     sct_search *s = NULL;
     sct_search_new(&s, &methods[m], &hill.problem, 1);

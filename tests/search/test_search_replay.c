@@ -98,7 +98,7 @@ static void recorded_sweeps_are_whole(void **state) {
     assert_true(fabs(s->best_ns / expected[k].best_ns - 1.0) < 1e-3);
     int n_naive = 0, n_predicted = 0, n_penalized = 0;
     for (int i = 0; i < s->problem.n_points; i++) {
-      n_naive += s->problem.points[i].naive;
+      n_naive += s->problem.points[i].first;
       n_predicted += s->problem.points[i].predicted > 0.0;
       n_penalized += s->problem.points[i].penalty[SCT_PENALTY_REQUESTS] > 0.0;
     }
@@ -264,14 +264,14 @@ static void stores_are_replayed(void **state) {
   assert_int_equal(s->problem.n_points, 3); /* what does not fit is left out */
   assert_int_equal(s->problem.n_axes, 4);   /* strategy, threads, hint, skew */
   /* as they were stored, not by time */
-  assert_true(s->problem.points[0].naive && s->median_ns[0] == 120.0 && s->median_ns[1] == 50.0);
+  assert_true(s->problem.points[0].first && s->median_ns[0] == 120.0 && s->median_ns[1] == 50.0);
   int n_naive = 0, n_failed = 0;
   sct_rng rng = sct_rng_new(7);
   for (int k = 0; k < 3; k++) {
     const double ns = sct_sweep_try(s, k, &rng);
-    n_naive += s->problem.points[k].naive;
+    n_naive += s->problem.points[k].first;
     n_failed += ns == 0.0;
-    if (s->problem.points[k].naive) {
+    if (s->problem.points[k].first) {
       assert_true(s->problem.points[k].predicted == 90.0);
       assert_true(ns == 110.0 || ns == 120.0 || ns == 130.0);
     }

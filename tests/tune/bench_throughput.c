@@ -139,7 +139,7 @@ static bool try_one(sct_compiler *compiler, sct_measure *m, const sct_kernel_cod
                        .run_ns = m->timed.naive_ns,
                        .where = ""};
   const sct_sampling how = {.launches = 1, .n = 7};
-  const sct_compile_unit unit = {kernel_source, code->kernel};
+  const sct_compile_unit unit = {kernel_source, code->kernel, false};
   must(sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, &err), &err);
   if (compiled.ok) {
     const sct_binary binary = {.code = code,
@@ -166,7 +166,7 @@ static void set_up(sct_measure *m, sct_compiler *compiler, const sct_tune_plan *
   sct_error err;
   sct_timing t = {0};
   const sct_kernel_code *code = &plan->items[0].code;
-  const sct_compile_unit unit = {code->source, code->kernel};
+  const sct_compile_unit unit = {code->source, code->kernel, false};
   must(sct_compiler_run(compiler, &unit, 1, naive, NULL, NULL, &err), &err);
   const sct_binary binary = {.code = code,
                              .cubin = naive->cubin,

@@ -102,7 +102,8 @@ static void compile(work *w) {
   sct_compiled *results = sct_alloc(sizeof *results * (size_t)w->n);
   assert_true(units && results);
   for (int k = 0; k < w->n; k++) {
-    units[k] = (sct_compile_unit){w->list[k].code.source, w->list[k].code.kernel};
+    units[k] = (sct_compile_unit){w->list[k].code.source, w->list[k].code.kernel,
+                                  w->list[k].code.n_params > 0};
   }
   MUST(sct_compiler_run(picked_compiler, units, w->n, results, NULL, NULL, err));
   for (int k = 0; k < w->n; k++) {

@@ -21,7 +21,7 @@ static built build(const char *source, const char *kernel, const char *arch) {
   built b = {0};
   sct_error err = {0};
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
-  const sct_compile_unit unit = {source, kernel};
+  const sct_compile_unit unit = {source, kernel, false};
   if (sct_compiler_new(&b.compiler, &opts, &err) != SCT_OK) {
     skip();
   }

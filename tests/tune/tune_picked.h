@@ -56,7 +56,8 @@ static inline void picked_compile(picked *list, int n) {
   assert_non_null(units);
   assert_non_null(results);
   for (int k = 0; k < n; k++) {
-    units[k] = (sct_compile_unit){.source = list[k].code.source, .kernel = list[k].code.kernel};
+    units[k] =
+        (sct_compile_unit){list[k].code.source, list[k].code.kernel, list[k].code.n_params > 0};
   }
   MUST(sct_compiler_run(picked_compiler, units, n, results, NULL, NULL, err));
   for (int k = 0; k < n; k++) {

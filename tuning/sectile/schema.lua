@@ -47,6 +47,8 @@ M["s.kernel"] = {
   { "over", "table|string", "the dimensions of a row that steps reduce; default: the last" },
   { "ragged", "table", "rows of different lengths: `{ k = \"ptr\" }` says that the elements of a "
     .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
+  { "also", "table", "kernels that you have already, as further candidates: a list of tables, or "
+    .. "one" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
     .. "its field; default 0: results agree bit for bit" },
@@ -60,6 +62,24 @@ M["a step"] = {
     .. "`{ r = \"f32\" }`" },
   { "body", "string", "CUDA C statements for one element, or of what there is once a row",
     required = true },
+}
+
+M["a kernel of your own"] = {
+  { "cuda", "string", "the CUDA file, below the spec's directory", required = true },
+  { "kernel", "string", "the kernel in it; template arguments as in `f<float, {TILE}>`, where "
+    .. "braces stand for an axis' value", required = true },
+  { "args", "table", "what each parameter receives, in the kernel's order: names of arrays and "
+    .. "scalars, expressions (as `int`), `{ expression, type }`", required = true },
+  { "grid", "string|integer|table", "blocks: an expression, or up to three for x, y and z",
+    required = true },
+  { "block", "string|integer|table", "threads of a block, the same", required = true },
+  { "axes", "table", "values to be tried, by name: `{ TILE = { 16, 32 } }`" },
+  { "where", "string|table", "conditions, as text: over axes they leave out combinations, over "
+    .. "extents they say for which sizes the kernel is right" },
+  { "shared", "string|integer", "bytes of dynamic shared memory; default 0" },
+  { "align", "table", "what pointers must be aligned to, by array: `{ a = 16 }`; default: as "
+    .. "their type" },
+  { "name", "string", "begins its labels; default: `own_` and the kernel's name" },
 }
 
 M["layout file"] = {

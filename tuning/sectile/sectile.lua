@@ -16,6 +16,7 @@ local core = require "sectile.core"
 local check = require "sectile.check"
 local kit = require "sectile.kit"
 local layout = require "sectile.layout"
+local own = require "sectile.own"
 
 local M = {}
 
@@ -523,8 +524,8 @@ local function copy_ragged(ragged, place)
 end
 
 --- A kernel: what a spec script returns.
----@param options table name, dims, ragged, scalars, inputs, outputs, body, steps, over, sizes,
---- tolerance
+---@param options table name, dims, ragged, scalars, inputs, outputs, body, steps, over, also,
+--- sizes, tolerance
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -554,6 +555,7 @@ function M.kernel(options)
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
     over = options.over and texts(options.over, "over", place),
+    also = options.also and own.copy(options.also, place),
     tolerance = options.tolerance,
   }
 end

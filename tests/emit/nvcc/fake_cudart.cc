@@ -26,6 +26,8 @@ static FakeLaunch pushed;
 static cudaError_t keep_launch(dim3 grid, dim3 block, void **args, size_t shared_bytes,
                                cudaStream_t stream) {
   fake_launches++;
+  fake_launch.grid = grid;
+  fake_launch.block = block;
   fake_launch.blocks = grid.x;
   fake_launch.threads = block.x;
   fake_launch.shared_bytes = shared_bytes;
