@@ -21,7 +21,8 @@ build() { # build: the headers, without running them
     --build --arch sm_90
 }
 
-expect 0 "a reference for 81 of 81 worked kernels" build
+n=$(cd "$root/scripts/suite" && python3 -c 'import worked; print(len(worked.kernels()))')
+expect 0 "a reference for $n of $n worked kernels" build
 expect 0 "0 problems" build
 for name in permute6_f32 record12_soa_to_aos; do
   expect 0 "" grep -qF -- "-DKERNEL_$name -include $scratch/out/$name.h" "$calls"
