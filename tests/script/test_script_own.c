@@ -200,6 +200,26 @@ static void test_kernels_that_macros_make(void **state) {
   sct_spec_free(&spec);
 }
 
+/* What is no file of text, or leads out, is an error where it is named; nothing waits for it. */
+static void test_files_that_are_none(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {
+      {"mkdir mine.cu", "it is not a regular file"},
+      {"mkfifo mine.cu", "it is not a regular file"},
+      {"ln -s /etc/hostname mine.cu", "leads out of the spec's directory"},
+      {"ln -s nothing mine.cu", "there is no CUDA file 'mine.cu' below"},
+      {"head -c 1100000 /dev/zero | tr '\\0' ' ' >mine.cu", "larger than 1 MiB"},
+      {"printf 'int a;\\0' >mine.cu", "'mine.cu' holds a zero byte"},
+      {": >mine.cu", "it has none (__global__ void)"},
+  };
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    char command[256];
+    snprintf(command, sizeof command, "cd '%s' && rm -rf mine.cu && %s", folder, wrong[k][0]);
+    assert_int_equal(system(command), 0);
+    assert_fails(kernel(ALL, ""), "spec.lua", 4, wrong[k][1]);
+  }
+}
+
 static void test_values_as_types(void **state) {
   (void)state;
   uint8_t out[16];
@@ -219,7 +239,7 @@ int main(void) {
       OF(test_what_it_becomes),      OF(test_other_kernels_leave_the_hash),
       OF(test_included_files),       OF(test_mistakes_of_the_spec),
       OF(test_mistakes_of_the_file), OF(test_kernels_that_macros_make),
-      OF(test_values_as_types),
+      OF(test_files_that_are_none),  OF(test_values_as_types),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
