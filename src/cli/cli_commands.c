@@ -154,6 +154,25 @@ const cli_command cli_commands[] = {
         .example = "count kernels.cu --cases cases.json --csv",
     },
     {
+        .name = "profile",
+        .words = "FILE.cu|SPEC",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(CASES) | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(PARAM) |
+                   CLI_BIT(STRATEGIES) | CLI_BIT(BASELINE) | CLI_BIT(METRICS) | CLI_BIT(CSV) |
+                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) |
+                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(OUT),
+        .run = cli_profile,
+        .doc = "where a kernel wastes memory accesses, and what to try",
+        .details =
+            "Of a CUDA file the launches of --cases, as `count` has them; of a spec the candidate\n"
+            "--pick at --size. Runs them on the CPU. Of each: the launch and what of it is\n"
+            "resident on --device, accesses to global and shared memory, warps that are split,\n"
+            "the worst lines, and issues with evidence, what to try, and how much it may save.\n"
+            "Needs no GPU.",
+        .example = "profile kernels.cu --cases cases.json",
+    },
+    {
         .name = "doctor",
         .words = "",
         .options = CLI_BIT(DEVICE),

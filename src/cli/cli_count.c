@@ -1,6 +1,5 @@
 /* The command `count`: counters of the launches of a manifest, as a table, CSV or JSON. */
-#include "cli/cli_internal.h"
-#include "count/count.h"
+#include "cli/cli_count.h"
 
 #include <string.h>
 
@@ -151,14 +150,14 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
 
 /* ---- JSON */
 
-static json_t *global_json(const sct_ptx_global *g) {
+json_t *cli_global_json(const sct_ptx_global *g) {
   return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)g->requests,
                    "sectors", (json_int_t)g->sectors, "sectors_ideal", (json_int_t)g->sectors_ideal,
                    "tags", (json_int_t)g->tags, "moved", (json_int_t)g->moved, "bytes",
                    (json_int_t)g->bytes, "distinct_bytes", (json_int_t)g->distinct_bytes);
 }
 
-static json_t *shared_json(const sct_ptx_shared *s) {
+json_t *cli_shared_json(const sct_ptx_shared *s) {
   return json_pack("{s:I, s:I, s:I, s:I, s:I}", "requests", (json_int_t)s->requests, "wavefronts",
                    (json_int_t)s->wavefronts, "wavefronts_ideal", (json_int_t)s->wavefronts_ideal,
                    "conflicts", (json_int_t)(s->wavefronts - s->wavefronts_ideal), "bytes",
@@ -187,12 +186,13 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
       "s:I, s:o, s:I, s:I, s:I}",
       "degree", sct_json_number(degree.both), "degree_ld", sct_json_number(degree.load),
-      "degree_st", sct_json_number(degree.store), "load", global_json(&c->load), "store",
-      global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
-      widths_json(c->store_width), "shared_load", shared_json(&c->shared_load), "shared_store",
-      shared_json(&c->shared_store), "shared_async", shared_json(&c->shared_async), "atomics",
-      global_json(&c->atomics), "shared_atomics", shared_json(&c->shared_atomics), "bulk_load",
-      global_json(&c->bulk_load), "bulk_store", global_json(&c->bulk_store), "bulk_load_bytes",
+      "degree_st", sct_json_number(degree.store), "load", cli_global_json(&c->load), "store",
+      cli_global_json(&c->store), "load_width", widths_json(c->load_width), "store_width",
+      widths_json(c->store_width), "shared_load", cli_shared_json(&c->shared_load), "shared_store",
+      cli_shared_json(&c->shared_store), "shared_async", cli_shared_json(&c->shared_async),
+      "atomics", cli_global_json(&c->atomics), "shared_atomics",
+      cli_shared_json(&c->shared_atomics), "bulk_load", cli_global_json(&c->bulk_load),
+      "bulk_store", cli_global_json(&c->bulk_store), "bulk_load_bytes",
       (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
       "local_requests", (json_int_t)c->local_requests, "warp_instructions",
       (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
@@ -210,7 +210,7 @@ static void json_part(void *ctx, const sct_count_row *row, const part *p) {
       "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(p->file), "line", p->line,
       "executed", (json_int_t)p->executed, "lanes", (json_int_t)p->lanes, "active_lanes",
       sct_json_number(active_lanes(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
-      "global", global_json(p->global), "shared", shared_json(p->shared));
+      "global", cli_global_json(p->global), "shared", cli_shared_json(p->shared));
   if (p->ptx_line > 0) {
     json_object_set_new(doc, "ptx_line", json_integer(p->ptx_line));
     json_object_set_new(doc, "text", json_stringn(p->text, (size_t)p->text_len));
@@ -220,7 +220,7 @@ static void json_part(void *ctx, const sct_count_row *row, const part *p) {
   json_array_append_new(ctx, doc);
 }
 
-static json_t *diag_json(const sct_ptx_diag *d) {
+json_t *cli_diag_json(const sct_ptx_diag *d) {
   return json_pack("{s:s, s:s, s:s, s:s, s:i, s:s, s:i, s:[I,I,I], s:i, s:i, s:I}", "kind",
                    sct_ptx_kind_name(d->kind), "text", d->text, "kernel", d->kernel, "file",
                    d->file, "line", d->line, "instruction", d->instruction, "ptx_line", d->ptx_line,
@@ -238,7 +238,7 @@ static void row_json(json_t **out, const cli_args *args, const sct_count_row *ro
   json_object_set_new(doc, "cause", sct_json_string(row->cause));
   json_object_set_new(doc, "problem", sct_json_string(row->problem));
   json_object_set_new(doc, "diagnosis",
-                      row->diag.kind != SCT_PTX_CLEAN ? diag_json(&row->diag) : json_null());
+                      row->diag.kind != SCT_PTX_CLEAN ? cli_diag_json(&row->diag) : json_null());
   if (args->by == CLI_BY_CASE) {
     return;
   }
@@ -362,8 +362,8 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
   return options;
 }
 
-static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
-                      const cli_args *args, sct_error *err) {
+sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
+                         const cli_args *args, bool per_instruction, sct_error *err) {
   sct_arena arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
   if (args->coalescing != NULL) {
@@ -374,7 +374,7 @@ static sct_status run(sct_count_report *out, const sct_count_manifest *manifest,
                                .extra = compiler_options(&arena, args),
                                .threads = args->threads,
                                .coalescing = coalescing,
-                               .per_instruction = args->by != CLI_BY_CASE};
+                               .per_instruction = per_instruction};
   const sct_status status = sct_count_run(out, manifest, &opts, err);
   sct_arena_free(&arena);
   return status;
@@ -408,7 +408,7 @@ static bool first_to_say(const sct_count_report *report, int row) {
 }
 
 /* Why cases failed, and once a kernel why its counts are approximate. */
-static void report_problems(const cli_args *args, const sct_count_report *report) {
+void cli_count_problems(const cli_args *args, const sct_count_report *report) {
   fflush(stdout);
   for (int i = 0; i < report->n_rows; i++) {
     const sct_count_row *row = &report->rows[i];
@@ -434,10 +434,10 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
     SCT_TRY(cli_check_target(args, args->out, reads, SCT_COUNT(reads), err));
   }
   SCT_TRY(sct_count_read(&manifest, args->cases, err));
-  sct_status status = run(&report, &manifest, args, err);
+  sct_status status = cli_count_run(&report, &manifest, args, args->by != CLI_BY_CASE, err);
   if (status == SCT_OK) {
     status = print(args, &report, err);
-    report_problems(args, &report);
+    cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
   }
   sct_count_report_free(&report);

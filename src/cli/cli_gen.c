@@ -20,8 +20,8 @@ static const sct_tune_item *naive_item(const sct_tune_plan *plan) {
   return usable;
 }
 
-static sct_status find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
-                            sct_error *err) {
+sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
+                         sct_error *err) {
   const sct_tune_item *found = label ? NULL : naive_item(plan);
   for (int k = 0; label && k < plan->n_items; k++) {
     if (strcmp(plan->items[k].label, label) == 0) {
@@ -112,7 +112,7 @@ sct_status cli_gen(const cli_args *args, sct_error *err) {
   if (args->list) {
     status = print_labels(args, &plan, err);
   } else {
-    status = find_item(&item, &plan, args->pick, err);
+    status = cli_find_item(&item, &plan, args->pick, err);
     SCT_THEN(print_source(args, &plan, item, err));
   }
   sct_tune_plan_free(&plan);

@@ -40,8 +40,8 @@ typedef struct cli_args {
   bool help, version, json, list, again, select_any, no_check, csv, force, modes;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
-  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *arch, *format, *size,
-      *coalescing;
+  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics, *arch,
+      *format, *size, *coalescing;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -96,6 +96,10 @@ sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
+/* The candidate of this label, NULL: the naive one, that has a kernel. */
+sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
+                         sct_error *err) SCT_MUST_USE;
+sct_status cli_profile(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_merge(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_export(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_import(const cli_args *args, sct_error *err) SCT_MUST_USE;

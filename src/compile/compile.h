@@ -147,6 +147,9 @@ void sct_compiler_end(sct_compiler *compiler);
 sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
                            sct_error *err) SCT_MUST_USE;
 
+/* Registers a thread of kernel `entry` of a cubin; 0: it does not say. */
+int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
+
 /* ---- whole files ---- */
 
 /* A CUDA file as it stands, with its own includes, macros and templates and any number of kernels.

@@ -191,3 +191,56 @@ bool sct_compile_elf_kernel(sct_compile_bits *out, const void *cubin, size_t byt
   }
   return found;
 }
+
+/* ---- registers */
+
+/* The name of symbol number `index`, or NULL. */
+static const char *symbol_name(const elf_view *view, uint32_t index) {
+  for (int i = 0; i < view->n_sections; ++i) {
+    Elf64_Shdr table, strings;
+    Elf64_Sym symbol;
+    if (!section_header(view, i, &table) || table.sh_type != SHT_SYMTAB) {
+      continue;
+    }
+    if (index >= table.sh_size / sizeof(symbol) || table.sh_link >= (uint32_t)view->n_sections ||
+        !section_header(view, (int)table.sh_link, &strings) || strings.sh_type != SHT_STRTAB ||
+        strings.sh_size == 0 || view->data[strings.sh_offset + strings.sh_size - 1] != '\0') {
+      return NULL;
+    }
+    memcpy(&symbol, view->data + table.sh_offset + index * sizeof(symbol), sizeof(symbol));
+    return symbol.st_name < strings.sh_size
+               ? (const char *)view->data + strings.sh_offset + symbol.st_name
+               : NULL;
+  }
+  return NULL;
+}
+
+/* Records of .nv.info with this attribute hold the numbers of a symbol and of its registers. */
+int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry) {
+  enum { FORMAT_SIZED = 4, REGCOUNT = 0x2f, HEADER_BYTES = 4 };
+  elf_view view;
+  int registers = 0;
+  if (!open_elf(&view, cubin, bytes)) {
+    return 0;
+  }
+  for (int i = 0; i < view.n_sections; ++i) {
+    elf_section s;
+    if (!section(&view, i, &s) || strcmp(s.name, ".nv.info") != 0) {
+      continue;
+    }
+    for (size_t at = 0; at + HEADER_BYTES <= s.bytes;) {
+      const unsigned char *const record = s.data + at;
+      const size_t length =
+          record[0] == FORMAT_SIZED ? (size_t)record[2] + ((size_t)record[3] << 8) : 0;
+      uint32_t pair[2];
+      if (record[0] == FORMAT_SIZED && record[1] == REGCOUNT && length == sizeof(pair) &&
+          at + HEADER_BYTES + length <= s.bytes) {
+        memcpy(pair, record + HEADER_BYTES, sizeof(pair));
+        const char *const name = symbol_name(&view, pair[0]);
+        registers = name != NULL && strcmp(name, entry) == 0 ? (int)pair[1] : registers;
+      }
+      at += HEADER_BYTES + length;
+    }
+  }
+  return registers;
+}

@@ -23,6 +23,7 @@
 #define SCT_COUNT_H
 
 #include "base/base.h"
+#include "model/model.h"
 #include "ptx/ptx.h"
 
 /* ---- manifests ---- */
@@ -98,6 +99,12 @@ typedef struct sct_count_row {
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */
   int n_insts;
+  int64_t grid[3], block[3]; /* at least 1 each */
+  int64_t blocks_run;        /* counts are those of so many; 0: of all */
+  const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
+  int registers;      /* a thread; 0: not known */
+  int64_t static_shared_bytes; /* a block */
+  int64_t shared_bytes;        /* dynamic, a block */
 } sct_count_row;
 
 typedef struct sct_count_report {
@@ -129,5 +136,51 @@ typedef struct sct_count_line {
 /* Sums a row's instructions, in the order of file and line. `*lines` is from sct_alloc and the
  * caller's. */
 void sct_count_lines(sct_count_line **lines, int *n_lines, const sct_count_row *row);
+
+/* ---- a profile ---- */
+
+typedef enum sct_access_kind {
+  SCT_ACCESS_LOAD,
+  SCT_ACCESS_STORE,
+  SCT_ACCESS_ATOMIC
+} sct_access_kind;
+const char *sct_access_name(sct_access_kind kind); /* "loads" */
+
+/* What one source line does to global or shared memory by one kind of access. */
+typedef struct sct_profile_access {
+  const char *file; /* "" if unknown */
+  int line;
+  sct_access_kind kind;
+  bool is_shared;
+  int64_t executed, lanes; /* warps, their active lanes */
+  sct_ptx_global global;
+  sct_ptx_shared shared;
+} sct_profile_access;
+
+/* Something to mend: a rule of count_issues.c that holds. */
+typedef struct sct_issue {
+  const char *id;   /* "strided" */
+  const char *file; /* "": the whole kernel */
+  int line;
+  double gain;          /* most that mending it may save: a share of `of` */
+  const char *of;       /* "sectors" */
+  const char *evidence; /* a sentence */
+  const char *advice;   /* what to try */
+} sct_issue;
+
+typedef struct sct_profile {
+  int64_t blocks, threads;      /* of the grid; of a block */
+  sct_occupancy occupancy;      /* of the device; fraction 0: not known */
+  double waves;                 /* blocks by those that are resident at once; 0: not known */
+  sct_profile_access *accesses; /* [n_accesses] what is excessive first */
+  int n_accesses;
+  sct_issue *issues; /* [n_issues] by gain */
+  int n_issues;
+  sct_arena arena; /* private */
+} sct_profile;
+
+/* Of a row that was counted per instruction, on a device. */
+void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_device_desc *device);
+void sct_profile_free(sct_profile *profile);
 
 #endif

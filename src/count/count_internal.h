@@ -33,6 +33,11 @@ extern const int count_n_given;
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;
 
+/* ---- profiles (count_issues.c) */
+
+/* Fills issues of a profile whose launch and accesses are filled in. */
+void count_find_issues(sct_profile *p, const sct_count_row *row, const sct_device_desc *device);
+
 /* ---- names (count_names.c) */
 
 /* Appends "; did you mean 'x'?" or the kernels there are: those of `module` (may be NULL) with

@@ -278,7 +278,17 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
                                   r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
-  *row = (sct_count_row){.name = c->name, .kernel = c->kernel, .entry = opts.kernel};
+  *row = (sct_count_row){.name = c->name,
+                         .kernel = c->kernel,
+                         .entry = opts.kernel,
+                         .shared_bytes = c->shared_bytes,
+                         .registers = sct_cubin_registers(r->s->compiled.cubin,
+                                                          r->s->compiled.cubin_bytes, opts.kernel)};
+  row->static_shared_bytes = sct_ptx_kernel_find(r->s->module, opts.kernel)->static_shared_bytes;
+  for (int d = 0; d < 3; d++) {
+    row->grid[d] = c->grid[d] > 0 ? c->grid[d] : 1;
+    row->block[d] = c->block[d] > 0 ? c->block[d] : 1;
+  }
   row->cause = r->causes[r->kernel_of[i]];
   sct_ptx_result result;
   sct_error err = {0};

@@ -401,46 +401,81 @@ static bool is_too_large(const sct_spec *spec, const sct_kernel_code *code, cons
   return large;
 }
 
-static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+/* A launch at `size`, and which of its blocks stand for all. */
+static sct_status open_job(sct_sampler *s, job *j, sct_sample *sample, const sct_kernel_code *code,
                            const sct_ptx_module *module, const char *entry, const sct_size *size,
-                           int64_t max_blocks, bool *too_long, sct_error *err) {
+                           int64_t max_blocks, sct_error *err) {
   const sct_spec *spec = s->spec;
   const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
   int64_t n_blocks = 0;
   site *t = NULL;
-  *too_long = is_too_large(spec, code, size);
-  if (*too_long) {
-    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
-  }
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
-  sct_sample sample = sct_sample_of(n_blocks > 0 ? n_blocks : 0,
-                                    max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
+  *sample = sct_sample_of(n_blocks > 0 ? n_blocks : 0,
+                          max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
   const int block_y = code->block[1] > 0 ? code->block[1] : 1;
   const int block_z = code->block[2] > 0 ? code->block[2] : 1;
   int yz[2];
   sct_code_grid_yz(yz, spec, code, size->extent);
-  job j = {.s = s,
-           .code = code,
-           .site = t,
-           .opts = {.module = module,
-                    .kernel = entry,
-                    .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
-                    .block = {code->threads / block_y / block_z, block_y, block_z},
-                    .shared_bytes = code->shared_bytes,
-                    .max_steps = s->most_steps,
-                    .max_shared_bytes = s->max_shared_bytes,
-                    .no_definedness = true,
-                    .no_races = true,
-                    .per_buffer = true}};
-  set_arguments(&j, size);
+  *j = (job){.s = s,
+             .code = code,
+             .site = t,
+             .opts = {.module = module,
+                      .kernel = entry,
+                      .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
+                      .block = {code->threads / block_y / block_z, block_y, block_z},
+                      .shared_bytes = code->shared_bytes,
+                      .max_steps = s->most_steps,
+                      .max_shared_bytes = s->max_shared_bytes,
+                      .no_definedness = true,
+                      .no_races = true,
+                      .per_buffer = true}};
+  set_arguments(j, size);
+  return SCT_OK;
+}
+
+static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+                           const sct_ptx_module *module, const char *entry, const sct_size *size,
+                           int64_t max_blocks, bool *too_long, sct_error *err) {
+  job j;
+  sct_sample sample;
+  *too_long = is_too_large(s->spec, code, size);
+  if (*too_long) {
+    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
+  }
+  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, max_blocks, err));
   const sct_status status = run_sample(&j, &sample, err);
   *too_long = j.too_long;
   if (status == SCT_OK) {
     make_counters(out, &j, sample);
   }
   return status;
+}
+
+sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_launch *launch,
+                               const sct_kernel_code *code, const sct_ptx_module *module,
+                               const char *entry, const sct_size *size, int64_t max_blocks,
+                               sct_error *err) {
+  int64_t block[MOST_BLOCKS];
+  job j;
+  sct_sample sample;
+  if (is_too_large(s->spec, code, size)) {
+    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
+  }
+  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size,
+                   max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS, err));
+  for (int64_t k = 0; k < sample.n; k++) {
+    block[k] = sct_sample_at(sample, k);
+  }
+  *launch = (sct_sampled_launch){.blocks = sample.total, .blocks_run = sample.n};
+  memcpy(launch->grid, j.opts.grid, sizeof launch->grid);
+  memcpy(launch->block, j.opts.block, sizeof launch->block);
+  j.opts.blocks = block;
+  j.opts.n_blocks = sample.n;
+  j.opts.per_instruction = true;
+  j.opts.max_steps = 0;
+  return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }
 
 /* ---- sizes whose blocks have too much to do */

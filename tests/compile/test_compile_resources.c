@@ -40,6 +40,16 @@ static void test_spills_under_a_launch_bound(void **state) {
   assert_true(r[1].spill_load_bytes >= r[1].spill_store_bytes);
   assert_true(r[1].stack_bytes >= 4 * (96 - 32));
   assert_int_equal(r[1].stack_bytes % 8, 0);
+  for (int i = 0; i < 2; ++i) { /* as ptxas said it, and as the cubin says it */
+    assert_int_equal(sct_cubin_registers(r[i].cubin, r[i].cubin_bytes, r[i].entry), r[i].registers);
+    assert_int_equal(sct_cubin_registers(r[i].cubin, r[i].cubin_bytes, "other"), 0);
+    for (size_t n = 0; n < r[i].cubin_bytes; n += 37) { /* cut short, in memory of that size */
+      void *cut = malloc(n > 0 ? n : 1);
+      memcpy(cut, r[i].cubin, n);
+      (void)sct_cubin_registers(cut, n, r[i].entry);
+      free(cut);
+    }
+  }
   for (int i = 0; i < 2; ++i) {
     sct_compiled_free(&r[i]);
   }

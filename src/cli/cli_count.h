@@ -1,0 +1,37 @@
+/* cli_count - what the commands share that run launches of a CUDA file. */
+#ifndef CLI_COUNT_H
+#define CLI_COUNT_H
+
+#include "cli/cli_internal.h"
+#include "count/count.h"
+
+/* Compiles and runs, with the options -I, -D, --arch, --threads and --coalescing. */
+sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
+                         const cli_args *args, bool per_instruction, sct_error *err) SCT_MUST_USE;
+/* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
+void cli_count_problems(const cli_args *args, const sct_count_report *report);
+
+/* A report as `profile` prints it; baseline may be NULL. */
+sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
+                             const sct_device_desc *device, const json_t *baseline,
+                             sct_error *err) SCT_MUST_USE;
+/* `profile` of a spec's candidate (cli_profile_spec.c). */
+sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
+                            const json_t *baseline, sct_error *err) SCT_MUST_USE;
+
+json_t *cli_global_json(const sct_ptx_global *g);
+json_t *cli_shared_json(const sct_ptx_shared *s);
+json_t *cli_diag_json(const sct_ptx_diag *d);
+
+/* Of `profile --metrics` and `--csv`: figures under a profiler's names. SCT_EUSAGE for a name that
+ * is none, with the nearest. */
+sct_status cli_metrics(sct_str *out, const cli_args *args, const sct_count_report *report,
+                       const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+
+/* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
+ * `changes` of the case, and as a table. */
+sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err) SCT_MUST_USE;
+void cli_baseline_add(json_t *doc, const json_t *baseline);
+void cli_baseline_print(sct_str *out, const json_t *doc);
+
+#endif

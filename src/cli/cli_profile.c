@@ -1,0 +1,380 @@
+/* The command `profile`: launches of a CUDA file by the sections of a profiler, and what to mend.
+ */
+#include "cli/cli_count.h"
+
+#include <string.h>
+
+enum { DEFAULT_LINES = 10, WIDEST_SOURCE = 60 };
+
+/* ---- source lines ---- */
+
+/* Files that lines were shown of: each is read once. */
+typedef struct sources {
+  sct_arena arena;
+  struct {
+    const char *path, *text;
+  } files[16];
+  int n;
+} sources;
+
+static const char *source_of(sources *s, const char *path) {
+  for (int k = 0; k < s->n; k++) {
+    if (strcmp(s->files[k].path, path) == 0) {
+      return s->files[k].text;
+    }
+  }
+  sct_str text = {0};
+  sct_error ignored;
+  const bool read = sct_file_read(&text, path, &ignored) == SCT_OK;
+  const char *kept = sct_arena_strdup(&s->arena, read ? sct_str_c(&text) : "");
+  sct_str_free(&text);
+  if (s->n < SCT_COUNT(s->files)) {
+    s->files[s->n].path = sct_arena_strdup(&s->arena, path);
+    s->files[s->n++].text = kept;
+  }
+  return kept;
+}
+
+/* The line as it is written, without what it is indented by. */
+static const char *line_of(sources *s, const char *path, int line) {
+  const char *at = source_of(s, path);
+  for (int k = 1; k < line && at; k++) {
+    at = strchr(at, '\n');
+    at += at != NULL;
+  }
+  if (!at || line < 1) {
+    return "";
+  }
+  at += strspn(at, " \t");
+  const size_t n = strcspn(at, "\r\n");
+  return sct_arena_strndup(&s->arena, at, n < WIDEST_SOURCE ? n : WIDEST_SOURCE);
+}
+
+static double per(int64_t a, int64_t b) {
+  return b > 0 ? (double)a / (double)b : 0.0;
+}
+
+/* ---- sections ---- */
+
+static void append_sides(sct_str *out, const int64_t sides[3]) {
+  sct_str_printf(out, "(%lld, %lld, %lld)", (long long)sides[0], (long long)sides[1],
+                 (long long)sides[2]);
+}
+
+static void append_launch(sct_str *out, const sct_count_row *row, const sct_profile *p,
+                          const sct_device_desc *device) {
+  sct_str_append(out, "  launch      grid ");
+  append_sides(out, row->grid);
+  sct_str_append(out, ", block ");
+  append_sides(out, row->block);
+  sct_str_printf(out, ": %lld blocks of %lld threads\n", (long long)p->blocks,
+                 (long long)p->threads);
+  sct_str_printf(out, "              %d registers a thread, %lld bytes of shared memory a block\n",
+                 row->registers, (long long)(row->static_shared_bytes + row->shared_bytes));
+  if (p->waves > 0.0) {
+    sct_str_printf(out,
+                   "              %s: %d blocks a multiprocessor, occupancy %.0f %% (limit: %s), "
+                   "%.2f waves on %d multiprocessors\n",
+                   device->name, p->occupancy.blocks_sm, 100.0 * p->occupancy.fraction,
+                   p->occupancy.limit, p->waves, device->n_sms);
+  }
+}
+
+static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) {
+  if (g->requests == 0) {
+    return;
+  }
+  cli_table_row(t, CLI_PLAIN);
+  cli_table_cell(t,
+                 "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
+                 "%lld" CLI_NEXT "%.2f" CLI_NEXT "%.3g %%" CLI_NEXT "%lld",
+                 name, (long long)g->requests, (long long)g->sectors, per(g->sectors, g->requests),
+                 per(g->sectors_ideal, g->requests), (long long)(g->sectors - g->sectors_ideal),
+                 per(g->sectors, g->sectors_ideal), 100.0 * per(g->distinct_bytes, g->moved),
+                 (long long)g->tags);
+}
+
+static void append_sample(sct_str *out, const sct_count_row *row, const sct_profile *p) {
+  if (row->blocks_run > 0 && row->blocks_run < p->blocks) {
+    sct_str_printf(out,
+                   "              counts are those of %lld of the blocks, spread over the grid\n",
+                   (long long)row->blocks_run);
+  }
+}
+
+static void append_global(sct_str *out, const sct_ptx_counters *c) {
+  cli_table t = {0};
+  cli_table_columns(&t, "global,>requests,>sectors,>each,>ideal,>excessive,>factor,>used,>tags");
+  global_row(&t, "loads", &c->load);
+  global_row(&t, "stores", &c->store);
+  global_row(&t, "atomics", &c->atomics);
+  global_row(&t, "bulk loads", &c->bulk_load);
+  global_row(&t, "bulk stores", &c->bulk_store);
+  if (t.n_rows > 0) {
+    cli_table_print(out, &t, 2, false);
+  }
+  cli_table_free(&t);
+}
+
+static void shared_row(cli_table *t, const char *name, const sct_ptx_shared *s) {
+  if (s->requests > 0) {
+    cli_table_row(t, CLI_PLAIN);
+    cli_table_cell(t,
+                   "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
+                   "%lld" CLI_NEXT "%.1f-way",
+                   name, (long long)s->requests, (long long)s->wavefronts,
+                   per(s->wavefronts, s->requests), per(s->wavefronts_ideal, s->requests),
+                   (long long)(s->wavefronts - s->wavefronts_ideal),
+                   per(s->wavefronts, s->wavefronts_ideal));
+  }
+}
+
+static void append_shared(sct_str *out, const sct_ptx_counters *c) {
+  cli_table t = {0};
+  cli_table_columns(&t, "shared,>requests,>wavefronts,>each,>ideal,>excessive,>conflict");
+  shared_row(&t, "loads", &c->shared_load);
+  shared_row(&t, "stores", &c->shared_store);
+  shared_row(&t, "copies", &c->shared_async);
+  shared_row(&t, "atomics", &c->shared_atomics);
+  if (t.n_rows > 0) {
+    cli_table_print(out, &t, 2, false);
+  }
+  cli_table_free(&t);
+}
+
+static void append_warps(sct_str *out, const sct_ptx_counters *c) {
+  sct_str_printf(
+      out,
+      "  warps       %lld instructions (PTX), %.1f of 32 lanes active; %lld of %lld "
+      "branches split one; %lld barriers, %lld shuffles, %lld requests of local memory\n",
+      (long long)c->warp_instructions, per(c->lane_instructions, c->warp_instructions),
+      (long long)c->divergent_branches, (long long)c->branches, (long long)c->barriers,
+      (long long)c->shuffles, (long long)c->local_requests);
+}
+
+static void access_row(cli_table *t, sources *s, const sct_profile_access *a) {
+  const sct_ptx_global *g = &a->global;
+  const sct_ptx_shared *h = &a->shared;
+  const int64_t n = a->is_shared ? h->wavefronts : g->sectors;
+  const int64_t ideal = a->is_shared ? h->wavefronts_ideal : g->sectors_ideal;
+  const int64_t requests = a->is_shared ? h->requests : g->requests;
+  cli_table_row(t, CLI_PLAIN);
+  cli_table_cell(t,
+                 "%s:%d" CLI_NEXT "%s %s" CLI_NEXT "%.3g" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT
+                 "%.1f" CLI_NEXT "%.1f" CLI_NEXT "%lld" CLI_NEXT "%s",
+                 sct_path_basename(a->file), a->line, a->is_shared ? "shared" : "global",
+                 sct_access_name(a->kind), per(a->is_shared ? h->bytes : g->bytes, a->lanes),
+                 (long long)requests, (long long)n, per(n, requests), per(ideal, requests),
+                 (long long)(n - ideal), line_of(s, a->file, a->line));
+}
+
+static void append_source(sct_str *out, const sct_count_row *row, const sct_profile *p, int top) {
+  cli_table t = {0};
+  sources s = {.n = row->source != NULL, .files = {{"source", row->source}}};
+  cli_table_columns(
+      &t, "source,access,>bytes,>requests,>sectors or wavefronts,>each,>ideal,>excessive,");
+  for (int k = 0; k < p->n_accesses && k < top; k++) {
+    access_row(&t, &s, &p->accesses[k]);
+  }
+  if (t.n_rows > 0) {
+    cli_table_print(out, &t, 2, false);
+  }
+  if (p->n_accesses > top) {
+    sct_str_printf(out, "  and %d more; --top %d shows them\n", p->n_accesses - top, p->n_accesses);
+  }
+  cli_table_free(&t);
+  sct_arena_free(&s.arena);
+}
+
+static void append_issues(sct_str *out, const sct_profile *p) {
+  if (p->n_issues == 0) {
+    sct_str_append(out, "  issues      none that the rules know\n");
+  }
+  for (int k = 0; k < p->n_issues; k++) {
+    const sct_issue *i = &p->issues[k];
+    sct_str_printf(out, "  issue %-2d    %s", k + 1, i->id);
+    if (i->file[0] != '\0') {
+      sct_str_printf(out, ", %s:%d", sct_path_basename(i->file), i->line);
+    }
+    sct_str_printf(out,
+                   ": %s\n              try: %s\n              gain: up to %.3g %% of the %s\n",
+                   i->evidence, i->advice, 100.0 * i->gain, i->of);
+  }
+}
+
+static void append_row(sct_str *out, const cli_args *args, const sct_count_row *row,
+                       const sct_device_desc *device) {
+  sct_profile p;
+  sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
+  if (row->problem) {
+    sct_str_printf(out, "  failed      %s\n", row->problem);
+    return;
+  }
+  sct_count_profile(&p, row, device);
+  append_launch(out, row, &p, device);
+  append_sample(out, row, &p);
+  append_global(out, &row->counters);
+  append_shared(out, &row->counters);
+  append_warps(out, &row->counters);
+  append_source(out, row, &p, args->top > 0 ? args->top : DEFAULT_LINES);
+  append_issues(out, &p);
+  if (!row->exact) {
+    sct_str_printf(out, "  counts      approximate: %s\n", row->cause);
+  }
+  sct_profile_free(&p);
+}
+
+/* ---- JSON ---- */
+
+static json_t *accesses_json(const sct_profile *p) {
+  json_t *list = json_array();
+  for (int k = 0; k < p->n_accesses; k++) {
+    const sct_profile_access *a = &p->accesses[k];
+    json_array_append_new(
+        list, json_pack("{s:o, s:i, s:s, s:s, s:I, s:I, s:o}", "file", sct_json_string(a->file),
+                        "line", a->line, "space", a->is_shared ? "shared" : "global", "access",
+                        sct_access_name(a->kind), "executed", (json_int_t)a->executed, "lanes",
+                        (json_int_t)a->lanes, "counts",
+                        a->is_shared ? cli_shared_json(&a->shared) : cli_global_json(&a->global)));
+  }
+  return list;
+}
+
+static json_t *issues_json(const sct_profile *p) {
+  json_t *list = json_array();
+  for (int k = 0; k < p->n_issues; k++) {
+    const sct_issue *i = &p->issues[k];
+    json_array_append_new(list, json_pack("{s:s, s:o, s:i, s:o, s:s, s:o, s:o}", "id", i->id,
+                                          "file", sct_json_string(i->file), "line", i->line, "gain",
+                                          sct_json_number(i->gain), "of", i->of, "evidence",
+                                          sct_json_string(i->evidence), "advice",
+                                          sct_json_string(i->advice)));
+  }
+  return list;
+}
+
+static json_t *row_json(const sct_count_row *row, const sct_device_desc *device) {
+  json_t *doc = json_pack("{s:o, s:o, s:o, s:b, s:o}", "case", sct_json_string(row->name), "kernel",
+                          sct_json_string(row->kernel), "problem", sct_json_string(row->problem),
+                          "exact", row->exact, "cause", sct_json_string(row->cause));
+  if (row->problem) {
+    return doc;
+  }
+  sct_profile p;
+  const sct_ptx_counters *c = &row->counters;
+  sct_count_profile(&p, row, device);
+  json_object_set_new(
+      doc, "launch",
+      json_pack("{s:[I, I, I], s:[I, I, I], s:i, s:I, s:o, s:s, s:o}", "grid",
+                (json_int_t)row->grid[0], (json_int_t)row->grid[1], (json_int_t)row->grid[2],
+                "block", (json_int_t)row->block[0], (json_int_t)row->block[1],
+                (json_int_t)row->block[2], "registers", row->registers, "shared_bytes",
+                (json_int_t)(row->static_shared_bytes + row->shared_bytes), "occupancy",
+                sct_json_number(p.occupancy.fraction), "limit",
+                p.occupancy.limit ? p.occupancy.limit : "", "waves", sct_json_number(p.waves)));
+  json_object_set_new(doc, "global",
+                      json_pack("{s:o, s:o, s:o}", "loads", cli_global_json(&c->load), "stores",
+                                cli_global_json(&c->store), "atomics",
+                                cli_global_json(&c->atomics)));
+  json_object_set_new(doc, "shared",
+                      json_pack("{s:o, s:o, s:o, s:o}", "loads", cli_shared_json(&c->shared_load),
+                                "stores", cli_shared_json(&c->shared_store), "copies",
+                                cli_shared_json(&c->shared_async), "atomics",
+                                cli_shared_json(&c->shared_atomics)));
+  json_object_set_new(doc, "warps",
+                      json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "instructions",
+                                (json_int_t)c->warp_instructions, "active_lanes",
+                                sct_json_number(per(c->lane_instructions, c->warp_instructions)),
+                                "branches", (json_int_t)c->branches, "divergent_branches",
+                                (json_int_t)c->divergent_branches, "barriers",
+                                (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
+                                "local_requests", (json_int_t)c->local_requests));
+  json_object_set_new(doc, "accesses", accesses_json(&p));
+  json_object_set_new(doc, "issues", issues_json(&p));
+  sct_profile_free(&p);
+  return doc;
+}
+
+/* ---- the command ---- */
+
+sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
+                             const sct_device_desc *device, const json_t *baseline,
+                             sct_error *err) {
+  sct_str text = {0};
+  sct_status status = SCT_OK;
+  json_t *cases = json_array();
+  const bool metrics = args->metrics || args->csv;
+  if (metrics) {
+    status = cli_metrics(&text, args, report, device, err);
+  }
+  for (int k = 0; k < report->n_rows && !metrics; k++) {
+    const sct_count_row *row = &report->rows[k];
+    json_t *doc = row_json(row, device);
+    if (baseline) {
+      cli_baseline_add(doc, baseline);
+    }
+    if (!args->json) {
+      append_row(&text, args, row, device);
+    }
+    if (!args->json && baseline && !row->problem) {
+      cli_baseline_print(&text, doc);
+    }
+    json_array_append_new(cases, doc);
+  }
+  if (args->json) {
+    status =
+        cli_json_dump(&text,
+                      json_pack("{s:s, s:o, s:s, s:i, s:i, s:O}", "version", SCT_VERSION, "file",
+                                sct_json_string(args->words[0]), "device", device->id, "exit_code",
+                                report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
+                                "failed", report->n_failed, "cases", cases),
+                      err);
+  }
+  json_decref(cases);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
+  return cli_put(args, &text, err);
+}
+
+static sct_status profile_file(const cli_args *args, const sct_device_desc *device,
+                               const json_t *baseline, sct_error *err) {
+  sct_count_manifest manifest;
+  sct_count_report report = {0};
+  if (args->cases == NULL || args->pick || args->size) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "`sectile profile` of a CUDA file needs --cases FILE, the launches; --pick and "
+                    "--size are for specs");
+  }
+  if (args->out) {
+    const char *const reads[] = {args->words[0], args->cases, args->baseline};
+    SCT_TRY(cli_check_target(args, args->out, reads, args->baseline ? 3 : 2, err));
+  }
+  SCT_TRY(sct_count_read(&manifest, args->cases, err));
+  sct_status status = cli_count_run(&report, &manifest, args, true, err);
+  if (status == SCT_OK) {
+    status = cli_profile_print(args, &report, device, baseline, err);
+    cli_count_problems(args, &report);
+    status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
+  }
+  sct_count_report_free(&report);
+  sct_count_manifest_free(&manifest);
+  return status;
+}
+
+sct_status cli_profile(const cli_args *args, sct_error *err) {
+  sct_device_desc device;
+  json_t *baseline = NULL;
+  if (args->json && (args->csv || args->metrics)) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--json has all figures; --csv and --metrics are something else");
+  }
+  SCT_TRY(cli_device_describe(&device, args, err));
+  SCT_TRY(args->baseline ? cli_baseline_read(&baseline, args->baseline, err) : SCT_OK);
+  const sct_status status = sct_has_suffix(args->words[0], ".cu")
+                                ? profile_file(args, &device, baseline, err)
+                                : cli_profile_spec(args, &device, baseline, err);
+  json_decref(baseline);
+  return status;
+}

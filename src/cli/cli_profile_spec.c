@@ -1,0 +1,161 @@
+/* `sectile profile SPEC`: a candidate as a profile has it, from some blocks of its launch at a
+ * tuned size. */
+#include "cli/cli_count.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+enum { BLOCKS = 64 };
+
+typedef struct profiled {
+  sct_tune_plan plan;
+  const sct_tune_item *item;
+  const sct_size *size;
+  sct_compiler *compiler;
+  sct_compiled compiled;
+  sct_ptx_module *module;
+  sct_sampler *sampler;
+  sct_ptx_result result;
+  sct_arena arena;
+} profiled;
+
+static sct_status find_size(profiled *p, const char *label, sct_error *err) {
+  const sct_spec *spec = &p->plan.spec;
+  const char *names[256];
+  for (int k = 0; k < spec->n_sizes; k++) {
+    names[k < 256 ? k : 255] = spec->sizes[k].label;
+    if (!label || strcmp(spec->sizes[k].label, label) == 0) {
+      p->size = &spec->sizes[k];
+      break;
+    }
+  }
+  if (!p->size) {
+    sct_str text = {0};
+    sct_str_printf(&text, "the spec has no size '%s'", label);
+    sct_str_suggest(&text, label, names, spec->n_sizes < 256 ? spec->n_sizes : 256);
+    const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+    sct_str_free(&text);
+    return status;
+  }
+  return sct_codegen_fits(spec, &p->item->code, p->size)
+             ? SCT_OK
+             : sct_fail(err, SCT_EUSAGE, "'%s' is not right at %s: its requirements do not hold",
+                        p->item->label, p->size->label);
+}
+
+static sct_status make_plan(profiled *p, const cli_args *args, const sct_device_desc *device,
+                            sct_error *err) {
+  const sct_tune_labels picked = {args->pick ? 1 : 0, &args->pick};
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
+  SCT_TRY(cli_hint_example(sct_tune_plan_make(&p->plan, args->words[0], device, &opts, err),
+                           args->words[0], err));
+  SCT_TRY(cli_find_item(&p->item, &p->plan, args->pick, err));
+  return find_size(p, args->size, err);
+}
+
+static sct_status compile(profiled *p, const sct_device_desc *device, sct_error *err) {
+  const sct_kernel_code *code = &p->item->code;
+  char arch[16];
+  snprintf(arch, sizeof arch, "sm_%d%d", device->cc_major, device->cc_minor);
+  const sct_compile_opts opts = {.arch = arch, .threads = 1};
+  const sct_compile_unit unit = {code->source, code->kernel, code->n_params > 0};
+  SCT_TRY(sct_compiler_new(&p->compiler, &opts, err));
+  SCT_TRY(sct_compiler_run(p->compiler, &unit, 1, &p->compiled, NULL, NULL, err));
+  if (!p->compiled.ok) {
+    sct_str log = {0};
+    sct_codegen_map_log(&log, code, p->compiled.log ? p->compiled.log : "");
+    const sct_status status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&log));
+    sct_str_free(&log);
+    return status;
+  }
+  return sct_ptx_parse(&p->module, p->compiled.ptx, "PTX", err);
+}
+
+/* Lines of the user's own kernels are those of the user's files, others those of the text. */
+static void name_lines(profiled *p) {
+  const sct_kernel_code *code = &p->item->code;
+  for (int k = 0; k < p->result.n_insts; k++) {
+    sct_ptx_inst_counters *inst = &p->result.insts[k];
+    const char *file = NULL;
+    int n_file = 0, line = 0;
+    if (code->n_params > 0 && sct_codegen_line(code, inst->line, &file, &n_file, &line)) {
+      inst->file = sct_arena_printf(&p->arena, "%.*s", n_file, file);
+      inst->line = line;
+    } else {
+      inst->file = "source";
+    }
+  }
+}
+
+static void compare(profiled *p, sct_count_row *row) {
+  sct_memops ptx, sass;
+  sct_str cause = {0};
+  sct_error why = {0};
+  const char *entry = p->compiled.entry;
+  sct_status status = sct_ptx_memops_run(&ptx, p->module, entry, &p->result, &why);
+  SCT_THEN(sct_sass_memops(&sass, p->compiled.cubin, p->compiled.cubin_bytes, entry, &why));
+  row->exact = status == SCT_OK && sct_model_counts_exact(&ptx, &sass, &cause);
+  row->cause = row->exact
+                   ? NULL
+                   : sct_arena_strdup(&p->arena, status == SCT_OK ? sct_str_c(&cause) : why.text);
+  sct_str_free(&cause);
+}
+
+static sct_status run(profiled *p, sct_count_row *row, const sct_device_desc *device,
+                      sct_error *err) {
+  const sct_kernel_code *code = &p->item->code;
+  sct_sampled_launch launch;
+  sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
+  SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
+                              p->size, BLOCKS, err));
+  *row = (sct_count_row){
+      .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
+      .kernel = code->kernel,
+      .entry = p->compiled.entry,
+      .diag = p->result.diag,
+      .counters = p->result.counters,
+      .registers = p->compiled.registers,
+      .static_shared_bytes = p->compiled.static_shared_bytes,
+      .shared_bytes = code->shared_bytes,
+      .blocks_run = launch.blocks_run,
+      .source = code->source};
+  compare(p, row);
+  name_lines(p);
+  row->insts = p->result.insts;
+  row->n_insts = p->result.n_insts;
+  memcpy(row->grid, launch.grid, sizeof row->grid);
+  memcpy(row->block, launch.block, sizeof row->block);
+  if (p->result.diag.kind != SCT_PTX_CLEAN) {
+    sct_str text = {0};
+    sct_ptx_diag_print(&text, &p->result.diag);
+    row->problem = sct_arena_strdup(&p->arena, sct_str_c(&text));
+    sct_str_free(&text);
+  }
+  return SCT_OK;
+}
+
+sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
+                            const json_t *baseline, sct_error *err) {
+  profiled p = {.size = NULL};
+  sct_count_row row;
+  sct_status status = SCT_OK;
+  if (args->cases) {
+    return sct_fail(err, SCT_EUSAGE, "--cases is for CUDA files; a spec has launches of its own");
+  }
+  SCT_TRY_DONE(make_plan(&p, args, device, err));
+  SCT_TRY_DONE(compile(&p, device, err));
+  SCT_TRY_DONE(run(&p, &row, device, err));
+  const sct_count_report report = {.rows = &row, .n_rows = 1, .n_failed = row.problem != NULL};
+  status = cli_profile_print(args, &report, device, baseline, err);
+  cli_count_problems(args, &report);
+  status = status == SCT_OK && row.problem ? SCT_ENOTVERIFIED : status;
+done:
+  sct_sampler_free(p.sampler);
+  sct_ptx_result_free(&p.result);
+  sct_ptx_module_free(p.module);
+  sct_compiled_free(&p.compiled);
+  sct_compiler_free(p.compiler);
+  sct_tune_plan_free(&p.plan);
+  sct_arena_free(&p.arena);
+  return status;
+}

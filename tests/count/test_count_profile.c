@@ -1,0 +1,319 @@
+/* Profiles: figures by section and line, and the issue that each kind of waste becomes. */
+#include "count_fixture.h"
+
+static const char kernels[] =
+    "struct point { double x, y, z; };\n"
+    "__global__ void records(const point *a, point *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  point v = a[i];\n"
+    "  v.x += 1; v.y += 1; v.z += 1;\n"
+    "  b[i] = v;\n"
+    "}\n"
+    "__global__ void flat(const double *a, double *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  b[i] = a[i] + 1;\n"
+    "}\n"
+    "template <int PITCH> __global__ void turn(const float *a, float *b) {\n"
+    "  __shared__ float t[32][PITCH];\n"
+    "  t[threadIdx.y][threadIdx.x] = a[threadIdx.y * 32 + threadIdx.x + 1024 * blockIdx.x];\n"
+    "  __syncthreads();\n"
+    "  b[threadIdx.y * 32 + threadIdx.x + 1024 * blockIdx.x] = t[threadIdx.x][threadIdx.y];\n"
+    "}\n"
+    "__global__ void column(const float *a, float *b) {\n"
+    "  b[blockIdx.x * 32 + threadIdx.x] = a[threadIdx.x * 4096 + blockIdx.x];\n"
+    "}\n"
+    "__global__ void shifted(const float *a, float *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  b[i] = a[i + 1];\n"
+    "}\n"
+    "__global__ void narrow(const unsigned char *a, unsigned char *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  b[i] = a[i] ^ 1;\n"
+    "}\n"
+    "__global__ void split(const int *a, int *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x, v = a[i];\n"
+    "  if (i % 2) { for (int k = 0; k < 50; k++) v = v * v + k; }\n"
+    "  b[i] = v;\n"
+    "}\n"
+    "__global__ void held(float *b) {\n"
+    "  extern __shared__ float s[];\n"
+    "  s[threadIdx.x] = 1;\n"
+    "  __syncthreads();\n"
+    "  b[blockIdx.x * blockDim.x + threadIdx.x] = s[threadIdx.x];\n"
+    "}\n"
+    "__global__ void kept(const int *a, int *b) {\n"
+    "  int own[64], i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  for (int k = 0; k < 64; k++) own[k] = a[k];\n"
+    "  b[i] = own[a[i] & 63];\n"
+    "}\n"
+    "__global__ void beyond(int *b) { b[(long long)threadIdx.x << 30] = 1; }\n";
+
+#define CASE(name, kernel, grid, block, args, more)                                                \
+  "{\"case\": \"" name "\", \"kernel\": \"" kernel "\", \"grid\": [" grid "], "                    \
+  "\"block\": [" block "], \"args\": [" args "]" more "}"
+#define IN_OUT "\"in\", \"out\""
+
+static const char *const cases[] = {
+    CASE("records", "records", "4096", "256", IN_OUT, ""),
+    CASE("flat", "flat", "1056", "256", IN_OUT, ""),
+    CASE("turn", "turn<32>", "1056", "32, 32", IN_OUT, ""),
+    CASE("padded", "turn<33>", "1056", "32, 32", IN_OUT, ""),
+    CASE("column", "column", "4096", "32", IN_OUT, ""),
+    CASE("shifted", "shifted", "1056", "256", IN_OUT, ""),
+    CASE("narrow", "narrow", "1056", "256", IN_OUT, ""),
+    CASE("split", "split", "1056", "256", IN_OUT, ""),
+    CASE("held", "held", "1056", "256", "\"out\"", ", \"shared\": 100000"),
+    CASE("kept", "kept", "1056", "256", IN_OUT, ""),
+    CASE("odd", "flat", "1056", "100", IN_OUT, ""),
+    CASE("few", "flat", "7", "256", IN_OUT, ""),
+    CASE("tail", "flat", "1160", "256", IN_OUT, ""),
+    CASE("beyond", "beyond", "1", "32", "\"out\"", ""),
+};
+
+static void write_cases(void) {
+  sct_str text = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_str_printf(&text, "%s%s", k > 0 ? ",\n" : "[", cases[k]);
+  }
+  sct_str_append(&text, "]\n");
+  fx_write("cases.json", sct_str_c(&text));
+  sct_str_free(&text);
+}
+
+static json_t *profiled;
+
+static int setup(void **state) {
+  fx_result r = {0};
+  (void)fx_setup(state);
+  if (!fx_has_nvrtc()) {
+    return 0;
+  }
+  fx_write("k.cu", kernels);
+  write_cases();
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--json", "-q");
+  fx_expect(&r, 5, NULL, "sectile: case 'beyond': ");
+  profiled = fx_json(&r);
+  fx_free(&r);
+  return 0;
+}
+
+static int teardown(void **state) {
+  json_decref(profiled);
+  return fx_teardown(state);
+}
+
+static json_t *find_case(const char *name) {
+  size_t k = 0;
+  json_t *one = NULL;
+  if (!profiled) {
+    skip();
+  }
+  json_array_foreach(json_object_get(profiled, "cases"), k, one) {
+    if (strcmp(json_string_value(json_object_get(one, "case")), name) == 0) {
+      return one;
+    }
+  }
+  fail_msg("no case '%s'", name);
+  return NULL;
+}
+
+static json_int_t figure(const char *name, const char *section, const char *part, const char *key) {
+  json_t *at = json_object_get(find_case(name), section);
+  at = part ? json_object_get(at, part) : at;
+  return json_integer_value(json_object_get(at, key));
+}
+
+/* The issues of a case are these, "id:line" each, best first; "": none. */
+static void assert_issues(const char *name, const char *wanted) {
+  sct_str got = {0};
+  size_t k = 0;
+  json_t *issue = NULL;
+  double before = 1.0;
+  json_array_foreach(json_object_get(find_case(name), "issues"), k, issue) {
+    const double gain = json_number_value(json_object_get(issue, "gain"));
+    assert_true(gain > 0.0 && gain <= before);
+    before = gain;
+    sct_str_printf(&got, "%s%s:%d", k > 0 ? " " : "",
+                   json_string_value(json_object_get(issue, "id")),
+                   (int)json_integer_value(json_object_get(issue, "line")));
+    assert_true(json_string_length(json_object_get(issue, "evidence")) > 20);
+    assert_true(json_string_length(json_object_get(issue, "advice")) > 20);
+  }
+  if (strcmp(sct_str_c(&got), wanted) != 0) {
+    fail_msg("%s: expected '%s', got '%s'", name, wanted, sct_str_c(&got));
+  }
+  sct_str_free(&got);
+}
+
+static void test_figures(void **state) {
+  (void)state;
+  static const char *const ways[] = {"loads", "stores"};
+  for (int k = 0; k < 2; k++) { /* 4096 x 256 records of three doubles */
+    assert_int_equal(figure("records", "global", ways[k], "requests"), 3 * 4096 * 8);
+    assert_int_equal(figure("records", "global", ways[k], "sectors"), 24 * 3 * 4096 * 8);
+    assert_int_equal(figure("records", "global", ways[k], "sectors") -
+                         figure("records", "global", ways[k], "sectors_ideal"),
+                     1572864);
+  }
+  assert_int_equal(figure("turn", "shared", "loads", "wavefronts"), 32 * 32 * 1056);
+  assert_int_equal(figure("padded", "shared", "loads", "wavefronts"), 32 * 1056);
+  assert_int_equal(figure("turn", "launch", NULL, "shared_bytes"), 4096);
+  assert_int_equal(figure("held", "launch", NULL, "shared_bytes"), 100000);
+  assert_in_range(figure("flat", "launch", NULL, "registers"), 4, 32);
+  assert_true(figure("split", "warps", NULL, "divergent_branches") > 0);
+  const json_t *waves = json_object_get(json_object_get(find_case("flat"), "launch"), "waves");
+  assert_true(json_real_value(waves) == 1.0); /* 132 x 8 blocks of an H200 */
+}
+
+static void test_issues(void **state) {
+  (void)state;
+  assert_issues("records", "strided:4 strided:6");
+  assert_issues("flat", "");
+  assert_issues("turn", "conflicts:16");
+  assert_issues("padded", "");
+  assert_issues("column", "scattered:19");
+  assert_issues("shifted", "unaligned:23");
+  assert_issues("narrow", "narrow:27 narrow:27");
+  assert_issues("split", "divergence:0");
+  assert_issues("held", "occupancy:0");
+  assert_issues("odd", "odd block:0");
+  assert_issues("few", "few blocks:0");
+  assert_issues("tail", "tail:0");
+  assert_true(json_is_string(json_object_get(find_case("beyond"), "problem")));
+  assert_null(json_object_get(find_case("beyond"), "issues"));
+}
+
+static void test_local_memory(void **state) {
+  (void)state;
+  bool found = false;
+  size_t k = 0;
+  json_t *issue = NULL;
+  json_array_foreach(json_object_get(find_case("kept"), "issues"), k, issue) {
+    found = found || strcmp(json_string_value(json_object_get(issue, "id")), "local memory") == 0;
+  }
+  assert_true(found);
+}
+
+static void test_what_a_person_reads(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "-q", "--top", "1");
+  fx_expect(&r, 5,
+            "records: records\n"
+            "  launch      grid (4096, 1, 1), block (256, 1, 1): 4096 blocks of 256 threads\n",
+            NULL);
+  fx_expect(&r, 5,
+            "NVIDIA H200: 8 blocks a multiprocessor, occupancy 100 % (limit: threads), 3.88 waves",
+            NULL);
+  fx_expect(&r, 5, "  loads      98304  2359296  24.0    8.0    1572864    3.00  33.3 %", NULL);
+  fx_expect(&r, 5,
+            "  k.cu:4  global loads      8     98304                2359296  24.0    8.0    "
+            "1572864  point",
+            NULL);
+  fx_expect(&r, 5, "v = a[i];\n  and 1 more; --top 2 shows them\n", NULL);
+  fx_expect(&r, 5,
+            "  issue 1     strided, k.cu:4: loads of 8 bytes a thread, stride about 24 bytes: 24.0 "
+            "sectors a request where 8.0 would do\n              try: let neighbouring",
+            NULL);
+  fx_expect(&r, 5, "              gain: up to 33.3 % of the sectors\n", NULL);
+  fx_expect(&r, 5, "  issues      none that the rules know\n", NULL);
+  fx_expect(&r, 5, "  failed      out_of_bounds: ", NULL);
+  fx_run(&r, "profile", "k.cu");
+  fx_expect(&r, 2, NULL, "of a CUDA file needs --cases FILE");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "-d", "virtual:h2000");
+  fx_expect(&r, 4, NULL, "did you mean 'h200'");
+  fx_free(&r);
+}
+
+/* The records as one flat array, under the name of the case that had them one by one. */
+static void test_a_baseline(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_write("one.json", "[" CASE("add", "records", "4096", "256", IN_OUT, "") "]");
+  static const char after[] = "[" CASE("add", "flat", "12288", "256", IN_OUT, "") ",\n";
+  static const char more[] = CASE("new", "flat", "1", "256", IN_OUT, "") "]";
+  char text[512];
+  snprintf(text, sizeof text, "%s%s", after, more);
+  fx_write("other.json", text);
+  fx_run(&r, "profile", "k.cu", "--cases", "one.json", "-q", "--json", "-o", "before.json");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "other.json", "-q", "--baseline", "before.json");
+  fx_expect(&r, 0, "2359296       786432   -66.7 %\n", NULL);
+  fx_expect(&r, 0, "  global.loads.sectors ", NULL);
+  fx_expect(&r, 0, "  baseline    it has no such case\n", NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "other.json", "-q", "--baseline", "before.json",
+         "--json");
+  fx_expect(&r, 0, "\"figure\": \"global.stores.sectors\"", NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "one.json");
+  fx_expect(&r, 8, NULL, "'one.json' is no profile");
+  fx_run(&r, "profile", "k.cu", "--cases", "one.json", "--baseline", "before.json", "-o",
+         "before.json");
+  fx_expect(&r, 2, NULL, "before.json");
+  fx_free(&r);
+}
+
+#define LD_SECTORS "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+
+static void test_a_profilers_names(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "-q", "--csv");
+  assert_true(fx_figure(sct_str_c(&r.out), "\"records\"", LD_SECTORS) == 2359296);
+  assert_true(fx_figure(sct_str_c(&r.out), "\"records\"",
+                        "memory_l2_theoretical_sectors_global_ideal") == 2 * 786432);
+  assert_true(fx_figure(sct_str_c(&r.out), "\"flat\"", "launch__grid_size") == 1056);
+  assert_true(fx_figure(sct_str_c(&r.out), "\"turn\"", "memory_l1_wavefronts_shared") ==
+              33 * 32 * 1056);
+  fx_expect(&r, 5, "\n\"beyond\",\"beyond\",,,", NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "-q", "--csv", "--metrics",
+         "launch__block_size," LD_SECTORS);
+  fx_expect(&r, 5,
+            "case,kernel,launch__block_size," LD_SECTORS "\n\"records\",\"records\",256,2359296\n",
+            NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "-q", "--metrics", LD_SECTORS);
+  fx_expect(&r, 5, "records: records\n  metric  ", NULL);
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--metrics", "launch__grid_sise");
+  fx_expect(&r, 2, NULL, "no metric 'launch__grid_sise' here; did you mean 'launch__grid_size'?");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--csv", "--json");
+  fx_expect(&r, 2, NULL, "--json has all figures");
+  fx_free(&r);
+}
+
+static void test_a_spec(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_run(&r, "profile", FX_SPECS "add_const_double3.lua", "-q");
+  fx_expect(&r, 0, "direct threads=256 at ", NULL);
+  fx_expect(&r, 0, "counts are those of 64 of the blocks, spread over the grid\n", NULL);
+  fx_expect(&r, 0, "stride about 24 bytes: 24.0 sectors a request where 8.0 would do", NULL);
+  fx_expect(&r, 0, "strided, source:", NULL);
+  fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "-q", "--pick",
+         "own_transpose PAD=0 ROWS=8 TILE=32", "--size", "row=4096 col=4096");
+  fx_expect(&r, 0, "  launch      grid (128, 128, 1), block (32, 8, 1)", NULL);
+  fx_expect(&r, 0, "conflicts, transpose_own.cu:18: loads of shared memory meet in banks: 32.0",
+            NULL);
+  fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "--size", "row=4096 col=4097");
+  fx_expect(&r, 2, NULL,
+            "the spec has no size 'row=4096 col=4097'; did you mean 'row=4096 col=4096'?");
+  fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "--pick", "own_transpose");
+  fx_expect(&r, 2, NULL, "no candidate is called");
+  fx_run(&r, "profile", FX_SPECS "transpose_own.lua", "--cases", "cases.json");
+  fx_expect(&r, 2, NULL, "--cases is for CUDA files");
+  fx_run(&r, "profile", "absent.lua");
+  fx_expect(&r, 1, NULL, "absent.lua");
+  fx_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_figures),      cmocka_unit_test(test_issues),
+      cmocka_unit_test(test_local_memory), cmocka_unit_test(test_what_a_person_reads),
+      cmocka_unit_test(test_a_baseline),   cmocka_unit_test(test_a_profilers_names),
+      cmocka_unit_test(test_a_spec),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
