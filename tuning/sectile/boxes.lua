@@ -3,6 +3,11 @@
 -- of the next.
 local boxes = {}
 
+local SECTOR = 32
+-- bytes of a run; shorter ones leave too much of their sectors unused, and longer ones that are no
+-- whole sectors
+local SHORT, ODD_SHORT = 64, 1024
+
 local GRAIN = 64 -- bytes that DRAM gives at a time
 local SIZES = { 1024, 2048, 4096, 8192, 16384, 32768, 65536 } -- bytes of boxes; the best up to each
 
@@ -111,6 +116,202 @@ function boxes.list(size, into, out, bytes)
     list[#list + 1] = best[n] and best[n].text
   end
   return list
+end
+
+-- ---- what the kernel is ----
+
+local function same_order(a, b)
+  return #a == #b and not kit.any(a, function(d, n) return b[n] ~= d end)
+end
+
+-- Do modes stand in the list in the order of the other one?
+local function goes_along(list, order)
+  local at = 1
+  for _, d in ipairs(order) do
+    at = list[at] == d and at + 1 or at
+  end
+  return at > #list
+end
+
+-- Orders of the inputs that change places (`into`) and of the outputs (`out`), and which inputs
+-- these are; nil and a reason if it is no such kernel.
+function boxes.read(k)
+  local about, reason = sides.orders(k)
+  if not about then
+    return nil, reason
+  end
+  about.is_exchanged = {}
+  for n, op in ipairs(k.operands) do
+    about.n_out = about.n_out or op.is_output and n
+  end
+  about.out = about.order[about.n_out]
+  for n, op in ipairs(k.operands) do
+    local order = about.order[n]
+    if op.is_output and not same_order(order, about.out) or op.old_of then
+      return nil, "outputs run along their modes in several orders, or are updated"
+    elseif not op.is_output and not goes_along(order, about.out) then
+      about.into, about.is_exchanged[n] = about.into or order, true
+      about.n_in = about.n_in or n
+      if not same_order(order, about.into) or #order < #k.dims then
+        return nil, "inputs run along their modes in several orders"
+      end
+    end
+  end
+  local first = about.into and about.into[1]
+  for n, op in ipairs(k.operands) do
+    local d = about.is_exchanged[n] and first or op.is_output and about.out[1]
+    if d and kit.const_of(about.steps[n][d]) ~= 1 then
+      return nil, "an operand has gaps between neighbours"
+    end
+  end
+  return about.into and about, "no input runs along the modes in another order than the outputs"
+end
+
+function boxes.widest(k)
+  return math.max(table.unpack(kit.map(k.operands, function(op) return op.record.bytes end)))
+end
+
+-- ---- extents of the box ----
+
+-- Both sides at the first tuned size: the order of the modes, and their steps in elements.
+function boxes.sides_at(k, about)
+  local function side(n)
+    return { order = about.order[n], step = kit.map(about.steps[n], function(step)
+      return E.eval(step + 0, k.given[1])
+    end) }
+  end
+  return side(about.n_in), side(about.n_out)
+end
+
+-- Modes of the box in an order, those of one element left out; neighbours that operands of a kind
+-- run along as one are one part: `dims`, `extent`, name.
+function boxes.parts_of(p, order, is_own)
+  local list = {}
+  for _, d in ipairs(order) do
+    local part = list[#list]
+    local last = part and part.dims[#part.dims]
+    local follows = part and p.box[d] > 1 and p.box[last] == p.size[last]
+      and not kit.any(p.about.steps, function(steps, n)
+        return is_own(n) and kit.const_of(E.subst(steps[d] - steps[last] * p.k.extents[last],
+          p.put)) ~= 0
+      end)
+    if follows then
+      part.dims[#part.dims + 1], part.extent = d, part.extent * p.box[d]
+    elseif p.box[d] > 1 then
+      list[#list + 1] = { dims = { d }, extent = p.box[d] }
+    end
+  end
+  return list
+end
+
+-- The statements that find the places along parts `from` to `to` of the number in `name`.
+function boxes.find_digits(parts, from, to, name)
+  local lines = {}
+  for n = from, to do
+    local below = kit.product(kit.map(parts, function(part, m)
+      return m >= from and m < n and part.extent or nil
+    end))
+    lines[#lines + 1] = string.format("const int %s = %s%s%s;", parts[n].name, name,
+      below > 1 and " / " .. below or "", n < to and " % " .. parts[n].extent or "")
+  end
+  return lines
+end
+
+-- Texts of an operand: a pointer to the box's first element, and the place of an element from it.
+function boxes.place_texts(p, op, parts)
+  local element, zero = op.offset[1] // op.record.bytes, {}
+  for d in ipairs(p.k.dims) do
+    kit.append(zero, p.k.index[d], 0)
+  end
+  local first = E.subst(element, zero)
+  local function step(d)
+    local one = { table.unpack(zero) }
+    one[2 * d] = 1
+    return E.subst(element, one) - first
+  end
+  local x = {
+    op = op, type = p.g:type(op), value = p.g:name(op.name .. "_v"), pointer = op.pointer,
+    from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
+    const = op.is_output and "" or "const ", zero = kit.zero(op.record.fields[1]),
+  }
+  local lines = { string.format("%s%s *%s = %s;", x.const, x.type, x.from,
+    kit.const_of(first) == 0 and op.pointer or string.format("&%s[%s]", op.pointer,
+      p.g:text(first))) }
+  for _, d in ipairs(p.counted) do
+    local text = p.g:text(step(d) * p.first[d])
+    lines[#lines + 1] = text ~= "0" and string.format("%s += %s;", x.from, text) or nil
+  end
+  x.declare = kit.concat(lines)
+  local at = p.items > 1 and step(p.along) * cuda.var("item") or 0
+  for _, part in ipairs(parts) do
+    at = at + step(part.dims[1]) * cuda.var(part.name)
+  end
+  x.at = p.g:text(at + 0)
+  return x
+end
+
+-- Which box a block has: the first place along every mode, and the texts that find it. `left`: how
+-- many places there are from it on.
+function boxes.cut(p)
+  local lines, order = { "unsigned int block = blockIdx.x;" }, {}
+  p.grid, p.first, p.left = 1, {}, {}
+  for _, d in ipairs(p.about.out) do
+    order[#order + 1] = not p.is_whole[d] and d or nil
+  end
+  for n, d in ipairs(order) do
+    local extent, size = p.k.extents[d], d == p.along and p.items or p.box[d]
+    local name, count = p.g:name("first_" .. p.k.dims[d]), kit.ceil_div(extent, size)
+    local text = sides.count_text(p, count)
+    local found = n == #order and "block" or "block % " .. text
+    lines[#lines + 1] = string.format("const long long %s = %s;", name,
+      size > 1 and string.format(n == #order and "(long long)%s * %d" or "(long long)(%s) * %d",
+        found, size) or found)
+    lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
+    p.first[d], p.grid = cuda.var(name), p.grid * count
+    if size > 1 then
+      p.left[d] = p.g:name("left_" .. p.k.dims[d])
+      lines[#lines + 1] = string.format("const int %s = (int)min((long long)%d, %s);", p.left[d],
+        size, p.g:text(extent - p.first[d]))
+    end
+  end
+  p.cut, p.counted = kit.concat(lines), order
+end
+
+-- The mode that a block has several boxes along: the outputs' fastest beside the box.
+function boxes.mode_of_items(p)
+  for _, d in ipairs(p.about.out) do
+    if p.box[d] == 1 and p.size[d] > 1 then
+      return d
+    end
+  end
+end
+
+-- The extents of the modes that the box covers, as constants.
+function boxes.fix_extents(p)
+  for d, extent in ipairs(p.box) do
+    local n, put = thin.agreed_extent(p.k, d)
+    p.is_whole[d] = extent > 1 and n == extent
+    kit.append(p.put, table.unpack(p.is_whole[d] and put or {}))
+  end
+  p.k = thin.fixed(p.k, p.put)
+end
+
+-- Is what lies along one side of an exchange shorter than `SHORT` bytes, or, where both sides begin
+-- with the same modes, what lies along these?
+function boxes.is_short(k)
+  local about, same = sides.read(k), {}
+  local function short(dims)
+    local bytes = math.min(table.unpack(sides.lengths(k, dims))) * boxes.widest(k)
+    return bytes < SHORT or bytes < ODD_SHORT and bytes % SECTOR ~= 0
+  end
+  if about then
+    return short(about.X.dims) or short(about.Y.dims)
+  end
+  local into, out = boxes.read(k).into, boxes.read(k).out
+  while into[#same + 1] == out[#same + 1] do
+    same[#same + 1] = into[#same + 1]
+  end
+  return short(same)
 end
 
 return boxes

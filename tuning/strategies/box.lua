@@ -3,78 +3,10 @@
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
 -- the outputs lie, through shared memory; which element is which follows by division by constants.
 local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
--- bytes of a run; shorter ones leave too much of their sectors unused, and longer ones that are no
--- whole sectors
-local SHORT, ODD_SHORT = 64, 1024
-
--- ---- what the kernel is ----
-
-local function same_order(a, b)
-  return #a == #b and not kit.any(a, function(d, n) return b[n] ~= d end)
-end
-
--- Do modes stand in the list in the order of the other one?
-local function goes_along(list, order)
-  local at = 1
-  for _, d in ipairs(order) do
-    at = list[at] == d and at + 1 or at
-  end
-  return at > #list
-end
-
--- Orders of the inputs that change places (`into`) and of the outputs (`out`), and which inputs
--- these are; nil and a reason if it is no such kernel.
-local function read(k)
-  local about, reason = sides.orders(k)
-  if not about then
-    return nil, reason
-  end
-  about.is_exchanged = {}
-  for n, op in ipairs(k.operands) do
-    about.n_out = about.n_out or op.is_output and n
-  end
-  about.out = about.order[about.n_out]
-  for n, op in ipairs(k.operands) do
-    local order = about.order[n]
-    if op.is_output and not same_order(order, about.out) or op.old_of then
-      return nil, "outputs run along their modes in several orders, or are updated"
-    elseif not op.is_output and not goes_along(order, about.out) then
-      about.into, about.is_exchanged[n] = about.into or order, true
-      about.n_in = about.n_in or n
-      if not same_order(order, about.into) or #order < #k.dims then
-        return nil, "inputs run along their modes in several orders"
-      end
-    end
-  end
-  local first = about.into and about.into[1]
-  for n, op in ipairs(k.operands) do
-    local d = about.is_exchanged[n] and first or op.is_output and about.out[1]
-    if d and kit.const_of(about.steps[n][d]) ~= 1 then
-      return nil, "an operand has gaps between neighbours"
-    end
-  end
-  return about.into and about, "no input runs along the modes in another order than the outputs"
-end
-
-local function widest(k)
-  return math.max(table.unpack(kit.map(k.operands, function(op) return op.record.bytes end)))
-end
-
--- ---- extents of the box ----
-
--- Both sides at the first tuned size: the order of the modes, and their steps in elements.
-local function sides_at(k, about)
-  local function side(n)
-    return { order = about.order[n], step = kit.map(about.steps[n], function(step)
-      return E.eval(step + 0, k.given[1])
-    end) }
-  end
-  return side(about.n_in), side(about.n_out)
-end
 
 local function axes(k)
-  local about, bytes = read(k), widest(k)
-  local into, out = sides_at(k, about)
+  local about, bytes = boxes.read(k), boxes.widest(k)
+  local into, out = boxes.sides_at(k, about)
   local list = boxes.list(k.sizes[1], into, out, bytes)
   local can_copy = k.device.cc >= 80 and not kit.any(k.operands, function(op, n)
     return about.is_exchanged[n] and op.record.bytes < 4
@@ -139,27 +71,6 @@ local function keep(p)
   p.padding = best.pad > 0 and string.format(" + at / %d * %d", best.below, best.pad) or ""
 end
 
--- Modes of the box in an order, those of one element left out; neighbours that operands of a kind
--- run along as one are one part: `dims`, `extent`, name.
-local function parts_of(p, order, is_own)
-  local list = {}
-  for _, d in ipairs(order) do
-    local part = list[#list]
-    local last = part and part.dims[#part.dims]
-    local follows = part and p.box[d] > 1 and p.box[last] == p.size[last]
-      and not kit.any(p.about.steps, function(steps, n)
-        return is_own(n) and kit.const_of(E.subst(steps[d] - steps[last] * p.k.extents[last],
-          p.put)) ~= 0
-      end)
-    if follows then
-      part.dims[#part.dims + 1], part.extent = d, part.extent * p.box[d]
-    elseif p.box[d] > 1 then
-      list[#list + 1] = { dims = { d }, extent = p.box[d] }
-    end
-  end
-  return list
-end
-
 -- How threads go over a side's parts: neighbouring threads have the elements of a unit, all of the
 -- fastest parts, and keep their place in it from pass to pass; a pass moves `rows` units. nil:
 -- threads go on from element to element.
@@ -174,19 +85,6 @@ local function units_of(p, parts)
   end
   local count = p.count // unit
   return { size = unit, n = n, count = count, rows = math.min(p.threads // unit, count) }
-end
-
--- The statements that find the places along parts `from` to `to` of the number in `name`.
-local function find_digits(parts, from, to, name)
-  local lines = {}
-  for n = from, to do
-    local below = kit.product(kit.map(parts, function(part, m)
-      return m >= from and m < n and part.extent or nil
-    end))
-    lines[#lines + 1] = string.format("const int %s = %s%s%s;", parts[n].name, name,
-      below > 1 and " / " .. below or "", n < to and " % " .. parts[n].extent or "")
-  end
-  return lines
 end
 
 -- How a side of the box is gone over: statements before the passes (`setup`) and in each (`find`),
@@ -207,21 +105,22 @@ local function side_of(p, parts)
     side.setup = kit.concat(kit.append({
       string.format("// a row of %d elements by so many threads, %d row%s a pass", units.size,
         units.rows, units.rows > 1 and "s" or ""),
-      string.format("const int column = threadIdx.x %% %d, first_row = threadIdx.x / %d;",
-        units.size, units.size),
-    }, table.unpack(find_digits(parts, 1, units.n, "column"))))
-    local row = units.rows > 1 and string.format("pass * %d + first_row", units.rows) or "pass"
-    side.find = kit.concat(kit.append({ "const int row = " .. row .. ";" },
-      table.unpack(find_digits(parts, units.n + 1, #parts, "row"))))
+      string.format("const int %s = threadIdx.x %% %d, %s = threadIdx.x / %d;", p.column,
+        units.size, p.first_row, units.size),
+    }, table.unpack(boxes.find_digits(parts, 1, units.n, p.column))))
+    local row = units.rows > 1 and string.format("pass * %d + %s", units.rows, p.first_row)
+      or "pass"
+    side.find = kit.concat(kit.append({ "const int " .. p.row .. " = " .. row .. ";" },
+      table.unpack(boxes.find_digits(parts, units.n + 1, #parts, p.row))))
     side.passes = kit.ceil_div(units.count, units.rows)
-    side.number = string.format("const int at = row * %d + column;", units.size)
+    side.number = string.format("const int at = %s * %d + %s;", p.row, units.size, p.column)
     side.used, side.size = units.size * units.rows, units.size
     if units.count % units.rows ~= 0 then
-      table.insert(inside, 1, "row < " .. units.count)
+      table.insert(inside, 1, p.row .. " < " .. units.count)
     end
   else
     side.find = kit.concat(kit.append({ "const int at = pass * kThreads + threadIdx.x;" },
-      table.unpack(find_digits(parts, 1, #parts, "at"))))
+      table.unpack(boxes.find_digits(parts, 1, #parts, "at"))))
   end
   if p.items > 1 and p.size[p.along] then
     inside[#inside + 1] = "item < " .. p.left[p.along]
@@ -240,7 +139,7 @@ local function fit_threads(p, sides_of_box)
   for _, side in ipairs(sides_of_box) do
     if side.used then
       if side.used < p.g.threads then
-        table.insert(side.inside, 1, "first_row < " .. side.used // side.size)
+        table.insert(side.inside, 1, p.first_row .. " < " .. side.used // side.size)
       end
     else
       side.passes = kit.ceil_div(p.count, p.g.threads)
@@ -253,88 +152,9 @@ local function fit_threads(p, sides_of_box)
   end
 end
 
--- Texts of an operand: a pointer to the box's first element, and the place of an element from it.
-local function place_texts(p, op, parts)
-  local element, zero = op.offset[1] // op.record.bytes, {}
-  for d in ipairs(p.k.dims) do
-    kit.append(zero, p.k.index[d], 0)
-  end
-  local first = E.subst(element, zero)
-  local function step(d)
-    local one = { table.unpack(zero) }
-    one[2 * d] = 1
-    return E.subst(element, one) - first
-  end
-  local x = {
-    op = op, type = p.g:type(op), value = p.g:name(op.name .. "_v"), pointer = op.pointer,
-    from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
-    const = op.is_output and "" or "const ", zero = kit.zero(op.record.fields[1]),
-  }
-  local lines = { string.format("%s%s *%s = %s;", x.const, x.type, x.from,
-    kit.const_of(first) == 0 and op.pointer or string.format("&%s[%s]", op.pointer,
-      p.g:text(first))) }
-  for _, d in ipairs(p.counted) do
-    local text = p.g:text(step(d) * p.first[d])
-    lines[#lines + 1] = text ~= "0" and string.format("%s += %s;", x.from, text) or nil
-  end
-  x.declare = kit.concat(lines)
-  local at = p.items > 1 and step(p.along) * cuda.var("item") or 0
-  for _, part in ipairs(parts) do
-    at = at + step(part.dims[1]) * cuda.var(part.name)
-  end
-  x.at = p.g:text(at + 0)
-  return x
-end
-
--- Which box a block has: the first place along every mode, and the texts that find it. `left`: how
--- many places there are from it on.
-local function cut(p)
-  local lines, order = { "unsigned int block = blockIdx.x;" }, {}
-  p.grid, p.first, p.left = 1, {}, {}
-  for _, d in ipairs(p.about.out) do
-    order[#order + 1] = not p.is_whole[d] and d or nil
-  end
-  for n, d in ipairs(order) do
-    local extent, size = p.k.extents[d], d == p.along and p.items or p.box[d]
-    local name, count = p.g:name("first_" .. p.k.dims[d]), kit.ceil_div(extent, size)
-    local text = sides.count_text(p, count)
-    local found = n == #order and "block" or "block % " .. text
-    lines[#lines + 1] = string.format("const long long %s = %s;", name,
-      size > 1 and string.format(n == #order and "(long long)%s * %d" or "(long long)(%s) * %d",
-        found, size) or found)
-    lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
-    p.first[d], p.grid = cuda.var(name), p.grid * count
-    if size > 1 then
-      p.left[d] = p.g:name("left_" .. p.k.dims[d])
-      lines[#lines + 1] = string.format("const int %s = (int)min((long long)%d, %s);", p.left[d],
-        size, p.g:text(extent - p.first[d]))
-    end
-  end
-  p.cut, p.counted = kit.concat(lines), order
-end
-
--- The mode that a block has several boxes along: the outputs' fastest beside the box.
-local function mode_of_items(p)
-  for _, d in ipairs(p.about.out) do
-    if p.box[d] == 1 and p.size[d] > 1 then
-      return d
-    end
-  end
-end
-
--- The extents of the modes that the box covers, as constants.
-local function fix_extents(p)
-  for d, extent in ipairs(p.box) do
-    local n, put = thin.agreed_extent(p.k, d)
-    p.is_whole[d] = extent > 1 and n == extent
-    kit.append(p.put, table.unpack(p.is_whole[d] and put or {}))
-  end
-  p.k = thin.fixed(p.k, p.put)
-end
-
 local function sort_operands(p)
   local g = p.g
-  local parts_in = parts_of(p, p.about.into, function(n) return p.about.is_exchanged[n] end)
+  local parts_in = boxes.parts_of(p, p.about.into, function(n) return p.about.is_exchanged[n] end)
   local parts_out = kit.map(p.about.out, function(d)
     return p.box[d] > 1 and { dims = { d }, extent = p.box[d] } or nil
   end)
@@ -343,7 +163,7 @@ local function sort_operands(p)
   p.exchanged, p.direct, p.results, p.operands, p.values = {}, {}, {}, {}, {}
   for n, op in ipairs(g.ops) do
     local is_in = p.about.is_exchanged[op.number]
-    local x = place_texts(p, op, is_in and parts_in or parts_out)
+    local x = boxes.place_texts(p, op, is_in and parts_in or parts_out)
     local list = is_in and p.exchanged or op.is_output and p.results or p.direct
     list[#list + 1], p.values[op.name], p.operands[n] = x, x.value, x
     if is_in then
@@ -372,7 +192,7 @@ end
 -- A run of the box has a sector more where it starts anywhere.
 local function traffic(p)
   local total, list = kit.product(p.k.extents), {}
-  local into, out = sides_at(p.k, p.about)
+  local into, out = boxes.sides_at(p.k, p.about)
   local run_in, run_out = boxes.run(p.box, p.size, into), boxes.run(p.box, p.size, out)
   for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
     table.unpack(p.results))) do
@@ -387,13 +207,13 @@ end
 
 local function start_plan(k, c, about)
   local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
-    is_async = c.load == "async", uses_count = false, bytes = widest(k), size = k.sizes[1],
+    is_async = c.load == "async", uses_count = false, bytes = boxes.widest(k), size = k.sizes[1],
     memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
   end
   p.count = #p.box > 0 and kit.product(p.box) or 0
-  p.along = p.items > 1 and mode_of_items(p)
+  p.along = p.items > 1 and boxes.mode_of_items(p)
   return p
 end
 
@@ -420,19 +240,20 @@ local DOC = "A block moves %s of %s elements (%s) through shared memory: in as i
   .. "outputs lie."
 
 local function plan(k, c)
-  local about, reason = read(k)
+  local about, reason = boxes.read(k)
   local p = about and start_plan(k, c, about)
   reason = p and refuse(p) or reason
   if not p or refuse(p) then
     return nil, reason
   end
-  fix_extents(p)
+  boxes.fix_extents(p)
   p.g = cuda.new(p.k, "box", c.threads)
+  p.row, p.column, p.first_row = p.g:name("row"), p.g:name("column"), p.g:name("first_row")
   for d, dim in ipairs(p.k.dims) do
     p.names[d] = p.g:name(dim)
   end
   keep(p)
-  cut(p)
+  boxes.cut(p)
   sort_operands(p)
   for _, x in ipairs(p.exchanged) do
     p.memory[#p.memory + 1] = {
@@ -449,32 +270,14 @@ local function plan(k, c)
   return p.g:plan(p)
 end
 
--- Is what lies along one side of an exchange shorter than `SHORT` bytes, or, where both sides begin
--- with the same modes, what lies along these?
-local function is_short(k)
-  local about, same = sides.read(k), {}
-  local function short(dims)
-    local bytes = math.min(table.unpack(sides.lengths(k, dims))) * widest(k)
-    return bytes < SHORT or bytes < ODD_SHORT and bytes % SECTOR ~= 0
-  end
-  if about then
-    return short(about.X.dims) or short(about.Y.dims)
-  end
-  local into, out = read(k).into, read(k).out
-  while into[#same + 1] == out[#same + 1] do
-    same[#same + 1] = into[#same + 1]
-  end
-  return short(same)
-end
-
 return {
   name = "box",
   doc = "Inputs and outputs along the same short modes in other orders: boxes, exchanged through "
     .. "shared memory.",
   applies = {
     { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
-      function(k) return read(k) ~= nil end },
-    { "what runs along one side of an exchange, or along both, is short", is_short },
+      function(k) return boxes.read(k) ~= nil end },
+    { "what runs along one side of an exchange, or along both, is short", boxes.is_short },
     { "the body names no dimension", function(k)
       return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
     end },
