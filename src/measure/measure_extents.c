@@ -190,7 +190,7 @@ static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, in
     sct_expr var = SCT_EXPR_NONE;
     if (sct_expr_op_of(spec->pool, code->require[r]) == SCT_EXPR_EQ &&
         sct_expr_vars(spec->pool, code->require[r], &var, 1) == 1 && var == spec->extent_var[dim]) {
-      only = single_extent(spec, code->require[r], dim, 2 * MAX_UNIT);
+      only = single_extent(spec, code->require[r], dim, SCT_MAX_VIRTUAL_ELEMENTS);
     }
   }
   return only;
