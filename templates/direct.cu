@@ -46,6 +46,30 @@ $(g:head(threads)) {
   $(step.mine) = combine_block<kThreads, kLanes>($(step.mine));
 //%     end
 //%   end
+//% elseif g.k.scan then
+  constexpr int kLanes = $(lanes); // rows of a block, side by side
+  constexpr int kChunk = kThreads / kLanes;
+  const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+  const long long row_index = blockIdx.x * (long long)kLanes + lane;
+  $(unravel(kept, "row_index"))
+  partial before = identity(); // what the chunks before come to
+  for (long long first = 0; first < $(n_reduced); first += kChunk) {
+    const long long $(along) = first + group;
+    const bool inside = row_index < $(n_kept) && $(along) < $(n_reduced);
+    partial mine = identity(), all;
+    if (inside) {
+      $(declare_values())
+      $(call())
+      mine = {$(partial())};
+    }
+    const partial earlier = combine(before, scan_block<kThreads, kLanes>(mine, identity(), all));
+    if (inside) {
+      const partial up_to = combine(earlier, mine);
+      $(store_results("earlier", "up_to"))
+    }
+    before = combine(before, all);
+    __syncthreads();
+  }
 //% elseif not g.k.reduces then
   const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
   if (thread >= $(count)) return;

@@ -456,6 +456,14 @@ def job_argmax(job):
     plain_and_compiled(b, "argmax", lambda: b.a(0).argmax(1), lambda t: b.a(t).argmax(1), lambda a: a.argmax(1))
 
 
+def job_scan(job):
+    rows, cols = int(job["rows"]), int(job["cols"])
+    shape = (cols,) if rows == 1 else (rows, cols)
+    b = Bench(job, floats(shape, torch.float32), shape, torch.float32, 1e-3)
+    plain_and_compiled(b, "cumsum", lambda: b.a(0).double().cumsum(-1).float(),
+                       lambda t: nothing(torch.cumsum(b.a(t), -1, out=b.b(t))), lambda a: a.cumsum(-1))
+
+
 def job_case(job):
     make, shape, dtype, function, more, tolerance = peers_cases.CASES[job["name"]](job)
     b = Bench(job, make, shape, dtype, tolerance)
@@ -464,7 +472,7 @@ def job_case(job):
 
 KINDS = {"argmax": job_argmax, "case": job_case, "map": job_map, "to_soa": job_convert, "to_aos": job_convert, "permute": job_permute, "gather": job_gather,
          "gather_rows": job_gather, "scatter": job_scatter, "shift": job_shift, "stride": job_stride,
-         "stencil": job_stencil, "sum": job_sum}
+         "stencil": job_stencil, "sum": job_sum, "scan": job_scan}
 
 
 def read_job(line):

@@ -3,11 +3,13 @@
 #include "peers_blas.h"
 
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 #include <thrust/execution_policy.h>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/permutation_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
 #include <thrust/transform.h>
 
 // ---- stencils: beyond the border lies 0, or (clamp) what lies at it ----
@@ -175,4 +177,45 @@ static void argmax(const Job &job) {
   });
 }
 
-const std::vector<JobKind> sum_jobs = {{"stencil", stencil}, {"sum", sum}, {"argmax", argmax}};
+// ---- running sums of rows ----
+
+struct RowOf {
+  long long cols;
+  __host__ __device__ int operator()(long long k) const { return (int)(k / cols); }
+};
+struct ToDouble {
+  __host__ __device__ double operator()(float x) const { return x; }
+};
+struct ToFloat {
+  __host__ __device__ float operator()(double x) const { return (float)x; }
+};
+
+// Queues the sums from `in` to `out`; with `scratch` null, only says how much that takes.
+template <class In, class Out>
+static void scan_rows(void *scratch, size_t &bytes, In in, Out out, long long rows, long long cols) {
+  if (rows == 1) {
+    must(cub::DeviceScan::InclusiveSum(scratch, bytes, in, out, cols, stream()), "scan");
+    return;
+  }
+  const auto row = thrust::make_transform_iterator(thrust::make_counting_iterator(0ll), RowOf{cols});
+  must(cub::DeviceScan::InclusiveSumByKey(scratch, bytes, row, in, out, rows * cols, cuda::std::equal_to<>(), stream()),
+       "scan by key");
+}
+
+static void scan(const Job &job) {
+  const long long rows = job.number("rows"), cols = job.number("cols"), all = rows * cols;
+  Bench b(job, all * 4, all * 4, FILL_F32, 1e-3);
+  const auto exact = thrust::make_transform_iterator(b.in<float>(0), ToDouble());
+  const auto rounded = thrust::make_transform_output_iterator(b.want<float>(), ToFloat());
+  size_t scratch_bytes = 0, exact_bytes = 0;
+  scan_rows(nullptr, exact_bytes, exact, rounded, rows, cols);
+  scan_rows(nullptr, scratch_bytes, b.in<float>(0), b.out<float>(0), rows, cols);
+  scan_rows(b.extra(exact_bytes), exact_bytes, exact, rounded, rows, cols);
+  void *scratch = b.extra(scratch_bytes);
+  b.run(rows == 1 ? "cub::DeviceScan" : "cub::DeviceScan by key", [=, &b](int t) {
+    size_t bytes = scratch_bytes;
+    scan_rows(scratch, bytes, b.in<float>(t), b.out<float>(t), rows, cols);
+  }, 2);
+}
+
+const std::vector<JobKind> sum_jobs = {{"stencil", stencil}, {"sum", sum}, {"argmax", argmax}, {"scan", scan}};

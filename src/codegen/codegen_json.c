@@ -102,6 +102,11 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   if (op->reduce != SCT_REDUCE_NONE) {
     json_object_set_new(json, "reduce", json_string(sct_reduce_name(op->reduce)));
   }
+  if (op->scan != SCT_REDUCE_NONE) {
+    json_object_set_new(json, "scan",
+                        json_sprintf("%s %s along %s", op->exclusive ? "exclusive" : "inclusive",
+                                     sct_reduce_name(op->scan), spec->dims[spec->scan_dim]));
+  }
   if (op->accumulate != SCT_REDUCE_NONE) {
     json_object_set_new(json, "accumulate", json_string(sct_accumulate_name(op->accumulate)));
     if (sct_operand_start_byte(op) >= 0) {

@@ -82,13 +82,22 @@ static int64_t workspace_bytes(const emit_header *h) {
   return most;
 }
 
-/* The spec reduces: its launch function takes a workspace, whichever kernels have won. */
+/* It scans: what launches leave in a workspace, only its own kernels understand. */
+static bool scans(const emit_header *h) {
+  bool any = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    any = any || h->sig.operands[k].scan[0] != '\0';
+  }
+  return any;
+}
+
+/* The spec reduces or scans: its launch function takes a workspace, whichever kernels have won. */
 static bool takes_workspace(const emit_header *h) {
   bool any = workspace_bytes(h) > 0;
   for (int k = 0; k < h->sig.n_operands; k++) {
     any = any || h->sig.operands[k].reduce[0] != '\0';
   }
-  return any;
+  return any || scans(h);
 }
 
 /* The longest name in the banner's list of arguments. */
@@ -148,6 +157,7 @@ static json_t *operand_data(const emit_header *h, int index) {
                       emit_text(is_index ? ": the lowest index of those that have it, -1 where "
                                            "none is"
                                          : ""));
+  json_object_set_new(out, "scan", op->scan[0] != '\0' ? emit_text(op->scan) : json_false());
   json_object_set_new(out, "accumulate",
                       op->accumulate[0] != '\0' ? emit_text(op->accumulate) : json_false());
   json_object_set_new(out, "starts", json_boolean(op->start >= 0));
@@ -365,6 +375,7 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
                    emit_take(&stream), "records", records, "workspace_bytes",
                    (json_int_t)workspace_bytes(h), "needs_workspace", workspace_bytes(h) > 0,
                    "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
+  json_object_set_new(*out, "scans", json_boolean(scans(h)));
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);

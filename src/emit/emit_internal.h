@@ -58,6 +58,7 @@ typedef struct emit_operand {
   const char **taps;  /* [n_taps] further places that are read: "north (-1, 0)" */
   const char *border; /* what they find outside of the array: "clamp" */
   const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
+  const char *scan;   /* "inclusive sum along i"; "": it is not scanned */
   const char *accumulate; /* "add", ...: of the points that fall on an element; "": none do */
   int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
   bool offsets;           /* where ragged rows begin */

@@ -88,6 +88,7 @@ static sct_status read_operand(emit_operand *op, sct_json at) {
   SCT_TRY(read_record(&op->record, sct_json_member(at, "record"), bare));
   SCT_TRY(sct_json_texts(&op->layouts, &op->n_layouts, sct_json_member(at, "layouts"), false));
   SCT_TRY(sct_json_text(&op->reduce, sct_json_member(at, "reduce"), ""));
+  SCT_TRY(sct_json_text(&op->scan, sct_json_member(at, "scan"), ""));
   SCT_TRY(sct_json_text(&op->accumulate, sct_json_member(at, "accumulate"), ""));
   op->start = -1;
   if (sct_json_member(at, "start").json != NULL) {

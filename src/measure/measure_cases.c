@@ -106,7 +106,9 @@ static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *co
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
-  allowed_case(m, code, tuple, list->max_elements, &c);
+  /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
+  const bool grouped = m->plan.spec->scans && list->max_elements < SCT_MAX_VIRTUAL_SCAN;
+  allowed_case(m, code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : list->max_elements, &c);
   *added = c != NULL;
   c = c && has_too_many_threads(m, code, c) ? NULL : c;
   for (int other = 0; other < list->n && c; other++) {

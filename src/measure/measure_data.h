@@ -159,6 +159,10 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
                              const uint8_t *input, const int64_t *kept,
                              sct_error *err) SCT_MUST_USE;
 
+/* Writes what a scanned output must hold, of whose fields each is assigned by a move. */
+sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
+                          sct_error *err) SCT_MUST_USE;
+
 /* Combines what the moves bring for each point with the image of what the accumulated output held
  * before. */
 sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,

@@ -308,9 +308,9 @@ static void add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code
   }
 }
 
-/* What is reduced is walked in long turns, of which grids show nothing: several of them and a rest,
- * in numbers that words of up to 16 elements divide and that they do not. Those beyond what the
- * interpreter takes are for a GPU. */
+/* What is reduced or scanned is walked in long turns, of which grids show nothing: several of them
+ * and a rest, in numbers that words of up to 16 elements divide and that they do not. Those beyond
+ * what the interpreter takes are for a GPU. */
 static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
 
 static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
@@ -320,9 +320,27 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
     for (int d = 0; d < t->n_dims; d++) {
       tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
     }
-    if (spec->reduced[dim]) {
+    if (sct_spec_joins(spec, dim)) {
       add(t, tuple);
     }
+  }
+}
+
+/* Where a scan has a block a tile, 32 tiles are a group of their own (scan.cuh): one of them, and a
+ * rest that looks back at it. */
+#define SCAN_GROUP 32
+
+static void add_scan_group(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+  int64_t tuple[SCT_MAX_EXTENTS];
+  const int dim = plan->spec->scan_dim;
+  least_extents(tuple, t, plan, code);
+  const int64_t edge = next_edge(plan, code, tuple, dim, tuple[dim]);
+  tuple[dim] = (SCAN_GROUP + 1) * (edge - 1) + (edge - 1) / 2;
+  if (edge > 0 && t->only[dim] == 0) {
+    const int64_t most = t->max_elements;
+    t->max_elements = most > SCT_MAX_VIRTUAL_SCAN ? most : SCT_MAX_VIRTUAL_SCAN;
+    add(t, tuple);
+    t->max_elements = most;
   }
 }
 
@@ -398,6 +416,9 @@ void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_co
     add_line_edges(out, plan, code);
   } else {
     add_edges(out, plan, code);
+  }
+  if (spec->scans) {
+    add_scan_group(out, plan, code);
   }
 }
 

@@ -376,11 +376,12 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 
 /* The special values among those of an array's element: any of them, but where results are compared
  * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
- * reduced is special row by row, as one value can decide about a row: the first is ordinary. */
+ * reduced or scanned is special row by row, as one value can decide about a row: the first is
+ * ordinary. */
 static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
   const sct_spec *spec = s->plan->spec;
   const sct_operand *operand = s->plan->op[op].op;
-  if (!spec->reduces && spec->n_steps == 0) {
+  if (!spec->reduces && !spec->scans && spec->n_steps == 0) {
     return s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
   }
   uint64_t row = 0;
@@ -396,7 +397,7 @@ static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
         row = sct_mix64(row, (uint64_t)at[spec->ragged.row]);
         first = first && at[spec->ragged.row] == 0;
         n_kept++;
-      } else if (!spec->reduced[dim] && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
+      } else if (!sct_spec_joins(spec, dim) && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
         row = sct_mix64(row, (uint64_t)idx[d]);
         first = first && idx[d] == 0;
         n_kept++;
@@ -422,7 +423,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
                        .divides = strpbrk(spec->body, "/%") != NULL};
   const sct_type type = s->plan->op[op].op->record.fields[field].type;
   int from = 0;
-  for (int k = 1; k < p->n && (spec->reduces || spec->n_steps > 0); k++) {
+  for (int k = 1; k < p->n && (spec->reduces || spec->scans || spec->n_steps > 0); k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
     const sct_mix mix = mix_of(s, op, idx);
     if (mix != stream.mix) {
@@ -616,8 +617,10 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
     SCT_TRY(sct_image_input(&image, s, op, err));
     status = sct_image_accumulate(image, s, op, inputs, err);
   } else {
+    const bool scans = s->plan->spec->scans && s->plan->spec->n_moves > 0;
     image = new_image(s->op[op].bytes, poison);
-    status = write_elements(image, NULL, s, op, inputs, err);
+    status = scans ? sct_image_scan(image, s, op, inputs, err)
+                   : write_elements(image, NULL, s, op, inputs, err);
   }
   if (status == SCT_OK) {
     *out = image;

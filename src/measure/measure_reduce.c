@@ -1,4 +1,4 @@
-/* Reductions on the host: what a kernel that only moves data into sums, maxima and minima, or
+/* Reductions on the host: what a kernel that only moves data into sums, maxima and minima, scans or
  * accumulates it, must give. Floats are summed in long double, so that this is nearer to the truth
  * than any order of additions on a device; integers wrap as theirs do. */
 #include "measure_data.h"
@@ -168,6 +168,70 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
     sct_data_put_float(to, f.type, (double)f.real);
   } else {
     memcpy(to, &f.bits, (size_t)field->bytes);
+  }
+  return SCT_OK;
+}
+
+/* ---- scanned outputs ---- */
+
+static void put_fold(uint8_t *to, const fold *f) {
+  if (f->info->kind == SCT_KIND_FLOAT) {
+    sct_data_put_float(to, f->type, (double)f->real);
+  } else {
+    memcpy(to, &f->bits, (size_t)f->info->bytes);
+  }
+}
+
+/* The line through idx, whose index along the scanned dimension is 0. */
+static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *move,
+                            const uint8_t *input, int64_t *idx, sct_error *err) {
+  const sct_spec *spec = s->plan->spec;
+  const sct_operand *out = &spec->operands[move->out];
+  const sct_type type = out->record.fields[move->out_field].type;
+  const sct_expr_program *read = s->plan->op[move->in].offset[move->in_field];
+  const sct_expr_program *written = s->plan->op[move->out].offset[move->out_field];
+  fold f = {.reduce = out->scan, .type = type, .info = sct_type_get(type)};
+  start(&f);
+  for (int64_t k = 0; k < s->extent[spec->scan_dim]; k++) {
+    int64_t values[SCT_PLAN_INPUTS] = {0};
+    idx[spec->scan_dim] = k;
+    sct_shape_inputs(s, idx, values);
+    const int64_t from = sct_expr_program_run(read, values);
+    const int64_t to = sct_expr_program_run(written, values);
+    if (from < 0 || from > s->op[move->in].bytes - f.info->bytes || to < 0 ||
+        to > s->op[move->out].bytes - f.info->bytes) {
+      return sct_fail(err, SCT_EINTERNAL, "an element of '%s' or '%s' lies outside its array",
+                      spec->operands[move->in].name, out->name);
+    }
+    if (out->exclusive) {
+      put_fold(image + to, &f);
+    }
+    if (f.info->kind == SCT_KIND_FLOAT) {
+      add_real(&f, sct_data_float(type, input + from));
+    } else {
+      add_integer(&f, integer_of(&f, input + from));
+    }
+    if (!out->exclusive) {
+      put_fold(image + to, &f);
+    }
+  }
+  idx[spec->scan_dim] = 0;
+  return SCT_OK;
+}
+
+sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
+                          sct_error *err) {
+  const sct_spec *spec = s->plan->spec;
+  int64_t lines[SCT_MAX_DIMS];
+  memcpy(lines, s->extent, sizeof *lines * (size_t)spec->n_dims);
+  lines[spec->scan_dim] = 1;
+  for (int k = 0; k < spec->n_moves; k++) {
+    const sct_move *move = &spec->moves[k];
+    int64_t idx[SCT_MAX_DIMS] = {0};
+    bool more = move->out == op && s->n_elements > 0;
+    for (; more; more = sct_next_index(idx, lines, spec->n_dims)) {
+      SCT_TRY(scan_line(image, s, move, inputs[move->in], idx, err));
+    }
   }
   return SCT_OK;
 }

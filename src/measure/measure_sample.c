@@ -485,7 +485,8 @@ sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_
 static bool shorten(const sct_spec *spec, int64_t *extent) {
   int longest = -1;
   for (int d = 0; d < spec->n_dims; d++) {
-    const bool counts = (!spec->reduces && spec->n_steps == 0) || spec->reduced[d];
+    const bool any = !spec->reduces && !spec->scans && spec->n_steps == 0;
+    const bool counts = any || sct_spec_joins(spec, d);
     longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
   }
   if (longest < 0 || extent[longest] < 8 * LANES) {

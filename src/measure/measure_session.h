@@ -8,6 +8,8 @@
 #define SCT_MAX_VERIFY_ELEMENTS ((int64_t)1 << 20) /* of an extent tuple used for verification */
 #define SCT_MAX_VIRTUAL_ELEMENTS                                                                   \
   ((int64_t)20000) /* the same where PTX is interpreted: tens of milliseconds a candidate */
+#define SCT_MAX_VIRTUAL_SCAN                                                                       \
+  ((int64_t)600000) /* of scans: a group of tiles, of which blocks look back at more than one */
 
 /* ---- one verification size ---- */
 

@@ -114,6 +114,13 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   read_record(L, ld, lua_gettop(L), &op->record);
   lua_pop(L, 1);
   read_reduce(L, table, &op->reduce, &op->compared);
+  lua_getfield(L, table, "scan");
+  if (lua_isstring(L, -1)) {
+    sct_reduce_find(&op->scan, lua_tostring(L, -1)); /* checked by sectile.lua */
+  }
+  lua_pop(L, 1);
+  op->exclusive = sct_script_field_flag(L, table, "exclusive");
+  op->along = sct_script_field_string(L, spec, table, "along");
   lua_getfield(L, table, "accumulate");
   if (lua_isstring(L, -1)) {
     sct_accumulate_find(&op->accumulate, lua_tostring(L, -1)); /* checked by sectile.lua */

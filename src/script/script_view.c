@@ -306,6 +306,8 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
   set_reduce(L, operand->reduce, operand->compared);
+  set_string(L, "scan", sct_reduce_name(operand->scan));
+  set_boolean(L, "exclusive", operand->exclusive);
   set_string(L, "accumulate", sct_accumulate_name(operand->accumulate));
   set_boolean(L, "through_index", operand->through_index);
   set_string(L, "layout", chosen->name);
@@ -415,6 +417,9 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
     lua_rawseti(L, -2, d + 1);
   }
   lua_setfield(L, -2, "reduced");
+  if (spec->scans) {
+    set_integer(L, "scan", spec->scan_dim + 1);
+  }
   if (sct_spec_is_ragged(spec)) {
     lua_createtable(L, 0, 3);
     set_integer(L, "dim", spec->ragged.dim + 1);

@@ -172,7 +172,11 @@ typedef struct sct_operand {
   int step;      /* of a kernel with steps: which one assigns it; set by sct_spec_finish() */
   sct_reduce
       reduce; /* of an output; its dims are then some of the kernel's, or none (one element) */
-  sct_type compared;     /* of an output that is an index: what the body gives for an element */
+  sct_type compared; /* of an output that is an index: what the body gives for an element */
+  sct_reduce scan;   /* of an output: an element has what those up to it along spec.scan_dim come
+                        to, by this; NONE: it is not scanned */
+  bool exclusive;    /* of one that is: but for the element itself */
+  const char *along; /* of one that is: the dimension as the spec names it; NULL: the last */
   sct_reduce accumulate; /* of an output: how its element and the values of all points that fall on
                             it become one, by atomic operations; NONE: no two points meet */
   sct_record record;
@@ -387,6 +391,8 @@ typedef struct sct_spec {
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
   bool reduces;              /* every output has a `reduce` */
+  bool scans;                /* every output has a `scan` */
+  int scan_dim;              /* then: the dimension along which they are */
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
@@ -405,6 +411,11 @@ static inline bool sct_spec_is_ragged(const sct_spec *spec) {
 /* Does the index space grow with dimension `dim`? Ragged rows only share elements among them. */
 static inline bool sct_spec_multiplies(const sct_spec *spec, int dim) {
   return !sct_spec_is_ragged(spec) || dim != spec->ragged.row;
+}
+
+/* Are elements along dimension `dim` combined, to one (reduced) or to as many (scanned)? */
+static inline bool sct_spec_joins(const sct_spec *spec, int dim) {
+  return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
 
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the

@@ -157,9 +157,9 @@ static sct_status explain_output(const assign *a) {
   }
   sct_str_append(&text, " is not assigned");
   print_gap(&text, a, "assign it on every path");
-  if (op && op->reduce == SCT_REDUCE_SUM) {
+  if (op && (op->reduce == SCT_REDUCE_SUM || op->scan == SCT_REDUCE_SUM)) {
     sct_str_append(&text, " (0 adds nothing to a sum)");
-  } else if (op && op->reduce == SCT_REDUCE_NONE) {
+  } else if (op && op->reduce == SCT_REDUCE_NONE && op->scan == SCT_REDUCE_NONE) {
     sct_str_printf(&text, "; what stays as it was says `keep(%s);` there", op->name);
   }
   return fail_with(a, sct_gap_line(a, 0), &text);

@@ -441,6 +441,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     SCT_TRY(name_record(spec, &spec->operands[k], err));
   }
   SCT_TRY(sct_spec_bind_reduce(spec, err));
+  SCT_TRY(sct_spec_bind_scan(spec, err));
   SCT_TRY(sct_spec_bind_accumulate(spec, err));
   SCT_TRY(make_extents(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {

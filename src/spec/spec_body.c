@@ -446,7 +446,8 @@ static sct_status cannot_assign(const body_scan *s, const token *t, const char *
 
 /* What other elements contribute is not known where one is computed. */
 static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op, bool updates) {
-  const char *how = sct_reduce_name(op->reduce);
+  sct_reduce way = SCT_REDUCE_NONE;
+  const char *joined = sct_spec_joined(op, &way), *how = sct_reduce_name(way);
   if (op->accumulate != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(
         s->spec, s->err, s->t[k].line,
@@ -458,17 +459,18 @@ static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op
   }
   if (updates) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "output '%s' is reduced (%s), so the body only assigns it what one "
+                              "output '%s' is %s (%s), so the body only assigns it what one "
                               "element contributes: write `=`, as in `%s = ...;`",
-                              op->name, how, op->name);
+                              op->name, joined, how, op->name);
   }
   return sct_spec_fail_body(
       s->spec, s->err, s->t[k].line,
-      "output '%s' is reduced (%s), so the body cannot read it: its result "
-      "is known when all elements are done; write steps, of which a later one "
-      "uses the result on the same row (docs/cookbook.md, Softmax), or two "
-      "kernels, one that reduces and one that takes the result as an input",
-      op->name, how);
+      "output '%s' is %s (%s), so the body cannot read it: its result is known when all elements "
+      "are done; %sa second kernel takes the result as an input",
+      op->name, joined, how,
+      op->reduce != SCT_REDUCE_NONE ? "write steps, of which a later one uses the result on the "
+                                      "same row (docs/cookbook.md, Softmax), or "
+                                    : "");
 }
 
 static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next) {
@@ -485,7 +487,8 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   if (assigns && !op->is_output) {
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
-  const bool combined = op->reduce != SCT_REDUCE_NONE || op->accumulate != SCT_REDUCE_NONE;
+  sct_reduce way = SCT_REDUCE_NONE;
+  const bool combined = *sct_spec_joined(op, &way) || op->accumulate != SCT_REDUCE_NONE;
   if (combined && (stepped || !sct_token_is(after, "="))) {
     return reads_reduced(s, k, op, assigns);
   }
@@ -580,11 +583,13 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
         s->spec, s->err, s->t[k].line,
         "keep() is not known to kernels with steps; assign '%s' on every path", op->name);
   }
-  if (op->reduce != SCT_REDUCE_NONE) {
+  sct_reduce how = SCT_REDUCE_NONE;
+  const char *joined = sct_spec_joined(op, &how);
+  if (how != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "output '%s' is reduced (%s), so nothing is kept; assign what "
-                              "changes nothing, as in `%s = 0;` for a sum",
-                              op->name, sct_reduce_name(op->reduce), op->name);
+                              "output '%s' is %s (%s), so nothing is kept; assign what changes "
+                              "nothing, as in `%s = 0;` for a sum",
+                              op->name, joined, sct_reduce_name(how), op->name);
   }
   op->keeps = true;
   for (int f = 0; f < op->record.n_fields; f++) {

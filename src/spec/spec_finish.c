@@ -68,6 +68,10 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
     }
     sct_str_append(out, "\n");
   }
+  if (op->scan != SCT_REDUCE_NONE) {
+    sct_str_printf(out, "  %s scan %s along %s\n", op->exclusive ? "exclusive" : "inclusive",
+                   sct_reduce_name(op->scan), spec->dims[spec->scan_dim]);
+  }
   if (op->accumulate != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  accumulate %s\n", sct_accumulate_name(op->accumulate));
   }

@@ -73,6 +73,13 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* "scanned" or "reduced", and how, of an output that is; "" and NONE of others. */
+static inline const char *sct_spec_joined(const sct_operand *op, sct_reduce *how) {
+  *how = op->scan != SCT_REDUCE_NONE ? op->scan : op->reduce;
+  return op->scan != SCT_REDUCE_NONE ? "scanned" : *how != SCT_REDUCE_NONE ? "reduced" : "";
+}
+/* Sets scans and scan_dim; refuses outputs that cannot be scanned together. */
+sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
 sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
                                 sct_error *err) SCT_MUST_USE;

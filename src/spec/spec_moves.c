@@ -296,7 +296,7 @@ void sct_spec_classify_body(sct_spec *spec, const token_list *body) {
   if (!reads_outputs(spec)) {
     find_moves(spec, body, list);
   }
-  if (!sct_spec_accumulates(spec)) {
+  if (!sct_spec_accumulates(spec) && !spec->scans) {
     find_component_body(spec, body, list);
   }
 }

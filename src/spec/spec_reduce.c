@@ -139,7 +139,8 @@ static bool sums_floats(const sct_operand *op) {
   for (int f = 0; f < op->record.n_fields; f++) {
     any = any || sct_type_get(op->record.fields[f].type)->kind == SCT_KIND_FLOAT;
   }
-  return any && (op->reduce == SCT_REDUCE_SUM || op->accumulate == SCT_REDUCE_SUM);
+  return any && (op->reduce == SCT_REDUCE_SUM || op->accumulate == SCT_REDUCE_SUM ||
+                 op->scan == SCT_REDUCE_SUM);
 }
 
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
@@ -148,12 +149,12 @@ sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     SCT_TRY(check_alone(spec, op, err));
-    if (op->reduce == SCT_REDUCE_NONE) {
-      continue;
+    if (op->reduce != SCT_REDUCE_NONE) {
+      SCT_TRY(check_dims(spec, op, err));
+      SCT_TRY(check_types(spec, op, err));
     }
-    SCT_TRY(check_dims(spec, op, err));
-    SCT_TRY(check_types(spec, op, err));
-    if (sums_floats(op) && spec->tolerance_given && spec->tolerance == 0) {
+    if (sums_floats(op) && op->accumulate == SCT_REDUCE_NONE && spec->tolerance_given &&
+        spec->tolerance == 0) {
       return sct_spec_fail_at(spec, err, op->file, op->line,
                               "tolerance = 0 cannot hold for '%s', a sum of floating-point values: "
                               "it depends on the order of the summands; leave it out for one that "
@@ -226,7 +227,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   }
   double summands = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    const bool meet = spec->reduced[d] || operand->accumulate != SCT_REDUCE_NONE;
+    const bool meet = sct_spec_joins(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
     summands *= meet ? (double)extent[d] : 1; /* all points may fall on one place */
   }
   double most = 0;

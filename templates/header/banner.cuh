@@ -17,6 +17,9 @@
 //%   if o.reduce then
 //   $(blank)       the $(o.reduce) of what is computed for it$(o.reduce_note)
 //%   end
+//%   if o.scan then
+//   $(blank)       the $(o.scan) of what is computed for each element
+//%   end
 //%   if o.accumulate then
 //%     if o.starts then
 //   $(blank)       accumulated ($(o.accumulate)): every launch sets all of its bytes to $(o.start) first

@@ -37,7 +37,11 @@ extern "C" inline size_t $(name)_workspace_bytes(void) {
 //% end
 //% if workspace then
 // `$(workspace)` has $(name)_workspace_bytes() bytes, set to 0 once before its first use; launches leave
+//%   if scans then
+// it ready for the next. Calls that may overlap need one each, and no other header may use it.
+//%   else
 // it ready for the next. Calls that may overlap need one each.
+//%   end
 //% end
 //% for _, s in ipairs(scalars) do
 //%   if s.bits then

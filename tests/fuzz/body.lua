@@ -539,7 +539,7 @@ end
 function M.hold(r, spec)
   local v = M.values(spec)
   for _, a in ipairs(spec.outputs) do
-    local kind = (a.reduce or spec.small and not a.accumulate) and 10 or r:int(1, 10)
+    local kind = (a.reduce or a.scan or spec.small and not a.accumulate) and 10 or r:int(1, 10)
     if kind <= 2 and not a.accumulate and not has_bool(a) then
       update(r, v, spec, a)
     end

@@ -308,6 +308,33 @@ function families.reduce(r)
   return spec
 end
 
+-- Running sums along one dimension, mostly the last.
+function families.scan(r)
+  local spec = start(r, r:weighted { { 1, 35 }, { 2, 45 }, { 3, 20 } })
+  spec.along = r:chance(65) and spec.dims[#spec.dims] or r:pick(spec.dims)
+  local one = r:pick { "f32", "f32", "i32", "u32", "f64", "i64", "f16", "u8" }
+  local list = r:chance(60) and { types.by_name[one] } or types.scalars
+  local record = r:chance(75) and bare(r, list)
+    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  local order = r:chance(20) and r:shuffled(spec.dims) or spec.dims
+  layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(20) and places.any)), 5)
+  maybe_broadcast(r, spec, 25)
+  for _ = 1, r:pick { 1, 1, 1, 2 } do
+    local out = r:chance(80) and bare(r, list)
+      or types.random_record(r, r:int(1, 2), list, record_options(r))
+    local where = along_all(r, r:chance(15) and r:shuffled(spec.dims) or spec.dims,
+      r:chance(15) and places.distinct)
+    local o = add_output(spec, out, where,
+      { scan = r:pick { "sum", "sum", "max", "min" }, exclusive = r:chance(40) })
+    layouts.choose(r, o, 3)
+    for _, f in ipairs(out.fields) do
+      spec.small = spec.small or o.scan == "sum" and types.is_float(f.type)
+    end
+  end
+  spec.body_kind = r:weighted { { "moves", 55 }, { "mixed", 45 } }
+  return spec
+end
+
 -- Rows along the last dimensions mostly. Outputs have all dimensions, or those that rows lack.
 function families.steps(r)
   local spec = start(r, r:weighted { { 1, 10 }, { 2, 55 }, { 3, 25 }, { 4, 10 } })
@@ -570,7 +597,8 @@ end
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
-  { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 } }
+  { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
+  { "scan", 12 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }

@@ -12,9 +12,9 @@ end
 -- ---- tables ----
 
 local function field_row(a, f)
+  local combined = a.reduce or a.scan or a.accumulate
   return ('  {"%s", %s, %d, %d, %d, %d, %s},\n'):format(f.name, f.type.kind, f.type.lanes,
-    f.type.bytes, f.type.align, f.offset, (a.reduce or a.accumulate) and "FZ_ANY_ZERO" or f.exact
-      or "FZ_BITS")
+    f.type.bytes, f.type.align, f.offset, combined and "FZ_ANY_ZERO" or f.exact or "FZ_BITS")
 end
 
 local function array_tables(a, number)
@@ -225,32 +225,46 @@ local function is_max(how)
 end
 
 local function start_value(a, f)
-  if a.reduce == "sum" then
+  local how = a.reduce or a.scan
+  if how == "sum" then
     return "0"
   end
   local float = types.is_float(f.type)
   local bits = f.type.bytes * 8
   if float then
-    return is_max(a.reduce) and "-HUGE_VAL" or "HUGE_VAL"
+    return is_max(how) and "-HUGE_VAL" or "HUGE_VAL"
   elseif f.type.kind == "FZ_INT" then
-    return (is_max(a.reduce) and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
+    return (is_max(how) and "(int64_t)(~0ull << %d)" or "(int64_t)~(~0ull << %d)"):format(
       bits - 1)
   end
-  return is_max(a.reduce) and "0" or ("(~0ull >> %d)"):format(64 - bits)
+  return is_max(how) and "0" or ("(~0ull >> %d)"):format(64 - bits)
+end
+
+-- The dimensions of what an output's elements are combined to: its own, or those of a scan's lines.
+local function kept_dims(spec, a)
+  local kept = {}
+  for _, p in ipairs(a.scan and {} or a.places) do
+    kept[#kept + 1] = p.dim
+  end
+  for _, dim in ipairs(a.scan and spec.dims or {}) do
+    kept[#kept + 1] = dim ~= spec.along and dim or nil
+  end
+  return kept
 end
 
 local function start_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
     local number = n_inputs + k - 1
-    local kept = {}
-    for d, p in ipairs(a.places) do
-      kept[d] = "n_" .. p.dim
+    local kept = kept_dims(spec, a)
+    local n_kept = #kept
+    for d, dim in ipairs(kept) do
+      kept[d] = "n_" .. dim
     end
     kept[#kept + 1] = "1"
     out[#out + 1] = ("  const int64_t kept_%d[] = {%s};\n  const int64_t count_%d = " ..
       "fz_count(kept_%d, %d);\n"):format(number, table.concat(kept, ", "), number, number,
-      #a.places)
+      n_kept)
     if a.given then
       local at = "at_" .. number
       out[#out + 1] = ("  int64_t *%s = (int64_t *)malloc((size_t)(count_%d + 1) * 8);\n" ..
@@ -356,6 +370,37 @@ local function store_sums(spec, n_inputs)
   return table.concat(out)
 end
 
+-- ---- scans ----
+
+-- An element of each output, from what those before it on its line come to.
+local function scan_element(spec, n_inputs)
+  local out = {}
+  for k, a in ipairs(spec.outputs) do
+    local number, kept = n_inputs + k - 1, kept_dims(spec, a)
+    out[#out + 1] = ("    const int64_t line_%s[] = {%s};\n    const int64_t p_%s = " ..
+      "fz_linear(line_%s, kept_%d, %d);\n"):format(a.name, table.concat(kept, ", ")
+      .. (#kept > 0 and ", 0" or "0"), a.name, a.name, number, #kept)
+    for i, f in ipairs(a.record.fields) do
+      local cell = ("%s[p_%s]"):format(reduce_names(number, i), a.name)
+      local put = ("    { const %s v_ = %s; fz_put(r, %d, %d, x_%s, &v_); }\n"):format(f.type.c,
+        from_sum(f, cell), number, i - 1, a.name)
+      local sum = add(a.scan, f, cell, member(a.name, a.record, f))
+      out[#out + 1] = a.exclusive and put .. sum or sum .. put
+    end
+  end
+  return table.concat(out)
+end
+
+local function free_sums(spec, n_inputs)
+  local out = {}
+  for k, a in ipairs(spec.outputs) do
+    for i in ipairs(a.record.fields) do
+      out[#out + 1] = ("  free(%s);\n"):format(reduce_names(n_inputs + k - 1, i))
+    end
+  end
+  return table.concat(out)
+end
+
 -- ---- the loop nest ----
 
 local function element_text(spec)
@@ -372,6 +417,8 @@ local function element_text(spec)
   end
   if spec.outputs[1].reduce then
     out[#out + 1] = add_to_sums(spec, n_inputs)
+  elseif spec.along then
+    out[#out + 1] = scan_element(spec, n_inputs)
   else
     for k, a in ipairs(spec.outputs) do
       out[#out + 1] = store_output(a, n_inputs + k - 1)
@@ -394,7 +441,7 @@ local function compute_function(spec)
     }) .. "}\n"
   end
   local reduces = spec.outputs[1].reduce
-  out[#out + 1] = reduces and start_sums(spec, #spec.inputs) or ""
+  out[#out + 1] = (reduces or spec.along) and start_sums(spec, #spec.inputs) or ""
   for _, dim in ipairs(spec.dims) do
     local from, to = "0", "n_" .. dim
     if spec.ragged and dim == spec.ragged.dim then
@@ -404,7 +451,8 @@ local function compute_function(spec)
     out[#out + 1] = ("  for (int64_t %s = %s; %s < %s; %s++)\n"):format(dim, from, dim, to, dim)
   end
   out[#out + 1] = "  {\n" .. element_text(spec) .. "  }\n"
-  out[#out + 1] = reduces and store_sums(spec, #spec.inputs) or ""
+  out[#out + 1] = reduces and store_sums(spec, #spec.inputs)
+    or spec.along and free_sums(spec, #spec.inputs) or ""
   out[#out + 1] = "}\n"
   return table.concat(out)
 end

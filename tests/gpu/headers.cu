@@ -78,6 +78,14 @@ inline void *workspace(size_t bytes) {
   return p;
 }
 
+// The same for one kernel that scans.
+inline void *own_workspace(size_t bytes) {
+  void *p = nullptr;
+  check(cudaMalloc(&p, bytes + 1), "cudaMalloc");
+  check(cudaMemset(p, 0, bytes + 1), "cudaMemset");
+  return p;
+}
+
 inline uint64_t mix(uint64_t x) {
   x += run_seed;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -1145,6 +1153,52 @@ CASE(row_argmax) {
       },
       [&](const std::vector<Any> &in, Any out, long long rows, long long cols) {
         return row_argmax(in[0], out, Any{(char *)out.p + values_at(rows)}, rows, cols, workspace(row_argmax_workspace_bytes()), 0);
+      });
+}
+#endif
+
+// Sums of whole numbers that floats hold: exact in any order.
+inline void running_sums(const float *a, float *o, long long n) {
+  float sum = 0;
+  for (long long k = 0; k < n; k++) o[k] = sum += a[k];
+}
+
+#ifdef KERNEL_prefix_sum
+CASE(prefix_sum) {
+  int n_bad = 0, n_cases = 0;
+  void *const own = own_workspace(prefix_sum_workspace_bytes());
+  for (long long n : {0LL, 1LL, 31LL, 1000LL, 4097LL, 8192LL, 100000LL, 2097151LL, 4000000LL}) {
+    const std::vector<float> a = small_values(n, 33);
+    std::vector<float> o(a.size());
+    running_sums(a.data(), o.data(), n);
+    const Bytes want = bytes_of(o);
+    for (size_t shift : {(size_t)0, (size_t)4}) { // twice: the second launch finds what the first one left
+      for (int turn = 0; turn < 2; turn++) {
+        n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) {
+          return prefix_sum(in[0], out, n, own, 0);
+        });
+        n_cases++;
+      }
+    }
+  }
+  report("prefix_sum", n_cases, n_bad);
+}
+#endif
+
+#ifdef KERNEL_scan_rows
+CASE(scan_rows) {
+  void *const own = own_workspace(scan_rows_workspace_bytes());
+  run_2d(
+      "scan_rows", 4, 4097,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> a = small_values(rows * cols, 35);
+        std::vector<float> o(a.size());
+        for (long long r = 0; r < rows; r++) running_sums(a.data() + r * cols, o.data() + r * cols, cols);
+        in = {bytes_of(a)};
+        want = bytes_of(o);
+      },
+      [=](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        return scan_rows(in[0], out, rows, cols, own, 0);
       });
 }
 #endif

@@ -50,6 +50,9 @@ typedef struct fixture_array {
   bool packed;
   sct_reduce reduce;
   const char *compared; /* of an argmax or argmin */
+  sct_reduce scan;
+  const char *along; /* of a scan; NULL: the last dimension */
+  bool exclusive;
   bool inout;
   sct_reduce accumulate;
 } fixture_array;
@@ -83,6 +86,9 @@ static inline void fixture_operand(sct_spec *spec, sct_operand *op, const fixtur
                                    bool is_output) {
   *op = (sct_operand){.name = a->name, .is_output = is_output, .line = 1, .reduce = a->reduce};
   assert_true(!a->compared || sct_type_find(&op->compared, a->compared));
+  op->scan = a->scan;
+  op->along = a->along;
+  op->exclusive = a->exclusive;
   op->is_inout = a->inout;
   op->accumulate = a->accumulate;
   op->file = spec->file;

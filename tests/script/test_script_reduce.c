@@ -118,6 +118,33 @@ static void test_mistakes(void **state) {
                "array 't' has 1 to 12 dimensions, not 0");
 }
 
+/* ---- scans ---- */
+
+static const char *scan(const char *options) {
+  static char outputs[256];
+  snprintf(outputs, sizeof outputs, "s.array('o', 'f32', nil, { %s })", options);
+  return reduction(outputs, "o = a;", "");
+}
+
+static void test_scans(void **state) {
+  (void)state;
+  load_ok(scan("scan = 'max'"));
+  assert_int_equal(spec.operands[1].scan, SCT_REDUCE_MAX);
+  assert_true(spec.scans && spec.scan_dim == 1 && !spec.operands[1].exclusive);
+  sct_spec_free(&spec);
+  load_ok(scan("scan = 'sum', along = 'row', exclusive = true"));
+  assert_true(spec.scans && spec.scan_dim == 0 && spec.operands[1].exclusive);
+  sct_spec_free(&spec);
+  assert_fails(scan("scan = 'summ'"), "spec.lua", 3, "unknown scan 'summ'; did you mean 'sum'?");
+  assert_fails(scan("scan = 'argmax'"), "spec.lua", 3, "unknown scan 'argmax'");
+  assert_fails(scan("along = 'row'"), "spec.lua", 3, "along belongs to a scan, as in { scan =");
+  assert_fails(scan("exclusive = true"), "spec.lua", 3, "exclusive belongs to a scan");
+  assert_fails(scan("scan = 'sum', along = 'rwo'"), "spec.lua", 3, "did you mean 'row'?");
+  assert_fails(scan("scan = 'sum', inout = true"), "spec.lua", 3, "has scan and inout");
+  assert_fails(scan("scan = 'sum', reduce = 'max', dims = 'row'"), "spec.lua", 3,
+               "has scan and reduce");
+}
+
 /* ---- strategies ---- */
 
 /* Those written for kernels whose elements each have a place say so in one sentence; others, of
@@ -159,6 +186,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_it_becomes),
       cmocka_unit_test(test_what_is_compared),
+      cmocka_unit_test(test_scans),
       cmocka_unit_test(test_layouts_of_one_element),
       cmocka_unit_test(test_mistakes),
       cmocka_unit_test(test_strategies_must_say_that_they_reduce),

@@ -304,7 +304,7 @@ static void test_reduced(void **state) {
   };
   static const body_case maxima[] = {
       {"m = fmaxf(a, k);", NULL},
-      {"m = a; float t = a - m;", "or two kernels, one that reduces and one that takes the"},
+      {"m = a; float t = a - m;", "or a second kernel takes the result as an input"},
       {"m = a; if (m > 3) m = 3;", "'m' is reduced (max), so the body cannot read it"},
   };
   CHECK(SUM, sums);

@@ -103,8 +103,9 @@ local function start(k, refused)
     s.place[d] = k.index[d]
     s.modes[d] = {
       name = name, index = k.index[d], extent = k.extents[d], from = { name },
-      reduced = k.reduced[d], alone = taps or ragged or reads.named(k.body, name),
-      tapped = taps or ragged, ragged = ragged,
+      reduced = k.reduced[d], scanned = k.scan == d,
+      alone = taps or ragged or k.scan == d or reads.named(k.body, name),
+      tapped = taps or ragged or k.scan == d, ragged = ragged,
     }
   end
   for n, op in ipairs(k.operands) do
@@ -545,6 +546,7 @@ local function build(s)
   for d, mode in ipairs(s.modes) do
     view.dims[d], view.index[d], view.extents[d] = mode.name, mode.index, mode.extent + 0
     view.reduced[d], view.from[d] = mode.reduced, mode.from
+    view.scan = mode.scanned and d or view.scan
   end
   if k.ragged then
     view.ragged = kit.copy(k.ragged)

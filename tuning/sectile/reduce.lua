@@ -68,17 +68,18 @@ local function add_index_members(slot, compared)
   end
 end
 
--- What a partial has of a value: `field` of it, reduced in the way of `op`, a slot for the text of
+-- What a partial has of a value: `field` of it, combined in the way of `op`, a slot for the text of
 -- the kernel. Its members follow each other in the struct.
 local function new_slot(op, field, name)
-  local slot = { op = op, field = field, how = op.reduce, name = name, members = {} }
+  local how = op.reduce or op.scan
+  local slot = { op = op, field = field, how = how, name = name, members = {} }
   if op.compared then
     slot.type = field.bytes == 8 and "unsigned long long" or "unsigned int"
     add_index_members(slot, op.compared)
   else
-    slot.type = accumulator(field, op.reduce)
+    slot.type = accumulator(field, how)
     slot.members[1] = {
-      type = slot.type, name = name, identity = reduce.identity(field, op.reduce, slot.type),
+      type = slot.type, name = name, identity = reduce.identity(field, how, slot.type),
       combined = combined(slot, "one", "other"),
     }
   end
@@ -218,12 +219,12 @@ end
 
 --- Statements that store the partial `name` to the outputs.
 ---@param slots table
----@param name string
+---@param name string|fun(slot: table): string the same for all, or by slot
 ---@param store fun(op: sectile.Operand, f: integer, value: string): string
 ---@return string
 function reduce.stores(slots, name, store)
   return kit.concat(kit.map(slots, function(s)
-    local value = name .. "." .. s.name
+    local value = (type(name) == "string" and name or name(s)) .. "." .. s.name
     return store(s.op, s.f, s.type == s.field.cuda and value
       or string.format("(%s)%s", s.field.cuda, value))
   end))
@@ -231,14 +232,22 @@ end
 
 -- ---- the index space ----
 
---- Dimensions that are kept and those that are reduced, by number, slowest first.
+--- Is dimension d one along which elements are combined: reduced, or scanned?
+---@param k sectile.View
+---@param d integer
+---@return boolean
+function reduce.joins(k, d)
+  return k.reduced[d] or d == k.scan
+end
+
+--- Dimensions that are kept and those that are reduced or scanned, by number, slowest first.
 ---@param k sectile.View
 ---@return integer[] kept
 ---@return integer[] reduced
 function reduce.dims(k)
   local kept, reduced = {}, {}
   for d = 1, #k.dims do
-    local list = k.reduced[d] and reduced or kept
+    local list = reduce.joins(k, d) and reduced or kept
     list[#list + 1] = d
   end
   return kept, reduced

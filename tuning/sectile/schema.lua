@@ -31,6 +31,10 @@ M["s.array"] = {
     .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
     .. "`or` or `xor` of what the body gives for all points that fall on one" },
+  { "scan", "string", "of an output: `sum`, `max` or `min` of what the body gives for the elements "
+    .. "up to its own, along one dimension" },
+  { "along", "string", "of a scan: the dimension; default: the kernel's last" },
+  { "exclusive", "boolean", "of a scan: the element itself is left out" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
     .. "place; what is accumulated begins with what it held" },
 }

@@ -217,6 +217,7 @@ local WORDS = {
   fill = { "identity", "permuted", "random", "constant", "uniform", "power" },
   reduce = { "sum", "max", "min", "argmax", "argmin" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
+  scan = { "sum", "max", "min" },
   border = { "none", "clamp", "zero", "wrap" },
 }
 
@@ -277,11 +278,33 @@ local function array_type(value, what, place)
   return { kind = "record", place = place, fields = fields, packed = false, align = 0 }
 end
 
+-- The options of an array that are words, and what goes with them.
+local function copy_words(array, options, what, place)
+  for option, words in pairs(WORDS) do
+    local word = options[option]
+    if type(word) == "table" then -- only reduce may be one
+      word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
+    end
+    array[option] = word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
+  end
+  if array.compared and not is_index(array.reduce) then
+    check.fail_key(place, "reduce", "%s: only argmax and argmin name a type, that in which values "
+      .. "are compared; write reduce = \"%s\"", what, array.reduce)
+  end
+  for _, option in ipairs { "along", "exclusive" } do
+    if options[option] ~= nil and not array.scan then
+      check.fail_key(place, option, "%s: %s belongs to a scan, as in { scan = \"sum\", %s }", what,
+        option, option == "along" and "along = \"i\"" or "exclusive = true")
+    end
+  end
+  array.along, array.exclusive = options.along, options.exclusive or nil
+end
+
 --- An array: what its elements are and where they lie.
 ---@param name string as the body calls it
 ---@param element string|table a type name or a record
 ---@param lay? table a layout or a choice; default row_major for a bare type, aos for a record
----@param options? table dims, at, extents, pad, taps, border, fill, reduce, accumulate, inout
+---@param options? table of the schema's "s.array"
 ---@return table
 function M.array(name, element, lay, options)
   local place = check.place()
@@ -322,17 +345,7 @@ function M.array(name, element, lay, options)
     check.list(array.pad, "integer", what .. ": pad", place)
     array.pad = kit.copy(array.pad)
   end
-  for option, words in pairs(WORDS) do
-    local word = options[option]
-    if type(word) == "table" then -- only reduce may be one
-      word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
-    end
-    array[option] = word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
-  end
-  if array.compared and not is_index(array.reduce) then
-    check.fail_key(place, "reduce", "%s: only argmax and argmin name a type, that in which values "
-      .. "are compared; write reduce = \"%s\"", what, array.reduce)
-  end
+  copy_words(array, options, what, place)
   if options.taps ~= nil then
     array.taps = copy_taps(options.taps, what, place)
   end

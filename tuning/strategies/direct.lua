@@ -229,11 +229,11 @@ local function lanes_of(k, threads)
   if k.ragged then
     return threads -- a thread a row: most are short
   end
-  local few = k.reduced[#k.dims]
+  local few = reduce.joins(k, #k.dims)
   for _, extents in ipairs(k.sizes) do
     local kept = 1
     for d = 1, #k.dims do
-      kept = kept * (k.reduced[d] and 1 or extents[d])
+      kept = kept * (reduce.joins(k, d) and 1 or extents[d])
     end
     few = few or 4 * kept < LANES * k.device.sms
   end
@@ -263,6 +263,32 @@ local function plan_reduction(k, c)
   p.doc = k.ragged and "A thread has a row." or string.format(
     "A block has %s; a thread takes every %d-th of what is reduced.",
     p.lanes > 1 and p.lanes .. " neighbouring outputs" or "an output", c.threads // p.lanes)
+  return g:plan(p)
+end
+
+-- ---- scans ----
+
+-- A block a row, or LANES of them side by side, by chunks of which each thread has an element.
+local function plan_scan(k, c)
+  local p = start_plan(k, c)
+  local g = p.g
+  local slots, bytes = reduce.slots(g)
+  p.definitions = reduce.definitions(slots)
+  p.kept, p.reduced = reduce.dims(k)
+  p.along = p.index[k.scan]
+  p.lanes = lanes_of(k, c.threads)
+  local kept = reduce.count(k, p.kept)
+  p.n_kept, p.n_reduced = g:text(kept), g:text(k.extents[k.scan])
+  p.partial = function() return members(p, slots) end
+  p.store_results = function(before, up_to)
+    return reduce.stores(slots, function(slot) return slot.op.exclusive and before or up_to end,
+      function(...) return store_text(p, ...) end)
+  end
+  p.static_shared_bytes = c.threads * bytes
+  p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or k.scan)
+  p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
+  p.doc = string.format("A block has %s, a chunk of elements at a time.",
+    p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row")
   return g:plan(p)
 end
 
@@ -317,12 +343,12 @@ end
 -- Threads a block, the naive variant's first: 256, or where one has all that becomes an output, the
 -- warps that this keeps busy.
 local function threads(k)
-  local list, most = { 256, 128, 512, 1024 }, 0
-  local by_rows = k.reduces or k.steps
+  local list, most = k.scan and { 1024, 256, 512 } or { 256, 128, 512, 1024 }, 0
+  local by_rows = k.reduces or k.steps or k.scan
   for _, extents in ipairs(by_rows and k.sizes or {}) do
     local count = 1
     for d = 1, #k.dims do
-      count = count * (k.reduced[d] and extents[d] or 1)
+      count = count * (reduce.joins(k, d) and extents[d] or 1)
     end
     most = math.max(most, count)
   end
@@ -344,6 +370,7 @@ return {
   reduces = true,
   steps = true,
   accumulates = true,
+  scans = true,
   ragged = true,
   axes = function(k)
     return { { "threads", threads(k), key = "threads=", doc = "threads a block" } }
@@ -351,6 +378,7 @@ return {
   where = {},
   template = "direct.cu",
   plan = function(k, c)
-    return (k.steps and plan_steps or k.reduces and plan_reduction or plan_map)(k, c)
+    local made = k.steps and plan_steps or k.reduces and plan_reduction or k.scan and plan_scan
+    return (made or plan_map)(k, c)
   end,
 }

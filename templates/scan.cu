@@ -1,0 +1,150 @@
+$(g:types())
+// The body for one element of the index space.
+$(g:compute())
+
+$(definitions)
+$(kit.comment(doc))
+$(g:head(threads)) {
+  constexpr int kThreads = $(threads);
+  constexpr int kLanes = $(lanes); // threads that have a $(line)
+//% if vec > 1 then
+  constexpr int kVec = $(vec); // elements of a vector
+//% end
+  constexpr int kItems = $(items); // $(things) that a thread has of a tile
+//% if not look_back then
+  constexpr int kRows = kThreads / kLanes; // $(line)s of a block
+//% end
+  constexpr int kTile = kLanes * kItems$(times_vec); // elements of a $(line) that are taken at once
+  const long long n_rows = $(n_rows), n_elements = $(n_elements);
+//% if in_shared then
+  constexpr int kParts = $(parts); // of a tile, one a $(part)
+  __shared__ __align__(16) partial parts[$(buffers)][kParts][$(part_rows)];
+//% end
+//% if look_back then
+  // a block has a tile; whose turn it is follows from the order in which blocks begin
+  __shared__ __align__(16) partial tiles_before[1];
+  unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
+  const ticket taken = take_ticket(counter);
+  const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
+  const unsigned int tile = taken.tile % tiles, lane = threadIdx.x;
+  const long long row_index = taken.tile / tiles;
+  unsigned long long *const nodes =
+      counter + $(nodes_at) + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
+//% else
+  const int lane = threadIdx.x $(lane_of), line = threadIdx.x $(line_of);
+  const long long row_index = blockIdx.x * (long long)kRows + line;
+//% end
+  $(unravel(kept, "row_index"))
+//% if not look_back then
+  partial before = identity(); // what the tiles before come to
+//% end
+
+  // One tile: all loads before the first use. Only the last one of a $(line), and a block's last
+  // $(line)s, need guards.
+  const auto take = [&](long long first, bool whole) {
+    const bool is_row = whole || row_index < n_rows;
+    $(kit.each(streams, "{type} {name}[kItems] = {};"))
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(along) = $(place);
+      const long long left = is_row ? n_elements - $(along) : 0;
+      if (whole || left > 0) {
+        $(load())
+      }
+    }
+    partial mine[kItems$(times_vec)];
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(along) = $(place);
+      const long long left = is_row ? n_elements - $(along) : 0;
+      $(each_element) {
+        $(compute())
+        const partial one = {$(members())};
+        mine[$(element)] = whole || left > $(vec > 1 and "e" or "0") ? one : identity();
+      }
+    }
+
+    // what comes before each of the thread's $(things) in its part of the tile
+    partial ahead[kItems], sum = identity();
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+//% if rows then
+      partial all = mine[$(vec > 1 and "item * kVec" or "item")];
+//%   if vec > 1 then
+#pragma unroll
+      for (int e = 1; e < kVec; e++) all = combine(all, mine[item * kVec + e]);
+//%   end
+//%   if lanes > 1 then
+      const partial up_to = scan_lanes<$(warp_lanes)>(all);
+      ahead[item] = combine(sum, lanes_before<$(warp_lanes)>(up_to, identity()));
+      sum = combine(sum, shuffle_from<$(warp_lanes)>(up_to, $(warp_lanes) - 1));
+//%   else
+      ahead[item] = sum;
+      sum = combine(sum, all);
+//%   end
+//% else
+      ahead[item] = sum;
+      sum = combine(sum, mine[item]);
+//% end
+    }
+//% if in_shared then
+    partial(&part)[kParts][$(part_rows)] = parts[$(turn)];
+    $(leads)part[$(my_part)][$(part_row)] = sum;
+    __syncthreads();
+    partial start = $(look_back and "identity()" or "before"), all = start;
+#pragma unroll
+    for (int other = 0; other < kParts; other++) {
+      if (other == $(my_part))
+        start = all;
+      all = combine(all, part[other][$(part_row)]);
+    }
+//%   if look_back then
+    if (threadIdx.x < 32) {
+      const partial found = look_back(nodes, tile, tiles, taken.launch, all, identity());
+      if (threadIdx.x == 0)
+        tiles_before[0] = found;
+    }
+    __syncthreads();
+    start = combine(tiles_before[0], start);
+//%   else
+    before = all;
+//%   end
+//% else
+    const partial start = before;
+    before = combine(before, sum);
+//% end
+
+#pragma unroll
+    for (int item = 0; item < kItems; item++) {
+      const long long $(along) = $(place);
+      const long long left = is_row ? n_elements - $(along) : 0;
+      $(kit.each(results, "{type} {name};"))
+      partial up_to = combine(start, ahead[item]);
+      $(each_element) {
+        const partial earlier = up_to;
+        up_to = combine(up_to, mine[$(element)]);
+        $(results_of("earlier", "up_to"))
+      }
+      if (whole || left > 0) {
+        $(store())
+      }
+    }
+  };
+//% if look_back then
+  const long long first = tile * (long long)kTile;
+  if (first + kTile <= n_elements) {
+    take(first, true);
+  } else {
+    take(first, false);
+  }
+//% else
+  const bool all_rows = (blockIdx.x + 1) * (long long)kRows <= n_rows;
+  for (long long first = 0; first < n_elements; first += kTile) {
+    if (all_rows && first + kTile <= n_elements) {
+      take(first, true);
+    } else {
+      take(first, false);
+    }
+  }
+//% end
+}
