@@ -76,13 +76,11 @@ typedef struct sct_plan_operand {
   bool has_own_extents; /* where its elements lie depends on extents that no dimension has */
 } sct_plan_operand;
 
-/* Inputs of its programs: dimensions, extents, values of index operands (in operand order). */
+/* Inputs of its programs: dimensions, extents, values of index operands, in their order. */
 typedef struct sct_plan {
   const sct_spec *spec;
   uint64_t seed;
   int layout[SCT_MAX_OPERANDS];
-  int n_index;
-  int index_op[SCT_MAX_OPERANDS];
   sct_plan_operand *op; /* [n_operands] */
 } sct_plan;
 #define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS)

@@ -187,7 +187,7 @@ static void get_inputs(int64_t inputs[SCT_PLAN_INPUTS], const sct_shape *s, whos
 static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
                          whose of, const part *p) {
   const sct_plan_operand *o = &s->plan->op[op];
-  const bool indexed = of == TOUCHED && s->plan->n_index > 0;
+  const bool indexed = of == TOUCHED && s->plan->spec->n_index > 0;
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   part row = *p; /* what is left of the part, row by row */
   if (!w->program) {

@@ -32,8 +32,8 @@ static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
   for (int k = 0; k < spec->n_extents; k++) {
     inputs[n++] = spec->extent_var[k];
   }
-  for (int k = 0; k < plan->n_index; k++) {
-    inputs[n++] = spec->operands[plan->index_op[k]].index_value;
+  for (int k = 0; k < spec->n_index; k++) {
+    inputs[n++] = spec->operands[spec->index_order[k]].index_value;
   }
   return n;
 }
@@ -90,9 +90,6 @@ sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout,
     if (layout[k] < 0 || layout[k] >= spec->operands[k].n_layouts) {
       return sct_fail(err, SCT_EUSAGE, "operand '%s' has no layout number %d",
                       spec->operands[k].name, layout[k]);
-    }
-    if (spec->operands[k].is_index) {
-      plan.index_op[plan.n_index++] = k;
     }
   }
   plan.op = sct_alloc(sizeof *plan.op * (size_t)spec->n_operands);
@@ -239,8 +236,8 @@ static void fill_in_parallel(const sct_shape *s, int op) {
 }
 
 void sct_shape_index(sct_shape *s) {
-  for (int k = 0; k < s->plan->n_index; k++) {
-    const int op = s->plan->index_op[k];
+  for (int k = 0; k < s->plan->spec->n_index; k++) {
+    const int op = s->plan->spec->index_order[k];
     if (s->op[op].values) {
       continue;
     }
@@ -266,8 +263,8 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
   const sct_spec *spec = s->plan->spec;
   int64_t *values = inputs + spec->n_dims + spec->n_extents;
   set_sizes(s, idx, inputs);
-  for (int k = 0; k < s->plan->n_index; k++) {
-    const int op = s->plan->index_op[k];
+  for (int k = 0; k < s->plan->spec->n_index; k++) {
+    const int op = s->plan->spec->index_order[k];
     const int64_t at = sct_shape_place(s, op, inputs);
     values[k] = at >= 0 && s->op[op].values ? s->op[op].values[at] : 0;
   }
@@ -343,8 +340,8 @@ static bool index_is_legal(const sct_shape *s, int op) {
 
 bool sct_shape_is_legal(const sct_shape *s) {
   const sct_spec *spec = s->plan->spec;
-  for (int k = 0; k < s->plan->n_index; k++) {
-    if (!index_is_legal(s, s->plan->index_op[k])) {
+  for (int k = 0; k < s->plan->spec->n_index; k++) {
+    if (!index_is_legal(s, s->plan->spec->index_order[k])) {
       return false;
     }
   }

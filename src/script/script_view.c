@@ -325,6 +325,7 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   push_taps(L, operand);
   lua_setfield(L, -2, "taps");
   set_string(L, "border", sct_border_name(operand->border));
+  set_integer(L, "index_depth", operand->index_depth);
   if (operand->is_index) {
     set_expr(L, "index_value", operand->index_value);
   }

@@ -202,6 +202,7 @@ typedef struct sct_operand {
                            distinct */
   bool index_collects;  /* if is_index: an output is accumulated through it */
   bool through_index;   /* its own `at` names an index operand */
+  int index_depth;      /* so many index arrays are read one after the other before it is */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
   sct_layout *layouts;
@@ -390,6 +391,8 @@ typedef struct sct_spec {
   int n_extents;             /* dims first, then the operands' own dims in order of appearance */
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
+  int n_index;               /* index operands, those first that others are read through */
+  int *index_order;
   bool reduces;              /* every output has a `reduce` */
   bool scans;                /* every output has a `scan` */
   int scan_dim;              /* then: the dimension along which they are */

@@ -189,6 +189,8 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
     const sct_operand *op = &spec->operands[k];
     for (int d = 0; d < op->n_dims; d++) {
       SCT_TRY(check_name(spec, op->file, op->line, "dimension", op->dims[d], err));
+      const bool is_own = op->extent_text[d] && strcmp(op->extent_text[d], op->dims[d]) == 0;
+      op->extent_text[d] = is_own ? NULL : op->extent_text[d];
       if (!op->extent_text[d]) {
         SCT_TRY(add_extent(spec, op->dims[d], op->line, err));
       }
@@ -313,61 +315,11 @@ static sct_status bind_place(sct_spec *spec, sct_operand *op, sct_error *err) {
       op->at_text[d] = op->dims[d];
     }
     SCT_TRY(parse_text(spec, op, true, op->at_text[d], &op->at[d], err));
-    for (int k = 0; k < spec->n_inputs; k++) {
-      const sct_operand *index = &spec->operands[k];
-      if (index->is_index && sct_expr_mentions(spec->pool, op->at[d], index->index_value)) {
-        op->through_index = true;
-      }
-    }
   }
   return SCT_OK;
 }
 
-/* ---- index operands ---- */
-
-/* The values of `index` that keep a * value + b inside [0, extent): [0, (extent - 1 - b) // a + 1).
- */
-static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_operand *op, int d,
-                               sct_error *err) {
-  sct_expr_pool *pool = spec->pool;
-  int64_t a = 0;
-  int64_t b = 0;
-  sct_expr rest = SCT_EXPR_NONE;
-  if (!sct_expr_linear(pool, op->at[d], index->index_value, &a, &rest) || a < 1 ||
-      !sct_expr_is_const(pool, rest, &b) || b < 0) {
-    return sct_spec_fail_at(spec, err, op->file, op->line,
-                            "at of '%s', \"%s\": an index array stands alone, or as a * %s + b "
-                            "with constants a >= 1 and b >= 0",
-                            op->name, op->at_text[d], index->name);
-  }
-  const sct_expr last = sct_expr_sub(pool, op->extent[d], sct_expr_const(pool, b + 1));
-  const sct_expr count = sct_expr_add(pool, sct_expr_div(pool, last, sct_expr_const(pool, a)),
-                                      sct_expr_const(pool, 1));
-  index->index_limit = index->index_limit == SCT_EXPR_NONE
-                           ? count
-                           : sct_expr_binary(pool, SCT_EXPR_MIN, index->index_limit, count);
-  return SCT_OK;
-}
-
-static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err) {
-  if (index->through_index) {
-    return sct_spec_fail_at(
-        spec, err, index->file, index->line,
-        "index array '%s' is itself read through an index array; one level only", index->name);
-  }
-  for (int k = 0; k < spec->n_operands; k++) {
-    const sct_operand *op = &spec->operands[k];
-    for (int d = 0; d < op->n_dims; d++) {
-      if (sct_expr_mentions(spec->pool, op->at[d], index->index_value)) {
-        SCT_TRY(narrow_limit(spec, index, op, d, err));
-        const bool collects = op->accumulate != SCT_REDUCE_NONE;
-        index->index_scatters = index->index_scatters || (op->is_output && !collects);
-        index->index_collects = index->index_collects || collects;
-      }
-    }
-  }
-  return SCT_OK;
-}
+/* ---- operands ---- */
 
 static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) {
   if (sct_has_prefix(op->name, "n_") && find_extent(spec, op->name + 2) != SCT_EXPR_NONE) {
@@ -455,12 +407,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     SCT_TRY(bind_place(spec, &spec->operands[k], err));
   }
   SCT_TRY(sct_spec_bind_shared(spec, err));
-  for (int k = 0; k < spec->n_inputs; k++) {
-    const bool is_offsets = sct_spec_is_ragged(spec) && k == spec->ragged.offsets;
-    if (spec->operands[k].is_index && !is_offsets) {
-      SCT_TRY(bind_index(spec, &spec->operands[k], err));
-    }
-  }
+  SCT_TRY(sct_spec_bind_indexes(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     sct_operand *op = &spec->operands[k];
     op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;

@@ -54,13 +54,12 @@ sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_ope
   for (int d = 0; d < spec->n_dims; d++) {
     sct_spec_env_add(env, spec->dim_var[d], idx[d]);
   }
-  for (int k = 0; k < spec->n_inputs && op->through_index; k++) {
-    const sct_operand *index = &spec->operands[k];
-    if (index->is_index) {
-      int64_t linear = 0;
-      SCT_TRY(linear_place(spec, env, index, &linear, err));
-      sct_spec_env_add(env, index->index_value, sct_spec_index_value(spec, k, linear, size));
-    }
+  for (int k = 0; k < spec->n_index && op->through_index; k++) {
+    const sct_operand *index = &spec->operands[spec->index_order[k]];
+    int64_t linear = 0;
+    SCT_TRY(linear_place(spec, env, index, &linear, err));
+    sct_spec_env_add(env, index->index_value,
+                     sct_spec_index_value(spec, spec->index_order[k], linear, size));
   }
   return SCT_OK;
 }
@@ -204,7 +203,7 @@ static int64_t used_bytes(const sct_operand *op) {
   return bytes;
 }
 
-static bool mentions_dims(const sct_spec *spec, sct_expr e) {
+bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e) {
   bool any = false;
   for (int dim = 0; dim < spec->n_dims; dim++) {
     any = any || sct_expr_mentions(spec->pool, e, spec->dim_var[dim]);
@@ -219,7 +218,7 @@ static bool tells_apart(const sct_spec *spec, const sct_operand *op, int dim) {
     int64_t coefficient = 0;
     sct_expr rest;
     apart = sct_expr_linear(spec->pool, op->at[d], spec->dim_var[dim], &coefficient, &rest) &&
-            coefficient != 0 && !mentions_dims(spec, rest);
+            coefficient != 0 && !sct_spec_mentions_dims(spec, rest);
   }
   return apart;
 }

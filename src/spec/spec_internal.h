@@ -83,6 +83,8 @@ sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
 sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
                                 sct_error *err) SCT_MUST_USE;
+/* Order and limits of index operands; what is read through one. */
+sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
@@ -124,6 +126,8 @@ sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 
 /* Does the place of `op` move with dimension `dim`, on its own or by an index array? */
 bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
+
+bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e);
 
 /* ---- evaluation ---- */
 

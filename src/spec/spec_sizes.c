@@ -168,13 +168,11 @@ static sct_status check_corner(const place *p, unsigned corner) {
   for (int d = 0; d < spec->n_dims; d++, bit <<= 1) {
     sct_spec_env_add(&env, spec->dim_var[d], corner & bit ? p->size->extent[d] - 1 : 0);
   }
-  for (int k = 0; k < spec->n_inputs; k++) {
-    if (spec->operands[k].is_index) {
-      int64_t limit = 0;
-      SCT_TRY(sct_spec_env_eval(spec, &env, spec->operands[k].index_limit, &limit, p->err));
-      sct_spec_env_add(&env, spec->operands[k].index_value, corner & bit ? limit - 1 : 0);
-      bit <<= 1;
-    }
+  for (int k = 0; k < spec->n_index; k++, bit <<= 1) {
+    const sct_operand *index = &spec->operands[spec->index_order[k]];
+    int64_t limit = 0;
+    SCT_TRY(sct_spec_env_eval(spec, &env, index->index_limit, &limit, p->err));
+    sct_spec_env_add(&env, index->index_value, corner & bit ? limit - 1 : 0);
   }
   int64_t at = 0;
   sct_error why;
@@ -247,14 +245,10 @@ static sct_status check_samples(const place *p) {
 }
 
 static sct_status check_place(const place *p) {
-  int n_index = 0;
-  for (int k = 0; k < p->spec->n_inputs; k++) {
-    n_index += p->spec->operands[k].is_index;
-  }
   if (range_is_inside(p)) {
     return SCT_OK;
   }
-  const int bits = p->spec->n_dims + n_index;
+  const int bits = p->spec->n_dims + p->spec->n_index;
   for (unsigned corner = 0; corner < 1u << (bits < 12 ? bits : 12); corner++) {
     SCT_TRY(check_corner(p, corner));
   }
@@ -340,19 +334,17 @@ static sct_status place_small(const sct_spec *spec, const sct_operand *op, const
   for (int d = 0; d < spec->n_dims; d++) {
     sct_spec_env_add(&env, spec->dim_var[d], idx[d]);
   }
-  for (int k = 0; k < spec->n_inputs; k++) {
-    const sct_operand *index = &spec->operands[k];
+  for (int k = 0; k < spec->n_index; k++) {
+    const sct_operand *index = &spec->operands[spec->index_order[k]];
     int64_t number = 0;
-    for (int d = 0; d < index->n_dims && index->is_index; d++) {
+    for (int d = 0; d < index->n_dims; d++) {
       int64_t at = 0;
       int64_t n = 0;
       SCT_TRY(sct_spec_env_eval(spec, &env, index->at[d], &at, err));
       SCT_TRY(sct_spec_env_eval(spec, &env, index->extent[d], &n, err));
       number = number * n + at;
     }
-    if (index->is_index) {
-      sct_spec_env_add(&env, index->index_value, number);
-    }
+    sct_spec_env_add(&env, index->index_value, number);
   }
   memset(out, 0, sizeof(*out));
   out->element = linear;

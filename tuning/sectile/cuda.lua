@@ -89,7 +89,8 @@ local function part_of(g, name, body, step)
   return part
 end
 
---- A generator for the kernel view `k`: `ops`, `inputs` (index arrays first), `outputs`.
+--- A generator for the kernel view `k`: `ops`, `inputs` (index arrays first, in the order in
+--- which they are read), `outputs`.
 ---@param k sectile.View
 ---@param kernel string the kernel's name
 ---@param threads integer threads a block
@@ -128,6 +129,8 @@ function cuda.new(k, kernel, threads)
   table.sort(g.inputs, function(a, b)
     if a.is_index ~= b.is_index then
       return a.is_index
+    elseif a.is_index and a.index_depth ~= b.index_depth then
+      return a.index_depth < b.index_depth
     end
     return a.number < b.number
   end)

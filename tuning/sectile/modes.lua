@@ -388,15 +388,21 @@ end
 
 -- ---- sort ----
 
+-- Does an index array say where `e` moves with the mode, by itself or by those before it?
+local function is_turned(s, e, mode)
+  return kit.any(s.operands, function(index)
+    local value, number = index.op.index_value, index.number[1]
+    return value and E.mentions(e, value)
+      and (E.mentions(number, mode.index) or is_turned(s, number, mode))
+  end)
+end
+
 -- How far operand `all` moves with the mode at the largest size; without end where an index array
 -- says so.
 local function distance(s, all, mode, variables)
   local at, put = all.offset[1], { mode.index, 1 }
-  for _, index in ipairs(s.operands) do
-    local value = index.op.index_value
-    if value and E.mentions(at, value) and E.mentions(index.number[1], mode.index) then
-      return math.huge
-    end
+  if is_turned(s, at, mode) then
+    return math.huge
   end
   for _, other in ipairs(variables) do
     if not other:same(mode.index) then

@@ -2,6 +2,20 @@
 -- neighbours are one run and on which bytes it starts, whether an index array says where it lies.
 local strides = {}
 
+--- Does the value of an index array that the place `e` names change along mode d, by itself or by
+--- the index arrays that it is read through?
+---@param k sectile.View
+---@param e sectile.Expr
+---@param d integer
+---@return boolean
+function strides.is_turned(k, e, d)
+  return kit.any(k.operands, function(index)
+    return index.is_index and E.mentions(e, index.index_value) and kit.any(index.at, function(at)
+      return E.mentions(at, k.index[d]) or strides.is_turned(k, at, d)
+    end)
+  end)
+end
+
 --- Does the value of an index array that field f of `op` is addressed through change along mode d?
 ---@param k sectile.View
 ---@param op sectile.Operand
@@ -9,10 +23,7 @@ local strides = {}
 ---@param f? integer default 1
 ---@return boolean
 function strides.turns(k, op, d, f)
-  return kit.any(k.operands, function(index)
-    return index.is_index and E.mentions(op.offset[f or 1], index.index_value)
-      and kit.any(index.at, function(at) return E.mentions(at, k.index[d]) end)
-  end)
+  return strides.is_turned(k, op.offset[f or 1], d)
 end
 
 --- How far `at` moves with one step of `index`, an expression over extents; nil if not all steps
@@ -135,7 +146,7 @@ local function stride_text(view, op, d)
   local list, seen = {}, {}
   for _, index in ipairs(view.operands) do
     if op.through_index and index.is_index and E.mentions(op.offset[1], index.index_value)
-      and E.mentions(index.offset[1], view.index[d]) then
+      and (E.mentions(index.offset[1], view.index[d]) or strides.turns(view, index, d)) then
       list[#list + 1] = "by " .. index.name
     end
   end

@@ -347,8 +347,11 @@ end
 
 -- Every operand's streams, sorted for the template. nil and a reason where wide vectors serve none.
 local function move_operands(p, c)
-  local g, rounds, any = p.g, { {}, {} }, p.vec == 1
+  local g, rounds, any = p.g, {}, p.vec == 1
   local idle = { once = true, item = true, inner = true, elements = true }
+  for n = 0, #g.ops do -- what is read through an index array waits for its value
+    rounds[n + 1] = {}
+  end
   for _, op in ipairs(g.outputs) do
     local flag = stores_unless_kept(p, c, op) and g:name(op.name .. "_kept") or nil
     p.kept[op.number] = flag
@@ -373,7 +376,7 @@ local function move_operands(p, c)
           table.insert(p.taken, x)
         else
           table.insert(p.arrays, x)
-          table.insert(rounds[op.through_index and 2 or 1], x)
+          table.insert(rounds[op.index_depth + 1], x)
         end
       end
     end
