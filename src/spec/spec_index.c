@@ -234,7 +234,8 @@ sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) {
   }
   sort_by_depth(spec);
   for (int k = spec->n_index - 1; k >= 0; k--) { /* what others scatter by is known before */
-    const bool is_offsets = sct_spec_is_ragged(spec) && spec->index_order[k] == spec->ragged.offsets;
+    const bool is_offsets =
+        sct_spec_is_ragged(spec) && spec->index_order[k] == spec->ragged.offsets;
     if (!is_offsets) {
       SCT_TRY(bind_index(spec, &spec->operands[spec->index_order[k]], err));
     }

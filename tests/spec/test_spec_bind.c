@@ -95,10 +95,60 @@ static void test_index_limit(void **state) {
   close_spec();
 }
 
-static void test_index_must_stand_alone(void **state) {
+/* Elements of the index space n_i x n_j at which `at` with pick = value lies outside of [0, m). */
+static bool stays_inside(sct_expr at, const int64_t *extent, int64_t value) {
+  sct_expr vars[6] = {spec.dim_var[0], spec.dim_var[1], find("pick")->index_value};
+  int64_t values[6] = {0, 0, value};
+  memcpy(vars + 3, spec.extent_var, 3 * sizeof *vars);
+  memcpy(values + 3, extent, 3 * sizeof *values);
+  bool inside = true;
+  for (values[0] = 0; values[0] < extent[0]; values[0]++) {
+    for (values[1] = 0; values[1] < extent[1]; values[1]++) {
+      const sct_expr_env env = {vars, values, 6};
+      int64_t place = -1;
+      assert_int_equal(sct_expr_eval(spec.pool, at, &env, &place, &err), SCT_OK);
+      inside = inside && place >= 0 && place < extent[2];
+    }
+  }
+  return inside;
+}
+
+/* An index and dimensions: all values below the limit keep every place inside, and no others do. */
+static void test_limit_with_dimensions(void **state) {
   (void)state;
-  static const char *const bad[] = {"pick * 0 + i - pick", "pick // 2", "i + pick", "-1 * pick",
-                                    "pick - 1"};
+  static const char *const forms[] = {
+      "pick + i",           "16 * pick + i % 16",          "pick * n_j + j",
+      "2 * pick + i // 3",  "pick + n_i - 1 - i",          "pick + 2 * i + 3 * j",
+      "pick + i * n_j + j", "pick + 2 + (2 * i + 1) // 4", "pick + i // (n_j + 1)"};
+  for (int k = 0; k < SCT_COUNT(forms); k++) {
+    open_spec("i j");
+    add_array("pick", "i32", INPUT);
+    add_array("t", "f32", INPUT);
+    add_array("b", "f32", OUTPUT);
+    set_dims("t", "m");
+    set_at("t", forms[k]);
+    bind();
+    for (int n = 0; n < 6 * 5 * 60; n++) {
+      const int64_t extent[] = {1 + n % 6 * (n % 2 ? 1 : 7), 1 + n / 6 % 5, n / 30};
+      const sct_expr_env env = {spec.extent_var, extent, 3};
+      int64_t limit = -1;
+      assert_int_equal(sct_expr_eval(spec.pool, find("pick")->index_limit, &env, &limit, &err),
+                       SCT_OK);
+      for (int64_t value = 0; value < limit; value++) {
+        assert_true(stays_inside(find("t")->at[0], extent, value));
+      }
+      const bool is_tight = k != 1 || extent[0] >= 16; /* a remainder is taken to reach its last */
+      assert_true(!is_tight || !stays_inside(find("t")->at[0], extent, limit < 0 ? 0 : limit));
+    }
+    close_spec();
+  }
+}
+
+static void test_index_is_a_term(void **state) {
+  (void)state;
+  static const char *const bad[] = {
+      "pick * 0 + i - pick", "pick // 2", "-1 * pick", "pick - 1", "i * pick",
+      "pick + i * (i - 3)"};
   for (int k = 0; k < SCT_COUNT(bad); k++) {
     open_spec("i");
     add_array("pick", "i32", INPUT);
@@ -107,6 +157,87 @@ static void test_index_must_stand_alone(void **state) {
     set_at("t", bad[k]);
     assert_bind_fails("an index array stands alone, or as a * pick + b");
   }
+  open_spec("i");
+  add_array("page", "i32", INPUT);
+  add_array("slot", "i32", INPUT);
+  add_array("t", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_at("t", "16 * page + slot");
+  assert_bind_fails("at = { \"slot\", \"page\" }");
+}
+
+/* Of an output no two values of the index may share a place. */
+static void test_scattered_windows(void **state) {
+  (void)state;
+  static const struct {
+    const char *at;
+    bool meets;
+  } cases[] = {{"pick", false},     {"4 * pick + j % 4", false}, {"n_j * pick + j", false},
+               {"pick + j", true},  {"4 * pick + j % 5", true},  {"n_j * pick + i", true},
+               {"n_i * pick", true}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_spec("i j");
+    add_array("pick", "i32", INPUT);
+    add_array("b", "f32", OUTPUT);
+    set_dims("b", "m");
+    set_at("b", cases[k].at);
+    if (cases[k].meets) {
+      assert_bind_fails("different values of 'pick' may lead to one element");
+    } else {
+      bind();
+      assert_true(find("pick")->index_scatters);
+      close_spec();
+    }
+  }
+}
+
+/* "base" is read at what "pick" holds, and the table at what "base" holds. */
+static void open_chain(const char *base_at) {
+  open_spec("i");
+  add_array("base", "i32", INPUT); /* listed before what it is read through */
+  add_array("pick", "i32", INPUT);
+  add_array("t", "f32", INPUT);
+  add_array("b", "f32", OUTPUT);
+  set_dims("base", "p");
+  set_at("base", base_at);
+  set_dims("t", "m");
+  set_at("t", "base + 1");
+}
+
+static void test_chain(void **state) {
+  (void)state;
+  open_chain("pick");
+  bind();
+  assert_int_equal(spec.n_index, 2);
+  assert_ptr_equal(&spec.operands[spec.index_order[0]], find("pick"));
+  assert_ptr_equal(&spec.operands[spec.index_order[1]], find("base"));
+  assert_int_equal(find("pick")->index_depth, 0);
+  assert_int_equal(find("base")->index_depth, 1);
+  assert_int_equal(find("t")->index_depth, 2);
+  assert_true(find("base")->through_index);
+  assert_expr(find("pick")->index_limit, "n_p");
+  assert_expr(find("base")->index_limit, "n_m - 1");
+  assert_false(find("pick")->index_scatters);
+  close_spec();
+}
+
+static void test_chain_scatters(void **state) {
+  (void)state;
+  open_chain("pick");
+  set_dims("b", "q");
+  set_at("b", "base");
+  bind();
+  assert_true(find("pick")->index_scatters);
+  assert_true(find("base")->index_scatters);
+  close_spec();
+}
+
+static void test_cycle(void **state) {
+  (void)state;
+  open_chain("pick");
+  set_dims("pick", "r");
+  set_at("pick", "base");
+  assert_bind_fails("is read through itself, by way of others");
 }
 
 static void test_what_cannot_be_an_index(void **state) {
@@ -134,17 +265,6 @@ static void test_what_cannot_be_an_index(void **state) {
     set_at("a", cases[k].at);
     assert_bind_fails(cases[k].says);
   }
-}
-
-static void test_one_level_of_indirection(void **state) {
-  (void)state;
-  open_spec("i");
-  add_array("p", "i32", INPUT);
-  add_array("q", "i32", INPUT);
-  add_array("b", "i32", OUTPUT);
-  set_at("q", "p");
-  set_at("b", "q");
-  assert_bind_fails("'q' is itself read through an index array");
 }
 
 static void test_own_dimension_needs_a_place(void **state) {
@@ -258,9 +378,13 @@ int main(void) {
       cmocka_unit_test(test_shift_stride_pad),
       cmocka_unit_test(test_gather),
       cmocka_unit_test(test_index_limit),
-      cmocka_unit_test(test_index_must_stand_alone),
+      cmocka_unit_test(test_limit_with_dimensions),
+      cmocka_unit_test(test_index_is_a_term),
+      cmocka_unit_test(test_scattered_windows),
+      cmocka_unit_test(test_chain),
+      cmocka_unit_test(test_chain_scatters),
+      cmocka_unit_test(test_cycle),
       cmocka_unit_test(test_what_cannot_be_an_index),
-      cmocka_unit_test(test_one_level_of_indirection),
       cmocka_unit_test(test_own_dimension_needs_a_place),
       cmocka_unit_test(test_extents_name_dimensions),
       cmocka_unit_test(test_names_of_generated_code),
