@@ -494,6 +494,23 @@ static int64_t multiple_extent(const sct_spec *spec, int k, const int64_t *dims)
   return own < 1 ? 1 : own;
 }
 
+#define MOST_INDEXES_BEFORE 4
+
+/* How many index arrays are read, one after the other, before an array with extent k is; at least
+ * 1. Where each holds distinct values, every array must have room for all those of the one before.
+ */
+static int indexes_before(const sct_spec *spec, int k) {
+  int most = 1;
+  for (int n = 0; n < spec->n_operands; n++) {
+    const sct_operand *op = &spec->operands[n];
+    for (int d = 0; d < op->n_dims; d++) {
+      const bool has = sct_expr_mentions(spec->pool, op->extent[d], spec->extent_var[k]);
+      most = has && op->index_depth > most ? op->index_depth : most;
+    }
+  }
+  return most < MOST_INDEXES_BEFORE ? most : MOST_INDEXES_BEFORE;
+}
+
 /* Extents that no dimension of the index space has: in proportion to the elements of the spec's
  * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
  * extents of one array make it large), in round numbers of elements (the later ones), or, for one
@@ -521,8 +538,8 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   if (trial <= N_SMALL_TRIALS + 2) {
     return (int64_t)4 << 2 * (trial - 3);
   }
-  const int more = trial - N_SMALL_TRIALS - 3;
-  return ((elements > 0 ? elements : 1) << more) + (more > 0 ? 64 : 0);
+  const int more = trial - N_SMALL_TRIALS - 3, depth = indexes_before(spec, k);
+  return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
 #define MAX_CASE_BYTES ((int64_t)1 << 28)

@@ -329,13 +329,16 @@ static bool is_inside(const sct_shape *s, int op) {
   return o->n_taps == 0;
 }
 
-/* Index arrays point to elements that exist; through one that scatters, to a different one each. */
+/* Index arrays point to elements that exist, and that their type can hold the numbers of; through
+ * one that scatters, to a different one each. */
 static bool index_is_legal(const sct_shape *s, int op) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   set_sizes(s, NULL, inputs);
   const int64_t limit = sct_expr_program_run(p->limit, inputs);
-  return s->n_elements == 0 || (limit >= 1 && (!p->op->index_scatters || s->op[op].count <= limit));
+  return s->n_elements == 0 ||
+         (limit >= 1 && sct_type_holds_index(p->op->record.fields[0].type, limit) &&
+          (!p->op->index_scatters || s->op[op].count <= limit));
 }
 
 bool sct_shape_is_legal(const sct_shape *s) {

@@ -53,6 +53,8 @@ static inline bool sct_type_is_integer(sct_type type) {
 bool sct_type_is_struct(sct_type type);
 bool sct_type_find(sct_type *out, const char *name);
 const char *const *sct_type_names(int *n); /* for error messages */
+/* Can a value of this integer type be each of 0 .. limit - 1? */
+bool sct_type_holds_index(sct_type type, int64_t limit);
 
 /* ---- records ---- */
 
@@ -267,6 +269,7 @@ typedef struct sct_step {
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
   const char *kernel_body;
+  int first_line; /* of steps that became one body: where this one's first line stands there */
 } sct_step;
 
 /* One assignment of a body that only moves data: outputs[out].fields[out_field] =
@@ -371,6 +374,7 @@ typedef struct sct_spec {
   sct_operand *operands;
   int n_steps; /* > 0: the kernel reduces rows to values that later steps use */
   sct_step *steps;
+  int n_maps; /* steps that became one body, a block each, as none reduces: steps[0 .. n_maps) */
   int n_values;
   sct_value *values; /* in order of their steps */
   int n_over;        /* the dimensions of a row, as the spec names them */

@@ -389,6 +389,7 @@ static sct_status check_n_args(const sct_spec *spec, sct_error *err) {
 
 sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
   SCT_TRY(check_names(spec, err));
+  SCT_TRY(sct_spec_join_maps(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(name_record(spec, &spec->operands[k], err));
   }

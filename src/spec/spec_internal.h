@@ -97,6 +97,9 @@ sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* What is ragged can be computed; sets the offsets' limit. */
 sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Steps that neither reduce nor compute once a row are one body: a block for each, in their order.
+ */
+sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Expressions of the user's own kernels; then their texts. */
 sct_status sct_spec_bind_own(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Finds the kernel in its file and counts its parameters; notes the macros. */

@@ -54,8 +54,8 @@ static bool split_statements(const sct_spec *spec, const token_list *body, state
   const token *t = body->tokens;
   list->n = 0;
   for (int k = 0; k < body->n;) {
-    if (sct_token_is(&t[k], ";")) {
-      k++;
+    if (sct_token_is(&t[k], ";") || sct_token_is(&t[k], "{") || sct_token_is(&t[k], "}")) {
+      k++; /* of a block: what has conditions or loops begins otherwise */
       continue;
     }
     statement s = {0};

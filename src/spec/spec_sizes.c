@@ -92,8 +92,7 @@ static sct_status check_index(const sct_spec *spec, int at, const sct_size *size
     count = sct_spec_mul(count, extent);
   }
   const sct_type_info *type = sct_type_get(op->record.fields[0].type);
-  const int bits = type->bytes * 8 - (type->kind == SCT_KIND_INT ? 1 : 0);
-  if (bits < 62 && limit > (int64_t)1 << bits) {
+  if (!sct_type_holds_index(op->record.fields[0].type, limit)) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "index array '%s' of type %s cannot hold indices up to %lld, which "
                             "size '%s' needs",

@@ -18,6 +18,68 @@ static int key_line(const sct_spec *spec, const char *name) {
   return sct_spec_key_line(spec, spec->file, spec->line, name);
 }
 
+/* ---- steps that are one body ---- */
+
+/* The blanks in front of the lines of `body` after its first, which is trimmed: the fewest. */
+static size_t least_indent(const char *body) {
+  size_t least = SIZE_MAX;
+  for (const char *p = strchr(body, '\n'); p; p = strchr(p, '\n')) {
+    p++;
+    const size_t n = strspn(p, " ");
+    least = p[n] != '\n' && p[n] != '\0' && n < least ? n : least;
+  }
+  return least;
+}
+
+/* Appends `body` as a block, its lines indented by two. */
+static void append_block(sct_str *out, const char *body) {
+  const size_t indent = least_indent(body);
+  sct_str_append(out, "{\n");
+  for (const char *p = body; *p;) {
+    const size_t blanks = p == body ? 0 : strspn(p, " ");
+    const char *from = p + (blanks < indent ? blanks : indent);
+    const size_t n = strcspn(from, "\n");
+    sct_str_printf(out, "%s%.*s\n", n > 0 ? "  " : "", (int)n, from);
+    p = from + n + (from[n] == '\n');
+  }
+  sct_str_append(out, "}");
+}
+
+static int count_lines(const char *text) {
+  int n = 1;
+  for (const char *p = strchr(text, '\n'); p; p = strchr(p + 1, '\n')) {
+    n++;
+  }
+  return n;
+}
+
+sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) {
+  sct_str text = {0};
+  if (spec->n_steps == 0 || spec->n_values > 0) {
+    return SCT_OK;
+  }
+  if (spec->n_over > 0) {
+    return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
+                            "over says what steps reduce, and none of these steps does; leave it "
+                            "out, or reduce to a value: { reduce = { m = \"max\" }, body = ... }");
+  }
+  spec->n_maps = spec->n_steps;
+  spec->n_steps = 0;
+  spec->body_line = spec->line;
+  spec->body_in_file = true;
+  for (int k = 0, line = 1; k < spec->n_maps; k++) {
+    sct_step *step = &spec->steps[k];
+    sct_str_append(&text, k > 0 ? "\n" : "");
+    append_block(&text, step->body);
+    step->first_line = line;
+    line += count_lines(step->body) + 2;
+    spec->body_in_file = spec->body_in_file && step->body_in_file;
+  }
+  spec->body = sct_arena_strdup(&spec->arena, sct_str_c(&text));
+  sct_str_free(&text);
+  return SCT_OK;
+}
+
 /* ---- binding ---- */
 
 static sct_status bind_over(sct_spec *spec, sct_error *err) {

@@ -19,7 +19,12 @@ int64_t sct_spec_constant_index(const token *t) {
 }
 
 int sct_spec_body_line(const sct_spec *spec, int line) {
-  return spec->body_in_file ? spec->body_line + line : line + 1;
+  int first = spec->body_line;
+  for (int k = 0; k < spec->n_maps; k++) { /* the last step that begins there or before */
+    const sct_step *step = &spec->steps[k];
+    first = k == 0 || step->first_line <= line ? step->body_line - step->first_line : first;
+  }
+  return spec->body_in_file ? first + line : line + 1;
 }
 
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt,

@@ -35,6 +35,12 @@ bool sct_type_find(sct_type *out, const char *name) {
   return false;
 }
 
+bool sct_type_holds_index(sct_type type, int64_t limit) {
+  const sct_type_info *info = sct_type_get(type);
+  const int bits = info->bytes * 8 - (info->kind == SCT_KIND_INT ? 1 : 0);
+  return bits >= 62 || limit <= (int64_t)1 << bits;
+}
+
 const char *const *sct_type_names(int *n) {
   *n = SCT_N_TYPES;
   return type_names;

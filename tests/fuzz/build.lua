@@ -213,32 +213,47 @@ function families.stencil(r)
   return spec
 end
 
-local INDEX_TYPES = { "i32", "i32", "i32", "u32", "i64", "u64", "u16", "i16" }
+local INDEX_TYPES = { "i32", "i32", "i32", "u32", "i64", "u64", "u16", "i16", "u8", "i8" }
 
+local function index_array(r, name, list, scatter)
+  local a = new_array(name, types.bare(types.by_name[r:pick(INDEX_TYPES)]), list,
+    { index = scatter and 2 or 1, fill = scatter and r:pick { "permuted", "permuted", "identity" }
+      or r:pick { "random", "permuted", "identity" } })
+  layouts.set(r, a, "row_major")
+  return a
+end
+
+-- Arrays at what an index array holds, or one that is itself read at what another holds.
 function families.through(r)
   local spec = start(r, r:weighted { { 1, 45 }, { 2, 40 }, { 3, 15 } })
   local scatter = r:chance(40)
   local index_dims = r:chance(70) and { spec.dims[1] } or some(r, spec.dims)
-  local pick = new_array("pick", types.bare(types.by_name[r:pick(INDEX_TYPES)]),
-    along_all(r, index_dims, r:chance(12) and { { "shift", 1 }, { "stride", 1 } }),
-    { index = scatter and 2 or 1,
-      fill = scatter and r:pick { "permuted", "permuted", "identity" }
-        or r:pick { "random", "permuted", "identity" } })
-  layouts.set(r, pick, "row_major")
-  spec.inputs[1] = pick
-  spec.own[1] = OWN[1]
-  local is_indexed = {}
+  local pick = index_array(r, "pick",
+    along_all(r, index_dims, r:chance(12) and { { "shift", 1 }, { "stride", 1 } }), scatter)
+  spec.inputs[1], spec.own, pick.own = pick, { OWN[1] }, OWN[1]
+  local last = pick
+  if r:chance(30) then
+    spec.own, pick.own = { OWN[2], OWN[1] }, OWN[2]
+    last = index_array(r, "base", { places.through(r, OWN[2], pick) }, scatter)
+    spec.inputs[2], last.own, last.before = last, OWN[1], pick
+  end
+  local is_indexed, others = {}, {}
   for _, dim in ipairs(index_dims) do
     is_indexed[dim] = true
   end
+  for _, dim in ipairs(spec.dims) do
+    table.insert(is_indexed[dim] and {} or others, dim)
+  end
   local function addressed()
-    local list = { places.through(r, OWN[1], pick) }
-    for _, dim in ipairs(spec.dims) do
-      if not is_indexed[dim] then
-        list[#list + 1] = places.along(r, dim, "same")
+    local list = scatter and #others == 0 and spec.dims or others
+    local beside = #list > 0 and r:chance(30) and r:pick(list) or nil
+    local where = { places.through(r, OWN[1], last, beside, not scatter) }
+    for _, dim in ipairs(others) do
+      if scatter or dim ~= beside or r:chance(30) then
+        where[#where + 1] = places.along(r, dim, "same")
       end
     end
-    return list
+    return where
   end
   local record = r:chance(60) and bare(r)
     or types.random_record(r, r:int(1, 5), palette(r), record_options(r))
@@ -445,7 +460,7 @@ function families.accumulate(r)
       along_all(r, dims, r:chance(12) and { { "shift", 1 }, { "stride", 1 } }),
       { index = 1, fill = r:pick { "random", "constant", "identity", "random" } })
     layouts.set(r, pick, "row_major")
-    spec.inputs[1], spec.own[1] = pick, OWN[1]
+    spec.inputs[1], spec.own[1], pick.own = pick, OWN[1], OWN[1]
     where[1] = places.through(r, OWN[1], pick)
     for _, dim in ipairs(dims) do
       lost[dim] = true
@@ -528,15 +543,33 @@ local function count_of(array, dims, n)
   return count
 end
 
+local function position(spec, name)
+  for d, own in ipairs(spec.own) do
+    if own == name then
+      return #spec.dims + d
+    end
+  end
+  for d, dim in ipairs(spec.dims) do
+    if dim == name then
+      return d
+    end
+  end
+end
+
 -- The extents of the arrays' own dimensions: whatever scatters need, else anything; of what is
 -- accumulated also more than shared memory has.
 local function finish_run(r, spec, n, may_be_many)
-  for d = 1, #spec.own do
-    local pick = spec.inputs[1]
-    n[#spec.dims + d] = pick.index == 2
-        and pick.by * count_of(pick, spec.dims, n) + pick.first + r:pick { 0, 0, 1, 10 }
-      or may_be_many and spec.outputs[1].accumulate and r:chance(25) and r:int(60000, 150000)
-      or r:pick { 8, 11, 64, 500, 1000 }
+  for _, index in ipairs(spec.inputs) do
+    if index.own then
+      local count = index.before and n[position(spec, index.before.own)]
+        or count_of(index, spec.dims, n)
+      local term = index.term and index.term.by * n[position(spec, index.term.dim)] or 0
+      local narrow = index.record.fields[1].type.bytes == 1
+      n[position(spec, index.own)] = index.index == 2
+          and index.by * count + index.first + r:pick { 0, 0, 1, 10 }
+        or may_be_many and spec.outputs[1].accumulate and r:chance(25) and r:int(60000, 150000)
+        or term + (narrow and r:pick { 8, 11, 64 } or r:pick { 8, 11, 64, 500, 1000 })
+    end
   end
   return n
 end
@@ -604,13 +637,13 @@ M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "throu
 local THIN = { permute = 50, places = 25, records = 25 }
 
 -- An index array of few bits holds few values.
-local function narrow_index(spec)
-  local pick = spec.inputs[1]
-  local t = pick.index > 0 and pick.record.fields[1].type
-  for _, list in ipairs(t and t.bytes <= 2 and { spec.runs, spec.sizes } or {}) do
+local function widen_index(spec, index)
+  local bytes = index.record.fields[1].type.bytes
+  local most = bytes == 1 and 120 or bytes == 2 and 32000 or math.maxinteger
+  for _, list in ipairs { spec.runs, spec.sizes } do
     for _, n in ipairs(list) do
-      if n[#n] > (t.bytes == 2 and 32000 or 200) then
-        pick.record = types.bare(types.by_name.i32)
+      if n[position(spec, index.own)] > most then
+        index.record = types.bare(types.by_name.i32)
       end
     end
   end
@@ -623,8 +656,10 @@ function M.spec(r, name, family)
   local spec = families[family](r)
   spec.name, spec.family = name, family
   make_runs(r, spec)
-  if spec.inputs[1] then
-    narrow_index(spec)
+  for _, a in ipairs(spec.inputs) do
+    if a.own then
+      widen_index(spec, a)
+    end
   end
   if spec.over then
     steps.write(r, spec)

@@ -95,20 +95,30 @@ function M.fused(outer, inner, by)
     shared = true })
 end
 
---- What index array `index` holds, in a dimension of the array's own.
-function M.through(r, dim, index)
-  index.by, index.first = 1, 0
-  if r:chance(75) then
-    return place(dim, { at = index.name, c = "at_" .. index.name, index = index,
-      limit = "n_" .. dim })
+--- What index array `index` holds, in a dimension of the array's own: by itself, as a * index + b, or
+--- with a term over dimension `beside` (nil: none). `shared`: different values may meet.
+function M.through(r, dim, index, beside, shared)
+  index.by, index.first, index.term = 1, 0, nil
+  local held, pad = "at_" .. index.name, r:chance(10) and r:int(1, 5) or nil
+  local at, c, term, most = index.name, held, nil, 0
+  if beside and shared and r:chance(60) then
+    local by = r:pick { 1, 1, 2, 3 }
+    term, most = ("%d * %s"):format(by, beside), ("%d * (n_%s - 1)"):format(by, beside)
+    index.term = { dim = beside, by = by }
+  elseif beside then
+    index.by = r:pick { 2, 4, 8, 16 }
+    term, most = ("%s %% %d"):format(beside, index.by), index.by - 1
+  elseif r:chance(30) then
+    index.by = r:pick { 1, 2, 3, 4 }
+    index.first = r:int(index.by == 1 and 1 or 0, math.max(index.by - 1, 1))
+    term, most = tostring(index.first), index.first
   end
-  local by = r:pick { 1, 2, 3, 4 }
-  local first = r:int(by == 1 and 1 or 0, math.max(by - 1, 1))
-  local at = ("%d * %s + %d"):format(by, index.name, first)
-  index.by, index.first = by, first
-  local pad = r:chance(30) and r:int(1, 5) or nil
-  return place(dim, { at = at, c = ("(%d * at_%s + %d)"):format(by, index.name, first), pad = pad,
-    index = index, limit = ("((n_%s + %d) / %d)"):format(dim, (pad or 0) - first + by - 1, by) })
+  if term then
+    at = ("%d * %s + %s"):format(index.by, index.name, term)
+    c = ("(%d * %s + (%s))"):format(index.by, held, term)
+  end
+  return place(dim, { at = at, c = c, pad = pad, index = index, limit = (
+    "((n_%s + %d - (%s) + %d) / %d)"):format(dim, pad or 0, most, index.by - 1, index.by) })
 end
 
 --- Another constant place of an output: channel 1 of 3.

@@ -87,15 +87,26 @@ local function layout_function(spec, arrays, head, key)
   return table.concat(out)
 end
 
+-- Values of each index array lie below the least of what the arrays read through it allow.
 local function limit_function(spec)
-  local limit = 0
-  for _, a in ipairs(all_arrays(spec)) do
-    for _, p in ipairs(a.places) do
-      limit = p.limit or limit
+  local arrays, cases = all_arrays(spec), {}
+  for number, index in ipairs(arrays) do
+    local limits = {}
+    for _, a in ipairs(arrays) do
+      for _, p in ipairs(a.places) do
+        if p.limit and (p.index or a) == index then
+          limits[#limits + 1] = ("  limit = fz_least(limit, %s);\n"):format(p.limit)
+        end
+      end
+    end
+    if #limits > 0 then
+      cases[#cases + 1] = ("  if (array == %d) {\n%s  }\n"):format(number - 1,
+        table.concat(limits))
     end
   end
   return ("static int64_t limit_of(int array, const int64_t *n) {\n%s  (void)array;\n" ..
-    "  return %s;\n}\n"):format(extents_head(spec), limit)
+    "  int64_t limit = INT64_MAX;\n%s  return limit < INT64_MAX ? limit : 0;\n}\n"):format(
+    extents_head(spec), table.concat(cases))
 end
 
 -- ---- loops ----

@@ -252,6 +252,9 @@ static inline int64_t fz_linear(const int64_t *x, const int64_t *e, int n) {
   }
   return at;
 }
+static inline int64_t fz_least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
 static inline int64_t fz_linear_col(const int64_t *x, const int64_t *e, int n) {
   int64_t at = 0;
   for (int d = n - 1; d >= 0; d--) {

@@ -416,7 +416,10 @@ static bool is_legal(const fz_spec *s, const int64_t *n) {
     if (a->index > 0 && (s->limit(k, n) < 1 || (a->index == 2 && count > s->limit(k, n)))) {
       return false;
     }
-    if (a->index > 0 && a->fields[0].bytes == 2 && s->limit(k, n) > 32767) {
+    const int64_t most = a->fields[0].bytes == 1   ? 127
+                         : a->fields[0].bytes == 2 ? 32767
+                                                   : INT32_MAX;
+    if (a->index > 0 && s->limit(k, n) > most) {
       return false;
     }
   }

@@ -172,13 +172,17 @@ static void test_moves(void **state) {
   assert_string_equal(spec.operands[spec.moves[1].in].name, "s");
   assert_int_equal(spec.moves[2].in_field, 1);
   close_spec();
+  open_kernel();
+  finish("{ b.x = a.x; } { b.y = a.y; b.z = a.z; }"); /* as steps are that follow each other */
+  assert_int_equal(spec.n_moves, 3);
+  close_spec();
   static const char *const computes[] = {
       "b.x = a.x; b.y = a.y; b.z = m.u;",          /* f64 to f32 rounds */
       "b.x = a.x; b.y = a.y; b.z = a.z; b.x = s;", /* assigned twice */
       "b.x = a.x; b.y = a.y; b.z = 1;",
       "b.x = v.x; b.y = a.y; b.z = a.z;", /* part of a word */
       "b.x = a.x; b.y = a.y; b.z = -a.z;",
-      "{ b = a; }",
+      "if (s > 0.0f) { b = a; } else { b = a; }",
   };
   for (int k = 0; k < SCT_COUNT(computes); k++) {
     open_kernel();
