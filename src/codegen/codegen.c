@@ -84,11 +84,9 @@ int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const in
       continue;
     }
     bool same = true;
-    int axis = 0;
     for (int op = 0; op < spec->n_operands; op++) {
-      if (spec->operands[op].n_layouts > 1) { /* layout axes come first, in operand order */
-        same &= cand->value[axis++] == layout[op];
-      }
+      const int choice = sct_spec_choice_of(spec, op); /* layout axes come first */
+      same &= choice < 0 || cand->value[choice] == layout[op];
     }
     if (same) {
       return (int64_t)c;

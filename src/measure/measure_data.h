@@ -114,6 +114,8 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
 void sct_shape_index(sct_shape *s);
 /* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
 void sct_shape_put_row(const sct_shape *s, int64_t *idx);
+/* There are values for every index array, as many as must be distinct. Needs no values. */
+bool sct_shape_indexes_fit(const sct_shape *s);
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
 bool sct_shape_is_legal(const sct_shape *s);

@@ -558,7 +558,7 @@ static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
     }
     bytes += c->shape.op[k].bytes;
   }
-  if (bytes > MAX_CASE_BYTES) {
+  if (bytes > MAX_CASE_BYTES || !sct_shape_indexes_fit(&c->shape)) {
     return false;
   }
   sct_shape_index(&c->shape);

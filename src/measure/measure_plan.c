@@ -329,24 +329,31 @@ static bool is_inside(const sct_shape *s, int op) {
   return o->n_taps == 0;
 }
 
-/* Index arrays point to elements that exist, and that their type can hold the numbers of; through
- * one that scatters, to a different one each. */
+/* Index arrays point to elements that exist; through one that scatters, to a different one each. */
 static bool index_is_legal(const sct_shape *s, int op) {
   const sct_plan_operand *p = &s->plan->op[op];
   int64_t inputs[SCT_PLAN_INPUTS] = {0};
   set_sizes(s, NULL, inputs);
-  const int64_t limit = sct_expr_program_run(p->limit, inputs);
-  return s->n_elements == 0 ||
-         (limit >= 1 && sct_type_holds_index(p->op->record.fields[0].type, limit) &&
-          (!p->op->index_scatters || s->op[op].count <= limit));
+  const int64_t wanted = sct_expr_program_run(p->limit, inputs);
+  const int64_t limit = sct_type_index_limit(p->op->record.fields[0].type, wanted);
+  const sct_spec *spec = s->plan->spec;
+  const bool are_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
+  return s->n_elements == 0 || (limit >= 1 && (!are_offsets || limit == wanted) &&
+                                (!p->op->index_scatters || s->op[op].count <= limit));
+}
+
+bool sct_shape_indexes_fit(const sct_shape *s) {
+  bool fit = true;
+  for (int k = 0; k < s->plan->spec->n_index; k++) {
+    fit = fit && index_is_legal(s, s->plan->spec->index_order[k]);
+  }
+  return fit;
 }
 
 bool sct_shape_is_legal(const sct_shape *s) {
   const sct_spec *spec = s->plan->spec;
-  for (int k = 0; k < s->plan->spec->n_index; k++) {
-    if (!index_is_legal(s, s->plan->spec->index_order[k])) {
-      return false;
-    }
+  if (!sct_shape_indexes_fit(s)) {
+    return false;
   }
   bool inside = true;
   for (int k = 0; k < spec->n_operands; k++) {

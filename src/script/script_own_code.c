@@ -187,13 +187,13 @@ static void read_conditions(own_job *job) {
 static void read_arrays(own_job *job, const sct_candidate *cand) {
   const sct_spec *spec = job->spec;
   sct_kernel_code *code = &job->out->code;
-  int axis = 0;
   for (int op = 0; op < spec->n_operands; op++) {
+    const int choice = sct_spec_choice_of(spec, op);
     code->align[op] = number(job, "align", job->own->align[op], 1, MAX_ALIGN);
     if ((code->align[op] & (code->align[op] - 1)) != 0) {
       reject(job, "align: %lld is no power of two", (long long)code->align[op]);
     }
-    code->layout[op] = spec->operands[op].n_layouts > 1 ? cand->value[axis++] : 0;
+    code->layout[op] = choice >= 0 ? cand->value[choice] : 0;
     code->indexed = code->indexed || spec->operands[op].through_index;
   }
 }

@@ -199,18 +199,16 @@ static void push_candidate(lua_State *L, const render_job *job) {
   }
 }
 
-/* Fills code.layout from the layout axes, which come first, in operand order. */
+/* Fills code.layout from the layout axes, which come first. */
 static void choose_layouts(render_job *job) {
   const sct_spec *spec = job->script->spec;
   sct_kernel_code *code = &job->out->code;
   code->layout = SCT_ARENA_NEW(&code->arena, int, spec->n_operands);
   code->align = SCT_ARENA_NEW(&code->arena, int64_t, spec->n_operands);
-  int axis = 0;
   for (int op = 0; op < spec->n_operands; op++) {
+    const int choice = sct_spec_choice_of(spec, op);
     code->align[op] = 1;
-    if (spec->operands[op].n_layouts > 1) {
-      code->layout[op] = job->cand->value[axis++];
-    }
+    code->layout[op] = choice >= 0 ? job->cand->value[choice] : 0;
   }
 }
 

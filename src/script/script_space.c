@@ -137,18 +137,10 @@ static void push_field(lua_State *L, int s, const char *name, int view) {
   }
 }
 
-static int layout_axes(const sct_spec *spec) {
-  int n = 0;
-  for (int op = 0; op < spec->n_operands; op++) {
-    n += spec->operands[op].n_layouts > 1;
-  }
-  return n;
-}
-
 void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_spec *spec) {
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *operand = &spec->operands[op];
-    if (operand->n_layouts < 2) {
+    if (operand->n_layouts < 2 || sct_spec_first_tied(spec, op) != op) {
       continue;
     }
     sct_axis *axis = &strategy->axes[strategy->n_axes++];
@@ -172,7 +164,8 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   if (!lua_istable(L, -1)) {
     sct_script_raise_at(L, strategy->file, 1, "'axes' is a list of axes");
   }
-  const int n_layout = layout_axes(spec), n = n_layout + list_length(L, strategy->file, "axes");
+  const int n_layout = sct_spec_n_choices(spec),
+            n = n_layout + list_length(L, strategy->file, "axes");
   if (n > SCT_MAX_AXES) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
@@ -253,13 +246,17 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) 
 }
 
 static bool next_layouts(const sct_spec *spec, int *layout) {
-  for (int op = spec->n_operands - 1; op >= 0; op--) {
-    if (++layout[op] < spec->operands[op].n_layouts) {
-      return true;
+  bool more = false;
+  for (int op = spec->n_operands - 1; op >= 0 && !more; op--) {
+    if (sct_spec_first_tied(spec, op) == op) {
+      more = ++layout[op] < spec->operands[op].n_layouts;
+      layout[op] = more ? layout[op] : 0;
     }
-    layout[op] = 0;
   }
-  return false;
+  for (int op = 0; op < spec->n_operands; op++) {
+    layout[op] = layout[sct_spec_first_tied(spec, op)];
+  }
+  return more;
 }
 
 /* A strategy that reads every array at its own place only would leave taps out; what can read them
@@ -468,9 +465,9 @@ static void add_own(lua_State *L, reader *r, const sct_own *own) {
                           own->name);
     }
   }
-  if (layout_axes(spec) + own->n_axes > SCT_MAX_AXES) {
+  if (sct_spec_n_choices(spec) + own->n_axes > SCT_MAX_AXES) {
     sct_script_raise_at(L, spec->file, own->line, "%d axes; at most %d are possible",
-                        layout_axes(spec) + own->n_axes, SCT_MAX_AXES);
+                        sct_spec_n_choices(spec) + own->n_axes, SCT_MAX_AXES);
   }
   sct_own_strategy(&space->strategies[space->n_strategies++], &space->arena, spec, own);
 }

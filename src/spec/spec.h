@@ -53,8 +53,8 @@ static inline bool sct_type_is_integer(sct_type type) {
 bool sct_type_is_struct(sct_type type);
 bool sct_type_find(sct_type *out, const char *name);
 const char *const *sct_type_names(int *n); /* for error messages */
-/* Can a value of this integer type be each of 0 .. limit - 1? */
-bool sct_type_holds_index(sct_type type, int64_t limit);
+/* Values of this integer type that are indices below `limit` lie in [0, what this returns). */
+int64_t sct_type_index_limit(sct_type type, int64_t limit);
 
 /* ---- records ---- */
 
@@ -207,6 +207,7 @@ typedef struct sct_operand {
   int index_depth;      /* so many index arrays are read one after the other before it is */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
+  int tie;       /* operands of one number > 0 have one choice together */
   sct_layout *layouts;
   /* set by sct_spec_finish() */
   bool *used; /* [n_fields] the body reads or writes this field, taps included */
@@ -463,6 +464,13 @@ const char *sct_spec_bad_kernel_name(const char *name);
 
 /* Is some output accumulated? */
 bool sct_spec_accumulates(const sct_spec *spec);
+
+/* Which layouts the tuner chooses for all operands is one number for each choice. How many choices
+ * there are, and the one that operand `op` follows; -1: it has one layout. */
+int sct_spec_n_choices(const sct_spec *spec);
+/* The first operand that has its choice together with `op`: `op`, if it has one of its own. */
+int sct_spec_first_tied(const sct_spec *spec, int op);
+int sct_spec_choice_of(const sct_spec *spec, int op);
 
 /* ---- addresses and sizes ---- */
 

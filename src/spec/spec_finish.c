@@ -85,6 +85,10 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
     sct_spec_print_taps(out, op);
     sct_str_append(out, "\n");
   }
+  const int first = sct_spec_first_tied(spec, (int)(op - spec->operands));
+  if (op->n_layouts > 1 && op != &spec->operands[first]) {
+    sct_str_printf(out, "  layout of %s\n", spec->operands[first].name);
+  }
   for (int k = 0; k < op->n_layouts; k++) {
     const sct_layout *layout = &op->layouts[k];
     sct_str_printf(out, "  layout %s%s\n", layout->label, layout->owns_gaps ? " owns gaps" : "");

@@ -64,6 +64,33 @@ sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_ope
   return SCT_OK;
 }
 
+/* ---- choices of layouts ---- */
+
+int sct_spec_first_tied(const sct_spec *spec, int op) {
+  int first = op;
+  for (int k = op - 1; k >= 0 && spec->operands[op].tie > 0; k--) {
+    first = spec->operands[k].tie == spec->operands[op].tie ? k : first;
+  }
+  return first;
+}
+
+/* Choices of the operands before `end`. */
+static int n_choices(const sct_spec *spec, int end) {
+  int n = 0;
+  for (int k = 0; k < end; k++) {
+    n += spec->operands[k].n_layouts > 1 && sct_spec_first_tied(spec, k) == k;
+  }
+  return n;
+}
+
+int sct_spec_n_choices(const sct_spec *spec) {
+  return n_choices(spec, spec->n_operands);
+}
+
+int sct_spec_choice_of(const sct_spec *spec, int op) {
+  return spec->operands[op].n_layouts > 1 ? n_choices(spec, sct_spec_first_tied(spec, op)) : -1;
+}
+
 /* ---- addresses ---- */
 
 int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size *size) {
@@ -112,6 +139,7 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
     fill.fill = size->fill[op] == SCT_FILL_DEFAULT ? SCT_FILL_UNIFORM : size->fill[op];
     return fill;
   }
+  fill.limit = sct_type_index_limit(index->record.fields[0].type, fill.limit);
   fill.fill = resolve_fill(index, size->fill[op], operand_elements(spec, index, size), fill.limit);
   return fill;
 }

@@ -92,7 +92,7 @@ static sct_status check_index(const sct_spec *spec, int at, const sct_size *size
     count = sct_spec_mul(count, extent);
   }
   const sct_type_info *type = sct_type_get(op->record.fields[0].type);
-  if (!sct_type_holds_index(op->record.fields[0].type, limit)) {
+  if (sct_type_index_limit(op->record.fields[0].type, limit) < limit) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "index array '%s' of type %s cannot hold indices up to %lld, which "
                             "size '%s' needs",

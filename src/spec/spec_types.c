@@ -35,10 +35,10 @@ bool sct_type_find(sct_type *out, const char *name) {
   return false;
 }
 
-bool sct_type_holds_index(sct_type type, int64_t limit) {
+int64_t sct_type_index_limit(sct_type type, int64_t limit) {
   const sct_type_info *info = sct_type_get(type);
   const int bits = info->bytes * 8 - (info->kind == SCT_KIND_INT ? 1 : 0);
-  return bits >= 62 || limit <= (int64_t)1 << bits;
+  return bits >= 62 || limit <= (int64_t)1 << bits ? limit : (int64_t)1 << bits;
 }
 
 const char *const *sct_type_names(int *n) {

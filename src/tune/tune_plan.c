@@ -99,9 +99,9 @@ static void keep_item(sct_tune_plan *plan, size_t c, const sct_generated *g, has
 
 void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c) {
   const sct_candidate *cand = &plan->space.candidates[c];
-  for (int op = 0, axis = 0; op < plan->spec.n_operands; op++) {
-    const bool chosen = plan->spec.operands[op].n_layouts > 1;
-    out[op] = chosen ? cand->value[axis++] : 0; /* their axes come first, in operand order */
+  for (int op = 0; op < plan->spec.n_operands; op++) {
+    const int choice = sct_spec_choice_of(&plan->spec, op);
+    out[op] = choice >= 0 ? cand->value[choice] : 0; /* their axes come first */
   }
 }
 

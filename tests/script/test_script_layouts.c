@@ -210,6 +210,33 @@ static void test_alternatives_are_listed_in_order(void **state) {
   sct_spec_free(&spec);
 }
 
+/* Arrays that are made with one value have one choice; equal values are apart. */
+static void test_tied_choices(void **state) {
+  (void)state;
+  load_ok("local s = require 'sectile'\n"
+          "local r = s.record { { 'x', 'f32' }, { 'y', 'f32' } }\n"
+          "local one, two = s.choose { s.aos, s.soa }, s.aosoa { lanes = { 8, 16, 32 } }\n"
+          "return s.kernel { name = 'k', dims = { 'i' }, body = 'c = a; d = a; e = b;',\n"
+          "  inputs = { s.array('a', r, one), s.array('b', r, two) },\n"
+          "  outputs = { s.array('c', r, s.choose { s.aos, s.soa }), s.array('d', r, one),\n"
+          "              s.array('e', r, two) }, sizes = { { i = 100 } } }\n");
+  static const int choice[] = {0, 1, 2, 0, 1};
+  assert_int_equal(sct_spec_n_choices(&spec), 3);
+  for (int k = 0; k < spec.n_operands; k++) {
+    assert_int_equal(sct_spec_choice_of(&spec, k), choice[k]);
+    assert_int_equal(sct_spec_first_tied(&spec, k), choice[k]);
+  }
+  assert_non_null(strstr(spec.canonical, "  layout of a\n"));
+  sct_spec_free(&spec);
+  load_ok("local s = require 'sectile'\n"
+          "return s.kernel { name = 'k', dims = { 'i' }, body = 'b = a;',\n"
+          "  inputs = { s.array('a', 'f32', s.choose { s.aos, s.soa }) },\n"
+          "  outputs = { s.array('b', 'f32') }, sizes = { { i = 100 } } }\n");
+  assert_int_equal(sct_spec_n_choices(&spec), 1);
+  assert_int_equal(sct_spec_choice_of(&spec, 1), -1);
+  sct_spec_free(&spec);
+}
+
 static void test_two_parameters(void **state) {
   (void)state;
   write_file("two.lua",
@@ -342,6 +369,7 @@ int main(void) {
       cmocka_unit_test(test_strided),
       cmocka_unit_test(test_strides_that_meet),
       cmocka_unit_test(test_alternatives_are_listed_in_order),
+      cmocka_unit_test(test_tied_choices),
       cmocka_unit_test(test_two_parameters),
       cmocka_unit_test(test_random_layout_scripts),
   };

@@ -127,6 +127,32 @@ static void test_the_hash_tells_how(void **state) {
   assert_memory_not_equal(&hash[0], &hash[2], sizeof hash[0]);
 }
 
+/* ---- steps that are one body ---- */
+
+#define YZ Y ", s.array('z', 'f32')"
+
+static void test_maps_are_one_body(void **state) {
+  (void)state;
+  load_ok(kernel(YZ,
+                 "steps = { { body = 'float q = x; y = q;' }, { body = [[float q = b;\n"
+                 "        if (q > y)\n          q = y;\n        z = q;]] } },",
+                 ""));
+  assert_int_equal(spec.n_steps, 0);
+  assert_int_equal(spec.n_maps, 2);
+  assert_string_equal(spec.body, "{\n  float q = x; y = q;\n}\n"
+                                 "{\n  float q = b;\n  if (q > y)\n    q = y;\n  z = q;\n}");
+  assert_false(spec.reduces || spec.reduced[0] || spec.reduced[1]);
+  sct_spec_free(&spec);
+  load_ok(kernel(YZ, "steps = { { body = 'y = x;' }, { body = 'z = b;' } },", ""));
+  assert_int_equal(spec.n_moves, 2); /* what must come out, the host knows */
+  sct_spec_free(&spec);
+  load_ok(kernel("s.array('y', 'f32', nil, { inout = true }), s.array('z', 'f32')",
+                 "steps = { { body = 'y += x;' }, { body = 'if (x > b) z = x; else keep(z);' } },",
+                 ""));
+  assert_true(spec.operands[2].is_inout && spec.operands[3].keeps);
+  sct_spec_free(&spec);
+}
+
 /* ---- mistakes ---- */
 
 #define FAILS(line, outputs, steps, more, says)                                                    \
@@ -159,6 +185,19 @@ static void test_mistakes_of_tables(void **state) {
   FAILS(3, "s.array('y', 'f32', nil, { dims = 'row', reduce = 'sum' })", SOFTMAX, "",
         "reduce to a value there");
   FAILS(3, "s.array('y', 'f32', nil, { inout = true })", SOFTMAX, "", "write an array of another");
+}
+
+static void test_mistakes_of_maps(void **state) {
+  (void)state;
+  FAILS(5, Y, "steps = { { body = 'y = x;' } },", "over = 'row',", "none of these steps does");
+  FAILS(3, YZ, "steps = { { body = 'y = x;' }, { body = 'float z2 = x;' } },", "",
+        "output z is never assigned");
+  FAILS(4, YZ, "steps = { { body = 'float q = x; y = q;' }, { body = 'z = q;' } },", "",
+        "'q' is not declared here");
+  FAILS(4, YZ, "steps = { { body = 'y = z;' }, { body = 'z = x;' } },", "",
+        "output 'z' is read before it is assigned");
+  FAILS(3, Y_AND_L, "steps = { { body = 'y = x;' }, { body = 'l = b;' } },", "",
+        "output 'l' is written twice");
 }
 
 static void test_mistakes_of_bodies(void **state) {
@@ -214,6 +253,19 @@ static void test_lines_of_bodies(void **state) {
                "        z = q;\n"
                "      ]] } } }\n",
                "spec.lua", 11, "unknown name 'q'");
+  assert_fails(HEAD
+               "return s.kernel { name = 'k', dims = { 'i' }, inputs = { s.array('x', 'f32') },\n"
+               "  outputs = { s.array('y', 'f32'), s.array('z', 'f32') },\n"
+               "  sizes = { { i = 10 } }, steps = {\n"
+               "    { body = [[\n"
+               "        float t = x;\n"
+               "        y = t;\n"
+               "      ]] },\n"
+               "    { body = [[\n"
+               "        float t = y;\n"
+               "        z = q;\n"
+               "      ]] } } }\n",
+               "spec.lua", 11, "unknown name 'q'");
 }
 
 /* ---- strategies ---- */
@@ -253,7 +305,9 @@ int main(void) {
       cmocka_unit_test(test_types_of_values),
       cmocka_unit_test(test_where_an_extreme_is),
       cmocka_unit_test(test_the_hash_tells_how),
+      cmocka_unit_test(test_maps_are_one_body),
       cmocka_unit_test(test_mistakes_of_tables),
+      cmocka_unit_test(test_mistakes_of_maps),
       cmocka_unit_test(test_mistakes_of_bodies),
       cmocka_unit_test(test_lines_of_bodies),
       cmocka_unit_test(test_strategies_must_say_that_they_know_steps),

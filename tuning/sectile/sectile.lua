@@ -91,8 +91,17 @@ local call_layout = core.placed(function(self, given)
   return layout_value(name, given, place)
 end)
 
+-- Arrays that are made with one value that leaves something to the tuner get the same layout.
+local ties = 0
+
+local function next_tie()
+  ties = ties + 1
+  return ties
+end
+
 layout_value = function(name, given, place)
-  return check.seal({ kind = "layout", name = name, given = given, place = place }, call_layout)
+  return check.seal({ kind = "layout", name = name, given = given, place = place,
+    tie = given and next_tie() }, call_layout)
 end
 
 for _, name in ipairs(core.layout_names()) do
@@ -134,7 +143,7 @@ local function collect_choices(value, place, out)
   end
 end
 
---- Leaves the layout to the tuner.
+--- Leaves the layout to the tuner. Arrays that are made with one such value get the same layout.
 ---@param choices table list of layouts
 ---@return table
 function M.choose(choices)
@@ -147,7 +156,7 @@ function M.choose(choices)
   for _, value in ipairs(choices) do
     collect_choices(value, place, out)
   end
-  return check.seal { kind = "choose", choices = out, place = place }
+  return check.seal { kind = "choose", choices = out, place = place, tie = next_tie() }
 end
 
 -- ---- records ----
@@ -333,7 +342,7 @@ function M.array(name, element, lay, options)
   end
   local array = {
     kind = "array", place = place, name = name, record = record,
-    layouts = layout.alternatives(placed(choice, place), place),
+    layouts = layout.alternatives(placed(choice, place), place), tie = choice.tie,
   }
   for _, option in ipairs { "dims", "at", "extents" } do
     if options[option] ~= nil then
