@@ -47,7 +47,8 @@ M["s.kernel"] = {
   { "outputs", "table", "list of `s.array`", required = true },
   { "body", "string", "CUDA C statements for one element; required, unless there are `steps`" },
   { "steps", "table", "instead of a body: list of `{ reduce = { name = how }, body = ... }`, which "
-    .. "reduce rows to values, and of `{ body = ... }`, which use them" },
+    .. "reduce rows to values, and of `{ body = ... }`, which use them; without any that reduces, "
+    .. "several bodies in one launch" },
   { "over", "table|string", "the dimensions of a row that steps reduce; default: the last" },
   { "ragged", "table", "rows of different lengths: `{ k = \"ptr\" }` says that the elements of a "
     .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
