@@ -778,6 +778,88 @@ CASE(gather_rows256) {
 }
 #endif
 
+#ifdef KERNEL_paged_gather
+CASE(paged_gather) { // of 3 sequences, whose rows of the table are 5; no page is anybody's alone
+  run_2d(
+      "paged_gather", 2, 1000,
+      [](long long n_pos, long long n_d, std::vector<Bytes> &in, Bytes &want) {
+        const long long blocks = (n_pos + 15) / 16, pages = 2 * blocks + 1;
+        const std::vector<int> request = {4, 0, 2};
+        std::vector<int> page(5 * blocks);
+        const std::vector<uint16_t> cache = random_bits<uint16_t>(pages * 16 * n_d, 18);
+        std::vector<uint16_t> keys(3 * n_pos * n_d);
+        for (size_t k = 0; k < page.size(); k++) page[k] = (int)(mix(19 + k) % pages);
+        for (long long seq = 0; seq < 3; seq++)
+          for (long long pos = 0; pos < n_pos; pos++)
+            for (long long d = 0; d < n_d; d++) {
+              const long long at = page[request[seq] * blocks + pos / 16];
+              keys[(seq * n_pos + pos) * n_d + d] = cache[(at * 16 + pos % 16) * n_d + d];
+            }
+        in = {bytes_of(request), bytes_of(page), bytes_of(cache)};
+        want = bytes_of(keys);
+      },
+      [](const std::vector<Any> &in, Any out, long long n_pos, long long n_d) {
+        return paged_gather(in[0], in[1], in[2], out, 3, n_pos, n_d, 5, 2 * ((n_pos + 15) / 16) + 1, 0);
+      });
+}
+#endif
+
+#ifdef KERNEL_d3q19_step
+// One cell after a step, by the definition: what arrives from 19 sides, relaxed.
+inline void d3q19_cell(const std::vector<float> &a, const long long *n, long long z, long long y, long long x, float *b) {
+  double p[19], rho = 0, u[3] = {0, 0, 0};
+  int c[19][3], q = 0;
+  for (int k = 0; k < 27; k++) {
+    const int d[3] = {k / 9 - 1, k / 3 % 3 - 1, k % 3 - 1};
+    if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] == 3) continue;
+    const long long from = (((z - d[0] + n[0]) % n[0]) * n[1] + (y - d[1] + n[1]) % n[1]) * n[2] + (x - d[2] + n[2]) % n[2];
+    p[q] = a[from * 19 + q];
+    rho += p[q];
+    for (int axis = 0; axis < 3; axis++) {
+      c[q][axis] = d[axis];
+      u[axis] += d[axis] * p[q];
+    }
+    q++;
+  }
+  for (q = 0; q < 19; q++) {
+    double along = 0, square = 0, length = 0;
+    for (int axis = 0; axis < 3; axis++) {
+      along += c[q][axis] * u[axis] / rho;
+      square += u[axis] / rho * u[axis] / rho;
+      length += c[q][axis] * c[q][axis];
+    }
+    const double weight = length == 0 ? 1.0 / 3 : length == 1 ? 1.0 / 18 : 1.0 / 36;
+    b[q] = (float)(p[q] + 0.6f * (weight * rho * (1 - 1.5 * square + along * (3 + 4.5 * along)) - p[q]));
+  }
+}
+
+CASE(d3q19_step) { // both buffers in the layout that the tuner chose, by the header's own packing
+  Near near;
+  near.share = 1e-4f;
+  int n_bad = 0, n_cases = 0;
+  for (const std::vector<long long> &n : kSizes3) {
+    const long long cells = n[0] * n[1] * n[2];
+    if (cells > 300000) continue;
+    std::vector<float> a(19 * cells), b(19 * cells), ones(19 * cells);
+    for (size_t k = 0; k < a.size(); k++) a[k] = 0.5f + (float)(mix(91 + k) % 1000) / 1000;
+    for (long long k = 0; k < cells; k++)
+      d3q19_cell(a, n.data(), k / (n[1] * n[2]), k / n[2] % n[1], k % n[2], &b[19 * k]);
+    memset(ones.data(), 0xff, ones.size() * 4);
+    const auto packed = [&](const std::vector<float> &cells_of) {
+      Bytes to(d3q19_step_layout_a::bytes(n[0], n[1], n[2]));
+      d3q19_step_layout_a::pack(to.data(), (const d3q19_step_cell *)cells_of.data(), n[0], n[1], n[2]);
+      return to;
+    };
+    Bytes mask = packed(ones);
+    n_bad += !run_case({packed(a)}, packed(b), mask, 0, [&](const std::vector<Any> &in, Any out) {
+      return d3q19_step(in[0], out, 0.6f, n[0], n[1], n[2], 0);
+    }, near);
+    n_cases++;
+  }
+  report("d3q19_step", n_cases, n_bad);
+}
+#endif
+
 #ifdef KERNEL_permute_021_f32
 CASE(permute_021_f32) {
   run_permute("permute_021_f32", {0, 2, 1}, kSizes3,
