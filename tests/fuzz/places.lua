@@ -95,8 +95,8 @@ function M.fused(outer, inner, by)
     shared = true })
 end
 
---- What index array `index` holds, in a dimension of the array's own: by itself, as a * index + b, or
---- with a term over dimension `beside` (nil: none). `shared`: different values may meet.
+--- What index array `index` holds, in a dimension of the array's own: by itself, as a * index + b,
+--- or with a term over dimension `beside` (nil: none). `shared`: different values may meet.
 function M.through(r, dim, index, beside, shared)
   index.by, index.first, index.term = 1, 0, nil
   local held, pad = "at_" .. index.name, r:chance(10) and r:int(1, 5) or nil

@@ -5,7 +5,7 @@
 -- both: `layout` is one value. 19 reads and 19 writes of 4 bytes a cell; the arithmetic hides.
 local s = require "sectile"
 
--- Where densities flow to: z, y, x of the 19 directions, and how much of the fluid at rest has them.
+-- Where densities flow to: z, y, x of the 19 directions, and their shares of the fluid at rest.
 local directions, fields, taps = {}, {}, {}
 for z = -1, 1 do
   for y = -1, 1 do
@@ -60,8 +60,8 @@ lines[#lines + 1] = "const float still = 1.0f - 1.5f * (uz * uz + uy * uy + ux *
 lines[#lines + 1] = "float along;"
 for q, c in ipairs(directions) do
   lines[#lines + 1] = ("along = %s;"):format(product(c))
-  lines[#lines + 1] = ("b.q%d = p%d + omega * (%s * rho * (still + along * (3.0f + 4.5f * along)) - "
-    .. "p%d);"):format(q, q, c.weight, q)
+  lines[#lines + 1] = ("b.q%d = p%d + omega * (%s * rho * (still + along * (3.0f + 4.5f * along))"
+    .. " - p%d);"):format(q, q, c.weight, q)
 end
 
 local cell = s.record { name = "cell", table.unpack(fields) }
