@@ -495,6 +495,7 @@ static int64_t multiple_extent(const sct_spec *spec, int k, const int64_t *dims)
 }
 
 #define MOST_INDEXES_BEFORE 4
+#define OWN_MULTIPLE        16
 
 /* How many index arrays are read, one after the other, before an array with extent k is; at least
  * 1. Where each holds distinct values, every array must have room for all those of the one before.
@@ -532,13 +533,15 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const double own = ratio * (double)elements;
     return own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
   }
-  if (trial == 2) {
-    return multiple_extent(spec, k, dims);
+  if (trial == 2) { /* of those that vectors divide, and of others */
+    const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
+    return (multiple_extent(spec, k, dims) + unit - 1) / unit * unit;
   }
+  const int depth = indexes_before(spec, k);
   if (trial <= N_SMALL_TRIALS + 2) {
-    return (int64_t)4 << 2 * (trial - 3);
+    return (int64_t)4 << (2 * (trial - 3) + 3 * (depth - 1));
   }
-  const int more = trial - N_SMALL_TRIALS - 3, depth = indexes_before(spec, k);
+  const int more = trial - N_SMALL_TRIALS - 3;
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 

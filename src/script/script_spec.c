@@ -109,6 +109,7 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   op->name = sct_script_field_string(L, spec, table, "name");
   op->is_output = is_output;
   op->is_inout = sct_script_field_flag(L, table, "inout");
+  op->has_none = sct_script_field_flag(L, table, "none");
   sct_script_read_place(L, spec, table, &op->file, &op->line);
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
@@ -245,6 +246,8 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->name = sct_script_field_string(L, spec, kernel, "name");
   spec->n_dims = sct_script_list_length(L, kernel, "dims");
   spec->dims = string_list(L, spec, kernel, "dims", spec->n_dims);
+  spec->n_numbers = sct_script_list_length(L, kernel, "extents");
+  spec->numbers = string_list(L, spec, kernel, "extents", spec->n_numbers);
   spec->n_scalars = sct_script_list_length(L, kernel, "scalars");
   spec->scalars = SCT_ARENA_NEW(&spec->arena, sct_scalar, spec->n_scalars);
   for (int k = 0; k < spec->n_scalars; k++) {
@@ -400,6 +403,14 @@ static void read_default_fills(lua_State *L, const sct_script_loader *ld, int ke
                           "array '%s' has a fill, but no other array is read or written through it",
                           op->name);
     }
+    lua_getfield(L, -2, "none");
+    if (lua_toboolean(L, -1) && !op->is_index) {
+      sct_script_raise_at(L, op->file, op->line,
+                          "array '%s' may hold none, but no other array is read or written through "
+                          "it",
+                          op->name);
+    }
+    lua_pop(L, 1);
     if (word) {
       size->fill[k] = read_fill(L, ld, op->line, k, word);
     }

@@ -305,6 +305,7 @@ static void push_operand(lua_State *L, const sct_spec *spec, int op, int layout)
   set_boolean(L, "is_inout", operand->is_inout);
   set_boolean(L, "keeps", operand->keeps);
   set_boolean(L, "is_index", operand->is_index);
+  set_boolean(L, "has_none", operand->has_none);
   set_reduce(L, operand->reduce, operand->compared);
   set_string(L, "scan", sct_reduce_name(operand->scan));
   set_boolean(L, "exclusive", operand->exclusive);

@@ -7,7 +7,8 @@
  * Variables of the pool, by name:
  *   "i"      a dimension's index, in [0, n_i): every name in dims
  *   "n_i"    an extent, >= 0: every name in dims and in the operands' own dims
- *   "pick"   what an index operand holds for the current element, in [0, extent it addresses)
+ *   "pick"   what an index operand holds for the current element, in [0, extent it addresses), or
+ *            below 0 where it may hold none; then places name max(pick, 0)
  *   "a.0"    index 0 of array a, whatever its place in the index space
  * Offsets are bytes from the operand's base pointer, which is at least 256-byte aligned while
  * tuning. */
@@ -169,6 +170,7 @@ typedef struct sct_operand {
   const char *name;
   bool is_output;
   bool is_inout; /* an output that the body reads, too: it is updated in place */
+  bool has_none; /* an index array: a value below 0 says that there is no element */
   bool keeps;    /* an output that keep() leaves as it was; set by sct_spec_finish() */
   bool per_row;  /* an output without the dimensions that are reduced; set by sct_spec_bind() */
   int step;      /* of a kernel with steps: which one assigns it; set by sct_spec_finish() */
@@ -368,6 +370,8 @@ typedef struct sct_spec {
   sct_arena arena;
   int n_dims;
   const char **dims; /* slowest first */
+  int n_numbers;     /* further extents, of no array: places and other extents name them */
+  const char **numbers;
   int n_scalars;
   sct_scalar *scalars;
   int n_operands; /* inputs first, then outputs; also the order of kernel arguments */
@@ -393,7 +397,8 @@ typedef struct sct_spec {
   bool tolerance_given;
   /* set by sct_spec_bind() */
   sct_expr *dim_var;         /* [n_dims] index variables */
-  int n_extents;             /* dims first, then the operands' own dims in order of appearance */
+  int n_extents;             /* dims first, then numbers, then the operands' own dims in order of
+                                appearance */
   const char **extent_names; /* "i" */
   sct_expr *extent_var;      /* "n_i" */
   int n_index;               /* index operands, those first that others are read through */
@@ -483,6 +488,7 @@ int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const
 typedef struct sct_index_fill {
   sct_fill fill; /* never SCT_FILL_DEFAULT */
   int64_t limit; /* values lie in [0, limit) */
+  bool has_none; /* and some are -1 */
   bool are_offsets;
   int64_t rows; /* of offsets: so many rows */
   uint64_t seed;

@@ -185,6 +185,17 @@ static sct_status make_extents(sct_spec *spec, sct_error *err) {
     spec->dim_var[k] = sct_expr_var(spec->pool, spec->dims[k], 0, SCT_MAX_EXTENT, 1);
     SCT_TRY(add_extent(spec, spec->dims[k], spec->line, err));
   }
+  for (int k = 0; k < spec->n_numbers; k++) {
+    const int line = sct_spec_text_line(spec, spec->file, spec->line, spec->numbers[k]);
+    SCT_TRY(check_name(spec, spec->file, line, "extent", spec->numbers[k], err));
+    SCT_TRY(check_taken(spec, spec->file, line, "extent", spec->numbers[k], spec->n_scalars,
+                        spec->n_operands, err));
+    if (find_extent(spec, spec->numbers[k]) != SCT_EXPR_NONE) {
+      return sct_spec_fail_at(spec, err, spec->file, line, "extent '%s' appears twice",
+                              spec->numbers[k]);
+    }
+    SCT_TRY(add_extent(spec, spec->numbers[k], line, err));
+  }
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     for (int d = 0; d < op->n_dims; d++) {
@@ -206,6 +217,7 @@ typedef struct resolve_ctx {
   const sct_operand *op;
   bool is_place;     /* `at`: dims, n_<extent> and index operands; else extents by their own name */
   int wrong_operand; /* an operand that cannot be an index, -1: none */
+  const char *scalar; /* one that was named, NULL: none */
   const char *names[2 * SCT_MAX_EXTENTS + SCT_MAX_OPERANDS];
   int n_names;
 } resolve_ctx;
@@ -223,7 +235,7 @@ static sct_expr resolve_operand(resolve_ctx *ctx, const char *name) {
     return SCT_EXPR_NONE;
   }
   op->is_index = true;
-  return op->index_value;
+  return sct_spec_index_place(spec, op);
 }
 
 static sct_expr resolve(void *data, sct_expr_pool *pool, const char *name, bool is_string) {
@@ -231,6 +243,10 @@ static sct_expr resolve(void *data, sct_expr_pool *pool, const char *name, bool 
   (void)pool;
   if (is_string) {
     return SCT_EXPR_NONE;
+  }
+  for (int k = 0; k < ctx->spec->n_scalars; k++) {
+    const char *scalar = ctx->spec->scalars[k].name;
+    ctx->scalar = strcmp(scalar, name) == 0 ? scalar : ctx->scalar;
   }
   if (!ctx->is_place) {
     return find_extent(ctx->spec, name);
@@ -274,6 +290,15 @@ static sct_status parse_text(sct_spec *spec, sct_operand *op, bool is_place, con
   }
   const char *what = is_place ? "at" : "extents";
   const int line = sct_spec_text_line(spec, op->file, op->line, text);
+  if (ctx.scalar) {
+    return sct_spec_fail_at(
+        spec, err, op->file, line,
+        "%s of '%s', \"%s\": '%s' is a scalar, which only bodies name; a number "
+        "that places depend on stands in extents = { \"%s\" } of the kernel, not "
+        "in scalars, sizes give it a value, and in `at` it is n_%s "
+        "(docs/cookbook.md, \"A pitch that is known at launch\")",
+        what, op->name, text, ctx.scalar, ctx.scalar, ctx.scalar);
+  }
   if (ctx.wrong_operand >= 0) {
     const sct_operand *wrong = &spec->operands[ctx.wrong_operand];
     return sct_spec_fail_at(spec, err, op->file, line,
@@ -329,7 +354,8 @@ static sct_status make_operand(sct_spec *spec, sct_operand *op, sct_error *err) 
   op->extent = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
   op->index = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
   op->at = SCT_ARENA_NEW(&spec->arena, sct_expr, op->n_dims);
-  op->index_value = sct_expr_var(spec->pool, op->name, 0, SCT_MAX_EXTENT, 1);
+  op->index_value =
+      sct_expr_var(spec->pool, op->name, op->has_none ? -SCT_MAX_EXTENT : 0, SCT_MAX_EXTENT, 1);
   for (int d = 0; d < op->n_dims; d++) {
     const char *name = sct_arena_printf(&spec->arena, "%s.%d", op->name, d);
     op->index[d] = name ? sct_expr_var(spec->pool, name, 0, SCT_MAX_EXTENT, 1) : SCT_EXPR_NONE;

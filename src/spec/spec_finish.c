@@ -61,6 +61,9 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
                                  : "input",
                  op->name);
   print_record(out, &op->record);
+  if (op->has_none) {
+    sct_str_append(out, "  none\n");
+  }
   if (op->reduce != SCT_REDUCE_NONE) {
     sct_str_printf(out, "  reduce %s", sct_reduce_name(op->reduce));
     if (sct_reduce_is_arg(op->reduce)) {
@@ -103,6 +106,9 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
     sct_str_printf(&text, "dim %s\n", spec->dims[d]);
+  }
+  for (int k = 0; k < spec->n_numbers; k++) {
+    sct_str_printf(&text, "extent %s\n", spec->numbers[k]);
   }
   if (sct_spec_is_ragged(spec)) {
     sct_str_printf(&text, "ragged %s %s\n", spec->ragged.dim_name, spec->ragged.offsets_name);

@@ -139,6 +139,7 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
     fill.fill = size->fill[op] == SCT_FILL_DEFAULT ? SCT_FILL_UNIFORM : size->fill[op];
     return fill;
   }
+  fill.has_none = index->has_none;
   fill.limit = sct_type_index_limit(index->record.fields[0].type, fill.limit);
   fill.fill = resolve_fill(index, size->fill[op], operand_elements(spec, index, size), fill.limit);
   return fill;
@@ -151,12 +152,17 @@ static int64_t edge_value(int64_t limit, uint64_t random) {
   return value < 0 ? 0 : value >= limit ? limit - 1 : value;
 }
 
+enum { VALUES_A_NONE = 8 }; /* of an index array that may hold none */
+
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
   if (fill->limit < 1) {
     return 0; /* there is nothing to point to; sct_spec_finish refuses such sizes */
   }
   if (fill->are_offsets) {
     return sct_spec_offset(fill, linear);
+  }
+  if (fill->has_none && sct_mix64(~fill->seed, (uint64_t)linear) % VALUES_A_NONE == 0) {
+    return -1;
   }
   switch (fill->fill) {
   case SCT_FILL_IDENTITY:

@@ -4,6 +4,12 @@
 
 #include "spec/spec_internal.h"
 
+sct_expr sct_spec_index_place(const sct_spec *spec, const sct_operand *index) {
+  return index->has_none ? sct_expr_binary(spec->pool, SCT_EXPR_MAX, index->index_value,
+                                           sct_expr_const(spec->pool, 0))
+                         : index->index_value;
+}
+
 /* ---- order ---- */
 
 static bool is_read_through(const sct_spec *spec, const sct_operand *op, const sct_operand *index) {
@@ -149,9 +155,11 @@ typedef struct indexed_place {
 static bool split_place(indexed_place *out, const sct_spec *spec, const sct_operand *index,
                         sct_expr at) {
   sct_expr_pool *pool = spec->pool;
-  const sct_expr var = index->index_value;
+  const sct_expr named = sct_spec_index_place(spec, index);
+  const sct_expr var = sct_expr_var(pool, "index", 0, SCT_MAX_EXTENT, 1);
   const sct_expr numbers[] = {sct_expr_const(pool, 0), sct_expr_const(pool, 1)};
   int64_t lo = 0, hi = 0, factor = 0;
+  at = sct_expr_subst(pool, at, &named, &var, 1);
   out->rest = sct_expr_subst(pool, at, &var, &numbers[0], 1);
   out->factor = sct_expr_sub(pool, sct_expr_subst(pool, at, &var, &numbers[1], 1), out->rest);
   const sct_expr again = sct_expr_add(pool, sct_expr_mul(pool, out->factor, var), out->rest);
@@ -212,6 +220,25 @@ static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_ope
   return SCT_OK;
 }
 
+/* Where a value may say that there is no element. */
+static sct_status check_none(const sct_spec *spec, const sct_operand *index, sct_error *err) {
+  if (index->has_none && sct_type_get(index->record.fields[0].type)->kind != SCT_KIND_INT) {
+    return sct_spec_fail_at(spec, err, index->file, index->line,
+                            "index array '%s' says none by a value below 0, so its type is i8, "
+                            "i16, i32 or i64",
+                            index->name);
+  }
+  if (index->has_none && index->index_scatters) {
+    return sct_spec_fail_at(spec, err, index->file, index->line,
+                            "an output is written through '%s', which may hold none: all elements "
+                            "without a place would be written at 0; let the output accumulate, and "
+                            "leave them out by keep() (docs/cookbook.md, \"Neighbours that may be "
+                            "missing\")",
+                            index->name);
+  }
+  return SCT_OK;
+}
+
 static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
@@ -225,7 +252,7 @@ static sct_status bind_index(sct_spec *spec, sct_operand *index, sct_error *err)
       }
     }
   }
-  return SCT_OK;
+  return check_none(spec, index, err);
 }
 
 sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) {

@@ -83,6 +83,8 @@ sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
 sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
                                 sct_error *err) SCT_MUST_USE;
+/* What places call the value of an index operand: 0 stands for none. */
+sct_expr sct_spec_index_place(const sct_spec *spec, const sct_operand *index);
 /* Order and limits of index operands; what is read through one. */
 sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */

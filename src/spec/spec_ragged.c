@@ -46,8 +46,9 @@ static sct_status check_offsets(const sct_spec *spec, const sct_operand *op, sct
     wrong = "has no bare integer type";
   } else if (op->n_dims != 1 || spec->ragged.row < 0 || spec->ragged.row == spec->ragged.dim) {
     wrong = "has other dimensions";
-  } else if (op->at_text[0] || op->extent_text[0] || op->pad[0] > 1 || op->n_taps > 0) {
-    wrong = "has at, extents, pad or taps";
+  } else if (op->at_text[0] || op->extent_text[0] || op->pad[0] > 1 || op->n_taps > 0 ||
+             op->has_none) {
+    wrong = "has at, extents, pad, taps or none";
   }
   return !wrong ? SCT_OK
                 : sct_spec_fail_at(spec, err, op->file, op->line,

@@ -219,6 +219,9 @@ local function index_array(r, name, list, scatter)
   local a = new_array(name, types.bare(types.by_name[r:pick(INDEX_TYPES)]), list,
     { index = scatter and 2 or 1, fill = scatter and r:pick { "permuted", "permuted", "identity" }
       or r:pick { "random", "permuted", "identity" } })
+  if not scatter and a.record.fields[1].type.kind == "FZ_INT" and r:chance(20) then
+    a.none, a.index = true, 4
+  end
   layouts.set(r, a, "row_major")
   return a
 end

@@ -168,8 +168,8 @@ local function load_input(a, number)
     ("    const int64_t x_%s[] = {%s}; (void)x_%s;\n"):format(a.name, place_list(a), a.name),
     load_at(a.name, a, number, "x_" .. a.name), ("    (void)%s;\n"):format(a.name) }
   if a.index > 0 then
-    out[#out + 1] = ("    const int64_t at_%s = (int64_t)%s; (void)at_%s;\n"):format(a.name, a.name,
-      a.name)
+    local at = (a.none and "fz_most((int64_t)%s, 0)" or "(int64_t)%s"):format(a.name)
+    out[#out + 1] = ("    const int64_t at_%s = %s; (void)at_%s;\n"):format(a.name, at, a.name)
   end
   for _, tap in ipairs(a.taps or {}) do
     out[#out + 1] = load_tap(a, number, tap)

@@ -68,6 +68,7 @@ local function options(spec, a)
     out[#out + 1] = a.exclusive and "exclusive = true" or nil
     out[#out + 1] = spec.along ~= spec.dims[#spec.dims] and ("along = %q"):format(spec.along) or nil
   end
+  out[#out + 1] = a.none and "none = true" or nil
   for _, key in ipairs { "reduce", "accumulate", "fill" } do
     if key == "reduce" and a.given then
       out[#out + 1] = ("reduce = { %q, %q }"):format(a.reduce, a.given.fields[1].type.name)

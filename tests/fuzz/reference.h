@@ -188,7 +188,7 @@ enum { FZ_BITS, FZ_VALUE, FZ_ANY_ZERO };
 typedef struct fz_array {
   const char *name;
   bool is_output;
-  int index;       /* 0: none; 1: index array; 2: its values are distinct; 3: offsets of rows */
+  int index;       /* 0: none; 1: index array; 2: its values are distinct; 3: offsets; 4: with -1 */
   int start;       /* of an output, its bytes before; -1: poison */
   bool is_cleared; /* to that by the launch function */
   int n_fields;
@@ -254,6 +254,9 @@ static inline int64_t fz_linear(const int64_t *x, const int64_t *e, int n) {
 }
 static inline int64_t fz_least(int64_t a, int64_t b) {
   return a < b ? a : b;
+}
+static inline int64_t fz_most(int64_t a, int64_t b) {
+  return a > b ? a : b;
 }
 static inline int64_t fz_linear_col(const int64_t *x, const int64_t *e, int n) {
   int64_t at = 0;
@@ -389,6 +392,7 @@ static inline int64_t *fz_index_values(const fz_run *run, int array, int64_t cou
   } else {
     for (int64_t k = 0; k < count && limit > 0; k++) {
       values[k] = (int64_t)(fz_random(rng) % (uint64_t)limit);
+      values[k] = run->spec->arrays[array].index == 4 && values[k] % 8 == 3 ? -1 : values[k];
     }
   }
   return values;

@@ -39,6 +39,47 @@ static void assert_expr(sct_expr e, const char *text) {
 
 /* ---- what a spec becomes ---- */
 
+static void test_numbers_of_places(void **state) {
+  (void)state;
+  load_ok(HEAD
+          "return s.kernel { name = 'k', dims = { 'i' }, extents = { 'step', 'first' },\n"
+          "  inputs = { s.array('a', 'f32', nil, { dims = 'm', at = 'n_step * i + n_first',\n"
+          "                                        extents = 'step * i + first' }) },\n"
+          "  outputs = { s.array('b', 'f32', nil, { dims = { 'i', 'q' }, at = { 'i', 0 } }) },\n"
+          "  body = 'b = a * n_step;', sizes = { { i = 9, step = 3, first = 5, q = 2 } } }\n");
+  assert_int_equal(spec.n_extents, 4); /* in this order they are arguments of a launch */
+  assert_string_equal(spec.extent_names[1], "step");
+  assert_string_equal(spec.extent_names[2], "first");
+  assert_string_equal(spec.extent_names[3], "q");
+  assert_expr(spec.operands[0].layouts[0].offset[0], "4 * i * n_step + 4 * n_first");
+  assert_string_equal(spec.sizes[0].label, "i=9 step=3 first=5 q=2");
+  assert_non_null(strstr(spec.canonical, "extent step\nextent first\n"));
+  sct_spec_free(&spec);
+}
+
+#define PICKED(option, at, body)                                                                   \
+  HEAD "return s.kernel { name = 'k', dims = { 'i' }, inputs = {\n"                                \
+       "  s.array('pick', 'i32', nil, { " option " }),\n"                                          \
+       "  s.array('x', 'f32', nil, { dims = 'm', at = '" at "' }) },\n"                            \
+       "  outputs = { s.array('y', 'f32') }, body = '" body                                        \
+       "', sizes = { { i = 999, m = 50 } } }\n"
+
+static void test_none(void **state) {
+  (void)state;
+  int none = 0;
+  load_ok(PICKED("none = true", "2 * pick + 1", "y = pick < 0 ? 0.0f : x;"));
+  assert_true(spec.operands[0].has_none);
+  assert_expr(spec.operands[1].at[0], "2 * max(0, pick) + 1");
+  for (int64_t k = 0; k < 999; k++) {
+    const int64_t value = sct_spec_index_value(&spec, 0, k, &spec.sizes[0]);
+    none += value == -1;
+    assert_in_range(value + 1, 0, 25); /* 2 * 24 + 1 < 50 */
+  }
+  assert_in_range(none, 60, 200); /* one in eight */
+  assert_non_null(strstr(spec.canonical, "  none\n"));
+  sct_spec_free(&spec);
+}
+
 static void test_a_whole_spec(void **state) {
   (void)state;
   load_ok(HEAD
@@ -594,9 +635,43 @@ static void test_worked_specs(void **state) {
   assert_true(worked_count() >= 66);
 }
 
+static void test_wrong_numbers_and_none(void **state) {
+  (void)state;
+  assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, scalars = { { 'ld', 'i64' } },\n"
+                    "  inputs = { s.array('a', 'f32', nil, { dims = 'm', at = 'ld * i' }) },\n"
+                    "  outputs = { s.array('b', 'f32') }, body = 'b = a;',\n"
+                    "  sizes = { { i = 9, m = 20 } } }\n",
+               "spec.lua", 3,
+               "'ld' is a scalar, which only bodies name; a number that places depend");
+  assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, extents = { 'i' },\n"
+                    "  outputs = { s.array('b', 'f32') }, body = 'b = 1.0f;',\n"
+                    "  sizes = { { i = 9 } } }\n",
+               "spec.lua", 2, "extent 'i': the name is already a dimension");
+  assert_fails(PICKED("", "none", "y = x;"), "spec.lua", 4, "unknown name 'none'");
+  assert_fails(HEAD
+               "return s.kernel { name = 'k', dims = { 'i' }, inputs = {\n"
+               "  s.array('x', 'i32', nil, { none = true }) },\n"
+               "  outputs = { s.array('y', 'i32') }, body = 'y = x;', sizes = { { i = 9 } } }\n",
+               "spec.lua", 3, "array 'x' may hold none, but no other array");
+  assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, inputs = {\n"
+                    "  s.array('p', 'i32', nil, { none = true }), s.array('x', 'f32') },\n"
+                    "  outputs = { s.array('y', 'f32', nil, { dims = 'm', at = 'p' }) },\n"
+                    "  body = 'y = x;', sizes = { { i = 9, m = 20 } } }\n",
+               "spec.lua", 3, "an output is written through 'p', which may hold none");
+  assert_fails(HEAD "return s.kernel { name = 'k', dims = { 'i' }, inputs = {\n"
+                    "  s.array('p', 'u32', nil, { none = true }),\n"
+                    "  s.array('x', 'f32', nil, { dims = 'm', at = 'p' }) },\n"
+                    "  outputs = { s.array('y', 'f32') },\n"
+                    "  body = 'y = x;', sizes = { { i = 9, m = 20 } } }\n",
+               "spec.lua", 3, "its type is i8, i16, i32 or i64");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_whole_spec),
+      cmocka_unit_test(test_numbers_of_places),
+      cmocka_unit_test(test_none),
+      cmocka_unit_test(test_wrong_numbers_and_none),
       cmocka_unit_test(test_built_in_layouts),
       cmocka_unit_test(test_places),
       cmocka_unit_test(test_hash_ignores_writing),

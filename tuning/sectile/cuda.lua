@@ -19,12 +19,16 @@ cuda.STORES = {
 local G = {}
 G.__index = G
 
+local function variable(text, least)
+  local is_sum = string.find(string.gsub(text, "%b[]", ""), " ", 1, true)
+  return E.var(is_sum and "(" .. text .. ")" or text, least, kit.MAX_INDEX)
+end
+
 --- A variable of generated text that is not negative; `text` may be any C expression.
 ---@param text string
 ---@return sectile.Expr
 function cuda.var(text)
-  local is_sum = string.find(string.gsub(text, "%b[]", ""), " ", 1, true)
-  return E.var(is_sum and "(" .. text .. ")" or text, 0, kit.MAX_INDEX)
+  return variable(text, 0)
 end
 
 --- A name that neither the template, nor the device library, nor the kernel has yet.
@@ -384,7 +388,7 @@ function G:binding(at, held)
   for _, op in ipairs(self.inputs) do
     local value = op.is_index and held(op)
     if value then
-      kit.append(with, op.index_value, cuda.var(value))
+      kit.append(with, op.index_value, variable(value, op.has_none and -kit.MAX_INDEX or 0))
     end
   end
   return with

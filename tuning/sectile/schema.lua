@@ -27,6 +27,8 @@ M["s.array"] = {
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
     .. "`uniform` or `power`" },
+  { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
+    .. "asks for it, and what is read through it is what 0 finds" },
   { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
     .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
@@ -42,6 +44,8 @@ M["s.array"] = {
 M["s.kernel"] = {
   { "name", "string", "names the emitted functions and the header", required = true },
   { "dims", "table", "the index space, slowest dimension first, up to 12", required = true },
+  { "extents", "table|string", "further numbers that places and extents name, given at launch: "
+    .. "with `extents = { \"pitch\" }` they are `n_pitch` in `at` and in bodies" },
   { "scalars", "table", "list of `{ name, type }`, given at launch" },
   { "inputs", "table", "list of `s.array`" },
   { "outputs", "table", "list of `s.array`", required = true },

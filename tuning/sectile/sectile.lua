@@ -361,7 +361,7 @@ function M.array(name, element, lay, options)
   if array.border and #(array.taps or {}) == 0 then
     check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it", what)
   end
-  array.inout = options.inout or nil
+  array.inout, array.none = options.inout or nil, options.none or nil
   return check.seal(array)
 end
 
@@ -546,8 +546,8 @@ local function copy_ragged(ragged, place)
 end
 
 --- A kernel: what a spec script returns.
----@param options table name, dims, ragged, scalars, inputs, outputs, body, steps, over, also,
---- sizes, tolerance
+---@param options table name, dims, extents, ragged, scalars, inputs, outputs, body, steps, over,
+--- also, sizes, tolerance
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -577,6 +577,7 @@ function M.kernel(options)
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
     over = options.over and texts(options.over, "over", place),
+    extents = options.extents and texts(options.extents, "extents", place),
     also = options.also and own.copy(options.also, place),
     tolerance = options.tolerance,
   }
