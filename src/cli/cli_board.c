@@ -176,6 +176,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
     sct_str_printf(out, "  %s\n", size->recorded);
   }
   append_failures(out, size, colour);
+  append_note(out, size->converted, colour);
   append_note(out, size->kept, colour);
   append_note(out, size->faster, colour);
 }

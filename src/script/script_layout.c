@@ -185,6 +185,7 @@ static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_op
   push_record(L, &op->record);
   t.record = lua_gettop(L);
   op->tie = (int)sct_script_field_integer(L, array, "tie");
+  op->converted = sct_script_field_integer(L, array, "converted");
   op->n_layouts = sct_script_list_length(L, array, "layouts");
   op->layouts = SCT_ARENA_NEW(&spec->arena, sct_layout, op->n_layouts);
   for (int k = 0; k < op->n_layouts; k++) {

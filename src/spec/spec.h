@@ -208,8 +208,10 @@ typedef struct sct_operand {
   bool through_index;   /* its own `at` names an index operand */
   int index_depth;      /* so many index arrays are read one after the other before it is */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
-  int n_layouts; /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
-  int tie;       /* operands of one number > 0 have one choice together */
+  int n_layouts;     /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
+  int tie;           /* operands of one number > 0 have one choice together */
+  int64_t converted; /* the array comes in the first layout, or goes there, and is converted once in
+                        so many launches; 0: it is not */
   sct_layout *layouts;
   /* set by sct_spec_finish() */
   bool *used; /* [n_fields] the body reads or writes this field, taps included */

@@ -92,6 +92,9 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
   if (op->n_layouts > 1 && op != &spec->operands[first]) {
     sct_str_printf(out, "  layout of %s\n", spec->operands[first].name);
   }
+  if (op->converted > 0) {
+    sct_str_printf(out, "  converted %lld\n", (long long)op->converted);
+  }
   for (int k = 0; k < op->n_layouts; k++) {
     const sct_layout *layout = &op->layouts[k];
     sct_str_printf(out, "  layout %s%s\n", layout->label, layout->owns_gaps ? " owns gaps" : "");

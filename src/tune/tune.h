@@ -170,9 +170,10 @@ typedef struct sct_tune_size {
   int n_untried;                             /* left out by the search, or by an early end */
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   bool verified_only_counted;                /* verified, but the device gives no times */
-  char *recorded; /* of a replay, a sentence: the winner against the best recorded; NULL */
-  char *faster;   /* a sentence if a candidate that is not coalesced is faster; NULL */
-  char *kept;     /* a sentence if the store's winner, which was not tried, stays; NULL */
+  char *recorded;  /* of a replay, a sentence: the winner against the best recorded; NULL */
+  char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */
+  char *converted; /* a sentence where layouts pay for conversions; NULL */
+  char *kept;      /* a sentence if the store's winner, which was not tried, stays; NULL */
 } sct_tune_size;
 
 typedef struct sct_tune_report {

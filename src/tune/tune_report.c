@@ -122,6 +122,24 @@ static char *faster_sentence(const tune_table *t, int size) {
   return text.data;
 }
 
+/* What the choice counts and times do not show. */
+static char *converted_sentence(const tune_table *t, int size) {
+  double most = 0;
+  sct_str text = {0};
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const double ns = sct_tune_conversion_ns(t, k, size);
+    most = ns > most ? ns : most;
+  }
+  if (most == 0) {
+    return NULL;
+  }
+  sct_str_printf(&text,
+                 "conversions are not in these times: candidates with other layouts than the first "
+                 "pay up to %.3g us a launch, and the winner is chosen with that",
+                 most / 1e3);
+  return text.data;
+}
+
 static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   const tune_table *t = &s->table;
   const sct_size *problem_size = &t->plan->spec.sizes[size];
@@ -135,6 +153,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   out->n_tied = t->choices[size].n_tied;
   out->verified_only_counted = !t->times;
   out->faster = faster_sentence(t, size);
+  out->converted = converted_sentence(t, size);
   out->kept = s->record.kept[size] ? sct_strdup(s->record.kept[size]) : NULL;
   out->recorded = s->device.replay
                       ? sct_tune_replay_best(s->device.replay, w >= 0 ? &t->plan->items[w] : NULL,
@@ -208,6 +227,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->label);
     sct_free(size->faster);
     sct_free(size->kept);
+    sct_free(size->converted);
     sct_free(size->recorded);
   }
   sct_free(report->sizes);

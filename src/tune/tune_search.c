@@ -111,6 +111,7 @@ static bool report(const tune_table *t, pursuit *p, int size, int point, sct_sta
   } else if (cell->verified) {
     cost = cell->predicted.ns > 0.0 ? cell->predicted.ns : 1.0;
   }
+  cost += cost > 0.0 ? sct_tune_conversion_ns(t, p->item[point], size) : 0.0;
   if (failed) {
     *status = sct_search_fail(p->search, point, err);
   } else if (cost > 0.0) {

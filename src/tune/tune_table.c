@@ -179,6 +179,39 @@ static bool is_part(const tune_table *t, int size) {
   return part;
 }
 
+#define USUAL_COPY 0.9 /* of the data sheet's bandwidth, where no copy was measured */
+
+double sct_tune_conversion_ns(const tune_table *t, int item, int size) {
+  const sct_spec *spec = &t->plan->spec;
+  const sct_device_desc *device = &t->plan->device;
+  const int *layout = t->plan->items[item].code.layout;
+  const double rate =
+      device->copy_bytes_s > 0 ? device->copy_bytes_s : USUAL_COPY * device->peak_bytes_s;
+  double ns = 0;
+  for (int op = 0; op < spec->n_operands && layout && rate > 0; op++) {
+    if (spec->operands[op].converted > 0 && layout[op] > 0) {
+      const double bytes = (double)sct_spec_bytes(spec, op, 0, &spec->sizes[size]) +
+                           (double)sct_spec_bytes(spec, op, layout[op], &spec->sizes[size]);
+      ns += bytes / rate * 1e9 / (double)spec->operands[op].converted;
+    }
+  }
+  return ns;
+}
+
+/* Adds that to the times of a row, whose samples are copied where there is any. */
+static void add_conversion(sct_rank_row *row, double ns) {
+  if (ns == 0) {
+    return;
+  }
+  double *samples = sct_alloc(sizeof *samples * (size_t)(row->n_samples + 1));
+  for (int k = 0; k < row->n_samples; k++) {
+    samples[k] = row->samples_ns[k] + ns;
+  }
+  row->samples_ns = samples;
+  row->median_ns += row->timed ? ns : 0;
+  row->predicted_ns += row->predicted_ns > 0 ? ns : 0;
+}
+
 /* `sectors` [n_operands]: room for what its accesses to each operand come to. */
 static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *sectors,
                      sct_rank_row *row) {
@@ -217,12 +250,20 @@ sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
   int64_t *sectors = sct_arena_alloc(&t->plan->arena,
                                      sizeof *sectors * (size_t)n_operands * (size_t)(n_items + 1));
   const bool part = is_part(t, size);
+  bool any = t->select_any;
   for (int k = 0; k < n_items; k++) {
     fill_row(t, k, size, part, sectors + (size_t)k * (size_t)n_operands, &rows[k]);
+    const double ns = sct_tune_conversion_ns(t, k, size);
+    add_conversion(&rows[k], ns);
+    any = any || ns > 0; /* the first layout may need more sectors, and be better all the same */
   }
-  const sct_choice choice = sct_tune_choose(rows, n_items, n_operands, t->select_any);
+  const sct_choice choice = sct_tune_choose(rows, n_items, n_operands, any);
   for (int k = 0; k < n_items; k++) { /* pages are shared with processes until written to */
     tune_cell *cell = sct_tune_cell(t, k, size);
+    if (rows[k].samples_ns != cell->timing.samples_ns) {
+      sct_free((void *)rows[k].samples_ns);
+      rows[k].samples_ns = cell->timing.samples_ns;
+    }
     if (cell->coalesced != rows[k].coalesced || cell->tied != rows[k].tied) {
       cell->coalesced = rows[k].coalesced;
       cell->tied = rows[k].tied;

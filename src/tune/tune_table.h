@@ -101,5 +101,8 @@ void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_si
                                 const int *layout, const sct_count *counted);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
+/* What a launch of the item pays, in nanoseconds, for arrays that are converted from their first
+ * layout to that of the item once in so many launches: its part of copies at the device's rate. */
+double sct_tune_conversion_ns(const tune_table *t, int item, int size);
 
 #endif

@@ -245,6 +245,38 @@ static void a_virtual_device_verifies_what_is_asked(void **state) {
   tf_free(&r);
 }
 
+/* Records, of which some fields are read, with these options of their choice. */
+#define CONVERTED(options)                                                                         \
+  "local s = require \"sectile\"\n"                                                                \
+  "local f = {}\n"                                                                                 \
+  "for n = 1, 8 do f[n] = { \"f\" .. n, \"f32\" } end\n"                                           \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"sum\", dims = { \"i\" }, outputs = { s.array(\"b\", \"f32\") },\n"                   \
+  "  inputs = { s.array(\"a\", s.record(f), s.choose { s.aos, s.soa" options " }) },\n"            \
+  "  body = \"b = a.f1;\", sizes = { { i = 1 << 24 } },\n"                                         \
+  "}\n"
+
+/* A layout wins by what it saves, less its part of the copy that makes it. */
+static void conversions_count(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec, *layout;
+  } cases[] = {{CONVERTED(""), "a=soa"},
+               {CONVERTED(", converted = 1"), "a=aos"},
+               {CONVERTED(", converted = 100"), "a=soa"}};
+  sct_assets_override(NULL);
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    tf_run r = searching(NULL, NULL, "model", 6);
+    r.opts.device = "virtual:h200";
+    tf_tune_ok(&r, cases[k].spec);
+    const sct_tune_size *size = &r.report.sizes[0];
+    assert_true(size->rows[0].winner);
+    assert_non_null(strstr(size->rows[0].label, cases[k].layout));
+    assert_int_equal(size->converted != NULL, k > 0);
+    tf_free(&r);
+  }
+}
+
 #define LAYOUTS                                                                                    \
   "local s = require \"sectile\"\n"                                                                \
   "local f = {}\n"                                                                                 \
@@ -387,6 +419,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(only_what_is_asked_for_is_compiled, tf_setup, tf_teardown),
       TEST(all_are_tried_in_the_end),
       TEST(a_later_session_goes_on),
+      TEST(conversions_count),
       TEST(a_failure_does_not_end_it),
       cmocka_unit_test_setup_teardown(failures_count_in_any_session, tf_setup, tf_teardown),
       TEST(sizes_are_searched_apart),

@@ -19,7 +19,7 @@ local HEAD = [[
 local TAIL = [[
 ---@field params fun(defaults: table): table values that `-p NAME=VALUE` may change
 ---@field layout fun(file: string): sectile.Layout a layout of your own
----@field choose fun(layouts: sectile.Layout[]): sectile.Layout left to the tuner
+---@field choose fun(layouts: sectile.options.s_choose): sectile.Layout left to the tuner
 ---@field record fun(fields: sectile.options.s_record): sectile.Record
 ---@field kernel fun(options: sectile.options.s_kernel): sectile.Kernel
 local s = {}
@@ -35,7 +35,8 @@ return s
 ]]
 
 local lines = { HEAD }
-for _, name in ipairs { "s.kernel", "s.array", "s.record", "layout file", "layout parameter" } do
+local CLASSES = { "s.kernel", "s.array", "s.record", "s.choose", "layout file", "layout parameter" }
+for _, name in ipairs(CLASSES) do
   lines[#lines + 1] = "---@class sectile.options." .. name:gsub("%W", "_")
   for _, option in ipairs(schema[name]) do
     lines[#lines + 1] = declare.comment(option[3], "---")

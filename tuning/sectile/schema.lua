@@ -13,6 +13,11 @@ M["s.record"] = {
   { "align", "integer", "alignment of the record in bytes, a power of two" },
 }
 
+M["s.choose"] = {
+  { "converted", "integer", "the array comes in the first layout of the list (an output goes "
+    .. "there) and is converted once in so many launches: others pay their part of a copy" },
+}
+
 M["s.array"] = {
   { "dims", "table|string", "the array's dimensions, slowest first; default: the kernel's" },
   { "at", "table|string", "the index that is read or written: one expression for each of its "

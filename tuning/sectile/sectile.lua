@@ -151,12 +151,20 @@ function M.choose(choices)
   if type(choices) ~= "table" or #choices == 0 then
     check.fail(place, "s.choose takes a list of layouts, as in s.choose { s.aos, s.soa }")
   end
-  check.list(choices, "table", "s.choose", place)
+  check.options(choices, "s.choose", place)
+  if choices.converted and choices.converted < 1 then
+    check.fail_key(place, "converted", "s.choose: converted = %d; arrays are converted once in so "
+      .. "many launches, 1 or more", choices.converted)
+  end
   local out = {}
-  for _, value in ipairs(choices) do
+  for k, value in ipairs(choices) do
+    if type(value) ~= "table" then
+      check.fail(place, "s.choose: item %d must be a table, not a %s", k, type(value))
+    end
     collect_choices(value, place, out)
   end
-  return check.seal { kind = "choose", choices = out, place = place, tie = next_tie() }
+  return check.seal { kind = "choose", choices = out, place = place, tie = next_tie(),
+    converted = choices.converted }
 end
 
 -- ---- records ----
@@ -343,6 +351,7 @@ function M.array(name, element, lay, options)
   local array = {
     kind = "array", place = place, name = name, record = record,
     layouts = layout.alternatives(placed(choice, place), place), tie = choice.tie,
+    converted = choice.converted,
   }
   for _, option in ipairs { "dims", "at", "extents" } do
     if options[option] ~= nil then
