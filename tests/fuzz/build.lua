@@ -566,7 +566,8 @@ local function finish_run(r, spec, n, may_be_many)
     if index.own then
       local count = index.before and n[position(spec, index.before.own)]
         or count_of(index, spec.dims, n)
-      local term = index.term and index.term.by * n[position(spec, index.term.dim)] or 0
+      local term = index.term and index.term.by * n[position(spec, index.term.dim)]
+        or index.by + index.first
       local narrow = index.record.fields[1].type.bytes == 1
       n[position(spec, index.own)] = index.index == 2
           and index.by * count + index.first + r:pick { 0, 0, 1, 10 }
