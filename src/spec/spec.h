@@ -405,9 +405,9 @@ typedef struct sct_spec {
   sct_expr *extent_var;      /* "n_i" */
   int n_index;               /* index operands, those first that others are read through */
   int *index_order;
-  bool reduces;              /* every output has a `reduce` */
-  bool scans;                /* every output has a `scan` */
-  int scan_dim;              /* then: the dimension along which they are */
+  bool reduces;  /* every output has a `reduce` */
+  bool scans;    /* every output has a `scan` */
+  int scan_dim;  /* then: the dimension along which they are */
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
