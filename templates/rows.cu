@@ -25,8 +25,14 @@ $(g:head(threads, cluster)) {
   const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x $(row_of);
 //% end
   const bool is_row = row_index < $(n_rows);
-  const $(place_type) n_elements = is_row ? $(n_elements) : 0;
-  $(unravel(kept, "row_index"))
+  $(kept_indices)
+  $(range)
+  const $(place_type) n_elements = $(n_elements);
+//% if odd then
+  // vectors begin at an aligned element, so the first one may hold the end of another row
+  const int shift = $(shift);
+  const $(place_type) n_span = n_elements + shift;
+//% end
   $(declare(steady, " = {}"))
 //% if #steady > 0 then
   if ($(steady_guard)) {
@@ -34,13 +40,13 @@ $(g:head(threads, cluster)) {
   }
 //% end
 //% if #held > 0 then
-  // the row, all loads before the first use; lanes behind its end load what it ends with
+  $(kit.comment(held_doc))
   $(declare(held, " = {}"))
   if (n_elements > 0) {
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = min($(place_text), n_elements - $(vec));
-      $(unravel(reduced, place))
+      const $(place_type) $(place) = $(held_text);
+      $(indices)
       $(load(held))
     }
   }
@@ -68,11 +74,11 @@ $(g:head(threads, cluster)) {
   $(step.anew)
   $(step_loop){
 //%     if #step.apart > 0 then
-    $(declare(step.apart))
+    $(declare(step.apart, odd and " = {}"))
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = min($(place_text), n_elements - $(vec));
-      $(unravel(reduced, place))
+      const $(place_type) $(place) = $(apart_text);
+      $(indices)
       $(load(step.apart))
     }
 //%     end
@@ -81,23 +87,35 @@ $(g:head(threads, cluster)) {
       const $(place_type) $(place) = $(place_text);
 //%     if step.mine then
       // computed without a branch, so that later steps find what they have in common
+//%       if odd then
+      $(indices)
+      $(declare(step.inline, " = {}"))
+      $(load(step.inline))
+      $(each_element) {
+        const bool inside = $(is_inside);
+        const partial$(step.suffix) before = $(step.mine);
+        $(step.compute())
+        $(step.mine) = inside ? $(step.mine) : before;
+      }
+//%       else
       const bool inside = $(place) < n_elements;
       const partial$(step.suffix) before = $(step.mine);
-      $(unravel(reduced, place))
+      $(indices)
       $(declare(step.inline, " = {}"))
-//%       if #step.inline > 0 then
+//%         if #step.inline > 0 then
       if (inside) {
         $(load(step.inline))
       }
-//%       end
+//%         end
       $(each_element) {
         $(step.compute())
       }
       $(step.mine) = inside ? $(step.mine) : before;
+//%       end
 //%     else
       if ($(place) < n_elements) {
-        $(unravel(reduced, place))
-        $(declare(step.inline))
+        $(indices)
+        $(declare(step.inline, odd and " = {}"))
         $(load(step.inline))
         $(declare(step.given))
         $(each_element) {

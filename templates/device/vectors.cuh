@@ -49,6 +49,16 @@ __device__ __forceinline__ void store_some(T *to, const vec<T, kCount> &v, long 
       to[k] = v[k];
 }
 
+// The elements of a vector from number `from` to below number `end`.
+template <class T, int kCount>
+__device__ __forceinline__ void store_between(T *to, const vec<T, kCount> &v, long long from,
+                                              long long end) {
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    if (k >= from && k < end)
+      to[k] = v[k];
+}
+
 // Is one of the flags set?
 template <int kCount> __device__ __forceinline__ bool any_of(const bool (&flags)[kCount]) {
   bool any = false;

@@ -412,13 +412,18 @@ function families.ragged(r)
     table.insert(d < #spec.dims and kept or elements, dim)
     table.insert(d > 1 and d < #spec.dims and elements or {}, dim)
   end
-  local reduces = r:chance(70)
-  for _ = 1, r:pick { 1, 1, 2 } do
+  local kind = r:weighted { { "reduce", 45 }, { "map", 25 }, { "steps", 30 } }
+  if kind == "steps" then
+    spec.over, spec.kept, spec.small = { last }, kept, r:chance(40)
+  end
+  for n = 1, r:pick { 1, 1, 2 } do
     local out = r:chance(80) and bare(r, list)
       or types.random_record(r, r:int(1, 2), list, record_options(r))
-    local where = along_all(r, reduces and kept or r:shuffled(elements),
-      not reduces and r:chance(20) and places.distinct)
+    local reduces, once = kind == "reduce", kind == "steps" and n == 2
+    local where = along_all(r, (reduces or once) and kept or r:shuffled(elements),
+      kind == "map" and r:chance(20) and places.distinct)
     add_reduced(r, spec, out, where, reduces and { "sum", "sum", "max", "min" })
+    spec.outputs[#spec.outputs].once = once or nil
   end
   spec.body_kind = r:weighted { { "moves", 45 }, { "mixed", 55 } }
   return spec

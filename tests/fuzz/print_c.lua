@@ -453,14 +453,7 @@ local function compute_function(spec)
   end
   local reduces = spec.outputs[1].reduce
   out[#out + 1] = (reduces or spec.along) and start_sums(spec, #spec.inputs) or ""
-  for _, dim in ipairs(spec.dims) do
-    local from, to = "0", "n_" .. dim
-    if spec.ragged and dim == spec.ragged.dim then
-      from = ("fz_offset(r, 0, %s)"):format(spec.ragged.row)
-      to = ("fz_offset(r, 0, %s + 1)"):format(spec.ragged.row)
-    end
-    out[#out + 1] = ("  for (int64_t %s = %s; %s < %s; %s++)\n"):format(dim, from, dim, to, dim)
-  end
+  out[#out + 1] = steps.loops(spec, spec.dims)
   out[#out + 1] = "  {\n" .. element_text(spec) .. "  }\n"
   out[#out + 1] = reduces and store_sums(spec, #spec.inputs)
     or spec.along and free_sums(spec, #spec.inputs) or ""

@@ -130,10 +130,19 @@ end
 
 -- ---- the reference ----
 
-local function loops(dims)
+--- The heads of loops over dimensions, of which one may be that of ragged rows.
+---@param spec table
+---@param dims string[]
+---@return string
+function M.loops(spec, dims)
   local out = {}
   for k, dim in ipairs(dims) do
-    out[k] = ("  for (int64_t %s = 0; %s < n_%s; %s++)\n"):format(dim, dim, dim, dim)
+    local from, to = "0", "n_" .. dim
+    if spec.ragged and dim == spec.ragged.dim then
+      from = ("fz_offset(r, 0, %s)"):format(spec.ragged.row)
+      to = ("fz_offset(r, 0, %s + 1)"):format(spec.ragged.row)
+    end
+    out[k] = ("  for (int64_t %s = %s; %s < %s; %s++)\n"):format(dim, from, dim, to, dim)
   end
   return table.concat(out)
 end
@@ -162,7 +171,7 @@ local function over_row(spec, step, p)
     last[#last + 1] = p.add(value.how, f, "sum_" .. value.name, value.name,
       value.given and "at_" .. value.name, p.number_in(spec.over, spec.dims))
   end
-  out[#out + 1] = loops(spec.over) .. "  {\n"
+  out[#out + 1] = M.loops(spec, spec.over) .. "  {\n"
   for k, a in ipairs(spec.inputs) do
     out[#out + 1] = p.load_input(a, k - 1)
   end
@@ -217,7 +226,7 @@ function M.c_text(spec, p)
   for k, a in ipairs(spec.outputs) do
     a.number = #spec.inputs + k - 1
   end
-  local out = { loops(spec.kept), "  {\n" }
+  local out = { M.loops(spec, spec.kept), "  {\n" }
   for _, step in ipairs(spec.steps) do
     out[#out + 1] = (step.once and once_a_row or over_row)(spec, step, p)
   end

@@ -159,8 +159,8 @@ rows(const bf16 *__restrict__ x, bf16 *__restrict__ y, long long n_row, long lon
   const int lane = threadIdx.x % kLanes;
   const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
   const bool is_row = row_index < n_row;
-  const long long n_elements = is_row ? n_col : 0;
   const long long row = row_index;
+  const long long n_elements = is_row ? n_col : 0;
 
   partial_1 found_1 = identity_1();
   for (long long first = 0; first < n_elements; first += kLanes * kItems * kVec) {

@@ -150,9 +150,9 @@ rows(const float *__restrict__ x, const float *__restrict__ gamma, const float *
   const int lane = threadIdx.x % kLanes;
   const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
   const bool is_row = row_index < n_row;
-  const int n_elements = is_row ? n_col : 0;
   const long long row = row_index;
-  // the row, all loads before the first use; lanes behind its end load what it ends with
+  const int n_elements = is_row ? n_col : 0;
+  // the row, all loads before the first use; lanes after its end load what it ends with
   vec<float, kVec> x_v[kItems] = {};
   if (n_elements > 0) {
 #pragma unroll

@@ -169,9 +169,9 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long row_index = blockIdx.x / kBlocks;
   const bool is_row = row_index < n_row;
-  const int n_elements = is_row ? n_col : 0;
   const long long row = row_index;
-  // the row, all loads before the first use; lanes behind its end load what it ends with
+  const int n_elements = is_row ? n_col : 0;
+  // the row, all loads before the first use; lanes after its end load what it ends with
   vec<float, kVec> x_v[kItems] = {};
   if (n_elements > 0) {
 #pragma unroll

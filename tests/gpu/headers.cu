@@ -1335,6 +1335,32 @@ CASE(segment_sum) {
 }
 #endif
 
+#ifdef KERNEL_ragged_softmax
+CASE(ragged_softmax) {
+  Near near;
+  near.share = 2e-4f;
+  near.least = 1e-6f;
+  near.bytes = 4;
+  run_2d(
+      "ragged_softmax", 4, 1 << 20,
+      [](long long rows, long long elements, std::vector<Bytes> &in, Bytes &want) {
+        if (rows == 0) elements = 0;
+        const std::vector<int> offsets = random_offsets(rows, elements, 5 * rows + elements);
+        const std::vector<float> x = small_values(elements, 44);
+        std::vector<float> y(elements);
+        for (long long r = 0; r < rows; r++) {
+          softmax_row(x.data() + offsets[r], nullptr, nullptr, y.data() + offsets[r], offsets[r + 1] - offsets[r]);
+        }
+        in = {bytes_of(offsets), bytes_of(x)};
+        want = bytes_of(y);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
+        return ragged_softmax(in[0], in[1], out, rows, rows == 0 ? 0 : elements, 0);
+      },
+      near);
+}
+#endif
+
 #ifdef KERNEL_csr_spmv
 CASE(csr_spmv) {
   run_2d(

@@ -32,6 +32,20 @@ $head
 }
 END
 
+cat >"$scratch/steps.lua" <<END
+$head
+  inputs = { $ptr, s.array("x", "f32", s.row_major, { dims = "k" }) },
+  outputs = { s.array("y", "f32", s.row_major, { dims = "k" }),
+    s.array("n", "i32", s.row_major, { dims = "row" }) },
+  steps = {
+    { reduce = { m = "max" }, body = "m = -x * x;" },
+    { reduce = { c = { "sum", "i32" } }, body = "c = x > m;" },
+    { body = "n = c;" },
+    { body = "y = m + c * x;" },
+  },
+}
+END
+
 # tuned SPEC LABEL: prints what became of the candidate.
 tuned() {
   rm -f "$scratch/store.db"
@@ -49,7 +63,8 @@ for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
 keep=''
 fresh_assets() {
   rm -rf "$scratch/assets"
-  mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies"
+  mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies" \
+    "$scratch/assets/tuning/sectile"
   [ -z "$keep" ] || cp -r "$keep/." "$scratch/assets/"
 }
 
@@ -71,7 +86,15 @@ END
 lanes='ragged lanes=8 threads=256 items=4 blocks=1056 evict=none'
 block='ragged lanes=256 threads=256 items=2 blocks=1056 evict=none'
 path='ragged lanes=path threads=128 items=7 blocks=1056 evict=streaming'
+held='rows threads=64 lanes=16 vec=4 start=any hold=registers items=1 evict=none'
+single='rows threads=64 lanes=32 vec=1 start=vector hold=registers items=2 evict=none'
+again='rows threads=64 lanes=16 vec=4 start=any hold=none items=2 evict=none'
+mapped='rows threads=64 lanes=8 vec=4 start=any hold=none items=2 evict=streaming'
 fresh_assets
+for label in "$held" "$single" "$again"; do
+  expect 0 'outcome: ok' tuned steps "$label"
+done
+expect 0 'outcome: ok' tuned expand "$mapped"
 for spec in sum least expand; do
   expect 0 'outcome: ok' tuned "$spec" "$naive"
 done
@@ -81,7 +104,7 @@ for spec in sum least; do
   done
 done
 
-direct=tuning/strategies/direct.lua
+direct=tuning/sectile/reduce.lua # what the naive variant walks rows by
 for spec in sum least; do
   # a row without its last element, and one that has the next row's first
   mutant $direct '.. " - " .. first' '.. " - 1 - " .. first' "$spec" "$naive"
@@ -140,6 +163,20 @@ mutant $ragged '    }
     const long long first_row' sum "$path"
 mutant $search '  __syncthreads();
 ' '' sum "$path"
+
+# steps: what is held stands for the rest of a row, which is lost, or twice
+rows=tuning/strategies/rows.lua
+mutant $rows '"if (first == 0)' '"if (first >= 0)' steps "$held"
+mutant $rows '"first > 0 ? "' '"first < 0 ? "' steps "$single"
+for label in "$held" "$single" "$again"; do
+  mutant $rows 'first += kLanes * kItems' 'first += 2 * kLanes * kItems' steps "$label"
+  mutant $rows 'first += kLanes * kItems' 'first += kLanes' steps "$label"
+  mutant $direct '.. " - " .. first' '.. " - 1 - " .. first' steps "$label"
+  mutant $direct 'long %s = %s + %s;' 'long %s = %s + %s + 1;' steps "$label"
+done
+mutant $rows '"n_elements > 0 ? (int)(%s) : 0"' '"0"' steps "$held"
+mutant $rows '" - shift"' '""' expand "$mapped"
+mutant $rows 'first += kLanes * kItems' 'first += 2 * kLanes * kItems' expand "$mapped"
 
 # more blocks than threads, so that threads of the last block finish rows of several
 keep=$scratch/base

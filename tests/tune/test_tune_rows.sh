@@ -3,10 +3,10 @@
 # and no candidate may pass then. The naive variant keeps what it was.
 . "$(dirname "$0")/../shell.sh"
 
-block='rows threads=128 lanes=128 vec=4 hold=registers items=2 evict=none'
-part="rows threads=256 lanes=8 vec=4 hold=registers items=4 evict=none"
-again='rows threads=128 lanes=32 vec=4 hold=none items=2 evict=none'
-cluster='rows threads=512 lanes=2048 vec=4 hold=registers items=5 evict=none'
+block='rows threads=128 lanes=128 vec=4 start=vector hold=registers items=2 evict=none'
+part="rows threads=256 lanes=8 vec=4 start=vector hold=registers items=4 evict=none"
+again='rows threads=128 lanes=32 vec=4 start=vector hold=none items=2 evict=none'
+cluster='rows threads=512 lanes=2048 vec=4 start=vector hold=registers items=5 evict=none'
 cat >"$scratch/spec.lua" <<'END'
 local s = require "sectile"
 return s.kernel {
@@ -39,7 +39,10 @@ return s.kernel {
   sizes = { { row = 100, col = 70 } },
 }
 END
-column='rows threads=256 lanes=8 vec=1 hold=registers items=13 evict=none'
+sed '/sizes = /s/row = .*/row = 70, col = 129 }, { row = 31, col = 123 } },/' \
+  "$scratch/spec.lua" >"$scratch/odd.lua"
+odd='rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none'
+column='rows threads=256 lanes=8 vec=1 start=vector hold=registers items=13 evict=none'
 spec=spec.lua
 
 # tuned LABEL: prints what became of the candidate.
@@ -54,11 +57,14 @@ for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
             print("outcome:", c["outcome"], c.get("detail", ""))'
 }
 
-# mutant FILE FROM TO LABEL: with FROM instead of TO in templates/FILE the candidate fails.
+# mutant FILE FROM TO LABEL: with FROM instead of TO in templates/FILE, or in the strategy, the
+# candidate fails.
 mutant() {
+  local file=templates/$1
+  [ "$1" != rows.lua ] || file=tuning/strategies/rows.lua
   rm -rf "$scratch/assets"
-  mkdir -p "$scratch/assets/templates/device"
-  python3 - "$root/templates/$1" "$scratch/assets/templates/$1" "$2" "$3" <<'END'
+  mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies"
+  python3 - "$root/$file" "$scratch/assets/$file" "$2" "$3" <<'END'
 import sys
 text = open(sys.argv[1]).read()
 assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
@@ -90,8 +96,7 @@ mutant device/reduce.cuh 'combine_across<1, kParts>(all)' \
 # another identity element: every value that is reduced to m is below it
 mutant rows.cu '= identity$(step.suffix)()' '= {}' "$part"
 # a tail that is lost
-mutant rows.cu 'n_elements = is_row ? $(n_elements) : 0' \
-  'n_elements = is_row ? $(n_elements) & ~7 : 0' "$block"
+mutant rows.cu 'n_elements = $(n_elements)' 'n_elements = ($(n_elements)) & ~7' "$block"
 mutant rows.cu 'item < kItems' 'item < kItems - 1' "$block"
 # what is computed behind the end of a row
 mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$block"
@@ -99,7 +104,7 @@ mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$block"
 mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"
 # loads behind the end of a row
-mutant rows.cu 'min($(place_text), n_elements - $(vec))' '$(place_text)' "$block"
+mutant rows.lua '"min(%s, n_elements - %d)"' '"%s"' "$block"
 # rows beyond the last
 mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' "$part"
 # a block of the cluster that is written to before it runs
@@ -125,4 +130,18 @@ mutant rows.cu '$(lane_of)' '% kLanes' "$column"
 mutant rows.cu '$(row_of)' '/ kLanes' "$column"
 mutant rows.cu 'item < kItems' 'item < kItems - 1' "$column"
 mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$column"
+# rows that start anywhere
+spec=odd.lua
+rm -r "$scratch/assets"
+mkdir -p "$scratch/assets"
+expect 0 'outcome: ok' tuned "$odd"
+# the elements before a row: all of them, and those that are counted or overwritten
+mutant rows.lua '" - shift"' '""' "$odd"
+mutant rows.lua '"%s + e >= 0 && %s' '"0 * %s + e >= 0 && %s' "$odd"
+mutant rows.lua '"if (%s >= 0 && %s' '"if (%s >= -kVec && %s' "$odd"
+mutant device/vectors.cuh 'k >= from && k < end' 'k < end' "$odd"
+# and those behind it
+mutant device/vectors.cuh 'k >= from && k < end' 'k >= from' "$odd"
+mutant rows.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' "$odd"
+mutant rows.lua '(p.odd and p.vec - 1 or 0)' '(p.odd and -p.vec or 0)' "$odd"
 finish

@@ -190,7 +190,7 @@ local function find_split(s)
     each_offset(s, function(e)
       c = divisor_in(s, e, mode, c)
     end)
-    if c then
+    if c and not mode.ragged then
       return n, c
     end
   end

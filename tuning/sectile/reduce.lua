@@ -279,4 +279,39 @@ function reduce.unravel(g, names, dims, text)
   return kit.concat(lines)
 end
 
+--- How the elements of one row, or of one output, are counted. `many`: how many there are, of a
+--- ragged row from `first` on; `range(exists)` declares where they begin, by the index of the row's
+--- mode, if rows are ragged and this one exists; `element(place)` declares the indices of one.
+---@param g sectile.Cuda
+---@param names string[] what the kernel calls the index of each mode
+---@param dims integer[] along the row
+---@param first string a name for where a ragged row begins
+---@return table
+function reduce.walk(g, names, dims, first)
+  local ragged = g.k.ragged
+  if not ragged then
+    return {
+      many = g:text(reduce.count(g.k, dims)),
+      range = function() return "" end,
+      element = function(place) return reduce.unravel(g, names, dims, place) end,
+    }
+  end
+  local offsets, mode, many = g.ops[ragged.offsets], g.k.index[ragged.row], g:name("n_in_row")
+  first = g:name(first)
+  local function offset(after)
+    return g:place(offsets, 1, { mode, cuda.var(names[ragged.row]) + after })
+  end
+  return {
+    many = many, first = first,
+    range = function(exists)
+      local line = "const long long %s = %s ? %s : 0;"
+      return kit.concat { string.format(line, first, exists, offset(0)),
+        string.format(line, many, exists, offset(1) .. " - " .. first) }
+    end,
+    element = function(place)
+      return string.format("const long long %s = %s + %s;", names[ragged.dim], first, place)
+    end,
+  }
+end
+
 return reduce

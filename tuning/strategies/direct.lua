@@ -153,30 +153,10 @@ local function find_row(p)
     p.index[ragged.dim])
 end
 
--- Sets p.n_reduced, how many elements an output has; p.range, which declares where they begin if
--- rows are ragged and this one exists; p.element, which declares the index of the one at `place`.
+-- Sets p.n_reduced, p.range and p.element, as reduce.walk says.
 local function plan_range(p)
-  local k, g = p.k, p.g
-  if not k.ragged then
-    p.n_reduced = g:text(reduce.count(k, p.reduced))
-    p.range = function() return "" end
-    p.element = function(place) return p.unravel(p.reduced, place) end
-    return
-  end
-  local first, offsets = g:name("first"), g.ops[k.ragged.offsets]
-  local row, mode = k.index[k.ragged.row], p.index[k.ragged.row]
-  p.n_reduced = g:name("n_in_row")
-  local function offset(after)
-    return g:place(offsets, 1, { row, cuda.var(mode) + after })
-  end
-  p.range = function(exists)
-    local line = "const long long %s = %s ? %s : 0;"
-    return kit.concat { string.format(line, first, exists, offset(0)),
-      string.format(line, p.n_reduced, exists, offset(1) .. " - " .. first) }
-  end
-  p.element = function(place)
-    return string.format("const long long %s = %s + %s;", p.index[k.ragged.dim], first, place)
-  end
+  local walk = reduce.walk(p.g, p.index, p.reduced, "first")
+  p.n_reduced, p.range, p.element = walk.many, walk.range, walk.element
 end
 
 -- ---- what ranks it before it is compiled ----

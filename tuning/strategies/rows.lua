@@ -2,7 +2,8 @@
 -- cluster's blocks; a block has as many rows as it has threads for. Where rows run along the
 -- fastest mode neighbouring threads have the same row, else neighbouring rows (columns). What
 -- several steps read is loaded once and held in registers, all loads in flight; or, of rows that
--- do not fit, read again in every step.
+-- do not fit, read again in every step. Of ragged rows, whose lengths differ, what fits is held and
+-- the rest read again; without steps they are a single one, which assigns what has their elements.
 
 -- ---- the index space ----
 
@@ -15,6 +16,31 @@ end
 
 -- ---- operands on their way ----
 
+-- The modes that tell rows apart and those along a row.
+local function dims_of(k)
+  if k.steps then
+    return reduce.dims(k)
+  end
+  local kept, along = {}, {}
+  for d = 1, #k.dims do
+    table.insert(d == k.ragged.dim and along or kept, d)
+  end
+  return kept, along
+end
+
+-- A generator for the kernel, whose body is a step where there are none.
+local function generator(k, threads)
+  local g = cuda.new(k, "rows", threads)
+  if not k.steps then
+    local step = g.whole
+    step.values, step.suffix = {}, ""
+    step.doc = "The body for one element of a row."
+    step.reads = kit.map(g.ops, function(op) return op.is_output and {} or op.reads end)
+    g.steps = { step }
+  end
+  return g
+end
+
 local function changes_any(g, op, dims)
   return kit.any(dims, function(d) return g:changes(op, d) end)
 end
@@ -25,6 +51,21 @@ local function wide_vector(g, op, f, width)
   local vector = g:vector(op, f, #g.k.dims, width)
   return vector and not vector.reversed
     and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
+end
+
+-- The same from the last aligned element before a row on, wherever rows start: of arrays of which
+-- the row's first elements have numbers alike, but for multiples of a vector.
+local function odd_vector(p, op)
+  local k, bytes = p.k, op.record.bytes
+  local step = strides.step(k, op, 1, #k.dims)
+  if not op.record.bare or op.is_index or op.through_index or op.style == "bytes" or not step
+    or kit.const_of(step) ~= bytes or E.divisor(op.offset[1]) % bytes ~= 0 then
+    return nil
+  end
+  local number = op.offset[1] // bytes
+  p.start = p.start or number
+  return E.divisor(number - p.start) % p.vec == 0
+    and { word = math.min(p.vec * bytes, 16), extents = {} } or nil
 end
 
 -- How many steps read the operand.
@@ -44,18 +85,31 @@ local function stream(p, op, f)
   x.name = g:name(field == "" and op.name .. "_v" or op.name .. "_" .. field .. "_v")
   x.steady = not changes_any(g, op, p.reduced)
   x.many = p.vec > 1 and g:changes(op, #p.k.dims)
-  local vector = x.many and wide_vector(g, op, f, p.vec)
+  local vector = x.many and (p.odd and odd_vector(p, op) or not p.odd
+    and wide_vector(g, op, f, p.vec))
   if vector then
     g:adopt(op, vector, p.vec)
     x.word, p.any = vector.word, true
   end
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
   x.held = not x.steady and not op.is_output and p.hold ~= "none" and readers(g, op) > 1
-  x.apart = x.held or p.hold == "none" and not op.is_output and not x.steady
+  x.apart = x.held or p.again and not op.is_output and not x.steady
   x.shape = x.apart and "[kItems]" or ""
   x.at = x.name .. (x.apart and "[item]" or "")
   x.value = x.at .. (x.many and "[e]" or "")
   return x
+end
+
+-- What is held of a stream: itself, or of ragged rows the elements that come first.
+local function held_of(p, x)
+  if p.k.ragged then
+    local first = kit.copy(x)
+    first.name = p.g:name("first_" .. x.name)
+    first.at = first.name .. "[item]"
+    first.value = first.at .. (x.many and "[e]" or "")
+    x.first = first
+  end
+  return x.first or x
 end
 
 -- The streams of an operand: whole records where they are runs, else the fields that are used.
@@ -75,19 +129,57 @@ local function for_elements(lines)
     .. string.gsub(kit.concat(lines), "\n", "\n  ") .. "\n}"
 end
 
--- Statements that load the streams of a list at the indices' variables.
+-- The statement that loads a stream at the indices' variables.
+local function load_text(p, x)
+  local each, first = x.many and not x.word, x.first
+  local to = each and x.value or x.at
+  local held = first and (each and first.value or first.at)
+  local streaming = p.evict == "streaming" and not x.steady and (x.held or p.is_map) and not first
+  local word, shorter = p.g:single(x.op, x.f)
+  word = x.word or shorter or (streaming and word)
+  local address = p.g:address(x.op, x.f, binding(p, each))
+  local text = cuda.load(streaming and "load_streaming" or "load", each and x.element or x.type,
+    word, address)
+  if not p.odd or not x.many then
+    return string.format("%s = %s;", to, held and "first > 0 ? " .. text .. " : " .. held or text)
+  end
+  local before = held and string.format("if (first == 0)\n  %s = %s;\nelse ", to, held) or ""
+  if each then
+    return before .. string.format("if (%s)\n  %s = %s;", p.is_inside, to, text)
+  end
+  return before .. string.format("if (%s + kVec <= n_elements)\n  %s = %s;\nelse\n  %s = "
+    .. "load_some<%s, kVec>(%s, n_elements - %s);", p.place, to, text, to, x.element, address,
+    p.place)
+end
+
+-- Statements that load the streams of a list.
 local function loads(p, list)
   local lines, elements = {}, {}
   for _, x in ipairs(list) do
-    local each = x.many and not x.word
-    local with, streaming = binding(p, each), p.evict == "streaming" and not x.steady and x.held
-    local word, shorter = p.g:single(x.op, x.f)
-    word = x.word or shorter or (streaming and word)
-    table.insert(each and elements or lines, string.format("%s = %s<%s%s>(%s);",
-      each and x.value or x.at, streaming and "load_streaming" or "load",
-      each and x.element or x.type, word and ", " .. word or "", p.g:address(x.op, x.f, with)))
+    table.insert(x.many and not x.word and elements or lines, load_text(p, x))
   end
   return kit.concat { kit.concat(lines), for_elements(elements) }
+end
+
+-- The statement that stores a stream.
+local function store_text(p, x)
+  local each, op = x.many and not x.word, x.op
+  local word, shorter = p.g:single(op, x.f)
+  local with, value = binding(p, each), each and x.value or x.at
+  local address = p.g:address(op, x.f, with)
+  local text = string.format("%s = %s;", p.g:place(op, x.f, with), value)
+  if x.word or shorter or p.evict == "streaming" and not x.steady then
+    text = string.format("%s<%d>(%s, %s);", p.evict == "streaming" and "store_streaming" or "store",
+      x.word or word, address, value)
+  end
+  if not p.odd or not x.many then
+    return text
+  elseif each then
+    return string.format("if (%s)\n  %s", p.is_inside, text)
+  end
+  return string.format("if (%s >= 0 && %s + kVec <= n_elements)\n  %s\nelse\n  "
+    .. "store_between(%s, %s, -%s, n_elements - %s);", p.place, p.place, text, address, value,
+    p.place, p.place)
 end
 
 -- Statements that store the outputs of a step.
@@ -95,16 +187,7 @@ local function stores(p, outputs)
   local lines, elements = {}, {}
   for _, op in ipairs(outputs) do
     for _, x in ipairs(p.streams[op.number]) do
-      local each = x.many and not x.word
-      local word, shorter = p.g:single(x.op, x.f)
-      local address, value = p.g:address(op, x.f, binding(p, each)), each and x.value or x.at
-      if x.word or shorter or p.evict == "streaming" and not x.steady then
-        table.insert(each and elements or lines, string.format("%s<%d>(%s, %s);",
-          p.evict == "streaming" and "store_streaming" or "store", x.word or word, address, value))
-      else
-        table.insert(each and elements or lines, string.format("%s = %s;",
-          p.g:place(op, x.f, binding(p, each)), value))
-      end
+      table.insert(x.many and not x.word and elements or lines, store_text(p, x))
     end
   end
   return kit.concat { kit.concat(lines), for_elements(elements) }
@@ -121,7 +204,7 @@ local function compute(p, step)
   end
   local function bind(op, gives)
     local list = p.streams[op.number]
-    if not list[1].f then
+    if list[1] and not list[1].f then
       values[op.name] = list[1].value
       return
     end
@@ -162,7 +245,7 @@ local function passing(p, step)
   local apart, inline = {}, {}
   for _, op in ipairs(p.g.inputs) do
     for _, x in ipairs(#step.reads[op.number] > 0 and p.streams[op.number] or {}) do
-      if not x.steady and not x.held then
+      if not x.steady and (not x.held or x.first) then
         table.insert(x.apart and apart or inline, x)
       end
     end
@@ -197,18 +280,24 @@ end
 
 -- ---- the plan ----
 
+-- Offsets of rows that the body does not name: where a row begins is asked for elsewhere.
+local function is_idle(p, op)
+  return p.k.ragged ~= nil and op.number == p.k.ragged.offsets and not p.g.in_body[op.name]
+end
+
 local function take_streams(p)
   local g = p.g
   p.streams, p.index_values, p.steady, p.held = {}, {}, {}, {}
   for _, op in ipairs(g.ops) do
     p.element_names[op.number] = g:name(op.name .. "_e")
     p.streams[op.number] = streams(p, op)
-    for _, x in ipairs(op.is_output and {} or p.streams[op.number]) do
+    for _, x in ipairs((op.is_output or is_idle(p, op)) and {} or p.streams[op.number]) do
       if x.steady then
         table.insert(p.steady, x)
         p.index_values[op.number] = op.is_index and "(long long)" .. x.value or nil
+        p.values[op.name] = p.index_values[op.number]
       elseif x.held then
-        table.insert(p.held, x)
+        table.insert(p.held, held_of(p, x))
       end
     end
   end
@@ -233,54 +322,87 @@ local function doc_of(p)
   return string.format("%s %s, %s.%s", p.cluster and "A cluster of blocks has"
     or p.lanes == p.threads and "A block has"
     or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
-    p.columns and "a column" or "a row",
-    p.hold ~= "none" and "whose elements are loaded once" or "read again in every step",
+    p.columns and "a column" or "a row", p.is_map and "of any length"
+      or p.hold == "none" and "read again in every step"
+      or p.again and "whose first elements are loaded once" or "whose elements are loaded once",
     p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
 end
 
+-- Elements of the first vector that lie before the row, where rows start anywhere.
+local function shift_of(p, walk)
+  local index, last = kit.map(p.index, cuda.var), #p.index
+  index[last] = p.k.ragged and cuda.var(walk.first) or 0
+  local with = p.g:binding(index, function(op) return p.index_values[op.number] end)
+  return string.format("n_elements > 0 ? (int)(%s) : 0", p.g:text(p.start % p.vec, with))
+end
+
+-- How the elements of a row are counted, and what the template says of it.
+local function plan_row(p)
+  local g = p.g
+  local walk = reduce.walk(g, p.index, p.reduced, "row_first")
+  p.range = walk.range("is_row")
+  p.n_elements = p.k.ragged and walk.many or "is_row ? " .. walk.many .. " : 0"
+  p.n_span = p.odd and "n_span" or "n_elements"
+  p.shift = p.odd and shift_of(p, walk)
+  p.step_loop = p.again
+    and "for (long long first = 0; first < " .. p.n_span .. "; first += kLanes * kItems" ..
+      (p.vec > 1 and " * kVec) " or ") ") or ""
+  p.place_type = p.again and "long long" or "int"
+  local text = p.vec > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
+  local behind, clamped = p.odd and " - shift" or "", p.odd and "%s" or "min(%s, n_elements - %d)"
+  p.place_text = (p.again and "first + " or "") .. text .. behind
+  p.held_text = string.format(clamped, p.again and not p.odd and "(long long)(" .. text .. ")"
+    or text .. behind, p.vec)
+  p.apart_text = string.format(clamped, p.place_text, p.vec)
+  p.held_doc = (p.again and "the row's first elements" or "the row") .. ", all loads before the "
+    .. "first use" .. (p.odd and "" or "; lanes after its end load what it ends with")
+  p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
+  p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
+    or "n_elements > 0"
+  p.indices = p.place == "place" and walk.element("place") or ""
+  p.kept_indices = reduce.unravel(g, p.index, p.kept, "row_index")
+end
+
 local function plan(k, c)
-  local g = cuda.new(k, "rows", c.threads)
+  local g = generator(k, c.threads)
   local p = {
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items, hold = c.hold,
     evict = c.evict, cluster = c.lanes > c.threads and c.lanes // c.threads,
-    columns = not k.reduced[#k.dims],
+    again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
   }
-  p.kept, p.reduced = reduce.dims(k)
+  p.kept, p.reduced = dims_of(k)
+  p.columns = p.reduced[#p.reduced] ~= #k.dims
+  -- the constraints are those of one choice of layouts
+  if p.columns and (p.vec > 1 or p.cluster) then
+    return nil, "columns have single elements and no clusters"
+  elseif not p.columns and c.lanes > 32 and c.lanes < c.threads then
+    return nil, "a warp or the whole block has a row"
+  end
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
   end
+  p.place = #p.reduced == 1 and not k.ragged and p.index[p.reduced[1]] or "place"
+  p.is_inside = string.format("%s + e >= 0 && %s + e < n_elements", p.place, p.place)
   take_streams(p)
   if not p.any and p.vec > 1 then
     return nil, "no operand moves in wider words with this width"
   elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
   end
-  if p.vec > 1 then
+  if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
   end
   for _, step in ipairs(g.steps) do
     plan_step(p, step)
   end
-  local rows, many = reduce.count(k, p.kept), reduce.count(k, p.reduced)
-  p.n_rows, p.n_elements = g:text(rows), g:text(many)
-  if p.hold ~= "none" then
-    g:require((many + 0 * k.extents[1]):le(p.lanes * p.items * p.vec))
+  local rows = reduce.count(k, p.kept)
+  p.n_rows = g:text(rows)
+  if not p.again then
+    local most = p.lanes * p.items * p.vec - (p.odd and p.vec - 1 or 0)
+    g:require((reduce.count(k, p.reduced) + 0 * k.extents[1]):le(most))
   end
-  local again = p.hold == "none"
-  p.step_loop = again
-    and "for (long long first = 0; first < n_elements; first += kLanes * kItems" ..
-      (p.vec > 1 and " * kVec) " or ") ") or ""
-  p.place_type = again and "long long" or "int"
-  p.place_text = (again and "first + " or "") .. (p.vec > 1 and "(item * kLanes + lane) * kVec"
-    or "item * kLanes + lane")
-  p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
-  p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
-    or "n_elements > 0"
-  p.place = #p.reduced == 1 and p.index[p.reduced[1]] or "place"
-  p.unravel = function(dims, text)
-    return #dims == 1 and text == p.index[dims[1]] and "" or reduce.unravel(g, p.index, dims, text)
-  end
+  plan_row(p)
   p.load = function(list) return loads(p, list) end
   p.store = function(step) return stores(p, step.outputs) end
   p.declare = function(list, value)
@@ -312,13 +434,24 @@ local function widest_fit(k, last, widest)
   return fit
 end
 
+-- The elements of a vector of 16 bytes that starts at an aligned element, of the widest operand
+-- that moves so.
+local function odd_fit(k, g)
+  local bytes, p = 16, { k = k, vec = 16 }
+  for _, op in ipairs(g.ops) do
+    bytes = g:changes(op, #k.dims) and odd_vector(p, op)
+      and math.max(bytes < 16 and bytes or 1, op.record.bytes) or bytes
+  end
+  return 16 // bytes
+end
+
 -- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
 -- vectors (fit). Of the operands that move along a row: the bytes of the widest record, and of all
 -- inputs, of which those that several steps read are held, also as values (each 4 bytes or more).
 local function facts(k)
-  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "rows", 32)
-  local widest, held, values = 1, 0, 0
-  local _, reduced = reduce.dims(k)
+  local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
+  local widest, held, values, odd = 1, 0, 0, 1
+  local _, reduced = dims_of(k)
   for _, op in ipairs(g.ops) do
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
@@ -327,18 +460,21 @@ local function facts(k)
       end
     end
   end
-  local rows, many, fit = 0, 1, 1
+  if #reduced == 1 and reduced[1] == #k.dims then
+    odd = odd_fit(k, g)
+  end
+  local many, fit = 1, 1
   for _, extents in ipairs(k.sizes) do
-    local count = { [true] = 1, [false] = 1 }
+    local count = 1
     for d = 1, #k.dims do
-      count[k.reduced[d]] = count[k.reduced[d]] * extents[d]
+      count = count * (kit.has(reduced, d) and extents[d] or 1)
     end
-    rows, many = math.max(rows, count[false]), math.max(many, count[true])
+    many = math.max(many, count // math.max(k.ragged and extents[k.ragged.row] or 1, 1))
     fit = math.max(fit, widest_fit(k, extents[#k.dims], widest))
   end
   return {
-    { "widest", widest }, { "held", held }, { "values", values }, { "rows", rows },
-    { "many", many }, { "fit", fit }, { "cc", k.device.cc },
+    { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
+    { "odd", odd }, { "cc", k.device.cc },
   }
 end
 
@@ -356,14 +492,15 @@ local WHERE = {
   "hold ~= 'packed' or (values > held and vec == fit and vec >= 4 and lanes == threads"
     .. " and threads >= 512 and vec * items * values > 128)",
   "hold ~= 'none' or evict == 'none'",
+  "start == 'vector' or (vec == odd and vec > fit)",
 }
 local ALONG = {
   "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
-  "vec == fit or (2 * vec == fit and items <= 4)",
+  "vec == fit or start == 'any' or (2 * vec == fit and items <= 4)",
   "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
   "hold ~= 'none' or held == 0 or many * held > 65536",
-  "hold ~= 'none' or (vec == fit and lanes * vec * items <= many"
+  "hold ~= 'none' or ((vec == fit or start == 'any') and lanes * vec * items <= many"
     .. " and (items == 1 or items == 2 or items == 4)"
     .. " and (vec * items * widest <= 32 or (threads < 1024 and vec * items * widest <= 64)))",
   -- clusters of 2 to 8 blocks, for rows that the registers of one cannot hold
@@ -373,12 +510,30 @@ local ALONG = {
 
 -- Columns: warps or more side by side; what is read again, 4 to 16 elements at a time.
 local COLUMNS = {
-  "vec == 1", "threads // lanes >= 32 and (lanes == 1 or threads // lanes <= 128)",
+  "vec == 1 and start == 'vector'",
+  "threads // lanes >= 32 and (lanes == 1 or threads // lanes <= 128)",
   "hold ~= 'none' or held == 0 or many > 512",
   "hold ~= 'none' or (lanes >= 8 and (items == 4 or items == 8 or items == 16))",
 }
 
+-- Rows of different lengths: what is held covers those of mean length, and not much more.
+local RAGGED = {
+  "vec == 1 or start == 'any'", "start == 'vector' or (vec == odd and odd > 1)",
+  "hold ~= 'packed'", "lanes <= threads", "items <= 8", "lanes * vec < 4 * many or lanes == 1",
+  "hold ~= 'none' or held == 0 or evict == 'none'",
+  "hold == 'none' or (held > 0 and vec * items * values <= 64 and lanes * vec * items >= many)",
+  "hold == 'none' or items == 1 or lanes * vec * (items - 1) < 2 * many",
+  "hold ~= 'none' or items == 1 or items == 2 or items == 4 or items == 8",
+}
+local RAGGED_ALONG = { "lanes <= 32 or lanes >= threads", "threads <= 512" }
+local RAGGED_COLUMNS = { "threads // lanes >= 32" }
+
 local function where(k)
+  if k.ragged then
+    local _, along = dims_of(k)
+    return kit.append(kit.append({}, table.unpack(RAGGED)),
+      table.unpack(along[#along] == #k.dims and RAGGED_ALONG or RAGGED_COLUMNS))
+  end
   return kit.append(kit.append({}, table.unpack(WHERE)),
     table.unpack(k.reduced[#k.dims] and ALONG or COLUMNS))
 end
@@ -389,6 +544,8 @@ local function axes()
     { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
     { "vec", { 16, 8, 4, 2, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
+    { "start", { "vector", "any" }, key = "start=",
+      doc = "where rows start: on a whole vector, or anywhere, then the first one is shared" },
     { "hold", { "registers", "packed", "none" }, key = "hold=",
       doc = "what several steps read: registers: held, as values too; packed: held as loaded; "
         .. "none: read again" },
@@ -403,12 +560,19 @@ return {
   name = "rows",
   doc = "Threads that have a row hold it from step to step.",
   steps = true,
+  ragged = true,
   applies = {
-    { "the kernel has steps", function(k) return k.steps ~= nil end },
+    { "the kernel has steps, or rows of different lengths", function(k)
+      return k.steps ~= nil or k.ragged ~= nil
+    end },
+    { "outputs are written whole", function(k)
+      return not kit.any(k.operands, function(op) return op.old_of ~= nil end)
+    end },
     { "index arrays do not change along a row", function(k)
+      local _, along = dims_of(k)
       return not kit.any(k.operands, function(op)
         return op.is_index and kit.any(k.index, function(index, d)
-          return k.reduced[d] and kit.any(op.at, function(at) return E.mentions(at, index) end)
+          return kit.has(along, d) and kit.any(op.at, function(at) return E.mentions(at, index) end)
         end)
       end)
     end },
