@@ -48,7 +48,13 @@ static json_t *wins(const emit_header *h, int index) {
   return list;
 }
 
-static json_t *needs(const emit_header *h, const emit_launch *launch) {
+/* Do the kernel's blocks run as clusters? Below sm_90 it is left out. */
+static bool wants_clusters(const emit_kernel *kernel) {
+  return strstr(kernel->source->source, "__cluster_dims__(") != NULL;
+}
+
+static json_t *needs(const emit_header *h, const emit_kernel *kernel) {
+  const emit_launch *launch = &kernel->launch;
   json_t *list = json_array();
   for (int k = 0; k < h->sig.n_operands; k++) {
     if (launch->align[k] > 1) {
@@ -63,6 +69,9 @@ static json_t *needs(const emit_header *h, const emit_launch *launch) {
     json_array_append_new(
         list, emit_textf("%lld bytes of shared memory",
                          (long long)(launch->shared_bytes + launch->static_shared_bytes)));
+  }
+  if (wants_clusters(kernel)) {
+    json_array_append_new(list, emit_text("clusters of blocks: compiled for sm_90 or later"));
   }
   if (launch->workspace_bytes > 0) {
     json_array_append_new(
@@ -220,7 +229,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
   json_t *out = json_pack(
       "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", index, "space",
       emit_text(kernel->space), "label", emit_text(kernel->source->label), "title",
-      title(kernel, index), "wins", wins(h, index), "needs", needs(h, launch), "source_hash",
+      title(kernel, index), "wins", wins(h, index), "needs", needs(h, kernel), "source_hash",
       emit_text(kernel->source->source_hash), "source", source_text(kernel, includes), "function",
       emit_text(launch->kernel), "arguments", arguments(&h->sig, kernel));
   json_t *rest = json_pack(
@@ -230,6 +239,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
       required_extents(&h->sig, launch), "aligned", alignments(h, launch), "threads",
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
+  json_object_set_new(out, "clusters", json_boolean(wants_clusters(kernel)));
   json_object_update(out, rest);
   json_decref(rest);
   add_configuration(out, h, index);
@@ -238,12 +248,14 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
 
 void emit_add_kernels(json_t *out, const emit_header *h) {
   json_t *kernels = json_array(), *includes = json_array();
-  bool optin = false;
+  bool optin = false, clusters = false;
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, kernel_data(h, k, includes));
     optin = optin || wants_optin(&h->kernels[k].launch);
+    clusters = clusters || wants_clusters(&h->kernels[k]);
   }
   json_object_set_new(out, "kernels", kernels);
   json_object_set_new(out, "includes", includes);
   json_object_set_new(out, "wants_shared", emit_text(optin ? "true" : "false"));
+  json_object_set_new(out, "wants_clusters", json_boolean(clusters));
 }

@@ -34,9 +34,15 @@ namespace {  // every file that includes this header has its own kernels
 //   needs $(join(k.needs))
 //%   end
 //   source $(k.source_hash)
+//%   if k.clusters then
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+//%   end
 namespace $(k.space) {
 $(k.source)
 }  // namespace $(k.space)
+//%   if k.clusters then
+#endif
+//%   end
 
 //% end
 #ifdef __NVCC__
@@ -101,6 +107,16 @@ inline bool aligned(const void *p, unsigned long long bytes) {
   return reinterpret_cast<unsigned long long>(p) % bytes == 0;
 }
 
+//% if wants_clusters then
+// Was the code that runs here compiled for sm_90 or later, which have clusters of blocks?
+inline bool has_clusters(const void *kernel) {
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
+  if (error != cudaSuccess) cudaGetLastError();  // as if it was not asked
+  return error == cudaSuccess && attributes.ptxVersion >= 90;
+}
+
+//% end
 //% if #ranges > 0 then
 // Does an array that is written overlap another one?
 inline bool overlap(const call &c) {
@@ -181,6 +197,11 @@ inline bool k$(k.index)_takes(const call &c) {
 //%   if #k.requires_over > 0 then
   const long long $(join(k.requires_over, "n_%s = c.n_%s"));
 //%   end
+//%   if k.clusters then
+#if !defined(__CUDA_ARCH__)  // of host code
+  if (!has_clusters(reinterpret_cast<const void *>($(k.space)::$(k.function)))) return false;
+#endif
+//%   end
 //%   for _, a in ipairs(k.aligned) do
   if (!aligned(c.$(a.name), $(a.bytes))) return false;
 //%   end
@@ -190,6 +211,11 @@ inline bool k$(k.index)_takes(const call &c) {
   return true;
 }
 inline cudaError_t k$(k.index)_launch(const call &c, cudaStream_t stream) {
+//%   if k.clusters then
+#if defined(__CUDA_ARCH__)  // of host code
+  return (void)c, (void)stream, cudaErrorInvalidDeviceFunction;
+#else
+//%   end
 //%   if k.wants_optin then
   const cudaError_t error = cudaFuncSetAttribute($(k.space)::$(k.function),
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.shared_bytes));
@@ -201,6 +227,9 @@ inline cudaError_t k$(k.index)_launch(const call &c, cudaStream_t stream) {
   $(k.space)::$(k.function)<<<$(k.grid_arg), $(k.block_arg), $(k.shared_bytes), stream>>>(
       $(join(k.arguments)));
   return cudaGetLastError();
+//%   if k.clusters then
+#endif
+//%   end
 }
 
 //% end
