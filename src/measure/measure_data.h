@@ -83,7 +83,7 @@ typedef struct sct_plan {
   int layout[SCT_MAX_OPERANDS];
   sct_plan_operand *op; /* [n_operands] */
 } sct_plan;
-#define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS)
+#define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
 sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
                          sct_error *err) SCT_MUST_USE;
 void sct_plan_free(sct_plan *plan); /* leaves a zeroed struct */

@@ -35,6 +35,9 @@ static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
   for (int k = 0; k < spec->n_index; k++) {
     inputs[n++] = spec->operands[spec->index_order[k]].index_value;
   }
+  for (int k = 0; k < spec->n_values && spec->n_steps == 0; k++) {
+    inputs[n++] = spec->values[k].index; /* the body knows: 0 here */
+  }
   return n;
 }
 
@@ -268,6 +271,7 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
     const int64_t at = sct_shape_place(s, op, inputs);
     values[k] = at >= 0 && s->op[op].values ? s->op[op].values[at] : 0;
   }
+  memset(values + spec->n_index, 0, sizeof *values * (size_t)spec->n_values);
 }
 
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field) {

@@ -264,6 +264,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   spec->body_line = body.line;
   spec->body_in_file = body.in_file;
   read_steps(L, ld, kernel);
+  read_values(L, spec, kernel, 0);
   read_ragged(L, spec, kernel);
 }
 

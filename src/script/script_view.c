@@ -376,6 +376,17 @@ static void push_values(lua_State *L, const sct_spec *spec, int step) {
   }
 }
 
+/* What the body computes for `at`: names, and the variables that stand for them. */
+static void push_computed(lua_State *L, const sct_spec *spec) {
+  lua_createtable(L, spec->n_values, 0);
+  for (int k = 0; k < spec->n_values; k++) {
+    lua_createtable(L, 0, 2);
+    set_string(L, "name", spec->values[k].name);
+    set_expr(L, "value", spec->values[k].index);
+    lua_rawseti(L, -2, k + 1);
+  }
+}
+
 /* Of each step its body, its values, and the outputs that it assigns, by number. */
 static void push_steps(lua_State *L, const sct_spec *spec) {
   lua_createtable(L, spec->n_steps, 0);
@@ -412,6 +423,9 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   if (spec->n_steps > 0) {
     push_steps(L, spec);
     lua_setfield(L, -2, "steps");
+  } else {
+    push_computed(L, spec);
+    lua_setfield(L, -2, "computed");
   }
   lua_createtable(L, spec->n_dims, 0);
   for (int d = 0; d < spec->n_dims; d++) {

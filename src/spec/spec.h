@@ -205,7 +205,7 @@ typedef struct sct_operand {
   bool index_scatters;  /* if is_index: an output is addressed through it, so its values must be
                            distinct */
   bool index_collects;  /* if is_index: an output is accumulated through it */
-  bool through_index;   /* its own `at` names an index operand */
+  bool through_index;   /* its own `at` names an index operand, or what the body computes */
   int index_depth;      /* so many index arrays are read one after the other before it is */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts;     /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
@@ -255,13 +255,15 @@ typedef struct sct_size {
 
 #define SCT_MAX_VALUES 32 /* of all steps */
 
-/* A value that a step of a kernel gives for each row. Later steps read it by its name. */
+/* A value that a step of a kernel gives for each row. Later steps read it by its name. Of a kernel
+ * without steps: a number that the body computes for each point and that `at` of outputs names. */
 typedef struct sct_value {
   const char *name;
   sct_reduce reduce; /* NONE: it is computed once a row */
   sct_type type;     /* as later steps read it */
   sct_type compared; /* of an index: what its step gives for an element */
   int step;          /* the step that gives it */
+  sct_expr index;    /* without steps: the variable that stands for it; set by sct_spec_bind() */
 } sct_value;
 
 /* A body of its own: what it is for one element of a row that is reduced to values, or is assigned
@@ -469,6 +471,8 @@ const char *sct_spec_bad_name(const char *name);
 /* The same of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
+/* Does the expression depend on what the body computes? */
+bool sct_spec_is_computed(const sct_spec *spec, sct_expr e);
 /* Is some output accumulated? */
 bool sct_spec_accumulates(const sct_spec *spec);
 

@@ -218,7 +218,7 @@ typedef struct resolve_ctx {
   bool is_place;     /* `at`: dims, n_<extent> and index operands; else extents by their own name */
   int wrong_operand; /* an operand that cannot be an index, -1: none */
   const char *scalar; /* one that was named, NULL: none */
-  const char *names[2 * SCT_MAX_EXTENTS + SCT_MAX_OPERANDS];
+  const char *names[2 * SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES];
   int n_names;
 } resolve_ctx;
 
@@ -257,7 +257,9 @@ static sct_expr resolve(void *data, sct_expr_pool *pool, const char *name, bool 
   }
   const sct_expr extent =
       sct_has_prefix(name, "n_") ? find_extent(ctx->spec, name + 2) : SCT_EXPR_NONE;
-  return extent != SCT_EXPR_NONE ? extent : resolve_operand(ctx, name);
+  const sct_value *value =
+      ctx->spec->n_steps == 0 ? sct_spec_find_step_value(ctx->spec, name, strlen(name)) : NULL;
+  return extent != SCT_EXPR_NONE ? extent : value ? value->index : resolve_operand(ctx, name);
 }
 
 static void list_names(resolve_ctx *ctx) {
@@ -276,6 +278,9 @@ static void list_names(resolve_ctx *ctx) {
   }
   for (int k = 0; k < spec->n_inputs; k++) {
     ctx->names[ctx->n_names++] = spec->operands[k].name;
+  }
+  for (int k = 0; k < spec->n_values && spec->n_steps == 0; k++) {
+    ctx->names[ctx->n_names++] = spec->values[k].name;
   }
 }
 
@@ -340,6 +345,7 @@ static sct_status bind_place(sct_spec *spec, sct_operand *op, sct_error *err) {
       op->at_text[d] = op->dims[d];
     }
     SCT_TRY(parse_text(spec, op, true, op->at_text[d], &op->at[d], err));
+    op->through_index = op->through_index || sct_spec_is_computed(spec, op->at[d]);
   }
   return SCT_OK;
 }
@@ -427,6 +433,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     SCT_TRY(make_operand(spec, &spec->operands[k], err));
   }
   SCT_TRY(sct_spec_bind_offsets(spec, err));
+  SCT_TRY(sct_spec_bind_computed(spec, err));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(bind_extents(spec, &spec->operands[k], err));
   }
@@ -439,6 +446,7 @@ sct_status sct_spec_bind(sct_spec *spec, sct_error *err) {
     sct_operand *op = &spec->operands[k];
     op->index_value = op->is_index ? op->index_value : SCT_EXPR_NONE;
   }
+  SCT_TRY(sct_spec_check_computed(spec, err));
   SCT_TRY(check_n_args(spec, err));
   SCT_TRY(sct_spec_bind_steps(spec, err));
   SCT_TRY(sct_spec_check_ragged(spec, err));

@@ -142,6 +142,9 @@ static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error 
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
   sct_spec_classify_body(spec, &body);
   sct_spec_write_kernel_body(spec, &body);
+  for (int k = 0; k < spec->n_values; k++) {
+    sct_str_printf(canonical, "index %s\n", spec->values[k].name);
+  }
   sct_str_append(canonical, "body");
   for (int k = 0; k < body.n; k++) {
     sct_str_printf(canonical, " %.*s", (int)body.tokens[k].len, body.tokens[k].text);

@@ -195,7 +195,8 @@ int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size) {
 
 bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim) {
   for (int d = 0; d < op->n_dims; d++) {
-    if (sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim])) {
+    if (sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim]) ||
+        sct_spec_is_computed(spec, op->at[d])) {
       return true;
     }
     for (int k = 0; k < spec->n_inputs && op->through_index; k++) {

@@ -112,6 +112,10 @@ sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
  * what canonical text has of them. */
 sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err) SCT_MUST_USE;
 /* The value called so, or NULL. */
+/* The numbers that the body computes for `at`: their names and variables. */
+sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Each of them is named by an `at`, of outputs that accumulate. */
+sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
 /* Starts noting what bodies use. */
 void sct_spec_begin_bodies(sct_spec *spec);

@@ -289,7 +289,7 @@ static sct_status check_operand(const sct_spec *spec, const sct_operand *op, con
                               "'%s' has a negative extent (%lld) at size '%s'", op->name,
                               (long long)p.extent, size->label);
     }
-    if (sct_spec_elements(spec, size) > 0) {
+    if (sct_spec_elements(spec, size) > 0 && !sct_spec_is_computed(spec, p.at)) {
       SCT_TRY(check_place(&p));
       SCT_TRY(check_taps(p));
     }

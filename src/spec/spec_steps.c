@@ -105,17 +105,26 @@ static bool sums_floats(const sct_value *value) {
   return value->reduce == SCT_REDUCE_SUM && sct_type_get(value->type)->kind == SCT_KIND_FLOAT;
 }
 
+static sct_status name_is_taken(const sct_spec *spec, const sct_value *value, int line,
+                                sct_error *err) {
+  return spec->n_steps > 0
+             ? sct_spec_fail_at(spec, err, spec->file, line,
+                                "value '%s' of step %d: the name is taken; choose another one",
+                                value->name, value->step + 1)
+             : sct_spec_fail_at(spec, err, spec->file, line,
+                                "index '%s': the name is taken; choose another one", value->name);
+}
+
 static sct_status bind_values(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
-    const int line = key_line(spec, value->name);
+    const int line = key_line(spec, spec->n_steps > 0 ? value->name : "index");
     int tap = -1;
-    SCT_TRY(sct_spec_check_value_name(spec, spec->file, line, "value", value->name, err));
+    SCT_TRY(sct_spec_check_value_name(spec, spec->file, line, spec->n_steps > 0 ? "value" : "index",
+                                      value->name, err));
     if (sct_spec_find_step_value(spec, value->name, strlen(value->name)) != value ||
         sct_spec_find_value(spec, value->name, strlen(value->name), &tap) >= 0) {
-      return sct_spec_fail_at(spec, err, spec->file, line,
-                              "value '%s' of step %d: the name is taken; choose another one",
-                              value->name, value->step + 1);
+      return name_is_taken(spec, value, line, err);
     }
     if (sums_floats(value) && spec->tolerance_given && spec->tolerance == 0) {
       return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "tolerance"),
@@ -123,6 +132,62 @@ static sct_status bind_values(sct_spec *spec, sct_error *err) {
                               "floating-point values: it depends on the order of the summands; "
                               "leave it out for one that follows from their number",
                               value->name);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_values; k++) {
+    spec->values[k].index = SCT_EXPR_NONE;
+  }
+  if (spec->n_steps > 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(bind_values(spec, err));
+  for (int k = 0; k < spec->n_values; k++) {
+    spec->values[k].index = sct_expr_var(spec->pool, spec->values[k].name, 0, SCT_MAX_EXTENT, 1);
+  }
+  return SCT_OK;
+}
+
+static bool mentions(const sct_spec *spec, const sct_operand *op, const sct_value *value) {
+  bool any = false;
+  for (int d = 0; d < op->n_dims; d++) {
+    any = any || sct_expr_mentions(spec->pool, op->at[d], value->index);
+  }
+  return any;
+}
+
+bool sct_spec_is_computed(const sct_spec *spec, sct_expr e) {
+  bool any = false;
+  for (int k = 0; k < spec->n_values && spec->n_steps == 0; k++) {
+    any = any || sct_expr_mentions(spec->pool, e, spec->values[k].index);
+  }
+  return any;
+}
+
+sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err) {
+  for (int k = 0; k < spec->n_values && spec->n_steps == 0; k++) {
+    const sct_value *value = &spec->values[k];
+    bool any = false;
+    for (int n = 0; n < spec->n_operands; n++) {
+      const sct_operand *op = &spec->operands[n];
+      const bool names = mentions(spec, op, value);
+      any = any || names;
+      if (names && op->accumulate == SCT_REDUCE_NONE) {
+        return sct_spec_fail_at(
+            spec, err, op->file, op->line,
+            "at of '%s' names '%s', which the body computes, so points may meet there; only an "
+            "output that accumulates has such a place (docs/cookbook.md, \"A histogram\")",
+            op->name, value->name);
+      }
+    }
+    if (!any) {
+      return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "index"),
+                              "index: no `at` names '%s'; an output's place is what the body "
+                              "computes by at = { \"%s\" }",
+                              value->name, value->name);
     }
   }
   return SCT_OK;

@@ -570,10 +570,20 @@ function M.statements(r, v, spec, outputs, kind)
   return kinds[kind](r, v, { inputs = spec.inputs, scalars = spec.scalars, outputs = outputs })
 end
 
+-- The number that says which element a point falls on.
+local function compute_index(r, v, index)
+  local n = expression(r, v, "u32", 2)
+  return { cu = ("%s = %s %% %du;"):format(index.name, n.safe or n.cu, index.n),
+    c = ("at_%s = %s %% %du;"):format(index.name, n.c, index.n) }
+end
+
 --- Gives the spec its body. kind: "moves", "alike" or "mixed".
 function M.write(r, spec, kind)
   local v = M.values(spec)
   spec.body = kinds[kind](r, v, spec)
+  if spec.index then
+    table.insert(spec.body, 1, compute_index(r, v, spec.index))
+  end
 end
 
 return M

@@ -454,7 +454,9 @@ local function add_collected(r, spec, where)
     o.start = spec.small and o.start or -1
     layouts.choose(r, o, 8)
   else
-    layouts.set(r, o, r:pick(record.bare and { "row_major", "col_major" } or { "aos", "soa" }))
+    local even = record.bytes == #record.fields * record.fields[1].type.bytes -- sections touch
+    layouts.set(r, o, r:pick(record.bare and { "row_major", "col_major" }
+      or even and { "aos", "soa" } or { "aos" }))
   end
 end
 
@@ -473,6 +475,9 @@ function families.accumulate(r)
     for _, dim in ipairs(dims) do
       lost[dim] = true
     end
+  elseif r:chance(60) then
+    spec.index = { name = "bin", n = r:pick { 1, 8, 64, 1000 } }
+    where[1] = places.computed(spec.index)
   end
   local kinds = #where == 0 and places.any or { { "same", 70 }, { "shift", 20 }, { "padded", 10 } }
   for d, dim in ipairs(spec.dims) do

@@ -121,6 +121,12 @@ function M.through(r, dim, index, beside, shared)
     "((n_%s + %d - (%s) + %d) / %d)"):format(dim, pad or 0, most, index.by - 1, index.by) })
 end
 
+--- What the body computes as `index.name`, below index.n, in a dimension of the array's own.
+function M.computed(index)
+  return place("bins", { at = index.name, c = "at_" .. index.name, extent = tostring(index.n),
+    extent_c = tostring(index.n) })
+end
+
 --- Another constant place of an output: channel 1 of 3.
 function M.channel(r)
   local n = r:int(2, 4)

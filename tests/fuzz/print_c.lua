@@ -178,11 +178,15 @@ local function load_input(a, number)
   return table.concat(out)
 end
 
+local function place_text(a)
+  return ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a))
+end
+
 -- What an output holds before, where it is updated, and whether it is kept.
 local function start_output(a, number)
   local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(
     declare(a.name, a.given or a.record), a.name, a.name) }
-  out[#out + 1] = ("    const int64_t x_%s[] = {%s};\n"):format(a.name, place_list(a))
+  out[#out + 1] = not a.accumulate and place_text(a) or nil
   out[#out + 1] = a.inout and not a.accumulate and load_at(a.name, a, number, "x_" .. a.name) or nil
   out[#out + 1] = a.keeps and ("    bool %s_kept = false;\n"):format(a.name) or nil
   return table.concat(out)
@@ -203,7 +207,8 @@ local function accumulate(a, number)
       text, at)
   end
   local text = table.concat(out)
-  return a.keeps and ("    if (!%s_kept) {\n%s    }\n"):format(a.name, text) or text
+  return place_text(a)
+    .. (a.keeps and ("    if (!%s_kept) {\n%s    }\n"):format(a.name, text) or text)
 end
 
 local function store_output(a, number)
@@ -423,6 +428,7 @@ local function element_text(spec)
   for k, a in ipairs(spec.outputs) do
     out[#out + 1] = start_output(a, n_inputs + k - 1)
   end
+  out[#out + 1] = spec.index and ("    int64_t at_%s;\n"):format(spec.index.name) or nil
   for _, statement in ipairs(spec.body) do
     out[#out + 1] = "    " .. statement.c:gsub("\n", "\n    ") .. "\n"
   end

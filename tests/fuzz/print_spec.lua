@@ -143,6 +143,7 @@ function M.text(spec)
   return table.concat {
     'local s = require "sectile"\n\n', table.concat(records), "\nreturn s.kernel {\n",
     ("  name = %q,\n  dims = %s,\n"):format(spec.name, quoted(spec.dims)),
+    spec.index and ("  index = { %q },\n"):format(spec.index.name) or "",
     spec.ragged and ("  ragged = { %s = \"ptr\" },\n"):format(spec.ragged.dim) or "",
     #scalars > 0 and "  scalars = { " .. table.concat(scalars, ", ") .. " },\n" or "",
     "  inputs = {\n", inputs, "  },\n  outputs = {\n", outputs, "  },\n",

@@ -73,6 +73,9 @@ local function bind_names(g)
   for n, scalar in ipairs(k.scalars) do
     g.scalar_names[n] = g:name(scalar.name)
   end
+  for n, computed in ipairs(k.computed or {}) do
+    g.computed_names[n] = g:name(computed.name .. "_v")
+  end
   for n, name in ipairs(k.extent_names) do
     local wanted = "n_" .. name
     g.extent_names[n] = g:name(wanted)
@@ -105,6 +108,7 @@ function cuda.new(k, kernel, threads)
     outputs = {}, requires = { table.unpack(k.requires) }, align = {}, arguments = {},
     multiples = kit.map(k.multiples, kit.copy),
     arguments_of = {}, old = {}, scalar_names = {}, extent_names = {}, types_of = {},
+    computed_names = {},
   }, G)
   g.own[kernel] = true
   g.whole = part_of(g, "compute", k.body)
@@ -391,6 +395,9 @@ function G:binding(at, held)
       kit.append(with, op.index_value, variable(value, op.has_none and -kit.MAX_INDEX or 0))
     end
   end
+  for n, computed in ipairs(self.k.computed or {}) do
+    kit.append(with, computed.value, cuda.var(self.computed_names[n]))
+  end
   return with
 end
 
@@ -479,6 +486,10 @@ local function element_params(g, part)
       list[#list].value = g.scalar_names[n]
     end
   end
+  for n, computed in ipairs(part == g.whole and g.k.computed or {}) do
+    add(computed.name, "long long &")
+    list[#list].value = g.computed_names[n]
+  end
   for d, dim in ipairs(g.k.dims) do
     if part.in_body[dim] then
       add(dim, "long long ")
@@ -532,6 +543,9 @@ end
 function G:call(values, step)
   local part = step or self.whole
   local list, before, behind = {}, {}, {}
+  for _, name in ipairs(part == self.whole and self.computed_names or {}) do
+    before[#before + 1] = string.format("long long %s;", name)
+  end
   for _, op in ipairs(part.outputs) do
     local old = self.old[op.number] and values[self.old[op.number].name]
     local restore = old and string.format("%s = %s;", values[op.name], old)

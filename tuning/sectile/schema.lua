@@ -61,6 +61,8 @@ M["s.kernel"] = {
   { "over", "table|string", "the dimensions of a row that steps reduce; default: the last" },
   { "ragged", "table", "rows of different lengths: `{ k = \"ptr\" }` says that the elements of a "
     .. "row along `k` are those from `ptr[row]` to `ptr[row + 1] - 1`" },
+  { "index", "table|string", "names of whole numbers that the body computes for each point, for "
+    .. "`at` of outputs that accumulate" },
   { "also", "table", "kernels that you have already, as further candidates: a list of tables, or "
     .. "one" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },

@@ -540,6 +540,18 @@ local function check_bodies(options, place)
   end
 end
 
+-- Names of numbers that the body computes, as values of the only step.
+local function copy_computed(options, place)
+  local names = texts(options.index, "index", place)
+  if options.steps then
+    check.fail_key(place, "index", "index names what a body computes for its outputs; kernels with "
+      .. "steps do not accumulate")
+  elseif #names == 0 or #names > MAX_VALUES then
+    check.fail_key(place, "index", "index has 1 to %d names, not %d", MAX_VALUES, #names)
+  end
+  return kit.map(names, function(name) return { name = name, type = "i64" } end)
+end
+
 -- { k = "ptr" } as a dimension and the array of its offsets.
 local function copy_ragged(ragged, place)
   check.plain(ragged, "ragged", place)
@@ -555,8 +567,8 @@ local function copy_ragged(ragged, place)
 end
 
 --- A kernel: what a spec script returns.
----@param options table name, dims, extents, ragged, scalars, inputs, outputs, body, steps, over,
---- also, sizes, tolerance
+---@param options table name, dims, extents, ragged, index, scalars, inputs, outputs, body, steps,
+--- over, also, sizes, tolerance
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -585,6 +597,7 @@ function M.kernel(options)
     body = options.body or "", sizes = copy_sizes(options.sizes, place),
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
+    values = options.index and copy_computed(options, place),
     over = options.over and texts(options.over, "over", place),
     extents = options.extents and texts(options.extents, "extents", place),
     also = options.also and own.copy(options.also, place),
