@@ -5,6 +5,9 @@ constexpr int kThreads = $(threads);
 constexpr int kVec = $(vec); // points of a vector
 constexpr int kItems = $(items); // vectors of a thread that are loaded at once
 $(kit.each(held, "constexpr int {span} = {n_span}; // elements of {name} in a block"))
+//% if packed then
+constexpr int $(slots[1].words) = ($(slots[1].span) + 1) / 2; // that have them
+//% end
 //% if replicas > 1 then
 constexpr int kReplicas = $(replicas); // of each, side by side: lanes have banks of their own
 //% end
@@ -34,6 +37,34 @@ __device__ __forceinline__ void load_points(
   }
 }
 
+//% if packed then
+// Counts points of element `at`. What carries out of a counter goes to the output at once; that of
+// the lower half goes through the upper one, from which it is taken back.
+__device__ __forceinline__ void count_points(
+    $(count_params)) {
+  const auto carry_to = [&](unsigned int at, int carry) {
+    const long long element = $(parts > 1 and outputs[1].low .. " + " or "")at;
+    $(carry("element"))
+  };
+//%   if runs then
+  if (count > 0xffff) {
+    carry_to(at, count >> 16);
+    count &= 0xffff;
+  }
+//%   end
+  unsigned int *const word = &$(slots[1].held)[$(word_at)];
+  const unsigned int shift = at % 2 * 16;
+  const unsigned int before = atomicAdd(word, count << shift);
+  if ((before >> shift & 0xffff) + count <= 0xffff) return;
+  carry_to(at, 1);
+  if (shift > 0) return;
+  if (before >> 16 == 0xffff)
+    carry_to(at + 1, 1);
+  if (atomicSub(word, 0x10000u) >> 16 == 0)
+    carry_to(at + 1, -1);
+}
+
+//% end
 // Combines those points with the elements that they fall on.
 template <bool kWhole>
 __device__ __forceinline__ void take_points(
@@ -68,7 +99,8 @@ $(g:head(threads)) {
 //% if is_private then
   extern __shared__ __align__(16) unsigned char shared[];
 //%   for _, slot in ipairs(slots) do
-  $(slot.type) *const $(slot.held) = reinterpret_cast<$(slot.type) *>(shared + $(slot.start));
+  $(slot.held_type) *const $(slot.held) =
+      reinterpret_cast<$(slot.held_type) *>(shared + $(slot.start));
 //%   end
 //%   if replicas > 1 then
   const int replica = threadIdx.x % kReplicas;
@@ -87,7 +119,7 @@ $(g:head(threads)) {
   {
 //%   end
 //%   for _, slot in ipairs(slots) do
-    for (int at = threadIdx.x; at < $(slot.span)$(copies); at += kThreads)
+    for (int at = threadIdx.x; at < $(slot.words)$(copies); at += kThreads)
       $(slot.held)[at] = $(slot.identity);
 //%   end
     __syncthreads();
@@ -149,11 +181,11 @@ $(g:head(threads)) {
 #pragma unroll
         for (int r = 0; r < kReplicas; r++) { // each lane begins at another bank
           const int copy = (r + threadIdx.x) % kReplicas;
-          const $(slot.type) one = $(slot.held)[held_at * kReplicas + copy];
+          const $(slot.type) one = $(held_value(slot, "held_at * kReplicas + copy"));
           sum = $(combined(slot, "sum", "one"));
         }
 //%       else
-        const $(slot.type) sum = $(slot.held)[held_at];
+        const $(slot.type) sum = $(held_value(slot, "held_at"));
 //%       end
         if (sum != $(slot.identity)) {
           $(merge(slot))

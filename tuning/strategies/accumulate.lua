@@ -2,7 +2,8 @@
 -- fastest mode. Where the output fits shared memory, whole or in parts, each block first combines
 -- its points there, in several replicas, and merges them into the output at its end. A block then
 -- has many tiles. `runs`: neighbouring points of a thread that fall on one element are combined in
--- registers.
+-- registers. `packed`: where points are counted, two counters of 16 bits share a word, so that
+-- twice as many fit; what leaves one is added to the output at once.
 
 local SHARED_RESERVED = 1024 -- of each block, by the system
 
@@ -33,6 +34,41 @@ local function output_bytes(k)
     bytes = bytes + (op.accumulate and capacity(k, op) * slot_bytes(op) or 0)
   end
   return bytes
+end
+
+-- The bytes of counters of 16 bits, two a word.
+local function packed_bytes(k)
+  local bytes = 0
+  for _, op in ipairs(k.operands) do
+    bytes = bytes + (op.accumulate and (capacity(k, op) + 1) // 2 * 4 or 0)
+  end
+  return bytes
+end
+
+-- The number that the body assigns to the only output, always the same; nil: there is none.
+local function counted(k)
+  local out
+  for _, op in ipairs(k.operands) do
+    if op.is_output then
+      if out or op.accumulate ~= "add" or not op.record.bare
+        or op.record.fields[1].kind == "float" then
+        return nil
+      end
+      out = op
+    end
+  end
+  local body, left, number = reads.without_comments(k.body), 0, nil
+  for _, word in ipairs(reads.names_in(body)) do
+    left = left + (word.name == out.name and 1 or 0)
+  end
+  for statement in string.gmatch(string.gsub(body, "%s", ""), "[^;{}]+") do
+    local value = string.sub(statement, 1, #out.name + 1) == out.name .. "="
+      and math.tointeger(tonumber((string.gsub(string.sub(statement, #out.name + 2), "[uU]$", ""))))
+    if value and value == (number or value) then
+      number, left = value, left - 1
+    end
+  end
+  return left == 0 and number and number > 0 and number < 32768 and tostring(number) or nil
 end
 
 -- The number of an array's element, row-major, at the indices `at`.
@@ -151,8 +187,11 @@ local function add_slots(p)
       local name = op.record.fields[f].word
       name = name == "" and op.name or op.name .. "_" .. name
       slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
+      slot.held_type = p.packed and "unsigned int" or slot.type
+      slot.words = p.packed and p.g:name("kWords_" .. op.name) or out.span
+      local bytes = p.packed and (span + 1) // 2 * 4 or span * slot.bytes
       slot.start, slot.span = start, out.span
-      start = (start + span * p.replicas * slot.bytes + 15) // 16 * 16
+      start = (start + bytes * p.replicas + 15) // 16 * 16
       out.slots[f] = slot
       p.slots[#p.slots + 1] = slot
     end
@@ -168,6 +207,9 @@ end
 -- Statements that combine the slots' values with an element: in shared memory `at` is its number in
 -- the block's part, else its address is a person's, or that of the number `at`.
 local function update(p, out, at, value_of)
+  if p.packed then
+    return string.format("count_points(%s, %s, %s);", p.count_arguments, at, value_of(out.slots[1]))
+  end
   return kit.concat(kit.map(out.slots, function(slot)
     local value = value_of(slot)
     if p.is_private then
@@ -186,7 +228,7 @@ end
 -- What becomes of a point's values: they join the run, or are combined at once.
 local function take_point(p, out)
   local function fresh(slot)
-    return accumulate.cast(slot, kit.member(out.value, slot.field))
+    return p.packed and "1u" or accumulate.cast(slot, kit.member(out.value, slot.field))
   end
   local flag = out.op.keeps and p.values[out.op.name .. "_kept"]
   local lines, condition = {}, flag and "!" .. flag or nil
@@ -257,7 +299,7 @@ local function add_params(p)
   end
   add("const points &", "got")
   for _, slot in ipairs(p.is_private and p.slots or {}) do
-    add(slot.type .. " *", slot.held)
+    add(slot.held_type .. " *", slot.held)
   end
   for _, out in ipairs(p.parts > 1 and p.outputs or {}) do
     add("unsigned int ", out.low)
@@ -273,6 +315,27 @@ local function add_params(p)
   end
   p.take_params = kit.wrapped(params, 4, "    ")
   p.take_arguments = function(first) return p.arguments(first) .. table.concat(more) end
+end
+
+-- What the function count_points takes beside an element and how many points fall on it.
+local function add_count(p)
+  local out = p.outputs[1]
+  local params, arguments = p.g:param_list(), { p.g:arguments_text(), out.slots[1].held }
+  params[#params + 1] = "unsigned int *" .. out.slots[1].held
+  if p.parts > 1 then
+    params[#params + 1], arguments[#arguments + 1] = "unsigned int " .. out.low, out.low
+  end
+  if p.replicas > 1 then
+    params[#params + 1], arguments[#arguments + 1] = "int replica", "replica"
+  end
+  kit.append(params, "unsigned int at", "unsigned int count")
+  p.count_params, p.count_arguments = kit.wrapped(params, 4, "    "), kit.concat(arguments, ", ")
+  p.word_at = p.replicas > 1 and "at / 2 * kReplicas + replica" or "at / 2"
+  p.carry = function(element)
+    local slot = out.slots[1]
+    return accumulate.update_array(slot, address_of(p, out.op, 1, element),
+      string.format("(%s)%d * carry", slot.type, 65536 * tonumber(p.packed)))
+  end
 end
 
 -- Vectors: how many, and the indices of the first point of each.
@@ -323,6 +386,7 @@ local function plan(k, c)
   local p = {
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
     replicas = c.replicas, runs = c.runs, ahead = c.ahead, is_private = c.place == "shared",
+    packed = c.packed and counted(k),
     values = {}, streams = {}, records = {}, slots = {}, outputs = {}, index = {},
     copies = c.replicas > 1 and " * kReplicas" or "",
   }
@@ -336,6 +400,9 @@ local function plan(k, c)
   end
   add_slots(p)
   p.held = p.is_private and p.outputs or {}
+  if p.packed then
+    add_count(p)
+  end
   p.flush = function(out)
     local text = update(p, out, "run_at", function(slot) return slot.run end)
     return string.format("if (run_at != kNone) {\n  %s\n}", indented(text))
@@ -347,7 +414,12 @@ local function plan(k, c)
   p.point = function() return point(p) end
   add_params(p)
   p.merge = function(slot)
-    return accumulate.update_array(slot, address_of(p, slot.op, slot.f, "at"), "sum")
+    local sum = p.packed and p.packed ~= "1" and "sum * " .. p.packed .. "u" or "sum"
+    return accumulate.update_array(slot, address_of(p, slot.op, slot.f, "at"), sum)
+  end
+  p.held_value = function(slot, place)
+    return p.packed and string.format("%s[%s] >> held_at %% 2 * 16 & 0xffff", slot.held,
+      (string.gsub(place, "held_at", "held_at / 2"))) or slot.held .. "[" .. place .. "]"
   end
   p.combined = function(slot, one, other) return accumulate.combined(slot.op, one, other) end
   add_grid(p, c)
@@ -372,6 +444,11 @@ local function parts_of(k)
   return (least == 1 or least > MOST_PARTS) and { 1 } or { 1, least }
 end
 
+-- Are counters of 16 bits worth while: would they let less parts do, or one block more?
+local function packs(k)
+  return counted(k) and 4 * output_bytes(k) > k.device.smem_optin_bytes
+end
+
 local function facts(k)
   local widest, n_outputs = 1, 0
   for _, op in ipairs(k.operands) do
@@ -381,7 +458,7 @@ local function facts(k)
   return {
     { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
     { "outputs", n_outputs }, { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
-    { "room_sm", k.device.smem_sm_bytes },
+    { "room_sm", k.device.smem_sm_bytes }, { "counters", packs(k) and packed_bytes(k) or 0 },
   }
 end
 
@@ -406,6 +483,9 @@ return {
         doc = "neighbours that fall on one element are combined in registers" },
       { "replicas", { 1, 32, 8, 2 }, key = "replicas=", when = "place == 'shared'",
         doc = "copies of the output in a block's shared memory, by lane" },
+      { "packed", packs(k) and { false, true } or { false }, key = "packed=",
+        when = "place == 'shared'",
+        doc = "points are counted in 16 bits, two counters a word" },
       { "parts", parts_of(k), key = "parts=", when = "place == 'shared'", neutral = 1,
         doc = "parts of the output, each for blocks of its own" },
       { "blocks", { 1, 2, 4 }, key = "blocks=", when = "place == 'shared'",
@@ -415,8 +495,10 @@ return {
   facts = facts,
   where = {
     "vec * items * widest <= 128", "vec * widest <= 16 and (vec == 1 or vec * widest >= 8)",
-    "place == 'global' or bytes * replicas <= room * parts",
-    "place == 'global' or bytes * replicas * blocks <= room_sm * parts",
+    "place == 'global' or packed or bytes * replicas <= room * parts",
+    "place == 'global' or packed or bytes * replicas * blocks <= room_sm * parts",
+    "not packed or counters * replicas <= room * parts",
+    "not packed or counters * replicas * blocks <= room_sm * parts",
     -- a multiprocessor has 1,024 threads at least, each with loads in flight
     "place == 'global' or (threads * blocks <= 2048 and threads * blocks >= 1024)",
     "place == 'global' or items * vec >= 4", "not ahead or vec * items * widest <= 64",
