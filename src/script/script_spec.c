@@ -270,6 +270,69 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
 
 /* ---- sizes ---- */
 
+#define FILE_WORD "file:"
+
+/* Reads the whole numbers in `text`, at most one for two of its bytes, to `ends`, summed up; how
+ * many there are, or -1 with the line of what is none. */
+static int64_t read_numbers(const char *text, int64_t *ends, int *line) {
+  int64_t n = 0, sum = 0;
+  for (*line = 1; *text != '\0';) {
+    if (strchr(" \t\r\n", *text)) {
+      *line += *text++ == '\n';
+      continue;
+    }
+    int64_t value = 0;
+    const char *const first = text;
+    for (; *text >= '0' && *text <= '9' && value < SCT_MAX_EXTENT; text++) {
+      value = 10 * value + (*text - '0');
+    }
+    if (text == first || !strchr(" \t\r\n", *text) || value > SCT_MAX_EXTENT - sum) {
+      return -1;
+    }
+    ends[n++] = sum += value;
+  }
+  return sum > 0 ? n : 0;
+}
+
+/* The lengths of ragged rows that a file below the spec's directory lists. */
+static void read_lengths(lua_State *L, const sct_script_loader *ld, int spec_line,
+                         const char *name) {
+  sct_spec *spec = ld->spec;
+  sct_ragged *r = &spec->ragged;
+  sct_str *text = &sct_sandbox_of(L)->scratch;
+  sct_error err;
+  bool found = false;
+  int line = 0;
+  if (r->lengths_file && strcmp(r->lengths_file, name) == 0) {
+    return;
+  }
+  if (r->lengths_file) {
+    sct_script_raise_at(L, spec->file, spec_line,
+                        "lengths are in '%s' and in '%s'; a spec has one file of them",
+                        r->lengths_file, name);
+  }
+  if (!ld->sb.root || sct_script_read_below(text, ld->sb.root, "the spec's directory", name, &found,
+                                            &err) != SCT_OK) {
+    sct_script_raise_at(L, spec->file, spec_line, "fill \"" FILE_WORD "%s\": %s", name,
+                        ld->sb.root ? err.text : "there is no directory to look in");
+  }
+  if (!found) {
+    sct_script_raise_at(L, spec->file, spec_line,
+                        "fill \"" FILE_WORD "%s\": there is no such file in the spec's directory",
+                        name);
+  }
+  r->ends = SCT_ARENA_NEW(&spec->arena, int64_t, text->len / 2 + 1);
+  r->n_lengths = read_numbers(sct_str_c(text), r->ends, &line);
+  if (r->n_lengths < 1) {
+    sct_script_raise_at(L, spec->file, spec_line,
+                        r->n_lengths < 0 ? "%s:%d: expected lengths of rows: whole numbers of 0 or "
+                                           "more, 2^40 elements in all, with blanks between them"
+                                         : "%s lists no length above 0",
+                        name, line);
+  }
+  r->lengths_file = sct_arena_strdup(&spec->arena, name);
+}
+
 /* How operand `op` is filled. Offsets of ragged rows have words of their own. */
 static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, int op,
                           const char *word) {
@@ -280,6 +343,10 @@ static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, i
   const char *const key = spec->operands[op].name;
   const char *words[SCT_N_FILLS];
   int n = 0;
+  if (is_offsets && sct_has_prefix(word, FILE_WORD)) {
+    read_lengths(L, ld, line, word + strlen(FILE_WORD));
+    return SCT_FILL_FILE;
+  }
   for (sct_fill fill = first; fill <= last; fill++) {
     words[n++] = sct_fill_name(fill);
     if (strcmp(word, words[n - 1]) == 0) {
@@ -360,7 +427,8 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
   if (lua_type(L, -1) != LUA_TSTRING) {
     sct_script_raise_at(L, spec->file, size->line,
                         "sizes: '%s' is an index array; say how it is filled: identity, permuted, "
-                        "random or constant (offsets of ragged rows: constant, uniform or power)",
+                        "random or constant (offsets of ragged rows: constant, uniform, power or "
+                        "file:NAME)",
                         key);
   }
   size->fill[op] = read_fill(L, ld, size->line, op, lua_tostring(L, -1));

@@ -119,9 +119,10 @@ typedef enum sct_fill {
   SCT_FILL_RANDOM,
   SCT_FILL_CONSTANT, /* one value: all points fall on one element; of offsets: equal lengths */
   /* offsets of ragged rows, by the lengths of these: between 0 and twice the mean, a few that have
-   * most */
+   * most, in the proportions of those that a file lists */
   SCT_FILL_UNIFORM,
   SCT_FILL_POWER,
+  SCT_FILL_FILE,
   SCT_FILL_EDGES, /* of verification: both sides of where eighths of an array end */
   SCT_N_FILLS
 } sct_fill;
@@ -293,6 +294,8 @@ typedef struct sct_ragged {
   const char *dim_name, *offsets_name; /* as the spec names them; NULL: it is not ragged */
   int dim, row;                        /* dimensions; set, as what follows, by sct_spec_bind() */
   int offsets;                         /* an operand: a bare integer for each row, and one more */
+  const char *lengths_file; /* of SCT_FILL_FILE, below the spec's directory; NULL: there is none */
+  int64_t n_lengths, *ends; /* [n_lengths] the lengths that it lists, summed up to each */
 } sct_ragged;
 
 /* ---- kernels of the user's own ---- */
@@ -497,6 +500,7 @@ typedef struct sct_index_fill {
   bool has_none; /* and some are -1 */
   bool are_offsets;
   int64_t rows; /* of offsets: so many rows */
+  const sct_ragged *ragged;
   uint64_t seed;
 } sct_index_fill;
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size);

@@ -114,7 +114,13 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
     sct_str_printf(&text, "extent %s\n", spec->numbers[k]);
   }
   if (sct_spec_is_ragged(spec)) {
-    sct_str_printf(&text, "ragged %s %s\n", spec->ragged.dim_name, spec->ragged.offsets_name);
+    const sct_ragged *r = &spec->ragged;
+    sct_str_printf(&text, "ragged %s %s\n", r->dim_name, r->offsets_name);
+    if (r->lengths_file) { /* two files may have one name */
+      const size_t bytes = sizeof *r->ends * (size_t)r->n_lengths;
+      sct_str_printf(&text, "lengths %016llx\n",
+                     (unsigned long long)sct_hash_bytes(r->ends, bytes).lo);
+    }
   }
   for (int k = 0; k < spec->n_scalars; k++) {
     sct_str_printf(&text, "scalar %s %s\n", spec->scalars[k].name,

@@ -136,6 +136,7 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
   if (sct_spec_is_ragged(spec) && op == spec->ragged.offsets) {
     fill.are_offsets = true;
     fill.rows = size->extent[spec->ragged.row];
+    fill.ragged = &spec->ragged;
     fill.fill = size->fill[op] == SCT_FILL_DEFAULT ? SCT_FILL_UNIFORM : size->fill[op];
     return fill;
   }

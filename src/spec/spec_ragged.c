@@ -181,6 +181,19 @@ static int64_t power_offset(const sct_index_fill *fill, int64_t row) {
   return row > first ? before + elements : before;
 }
 
+__extension__ typedef __int128 wide;
+
+/* Rows have the lengths of the file, which is read again from its start where they are more, in
+ * proportion to the elements that there are. */
+static int64_t listed_offset(const sct_index_fill *fill, int64_t row) {
+  const sct_ragged *r = fill->ragged;
+  const int64_t n = r->n_lengths, all = r->ends[n - 1];
+  const wide before = (wide)(row / n) * all + (row % n > 0 ? r->ends[row % n - 1] : 0);
+  const wide total =
+      (wide)(fill->rows / n) * all + (fill->rows % n > 0 ? r->ends[fill->rows % n - 1] : 0);
+  return total == 0 ? 0 : (int64_t)(before * (fill->limit - 1) / total);
+}
+
 int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row) {
   const int64_t elements = fill->limit - 1;
   if (row <= 0 || row >= fill->rows) {
@@ -188,6 +201,9 @@ int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row) {
   }
   if (fill->fill == SCT_FILL_POWER) {
     return power_offset(fill, row);
+  }
+  if (fill->fill == SCT_FILL_FILE) {
+    return listed_offset(fill, row);
   }
   const uint64_t bits = sct_mix64(fill->seed, (uint64_t)row) >> 11;
   const double late = fill->fill == SCT_FILL_UNIFORM ? (double)bits * 0x1p-53 - 0.5 : 0;

@@ -4,8 +4,8 @@
 
 #include "spec/spec_internal.h"
 
-static const char *const fill_names[SCT_N_FILLS] = {"default",  "identity", "permuted", "random",
-                                                    "constant", "uniform",  "power",    "edges"};
+static const char *const fill_names[SCT_N_FILLS] = {
+    "default", "identity", "permuted", "random", "constant", "uniform", "power", "file", "edges"};
 
 const char *sct_fill_name(sct_fill fill) {
   return fill_names[fill];
@@ -51,7 +51,9 @@ static void label_size(sct_spec *spec, sct_size *size) {
   }
   for (int k = 0; k < spec->n_operands; k++) {
     if (spec->operands[k].is_index && size->fill[k] != SCT_FILL_DEFAULT) {
-      sct_str_printf(&text, " %s=%s", spec->operands[k].name, fill_names[size->fill[k]]);
+      const char *const file = size->fill[k] == SCT_FILL_FILE ? spec->ragged.lengths_file : NULL;
+      sct_str_printf(&text, " %s=%s%s%s", spec->operands[k].name, fill_names[size->fill[k]],
+                     file ? ":" : "", file ? file : "");
     }
   }
   size->label = sct_arena_strdup(&spec->arena, sct_str_c(&text));

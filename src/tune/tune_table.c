@@ -152,7 +152,7 @@ static bool is_read_again(const sct_spec *spec, int op) {
 void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
                                 const int *layout, const sct_count *counted) {
   const bool is_skewed =
-      sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] == SCT_FILL_POWER;
+      sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] >= SCT_FILL_POWER;
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
     if (is_skewed || (sct_spec_is_ragged(spec) && spec->operands[op].through_index)) {

@@ -181,6 +181,62 @@ static void test_large_offsets(void **state) {
   }
 }
 
+static int64_t offset_at(int size, int64_t row) {
+  return sct_spec_index_value(&spec, spec.ragged.offsets, row, &spec.sizes[size]);
+}
+
+/* Lengths 3, 0, 5 and again 3, 0, ... */
+static void test_lengths_from_a_file(void **state) {
+  (void)state;
+  write_file("lengths.txt", "3\n0 5\r\n\n");
+  load_ok(kernel(RAGGED, PTR, SUM,
+                 "{ row = 4, j = 1, k = 11, ptr = 'file:lengths.txt' }, "
+                 "{ row = 3, j = 1, k = 16, ptr = 'file:lengths.txt' }, "
+                 "{ row = 2, j = 1, k = 0, ptr = 'file:lengths.txt' }"));
+  static const int64_t ends[] = {0, 3, 3, 8, 11}, twice[] = {0, 6, 6, 16};
+  for (int row = 0; row < SCT_COUNT(ends); row++) {
+    assert_int_equal(offset_at(0, row), ends[row]);
+  }
+  for (int row = 0; row < SCT_COUNT(twice); row++) {
+    assert_int_equal(offset_at(1, row), twice[row]);
+  }
+  assert_int_equal(offset_at(2, 2), 0);
+  assert_string_equal(spec.sizes[0].label, "row=4 j=1 k=11 ptr=file:lengths.txt");
+  const sct_hash hash = spec.hash;
+  sct_spec_free(&spec);
+  write_file("lengths.txt", "3 0 6");
+  load_ok(kernel(RAGGED, "s.array('ptr', 'i32', nil, { dims = 'row', fill = 'file:lengths.txt' })",
+                 SUM, "{ row = 4, j = 1, k = 11, ptr = 'file:lengths.txt' }"));
+  assert_memory_not_equal(&hash, &spec.hash, sizeof hash);
+  sct_spec_free(&spec);
+}
+
+#define FILE_FAILS(sizes, says)                                                                    \
+  assert_fails(kernel(RAGGED, PTR, SUM, "{ row = 8, j = 3, k = 90, ptr = 'file:" sizes "' }"),     \
+               "spec.lua", 6, says)
+
+static void test_files_without_lengths(void **state) {
+  (void)state;
+  write_file("lengths.txt", "3 0\n5\n");
+  write_file("words.txt", "3 0\n5x\n");
+  write_file("negative.txt", "\n3 0 -1\n");
+  write_file("zeros.txt", "0 0\n");
+  write_file("large.txt", "1099511627776 1\n");
+  FILE_FAILS("none.txt", "fill \"file:none.txt\": there is no such file in the spec's directory");
+  FILE_FAILS("../lengths.txt", "fill \"file:../lengths.txt\"");
+  FILE_FAILS("words.txt", "words.txt:2: expected lengths of rows: whole numbers of 0 or more");
+  FILE_FAILS("negative.txt", "negative.txt:2: expected lengths of rows");
+  FILE_FAILS("large.txt", "large.txt:1: expected lengths of rows");
+  FILE_FAILS("zeros.txt", "zeros.txt lists no length above 0");
+  FILE_FAILS("lengths.txt' }, { row = 8, j = 3, k = 91, ptr = 'file:zeros.txt",
+             "lengths are in 'lengths.txt' and in 'zeros.txt'");
+  assert_fails(kernel("",
+                      "s.array('p', 'i32', nil, { dims = 'row', fill = 'file:lengths.txt' }), "
+                      "s.array('z', 'f32', nil, { dims = 'm', at = 'p' })",
+                      SUM, SIZES ", { row = 8, j = 3, k = 90, m = 4 }"),
+               "spec.lua", 4, "unknown fill 'file:lengths.txt' for 'p'");
+}
+
 /* ---- strategies ---- */
 
 /* Of the strategies only the naive variant and `other` take the kernel. */
@@ -218,6 +274,8 @@ int main(void) {
       cmocka_unit_test(test_offsets_with_a_dimension_of_their_own),
       cmocka_unit_test(test_offsets_that_the_tuner_makes),
       cmocka_unit_test(test_large_offsets),
+      cmocka_unit_test(test_lengths_from_a_file),
+      cmocka_unit_test(test_files_without_lengths),
       cmocka_unit_test(test_strategies_must_say_that_they_know_ragged_rows),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -302,7 +302,9 @@ local function copy_words(array, options, what, place)
     if type(word) == "table" then -- only reduce may be one
       word, array.compared = how_and_type(word, ("%s: %s"):format(what, option), place)
     end
-    array[option] = word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
+    local is_file = option == "fill" and word and word:find "^file:" -- of what is asked elsewhere
+    array[option] = is_file and word
+      or word and check.word(word, words, ("%s: unknown %s"):format(what, option), place)
   end
   if array.compared and not is_index(array.reduce) then
     check.fail_key(place, "reduce", "%s: only argmax and argmin name a type, that in which values "
