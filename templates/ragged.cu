@@ -50,7 +50,7 @@ $(g:head(threads)) {
   constexpr int kSlot = sizeof(partial) > 4 ? sizeof(partial) : 4;
   // values of elements from the bottom, row ends from the top
   __shared__ __align__(16) unsigned char tile[kTile * kSlot];
-  __shared__ long long bounds[2];
+  __shared__ long long bounds[3];
   partial *const values = reinterpret_cast<partial *>(tile);
   const int *const ends = reinterpret_cast<const int *>(tile + sizeof(tile)) - 1;
   carry *const carries = reinterpret_cast<carry *>(workspace + kCounters);
@@ -62,18 +62,21 @@ $(g:head(threads)) {
   const long long n_tiles = (n_steps + kTile - 1) / kTile;
   const long long from = n_tiles * blockIdx.x / gridDim.x * kTile;
   const long long to = min(n_tiles * (blockIdx.x + 1) / gridDim.x * kTile, n_steps);
+  const auto rows_before = [&](long long at, long long low, long long high) {
+    return ended_rows($(offsets) + 1, max(at - n_elements, low), min(at, high), at);
+  };
+  // a warp each finds where the share begins and where its first tile ends
+  for (int bound = threadIdx.x / 32; bound < 2; bound += kThreads / 32)
+    bounds[bound] = rows_before(min(from + (1 - bound) * kTile, to), 0, n_rows);
+  __syncthreads();
+  long long first_row = bounds[1];
+  int slot = 0; // of the end of the tile, 0 and 2 in turn
   bool has_ended = false; // a row, in the tiles before
   partial tail = identity(); // what was found since then
   for (long long step = from; step < to; step += kTile) {
     const int n_here = (int)min((long long)kTile, to - step);
-    // a warp each finds where the tile begins and ends
-    for (int bound = threadIdx.x / 32; bound < 2; bound += kThreads / 32) {
-      const long long at = bound == 0 ? step : step + n_here;
-      bounds[bound] = ended_rows($(offsets) + 1, max(at - n_elements, 0LL), min(at, n_rows), at);
-    }
-    __syncthreads();
-    const long long first_row = bounds[0], first = step - first_row;
-    const int n_rows_here = (int)(bounds[1] - first_row), n_found = n_here - n_rows_here;
+    const long long next_row = bounds[slot], first = step - first_row;
+    const int n_rows_here = (int)(next_row - first_row), n_found = n_here - n_rows_here;
     for (int n = threadIdx.x; n < n_rows_here; n += kThreads)
       const_cast<int *>(ends)[-n] = (int)($(end_of("(first_row + n)")) - first);
 //%   if needs_row then
@@ -104,6 +107,11 @@ $(g:head(threads)) {
       for (int item = 0; item < kItems; item++)
         if (item * kThreads + threadIdx.x < n_found)
           values[item * kThreads + threadIdx.x] = found[item];
+    }
+    // while loads are on their way, where the next tile ends
+    if (threadIdx.x < 32 && step + kTile < to) {
+      const long long most = min(next_row + kTile, n_rows);
+      bounds[2 - slot] = rows_before(min(step + 2 * kTile, to), next_row, most);
     }
     __syncthreads();
 
@@ -150,6 +158,8 @@ $(g:head(threads)) {
     }
     tail = after(since_end<partial>{tail, 0}, all).found;
     has_ended = has_ended || all.ended;
+    first_row = next_row;
+    slot = 2 - slot;
   }
   __syncthreads();
   if (threadIdx.x == 0) {

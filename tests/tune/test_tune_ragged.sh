@@ -157,10 +157,12 @@ mutant $ragged 'item * kLanes + lane < end ?' 'item * kLanes + lane <= end ?' su
 mutant $ragged '    __syncthreads();
 
     // each thread' '    // each thread' sum "$path"
-mutant $ragged '    }
-    __syncthreads();
-    const long long first_row' '    }
-    const long long first_row' sum "$path"
+mutant $ragged '  __syncthreads();
+  long long first_row' '  long long first_row' sum "$path"
+# the end of the next tile: that of this one, in its place, in too small a range
+mutant $ragged 'min(step + 2 * kTile, to)' 'step + kTile' sum "$path"
+mutant $ragged 'bounds[2 - slot]' 'bounds[slot]' sum "$path"
+mutant $ragged 'min(next_row + kTile, n_rows)' 'min(next_row + kThreads, n_rows)' sum "$path"
 mutant $search '  __syncthreads();
 ' '' sum "$path"
 
