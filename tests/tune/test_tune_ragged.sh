@@ -172,10 +172,8 @@ mutant $rows '"if (first == 0)' '"if (first >= 0)' steps "$held"
 mutant $rows '"first > 0 ? "' '"first < 0 ? "' steps "$single"
 for label in "$held" "$single" "$again"; do
   mutant $rows 'first += kLanes * kItems' 'first += 2 * kLanes * kItems' steps "$label"
-  mutant $rows 'first += kLanes * kItems' 'first += kLanes' steps "$label"
-  mutant $direct '.. " - " .. first' '.. " - 1 - " .. first' steps "$label"
-  mutant $direct 'long %s = %s + %s;' 'long %s = %s + %s + 1;' steps "$label"
 done
+mutant $rows 'first += kLanes * kItems' 'first += kLanes' steps "$single"
 mutant $rows '"n_elements > 0 ? (int)(%s) : 0"' '"0"' steps "$held"
 mutant $rows '" - shift"' '""' expand "$mapped"
 mutant $rows 'first += kLanes * kItems' 'first += 2 * kLanes * kItems' expand "$mapped"

@@ -46,7 +46,7 @@ local function packed_bytes(k)
 end
 
 -- The number that the body assigns to the only output, always the same; nil: there is none.
-local function counted(k)
+local function find_counted(k)
   local out
   for _, op in ipairs(k.operands) do
     if op.is_output then
@@ -69,6 +69,15 @@ local function counted(k)
     end
   end
   return left == 0 and number and number > 0 and number < 32768 and tostring(number) or nil
+end
+
+local known = {} -- by body, as every candidate asks
+
+local function counted(k)
+  if known[k.body] == nil then
+    known[k.body] = find_counted(k) or false
+  end
+  return known[k.body] or nil
 end
 
 -- The number of an array's element, row-major, at the indices `at`.
