@@ -78,7 +78,7 @@ static void test_mistakes(void **state) {
   FAILS(4, RAGGED, "s.array('ptr', 'i32', nil, { dims = 'k' })", SUM, SIZES, "other dimensions");
   FAILS(4, RAGGED, "s.array('ptr', 'i32', nil, { dims = 'rp' })", SUM, SIZES, "other dimensions");
   FAILS(4, RAGGED, "s.array('ptr', 'i32', nil, { dims = 'row', at = 'row + 1' })", SUM, SIZES,
-        "has at, extents, pad or taps");
+        "has at, extents, pad, taps or none");
   FAILS(4, RAGGED, "s.array('ptr', 'i32', s.strided { 2 }, { dims = 'row' })", SUM, SIZES,
         "its layout is s.row_major");
   FAILS(4, RAGGED, PTR ", s.array('z', 'f32', nil, { dims = 'm', at = 'k - ptr' })", SUM,
