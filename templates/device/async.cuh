@@ -13,10 +13,16 @@ template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes) : "memory");
 }
 
-// The first `bytes` of 16 from global to shared memory that pass no register; zeros for the others.
+// The first `bytes` of kBytes (4 or 16) from global to shared memory that pass no register; zeros
+// for the others.
+template <int kBytes = 16>
 __device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-               ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
+  if (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 ::"r"(smem_address(to)), "l"(from), "n"(kBytes), "r"(bytes) : "memory");
 }
 
 // Closes a group of asynchronous copies.

@@ -25,6 +25,8 @@ static const struct {
      "box threads=512 box=1x32x16x3 items=4 load=registers evict=loads", "box"},
     {SCT_TESTS_DIR "/cases/records_change_places.lua",
      "box threads=512 box=1x64x48x3 items=2 load=async evict=stores", "box_async"},
+    {SCT_TESTS_DIR "/cases/names_of_boxes.lua", "box_words threads=256 box=40x61x3 evict=none",
+     "box_words"},
     {"stencil3d_f32", "direct threads=256", "stencil3d_direct"},
     {"stencil3d_f32",
      "stencil halo=registers threads=256 lanes=32 vec=4 items=1 rows=1 wide=2 march=4 "

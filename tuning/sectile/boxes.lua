@@ -4,9 +4,6 @@
 local boxes = {}
 
 local SECTOR = 32
--- bytes of a run; shorter ones leave too much of their sectors unused, and longer ones that are no
--- whole sectors
-local SHORT, ODD_SHORT = 64, 1024
 
 local GRAIN = 64 -- bytes that DRAM gives at a time
 local SIZES = { 1024, 2048, 4096, 8192, 16384, 32768, 65536 } -- bytes of boxes; the best up to each
@@ -230,7 +227,8 @@ function boxes.place_texts(p, op, parts)
     return E.subst(element, one) - first
   end
   local x = {
-    op = op, type = p.g:type(op), value = p.g:name(op.name .. "_v"), pointer = op.pointer,
+    op = op, step = step, type = p.g:type(op), value = p.g:name(op.name .. "_v"),
+    pointer = op.pointer,
     from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
     const = op.is_output and "" or "const ", zero = kit.zero(op.record.fields[1]),
   }
@@ -296,13 +294,17 @@ function boxes.fix_extents(p)
   p.k = thin.fixed(p.k, p.put)
 end
 
--- Is what lies along one side of an exchange shorter than `SHORT` bytes, or, where both sides begin
--- with the same modes, what lies along these?
-function boxes.is_short(k)
+--- Is what lies along one side of an exchange short, or, where both sides begin with the same
+--- modes, what lies along these? Short: less than two sectors, or less than `odd` bytes and no
+--- whole sectors.
+---@param k sectile.View
+---@param odd integer
+---@return boolean
+function boxes.is_short(k, odd)
   local about, same = sides.read(k), {}
   local function short(dims)
     local bytes = math.min(table.unpack(sides.lengths(k, dims))) * boxes.widest(k)
-    return bytes < SHORT or bytes < ODD_SHORT and bytes % SECTOR ~= 0
+    return bytes < 2 * SECTOR or bytes < odd and bytes % SECTOR ~= 0
   end
   if about then
     return short(about.X.dims) or short(about.Y.dims)

@@ -3,6 +3,7 @@
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
 -- the outputs lie, through shared memory; which element is which follows by division by constants.
 local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
+local ODD = 1024 -- bytes; shorter runs that are no whole sectors are better moved as boxes
 
 local function axes(k)
   local about, bytes = boxes.read(k), boxes.widest(k)
@@ -219,10 +220,11 @@ end
 
 local function refuse(p)
   local a_thread = kit.ceil_div(p.count, p.threads) * p.items
+  local held = p.threads > 512 and 16 or 32 -- of 64 registers that 1024 threads have
   for _, rule in ipairs {
     { p.count == 0, "no box fits shared memory" },
     { p.along == nil, "no mode is left for several boxes" },
-    { not p.is_async and (a_thread > 32 or a_thread * p.bytes > 128),
+    { not p.is_async and (a_thread > held or a_thread * p.bytes > 128),
       "a thread would hold more than its registers take" },
     { a_thread > 64, "a thread would move more than 64 elements" },
     { p.is_async and p.evict == "loads", "asynchronous copies have no policy of L2" },
@@ -277,7 +279,8 @@ return {
   applies = {
     { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
       function(k) return boxes.read(k) ~= nil end },
-    { "what runs along one side of an exchange, or along both, is short", boxes.is_short },
+    { "what runs along one side of an exchange, or along both, is short or of an odd length",
+      function(k) return boxes.is_short(k, ODD) end },
     { "the body names no dimension", function(k)
       return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
     end },

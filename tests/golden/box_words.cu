@@ -1,0 +1,161 @@
+// The address of shared memory as instructions take it.
+__device__ __forceinline__ unsigned int smem_address(const void *p) {
+  return (unsigned int)__cvta_generic_to_shared(p);
+}
+
+// The first `bytes` of kBytes (4 or 16) from global to shared memory that pass no register; zeros
+// for the others.
+template <int kBytes = 16>
+__device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
+  if (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                 ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                 ::"r"(smem_address(to)), "l"(from), "n"(kBytes), "r"(bytes) : "memory");
+}
+
+// Closes a group of asynchronous copies.
+__device__ __forceinline__ void async_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the last kGroups groups of this thread have arrived.
+template <int kGroups> __device__ __forceinline__ void async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
+}
+
+// The alignment of so many bytes of neighbouring T's: that of the word they fill, at most 16 or a
+// T's. One value, as nvcc takes the last of several alignas and not the strictest.
+template <class T> constexpr int vec_align(int bytes) {
+  return (bytes & -bytes) < 16 ? bytes & -bytes : alignof(T) < 16 ? 16 : alignof(T);
+}
+
+// kCount neighbouring elements in registers.
+template <class T, int kCount>
+struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
+  T element[kCount];
+  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
+  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
+};
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  using word = typename word_of<kBytes>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
+}
+
+constexpr int kThreads = 256;
+constexpr int kWord = 4; // elements in a word of 4 bytes
+constexpr int kPitch = 124; // elements from line to line in shared memory
+constexpr int kWordsIn = 31, kWordsOut = 1831; // of a line, wherever it starts
+
+// What is computed for one element.
+__device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
+  b = a;
+}
+
+// A block moves a box of 7320 elements (40 x 61 x 3) through shared memory: in as inputs lie, out
+// as outputs lie.
+__global__ void __launch_bounds__(256)
+box_words(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, long long n_at,
+          long long n_row, long long n_column) {
+  __shared__ __align__(16) unsigned char a_box[7564]; // lines of a
+  unsigned int block = blockIdx.x;
+  const long long first_at = (long long)block * 40;
+  const int left_at = (int)min((long long)40, n_at - first_at);
+  const unsigned char *a_from = a;
+  a_from += 3 * first_at;
+  unsigned char *b_to = b;
+  b_to += 183 * first_at;
+
+  // in: words of the lines, from the one on that a line starts in, by asynchronous copies
+#pragma unroll 4
+  for (int pass = 0; pass < 8; pass++) {
+    const int at = pass * kThreads + threadIdx.x;
+    const int line = at / kWordsIn, word = at % kWordsIn * kWord;
+    const int row = line;
+    if (line >= 61) break;
+    {
+      const unsigned char *const start = &a_from[3 * n_at * row];
+      const int shift = (int)((size_t)start / sizeof(unsigned char) % kWord);
+      const unsigned char *const from = start - shift + word;
+      if (word < shift + left_at * 3)
+        async_copy_some<4>(&a_box[line * kPitch + word], from, (int)min(4ll, (a + 183 * n_at - from) * 1ll));
+    }
+  }
+  const unsigned int a_from_start =
+      (unsigned int)((size_t)a_from / sizeof(unsigned char) % kWord);
+  async_commit();
+  async_wait<0>();
+  __syncthreads();
+
+  // out: a thread puts words together
+#pragma unroll 2
+  for (int pass = 0; pass < 8; pass++) {
+    const int at = pass * kThreads + threadIdx.x;
+    const int line = at / kWordsOut, word = at % kWordsOut * kWord;
+    if (line >= 1) break;
+    unsigned char *const start = &b_to[0];
+    const int first = word - (int)((size_t)start / sizeof(unsigned char) % kWord);
+    const int length = left_at * 183, from = max(first, 0);
+    int column = from % 3;
+    int row = from / 3 % 61;
+    int at_ = from / 183;
+    int a_place = 124 * row + 3 * at_ + column;
+    unsigned int a_start = (unsigned int)(3 * n_at * row + a_from_start);
+    if (first >= 0 && first + kWord <= length) {
+      vec<unsigned char, kWord> b_v;
+#pragma unroll
+      for (int e = 0; e < kWord; e++) {
+        const unsigned char a_v = a_box[a_place + a_start % kWord];
+        compute(a_v, b_v[e]);
+        a_place += 1;
+        if (++column == 3) {
+          column = 0;
+          a_place += 121;
+          a_start += (unsigned int)(3 * n_at);
+          if (++row == 61) {
+            row = 0;
+            a_place += -7561;
+            a_start += (unsigned int)(-183 * n_at);
+          }
+        }
+      }
+      store(&start[first], b_v);
+    } else { // elements at an end of the line, one by one
+      unsigned char b_v[kWord];
+      for (int e = from - first; e < kWord && first + e < length; e++) {
+        const unsigned char a_v = a_box[a_place + a_start % kWord];
+        compute(a_v, b_v[e]);
+        store(&start[first + e], b_v[e]);
+        a_place += 1;
+        if (++column == 3) {
+          column = 0;
+          a_place += 121;
+          a_start += (unsigned int)(3 * n_at);
+          if (++row == 61) {
+            row = 0;
+            a_place += -7561;
+            a_start += (unsigned int)(-183 * n_at);
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,277 @@
+-- box_words: boxes (box.lua) of elements of 1 and 2 bytes, which are moved as words of 4 bytes.
+-- Lines of the inputs come in by copies from the word on that they start in; a thread puts a word
+-- of the outputs together from elements of the box, whose places follow each other by counting.
+local WARP, WORD, SECTOR = 32, 4, 32
+
+-- Bytes of an element of everything that is exchanged or stored; nil: they differ, or are no part
+-- of a word.
+local function element_bytes(k, about)
+  local bytes = k.operands[about.n_out].record.bytes
+  local is_odd = kit.any(k.operands, function(op, n)
+    return (op.is_output or about.is_exchanged[n]) and op.record.bytes ~= bytes
+      or op.is_output and n ~= about.n_out
+  end)
+  return not is_odd and (bytes == 1 or bytes == 2) and bytes or nil
+end
+
+local function axes(k)
+  local about = boxes.read(k)
+  local into, out = boxes.sides_at(k, about)
+  return {
+    { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
+    { "box", boxes.list(k.sizes[1], into, out, element_bytes(k, about)), key = "box=",
+      doc = "elements of a box along the modes, slowest first" },
+    { "evict", { "none", "stores" }, key = "evict=",
+      doc = "stores: L2 gives up last what is stored" },
+  }
+end
+
+-- ---- the plan ----
+
+-- The condition that places along parts `from` to `to` are inside where the box crosses an end.
+local function inside_text(p, parts, from, to)
+  local inside = {}
+  for n = from, to do
+    local part = parts[n]
+    local last = part.dims[#part.dims]
+    if p.left[last] then
+      local below = part.extent // p.box[last]
+      inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
+        .. (below > 1 and " * " .. below or ""))
+    end
+  end
+  return table.concat(inside, " && ")
+end
+
+-- A side as lines, runs of memory along the first part, one after the other along the others:
+-- elements of a line, lines, words of a line wherever it starts, and texts.
+local function lines_of(p, parts)
+  local side = { size = parts[1].extent, count = p.count // parts[1].extent }
+  side.words = kit.ceil_div(side.size + p.per_word - 1, p.per_word)
+  side.passes = kit.ceil_div(side.count * side.words, p.threads)
+  side.find = kit.concat(boxes.find_digits(parts, 2, #parts, "line"))
+  local beyond = {}
+  if side.count * side.words % p.threads ~= 0 then
+    beyond[1] = "line >= " .. side.count
+  end
+  local inside = inside_text(p, parts, 2, #parts)
+  beyond[#beyond + 1] = inside ~= "" and "!(" .. inside .. ")" or nil
+  side.beyond = #beyond > 0 and table.concat(beyond, " || ") or false
+  local last = parts[1].dims[#parts[1].dims]
+  side.length = tostring(side.size)
+  if p.left[last] then
+    local below = side.size // p.box[last]
+    side.length = p.left[last] .. (below > 1 and " * " .. below or "")
+  end
+  return side
+end
+
+-- Where elements are kept: a line of the inputs as it is in memory, from the word on that it starts
+-- in, an odd number of words from line to line, so that columns meet different banks.
+local function keep(p)
+  p.pitch, p.step = (p.into.words | 1) * p.per_word, {}
+  local below = 1
+  for n, part in ipairs(p.parts_in) do
+    local step = n == 1 and 1 or p.pitch * below
+    for _, d in ipairs(part.dims) do
+      p.step[d] = step
+      step = step * p.box[d]
+    end
+    below = n == 1 and 1 or below * part.extent
+  end
+end
+
+-- The statements after which places are those of the next element of the line: of each exchanged
+-- array the place in the box, and how far its line starts from a word.
+local function advance(p)
+  local modes = p.parts_out[1].dims
+  local function go_on(n)
+    local lines, d, before = {}, modes[n], modes[n - 1]
+    local jump = p.step[d] - (before and p.step[before] * p.box[before] or 0)
+    for _, x in ipairs(p.exchanged) do
+      lines[#lines + 1] = string.format("%s += %d;", x.place, jump)
+      local moved = x.start_step(d) - (before and x.start_step(before) * p.box[before] or 0)
+      if kit.const_of(moved) ~= 0 then
+        lines[#lines + 1] = string.format("%s += (unsigned int)(%s);", x.start, p.g:text(moved))
+      end
+    end
+    local name = p.names[d]
+    if n < #modes then
+      lines[#lines + 1] = string.format("if (++%s == %d) {\n  %s = 0;\n  %s\n}", name, p.box[d],
+        name, (string.gsub(go_on(n + 1), "\n", "\n  ")))
+    end
+    return kit.concat(lines)
+  end
+  return go_on(1)
+end
+
+-- The statements that find the places along the modes of a line, of its element `from`.
+local function find_first(p)
+  local lines, below, modes = {}, 1, p.parts_out[1].dims
+  for n, d in ipairs(modes) do
+    lines[n] = string.format("int %s = from%s%s;", p.names[d], below > 1 and " / " .. below or "",
+      n < #modes and " % " .. p.box[d] or "")
+    below = below * p.box[d]
+  end
+  return kit.concat(lines)
+end
+
+-- Element of the array `x` from the box's first on, at places along `dims`: an expression.
+local function element_at(x, dims, names)
+  local at = E.subst(x.op.offset[1], {}) * 0
+  for _, d in ipairs(dims) do
+    at = at + x.step(d) * cuda.var(names[d])
+  end
+  return at
+end
+
+local function texts_in(p, x)
+  local g = p.g
+  x.tile = g:name(x.op.name .. "_box")
+  local modes, rest = {}, {}
+  for n = 2, #p.parts_in do
+    modes[#modes + 1] = p.parts_in[n].dims[1]
+    kit.append(rest, table.unpack(p.parts_in[n].dims))
+  end
+  x.line_from = g:text(element_at(x, modes, p.names) + 0)
+  x.bytes_from = string.format("(%s + %s - from) * %dll", x.op.pointer,
+    g:text(x.op.bytes // x.op.record.bytes), p.bytes)
+  local is_line = {}
+  for _, d in ipairs(rest) do
+    is_line[d] = true
+  end
+  x.place, x.start = g:name(x.op.name .. "_place"), g:name(x.op.name .. "_start")
+  -- how far a step along mode d moves the start of a line, where that is not a number of words
+  x.start_step = function(d)
+    local moves = is_line[d] and E.divisor(x.step(d) + 0) % p.per_word ~= 0
+    return (moves and x.step(d) or 0) + 0 * p.k.extents[1]
+  end
+  local kept, start = 0, cuda.var(x.from .. "_start")
+  for d in ipairs(p.k.dims) do
+    if p.box[d] > 1 then
+      kept = kept + p.step[d] * cuda.var(p.names[d])
+      start = start + x.start_step(d) * cuda.var(p.names[d])
+    end
+  end
+  x.find_place = string.format("int %s = %s;\nunsigned int %s = (unsigned int)(%s);", x.place,
+    g:text(kept + 0), x.start, g:text(start + 0))
+  x.take = string.format("const %s %s = %s[%s + %s %% kWord];", x.type, x.value, x.tile, x.place,
+    x.start)
+  g:need_align(x.op, WORD)
+  p.memory[#p.memory + 1] = { name = x.tile, type = x.type, count = p.pitch * p.into.count,
+    bytes = p.pitch * p.into.count * p.bytes, doc = "lines of " .. x.op.name }
+end
+
+local function sort_operands(p)
+  local g = p.g
+  p.exchanged, p.direct, p.operands, p.values = {}, {}, {}, {}
+  for n, op in ipairs(g.ops) do
+    local is_in = p.about.is_exchanged[op.number]
+    local x = boxes.place_texts(p, op, {})
+    p.values[op.name], p.operands[n] = x.value, x
+    if is_in then
+      p.exchanged[#p.exchanged + 1] = x
+      texts_in(p, x)
+    elseif op.is_output then
+      p.y, p.values[op.name] = x, x.value .. "[e]"
+      g:need_align(op, WORD)
+    else
+      p.direct[#p.direct + 1] = x
+    end
+  end
+  local lines, all = {}, {}
+  for n, part in ipairs(p.parts_out) do
+    kit.append(all, table.unpack(part.dims))
+    lines[#lines + 1] = n > 1 and part.dims[1] or nil
+  end
+  p.y.line_from = g:text(element_at(p.y, lines, p.names) + 0)
+  for _, x in ipairs(p.direct) do
+    x.load = string.format("load<%s>(&%s[%s])", x.type, x.from,
+      g:text(element_at(x, all, p.names) + 0))
+  end
+end
+
+local function traffic(p)
+  local total, list = kit.product(p.k.extents), {}
+  local function add(x, line)
+    list[#list + 1] = { operand = x.op.number, width = WORD,
+      sectors = kit.ceil_div(total * p.bytes, SECTOR)
+        + (line * p.bytes % SECTOR ~= 0 and total // line or 0) }
+  end
+  for _, x in ipairs(p.exchanged) do
+    add(x, p.into.size)
+  end
+  add(p.y, p.out.size)
+  list.wavefronts = #p.exchanged * kit.ceil_div(total, WARP)
+  return list
+end
+
+local DOC = "A block moves a box of %d elements (%s) through shared memory: in as inputs lie, out "
+  .. "as outputs lie."
+
+local function start_plan(k, c, about)
+  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = 1,
+    bytes = element_bytes(k, about), size = k.sizes[1], memory = {}, box = {}, put = {},
+    is_whole = {}, names = {} }
+  for extent in string.gmatch(c.box, "%d+") do
+    p.box[#p.box + 1] = math.tointeger(extent)
+  end
+  p.count, p.per_word = kit.product(p.box), WORD // p.bytes
+  local words = kit.ceil_div(p.count, p.per_word * p.threads)
+  return p, words > 24 and "a thread would move more than 24 words"
+    or words < 2 and "a thread would move a word" or nil
+end
+
+local function plan(k, c)
+  local about = boxes.read(k)
+  local p, reason = start_plan(k, c, about)
+  if reason then
+    return nil, reason
+  end
+  boxes.fix_extents(p)
+  p.g = cuda.new(p.k, "box_words", c.threads)
+  for d, dim in ipairs(p.k.dims) do
+    p.names[d] = p.g:name(dim)
+  end
+  boxes.cut(p)
+  p.parts_in = boxes.parts_of(p, about.into, function(n) return about.is_exchanged[n] end)
+  p.parts_out = boxes.parts_of(p, about.out, function(n) return n == about.n_out end)
+  for _, parts in ipairs { p.parts_in, p.parts_out } do
+    for _, part in ipairs(parts) do
+      part.name = p.names[part.dims[1]]
+    end
+  end
+  p.into, p.out = lines_of(p, p.parts_in), lines_of(p, p.parts_out)
+  keep(p)
+  sort_operands(p)
+  if not sides.place_memory(p, 16) then
+    return nil, "the box needs more shared memory than a block has"
+  end
+  p.find_first, p.advance = find_first(p), advance(p)
+  p.compute, p.traffic = p.g:call(p.values), traffic(p)
+  p.store = cuda.STORES[c.evict]
+  p.doc = DOC:format(p.count, table.concat(p.box, " x "))
+  return p.g:plan(p)
+end
+
+return {
+  name = "box_words",
+  doc = "Boxes of elements of 1 and 2 bytes, moved as words of 4 bytes.",
+  applies = {
+    { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
+      function(k) return boxes.read(k) ~= nil end },
+    { "what runs along one side of an exchange, or along both, is short",
+      function(k) return boxes.is_short(k, 0) end },
+    { "what is exchanged has elements of 1 or of 2 bytes, and there is one output", function(k)
+      return element_bytes(k, boxes.read(k)) ~= nil
+    end },
+    { "asynchronous copies (sm_80)", function(k) return k.device.cc >= 80 end },
+    { "the body names no dimension", function(k)
+      return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
+    end },
+  },
+  axes = axes,
+  where = {},
+  template = "box_words.cu",
+  plan = plan,
+}
