@@ -14,6 +14,7 @@
 
 #define LANES           32
 #define DEFAULT_BLOCKS  8
+#define RAGGED_BLOCKS   40 /* where blocks have rows of random lengths: 8 rows are off by 20 % */
 #define MOST_BLOCKS     64
 #define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
 #define MOST_FILLED     ((int64_t)64 << 20) /* bytes of index arrays that are kept */
@@ -453,6 +454,10 @@ static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_c
   return status;
 }
 
+static int64_t blocks_wanted(const sct_sampler *s, int64_t max_blocks) {
+  return max_blocks > 0 ? max_blocks : sct_spec_is_ragged(s->spec) ? RAGGED_BLOCKS : DEFAULT_BLOCKS;
+}
+
 sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_launch *launch,
                                const sct_kernel_code *code, const sct_ptx_module *module,
                                const char *entry, const sct_size *size, int64_t max_blocks,
@@ -463,8 +468,7 @@ sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_
   if (is_too_large(s->spec, code, size)) {
     return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
   }
-  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size,
-                   max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS, err));
+  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, blocks_wanted(s, max_blocks), err));
   for (int64_t k = 0; k < sample.n; k++) {
     block[k] = sct_sample_at(sample, k);
   }
@@ -543,7 +547,7 @@ static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sc
 sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
                              const sct_ptx_module *module, const char *entry, const sct_size *size,
                              int64_t max_blocks, sct_error *err) {
-  const int64_t most = max_blocks > 0 ? max_blocks : DEFAULT_BLOCKS;
+  const int64_t most = blocks_wanted(s, max_blocks);
   int64_t extent[SCT_MAX_EXTENTS];
   const sct_size small = {.label = size->label, .extent = extent, .fill = size->fill};
   bool too_long = false;

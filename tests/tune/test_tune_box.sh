@@ -50,38 +50,52 @@ for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
             print("outcome:", c["outcome"], c.get("detail", ""))'
 }
 
-# mutant FROM TO SPEC LABEL: with TO instead of FROM in the template the candidate fails.
+# mutant TEMPLATE FROM TO SPEC LABEL: with TO instead of FROM in the template the candidate fails.
 mutant() {
   mkdir -p "$scratch/assets/templates"
-  python3 - "$root/templates/box.cu" "$scratch/assets/templates/box.cu" "$1" "$2" <<'END'
+  python3 - "$root/templates/$1" "$scratch/assets/templates/$1" "$2" "$3" <<'END'
 import sys
 text = open(sys.argv[1]).read()
 assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
 open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
 END
-  expect 0 'outcome: ' tuned "$3" "$4"
+  expect 0 'outcome: ' tuned "$4" "$5"
   absent 'outcome: ok'
   absent 'outcome: compile'
+  rm "$scratch/assets/templates/$1"
 }
 
 mkdir -p "$scratch/assets"
-cut='box threads=256 box=1x18x17x3 items=4 evict=loads'
-whole='box threads=128 box=1x1x27x63 items=2 evict=none'
-double='box threads=256 box=1x7x31 items=16 evict=stores'
+cut='box threads=256 box=1x18x17x3 items=4 load=registers evict=loads'
+async='box threads=512 box=1x18x17x3 items=16 load=async evict=stores'
+whole='box threads=512 box=1x1x27x63 items=2 evict=none'
+double='box threads=256 box=1x7x31 items=16 load=registers evict=stores'
+words='box_words threads=256 box=1x1x27x63 evict=stores'
 expect 0 'outcome: ok' tuned spec "$cut"
+expect 0 'outcome: ok' tuned spec "$async"
 expect 0 'outcome: ok' tuned bytes "$whole"
 expect 0 'outcome: ok' tuned doubles "$double"
+expect 0 'outcome: ok' tuned bytes "$words"
 
-# a missing barrier
-mutant '__syncthreads();' '' spec "$cut"
+# a missing barrier, copies that nobody waits for
+mutant box.cu '__syncthreads();' '' spec "$cut"
+mutant box.cu 'async_wait<0>();' '' spec "$async"
 # boxes that lie over each other in shared memory
-mutant 'kKept = $(kept)' 'kKept = $(kept) - 16' spec "$cut"
-# a tail that is lost, and one that is there twice
-mutant 'pass < kPasses' 'pass < kPasses - 1' bytes "$whole"
-mutant 'pass * kThreads' 'pass * (kThreads - 32)' bytes "$whole"
+mutant box.cu 'kKept = $(kept)' 'kKept = $(kept) - 16' spec "$cut"
+# a tail that is lost
+mutant box.cu 'pass < $(out.passes)' 'pass < $(out.passes) - 1' bytes "$whole"
+mutant box.cu 'pass < $(into.passes)' 'pass < $(into.passes) - 1' spec "$cut"
 # what lies beyond the ends of boxes
-mutant 'if (!($(inside_out))) continue;' '' spec "$cut"
-mutant 'inside = $(inside_in)' 'inside = true' doubles "$double"
-# elements in the order in which they came in
-mutant '" .. kept_out .. "' '" .. kept_in .. "' bytes "$whole"
+mutant box.cu 'if (!($(out.inside))) continue;' '' spec "$cut"
+mutant box.cu 'inside = $(into.inside)' 'inside = true' doubles "$double"
+# the neighbour of an element
+mutant box.cu '" .. kept_out .. "]' '" .. kept_out .. " + 1]' bytes "$whole"
+
+# words: no barrier, no wait, the last word of a line lost, lines that start in a word, their ends
+mutant box_words.cu '__syncthreads();' '' bytes "$words"
+mutant box_words.cu 'async_wait<0>();' '' bytes "$words"
+mutant box_words.cu 'word < shift + ' 'word + kWord < shift + ' bytes "$words"
+mutant box_words.cu 'word - (int)((size_t)start / sizeof($(y.type)) % kWord)' word bytes "$words"
+mutant box_words.cu 'first + kWord <= length' 'first < length' bytes "$words"
+mutant box_words.cu 'first >= 0 && ' '' bytes "$words"
 finish
