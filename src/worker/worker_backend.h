@@ -21,6 +21,7 @@ typedef struct sct_arg {
   size_t bytes;
   bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
   int64_t buffer_bytes;      /* of that array, guard zones not among them */
+  bool is_workspace;         /* as large as the largest size needs it */
   int64_t align;             /* that it has, and no more; 0: as the driver has it */
   uint64_t copies; /* of that array, `stride` bytes apart; the value points to the first */
   int64_t stride;

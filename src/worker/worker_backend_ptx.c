@@ -17,7 +17,7 @@
 /* Warp instructions of a block: some 100,000 as a rule, but one block may have everything to do. A
  * reduction whose 16 warps meet again after every element takes more than 400 for each. */
 #define MAX_STEPS    4000000
-#define STEPS_A_BYTE 1000 /* more, for each of the arrays */
+#define STEPS_A_BYTE 1000 /* more, of each array */
 
 #define CUDA_INVALID_VALUE 1   /* as the driver says of a launch with wrong arguments */
 #define CUDA_INVALID_IMAGE 200 /* of a text that is no PTX */
@@ -248,7 +248,8 @@ static void ptx_counts(sct_backend *b, sct_launch_counts *out) {
 static int64_t most_steps(const sct_launch *launch) {
   int64_t steps = MAX_STEPS;
   for (int k = 0; k < launch->n_args; k++) {
-    steps += launch->args[k].is_buffer ? STEPS_A_BYTE * launch->args[k].buffer_bytes : 0;
+    const sct_arg *arg = &launch->args[k];
+    steps += arg->is_buffer && !arg->is_workspace ? STEPS_A_BYTE * arg->buffer_bytes : 0;
   }
   return steps;
 }

@@ -167,6 +167,7 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
     *arg = (sct_arg){.value = {w->workspace.p},
                      .bytes = sizeof arg->value[0],
                      .is_buffer = true,
+                     .is_workspace = true,
                      .buffer_bytes = in->number,
                      .copies = 1,
                      .name = "the workspace"};

@@ -63,14 +63,17 @@ for pair in "line:$tiles" "rows:$tiles" "rows:$block" "brief:$part" \
 done
 
 # ---- looking back ----
-# (Mutants that wait for ever take two minutes each, so none is here.)
+# what another launch would find: nothing ever comes
+mutant device/scan.cuh 'at[k] = (unsigned long long)launch' \
+  'at[k] = (unsigned long long)(launch - 1)' line "$tiles"
 # groups: the tile itself twice, one too few, a level that is not entered, or entered too early
 mutant device/scan.cuh 'mine = combine(group[0], mine);' 'mine = combine(mine, mine);' line "$tiles"
 mutant device/scan.cuh 'lane < at % 32' 'lane + 1 < at % 32' line "$tiles"
 mutant device/scan.cuh 'at > 0; at /= 32' 'at > 31; at /= 32' line "$tiles"
 mutant device/scan.cuh 'at % 32 == 31' 'at % 32 == 30' line "$tiles"
-# tickets: the same tile for two blocks
+# tickets: the same tile for two blocks, none for the next launch
 mutant device/scan.cuh 'taken = atomicAdd(counter, 1ull)' 'taken = *counter' line "$tiles"
+mutant scan.cu 'taken.tile % tiles, lane' '(taken.tile + 1) % tiles, lane' rows "$tiles"
 # a missing barrier between what one warp finds and all use
 mutant scan.cu '    __syncthreads();
     start = combine' '    start = combine' line "$tiles"
