@@ -1,6 +1,11 @@
 /* The table of commands: one row each. docs/commands.md documents them; a test holds it to this. */
 #include "cli/cli_internal.h"
 
+/* Launches of a CUDA file. */
+#define LAUNCHES                                                                                   \
+  (CLI_BIT(CASES) | CLI_BIT(KERNEL) | CLI_BIT(GRID) | CLI_BIT(BLOCK) | CLI_BIT(SHARED) |           \
+   CLI_BIT(ARG))
+
 const cli_command cli_commands[] = {
     {
         .name = "devices",
@@ -140,14 +145,14 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(CASES) | CLI_BIT(ARCH) | CLI_BIT(COALESCING) | CLI_BIT(CSV) |
-                   CLI_BIT(BY) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) |
-                   CLI_BIT(OUT),
+        .options = LAUNCHES | CLI_BIT(ARCH) | CLI_BIT(COALESCING) | CLI_BIT(CSV) | CLI_BIT(BY) |
+                   CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(OUT),
         .run = cli_count,
         .doc = "what the launches of any CUDA file do to memory",
         .details =
-            "Compiles the file, runs the launches of --cases on the CPU and counts requests,\n"
-            "sectors and shared memory wavefronts as the profiler of a GPU does. Needs no GPU.\n"
+            "Compiles the file, runs the launches of --cases, or that of --kernel, on the CPU\n"
+            "and counts requests, sectors and shared memory wavefronts as the profiler of a\n"
+            "GPU does. Needs no GPU.\n"
             "With --coalescing of an older device the sectors are its transactions: of 32 to\n"
             "128 bytes on cc10 and cc12, loads of 128 bytes on cc20, 32 bytes elsewhere.\n"
             "A case that misbehaves is reported with its diagnosis, and the others still run.",
@@ -158,19 +163,22 @@ const cli_command cli_commands[] = {
         .words = "FILE.cu|SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(CASES) | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(PARAM) |
-                   CLI_BIT(STRATEGIES) | CLI_BIT(BASELINE) | CLI_BIT(METRICS) | CLI_BIT(CSV) |
-                   CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) |
-                   CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(OUT),
+        .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(PARAM) | CLI_BIT(STRATEGIES) |
+                   CLI_BIT(BASELINE) | CLI_BIT(METRICS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) |
+                   CLI_BIT(ARCH) | CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) |
+                   CLI_BIT(DEFINE) | CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =
-            "Of a CUDA file the launches of --cases, as `count` has them; of a spec the candidate\n"
-            "--pick at --size. Runs them on the CPU. Of each: the launch and what of it is\n"
+            "Of a CUDA file the launches of --cases, or that of --kernel, as `count` has them; of "
+            "a\n"
+            "spec the candidate --pick at --size. Runs them on the CPU. Of each: the launch and "
+            "what of it is\n"
             "resident on --device, accesses to global and shared memory, warps that are split,\n"
             "the worst lines, and issues with evidence, what to try, and how much it may save.\n"
             "Needs no GPU.",
-        .example = "profile kernels.cu --cases cases.json",
+        .example =
+            "profile k.cu --kernel scale --grid 64 --block 256 --arg 'x=f32[16384]' --arg n=16384",
     },
     {
         .name = "doctor",

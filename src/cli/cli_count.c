@@ -362,6 +362,43 @@ static const char *const *compiler_options(sct_arena *arena, const cli_args *arg
   return options;
 }
 
+sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err) {
+  const bool direct =
+      args->kernel || args->grid || args->block || args->shared || args->launch_args.n > 0;
+  const char *reads[3] = {args->words[0]};
+  int n_reads = 1;
+  reads[n_reads] = args->cases;
+  n_reads += args->cases != NULL;
+  reads[n_reads] = args->baseline;
+  n_reads += args->baseline != NULL;
+  SCT_TRY(args->out ? cli_check_target(args, args->out, reads, n_reads, err) : SCT_OK);
+  if (args->cases && direct) {
+    return sct_fail(
+        err, SCT_EUSAGE,
+        "--cases has launches, --kernel and its options one more: expected one of them");
+  }
+  if (args->cases) {
+    return sct_count_read(out, args->cases, err);
+  }
+  if (!args->kernel || !args->grid || !args->block) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "`sectile %s` of a CUDA file needs its launches: --cases FILE, or --kernel, "
+                    "--grid and --block; %s is missing",
+                    args->command->name,
+                    !direct         ? "each of them"
+                    : !args->kernel ? "--kernel"
+                    : !args->grid   ? "--grid"
+                                    : "--block");
+  }
+  const sct_count_launch launch = {.kernel = args->kernel,
+                                   .grid = args->grid,
+                                   .block = args->block,
+                                   .shared = args->shared,
+                                   .args = args->launch_args.items,
+                                   .n_args = args->launch_args.n};
+  return sct_count_direct(out, &launch, err);
+}
+
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const cli_args *args, bool per_instruction, sct_error *err) {
   sct_arena arena = {0};
@@ -423,17 +460,10 @@ void cli_count_problems(const cli_args *args, const sct_count_report *report) {
 sct_status cli_count(const cli_args *args, sct_error *err) {
   sct_count_manifest manifest;
   sct_count_report report = {0};
-  if (args->cases == NULL) {
-    return sct_fail(err, SCT_EUSAGE, "`sectile count` needs --cases FILE, the launches");
-  }
   if (args->csv && args->json) {
     return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
   }
-  if (args->out) {
-    const char *const reads[] = {args->words[0], args->cases};
-    SCT_TRY(cli_check_target(args, args->out, reads, SCT_COUNT(reads), err));
-  }
-  SCT_TRY(sct_count_read(&manifest, args->cases, err));
+  SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, args->by != CLI_BY_CASE, err);
   if (status == SCT_OK) {
     status = print(args, &report, err);

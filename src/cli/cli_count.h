@@ -5,6 +5,10 @@
 #include "cli/cli_internal.h"
 #include "count/count.h"
 
+/* The launches of --cases, or that of --kernel, --grid, --block, --shared and --arg. Checks --out
+ * against what is read. */
+sct_status cli_count_read(sct_count_manifest *out, const cli_args *args,
+                          sct_error *err) SCT_MUST_USE;
 /* Compiles and runs, with the options -I, -D, --arch, --threads and --coalescing. */
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const cli_args *args, bool per_instruction, sct_error *err) SCT_MUST_USE;

@@ -41,7 +41,7 @@ typedef struct cli_args {
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics, *arch,
-      *format, *size, *coalescing;
+      *format, *size, *coalescing, *kernel, *grid, *block, *shared;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -50,7 +50,7 @@ typedef struct cli_args {
   int top;
   int threads; /* 0: one a core */
   cli_by by;
-  cli_list includes, defines, only, params;
+  cli_list includes, defines, only, params, launch_args;
   int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
   char **argv;
   int n_words; /* what is no option: specs, names, directories */

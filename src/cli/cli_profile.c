@@ -342,16 +342,10 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
   sct_count_report report = {0};
-  if (args->cases == NULL || args->pick || args->size) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "`sectile profile` of a CUDA file needs --cases FILE, the launches; --pick and "
-                    "--size are for specs");
+  if (args->pick || args->size) {
+    return sct_fail(err, SCT_EUSAGE, "--pick and --size are for specs, not for CUDA files");
   }
-  if (args->out) {
-    const char *const reads[] = {args->words[0], args->cases, args->baseline};
-    SCT_TRY(cli_check_target(args, args->out, reads, args->baseline ? 3 : 2, err));
-  }
-  SCT_TRY(sct_count_read(&manifest, args->cases, err));
+  SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, true, err);
   if (status == SCT_OK) {
     status = cli_profile_print(args, &report, device, baseline, err);

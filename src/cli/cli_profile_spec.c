@@ -139,8 +139,11 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
   profiled p = {.size = NULL};
   sct_count_row row;
   sct_status status = SCT_OK;
-  if (args->cases) {
-    return sct_fail(err, SCT_EUSAGE, "--cases is for CUDA files; a spec has launches of its own");
+  if (args->cases || args->kernel || args->grid || args->block || args->shared ||
+      args->launch_args.n > 0) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--cases is for CUDA files, as --kernel, --grid, --block, --shared and --arg "
+                    "are; a spec has launches of its own");
   }
   SCT_TRY_DONE(make_plan(&p, args, device, err));
   SCT_TRY_DONE(compile(&p, device, err));

@@ -1,6 +1,7 @@
 /* count - what the launches of a manifest do to memory, counted by running a CUDA file's PTX.
  *
  *   sct_count_read()   manifest text -> cases and buffers, checked as far as a manifest alone goes
+ *   sct_count_direct() the same of one launch that is given in parts
  *   sct_count_run()    compiles the CUDA file, runs every case on the virtual GPU -> a report
  *   sct_count_lines()  the instructions of a case summed by source line
  *
@@ -9,11 +10,12 @@
  *   {"case": "name", "kernel": "copy<float>", "grid": [64,1,1], "block": [256,1,1],
  *    "args": ["in", "out+16", 3, 1.5, {"f64": 1.5}, [{"f32": 1}, "in"], null], "shared": 1024}
  *
- * Arguments: text is a buffer, with a byte offset; a whole number goes to the parameter as an
- * integer of its size, a number with a point as f16, f32 or f64 of its size, {"TYPE": x} says the
- * type (count_types.def), a list is a struct by value with members at their natural alignment, null
- * a null pointer. `shared` is dynamic shared memory in bytes. Further keys are ignored with a
- * warning unless they look like a misspelling.
+ * Arguments are a list, or an object by the parameters' names. Text is a buffer, with a byte
+ * offset, or a new buffer by its type and length ("f32[1000]", "i32[1000]:perm"); a whole number
+ * goes to the parameter as an integer of its size, a number with a point as f16, f32 or f64 of its
+ * size, {"TYPE": x} says the type (count_types.def), a list is a struct by value with members at
+ * their natural alignment, null a null pointer. `shared` is dynamic shared memory in bytes. Further
+ * keys are ignored with a warning unless they look like a misspelling.
  *
  * Launches run in the order of the manifest on one memory, as on a GPU: buffers are not cleared in
  * between. A case that misbehaves (ptx.h, diagnosis) or cannot be launched is an outcome of its
@@ -29,6 +31,7 @@
 /* ---- manifests ---- */
 
 typedef struct sct_count_arg {
+  const char *name; /* of the parameter; NULL: arguments are in the order of parameters */
   enum {
     SCT_COUNT_NULL,
     SCT_COUNT_BUFFER,
@@ -57,11 +60,12 @@ typedef struct sct_count_buffer {
   const char *name;
   int64_t bytes;
   int fill;  /* row of count_fills.def */
+  int type;  /* of elements, a row of count_types.def; -1: 32-bit words */
   bool used; /* by a case: others are not made */
 } sct_count_buffer;
 
 typedef struct sct_count_manifest {
-  const char *path; /* for messages */
+  const char *path; /* for messages; NULL: given in parts */
   sct_count_case *cases;
   int n_cases;
   sct_count_buffer
@@ -75,6 +79,19 @@ typedef struct sct_count_manifest {
  * only. */
 sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) SCT_MUST_USE;
 void sct_count_manifest_free(sct_count_manifest *manifest);
+
+/* One launch, as a command line has it. */
+typedef struct sct_count_launch {
+  const char *kernel, *grid, *block; /* "copy<float>", "64,64", "256" */
+  const char *shared;                /* bytes; NULL: none */
+  const char *const *args;           /* [n_args] "name=value", or values in order */
+  int n_args;
+} sct_count_launch;
+
+/* A manifest of this case alone. SCT_EUSAGE names the option. Free with sct_count_manifest_free, on
+ * success only. */
+sct_status sct_count_direct(sct_count_manifest *out, const sct_count_launch *launch,
+                            sct_error *err) SCT_MUST_USE;
 
 /* ---- runs ---- */
 

@@ -34,24 +34,45 @@ const char *const count_fills[] = {
 };
 const int count_n_fills = SCT_COUNT(count_fills);
 
-enum { ZERO, WORDS, INDEX, PERM }; /* the first rows of count_fills.def */
+enum { ZERO, WORDS, INDEX, PERM, F32 }; /* the first rows of count_fills.def */
 
 const sct_count_buffer count_given[] = {
-    {.name = "in", .bytes = 4 * GIVEN_WORDS, .fill = WORDS},
-    {.name = "b", .bytes = 4 * GIVEN_WORDS, .fill = WORDS},
-    {.name = "out", .bytes = 4 * GIVEN_WORDS, .fill = ZERO},
-    {.name = "ind", .bytes = 4 * GIVEN_INDEX, .fill = INDEX},
-    {.name = "perm", .bytes = 4 * GIVEN_INDEX, .fill = PERM},
+    {.name = "in", .bytes = 4 * GIVEN_WORDS, .fill = WORDS, .type = -1},
+    {.name = "b", .bytes = 4 * GIVEN_WORDS, .fill = WORDS, .type = -1},
+    {.name = "out", .bytes = 4 * GIVEN_WORDS, .fill = ZERO, .type = -1},
+    {.name = "ind", .bytes = 4 * GIVEN_INDEX, .fill = INDEX, .type = -1},
+    {.name = "perm", .bytes = 4 * GIVEN_INDEX, .fill = PERM, .type = -1},
 };
 const int count_n_given = SCT_COUNT(count_given);
 
+/* Element i has the value that a buffer of words has as word i. */
+static void *typed(const uint32_t *words, int64_t n, int type) {
+  const int bytes = count_types[type].bytes;
+  uint8_t *const data = sct_alloc((size_t)(n * bytes));
+  sct_str ignored = {0};
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t mask = bytes < 4 ? (INT64_C(1) << (8 * bytes)) - 1 : UINT32_MAX;
+    const sct_count_arg value = {.kind =
+                                     count_types[type].real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER,
+                                 .type = type,
+                                 .integer = words[i] & mask,
+                                 .real = words[i]};
+    (void)count_encode(data + i * bytes, bytes, &value, NULL, &ignored);
+  }
+  sct_str_free(&ignored);
+  return data;
+}
+
 static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sct_count_buffer *b,
                              sct_error *err) {
-  const int64_t n = (b->bytes + 3) / 4;
+  const int64_t n = b->type < 0 ? (b->bytes + 3) / 4 : b->bytes / count_types[b->type].bytes;
   uint32_t *const words = sct_alloc((size_t)n * sizeof(*words));
-  fills[b->fill](words, n);
-  const sct_ptx_buffer given = {.name = b->name, .bytes = b->bytes, .data = words};
+  const bool same = b->type < 0 || (count_types[b->type].bytes == 4 && !count_types[b->type].real);
+  fills[b->type >= 0 && b->fill == F32 ? INDEX : b->fill](words, n);
+  void *const data = same ? words : typed(words, n, b->type);
+  const sct_ptx_buffer given = {.name = b->name, .bytes = b->bytes, .data = data};
   const sct_status status = sct_ptx_memory_add(memory, address, &given, err);
+  sct_free(same ? NULL : data);
   sct_free(words);
   return status;
 }

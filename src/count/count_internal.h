@@ -3,6 +3,15 @@
 #define SCT_COUNT_INTERNAL_H
 
 #include "count/count.h"
+#include "json/json.h"
+
+/* ---- manifests (count_manifest.c) */
+
+/* Reads a document into `m`, whose path is set. `text` is that of the file, NULL: there is none. */
+sct_status count_read_document(sct_count_manifest *m, json_t *doc, const char *text,
+                               sct_error *err) SCT_MUST_USE;
+/* Where a case stands, in front of what is wrong with it. */
+void count_place(sct_str *out, const sct_count_manifest *m, int line, const char *name);
 
 /* ---- types of arguments (count_args.c) */
 
@@ -39,6 +48,11 @@ sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
 void count_find_issues(sct_profile *p, const sct_count_row *row, const sct_device_desc *device);
 
 /* ---- names (count_names.c) */
+
+/* Names of the parameters of a kernel that has `n` of them, as the source text has them; false
+ * where it does not show them. */
+bool count_parameters(const char **names, int n, sct_arena *arena, const char *kernel,
+                      const char *source);
 
 /* Appends "; did you mean 'x'?" or the kernels there are: those of `module` (may be NULL) with
  * their names in the source, and those of templates in the source text. */

@@ -3,11 +3,13 @@
 #include "json/json.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct reader {
   sct_count_manifest *m;
-  const char *text; /* of the file */
+  const char *text; /* of the file; NULL: none */
+  int cap_buffers;
   bool is_object;   /* {"cases": [...]} */
   int line;         /* of the current case; 0: none */
   const char *name; /* the same; NULL: not known */
@@ -20,20 +22,39 @@ static const char *const buffer_keys[] = {"bytes", "fill"};
 
 /* ---- messages */
 
+void count_place(sct_str *out, const sct_count_manifest *m, int line, const char *name) {
+  if (!m->path) {
+    return; /* options name themselves */
+  }
+  sct_str_append(out, m->path);
+  if (line > 0) {
+    sct_str_printf(out, ":%d", line);
+  }
+  sct_str_append(out, ": error: ");
+  if (name) {
+    sct_str_printf(out, "case '%s': ", name);
+  }
+}
+
 SCT_PRINTF(2, 3)
 static sct_status fail_text(const reader *r, const char *fmt, ...) {
-  sct_str text = {0};
-  char line[16] = "";
+  sct_str text = {0}, place = {0};
   SCT_STR_FORMAT(&text, fmt);
-  if (r->line > 0) {
-    snprintf(line, sizeof line, ":%d", r->line);
-  }
-  const bool named = r->name != NULL;
-  const sct_status status =
-      sct_fail(r->err, SCT_ESPEC, "%s%s: error:%s%s%s %s", r->m->path, line, named ? " case '" : "",
-               named ? r->name : "", named ? "':" : "", sct_str_c(&text));
+  count_place(&place, r->m, r->line, r->name);
+  const sct_status status = sct_fail(r->err, r->m->path ? SCT_ESPEC : SCT_EUSAGE, "%s%s",
+                                     sct_str_c(&place), sct_str_c(&text));
+  sct_str_free(&place);
   sct_str_free(&text);
   return status;
+}
+
+/* The marks around a key of a manifest; an option has two dashes. */
+static const char *open_key(const reader *r) {
+  return r->m->path ? "'" : "--";
+}
+
+static const char *close_key(const reader *r) {
+  return r->m->path ? "'" : "";
 }
 
 static const char *kind_of(const json_t *v) {
@@ -56,7 +77,8 @@ static const char *kind_of(const json_t *v) {
 }
 
 static sct_status expected(const reader *r, const char *key, const char *what, const json_t *got) {
-  return fail_text(r, "'%s': expected %s, not %s", key, what, kind_of(got));
+  return fail_text(r, "%s%s%s: expected %s, not %s", open_key(r), key, close_key(r), what,
+                   kind_of(got));
 }
 
 /* A word that is none of `words`. */
@@ -117,6 +139,9 @@ static int line_of_zero(const sct_str *text) {
 
 /* Line of entry `index` of the cases, in text that is known to be JSON. */
 static int case_line(const reader *r, int index) {
+  if (!r->text) {
+    return 0;
+  }
   const int depth_of_cases = r->is_object ? 2 : 1;
   int line = 1, depth = 0, seen = 0;
   bool inside = !r->is_object;
@@ -151,22 +176,41 @@ static int buffer_named(const sct_count_manifest *m, const char *name, size_t n)
   return -1;
 }
 
-static sct_status read_fill(const reader *r, int *out, json_t *given) {
-  const char *const fill = json_string_value(given);
-  *out = 0;
-  if (given != NULL && fill == NULL) {
-    return expected(r, "fill", "the name of a fill", given);
-  }
-  for (int k = 0; fill != NULL && k < count_n_fills; k++) {
-    if (strcmp(count_fills[k], fill) == 0) {
-      *out = k;
+static sct_status find_fill(const reader *r, int *out, const char *fill) {
+  for (*out = 0; *out < count_n_fills; (*out)++) {
+    if (strcmp(count_fills[*out], fill) == 0) {
       return SCT_OK;
     }
   }
-  return fill == NULL ? SCT_OK : unknown_word(r, "unknown fill", fill, count_fills, count_n_fills);
+  return unknown_word(r, "unknown fill", fill, count_fills, count_n_fills);
 }
 
-static sct_status read_buffer(const reader *r, const char *name, json_t *given) {
+static sct_status read_fill(const reader *r, int *out, json_t *given) {
+  *out = 0;
+  if (given == NULL) {
+    return SCT_OK;
+  }
+  return json_is_string(given) ? find_fill(r, out, json_string_value(given))
+                               : expected(r, "fill", "the name of a fill", given);
+}
+
+/* The next buffer, with room for it. */
+static sct_count_buffer *new_buffer(reader *r) {
+  sct_count_manifest *const m = r->m;
+  if (m->n_buffers == r->cap_buffers) {
+    const sct_count_buffer *const old = m->buffers;
+    r->cap_buffers = 2 * r->cap_buffers + count_n_given;
+    m->buffers = SCT_ARENA_NEW(&m->arena, sct_count_buffer, r->cap_buffers);
+    if (old) {
+      memcpy(m->buffers, old, sizeof(*old) * (size_t)m->n_buffers);
+    }
+  }
+  return &m->buffers[m->n_buffers++];
+}
+
+#define MOST_BYTES (INT64_C(1) << 32)
+
+static sct_status read_buffer(reader *r, const char *name, json_t *given) {
   sct_count_manifest *const m = r->m;
   if (!json_is_object(given)) {
     return expected(r, name, "{\"bytes\": N, \"fill\": NAME}", given);
@@ -175,30 +219,26 @@ static sct_status read_buffer(const reader *r, const char *name, json_t *given) 
     return fail_text(r, "buffer '%s': a name may not be empty or hold a '+'", name);
   }
   const json_t *const bytes = json_object_get(given, "bytes");
-  const int64_t most = INT64_C(1) << 32;
   SCT_TRY(check_keys(r, given, buffer_keys, SCT_COUNT(buffer_keys)));
   if (!json_is_integer(bytes) || json_integer_value(bytes) < 1 ||
-      json_integer_value(bytes) > most) {
+      json_integer_value(bytes) > MOST_BYTES) {
     return fail_text(r, "buffer '%s': 'bytes': expected a whole number from 1 to %lld", name,
-                     (long long)most);
+                     (long long)MOST_BYTES);
   }
-  int k = buffer_named(m, name, strlen(name)); /* the manifest's goes before the given one */
-  k = k >= 0 ? k : m->n_buffers++;
-  m->buffers[k] = (sct_count_buffer){.name = sct_arena_strdup(&m->arena, name),
-                                     .bytes = json_integer_value(bytes)};
-  SCT_TRY(read_fill(r, &m->buffers[k].fill, json_object_get(given, "fill")));
-  return SCT_OK;
+  const int k = buffer_named(m, name, strlen(name)); /* the manifest's goes before the given one */
+  sct_count_buffer *const b = k >= 0 ? &m->buffers[k] : new_buffer(r);
+  *b = (sct_count_buffer){
+      .name = sct_arena_strdup(&m->arena, name), .bytes = json_integer_value(bytes), .type = -1};
+  return read_fill(r, &b->fill, json_object_get(given, "fill"));
 }
 
-static sct_status read_buffers(const reader *r, json_t *given) {
-  sct_count_manifest *const m = r->m;
+static sct_status read_buffers(reader *r, json_t *given) {
   if (given != NULL && !json_is_object(given)) {
     return expected(r, "buffers", "an object", given);
   }
-  m->buffers =
-      SCT_ARENA_NEW(&m->arena, sct_count_buffer, (size_t)count_n_given + json_object_size(given));
-  memcpy(m->buffers, count_given, sizeof(*m->buffers) * (size_t)count_n_given);
-  m->n_buffers = count_n_given;
+  for (int k = 0; k < count_n_given; k++) {
+    *new_buffer(r) = count_given[k];
+  }
   const char *name;
   json_t *buffer;
   json_object_foreach(given, name, buffer) {
@@ -209,9 +249,60 @@ static sct_status read_buffers(const reader *r, json_t *given) {
 
 /* ---- arguments */
 
+static const char *const *type_names(void) {
+  static const char *names[32];
+  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
+    names[k] = count_types[k].name;
+  }
+  return names;
+}
+
+static int type_named(const char *name, size_t n) {
+  for (int k = 0; k < count_n_types; k++) {
+    if (strlen(count_types[k].name) == n && memcmp(count_types[k].name, name, n) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+/* "f32[1000]", "i32[1000]:perm": a buffer of this launch alone. */
+static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *text, int index) {
+  sct_arena *const arena = &r->m->arena;
+  const size_t n = strcspn(text, "[");
+  const int type = type_named(text, n);
+  char *end = NULL;
+  int fill = 0;
+  if (type < 0) {
+    const char *const what = sct_arena_printf(arena, "argument %d '%s': unknown type", index, text);
+    return unknown_word(r, what, sct_arena_strndup(arena, text, n), type_names(), count_n_types);
+  }
+  const int64_t most = MOST_BYTES / count_types[type].bytes;
+  const bool digit = isdigit((unsigned char)text[n + 1]) != 0;
+  const long long length = digit ? strtoll(text + n + 1, &end, 10) : 0;
+  if (length < 1 || length > most || *end != ']' || (end[1] != '\0' && end[1] != ':')) {
+    return fail_text(r, "argument %d '%s': expected %s[N] or %s[N]:FILL, N from 1 to %lld", index,
+                     text, count_types[type].name, count_types[type].name, (long long)most);
+  }
+  if (end[1] == ':') {
+    SCT_TRY(find_fill(r, &fill, end + 2));
+  }
+  *new_buffer(r) = (sct_count_buffer){.name = out->name ? out->name : sct_arena_strdup(arena, text),
+                                      .bytes = length * count_types[type].bytes,
+                                      .fill = fill,
+                                      .type = type,
+                                      .used = true};
+  out->kind = SCT_COUNT_BUFFER;
+  out->buffer = r->m->n_buffers - 1;
+  return SCT_OK;
+}
+
 /* "in", "out+16" */
-static sct_status read_address(const reader *r, sct_count_arg *out, const char *text, int index) {
+static sct_status read_address(reader *r, sct_count_arg *out, const char *text, int index) {
   sct_count_manifest *const m = r->m;
+  if (strchr(text, '[')) {
+    return read_own_buffer(r, out, text, index);
+  }
   const size_t n = strcspn(text, "+");
   out->kind = SCT_COUNT_BUFFER;
   out->buffer = buffer_named(m, text, n);
@@ -248,15 +339,11 @@ static sct_status read_typed(const reader *r, sct_count_arg *out, json_t *given,
   void *const first = json_object_iter(given);
   const char *const name = first != NULL ? json_object_iter_key(first) : "";
   const json_t *const value = json_object_get(given, name);
-  const char *names[32];
-  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
-    names[k] = count_types[k].name;
-    out->type = strcmp(name, names[k]) == 0 ? k : out->type;
-  }
+  out->type = type_named(name, strlen(name));
   if (json_object_size(given) != 1 || out->type < 0) {
     char what[64];
     snprintf(what, sizeof what, "argument %d: expected one type and its value, not", index);
-    return unknown_word(r, what, name, names, count_n_types);
+    return unknown_word(r, what, name, type_names(), count_n_types);
   }
   const bool real = count_types[out->type].real;
   if (real ? !json_is_number(value) : !json_is_integer(value)) {
@@ -269,9 +356,9 @@ static sct_status read_typed(const reader *r, sct_count_arg *out, json_t *given,
   return SCT_OK;
 }
 
-static sct_status read_arg(const reader *r, sct_count_arg *out, json_t *given, int index);
+static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int index);
 
-static sct_status read_members(const reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_members(reader *r, sct_count_arg *out, json_t *given, int index) {
   const size_t n = json_array_size(given);
   out->kind = SCT_COUNT_STRUCT;
   out->n_members = (int)n;
@@ -283,7 +370,7 @@ static sct_status read_members(const reader *r, sct_count_arg *out, json_t *give
 }
 
 /* The depth of lists is that of the JSON library, which bounds it. */
-static sct_status read_arg(const reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int index) {
   out->type = -1;
   switch (json_typeof(given)) {
   case JSON_STRING:
@@ -320,7 +407,10 @@ static sct_status read_shape(const reader *r, int64_t shape[3], const char *key,
     good = json_is_integer(v) && json_integer_value(v) >= 1 && json_integer_value(v) <= INT32_MAX;
     shape[k] = good ? json_integer_value(v) : 1;
   }
-  return good ? SCT_OK : fail_text(r, "'%s': expected a list of one to three numbers above 0", key);
+  return good ? SCT_OK
+         : r->m->path
+             ? fail_text(r, "'%s': expected a list of one to three numbers above 0", key)
+             : fail_text(r, "--%s: expected one to three numbers above 0, as in 256 or 64,64", key);
 }
 
 static sct_status read_texts(reader *r, sct_count_case *c, json_t *given) {
@@ -339,6 +429,28 @@ static sct_status read_texts(reader *r, sct_count_case *c, json_t *given) {
   return SCT_OK;
 }
 
+/* A list in the order of parameters, or an object by their names. */
+static sct_status read_args(reader *r, sct_count_case *c, json_t *args) {
+  const size_t n = json_is_object(args) ? json_object_size(args) : json_array_size(args);
+  if ((!json_is_array(args) && !json_is_object(args)) || n > INT16_MAX) {
+    return expected(r, "args", "a list, or an object by the parameters' names", args);
+  }
+  c->n_args = (int)n;
+  c->args = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
+  const char *name;
+  json_t *value;
+  int i = 0;
+  json_object_foreach(args, name, value) {
+    c->args[i].name = sct_arena_strdup(&r->m->arena, name);
+    i++;
+    SCT_TRY(read_arg(r, &c->args[i - 1], value, i));
+  }
+  for (size_t k = 0; k < n && json_is_array(args); k++) {
+    SCT_TRY(read_arg(r, &c->args[k], json_array_get(args, k), (int)k + 1));
+  }
+  return SCT_OK;
+}
+
 static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
   if (!json_is_object(given)) {
     return expected(r, "cases", "objects", given);
@@ -352,17 +464,7 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
     return expected(r, "shared", "bytes, 0 or more", shared);
   }
   c->shared_bytes = json_integer_value(shared);
-  json_t *const args = json_object_get(given, "args");
-  const size_t n = json_array_size(args);
-  if (!json_is_array(args) || n > INT16_MAX) {
-    return expected(r, "args", "a list", args);
-  }
-  c->n_args = (int)n;
-  c->args = SCT_ARENA_NEW(&r->m->arena, sct_count_arg, n > 0 ? n : 1);
-  for (size_t i = 0; i < n; i++) {
-    SCT_TRY(read_arg(r, &c->args[i], json_array_get(args, i), (int)i + 1));
-  }
-  return SCT_OK;
+  return read_args(r, c, json_object_get(given, "args"));
 }
 
 static sct_status read_cases(reader *r, json_t *list) {
@@ -394,11 +496,16 @@ static sct_status read_document(reader *r, json_t *doc) {
   return read_cases(r, json_object_get(doc, "cases"));
 }
 
+sct_status count_read_document(sct_count_manifest *m, json_t *doc, const char *text,
+                               sct_error *err) {
+  reader r = {.m = m, .text = text, .err = err};
+  return read_document(&r, doc);
+}
+
 sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) {
   sct_str text = {0};
   json_error_t wrong;
   json_t *doc = NULL;
-  reader r = {.m = out, .err = err};
   *out = (sct_count_manifest){0};
   sct_status status = sct_file_read(&text, path, err);
   if (status != SCT_OK) {
@@ -410,13 +517,12 @@ sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *
                       line_of_zero(&text));
     goto done;
   }
-  r.text = sct_str_c(&text);
-  doc = json_loadb(r.text, text.len, JSON_REJECT_DUPLICATES, &wrong);
+  doc = json_loadb(sct_str_c(&text), text.len, JSON_REJECT_DUPLICATES, &wrong);
   if (doc == NULL) {
     status = sct_fail(err, SCT_ESPEC, "%s:%d: error: not JSON: %s", path, wrong.line, wrong.text);
     goto done;
   }
-  status = read_document(&r, doc);
+  status = count_read_document(out, doc, sct_str_c(&text), err);
 done:
   json_decref(doc);
   sct_str_free(&text);

@@ -52,8 +52,11 @@ static void list_kernels(run *r) {
 
 /* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
 static sct_status fail_case(const run *r, const sct_count_case *c, const sct_str *text) {
-  return sct_fail(r->err, SCT_ESPEC, "%s:%d: error: case '%s': %s", r->m->path, c->line, c->name,
-                  sct_str_c(text));
+  sct_str place = {0};
+  count_place(&place, r->m, c->line, c->name);
+  const sct_status status = sct_fail(r->err, SCT_ESPEC, "%s%s", sct_str_c(&place), sct_str_c(text));
+  sct_str_free(&place);
+  return status;
 }
 
 static const sct_count_case *first_case_of(const run *r, int kernel) {
@@ -201,27 +204,103 @@ static void compare_kernels(run *r) {
 
 /* ---- arguments */
 
+/* What the source calls a kernel's parameters; NULL where it does not show. */
+static const char **parameters_of(const run *r, const sct_count_case *c, int n) {
+  sct_str source = {0};
+  sct_error ignored;
+  const char **const names = SCT_ARENA_NEW(&r->s->arena, const char *, n > 0 ? n : 1);
+  const bool found = sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
+                     count_parameters(names, n, &r->s->arena, c->kernel, sct_str_c(&source));
+  sct_str_free(&source);
+  return found ? names : NULL;
+}
+
+/* "(a, b, n)" */
+static void append_names(sct_str *out, const char *const *names, int n) {
+  for (int k = 0; names && k < n; k++) {
+    sct_str_printf(out, "%s%s", k > 0 ? ", " : " (", names[k]);
+  }
+  sct_str_append(out, names && n > 0 ? ")" : "");
+}
+
+static int arg_named(const sct_count_case *c, const char *name) {
+  int k = 0;
+  while (k < c->n_args && strcmp(c->args[k].name, name) != 0) {
+    k++;
+  }
+  return k;
+}
+
+/* A name that the kernel has not, or one that is missing; `text` stays empty where all is well. */
+static void check_names(sct_str *text, const sct_count_case *c, const char *const *names, int n) {
+  if (!names) {
+    sct_str_printf(text,
+                   "the names of the parameters of kernel '%s' are not to be found in the file; "
+                   "give their values in order, without names",
+                   c->kernel);
+  }
+  for (int k = 0; names && k < c->n_args && text->len == 0; k++) {
+    int p = 0;
+    while (p < n && strcmp(names[p], c->args[k].name) != 0) {
+      p++;
+    }
+    if (p == n) {
+      sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, c->args[k].name);
+      sct_str_suggest(text, c->args[k].name, names, n);
+    }
+  }
+  for (int p = 0; names && p < n && text->len == 0; p++) {
+    if (arg_named(c, names[p]) == c->n_args) {
+      sct_str_printf(text, "argument '%s' is missing: kernel '%s' takes %d", names[p], c->kernel,
+                     n);
+      append_names(text, names, n);
+    }
+  }
+}
+
+/* Brings the arguments into the order of parameters. */
+static sct_status order_args(const run *r, const sct_count_case *c, int n,
+                             const sct_count_arg **ordered) {
+  const bool named = c->n_args > 0 && c->args[0].name;
+  const char **const names = named || c->n_args != n ? parameters_of(r, c, n) : NULL;
+  sct_str text = {0};
+  if (named) {
+    check_names(&text, c, names, n);
+  } else if (c->n_args != n) {
+    sct_str_printf(&text, "%s: kernel '%s' takes %d", r->m->path ? "'args'" : "--arg", c->kernel,
+                   n);
+    append_names(&text, names, n);
+    sct_str_printf(&text, ", not %d", c->n_args);
+  }
+  const sct_status status = text.len > 0 ? fail_case(r, c, &text) : SCT_OK;
+  for (int p = 0; status == SCT_OK && p < n; p++) {
+    ordered[p] = &c->args[named ? arg_named(c, names[p]) : p];
+  }
+  sct_str_free(&text);
+  return status;
+}
+
 static sct_status encode_args(const run *r, const sct_count_case *c, const sct_ptx_kernel *k,
                               const void **args) {
-  sct_str text = {0};
-  sct_status status = SCT_OK;
-  if (c->n_args != k->n_params) {
-    sct_str_printf(&text, "'args': kernel '%s' takes %d, not %d", c->kernel, k->n_params,
-                   c->n_args);
-    status = fail_case(r, c, &text);
-  }
-  for (int i = 0; status == SCT_OK && i < c->n_args; i++) {
+  const int n = k->n_params > 0 ? k->n_params : 1;
+  const sct_count_arg **const ordered = SCT_ARENA_NEW(&r->s->arena, const sct_count_arg *, n);
+  sct_status status = order_args(r, c, k->n_params, ordered);
+  for (int i = 0; status == SCT_OK && i < k->n_params; i++) {
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
-    sct_str why = {0};
-    if (!count_encode(value, bytes, &c->args[i], r->address, &why)) {
-      sct_str_printf(&text, "argument %d: %s", i + 1, sct_str_c(&why));
+    sct_str why = {0}, text = {0};
+    if (!count_encode(value, bytes, ordered[i], r->address, &why)) {
+      sct_str_printf(&text, "argument %d", i + 1);
+      if (ordered[i]->name) {
+        sct_str_printf(&text, " '%s'", ordered[i]->name);
+      }
+      sct_str_printf(&text, ": %s", sct_str_c(&why));
       status = fail_case(r, c, &text);
     }
     args[i] = value;
+    sct_str_free(&text);
     sct_str_free(&why);
   }
-  sct_str_free(&text);
   return status;
 }
 
@@ -230,8 +309,9 @@ static sct_status encode_all(const run *r, const void ***args) {
   for (int i = 0; i < r->m->n_cases; i++) {
     const sct_count_case *const c = &r->m->cases[i];
     const char *const entry = r->s->entries[r->kernel_of[i]];
-    args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, c->n_args > 0 ? c->n_args : 1);
-    SCT_TRY(encode_args(r, c, sct_ptx_kernel_find(r->s->module, entry), args[i]));
+    const sct_ptx_kernel *const kernel = sct_ptx_kernel_find(r->s->module, entry);
+    args[i] = SCT_ARENA_NEW(&r->s->arena, const void *, kernel->n_params + 1);
+    SCT_TRY(encode_args(r, c, kernel, args[i]));
   }
   return SCT_OK;
 }
@@ -260,22 +340,33 @@ static void set_problem(const run *r, sct_count_row *row, const char *text) {
   r->out->n_failed++;
 }
 
+/* How large a buffer must be for an access behind its end. Buffers are 64 GiB apart. */
+static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *diag) {
+  for (int b = 0; diag->kind == SCT_PTX_OUT_OF_BOUNDS && b < r->m->n_buffers; b++) {
+    const int64_t at = (int64_t)(diag->address - r->address[b]);
+    if (r->m->buffers[b].used && at >= r->m->buffers[b].bytes && at < INT64_C(1) << 36) {
+      sct_str_printf(out, "; buffer '%s' must have more than %lld bytes", r->m->buffers[b].name,
+                     (long long)at);
+    }
+  }
+}
+
 /* Threads that end before a barrier are usual outside of generated code, and legal on a GPU. */
 static sct_status run_case(const run *r, int i, const void *const *args) {
   const sct_count_case *const c = &r->m->cases[i];
   sct_count_row *const row = &r->out->rows[i];
-  sct_ptx_launch_opts opts = {.module = r->s->module,
-                              .kernel = r->s->entries[r->kernel_of[i]],
-                              .shared_bytes = c->shared_bytes,
-                              .args = args,
-                              .n_args = c->n_args,
-                              .threads = r->s->threads,
-                              .no_definedness = true,
-                              .no_races = true,
-                              .lenient_exits = true,
-                              .coalescing = r->opts->coalescing,
-                              .per_instruction =
-                                  r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
+  sct_ptx_launch_opts opts = {
+      .module = r->s->module,
+      .kernel = r->s->entries[r->kernel_of[i]],
+      .shared_bytes = c->shared_bytes,
+      .args = args,
+      .n_args = sct_ptx_kernel_find(r->s->module, r->s->entries[r->kernel_of[i]])->n_params,
+      .threads = r->s->threads,
+      .no_definedness = true,
+      .no_races = true,
+      .lenient_exits = true,
+      .coalescing = r->opts->coalescing,
+      .per_instruction = r->opts->per_instruction || r->causes[r->kernel_of[i]] != NULL};
   memcpy(opts.grid, c->grid, sizeof(opts.grid));
   memcpy(opts.block, c->block, sizeof(opts.block));
   *row = (sct_count_row){.name = c->name,
@@ -308,6 +399,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     sct_str text = {0};
     sct_ptx_diag_print(&text, &result.diag);
+    append_least_bytes(&text, r, &result.diag);
     set_problem(r, row, sct_str_c(&text));
     sct_str_free(&text);
   }

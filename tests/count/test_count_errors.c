@@ -39,12 +39,12 @@ static void manifests_that_are_wrong_say_where_and_what(void **state) {
        "argument 1: expected one type and its value, not 'f23'; did you mean 'f32'?"},
       {COPY "\"args\": [{\"i32\": 1.5}, 1]", "'i32' expects a whole number, not a number"},
       {COPY "\"args\": [{}, 1]", "argument 1: expected one type and its value"},
-      {COPY "\"args\": 3", "'args': expected a list, not a number"},
+      {COPY "\"args\": 3", "'args': expected a list, or an object by the parameters' names, not"},
       {COPY "\"agrs\": []", "unknown key 'agrs'; did you mean 'args'?"},
       {COPY "\"args\": [], \"shared\": -1", "'shared': expected bytes, 0 or more"},
       {"\"kernel\": 3, \"args\": []", "'kernel': expected the name of a kernel, not a number"},
       {"\"args\": []", "'kernel': expected the name of a kernel, not nothing"},
-      {COPY "\"args\": [\"in\"]", "'args': kernel 'copy<float>' takes 2, not 1"},
+      {COPY "\"args\": [\"in\"]", "'args': kernel 'copy<float>' takes 2 (in, out), not 1"},
       {COPY "\"args\": [1.5, {\"f32\": 1}]", "argument 2: f32 has 4 bytes, the parameter 8"},
       {"\"kernel\": \"scale\", \"args\": [\"out\", 1.5, 300]",
        "argument 3: 300 does not fit the parameter's 1 bytes"},
@@ -67,6 +67,154 @@ static void manifests_that_are_wrong_say_where_and_what(void **state) {
     fx_expect(&r, 3, NULL, bad[k].says);
     fx_expect(&r, 3, NULL, "cases.json:2: error: case 'c': ");
     assert_int_equal(r.out.len, 0);
+  }
+  fx_free(&r);
+}
+
+static const char named[] =
+    "template <class T> __global__ void __launch_bounds__(256)\n"
+    "copy(const T *in, T *out /* , of n */, int n) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "  if (i < n) out[i] = in[i];\n"
+    "}\n"
+    "__global__ void unnamed(float *, int);\n"
+    "__global__ void unnamed(float *x, int) { x[0] = 1; }\n"
+    "#define PARAMETERS float *x, int n\n"
+    "__global__ void hidden(PARAMETERS) { x[n] = 1; }\n"
+    "namespace far {\n"
+    "__global__ void pick(const float *table, const int *idx, double *, double);\n"
+    "__global__ void pick(const float *table, const int idx[], double *y, double k = (1, 2)) {\n"
+    "  y[threadIdx.x] = table[idx[threadIdx.x]] * k;\n"
+    "}\n"
+    "}\n";
+
+#define LAUNCHED "--kernel", "copy<float>", "--grid", "64", "--block", "256"
+
+static void one_launch_needs_no_manifest(void **state) {
+  (void)state;
+  fx_result r = {0};
+  const char *cu = fx_write("n.cu", named);
+  fx_run(&r, "count", cu, "--csv", LAUNCHED, "--arg", "n=16000", "--arg", "out=f32[16000]", "--arg",
+         "in=in+4");
+  fx_expect(&r, 0, "\ncopy<float>,500,2500,1000,500,2000,500,", NULL);
+  fx_run(&r, "count", cu, "--csv", LAUNCHED, "--arg", "in+4", "--arg", "out", "--arg", "16000");
+  fx_expect(&r, 0, "\ncopy<float>,500,2500,1000,500,2000,500,", NULL);
+  fx_run(&r, "count", cu, "--csv", "--kernel", "far::pick", "--grid", "1,1", "--block", "32",
+         "--shared", "64", "--arg", "idx=i32[32]", "--arg", "table=f32[1]", "--arg", "k=1.5",
+         "--arg", "y=f64[32]");
+  fx_expect(&r, 0, "\nfar::pick,2,5,2,1,8,", NULL);
+  fx_run(&r, "count", cu, "--csv", "--kernel", "pick", "--grid", "1", "--block", "32", "--arg",
+         "idx=i32[320]:perm", "--arg", "table=f32[320]", "--arg", "k=1.5", "--arg", "y=f64[32]");
+  fx_expect(&r, 3, NULL, "did you mean 'far::pick'?");
+  fx_run(&r, "count", cu, "--csv", "--cases",
+         fx_write("n.json",
+                  "[{\"kernel\": \"copy<double>\", \"grid\": [1], \"block\": [32], \"args\": "
+                  "{\"out\": \"f64[32]\", \"n\": 32, \"in\": \"f64[32]\"}}]"));
+  fx_expect(&r, 0, "\ncopy<double>,1,8,2,1,8,2,", NULL);
+  fx_free(&r);
+}
+
+/* The value of element i is that of word i, whatever the type: where it points shows. */
+static void fills_are_of_the_type(void **state) {
+  (void)state;
+  static const char *const types[] = {"i8", "u16", "i64", "f16", "f32", "f64"};
+  static const int bytes[] = {1, 2, 8, 2, 4, 8};
+  static const char *const names[] = {"signed char", "unsigned short", "long long",
+                                      "__half",      "float",          "double"};
+  fx_result r = {0};
+  const char *cu = fx_write("t.cu", "#include <cuda_fp16.h>\n"
+                                    "template <class T> __global__ void at(const T *x, char *y) {\n"
+                                    "  y[32 * (int)(float)x[threadIdx.x]] = 1;\n"
+                                    "}\n");
+  for (int k = 0; k < SCT_COUNT(types); k++) {
+    char kernel[64], x[64];
+    snprintf(kernel, sizeof kernel, "at<%s>", names[k]);
+    for (int zero = 0; zero < 2; zero++) {
+      snprintf(x, sizeof x, "x=%s[32]%s", types[k], zero ? "" : ":index");
+      fx_run(&r, "count", cu, "--csv", "--kernel", kernel, "--grid", "1", "--block", "32", "--arg",
+             x, "--arg", "y=u8[1024]");
+      snprintf(x, sizeof x, ",1,%d,%d,1,%s,", bytes[k], (bytes[k] + 3) / 4, zero ? "1,1" : "32,8");
+      fx_expect(&r, 0, x, NULL);
+    }
+  }
+  fx_free(&r);
+}
+
+static void launches_that_are_wrong_say_what_is_legal(void **state) {
+  (void)state;
+  static const struct {
+    int exit_code;
+    const char *says, *words[14];
+  } bad[] = {
+      {2,
+       "--grid: expected one to three numbers above 0",
+       {"--kernel", "copy<float>", "--grid", "0", "--block", "256"}},
+      {2,
+       "--grid: expected one to three numbers above 0",
+       {"--kernel", "copy<float>", "--grid", "64;2", "--block", "256"}},
+      {2,
+       "--block: expected one to three numbers above 0",
+       {"--kernel", "copy<float>", "--grid", "64", "--block", "1,2,3,4"}},
+      {2,
+       "--block: expected one to three numbers above 0",
+       {"--kernel", "copy<float>", "--grid", "64", "--block", "-1"}},
+      {2, "--shared: expected bytes, 0 or more, not text", {LAUNCHED, "--shared", "3x"}},
+      {2, "--block is missing", {"--kernel", "copy<float>", "--grid", "64"}},
+      {2, "--kernel is missing", {"--grid", "64", "--block", "64"}},
+      {2, "expected one of them", {LAUNCHED, "--cases", "cases.json"}},
+      {3,
+       "n.cu has no kernel 'copi<float>'; did you mean 'copy'?",
+       {"--kernel", "copi<float>", "--grid", "64", "--block", "256"}},
+      {3,
+       "--arg: kernel 'copy<float>' takes 3 (in, out, n), not 2",
+       {LAUNCHED, "--arg", "in", "--arg", "out"}},
+      {3,
+       "argument 'out' is missing: kernel 'copy<float>' takes 3 (in, out, n)",
+       {LAUNCHED, "--arg", "in=in", "--arg", "n=3"}},
+      {3,
+       "kernel 'copy<float>' has no parameter 'outt'; did you mean 'out'?",
+       {LAUNCHED, "--arg", "in=in", "--arg", "n=3", "--arg", "outt=out"}},
+      {3,
+       "argument 3 'n': an address has 8 bytes, the parameter 4",
+       {LAUNCHED, "--arg", "in=in", "--arg", "n=out", "--arg", "out=out"}},
+      {2, "'n' has a value already", {LAUNCHED, "--arg", "in=in", "--arg", "n=3", "--arg", "n=4"}},
+      {2, "--arg '3': expected all arguments by name", {LAUNCHED, "--arg", "in=in", "--arg", "3"}},
+      {2, "--arg 'n=1x': expected a buffer", {LAUNCHED, "--arg", "n=1x"}},
+      {2, "argument 1: unknown buffer 'inn'; did you mean 'in'?", {LAUNCHED, "--arg", "in=inn"}},
+      {2,
+       "argument 1 'f33[100]': unknown type 'f33'; did you mean 'f32'?",
+       {LAUNCHED, "--arg", "in=f33[100]"}},
+      {2,
+       "argument 1 'f32[0]': expected f32[N] or f32[N]:FILL, N from 1 to 1073741824",
+       {LAUNCHED, "--arg", "in=f32[0]"}},
+      {2, "argument 1 'f64[536870913]': expected f64[N]", {LAUNCHED, "--arg", "in=f64[536870913]"}},
+      {2, "argument 1 'f32[9': expected f32[N]", {LAUNCHED, "--arg", "in=f32[9"}},
+      {2, "unknown fill 'prm'; did you mean 'perm'?", {LAUNCHED, "--arg", "in=f32[9]:prm"}},
+      {3,
+       "give their values in order, without names",
+       {"--kernel", "hidden", "--grid", "64", "--block", "256", "--arg", "x=in", "--arg", "n=3"}},
+      {3,
+       "give their values in order, without names",
+       {"--kernel", "unnamed", "--grid", "64", "--block", "256", "--arg", "x=in"}},
+      {5,
+       "block of 2048 along x, expected 1 to 1024",
+       {"--kernel", "copy<int>", "--grid", "64", "--block", "2048", "--arg", "in", "--arg", "out",
+        "--arg", "3"}},
+      {5,
+       "512 threads a block, it takes at most 256",
+       {"--kernel", "copy<int>", "--grid", "64", "--block", "64,8", "--arg", "in", "--arg", "out",
+        "--arg", "3"}},
+      {5,
+       "buffer 'out' must have more than 400 bytes",
+       {LAUNCHED, "--arg", "in=in", "--arg", "out=f32[100]", "--arg", "n=16000"}},
+  };
+  fx_result r = {0};
+  const char *cu = fx_write("n.cu", named);
+  for (int k = 0; k < SCT_COUNT(bad); k++) {
+    const char *words[20] = {"count", cu};
+    memcpy(words + 2, bad[k].words, sizeof bad[k].words);
+    fx_run_list(&r, words);
+    fx_expect(&r, bad[k].exit_code, NULL, bad[k].says);
   }
   fx_free(&r);
 }
@@ -139,7 +287,8 @@ static void files_that_are_wrong_say_where(void **state) {
   fx_run(&r, "count", fx_write("inc.cu", "#include \"not_there.h\"\n"), "--cases", cases);
   fx_expect(&r, 3, NULL, "inc.cu:1: catastrophic error: cannot open source file");
   fx_run(&r, "count", "k.cu");
-  fx_expect(&r, 2, NULL, "needs --cases");
+  fx_expect(&r, 2, NULL,
+            "needs its launches: --cases FILE, or --kernel, --grid and --block; each of");
   fx_run(&r, "count", "k.cu", "--cases", cases, "--csv", "--json");
   fx_expect(&r, 2, NULL, "expected one of them");
   fx_run(&r, "count", "k.cu", "--cases", cases, "--arch", "sm_91");
@@ -220,6 +369,9 @@ int main(void) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(manifests_that_are_wrong_say_where_and_what),
+      cmocka_unit_test(one_launch_needs_no_manifest),
+      cmocka_unit_test(fills_are_of_the_type),
+      cmocka_unit_test(launches_that_are_wrong_say_what_is_legal),
       cmocka_unit_test(plain_names_are_found_in_namespaces),
       cmocka_unit_test(documents_that_are_wrong_say_where),
       cmocka_unit_test(unknown_keys_are_ignored_with_a_warning),

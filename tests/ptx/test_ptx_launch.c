@@ -80,13 +80,13 @@ static void bad_launches_are_usage_errors(void **state) {
   refused(b, "1024 threads a block, it takes at most 512");
   b->opts = good;
   b->opts.block[2] = 65;
-  refused(b, "grid or block out of range");
+  refused(b, "block of 65 along z, expected 1 to 64");
   b->opts = good;
   b->opts.grid[1] = 65536;
-  refused(b, "grid or block out of range");
+  refused(b, "grid of 65536 along y, expected 1 to 65535");
   b->opts = good;
   b->opts.grid[0] = -1;
-  refused(b, "grid or block out of range");
+  refused(b, "grid of -1 along x, expected 1 to 2147483647");
   b->opts = good;
   b->opts.shared_bytes = 300000;
   refused(b, "0 + 300000 bytes of shared memory, limit 232448");

@@ -39,9 +39,12 @@ static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
   for (int k = 0; k < 3; k++) {
     l->grid[k] = o->grid[k] != 0 ? o->grid[k] : 1;
     l->block[k] = o->block[k] != 0 ? o->block[k] : 1;
-    if (l->grid[k] < 1 || l->grid[k] > max_grid[k] || l->block[k] < 1 ||
-        l->block[k] > max_block[k]) {
-      return sct_fail(err, SCT_EUSAGE, "kernel '%s': grid or block out of range", o->kernel);
+    const bool block_fits = l->block[k] >= 1 && l->block[k] <= max_block[k];
+    if (!block_fits || l->grid[k] < 1 || l->grid[k] > max_grid[k]) {
+      return sct_fail(err, SCT_EUSAGE, "kernel '%s': %s of %lld along %c, expected 1 to %lld",
+                      o->kernel, block_fits ? "grid" : "block",
+                      (long long)(block_fits ? l->grid[k] : l->block[k]), "xyz"[k],
+                      (long long)(block_fits ? max_grid[k] : max_block[k]));
     }
     l->n_blocks *= l->grid[k];
     threads *= l->block[k];
