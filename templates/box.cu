@@ -20,7 +20,7 @@ $(g:head(threads)) {
   $(kit.each(operands, "{declare}"))
 
 //% if is_async then
-  { // in, as the inputs lie, by copies that pass no register
+  { // in, as the inputs lie, by asynchronous copies
     $(into.setup)
 #pragma unroll
     for (int pass = 0; pass < $(into.passes); pass++) {

@@ -3,7 +3,7 @@ __device__ __forceinline__ unsigned int smem_address(const void *p) {
   return (unsigned int)__cvta_generic_to_shared(p);
 }
 
-// kBytes (4, 8 or 16) from global to shared memory that pass no register (sm_80).
+// kBytes (4, 8 or 16) from global to shared memory, asynchronously (sm_80).
 template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const void *from) {
   if (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
@@ -13,7 +13,7 @@ template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes) : "memory");
 }
 
-// The first `bytes` of kBytes (4 or 16) from global to shared memory that pass no register; zeros
+// The first `bytes` of kBytes (4 or 16) from global to shared memory, asynchronously; zeros
 // for the others.
 template <int kBytes = 16>
 __device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {

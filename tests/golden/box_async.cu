@@ -3,7 +3,7 @@ __device__ __forceinline__ unsigned int smem_address(const void *p) {
   return (unsigned int)__cvta_generic_to_shared(p);
 }
 
-// kBytes (4, 8 or 16) from global to shared memory that pass no register (sm_80).
+// kBytes (4, 8 or 16) from global to shared memory, asynchronously (sm_80).
 template <int kBytes> __device__ __forceinline__ void async_copy(void *to, const void *from) {
   if (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
@@ -102,7 +102,7 @@ box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long
   b_to += 144 * first_k;
   b_to += 144 * first_i * n_k;
 
-  { // in, as the inputs lie, by copies that pass no register
+  { // in, as the inputs lie, by asynchronous copies
     // a row of 192 elements by so many threads, 2 rows a pass
     const int column = threadIdx.x % 192, first_row = threadIdx.x / 192;
     const int m = column;

@@ -3,7 +3,7 @@ __device__ __forceinline__ unsigned int smem_address(const void *p) {
   return (unsigned int)__cvta_generic_to_shared(p);
 }
 
-// The first `bytes` of kBytes (4 or 16) from global to shared memory that pass no register; zeros
+// The first `bytes` of kBytes (4 or 16) from global to shared memory, asynchronously; zeros
 // for the others.
 template <int kBytes = 16>
 __device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {

@@ -168,7 +168,60 @@ function boxes.widest(k)
   return math.max(table.unpack(kit.map(k.operands, function(op) return op.record.bytes end)))
 end
 
+-- What every strategy with boxes applies to.
+boxes.APPLIES = {
+  { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
+    function(k) return boxes.read(k) ~= nil end },
+  { "the body names no dimension", function(k)
+    return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
+  end },
+}
+
 -- ---- extents of the box ----
+
+-- What a plan begins with: the box that the choices `c` name, for elements of so many bytes.
+function boxes.start(k, c, about, bytes)
+  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items or 1,
+    bytes = bytes, size = k.sizes[1], memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
+  for extent in string.gmatch(c.box, "%d+") do
+    p.box[#p.box + 1] = math.tointeger(extent)
+  end
+  p.count = #p.box > 0 and kit.product(p.box) or 0
+  p.along = p.items > 1 and boxes.mode_of_items(p)
+  return p
+end
+
+-- The writer of the kernel, its names of the modes, and which box a block has.
+function boxes.begin(p, strategy)
+  boxes.fix_extents(p)
+  p.g = cuda.new(p.k, strategy, p.threads)
+  for d, dim in ipairs(p.k.dims) do
+    p.names[d] = p.g:name(dim)
+  end
+  boxes.cut(p)
+end
+
+-- `count` elements of shared memory for the operand x.
+function boxes.keep(p, x, count, doc)
+  p.memory[#p.memory + 1] = { name = x.tile, type = x.type, count = count,
+    bytes = count * x.op.record.bytes, doc = doc }
+end
+
+-- Of what is exchanged and stored, moved by so many bytes at a time: a run of the box has a sector
+-- more where it starts anywhere. `wavefronts`: of shared memory.
+function boxes.traffic(p, results, width, wavefronts)
+  local total, list = kit.product(p.k.extents), { wavefronts = wavefronts }
+  local into, out = boxes.sides_at(p.k, p.about)
+  local run_in, run_out = boxes.run(p.box, p.size, into), boxes.run(p.box, p.size, out)
+  for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
+    table.unpack(results))) do
+    local bytes, run = x.op.record.bytes, x.op.is_output and run_out or run_in
+    list[#list + 1] = { operand = x.op.number, width = width or bytes,
+      sectors = kit.ceil_div(total * bytes, SECTOR)
+        + (run * bytes % SECTOR ~= 0 and total // run or 0) }
+  end
+  return list
+end
 
 -- Both sides at the first tuned size: the order of the modes, and their steps in elements.
 function boxes.sides_at(k, about)

@@ -2,7 +2,7 @@
 -- them begins with are too short for a tile of two sides (exchange). A block has a box of elements:
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
 -- the outputs lie, through shared memory; which element is which follows by division by constants.
-local WARP, BANKS, SECTOR, LINE = 32, 32, 32, 128
+local WARP, BANKS, LINE = 32, 32, 128
 local ODD = 1024 -- bytes; shorter runs that are no whole sectors are better moved as boxes
 
 local function axes(k)
@@ -190,34 +190,6 @@ local function sort_operands(p)
   end
 end
 
--- A run of the box has a sector more where it starts anywhere.
-local function traffic(p)
-  local total, list = kit.product(p.k.extents), {}
-  local into, out = boxes.sides_at(p.k, p.about)
-  local run_in, run_out = boxes.run(p.box, p.size, into), boxes.run(p.box, p.size, out)
-  for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
-    table.unpack(p.results))) do
-    local bytes, run = x.op.record.bytes, x.op.is_output and run_out or run_in
-    list[#list + 1] = { operand = x.op.number, width = bytes,
-      sectors = kit.ceil_div(total * bytes, SECTOR)
-        + (run * bytes % SECTOR ~= 0 and total // run or 0) }
-  end
-  list.wavefronts = 2 * #p.exchanged * kit.ceil_div(total * math.max(p.bytes, 4), LINE)
-  return list
-end
-
-local function start_plan(k, c, about)
-  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items,
-    is_async = c.load == "async", uses_count = false, bytes = boxes.widest(k), size = k.sizes[1],
-    memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
-  for extent in string.gmatch(c.box, "%d+") do
-    p.box[#p.box + 1] = math.tointeger(extent)
-  end
-  p.count = #p.box > 0 and kit.product(p.box) or 0
-  p.along = p.items > 1 and boxes.mode_of_items(p)
-  return p
-end
-
 local function refuse(p)
   local a_thread = kit.ceil_div(p.count, p.threads) * p.items
   local held = p.threads > 512 and 16 or 32 -- of 64 registers that 1024 threads have
@@ -243,30 +215,28 @@ local DOC = "A block moves %s of %s elements (%s) through shared memory: in as i
 
 local function plan(k, c)
   local about, reason = boxes.read(k)
-  local p = about and start_plan(k, c, about)
-  reason = p and refuse(p) or reason
-  if not p or refuse(p) then
+  local p = about and boxes.start(k, c, about, boxes.widest(k))
+  if not p then
     return nil, reason
   end
-  boxes.fix_extents(p)
-  p.g = cuda.new(p.k, "box", c.threads)
-  p.row, p.column, p.first_row = p.g:name("row"), p.g:name("column"), p.g:name("first_row")
-  for d, dim in ipairs(p.k.dims) do
-    p.names[d] = p.g:name(dim)
+  p.is_async, p.uses_count = c.load == "async", false
+  reason = refuse(p)
+  if reason then
+    return nil, reason
   end
+  boxes.begin(p, "box")
+  p.row, p.column, p.first_row = p.g:name("row"), p.g:name("column"), p.g:name("first_row")
   keep(p)
-  boxes.cut(p)
   sort_operands(p)
   for _, x in ipairs(p.exchanged) do
-    p.memory[#p.memory + 1] = {
-      name = x.tile, type = x.type, count = p.kept * p.items,
-      bytes = p.kept * p.items * x.op.record.bytes, doc = "what is kept of " .. x.op.name,
-    }
+    boxes.keep(p, x, p.kept * p.items, "what is kept of " .. x.op.name)
   end
   if not sides.place_memory(p, 16) then
     return nil, "the boxes need more shared memory than a block has"
   end
-  p.compute, p.traffic = p.g:call(p.values), traffic(p)
+  p.compute = p.g:call(p.values)
+  p.traffic = boxes.traffic(p, p.results, nil, 2 * #p.exchanged
+    * kit.ceil_div(kit.product(p.k.extents) * math.max(p.bytes, 4), LINE))
   p.doc = DOC:format(p.items > 1 and p.items .. " boxes" or "a box", p.count,
     table.concat(p.box, " x "))
   return p.g:plan(p)
@@ -276,15 +246,10 @@ return {
   name = "box",
   doc = "Inputs and outputs along the same short modes in other orders: boxes, exchanged through "
     .. "shared memory.",
-  applies = {
-    { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
-      function(k) return boxes.read(k) ~= nil end },
-    { "what runs along one side of an exchange, or along both, is short or of an odd length",
-      function(k) return boxes.is_short(k, ODD) end },
-    { "the body names no dimension", function(k)
-      return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
-    end },
-  },
+  applies = kit.append(kit.append({}, table.unpack(boxes.APPLIES)), {
+    "what runs along one side of an exchange, or along both, is short or of an odd length",
+    function(k) return boxes.is_short(k, ODD) end,
+  }),
   axes = axes,
   where = {},
   template = "box.cu",

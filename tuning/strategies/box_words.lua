@@ -1,7 +1,7 @@
 -- box_words: boxes (box.lua) of elements of 1 and 2 bytes, which are moved as words of 4 bytes.
 -- Lines of the inputs come in by copies from the word on that they start in; a thread puts a word
 -- of the outputs together from elements of the box, whose places follow each other by counting.
-local WARP, WORD, SECTOR = 32, 4, 32
+local WARP, WORD = 32, 4
 
 -- Bytes of an element of everything that is exchanged or stored; nil: they differ, or are no part
 -- of a word.
@@ -158,8 +158,7 @@ local function texts_in(p, x)
   x.take = string.format("const %s %s = %s[%s + %s %% kWord];", x.type, x.value, x.tile, x.place,
     x.start)
   g:need_align(x.op, WORD)
-  p.memory[#p.memory + 1] = { name = x.tile, type = x.type, count = p.pitch * p.into.count,
-    bytes = p.pitch * p.into.count * p.bytes, doc = "lines of " .. x.op.name }
+  boxes.keep(p, x, p.pitch * p.into.count, "lines of " .. x.op.name)
 end
 
 local function sort_operands(p)
@@ -191,49 +190,24 @@ local function sort_operands(p)
   end
 end
 
-local function traffic(p)
-  local total, list = kit.product(p.k.extents), {}
-  local function add(x, line)
-    list[#list + 1] = { operand = x.op.number, width = WORD,
-      sectors = kit.ceil_div(total * p.bytes, SECTOR)
-        + (line * p.bytes % SECTOR ~= 0 and total // line or 0) }
-  end
-  for _, x in ipairs(p.exchanged) do
-    add(x, p.into.size)
-  end
-  add(p.y, p.out.size)
-  list.wavefronts = #p.exchanged * kit.ceil_div(total, WARP)
-  return list
-end
-
 local DOC = "A block moves a box of %d elements (%s) through shared memory: in as inputs lie, out "
   .. "as outputs lie."
 
-local function start_plan(k, c, about)
-  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = 1,
-    bytes = element_bytes(k, about), size = k.sizes[1], memory = {}, box = {}, put = {},
-    is_whole = {}, names = {} }
-  for extent in string.gmatch(c.box, "%d+") do
-    p.box[#p.box + 1] = math.tointeger(extent)
-  end
-  p.count, p.per_word = kit.product(p.box), WORD // p.bytes
+local function refuse(p)
   local words = kit.ceil_div(p.count, p.per_word * p.threads)
-  return p, words > 24 and "a thread would move more than 24 words"
+  return words > 24 and "a thread would move more than 24 words"
     or words < 2 and "a thread would move a word" or nil
 end
 
 local function plan(k, c)
   local about = boxes.read(k)
-  local p, reason = start_plan(k, c, about)
+  local p = boxes.start(k, c, about, element_bytes(k, about))
+  p.per_word = WORD // p.bytes
+  local reason = refuse(p)
   if reason then
     return nil, reason
   end
-  boxes.fix_extents(p)
-  p.g = cuda.new(p.k, "box_words", c.threads)
-  for d, dim in ipairs(p.k.dims) do
-    p.names[d] = p.g:name(dim)
-  end
-  boxes.cut(p)
+  boxes.begin(p, "box_words")
   p.parts_in = boxes.parts_of(p, about.into, function(n) return about.is_exchanged[n] end)
   p.parts_out = boxes.parts_of(p, about.out, function(n) return n == about.n_out end)
   for _, parts in ipairs { p.parts_in, p.parts_out } do
@@ -248,7 +222,9 @@ local function plan(k, c)
     return nil, "the box needs more shared memory than a block has"
   end
   p.find_first, p.advance = find_first(p), advance(p)
-  p.compute, p.traffic = p.g:call(p.values), traffic(p)
+  p.compute = p.g:call(p.values)
+  p.traffic = boxes.traffic(p, { p.y }, WORD,
+    #p.exchanged * kit.ceil_div(kit.product(p.k.extents), WARP))
   p.store = cuda.STORES[c.evict]
   p.doc = DOC:format(p.count, table.concat(p.box, " x "))
   return p.g:plan(p)
@@ -257,19 +233,13 @@ end
 return {
   name = "box_words",
   doc = "Boxes of elements of 1 and 2 bytes, moved as words of 4 bytes.",
-  applies = {
-    { "inputs and outputs are arrays of a bare type that run along their modes in other orders",
-      function(k) return boxes.read(k) ~= nil end },
+  applies = kit.append(kit.append({}, table.unpack(boxes.APPLIES)),
     { "what runs along one side of an exchange, or along both, is short",
       function(k) return boxes.is_short(k, 0) end },
     { "what is exchanged has elements of 1 or of 2 bytes, and there is one output", function(k)
       return element_bytes(k, boxes.read(k)) ~= nil
     end },
-    { "asynchronous copies (sm_80)", function(k) return k.device.cc >= 80 end },
-    { "the body names no dimension", function(k)
-      return not kit.any(k.dims, function(dim) return reads.named(k.body, dim) end)
-    end },
-  },
+    { "asynchronous copies (sm_80)", function(k) return k.device.cc >= 80 end }),
   axes = axes,
   where = {},
   template = "box_words.cu",
