@@ -89,6 +89,9 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
                              err));
   }
   SCT_TRY_DONE(read_wanted(&w, args, err));
+  if (args->form) {
+    SCT_TRY_DONE(sct_emit_find_form(&w.request.form, args->form, err));
+  }
   SCT_TRY_DONE(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {
     SCT_TRY_DONE(check_name(store, w.request.name, err));

@@ -4,10 +4,31 @@
 
 #include "emit/emit_internal.h"
 
+#include <string.h>
+
 static const char *const parts[] = {
-    "templates/header/banner.cuh",  "templates/header/types.cuh",   "templates/header/layouts.cuh",
-    "templates/header/kernels.cuh", "templates/header/runtime.cuh", "templates/header/public.cuh",
+    "templates/header/banner.cuh",  "templates/header/types.cuh",
+    "templates/header/layouts.cuh", "templates/header/declarations.cuh",
+    "templates/header/kernels.cuh", "templates/header/runtime.cuh",
+    "templates/header/public.cuh",
 };
+
+static const char *const forms[] = {[SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda"};
+
+sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) {
+  for (int k = 0; k < SCT_COUNT(forms); k++) {
+    if (strcmp(forms[k], name) == 0) {
+      *out = (sct_emit_form)k;
+      return SCT_OK;
+    }
+  }
+  sct_str text = {0};
+  sct_str_printf(&text, "there is no form '%s'", name);
+  sct_str_suggest(&text, name, forms, SCT_COUNT(forms));
+  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  sct_str_free(&text);
+  return status;
+}
 
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
@@ -15,6 +36,7 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
   json_t *data = NULL;
   sct_str text = {0};
   sct_status status = SCT_OK;
+  header.form = request->form;
   SCT_TRY_DONE(emit_header_load(&header, store, request, err));
   SCT_TRY_DONE(emit_data(&data, &header, err));
   for (int k = 0; k < SCT_COUNT(parts); k++) {

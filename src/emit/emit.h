@@ -9,9 +9,19 @@
 
 #include "store/store.h"
 
+/* Which CUDA files of a program have the kernels and the launch function. */
+typedef enum sct_emit_form {
+  SCT_EMIT_INLINE, /* every one that includes the header, for itself */
+  SCT_EMIT_CUDA    /* the one that defines NAME_IMPLEMENTATION; the others have declarations */
+} sct_emit_form;
+
+/* By its name, "inline" or "cuda". SCT_EUSAGE: there is none, and the text says which there are. */
+sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) SCT_MUST_USE;
+
 typedef struct sct_emit_request {
   const char *name;      /* the kernel's name; used when spec_hash is NULL, and in messages */
   const char *spec_hash; /* hex hash of the spec; NULL: the newest problem called `name` */
+  sct_emit_form form;
 } sct_emit_request;
 
 /* Appends the header's text for every device and size that has a winner: of each GPU the newest

@@ -360,6 +360,16 @@ static void add_operands(json_t *out, const emit_header *h) {
   json_object_set_new(out, "has_choice", json_boolean(choice));
 }
 
+/* How functions begin that the header defines, and the option that asked for it. */
+static void add_form(json_t *out, const emit_header *h) {
+  const bool is_inline = h->form == SCT_EMIT_INLINE;
+  json_object_set_new(out, "is_inline", json_boolean(is_inline));
+  json_object_set_new(out, "form_option", emit_text(is_inline ? "" : " --form cuda"));
+  json_object_set_new(out, "linkage",
+                      is_inline ? emit_textf("%s_LINKAGE", h->sig.name)
+                                : emit_text("extern \"C\""));
+}
+
 sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   const emit_signature *sig = &h->sig;
   const char *file = h->problem->spec_file;
@@ -376,6 +386,7 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
                    (json_int_t)workspace_bytes(h), "needs_workspace", workspace_bytes(h) > 0,
                    "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
   json_object_set_new(*out, "scans", json_boolean(scans(h)));
+  add_form(*out, h);
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);

@@ -160,6 +160,7 @@ typedef struct emit_device {
 
 typedef struct emit_header {
   sct_arena arena;
+  sct_emit_form form;
   sct_row_problem *problem; /* one row of `problems` */
   emit_signature sig;
   int n_devices;

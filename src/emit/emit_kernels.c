@@ -239,7 +239,12 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
       required_extents(&h->sig, launch), "aligned", alignments(h, launch), "threads",
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
+  const bool is_own = launch->n_params > 0;
   json_object_set_new(out, "clusters", json_boolean(wants_clusters(kernel)));
+  json_object_set_new(out, "is_own", json_boolean(is_own));
+  json_object_set_new(out, "name",
+                      is_own ? emit_text(launch->kernel)
+                             : emit_textf("%s_%s", h->sig.name, kernel->space));
   json_object_update(out, rest);
   json_decref(rest);
   add_configuration(out, h, index);

@@ -69,16 +69,22 @@ void emit_declare(sct_str *s, const emit_record *record, int k) {
   }
 }
 
-/* "double x, y, z", fields of one type on one line */
+/* "double x, y, z", fields of one type on one line; "alignas(16) float x" first where the record is
+ * aligned to more than its fields: C has it at members only. */
 static json_t *members(const emit_record *record) {
+  const bool aligned = record->align > natural_align(record);
   json_t *list = json_array();
   sct_str line = {0};
   for (int k = 0; k < record->n_fields;) {
     const emit_field *f = &record->fields[k];
-    sct_str_printf(&line, "%s ", line.len == 0 ? f->cuda : ",");
+    const bool first = k == 0 && aligned;
+    if (first) {
+      sct_str_printf(&line, "alignas(%lld) ", (long long)record->align);
+    }
+    sct_str_printf(&line, "%s ", line.len == 0 || first ? f->cuda : ",");
     emit_declare(&line, record, k);
     k += emit_elements(record, k);
-    if (k == record->n_fields || record->fields[k].cuda != f->cuda) {
+    if (first || k == record->n_fields || record->fields[k].cuda != f->cuda) {
       json_array_append_new(list, emit_take(&line));
     }
   }
@@ -94,10 +100,9 @@ static json_t *record_data(const emit_header *h, const emit_record *record) {
     json_array_append_new(fields, json_pack("{s:o, s:I}", "name", emit_text(f->name), "offset",
                                             (json_int_t)f->offset));
   }
-  return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
-                   record->packed, "alignas", record->align > natural_align(record), "bytes",
-                   (json_int_t)record->bytes, "align", (json_int_t)record->align, "members",
-                   members(record), "fields", fields);
+  return json_pack("{s:o, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
+                   record->packed, "bytes", (json_int_t)record->bytes, "align",
+                   (json_int_t)record->align, "members", members(record), "fields", fields);
 }
 
 sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) {

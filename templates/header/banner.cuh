@@ -1,4 +1,4 @@
-// $(name).h - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(name).h
+// $(name).h - written by sectile $(version); do not edit. Again: sectile emit $(spec_file)$(form_option) -o $(name).h
 //
 // For every $(index) in $(join(index_ranges, "%s", " x ")):
 //% for _, line in ipairs(body) do

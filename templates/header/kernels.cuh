@@ -1,26 +1,34 @@
-//% if has_packing then
-#ifdef __CUDACC__  // kernels and launching
-
+#if defined($(name)_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "$(name)_IMPLEMENTATION: compile this file as CUDA"
+#endif
+//% if is_inline then
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_$(name))
+//% else
+#if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC_RTC__)) && defined(__CUDACC__) && !defined(SECTILE_KERNELS_$(name))
 //% end
+#define SECTILE_KERNELS_$(name)
 //% for _, header in ipairs(includes) do
 #include <$(header)>  // a kernel below needs it
 //% end
 //% if #includes > 0 then
 
 //% end
-// Which kernel a call takes, and why.
-typedef struct $(name)_choice {
-  const char *variant;  // null: nothing is launched
-  const char *device;   // whose tuning decided, null: nobody's
-  const char *match;    // how that device matches the current one
-  const char *size;     // the tuned size whose kernel it is, null: none
-  const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
-} $(name)_choice;
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace $(name)_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
 
 namespace $(name)_detail {
-namespace {  // every file that includes this header has its own kernels
+namespace {  // kernels are those of this file
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -37,18 +45,39 @@ namespace {  // every file that includes this header has its own kernels
 //%   if k.clusters then
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 //%   end
+//%   if k.is_own then
+#ifdef __CUDACC_RTC__  // by its name in C++: $(name)_detail::$(k.space)::$(k.function)
+#undef __global__
+#define __global__ __attribute__((global))
+#endif
+//%   else
+#define $(k.function) $(name)_$(k.space)
+//%   end
 namespace $(k.space) {
 $(k.source)
 }  // namespace $(k.space)
+//%   if k.is_own then
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+#endif
+//%   else
+#undef $(k.function)
+//%   end
 //%   if k.clusters then
 #endif
 //%   end
 
 //% end
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace $(name)_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
 //% for _, o in ipairs(operands) do
@@ -199,7 +228,7 @@ inline bool k$(k.index)_takes(const call &c) {
 //%   end
 //%   if k.clusters then
 #if !defined(__CUDA_ARCH__)  // of host code
-  if (!has_clusters(reinterpret_cast<const void *>($(k.space)::$(k.function)))) return false;
+  if (!has_clusters(reinterpret_cast<const void *>($(k.space)::$(k.name)))) return false;
 #endif
 //%   end
 //%   for _, a in ipairs(k.aligned) do
@@ -217,14 +246,14 @@ inline cudaError_t k$(k.index)_launch(const call &c, cudaStream_t stream) {
 #else
 //%   end
 //%   if k.wants_optin then
-  const cudaError_t error = cudaFuncSetAttribute($(k.space)::$(k.function),
+  const cudaError_t error = cudaFuncSetAttribute($(k.space)::$(k.name),
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.shared_bytes));
   if (error != cudaSuccess) return error;
 //%   end
 //%   if #k.launch_over > 0 then
   const long long $(join(k.launch_over, "n_%s = c.n_%s"));
 //%   end
-  $(k.space)::$(k.function)<<<$(k.grid_arg), $(k.block_arg), $(k.shared_bytes), stream>>>(
+  $(k.space)::$(k.name)<<<$(k.grid_arg), $(k.block_arg), $(k.shared_bytes), stream>>>(
       $(join(k.arguments)));
   return cudaGetLastError();
 //%   if k.clusters then

@@ -1,6 +1,6 @@
 //% if has_packing then
-// Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees
-// the types and this part of the header.
+#ifdef __cplusplus
+// Arrays whose layout the tuner chose, for the host.
 
 //% end
 //% for _, o in ipairs(operands) do
@@ -98,4 +98,8 @@ inline bool unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, "
 }  // namespace $(name)_layout_$(o.name)
 
 //%   end
+//% end
+//% if has_packing then
+#endif  // __cplusplus
+
 //% end

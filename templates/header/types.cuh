@@ -1,33 +1,42 @@
-#ifndef SECTILE_HEADER_$(name)
+//
+//% if is_inline then
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// $(name)_IMPLEMENTATION before it includes the header for the first time.
+//% else
+// Any C11 or C++11 compiler takes this header. The one CUDA file that defines $(name)_IMPLEMENTATION
+// before it includes it gets the kernels and the launch function; all others get declarations.
+//% end
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_$(name)) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_$(name)
-//% if has_packing then
-#ifdef __CUDACC__
-#include <cuda_runtime.h>
-
-#include <atomic>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
+//% if has_packing then
 #include <stdint.h>
 #include <string.h>
 //%   if names_vectors then
 #include <vector_types.h>  // of the CUDA toolkit
 //%   end
-//% else
-#include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
 //% end
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
 //% for _, r in ipairs(records) do
 //%   if r.packed then
 #pragma pack(push, 1)
 //%   end
-//%   if r.alignas then
-typedef struct alignas($(r.align)) $(r.type) {
-//%   else
 typedef struct $(r.type) {
-//%   end
 //%   for _, member in ipairs(r.members) do
   $(member);
 //%   end

@@ -1,17 +1,12 @@
 /* Layouts that the tuner chose, from the spec's script to a program on the host: for each layout a
  * header is emitted in which it has won, and tests/cli/packing/round_trip.cc packs and unpacks
  * through these headers. Skipped where there is no C++ compiler. */
-#include "codegen/codegen_fixture.h"
-#include "emit/emit.h"
-
-#include <ftw.h>
-#include <unistd.h>
+#include "cli/header_fixture.h"
 
 /* What tests have read: it stays. */
 __attribute__((unused)) static sct_arena kept_rows;
 
-static char folder[64];
-static sct_store *store;
+static header_store here;
 
 #define WARNINGS "-Wall -Wextra -Werror"
 
@@ -91,16 +86,6 @@ static const struct {
 
 /* ---- from spec to header ---- */
 
-static sct_id put_device(void) {
-  sct_row_device device = {.name = "NVIDIA H200",
-                           .device_id = "virtual:h200",
-                           .arch = "sm_90",
-                           .cc_major = 9,
-                           .is_virtual = true};
-  MUST(sct_store_put_device(store, &device, err));
-  return device.id;
-}
-
 /* The naive variant for the named layout as the winner of the spec's size. */
 static void put_winner(fixture *f, const char *operand, const char *layout) {
   int choice[SCT_MAX_OPERANDS] = {0};
@@ -115,54 +100,12 @@ static void put_winner(fixture *f, const char *operand, const char *layout) {
   if (found != 1) {
     fail_msg("%s: '%s' has no layout '%s'", f->spec.name, operand, layout);
   }
-  const int64_t naive = sct_codegen_naive(&f->spec, &f->space, choice);
-  assert_true(naive >= 0);
-  sct_kernel_code code;
-  const char *rejected = NULL;
-  MUST(sct_codegen_make(&code, &rejected, &f->arena, f->script, &f->spec, &f->space,
-                        &f->space.candidates[naive], err));
-  assert_null(rejected);
-  sct_str signature = {0};
-  sct_str launch = {0};
-  char hash[SCT_HASH_HEX];
-  char source_hash[SCT_HASH_HEX];
-  MUST(sct_codegen_signature(&signature, &f->spec, err));
-  MUST(sct_codegen_launch(&launch, &f->spec, &code, err));
-  sct_row_problem problem = {.name = (char *)f->spec.name,
-                             .spec_hash = sct_hash_hex(hash, f->spec.hash),
-                             .spec_file = "test.lua",
-                             .canonical = (char *)f->spec.canonical,
-                             .signature = (char *)sct_str_c(&signature)};
-  MUST(sct_store_put_problem(store, &problem, err));
-  char extents[128];
-  snprintf(extents, sizeof extents, "{\"%s\": 64, \"%s\": 64}", f->spec.extent_names[0],
-           f->spec.n_extents > 1 ? f->spec.extent_names[1] : "none");
-  sct_row_run run = {.problem = problem.id,
-                     .device = put_device(),
-                     .size_label = "some size",
-                     .extents = extents,
-                     .started = "2025-01-01T00:00:00Z"};
-  MUST(sct_store_put_run(store, &run, err));
-  sct_row_candidate candidate = {.problem = problem.id,
-                                 .source_hash = sct_hash_hex(source_hash, code.hash),
-                                 .label = "direct",
-                                 .strategy = "direct",
-                                 .axes = "{}",
-                                 .source = (char *)code.source,
-                                 .kernel = (char *)code.kernel,
-                                 .launch = (char *)sct_str_c(&launch)};
-  sct_row_outcome outcome = {.run = run.id, .outcome = "ok", .predicted_ns = 1000};
-  MUST(sct_store_put_result(store, &candidate, &outcome, false, err));
-  run.winner = run.naive = outcome.id;
-  MUST(sct_store_finish_run(store, &run, err));
-  sct_kernel_code_free(&code);
-  sct_str_free(&signature);
-  sct_str_free(&launch);
+  header_put_naive(&here, f, choice);
 }
 
 static void write_text(const char *name, const char *text) {
   char path[256];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%s/%s", here.folder, name);
   MUST(sct_file_write(path, text, strlen(text), err));
 }
 
@@ -170,24 +113,19 @@ static void write_header(const char *name, const char *spec, const char *operand
                          const char *layout) {
   char path[256];
   write_text("spec.lua", spec);
-  snprintf(path, sizeof path, "%s/spec.lua", folder);
+  snprintf(path, sizeof path, "%s/spec.lua", here.folder);
   fixture f = {0};
   MUST(sct_script_load_spec(&f.spec, path, err));
   fixture_finish(&f);
   put_winner(&f, operand, layout);
-  snprintf(path, sizeof path, "%s/%s.h", folder, name);
-  const sct_emit_request request = {.name = name};
-  MUST(sct_emit_write(store, &request, path, err));
+  snprintf(path, sizeof path, "%s.h", name);
+  header_write(&here, name, path, SCT_EMIT_INLINE);
   fixture_close(&f);
 }
 
 static int setup(void **state) {
   (void)state;
-  char path[256];
-  snprintf(folder, sizeof folder, "/tmp/sct_pack_XXXXXX");
-  assert_non_null(mkdtemp(folder));
-  snprintf(path, sizeof path, "%s/store.db", folder);
-  MUST(sct_store_open(&store, path, false, err));
+  header_store_open(&here);
   write_text("rotated.lua", rotated_layout);
   write_text("headed.lua", headed_layout);
   for (int k = 0; k < SCT_COUNT(headers); k++) {
@@ -196,50 +134,19 @@ static int setup(void **state) {
   return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
 static int teardown(void **state) {
   (void)state;
-  sct_store_close(store);
-  return nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  return header_store_close(&here);
 }
 
 /* ---- compilers ---- */
 
-/* The status of a shell command in the folder of the headers; what it said is shown if it failed.
- */
-static int run_here(const char *command) {
-  sct_str line = {0};
-  sct_str_printf(&line,
-                 "cd '%s' && { %s; } >said 2>&1 || { status=$?; head -c 4000 said; exit $status; }",
-                 folder, command);
-  const int status = system(sct_str_c(&line));
-  sct_str_free(&line);
-  return status;
-}
-
-/* The toolkit, for types such as float4 and for nvcc; NULL: there is none. */
-static const char *toolkit(void) {
-  const char *const homes[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-  static char path[512];
-  for (int k = 0; k < SCT_COUNT(homes); k++) {
-    snprintf(path, sizeof path, "%s/include/vector_types.h", homes[k] ? homes[k] : "");
-    if (homes[k] && access(path, R_OK) == 0) {
-      return homes[k];
-    }
-  }
-  return NULL;
-}
-
 static void a_host_compiler_packs_and_unpacks(void **state) {
   (void)state;
   static const char *const standards[] = {"c++11", "c++17"};
-  const char *const home = toolkit();
+  const char *const home = header_toolkit();
   sct_str command = {0};
-  if (run_here("command -v c++") != 0) {
+  if (header_shell(&here, "command -v c++") != 0) {
     print_message("no C++ compiler here: headers are not compiled\n");
     skip();
   }
@@ -250,17 +157,17 @@ static void a_host_compiler_packs_and_unpacks(void **state) {
                    "/cli/packing/round_trip.cc' -o round_trip && ./round_trip",
                    standards[k], home ? "-DWITH_VECTORS -isystem '" : "", home ? home : "",
                    home ? "/include'" : "");
-    assert_int_equal(run_here(sct_str_c(&command)), 0);
+    assert_int_equal(header_shell(&here, sct_str_c(&command)), 0);
   }
   sct_str_free(&command);
 }
 
 static void nvcc_takes_the_same_program(void **state) {
   (void)state;
-  const char *const home = toolkit();
+  const char *const home = header_toolkit();
   sct_str command = {0};
   sct_str_printf(&command, "PATH=\"$PATH:%s/bin\"; command -v nvcc", home ? home : "");
-  if (!home || run_here(sct_str_c(&command)) != 0) {
+  if (!home || header_shell(&here, sct_str_c(&command)) != 0) {
     print_message("no nvcc here: headers are not compiled as CUDA\n");
     skip();
   }
@@ -271,7 +178,7 @@ static void nvcc_takes_the_same_program(void **state) {
       "all-warnings -Xcompiler -Wall,-Wextra,-Werror '" SCT_TESTS_DIR
       "/cli/packing/round_trip.cc' -o round_trip_cu && ./round_trip_cu",
       home);
-  assert_int_equal(run_here(sct_str_c(&command)), 0);
+  assert_int_equal(header_shell(&here, sct_str_c(&command)), 0);
   sct_str_free(&command);
 }
 
@@ -279,8 +186,9 @@ static void nvcc_takes_the_same_program(void **state) {
 static bool emitted_packs(void) {
   char path[256];
   sct_str header = {0};
-  assert_int_equal(run_here("'" SCT_PROGRAM "' emit tuned.lua --store tuned.db -o tuned.h"), 0);
-  snprintf(path, sizeof path, "%s/tuned.h", folder);
+  assert_int_equal(
+      header_shell(&here, "'" SCT_PROGRAM "' emit tuned.lua --store tuned.db -o tuned.h"), 0);
+  snprintf(path, sizeof path, "%s/tuned.h", here.folder);
   MUST(sct_file_read(&header, path, err));
   const bool packs = strstr(sct_str_c(&header), "namespace tuned_layout_a {") != NULL;
   const bool says = strstr(sct_str_c(&header), "no functions for the host") != NULL;
@@ -295,7 +203,7 @@ static void forget_formulas(void) {
   sct_store *tuned = NULL;
   sct_row_problem *rows = NULL;
   int n = 0;
-  snprintf(path, sizeof path, "%s/tuned.db", folder);
+  snprintf(path, sizeof path, "%s/tuned.db", here.folder);
   MUST(sct_store_open(&tuned, path, false, err));
   MUST(sct_store_problem_by_name(tuned, &kept_rows, "tuned", &rows, &n, err));
   assert_int_equal(n, 1);
@@ -314,15 +222,15 @@ static void tuning_brings_formulas(void **state) {
                              "tuned.db --max-candidates 6 --json && grep -q "
                              "'\"verified\": *6,' said";
   write_text("tuned.lua", TUNED);
-  if (!toolkit()) {
+  if (!header_toolkit()) {
     print_message("no toolkit here: nothing can be tuned\n");
     skip();
   }
-  assert_int_equal(run_here(tune), 0);
+  assert_int_equal(header_shell(&here, tune), 0);
   assert_true(emitted_packs());
   forget_formulas();
   assert_false(emitted_packs());
-  assert_int_equal(run_here(tune), 0);
+  assert_int_equal(header_shell(&here, tune), 0);
   assert_true(emitted_packs());
 }
 

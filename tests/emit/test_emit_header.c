@@ -194,6 +194,36 @@ static void the_banner_says_how_figures_came_about(void **state) {
   sct_str_free(&counted);
 }
 
+static void the_banner_says_which_files_have_kernels(void **state) {
+  fixture *f = *state;
+  fixture_add(f);
+  sct_str each = fixture_header(f, "add3");
+  sct_str one = {0};
+  const sct_emit_request request = {.name = "add3", .form = SCT_EMIT_CUDA};
+  fixture_check(f, sct_emit_render(&one, f->store, &request, &f->err));
+  assert_true(has_text(&each, "Again: sectile emit add3.lua -o add3.h\n"));
+  assert_true(has_text(&each, "CUDA files get the kernels and the launch function,\n// each"));
+  assert_true(has_text(&one, "Again: sectile emit add3.lua --form cuda -o add3.h\n"));
+  assert_true(has_text(&one, "The one CUDA file that defines add3_IMPLEMENTATION"));
+  assert_true(has_text(&one, "\nextern \"C\" cudaError_t add3("));
+  assert_false(has_text(&one, "extern \"C\" inline"));
+  sct_str_free(&each);
+  sct_str_free(&one);
+}
+
+static void forms_have_names(void **state) {
+  (void)state;
+  sct_emit_form form = SCT_EMIT_INLINE;
+  sct_error err = {0};
+  assert_int_equal(sct_emit_find_form(&form, "cuda", &err), SCT_OK);
+  assert_int_equal(form, SCT_EMIT_CUDA);
+  assert_int_equal(sct_emit_find_form(&form, "inline", &err), SCT_OK);
+  assert_int_equal(form, SCT_EMIT_INLINE);
+  assert_int_equal(sct_emit_find_form(&form, "cud", &err), SCT_EUSAGE);
+  assert_non_null(strstr(err.text, "there is no form 'cud'"));
+  assert_non_null(strstr(err.text, "'cuda'"));
+}
+
 static void a_kernel_is_described_once(void **state) {
   fixture *f = *state;
   fixture_add(f); /* "How it works." stands in no source */
@@ -293,6 +323,8 @@ int main(void) {
       TEST(kernels_are_the_stored_bytes),
       TEST(a_date_only_on_request),
       TEST(the_banner_says_how_figures_came_about),
+      TEST(the_banner_says_which_files_have_kernels),
+      TEST(forms_have_names),
       TEST(a_kernel_is_described_once),
       TEST(names_of_the_user_do_not_meet_ours),
       TEST(a_place_that_is_not_its_own_is_shown),

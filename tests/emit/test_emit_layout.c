@@ -62,18 +62,21 @@ static void host_functions_stand_before_what_is_cuda(void **state) {
       "//     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all\n"
       "//     scale_layout_p::pack() and unpack() convert from and to plain arrays\n",
       "//   q: soa. Field after field.\n",
-      "#ifdef __CUDACC__\n#include <cuda_runtime.h>\n\n#include <atomic>\n#endif\n",
+      "#ifndef SECTILE_NO_RUNTIME\n#include <cuda_runtime_api.h>\n#endif\n",
+      "#include <stdint.h>\n",
       "typedef struct scale_item {",
       "namespace scale_layout_p {",
       "inline int64_t offset_h(int64_t i, int64_t n_i) {\n  return 2 * i + 4 * n_i;\n}\n",
       "inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {",
       "inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {",
       "namespace scale_layout_q {",
-      "#ifdef __CUDACC__  // kernels and launching\n",
+      "#endif  // __cplusplus\n",
       "scale_choice",
+      "cudaError_t scale(const void *p, void *q,",
+      "#endif  // SECTILE_HEADER_scale\n",
       "__global__",
-      "extern \"C\" inline cudaError_t scale(const void *p, void *q,",
-      "#endif  // __CUDACC__\n#endif  // SECTILE_HEADER_scale\n"};
+      "scale_LINKAGE cudaError_t scale(const void *p, void *q,",
+      "#endif  // SECTILE_KERNELS_scale\n"};
   const char *at = sct_str_c(&out);
   for (int k = 0; k < SCT_COUNT(in_order); k++) {
     const char *found = strstr(at, in_order[k]);
@@ -90,7 +93,7 @@ static void layouts_that_were_not_chosen_have_no_functions(void **state) {
   sct_str out = fixture_header(*state, "transpose");
   assert_false(has_text(&out, "_layout_"));
   assert_false(has_text(&out, "The tuner chose"));
-  assert_false(has_text(&out, "__CUDACC__"));
+  assert_false(has_text(&out, "stdint.h"));
   sct_str_free(&out);
 }
 
@@ -104,7 +107,7 @@ static void a_store_without_formulas_says_so(void **state) {
   sct_str out = fixture_header(f, "scale");
   assert_true(has_text(&out, "//   p: soa; no functions for the host"));
   assert_false(has_text(&out, "_layout_"));
-  assert_true(has_text(&out, "#define SECTILE_HEADER_scale\n#include <cuda_runtime.h>\n"));
+  assert_false(has_text(&out, "stdint.h"));
   sct_str_free(&out);
 }
 

@@ -2,6 +2,7 @@
  * with one name; and the host side run on a runtime of our own (tests/emit/nvcc), where no GPU
  * is needed to see which kernel a call takes. Skipped where there is no nvcc. */
 #include <glob.h>
+#include <sys/stat.h>
 
 #include "emit/emit_fixture.h"
 
@@ -24,12 +25,16 @@ static bool find_nvcc(void) {
   return false;
 }
 
-static void write_header(fixture *f, const char *name) {
+static void write_form(fixture *f, const char *name, sct_emit_form form, const char *folder) {
   sct_str path = {0};
-  const sct_emit_request request = {.name = name};
-  sct_str_printf(&path, "%s/%s.h", f->folder, name);
+  const sct_emit_request request = {.name = name, .form = form};
+  sct_str_printf(&path, "%s%s/%s.h", f->folder, folder, name);
   fixture_check(f, sct_emit_write(f->store, &request, sct_str_c(&path), &f->err));
   sct_str_free(&path);
+}
+
+static void write_header(fixture *f, const char *name) {
+  write_form(f, name, SCT_EMIT_INLINE, "");
 }
 
 /* One store with all headers, written once: nvcc is slow. */
@@ -49,8 +54,13 @@ static int setup(void **state) {
   fixture_shift(f);
   static const char *const names[] = {"add3",    "transpose", "scale", "hostile",
                                       "row_sum", "strips",    "shift2"};
+  sct_str once = {0};
+  sct_str_printf(&once, "%s/once", f->folder);
+  assert_int_equal(mkdir(sct_str_c(&once), 0777), 0);
+  sct_str_free(&once);
   for (int k = 0; k < SCT_COUNT(names); k++) {
     write_header(f, names[k]);
+    write_form(f, names[k], SCT_EMIT_CUDA, "/once");
   }
   return 0;
 }
@@ -120,6 +130,36 @@ static void calls_take_the_kernel_that_the_contract_says(void **state) {
   char command[128];
   snprintf(command, sizeof(command), "'%s/dispatch'", f->folder);
   assert_int_equal(system(command), 0);
+}
+
+/* A program whose main file is C11, and whose kernels are in one of its two CUDA files. */
+static void build_in_c(fixture *f, const char *flags) {
+  sct_str command = {0};
+  sct_str_printf(&command,
+                 "cd '%s' && bash '" SCT_TESTS_DIR "/emit/nvcc/plain.sh' '%s' %s >said 2>&1",
+                 f->folder, nvcc, flags);
+  if (system(sct_str_c(&command)) != 0) {
+    show_said(f);
+    fail_msg("%s: see above", flags);
+  }
+  sct_str_free(&command);
+}
+
+/* Does the object of the file that does not define NAME_IMPLEMENTATION hold kernels? */
+static bool elsewhere_has_kernels(fixture *f) {
+  char command[512];
+  snprintf(command, sizeof command, "nm '%s/elsewhere.o' | grep -q add3_detail", f->folder);
+  return system(command) == 0;
+}
+
+static void a_program_in_c_calls_kernels_of_one_file(void **state) {
+  fixture *f = *state;
+  need_nvcc();
+  build_in_c(f, "-Ionce");
+  assert_false(elsewhere_has_kernels(f));
+  build_in_c(f, "-Ionce -DDECLARED_BEFORE");
+  build_in_c(f, "-I.");
+  assert_true(elsewhere_has_kernels(f));
 }
 
 static void records_with_one_name_stand_in_one_program(void **state) {
@@ -275,6 +315,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(headers_compile_without_a_warning),
       cmocka_unit_test(calls_take_the_kernel_that_the_contract_says),
+      cmocka_unit_test(a_program_in_c_calls_kernels_of_one_file),
       cmocka_unit_test(every_pair_of_devices_finds_its_own),
       cmocka_unit_test(records_with_one_name_stand_in_one_program),
       cmocka_unit_test(vectors_are_stored_whole),

@@ -22,12 +22,27 @@
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // NVIDIA A100: driver 570.2, NVRTC 13.0, sectile 0.1.0
 // Spec 4b1908e0bd0034314f8b7ca3b7f91846; the hash of each kernel's source stands above it.
-#ifndef SECTILE_HEADER_add3
+//
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// add3_IMPLEMENTATION before it includes the header for the first time.
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_add3) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_add3
-#include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
+#endif
+#include <stddef.h>
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
 typedef struct add3_vec3 {
   double x, y, z;
@@ -36,6 +51,33 @@ static_assert(sizeof(add3_vec3) == 24 && alignof(add3_vec3) == 8, "size of add3_
 static_assert(offsetof(add3_vec3, x) == 0, "x of add3_vec3");
 static_assert(offsetof(add3_vec3, y) == 8, "y of add3_vec3");
 static_assert(offsetof(add3_vec3, z) == 16, "z of add3_vec3");
+
+// Where the kernels and figures come from, for a program to print.
+typedef struct add3_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} add3_tuning;
+static const add3_tuning add3_tunings[] = {
+    {"NVIDIA H200", "sm_90", "timed",
+     "580.1", "13.0", "0.1.0",
+     "i=1048576", "flat t256 w16", "50495b06740e7ca4063654e685e5eda6",
+     14, 3595.1177142857141, 0.85598040816326526, 28, 40, 38, 1, 2},
+    {"NVIDIA H200", "sm_90", "timed",
+     "580.1", "13.0", "0.1.0",
+     "i=67108864", "staged t512 big", "9767e390bad95d0abf2603ff3c248b69",
+     780, 4129.7762461538459, 0.98328005860805845, 1560, 40, 38, 1, 2},
+    {"NVIDIA A100", "sm_80", "timed",
+     "570.2", "13.0", "0.1.0",
+     "i=16777216", "staged t512", "4e29d2491054dee71a62e072e01e0b62",
+     560, 1438.0470857142857, 0.34239216326530608, 1120, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const add3_tuning *tunings;
+} add3_provenance = {"add3", "4b1908e0bd0034314f8b7ca3b7f91846", "sectile 0.1.0", 3,
+    add3_tunings};
 
 // Which kernel a call takes, and why.
 typedef struct add3_choice {
@@ -46,10 +88,47 @@ typedef struct add3_choice {
   const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } add3_choice;
 
-namespace add3_detail {
-namespace {  // every file that includes this header has its own kernels
+#ifndef SECTILE_NO_RUNTIME
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
+cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream);
+
+// What add3 would do with these arguments on the current device.
+add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // SECTILE_NO_RUNTIME
+#endif  // SECTILE_HEADER_add3
+
+#if defined(add3_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "add3_IMPLEMENTATION: compile this file as CUDA"
+#endif
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_add3)
+#define SECTILE_KERNELS_add3
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace add3_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace add3_detail {
+namespace {  // kernels are those of this file
+#endif
+
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -57,6 +136,7 @@ namespace {  // every file that includes this header has its own kernels
 // direct t256, the naive variant. How it works.
 //   needs a aligned to 8, b aligned to 8
 //   source 3d92bd0fe92fa7f1b16b5281f6e5fabc
+#define add3_kernel add3_k0_direct
 namespace k0_direct {
 struct vec3 {
   double x;
@@ -74,11 +154,13 @@ __global__ void __launch_bounds__(256) add3_kernel(const vec3 *__restrict__ a_in
   b_out[i] = b;
 }
 }  // namespace k0_direct
+#undef add3_kernel
 
 // flat t256 w16. How it works.
 //   for NVIDIA H200 at i=1048576
 //   needs a aligned to 16, b aligned to 16, n_i % 2 == 0
 //   source 50495b06740e7ca4063654e685e5eda6
+#define add3_kernel add3_k1_flat
 namespace k1_flat {
 // The array as 3 n doubles, two a thread as one 16-byte word.
 __global__ void __launch_bounds__(256) add3_kernel(const double2 *__restrict__ a_in, double2 *__restrict__ b_out, double k, long long n_i) {
@@ -90,11 +172,13 @@ __global__ void __launch_bounds__(256) add3_kernel(const double2 *__restrict__ a
   b_out[w] = v;
 }
 }  // namespace k1_flat
+#undef add3_kernel
 
 // staged t512 big. How it works.
 //   for NVIDIA H200 at i=67108864
 //   needs a aligned to 8, b aligned to 8, 65536 bytes of shared memory
 //   source 9767e390bad95d0abf2603ff3c248b69
+#define add3_kernel add3_k2_staged
 namespace k2_staged {
 struct vec3 {
   double x;
@@ -117,11 +201,13 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
   for (int j = threadIdx.x; j < n; j += 512) out[j] = tile[j] + k;
 }
 }  // namespace k2_staged
+#undef add3_kernel
 
 // staged t512. How it works.
 //   for NVIDIA A100 at i=16777216
 //   needs a aligned to 8, b aligned to 8
 //   source 4e29d2491054dee71a62e072e01e0b62
+#define add3_kernel add3_k3_staged
 namespace k3_staged {
 struct vec3 {
   double x;
@@ -144,11 +230,17 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
   for (int j = threadIdx.x; j < n; j += 512) out[j] = tile[j] + k;
 }
 }  // namespace k3_staged
+#undef add3_kernel
 
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace add3_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
   const void *a;
@@ -231,7 +323,7 @@ inline bool k0_takes(const call &c) {
   return true;
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::add3_kernel<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
+  k0_direct::add3_k0_direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.b}, c.k, c.n_i);
   return cudaGetLastError();
 }
@@ -248,7 +340,7 @@ inline bool k1_takes(const call &c) {
   return true;
 }
 inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
-  k1_flat::add3_kernel<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
+  k1_flat::add3_k1_flat<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.b}, c.k, c.n_i);
   return cudaGetLastError();
 }
@@ -263,10 +355,10 @@ inline bool k2_takes(const call &c) {
   return true;
 }
 inline cudaError_t k2_launch(const call &c, cudaStream_t stream) {
-  const cudaError_t error = cudaFuncSetAttribute(k2_staged::add3_kernel,
+  const cudaError_t error = cudaFuncSetAttribute(k2_staged::add3_k2_staged,
                                                  cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
   if (error != cudaSuccess) return error;
-  k2_staged::add3_kernel<<<unsigned(k2_blocks(c)), 512, 65536, stream>>>(
+  k2_staged::add3_k2_staged<<<unsigned(k2_blocks(c)), 512, 65536, stream>>>(
       input{c.a}, output{c.b}, c.k, c.n_i);
   return cudaGetLastError();
 }
@@ -281,7 +373,7 @@ inline bool k3_takes(const call &c) {
   return true;
 }
 inline cudaError_t k3_launch(const call &c, cudaStream_t stream) {
-  k3_staged::add3_kernel<<<unsigned(k3_blocks(c)), 512, 12288, stream>>>(
+  k3_staged::add3_k3_staged<<<unsigned(k3_blocks(c)), 512, 12288, stream>>>(
       input{c.a}, output{c.b}, c.k, c.n_i);
   return cudaGetLastError();
 }
@@ -519,44 +611,17 @@ inline add3_choice describe(const call &c) {
 }  // namespace
 }  // namespace add3_detail
 
-// Where the kernels and figures come from, for a program to print.
-typedef struct add3_tuning {
-  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
-  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
-  int candidates, verified, tied, failed;
-} add3_tuning;
-static const add3_tuning add3_tunings[] = {
-    {"NVIDIA H200", "sm_90", "timed",
-     "580.1", "13.0", "0.1.0",
-     "i=1048576", "flat t256 w16", "50495b06740e7ca4063654e685e5eda6",
-     14, 3595.1177142857141, 0.85598040816326526, 28, 40, 38, 1, 2},
-    {"NVIDIA H200", "sm_90", "timed",
-     "580.1", "13.0", "0.1.0",
-     "i=67108864", "staged t512 big", "9767e390bad95d0abf2603ff3c248b69",
-     780, 4129.7762461538459, 0.98328005860805845, 1560, 40, 38, 1, 2},
-    {"NVIDIA A100", "sm_80", "timed",
-     "570.2", "13.0", "0.1.0",
-     "i=16777216", "staged t512", "4e29d2491054dee71a62e072e01e0b62",
-     560, 1438.0470857142857, 0.34239216326530608, 1120, 40, 38, 1, 2},
-};
-static const struct {
-  const char *kernel, *spec_hash, *written_by;
-  int n_tunings;
-  const add3_tuning *tunings;
-} add3_provenance = {"add3", "4b1908e0bd0034314f8b7ca3b7f91846", "sectile 0.1.0", 3,
-    add3_tunings};
-
-// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// What is written must not overlap another array. That, a negative extent, a null pointer or a
-// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
-// cudaErrorInvalidConfiguration; other errors are those of the launch.
-extern "C" inline cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
+#ifdef add3_IMPLEMENTATION
+#define add3_LINKAGE extern "C"
+#else
+#define add3_LINKAGE extern "C" inline
+#endif
+add3_LINKAGE cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
   return add3_detail::launch({a, b, k, n_i}, stream);
 }
-
-// What add3 would do with these arguments on the current device.
-extern "C" inline add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i) {
+add3_LINKAGE add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i) {
   return add3_detail::describe({a, b, k, n_i});
 }
-
-#endif  // SECTILE_HEADER_add3
+#undef add3_LINKAGE
+#endif  // __CUDACC_RTC__
+#endif  // SECTILE_KERNELS_add3

@@ -19,12 +19,27 @@
 //
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: driver * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, NVRTC 13.0, sectile 0.1.0
 // Spec 35a9451759872aa0185e42e6d9df1a64; the hash of each kernel's source stands above it.
-#ifndef SECTILE_HEADER_hostile
+//
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// hostile_IMPLEMENTATION before it includes the header for the first time.
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_hostile) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_hostile
-#include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
+#endif
+#include <stddef.h>
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
 #pragma pack(push, 1)
 typedef struct hostile_item {
@@ -36,8 +51,8 @@ static_assert(sizeof(hostile_item) == 6 && alignof(hostile_item) == 1, "size of 
 static_assert(offsetof(hostile_item, w) == 0, "w of hostile_item");
 static_assert(offsetof(hostile_item, h) == 4, "h of hostile_item");
 
-typedef struct alignas(64) hostile_wide {
-  float4 v;
+typedef struct hostile_wide {
+  alignas(64) float4 v;
   unsigned char t;
   unsigned short h;
 } hostile_wide;
@@ -45,6 +60,25 @@ static_assert(sizeof(hostile_wide) == 64 && alignof(hostile_wide) == 64, "size o
 static_assert(offsetof(hostile_wide, v) == 0, "v of hostile_wide");
 static_assert(offsetof(hostile_wide, t) == 16, "t of hostile_wide");
 static_assert(offsetof(hostile_wide, h) == 18, "h of hostile_wide");
+
+// Where the kernels and figures come from, for a program to print.
+typedef struct hostile_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} hostile_tuning;
+static const hostile_tuning hostile_tunings[] = {
+    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "sm_90", "timed",
+     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "13.0", "0.1.0",
+     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "ea5ebf17bccea7f85a60e9d8c46edfe3",
+     1, 0.001, 2.3809523809523809e-07, 1, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const hostile_tuning *tunings;
+} hostile_provenance = {"hostile", "35a9451759872aa0185e42e6d9df1a64", "sectile 0.1.0", 1,
+    hostile_tunings};
 
 // Which kernel a call takes, and why.
 typedef struct hostile_choice {
@@ -55,10 +89,47 @@ typedef struct hostile_choice {
   const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } hostile_choice;
 
-namespace hostile_detail {
-namespace {  // every file that includes this header has its own kernels
+#ifndef SECTILE_NO_RUNTIME
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
+cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream);
+
+// What hostile would do with these arguments on the current device.
+hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // SECTILE_NO_RUNTIME
+#endif  // SECTILE_HEADER_hostile
+
+#if defined(hostile_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "hostile_IMPLEMENTATION: compile this file as CUDA"
+#endif
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_hostile)
+#define SECTILE_KERNELS_hostile
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace hostile_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace hostile_detail {
+namespace {  // kernels are those of this file
+#endif
+
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -67,16 +138,23 @@ namespace {  // every file that includes this header has its own kernels
 //   for * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } / at * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   needs blocks aligned to 64
 //   source ea5ebf17bccea7f85a60e9d8c46edfe3
+#define launch hostile_k0_int_evil_1_error_broke_out
 namespace k0_int_evil_1_error_broke_out {
 __global__ void launch(const void *aligned, void *blocks, long long n_i, long long n_m) {
   (void)aligned, (void)blocks, (void)n_i, (void)n_m;
 }
 }  // namespace k0_int_evil_1_error_broke_out
+#undef launch
 
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace hostile_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
   const void *aligned;
@@ -136,7 +214,7 @@ inline bool k0_takes(const call &c) {
   return true;
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_int_evil_1_error_broke_out::launch<<<unsigned(k0_blocks(c)), 64, 0, stream>>>(
+  k0_int_evil_1_error_broke_out::hostile_k0_int_evil_1_error_broke_out<<<unsigned(k0_blocks(c)), 64, 0, stream>>>(
       input{c.aligned}, output{c.blocks}, c.n_i, c.n_m);
   return cudaGetLastError();
 }
@@ -366,36 +444,17 @@ inline hostile_choice describe(const call &c) {
 }  // namespace
 }  // namespace hostile_detail
 
-// Where the kernels and figures come from, for a program to print.
-typedef struct hostile_tuning {
-  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
-  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
-  int candidates, verified, tied, failed;
-} hostile_tuning;
-static const hostile_tuning hostile_tunings[] = {
-    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "sm_90", "timed",
-     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "13.0", "0.1.0",
-     "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", "ea5ebf17bccea7f85a60e9d8c46edfe3",
-     1, 0.001, 2.3809523809523809e-07, 1, 40, 38, 1, 2},
-};
-static const struct {
-  const char *kernel, *spec_hash, *written_by;
-  int n_tunings;
-  const hostile_tuning *tunings;
-} hostile_provenance = {"hostile", "35a9451759872aa0185e42e6d9df1a64", "sectile 0.1.0", 1,
-    hostile_tunings};
-
-// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// What is written must not overlap another array. That, a negative extent, a null pointer or a
-// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
-// cudaErrorInvalidConfiguration; other errors are those of the launch.
-extern "C" inline cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
+#ifdef hostile_IMPLEMENTATION
+#define hostile_LINKAGE extern "C"
+#else
+#define hostile_LINKAGE extern "C" inline
+#endif
+hostile_LINKAGE cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
   return hostile_detail::launch({aligned, blocks, n_i, n_m}, stream);
 }
-
-// What hostile would do with these arguments on the current device.
-extern "C" inline hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m) {
+hostile_LINKAGE hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m) {
   return hostile_detail::describe({aligned, blocks, n_i, n_m});
 }
-
-#endif  // SECTILE_HEADER_hostile
+#undef hostile_LINKAGE
+#endif  // __CUDACC_RTC__
+#endif  // SECTILE_KERNELS_hostile

@@ -16,12 +16,46 @@
 // Spec 8a504888afceb3b29c785e42ad496245; the hash of each kernel's source stands above it.
 // Calls that may overlap, such as on two streams, need a workspace each: blocks leave
 // partial results there.
-#ifndef SECTILE_HEADER_row_sum
+//
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// row_sum_IMPLEMENTATION before it includes the header for the first time.
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_row_sum) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_row_sum
-#include <cuda_runtime.h>
-#include <string.h>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
+#endif
+#include <stddef.h>
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
-#include <atomic>
+// Where the kernels and figures come from, for a program to print.
+typedef struct row_sum_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} row_sum_tuning;
+static const row_sum_tuning row_sum_tunings[] = {
+    {"NVIDIA H200", "sm_90", "timed",
+     "580.1", "13.0", "0.1.0",
+     "row=16 col=1048576", "reduce_rows b8", "437313759136bf67ef6bb3c6c2a9d488",
+     20, 3355.4463999999998, 0.79891580952380947, 70, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const row_sum_tuning *tunings;
+} row_sum_provenance = {"row_sum", "8a504888afceb3b29c785e42ad496245", "sectile 0.1.0", 1,
+    row_sum_tunings};
 
 // Which kernel a call takes, and why.
 typedef struct row_sum_choice {
@@ -32,10 +66,52 @@ typedef struct row_sum_choice {
   const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } row_sum_choice;
 
-namespace row_sum_detail {
-namespace {  // every file that includes this header has its own kernels
+#ifndef SECTILE_NO_RUNTIME
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// What the workspace of a call has, whatever its extents; 0: it may be null.
+size_t row_sum_workspace_bytes(void);
+
+// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
+// `workspace` has row_sum_workspace_bytes() bytes, set to 0 once before its first use; launches leave
+// it ready for the next. Calls that may overlap need one each.
+cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream);
+
+// What row_sum would do with these arguments on the current device.
+row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // SECTILE_NO_RUNTIME
+#endif  // SECTILE_HEADER_row_sum
+
+#if defined(row_sum_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "row_sum_IMPLEMENTATION: compile this file as CUDA"
+#endif
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_row_sum)
+#define SECTILE_KERNELS_row_sum
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace row_sum_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace row_sum_detail {
+namespace {  // kernels are those of this file
+#endif
+
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -43,6 +119,7 @@ namespace {  // every file that includes this header has its own kernels
 // direct t256, the naive variant.
 //   needs a aligned to 4, total aligned to 4
 //   source 141cec08e480221e60a9b5e5a6c49c9a
+#define direct row_sum_k0_direct
 namespace k0_direct {
 // What is reduced: a field for each value of the outputs.
 struct partial {
@@ -90,11 +167,13 @@ direct(const float *__restrict__ a_in, float *__restrict__ total_out, long long 
   }
 }
 }  // namespace k0_direct
+#undef direct
 
 // reduce_rows b8.
 //   for NVIDIA H200 at row=16 col=1048576
 //   needs a aligned to 16, total aligned to 4, n_col % 4 == 0, 8 * n_row <= 4096, 278528 bytes of workspace
 //   source 437313759136bf67ef6bb3c6c2a9d488
+#define reduce_rows row_sum_k1_reduce_rows
 namespace k1_reduce_rows {
 // What is reduced: a field for each value of the outputs.
 struct partial {
@@ -217,11 +296,17 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
   }
 }
 }  // namespace k1_reduce_rows
+#undef reduce_rows
 
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace row_sum_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
   const void *a;
@@ -285,7 +370,7 @@ inline bool k0_takes(const call &c) {
   return true;
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
+  k0_direct::row_sum_k0_direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.total}, c.n_row, c.n_col);
   return cudaGetLastError();
 }
@@ -303,7 +388,7 @@ inline bool k1_takes(const call &c) {
   return true;
 }
 inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
-  k1_reduce_rows::reduce_rows<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
+  k1_reduce_rows::row_sum_k1_reduce_rows<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.total}, c.n_row, c.n_col, output{c.workspace});
   return cudaGetLastError();
 }
@@ -534,43 +619,20 @@ inline row_sum_choice describe(const call &c) {
 }  // namespace
 }  // namespace row_sum_detail
 
-// Where the kernels and figures come from, for a program to print.
-typedef struct row_sum_tuning {
-  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
-  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
-  int candidates, verified, tied, failed;
-} row_sum_tuning;
-static const row_sum_tuning row_sum_tunings[] = {
-    {"NVIDIA H200", "sm_90", "timed",
-     "580.1", "13.0", "0.1.0",
-     "row=16 col=1048576", "reduce_rows b8", "437313759136bf67ef6bb3c6c2a9d488",
-     20, 3355.4463999999998, 0.79891580952380947, 70, 40, 38, 1, 2},
-};
-static const struct {
-  const char *kernel, *spec_hash, *written_by;
-  int n_tunings;
-  const row_sum_tuning *tunings;
-} row_sum_provenance = {"row_sum", "8a504888afceb3b29c785e42ad496245", "sectile 0.1.0", 1,
-    row_sum_tunings};
-
-// What the workspace of a call has, whatever its extents; 0: it may be null.
-extern "C" inline size_t row_sum_workspace_bytes(void) {
+#ifdef row_sum_IMPLEMENTATION
+#define row_sum_LINKAGE extern "C"
+#else
+#define row_sum_LINKAGE extern "C" inline
+#endif
+row_sum_LINKAGE size_t row_sum_workspace_bytes(void) {
   return 278528;
 }
-
-// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// What is written must not overlap another array. That, a negative extent, a null pointer or a
-// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
-// cudaErrorInvalidConfiguration; other errors are those of the launch.
-// `workspace` has row_sum_workspace_bytes() bytes, set to 0 once before its first use; launches leave
-// it ready for the next. Calls that may overlap need one each.
-extern "C" inline cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream) {
+row_sum_LINKAGE cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream) {
   return row_sum_detail::launch({a, total, n_row, n_col, workspace}, stream);
 }
-
-// What row_sum would do with these arguments on the current device.
-extern "C" inline row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace) {
+row_sum_LINKAGE row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace) {
   return row_sum_detail::describe({a, total, n_row, n_col, workspace});
 }
-
-#endif  // SECTILE_HEADER_row_sum
+#undef row_sum_LINKAGE
+#endif  // __CUDACC_RTC__
+#endif  // SECTILE_KERNELS_row_sum

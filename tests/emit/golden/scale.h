@@ -26,16 +26,29 @@
 // Predicted, not timed: compiled for a described device, PTX verified on the CPU, sectors counted
 // from the addresses, times predicted from the counts. No GPU ran the variants.
 // Spec cc6d4a7a3f55ed723574eb53a6dc5832; the hash of each kernel's source stands above it.
-#ifndef SECTILE_HEADER_scale
+//
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// scale_IMPLEMENTATION before it includes the header for the first time.
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_scale) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_scale
-#ifdef __CUDACC__
-#include <cuda_runtime.h>
-
-#include <atomic>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
 #pragma pack(push, 1)
 typedef struct scale_item {
@@ -47,8 +60,8 @@ static_assert(sizeof(scale_item) == 6 && alignof(scale_item) == 1, "size of scal
 static_assert(offsetof(scale_item, w) == 0, "w of scale_item");
 static_assert(offsetof(scale_item, h) == 4, "h of scale_item");
 
-// Arrays whose layout the tuner chose, for the host. Plain C++: a compiler that knows no CUDA sees
-// the types and this part of the header.
+#ifdef __cplusplus
+// Arrays whose layout the tuner chose, for the host.
 
 // p: soa. Field after field.
 namespace scale_layout_p {
@@ -164,7 +177,26 @@ inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
 
 }  // namespace scale_layout_q
 
-#ifdef __CUDACC__  // kernels and launching
+#endif  // __cplusplus
+
+// Where the kernels and figures come from, for a program to print.
+typedef struct scale_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} scale_tuning;
+static const scale_tuning scale_tunings[] = {
+    {"NVIDIA H200", "sm_90", "counted and predicted, not timed",
+     "", "13.0", "0.1.0",
+     "i=65536", "direct t128 soa", "0df80328bb56283357ff64454f34491b",
+     0, 0, 0, 0, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const scale_tuning *tunings;
+} scale_provenance = {"scale", "cc6d4a7a3f55ed723574eb53a6dc5832", "sectile 0.1.0", 1,
+    scale_tunings};
 
 // Which kernel a call takes, and why.
 typedef struct scale_choice {
@@ -175,10 +207,48 @@ typedef struct scale_choice {
   const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } scale_choice;
 
-namespace scale_detail {
-namespace {  // every file that includes this header has its own kernels
+#ifndef SECTILE_NO_RUNTIME
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// Launches on `stream_x`; never synchronises, allocates nothing. An empty index space launches nothing.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
+// `k` is given as the bits of a value of type f16.
+cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x);
+
+// What scale would do with these arguments on the current device.
+scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // SECTILE_NO_RUNTIME
+#endif  // SECTILE_HEADER_scale
+
+#if defined(scale_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "scale_IMPLEMENTATION: compile this file as CUDA"
+#endif
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_scale)
+#define SECTILE_KERNELS_scale
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace scale_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace scale_detail {
+namespace {  // kernels are those of this file
+#endif
+
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -187,6 +257,7 @@ namespace {  // every file that includes this header has its own kernels
 //   for NVIDIA H200 at i=65536
 //   needs p aligned to 4, q aligned to 4
 //   source 0df80328bb56283357ff64454f34491b
+#define scale_kernel scale_k0_direct
 namespace k0_direct {
 struct f16 {
   unsigned short bits;
@@ -207,11 +278,17 @@ __global__ void __launch_bounds__(128) scale_kernel(const unsigned char *__restr
   reinterpret_cast<f16 *>(q_out + 4 * n_i)[i] = h;
 }
 }  // namespace k0_direct
+#undef scale_kernel
 
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace scale_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
   const void *p;
@@ -279,7 +356,7 @@ inline bool k0_takes(const call &c) {
   return true;
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::scale_kernel<<<unsigned(k0_blocks(c)), 128, 0, stream>>>(
+  k0_direct::scale_k0_direct<<<unsigned(k0_blocks(c)), 128, 0, stream>>>(
       input{c.p}, output{c.q}, from_bits<k0_direct::f16>(c.k), c.stream, c.n_i);
   return cudaGetLastError();
 }
@@ -509,38 +586,17 @@ inline scale_choice describe(const call &c) {
 }  // namespace
 }  // namespace scale_detail
 
-// Where the kernels and figures come from, for a program to print.
-typedef struct scale_tuning {
-  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
-  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
-  int candidates, verified, tied, failed;
-} scale_tuning;
-static const scale_tuning scale_tunings[] = {
-    {"NVIDIA H200", "sm_90", "counted and predicted, not timed",
-     "", "13.0", "0.1.0",
-     "i=65536", "direct t128 soa", "0df80328bb56283357ff64454f34491b",
-     0, 0, 0, 0, 40, 38, 1, 2},
-};
-static const struct {
-  const char *kernel, *spec_hash, *written_by;
-  int n_tunings;
-  const scale_tuning *tunings;
-} scale_provenance = {"scale", "cc6d4a7a3f55ed723574eb53a6dc5832", "sectile 0.1.0", 1,
-    scale_tunings};
-
-// Launches on `stream_x`; never synchronises, allocates nothing. An empty index space launches nothing.
-// What is written must not overlap another array. That, a negative extent, a null pointer or a
-// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
-// cudaErrorInvalidConfiguration; other errors are those of the launch.
-// `k` is given as the bits of a value of type f16.
-extern "C" inline cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
+#ifdef scale_IMPLEMENTATION
+#define scale_LINKAGE extern "C"
+#else
+#define scale_LINKAGE extern "C" inline
+#endif
+scale_LINKAGE cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
   return scale_detail::launch({p, q, k, stream, n_i}, stream_x);
 }
-
-// What scale would do with these arguments on the current device.
-extern "C" inline scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i) {
+scale_LINKAGE scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i) {
   return scale_detail::describe({p, q, k, stream, n_i});
 }
-
-#endif  // __CUDACC__
-#endif  // SECTILE_HEADER_scale
+#undef scale_LINKAGE
+#endif  // __CUDACC_RTC__
+#endif  // SECTILE_KERNELS_scale

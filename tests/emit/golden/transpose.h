@@ -13,12 +13,46 @@
 //
 // NVIDIA H200: driver 580.1, NVRTC 13.0, sectile 0.1.0
 // Spec 9b8a942eef4efafbeef8de6e8cc420e9; the hash of each kernel's source stands above it.
-#ifndef SECTILE_HEADER_transpose
+//
+// Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
+// each for itself; other files get declarations. For these, one CUDA file defines
+// transpose_IMPLEMENTATION before it includes the header for the first time.
+// NVRTC gets the kernels, under the names that the lines of #define give them.
+#if !defined(SECTILE_HEADER_transpose) && !defined(__CUDACC_RTC__)
 #define SECTILE_HEADER_transpose
-#include <cuda_runtime.h>
-#include <string.h>
+#ifdef __has_include
+#if !__has_include(<cuda_runtime_api.h>)
+#define SECTILE_NO_RUNTIME  // without CUDA's headers: types and layouts only
+#endif
+#endif
+#ifndef SECTILE_NO_RUNTIME
+#include <cuda_runtime_api.h>
+#endif
+#include <stddef.h>
+#ifndef __cplusplus
+#include <assert.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#endif
 
-#include <atomic>
+// Where the kernels and figures come from, for a program to print.
+typedef struct transpose_tuning {
+  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
+  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
+  int candidates, verified, tied, failed;
+} transpose_tuning;
+static const transpose_tuning transpose_tunings[] = {
+    {"NVIDIA H200", "sm_90", "timed",
+     "580.1", "13.0", "0.1.0",
+     "row=4096 col=4096", "tile 32x32", "b5d2dd2f2f951d57f7cb49f51ffc2901",
+     36, 3728.2702222222224, 0.88768338624338627, 110, 40, 38, 1, 2},
+};
+static const struct {
+  const char *kernel, *spec_hash, *written_by;
+  int n_tunings;
+  const transpose_tuning *tunings;
+} transpose_provenance = {"transpose", "9b8a942eef4efafbeef8de6e8cc420e9", "sectile 0.1.0", 1,
+    transpose_tunings};
 
 // Which kernel a call takes, and why.
 typedef struct transpose_choice {
@@ -29,10 +63,47 @@ typedef struct transpose_choice {
   const char *reason;   // where the call lies among the tuned sizes; why naive, why nothing
 } transpose_choice;
 
-namespace transpose_detail {
-namespace {  // every file that includes this header has its own kernels
+#ifndef SECTILE_NO_RUNTIME
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-#ifdef __NVCC__  // a variant may leave a variable of the computation unused
+// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
+// What is written must not overlap another array. That, a negative extent, a null pointer or a
+// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
+// cudaErrorInvalidConfiguration; other errors are those of the launch.
+cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream);
+
+// What transpose would do with these arguments on the current device.
+transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col);
+
+#ifdef __cplusplus
+}
+#endif
+#endif  // SECTILE_NO_RUNTIME
+#endif  // SECTILE_HEADER_transpose
+
+#if defined(transpose_IMPLEMENTATION) && !defined(__CUDACC__)
+#error "transpose_IMPLEMENTATION: compile this file as CUDA"
+#endif
+#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_transpose)
+#define SECTILE_KERNELS_transpose
+#ifdef __CUDACC_RTC__
+#undef __global__
+#define __global__ extern "C" __attribute__((global))
+namespace transpose_detail {
+#else
+#include <cuda_runtime.h>
+#include <string.h>
+
+#include <atomic>
+
+namespace transpose_detail {
+namespace {  // kernels are those of this file
+#endif
+
+// A variant may leave a variable of the computation unused.
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 177, 550
 #endif
@@ -40,6 +111,7 @@ namespace {  // every file that includes this header has its own kernels
 // direct t256, the naive variant.
 //   needs a aligned to 4, b aligned to 4
 //   source 081f1957d0acc899c10b3ffe4f5d14e9
+#define transpose_kernel transpose_k0_direct
 namespace k0_direct {
 // One element a thread.
 __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
@@ -49,11 +121,13 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
   b_out[col * n_row + row] = a_in[row * n_col + col];
 }
 }  // namespace k0_direct
+#undef transpose_kernel
 
 // tile 32x32.
 //   for NVIDIA H200 at row=4096 col=4096
 //   needs a aligned to 4, b aligned to 4
 //   source b5d2dd2f2f951d57f7cb49f51ffc2901
+#define transpose_kernel transpose_k1_tile
 namespace k1_tile {
 // A tile of 32 x 32 through shared memory, rows one word apart.
 __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict__ a_in, float *__restrict__ b_out, long long n_row, long long n_col) {
@@ -70,11 +144,17 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
   }
 }
 }  // namespace k1_tile
+#undef transpose_kernel
 
-#ifdef __NVCC__
+#if defined(__NVCC__) || defined(__CUDACC_RTC__)
 #pragma nv_diagnostic pop
 #endif
 
+#ifdef __CUDACC_RTC__
+}  // namespace transpose_detail
+#undef __global__
+#define __global__ __attribute__((global))
+#else
 // The arguments of one call.
 struct call {
   const void *a;
@@ -134,7 +214,7 @@ inline bool k0_takes(const call &c) {
   return true;
 }
 inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::transpose_kernel<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
+  k0_direct::transpose_k0_direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.b}, c.n_row, c.n_col);
   return cudaGetLastError();
 }
@@ -149,7 +229,7 @@ inline bool k1_takes(const call &c) {
   return true;
 }
 inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
-  k1_tile::transpose_kernel<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
+  k1_tile::transpose_k1_tile<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
       input{c.a}, output{c.b}, c.n_row, c.n_col);
   return cudaGetLastError();
 }
@@ -381,36 +461,17 @@ inline transpose_choice describe(const call &c) {
 }  // namespace
 }  // namespace transpose_detail
 
-// Where the kernels and figures come from, for a program to print.
-typedef struct transpose_tuning {
-  const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
-  double median_us, gb_per_s, of_copy, naive_us;  // 0: not timed
-  int candidates, verified, tied, failed;
-} transpose_tuning;
-static const transpose_tuning transpose_tunings[] = {
-    {"NVIDIA H200", "sm_90", "timed",
-     "580.1", "13.0", "0.1.0",
-     "row=4096 col=4096", "tile 32x32", "b5d2dd2f2f951d57f7cb49f51ffc2901",
-     36, 3728.2702222222224, 0.88768338624338627, 110, 40, 38, 1, 2},
-};
-static const struct {
-  const char *kernel, *spec_hash, *written_by;
-  int n_tunings;
-  const transpose_tuning *tunings;
-} transpose_provenance = {"transpose", "9b8a942eef4efafbeef8de6e8cc420e9", "sectile 0.1.0", 1,
-    transpose_tunings};
-
-// Launches on `stream`; never synchronises, allocates nothing. An empty index space launches nothing.
-// What is written must not overlap another array. That, a negative extent, a null pointer or a
-// pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
-// cudaErrorInvalidConfiguration; other errors are those of the launch.
-extern "C" inline cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
+#ifdef transpose_IMPLEMENTATION
+#define transpose_LINKAGE extern "C"
+#else
+#define transpose_LINKAGE extern "C" inline
+#endif
+transpose_LINKAGE cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
   return transpose_detail::launch({a, b, n_row, n_col}, stream);
 }
-
-// What transpose would do with these arguments on the current device.
-extern "C" inline transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
+transpose_LINKAGE transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
   return transpose_detail::describe({a, b, n_row, n_col});
 }
-
-#endif  // SECTILE_HEADER_transpose
+#undef transpose_LINKAGE
+#endif  // __CUDACC_RTC__
+#endif  // SECTILE_KERNELS_transpose

@@ -1,0 +1,206 @@
+/* Headers of all worked kernels, several in one file, as compilers take them that know no CUDA: C11
+ * to C17 and C++11 to C++20, no warning; and as NVRTC takes them: kernels under C names. What nvcc
+ * makes of headers is in tests/emit/test_emit_nvcc.c. A compiler that is not here is left out. */
+#include "cli/header_fixture.h"
+
+#include "compile/compile.h"
+
+static header_store here;
+
+/* The last candidate in these layouts whose plan does not reject it; -1: there is none. */
+static int64_t put_another(fixture *f, const sct_row_run *run, sct_id *out) {
+  for (int64_t c = (int64_t)f->space.n_candidates - 1; c > 0; c--) {
+    const sct_candidate *cand = &f->space.candidates[c];
+    bool same = cand->strategy != f->space.candidates[0].strategy;
+    for (int a = 0; a < f->space.strategies[cand->strategy].n_axes && same; a++) {
+      const char *name = f->space.strategies[cand->strategy].axes[a].name;
+      same = !sct_has_prefix(name, "layout_") || cand->value[a] == 0;
+    }
+    if (same && header_result(&here, out, f, run, c)) {
+      return c;
+    }
+  }
+  return -1;
+}
+
+/* The naive variant and another one, as if it had won. */
+static void put_worked(const char *name) {
+  static const int first[SCT_MAX_OPERANDS] = {0};
+  fixture f;
+  fixture_open(&f, name);
+  sct_row_run run = header_run(&here, &f);
+  assert_true(
+      header_result(&here, &run.naive, &f, &run, sct_codegen_naive(&f.spec, &f.space, first)));
+  run.winner = run.naive;
+  (void)put_another(&f, &run, &run.winner);
+  MUST(sct_store_finish_run(here.store, &run, err));
+  fixture_close(&f);
+}
+
+/* A file that includes each header twice and mentions what it declares. */
+static void write_program(const char *suffix) {
+  sct_str text = {0};
+  char path[256];
+  sct_str_append(&text, "#ifdef __cplusplus\n#include <algorithm>\n#include <cmath>\n"
+                        "using namespace std;\n#endif\n");
+  for (int k = 0; k < 2 * worked_count(); k++) {
+    sct_str_printf(&text, "#include \"%s%s.h\"\n", worked_kernels[k / 2].name, suffix);
+  }
+  sct_str_append(&text, "#ifndef SECTILE_NO_RUNTIME\nconst char *const *names[] = {\n");
+  for (int k = 0; k < worked_count(); k++) {
+    sct_str_printf(&text, "  &%s_provenance.kernel,\n", worked_kernels[k].name);
+  }
+  sct_str_append(&text, "};\nsize_t sizes[] = {\n");
+  for (int k = 0; k < worked_count(); k++) {
+    const char *name = worked_kernels[k].name;
+    sct_str_printf(&text, "  sizeof(&%s), sizeof(&%s_variant),\n", name, name);
+  }
+  sct_str_append(&text, "};\n#endif\n");
+  snprintf(path, sizeof path, "%s/all%s.c", here.folder, suffix);
+  MUST(sct_file_write(path, text.data, text.len, err));
+  sct_str_free(&text);
+}
+
+static int setup(void **state) {
+  (void)state;
+  header_store_open(&here);
+  for (int k = 0; k < worked_count(); k++) {
+    const char *name = worked_kernels[k].name;
+    char file[128];
+    put_worked(name);
+    snprintf(file, sizeof file, "%s.h", name);
+    header_write(&here, name, file, SCT_EMIT_INLINE);
+    snprintf(file, sizeof file, "%s_cuda.h", name);
+    header_write(&here, name, file, SCT_EMIT_CUDA);
+  }
+  write_program("");
+  write_program("_cuda");
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  return header_store_close(&here);
+}
+
+/* ---- compilers of C and C++ ---- */
+
+/* true: the compiler is here and knows the standard. */
+static bool knows(const char *compiler, const char *standard) {
+  char command[256];
+  snprintf(command, sizeof command, "%s -std=%s -fsyntax-only -x %s /dev/null >/dev/null 2>&1",
+           compiler, standard, strstr(standard, "++") ? "c++" : "c");
+  return system(command) == 0;
+}
+
+static void compile_all(const char *compiler, const char *standard, const char *file,
+                        const char *flags) {
+  sct_str command = {0};
+  sct_str_printf(&command,
+                 "%s -std=%s -Wall -Wextra -Wpedantic -Werror -I. %s -x %s -c %s -o all.o",
+                 compiler, standard, flags, strstr(standard, "++") ? "c++" : "c", file);
+  if (header_shell(&here, sct_str_c(&command)) != 0) {
+    fail_msg("%s: see above", sct_str_c(&command));
+  }
+  sct_str_free(&command);
+}
+
+static void every_compiler_takes_all_headers(void **state) {
+  (void)state;
+  static const char *const compilers[] = {"gcc", "clang", "g++", "clang++"};
+  static const char *const standards[] = {"c11", "c17", "c++11", "c++14", "c++17", "c++20"};
+  const char *const home = header_toolkit();
+  char flags[600] = "";
+  if (home != NULL) {
+    snprintf(flags, sizeof flags, "-isystem '%s/include'", home);
+  } else {
+    print_message("no toolkit here: headers are taken without their declarations\n");
+  }
+  for (int c = 0; c < SCT_COUNT(compilers); c++) {
+    for (int s = 0; s < SCT_COUNT(standards); s++) {
+      const bool cxx = strstr(standards[s], "++") != NULL;
+      if (cxx != (strstr(compilers[c], "++") != NULL)) {
+        continue;
+      }
+      if (!knows(compilers[c], standards[s])) {
+        print_message("no %s -std=%s here: left out\n", compilers[c], standards[s]);
+        continue;
+      }
+      compile_all(compilers[c], standards[s], s % 2 ? "all.c" : "all_cuda.c", flags);
+    }
+  }
+}
+
+static void an_implementation_is_compiled_as_cuda(void **state) {
+  (void)state;
+  if (!knows("cc", "c11")) {
+    print_message("no C compiler here\n");
+    skip();
+  }
+  static const char *const wrong =
+      "for form in '' _cuda; do "
+      "! cc -fsyntax-only -x c -Dsaxpy_in_place_IMPLEMENTATION saxpy_in_place$form.h 2>err || exit "
+      "1; grep -q 'compile this file as CUDA' err || exit 1; done";
+  assert_int_equal(header_shell(&here, wrong), 0);
+}
+
+/* ---- NVRTC ---- */
+
+/* Each line `#define FUNCTION NAME` of the header names a kernel of the PTX. */
+static int count_named(const char *header, const char *ptx) {
+  int n = 0;
+  for (const char *at = header; (at = strstr(at, "\n#define ")) != NULL; at++) {
+    char function[200], name[200], entry[256];
+    if (sscanf(at, " #define %199s %199[^ \n]", function, name) == 2 &&
+        strstr(name, "_k") != NULL) {
+      snprintf(entry, sizeof entry, ".entry %s(", name);
+      if (strstr(ptx, entry) == NULL) {
+        fail_msg("no '%s' in the PTX", entry);
+      }
+      n++;
+    }
+  }
+  return n;
+}
+
+static void nvrtc_finds_kernels_by_their_names(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    int n; /* kernels under C names; one of the user's own has its name of C++ */
+  } cases[] = {{"transpose_f32", 2}, {"particle_energy", 2}, {"softmax", 2}, {"transpose_own", 1}};
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .program = SCT_PROGRAM};
+  sct_compiler *compiler = NULL;
+  sct_error missing = {0};
+  const sct_status status = sct_compiler_new(&compiler, &opts, &missing);
+  if (status == SCT_ENVRTC) {
+    print_message("no NVRTC here: %s\n", missing.text);
+    skip();
+  }
+  assert_int_equal(status, SCT_OK);
+  for (int k = 0; k < 2 * SCT_COUNT(cases); k++) {
+    char path[256];
+    sct_str header = {0};
+    sct_compiled_file out;
+    snprintf(path, sizeof path, "%s/%s%s.h", here.folder, cases[k / 2].name, k % 2 ? "" : "_cuda");
+    const sct_compile_file file = {.path = path};
+    MUST(sct_file_read(&header, path, err));
+    MUST(sct_compiler_file(compiler, &out, &file, err));
+    if (!out.ok) {
+      fail_msg("%s", out.log);
+    }
+    assert_int_equal(count_named(sct_str_c(&header), out.ptx), cases[k / 2].n);
+    sct_compiled_file_free(&out);
+    sct_str_free(&header);
+  }
+  sct_compiler_free(compiler);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_compiler_takes_all_headers),
+      cmocka_unit_test(an_implementation_is_compiled_as_cuda),
+      cmocka_unit_test(nvrtc_finds_kernels_by_their_names),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,39 @@
+// A program in C11 that launches kernels of other files. Two headers have types of one name.
+#include "add3.h"
+#include "row_sum.h"
+#include "shift2.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern int fake_launches;
+cudaError_t add3_elsewhere(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i,
+                           cudaStream_t stream);
+
+static int failures = 0;
+
+static void check(bool holds, const char *what) {
+  if (!holds) {
+    failures++;
+    printf("plain.c: %s\n", what);
+  }
+}
+#define CHECK(what) check(what, #what)
+
+int main(void) {
+  static alignas(16) add3_vec3 a[4], b[4];
+  static shift2_vec3 c[4];
+  static shift2_choice_record d[4];
+  static float sums[64];
+  static alignas(16) unsigned char workspace[16];
+  CHECK(add3(a, b, 1.0, 4, NULL) == cudaSuccess);
+  CHECK(add3_elsewhere(a, b, 1.0, 4, NULL) == cudaSuccess);
+  CHECK(add3(a, a, 1.0, 4, NULL) == cudaErrorInvalidValue);
+  CHECK(shift2(c, d, 4, NULL) == cudaSuccess);
+  CHECK(row_sum(sums, sums + 32, 1, 4, workspace, NULL) == cudaSuccess);
+  CHECK(fake_launches == 4);
+  CHECK(row_sum_workspace_bytes() == 278528);
+  CHECK(strcmp(add3_variant(a, b, 1.0, 4).variant, "flat t256 w16") == 0);
+  CHECK(strcmp(add3_provenance.kernel, "add3") == 0);
+  return failures != 0;
+}
