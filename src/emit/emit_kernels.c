@@ -159,7 +159,7 @@ static json_t *own_argument(const emit_signature *sig, const emit_kernel *kernel
     return emit_textf(simple ? "(%s)%s" : "(%s)(%s)", param->cuda, param->value);
   }
   return param->argument < sig->n_operands && !sig->operands[param->argument].is_output
-             ? emit_textf("output{const_cast<void *>(c.%s)}", emit_argument(sig, param->argument))
+             ? emit_textf("output{(void *)c.%s}", emit_argument(sig, param->argument))
              : argument(sig, param->argument, kernel->space);
 }
 

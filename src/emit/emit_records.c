@@ -17,8 +17,9 @@ static bool has_struct(const emit_header *h, int operand) {
 
 /* NAME_<this> is a name that headers have already. */
 static bool is_taken(const char *record) {
-  static const char *const names[] = {"choice",  "detail",  "provenance",     "tuning",
-                                      "tunings", "variant", "workspace_bytes"};
+  static const char *const names[] = {"args",    "choice",     "detail",
+                                      "launch",  "provenance", "tuning",
+                                      "tunings", "variant",    "workspace_bytes"};
   bool taken = sct_has_prefix(record, "layout_");
   for (int k = 0; k < SCT_COUNT(names); k++) {
     taken = taken || strcmp(record, names[k]) == 0;

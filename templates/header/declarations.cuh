@@ -31,6 +31,13 @@ typedef struct $(name)_choice {
 } $(name)_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct $(name)_args {
+//% for _, parameter in ipairs(parameters) do
+  $(parameter);
+//% end
+} $(name)_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -61,6 +68,8 @@ size_t $(name)_workspace_bytes(void);
 //%   end
 //% end
 cudaError_t $(name)($(join(parameters)), cudaStream_t $(stream));
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t $(name)_launch(const $(name)_args *args, cudaStream_t stream);
 
 // What $(name) would do with these arguments on the current device.
 $(name)_choice $(name)_variant($(join(parameters)));

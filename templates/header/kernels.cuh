@@ -78,25 +78,7 @@ $(k.source)
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-//% for _, o in ipairs(operands) do
-//%   if o.is_output then
-  void *$(o.name);
-//%   else
-  const void *$(o.name);
-//%   end
-//% end
-//% for _, s in ipairs(scalars) do
-  $(s.cuda) $(s.name);
-//% end
-//% for _, extent in ipairs(extents) do
-  long long n_$(extent);
-//% end
-//% if workspace then
-  void *$(workspace);
-//% end
-};
+typedef $(name)_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = $(n_extents), kDims = $(n_dims);

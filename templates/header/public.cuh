@@ -13,6 +13,9 @@ $(linkage) size_t $(name)_workspace_bytes(void) {
 $(linkage) cudaError_t $(name)($(join(parameters)), cudaStream_t $(stream)) {
   return $(name)_detail::launch({$(join(arguments))}, $(stream));
 }
+$(linkage) cudaError_t $(name)_launch(const $(name)_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : $(name)_detail::launch(*args, stream);
+}
 $(linkage) $(name)_choice $(name)_variant($(join(parameters))) {
   return $(name)_detail::describe({$(join(arguments))});
 }

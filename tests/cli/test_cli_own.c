@@ -223,7 +223,7 @@ static void its_header_launches_it(void **state) {
       sct_str_c(&text),
       "k1_own_turn::mine::turn<__half, 32><<<dim3(unsigned((n_col + 31) >> 5), unsigned((n_row + "
       "31) >> 5)), dim3(32, 8), 0, stream>>>(\n"
-      "      output{c.b}, output{const_cast<void *>(c.a)}, (int)n_col, (int)n_row, "
+      "      output{c.b}, output{(void *)c.a}, (int)n_col, (int)n_row, "
       "(double)(224));"));
   assert_non_null(strstr(sct_str_c(&text), "if (!(n_row < 1000)) return false;"));
   sct_str_free(&text);

@@ -89,6 +89,14 @@ typedef struct add3_choice {
 } add3_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct add3_args {
+  const add3_vec3 *a;
+  add3_vec3 *b;
+  double k;
+  long long n_i;
+} add3_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -98,6 +106,8 @@ extern "C" {
 // pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
 cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream);
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t add3_launch(const add3_args *args, cudaStream_t stream);
 
 // What add3 would do with these arguments on the current device.
 add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i);
@@ -241,13 +251,7 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-  const void *a;
-  void *b;
-  double k;
-  long long n_i;
-};
+typedef add3_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 1, kDims = 1;
@@ -618,6 +622,9 @@ inline add3_choice describe(const call &c) {
 #endif
 add3_LINKAGE cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
   return add3_detail::launch({a, b, k, n_i}, stream);
+}
+add3_LINKAGE cudaError_t add3_launch(const add3_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : add3_detail::launch(*args, stream);
 }
 add3_LINKAGE add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i) {
   return add3_detail::describe({a, b, k, n_i});

@@ -90,6 +90,14 @@ typedef struct hostile_choice {
 } hostile_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct hostile_args {
+  const hostile_item *aligned;
+  hostile_wide *blocks;
+  long long n_i;
+  long long n_m;
+} hostile_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -99,6 +107,8 @@ extern "C" {
 // pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
 cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream);
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t hostile_launch(const hostile_args *args, cudaStream_t stream);
 
 // What hostile would do with these arguments on the current device.
 hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m);
@@ -155,13 +165,7 @@ __global__ void launch(const void *aligned, void *blocks, long long n_i, long lo
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-  const void *aligned;
-  void *blocks;
-  long long n_i;
-  long long n_m;
-};
+typedef hostile_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 2, kDims = 1;
@@ -451,6 +455,9 @@ inline hostile_choice describe(const call &c) {
 #endif
 hostile_LINKAGE cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
   return hostile_detail::launch({aligned, blocks, n_i, n_m}, stream);
+}
+hostile_LINKAGE cudaError_t hostile_launch(const hostile_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : hostile_detail::launch(*args, stream);
 }
 hostile_LINKAGE hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m) {
   return hostile_detail::describe({aligned, blocks, n_i, n_m});

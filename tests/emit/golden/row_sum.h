@@ -67,6 +67,15 @@ typedef struct row_sum_choice {
 } row_sum_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct row_sum_args {
+  const float *a;
+  float *total;
+  long long n_row;
+  long long n_col;
+  void *workspace;
+} row_sum_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -81,6 +90,8 @@ size_t row_sum_workspace_bytes(void);
 // `workspace` has row_sum_workspace_bytes() bytes, set to 0 once before its first use; launches leave
 // it ready for the next. Calls that may overlap need one each.
 cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream);
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t row_sum_launch(const row_sum_args *args, cudaStream_t stream);
 
 // What row_sum would do with these arguments on the current device.
 row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace);
@@ -307,14 +318,7 @@ reduce_rows(const float *__restrict__ a_in, float *__restrict__ total_out, long 
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-  const void *a;
-  void *total;
-  long long n_row;
-  long long n_col;
-  void *workspace;
-};
+typedef row_sum_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 2, kDims = 2;
@@ -629,6 +633,9 @@ row_sum_LINKAGE size_t row_sum_workspace_bytes(void) {
 }
 row_sum_LINKAGE cudaError_t row_sum(const float *a, float *total, long long n_row, long long n_col, void *workspace, cudaStream_t stream) {
   return row_sum_detail::launch({a, total, n_row, n_col, workspace}, stream);
+}
+row_sum_LINKAGE cudaError_t row_sum_launch(const row_sum_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : row_sum_detail::launch(*args, stream);
 }
 row_sum_LINKAGE row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, long long n_col, void *workspace) {
   return row_sum_detail::describe({a, total, n_row, n_col, workspace});

@@ -208,6 +208,15 @@ typedef struct scale_choice {
 } scale_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct scale_args {
+  const void *p;
+  void *q;
+  unsigned short k;
+  float stream;
+  long long n_i;
+} scale_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -218,6 +227,8 @@ extern "C" {
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
 // `k` is given as the bits of a value of type f16.
 cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x);
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t scale_launch(const scale_args *args, cudaStream_t stream);
 
 // What scale would do with these arguments on the current device.
 scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i);
@@ -289,14 +300,7 @@ __global__ void __launch_bounds__(128) scale_kernel(const unsigned char *__restr
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-  const void *p;
-  void *q;
-  unsigned short k;
-  float stream;
-  long long n_i;
-};
+typedef scale_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 1, kDims = 1;
@@ -593,6 +597,9 @@ inline scale_choice describe(const call &c) {
 #endif
 scale_LINKAGE cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
   return scale_detail::launch({p, q, k, stream, n_i}, stream_x);
+}
+scale_LINKAGE cudaError_t scale_launch(const scale_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : scale_detail::launch(*args, stream);
 }
 scale_LINKAGE scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i) {
   return scale_detail::describe({p, q, k, stream, n_i});

@@ -64,6 +64,14 @@ typedef struct transpose_choice {
 } transpose_choice;
 
 #ifndef SECTILE_NO_RUNTIME
+// The arguments of one call, by name.
+typedef struct transpose_args {
+  const float *a;
+  float *b;
+  long long n_row;
+  long long n_col;
+} transpose_args;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -73,6 +81,8 @@ extern "C" {
 // pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
 cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream);
+// The same, every argument by its name. What `args` leaves out is 0; null is cudaErrorInvalidValue.
+cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream);
 
 // What transpose would do with these arguments on the current device.
 transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col);
@@ -155,13 +165,7 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-// The arguments of one call.
-struct call {
-  const void *a;
-  void *b;
-  long long n_row;
-  long long n_col;
-};
+typedef transpose_args call;  // of the launch function
 
 // The extents of a call, those of the index space first.
 constexpr int kExtents = 2, kDims = 2;
@@ -468,6 +472,9 @@ inline transpose_choice describe(const call &c) {
 #endif
 transpose_LINKAGE cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
   return transpose_detail::launch({a, b, n_row, n_col}, stream);
+}
+transpose_LINKAGE cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream) {
+  return args == nullptr ? cudaErrorInvalidValue : transpose_detail::launch(*args, stream);
 }
 transpose_LINKAGE transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
   return transpose_detail::describe({a, b, n_row, n_col});

@@ -32,6 +32,14 @@ int main(void) {
   CHECK(shift2(c, d, 4, NULL) == cudaSuccess);
   CHECK(row_sum(sums, sums + 32, 1, 4, workspace, NULL) == cudaSuccess);
   CHECK(fake_launches == 4);
+  const add3_args by_name = {.n_i = 4, .k = 1.0, .b = b, .a = a};
+  const row_sum_args sum = {
+      .n_col = 4, .n_row = 1, .a = sums, .total = sums + 32, .workspace = workspace};
+  const row_sum_args no_rows = {.n_col = 4, .a = sums, .total = sums + 32, .workspace = workspace};
+  CHECK(add3_launch(&by_name, NULL) == cudaSuccess && fake_launches == 5);
+  CHECK(row_sum_launch(&sum, NULL) == cudaSuccess && fake_launches == 6);
+  CHECK(row_sum_launch(&no_rows, NULL) == cudaSuccess && fake_launches == 6);
+  CHECK(add3_launch(NULL, NULL) == cudaErrorInvalidValue && fake_launches == 6);
   CHECK(row_sum_workspace_bytes() == 278528);
   CHECK(strcmp(add3_variant(a, b, 1.0, 4).variant, "flat t256 w16") == 0);
   CHECK(strcmp(add3_provenance.kernel, "add3") == 0);
