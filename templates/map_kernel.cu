@@ -23,14 +23,14 @@ constexpr int $(s.size) = kTile$(times_vec) * $(s.record); // and of its tile
 $(g:compute())
 //% if #modes > 1 then
 // Where a vector starts.
-struct place {
+struct multi_index {
   long long $(kit.concat(modes, ", "));
 };
 
 //% end
 //% if across then
 // Where the row after that of `at` starts, its elements counted on from those of a vector at `at`.
-__device__ __forceinline__ place next_row(place at$(across_params)) {
+__device__ __forceinline__ multi_index next_row(multi_index at$(across_params)) {
   at.$(last) -= $(inner[1].count);
   at.$(modes[#modes - 1])++;
 //%   for n = 2, #inner do
@@ -64,15 +64,15 @@ __device__ __forceinline__ void move_tile(
   const divisor $(m.by) = divide_by($(m.count));
   const unsigned int $(m.first) = take_rest(outer, $(m.by));
 //%   end
-  place where[kItems];
+  multi_index indices[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     unsigned int counted = $(counted_text), here;
 //%   for n, m in ipairs(inner) do
     counted = split($(m.first) + counted, $(m.by), here);
-    where[item].$(m.dim) = $(n == 1 and here_text or "here");
+    indices[item].$(m.dim) = $(n == 1 and here_text or "here");
 //%   end
-    where[item].$(modes[1]) = outer + counted;
+    indices[item].$(modes[1]) = outer + counted;
   }
 
 //% end
@@ -121,7 +121,7 @@ __device__ __forceinline__ void move_tile(
 //%     if next_loads(loads) then
     if (left < $(partial and "stop" or "kVec")) { // the others are in the next row
 //%       if across ~= "elements" then
-      const place next = next_row(at, $(counts));
+      const multi_index next = next_row(at, $(counts));
 //%       end
       $(next_loads(loads))
     }

@@ -134,18 +134,18 @@ $(g:head(threads)) {
     if ($(holds_part))
 //%   end
 #pragma unroll
-      for (int m = 0; m < $(mine_constant); m++) parts[$(part_text)][$(slot_text)] = mine[m];
+      for (int m = 0; m < $(mine_constant); m++) parts[$(part_text)][$(index_text)] = mine[m];
     __syncthreads();
-    for (int slot = threadIdx.x; slot < kKept; slot += kThreads) {
-      partial all = parts[0][slot];
+    for (int index = threadIdx.x; index < kKept; index += kThreads) {
+      partial all = parts[0][index];
 #pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][slot]);
-      leave(slot, all);
+      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+      leave(index, all);
     }
   };
 //%   if shared then
   if (shares > 1) {
-    each_output([&](int slot, const partial &all) { partials[blockIdx.x * kKept + slot] = all; });
+    each_output([&](int index, const partial &all) { partials[blockIdx.x * kKept + index] = all; });
     if (!is_last_block(&workspace[tile], shares)) return;
     // the last block combines what all have left
 #pragma unroll
@@ -155,12 +155,12 @@ $(g:head(threads)) {
       const partial *const left = &partials[(other * tiles + tile) * kKept];
 #pragma unroll
       for (int m = 0; m < $(mine_constant); m++)
-        mine[m] = combine(mine[m], load_from_l2(&left[$(slot_text)]));
+        mine[m] = combine(mine[m], load_from_l2(&left[$(index_text)]));
     }
   }
 //%   end
-  each_output([&](int slot, const partial &all) {
-    const long long kept = tile * (long long)kKept + slot;
+  each_output([&](int index, const partial &all) {
+    const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       $(place_kept("kept"))
       $(store("all"))

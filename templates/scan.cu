@@ -21,7 +21,7 @@ $(g:head(threads)) {
   __shared__ __align__(16) partial parts[$(buffers)][kParts][$(part_rows)];
 //% end
 //% if look_back then
-  // a block has a tile; whose turn it is follows from the order in which blocks begin
+  // a block has a tile; which one follows from the order in which blocks begin
   __shared__ __align__(16) partial tiles_before[1];
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
@@ -88,7 +88,7 @@ $(g:head(threads)) {
 //% end
     }
 //% if in_shared then
-    partial(&part)[kParts][$(part_rows)] = parts[$(turn)];
+    partial(&part)[kParts][$(part_rows)] = parts[$(buffer)];
     $(leads)part[$(my_part)][$(part_row)] = sum;
     __syncthreads();
     partial start = $(look_back and "identity()" or "before"), all = start;

@@ -59,7 +59,7 @@ __device__ __forceinline__ void move(
 
 $(kit.comment(doc))
 $(g:head(bounds)) {
-  const unsigned int span = (unsigned int)($(span)); // places in a window
+  const unsigned int span = (unsigned int)($(span)); // elements of a window
 //% if is_scatter then
   // all tiles, window by window
   const long long tiles = $(tiles);

@@ -76,7 +76,7 @@ __device__ __forceinline__ void move(
 __global__ void __launch_bounds__(512, 2)
 windows(const int *__restrict__ pick, const float *__restrict__ table, float *__restrict__ b,
         long long n_i, long long n_m) {
-  const unsigned int span = (unsigned int)((n_m + 15) >> 4); // places in a window
+  const unsigned int span = (unsigned int)((n_m + 15) >> 4); // elements of a window
   const long long first = blockIdx.x * (long long)kTile;
   if (first + kTile <= n_i) {
     move<kItems>(pick, table, b, n_i, n_m, first, span);

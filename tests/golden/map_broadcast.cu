@@ -85,7 +85,7 @@ __device__ __forceinline__ void compute(float a, float w, float &b) {
 }
 
 // Where a vector starts.
-struct place {
+struct multi_index {
   long long i1, i0;
 };
 
@@ -100,13 +100,13 @@ __device__ __forceinline__ void move_tile(
   constexpr unsigned int count_i0 = 8;
   const divisor by_i0 = divide_by(count_i0);
   const unsigned int first_i0 = take_rest(outer, by_i0);
-  place where[kItems];
+  multi_index indices[kItems];
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     unsigned int counted = item * kThreads + rank, here;
     counted = split(first_i0 + counted, by_i0, here);
-    where[item].i0 = (long long)here * kVec;
-    where[item].i1 = outer + counted;
+    indices[item].i0 = (long long)here * kVec;
+    indices[item].i1 = outer + counted;
   }
 
   // in: all loads before the first use
@@ -116,7 +116,7 @@ __device__ __forceinline__ void move_tile(
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
-    const place at = where[item];
+    const multi_index at = indices[item];
     a_v[item] = load<vec<float, kVec>, 16>(&a[vector * kVec]);
     w_v[item] = load<float>(&w[at.i1]);
   }

@@ -148,15 +148,15 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 #pragma unroll
       for (int m = 0; m < kVec; m++) parts[group][lane * kVec + m] = mine[m];
     __syncthreads();
-    for (int slot = threadIdx.x; slot < kKept; slot += kThreads) {
-      partial all = parts[0][slot];
+    for (int index = threadIdx.x; index < kKept; index += kThreads) {
+      partial all = parts[0][index];
 #pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][slot]);
-      leave(slot, all);
+      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+      leave(index, all);
     }
   };
   if (shares > 1) {
-    each_output([&](int slot, const partial &all) { partials[blockIdx.x * kKept + slot] = all; });
+    each_output([&](int index, const partial &all) { partials[blockIdx.x * kKept + index] = all; });
     if (!is_last_block(&workspace[tile], shares)) return;
     // the last block combines what all have left
 #pragma unroll
@@ -169,8 +169,8 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
         mine[m] = combine(mine[m], load_from_l2(&left[lane * kVec + m]));
     }
   }
-  each_output([&](int slot, const partial &all) {
-    const long long kept = tile * (long long)kKept + slot;
+  each_output([&](int index, const partial &all) {
+    const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       const long long col = kept;
       total[col] = all.total;

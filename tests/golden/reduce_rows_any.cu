@@ -156,15 +156,15 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
 #pragma unroll
       for (int m = 0; m < 1; m++) parts[lane / 32][m] = mine[m];
     __syncthreads();
-    for (int slot = threadIdx.x; slot < kKept; slot += kThreads) {
-      partial all = parts[0][slot];
+    for (int index = threadIdx.x; index < kKept; index += kThreads) {
+      partial all = parts[0][index];
 #pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][slot]);
-      leave(slot, all);
+      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+      leave(index, all);
     }
   };
-  each_output([&](int slot, const partial &all) {
-    const long long kept = tile * (long long)kKept + slot;
+  each_output([&](int index, const partial &all) {
+    const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       const long long row = kept;
       total[row] = all.total;

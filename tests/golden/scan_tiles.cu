@@ -249,7 +249,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   const long long n_rows = 1, n_elements = n_i;
   constexpr int kParts = kLanes / 32; // of a tile, one a warp
   __shared__ __align__(16) partial parts[1][kParts][1];
-  // a block has a tile; whose turn it is follows from the order in which blocks begin
+  // a block has a tile; which one follows from the order in which blocks begin
   __shared__ __align__(16) partial tiles_before[1];
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);

@@ -73,7 +73,7 @@ __device__ __forceinline__ void move(
 __global__ void __launch_bounds__(256)
 windows(const int *__restrict__ pick, const float *__restrict__ a, float *__restrict__ b,
         long long n_i, long long n_m) {
-  const unsigned int span = (unsigned int)((n_m + 1) >> 1); // places in a window
+  const unsigned int span = (unsigned int)((n_m + 1) >> 1); // elements of a window
   // all tiles, window by window
   const long long tiles = (n_i + 511) >> 9;
   const unsigned int low = (unsigned int)(blockIdx.x / tiles) * span;

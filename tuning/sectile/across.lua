@@ -90,7 +90,7 @@ function across.prepare(p)
     params[n], counts[n] = ", unsigned int " .. m.count, m.count
   end
   p.across_params, p.counts = table.concat(params), table.concat(counts, ", ")
-  p.find_next = string.format("const place next = next_row(at, %s);", p.counts)
+  p.find_next = string.format("const multi_index next = next_row(at, %s);", p.counts)
 end
 
 --- What a round says of a vector's place, `at`, and of where it ends: what `text`, the round's
@@ -104,7 +104,7 @@ function across.ends(p, text)
     p.partial and "// elements inside the arrays\nconst int stop = kWhole ? kVec : "
       .. string.format("(int)min(0LL + kVec, %s - vector * kVec);", p.elements_text) or "",
     if_named("left", string.format("const int left = (int)(%s - %s.%s);%s", p.inner[1].count,
-      text and "where[item]" or "at", p.last, text and "" or " // elements before the row ends")),
+      text and "indices[item]" or "at", p.last, text and "" or " // elements before the row ends")),
     (text or p.across == "elements") and if_named("next", p.find_next) or "",
   }
 end

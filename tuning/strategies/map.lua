@@ -295,7 +295,7 @@ local function count_modes(p)
   p.left_along = g:text(extent - cuda.var(p.index_text[side]))
   p.left = g:text((extent - cuda.var(p.index_text[side])) * p.inside)
   p.vectors_text = g:text(p.vectors)
-  p.here = side > 1 and "const place at = where[item];"
+  p.here = side > 1 and "const multi_index at = indices[item];"
     or string.format("const long long %s = vector%s;", p.index_text[1], p.times_unit)
   p.elements_text = g:text(p.elements, nil, true)
   if p.across then

@@ -56,7 +56,7 @@ local function name_modes(p)
       g:require(count:lt(1 << 31))
     end
   end
-  p.reduced_name = #p.reduced == 1 and p.names[p.reduced[1]] or "place"
+  p.reduced_name = #p.reduced == 1 and p.names[p.reduced[1]] or "flat_index"
   p.names_reduced = reduce.any_index(p.slots)
     or kit.any(p.reduced, function(d) return g.in_body[k.dims[d]] end)
 end
@@ -236,7 +236,7 @@ local function constants(p)
     p.step_constant, p.mine_constant = "kLanes * kItems" .. times_vec, many and "kOutputs" or "1"
     p.in_shared = p.lanes > 32
     p.parts_constant, p.n_parts = "kThreads / 32", p.threads // 32
-    p.lanes_first, p.holds_part, p.part_text, p.slot_text = 1, "lane % 32 == 0", "lane / 32", "m"
+    p.lanes_first, p.holds_part, p.part_text, p.index_text = 1, "lane % 32 == 0", "lane / 32", "m"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
     p.groups_doc = "of them, each with outputs of its own"
   else
@@ -254,7 +254,7 @@ local function constants(p)
     p.part_text = p.lanes < 32 and "threadIdx.x / 32" or "group"
     p.parts_constant = p.lanes < 32 and "kThreads / 32" or "kGroups"
     p.n_parts = p.lanes < 32 and p.threads // 32 or p.n_members
-    p.slot_text = not vec and (many and "m * kLanes + lane" or "lane")
+    p.index_text = not vec and (many and "m * kLanes + lane" or "lane")
       or many and "(m / kVec * kLanes + lane) * kVec + m % kVec" or "lane * kVec + m"
     p.lanes_doc = "threads side by side along " .. p.last
     p.groups_doc = "of them, that share outputs"
@@ -358,7 +358,7 @@ local function plan(k, c)
     return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))
   end
   p.place_reduced = function()
-    return #p.reduced > 1 and unravel(p, p.reduced, "place") or ""
+    return #p.reduced > 1 and unravel(p, p.reduced, "flat_index") or ""
   end
   p.load = function(list) return load_lines(p, list) end
   p.add_value = function() return add_value(p) end

@@ -359,7 +359,7 @@ local function plan_row(p)
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
     or "n_elements > 0"
-  p.indices = p.place == "place" and walk.element("place") or ""
+  p.indices = p.place == "flat_index" and walk.element("flat_index") or ""
   p.kept_indices = reduce.unravel(g, p.index, p.kept, "row_index")
 end
 
@@ -382,7 +382,7 @@ local function plan(k, c)
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
   end
-  p.place = #p.reduced == 1 and not k.ragged and p.index[p.reduced[1]] or "place"
+  p.place = #p.reduced == 1 and not k.ragged and p.index[p.reduced[1]] or "flat_index"
   p.is_inside = string.format("%s + e >= 0 && %s + e < n_elements", p.place, p.place)
   take_streams(p)
   if not p.any and p.vec > 1 then

@@ -147,7 +147,7 @@ local function arrange(p)
   p.things, p.part = p.vec > 1 and "vectors" or "elements", p.rows and "warp" or "thread"
   p.element = p.vec > 1 and "item * kVec + e" or "item"
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
-  p.turn = p.look_back and "0" or "first / kTile % 2"
+  p.buffer = p.look_back and "0" or "first / kTile % 2"
   p.buffers = p.look_back and 1 or 2
   if p.rows then
     p.lane_of, p.line_of = "% kLanes", "/ kLanes"
