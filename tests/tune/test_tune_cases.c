@@ -1,26 +1,24 @@
 /* No candidate of a built-in strategy fails, whatever the spec: of every spec of tests/cases and
  * tuning/kernels some candidates of each strategy, drawn by a seed, are compiled and verified on
- * the virtual device. A candidate that fails is a defect of its strategy. A line `-- try: LABEL` of
- * a spec names one that is taken in any case, `-- no: LABEL` one that planning must reject.
+ * the virtual device, at odd sizes and around tile edges with every access checked. A candidate
+ * that fails is a defect of its strategy, or a false alarm of the interpreter. A line
+ * `-- try: LABEL` of a spec names one that is taken in any case, `-- no: LABEL` one that planning
+ * must reject.
  *
- *   test_tune_cases [SPEC.lua|KERNEL|all [PER_STRATEGY [SEED]]]   PER_STRATEGY 0: all candidates;
- *                                                                KERNEL: of tuning/kernels
+ *   test_tune_cases [SPEC.lua|KERNEL|all [STEP [SEED]]]   one of a strategy's candidates, and one
+ *                                                         more for each STEP of them; STEP 1: all;
+ *                                                         KERNEL: of tuning/kernels
  */
 #include "measure/measure.h"
 #include "tune_picked.h"
 
 #include <dirent.h>
 
-#if SCT_SANITIZED
-#define PER_STRATEGY 1
-#else
-#define PER_STRATEGY 2
-#endif
+#define STEP      500
 #define MAX_SPECS 256
-#define SEED      20261123
 
-static int64_t per_strategy = PER_STRATEGY;
-static uint64_t seed = SEED;
+static int64_t step = STEP;
+static uint64_t seed = PICKED_SEED;
 static int64_t n_tried, n_failed; /* of all specs */
 
 typedef struct work {
@@ -38,26 +36,18 @@ static void failed(work *w, const picked *p, const char *how, const char *detail
 
 /* ---- candidates ---- */
 
-/* `most` candidates of the strategy that planning accepts, in an order of chance; 0: all. Fewer are
- * the first of more, so that a test with sanitizers finds them compiled. */
-static void draw(work *w, int strategy, int64_t most) {
-  const sct_space *space = &w->f.space;
-  sct_rng rng = sct_rng_new(seed + (uint64_t)strategy);
-  size_t *order = sct_alloc(sizeof *order * (space->n_candidates + 1)), n = 0;
-  assert_non_null(order);
-  for (size_t c = 0; c < space->n_candidates; c++) {
-    if (space->candidates[c].strategy == strategy) {
-      order[n++] = c;
+/* Of every strategy; with sanitizers one candidate of every third, others for the next spec. */
+static void draw(work *w) {
+  static int n_specs;
+  for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
+    const int64_t most = SCT_SANITIZED ? (strategy + n_specs) % 3 == 0
+                         : step == 1   ? 0
+                                       : picked_share(&w->f, strategy, step);
+    if (most > 0 || step == 1) {
+      w->n = picked_draw(w->list, w->n, &w->f, strategy, most, seed);
     }
   }
-  for (int64_t made = 0; n > 0 && (most == 0 || made < most);) {
-    const size_t at = most == 0 ? n - 1 : (size_t)sct_rng_below(&rng, (int64_t)n);
-    const bool good = picked_make(&w->list[w->n], &w->f, order[at]);
-    w->n += good;
-    made += good;
-    order[at] = order[--n];
-  }
-  sct_free(order);
+  n_specs++;
 }
 
 /* The candidates that the spec's own text names behind `mark`. */
@@ -182,9 +172,7 @@ static void no_candidate_fails(void **state) {
   fixture_finish(&w.f);
   w.list = sct_alloc(sizeof *w.list * 3 * (w.f.space.n_candidates + 1));
   assert_non_null(w.list);
-  for (int strategy = 0; strategy < w.f.space.n_strategies; strategy++) {
-    draw(&w, strategy, per_strategy);
-  }
+  draw(&w);
   if (is_file) {
     add_named(&w, path, "\n-- try: ", true);
     add_named(&w, path, "\n-- no: ", false);
@@ -260,8 +248,8 @@ int main(int argc, char **argv) {
     assert_in_range(n + worked_count(), 0, MAX_SPECS);
     n = worked_tests(tests, n, no_candidate_fails, NULL, NULL);
   }
-  per_strategy = argc > 2 ? atoll(argv[2]) : PER_STRATEGY;
-  seed = argc > 3 ? strtoull(argv[3], NULL, 10) : SEED;
+  step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
+  seed = argc > 3 ? strtoull(argv[3], NULL, 10) : PICKED_SEED;
   const int bad = _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown);
   print_message("%lld candidates, %lld failed, seed %llu\n", (long long)n_tried,
                 (long long)n_failed, (unsigned long long)seed);

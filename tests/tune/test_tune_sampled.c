@@ -1,7 +1,8 @@
 /* Every worked spec at its real sizes, a spread of candidates of every strategy: what is counted
  * from a few blocks is what is counted from many, and what is stored of an output is its bytes.
  *
- *   test_tune_sampled [KERNEL|all [STRIDE]]   prints what differs and how long it takes
+ *   test_tune_sampled [KERNEL|all [STEP]]   of candidates, as test_tune_cases has it; prints what
+ *                                           differs and how long it takes
  */
 #include "measure/measure.h"
 #include "model/model.h"
@@ -9,15 +10,14 @@
 
 #include <time.h>
 
-#define SEED        20251121
 #define MANY_BLOCKS 40
 #define SLACK       0.15 /* tiles differ at edges, rows in where they start, blocks in indices */
 /* Of lines, a wide access touches one or two: how many blocks of a short tile do is a matter of
  * which. */
 #define TAGS_SLACK 0.35
-#define STRIDE     ((int64_t)2 * 113 * (SCT_SANITIZED ? 9 : 1))
+#define STEP       (SCT_SANITIZED ? 100000 : 500)
 
-static int64_t stride = STRIDE;
+static int64_t step = STEP;
 
 typedef struct work {
   fixture f;
@@ -157,17 +157,8 @@ static void compare_at(work *w, const picked *p, const sct_size *size) {
 static int pick(work *w, picked *list) {
   int n = 0;
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
-    int64_t seen = 0;
-    for (size_t c = 0; c < w->f.space.n_candidates; c++) {
-      if (w->f.space.candidates[c].strategy == strategy) {
-        if (seen % stride == 0) {
-          const bool made = picked_make(&list[n], &w->f, c);
-          n += made;
-          seen -= !made; /* turned down: the next one instead */
-        }
-        seen++;
-      }
-    }
+    n = picked_draw(list, n, &w->f, strategy, step == 1 ? 0 : picked_share(&w->f, strategy, step),
+                    PICKED_SEED);
   }
   return n;
 }
@@ -175,11 +166,11 @@ static int pick(work *w, picked *list) {
 static void counts_are_the_same(void **state) {
   work w = {0};
   fixture_open(&w.f, *state);
-  picked *list = sct_alloc(sizeof *list * w.f.space.n_candidates);
+  picked *list = sct_alloc(sizeof *list * (w.f.space.n_candidates + 1));
   assert_non_null(list);
   const int n = pick(&w, list);
   picked_compile(list, n);
-  sct_sampler_new(&w.sampler, &w.f.spec, &w.f.device, SEED, 0);
+  sct_sampler_new(&w.sampler, &w.f.spec, &w.f.device, PICKED_SEED, 0);
   for (int k = 0; k < n; k++) {
     for (int z = 0; z < w.f.spec.n_sizes; z++) {
       if (sct_codegen_fits(&w.f.spec, &list[k].code, &w.f.spec.sizes[z]) &&
@@ -208,7 +199,7 @@ int main(int argc, char **argv) {
   struct CMUnitTest tests[SCT_COUNT(worked_kernels)];
   const bool one = argc > 1 && strcmp(argv[1], "all") != 0;
   const int n = worked_tests(tests, 0, counts_are_the_same, one ? argv[1] : NULL, NULL);
-  stride = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STRIDE;
+  step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
   return n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown)
                : 1;
 }

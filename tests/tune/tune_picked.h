@@ -10,6 +10,7 @@
 #include "shared_cache.h"
 
 #define PICKED_MAX_ARGS 64
+#define PICKED_SEED     20261123
 
 typedef struct picked {
   const char *label; /* of the fixture's arena */
@@ -36,7 +37,7 @@ static inline int picked_teardown(void **state) {
   return scratch_remove(picked_folder);
 }
 
-/* Generates candidate c of the space; false: its plan turns it down. */
+/* Generates candidate c of the space; false: its plan rejects it. */
 static inline bool picked_make(picked *out, fixture *f, size_t c) {
   const sct_candidate *candidate = &f->space.candidates[c];
   const char *rejected = NULL;
@@ -48,6 +49,39 @@ static inline bool picked_make(picked *out, fixture *f, size_t c) {
   out->label = sct_arena_strdup(&f->arena, sct_str_c(&label));
   sct_str_free(&label);
   return rejected == NULL;
+}
+
+/* Appends candidates of the strategy that planning accepts to the n of the list, drawn by the seed:
+ * `most`, 0: all; so many are there now. Fewer are the first of more: tests with other numbers, and
+ * those with sanitizers, find them compiled. */
+static inline int picked_draw(picked *list, int n, fixture *f, int strategy, int64_t most,
+                              uint64_t seed) {
+  const sct_space *space = &f->space;
+  sct_rng rng = sct_rng_new(seed + (uint64_t)strategy);
+  size_t *order = sct_alloc(sizeof *order * (space->n_candidates + 1)), left = 0;
+  for (size_t c = 0; c < space->n_candidates; c++) {
+    if (space->candidates[c].strategy == strategy) {
+      order[left++] = c;
+    }
+  }
+  for (int64_t made = 0; left > 0 && (most == 0 || made < most);) {
+    const size_t at = most == 0 ? left - 1 : (size_t)sct_rng_below(&rng, (int64_t)left);
+    const bool good = picked_make(&list[n], f, order[at]);
+    n += good;
+    made += good;
+    order[at] = order[--left];
+  }
+  sct_free(order);
+  return n;
+}
+
+/* One of a strategy's candidates, and one more for each `step` of them. */
+static inline int64_t picked_share(const fixture *f, int strategy, int64_t step) {
+  int64_t n = 0;
+  for (size_t c = 0; c < f->space.n_candidates; c++) {
+    n += f->space.candidates[c].strategy == strategy;
+  }
+  return 1 + n / step;
 }
 
 static inline void picked_compile(picked *list, int n) {
