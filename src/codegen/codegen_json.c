@@ -113,10 +113,8 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
       json_object_set_new(json, "start", json_integer(sct_operand_start_byte(op)));
     }
   }
-  if (op->n_layouts > 1) {
-    json_object_set_new(json, "shape", expr_list(spec, op->extent, op->n_dims));
-    json_object_set_new(json, "formulas", formulas_json(spec, op));
-  }
+  json_object_set_new(json, "shape", expr_list(spec, op->extent, op->n_dims));
+  json_object_set_new(json, "formulas", formulas_json(spec, op));
   return json;
 }
 

@@ -165,9 +165,7 @@ static json_t *operand_data(const emit_header *h, int index) {
   json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));
   json_object_set_new(out, "offsets", json_boolean(op->offsets));
   json_object_set_new(out, "never_null", json_boolean(op->is_output || op->offsets));
-  if (emit_packs(h, index)) {
-    emit_add_packing(out, h, index);
-  }
+  emit_add_layout(out, h, index);
   return out;
 }
 
@@ -377,20 +375,20 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   SCT_TRY(emit_records(&records, h, err));
   sct_str stream = {0};
   emit_own_name(&stream, sig, "stream");
-  *out = json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b, s:b}", "name",
-                   emit_text(sig->name), "version", SCT_VERSION, "spec_file",
-                   emit_text(file != NULL ? file : "SPEC"), "spec_hash",
-                   emit_text(h->problem->spec_hash), "body", lines_of(sig->body), "blank",
-                   emit_textf("%*s", name_width(sig), ""), "date", date(), "stream",
-                   emit_take(&stream), "records", records, "workspace_bytes",
-                   (json_int_t)workspace_bytes(h), "needs_workspace", workspace_bytes(h) > 0,
-                   "has_packing", emit_packs_any(h), "names_vectors", emit_names_vectors(h));
+  *out = json_pack(
+      "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "name", emit_text(sig->name),
+      "version", SCT_VERSION, "spec_file", emit_text(file != NULL ? file : "SPEC"), "spec_hash",
+      emit_text(h->problem->spec_hash), "body", lines_of(sig->body), "blank",
+      emit_textf("%*s", name_width(sig), ""), "date", date(), "stream", emit_take(&stream),
+      "records", records, "workspace_bytes", (json_int_t)workspace_bytes(h), "needs_workspace",
+      workspace_bytes(h) > 0, "names_vectors", emit_names_vectors(h));
   json_object_set_new(*out, "scans", json_boolean(scans(h)));
   add_form(*out, h);
   add_extents(*out, sig);
   add_operands(*out, h);
   add_arguments(*out, h);
   add_ranges(*out, h);
+  emit_add_layouts(*out, h);
   emit_add_other_sizes(*out, h);
   emit_add_figures(*out, h);
   emit_add_devices(*out, h);

@@ -7,7 +7,7 @@
  *   emit_text.c    names, comments, strings and expressions that cannot break out of their place
  *   emit_data.c    a header as data for its templates, with
  *   emit_records.c   the record types of its arguments
- *   emit_layout.c    the layouts that the tuner chose
+ *   emit_layout.c    layouts
  *   emit_figures.c   devices, sizes, the table of the banner
  *   emit_kernels.c   the kernels
  *   emit_fill.c    the templates, templates/header, filled with that data
@@ -267,7 +267,8 @@ void emit_add_other_sizes(json_t *out, const emit_header *h);
 void emit_add_figures(json_t *out, const emit_header *h);
 void emit_add_devices(json_t *out, const emit_header *h);
 void emit_add_kernels(json_t *out, const emit_header *h);
-void emit_add_packing(json_t *out, const emit_header *h, int operand); /* of one that it packs */
+void emit_add_layouts(json_t *out, const emit_header *h);
+void emit_add_layout(json_t *out, const emit_header *h, int operand);
 
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
@@ -275,10 +276,9 @@ int emit_n_dims(const emit_signature *sig); /* of the index space */
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
-/* The header has host functions for the operand: its layout was left to the tuner, and the store
- * says where its bytes lie. */
+/* The header has host functions that pack and unpack the operand: its elements do not lie as C has
+ * them, or its layout was left to the tuner, and the store says where its bytes lie. */
 bool emit_packs(const emit_header *h, int operand);
-bool emit_packs_any(const emit_header *h);
 bool emit_names_vectors(const emit_header *h);
 /* Appends the name of the record's type in the header. */
 /* How many fields from number k on are the elements of one array; 1: it is none. */

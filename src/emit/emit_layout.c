@@ -1,11 +1,12 @@
-/* The layouts that the tuner chose: what the banner says of them, and functions with which a host
- * fills and reads such arrays without knowing which layout has won, as data for their templates.
+/* Layouts: what the banner says of those that the tuner chose, and functions with which a host
+ * fills and reads arrays, as data for their templates.
  *
- * Offsets and sizes are the expressions of the layout itself, as the kernels have them. Each
- * operand has a namespace NAME_layout_<operand>, so that a program looks the same whatever wins.
- * The user's names are only the parameters of one-line functions there, or begin with n_. */
+ * Offsets and sizes are the expressions of the layout itself, as the kernels have them. Names begin
+ * with NAME_layout_<operand>, so that a program looks the same whatever wins. The user's names are
+ * only the parameters of one-line functions, or begin with n_. */
 #include "emit/emit_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { SHOWN_FIELDS = 3 }; /* of a record, in the banner */
@@ -25,16 +26,14 @@ static const emit_formula *formula_of(const emit_header *h, int operand) {
   return NULL;
 }
 
-bool emit_packs(const emit_header *h, int operand) {
-  return is_chosen(h, operand) && formula_of(h, operand) != NULL;
+/* Elements lie as C has them. */
+static bool is_plain(const emit_header *h, int operand) {
+  const char *label = h->layout[operand];
+  return strcmp(label, "row_major") == 0 || strcmp(label, "aos") == 0;
 }
 
-bool emit_packs_any(const emit_header *h) {
-  bool any = false;
-  for (int k = 0; k < h->sig.n_operands; k++) {
-    any = any || emit_packs(h, k);
-  }
-  return any;
+bool emit_packs(const emit_header *h, int operand) {
+  return formula_of(h, operand) != NULL && (is_chosen(h, operand) || !is_plain(h, operand));
 }
 
 /* ---- the banner ---- */
@@ -137,16 +136,15 @@ static void add_extents(json_t *out, const emit_operand *op, const emit_signatur
   sct_str_free(&used);
 }
 
-/* The indices and extents that an offset uses: parameters, or arguments with i0, i1, ... for the
- * indices. */
+/* The indices and extents that an offset uses, each after `type`; indices as i0, i1, ... where a
+ * loop counts them. */
 static json_t *used_list(const char *text, const emit_operand *op, const emit_signature *sig,
-                         bool parameters) {
+                         const char *type, bool counted) {
   json_t *list = json_array();
-  const char *type = parameters ? "int64_t " : "";
   for (int d = 0; d < op->n_dims; d++) {
     if (emit_mentions(text, op->dims[d])) {
-      json_array_append_new(list, parameters ? emit_textf("int64_t %s", op->dims[d])
-                                             : emit_textf("i%d", d));
+      json_array_append_new(list,
+                            counted ? emit_textf("i%d", d) : emit_textf("%s%s", type, op->dims[d]));
     }
   }
   for (int k = 0; k < sig->n_extents; k++) {
@@ -159,19 +157,64 @@ static json_t *used_list(const char *text, const emit_operand *op, const emit_si
 
 /* ---- functions for the host ---- */
 
-/* Which functions the expressions call. */
-static json_t *calls(const emit_operand *op, const emit_formula *f) {
-  static const char *const names[] = {"min", "max", "sct_floor_div", "sct_floor_mod"};
-  json_t *out = json_object();
-  sct_str all = {0};
-  sct_str_printf(&all, "%s ", f->bytes);
-  add_expressions(&all, op, f);
-  add_shape(&all, op);
-  for (int k = 0; k < SCT_COUNT(names); k++) {
-    json_object_set_new(out, names[k], json_boolean(emit_mentions(sct_str_c(&all), names[k])));
+/* What expressions call, and what these functions are called in the header. */
+static const struct {
+  const char *name, *after;
+} functions[] = {
+    {"min", "min"}, {"max", "max"}, {"sct_floor_div", "floor_div"}, {"sct_floor_mod", "floor_mod"}};
+
+static size_t word_length(const char *text) {
+  size_t n = 0;
+  while (isalnum((unsigned char)text[n]) || text[n] == '_') {
+    n++;
   }
+  return n;
+}
+
+/* The expression for the host, where functions are NAME_min and so on. */
+static json_t *host_text(const emit_signature *sig, const char *expression) {
+  sct_str text = {0};
+  for (const char *at = expression; *at != '\0';) {
+    const size_t n = word_length(at);
+    const char *after = NULL;
+    for (int k = 0; k < SCT_COUNT(functions); k++) {
+      const bool same = n == strlen(functions[k].name) && strncmp(at, functions[k].name, n) == 0;
+      after = same ? functions[k].after : after;
+    }
+    if (after != NULL) {
+      sct_str_printf(&text, "%s_%s", sig->name, after);
+    } else {
+      sct_str_append_n(&text, at, n > 0 ? n : 1);
+    }
+    at += n > 0 ? n : 1;
+  }
+  return emit_take(&text);
+}
+
+void emit_add_layouts(json_t *out, const emit_header *h) {
+  sct_str all = {0};
+  json_t *calls = json_object();
+  bool any = false, packs = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_formula *f = formula_of(h, k);
+    any = any || f != NULL;
+    packs = packs || emit_packs(h, k);
+    if (f != NULL) {
+      sct_str_printf(&all, "%s ", f->bytes);
+    }
+    if (emit_packs(h, k)) {
+      add_expressions(&all, &h->sig.operands[k], f);
+      add_shape(&all, &h->sig.operands[k]);
+    }
+  }
+  for (int k = 0; k < SCT_COUNT(functions); k++) {
+    json_object_set_new(calls, functions[k].after,
+                        json_boolean(emit_mentions(sct_str_c(&all), functions[k].name)));
+  }
+  json_object_set_new(out, "has_layouts", json_boolean(any));
+  json_object_set_new(out, "has_packing", json_boolean(packs));
+  json_object_set_new(out, "calls", calls);
   sct_str_free(&all);
-  return out;
 }
 
 static json_t *field_data(const emit_operand *op, const emit_signature *sig, const emit_formula *f,
@@ -180,39 +223,45 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
   const char *between = field->name[0] != '\0' ? "_" : ""; /* no name: of a bare array */
   const size_t base = strcspn(field->name, "[");           /* q[3]: offset_q_3 */
   const char *element = field->name[base] != '\0' ? field->name + base + 1 : "";
-  return json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
-      emit_textf("offset%s%.*s%s%.*s", between, (int)base, field->name, *element ? "_" : "",
-                 (int)strcspn(element, "]"), element),
-      "formula", emit_text(f->offsets[k]), "parameters", used_list(f->offsets[k], op, sig, true),
-      "arguments", used_list(f->offsets[k], op, sig, false), "plain",
-      field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset) : emit_text("plain"),
-      "bytes", (json_int_t)field->bytes);
+  json_t *parameters = used_list(f->offsets[k], op, sig, "int64_t ", false);
+  if (json_array_size(parameters) == 0) {
+    json_array_append_new(parameters, emit_text("void"));
+  }
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
+                   emit_textf("offset%s%.*s%s%.*s", between, (int)base, field->name,
+                              *element ? "_" : "", (int)strcspn(element, "]"), element),
+                   "formula", host_text(sig, f->offsets[k]), "parameters", parameters, "names",
+                   used_list(f->offsets[k], op, sig, "", false), "arguments",
+                   used_list(f->offsets[k], op, sig, "", true), "plain",
+                   field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset)
+                                     : emit_text("plain"),
+                   "bytes", (json_int_t)field->bytes);
 }
 
 /* The loops over an array's elements, each further in than the one before, and where they end. */
-static void add_loops(json_t *out, const emit_operand *op) {
+static void add_loops(json_t *out, const emit_operand *op, const emit_signature *sig) {
+  json_t *shape = json_array();
   json_t *loops = json_array();
   json_t *ends = json_array();
   for (int d = 0; d < op->n_dims; d++) {
     const bool inner = d + 1 == op->n_dims;
     json_array_append_new(
         loops, json_pack("{s:o, s:i, s:o, s:o}", "indent", emit_textf("%*s", 2 * d, ""), "index", d,
-                         "extent", emit_text(op->shape[d]), "step",
+                         "extent", host_text(sig, op->shape[d]), "step",
                          inner ? emit_textf(", plain += %lld", (long long)op->record.bytes)
                                : emit_text("")));
+    json_array_append_new(shape, host_text(sig, op->shape[d]));
     json_array_insert_new(ends, 0, emit_textf("%*s", 2 * d, ""));
   }
+  json_object_set_new(out, "shape", shape);
   json_object_set_new(out, "loops", loops);
   json_object_set_new(out, "ends", ends);
   json_object_set_new(out, "indent", emit_textf("%*s", 2 * op->n_dims, ""));
 }
 
-/* `::NAME_particle`: a parameter may have that name. */
 static json_t *plain_type(const emit_header *h, const emit_operand *op) {
   sct_str s = {0};
   if (op->record.name != NULL) {
-    sct_str_append(&s, "::");
     emit_record_type(&s, h, &op->record);
   } else {
     sct_str_append(&s, op->record.fields[0].cuda);
@@ -220,21 +269,25 @@ static json_t *plain_type(const emit_header *h, const emit_operand *op) {
   return emit_take(&s);
 }
 
-void emit_add_packing(json_t *out, const emit_header *h, int operand) {
+void emit_add_layout(json_t *out, const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
   const emit_formula *f = formula_of(h, operand);
+  json_object_set_new(out, "has_formula", json_boolean(f != NULL));
+  if (f == NULL) {
+    return;
+  }
   json_t *fields = json_array();
   for (int k = 0; k < op->record.n_fields; k++) {
     json_array_append_new(fields, field_data(op, &h->sig, f, k));
   }
   const char *between = f->doc[0] != '\0' ? ". " : "";
   json_object_set_new(out, "what", emit_textf("%s%s%s", h->layout[operand], between, f->doc));
+  json_object_set_new(out, "prefix", emit_textf("%s_layout_%s", h->sig.name, op->name));
   json_object_set_new(out, "shown_offsets", shown_offsets(op, f));
   json_object_set_new(out, "bytes", emit_text(f->bytes));
-  json_object_set_new(out, "calls", calls(op, f));
+  json_object_set_new(out, "host_bytes", host_text(&h->sig, f->bytes));
   json_object_set_new(out, "fields", fields);
-  json_object_set_new(out, "shape", sct_json_strings(op->shape, op->n_dims));
   json_object_set_new(out, "plain_type", plain_type(h, op));
   add_extents(out, op, &h->sig, f);
-  add_loops(out, op);
+  add_loops(out, op, &h->sig);
 }

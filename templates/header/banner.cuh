@@ -54,12 +54,12 @@
 //
 // The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
 //%   for _, o in ipairs(operands) do
-//%     if o.packs then
+//%     if o.is_chosen then
+//%       if o.has_formula then
 //   $(o.name): $(o.what)
 //     element ($(join(o.dims))) at byte $(o.shown_offsets); $(o.bytes) bytes in all
-//     $(name)_layout_$(o.name)::pack() and unpack() convert from and to plain arrays
-//%     else
-//%       if o.is_chosen then
+//     $(o.prefix)_pack() and $(o.prefix)_unpack() convert from and to plain arrays
+//%       else
 //   $(o.name): $(o.layout); no functions for the host, because a sectile that stored no formulas tuned it: tune again
 //%       end
 //%     end

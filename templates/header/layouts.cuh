@@ -1,57 +1,75 @@
+//% if has_layouts then
+// ---- Where the bytes of arrays lie, for the host.
+
+//%   if calls.min then
+static inline int64_t $(name)_min(int64_t a, int64_t b) {
+  return b < a ? b : a;
+}
+//%   end
+//%   if calls.max then
+static inline int64_t $(name)_max(int64_t a, int64_t b) {
+  return a < b ? b : a;
+}
+//%   end
+//%   if calls.floor_div then
+static inline int64_t $(name)_floor_div(int64_t a, int64_t b) {  // rounds down
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+//%   end
+//%   if calls.floor_mod then
+static inline int64_t $(name)_floor_mod(int64_t a, int64_t b) {  // has b's sign
+  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+}
+//%   end
+//% end
 //% if has_packing then
-#ifdef __cplusplus
-// Arrays whose layout the tuner chose, for the host.
+// Pack and unpack copy a field between these.
+typedef struct $(name)_ends {
+  unsigned char *to;
+  const unsigned char *from;
+} $(name)_ends;
+static inline void $(name)_pack_field(void *ends, int64_t packed, int64_t plain, size_t n) {
+  const $(name)_ends *const e = (const $(name)_ends *)ends;
+  memcpy(e->to + packed, e->from + plain, n);
+}
+static inline void $(name)_unpack_field(void *ends, int64_t packed, int64_t plain, size_t n) {
+  const $(name)_ends *const e = (const $(name)_ends *)ends;
+  memcpy(e->to + plain, e->from + packed, n);
+}
 
 //% end
 //% for _, o in ipairs(operands) do
-//%   if o.packs then
+//%   if o.has_formula then
 // $(o.name): $(o.what)
-namespace $(name)_layout_$(o.name) {
+//
+// Bytes of the array; -1 if an extent is negative.
+//%     if #o.extents > 0 then
+static inline int64_t $(o.prefix)_bytes($(join(o.extents, "int64_t n_%s"))) {
+  return $(join(o.extents, "n_%s < 0", " || ")) ? -1 : $(o.host_bytes);
+}
+//%     else
+static inline int64_t $(o.prefix)_bytes(void) {
+  return $(o.host_bytes);
+}
+//%     end
 
-//%     if o.calls.min then
-inline int64_t min(int64_t a, int64_t b) {
-  return b < a ? b : a;
-}
-//%     end
-//%     if o.calls.max then
-inline int64_t max(int64_t a, int64_t b) {
-  return a < b ? b : a;
-}
-//%     end
-//%     if o.calls.sct_floor_div then
-inline int64_t sct_floor_div(int64_t a, int64_t b) {  // rounds down
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-//%     end
-//%     if o.calls.sct_floor_mod then
-inline int64_t sct_floor_mod(int64_t a, int64_t b) {  // has b's sign
-  return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
-}
-//%     end
+//%   end
+//%   if o.packs then
 //%     if o.is_record then
 // Bytes from the start of the array to each field of element ($(join(o.dims))).
 //%     else
 // Bytes from the start of the array to element ($(join(o.dims))).
 //%     end
 //%     for _, f in ipairs(o.fields) do
-inline int64_t $(f.offset)($(join(f.parameters))) {
+static inline int64_t $(o.prefix)_$(f.offset)($(join(f.parameters))) {
   return $(f.formula);
 }
 //%     end
 
-// Bytes of the array; -1 if an extent is negative.
-inline int64_t bytes($(join(o.extents, "int64_t n_%s"))) {
-//%     if #o.extents > 0 then
-  return $(join(o.extents, "n_%s < 0", " || ")) ? -1 : $(o.bytes);
-//%     else
-  return $(o.bytes);
-//%     end
-}
-
-// Calls copy(byte in the array, byte in the plain array, how many bytes) for every field of every
-// element; plain arrays hold elements in C order, the last index fastest.
-template <typename Copy>
-inline void each_field(Copy copy$(join(o.extents, ", int64_t n_%s", ""))) {
+// Calls copy(context, byte in the array, byte in the plain array, how many bytes) for every field
+// of every element; plain arrays hold elements in C order, the last index fastest.
+static inline void $(o.prefix)_each_field(
+    void (*copy)(void *context, int64_t packed, int64_t plain, size_t n), void *context$(join(o.extents, ", int64_t n_%s", ""))) {
 //%     for _, extent in ipairs(o.unused) do
   (void)n_$(extent);
 //%     end
@@ -60,46 +78,68 @@ inline void each_field(Copy copy$(join(o.extents, ", int64_t n_%s", ""))) {
   $(l.indent)for (int64_t i$(l.index) = 0; i$(l.index) < $(l.extent); i$(l.index)++$(l.step)) {
 //%     end
 //%     for _, f in ipairs(o.fields) do
-  $(o.indent)copy($(f.offset)($(join(f.arguments))), $(f.plain), $(f.bytes));
+  $(o.indent)copy(context, $(o.prefix)_$(f.offset)($(join(f.arguments))), $(f.plain), $(f.bytes));
 //%     end
 //%     for _, indent in ipairs(o.ends) do
   $(indent)}
 //%     end
 }
 
-// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and after them. False,
-// and nothing is written, if an extent is negative or a pointer that is needed null.
-inline bool pack(void *packed, const $(o.plain_type) *plain$(join(o.extents, ", int64_t n_%s", ""))) {
-  const int64_t size = bytes($(join(o.extents, "n_%s")));
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr$(join(o.shape, " && %s > 0", "")))) {
+// Writes all bytes of `packed`: the fields of `plain`, and 0 between and after them. False, and
+// nothing is written, if an extent is negative or a pointer that is needed null.
+static inline bool $(o.prefix)_pack(void *packed, const $(o.plain_type) *plain$(join(o.extents, ", int64_t n_%s", ""))) {
+  const int64_t size = $(o.prefix)_bytes($(join(o.extents, "n_%s")));
+  $(name)_ends ends = {(unsigned char *)packed, (const unsigned char *)plain};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.shape, " && %s > 0", "")))) {
     return false;
   }
-  unsigned char *const to = static_cast<unsigned char *>(packed);
-  const unsigned char *const from = reinterpret_cast<const unsigned char *>(plain);
   if (size > 0) {
-    memset(to, 0, size_t(size));
+    memset(packed, 0, (size_t)size);
   }
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + at, from + place, n); }$(join(o.extents, ", n_%s", "")));
+  $(o.prefix)_each_field($(name)_pack_field, &ends$(join(o.extents, ", n_%s", "")));
   return true;
 }
 
 // The way back. What of `plain` belongs to no field stays as it is.
-inline bool unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, ", int64_t n_%s", ""))) {
-  const int64_t size = bytes($(join(o.extents, "n_%s")));
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr$(join(o.shape, " && %s > 0", "")))) {
+static inline bool $(o.prefix)_unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, ", int64_t n_%s", ""))) {
+  const int64_t size = $(o.prefix)_bytes($(join(o.extents, "n_%s")));
+  $(name)_ends ends = {(unsigned char *)plain, (const unsigned char *)packed};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.shape, " && %s > 0", "")))) {
     return false;
   }
-  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
-  const unsigned char *const from = static_cast<const unsigned char *>(packed);
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + place, from + at, n); }$(join(o.extents, ", n_%s", "")));
+  $(o.prefix)_each_field($(name)_unpack_field, &ends$(join(o.extents, ", n_%s", "")));
   return true;
 }
 
-}  // namespace $(name)_layout_$(o.name)
+//%     if o.is_chosen then
+#ifdef __cplusplus
+namespace $(o.prefix) {  // the same in C++
 
+//%     for _, f in ipairs(o.fields) do
+inline int64_t $(f.offset)($(join(f.parameters))) {
+  return $(o.prefix)_$(f.offset)($(join(f.names)));
+}
+//%     end
+inline int64_t bytes($(join(o.extents, "int64_t n_%s"))) {
+  return $(o.prefix)_bytes($(join(o.extents, "n_%s")));
+}
+template <typename Copy> inline void each_field(Copy copy$(join(o.extents, ", int64_t n_%s", ""))) {
+  $(o.prefix)_each_field(
+      [](void *context, int64_t packed, int64_t plain, size_t n) {
+        (*static_cast<Copy *>(context))(packed, plain, n);
+      },
+      &copy$(join(o.extents, ", n_%s", "")));
+}
+inline bool pack(void *packed, const $(o.plain_type) *plain$(join(o.extents, ", int64_t n_%s", ""))) {
+  return $(o.prefix)_pack(packed, plain$(join(o.extents, ", n_%s", "")));
+}
+inline bool unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, ", int64_t n_%s", ""))) {
+  return $(o.prefix)_unpack(plain, packed$(join(o.extents, ", n_%s", "")));
+}
+
+}  // namespace $(o.prefix)
+#endif
+
+//%     end
 //%   end
-//% end
-//% if has_packing then
-#endif  // __cplusplus
-
 //% end

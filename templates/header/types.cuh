@@ -19,12 +19,14 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
-//% if has_packing then
+//% if has_layouts then
 #include <stdint.h>
+//% end
+//% if has_packing then
 #include <string.h>
-//%   if names_vectors then
+//% end
+//% if names_vectors then
 #include <vector_types.h>  // of the CUDA toolkit
-//%   end
 //% end
 #ifndef __cplusplus
 #include <assert.h>

@@ -34,6 +34,13 @@ static header_store here;
   "', dims = { 'row', 'col' },\n  inputs = { s.array('a', '" type "') },\n"                        \
   "  outputs = { s.array('b', '" type "', s.choose { s.col_major, s.strided { 'col + 8', 1 } }) "  \
   "},\n  body = 'b = a;',\n  sizes = { { row = 64, col = 64 } },\n}\n"
+/* Layouts that the spec fixes: by fields, and by columns with a halo. */
+#define FIXED(kernel)                                                                              \
+  "local s = require 'sectile'\n" MIXED "return s.kernel {\n  name = '" kernel                     \
+  "', dims = { 'row', 'col' },\n  inputs = { s.array('a', mixed, s.soa, { dims = { 'row' } }), "   \
+  "s.array('c', 'f32', s.col_major, { at = { 'row + 1', 'col + 1' }, pad = 2 }) },\n"              \
+  "  outputs = { s.array('b', 'f32') },\n  body = 'b = a.w + c;',\n"                               \
+  "  sizes = { { row = 64, col = 64 } },\n}\n"
 #define TABLE(kernel)                                                                              \
   "local s = require 'sectile'\nreturn s.kernel {\n  name = '" kernel "', dims = { 'i' },\n"       \
   "  inputs = { s.array('pick', 'i32'), s.array('t', s.record { { 'x', 'f32' }, { 'y', 'f32' }, "  \
@@ -80,6 +87,7 @@ static const struct {
     {"grid_strided", GRID("grid_strided"), "a", "strided(col + 8, 1)"},
     {"sheet_strided", SHEET("sheet_strided", "f16"), "b", "strided(col + 8, 1)"},
     {"table_soa", TABLE("table_soa"), "t", "soa"},
+    {"fixed", FIXED("fixed"), "a", "soa"},
     {"cells_soa", CELLS("cells_soa"), "a", "soa"},
     {"quad_cols", SHEET("quad_cols", "f32x4"), "b", "col_major"},
 };

@@ -42,6 +42,10 @@ static int teardown(void **state) {
 #define LINE  "{\"doc\": \"One line.\", \"bytes\": \"4 * n_row\", \"offsets\": [\"4 * row\"]}"
 #define TWICE "{\"bytes\": \"8 * n_row * n_col\", \"offsets\": [\"8 * row\"]}"
 
+#define FIXED(role, name, layout)                                                                  \
+  "{\"shape\": [\"n_row\"], \"formulas\": [" LINE                                                  \
+  "], " OPERAND_FIELDS(name, role, BARE_F32, "true", "\"" layout "\"", "\"row\"")
+
 static sct_id put_grid(fixture *f, const char *signature, const char *layout, const char *launch) {
   fixture_problem(f, "grid", signature);
   sct_row_run run = fixture_run(f, fixture_h200(f), "row=8 col=8", "{\"row\": 8, \"col\": 8}", 512,
@@ -60,17 +64,21 @@ static void host_functions_stand_before_what_is_cuda(void **state) {
   const char *const in_order[] = {
       "//   p: soa. Field after field.\n"
       "//     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all\n"
-      "//     scale_layout_p::pack() and unpack() convert from and to plain arrays\n",
+      "//     scale_layout_p_pack() and scale_layout_p_unpack() convert from and to plain arrays\n",
       "//   q: soa. Field after field.\n",
       "#ifndef SECTILE_NO_RUNTIME\n#include <cuda_runtime_api.h>\n#endif\n",
       "#include <stdint.h>\n",
       "typedef struct scale_item {",
-      "namespace scale_layout_p {",
-      "inline int64_t offset_h(int64_t i, int64_t n_i) {\n  return 2 * i + 4 * n_i;\n}\n",
-      "inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {",
-      "inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {",
+      "static inline int64_t scale_layout_p_bytes(int64_t n_i) {",
+      "static inline int64_t scale_layout_p_offset_h(int64_t i, int64_t n_i) {\n"
+      "  return 2 * i + 4 * n_i;\n}\n",
+      "bool scale_layout_p_pack(void *packed, const scale_item *plain, int64_t n_i) {",
+      "bool scale_layout_p_unpack(scale_item *plain, const void *packed, int64_t n_i) {",
+      "#ifdef __cplusplus\nnamespace scale_layout_p {",
+      "inline int64_t offset_h(int64_t i, int64_t n_i) {\n  return scale_layout_p_offset_h(i, "
+      "n_i);",
+      "inline bool pack(void *packed, const scale_item *plain, int64_t n_i) {",
       "namespace scale_layout_q {",
-      "#endif  // __cplusplus\n",
       "scale_choice",
       "cudaError_t scale(const void *p, void *q,",
       "#endif  // SECTILE_HEADER_scale\n",
@@ -88,7 +96,25 @@ static void host_functions_stand_before_what_is_cuda(void **state) {
   sct_str_free(&out);
 }
 
-static void layouts_that_were_not_chosen_have_no_functions(void **state) {
+/* Arrays whose layout is fixed, from a store that knows where their bytes lie. */
+static void fixed_layouts_have_functions_of_c(void **state) {
+  fixture *f = *state;
+  static const char *const signature =
+      "{\"name\": \"grid\", \"extents\": [{\"name\": \"row\", \"dim\": true}, {\"name\": "
+      "\"col\", \"dim\": true}], \"scalars\": [], \"operands\": [" FIXED(
+          "in", "a", "line") ", " FIXED("out", "b", "row_major") "], \"body\": \"b = a;\"}";
+  (void)put_grid(f, signature, "line", GRID_LAUNCH("line"));
+  sct_str out = fixture_header(f, "grid");
+  assert_false(has_text(&out, "The tuner chose"));
+  assert_true(has_text(&out, "// a: line. One line.\n"));
+  assert_true(has_text(&out, "static inline bool grid_layout_a_pack(void *packed, const float *"));
+  assert_true(has_text(&out, "static inline int64_t grid_layout_b_bytes(int64_t n_row) {"));
+  assert_false(has_text(&out, "grid_layout_b_pack")); /* it is as C has it */
+  assert_false(has_text(&out, "namespace grid_layout_"));
+  sct_str_free(&out);
+}
+
+static void stores_without_formulas_give_no_functions(void **state) {
   fixture_transpose(*state);
   sct_str out = fixture_header(*state, "transpose");
   assert_false(has_text(&out, "_layout_"));
@@ -117,12 +143,13 @@ static void extents_of_other_layouts_are_taken_too(void **state) {
   (void)put_grid(f, GRID_SIGNATURE("f32", "4", "\"row\"", "\"n_row\"", LINE ", " TWICE), "line",
                  GRID_LAUNCH("line"));
   sct_str out = fixture_header(f, "grid");
-  assert_true(has_text(&out, "inline int64_t bytes(int64_t n_row, int64_t n_col) {\n"
+  assert_true(has_text(&out, "int64_t grid_layout_a_bytes(int64_t n_row, int64_t n_col) {\n"
                              "  return n_row < 0 || n_col < 0 ? -1 : 4 * n_row;\n"));
-  assert_true(has_text(&out, "inline void each_field(Copy copy, int64_t n_row, int64_t n_col) {\n"
+  assert_true(has_text(&out, "void *context, int64_t n_row, int64_t n_col) {\n"
                              "  (void)n_col;\n"));
-  assert_true(has_text(&out, "inline bool pack(void *packed, const float *plain, int64_t n_row, "
-                             "int64_t n_col) {"));
+  assert_true(has_text(&out,
+                       "bool grid_layout_a_pack(void *packed, const float *plain, int64_t n_row, "
+                       "int64_t n_col) {"));
   assert_false(has_text(&out, "vector_types.h"));
   sct_str_free(&out);
 }
@@ -136,12 +163,12 @@ static void expressions_find_what_they_call(void **state) {
                                 "2, n_row) * 16\"]}, " TWICE),
                  "line", GRID_LAUNCH("line"));
   sct_str out = fixture_header(f, "grid");
-  assert_true(has_text(&out, "inline int64_t sct_floor_mod(int64_t a, int64_t b)"));
-  assert_true(has_text(&out, "inline int64_t max(int64_t a, int64_t b)"));
-  assert_false(has_text(&out, "inline int64_t min("));
-  assert_false(has_text(&out, "inline int64_t sct_floor_div("));
-  assert_true(has_text(&out, "for (int64_t i0 = 0; i0 < max(n_row, 1); i0++, plain += 16) {\n"
-                             "    copy(offset(i0, n_row), plain, 16);\n"));
+  assert_true(has_text(&out, "int64_t grid_floor_mod(int64_t a, int64_t b)"));
+  assert_true(has_text(&out, "int64_t grid_max(int64_t a, int64_t b)"));
+  assert_false(has_text(&out, "grid_min("));
+  assert_false(has_text(&out, "grid_floor_div("));
+  assert_true(has_text(&out, "for (int64_t i0 = 0; i0 < grid_max(n_row, 1); i0++, plain += 16) {\n"
+                             "    copy(context, grid_layout_a_offset(i0, n_row), plain, 16);\n"));
   assert_true(has_text(&out, "#include <vector_types.h>"));
   sct_str_free(&out);
   (void)put_grid(f,
@@ -150,9 +177,9 @@ static void expressions_find_what_they_call(void **state) {
                                 "\"offsets\": [\"2\"]}"),
                  "twice", GRID_LAUNCH("twice"));
   out = fixture_header(f, "grid");
-  assert_true(has_text(&out, "inline int64_t bytes() {\n  return 4;\n}\n"));
-  assert_true(has_text(&out, "each_field(Copy copy) {\n  int64_t plain = 0;\n"
-                             "  copy(offset(), plain, 2);\n}\n"));
+  assert_true(has_text(&out, "int64_t grid_layout_a_bytes(void) {\n  return 4;\n}\n"));
+  assert_true(has_text(&out, "void *context) {\n  int64_t plain = 0;\n"
+                             "  copy(context, grid_layout_a_offset(), plain, 2);\n}\n"));
   assert_true(has_text(&out, "pack(void *packed, const unsigned short *plain) {"));
   sct_str_free(&out);
 }
@@ -264,7 +291,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(host_functions_stand_before_what_is_cuda),
-      TEST(layouts_that_were_not_chosen_have_no_functions),
+      TEST(fixed_layouts_have_functions_of_c),
+      TEST(stores_without_formulas_give_no_functions),
       TEST(a_store_without_formulas_says_so),
       TEST(extents_of_other_layouts_are_taken_too),
       TEST(expressions_find_what_they_call),

@@ -2,6 +2,7 @@
 // compares every byte, those around the arrays included, with offsets that are written down here a
 // second time. Exit 1 on a difference.
 #include "cells_soa.h"
+#include "fixed.h"
 #include "grid_cols.h"
 #include "grid_pitched.h"
 #include "grid_strided.h"
@@ -89,7 +90,9 @@ static void check(const Array &a) {
   expect(packed == want && back == restored, a, "what is refused has written");
 }
 
-static int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+static int64_t up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
+}
 
 #define CALLS(space, type, ...)                                                                    \
   [=](void *to, const void *from) {                                                                \
@@ -97,6 +100,15 @@ static int64_t up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
   },                                                                                               \
       [=](void *to, const void *from) {                                                            \
         return space::unpack(static_cast<type *>(to), from, __VA_ARGS__);                          \
+      }
+
+// The functions of C, which layouts have that the spec fixes.
+#define C_CALLS(prefix, type, ...)                                                                 \
+  [=](void *to, const void *from) {                                                                \
+    return prefix##_pack(to, static_cast<const type *>(from), __VA_ARGS__);                        \
+  },                                                                                               \
+      [=](void *to, const void *from) {                                                            \
+        return prefix##_unpack(static_cast<type *>(to), from, __VA_ARGS__);                        \
       }
 
 // struct mixed { u8 flag; f64 value; u16 tag; f32 w; }
@@ -111,6 +123,9 @@ static void check_maps(int64_t n) {
   check({"soa", n, 24, kMixed, w + 4 * n, map_soa_layout_a::bytes(n),
          [=](size_t f, int64_t e) { return section[f] + kMixed[f].bytes * e; },
          CALLS(map_soa_layout_a, map_soa_mixed, n)});
+  check({"fixed soa", n, 24, kMixed, w + 4 * n, fixed_layout_a_bytes(n),
+         [=](size_t f, int64_t e) { return section[f] + kMixed[f].bytes * e; },
+         C_CALLS(fixed_layout_a, fixed_mixed, n)});
   check({"aosoa(32)", n, 24, kMixed, up(n, 32) * 24, map_aosoa_layout_a::bytes(n),
          [](size_t f, int64_t e) {
            return e / 32 * 768 + 32 * kMixed[f].at + e % 32 * kMixed[f].bytes;
@@ -125,8 +140,8 @@ static void check_maps(int64_t n) {
          [](size_t f, int64_t e) { return 64 + 24 * e + kMixed[f].at; },
          CALLS(map_headed_layout_a, map_headed_mixed, n)});
   for (int64_t e = 0; e < n; e++) { // the same functions, for one element at a time
-    const bool same = map_soa_layout_a::offset_flag(e) == e &&
-                      map_soa_layout_a::offset_w(e, n) == w + 4 * e;
+    const bool same =
+        map_soa_layout_a::offset_flag(e) == e && map_soa_layout_a::offset_w(e, n) == w + 4 * e;
     failures += same ? 0 : 1;
   }
 }
@@ -137,6 +152,9 @@ static void check_sheets(int64_t rows, int64_t cols) {
   check({"col_major", r * c, 4, word, 4 * r * c, grid_cols_layout_a::bytes(rows, cols),
          [=](size_t, int64_t e) { return (e % c * r + e / c) * 4; },
          CALLS(grid_cols_layout_a, float, rows, cols)});
+  check({"fixed col_major", r * c, 4, word, 4 * r * c, fixed_layout_c_bytes(rows, cols),
+         [=](size_t, int64_t e) { return (e % c * r + e / c) * 4; },
+         C_CALLS(fixed_layout_c, float, rows, cols)});
   check({"pitched", r * c, 4, word, r * up(4 * c, 64), grid_pitched_layout_a::bytes(rows, cols),
          [=](size_t, int64_t e) { return e / c * up(4 * c, 64) + e % c * 4; },
          CALLS(grid_pitched_layout_a, float, rows, cols)});
@@ -150,7 +168,11 @@ static void check_sheets(int64_t rows, int64_t cols) {
          [=](size_t, int64_t e) { return (e / cols * (cols + 8) + e % cols) * 2; },
          CALLS(sheet_strided_layout_b, unsigned short, rows, cols)});
 #ifdef WITH_VECTORS
-  check({"vectors", rows * cols, 16, {{0, 16}}, 16 * rows * cols,
+  check({"vectors",
+         rows * cols,
+         16,
+         {{0, 16}},
+         16 * rows * cols,
          quad_cols_layout_b::bytes(rows, cols),
          [=](size_t, int64_t e) { return (e % cols * rows + e / cols) * 16; },
          CALLS(quad_cols_layout_b, float4, rows, cols)});
@@ -166,11 +188,16 @@ int main() {
            [=](size_t f, int64_t e) { return at[f] + cell[f].bytes * e; },
            CALLS(cells_soa_layout_a, cells_soa_cell, n)});
     // a table of its own extent: the index space is not asked for
-    check({"table", n, 8, {{0, 4}, {4, 4}}, 8 * n, table_soa_layout_t::bytes(n),
+    check({"table",
+           n,
+           8,
+           {{0, 4}, {4, 4}},
+           8 * n,
+           table_soa_layout_t::bytes(n),
            [=](size_t f, int64_t e) { return int64_t(f) * 4 * n + 4 * e; },
            CALLS(table_soa_layout_t, table_soa_vec2, n)});
   }
-  static const int64_t pairs[][2] = {{0, 0},   {0, 33},  {33, 0},  {1, 1},   {1, 1000},
+  static const int64_t pairs[][2] = {{0, 0},   {0, 33},  {33, 0},   {1, 1},   {1, 1000},
                                      {31, 33}, {33, 31}, {1000, 1}, {7, 1000}};
   for (const auto &pair : pairs) {
     check_sheets(pair[0], pair[1]);
@@ -182,6 +209,12 @@ int main() {
   failures += map_soa_layout_a::bytes(-1) != -1;
   failures += map_soa_layout_a::pack(&one, &one, -1) || map_soa_layout_a::unpack(&one, &one, -1);
   failures += grid_cols_layout_a::bytes(5, -1) != -1;
+  failures += fixed_layout_b_bytes(5, 7) != 140; // plain: its bytes only
+  failures += fixed_layout_c_offset(1, 2, 5) != 60;
+  int64_t seen = 0;
+  map_soa_layout_a::each_field(
+      [&](int64_t at, int64_t plain, size_t n) { seen += at + plain + int64_t(n); }, 2);
+  failures += seen != 30 + 135 + 184; // sizes, bytes in soa, bytes in plain records
   failures += grid_cols_layout_a::pack(&cell, &cell, -3, -3);
   std::printf("%d failures\n", failures);
   return failures != 0;

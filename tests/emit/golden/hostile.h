@@ -35,6 +35,7 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
+#include <vector_types.h>  // of the CUDA toolkit
 #ifndef __cplusplus
 #include <assert.h>
 #include <stdalign.h>

@@ -13,10 +13,10 @@
 // The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
 //   p: soa. Field after field.
 //     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all
-//     scale_layout_p::pack() and unpack() convert from and to plain arrays
+//     scale_layout_p_pack() and scale_layout_p_unpack() convert from and to plain arrays
 //   q: soa. Field after field.
 //     element (i) at byte 4 * i of w, 2 * i + 4 * n_i of h; 6 * n_i bytes in all
-//     scale_layout_q::pack() and unpack() convert from and to plain arrays
+//     scale_layout_q_pack() and scale_layout_q_unpack() convert from and to plain arrays
 //
 // device               variant          size     median us  GB/s  of copy  predicted us  sectors/request ld (least) | st (least)
 // NVIDIA H200 (sm_90)  direct t128 soa  i=65536  not timed     -        -           3.7  8.0 (8.0) | 8.0 (8.0)
@@ -60,124 +60,183 @@ static_assert(sizeof(scale_item) == 6 && alignof(scale_item) == 1, "size of scal
 static_assert(offsetof(scale_item, w) == 0, "w of scale_item");
 static_assert(offsetof(scale_item, h) == 4, "h of scale_item");
 
-#ifdef __cplusplus
-// Arrays whose layout the tuner chose, for the host.
+// ---- Where the bytes of arrays lie, for the host.
+
+// Pack and unpack copy a field between these.
+typedef struct scale_ends {
+  unsigned char *to;
+  const unsigned char *from;
+} scale_ends;
+static inline void scale_pack_field(void *ends, int64_t packed, int64_t plain, size_t n) {
+  const scale_ends *const e = (const scale_ends *)ends;
+  memcpy(e->to + packed, e->from + plain, n);
+}
+static inline void scale_unpack_field(void *ends, int64_t packed, int64_t plain, size_t n) {
+  const scale_ends *const e = (const scale_ends *)ends;
+  memcpy(e->to + plain, e->from + packed, n);
+}
 
 // p: soa. Field after field.
-namespace scale_layout_p {
-
-// Bytes from the start of the array to each field of element (i).
-inline int64_t offset_w(int64_t i) {
-  return 4 * i;
-}
-inline int64_t offset_h(int64_t i, int64_t n_i) {
-  return 2 * i + 4 * n_i;
-}
-
+//
 // Bytes of the array; -1 if an extent is negative.
-inline int64_t bytes(int64_t n_i) {
+static inline int64_t scale_layout_p_bytes(int64_t n_i) {
   return n_i < 0 ? -1 : 6 * n_i;
 }
 
-// Calls copy(byte in the array, byte in the plain array, how many bytes) for every field of every
-// element; plain arrays hold elements in C order, the last index fastest.
-template <typename Copy>
-inline void each_field(Copy copy, int64_t n_i) {
+// Bytes from the start of the array to each field of element (i).
+static inline int64_t scale_layout_p_offset_w(int64_t i) {
+  return 4 * i;
+}
+static inline int64_t scale_layout_p_offset_h(int64_t i, int64_t n_i) {
+  return 2 * i + 4 * n_i;
+}
+
+// Calls copy(context, byte in the array, byte in the plain array, how many bytes) for every field
+// of every element; plain arrays hold elements in C order, the last index fastest.
+static inline void scale_layout_p_each_field(
+    void (*copy)(void *context, int64_t packed, int64_t plain, size_t n), void *context, int64_t n_i) {
   int64_t plain = 0;
   for (int64_t i0 = 0; i0 < n_i; i0++, plain += 6) {
-    copy(offset_w(i0), plain, 4);
-    copy(offset_h(i0, n_i), plain + 4, 2);
+    copy(context, scale_layout_p_offset_w(i0), plain, 4);
+    copy(context, scale_layout_p_offset_h(i0, n_i), plain + 4, 2);
   }
 }
 
-// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and after them. False,
-// and nothing is written, if an extent is negative or a pointer that is needed null.
-inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
-  const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
+// Writes all bytes of `packed`: the fields of `plain`, and 0 between and after them. False, and
+// nothing is written, if an extent is negative or a pointer that is needed null.
+static inline bool scale_layout_p_pack(void *packed, const scale_item *plain, int64_t n_i) {
+  const int64_t size = scale_layout_p_bytes(n_i);
+  scale_ends ends = {(unsigned char *)packed, (const unsigned char *)plain};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL && n_i > 0)) {
     return false;
   }
-  unsigned char *const to = static_cast<unsigned char *>(packed);
-  const unsigned char *const from = reinterpret_cast<const unsigned char *>(plain);
   if (size > 0) {
-    memset(to, 0, size_t(size));
+    memset(packed, 0, (size_t)size);
   }
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + at, from + place, n); }, n_i);
+  scale_layout_p_each_field(scale_pack_field, &ends, n_i);
   return true;
 }
 
 // The way back. What of `plain` belongs to no field stays as it is.
-inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
-  const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
+static inline bool scale_layout_p_unpack(scale_item *plain, const void *packed, int64_t n_i) {
+  const int64_t size = scale_layout_p_bytes(n_i);
+  scale_ends ends = {(unsigned char *)plain, (const unsigned char *)packed};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL && n_i > 0)) {
     return false;
   }
-  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
-  const unsigned char *const from = static_cast<const unsigned char *>(packed);
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + place, from + at, n); }, n_i);
+  scale_layout_p_each_field(scale_unpack_field, &ends, n_i);
   return true;
+}
+
+#ifdef __cplusplus
+namespace scale_layout_p {  // the same in C++
+
+inline int64_t offset_w(int64_t i) {
+  return scale_layout_p_offset_w(i);
+}
+inline int64_t offset_h(int64_t i, int64_t n_i) {
+  return scale_layout_p_offset_h(i, n_i);
+}
+inline int64_t bytes(int64_t n_i) {
+  return scale_layout_p_bytes(n_i);
+}
+template <typename Copy> inline void each_field(Copy copy, int64_t n_i) {
+  scale_layout_p_each_field(
+      [](void *context, int64_t packed, int64_t plain, size_t n) {
+        (*static_cast<Copy *>(context))(packed, plain, n);
+      },
+      &copy, n_i);
+}
+inline bool pack(void *packed, const scale_item *plain, int64_t n_i) {
+  return scale_layout_p_pack(packed, plain, n_i);
+}
+inline bool unpack(scale_item *plain, const void *packed, int64_t n_i) {
+  return scale_layout_p_unpack(plain, packed, n_i);
 }
 
 }  // namespace scale_layout_p
+#endif
 
 // q: soa. Field after field.
-namespace scale_layout_q {
-
-// Bytes from the start of the array to each field of element (i).
-inline int64_t offset_w(int64_t i) {
-  return 4 * i;
-}
-inline int64_t offset_h(int64_t i, int64_t n_i) {
-  return 2 * i + 4 * n_i;
-}
-
+//
 // Bytes of the array; -1 if an extent is negative.
-inline int64_t bytes(int64_t n_i) {
+static inline int64_t scale_layout_q_bytes(int64_t n_i) {
   return n_i < 0 ? -1 : 6 * n_i;
 }
 
-// Calls copy(byte in the array, byte in the plain array, how many bytes) for every field of every
-// element; plain arrays hold elements in C order, the last index fastest.
-template <typename Copy>
-inline void each_field(Copy copy, int64_t n_i) {
+// Bytes from the start of the array to each field of element (i).
+static inline int64_t scale_layout_q_offset_w(int64_t i) {
+  return 4 * i;
+}
+static inline int64_t scale_layout_q_offset_h(int64_t i, int64_t n_i) {
+  return 2 * i + 4 * n_i;
+}
+
+// Calls copy(context, byte in the array, byte in the plain array, how many bytes) for every field
+// of every element; plain arrays hold elements in C order, the last index fastest.
+static inline void scale_layout_q_each_field(
+    void (*copy)(void *context, int64_t packed, int64_t plain, size_t n), void *context, int64_t n_i) {
   int64_t plain = 0;
   for (int64_t i0 = 0; i0 < n_i; i0++, plain += 6) {
-    copy(offset_w(i0), plain, 4);
-    copy(offset_h(i0, n_i), plain + 4, 2);
+    copy(context, scale_layout_q_offset_w(i0), plain, 4);
+    copy(context, scale_layout_q_offset_h(i0, n_i), plain + 4, 2);
   }
 }
 
-// Writes all bytes() bytes of `packed`: the fields of `plain`, and 0 between and after them. False,
-// and nothing is written, if an extent is negative or a pointer that is needed null.
-inline bool pack(void *packed, const ::scale_item *plain, int64_t n_i) {
-  const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
+// Writes all bytes of `packed`: the fields of `plain`, and 0 between and after them. False, and
+// nothing is written, if an extent is negative or a pointer that is needed null.
+static inline bool scale_layout_q_pack(void *packed, const scale_item *plain, int64_t n_i) {
+  const int64_t size = scale_layout_q_bytes(n_i);
+  scale_ends ends = {(unsigned char *)packed, (const unsigned char *)plain};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL && n_i > 0)) {
     return false;
   }
-  unsigned char *const to = static_cast<unsigned char *>(packed);
-  const unsigned char *const from = reinterpret_cast<const unsigned char *>(plain);
   if (size > 0) {
-    memset(to, 0, size_t(size));
+    memset(packed, 0, (size_t)size);
   }
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + at, from + place, n); }, n_i);
+  scale_layout_q_each_field(scale_pack_field, &ends, n_i);
   return true;
 }
 
 // The way back. What of `plain` belongs to no field stays as it is.
-inline bool unpack(::scale_item *plain, const void *packed, int64_t n_i) {
-  const int64_t size = bytes(n_i);
-  if (size < 0 || (size > 0 && packed == nullptr) || (plain == nullptr && n_i > 0)) {
+static inline bool scale_layout_q_unpack(scale_item *plain, const void *packed, int64_t n_i) {
+  const int64_t size = scale_layout_q_bytes(n_i);
+  scale_ends ends = {(unsigned char *)plain, (const unsigned char *)packed};
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL && n_i > 0)) {
     return false;
   }
-  unsigned char *const to = reinterpret_cast<unsigned char *>(plain);
-  const unsigned char *const from = static_cast<const unsigned char *>(packed);
-  each_field([=](int64_t at, int64_t place, size_t n) { memcpy(to + place, from + at, n); }, n_i);
+  scale_layout_q_each_field(scale_unpack_field, &ends, n_i);
   return true;
 }
 
-}  // namespace scale_layout_q
+#ifdef __cplusplus
+namespace scale_layout_q {  // the same in C++
 
-#endif  // __cplusplus
+inline int64_t offset_w(int64_t i) {
+  return scale_layout_q_offset_w(i);
+}
+inline int64_t offset_h(int64_t i, int64_t n_i) {
+  return scale_layout_q_offset_h(i, n_i);
+}
+inline int64_t bytes(int64_t n_i) {
+  return scale_layout_q_bytes(n_i);
+}
+template <typename Copy> inline void each_field(Copy copy, int64_t n_i) {
+  scale_layout_q_each_field(
+      [](void *context, int64_t packed, int64_t plain, size_t n) {
+        (*static_cast<Copy *>(context))(packed, plain, n);
+      },
+      &copy, n_i);
+}
+inline bool pack(void *packed, const scale_item *plain, int64_t n_i) {
+  return scale_layout_q_pack(packed, plain, n_i);
+}
+inline bool unpack(scale_item *plain, const void *packed, int64_t n_i) {
+  return scale_layout_q_unpack(plain, packed, n_i);
+}
+
+}  // namespace scale_layout_q
+#endif
 
 // Where the kernels and figures come from, for a program to print.
 typedef struct scale_tuning {
