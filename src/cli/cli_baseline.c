@@ -52,7 +52,8 @@ static void collect(json_t *out, const char *prefix, const json_t *before, json_
 }
 
 void cli_baseline_add(json_t *doc, const json_t *baseline) {
-  static const char *const sections[] = {"launch", "global", "shared", "warps"};
+  static const char *const sections[] = {"launch", "global", "shared", "warps",
+                                         "speed",  "caches", "mix"};
   const json_t *before = find_case(baseline, json_string_value(json_object_get(doc, "case")));
   json_t *changes = json_array();
   for (int k = 0; k < SCT_COUNT(sections) && before; k++) {
@@ -60,6 +61,12 @@ void cli_baseline_add(json_t *doc, const json_t *baseline) {
             json_object_get(doc, sections[k]));
   }
   json_object_set_new(doc, "changes", changes);
+}
+
+/* A count as it is, another figure in four digits. */
+static void figure_cell(cli_table *t, double value) {
+  const bool whole = value == floor(value) || fabs(value) >= 1e4;
+  cli_table_cell(t, whole ? "%.0f" : "%.4g", value);
 }
 
 void cli_baseline_print(sct_str *out, const json_t *doc) {
@@ -71,8 +78,9 @@ void cli_baseline_print(sct_str *out, const json_t *doc) {
     const double before = json_number_value(json_object_get(one, "before"));
     const double now = json_number_value(json_object_get(one, "now"));
     cli_table_row(&t, CLI_PLAIN);
-    cli_table_cell(&t, "%s" CLI_NEXT "%.10g" CLI_NEXT "%.10g",
-                   json_string_value(json_object_get(one, "figure")), before, now);
+    cli_table_cell(&t, "%s", json_string_value(json_object_get(one, "figure")));
+    figure_cell(&t, before);
+    figure_cell(&t, now);
     cli_table_cell_if(&t, before != 0.0 && fabs(now - before) >= 5e-4 * fabs(before), "%+.1f %%",
                       100.0 * (now - before) / before);
   }

@@ -400,7 +400,8 @@ sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_err
 }
 
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const cli_args *args, bool per_instruction, sct_error *err) {
+                         const cli_args *args, bool per_instruction, const sct_device_desc *device,
+                         sct_error *err) {
   sct_arena arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
   if (args->coalescing != NULL) {
@@ -411,6 +412,7 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
                                .extra = compiler_options(&arena, args),
                                .threads = args->threads,
                                .coalescing = coalescing,
+                               .device = device,
                                .per_instruction = per_instruction};
   const sct_status status = sct_count_run(out, manifest, &opts, err);
   sct_arena_free(&arena);
@@ -464,7 +466,7 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
     return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
-  sct_status status = cli_count_run(&report, &manifest, args, args->by != CLI_BY_CASE, err);
+  sct_status status = cli_count_run(&report, &manifest, args, args->by != CLI_BY_CASE, NULL, err);
   if (status == SCT_OK) {
     status = print(args, &report, err);
     cli_count_problems(args, &report);

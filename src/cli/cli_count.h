@@ -9,9 +9,11 @@
  * against what is read. */
 sct_status cli_count_read(sct_count_manifest *out, const cli_args *args,
                           sct_error *err) SCT_MUST_USE;
-/* Compiles and runs, with the options -I, -D, --arch, --threads and --coalescing. */
+/* device: whose caches are looked at; NULL: none. Compiles and runs, with the options -I, -D,
+ * --arch, --threads and --coalescing. */
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const cli_args *args, bool per_instruction, sct_error *err) SCT_MUST_USE;
+                         const cli_args *args, bool per_instruction, const sct_device_desc *device,
+                         sct_error *err) SCT_MUST_USE;
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 
@@ -22,6 +24,13 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
 /* `profile` of a spec's candidate (cli_profile_spec.c). */
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) SCT_MUST_USE;
+
+/* Of a profile: speed and roofline, caches, mix of instructions; all of it in JSON (cli_speed.c).
+ */
+void cli_speed_print(sct_str *out, const sct_speed *speed, const sct_device_desc *device);
+void cli_caches_print(sct_str *out, const sct_ptx_traffic *t);
+void cli_mix_print(sct_str *out, const sct_ptx_counters *c);
+void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
 
 json_t *cli_global_json(const sct_ptx_global *g);
 json_t *cli_shared_json(const sct_ptx_shared *s);

@@ -182,6 +182,12 @@ void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRIN
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
 
+/* "  head        text" in lines of 80 characters, the others below the first word of the text. A
+ * newline in it begins a line. */
+void cli_wrap(sct_str *out, const char *head, const char *text);
+/* The same, and frees the text. */
+void cli_wrap_str(sct_str *out, const char *head, sct_str *text);
+
 /* ---- JSON ---- */
 
 json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { DEFAULT_LINES = 10, WIDEST_SOURCE = 60 };
+enum { DEFAULT_LINES = 10, WIDEST_SOURCE = 74 };
 
 /* ---- source lines ---- */
 
@@ -63,21 +63,27 @@ static void append_sides(sct_str *out, const int64_t sides[3]) {
 
 static void append_launch(sct_str *out, const sct_count_row *row, const sct_profile *p,
                           const sct_device_desc *device) {
-  sct_str_append(out, "  launch      grid ");
-  append_sides(out, row->grid);
-  sct_str_append(out, ", block ");
-  append_sides(out, row->block);
-  sct_str_printf(out, ": %lld blocks of %lld threads\n", (long long)p->blocks,
-                 (long long)p->threads);
-  sct_str_printf(out, "              %d registers a thread, %lld bytes of shared memory a block\n",
-                 row->registers, (long long)(row->static_shared_bytes + row->shared_bytes));
+  sct_str text = {0};
+  sct_str_append(&text, "grid ");
+  append_sides(&text, row->grid);
+  sct_str_append(&text, ", block ");
+  append_sides(&text, row->block);
+  sct_str_printf(&text,
+                 ": %lld blocks of %lld threads\n%d registers a thread, %lld bytes of shared "
+                 "memory a block\n",
+                 (long long)p->blocks, (long long)p->threads, row->registers,
+                 (long long)(row->static_shared_bytes + row->shared_bytes));
   if (p->waves > 0.0) {
-    sct_str_printf(out,
-                   "              %s: %d blocks a multiprocessor, occupancy %.0f %% (limit: %s), "
-                   "%.2f waves on %d multiprocessors\n",
-                   device->name, p->occupancy.blocks_sm, 100.0 * p->occupancy.fraction,
-                   p->occupancy.limit, p->waves, device->n_sms);
+    sct_str_printf(&text,
+                   "%s, %d SMs: %d blocks an SM, %.2f waves, occupancy %.0f %% (limit: %s)\n",
+                   device->name, device->n_sms, p->occupancy.blocks_sm, p->waves,
+                   100.0 * p->occupancy.fraction, p->occupancy.limit);
   }
+  if (row->blocks_run > 0 && row->blocks_run < p->blocks) {
+    sct_str_printf(&text, "counts are those of %lld of the blocks, spread over the grid\n",
+                   (long long)row->blocks_run);
+  }
+  cli_wrap_str(out, "launch", &text);
 }
 
 static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) {
@@ -92,14 +98,6 @@ static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) 
                  per(g->sectors_ideal, g->requests), (long long)(g->sectors - g->sectors_ideal),
                  per(g->sectors, g->sectors_ideal), 100.0 * per(g->distinct_bytes, g->moved),
                  (long long)g->tags);
-}
-
-static void append_sample(sct_str *out, const sct_count_row *row, const sct_profile *p) {
-  if (row->blocks_run > 0 && row->blocks_run < p->blocks) {
-    sct_str_printf(out,
-                   "              counts are those of %lld of the blocks, spread over the grid\n",
-                   (long long)row->blocks_run);
-  }
 }
 
 static void append_global(sct_str *out, const sct_ptx_counters *c) {
@@ -143,16 +141,17 @@ static void append_shared(sct_str *out, const sct_ptx_counters *c) {
 }
 
 static void append_warps(sct_str *out, const sct_ptx_counters *c) {
-  sct_str_printf(
-      out,
-      "  warps       %lld instructions (PTX), %.1f of 32 lanes active; %lld of %lld "
-      "branches split one; %lld barriers, %lld shuffles, %lld requests of local memory\n",
-      (long long)c->warp_instructions, per(c->lane_instructions, c->warp_instructions),
-      (long long)c->divergent_branches, (long long)c->branches, (long long)c->barriers,
-      (long long)c->shuffles, (long long)c->local_requests);
+  sct_str text = {0};
+  sct_str_printf(&text,
+                 "%lld instructions (PTX), %.1f of 32 lanes active; %lld of %lld branches split "
+                 "one; %lld barriers, %lld shuffles, %lld requests of local memory",
+                 (long long)c->warp_instructions, per(c->lane_instructions, c->warp_instructions),
+                 (long long)c->divergent_branches, (long long)c->branches, (long long)c->barriers,
+                 (long long)c->shuffles, (long long)c->local_requests);
+  cli_wrap_str(out, "warps", &text);
 }
 
-static void access_row(cli_table *t, sources *s, const sct_profile_access *a) {
+static void access_row(cli_table *t, const sct_profile_access *a) {
   const sct_ptx_global *g = &a->global;
   const sct_ptx_shared *h = &a->shared;
   const int64_t n = a->is_shared ? h->wavefronts : g->sectors;
@@ -161,23 +160,40 @@ static void access_row(cli_table *t, sources *s, const sct_profile_access *a) {
   cli_table_row(t, CLI_PLAIN);
   cli_table_cell(t,
                  "%s:%d" CLI_NEXT "%s %s" CLI_NEXT "%.3g" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT
-                 "%.1f" CLI_NEXT "%.1f" CLI_NEXT "%lld" CLI_NEXT "%s",
+                 "%.1f" CLI_NEXT "%.1f" CLI_NEXT "%lld",
                  sct_path_basename(a->file), a->line, a->is_shared ? "shared" : "global",
                  sct_access_name(a->kind), per(a->is_shared ? h->bytes : g->bytes, a->lanes),
                  (long long)requests, (long long)n, per(n, requests), per(ideal, requests),
-                 (long long)(n - ideal), line_of(s, a->file, a->line));
+                 (long long)(n - ideal));
+}
+
+/* The rows of the table, and below each what the line says. */
+static void append_rows(sct_str *out, const cli_table *t, sources *s, const sct_profile *p) {
+  sct_str rows = {0};
+  cli_table_print(&rows, t, 2, false);
+  const char *at = sct_str_c(&rows);
+  for (int k = -1; *at != '\0'; k++) {
+    const size_t n = strcspn(at, "\n") + 1;
+    const sct_profile_access *a = k >= 0 ? &p->accesses[k] : NULL;
+    sct_str_append_n(out, at, n);
+    const char *code = a ? line_of(s, a->file, a->line) : "";
+    if (code[0] != '\0') {
+      sct_str_printf(out, "      %s\n", code);
+    }
+    at += n;
+  }
+  sct_str_free(&rows);
 }
 
 static void append_source(sct_str *out, const sct_count_row *row, const sct_profile *p, int top) {
   cli_table t = {0};
   sources s = {.n = row->source != NULL, .files = {{"source", row->source}}};
-  cli_table_columns(
-      &t, "source,access,>bytes,>requests,>sectors or wavefronts,>each,>ideal,>excessive,");
+  cli_table_columns(&t, "source,access,>bytes,>requests,>sectors,>each,>ideal,>excessive");
   for (int k = 0; k < p->n_accesses && k < top; k++) {
-    access_row(&t, &s, &p->accesses[k]);
+    access_row(&t, &p->accesses[k]);
   }
   if (t.n_rows > 0) {
-    cli_table_print(out, &t, 2, false);
+    append_rows(out, &t, &s, p);
   }
   if (p->n_accesses > top) {
     sct_str_printf(out, "  and %d more; --top %d shows them\n", p->n_accesses - top, p->n_accesses);
@@ -192,13 +208,16 @@ static void append_issues(sct_str *out, const sct_profile *p) {
   }
   for (int k = 0; k < p->n_issues; k++) {
     const sct_issue *i = &p->issues[k];
-    sct_str_printf(out, "  issue %-2d    %s", k + 1, i->id);
+    sct_str text = {0};
+    char head[24];
+    snprintf(head, sizeof head, "issue %d", k + 1);
+    sct_str_append(&text, i->id);
     if (i->file[0] != '\0') {
-      sct_str_printf(out, ", %s:%d", sct_path_basename(i->file), i->line);
+      sct_str_printf(&text, ", %s:%d", sct_path_basename(i->file), i->line);
     }
-    sct_str_printf(out,
-                   ": %s\n              try: %s\n              gain: up to %.3g %% of the %s\n",
-                   i->evidence, i->advice, 100.0 * i->gain, i->of);
+    sct_str_printf(&text, ": %s\ntry: %s\ngain: up to %.3g %% of the %s", i->evidence, i->advice,
+                   100.0 * i->gain, i->of);
+    cli_wrap_str(out, head, &text);
   }
 }
 
@@ -207,19 +226,23 @@ static void append_row(sct_str *out, const cli_args *args, const sct_count_row *
   sct_profile p;
   sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
   if (row->problem) {
-    sct_str_printf(out, "  failed      %s\n", row->problem);
+    cli_wrap(out, "failed", row->problem);
     return;
   }
   sct_count_profile(&p, row, device);
   append_launch(out, row, &p, device);
-  append_sample(out, row, &p);
+  cli_speed_print(out, &p.speed, device);
   append_global(out, &row->counters);
   append_shared(out, &row->counters);
+  cli_caches_print(out, &row->traffic);
   append_warps(out, &row->counters);
+  cli_mix_print(out, &row->counters);
   append_source(out, row, &p, args->top > 0 ? args->top : DEFAULT_LINES);
   append_issues(out, &p);
   if (!row->exact) {
-    sct_str_printf(out, "  counts      approximate: %s\n", row->cause);
+    sct_str text = {0};
+    sct_str_printf(&text, "approximate: %s", row->cause);
+    cli_wrap_str(out, "counts", &text);
   }
   sct_profile_free(&p);
 }
@@ -289,6 +312,7 @@ static json_t *row_json(const sct_count_row *row, const sct_device_desc *device)
                                 (json_int_t)c->divergent_branches, "barriers",
                                 (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
                                 "local_requests", (json_int_t)c->local_requests));
+  cli_speed_json(doc, row, &p);
   json_object_set_new(doc, "accesses", accesses_json(&p));
   json_object_set_new(doc, "issues", issues_json(&p));
   sct_profile_free(&p);
@@ -346,7 +370,7 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
     return sct_fail(err, SCT_EUSAGE, "--pick and --size are for specs, not for CUDA files");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
-  sct_status status = cli_count_run(&report, &manifest, args, true, err);
+  sct_status status = cli_count_run(&report, &manifest, args, true, device, err);
   if (status == SCT_OK) {
     status = cli_profile_print(args, &report, device, baseline, err);
     cli_count_problems(args, &report);

@@ -101,6 +101,29 @@ static void compare(profiled *p, sct_count_row *row) {
   sct_str_free(&cause);
 }
 
+/* What the whole launch asks of the device, as when the candidate is tuned. */
+static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *device,
+                      const sct_sampled_launch *launch, sct_error *err) {
+  const sct_kernel_code *code = &p->item->code;
+  const double scale = (double)launch->blocks / (double)launch->blocks_run;
+  sct_counters counters = {0};
+  sct_workload work = {.spec = &p->plan.spec,
+                       .code = code,
+                       .size = p->size,
+                       .counters = &counters,
+                       .registers = p->compiled.registers,
+                       .shared_bytes = row->static_shared_bytes + row->shared_bytes};
+  for (int k = 0; k < SCT_N_PIPES; k++) {
+    work.machine[k] = scale * (double)row->counters.machine.n[k];
+  }
+  sct_status status = sct_sampler_count(p->sampler, &counters, code, p->module, p->compiled.entry,
+                                        p->size, BLOCKS, err);
+  SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
+  row->has_demand = status == SCT_OK;
+  sct_counters_free(&counters);
+  return status;
+}
+
 static sct_status run(profiled *p, sct_count_row *row, const sct_device_desc *device,
                       sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
@@ -119,6 +142,7 @@ static sct_status run(profiled *p, sct_count_row *row, const sct_device_desc *de
       .shared_bytes = code->shared_bytes,
       .blocks_run = launch.blocks_run,
       .source = code->source};
+  SCT_TRY(ask(p, row, device, &launch, err));
   compare(p, row);
   name_lines(p);
   row->insts = p->result.insts;

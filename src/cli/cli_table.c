@@ -109,3 +109,35 @@ void cli_table_free(cli_table *t) {
   sct_arena_free(&t->arena);
   *t = (cli_table){0};
 }
+
+enum { WRAP_INDENT = 14, WRAP_WIDTH = 80 };
+
+void cli_wrap(sct_str *out, const char *head, const char *text) {
+  int column = WRAP_INDENT;
+  sct_str_printf(out, "  %-*s", WRAP_INDENT - 2, head);
+  while (*text != '\0') {
+    const size_t n = strcspn(text, " \n");
+    const bool full = column > WRAP_INDENT && column + 1 + (int)n > WRAP_WIDTH;
+    if (full) {
+      sct_str_printf(out, "\n%*s", WRAP_INDENT, "");
+      column = WRAP_INDENT;
+    } else if (column > WRAP_INDENT) {
+      sct_str_append(out, " ");
+      column++;
+    }
+    sct_str_append_n(out, text, n);
+    column += (int)n;
+    text += n;
+    if (*text == '\n' && text[1] != '\0') {
+      sct_str_printf(out, "\n%*s", WRAP_INDENT, "");
+      column = WRAP_INDENT;
+    }
+    text += *text != '\0';
+  }
+  sct_str_append(out, "\n");
+}
+
+void cli_wrap_str(sct_str *out, const char *head, sct_str *text) {
+  cli_wrap(out, head, sct_str_c(text));
+  sct_str_free(text);
+}

@@ -96,12 +96,13 @@ sct_status sct_count_direct(sct_count_manifest *out, const sct_count_launch *lau
 /* ---- runs ---- */
 
 typedef struct sct_count_opts {
-  const char *file;         /* CUDA source */
-  const char *arch;         /* "sm_90" */
-  const char *const *extra; /* further NVRTC options, NULL-terminated; NULL: none */
-  int threads;              /* host threads over which the blocks of a launch are spread; 0: one a
-                               core, at most 16. Counts are the same for every number */
-  bool per_instruction;     /* fill sct_count_row.insts */
+  const char *file;              /* CUDA source */
+  const char *arch;              /* "sm_90" */
+  const char *const *extra;      /* further NVRTC options, NULL-terminated; NULL: none */
+  const sct_device_desc *device; /* whose caches accesses run through; NULL: none */
+  int threads;          /* host threads over which the blocks of a launch are spread; 0: one a
+                           core, at most 16. Counts are the same for every number */
+  bool per_instruction; /* fill sct_count_row.insts */
   sct_ptx_coalescing coalescing; /* rules of the counters; of an older device never exact */
 } sct_count_opts;
 
@@ -122,6 +123,9 @@ typedef struct sct_count_row {
   int registers;      /* a thread; 0: not known */
   int64_t static_shared_bytes; /* a block */
   int64_t shared_bytes;        /* dynamic, a block */
+  sct_ptx_traffic traffic;     /* of the caches of sct_count_opts.device */
+  bool has_demand;             /* false: the next is not known */
+  sct_demand demand;           /* of the whole grid */
 } sct_count_row;
 
 typedef struct sct_count_report {
@@ -185,10 +189,26 @@ typedef struct sct_issue {
   const char *advice;   /* what to try */
 } sct_issue;
 
+/* What a launch does of what the device can, predicted as for candidates (sct_model_demand()). */
+typedef struct sct_speed {
+  bool known;
+  sct_prediction predicted;
+  sct_limit limit;                     /* the longest part but the launch */
+  const char *limiter;                 /* "memory", "compute", "issue", "latency" */
+  double ns;                           /* its time */
+  double memory, compute, issue, dram; /* shares of what the device can do in that time */
+  double dram_bytes;
+  double flight_bytes; /* of loads, that an SM can have on their way at once */
+  double flops[SCT_PTX_N_FLOPS], peak_flops[SCT_PTX_N_FLOPS]; /* of the launch; a second */
+  sct_ptx_flop main_type;                                     /* the one that takes longest */
+  double intensity, ridge; /* operations a byte of DRAM; from which on that type is the limit */
+} sct_speed;
+
 typedef struct sct_profile {
-  int64_t blocks, threads;      /* of the grid; of a block */
-  sct_occupancy occupancy;      /* of the device; fraction 0: not known */
-  double waves;                 /* blocks by those that are resident at once; 0: not known */
+  int64_t blocks, threads; /* of the grid; of a block */
+  sct_occupancy occupancy; /* of the device; fraction 0: not known */
+  double waves;            /* blocks by those that are resident at once; 0: not known */
+  sct_speed speed;
   sct_profile_access *accesses; /* [n_accesses] what is excessive first */
   int n_accesses;
   sct_issue *issues; /* [n_issues] by gain */

@@ -42,6 +42,16 @@ extern const int count_n_given;
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;
 
+/* ---- speed (count_speed.c) */
+
+/* The caches of a device as blocks of this shape see them. */
+sct_ptx_cache_sizes count_caches(const sct_device_desc *device, int threads, int registers,
+                                 int64_t shared_bytes);
+/* What a row asks of a device, where its traffic is known. */
+void count_demand(sct_count_row *row);
+/* Fills the speed of a profile whose launch is filled in. */
+void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device_desc *device);
+
 /* ---- profiles (count_issues.c) */
 
 /* Fills issues of a profile whose launch and accesses are filled in. */

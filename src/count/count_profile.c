@@ -3,6 +3,7 @@
 #include "count/count_internal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,26 @@ static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
                                                                                 : SCT_ACCESS_LOAD;
 }
 
+static double per(int64_t a, int64_t b) {
+  return b > 0 ? (double)a / (double)b : 0.0;
+}
+
+/* Do they touch about as many sectors, or wavefronts, a request? An index and what it points to
+ * stand in one line. */
+static bool are_alike(const sct_profile_access *a, const sct_ptx_inst_counters *inst) {
+  const double x = a->is_shared ? per(a->shared.wavefronts, a->shared.requests)
+                                : per(a->global.sectors, a->global.requests);
+  const double y = a->is_shared ? per(inst->shared.wavefronts, inst->shared.requests)
+                                : per(inst->global.sectors, inst->global.requests);
+  return fabs(x - y) <= 0.25 * fmin(x, y) + 0.5;
+}
+
 static sct_profile_access *find(sct_profile *p, const sct_ptx_inst_counters *inst,
                                 sct_access_kind kind, bool is_shared) {
   for (int k = 0; k < p->n_accesses; k++) {
     sct_profile_access *a = &p->accesses[k];
     if (a->line == inst->line && a->kind == kind && a->is_shared == is_shared &&
-        strcmp(a->file, inst->file) == 0) {
+        strcmp(a->file, inst->file) == 0 && are_alike(a, inst)) {
       return a;
     }
   }
@@ -106,6 +121,7 @@ void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_dev
   }
   qsort(out->accesses, (size_t)out->n_accesses, sizeof *out->accesses, by_excess);
   fill_launch(out, row, device);
+  count_find_speed(out, row, device);
   count_find_issues(out, row, device);
 }
 

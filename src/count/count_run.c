@@ -383,6 +383,12 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->cause = r->causes[r->kernel_of[i]];
   sct_ptx_result result;
   sct_error err = {0};
+  sct_ptx_cache_sizes caches;
+  if (r->opts->device && row->registers > 0) {
+    caches = count_caches(r->opts->device, (int)(row->block[0] * row->block[1] * row->block[2]),
+                          row->registers, row->static_shared_bytes + row->shared_bytes);
+    opts.caches = &caches;
+  }
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
     set_problem(r, row, err.text);
@@ -396,6 +402,8 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->counters = result.counters;
   row->insts = result.insts;
   row->n_insts = result.n_insts;
+  row->traffic = result.traffic;
+  count_demand(row);
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     sct_str text = {0};
     sct_ptx_diag_print(&text, &result.diag);

@@ -107,6 +107,32 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
 sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
                              const sct_workload *work, sct_error *err) SCT_MUST_USE;
 
+/* What a launch asks of a device, from which the parts follow. */
+typedef struct sct_demand {
+  double dram_bytes;
+  double l2_sectors; /* in sectors' time of L2 */
+  double wavefronts; /* of shared memory, and shuffles */
+  double machine[SCT_N_PIPES];
+  double blocks;
+  int threads, registers; /* of a block; of a thread */
+  int64_t shared_bytes;   /* of a block */
+  double rounds;          /* loads of a warp that wait for each other; at least 1 counts */
+} sct_demand;
+/* That of a candidate; SCT_ESPEC as sct_model_predict(). */
+sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
+                              sct_error *err) SCT_MUST_USE;
+void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand);
+
+/* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */
+#define SCT_MODEL_L2_SHARE 0.5
+/* Loads a thread has under way at a time, at most. */
+#define SCT_MODEL_LOADS_AT_ONCE 16.0
+
+/* What stores cost L2, in sectors' time, and how many loads of a warp wait for each other where it
+ * has so many: of a kernel of which no more is known than its counts. */
+double sct_model_stored_sectors(const sct_count *stores);
+double sct_model_rounds(double loads);
+
 /* ---- what a prediction leaves out ---- */
 
 /* SCT_PENALTY(id, name) */

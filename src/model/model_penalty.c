@@ -6,8 +6,6 @@
 
 #define LANES        32
 #define SECTOR_BYTES 32.0
-/* Loads a thread has under way at a time, at most; as in model_predict.c. */
-#define LOADS_AT_ONCE 16.0
 /* Fewer waves count as so many: nothing changes any more. */
 #define LEAST_WAVES 0.05
 
@@ -28,7 +26,7 @@ static double held_bytes(const sct_workload *w, const sct_occupancy *fit) {
   const double requests = (double)(c->load.requests - c->bulk_load.requests);
   const double sectors = (double)(c->load.sectors - c->bulk_load.sectors);
   const double bulk = fmin((double)c->bulk_load.distinct_bytes / blocks, (double)w->shared_bytes);
-  const double of_warp = fmin(LOADS_AT_ONCE, requests / warps) *
+  const double of_warp = fmin(SCT_MODEL_LOADS_AT_ONCE, requests / warps) *
                          (requests > 0.0 ? sectors * SECTOR_BYTES / requests : 0.0);
   return fit->warps_sm * of_warp + fit->blocks_sm * bulk;
 }

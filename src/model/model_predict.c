@@ -33,16 +33,12 @@
 #define LONE_WAITS 4.0
 /* Sectors of lone elements that one with two elements makes up for: records of 12 to 28 bytes. */
 #define LONE_OF_SHARED 2.0
-/* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */
-#define L2_SHARE 0.5
 /* A warp's life with one load: cycles to start, compute addresses, store and retire; and a load
  * under load takes longer than the latency of a lone one. Naive f32 copies live for about 800 ns on
  * an H200, with an index array before the load for 1,260 ns. */
 #define LIFE_CYCLES 690.0
 #define LOADED      1.88
-/* Loads a thread has under way at a time, at most; compilers unroll a loop over what is reduced
- * less. */
-#define LOADS_AT_ONCE  16.0
+/* Compilers unroll a loop over what is reduced less than SCT_MODEL_LOADS_AT_ONCE. */
 #define LOADS_OF_A_SUM 8.0
 
 _Static_assert(SCT_LIMIT_ISSUE - SCT_LIMIT_FP32 == SCT_PIPE_ISSUE, "limits are in pipes' order");
@@ -135,7 +131,7 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const double ways = returns ? 2.0 : 1.0; /* there and back */
     return fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
   }
-  const double seen = L2_SHARE * (double)dev->l2_bytes, part = array / windows;
+  const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
   /* every wave of blocks goes through the windows, and finds in L2 those that the last one left */
   const bool held = windows > 1.0 && !w->spec->operands[op].is_output;
@@ -145,19 +141,32 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   return larger(found, missing * missed_bytes(w, op));
 }
 
-/* What stores cost L2, in sectors' time. It keeps a checksum a sector, so one of which a lone
- * element is written is read before. Of the sectors of a line, those with several elements are as
- * many as there are more lanes than sectors. */
-static double stored_sectors(const sct_workload *w, int op) {
-  const sct_count *c = &w->counters->operand[op];
+/* It keeps a checksum a sector, so one of which a lone element is written is read before. Of the
+ * sectors of a line, those with several elements are as many as there are more lanes than sectors.
+ */
+static double stored_by(const sct_count *c, bool lone) {
   const double visits = (double)c->tags, sectors = (double)c->sectors;
-  if (is_lone(w, op)) {
+  if (lone) {
     return LONE_VISIT * visits;
   }
   const bool whole = (double)c->distinct_bytes >= 0.99 * SECTOR_BYTES * sectors;
   const double shared = fmax(LANES * (double)c->requests - sectors, 0.0);
   return (VISIT + 1.0) * visits +
          (whole ? 0.0 : fmax(sectors - LONE_OF_SHARED * shared - visits, 0.0));
+}
+
+static double stored_sectors(const sct_workload *w, int op) {
+  return stored_by(&w->counters->operand[op], is_lone(w, op));
+}
+
+double sct_model_stored_sectors(const sct_count *c) {
+  const double sectors = (double)c->sectors;
+  return stored_by(c, sectors < 1.05 * (double)c->tags && sectors > (double)c->requests &&
+                          (double)c->distinct_bytes < 0.5 * SECTOR_BYTES * sectors);
+}
+
+double sct_model_rounds(double loads) {
+  return loads / LOADS_OF_A_SUM;
 }
 
 /* Sectors between L1 and L2. */
@@ -173,11 +182,21 @@ static double l2_sectors(const sct_workload *w, int op, double array) {
               : fmax((double)c->sectors, LEAST_VISIT * (double)c->tags);
 }
 
-static sct_status memory_parts(sct_prediction *out, const sct_device_desc *dev,
-                               const sct_workload *w, double clock_hz, sct_error *err) {
-  const double dram_bytes_s =
-      dev->copy_bytes_s > 0.0 ? dev->copy_bytes_s : COPY_OF_PEAK * dev->peak_bytes_s;
-  const double sector_ns = SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_hz) * 1e9;
+static double clock_of(const sct_device_desc *dev) {
+  return 1e3 * dev->clock_khz;
+}
+
+static double dram_rate(const sct_device_desc *dev) {
+  return dev->copy_bytes_s > 0.0 ? dev->copy_bytes_s : COPY_OF_PEAK * dev->peak_bytes_s;
+}
+
+static double sector_ns_of(const sct_device_desc *dev) {
+  return SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_of(dev)) * 1e9;
+}
+
+static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, const sct_workload *w,
+                                sct_error *err) {
+  const double sector_ns = sector_ns_of(dev);
   double dram = 0.0, sectors = 0.0, lone = 0.0, far = 0.0;
   for (int op = 0; op < w->spec->n_operands; op++) {
     double array = 0.0;
@@ -188,10 +207,10 @@ static sct_status memory_parts(sct_prediction *out, const sct_device_desc *dev,
     far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
     sectors += l2_sectors(w, op, array);
   }
-  out->part_ns[SCT_LIMIT_DRAM] = dram / dram_bytes_s * 1e9;
+  out->dram_bytes = dram;
   /* stores of lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
-  const double waits_ns = fmin((dram + far) / dram_bytes_s * 1e9, LONE_WAITS * lone * sector_ns);
-  out->part_ns[SCT_LIMIT_L2] = sectors * sector_ns + waits_ns;
+  const double waits_ns = fmin((dram + far) / dram_rate(dev) * 1e9, LONE_WAITS * lone * sector_ns);
+  out->l2_sectors = sectors + waits_ns / sector_ns;
   return SCT_OK;
 }
 
@@ -202,49 +221,57 @@ static double chain_of(const sct_workload *w) {
   return w->code->indexed ? 2.0 : 1.0;
 }
 
-static double inflight_ns(const sct_device_desc *dev, const sct_workload *w, double clock_hz) {
+/* Loads of a warp that wait for each other. */
+static double rounds_of(const sct_workload *w) {
   const sct_counters *c = w->counters;
-  const sct_occupancy fit =
-      sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
-  if (c->blocks == 0 || fit.blocks_sm < 1) {
+  if (c->blocks == 0) {
     return 0.0;
   }
   const double warps = (double)c->blocks * (double)((w->code->threads + LANES - 1) / LANES);
   /* what warps load they wait for in turn; of bulk copies, shared memory holds so much at once */
-  const double at_once = w->spec->reduces ? LOADS_OF_A_SUM : LOADS_AT_ONCE;
+  const double at_once = w->spec->reduces ? LOADS_OF_A_SUM : SCT_MODEL_LOADS_AT_ONCE;
   const double loads = (double)(c->load.requests - c->bulk_load.requests) / warps / at_once;
   const double held = w->shared_bytes > 0 ? (double)w->shared_bytes : 1.0;
   const double tiles = (double)c->bulk_load.distinct_bytes / (double)c->blocks / held;
-  const double rounds = larger(1.0, larger(loads, tiles));
-  const double cycles = LIFE_CYCLES + chain_of(w) * rounds * LOADED * dev->latency_cycles;
-  const double waves = (double)c->blocks / ((double)fit.blocks_sm * dev->n_sms);
-  return larger(1.0, waves) * cycles / clock_hz * 1e9;
+  return chain_of(w) * larger(1.0, larger(loads, tiles));
 }
 
-static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_workload *w,
-                     double clock_hz) {
-  const double sm_hz = clock_hz * dev->n_sms;
-  const double wavefronts = sct_model_exchanged(w->counters);
-  out->part_ns[SCT_LIMIT_SHARED] = wavefronts / sm_hz * 1e9;
+static double inflight_ns(const sct_device_desc *dev, const sct_demand *d) {
+  const sct_occupancy fit = sct_model_occupancy(dev, d->threads, d->registers, d->shared_bytes);
+  if (d->blocks <= 0.0 || fit.blocks_sm < 1) {
+    return 0.0;
+  }
+  const double cycles = LIFE_CYCLES + larger(1.0, d->rounds) * LOADED * dev->latency_cycles;
+  const double waves = d->blocks / ((double)fit.blocks_sm * dev->n_sms);
+  return larger(1.0, waves) * cycles / clock_of(dev) * 1e9;
+}
+
+static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_demand *d) {
+  const double sm_hz = clock_of(dev) * dev->n_sms;
+  out->part_ns[SCT_LIMIT_SHARED] = d->wavefronts / sm_hz * 1e9;
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out->part_ns[SCT_LIMIT_FP32 + p] =
-        dev->pipe_clk[p] > 0 ? LANES * w->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
+        dev->pipe_clk[p] > 0 ? LANES * d->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
   }
-  out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, w, clock_hz);
+  out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, d);
   out->part_ns[SCT_LIMIT_LAUNCH] = dev->launch_ns;
 }
 
-sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
-                             const sct_workload *work, sct_error *err) {
+/* Does the description say enough? */
+static bool is_described(const sct_device_desc *dev) {
+  return dev->l2_bytes_clk > 0 && dev->latency_cycles > 0 && dev->peak_bytes_s > 0 &&
+         dev->clock_khz > 0 && dev->n_sms > 0;
+}
+
+void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand) {
   sct_prediction p = {.limit = SCT_LIMIT_LAUNCH};
-  const double clock_hz = 1e3 * dev->clock_khz;
-  if (dev->l2_bytes_clk <= 0 || dev->latency_cycles <= 0 || dev->peak_bytes_s <= 0 ||
-      clock_hz <= 0 || dev->n_sms <= 0) {
+  if (!is_described(dev)) {
     *out = p;
-    return SCT_OK;
+    return;
   }
-  SCT_TRY(memory_parts(&p, dev, work, clock_hz, err));
-  sm_parts(&p, dev, work, clock_hz);
+  p.part_ns[SCT_LIMIT_DRAM] = demand->dram_bytes / dram_rate(dev) * 1e9;
+  p.part_ns[SCT_LIMIT_L2] = demand->l2_sectors * sector_ns_of(dev);
+  sm_parts(&p, dev, demand);
   double longest = 0.0;
   for (int k = 0; k < SCT_N_LIMITS; k++) {
     p.limit = p.part_ns[k] > p.part_ns[p.limit] ? (sct_limit)k : p.limit;
@@ -252,5 +279,26 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
   }
   p.ns = p.part_ns[SCT_LIMIT_LAUNCH] + longest;
   *out = p;
+}
+
+sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
+                              sct_error *err) {
+  *out = (sct_demand){.wavefronts = sct_model_exchanged(work->counters),
+                      .blocks = (double)work->counters->blocks,
+                      .threads = work->code->threads,
+                      .registers = work->registers,
+                      .shared_bytes = work->shared_bytes,
+                      .rounds = rounds_of(work)};
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    out->machine[p] = work->machine[p];
+  }
+  return is_described(dev) ? memory_demand(out, dev, work, err) : SCT_OK;
+}
+
+sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
+                             const sct_workload *work, sct_error *err) {
+  sct_demand d;
+  SCT_TRY(sct_model_workload(&d, dev, work, err));
+  sct_model_demand(out, dev, &d);
   return SCT_OK;
 }

@@ -168,6 +168,14 @@ typedef struct sct_ptx_shared {
   int64_t requests, wavefronts, wavefronts_ideal, bytes;
 } sct_ptx_shared;
 
+/* Additions, multiplications and fused ones (two each) of lanes, by the type of their operands. */
+typedef enum sct_ptx_flop {
+  SCT_PTX_FLOP_F16, /* bf16 too */
+  SCT_PTX_FLOP_F32,
+  SCT_PTX_FLOP_F64,
+  SCT_PTX_N_FLOPS
+} sct_ptx_flop;
+
 #define SCT_PTX_N_WIDTHS 6 /* bytes a lane: 1, 2, 4, 8, 16, 32 */
 
 typedef struct sct_ptx_counters {
@@ -188,7 +196,10 @@ typedef struct sct_ptx_counters {
   int64_t local_requests;
   int64_t shuffles;                             /* shfl.sync, executed by a warp */
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
-  sct_executed machine; /* what these come to in machine code, about (ptx_costs.def) */
+  sct_executed machine;         /* what these come to in machine code, about (ptx_costs.def) */
+  int64_t memory_instructions;  /* of them: loads, stores, atomics and shuffles of warps */
+  int64_t control_instructions; /* branches, barriers and ends */
+  int64_t flops[SCT_PTX_N_FLOPS];
   int64_t branches,
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */
@@ -209,6 +220,21 @@ typedef struct sct_ptx_degree {
   double load, store, both;
 } sct_ptx_degree;
 sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *counters);
+
+/* Caches for a launch's accesses to run through, cold at its start. Blocks are resident in the
+ * order of the launch; a wave of them takes turns, a request each. */
+typedef struct sct_ptx_cache_sizes {
+  int n_sms, blocks_sm;       /* resident blocks of an SM */
+  int64_t l1_bytes, l2_bytes; /* of an SM; of the device, as one SM sees it */
+} sct_ptx_cache_sizes;
+
+/* What they found, in sectors of 32 bytes: an estimate. */
+typedef struct sct_ptx_traffic {
+  bool known;                           /* false: not asked for, or a block touches too much */
+  int64_t l1_sectors, l1_hits;          /* loads and stores */
+  int64_t l2_reads, l2_writes, l2_hits; /* writes are hits */
+  int64_t dram_read, dram_written;
+} sct_ptx_traffic;
 
 /* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum
  * them for a report by source line. */
@@ -246,11 +272,12 @@ typedef struct sct_ptx_launch_opts {
   bool no_races;       /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
-  bool lenient_exits;    /* threads that have ended count as arrived at barriers, as on a GPU; else
-                            a barrier that not all threads of the block reach is a diagnosis */
-  bool per_instruction;  /* fill sct_ptx_result.insts */
-  bool per_buffer;       /* for sct_ptx_memory_counts() */
-  const int64_t *blocks; /* [n_blocks] the only ones to run, in this order; NULL: all */
+  bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
+                           a barrier that not all threads of the block reach is a diagnosis */
+  bool per_instruction; /* fill sct_ptx_result.insts */
+  bool per_buffer;      /* for sct_ptx_memory_counts() */
+  const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
+  const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
   int64_t n_blocks;
 } sct_ptx_launch_opts;
 
@@ -259,6 +286,7 @@ typedef struct sct_ptx_result {
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
   int n_insts;
+  sct_ptx_traffic traffic;
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when

@@ -29,6 +29,8 @@ typedef struct kernel_run {
   const void *in;
   int64_t in_bytes, out_bytes;
   bool in_undefined, out_zero, lenient;
+  const sct_ptx_cache_sizes *caches;
+  int host_threads; /* 0: one, with all checks */
 } kernel_run;
 
 /* Runs kernel `k` of `ptx`. `out` (out_bytes) receives the output, `result` (may be NULL) the rest:
@@ -62,6 +64,10 @@ static inline sct_ptx_kind run_kernel(const char *ptx, const kernel_run *r, void
                                     .args = args,
                                     .n_args = 2,
                                     .shared_bytes = r->shared_bytes,
+                                    .caches = r->caches,
+                                    .threads = r->host_threads,
+                                    .no_races = r->host_threads > 0,
+                                    .no_definedness = r->host_threads > 0,
                                     .lenient_exits = r->lenient};
   if (sct_ptx_launch(&own, memory, &opts, &err) != SCT_OK) {
     fail_msg("%s", err.text);

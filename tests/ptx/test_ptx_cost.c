@@ -26,7 +26,7 @@ static const cost costs[] = {
 };
 
 /* The same kernel with `text` in it, by three warps. */
-static sct_executed executed(const char *text) {
+static sct_ptx_counters counted(const char *text) {
   char ptx[4096];
   snprintf(ptx, sizeof ptx,
            "%s.reg .f32 %%f;\n.reg .f64 %%g;\nmov.b32 %%r1, 7;\nmov.b32 %%r2, 3;\n"
@@ -38,9 +38,13 @@ static sct_executed executed(const char *text) {
       .blocks = 1, .threads = 96, .in = in, .in_bytes = sizeof in, .out_bytes = sizeof in};
   sct_ptx_result result;
   assert_int_equal(run_kernel(ptx, &run, NULL, &result), SCT_PTX_CLEAN);
-  const sct_executed machine = result.counters.machine;
+  const sct_ptx_counters counters = result.counters;
   sct_ptx_result_free(&result);
-  return machine;
+  return counters;
+}
+
+static sct_executed executed(const char *text) {
+  return counted(text).machine;
 }
 
 static void instructions_cost_what_ptxas_makes_of_them(void **state) {
@@ -58,7 +62,55 @@ static void instructions_cost_what_ptxas_makes_of_them(void **state) {
   }
 }
 
+/* A sum or a product is one of every active lane, a fused one is two; of pairs twice as many. */
+static void floating_point_operations_are_counted_by_type(void **state) {
+  (void)state;
+  static const struct {
+    const char *ptx;
+    int f16, f32, f64;
+  } cases[] = {
+      {"add.f32 %f, %f, %f;", 0, 96, 0},
+      {"sub.rn.ftz.f32 %f, %f, %f;", 0, 96, 0},
+      {"fma.rn.f32 %f, %f, %f, %f;", 0, 192, 0},
+      {"mad.rn.f32 %f, %f, %f, %f;", 0, 192, 0},
+      {"mul.f64 %g, %g, %g;", 0, 0, 96},
+      {"fma.rn.f64 %g, %g, %g, %g;", 0, 0, 192},
+      {"add.f16 %h1, %h1, %h1;", 96, 0, 0},
+      {"fma.rn.bf16 %h1, %h1, %h1, %h1;", 192, 0, 0},
+      {"mul.f16x2 %r1, %r1, %r1;", 192, 0, 0},
+      {"fma.rn.bf16x2 %r1, %r1, %r1, %r1;", 384, 0, 0},
+      {"setp.ge.u32 %p1, %i, 40;\n@%p1 bra PAST;\nadd.f32 %f, %f, %f;\nPAST:", 0, 40, 0},
+      {"mad.lo.s32 %r1, %r1, %r1, %r1;\nadd.s64 %d1, %d1, %d2;\nadd.u16x2 %r1, %r1, %r1;", 0, 0, 0},
+      {"div.rn.f32 %f, %f, %f;\nneg.f64 %g, %g;\nmax.f32 %f, %f, %f;", 0, 0, 0},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    char text[512];
+    snprintf(text, sizeof text, "mov.b16 %%h1, 0;\n%s", cases[k].ptx);
+    const sct_ptx_counters c = counted(text);
+    const int want[SCT_PTX_N_FLOPS] = {cases[k].f16, cases[k].f32, cases[k].f64};
+    for (int t = 0; t < SCT_PTX_N_FLOPS; t++) {
+      if (c.flops[t] != want[t]) {
+        fail_msg("%s: type %d: %d, not %d", cases[k].ptx, t, (int)c.flops[t], want[t]);
+      }
+    }
+  }
+}
+
+static void instructions_of_memory_and_control_are_told_apart(void **state) {
+  (void)state;
+  const sct_ptx_counters none = counted("");
+  const sct_ptx_counters some =
+      counted("ld.global.u32 %r1, [%pi];\nst.global.u32 [%po], %r1;\nbar.sync 0;\n"
+              "setp.lt.u32 %p1, %i, 200;\n@%p1 bra ON;\nON:\n"
+              "shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;\natom.global.add.u32 %r1, [%po], 1;\n");
+  assert_int_equal(some.memory_instructions - none.memory_instructions, 3 * 4);
+  assert_int_equal(some.control_instructions - none.control_instructions, 3 * 2);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(instructions_cost_what_ptxas_makes_of_them)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(instructions_cost_what_ptxas_makes_of_them),
+      cmocka_unit_test(floating_point_operations_are_counted_by_type),
+      cmocka_unit_test(instructions_of_memory_and_control_are_told_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

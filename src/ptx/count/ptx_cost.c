@@ -46,3 +46,24 @@ void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst) {
     }
   }
 }
+
+uint8_t sct_ptx_flops(uint8_t *type, const ptx_inst *inst) {
+  static const struct {
+    const char *end;
+    uint8_t type, elements;
+  } types[] = {{"f32x2", SCT_PTX_FLOP_F32, 2},
+               {"f16x2", SCT_PTX_FLOP_F16, 2},
+               {"f16", SCT_PTX_FLOP_F16, 1},
+               {"f32", SCT_PTX_FLOP_F32, 1},
+               {"f64", SCT_PTX_FLOP_F64, 1}};
+  const bool fused = sct_ptx_span_in(inst->mods[0], "fma mad");
+  const bool counts = fused || sct_ptx_span_in(inst->mods[0], "add sub mul");
+  *type = 0;
+  for (int k = 0; counts && k < SCT_COUNT(types); k++) {
+    if (ends_in(inst->mods[inst->n_mods - 1], types[k].end)) {
+      *type = types[k].type;
+      return (uint8_t)(types[k].elements << fused);
+    }
+  }
+  return 0;
+}

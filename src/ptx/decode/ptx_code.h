@@ -197,6 +197,7 @@ typedef struct ptx_origin {
   ptx_loc loc;
   uint8_t kind;              /* ptx_inst_kind */
   uint8_t cost[SCT_N_PIPES]; /* machine instructions (ptx_cost.c) */
+  uint8_t flops, flop_type;  /* of a lane; sct_ptx_flop */
   uint8_t width;             /* bytes a lane of a memory access */
 } ptx_origin;
 

@@ -529,7 +529,9 @@ static bool decode_inst(ptx_dec *d) {
   SCT_GROW(c->insts, c->n_insts, c->cap_insts);
   c->insts[c->n_insts++] =
       (ptx_origin){.line = d->inst->line, .text = d->inst->text, .loc = d->inst->loc};
-  sct_ptx_cost(c->insts[c->n_insts - 1].cost, d->inst);
+  ptx_origin *const origin = &c->insts[c->n_insts - 1];
+  sct_ptx_cost(origin->cost, d->inst);
+  origin->flops = sct_ptx_flops(&origin->flop_type, d->inst);
   d->mod = 1;
   d->block_insts++;
   if (d->inst->guard >= 0) {

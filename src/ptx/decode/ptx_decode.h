@@ -40,6 +40,8 @@ bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix); /* "L2::" */
 ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no type there */
 /* Machine instructions that `inst` comes to, by pipe (ptx_cost.c). */
 void sct_ptx_cost(uint8_t out[SCT_N_PIPES], const ptx_inst *inst);
+/* Floating-point operations of a lane, and their type (sct_ptx_flop); 0: none. */
+uint8_t sct_ptx_flops(uint8_t *type, const ptx_inst *inst);
 bool sct_ptx_dec_mods_left(const ptx_dec *d);
 
 /* A new micro-operation; guard and instruction are filled in here. true. */

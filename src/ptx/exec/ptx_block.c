@@ -221,6 +221,7 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
   sct_free(x->by_buffer);
+  sct_free(x->trace.words);
   sct_free(x->ranges);
   sct_free(x->shared);
   sct_free(x->shared_defined);

@@ -169,6 +169,9 @@ static void take(ptx_bulk *b, const uint8_t *from, const uint8_t *defined) {
 static void count(ptx_exec *x, const ptx_uop *u, const ends *e, bool load) {
   if (x->launch->counters) {
     sct_ptx_count_bulk(&x->insts[u->inst].global, e->global, e->bytes);
+    if (x->launch->opts->caches != NULL) {
+      sct_ptx_trace_bulk(&x->trace, e->global, e->bytes, load);
+    }
     sct_ptx_buffer_counters *of = ptx_counts_of(x, e->global);
     if (of != NULL) {
       sct_ptx_count_bulk(load ? &of->load : &of->store, e->global, e->bytes);

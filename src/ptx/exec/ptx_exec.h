@@ -175,6 +175,13 @@ typedef struct ptx_flag { /* its address and the warps that have released there 
 
 #define PTX_N_FLAGS 64
 
+/* The sectors that a block touches, in order (ptx_cache.c). */
+typedef struct ptx_trace {
+  uint64_t *words;
+  size_t n, cap, at; /* at: where replaying is */
+  bool cut;
+} ptx_trace;
+
 /* Blocks that run together (ptx_cluster.c). */
 typedef struct ptx_cluster {
   ptx_exec *blocks; /* [n] from the one of `rank` on */
@@ -236,6 +243,7 @@ struct ptx_exec {
   sct_ptx_inst_counters *insts;       /* [n_insts] */
   int64_t *block_runs, *block_lanes;  /* [n_blocks] */
   sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
+  ptx_trace trace;                    /* of the block, if caches are asked for */
 };
 
 /* ---- registers */
@@ -383,6 +391,19 @@ ptx_part sct_ptx_part_global(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
 ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
 ptx_part sct_ptx_part_local(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, uint32_t todo);
 
+/* ---- caches (ptx_cache.c): what blocks touch, replayed in waves */
+
+typedef struct ptx_caches ptx_caches;
+
+void sct_ptx_trace_access(ptx_trace *t, const ptx_access *acc);
+void sct_ptx_trace_bulk(ptx_trace *t, uint64_t address, int64_t bytes, bool load);
+void sct_ptx_caches_new(ptx_caches **out, const sct_ptx_cache_sizes *sizes);
+/* How many blocks the next wave has, where one of the last had this trace. */
+int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *last);
+/* Replays the traces of a wave and frees them. */
+void sct_ptx_caches_replay(ptx_caches *c, ptx_trace *traces, int64_t n);
+sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
+
 /* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
@@ -423,6 +444,9 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
     sct_ptx_count_global_by(x->launch->rules, &one, acc);
   }
   sct_ptx_global_add(&x->insts[u->inst].global, &one);
+  if (x->launch->opts->caches != NULL) {
+    sct_ptx_trace_access(&x->trace, acc);
+  }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
   if (of != NULL) {
     sct_ptx_global_add(acc->dir == PTX_ATOMIC ? &of->atomics

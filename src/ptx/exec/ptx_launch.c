@@ -142,6 +142,11 @@ typedef struct work {
   sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
   pthread_mutex_t lock;
+  /* where caches are asked for: blocks (or clusters) are handed out a wave at a time */
+  ptx_caches *caches;
+  ptx_trace *traces;           /* of the wave's blocks */
+  int64_t wave, wave_end, run; /* its first, its end, how many of it have run */
+  pthread_cond_t next_wave;
 } work;
 
 typedef struct worker {
@@ -169,9 +174,48 @@ static int64_t block_at(const ptx_launch *l, int64_t i) {
  */
 static int64_t take(work *w) {
   pthread_mutex_lock(&w->lock);
+  while (w->caches != NULL && w->next == w->wave_end && w->next < w->failed) {
+    pthread_cond_wait(&w->next_wave, &w->lock);
+  }
   const int64_t i = w->next < w->failed ? w->next++ : -1;
   pthread_mutex_unlock(&w->lock);
   return i;
+}
+
+/* The first wave is one block, which shows how long traces are. */
+static void set_wave(work *w, int64_t n) {
+  const int64_t left = w->launch->n_run - w->next;
+  w->wave = w->next;
+  w->wave_end = w->next + (n < left ? n : left);
+  w->run = 0;
+  w->traces =
+      sct_alloc(sizeof(*w->traces) * (size_t)((w->wave_end - w->wave) * w->launch->n_cluster));
+}
+
+/* Keeps the traces of cluster i; the last of a wave has them replayed. */
+static void finish(work *w, int64_t i, ptx_exec *blocks) {
+  const int n = w->launch->n_cluster;
+  pthread_mutex_lock(&w->lock);
+  for (int b = 0; b < n; b++) {
+    w->traces[(i - w->wave) * n + b] = blocks[b].trace;
+    blocks[b].trace = (ptx_trace){0};
+  }
+  if (++w->run == w->wave_end - w->wave) {
+    const int64_t most = sct_ptx_caches_wave(w->caches, &w->traces[0]);
+    sct_ptx_caches_replay(w->caches, w->traces, w->run * n);
+    sct_free(w->traces);
+    set_wave(w, (most + n - 1) / n);
+    pthread_cond_broadcast(&w->next_wave);
+  }
+  pthread_mutex_unlock(&w->lock);
+}
+
+/* What is left where a block failed. */
+static void drop_traces(work *w) {
+  for (int64_t k = 0; k < (w->wave_end - w->wave) * w->launch->n_cluster; k++) {
+    sct_free(w->traces[k].words);
+  }
+  sct_free(w->traces);
 }
 
 static void report(work *w, int64_t i, const ptx_exec *x) {
@@ -179,6 +223,7 @@ static void report(work *w, int64_t i, const ptx_exec *x) {
   if (x->stop && i < w->failed) {
     w->failed = i;
     w->diag = x->diag;
+    pthread_cond_broadcast(&w->next_wave);
   } else if (!x->stop && i < w->soft) {
     w->soft = i;
     w->soft_diag = x->diag;
@@ -212,6 +257,9 @@ static void *run_blocks(void *ctx) {
         report(w, i, &blocks[b]);
       }
     }
+    if (w->caches != NULL) {
+      finish(w, i, blocks);
+    }
   }
   return NULL;
 }
@@ -243,6 +291,22 @@ static int width_index(int bytes) {
   return bytes <= 1 ? 0 : 31 - __builtin_clz((unsigned)bytes);
 }
 
+/* Instructions that go to memory, and those that steer. */
+static void add_pipe(sct_ptx_counters *one, const ptx_origin *o, const sct_ptx_inst_counters *i) {
+  const int64_t n = i->executed * o->cost[SCT_PIPE_ISSUE];
+  switch ((ptx_inst_kind)o->kind) {
+  case PTX_INST_BRANCH:
+  case PTX_INST_BARRIER:
+    one->control_instructions = n;
+    break;
+  case PTX_INST_OTHER:
+    break;
+  default:
+    one->memory_instructions = n;
+    break;
+  }
+}
+
 /* Sums of one instruction go to the totals of its kind. */
 static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
                           const sct_ptx_inst_counters *i) {
@@ -250,6 +314,8 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   for (int p = 0; p < SCT_N_PIPES; p++) {
     one.machine.n[p] = i->executed * o->cost[p];
   }
+  one.flops[o->flop_type] = i->lanes * o->flops;
+  add_pipe(&one, o, i);
   switch ((ptx_inst_kind)o->kind) {
   case PTX_INST_LOAD:
     one.load = i->global;
@@ -370,6 +436,11 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
   int started = 1;
   worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
   pthread_mutex_init(&w.lock, NULL);
+  pthread_cond_init(&w.next_wave, NULL);
+  if (l->opts->caches != NULL) {
+    sct_ptx_caches_new(&w.caches, l->opts->caches);
+    set_wave(&w, 1);
+  }
   for (int k = 0; k < n; k++) {
     workers[k].w = &w;
   }
@@ -394,6 +465,11 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
     }
     sct_free(workers[k].cluster.blocks);
   }
+  if (w.caches != NULL) {
+    drop_traces(&w);
+    out->traffic = sct_ptx_caches_free(w.caches);
+  }
+  pthread_cond_destroy(&w.next_wave);
   pthread_mutex_destroy(&w.lock);
   sct_free(workers);
 }
