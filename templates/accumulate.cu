@@ -8,11 +8,13 @@ $(kit.each(held, "constexpr int {span} = {n_span}; // elements of {name} in a bl
 //% if packed then
 constexpr int $(slots[1].words) = ($(slots[1].span) + 1) / 2; // that have them
 //% end
-//% if replicas > 1 then
+//% if ordered then
+constexpr int kReplicas = $(replicas); // of each, one for each warp
+//% elseif replicas > 1 then
 constexpr int kReplicas = $(replicas); // of each, side by side: lanes have banks of their own
 //% end
 $(parts > 1 and "constexpr int kParts = " .. parts .. "; // of the output" or "")
-//% if runs then
+//% if runs or ordered then
 constexpr $(run_type) kNone = ~($(run_type))0; // no element's number
 //% end
 
@@ -72,6 +74,19 @@ __device__ __forceinline__ void take_points(
 #pragma unroll
   for (int item = 0; item < kItems; item++) {
     const long long vector = first + item * kThreads + threadIdx.x;
+//% if ordered then
+    $(unravel("vector"))
+    const long long left = vector < $(vectors) ? $(n_last) - $(last) : 0;
+#pragma unroll
+    for (int e = 0; e < kVec; e++) {
+      $(kit.each(outputs, "unsigned int {at} = kNone;"))
+      $(kit.each(outputs, "{type} {value};"))
+      if (kWhole || e < left) {
+        $(point())
+      }
+      $(kit.concat(kit.map(outputs, take_turns)))
+    }
+//% else
     if (kWhole || vector < $(vectors)) {
       $(unravel("vector"))
       const long long left = $(n_last) - $(last);
@@ -82,6 +97,7 @@ __device__ __forceinline__ void take_points(
         }
       }
     }
+//% end
   }
 }
 
@@ -102,7 +118,13 @@ $(g:head(threads)) {
   $(slot.held_type) *const $(slot.held) =
       reinterpret_cast<$(slot.held_type) *>(shared + $(slot.start));
 //%   end
-//%   if replicas > 1 then
+//%   if ordered then
+  const int replica = threadIdx.x / 32;
+//%     for _, slot in ipairs(slots) do
+  $(slot.type) *const $(slot.left) =
+      reinterpret_cast<$(slot.type) *>(workspace + $(slot.left_at // 4));
+//%     end
+//%   elseif replicas > 1 then
   const int replica = threadIdx.x % kReplicas;
 //%   end
 //%   if parts > 1 then
@@ -176,20 +198,52 @@ $(g:head(threads)) {
       if (at >= $(out.count)) break;
 //%     for _, slot in ipairs(out.slots) do
       {
-//%       if replicas > 1 then
+//%       if ordered then
+        $(slot.type) sum = $(slot.identity);
+#pragma unroll
+        for (int r = 0; r < kReplicas; r++) {
+          const $(slot.type) one = $(held_value(slot, "r"));
+          sum = $(combined(slot, "sum", "one"));
+        }
+        $(slot.left)[$(left_at(slot, "share"))] = sum;
+//%       elseif replicas > 1 then
         $(slot.type) sum = $(slot.identity);
 #pragma unroll
         for (int r = 0; r < kReplicas; r++) { // each lane begins at another bank
           const int copy = (r + threadIdx.x) % kReplicas;
-          const $(slot.type) one = $(held_value(slot, "held_at * kReplicas + copy"));
+          const $(slot.type) one = $(held_value(slot, "copy"));
           sum = $(combined(slot, "sum", "one"));
         }
 //%       else
-        const $(slot.type) sum = $(held_value(slot, "held_at"));
+        const $(slot.type) sum = $(held_value(slot));
 //%       end
+//%       if not ordered then
         if (sum != $(slot.identity)) {
           $(merge(slot))
         }
+//%       end
+      }
+//%     end
+    }
+//%   end
+//%   if ordered then
+    // the last block of those that have the same elements adds up what all have left
+    if (is_last_block(&workspace[$(parts > 1 and "part" or "0")], shares)) {
+//%     for _, out in ipairs(outputs) do
+      for (unsigned int held_at = threadIdx.x; held_at < $(out.span); held_at += kThreads) {
+        const long long at = $(parts > 1 and out.low .. " + " or "")held_at;
+        if (at >= $(out.count)) break;
+//%       for _, slot in ipairs(out.slots) do
+        $(slot.type) $(slot.run) = $(slot.identity);
+#pragma unroll 16
+        for (long long other = 0; other < shares; other++) {
+          const $(slot.type) one = load_from_l2(&$(slot.left)[$(left_at(slot, "other"))]);
+          $(slot.run) = $(combined(slot, slot.run, "one"));
+        }
+        if ($(slot.run) != $(slot.identity)) {
+          $(update_own(slot, slot.run))
+        }
+//%       end
       }
 //%     end
     }

@@ -108,7 +108,10 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
                                      sct_reduce_name(op->scan), spec->dims[spec->scan_dim]));
   }
   if (op->accumulate != SCT_REDUCE_NONE) {
-    json_object_set_new(json, "accumulate", json_string(sct_accumulate_name(op->accumulate)));
+    json_object_set_new(
+        json, "accumulate",
+        json_sprintf("%s%s", sct_accumulate_name(op->accumulate),
+                     sct_operand_is_ordered(op) ? ", the same bits after every launch" : ""));
     if (sct_operand_start_byte(op) >= 0) {
       json_object_set_new(json, "start", json_integer(sct_operand_start_byte(op)));
     }

@@ -21,7 +21,9 @@ static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const 
           (sct_ask_compare){buffer[op], trial->reference[op][0], trial->reference[op][1]};
     }
   }
-  return (sct_ask_trial){.launch = sct_remote_launch(m, job, target, &r->launch),
+  sct_ask_launch launch = sct_remote_launch(m, job, target, &r->launch);
+  launch.reversed = trial->reversed;
+  return (sct_ask_trial){.launch = launch,
                          .poison = trial->poison,
                          .outputs = r->outputs,
                          .n_outputs = n_outputs,

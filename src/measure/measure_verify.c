@@ -237,6 +237,57 @@ static sct_status evaluate_attempt(sct_measure *m, sct_case *c, bool as_referenc
   return SCT_OK;
 }
 
+/* Do the written bytes of an output agree with those of the run before? */
+static sct_status check_same(sct_measure *m, const sct_case *c, int op, const uint8_t *before,
+                             const uint8_t *flags, sct_verdict *verdict, sct_error *err) {
+  const int64_t bytes = c->shape.op[op].bytes;
+  uint8_t *got = sct_alloc((size_t)bytes + 1);
+  const sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
+  for (int64_t k = 0; k < bytes && status == SCT_OK && verdict->outcome == SCT_OUT_OK; k++) {
+    if ((flags[k] & SCT_BYTE_WRITTEN) && got[k] != before[k]) {
+      sct_place place;
+      sct_find_byte(&c->shape, op, k, &place);
+      sct_describe_difference(verdict, &c->shape, op, k, &place, got + place.offset,
+                              before + place.offset, c->poison);
+      const size_t used = strlen(verdict->detail);
+      snprintf(verdict->detail + used, sizeof verdict->detail - used,
+               "; it was the other in the run before, but '%s' is deterministic",
+               m->plan.spec->operands[op].name);
+    }
+  }
+  sct_free(got);
+  return status;
+}
+
+/* What is deterministic comes out the same in a second run, of which the interpreter has blocks and
+ * warps in the opposite order. */
+static sct_status run_again(sct_measure *m, const sct_job *job, sct_case *c, attempt *a,
+                            sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  uint8_t *before[SCT_MAX_OPERANDS] = {NULL};
+  const uint8_t *flags = NULL;
+  sct_status status = SCT_OK;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    if (sct_operand_is_ordered(&spec->operands[k])) {
+      before[k] = sct_alloc((size_t)c->shape.op[k].bytes + 1);
+      SCT_TRY_DONE(sct_remote_download(m, c->used[k], 0, before[k], c->shape.op[k].bytes, err));
+    }
+  }
+  a->trial.reversed = true;
+  SCT_TRY_DONE(sct_remote_trial(m, job, &a->target, &a->trial, verdict, err));
+  for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
+    if (before[k]) {
+      SCT_TRY_DONE(sct_case_flags(c, k, &flags, err));
+      SCT_TRY_DONE(check_same(m, c, k, before[k], flags, verdict, err));
+    }
+  }
+done:
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    sct_free(before[k]);
+  }
+  return status;
+}
+
 /* Runs the job on the case and compares: on the device, and where bits differ, or values only have
  * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
@@ -248,8 +299,12 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
   }
-  return verdict->outcome == SCT_OUT_OK ? evaluate_attempt(m, c, as_reference, &a, verdict, err)
-                                        : SCT_OK;
+  if (verdict->outcome == SCT_OUT_OK) {
+    SCT_TRY(evaluate_attempt(m, c, as_reference, &a, verdict, err));
+  }
+  return verdict->outcome == SCT_OUT_OK && sct_spec_is_ordered(m->plan.spec) && a.target.blocks > 0
+             ? run_again(m, job, c, &a, verdict, err)
+             : SCT_OK;
 }
 
 /* ---- the reference ---- */

@@ -127,6 +127,7 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
     sct_accumulate_find(&op->accumulate, lua_tostring(L, -1)); /* checked by sectile.lua */
   }
   lua_pop(L, 1);
+  op->deterministic = sct_script_field_flag(L, table, "deterministic");
   op->n_dims = sct_script_list_length(L, table, "dims");
   op->dims = string_list(L, spec, table, "dims", op->n_dims);
   op->at_text = string_list(L, spec, table, "at", op->n_dims);

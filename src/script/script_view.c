@@ -420,6 +420,7 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
   set_boolean(L, "accumulates", sct_spec_accumulates(spec));
+  set_boolean(L, "ordered", sct_spec_is_ordered(spec));
   if (spec->n_steps > 0) {
     push_steps(L, spec);
     lua_setfield(L, -2, "steps");

@@ -184,6 +184,7 @@ typedef struct sct_operand {
   const char *along; /* of one that is: the dimension as the spec names it; NULL: the last */
   sct_reduce accumulate; /* of an output: how its element and the values of all points that fall on
                             it become one, by atomic operations; NONE: no two points meet */
+  bool deterministic;    /* of one that is: it holds the same bits after every run */
   sct_record record;
   int n_dims;
   const char **dims;    /* [n_dims] names of its dimensions, slowest first */
@@ -232,6 +233,9 @@ static inline bool sct_operand_is_prefilled(const sct_operand *op) {
 static inline bool sct_operand_is_read_too(const sct_operand *op) {
   return op->is_inout || op->accumulate != SCT_REDUCE_NONE;
 }
+/* Points are combined in one order: those of a sum of floats that is deterministic. Sums of
+ * integers, and all other ways, give the same in any order. */
+bool sct_operand_is_ordered(const sct_operand *op);
 /* Every byte of an accumulated output that begins at the identity element, 0 or 0xff; -1: it is
  * accumulated onto what it holds, or not at all. */
 int sct_operand_start_byte(const sct_operand *op);
@@ -478,6 +482,8 @@ const char *sct_spec_bad_kernel_name(const char *name);
 bool sct_spec_is_computed(const sct_spec *spec, sct_expr e);
 /* Is some output accumulated? */
 bool sct_spec_accumulates(const sct_spec *spec);
+/* Is the order in which points are combined always the same? */
+bool sct_spec_is_ordered(const sct_spec *spec);
 
 /* Which layouts the tuner chooses for all operands is one number for each choice. How many choices
  * there are, and the one that operand `op` follows; -1: it has one layout. */

@@ -31,6 +31,22 @@ bool sct_spec_accumulates(const sct_spec *spec) {
   return any;
 }
 
+bool sct_operand_is_ordered(const sct_operand *op) {
+  bool floats = false;
+  for (int f = 0; f < op->record.n_fields; f++) {
+    floats = floats || sct_type_get(op->record.fields[f].type)->kind == SCT_KIND_FLOAT;
+  }
+  return op->deterministic && op->accumulate == SCT_REDUCE_SUM && floats;
+}
+
+bool sct_spec_is_ordered(const sct_spec *spec) {
+  bool any = false;
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    any = any || sct_operand_is_ordered(&spec->operands[k]);
+  }
+  return any;
+}
+
 /* ---- where it begins ---- */
 
 /* Every byte of the identity element; -1: its bytes differ. */
@@ -130,9 +146,100 @@ static sct_status check_kind(const sct_spec *spec, const sct_operand *op, sct_er
   return SCT_OK;
 }
 
+/* ---- sums of floats in one order ---- */
+
+/* What the naive variant does for them: each element goes through all points. 2^38 take an H200
+ * about 0.1 s. */
+#define MOST_TESTS ((int64_t)1 << 38)
+
+static bool have_same_places(const sct_operand *a, const sct_operand *b) {
+  bool same = a->n_dims == b->n_dims;
+  for (int d = 0; d < a->n_dims && same; d++) {
+    same = a->extent[d] == b->extent[d] && a->at[d] == b->at[d];
+  }
+  return same;
+}
+
+/* Points are combined by blocks that have elements of one array, or copies of it. */
+static sct_status check_beside(const sct_spec *spec, const sct_operand *ordered, sct_error *err) {
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (op->accumulate == SCT_REDUCE_NONE || !have_same_places(op, ordered)) {
+      return sct_spec_fail_at(
+          spec, err, ordered->file, ordered->line,
+          "'%s' adds up floats in one order (deterministic = true), so every output of its kernel "
+          "is accumulated at the same places, and '%s' is not; write a second kernel for "
+          "it (" COOKBOOK ")",
+          ordered->name, op->name);
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status check_bitwise(const sct_spec *spec, const sct_operand *op, sct_error *err) {
+  if (op->deterministic && op->accumulate == SCT_REDUCE_NONE) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "'%s': deterministic = true belongs to an output that is accumulated; "
+                            "results of all others "
+                            "are the same bits after every launch anyway: leave it out (" COOKBOOK
+                            ")",
+                            op->name);
+  }
+  return SCT_OK;
+}
+
+/* Is the place the index of a dimension? An element is then met by the points of one index. */
+static bool is_dim(const sct_spec *spec, sct_expr at, const sct_size *size, int64_t *extent) {
+  for (int d = 0; d < spec->n_dims; d++) {
+    if (at == spec->dim_var[d]) {
+      *extent = size->extent[d];
+      return true;
+    }
+  }
+  return false;
+}
+
+static sct_status check_tests(const sct_spec *spec, const sct_operand *op, const sct_size *size,
+                              sct_error *err) {
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  int64_t tests = sct_spec_elements(spec, size), extent = 0, places = 1;
+  for (int d = 0; d < op->n_dims; d++) {
+    SCT_TRY(sct_spec_env_eval(spec, &env, op->extent[d], &extent, err));
+    places = sct_spec_mul(places, extent);
+    tests /= is_dim(spec, op->at[d], size, &extent) && extent > 0 ? extent : 1;
+  }
+  tests = sct_spec_mul(tests, places);
+  if (tests < 0 || tests > MOST_TESTS) {
+    return sct_spec_fail_at(
+        spec, err, spec->file, size->line,
+        "'%s' adds up floats in one order (deterministic = true), for which kernels go through all "
+        "points for each of its %lld elements: too long at size '%s' (points times elements may be "
+        "2^38). Sort the points by element, and reduce ragged rows, which is in one order, too "
+        "(docs/cookbook.md, \"Sums in one order\")",
+        op->name, (long long)places, size->label);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err) {
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (sct_operand_is_ordered(op)) {
+      SCT_TRY(check_beside(spec, op, err));
+      for (int n = 0; n < spec->n_sizes; n++) {
+        SCT_TRY(check_tests(spec, op, &spec->sizes[n], err));
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* ---- all of it ---- */
+
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
+    SCT_TRY(check_bitwise(spec, op, err));
     if (op->accumulate == SCT_REDUCE_NONE) {
       continue;
     }

@@ -76,7 +76,8 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
                    sct_reduce_name(op->scan), spec->dims[spec->scan_dim]);
   }
   if (op->accumulate != SCT_REDUCE_NONE) {
-    sct_str_printf(out, "  accumulate %s\n", sct_accumulate_name(op->accumulate));
+    sct_str_printf(out, "  accumulate %s%s\n", sct_accumulate_name(op->accumulate),
+                   sct_operand_is_ordered(op) ? " in order" : "");
   }
   for (int d = 0; d < op->n_dims; d++) {
     sct_str_printf(out, "  dim %s\n", op->dims[d]);
@@ -173,6 +174,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY_DONE(sct_spec_check_offsets_layout(spec, err));
   SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
   SCT_TRY_DONE(sct_spec_check_places(spec, err));
+  SCT_TRY_DONE(sct_spec_check_ordered(spec, err));
   SCT_TRY_DONE(sct_spec_check_layouts(spec, err));
   write_canonical(spec, sct_str_c(&bodies));
 done:

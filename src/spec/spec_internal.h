@@ -90,6 +90,7 @@ sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* Turns extents and places of elements that share bytes into those of the bytes. */
 sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* The value of input `op` whose elements share bytes, as kernels write it. */

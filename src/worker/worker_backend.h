@@ -33,6 +33,7 @@ typedef struct sct_launch {
   int64_t blocks;
   int threads;
   int64_t grid[3], block[3]; /* the same by x, y and z */
+  bool reversed;             /* of what runs blocks and warps in an order: in the opposite one */
   int64_t shared_bytes;
   int n_args;
   sct_arg args[SCT_MAX_ARGS];

@@ -272,6 +272,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .args = args,
                                     .n_args = launch->n_args,
                                     .threads = threads < p->n_cores ? (int)threads : p->n_cores,
+                                    .order = launch->reversed ? SCT_PTX_REVERSE : SCT_PTX_FORWARD,
                                     .max_steps = most_steps(launch),
                                     .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;

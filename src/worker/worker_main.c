@@ -222,6 +222,7 @@ sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, 
   launch->blocks = in->blocks;
   launch->threads = in->threads;
   SCT_TRY(set_sides(in, launch, err));
+  launch->reversed = in->reversed;
   launch->shared_bytes = in->shared_bytes;
   launch->n_args = (int)in->n_args;
   for (int k = 0; k < launch->n_args; k++) {

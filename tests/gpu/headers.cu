@@ -607,6 +607,27 @@ CASE(histogram) { // what the bins held before does not matter
 }
 #endif
 
+#ifdef KERNEL_binned_sums
+CASE(binned_sums) { // what the sums held before does not matter
+  run_1d(
+      "binned_sums", 4,
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        const std::vector<float> x = small_values(n, 76);
+        std::vector<int> key(n);
+        std::vector<float> total(200);
+        for (long long i = 0; i < n; i++) {
+          key[i] = (int)(mix(77 + i) % 4 == 0 ? 199 : mix(78 + i) % 200);
+          total[key[i]] += x[i];
+        }
+        in = {bytes_of(key), bytes_of(x)};
+        want = bytes_of(total);
+      },
+      [](const std::vector<Any> &in, Any out, long long n) {
+        return binned_sums(in[0], in[1], out, n, 200, workspace(binned_sums_workspace_bytes()), 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_scatter_add
 CASE(scatter_add) {
   run_1d(

@@ -207,6 +207,61 @@ static void test_what_is_refused(void **state) {
   close_spec();
 }
 
+/* Of sums of floats alone an order is kept; other ways need none. */
+static void test_one_order(void **state) {
+  (void)state;
+  static const struct {
+    const char *type;
+    sct_reduce how;
+    bool ordered;
+  } cases[] = {{"u32", SCT_REDUCE_SUM, false},
+               {"u64", SCT_REDUCE_XOR, false},
+               {"u32", SCT_REDUCE_MAX, false},
+               {"f32", SCT_REDUCE_SUM, true},
+               {"n:u32 t:f32", SCT_REDUCE_SUM, true}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    for (int asked = 0; asked < 2; asked++) {
+      open_kernel(cases[k].type, cases[k].how, false)->deterministic = asked == 1;
+      bind();
+      lay_out_rest();
+      set_sizes("i=100 bin=7");
+      finish("h = x;");
+      const bool ordered = asked == 1 && cases[k].ordered;
+      assert_int_equal(sct_spec_is_ordered(&spec), ordered);
+      assert_int_equal(strstr(spec.canonical, "accumulate add in order") != NULL, ordered);
+      close_spec();
+    }
+  }
+}
+
+/* Where an order is not kept, or takes too long. */
+static void test_one_order_is_refused(void **state) {
+  (void)state;
+  open_kernel("f32", SCT_REDUCE_SUM, false);
+  add_array("o", "f32", OUTPUT)->deterministic = true;
+  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
+  assert_says("'o': deterministic = true belongs to an output that is accumulated; results of all");
+  close_spec();
+
+  open_kernel("f32", SCT_REDUCE_SUM, false)->deterministic = true;
+  add_array("o", "f32", OUTPUT);
+  bind();
+  lay_out_rest();
+  set_sizes("i=100 bin=7");
+  assert_int_equal(try_finish("h = x; o = x;"), SCT_ESPEC);
+  assert_says("every output of its kernel is accumulated at the same places, and 'o' is not");
+  close_spec();
+
+  open_kernel("f32", SCT_REDUCE_SUM, false)->deterministic = true;
+  bind();
+  lay_out_rest();
+  set_sizes("i=16777216 bin=16384; i=16777216 bin=16385");
+  assert_int_equal(try_finish("h = x;"), SCT_ESPEC);
+  assert_says("for each of its 16385 elements: too long at size 'i=16777216 bin=16385'");
+  assert_says("Sort the points by element, and reduce ragged rows");
+  close_spec();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_kinds),
@@ -216,6 +271,8 @@ int main(void) {
       cmocka_unit_test(test_beside_a_scatter),
       cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_what_is_refused),
+      cmocka_unit_test(test_one_order),
+      cmocka_unit_test(test_one_order_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,14 @@
   KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'add' })",   \
          "n = x;", "{ i = 100000, m = 70000 }")
 
+#define ORDERED                                                                                    \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'sums', dims = { 'i' },\n"                                             \
+  "  inputs = { s.array('key', 'u8'), s.array('x', 'f32') },\n"                                    \
+  "  outputs = { s.array('y', 'f32', s.row_major, { dims = { 'm' }, at = 'key', "                  \
+  "accumulate = 'add', deterministic = true, inout = true }) }, body = 'y = x;',\n"                \
+  "  sizes = { { i = 100000, m = 90 } } }\n"
+
 #define SHARED                                                                                     \
   "accumulate place=shared threads=256 vec=4 items=4 ahead=0 runs=0 replicas=8 blocks=4"
 #define RUNS  "accumulate place=shared threads=256 vec=4 items=4 ahead=0 runs=1 replicas=8 blocks=4"
@@ -26,7 +34,28 @@
 #define HALVES                                                                                     \
   "accumulate place=shared threads=1024 vec=4 items=4 ahead=0 runs=0 replicas=1 parts=2 blocks=1"
 
+#define WARPS "accumulate place=shared threads=128 vec=1 items=4 ahead=0 blocks=2"
+
 static const tv_mistake mistakes[] = {
+    /* floats in one order: a point, an element or a copy that is lost, or taken twice */
+    {ORDERED, "direct threads=256", "if (key_v == output)", "if (key_v == output && i != 7)"},
+    {ORDERED, "direct threads=256", "y[output] = y[output] + mine.y;", "y[output] = mine.y;"},
+    {ORDERED, WARPS, "(1u << threadIdx.x % 32) - 1", "(1u << threadIdx.x % 32) / 2"},
+    {ORDERED, WARPS, "? n_i - i : 0;", "? n_i - 1 - i : 0;"},
+    {ORDERED, WARPS, "r < kReplicas;", "r < kReplicas - 1;"},
+    {ORDERED, WARPS, "at < kSpan_y * kReplicas;", "at < kSpan_y;"},
+    {ORDERED, WARPS, "other = 0;", "other = 1;"},
+    {ORDERED, WARPS, "y[at] = y[at] + run_y;", "y[at] = run_y;"},
+    {ORDERED, WARPS, "const int replica = threadIdx.x / 32;", "const int replica = 0;"},
+    {ORDERED, WARPS, "    if (now == turn)\n      take();", "    take();"},
+    {ORDERED, WARPS, "&workspace[0], shares", "&workspace[0], shares > 1 ? shares - 1 : 1"},
+    /* ... and what comes out right, but in another order each time */
+    {ORDERED, WARPS, "left_y[share * kSpan_y + held_at] = sum;",
+     "left_y[share * kSpan_y + held_at] = 0; atomicAdd(&y[at], sum);"},
+    {ORDERED, WARPS,
+     "      in_order(at_y, kNone, [&] {\n        held_y[replica * kSpan_y + at_y] = "
+     "held_y[replica * kSpan_y + at_y] + y_v;\n      });",
+     "      if (at_y != kNone) atomicAdd(&held_y[replica * kSpan_y + at_y], y_v);"},
     /* one atomic operation a point */
     {COUNTS, "direct threads=256", "atomicAdd(&n[key_v], n_v);", "n[key_v] += n_v;"},
     {COUNTS, "direct threads=256", "thread >= n_i", "thread >= n_i - 1"},

@@ -63,6 +63,55 @@ function accumulate.combined(op, one, other)
   return string.format(COMBINED[op.accumulate], one, other)
 end
 
+--- The number of an array's element, row-major, at the indices `at`.
+---@param op sectile.Operand
+---@param at sectile.Expr[]
+---@return sectile.Expr
+function accumulate.number(op, at)
+  local number = 0
+  for d, extent in ipairs(op.extent) do
+    number = number * extent + at[d]
+  end
+  return number + 0
+end
+
+--- The array's index variables, each with its value for element number `text`.
+---@param op sectile.Operand
+---@param text string
+---@return table
+function accumulate.indices(op, text)
+  local with, inner = {}, 1
+  for d = #op.extent, 1, -1 do
+    local at = cuda.var(text) // inner
+    kit.append(with, op.index[d], d > 1 and at % op.extent[d] or at)
+    inner = inner * op.extent[d]
+  end
+  return with
+end
+
+--- The address of field f of element number `text`.
+---@param g sectile.Cuda
+---@param op sectile.Operand
+---@param f integer
+---@param text string
+---@return string
+function accumulate.address(g, op, f, text)
+  return g:address(op, f, accumulate.indices(op, text), op.element)
+end
+
+--- The statement that combines field f of element number `text` with `value`, where no other thread
+--- has it.
+---@param g sectile.Cuda
+---@param op sectile.Operand
+---@param f integer
+---@param text string
+---@param value string
+---@return string
+function accumulate.update_own(g, op, f, text, value)
+  local place = g:place(op, f, accumulate.indices(op, text), op.element)
+  return string.format("%s = %s;", place, accumulate.combined(op, place, value))
+end
+
 --- The statement that combines `value`, of a slot's type, with what lies at `address`.
 ---@param slot table
 ---@param address string of a value of that type

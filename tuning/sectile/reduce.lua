@@ -25,13 +25,17 @@ local LARGEST = {
   u8 = "255u", u16 = "65535u", u32 = "4294967295u", u64 = "18446744073709551615ull",
 }
 
+local BITS = { ["and"] = "&", ["or"] = "|", xor = "^" }
+
 --- What an empty reduction gives: 0, or the value that every other one replaces.
 ---@param field sectile.Field
 ---@param how string
 ---@param type string in which it is accumulated
 ---@return string
 function reduce.identity(field, how, type)
-  if how == "sum" or (how == "max" and field.kind == "uint") then
+  if BITS[how] then
+    return how == "and" and "(" .. type .. ")-1" or "0"
+  elseif how == "sum" or (how == "max" and field.kind == "uint") then
     return field.kind ~= "float" and "0" or type == "float" and "0.0f" or "0.0"
   elseif field.kind == "float" then
     return (how == "max" and "-" or "") .. INFINITY[type]
@@ -40,8 +44,9 @@ function reduce.identity(field, how, type)
 end
 
 local function combined(slot, one, other)
-  if slot.how == "sum" then
-    return string.format("%s.%s + %s.%s", one, slot.name, other, slot.name)
+  local sign = slot.how == "sum" and "+" or BITS[slot.how]
+  if sign then
+    return string.format("%s.%s %s %s.%s", one, slot.name, sign, other, slot.name)
   end
   local call = slot.how
   if slot.field.kind == "float" then
@@ -71,7 +76,8 @@ end
 -- What a partial has of a value: `field` of it, combined in the way of `op`, a slot for the text of
 -- the kernel. Its members follow each other in the struct.
 local function new_slot(op, field, name)
-  local how = op.reduce or op.scan
+  local how = op.reduce or op.scan or op.accumulate
+  how = how == "add" and "sum" or how
   local slot = { op = op, field = field, how = how, name = name, members = {} }
   if op.compared then
     slot.type = field.bytes == 8 and "unsigned long long" or "unsigned int"

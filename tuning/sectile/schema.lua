@@ -38,6 +38,8 @@ M["s.array"] = {
     .. "`max` or `min` of what the body gives for them, or where that is: `argmax`, `argmin`" },
   { "accumulate", "string", "of an output whose places an index gives: `add`, `min`, `max`, `and`, "
     .. "`or` or `xor` of what the body gives for all points that fall on one" },
+  { "deterministic", "boolean", "of an output that is accumulated: it holds the same bits after "
+    .. "every launch, also where it adds up floats" },
   { "scan", "string", "of an output: `sum`, `max` or `min` of what the body gives for the elements "
     .. "up to its own, along one dimension" },
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },

@@ -4,8 +4,13 @@
 -- has many tiles. `runs`: neighbouring points of a thread that fall on one element are combined in
 -- registers. `packed`: where points are counted, two counters of 16 bits share a word, so that
 -- twice as many fit; what leaves one is added to the output at once.
+--
+-- Where floats are added up in one order (k.ordered), no atomic operation is used: each warp has a
+-- copy of the output, to which its lanes add one after the other; the last block adds up what all
+-- warps of all blocks have.
 
 local SHARED_RESERVED = 1024 -- of each block, by the system
+local COUNTERS = 1 << 16 -- of a workspace, in front of what blocks leave
 
 -- ---- the outputs ----
 
@@ -78,26 +83,6 @@ local function counted(k)
     known[k.body] = find_counted(k) or false
   end
   return known[k.body] or nil
-end
-
--- The number of an array's element, row-major, at the indices `at`.
-local function linear(op, at)
-  local number = 0
-  for d, extent in ipairs(op.extent) do
-    number = number * extent + at[d]
-  end
-  return number + 0
-end
-
--- The address of field f of element number `text`.
-local function address_of(p, op, f, text)
-  local with, inner = {}, 1
-  for d = #op.extent, 1, -1 do
-    local at = cuda.var(text) // inner
-    kit.append(with, op.index[d], d > 1 and at % op.extent[d] or at)
-    inner = inner * op.extent[d]
-  end
-  return p.g:address(op, f, with, op.element)
 end
 
 -- ---- what is loaded ----
@@ -196,10 +181,11 @@ local function add_slots(p)
       local name = op.record.fields[f].word
       name = name == "" and op.name or op.name .. "_" .. name
       slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
+      slot.left = p.g:name("left_" .. name)
       slot.held_type = p.packed and "unsigned int" or slot.type
       slot.words = p.packed and p.g:name("kWords_" .. op.name) or out.span
       local bytes = p.packed and (span + 1) // 2 * 4 or span * slot.bytes
-      slot.start, slot.span = start, out.span
+      slot.start, slot.span, slot.n_span = start, out.span, span
       start = (start + bytes * p.replicas + 15) // 16 * 16
       out.slots[f] = slot
       p.slots[#p.slots + 1] = slot
@@ -213,6 +199,16 @@ local function add_slots(p)
   p.shared_bytes = p.is_private and start or nil
 end
 
+-- Where a block holds the element `at` in replica number `replica`: those that lanes have lie side
+-- by side, those that warps have one after the other.
+local function place_in(p, slot, at, replica)
+  if p.replicas == 1 then
+    return at
+  end
+  return p.ordered and string.format("%s * %s + %s", replica, slot.span, at)
+    or string.format("%s * kReplicas + %s", at, replica)
+end
+
 -- Statements that combine the slots' values with an element: in shared memory `at` is its number in
 -- the block's part, else its address is a person's, or that of the number `at`.
 local function update(p, out, at, value_of)
@@ -222,16 +218,39 @@ local function update(p, out, at, value_of)
   return kit.concat(kit.map(out.slots, function(slot)
     local value = value_of(slot)
     if p.is_private then
-      local place = p.replicas > 1 and at .. " * kReplicas + replica" or at
-      return accumulate.update(slot, string.format("&%s[%s]", slot.held, place), value)
+      return accumulate.update(slot, string.format("&%s[%s]", slot.held,
+        place_in(p, slot, at, "replica")), value)
     end
-    return accumulate.update_array(slot, at and address_of(p, out.op, slot.f, at)
+    return accumulate.update_array(slot, at and accumulate.address(p.g, out.op, slot.f, at)
       or p.g:address(out.op, slot.f, binding(p, true)), value)
   end))
 end
 
 local function indented(text)
   return (string.gsub(text, "\n", "\n  "))
+end
+
+-- Combines a point's values in its turn among the lanes whose points fall on the same element.
+local function take_turns(p, out)
+  local lines = kit.map(out.slots, function(slot)
+    local held = string.format("%s[%s]", slot.held, place_in(p, slot, out.at, "replica"))
+    return string.format("%s = %s;", held, accumulate.combined(out.op, held,
+      accumulate.cast(slot, kit.member(out.value, slot.field))))
+  end)
+  return string.format("in_order(%s, kNone, [&] {\n  %s\n});", out.at, indented(kit.concat(lines)))
+end
+
+-- The element of an output that a point falls on becomes known, where there is one.
+local function place_point(p, out)
+  local kept = out.op.keeps and p.values[out.op.name .. "_kept"]
+  local number = p.g:text(accumulate.number(out.op, out.op.at), binding(p, true))
+  number = string.format("(unsigned int)(%s)%s", number, p.parts > 1 and " - " .. out.low or "")
+  local text = out.at .. " = " .. number .. ";"
+  if p.parts > 1 then
+    text = kit.concat { text, string.format("if (%s >= %s)\n  %s = kNone;", out.at, out.span,
+      out.at) }
+  end
+  return kept and string.format("if (!%s) {\n  %s\n}", kept, indented(text)) or text
 end
 
 -- What becomes of a point's values: they join the run, or are combined at once.
@@ -242,7 +261,7 @@ local function take_point(p, out)
   local flag = out.op.keeps and p.values[out.op.name .. "_kept"]
   local lines, condition = {}, flag and "!" .. flag or nil
   if p.is_private or p.runs then
-    local number = p.g:text(linear(out.op, out.op.at), binding(p, true))
+    local number = p.g:text(accumulate.number(out.op, out.op.at), binding(p, true))
     lines[1] = string.format(p.is_private and "const unsigned int %s = (unsigned int)(%s)%s;"
       or "const long long %s = %s%s;", out.at, number, p.parts > 1 and " - " .. out.low or "")
     if p.parts > 1 then
@@ -279,7 +298,7 @@ local function point(p)
         member.x.value)
     end
   end
-  for _, out in ipairs(p.outputs) do
+  for _, out in ipairs(p.ordered and {} or p.outputs) do
     lines[#lines + 1] = string.format("%s %s;", out.type, out.value)
   end
   local values = setmetatable({}, { __index = p.values, __newindex = p.values })
@@ -288,7 +307,7 @@ local function point(p)
   end
   lines[#lines + 1] = g:call(values)
   for _, out in ipairs(p.outputs) do
-    lines[#lines + 1] = take_point(p, out)
+    lines[#lines + 1] = (p.ordered and place_point or take_point)(p, out)
   end
   return kit.concat(lines)
 end
@@ -342,7 +361,7 @@ local function add_count(p)
   p.word_at = p.replicas > 1 and "at / 2 * kReplicas + replica" or "at / 2"
   p.carry = function(element)
     local slot = out.slots[1]
-    return accumulate.update_array(slot, address_of(p, out.op, 1, element),
+    return accumulate.update_array(slot, accumulate.address(p.g, out.op, 1, element),
       string.format("(%s)%d * carry", slot.type, 65536 * tonumber(p.packed)))
   end
 end
@@ -375,6 +394,19 @@ local function add_vectors(p)
   end
 end
 
+-- What blocks leave in the workspace: the elements of each slot, share after share.
+local function add_workspace(p, shares)
+  local at = 4 * COUNTERS
+  for _, slot in ipairs(p.slots) do
+    slot.left_at = at
+    at = (at + shares * p.parts * slot.n_span * slot.bytes + 15) // 16 * 16
+  end
+  p.workspace_bytes = at
+  p.doc = string.format("Each warp combines its points in shared memory%s, lane after lane; the "
+    .. "last block adds up what all warps have.",
+    p.parts > 1 and ", those of one part of the output" or "")
+end
+
 -- The grid. Blocks that hold an output, or a part, have many tiles each.
 local function add_grid(p, c)
   local tiles = kit.ceil_div(p.n_vectors, c.threads * c.items) + 0
@@ -386,6 +418,9 @@ local function add_grid(p, c)
     p.windows = c.parts > 1 and c.parts or nil -- passes over the points, which L2 holds meanwhile
     p.doc = string.format("Each block combines its points in shared memory%s, and merges them into "
       .. "the output.", c.parts > 1 and ", those of one part of the output" or "")
+    if p.ordered then
+      add_workspace(p, most)
+    end
   end
 end
 
@@ -394,10 +429,10 @@ local function plan(k, c)
   accumulate.align(g)
   local p = {
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
-    replicas = c.replicas, runs = c.runs, ahead = c.ahead, is_private = c.place == "shared",
-    packed = c.packed and counted(k),
+    replicas = k.ordered and c.threads // 32 or c.replicas, runs = c.runs, ahead = c.ahead,
+    is_private = c.place == "shared", packed = c.packed and counted(k), ordered = k.ordered,
     values = {}, streams = {}, records = {}, slots = {}, outputs = {}, index = {},
-    copies = c.replicas > 1 and " * kReplicas" or "",
+    copies = (k.ordered or c.replicas > 1) and " * kReplicas" or "",
   }
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
@@ -424,13 +459,22 @@ local function plan(k, c)
   add_params(p)
   p.merge = function(slot)
     local sum = p.packed and p.packed ~= "1" and "sum * " .. p.packed .. "u" or "sum"
-    return accumulate.update_array(slot, address_of(p, slot.op, slot.f, "at"), sum)
+    return accumulate.update_array(slot, accumulate.address(p.g, slot.op, slot.f, "at"), sum)
   end
-  p.held_value = function(slot, place)
+  p.held_value = function(slot, replica)
+    local place = place_in(p, slot, "held_at", replica)
     return p.packed and string.format("%s[%s] >> held_at %% 2 * 16 & 0xffff", slot.held,
       (string.gsub(place, "held_at", "held_at / 2"))) or slot.held .. "[" .. place .. "]"
   end
   p.combined = function(slot, one, other) return accumulate.combined(slot.op, one, other) end
+  p.update_own = function(slot, value)
+    return accumulate.update_own(g, slot.op, slot.f, "at", value)
+  end
+  p.left_at = function(slot, share)
+    return string.format(p.parts > 1 and "(%s * kParts + part) * %s + held_at"
+      or "%s * %s + held_at", share, slot.span)
+  end
+  p.take_turns = function(out) return take_turns(p, out) end
   add_grid(p, c)
   return g:plan(p)
 end
@@ -438,6 +482,7 @@ end
 -- ---- the space ----
 
 local MOST_PARTS = 8
+local WARPS = 8 -- that have room for copies of their own, or parts are tried
 
 -- The fewest parts, a power of two, of which one fits shared memory.
 local function least_parts(k)
@@ -450,12 +495,19 @@ end
 
 local function parts_of(k)
   local least = least_parts(k)
+  if k.ordered then
+    local list, room = { least }, k.device.smem_optin_bytes - SHARED_RESERVED
+    while 2 * list[#list] <= MOST_PARTS and WARPS * output_bytes(k) > list[#list] * room do
+      list[#list + 1] = 2 * list[#list]
+    end
+    return list
+  end
   return (least == 1 or least > MOST_PARTS) and { 1 } or { 1, least }
 end
 
 -- Are counters of 16 bits worth while: would they let less parts do, or one block more?
 local function packs(k)
-  return counted(k) and 4 * output_bytes(k) > k.device.smem_optin_bytes
+  return not k.ordered and counted(k) and 4 * output_bytes(k) > k.device.smem_optin_bytes
 end
 
 local function facts(k)
@@ -466,7 +518,8 @@ local function facts(k)
   end
   return {
     { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
-    { "outputs", n_outputs }, { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
+    { "outputs", n_outputs }, { "ordered", k.ordered and 1 or 0 },
+    { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
     { "room_sm", k.device.smem_sm_bytes }, { "counters", packs(k) and packed_bytes(k) or 0 },
   }
 end
@@ -483,14 +536,16 @@ return {
   axes = function(k)
     return {
       { "place", { "shared", "global" }, key = "place=", doc = "where points are combined first" },
-      { "threads", { 512, 1024, 256 }, key = "threads=", doc = "threads a block" },
+      { "threads", k.ordered and { 256, 512, 1024, 128, 64, 32 } or { 512, 1024, 256 },
+        key = "threads=", doc = "threads a block" },
       { "vec", { 4, 16, 8, 2, 1 }, key = "vec=", doc = "neighbouring points in a vector" },
       { "items", { 4, 2, 1, 8 }, key = "items=", doc = "vectors that a thread loads at once" },
       { "ahead", { false, true }, key = "ahead=", when = "place == 'shared'",
         doc = "the next tile is loaded while one is combined" },
-      { "runs", { false, true }, key = "runs=", when = "outputs == 1",
+      { "runs", k.ordered and { false } or { false, true }, key = "runs=", when = "outputs == 1",
         doc = "neighbours that fall on one element are combined in registers" },
-      { "replicas", { 1, 32, 8, 2 }, key = "replicas=", when = "place == 'shared'",
+      { "replicas", k.ordered and { 1 } or { 1, 32, 8, 2 }, key = "replicas=",
+        when = "place == 'shared'",
         doc = "copies of the output in a block's shared memory, by lane" },
       { "packed", packs(k) and { false, true } or { false }, key = "packed=",
         when = "place == 'shared'",
@@ -503,13 +558,17 @@ return {
   end,
   facts = facts,
   where = {
+    "ordered == 0 or place == 'shared'",
+    "ordered == 0 or bytes * (threads // 32) <= room * parts",
+    "ordered == 0 or bytes * (threads // 32) * blocks <= room_sm * parts",
     "vec * items * widest <= 128", "vec * widest <= 16 and (vec == 1 or vec * widest >= 8)",
     "place == 'global' or packed or bytes * replicas <= room * parts",
     "place == 'global' or packed or bytes * replicas * blocks <= room_sm * parts",
     "not packed or counters * replicas <= room * parts",
     "not packed or counters * replicas * blocks <= room_sm * parts",
     -- a multiprocessor has 1,024 threads at least, each with loads in flight
-    "place == 'global' or (threads * blocks <= 2048 and threads * blocks >= 1024)",
+    "place == 'global' or threads * blocks <= 2048",
+    "place == 'global' or ordered == 1 or threads * blocks >= 1024",
     "place == 'global' or items * vec >= 4", "not ahead or vec * items * widest <= 64",
   },
   template = "accumulate.cu",

@@ -246,6 +246,74 @@ local function plan_reduction(k, c)
   return g:plan(p)
 end
 
+-- ---- sums of floats in one order ----
+
+-- The partial of a point: nothing, where keep() says so.
+local function point_members(p)
+  return table.concat(kit.map(p.slots, function(slot)
+    local kept = slot.op.keeps and p.values[slot.op.name .. "_kept"]
+    local value = reduce.members({ slot }, function(op) return p.values[op.name] end)
+    return kept and string.format("%s ? %s : %s", kept, slot.members[1].identity, value) or value
+  end), ", ")
+end
+
+-- The dimensions that `at` of an output names: by number, which of the array's has the same index.
+local function shared_dims(p, op)
+  local of = {}
+  for n, at in ipairs(op.at) do
+    for d, index in ipairs(p.k.index) do
+      of[d] = at:same(index) and n or of[d]
+    end
+  end
+  return of
+end
+
+-- Splits the dimensions in those whose index an element of the output has, and the others. Declares
+-- the indices of the first.
+local function split_dims(p, out)
+  local of = shared_dims(p, out)
+  p.kept, p.reduced = {}, {}
+  for d in ipairs(p.dims) do
+    local list = of[d] and p.kept or p.reduced
+    list[#list + 1] = d
+  end
+  p.unravel = function(dims, text)
+    local list = accumulate.indices(out, text)
+    return kit.concat(kit.map(dims, function(d)
+      local n = #out.extent - of[d] -- the list begins with the last
+      return string.format("const long long %s = %s;", p.index[d], p.g:text(list[2 * n + 2]))
+    end))
+  end
+end
+
+-- A block an element of the outputs, which goes through all points and takes those that fall on it.
+local function plan_ordered(k, c)
+  local p = start_plan(k, c)
+  local g, out = p.g, p.g.outputs[1]
+  local slots, bytes = reduce.slots(g)
+  p.slots, p.definitions, p.lanes = slots, reduce.definitions(slots), 1
+  split_dims(p, out)
+  plan_range(p)
+  p.grid = kit.product(out.extent) + 0
+  p.n_kept = g:text(p.grid)
+  p.partial = function() return point_members(p) end
+  p.takes = function()
+    return g:text(accumulate.number(out, out.at), binding(p), true) .. " == output"
+  end
+  p.store_partial = function(name)
+    return kit.concat(kit.map(slots, function(slot)
+      local value = name .. "." .. slot.name
+      return string.format("if (%s != %s)\n  %s", value, slot.members[1].identity,
+        accumulate.update_own(g, slot.op, slot.f, "output", value))
+    end))
+  end
+  p.static_shared_bytes = c.threads * bytes
+  p.traffic = traffic(p, #k.dims)
+  p.doc = string.format("A block has an element; a thread takes every %d-th of all points, where "
+    .. "they fall on it.", c.threads)
+  return g:plan(p)
+end
+
 -- ---- scans ----
 
 -- A block a row, or LANES of them side by side, by chunks of which each thread has an element.
@@ -359,6 +427,7 @@ return {
   template = "direct.cu",
   plan = function(k, c)
     local made = k.steps and plan_steps or k.reduces and plan_reduction or k.scan and plan_scan
+      or k.ordered and plan_ordered
     return (made or plan_map)(k, c)
   end,
 }
