@@ -698,16 +698,16 @@ CASE(particle_energy) {
       "particle_energy", 4,
       [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
         const std::vector<float> values = random_values<float>(7 * n, 13);
-        std::vector<particle> p(n), back(n);
+        std::vector<particle_energy_particle> p(n), back(n);
         std::vector<float> e(n);
         for (long long i = 0; i < n; i++) {
-          memcpy(&p[i], &values[7 * i], sizeof(particle));
+          memcpy(&p[i], &values[7 * i], sizeof(particle_energy_particle));
           e[i] = 0.5f * p[i].m * fmaf(p[i].vx, p[i].vx, fmaf(p[i].vy, p[i].vy, p[i].vz * p[i].vz));
         }
         in.assign(1, Bytes(particle_energy_layout_p::bytes(n)));
         const bool packed = particle_energy_layout_p::pack(in[0].data(), p.data(), n) &&
                             particle_energy_layout_p::unpack(back.data(), in[0].data(), n);
-        if (!packed || (n > 0 && memcmp(back.data(), p.data(), n * sizeof(particle)) != 0)) {
+        if (!packed || (n > 0 && memcmp(back.data(), p.data(), n * sizeof(particle_energy_particle)) != 0)) {
           printf("  %lld particles: unpack() does not undo pack()\n", n);
           failures++;
         }
