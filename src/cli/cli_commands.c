@@ -81,7 +81,7 @@ const cli_command cli_commands[] = {
         .words = "SPEC|NAME",
         .min_words = 1,
         .max_words = 1,
-        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM),
+        .options = CLI_BIT(PARAM) | CLI_BIT(OUT) | CLI_BIT(FORM) | CLI_BIT(DEPS),
         .run = cli_emit,
         .doc = "the kernel header, for every device tuned",
         .details = "Writes the winners from the store with the naive kernel after them, a launch\n"
@@ -219,8 +219,8 @@ const cli_command cli_commands[] = {
         .max_words = 1,
         .run = cli_generate,
         .doc = "the man page, completions for a shell, definitions for editors",
-        .details = "KIND is man, bash or zsh, or lua: what specs and layouts may say, for editors\n"
-                   "with lua-language-server. Prints the text.",
+        .details = "KIND is man, bash, zsh or fish, or lua: what specs and layouts may say, for\n"
+                   "editors with lua-language-server. Prints the text.",
         .example = "generate bash",
     },
 };

@@ -79,10 +79,89 @@ static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit
   return status;
 }
 
+/* ---- the files that a header follows from ---- */
+
+/* A path as make reads it. */
+static void add_path(sct_str *out, const char *path) {
+  for (const char *at = path; *at != '\0'; at++) {
+    sct_str_append(out, *at == '$' ? "$" : strchr(" #\\", *at) ? "\\" : "");
+    sct_str_append_n(out, at, 1);
+  }
+}
+
+/* On a line of its own; nothing for what is no file of the disk, such as a layout that is built in.
+ */
+static void add_dependency(sct_str *out, const char *path) {
+  if (sct_file_exists(path)) {
+    sct_str_append(out, " \\\n  ");
+    add_path(out, path);
+  }
+}
+
+/* A CUDA file of the user's, and the files that it includes: of "HOW LINE PATH" each PATH once. */
+static void add_own_files(sct_str *out, const sct_own *own) {
+  sct_str seen = {0};
+  for (const char *line = own->lines; *line != '\0';) {
+    const size_t n = strcspn(line, "\n");
+    sct_str path = {0};
+    const char *at = line;
+    for (int word = 0; word < 2; word++) {
+      at += strcspn(at, " ") + 1;
+    }
+    sct_str_printf(&path, "\n%.*s\n", (int)(line + n - at), at);
+    if (strstr(sct_str_c(&seen), sct_str_c(&path)) == NULL) {
+      sct_str_append(&seen, sct_str_c(&path));
+      path.data[path.len - 1] = '\0';
+      add_dependency(out, path.data + 1);
+    }
+    sct_str_free(&path);
+    line += n + (line[n] == '\n');
+  }
+  sct_str_free(&seen);
+}
+
+/* "HEADER: SPEC LAYOUT STORE ...", for build systems. */
+static sct_status write_deps(const cli_args *args, const sct_spec *spec, sct_error *err) {
+  sct_str text = {0};
+  add_path(&text, args->out);
+  sct_str_append(&text, ":");
+  for (int k = 0; k < spec->n_sources; k++) {
+    add_dependency(&text, spec->sources[k].file);
+  }
+  for (int k = 0; k < spec->n_own; k++) {
+    add_own_files(&text, &spec->own[k]);
+  }
+  if (spec->ragged.lengths_file) {
+    sct_str path = {0};
+    sct_path_dirname(&path, spec->file);
+    sct_str_printf(&path, "/%s", spec->ragged.lengths_file);
+    add_dependency(&text, sct_str_c(&path));
+    sct_str_free(&path);
+  }
+  if (args->store) {
+    add_dependency(&text, args->store);
+  }
+  sct_str_append(&text, "\n");
+  const sct_status status = sct_file_write(args->deps, text.data, text.len, err);
+  sct_str_free(&text);
+  return status;
+}
+
+static sct_status check_deps(const cli_args *args, sct_error *err) {
+  if (args->deps && (!args->out || !looks_like_file(args->words[0]))) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--deps says which files the header of a spec follows from: name a spec file, "
+                    "and the header with -o");
+  }
+  return args->deps ? cli_check_target(args, args->deps, (const char *const *)args->words, 1, err)
+                    : SCT_OK;
+}
+
 sct_status cli_emit(const cli_args *args, sct_error *err) {
   wanted w = {0};
   sct_store *store = NULL;
   sct_status status = SCT_OK;
+  SCT_TRY(check_deps(args, err));
   if (args->out) {
     const bool reads_file = looks_like_file(args->words[0]);
     SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
@@ -97,6 +176,9 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
     SCT_TRY_DONE(check_name(store, w.request.name, err));
   }
   SCT_TRY_DONE(deliver(args, store, &w.request, err));
+  if (args->deps) {
+    SCT_TRY_DONE(write_deps(args, &w.spec, err));
+  }
 done:
   if (store) {
     sct_store_close(store);

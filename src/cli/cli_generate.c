@@ -195,13 +195,56 @@ static void zsh_completion(sct_str *out) {
   sct_str_append(out, "    esac ;;\n  esac\n}\n_sectile \"$@\"\n");
 }
 
+/* ---- fish ---- */
+
+/* Text within '...' of fish. */
+static void append_fish(sct_str *out, const char *text) {
+  for (const char *c = text; *c; c++) {
+    sct_str_printf(out, "%s%c", strchr("'\\", *c) ? "\\" : "", *c);
+  }
+}
+
+static void fish_options(sct_str *out, uint64_t which, const char *when) {
+  for (int id = 0; id < CLI_N_OPTIONS; id++) {
+    const cli_option *o = &cli_options[id];
+    if (takes(which, id)) {
+      sct_str_printf(out, "complete -c sectile%s -l %s", when, o->name);
+      if (o->letter != 0) {
+        sct_str_printf(out, " -s %c", o->letter);
+      }
+      sct_str_append(out, o->arg ? names_a_file(o) ? " -rF" : " -x" : "");
+      sct_str_append(out, " -d '");
+      append_fish(out, o->doc);
+      sct_str_append(out, "'\n");
+    }
+  }
+}
+
+static void fish_completion(sct_str *out) {
+  sct_str_append(out, "# made by `sectile generate fish`\n");
+  fish_options(out, CLI_GLOBAL, "");
+  for (int k = 0; k < cli_n_commands; k++) {
+    sct_str when = {0};
+    sct_str_printf(out, "complete -c sectile -n __fish_use_subcommand -f -a %s -d '",
+                   cli_commands[k].name);
+    append_fish(out, cli_commands[k].doc);
+    sct_str_append(out, "'\n");
+    sct_str_printf(&when, " -n '__fish_seen_subcommand_from %s'", cli_commands[k].name);
+    fish_options(out, cli_commands[k].options, sct_str_c(&when));
+    sct_str_free(&when);
+  }
+}
+
 /* ---- the command ---- */
 
 sct_status cli_generate(const cli_args *args, sct_error *err) {
   static const struct {
     const char *name;
     void (*make)(sct_str *out);
-  } kinds[] = {{"man", man_page}, {"bash", bash_completion}, {"zsh", zsh_completion}};
+  } kinds[] = {{"man", man_page},
+               {"bash", bash_completion},
+               {"zsh", zsh_completion},
+               {"fish", fish_completion}};
   if (strcmp(args->words[0], "lua") == 0) {
     sct_str text = {0};
     const sct_status status = sct_script_definitions(&text, err);
@@ -214,6 +257,7 @@ sct_status cli_generate(const cli_args *args, sct_error *err) {
       return cli_print(&text, err);
     }
   }
-  return sct_fail(err, SCT_EUSAGE, "there is no '%s' to generate; expected man, bash, zsh or lua",
+  return sct_fail(err, SCT_EUSAGE,
+                  "there is no '%s' to generate; expected man, bash, zsh, fish or lua",
                   args->words[0]);
 }

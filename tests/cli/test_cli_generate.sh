@@ -2,7 +2,7 @@
 # The man page and the completions have every command and option, work, and are installed.
 . "$(dirname "$0")/../shell.sh"
 
-expect 2 "there is no 'fish' to generate" "$SCT_RELEASED" generate fish
+expect 2 "there is no 'csh' to generate" "$SCT_RELEASED" generate csh
 expect 0 '.SS sectile tune SPEC...' "$SCT_RELEASED" generate man
 expect 0 '\fB\-\-max\-candidates\fR \fIN\fR' "$SCT_RELEASED" generate man
 if command -v groff >/dev/null; then
@@ -15,6 +15,10 @@ expect 0 '---@field aosoa sectile.Layout' "$SCT_RELEASED" generate lua
 expect 0 '' lua5.4 <("$SCT_RELEASED" generate lua)
 expect 0 "'gen:the CUDA source of a candidate'" "$SCT_RELEASED" generate zsh
 ! command -v zsh >/dev/null || expect 0 '' zsh -n <("$SCT_RELEASED" generate zsh)
+expect 0 "-n '__fish_seen_subcommand_from tune' -l budget -x -d 'stop" "$SCT_RELEASED" generate fish
+expect 0 "complete -c sectile -l store -rF -d 'results are kept here" "$SCT_RELEASED" generate fish
+expect 0 'complete -c sectile -n __fish_use_subcommand -f -a tune -d' "$SCT_RELEASED" generate fish
+! command -v fish >/dev/null || expect 0 '' fish -n <("$SCT_RELEASED" generate fish)
 
 # What bash offers for the last word of a line.
 "$SCT_RELEASED" generate bash >"$scratch/completion"
