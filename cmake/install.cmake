@@ -1,0 +1,29 @@
+# What `cmake --install` puts down beside the program: the man page, completions and definitions that it makes itself,
+# the pages, the CMake package and the pkg-config file (docs/projects.md).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS sectile EXPORT sectileTargets RUNTIME DESTINATION bin)
+set(generated ${CMAKE_BINARY_DIR}/share)
+file(MAKE_DIRECTORY ${generated})
+add_custom_command(TARGET sectile POST_BUILD
+  COMMAND sectile generate man > ${generated}/sectile.1
+  COMMAND sectile generate bash > ${generated}/sectile
+  COMMAND sectile generate zsh > ${generated}/_sectile
+  COMMAND sectile generate fish > ${generated}/sectile.fish
+  COMMAND sectile generate lua > ${generated}/sectile.lua VERBATIM)
+install(FILES ${generated}/sectile.1 DESTINATION share/man/man1)
+install(FILES ${generated}/sectile DESTINATION share/bash-completion/completions)
+install(FILES ${generated}/_sectile DESTINATION share/zsh/site-functions)
+install(FILES ${generated}/sectile.fish DESTINATION share/fish/vendor_completions.d)
+install(FILES ${generated}/sectile.lua DESTINATION share/sectile/lua)
+
+install(FILES README.md LICENSE cmake/licences.txt DESTINATION share/doc/sectile)
+install(DIRECTORY docs examples DESTINATION share/doc/sectile)
+
+set(package lib/cmake/sectile)
+write_basic_package_version_file(${generated}/sectileConfigVersion.cmake COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT)
+install(EXPORT sectileTargets NAMESPACE sectile:: DESTINATION ${package})
+install(FILES cmake/sectileConfig.cmake ${generated}/sectileConfigVersion.cmake DESTINATION ${package})
+configure_file(cmake/sectile.pc.in ${generated}/sectile.pc @ONLY)
+install(FILES ${generated}/sectile.pc DESTINATION share/pkgconfig)

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What is installed is found by man, shells, pkg-config and CMake, and a project builds with it: its
+# headers are written from its store, and again when something they follow from has changed.
+. "$(dirname "$0")/../shell.sh"
+export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
+to="$scratch/to here"
+sectile="$to/bin/sectile"
+
+expect 0 '' cmake --install "$(dirname "$SCT_RELEASED")" --prefix "$to"
+expect 0 'SECTILE 1' head -1 "$to/share/man/man1/sectile.1"
+expect 0 '' cmp <("$sectile" generate bash) "$to/share/bash-completion/completions/sectile"
+expect 0 '#compdef sectile' head -1 "$to/share/zsh/site-functions/_sectile"
+expect 0 'complete -c sectile' cat "$to/share/fish/vendor_completions.d/sectile.fish"
+expect 0 '' lua5.4 "$to/share/sectile/lua/sectile.lua"
+expect 0 'Copyright' cat "$to/share/doc/sectile/LICENSE"
+for library in Lua Jansson xxHash SQLite; do
+  expect 0 "$library" cat "$to/share/doc/sectile/licences.txt"
+done
+# pages lead to pages that are there
+pages=$(grep -oE '\]\(docs/[a-z_]+\.md' "$to/share/doc/sectile/README.md" | sed 's/](//' | sort -u)
+for page in $pages; do
+  expect 0 '' test -s "$to/share/doc/sectile/$page"
+done
+if command -v pkg-config >/dev/null; then
+  pc() { PKG_CONFIG_PATH="$to/share/pkgconfig" pkg-config "$@"; }
+  expect 0 "$("$sectile" --version | sed 's/^sectile //')" pc --modversion sectile
+  expect 0 'sectile' eval "$(pc --variable=program sectile) --version" # it escapes blanks
+fi
+
+"$sectile" doctor 2>/dev/null | grep -q '^ok *NVRTC' || {
+  echo "no NVRTC here: nothing is tuned"
+  finish
+}
+project="$scratch/a project"
+mkdir -p "$project/specs"
+cp -r "$root/tests/install/project/." "$project"
+tune() { "$sectile" tune "$1" -d virtual:h200 --max-candidates 2 --store "$project/kept.db" -q; }
+expect 0 '' tune "$project/specs/turn.lua"
+
+# build NAME GENERATOR: configures and builds in a directory of this name, and runs the program.
+build() { cmake --build "$project/$1" || return 1; }
+more=64
+for generator in Ninja 'Unix Makefiles'; do
+  tree="$project/$generator"
+  expect 0 '' cmake -S "$project" -B "$tree" -G "$generator" "-DCMAKE_PREFIX_PATH=$to"
+  expect 0 '' build "$generator"
+  expect 0 'turn: 4096 bytes' "$tree/main"
+  header="$tree/sectile/turn.h"
+  cp -p "$header" "$scratch/first.h"
+  expect 0 '' build "$generator"
+  expect 0 '' test ! "$header" -nt "$scratch/first.h"
+  # a layout that the spec reads: the spec is another one then, and the store does not have it
+  sed -i "s/ + 0 / + $more /" "$project/specs/turned.lua"
+  expect 1 'sectile tune' build "$generator"
+  expect 0 '' tune "$project/specs/turn.lua"
+  expect 0 '' build "$generator"
+  expect 0 "turn: $((4096 + more)) bytes" "$tree/main"
+  sed -i "s/ + $more / + 0 /" "$project/specs/turned.lua"
+  touch "$project/kept.db"
+  expect 0 '' build "$generator"
+  expect 0 'turn: 4096 bytes' "$tree/main"
+  more=128
+done
+mkdir "$project/wrong"
+for call in 'specs/turn.lua' 'specs/turn.lua kept.db FROM x' 'specs/turn.lua kept.db HEADER'; do
+  sed "s|sectile_add_kernel(.*|sectile_add_kernel(main $call)|" \
+    "$root/tests/install/project/CMakeLists.txt" >"$project/CMakeLists.txt"
+  expect 1 'sectile_add_kernel' cmake -S "$project" -B "$project/wrong" "-DCMAKE_PREFIX_PATH=$to"
+done
+
+# The example, as a user has it.
+nvcc=$(PATH="$PATH:/usr/local/cuda/bin" command -v nvcc) || {
+  echo "no nvcc here: no CUDA is built"
+  finish
+}
+cp -r "$to/share/doc/sectile/examples/cmake" "$scratch/example"
+cd "$scratch/example" || exit 1
+expect 0 '' "$sectile" tune transpose.lua -d virtual:h200 --max-candidates 4 --store transpose.db -q
+expect 0 '' env CUDACXX="$nvcc" cmake -B build -G Ninja "-DCMAKE_PREFIX_PATH=$to"
+expect 0 '' cmake --build build
+if ./build/turn >"$scratch/output" 2>&1; then
+  expect 0 '0 of 3000000 elements are wrong' ./build/turn
+else
+  expect 1 'cudaMalloc: ' ./build/turn # no GPU
+fi
+finish
