@@ -475,7 +475,7 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 
 #define N_SMALL_TRIALS 4
 #define MOST_COLLECTED ((int64_t)1 << 17)
-#define N_OWN_TRIALS   (10 + N_SMALL_TRIALS)
+#define N_OWN_TRIALS   (11 + N_SMALL_TRIALS)
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -514,8 +514,9 @@ static int indexes_before(const sct_spec *spec, int k) {
 
 /* Extents that no dimension of the index space has: in proportion to the elements of the spec's
  * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
- * extents of one array make it large), in round numbers of elements (the later ones), or, for one
- * tuple in three, an odd number of its own (trial 0). */
+ * extents of one array make it large), as many as the longest dimension has, which an index array
+ * along it needs, in round numbers of elements (the later ones), or, for one tuple in three, an odd
+ * number of its own (trial 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int trial) {
   if (trial == 0) {
@@ -541,27 +542,36 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   if (trial <= N_SMALL_TRIALS + 2) {
     return (int64_t)4 << (2 * (trial - 3) + 3 * (depth - 1));
   }
-  const int more = trial - N_SMALL_TRIALS - 3;
+  if (trial == N_SMALL_TRIALS + 3) {
+    int64_t most = 1;
+    for (int d = 0; d < spec->n_dims; d++) {
+      most = dims[d] > most ? dims[d] : most;
+    }
+    return (most + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE;
+  }
+  const int more = trial - N_SMALL_TRIALS - 4;
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
 #define MAX_CASE_BYTES ((int64_t)1 << 28)
+#define FEW_CASE_BYTES ((int64_t)1 << 24) /* filled, compared and moved in milliseconds */
 
-/* The case's shape at these extents; false: the spec does not allow them. */
+/* The case's shape at these extents; false: the spec does not allow them, or its arrays have more
+ * than `most` bytes. */
 static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
-                      const sct_fill *fill) {
+                      const sct_fill *fill, int64_t most) {
   sct_shape_free(&c->shape);
   if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
     return false; /* a negative or overflowing size */
   }
   int64_t bytes = 0;
   for (int k = 0; k < plan->spec->n_operands; k++) {
-    if (c->shape.op[k].bytes > MAX_CASE_BYTES) {
+    if (c->shape.op[k].bytes > most) {
       return false;
     }
     bytes += c->shape.op[k].bytes;
   }
-  if (bytes > MAX_CASE_BYTES || !sct_shape_indexes_fit(&c->shape)) {
+  if (bytes > most || !sct_shape_indexes_fit(&c->shape)) {
     return false;
   }
   sct_shape_index(&c->shape);
@@ -570,7 +580,7 @@ static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
 
 /* Tries own extents until the spec and the layouts allow them. Layouts of arrays that have none are
  * asked once: no own extents make room where these do not hold. */
-static void find_shape(sct_case *c, const sct_plan *plan) {
+static void find_shape_within(sct_case *c, const sct_plan *plan, int64_t most) {
   const sct_spec *spec = plan->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
   int64_t extent[SCT_MAX_EXTENTS], elements = 1;
@@ -587,7 +597,7 @@ static void find_shape(sct_case *c, const sct_plan *plan) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
       extent[k] = own_extent(spec, k, c->dims, elements, trial);
     }
-    if (!try_shape(c, plan, extent, fill)) {
+    if (!try_shape(c, plan, extent, fill, most)) {
       continue;
     }
     others_hold = others_hold || sct_shape_layouts_hold(&c->shape, false);
@@ -596,6 +606,15 @@ static void find_shape(sct_case *c, const sct_plan *plan) {
     if (!others_hold) {
       break;
     }
+  }
+}
+
+/* Arrays stay small where some extents allow it: a cache of 4096 entries for each of 256 sequences,
+ * of which a kernel writes one, has extents of its own that make it large. */
+static void find_shape(sct_case *c, const sct_plan *plan) {
+  for (int64_t most = FEW_CASE_BYTES; !c->legal && !c->too_long && most <= MAX_CASE_BYTES;
+       most *= 4) {
+    find_shape_within(c, plan, most);
   }
 }
 
