@@ -119,6 +119,12 @@ static inline void set_at(const char *name, const char *at) {
   assert_int_equal(split(at, ";", find(name)->at_text, SCT_MAX_DIMS), find(name)->n_dims);
 }
 
+/* Extents of no array: numbers that are given at launch. */
+static inline void set_numbers(const char *names) {
+  spec.numbers = SCT_ARENA_NEW(&spec.arena, const char *, SCT_MAX_DIMS);
+  spec.n_numbers = split(names, " ", spec.numbers, SCT_MAX_DIMS);
+}
+
 static inline void set_extents(const char *name, const char *extents) {
   assert_int_equal(split(extents, ",", find(name)->extent_text, SCT_MAX_DIMS), find(name)->n_dims);
 }

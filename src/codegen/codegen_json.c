@@ -2,6 +2,9 @@
 #include "codegen/codegen.h"
 #include "json/json.h"
 
+#include <ctype.h>
+#include <string.h>
+
 static json_t *record_json(const sct_record *record) {
   json_t *fields = json_array();
   for (int f = 0; f < record->n_fields; f++) {
@@ -121,6 +124,68 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
   return json;
 }
 
+/* What bounds the magnitude of e, where it may overflow: products of other extents than those of
+ * the index space. */
+static void add_bound(json_t *list, const sct_spec *spec, sct_expr e) {
+  sct_str text = {0};
+  if (sct_spec_has_numbers(spec, e)) {
+    sct_expr_print_bound(&text, spec->pool, e);
+  }
+  for (const char *at = sct_str_c(&text); (at = strstr(at, " * ")) != NULL; at++) {
+    if (isalpha((unsigned char)at[-1]) || at[-1] == ')') {
+      json_array_append_new(list, json_string(sct_str_c(&text)));
+      break;
+    }
+  }
+  sct_str_free(&text);
+}
+
+/* A host compiler does not know what some texts call. */
+static bool is_known(const json_t *text) {
+  return strstr(json_string_value(text), "sct_floor_") == NULL;
+}
+
+/* Each step and how often it is taken. */
+static json_t *steps_json(const sct_spec *spec, const sct_condition *limit) {
+  json_t *steps = json_array();
+  bool known = true;
+  for (int k = 0; k < limit->n_steps; k++) {
+    json_t *step = expr_json(spec, limit->step[k]), *last = expr_json(spec, limit->last[k]);
+    known = known && is_known(step) && is_known(last);
+    json_array_append_new(steps, step);
+    json_array_append_new(steps, last);
+  }
+  if (!known) {
+    json_array_clear(steps);
+  }
+  return steps;
+}
+
+/* The limits of a call that are about one operand, and bounds of all numbers on the way. */
+static void add_limits(json_t *operand, const sct_spec *spec, int op) {
+  const sct_operand *of = &spec->operands[op];
+  json_t *inside = json_array(), *apart = json_array(), *bounds = json_array();
+  for (int k = 0; k < of->n_layouts; k++) {
+    add_bound(bounds, spec, of->layouts[k].bytes);
+  }
+  for (int k = 0; k < spec->n_limits; k++) {
+    const sct_condition *limit = &spec->limits[k];
+    if (limit->op == op && limit->n_steps > 0) {
+      json_array_append_new(apart, steps_json(spec, limit));
+    } else if (limit->op == op) {
+      json_t *holds = expr_json(spec, limit->holds);
+      if (is_known(holds)) {
+        json_array_append(inside, holds);
+        add_bound(bounds, spec, limit->holds);
+      }
+      json_decref(holds);
+    }
+  }
+  json_object_set_new(operand, "inside", inside);
+  json_object_set_new(operand, "apart", apart);
+  json_object_set_new(operand, "bounds", bounds);
+}
+
 sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) {
   sct_str scratch = {0};
   json_t *extents = json_array(), *scalars = json_array(), *operands = json_array();
@@ -144,6 +209,7 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     if (sct_spec_is_ragged(spec) && k == spec->ragged.offsets) {
       json_object_set_new(operand, "offsets", json_true());
     }
+    add_limits(operand, spec, k);
     json_array_append_new(operands, operand);
   }
   sct_str_free(&scratch);

@@ -274,6 +274,59 @@ static void add_ranges(json_t *out, const emit_header *h) {
   sct_str_free(&all);
 }
 
+/* ---- what extents must satisfy ---- */
+
+static void add_list(json_t *list, sct_str *all, const char *const *texts, int n) {
+  for (int k = 0; k < n; k++) {
+    sct_str_printf(all, "%s ", texts[k]);
+    json_array_append_new(list, emit_text(texts[k]));
+  }
+}
+
+static void add_steps(json_t *list, sct_str *all, const emit_steps *steps) {
+  sct_str text = {0};
+  for (int k = 0; k < steps->n; k += 2) {
+    sct_str_printf(&text, "%s{%s, %s}", k > 0 ? ", " : "", steps->texts[k], steps->texts[k + 1]);
+  }
+  if (steps->n > 0) {
+    sct_str_printf(all, "%s ", sct_str_c(&text));
+    json_array_append_new(
+        list, json_pack("{s:o, s:i}", "list", emit_text(sct_str_c(&text)), "n", steps->n / 2));
+  }
+  sct_str_free(&text);
+}
+
+static void add_limits(json_t *out, const emit_header *h) {
+  bool has_steps = false;
+  json_t *limits = json_array(), *bounds = json_array();
+  sct_str over = {0}, bounds_over = {0};
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_operand *op = &h->sig.operands[k];
+    json_t *inside = json_array(), *apart = json_array();
+    add_list(inside, &over, op->inside, op->n_inside);
+    for (int n = 0; n < op->n_apart; n++) {
+      add_steps(apart, &over, &op->apart[n]);
+    }
+    add_list(bounds, &bounds_over, op->bounds, op->n_bounds);
+    has_steps = has_steps || json_array_size(apart) > 0;
+    if (json_array_size(inside) + json_array_size(apart) > 0) {
+      json_array_append_new(limits, json_pack("{s:o, s:O, s:O}", "name", emit_text(op->name),
+                                              "inside", inside, "apart", apart));
+    }
+    json_decref(inside);
+    json_decref(apart);
+  }
+  json_object_set_new(out, "has_steps", json_boolean(has_steps));
+  json_object_set_new(out, "checks_extents",
+                      json_boolean(json_array_size(limits) + json_array_size(bounds) > 0));
+  json_object_set_new(out, "limits", limits);
+  json_object_set_new(out, "limits_over", emit_mentioned(&h->sig, sct_str_c(&over)));
+  json_object_set_new(out, "bounds", bounds);
+  json_object_set_new(out, "bounds_over", emit_mentioned(&h->sig, sct_str_c(&bounds_over)));
+  sct_str_free(&over);
+  sct_str_free(&bounds_over);
+}
+
 /* ---- the whole ---- */
 
 /* Reproducible builds set SOURCE_DATE_EPOCH (seconds); without it a header holds no date. */
@@ -388,6 +441,7 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   add_operands(*out, h);
   add_arguments(*out, h);
   add_ranges(*out, h);
+  add_limits(*out, h);
   emit_add_layouts(*out, h);
   emit_add_other_sizes(*out, h);
   emit_add_figures(*out, h);

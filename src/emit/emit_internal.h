@@ -43,6 +43,12 @@ typedef struct emit_formula {
   const char **offsets; /* [n_fields] over n_<extent> and the operand's indices, named as dims */
 } emit_formula;
 
+/* Of a place that is a sum: each step, and how often it is taken at most. */
+typedef struct emit_steps {
+  int n;
+  const char **texts; /* [n] step, last, step, last, ... over n_<extent> */
+} emit_steps;
+
 typedef struct emit_operand {
   const char *name;
   bool is_output;
@@ -62,6 +68,10 @@ typedef struct emit_operand {
   const char *accumulate; /* "add", ...: of the points that fall on an element; "": none do */
   int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
   bool offsets;           /* where ragged rows begin */
+  int n_inside, n_apart, n_bounds;
+  const char **inside;    /* conditions over n_<extent>: places lie in the array */
+  emit_steps *apart;      /* no two elements are one */
+  const char **bounds;    /* of numbers on the way, as sct_expr_print_bound() says */
   emit_formula *formulas; /* [n_layouts]; NULL: the store has none */
   const char **shape;     /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;

@@ -182,6 +182,28 @@ static sct_status read_bytes(emit_operand *op, const emit_signature *sig, sct_js
   return n == 0 ? SCT_OK : get_expressions(&op->bytes, list, op->n_layouts, sig, &without_indices);
 }
 
+/* Any number of expressions over extents; none in stores of older programs. */
+static sct_status read_conditions(const char ***out, int *n, const emit_signature *sig,
+                                  sct_json list) {
+  SCT_TRY(sct_json_length(n, list, true));
+  return *n == 0 ? SCT_OK : get_expressions(out, list, *n, sig, NULL);
+}
+
+static sct_status read_limits(emit_operand *op, const emit_signature *sig, sct_json at) {
+  SCT_TRY(read_conditions(&op->inside, &op->n_inside, sig, sct_json_member(at, "inside")));
+  const sct_json apart = sct_json_member(at, "apart");
+  SCT_TRY(sct_json_length(&op->n_apart, apart, true));
+  op->apart = SCT_ARENA_NEW(at.doc->arena, emit_steps, op->n_apart + 1);
+  for (int k = 0; k < op->n_apart; k++) {
+    const sct_json steps = sct_json_item(apart, (size_t)k);
+    SCT_TRY(read_conditions(&op->apart[k].texts, &op->apart[k].n, sig, steps));
+    if (op->apart[k].n % 2 != 0) {
+      return sct_json_fail(steps, "expected a step and its last index, for each");
+    }
+  }
+  return read_conditions(&op->bounds, &op->n_bounds, sig, sct_json_member(at, "bounds"));
+}
+
 static sct_status read_scalar(emit_scalar *scalar, sct_json at) {
   const emit_type *type = NULL;
   SCT_TRY(get_name(&scalar->name, sct_json_member(at, "name")));
@@ -267,6 +289,7 @@ static sct_status read_lists(emit_signature *sig, sct_json root) {
     const sct_json operand = sct_json_item(operands, (size_t)k);
     SCT_TRY(read_formulas(&sig->operands[k], sig, operand));
     SCT_TRY(read_bytes(&sig->operands[k], sig, operand));
+    SCT_TRY(read_limits(&sig->operands[k], sig, operand));
   }
   if (sig->n_operands == 0) {
     return sct_json_fail(operands, "expected at least one");

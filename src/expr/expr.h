@@ -153,6 +153,10 @@ void sct_expr_program_free(sct_expr_program *program);
  * Minimal parentheses. With `wide` every variable is taken as 64-bit already; without, the text is
  * an int expression. */
 void sct_expr_print_c(sct_str *out, const sct_expr_pool *pool, sct_expr e, bool wide);
+/* C text of a bound of |e| and of all values on the way to it: numbers that are not negative, added
+ * and multiplied. Where the variables in it are of type double nothing overflows, so that it tells
+ * whether e does. */
+void sct_expr_print_bound(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 /* Canonical text in the syntax of sct_expr_parse; equal expressions give equal text on every
  * machine. */
 void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);

@@ -359,6 +359,11 @@ bool sct_shape_is_legal(const sct_shape *s) {
   if (!sct_shape_indexes_fit(s)) {
     return false;
   }
+  for (int k = 0; k < spec->n_limits && s->n_elements > 0; k++) {
+    if (!sct_spec_limit_holds(spec, &spec->limits[k], s->extent)) {
+      return false;
+    }
+  }
   bool inside = true;
   for (int k = 0; k < spec->n_operands; k++) {
     inside = inside && is_inside(s, k);

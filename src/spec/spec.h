@@ -258,6 +258,17 @@ typedef struct sct_size {
   int line;
 } sct_size;
 
+/* What the extents of a call must satisfy, about operand `op`, where it is not always so. Either
+ * places lie in the array where `holds`, or (n_steps > 0) an output's place is a sum of so many
+ * indices from 0 to last[k], each times step[k], of which no two are the same where each step goes
+ * beyond all that the smaller ones reach. All are expressions over extents. */
+typedef struct sct_condition {
+  int op;
+  sct_expr holds;
+  int n_steps;
+  sct_expr *step, *last;
+} sct_condition;
+
 #define SCT_MAX_VALUES 32 /* of all steps */
 
 /* A value that a step of a kernel gives for each row. Later steps read it by its name. Of a kernel
@@ -421,7 +432,9 @@ typedef struct sct_spec {
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
   bool *body_uses_dim;     /* [n_dims] the body names this index */
-  int n_moves;             /* > 0: the body only moves data, and these are all its assignments */
+  int n_limits;
+  sct_condition *limits;
+  int n_moves; /* > 0: the body only moves data, and these are all its assignments */
   sct_move *moves;
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
@@ -477,6 +490,11 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 const char *sct_spec_bad_name(const char *name);
 /* The same of a kernel or a record: launch function and type stand outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
+
+/* false: a call with these extents ([n_extents]) has places that it must not. */
+bool sct_spec_limit_holds(const sct_spec *spec, const sct_condition *limit, const int64_t *extent);
+/* Does the expression mention an extent that is not one of the index space? */
+bool sct_spec_has_numbers(const sct_spec *spec, sct_expr e);
 
 /* Does the expression depend on what the body computes? */
 bool sct_spec_is_computed(const sct_spec *spec, sct_expr e);

@@ -172,6 +172,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY_DONE(place_layouts(spec, err));
   SCT_TRY_DONE(sct_spec_check_accumulate(spec, err));
   SCT_TRY_DONE(sct_spec_check_offsets_layout(spec, err));
+  sct_spec_find_limits(spec);
   SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
   SCT_TRY_DONE(sct_spec_check_places(spec, err));
   SCT_TRY_DONE(sct_spec_check_ordered(spec, err));

@@ -91,6 +91,10 @@ sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+/* Sets limits; refuses a size at which an output is written twice. */
+void sct_spec_find_limits(sct_spec *spec);
+sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size,
+                                 sct_error *err) SCT_MUST_USE;
 /* Turns extents and places of elements that share bytes into those of the bytes. */
 sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 /* The value of input `op` whose elements share bytes, as kernels write it. */

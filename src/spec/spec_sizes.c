@@ -70,6 +70,7 @@ sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
     SCT_TRY(check_size(spec, &spec->sizes[k], err));
     label_size(spec, &spec->sizes[k]);
     SCT_TRY(sct_spec_check_found(spec, &spec->sizes[k], err));
+    SCT_TRY(sct_spec_check_limits(spec, &spec->sizes[k], err));
     for (int other = 0; other < k; other++) {
       if (strcmp(spec->sizes[other].label, spec->sizes[k].label) == 0) {
         return sct_spec_fail_at(spec, err, spec->file, spec->sizes[k].line,
@@ -381,6 +382,27 @@ static sct_status written_twice(const sct_spec *spec, const sct_operand *op, con
   return status;
 }
 
+/* Does a place of the operand name extent k, which is not one of the index space? */
+static bool names_extent(const sct_spec *spec, const sct_operand *op, int k) {
+  bool any = false;
+  for (int d = 0; d < op->n_dims; d++) {
+    any =
+        any || (k >= spec->n_dims && sct_expr_mentions(spec->pool, op->at[d], spec->extent_var[k]));
+  }
+  return any;
+}
+
+/* Pitches that leave room: in the order of their values at the first size. Whether those of a call
+ * do is one of its limits. */
+static int64_t large_number(const sct_spec *spec, int k) {
+  int64_t number = 16;
+  for (int other = spec->n_dims; other < spec->n_extents; other++) {
+    const bool below = spec->sizes[0].extent[other] < spec->sizes[0].extent[k];
+    number *= below && number < SCT_MAX_EXTENT / 16 ? 16 : 1;
+  }
+  return number;
+}
+
 static sct_status check_written_once(const sct_spec *spec, const sct_operand *op, sct_error *err) {
   static const int64_t small[] = {5, 7, 3, 4, 2, 6};
   int64_t extent[SCT_MAX_EXTENTS];
@@ -389,6 +411,7 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
     const bool once = k < spec->n_dims && spec->reduced[k] && op->per_row;
     const bool many = k < spec->n_dims && k >= SCT_COUNT(small); /* twelve have 322,560 elements */
     extent[k] = once ? 1 : many ? 2 : small[k % SCT_COUNT(small)];
+    extent[k] = names_extent(spec, op, k) ? large_number(spec, k) : extent[k];
     n *= k < spec->n_dims && sct_spec_multiplies(spec, k) ? extent[k] : 1;
   }
   written *all = sct_alloc(sizeof(*all) * (size_t)n);

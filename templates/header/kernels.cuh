@@ -155,6 +155,59 @@ inline bool overlap(const call &c) {
 }
 
 //% end
+//% if has_steps then
+// A step of a place, taken up to `last` times.
+struct step {
+  long long by, last;
+};
+
+// Does each step go beyond all that the smaller ones reach? Else two elements may be one.
+inline bool apart(step *steps, int n) {
+  long long reached = 0;
+  for (int k = 0; k < n; k++) {
+    int least = k;
+    for (int other = k + 1; other < n; other++) {
+      if (steps[other].by < steps[least].by) least = other;
+    }
+    const step next = steps[least];
+    steps[least] = steps[k];
+    if (next.last > 0 && next.by <= reached) return false;
+    reached += next.last > 0 ? next.by * next.last : 0;
+  }
+  return true;
+}
+
+//% end
+//% if checks_extents then
+// What is wrong with the extents of a call that has work, null: nothing.
+inline const char *bad_extents(const call &c) {
+//%   if #bounds > 0 then
+  {  // a bound of each number on the way to an offset
+    const double kMost = 4611686018427387904.0;  // 2^62
+    const double $(join(bounds_over, "n_%s = double(c.n_%s)"));
+//%     for _, bound in ipairs(bounds) do
+    if ($(bound) > kMost) return "invalid value: extents make an array too large for 64 bits";
+//%     end
+  }
+//%   end
+//%   if #limits_over > 0 then
+  const long long $(join(limits_over, "n_%s = c.n_%s"));
+//%   end
+//%   for _, limit in ipairs(limits) do
+//%     for _, condition in ipairs(limit.inside) do
+  if (!($(condition))) return "invalid value: extents give $(limit.name) elements outside of it";
+//%     end
+//%     for _, steps in ipairs(limit.apart) do
+  {
+    step steps[] = {$(steps.list)};
+    if (!apart(steps, $(steps.n))) return "invalid value: extents make elements of $(limit.name) one";
+  }
+//%     end
+//%   end
+  return nullptr;
+}
+
+//% end
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
 inline const char *bad_pointer(const call &c, bool empty) {

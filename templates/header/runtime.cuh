@@ -165,6 +165,10 @@ inline const char *no_work(const call &c, cudaError_t *answer) {
 //% if #starts > 0 then
   if (empty && !large && bad_pointer(c, true) != nullptr) return bad_pointer(c, true);
 //% end
+//% if checks_extents then
+  const bool works = elements > 0 && !large && elements <= double(kMost);
+  if (works && bad_extents(c) != nullptr) return bad_extents(c);
+//% end
   if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"

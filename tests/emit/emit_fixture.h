@@ -105,6 +105,17 @@ typedef struct fixture {
                                                 "false", "\"aos\"",                                \
                                                 "\"i\"") "], \"body\": \"b.x = a.x;\"}"
 
+#define PITCHED_SIGNATURE                                                                          \
+  "{\"name\": \"pitched\", \"dims\": [\"row\", \"col\"], \"extents\": [{\"name\": \"row\", "       \
+  "\"dim\": true}, {\"name\": \"col\", \"dim\": true}, {\"name\": \"from\", \"dim\": false}, "     \
+  "{\"name\": \"to\", \"dim\": false}], \"scalars\": [], \"operands\": "                           \
+  "[{\"bytes\": [\"4 * n_row * n_from\"], \"inside\": [\"n_col <= n_from\"], "                     \
+  "\"bounds\": [\"4 * n_row * n_from\"], " OPERAND_FIELDS(                                         \
+      "a", "in", BARE_F32, "true", "\"row_major\"",                                                \
+      "") ", {\"bytes\": [\"4 * n_row * n_to\"], \"bounds\": [\"4 * n_row * n_to\"], "             \
+          "\"apart\": [[\"n_to\", \"n_row - 1\", \"1\", \"n_col - 1\"]], " OPERAND_FIELDS(         \
+              "b", "out", BARE_F32, "true", "\"row_major\"", "") "], \"body\": \"b = a;\"}"
+
 /* ---- kernels ---- */
 
 typedef struct kernel {
@@ -517,6 +528,31 @@ static inline void fixture_shift(fixture *f) {
       16};
   fixture_problem(f, "shift2", SHIFT_SIGNATURE);
   sct_row_run run = fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 768, "2025-01-01");
+  const sct_id id = fixture_result_with(f, &run, &k, source, 1000, true);
+  fixture_finish(f, &run, id, id);
+}
+
+/* Rows of which both pitches are given at launch. */
+static inline void fixture_pitched(fixture *f) {
+  static const char *const source =
+      "__global__ void pitched_kernel(const float *a, float *b, long long n_row, long long n_col,\n"
+      "                               long long n_from, long long n_to) {\n"
+      "  const long long i = blockIdx.x * 64ll + threadIdx.x, row = i / n_col, col = i % n_col;\n"
+      "  if (row < n_row) b[row * n_to + col] = a[row * n_from + col];\n}\n";
+  const kernel k = {"",
+                    "direct t64",
+                    "direct",
+                    "{}",
+                    "{\"kernel\": \"pitched_kernel\", \"threads\": 64, \"grid\": "
+                    "\"(n_row * n_col + 63) / 64\", \"shared_bytes\": 0, "
+                    "\"static_shared_bytes\": 0, \"requires\": [], \"align\": "
+                    "{\"a\": 4, \"b\": 4}, \"layouts\": {\"a\": \"row_major\", "
+                    "\"b\": \"row_major\"}, \"doc\": \"\"}",
+                    16};
+  fixture_problem(f, "pitched", PITCHED_SIGNATURE);
+  sct_row_run run =
+      fixture_run(f, fixture_h200(f), "row=8 col=8 from=8 to=8",
+                  "{\"row\": 8, \"col\": 8, \"from\": 8, \"to\": 8}", 512, "2025-01-01");
   const sct_id id = fixture_result_with(f, &run, &k, source, 1000, true);
   fixture_finish(f, &run, id, id);
 }

@@ -52,8 +52,9 @@ static int setup(void **state) {
   fixture_row_sum(f);
   fixture_strips(f);
   fixture_shift(f);
-  static const char *const names[] = {"add3",    "transpose", "scale", "hostile",
-                                      "row_sum", "strips",    "shift2"};
+  fixture_pitched(f);
+  static const char *const names[] = {"add3",    "transpose", "scale",  "hostile",
+                                      "row_sum", "strips",    "shift2", "pitched"};
   sct_str once = {0};
   sct_str_printf(&once, "%s/once", f->folder);
   assert_int_equal(mkdir(sct_str_c(&once), 0777), 0);

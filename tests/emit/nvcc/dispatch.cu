@@ -3,6 +3,7 @@
 // records: flat, and at 2^26: staged with 64 KiB of shared memory; on an A100 (cc 8.0, 108) at 2^24:
 // staged with 12 KiB. Its naive variant is direct.
 #include "add3.h"
+#include "pitched.h"
 #include "row_sum.h"
 #include "strips.h"
 #include "transpose.h"
@@ -233,6 +234,57 @@ static void shapes() {
   CHECK(strips_variant(a, b, 1, 1 << 24).size == nullptr);
 }
 
+// Numbers that places follow from: a is read at row * n_from + col of n_row * n_from elements, b is
+// written at row * n_to + col.
+static void pitches() {
+  const float *a = reinterpret_cast<const float *>(1LL << 40);
+  float *b = reinterpret_cast<float *>(1LL << 20);
+  const char *const outside = "invalid value: extents give a elements outside of it";
+  const char *const one = "invalid value: extents make elements of b one";
+  const char *const large = "invalid value: extents make an array too large for 64 bits";
+  const char *const negative = "invalid value: an extent is negative";
+  const struct {
+    long long rows, cols, from, to;
+    const char *why; // null: it launches, or there is nothing to do
+  } cases[] = {
+      {8, 8, 8, 8, nullptr},
+      {8, 8, 8, 9, nullptr},
+      {8, 8, 7, 8, outside},
+      {8, 8, 0, 8, outside},
+      {8, 8, -8, 8, negative},
+      {8, 8, 8, 7, one},
+      {8, 8, 8, 1, one},
+      {8, 8, 8, 0, one},
+      {8, 8, 8, -1, negative},
+      {8, 1, 1, 1, nullptr},
+      {8, 1, 1, 0, one},       // rows on the same element
+      {1, 8, 8, 0, nullptr},   // one row
+      {0, 8, 7, 7, nullptr},   // no elements
+      {8, 0, 0, 0, nullptr},
+      {0, 8, -1, 8, negative}, // an argument is wrong where there is no work, too
+      {2, 4, 1LL << 47, 4, nullptr}, // far apart, in an address space that has room
+      {1LL << 20, 4, 1LL << 48, 4, large},
+      {1LL << 20, 4, 4, 1LL << 41, large},
+      {4, 4, 1LL << 62, 4, "invalid configuration: more than 2^48 elements"},
+  };
+  fake_device = kH200;
+  for (const auto &t : cases) {
+    const auto said = pitched_variant(a, b, t.rows, t.cols, t.from, t.to);
+    const cudaError_t error = pitched(a, b, t.rows, t.cols, t.from, t.to, nullptr);
+    const bool good = t.why == nullptr
+                          ? error == cudaSuccess
+                          : same_text(said.reason, t.why) &&
+                                error == (t.from >> 62 != 0 && t.from > 0
+                                              ? cudaErrorInvalidConfiguration
+                                              : cudaErrorInvalidValue);
+    if (!good) {
+      failures++;
+      std::printf("dispatch.cu: %lld x %lld, pitches %lld and %lld: %s\n", t.rows, t.cols, t.from,
+                  t.to, said.reason);
+    }
+  }
+}
+
 static void provenance() {
   CHECK(std::strcmp(add3_provenance.kernel, "add3") == 0);
   CHECK(add3_provenance.n_tunings == 3);
@@ -255,6 +307,7 @@ int main() {
   overlaps();
   sums();
   shapes();
+  pitches();
   provenance();
   fake_device = kH200;
   fake_launches = 0;
