@@ -159,7 +159,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
   if (size->n_unfit > 0) {
     sct_str_printf(out, ", %d not for this size", size->n_unfit);
   }
-  sct_str_append(out, "\n");
+  sct_str_printf(out, "%s%s\n", size->decided ? "; " : "", size->decided ? size->decided : "");
   if (size->n_untried > 0 && report->settled) {
     sct_str_printf(
         out,
@@ -179,6 +179,12 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
   append_note(out, size->converted, colour);
   append_note(out, size->kept, colour);
   append_note(out, size->faster, colour);
+  if (size->why) {
+    cli_wrap(out, "why", size->why);
+  }
+  for (int k = 0; k < size->n_issues; k++) {
+    cli_issue_print(out, k + 1, &size->issues[k], "");
+  }
 }
 
 void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour) {

@@ -40,6 +40,14 @@ static json_t *extents_json(const sct_spec *spec, int size) {
   return doc;
 }
 
+static json_t *issues_json(const sct_advice *issues, int n) {
+  json_t *list = json_array();
+  for (int k = 0; k < n; k++) {
+    json_array_append_new(list, cli_issue_json(&issues[k]));
+  }
+  return list;
+}
+
 static json_t *good_json(const char *path, const sct_spec *spec, const char *hash) {
   json_t *operands = json_array(), *sizes = json_array();
   json_t *arrays = json_array(), *extents = json_array(), *scalars = json_array();
@@ -79,14 +87,24 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   }
   sct_hash_hex(hash, spec.hash);
   sct_status status = SCT_OK;
+  sct_arena arena = {0};
+  sct_advice *issues = NULL;
+  const int n =
+      spec.n_sizes > 0 ? sct_model_layout_issues(&issues, &spec, NULL, &spec.sizes[0], &arena) : 0;
   if (args->json) {
-    json_array_append_new(documents, good_json(path, &spec, hash));
+    json_t *doc = good_json(path, &spec, hash);
+    json_object_set_new(doc, "issues", issues_json(issues, n));
+    json_array_append_new(documents, doc);
   } else {
     sct_str text = {0};
     sct_str_printf(&text, "%s: ok (%d operand%s, %d size%s, %s)\n", path, spec.n_operands,
                    plural(spec.n_operands), spec.n_sizes, plural(spec.n_sizes), hash);
+    for (int k = 0; k < n; k++) {
+      cli_issue_print(&text, k + 1, &issues[k], "");
+    }
     status = cli_print(&text, err);
   }
+  sct_arena_free(&arena);
   sct_spec_free(&spec);
   return status;
 }

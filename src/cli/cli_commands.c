@@ -58,6 +58,19 @@ const cli_command cli_commands[] = {
         .example = "gen my_kernel.lua --pick \"map threads=256 items=1 vec=4 evict=none\"",
     },
     {
+        .name = "explain",
+        .words = "SPEC LABEL",
+        .min_words = 1,
+        .max_words = CLI_ANY_NUMBER,
+        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .run = cli_explain,
+        .doc = "what a candidate's label says, axis by axis",
+        .details = "The label as a leaderboard has it, in quotes or not; without one the naive\n"
+                   "variant. Prints what its strategy does, what this candidate does, and of each\n"
+                   "axis the value, the other values, and what it is. Needs no GPU.",
+        .example = "explain my_kernel.lua map threads=256 items=2 vec=4 evict=none",
+    },
+    {
         .name = "tune",
         .words = "SPEC...",
         .min_words = 1,

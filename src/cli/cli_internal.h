@@ -92,6 +92,7 @@ sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_modes(const cli_args *args, const sct_device_desc *device,
                      sct_error *err) SCT_MUST_USE;
 sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_explain(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
@@ -181,6 +182,10 @@ void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
 void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRINTF(3, 4);
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
+
+/* An issue by its number; place may be "". And as JSON. */
+void cli_issue_print(sct_str *out, int number, const sct_advice *advice, const char *place);
+json_t *cli_issue_json(const sct_advice *advice);
 
 /* "  head        text" in lines of 80 characters, the others below the first word of the text. A
  * newline in it begins a line. */

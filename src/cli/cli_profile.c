@@ -208,16 +208,12 @@ static void append_issues(sct_str *out, const sct_profile *p) {
   }
   for (int k = 0; k < p->n_issues; k++) {
     const sct_issue *i = &p->issues[k];
-    sct_str text = {0};
-    char head[24];
-    snprintf(head, sizeof head, "issue %d", k + 1);
-    sct_str_append(&text, i->id);
+    sct_str place = {0};
     if (i->file[0] != '\0') {
-      sct_str_printf(&text, ", %s:%d", sct_path_basename(i->file), i->line);
+      sct_str_printf(&place, "%s:%d", sct_path_basename(i->file), i->line);
     }
-    sct_str_printf(&text, ": %s\ntry: %s\ngain: up to %.3g %% of the %s", i->evidence, i->advice,
-                   100.0 * i->gain, i->of);
-    cli_wrap_str(out, head, &text);
+    cli_issue_print(out, k + 1, &i->advice, sct_str_c(&place));
+    sct_str_free(&place);
   }
 }
 
@@ -266,12 +262,10 @@ static json_t *accesses_json(const sct_profile *p) {
 static json_t *issues_json(const sct_profile *p) {
   json_t *list = json_array();
   for (int k = 0; k < p->n_issues; k++) {
-    const sct_issue *i = &p->issues[k];
-    json_array_append_new(list, json_pack("{s:s, s:o, s:i, s:o, s:s, s:o, s:o}", "id", i->id,
-                                          "file", sct_json_string(i->file), "line", i->line, "gain",
-                                          sct_json_number(i->gain), "of", i->of, "evidence",
-                                          sct_json_string(i->evidence), "advice",
-                                          sct_json_string(i->advice)));
+    json_t *issue = cli_issue_json(&p->issues[k].advice);
+    json_object_set_new(issue, "file", sct_json_string(p->issues[k].file));
+    json_object_set_new(issue, "line", json_integer(p->issues[k].line));
+    json_array_append_new(list, issue);
   }
   return list;
 }

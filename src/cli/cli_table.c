@@ -113,24 +113,27 @@ void cli_table_free(cli_table *t) {
 enum { WRAP_INDENT = 14, WRAP_WIDTH = 80 };
 
 void cli_wrap(sct_str *out, const char *head, const char *text) {
-  int column = WRAP_INDENT;
-  sct_str_printf(out, "  %-*s", WRAP_INDENT - 2, head);
+  const int room = WRAP_INDENT - 2, n_head = (int)strlen(head);
+  int column = n_head < room ? WRAP_INDENT : n_head + 4;
+  sct_str_printf(out, "  %-*s%s", room, head, n_head < room ? "" : "  ");
+  bool first = true;
   while (*text != '\0') {
     const size_t n = strcspn(text, " \n");
-    const bool full = column > WRAP_INDENT && column + 1 + (int)n > WRAP_WIDTH;
-    if (full) {
+    if (!first && column + 1 + (int)n > WRAP_WIDTH) {
       sct_str_printf(out, "\n%*s", WRAP_INDENT, "");
       column = WRAP_INDENT;
-    } else if (column > WRAP_INDENT) {
+    } else if (!first) {
       sct_str_append(out, " ");
       column++;
     }
+    first = false;
     sct_str_append_n(out, text, n);
     column += (int)n;
     text += n;
     if (*text == '\n' && text[1] != '\0') {
       sct_str_printf(out, "\n%*s", WRAP_INDENT, "");
       column = WRAP_INDENT;
+      first = true;
     }
     text += *text != '\0';
   }
@@ -140,4 +143,19 @@ void cli_wrap(sct_str *out, const char *head, const char *text) {
 void cli_wrap_str(sct_str *out, const char *head, sct_str *text) {
   cli_wrap(out, head, sct_str_c(text));
   sct_str_free(text);
+}
+
+void cli_issue_print(sct_str *out, int number, const sct_advice *a, const char *place) {
+  sct_str text = {0};
+  char head[24];
+  snprintf(head, sizeof head, "issue %d", number);
+  sct_str_printf(&text, "%s%s%s: %s\ntry: %s\ngain: up to %.3g %% of the %s", a->id,
+                 place[0] != '\0' ? ", " : "", place, a->evidence, a->advice, 100.0 * a->gain,
+                 a->of);
+  cli_wrap_str(out, head, &text);
+}
+
+json_t *cli_issue_json(const sct_advice *a) {
+  return json_pack("{s:s, s:o, s:s, s:o, s:s}", "id", a->id, "gain", sct_json_number(a->gain), "of",
+                   a->of, "evidence", sct_json_string(a->evidence), "advice", a->advice);
 }

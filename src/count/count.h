@@ -178,15 +178,11 @@ typedef struct sct_profile_access {
   sct_ptx_shared shared;
 } sct_profile_access;
 
-/* Something to mend: a rule of count_issues.c that holds. */
+/* Something to mend, and where. */
 typedef struct sct_issue {
-  const char *id;   /* "strided" */
+  sct_advice advice;
   const char *file; /* "": the whole kernel */
   int line;
-  double gain;          /* most that mending it may save: a share of `of` */
-  const char *of;       /* "sectors" */
-  const char *evidence; /* a sentence */
-  const char *advice;   /* what to try */
 } sct_issue;
 
 /* What a launch does of what the device can, predicted as for candidates (sct_model_demand()). */

@@ -133,6 +133,64 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 double sct_model_stored_sectors(const sct_count *stores);
 double sct_model_rounds(double loads);
 
+/* ---- what there is to mend ---- */
+
+/* What a rule of model_rules.def looks at. */
+typedef enum sct_scope {
+  SCT_SCOPE_GLOBAL, /* an access to global memory */
+  SCT_SCOPE_SHARED, /* to shared memory: wavefronts in place of sectors */
+  SCT_SCOPE_LAYOUT, /* neighbours of an array in one of its layouts */
+  SCT_SCOPE_LAUNCH
+} sct_scope;
+
+/* What is known; 0 where it is not. */
+typedef struct sct_facts {
+  const char *access; /* "loads"; of a layout, the array's name */
+  bool is_load, is_atomic;
+  double width, lanes;        /* bytes of a lane; active lanes */
+  double each, ideal;         /* sectors a request, and how many would do */
+  double same;                /* lanes by distinct addresses of a request */
+  double excess, of_requests; /* shares of the kernel: sectors above the ideal; requests */
+  double stride;              /* bytes between neighbours */
+  double bytes;               /* of the array */
+  bool indexed;               /* an index array says where */
+  const sct_device_desc *device;
+  int64_t threads, blocks; /* of a block; of the grid */
+  double waves;
+  sct_occupancy fit;
+  double active_lanes;
+  int64_t branches, divergent, local_requests;
+  double local_share;  /* of all requests */
+  double flight_bytes; /* of loads, that an SM can have on their way */
+  double waiting;      /* share of the time that waiting for loads adds */
+} sct_facts;
+
+typedef struct sct_advice {
+  const char *id;                /* "strided" */
+  double gain;                   /* most that mending it may save: a share of `of` */
+  const char *of;                /* "sectors" */
+  const char *evidence, *advice; /* sentences without their points */
+} sct_advice;
+
+enum {
+  SCT_N_RULES = 0
+#define SCT_RULE(name, scope, of, holds, gain, sentence, advice) +1
+#include "model_rules.def"
+#undef SCT_RULE
+};
+
+/* The rules of `scope` that hold, as the table has them; how many. Texts are the arena's. */
+int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_facts *facts,
+                     sct_arena *arena);
+/* Facts of an array in one of its layouts: 32 neighbours along its nearest dimension. false:
+ * nothing is known of it. */
+bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, int layout,
+                            const sct_size *size);
+/* What no candidate can mend: issues of all arrays at a size, by gain, each array in the layout
+ * that is chosen for it; layouts NULL: in the best of its layouts. `*out` is the arena's. */
+int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,
+                            const sct_size *size, sct_arena *arena);
+
 /* ---- what a prediction leaves out ---- */
 
 /* SCT_PENALTY(id, name) */

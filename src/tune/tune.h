@@ -54,6 +54,8 @@ typedef struct sct_choice {
                           beyond noise; else 1 */
   int n_tied;          /* rows tied with the winner, itself included */
   double noise;        /* relative half width of the tie */
+  int n_close;         /* rows that were as good as the winner, itself included */
+  const char *rule;    /* what decided among them: "fewer sectors"; NULL: it was alone */
 } sct_choice;
 
 /* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to fewer
@@ -174,6 +176,11 @@ typedef struct sct_tune_size {
   char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */
   char *converted; /* a sentence where layouts pay for conversions; NULL */
   char *kept;      /* a sentence if the store's winner, which was not tried, stays; NULL */
+  char *why; /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
+  char *decided;      /* a sentence: what decided among rows as good as the winner; NULL */
+  sct_arena arena;    /* of the next */
+  sct_advice *issues; /* [n_issues] of the winner's layouts: what no candidate mends */
+  int n_issues;
 } sct_tune_size;
 
 typedef struct sct_tune_report {

@@ -70,10 +70,24 @@ static double key_of(const sct_rank_row *row, int key) {
  */
 #define COUNT_SLACK 1.02
 
+static int n_marked(const bool *in, int n) {
+  int marked = 0;
+  for (int r = 0; r < n; r++) {
+    marked += in[r];
+  }
+  return marked;
+}
+
 /* Among the rows marked in `in`, keeps those that are best in one key after the other; what is left
- * is decided by the label. Clears `in`. Returns the row, -1 if none was marked. */
-static int first_by_counts(const sct_rank_row *rows, int n, bool *in) {
+ * is decided by the label. Clears `in`. Returns the row, -1 if none was marked; the choice receives
+ * how many were, and which key left one of them. */
+static int first_by_counts(const sct_rank_row *rows, int n, bool *in, sct_choice *choice) {
+  static const char *const rules[N_KEYS] = {"fewer sectors", "fewer shared wavefronts",
+                                            "fewer requests", "fewer registers"};
+  choice->n_close = n_marked(in, n);
+  choice->rule = NULL;
   for (int key = 0; key < N_KEYS; key++) {
+    const int before = n_marked(in, n);
     double least = INFINITY;
     for (int r = 0; r < n; r++) {
       least = in[r] ? fmin(least, key_of(&rows[r], key)) : least;
@@ -81,7 +95,9 @@ static int first_by_counts(const sct_rank_row *rows, int n, bool *in) {
     for (int r = 0; r < n; r++) {
       in[r] = in[r] && key_of(&rows[r], key) <= fmax(least * COUNT_SLACK, least);
     }
+    choice->rule = before > 1 && n_marked(in, n) == 1 ? rules[key] : choice->rule;
   }
+  choice->rule = n_marked(in, n) > 1 ? "the label" : choice->rule;
   int best = -1;
   for (int r = 0; r < n; r++) {
     if (in[r] && (best < 0 || strcmp(rows[r].label, rows[best].label) < 0)) {
@@ -162,7 +178,7 @@ static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, s
       choice->noise = apart > choice->noise ? apart : choice->noise;
     }
   }
-  return first_by_counts(rows, n, in);
+  return first_by_counts(rows, n, in, choice);
 }
 
 /* Without times: the least predicted, what is as good as that by counts. A row without a prediction
@@ -178,7 +194,7 @@ static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choic
             (isinf(least) ||
              (rows[r].predicted_ns > 0 && rows[r].predicted_ns <= least * SCT_PREDICTED_SLACK));
   }
-  const int winner = first_by_counts(rows, n, in);
+  const int winner = first_by_counts(rows, n, in, choice);
   for (int r = 0; r < n; r++) {
     rows[r].tied = r == winner;
   }
@@ -209,7 +225,8 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any) 
       rows[r].tied = r == naive;
     }
     choice.winner = best = naive;
-    choice.n_tied = 1;
+    choice.n_tied = choice.n_close = 1;
+    choice.rule = NULL;
     choice.noise = 0.0;
   }
   if (best < 0) {

@@ -112,6 +112,8 @@ bool sct_tune_can_measure(const tune_session *s, int item);
  * that what was reported survives whatever happens next. */
 sct_status sct_tune_settle(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
 
+/* Fills why, decided and issues of a size whose rows are in their order (tune_why.c). */
+void sct_tune_why(const tune_table *t, int size, sct_tune_size *report);
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;
 
 #endif

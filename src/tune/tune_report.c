@@ -180,6 +180,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
     out->n_failed += !is_good(row);
   }
   qsort(out->rows, (size_t)out->n_rows, sizeof *out->rows, by_rank);
+  sct_tune_why(t, size, out);
 }
 
 sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) {
@@ -229,6 +230,9 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->kept);
     sct_free(size->converted);
     sct_free(size->recorded);
+    sct_free(size->why);
+    sct_free(size->decided);
+    sct_arena_free(&size->arena);
   }
   sct_free(report->sizes);
   sct_free(report->name);

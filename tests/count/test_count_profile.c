@@ -71,6 +71,12 @@ static const char kernels[] =
     "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  b[i] = a[at[i] * 8 % 10000];\n"
     "}\n"
+    "__global__ void counted(int *b) {\n"
+    "  atomicAdd(&b[threadIdx.x & 7], 1);\n"
+    "}\n"
+    "__global__ void same(const float *a, float *b) {\n"
+    "  b[blockIdx.x * blockDim.x + threadIdx.x] = a[blockIdx.x];\n"
+    "}\n"
     "__global__ void beyond(int *b) { b[(long long)threadIdx.x << 30] = 1; }\n";
 
 #define CASE(name, kernel, grid, block, args, more)                                                \
@@ -96,6 +102,8 @@ static const char *const cases[] = {
     CASE("doubles", "doubles", "1056", "256", "\"out\"", ""),
     CASE("steps", "steps", "1056", "256", "\"out\"", ""),
     CASE("gather", "gather", "30", "320", "\"in\", \"perm\", \"out\"", ""),
+    CASE("counted", "counted", "1056", "256", "\"out\"", ""),
+    CASE("same", "same", "1056", "256", IN_OUT, ""),
     CASE("beyond", "beyond", "1", "32", "\"out\"", ""),
 };
 
@@ -199,8 +207,10 @@ static void test_issues(void **state) {
   assert_issues("records", "strided:4 strided:6");
   assert_issues("flat", "");
   assert_issues("turn", "conflicts:16");
-  assert_issues("padded", "");
-  assert_issues("column", "scattered:19");
+  assert_issues("padded", "latency:0"); /* a load of 4 bytes a thread */
+  assert_issues("counted", "contended:69");
+  assert_issues("same", "latency:0 uniform:72");
+  assert_issues("column", "scattered:19 latency:0");
   assert_issues("shifted", "unaligned:23");
   assert_issues("narrow", "narrow:27 narrow:27");
   assert_issues("split", "divergence:0");

@@ -55,6 +55,29 @@ static void test_the_fastest_coalesced_wins(void **state) {
   assert_true(choice.faster_ratio == 1.0);
 }
 
+/* The choice names what decided among rows that are as good. */
+static void test_the_rule_of_a_tie_is_named(void **state) {
+  (void)state;
+  static const char *const rules[] = {"fewer sectors", "fewer shared wavefronts", "fewer requests",
+                                      "fewer registers", "the label"};
+  for (int k = 0; k < SCT_COUNT(rules); k++) {
+    sct_rank_row rows[] = {row(0, "b", 100, 8, 8, 20), row(1, "a", 100, 8, 8, 20)};
+    rows[1].sectors *= k == 0 ? 0.9 : 1.0;
+    rows[1].wavefronts = k == 1 ? 10.0 : 20.0;
+    rows[0].wavefronts = 20.0;
+    rows[1].requests *= k == 2 ? 0.9 : 1.0;
+    rows[1].registers -= k == 3 ? 4 : 0;
+    const sct_choice choice = sct_tune_choose(rows, 2, N_OPERANDS, false);
+    assert_int_equal(choice.winner, 1);
+    assert_int_equal(choice.n_close, 2);
+    assert_string_equal(choice.rule, rules[k]);
+  }
+  sct_rank_row alone[] = {row(0, "b", 100, 8, 8, 20), row(1, "a", 200, 8, 8, 20)};
+  const sct_choice choice = sct_tune_choose(alone, 2, N_OPERANDS, false);
+  assert_int_equal(choice.n_close, 1);
+  assert_null(choice.rule);
+}
+
 static void test_slack_of_a_quarter_is_coalesced(void **state) {
   (void)state;
   /* a shifted read: 5 sectors where another needs 4; then just above, in the sum and in one */
@@ -337,6 +360,7 @@ static void test_a_few_samples_are_no_tie(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
+      cmocka_unit_test(test_the_rule_of_a_tie_is_named),
       cmocka_unit_test(test_slack_of_a_quarter_is_coalesced),
       cmocka_unit_test(test_what_was_not_tried_is_a_measure),
       cmocka_unit_test(test_small_arrays_decide_nothing),

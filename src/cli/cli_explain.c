@@ -1,0 +1,87 @@
+/* The command `explain`: what a candidate's label says, by the descriptions of its strategy. */
+#include "cli/cli_internal.h"
+
+#include <string.h>
+
+/* The words behind the spec as one label. */
+static void append_label(sct_str *out, const cli_args *args) {
+  for (int k = 1; k < args->n_words; k++) {
+    sct_str_printf(out, "%s%s", k > 1 ? " " : "", args->words[k]);
+  }
+}
+
+static const char *value_of(const sct_strategy *s, const sct_candidate *c, int axis) {
+  return s->axes[axis].values[c->value[axis]].text;
+}
+
+static void print_axis(sct_str *out, const sct_strategy *s, const sct_candidate *c, int k) {
+  const sct_axis *axis = &s->axes[k];
+  sct_str head = {0}, text = {0};
+  sct_str_printf(&head, "%s%s", axis->key, value_of(s, c, k));
+  sct_str_append(&text, axis->doc ? axis->doc : "");
+  for (int v = 0, n = 0; v < axis->n_values; v++) {
+    if (v != c->value[k]) {
+      sct_str_printf(&text, "%s %s", n++ == 0 ? " (others:" : "", axis->values[v].text);
+    }
+  }
+  sct_str_append(&text, axis->n_values > 1 ? ")" : "");
+  cli_wrap_str(out, sct_str_c(&head), &text);
+  sct_str_free(&head);
+}
+
+static void print_text(sct_str *out, const sct_tune_plan *plan, const sct_tune_item *item) {
+  const sct_candidate *c = &plan->space.candidates[item->candidate];
+  const sct_strategy *s = &plan->space.strategies[c->strategy];
+  const char *here = item->code.launcher_doc;
+  sct_str_printf(out, "%s\n", item->label);
+  cli_wrap(out, s->name, s->doc ? s->doc : "");
+  if (here && here[0] != '\0' && !(s->doc && strcmp(here, s->doc) == 0)) {
+    cli_wrap(out, "here", here);
+  }
+  for (int k = 0; k < s->n_axes; k++) {
+    print_axis(out, s, c, k);
+  }
+}
+
+static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
+  const sct_candidate *c = &plan->space.candidates[item->candidate];
+  const sct_strategy *s = &plan->space.strategies[c->strategy];
+  json_t *axes = json_array();
+  for (int k = 0; k < s->n_axes; k++) {
+    const sct_axis *axis = &s->axes[k];
+    json_array_append_new(
+        axes, json_pack("{s:o, s:o, s:o, s:o}", "name", sct_json_string(axis->name), "key",
+                        sct_json_string(axis->key), "value", sct_json_string(value_of(s, c, k)),
+                        "doc", sct_json_string(axis->doc)));
+  }
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
+                   "label", sct_json_string(item->label), "strategy", sct_json_string(s->name),
+                   "doc", sct_json_string(s->doc), "here", sct_json_string(item->code.launcher_doc),
+                   "axes", axes);
+}
+
+sct_status cli_explain(const cli_args *args, sct_error *err) {
+  sct_device_desc device;
+  sct_tune_plan plan = {0};
+  const sct_tune_item *item = NULL;
+  sct_str label = {0}, text = {0};
+  append_label(&label, args);
+  const char *const wanted = label.len > 0 ? sct_str_c(&label) : NULL;
+  const sct_tune_labels picked = {wanted ? 1 : 0, &wanted};
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
+  sct_status status = cli_device_describe(&device, args, err);
+  SCT_THEN(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
+                            args->words[0], err));
+  if (status == SCT_OK) {
+    status = cli_find_item(&item, &plan, wanted, err);
+    if (status == SCT_OK && args->json) {
+      status = cli_json_print(json_of(&plan, item), err);
+    } else if (status == SCT_OK) {
+      print_text(&text, &plan, item);
+      status = cli_print(&text, err);
+    }
+    sct_tune_plan_free(&plan);
+  }
+  sct_str_free(&label);
+  return status;
+}

@@ -1,0 +1,200 @@
+/* model_advice - the rules of model_rules.def, held to what is known of an access, a layout or a
+ * launch. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below these nothing is said: a share of what is counted, and excess a request. */
+#define LEAST_GAIN   0.01
+#define LEAST_FACTOR 1.1
+#define LANES        32
+#define SECTOR_BYTES 32.0
+#define MOST_INPUTS  (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
+#define FEW_WARPS    (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
+
+int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_facts *f,
+                     sct_arena *arena) {
+  const bool one = scope == SCT_SCOPE_GLOBAL; /* an access is one issue */
+  int n = 0;
+#define SAY(...) sct_str_printf(&text, __VA_ARGS__)
+#define SCT_RULE(name, where, what, holds, share, sentence, hint)                                  \
+  if (scope == SCT_SCOPE_##where && !(one && n > 0) && (holds) && (share) >= LEAST_GAIN) {         \
+    sct_str text = {0};                                                                            \
+    SAY sentence;                                                                                  \
+    out[n++] = (sct_advice){.id = (name),                                                          \
+                            .of = (what),                                                          \
+                            .gain = (share),                                                       \
+                            .evidence = sct_arena_strdup(arena, sct_str_c(&text)),                 \
+                            .advice = (hint)};                                                     \
+    sct_str_free(&text);                                                                           \
+  }
+#include "model_rules.def"
+#undef SCT_RULE
+#undef SAY
+  return n;
+}
+
+/* ---- facts of a layout ---- */
+
+static int by_value(const void *pa, const void *pb) {
+  const int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+  return (a > b) - (a < b);
+}
+
+/* A point of the index space, as expressions see it. */
+typedef struct point {
+  const sct_spec *spec;
+  int n;
+  sct_expr var[MOST_INPUTS];
+  int64_t value[MOST_INPUTS]; /* dims first */
+} point;
+
+static bool offset_at(const point *p, sct_expr offset, int64_t *out) {
+  const sct_expr_env env = {p->var, p->value, p->n};
+  sct_error ignored;
+  return sct_expr_eval(p->spec->pool, offset, &env, out, &ignored) == SCT_OK;
+}
+
+static void add_input(point *p, sct_expr var, int64_t value) {
+  p->var[p->n] = var;
+  p->value[p->n++] = value;
+}
+
+static void go_to_the_middle(point *p, const sct_spec *spec, const sct_size *size) {
+  *p = (point){.spec = spec};
+  for (int d = 0; d < spec->n_dims; d++) {
+    add_input(p, spec->dim_var[d],
+              size->extent[d] > 2 * LANES ? size->extent[d] / 2 / LANES * LANES : 0);
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    add_input(p, spec->extent_var[k], size->extent[k]);
+  }
+  for (int k = 0; k < spec->n_operands; k++) { /* whatever it says */
+    if (spec->operands[k].is_index) {
+      add_input(p, spec->operands[k].index_value, 0);
+    }
+  }
+}
+
+/* Bytes that a step along dimension d goes, on average over `steps` of them. */
+static double mean_step(point *p, sct_expr offset, int d, int64_t steps) {
+  int64_t from = 0, to = 0;
+  bool known = steps > 0 && offset_at(p, offset, &from);
+  p->value[d] += steps;
+  known = known && offset_at(p, offset, &to);
+  p->value[d] -= steps;
+  return known ? fabs((double)(to - from)) / (double)steps : 0.0;
+}
+
+/* The dimension along which a warp's neighbours lie nearest, and how far apart; -1: none. Several
+ * neighbours may have one element, as a scale of a group; then the whole dimension tells. */
+static int nearest(point *p, const sct_operand *op, sct_expr offset, const sct_size *size,
+                   double *stride) {
+  int found = -1;
+  for (int d = 0; d < p->spec->n_dims; d++) {
+    const int64_t steps = size->extent[d] > LANES ? LANES : size->extent[d] - 1;
+    double mean = mean_step(p, offset, d, steps);
+    if (mean == 0.0 && !op->through_index) {
+      const int64_t middle = p->value[d];
+      p->value[d] = 0;
+      mean = mean_step(p, offset, d, size->extent[d] - 1);
+      p->value[d] = middle;
+    }
+    if (mean > 0.0 && (found < 0 || mean < *stride)) {
+      found = d;
+      *stride = mean;
+    }
+  }
+  return found;
+}
+
+/* Distinct sectors that `lanes` neighbours touch with the fields that are used; 0: not known. */
+static int sectors_of(point *p, const sct_operand *op, const sct_layout *layout, int dim,
+                      int lanes) {
+  int64_t sectors[1024];
+  int n = 0, distinct = 0;
+  for (int k = 0; k < lanes; k++, p->value[dim]++) {
+    for (int f = 0; f < op->record.n_fields; f++) {
+      const int64_t bytes = sct_type_get(op->record.fields[f].type)->bytes;
+      int64_t at = 0;
+      if (!op->used[f]) {
+        continue;
+      }
+      if (!offset_at(p, layout->offset[f], &at) || n + 2 > SCT_COUNT(sectors)) {
+        return 0;
+      }
+      sectors[n++] = at / 32;
+      sectors[n++] = (at + bytes - 1) / 32;
+    }
+  }
+  p->value[dim] -= lanes;
+  qsort(sectors, (size_t)n, sizeof *sectors, by_value);
+  for (int k = 0; k < n; k++) {
+    distinct += k == 0 || sectors[k] != sectors[k - 1];
+  }
+  return distinct;
+}
+
+bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, int layout,
+                            const sct_size *size) {
+  const sct_operand *op = &spec->operands[operand];
+  point p;
+  int first = 0;
+  *out = (sct_facts){.access = op->name};
+  for (int f = op->record.n_fields - 1; f >= 0; f--) {
+    out->width += op->used[f] ? (double)sct_type_get(op->record.fields[f].type)->bytes : 0.0;
+    first = op->used[f] ? f : first;
+  }
+  go_to_the_middle(&p, spec, size);
+  const int dim = nearest(&p, op, op->layouts[layout].offset[first], size, &out->stride);
+  out->indexed = dim < 0 && op->through_index && op->accumulate == SCT_REDUCE_NONE;
+  if (dim < 0 || sct_operand_shared(op) > 1 || out->width <= 0.0) {
+    return out->indexed && out->width > 0.0;
+  }
+  const int lanes = size->extent[dim] < LANES ? (int)size->extent[dim] : LANES;
+  p.value[dim] = size->extent[dim] > 2 * LANES ? p.value[dim] : 0;
+  out->lanes = lanes;
+  out->each = sectors_of(&p, op, &op->layouts[layout], dim, lanes);
+  out->ideal = ceil(lanes * out->width / SECTOR_BYTES);
+  out->bytes = (double)sct_spec_bytes(spec, operand, layout, size);
+  return out->each > 0.0;
+}
+
+static int by_gain(const void *pa, const void *pb) {
+  const sct_advice *a = pa, *b = pb;
+  return (a->gain < b->gain) - (a->gain > b->gain);
+}
+
+/* The facts of the layout in which neighbours touch the fewest sectors. */
+static bool best_facts(sct_facts *out, const sct_spec *spec, int operand, const int *layouts,
+                       const sct_size *size) {
+  const int n = layouts ? 1 : spec->operands[operand].n_layouts;
+  bool known = false;
+  for (int l = 0; l < n; l++) {
+    sct_facts facts;
+    if (sct_model_layout_facts(&facts, spec, operand, layouts ? layouts[operand] : l, size)) {
+      *out = !known || facts.each < out->each ? facts : *out;
+      known = true;
+    }
+  }
+  return known;
+}
+
+int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,
+                            const sct_size *size, sct_arena *arena) {
+  sct_advice found[SCT_N_RULES];
+  int n = 0;
+  *out = SCT_ARENA_NEW(arena, sct_advice, spec->n_operands * SCT_N_RULES);
+  for (int op = 0; op < spec->n_operands; op++) {
+    sct_facts facts;
+    const int more = best_facts(&facts, spec, op, layouts, size)
+                         ? sct_model_advise(found, SCT_SCOPE_LAYOUT, &facts, arena)
+                         : 0;
+    memcpy(*out + n, found, sizeof *found * (size_t)more);
+    n += more;
+  }
+  qsort(*out, (size_t)n, sizeof **out, by_gain);
+  return n;
+}

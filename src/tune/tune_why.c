@@ -1,0 +1,115 @@
+/* tune_why - why a winner won, in whole sentences: how it works, what it waits for and how far it
+ * is from the ceiling, what the naive variant wastes; and what of the layouts no candidate can
+ * mend. */
+#include "tune/tune_internal.h"
+
+#include <string.h>
+
+/* Of the data sheet's bandwidth, what a copy reaches where none was measured (model_predict.c). */
+#define COPY_OF_PEAK 0.89
+
+static void say_how(sct_str *out, const sct_tune_item *item) {
+  const char *doc = item->code.launcher_doc;
+  if (doc && doc[0] != '\0') {
+    sct_str_printf(out, "%s%s\n", doc, sct_has_suffix(doc, ".") ? "" : ".");
+  }
+}
+
+static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *size,
+                      const sct_tune_row *row) {
+  const sct_device_desc *device = &t->plan->device;
+  const double bytes = size->read_bytes + size->write_bytes;
+  const double ns = row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
+  const bool timed = row->median_ns > 0.0;
+  const double copy = size->ceiling_bytes_s > 0.0  ? size->ceiling_bytes_s
+                      : device->copy_bytes_s > 0.0 ? device->copy_bytes_s
+                                                   : COPY_OF_PEAK * device->peak_bytes_s;
+  if (ns <= 0.0) {
+    return;
+  }
+  if (row->predicted_limit) {
+    sct_str_printf(out, "By the model it waits for %s most; ",
+                   strcmp(row->predicted_limit, "launch") == 0 ? "the launch itself"
+                                                               : row->predicted_limit);
+  }
+  sct_str_printf(out, "%s %s %.0f GB/s of useful bytes", row->predicted_limit ? "it" : "It",
+                 timed ? "moves" : "is predicted to move", bytes / ns);
+  if (copy > 0.0) {
+    sct_str_printf(out, ", %.0f %% of what a copy reaches", 100.0 * bytes / ns * 1e9 / copy);
+  }
+  sct_str_append(out, ".\n");
+}
+
+static const sct_tune_row *best_naive(const sct_tune_size *size) {
+  for (int r = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    if (row->naive && strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0) {
+      return row;
+    }
+  }
+  return NULL;
+}
+
+static void say_slower(sct_str *out, const sct_tune_row *winner, const sct_tune_row *naive) {
+  const bool timed = winner->median_ns > 0.0 && naive->median_ns > 0.0;
+  const double by = timed                        ? naive->median_ns / winner->median_ns
+                    : winner->predicted_ns > 0.0 ? naive->predicted_ns / winner->predicted_ns
+                                                 : 0.0;
+  if (by > 0.0) {
+    sct_str_printf(out, " and %s %.2f times as long", timed ? "takes" : "is predicted to take", by);
+  }
+}
+
+static void say_naive(sct_str *out, const sct_tune_row *winner, const sct_tune_row *naive) {
+  if (winner->naive) {
+    sct_str_append(out, "It is the naive variant: nothing that was tried is faster.\n");
+    return;
+  }
+  if (!naive || !naive->counted || !winner->counted || winner->sectors <= 0.0) {
+    return;
+  }
+  const double times = naive->sectors / winner->sectors;
+  sct_str_append(out, "The naive variant touches ");
+  if (times < 1.02) {
+    sct_str_append(out, "no more sectors than the winner");
+  } else if (naive->sectors_ld > 0.0) {
+    sct_str_printf(out, "%.1f sectors a request of loads", naive->sectors_ld);
+    if (naive->sectors_st > 0.0) {
+      sct_str_printf(out, " and %.1f of stores", naive->sectors_st);
+    }
+  } else {
+    sct_str_printf(out, "%.1f sectors a request of stores", naive->sectors_st);
+  }
+  if (times >= 1.02) {
+    sct_str_printf(out, ", in all %.2f times the winner's,", times);
+  }
+  say_slower(out, winner, naive);
+  sct_str_append(out, ".\n");
+}
+
+/* What decided among candidates that are as good. */
+static char *decided_sentence(const tune_table *t, const sct_choice *choice) {
+  sct_str text = {0};
+  if (choice->rule) {
+    sct_str_printf(&text, "%d are as good%s: %s decided", choice->n_close,
+                   t->times ? "" : " by the model", choice->rule);
+  }
+  return text.data;
+}
+
+void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
+  const sct_choice *choice = &t->choices[size];
+  const sct_tune_row *row = report->n_rows > 0 ? &report->rows[0] : NULL;
+  if (choice->winner < 0 || !row || !row->winner) {
+    return;
+  }
+  const sct_tune_item *item = &t->plan->items[choice->winner];
+  sct_str text = {0};
+  say_how(&text, item);
+  say_limit(&text, t, report, row);
+  say_naive(&text, row, best_naive(report));
+  report->why = text.data;
+  report->decided = decided_sentence(t, choice);
+  report->n_issues = sct_model_layout_issues(&report->issues, &t->plan->spec, item->code.layout,
+                                             &t->plan->spec.sizes[size], &report->arena);
+}

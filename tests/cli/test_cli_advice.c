@@ -1,0 +1,178 @@
+/* What commands say beside figures: issues of `check`, why a winner won, what a label says. */
+#include "cli_fixture.h"
+
+#include <sys/stat.h>
+
+/* Two of eight fields are read. */
+#define PARTICLES(layout)                                                                          \
+  "local s = require \"sectile\"\n"                                                                \
+  "local p = s.record { { \"x\", \"f32\" }, { \"y\", \"f32\" }, { \"z\", \"f32\" },\n"             \
+  "  { \"m\", \"f32\" }, { \"u\", \"f32\" }, { \"v\", \"f32\" }, { \"w\", \"f32\" },\n"            \
+  "  { \"n\", \"i32\" }, name = \"particle\" }\n"                                                  \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"mass\", dims = { \"i\" },\n"                                                         \
+  "  inputs = { s.array(\"p\", p, " layout ") }, outputs = { s.array(\"e\", \"f32\") },\n"         \
+  "  body = \"e = p.m;\", sizes = { { i = 1048576 } },\n"                                          \
+  "}\n"
+
+static json_t *issues_of(const char *spec) {
+  fx_result r = {0};
+  fx_run(&r, "check", spec, "--json");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  json_t *issues = json_object_get(json_array_get(json_object_get(doc, "checked"), 0), "issues");
+  assert_true(json_is_array(issues));
+  json_incref(issues);
+  json_decref(doc);
+  fx_free(&r);
+  return issues;
+}
+
+static void check_names_what_no_candidate_mends(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec, *id;
+    double gain;
+  } wanted[] = {
+      {"aos.lua", "unused bytes", 0.875},
+      {"soa.lua", NULL, 0.0},
+      {"choose.lua", NULL, 0.0},
+      {FX_SPECS "stride2.lua", "unused bytes", 0.5},
+      {FX_SPECS "indirect_f32.lua", "indexed", 0.875},
+      {FX_SPECS "add_const_double3.lua", NULL, 0.0},
+      {FX_SPECS "transpose_f32.lua", NULL, 0.0},
+      {FX_SPECS "gather_rows256.lua", NULL, 0.0},
+      {FX_SPECS "dequant_int4.lua", NULL, 0.0}, /* a scale is of many neighbours */
+      {FX_SPECS "paged_gather.lua", NULL, 0.0},
+      {FX_SPECS "scatter_add.lua", NULL, 0.0},
+      {FX_SPECS "sum_all_f32.lua", NULL, 0.0},
+  };
+  fx_result r = {0};
+  fx_write("aos.lua", PARTICLES("s.aos"));
+  fx_write("soa.lua", PARTICLES("s.soa"));
+  fx_write("choose.lua", PARTICLES("s.choose { s.aos, s.soa }"));
+  for (int k = 0; k < SCT_COUNT(wanted); k++) {
+    json_t *issues = issues_of(wanted[k].spec);
+    const json_t *first = json_array_get(issues, 0);
+    if ((int)json_array_size(issues) != (wanted[k].id != NULL)) {
+      fail_msg("%s: %d issues", wanted[k].spec, (int)json_array_size(issues));
+    }
+    if (first) {
+      assert_string_equal(json_string_value(json_object_get(first, "id")), wanted[k].id);
+      assert_true(json_number_value(json_object_get(first, "gain")) == wanted[k].gain);
+    }
+    json_decref(issues);
+  }
+  fx_run(&r, "check", "aos.lua");
+  fx_expect(&r, 0,
+            "  issue 1     unused bytes: p: neighbours lie 32 bytes apart, of which 4 are\n"
+            "              used: 33.6 MB are moved where 4.19 would do\n"
+            "              try: lay out together",
+            NULL);
+  fx_expect(&r, 0, "              gain: up to 87.5 % of the sectors\n", NULL);
+  fx_free(&r);
+}
+
+static void tune_ends_with_why(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("aos.lua", PARTICLES("s.aos"));
+  fx_run(&r, "tune", "aos.lua", "--store", "a.db", "-d", "virtual:h200", "--max-candidates", "5",
+         "-q");
+  fx_expect(&r, 0, "\n  why         ", NULL);
+  fx_expect(&r, 0,
+            "\n              By the model it waits for DRAM bytes most; it is predicted to move",
+            NULL);
+  fx_expect(&r, 0, "It is the naive variant: nothing that was tried is faster.\n", NULL);
+  fx_expect(&r, 0, "  issue 1     unused bytes: p: neighbours lie 32 bytes apart", NULL);
+  fx_expect(&r, 0, " are as good by the model: ", NULL);
+  fx_expect(&r, 0, " decided\n", NULL);
+  fx_run(&r, "tune", FX_SPECS "add_const_double3.lua", "--store", "a.db", "-d", "virtual:h200",
+         "--max-candidates", "5", "-q");
+  fx_expect(&r, 0, "The naive variant touches 24.0 sectors a request of loads and 24.0\n", NULL);
+  fx_expect(&r, 0, "3.00 times the winner's", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "issue 1"));
+  fx_run(&r, "tune", FX_SPECS "stride8.lua", "--store", "a.db", "-d", "virtual:h200",
+         "--max-candidates", "20", "-q");
+  fx_expect(&r, 0, "The naive variant touches no more sectors than the winner", NULL);
+  fx_run(&r, "tune", FX_SPECS "stride8.lua", "--store", "a.db", "-d", "virtual:h200",
+         "--max-candidates", "20", "-q", "--json");
+  fx_expect(&r, 0, "\"id\": \"unused bytes\"", NULL);
+  fx_expect(&r, 0, "\"decided\": \"", NULL);
+  fx_free(&r);
+}
+
+/* `text` with `to` wherever `from` stands. */
+static void replace(sct_str *text, const char *from, const char *to) {
+  sct_str out = {0};
+  const char *at = sct_str_c(text);
+  for (const char *next = strstr(at, from); next; next = strstr(at, from)) {
+    sct_str_append_n(&out, at, (size_t)(next - at));
+    sct_str_append(&out, to);
+    at = next + strlen(from);
+  }
+  sct_str_append(&out, at);
+  sct_str_free(text);
+  *text = out;
+}
+
+/* A strategy from a directory of the user's: its words are those of its file. */
+static void an_outsiders_label_is_explained_too(void **state) {
+  (void)state;
+  fx_result r = {0};
+  sct_str text = {0};
+  sct_error err = {0};
+  assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/windows.lua", &err),
+                   SCT_OK);
+  replace(&text, "name = \"windows\"", "name = \"mine\"");
+  replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
+  replace(&text, "key = \"threads=\", doc = \"threads a block\"",
+          "key = \"th=\", doc = \"what an outsider says of it\"");
+  assert_int_equal(mkdir(fx_path("own"), 0700), 0);
+  fx_write("own/mine.lua", sct_str_c(&text));
+  fx_run(&r, "gen", FX_SPECS "indirect_f32.lua", "--strategies", "own", "--list");
+  const char *label = strstr(sct_str_c(&r.out), "mine th=");
+  assert_non_null(label);
+  char wanted[256];
+  snprintf(wanted, sizeof wanted, "%.*s", (int)strcspn(label, "\n"), label);
+  fx_run(&r, "explain", FX_SPECS "indirect_f32.lua", "--strategies", "own", wanted);
+  fx_expect(&r, 0, "what an outsider says of it (others: ", NULL);
+  fx_expect(&r, 0, "\n  mine        ", NULL);
+  sct_str_free(&text);
+  fx_free(&r);
+}
+
+static void a_label_is_explained_by_its_strategy(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_run(&r, "explain", FX_SPECS "add_const_double3.lua", "map", "threads=256", "items=2", "vec=4",
+         "evict=none");
+  fx_expect(&r, 0, "map threads=256 items=2 vec=4 evict=none\n  map         A flat launch over",
+            NULL);
+  fx_expect(&r, 0, "  here        Each thread moves 2 vectors of 4 neighbouring elements.\n", NULL);
+  fx_expect(&r, 0, "  items=2     vectors a thread, all loads in flight (others: 1 4 8)\n", NULL);
+  fx_run(&r, "explain", FX_SPECS "add_const_double3.lua");
+  fx_expect(&r, 0, "direct threads=256\n  direct      One thread an element, ", NULL);
+  fx_run(&r, "explain", FX_SPECS "add_const_double3.lua",
+         "map threads=256 items=2 vec=4 evict=nine");
+  fx_expect(&r, 2, NULL, "did you mean 'map threads=256 items=2 vec=4 evict=none'?");
+  fx_run(&r, "explain", FX_SPECS "transpose_own.lua", "own_transpose PAD=0 ROWS=8 TILE=32",
+         "--json");
+  json_t *doc = fx_json(&r);
+  json_t *axis = json_array_get(json_object_get(doc, "axes"), 2);
+  assert_string_equal(json_string_value(json_object_get(axis, "value")), "32");
+  json_decref(doc);
+  fx_run(&r, "explain", "nowhere.lua", "map");
+  fx_expect(&r, 1, NULL, "nowhere.lua");
+  fx_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(check_names_what_no_candidate_mends),
+      cmocka_unit_test(tune_ends_with_why),
+      cmocka_unit_test(a_label_is_explained_by_its_strategy),
+      cmocka_unit_test(an_outsiders_label_is_explained_too),
+  };
+  return cmocka_run_group_tests(tests, fx_setup, fx_teardown);
+}
