@@ -183,7 +183,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
     cli_wrap(out, "why", size->why);
   }
   for (int k = 0; k < size->n_issues; k++) {
-    cli_issue_print(out, k + 1, &size->issues[k], "");
+    cli_issue_print(out, k + 1, &size->issues[k], "", 0);
   }
 }
 

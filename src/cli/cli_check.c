@@ -100,7 +100,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
     sct_str_printf(&text, "%s: ok (%d operand%s, %d size%s, %s)\n", path, spec.n_operands,
                    plural(spec.n_operands), spec.n_sizes, plural(spec.n_sizes), hash);
     for (int k = 0; k < n; k++) {
-      cli_issue_print(&text, k + 1, &issues[k], "");
+      cli_issue_print(&text, k + 1, &issues[k], "", 0);
     }
     status = cli_print(&text, err);
   }

@@ -183,8 +183,10 @@ void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRIN
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
 void cli_table_free(cli_table *t);
 
-/* An issue by its number; place may be "". And as JSON. */
-void cli_issue_print(sct_str *out, int number, const sct_advice *advice, const char *place);
+/* An issue by its number; place may be "". What to try is said once: `same` is the number of an
+ * earlier issue that says it, 0: none. And as JSON. */
+void cli_issue_print(sct_str *out, int number, const sct_advice *advice, const char *place,
+                     int same);
 json_t *cli_issue_json(const sct_advice *advice);
 
 /* "  head        text" in lines of 80 characters, the others below the first word of the text. A

@@ -212,7 +212,11 @@ static void append_issues(sct_str *out, const sct_profile *p) {
     if (i->file[0] != '\0') {
       sct_str_printf(&place, "%s:%d", sct_path_basename(i->file), i->line);
     }
-    cli_issue_print(out, k + 1, &i->advice, sct_str_c(&place));
+    int same = 0; /* the first that says so */
+    while (same < k && strcmp(p->issues[same].advice.id, i->advice.id) != 0) {
+      same++;
+    }
+    cli_issue_print(out, k + 1, &i->advice, sct_str_c(&place), same < k ? same + 1 : 0);
     sct_str_free(&place);
   }
 }

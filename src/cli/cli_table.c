@@ -145,13 +145,18 @@ void cli_wrap_str(sct_str *out, const char *head, sct_str *text) {
   sct_str_free(text);
 }
 
-void cli_issue_print(sct_str *out, int number, const sct_advice *a, const char *place) {
+void cli_issue_print(sct_str *out, int number, const sct_advice *a, const char *place, int same) {
   sct_str text = {0};
   char head[24];
   snprintf(head, sizeof head, "issue %d", number);
-  sct_str_printf(&text, "%s%s%s: %s\ntry: %s\ngain: up to %.3g %% of the %s", a->id,
-                 place[0] != '\0' ? ", " : "", place, a->evidence, a->advice, 100.0 * a->gain,
-                 a->of);
+  sct_str_printf(&text, "%s%s%s: %s\ntry: ", a->id, place[0] != '\0' ? ", " : "", place,
+                 a->evidence);
+  if (same > 0) {
+    sct_str_printf(&text, "as of issue %d", same);
+  } else {
+    sct_str_append(&text, a->advice);
+  }
+  sct_str_printf(&text, "\ngain: up to %.3g %% of the %s", 100.0 * a->gain, a->of);
   cli_wrap_str(out, head, &text);
 }
 

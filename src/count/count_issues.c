@@ -37,6 +37,7 @@ static void find_in_global(finder *f, const sct_profile_access *a) {
                            .lanes = per(a->lanes, a->executed),
                            .each = per(g->sectors, g->requests),
                            .ideal = per(g->sectors_ideal, g->requests),
+                           .lines = per(g->tags, g->requests),
                            .same = per(g->bytes, g->distinct_bytes),
                            .excess = per(g->sectors - g->sectors_ideal, f->global.sectors),
                            .of_requests = per(g->requests, f->global.requests)};
@@ -66,8 +67,31 @@ static double waiting_of(const sct_speed *s) {
   return s->known && s->limit == SCT_LIMIT_INFLIGHT ? 1.0 - next / s->ns : 0.0;
 }
 
+/* Of all instructions, where these are what the kernel waits for. */
+static double integers_of(const sct_speed *s, const sct_executed *machine) {
+  const int64_t n = machine->n[SCT_PIPE_INT] + machine->n[SCT_PIPE_IMUL];
+  const bool limits = s->known && s->limit >= SCT_LIMIT_INT && s->limit <= SCT_LIMIT_ISSUE;
+  return limits ? per(n, machine->n[SCT_PIPE_ISSUE]) : 0.0;
+}
+
+/* The branch that splits most warps is where divergence is mended. */
+static void place_divergence(finder *f, int first) {
+  const sct_ptx_inst_counters *worst = NULL;
+  for (int k = 0; k < f->row->n_insts; k++) {
+    const sct_ptx_inst_counters *inst = &f->row->insts[k];
+    worst = inst->divergent > (worst ? worst->divergent : 0) ? inst : worst;
+  }
+  for (int k = first; k < f->p->n_issues && worst; k++) {
+    if (strcmp(f->p->issues[k].advice.id, "divergence") == 0) {
+      f->p->issues[k].file = worst->file;
+      f->p->issues[k].line = worst->line;
+    }
+  }
+}
+
 static void find_in_launch(finder *f) {
   const sct_ptx_counters *c = &f->row->counters;
+  const int first = f->p->n_issues;
   const sct_facts facts = {.device = f->device,
                            .threads = f->p->threads,
                            .blocks = f->p->blocks,
@@ -80,8 +104,10 @@ static void find_in_launch(finder *f) {
                            .local_share =
                                per(c->local_requests, c->local_requests + f->global.requests),
                            .flight_bytes = f->p->speed.flight_bytes,
-                           .waiting = waiting_of(&f->p->speed)};
+                           .waiting = waiting_of(&f->p->speed),
+                           .integers = integers_of(&f->p->speed, &c->machine)};
   advise(f, SCT_SCOPE_LAUNCH, &facts, "", 0);
+  place_divergence(f, first);
 }
 
 static int by_gain(const void *pa, const void *pb) {

@@ -149,6 +149,7 @@ typedef struct sct_facts {
   bool is_load, is_atomic;
   double width, lanes;        /* bytes of a lane; active lanes */
   double each, ideal;         /* sectors a request, and how many would do */
+  double lines;               /* of 128 bytes, a request */
   double same;                /* lanes by distinct addresses of a request */
   double excess, of_requests; /* shares of the kernel: sectors above the ideal; requests */
   double stride;              /* bytes between neighbours */
@@ -163,6 +164,7 @@ typedef struct sct_facts {
   double local_share;  /* of all requests */
   double flight_bytes; /* of loads, that an SM can have on their way */
   double waiting;      /* share of the time that waiting for loads adds */
+  double integers;     /* where issue or a pipe is the limit: the share of integer instructions */
 } sct_facts;
 
 typedef struct sct_advice {

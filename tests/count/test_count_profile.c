@@ -77,6 +77,10 @@ static const char kernels[] =
     "__global__ void same(const float *a, float *b) {\n"
     "  b[blockIdx.x * blockDim.x + threadIdx.x] = a[blockIdx.x];\n"
     "}\n"
+    "__global__ void far(const float *a, float *b) {\n" /* two lanes a line */
+    "  int i = threadIdx.x / 2 * 512 + threadIdx.x % 2 + 2 * (threadIdx.y + blockIdx.x);\n"
+    "  b[i] = a[i];\n"
+    "}\n"
     "__global__ void beyond(int *b) { b[(long long)threadIdx.x << 30] = 1; }\n";
 
 #define CASE(name, kernel, grid, block, args, more)                                                \
@@ -104,6 +108,8 @@ static const char *const cases[] = {
     CASE("gather", "gather", "30", "320", "\"in\", \"perm\", \"out\"", ""),
     CASE("counted", "counted", "1056", "256", "\"out\"", ""),
     CASE("same", "same", "1056", "256", IN_OUT, ""),
+    CASE("thin", "same", "10560", "256", IN_OUT, ""),
+    CASE("far", "far", "132", "32, 4", IN_OUT, ""),
     CASE("beyond", "beyond", "1", "32", "\"out\"", ""),
 };
 
@@ -209,15 +215,18 @@ static void test_issues(void **state) {
   assert_issues("turn", "conflicts:16");
   assert_issues("padded", "latency:0"); /* a load of 4 bytes a thread */
   assert_issues("counted", "contended:69");
-  assert_issues("same", "latency:0 uniform:72");
-  assert_issues("column", "scattered:19 latency:0");
+  assert_issues("same", "uniform:72");
+  assert_issues("column", "scattered:19");
   assert_issues("shifted", "unaligned:23");
   assert_issues("narrow", "narrow:27 narrow:27");
-  assert_issues("split", "divergence:0");
+  assert_issues("split", "integers:0 divergence:31");
   assert_issues("held", "occupancy:0");
   assert_issues("odd", "odd block:0");
   assert_issues("few", "few blocks:0");
   assert_issues("tail", "tail:0");
+  assert_issues("steps", "integers:0");
+  assert_issues("thin", "latency:0 uniform:72");
+  assert_issues("far", "scattered:76 scattered:76");
   assert_true(json_is_string(json_object_get(find_case("beyond"), "problem")));
   assert_null(json_object_get(find_case("beyond"), "issues"));
 }
@@ -347,6 +356,7 @@ static void test_what_a_person_reads(void **state) {
             "              try: let neighbouring",
             NULL);
   fx_expect(&r, 5, "              gain: up to 33.3 % of the sectors\n", NULL);
+  fx_expect(&r, 5, "              try: as of issue 1\n", NULL);
   fx_expect(&r, 5, "  issues      none that the rules know\n", NULL);
   fx_expect(&r, 5, "  failed      out_of_bounds: ", NULL);
   fx_run(&r, "profile", "k.cu");

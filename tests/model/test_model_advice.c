@@ -32,6 +32,7 @@ static sct_facts loads(double each) {
                      .lanes = 32.0,
                      .each = each,
                      .ideal = 4.0,
+                     .lines = each / 4.0,
                      .same = 1.0,
                      .excess = 1.0 - 4.0 / each,
                      .of_requests = 0.5};
@@ -49,7 +50,10 @@ static void test_an_access_is_one_issue(void **state) {
     const sct_facts f = loads(cases[k].each);
     assert_rules(SCT_SCOPE_GLOBAL, &f, cases[k].rule);
   }
-  sct_facts f = loads(32.0);
+  sct_facts f = loads(16.0); /* two lanes a sector, each in a line of its own */
+  f.lines = 16.0;
+  assert_rules(SCT_SCOPE_GLOBAL, &f, "scattered");
+  f = loads(32.0);
   f.excess = 0.005; /* nothing of the whole kernel */
   assert_rules(SCT_SCOPE_GLOBAL, &f, "");
   f = loads(1.0);
@@ -108,11 +112,18 @@ static void test_a_launch_may_have_several(void **state) {
   f.waves = 0.5; /* no more blocks are there */
   assert_rules(SCT_SCOPE_LAUNCH, &f, "");
   f = launch();
+  f.waves = 4.0;
   f.waiting = 0.5;
   f.flight_bytes = 4096.0;
   assert_rules(SCT_SCOPE_LAUNCH, &f, "latency");
   f.flight_bytes = 65536.0;
   assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f.flight_bytes = 4096.0;
+  f.waves = 1.0; /* one wave takes as long as it takes */
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f = launch();
+  f.integers = 0.6;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "integers");
   f = launch();
   f.active_lanes = 20.0;
   assert_rules(SCT_SCOPE_LAUNCH, &f, ""); /* partial warps, not branches */
