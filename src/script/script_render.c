@@ -443,7 +443,8 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   if (!lua_isfunction(L, -1)) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
-  sct_script_push_view(L, job->script, job->out->code.layout, sct_script_splits(L, strategy),
+  const sct_view_kind kind = sct_script_view_kind(L, strategy);
+  sct_script_push_view(L, job->script, job->out->code.layout, &kind,
                        job->space->strategies[job->cand->strategy].sizes);
   const char *reason = why_not_with_these(L, job, strategy);
   if (reason) {

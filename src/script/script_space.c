@@ -259,18 +259,7 @@ static bool next_layouts(const sct_spec *spec, int *layout) {
   return more;
 }
 
-/* A strategy that reads every array at its own place only would leave taps out; what can read them
- * says so. */
-static const char *taps_unknown(lua_State *L, const sct_spec *spec, int s) {
-  bool any = false;
-  for (int k = 0; k < spec->n_operands; k++) {
-    any = any || spec->operands[k].n_taps > 0;
-  }
-  return any && !sct_script_field_flag(L, s, "taps") ? "every array is read at one place (no taps)"
-                                                     : NULL;
-}
-
-const char *sct_script_splits(lua_State *L, int s) {
+sct_view_kind sct_script_view_kind(lua_State *L, int s) {
   static const char *const words[] = {"none", SCT_SPLITS_MERGING, "all"};
   const char *splits = SCT_SPLITS_MERGING;
   if (lua_getfield(L, s, "splits") != LUA_TNIL) {
@@ -284,7 +273,7 @@ const char *sct_script_splits(lua_State *L, int s) {
     }
   }
   lua_pop(L, 1);
-  return splits;
+  return (sct_view_kind){splits, sct_script_field_flag(L, s, "taps")};
 }
 
 /* Leaves on the stack the view of the first layout combination that the strategy applies to at
@@ -292,13 +281,16 @@ const char *sct_script_splits(lua_State *L, int s) {
 static const char *push_fitting_view(lua_State *L, reader *r, int s, const char *file,
                                      const bool *sizes) {
   const sct_spec *spec = r->script->spec;
-  const char *const no_taps = taps_unknown(L, spec, s), *const splits = sct_script_splits(L, s);
+  const sct_view_kind kind = sct_script_view_kind(L, s);
   int *layout = lua_newuserdatauv(L, sizeof *layout * (size_t)spec->n_operands, 0);
   memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
   const char *first_reason = NULL;
   for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
-    sct_script_push_view(L, r->script, layout, splits, sizes);
-    const char *reason = no_taps ? no_taps : sct_script_why_not(L, s, lua_gettop(L), file);
+    sct_script_push_view(L, r->script, layout, &kind, sizes);
+    const int view = lua_gettop(L);
+    const bool leaves_taps_out = !kind.taps && sct_script_field_flag(L, view, "has_taps");
+    const char *reason = leaves_taps_out ? "every array is read at one place (no taps)"
+                                         : sct_script_why_not(L, s, view, file);
     if (!reason) {
       return NULL;
     }

@@ -32,14 +32,19 @@ struct sct_script {
 
 /* Pushes the table of expression functions ("E" to strategies): script_view.c lists them. */
 void sct_script_push_expr_library(lua_State *L);
-/* Pushes the kernel as strategies see it, over canonical modes, with layout[n_operands] chosen, the
- * splits that a strategy takes (SCT_SPLITS_MERGING where it says nothing), and those tuned sizes
- * for which sizes[n_sizes] is true; NULL: all. */
 #define SCT_SPLITS_MERGING "merging"
-void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits,
-                          const bool *sizes);
-/* What the field `splits` of the strategy at index s says. Raises if it is no such word. */
-const char *sct_script_splits(lua_State *L, int s);
+/* What a strategy takes of a kernel. */
+typedef struct sct_view_kind {
+  const char *splits; /* SCT_SPLITS_MERGING where it says nothing */
+  bool taps;          /* arrays that are read at neighbours too; else these are further inputs where
+                         nothing speaks against it */
+} sct_view_kind;
+/* Pushes the kernel as strategies see it, over canonical modes, with layout[n_operands] chosen, and
+ * those tuned sizes for which sizes[n_sizes] is true; NULL: all. */
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
+                          const sct_view_kind *kind, const bool *sizes);
+/* What the fields of the strategy at index s say. Raises if `splits` is no such word. */
+sct_view_kind sct_script_view_kind(lua_State *L, int s);
 /* The first condition of the strategy at index s (of that file) that the view does not meet; NULL:
  * it applies. The text is the strategy's. */
 const char *sct_script_why_not(lua_State *L, int s, int view, const char *file);

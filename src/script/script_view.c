@@ -469,9 +469,9 @@ static void push_user_view(lua_State *L, sct_script *script, const int *layout, 
   lua_setfield(L, -2, "device");
 }
 
-/* Layouts, sizes and the splits that a strategy takes: which view it is. */
-static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout, const char *splits,
-                          const bool *sizes) {
+/* Layouts, sizes, and what a strategy takes: which view it is. */
+static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
+                          const sct_view_kind *kind, const bool *sizes) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
   for (int op = 0; op < spec->n_operands; op++) {
@@ -481,26 +481,28 @@ static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
   for (int size = 0; sizes && size < spec->n_sizes; size++) {
     luaL_addchar(&b, sizes[size] ? '+' : '-');
   }
-  luaL_addstring(&b, splits);
+  luaL_addstring(&b, kind->splits);
+  luaL_addstring(&b, kind->taps ? " taps" : "");
   luaL_pushresult(&b);
 }
 
-void sct_script_push_view(lua_State *L, sct_script *script, const int *layout, const char *splits,
-                          const bool *sizes) {
+void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
+                          const sct_view_kind *kind, const bool *sizes) {
   luaL_checkstack(L, 20, NULL);
   lua_rawgeti(L, LUA_REGISTRYINDEX, script->names_ref);
   lua_getfield(L, -1, "modes");
   lua_remove(L, -2);
   lua_getfield(L, -1, "known");
-  push_view_key(L, script->spec, layout, splits, sizes);
+  push_view_key(L, script->spec, layout, kind, sizes);
   lua_call(L, 1, 1);
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
     lua_getfield(L, -1, "view");
     push_user_view(L, script, layout, sizes);
-    lua_pushstring(L, splits);
-    push_view_key(L, script->spec, layout, splits, sizes);
-    lua_call(L, 3, 1);
+    lua_pushstring(L, kind->splits);
+    lua_pushboolean(L, kind->taps);
+    push_view_key(L, script->spec, layout, kind, sizes);
+    lua_call(L, 4, 1);
   }
   lua_remove(L, -2);
 }

@@ -216,6 +216,57 @@ static bool is_counted(const sct_spec *spec, const sct_operand *op, int dim) {
   return !sct_spec_multiplies(spec, dim) && sct_spec_moves_with(spec, op, spec->ragged.dim);
 }
 
+/* How far apart along dimension d of the array the elements are that the index space has at one
+ * tap: the greatest common divisor of its steps, 0 if there is one place only. */
+static int64_t spacing(const sct_spec *spec, const sct_operand *op, int d) {
+  int64_t step = 0;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    int64_t factor = 0;
+    sct_expr rest;
+    if (!sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim])) {
+      continue;
+    }
+    if (!sct_expr_linear(spec->pool, op->at[d], spec->dim_var[dim], &factor, &rest)) {
+      return 1;
+    }
+    for (int64_t other = factor < 0 ? -factor : factor; other != 0;) {
+      const int64_t left = step % other;
+      step = other;
+      other = left;
+    }
+  }
+  return step;
+}
+
+/* Do two taps (-1: the array itself) reach the same elements, but for those at the edges? */
+static bool are_alike(const sct_operand *op, const int64_t *spacing_of, int a, int b) {
+  bool alike = true;
+  for (int d = 0; d < op->n_dims; d++) {
+    const int64_t apart = (a < 0 ? 0 : op->taps[a].delta[d]) - (b < 0 ? 0 : op->taps[b].delta[d]);
+    alike = alike && (spacing_of[d] == 0 ? apart == 0 : apart % spacing_of[d] == 0);
+  }
+  return alike;
+}
+
+/* In how many sets without common elements an array with taps is read: 1 where these are neighbours
+ * that other elements read too, 4 where squares of four are reduced to one. */
+static int64_t sets_of_taps(const sct_spec *spec, const sct_operand *op) {
+  int64_t spacing_of[SCT_MAX_DIMS] = {0}, n = 0;
+  const int32_t mark = sct_expr_mark(spec->pool);
+  for (int d = 0; d < op->n_dims && op->n_taps > 0; d++) {
+    spacing_of[d] = spacing(spec, op, d);
+  }
+  sct_expr_reset(spec->pool, mark);
+  for (int tap = -1; tap < op->n_taps; tap++) {
+    bool is_new = true;
+    for (int other = -1; other < tap && is_new; other++) {
+      is_new = !are_alike(op, spacing_of, tap, other);
+    }
+    n += is_new;
+  }
+  return n;
+}
+
 /* Elements of `op` that the index space touches; overlapping reads count once, gathers
  * each, and what is accumulated at most the array. */
 static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
@@ -225,6 +276,7 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
     const bool moves = sct_spec_moves_with(spec, op, dim) && !is_counted(spec, op, dim);
     n = sct_spec_mul(n, moves || none ? size->extent[dim] : 1);
   }
+  n = sct_spec_mul(n, sets_of_taps(spec, op));
   const int64_t all = operand_elements(spec, op, size);
   const bool each = op->through_index && op->accumulate == SCT_REDUCE_NONE;
   return each || n < all ? n : all;

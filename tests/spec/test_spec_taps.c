@@ -61,6 +61,40 @@ static void test_a_stencil(void **state) {
 }
 
 /* Nothing that changes what is computed leaves the hash alone. */
+/* Where each square of four is read by one element only, every tap adds elements; taps that other
+ * elements read too add none. */
+static void test_taps_of_strided_reads(void **state) {
+  (void)state;
+  static const struct {
+    const char *at, *extents, *taps[3];
+    int64_t read;
+  } cases[] = {
+      {"2*row; 2*col", "2*row, 2*col", {"0 1", "1 0", "1 1"}, 4 * 80},
+      {"2*row; 2*col", "2*row+1, 2*col+1", {"0 1", "1 0", "2 0"}, 3 * 80},
+      {"row; 2*col", "row+1, 2*col", {"1 0", "1 1"}, 2 * 80},
+      {"3*row; col", "3*row, col+2", {"1 0", "1 2", "0 2"}, 2 * 80},
+      {"row; col", "row+2, col+2", {"0 1", "1 0", "2 2"}, 80},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_spec("row col");
+    add_array("a", "f32", INPUT);
+    add_array("b", "f32", OUTPUT);
+    set_at("a", cases[k].at);
+    set_extents("a", cases[k].extents);
+    char body[32] = "b = a";
+    for (int tap = 0; tap < 3 && cases[k].taps[tap]; tap++) {
+      const char name[] = {(char)('p' + tap), '\0'};
+      add_tap("a", keep_text(name, 1), cases[k].taps[tap]);
+      strcat(strcat(body, " + "), name);
+    }
+    finish_plate(strcat(body, ";"));
+    int64_t read, write;
+    sct_spec_traffic(&spec, &spec.sizes[0], &read, &write);
+    assert_int_equal(read, cases[k].read);
+    close_spec();
+  }
+}
+
 static void test_the_hash_knows_taps(void **state) {
   (void)state;
   sct_hash seen[4];
@@ -236,6 +270,7 @@ static void test_border_names(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_stencil),
+      cmocka_unit_test(test_taps_of_strided_reads),
       cmocka_unit_test(test_the_hash_knows_taps),
       cmocka_unit_test(test_only_what_is_read_counts),
       cmocka_unit_test(test_bad_taps),

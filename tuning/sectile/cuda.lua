@@ -65,8 +65,10 @@ local function bind_names(g)
   for n, op in ipairs(g.ops) do
     if op.old_of then
       op.pointer, op.name = g.ops[op.old_of].pointer, g:name(op.name .. "_old")
+    elseif op.tap_of then
+      op.pointer = g.ops[op.tap_of].pointer
     else
-      op.pointer = g:name(op.name)
+      op.pointer = g:name(op.array_name or op.name)
       g.arguments_of[n] = op.pointer
     end
   end
@@ -129,7 +131,7 @@ function cuda.new(k, kernel, threads)
     g.ops[n] = op
     if op.old_of then
       g.old[op.old_of] = op
-    else
+    elseif not op.tap_of then
       g.arguments[n], g.align[n] = kit.argument(op)
     end
     table.insert(op.is_output and g.outputs or g.inputs, op)
@@ -183,7 +185,7 @@ end
 ---@param op sectile.Operand
 ---@param bytes integer
 function G:need_align(op, bytes)
-  local n = op.old_of or op.number
+  local n = op.old_of or op.tap_of or op.number
   self.align[n] = math.max(self.align[n], bytes)
 end
 

@@ -607,6 +607,41 @@ local function add_old_values(k)
   end
 end
 
+-- Does some body name it?
+local function is_named(k, name)
+  return reads.named(k.body or "", name)
+    or kit.any(k.steps or {}, function(step) return reads.named(step.body, name) end)
+end
+
+-- Taps as further inputs whose `tap_of` is the array's number, for strategies that read every array
+-- at one place. Taps of neighbours along the dimensions are left to strategies that share what
+-- these reach, and so are borders, whose conditions belong to taps.
+local function set_taps_apart(k)
+  local with_taps = kit.map(k.operands, function(op) return #op.taps > 0 and op or nil end)
+  if kit.any(with_taps, function(op) return op.border ~= "none" end)
+    or not kit.any(with_taps, function(op) return not halo.dims_of(k, op) end) then
+    return
+  end
+  for _, op in ipairs(with_taps) do
+    local array, taps, is_taken = kit.copy(op), op.taps, is_named(k, op.name)
+    op.taps, array.taps = {}, {}
+    for _, tap in ipairs(taps) do
+      if is_named(k, tap.name) then
+        local one = is_taken and kit.copy(array) or op -- else the array itself is read there
+        one.name, one.at = tap.name, kit.map(array.at, function(at, d) return at + tap.delta[d] end)
+        one.offset = kit.map(array.element, function(_, f)
+          return (reads.tap_offset(array, f, tap.delta))
+        end)
+        if is_taken then
+          one.tap_of, one.number = op.number, #k.operands + 1
+          k.operands[one.number] = one
+        end
+        op.array_name, is_taken = array.name, true
+      end
+    end
+  end
+end
+
 local known = {}
 
 -- A copy for one candidate: strategies add to it.
@@ -626,12 +661,17 @@ end
 --- The kernel over canonical modes.
 ---@param k sectile.View over the user's dimensions
 ---@param splits "none"|"merging"|"all"
+---@param with_taps boolean taps stay with their arrays where they could be further inputs
 ---@param key string what modes.known() finds it by
 ---@return sectile.View
-function modes.view(k, splits, key)
+function modes.view(k, splits, with_taps, key)
   local refused, s = {}
   with_extents(k)
   add_old_values(k)
+  if not with_taps then
+    set_taps_apart(k)
+  end
+  k.has_taps = kit.any(k.operands, function(op) return #op.taps > 0 end)
   repeat
     s = start(k, refused)
     if splits ~= "none" then
