@@ -9,8 +9,8 @@
 static const char *const parts[] = {
     "templates/header/banner.cuh",  "templates/header/types.cuh",
     "templates/header/layouts.cuh", "templates/header/declarations.cuh",
-    "templates/header/kernels.cuh", "templates/header/runtime.cuh",
-    "templates/header/public.cuh",
+    "templates/header/kernels.cuh", "templates/header/variants.cuh",
+    "templates/header/runtime.cuh", "templates/header/public.cuh",
 };
 
 static const char *const forms[] = {[SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda"};

@@ -243,9 +243,10 @@ static void add_starts(json_t *out, const emit_header *h) {
     const char *bytes = bytes_of(h, k);
     if (h->sig.operands[k].start >= 0 && bytes != NULL) {
       sct_str_printf(&all, "%s ", bytes);
-      json_array_append_new(
-          starts, json_pack("{s:o, s:o, s:I}", "name", emit_text(h->sig.operands[k].name), "bytes",
-                            emit_text(bytes), "byte", (json_int_t)h->sig.operands[k].start));
+      json_array_append_new(starts,
+                            json_pack("{s:o, s:o, s:I}", "name", emit_text(h->sig.operands[k].name),
+                                      "bytes", emit_host_text(&h->sig, bytes), "byte",
+                                      (json_int_t)h->sig.operands[k].start));
     }
   }
   json_object_set_new(out, "starts_over", emit_mentioned(&h->sig, sct_str_c(&all)));
@@ -264,8 +265,8 @@ static void add_ranges(json_t *out, const emit_header *h) {
     sct_str_printf(&all, "%s ", bytes ? bytes : "");
     json_array_append_new(ranges,
                           json_pack("{s:o, s:o, s:s}", "name", emit_text(h->sig.operands[k].name),
-                                    "bytes", emit_text(bytes ? bytes : "0"), "written",
-                                    h->sig.operands[k].is_output ? "true" : "false"));
+                                    "bytes", emit_host_text(&h->sig, bytes ? bytes : "0"),
+                                    "written", h->sig.operands[k].is_output ? "true" : "false"));
   }
   json_object_set_new(out, "ranges_over", emit_mentioned(&h->sig, sct_str_c(&all)));
   add_starts(out, h);
@@ -276,14 +277,16 @@ static void add_ranges(json_t *out, const emit_header *h) {
 
 /* ---- what extents must satisfy ---- */
 
-static void add_list(json_t *list, sct_str *all, const char *const *texts, int n) {
+static void add_list(json_t *list, sct_str *all, const emit_signature *sig,
+                     const char *const *texts, int n) {
   for (int k = 0; k < n; k++) {
     sct_str_printf(all, "%s ", texts[k]);
-    json_array_append_new(list, emit_text(texts[k]));
+    json_array_append_new(list, emit_host_text(sig, texts[k]));
   }
 }
 
-static void add_steps(json_t *list, sct_str *all, const emit_steps *steps) {
+static void add_steps(json_t *list, sct_str *all, const emit_signature *sig,
+                      const emit_steps *steps) {
   sct_str text = {0};
   for (int k = 0; k < steps->n; k += 2) {
     sct_str_printf(&text, "%s{%s, %s}", k > 0 ? ", " : "", steps->texts[k], steps->texts[k + 1]);
@@ -291,7 +294,8 @@ static void add_steps(json_t *list, sct_str *all, const emit_steps *steps) {
   if (steps->n > 0) {
     sct_str_printf(all, "%s ", sct_str_c(&text));
     json_array_append_new(
-        list, json_pack("{s:o, s:i}", "list", emit_text(sct_str_c(&text)), "n", steps->n / 2));
+        list,
+        json_pack("{s:o, s:i}", "list", emit_host_text(sig, sct_str_c(&text)), "n", steps->n / 2));
   }
   sct_str_free(&text);
 }
@@ -303,11 +307,11 @@ static void add_limits(json_t *out, const emit_header *h) {
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
     json_t *inside = json_array(), *apart = json_array();
-    add_list(inside, &over, op->inside, op->n_inside);
+    add_list(inside, &over, &h->sig, op->inside, op->n_inside);
     for (int n = 0; n < op->n_apart; n++) {
-      add_steps(apart, &over, &op->apart[n]);
+      add_steps(apart, &over, &h->sig, &op->apart[n]);
     }
-    add_list(bounds, &bounds_over, op->bounds, op->n_bounds);
+    add_list(bounds, &bounds_over, &h->sig, op->bounds, op->n_bounds);
     has_steps = has_steps || json_array_size(apart) > 0;
     if (json_array_size(inside) + json_array_size(apart) > 0) {
       json_array_append_new(limits, json_pack("{s:o, s:O, s:O}", "name", emit_text(op->name),
@@ -395,7 +399,6 @@ static void add_extents(json_t *out, const emit_signature *sig) {
 static void add_operands(json_t *out, const emit_header *h) {
   json_t *operands = json_array();
   json_t *scalars = json_array();
-  bool bits = false;
   bool choice = false;
   for (int k = 0; k < h->sig.n_operands; k++) {
     json_array_append_new(operands, operand_data(h, k));
@@ -403,22 +406,24 @@ static void add_operands(json_t *out, const emit_header *h) {
   }
   for (int k = 0; k < h->sig.n_scalars; k++) {
     json_array_append_new(scalars, scalar_data(h, &h->sig.scalars[k]));
-    bits = bits || emit_type_find(h->sig.scalars[k].type)->bits;
   }
   json_object_set_new(out, "operands", operands);
   json_object_set_new(out, "scalars", scalars);
-  json_object_set_new(out, "has_bits", json_boolean(bits));
   json_object_set_new(out, "has_choice", json_boolean(choice));
 }
 
-/* How functions begin that the header defines, and the option that asked for it. */
+/* How functions begin that the header defines, the option that asked for it, and the names that the
+ * user's arguments must not have. */
 static void add_form(json_t *out, const emit_header *h) {
   const bool is_inline = h->form == SCT_EMIT_INLINE;
+  sct_str call = {0};
+  emit_own_name(&call, &h->sig, "call");
   json_object_set_new(out, "is_inline", json_boolean(is_inline));
   json_object_set_new(out, "form_option", emit_text(is_inline ? "" : " --form cuda"));
   json_object_set_new(out, "linkage",
-                      is_inline ? emit_textf("%s_LINKAGE", h->sig.name)
-                                : emit_text("extern \"C\""));
+                      is_inline ? emit_textf("%s_LINKAGE ", h->sig.name) : emit_text(""));
+  json_object_set_new(out, "detail", emit_textf("%s_detail", h->sig.name));
+  json_object_set_new(out, "call", emit_take(&call));
 }
 
 sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {

@@ -277,6 +277,8 @@ void emit_add_other_sizes(json_t *out, const emit_header *h);
 void emit_add_figures(json_t *out, const emit_header *h);
 void emit_add_devices(json_t *out, const emit_header *h);
 void emit_add_kernels(json_t *out, const emit_header *h);
+/* The expression as the header's host functions have it, which call NAME_min and the like. */
+json_t *emit_host_text(const emit_signature *sig, const char *expression);
 void emit_add_layouts(json_t *out, const emit_header *h);
 void emit_add_layout(json_t *out, const emit_header *h, int operand);
 

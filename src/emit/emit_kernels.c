@@ -129,86 +129,77 @@ static json_t *alignments(const emit_header *h, const emit_launch *launch) {
   return list;
 }
 
-/* Argument `k` of the kernel in `space`, which brings its own types. */
-static json_t *argument(const emit_signature *sig, int k, const char *space) {
+/* Argument `k` of the launch function, of which kernels get the address. */
+static json_t *argument(const emit_signature *sig, int k) {
   sct_str own = {0};
-  const char *name = k < emit_n_arguments(sig) ? emit_argument(sig, k) : NULL;
-  const int scalar = k - sig->n_operands;
-  if (name == NULL) {
-    emit_own_name(&own, sig, "workspace");
-    json_t *out = emit_textf("output{c.%s}", sct_str_c(&own));
-    sct_str_free(&own);
-    return out;
+  const bool extent = k >= sig->n_operands + sig->n_scalars;
+  if (k < emit_n_arguments(sig)) {
+    return emit_textf("c.%s%s", extent ? "n_" : "", emit_argument(sig, k));
   }
-  if (scalar < 0) {
-    return emit_textf("%s{c.%s}", sig->operands[k].is_output ? "output" : "input", name);
-  }
-  if (scalar >= sig->n_scalars) {
-    return emit_textf("c.n_%s", name);
-  }
-  const emit_type *type = emit_type_find(sig->scalars[scalar].type);
-  return type->bits ? emit_textf("from_bits<%s::%s>(c.%s)", space, type->name, name)
-                    : emit_textf("c.%s", name);
+  emit_own_name(&own, sig, "workspace");
+  json_t *out = emit_textf("c.%s", sct_str_c(&own));
+  sct_str_free(&own);
+  return out;
 }
 
-/* Parameter k of a kernel of the user's own, who may have left out a const. */
-static json_t *own_argument(const emit_signature *sig, const emit_kernel *kernel, int k) {
-  const emit_param *param = &kernel->launch.params[k];
-  if (param->argument < 0) {
-    const bool simple = sct_is_identifier(param->value);
-    return emit_textf(simple ? "(%s)%s" : "(%s)(%s)", param->cuda, param->value);
+/* What kernels get, in their order; of one of the user's own also the values that are worked out,
+ * as declarations: "int p2 = (int)(2 * n_row)". */
+static void add_arguments(json_t *out, const emit_signature *sig, const emit_launch *launch) {
+  json_t *list = json_array(), *values = json_array();
+  for (int k = 0; k < launch->n_params; k++) {
+    const emit_param *param = &launch->params[k];
+    if (param->argument >= 0) {
+      json_array_append_new(list, argument(sig, param->argument));
+    } else {
+      json_t *value = emit_host_text(sig, param->value);
+      const bool simple = sct_is_identifier(param->value);
+      json_array_append_new(values,
+                            emit_textf(simple ? "%s p%d = (%s)%s" : "%s p%d = (%s)(%s)",
+                                       param->cuda, k, param->cuda, json_string_value(value)));
+      json_array_append_new(list, emit_textf("p%d", k));
+      json_decref(value);
+    }
   }
-  return param->argument < sig->n_operands && !sig->operands[param->argument].is_output
-             ? emit_textf("output{(void *)c.%s}", emit_argument(sig, param->argument))
-             : argument(sig, param->argument, kernel->space);
+  for (int k = 0; k < launch->n_args; k++) {
+    json_array_append_new(list, argument(sig, launch->args[k]));
+  }
+  json_object_set_new(out, "arguments", list);
+  json_object_set_new(out, "values", values);
 }
 
-static json_t *arguments(const emit_signature *sig, const emit_kernel *kernel) {
-  json_t *list = json_array();
-  for (int k = 0; k < kernel->launch.n_params; k++) {
-    json_array_append_new(list, own_argument(sig, kernel, k));
-  }
-  for (int k = 0; k < kernel->launch.n_args; k++) {
-    json_array_append_new(list, argument(sig, kernel->launch.args[k], kernel->space));
-  }
-  return list;
-}
-
-/* "dim3(unsigned(n_col), 4)" */
-static json_t *dim3_of(const char *const *sides) {
-  const int n = strcmp(sides[2], "1") != 0 ? 3 : strcmp(sides[1], "1") != 0 ? 2 : 1;
-  sct_str text = {0};
-  for (int d = 0; d < n; d++) {
-    sct_str_printf(&text, "%sunsigned(%s)", d > 0 ? ", " : "dim3(", sides[d]);
-  }
-  sct_str_append(&text, ")");
-  return emit_take(&text);
-}
-
-/* What stands between <<< and >>> first, and the extents that it and the arguments mention. */
+/* Grid and block, three numbers each, and the extents that they and the arguments mention. */
 static void add_configuration(json_t *out, const emit_header *h, int index) {
   const emit_launch *launch = &h->kernels[index].launch;
+  json_t *grid = json_array(), *block = json_array();
   sct_str all = {0};
-  if (launch->n_params == 0) {
-    json_object_set_new(out, "grid_arg", emit_textf("unsigned(k%d_blocks(c))", index));
-    json_object_set_new(out, "block_arg", json_integer(launch->threads));
-  } else {
-    const int n = launch->block[2] > 1 ? 3 : launch->block[1] > 1 ? 2 : 1;
-    const long long x = launch->block[0], y = launch->block[1], z = launch->block[2];
-    json_object_set_new(out, "grid_arg", dim3_of(launch->grid_dims));
-    json_object_set_new(out, "block_arg",
-                        n == 1   ? json_integer(x)
-                        : n == 2 ? emit_textf("dim3(%lld, %lld)", x, y)
-                                 : emit_textf("dim3(%lld, %lld, %lld)", x, y, z));
-    for (int d = 0; d < 3; d++) {
-      sct_str_printf(&all, "%s ", launch->grid_dims[d]);
-    }
+  for (int d = 0; d < 3; d++) {
+    const bool own = launch->n_params > 0;
+    json_t *side = own ? emit_host_text(&h->sig, launch->grid_dims[d]) : NULL;
+    json_array_append_new(
+        grid, own      ? emit_textf("(unsigned)(%s)", json_string_value(side))
+              : d == 0 ? emit_textf("(unsigned)%s_detail_k%d_blocks(&c)", h->sig.name, index)
+                       : emit_text("1"));
+    json_array_append_new(block, json_integer(own      ? launch->block[d]
+                                              : d == 0 ? launch->threads
+                                                       : 1));
+    sct_str_printf(&all, "%s ", own ? launch->grid_dims[d] : "");
+    json_decref(side);
   }
   for (int k = 0; k < launch->n_params; k++) {
     sct_str_printf(&all, "%s ", launch->params[k].value != NULL ? launch->params[k].value : "");
   }
+  json_object_set_new(out, "grid_sides", grid);
+  json_object_set_new(out, "block_sides", block);
   json_object_set_new(out, "launch_over", emit_mentioned(&h->sig, sct_str_c(&all)));
   sct_str_free(&all);
+}
+
+static json_t *host_texts(const emit_signature *sig, const char *const *texts, int n) {
+  json_t *list = json_array();
+  for (int k = 0; k < n; k++) {
+    json_array_append_new(list, emit_host_text(sig, texts[k]));
+  }
+  return list;
 }
 
 /* The extents that some condition mentions. */
@@ -226,16 +217,16 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
   const emit_kernel *kernel = &h->kernels[index];
   const emit_launch *launch = &kernel->launch;
   const int64_t bytes = launch->shared_bytes + launch->static_shared_bytes;
-  json_t *out = json_pack(
-      "{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", index, "space",
-      emit_text(kernel->space), "label", emit_text(kernel->source->label), "title",
-      title(kernel, index), "wins", wins(h, index), "needs", needs(h, kernel), "source_hash",
-      emit_text(kernel->source->source_hash), "source", source_text(kernel, includes), "function",
-      emit_text(launch->kernel), "arguments", arguments(&h->sig, kernel));
+  json_t *out =
+      json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "index", index, "space",
+                emit_text(kernel->space), "label", emit_text(kernel->source->label), "title",
+                title(kernel, index), "wins", wins(h, index), "needs", needs(h, kernel),
+                "source_hash", emit_text(kernel->source->source_hash), "source",
+                source_text(kernel, includes), "function", emit_text(launch->kernel));
   json_t *rest = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:I}", "grid", emit_text(launch->grid), "grid_over",
-      emit_mentioned(&h->sig, launch->grid), "requires",
-      sct_json_strings(launch->requires, launch->n_requires), "requires_over",
+      "{s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:I}", "grid",
+      emit_host_text(&h->sig, launch->grid), "grid_over", emit_mentioned(&h->sig, launch->grid),
+      "requires", host_texts(&h->sig, launch->requires, launch->n_requires), "requires_over",
       required_extents(&h->sig, launch), "aligned", alignments(h, launch), "threads",
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
@@ -247,6 +238,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
                              : emit_textf("%s_%s", h->sig.name, kernel->space));
   json_object_update(out, rest);
   json_decref(rest);
+  add_arguments(out, &h->sig, launch);
   add_configuration(out, h, index);
   return out;
 }
@@ -261,6 +253,6 @@ void emit_add_kernels(json_t *out, const emit_header *h) {
   }
   json_object_set_new(out, "kernels", kernels);
   json_object_set_new(out, "includes", includes);
-  json_object_set_new(out, "wants_shared", emit_text(optin ? "true" : "false"));
+  json_object_set_new(out, "wants_shared", json_integer(optin));
   json_object_set_new(out, "wants_clusters", json_boolean(clusters));
 }

@@ -171,8 +171,7 @@ static size_t word_length(const char *text) {
   return n;
 }
 
-/* The expression for the host, where functions are NAME_min and so on. */
-static json_t *host_text(const emit_signature *sig, const char *expression) {
+json_t *emit_host_text(const emit_signature *sig, const char *expression) {
   sct_str text = {0};
   for (const char *at = expression; *at != '\0';) {
     const size_t n = word_length(at);
@@ -191,6 +190,32 @@ static json_t *host_text(const emit_signature *sig, const char *expression) {
   return emit_take(&text);
 }
 
+/* What the launch function asks of extents. */
+static void add_limits(sct_str *s, const emit_operand *op) {
+  for (int k = 0; k < op->n_inside; k++) {
+    sct_str_printf(s, "%s ", op->inside[k]);
+  }
+  for (int k = 0; k < op->n_apart; k++) {
+    for (int step = 0; step < op->apart[k].n; step++) {
+      sct_str_printf(s, "%s ", op->apart[k].texts[step]);
+    }
+  }
+}
+
+/* What the host works out for a launch. */
+static void add_conditions(sct_str *s, const emit_launch *launch) {
+  sct_str_printf(s, "%s ", launch->grid);
+  for (int k = 0; k < launch->n_requires; k++) {
+    sct_str_printf(s, "%s ", launch->requires[k]);
+  }
+  for (int k = 0; k < launch->n_params; k++) {
+    sct_str_printf(s, "%s ", launch->params[k].value != NULL ? launch->params[k].value : "");
+  }
+  for (int d = 0; d < 3 && launch->n_params > 0; d++) {
+    sct_str_printf(s, "%s ", launch->grid_dims[d]);
+  }
+}
+
 void emit_add_layouts(json_t *out, const emit_header *h) {
   sct_str all = {0};
   json_t *calls = json_object();
@@ -199,6 +224,10 @@ void emit_add_layouts(json_t *out, const emit_header *h) {
     const emit_formula *f = formula_of(h, k);
     any = any || f != NULL;
     packs = packs || emit_packs(h, k);
+    add_limits(&all, &h->sig.operands[k]);
+    for (int l = 0; h->sig.operands[k].bytes != NULL && l < h->sig.operands[k].n_layouts; l++) {
+      sct_str_printf(&all, "%s ", h->sig.operands[k].bytes[l]);
+    }
     if (f != NULL) {
       sct_str_printf(&all, "%s ", f->bytes);
     }
@@ -206,6 +235,9 @@ void emit_add_layouts(json_t *out, const emit_header *h) {
       add_expressions(&all, &h->sig.operands[k], f);
       add_shape(&all, &h->sig.operands[k]);
     }
+  }
+  for (int k = 0; k < h->n_kernels; k++) {
+    add_conditions(&all, &h->kernels[k].launch);
   }
   for (int k = 0; k < SCT_COUNT(functions); k++) {
     json_object_set_new(calls, functions[k].after,
@@ -230,7 +262,7 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
                    emit_textf("offset%s%.*s%s%.*s", between, (int)base, field->name,
                               *element ? "_" : "", (int)strcspn(element, "]"), element),
-                   "formula", host_text(sig, f->offsets[k]), "parameters", parameters, "names",
+                   "formula", emit_host_text(sig, f->offsets[k]), "parameters", parameters, "names",
                    used_list(f->offsets[k], op, sig, "", false), "arguments",
                    used_list(f->offsets[k], op, sig, "", true), "plain",
                    field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset)
@@ -247,10 +279,10 @@ static void add_loops(json_t *out, const emit_operand *op, const emit_signature 
     const bool inner = d + 1 == op->n_dims;
     json_array_append_new(
         loops, json_pack("{s:o, s:i, s:o, s:o}", "indent", emit_textf("%*s", 2 * d, ""), "index", d,
-                         "extent", host_text(sig, op->shape[d]), "step",
+                         "extent", emit_host_text(sig, op->shape[d]), "step",
                          inner ? emit_textf(", plain += %lld", (long long)op->record.bytes)
                                : emit_text("")));
-    json_array_append_new(shape, host_text(sig, op->shape[d]));
+    json_array_append_new(shape, emit_host_text(sig, op->shape[d]));
     json_array_insert_new(ends, 0, emit_textf("%*s", 2 * d, ""));
   }
   json_object_set_new(out, "shape", shape);
@@ -285,7 +317,7 @@ void emit_add_layout(json_t *out, const emit_header *h, int operand) {
   json_object_set_new(out, "prefix", emit_textf("%s_layout_%s", h->sig.name, op->name));
   json_object_set_new(out, "shown_offsets", shown_offsets(op, f));
   json_object_set_new(out, "bytes", emit_text(f->bytes));
-  json_object_set_new(out, "host_bytes", host_text(&h->sig, f->bytes));
+  json_object_set_new(out, "host_bytes", emit_host_text(&h->sig, f->bytes));
   json_object_set_new(out, "fields", fields);
   json_object_set_new(out, "plain_type", plain_type(h, op));
   add_extents(out, op, &h->sig, f);

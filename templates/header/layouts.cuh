@@ -1,26 +1,26 @@
-//% if has_layouts then
-// ---- Where the bytes of arrays lie, for the host.
-
-//%   if calls.min then
+//% if calls.min then
 static inline int64_t $(name)_min(int64_t a, int64_t b) {
   return b < a ? b : a;
 }
-//%   end
-//%   if calls.max then
+//% end
+//% if calls.max then
 static inline int64_t $(name)_max(int64_t a, int64_t b) {
   return a < b ? b : a;
 }
-//%   end
-//%   if calls.floor_div then
+//% end
+//% if calls.floor_div then
 static inline int64_t $(name)_floor_div(int64_t a, int64_t b) {  // rounds down
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
-//%   end
-//%   if calls.floor_mod then
+//% end
+//% if calls.floor_mod then
 static inline int64_t $(name)_floor_mod(int64_t a, int64_t b) {  // has b's sign
   return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
 }
-//%   end
+//% end
+//% if has_layouts then
+// ---- Where the bytes of arrays lie, for the host.
+
 //% end
 //% if has_packing then
 // Pack and unpack copy a field between these.

@@ -19,9 +19,7 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
-//% if has_layouts then
 #include <stdint.h>
-//% end
 //% if has_packing then
 #include <string.h>
 //% end

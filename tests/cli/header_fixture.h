@@ -73,21 +73,23 @@ static inline sct_row_run header_run(const header_store *h, const fixture *f) {
 static inline bool header_result(const header_store *h, sct_id *out, fixture *f,
                                  const sct_row_run *run, int64_t index) {
   sct_kernel_code code;
-  sct_str launch = {0}, label = {0};
+  sct_str launch = {0}, label = {0}, axes = {0};
   char hash[SCT_HASH_HEX];
   const char *rejected = NULL;
+  const char *strategy = f->space.strategies[f->space.candidates[index].strategy].name;
   MUST(sct_codegen_make(&code, &rejected, &f->arena, f->script, &f->spec, &f->space,
                         &f->space.candidates[index], err));
   if (rejected != NULL) {
     return false;
   }
   MUST(sct_codegen_launch(&launch, &f->spec, &code, err));
+  sct_codegen_axes(&axes, &f->space, &f->space.candidates[index]);
   sct_space_label(&label, &f->space, &f->space.candidates[index]);
   sct_row_candidate candidate = {.problem = run->problem,
                                  .source_hash = sct_hash_hex(hash, code.hash),
                                  .label = (char *)sct_str_c(&label),
-                                 .strategy = "direct",
-                                 .axes = "{}",
+                                 .strategy = (char *)strategy,
+                                 .axes = (char *)sct_str_c(&axes),
                                  .source = (char *)code.source,
                                  .kernel = (char *)code.kernel,
                                  .launch = (char *)sct_str_c(&launch)};
@@ -97,6 +99,7 @@ static inline bool header_result(const header_store *h, sct_id *out, fixture *f,
   sct_kernel_code_free(&code);
   sct_str_free(&launch);
   sct_str_free(&label);
+  sct_str_free(&axes);
   return true;
 }
 

@@ -219,12 +219,14 @@ static void its_header_launches_it(void **state) {
   const char *include = strstr(sct_str_c(&text), "#include <cuda_fp16.h>  // a kernel below");
   assert_non_null(include);
   assert_null(strstr(include + 1, "#include <cuda_fp16.h>"));
-  assert_non_null(strstr(
-      sct_str_c(&text),
-      "k1_own_turn::mine::turn<__half, 32><<<dim3(unsigned((n_col + 31) >> 5), unsigned((n_row + "
-      "31) >> 5)), dim3(32, 8), 0, stream>>>(\n"
-      "      output{c.b}, output{(void *)c.a}, (int)n_col, (int)n_row, "
-      "(double)(224));"));
+  static const char *const launch[] = {
+      "::k1_own_turn::mine::turn<__half, 32>,\n",
+      "  int p2 = (int)n_col;\n  int p3 = (int)n_row;\n  double p4 = (double)(224);\n"
+      "  void *args[] = {&c.b, &c.a, &p2, &p3, &p4};\n"
+      "  const dim3 grid = {(unsigned)((n_col + 31) >> 5), (unsigned)((n_row + 31) >> 5), "
+      "(unsigned)(1)}, block = {32, 8, 1};\n"};
+  assert_non_null(strstr(sct_str_c(&text), launch[0]));
+  assert_non_null(strstr(sct_str_c(&text), launch[1]));
   assert_non_null(strstr(sct_str_c(&text), "if (!(n_row < 1000)) return false;"));
   sct_str_free(&text);
   fx_free(&r);

@@ -21,7 +21,7 @@ expect 0 '' "$SCT_PROGRAM" emit "$scratch/rows.lua" --store "$scratch/store.db" 
   -o "$scratch/wide_rows.h"
 expect 0 'clusters of blocks: compiled for sm_90 or later' \
   grep clusters "$scratch/wide_rows.h"
-expect 0 'if (!has_clusters(' cat "$scratch/wide_rows.h"
+expect 0 'if (!wide_rows_detail_has_clusters(' cat "$scratch/wide_rows.h"
 echo '#include "wide_rows.h"' >"$scratch/user.cu"
 for arch in sm_75 sm_80 sm_90; do
   expect 0 '' "$nvcc" -Werror all-warnings -arch=$arch -c "$scratch/user.cu" -o "$scratch/user.o"

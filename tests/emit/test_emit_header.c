@@ -85,8 +85,8 @@ static void what_launches_share_is_an_argument(void **state) {
       &sums, "total  out  f32, layout row_major; over (row)\n//               the sum of what"));
   assert_true(has_text(&sums, ", 278528 bytes of workspace\n"));
   assert_false(has_text(&moves, "workspace"));
-  assert_true(has_text(&moves, "kReduced[kDims] = {false, false};"));
-  assert_true(has_text(&sums, "kReduced[kDims] = {false, true};"));
+  assert_true(has_text(&moves, "transpose_detail_reduced[] = {false, false};"));
+  assert_true(has_text(&sums, "row_sum_detail_reduced[] = {false, true};"));
   sct_str_free(&sums);
   sct_str_free(&moves);
 }
@@ -205,8 +205,10 @@ static void the_banner_says_which_files_have_kernels(void **state) {
   assert_true(has_text(&each, "CUDA files get the kernels and the launch function,\n// each"));
   assert_true(has_text(&one, "Again: sectile emit add3.lua --form cuda -o add3.h\n"));
   assert_true(has_text(&one, "The one CUDA file that defines add3_IMPLEMENTATION"));
-  assert_true(has_text(&one, "\nextern \"C\" cudaError_t add3("));
-  assert_false(has_text(&one, "extern \"C\" inline"));
+  assert_true(has_text(&one,
+                       "\ncudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long "
+                       "n_i, cudaStream_t stream) {\n"));
+  assert_false(has_text(&one, "add3_LINKAGE"));
   sct_str_free(&each);
   sct_str_free(&one);
 }
@@ -265,7 +267,7 @@ static void names_of_the_user_do_not_meet_ours(void **state) {
   fixture_scale(f); /* has a scalar called stream */
   sct_str header = fixture_header(f, "scale");
   assert_true(has_text(&header, "float stream, long long n_i, cudaStream_t stream_x)"));
-  assert_true(has_text(&header, "from_bits<k0_direct::f16>(c.k), c.stream, c.n_i);"));
+  assert_true(has_text(&header, "void *args[] = {&c.p, &c.q, &c.k, &c.stream, &c.n_i};"));
   assert_true(has_text(&header, "const void *p, void *q, unsigned short k,"));
   sct_str_free(&header);
 }

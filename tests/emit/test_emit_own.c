@@ -49,11 +49,13 @@ static void its_text_and_its_launch(void **state) {
   assert_true(has_text(&text, "namespace k1_own_turn {\n#pragma push_macro(\"TILE\")\n#undef TILE\n"
                               "#define TILE 32\n#if TILE > 16\nnamespace mine {\n"));
   assert_true(has_text(&text, "}\n#pragma pop_macro(\"TILE\")\n}  // namespace k1_own_turn\n"));
-  assert_true(has_text(&text, "  const long long n_row = c.n_row, n_col = c.n_col;\n  "
-                              "k1_own_turn::mine::turn<4><<<dim3(unsigned(n_row), "
-                              "unsigned((n_col + 31) / 32)), dim3(32, 8), 0, stream>>>(\n"
-                              "      output{c.b}, output{(void *)c.a}, (int)(2 * "
-                              "n_row));"));
+  assert_true(has_text(&text, "    (const void *)transpose_detail::k1_own_turn::mine::turn<4>,\n"));
+  assert_true(has_text(&text,
+                       "  const long long n_row = c.n_row, n_col = c.n_col;\n"
+                       "  int p2 = (int)(2 * n_row);\n"
+                       "  void *args[] = {&c.b, &c.a, &p2};\n"
+                       "  const dim3 grid = {(unsigned)(n_row), (unsigned)((n_col + 31) / 32), "
+                       "(unsigned)(1)}, block = {32, 8, 1};\n"));
   sct_str_free(&text);
 }
 

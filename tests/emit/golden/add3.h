@@ -38,6 +38,7 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
+#include <stdint.h>
 #ifndef __cplusplus
 #include <assert.h>
 #include <stdalign.h>
@@ -129,9 +130,6 @@ add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n
 namespace add3_detail {
 #else
 #include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
 
 namespace add3_detail {
 namespace {  // kernels are those of this file
@@ -251,54 +249,68 @@ __global__ void __launch_bounds__(512) add3_kernel(const vec3 *__restrict__ a_in
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-typedef add3_args call;  // of the launch function
+}  // namespace
+}  // namespace add3_detail
 
-// The extents of a call, those of the index space first.
-constexpr int kExtents = 1, kDims = 1;
-constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
-constexpr int kRows = -1;  // the dimension of rows with different lengths, which share elements; -1: none
-struct extents {
-  long long n[kExtents];
+// The kernel of each variant.
+static const void *const add3_detail_kernels[] = {
+    (const void *)add3_detail::k0_direct::add3_k0_direct,
+    (const void *)add3_detail::k1_flat::add3_k1_flat,
+    (const void *)add3_detail::k2_staged::add3_k2_staged,
+    (const void *)add3_detail::k3_staged::add3_k3_staged,
 };
-inline extents extents_of(const call &c) {
-  return {{c.n_i}};
+static inline cudaError_t add3_detail_find_kernel(const void **out, int variant) {
+  *out = add3_detail_kernels[variant];
+  return cudaSuccess;
 }
 
-// A pointer as the type that a kernel declares: each brings its own copy of the types.
-struct input {
-  const void *address;
-  template <typename T> operator const T *() const {
-    return static_cast<const T *>(address);
-  }
-};
-struct output {
-  void *address;
-  template <typename T> operator T *() const {
-    return static_cast<T *>(address);
-  }
-};
+// ---- Variants and where they were tuned. From here on it is C11 and C++11.
 
-inline bool aligned(const void *p, unsigned long long bytes) {
-  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+#include <string.h>
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> add3_detail_atomic;
+#else
+#include <stdatomic.h>
+typedef atomic_int add3_detail_atomic;
+#endif
+
+// The extents of a call, those of the index space first.
+enum {
+  add3_detail_n_extents = 1,
+  add3_detail_n_dims = 1,
+  add3_detail_rows = -1,  // the dimension of rows with different lengths, which share elements; -1: none
+  add3_detail_wants_shared = 1  // some variant asks for more shared memory than all have
+};
+static const bool add3_detail_reduced[] = {false};  // outputs have elements even where it is 0
+static inline void add3_detail_extents(long long *n, const add3_args *c) {
+  const long long all[] = {c->n_i};
+  memcpy(n, all, sizeof all);
+}
+
+static inline bool add3_detail_aligned(const void *p, unsigned long long bytes) {
+  return (unsigned long long)p % bytes == 0;
 }
 
 // Does an array that is written overlap another one?
-inline bool overlap(const call &c) {
-  const long long n_i = c.n_i;
+static inline bool add3_detail_overlap(const add3_args *c) {
+  const long long n_i = c->n_i;
   const struct {
     const void *first;
     long long bytes;
     bool written;
   } arrays[] = {
-      {c.a, 24 * n_i, false},
-      {c.b, 24 * n_i, true},
+      {c->a, 24 * n_i, false},
+      {c->b, 24 * n_i, true},
   };
-  for (const auto &a : arrays) {
-    for (const auto &b : arrays) {
-      const char *const from = static_cast<const char *>(a.first);
-      const char *const other = static_cast<const char *>(b.first);
-      const bool meet = from < other + b.bytes && other < from + a.bytes;
-      if (&a != &b && a.written && a.bytes > 0 && b.bytes > 0 && meet) return true;
+  const int n = (int)(sizeof arrays / sizeof arrays[0]);
+  for (int a = 0; a < n; a++) {
+    for (int b = 0; b < n; b++) {
+      const char *const from = (const char *)arrays[a].first;
+      const char *const other = (const char *)arrays[b].first;
+      const bool meet = from < other + arrays[b].bytes && other < from + arrays[a].bytes;
+      const bool some = arrays[a].bytes > 0 && arrays[b].bytes > 0;
+      if (a != b && arrays[a].written && some && meet) return true;
     }
   }
   return false;
@@ -306,328 +318,353 @@ inline bool overlap(const call &c) {
 
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
-inline const char *bad_pointer(const call &c, bool empty) {
+static inline const char *add3_detail_bad_pointer(const add3_args *c, bool empty) {
   (void)empty;
-  if (c.a == nullptr && !empty) return "invalid value: a is null";
-  if (!aligned(c.a, 8)) return "invalid value: a is not aligned to 8 bytes";
-  if (c.b == nullptr) return "invalid value: b is null";
-  if (!aligned(c.b, 8)) return "invalid value: b is not aligned to 8 bytes";
-  if (overlap(c)) return "invalid value: an array that is written overlaps another one";
-  return nullptr;
+  if (c->a == NULL && !empty) return "invalid value: a is null";
+  if (!add3_detail_aligned(c->a, 8)) return "invalid value: a is not aligned to 8 bytes";
+  if (c->b == NULL) return "invalid value: b is null";
+  if (!add3_detail_aligned(c->b, 8)) return "invalid value: b is not aligned to 8 bytes";
+  if (add3_detail_overlap(c)) return "invalid value: an array that is written overlaps another one";
+  return NULL;
 }
 
 // Of each variant the blocks of its grid, whether it is right for a call, its launch.
-inline long long k0_blocks(const call &c) {
-  const long long n_i = c.n_i;
+static inline long long add3_detail_k0_blocks(const add3_args *c) {
+  const long long n_i = c->n_i;
   return (n_i + 255) / 256;
 }
-inline bool k0_takes(const call &c) {
-  if (!aligned(c.a, 8)) return false;
-  if (!aligned(c.b, 8)) return false;
+static inline bool add3_detail_k0_takes(const add3_args *c) {
+  if (!add3_detail_aligned(c->a, 8)) return false;
+  if (!add3_detail_aligned(c->b, 8)) return false;
   return true;
 }
-inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::add3_k0_direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
-      input{c.a}, output{c.b}, c.k, c.n_i);
-  return cudaGetLastError();
+static inline cudaError_t add3_detail_k0_launch(const void *kernel, add3_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.k, &c.n_i};
+  const dim3 grid = {(unsigned)add3_detail_k0_blocks(&c), 1, 1}, block = {256, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-inline long long k1_blocks(const call &c) {
-  const long long n_i = c.n_i;
+static inline long long add3_detail_k1_blocks(const add3_args *c) {
+  const long long n_i = c->n_i;
   return (3 * n_i / 2 + 255) / 256;
 }
-inline bool k1_takes(const call &c) {
-  const long long n_i = c.n_i;
-  if (!aligned(c.a, 16)) return false;
-  if (!aligned(c.b, 16)) return false;
+static inline bool add3_detail_k1_takes(const add3_args *c) {
+  const long long n_i = c->n_i;
+  if (!add3_detail_aligned(c->a, 16)) return false;
+  if (!add3_detail_aligned(c->b, 16)) return false;
   if (!(n_i % 2 == 0)) return false;
   return true;
 }
-inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
-  k1_flat::add3_k1_flat<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
-      input{c.a}, output{c.b}, c.k, c.n_i);
-  return cudaGetLastError();
+static inline cudaError_t add3_detail_k1_launch(const void *kernel, add3_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.k, &c.n_i};
+  const dim3 grid = {(unsigned)add3_detail_k1_blocks(&c), 1, 1}, block = {256, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-inline long long k2_blocks(const call &c) {
-  const long long n_i = c.n_i;
+static inline long long add3_detail_k2_blocks(const add3_args *c) {
+  const long long n_i = c->n_i;
   return (n_i + 511) / 512;
 }
-inline bool k2_takes(const call &c) {
-  if (!aligned(c.a, 8)) return false;
-  if (!aligned(c.b, 8)) return false;
+static inline bool add3_detail_k2_takes(const add3_args *c) {
+  if (!add3_detail_aligned(c->a, 8)) return false;
+  if (!add3_detail_aligned(c->b, 8)) return false;
   return true;
 }
-inline cudaError_t k2_launch(const call &c, cudaStream_t stream) {
-  const cudaError_t error = cudaFuncSetAttribute(k2_staged::add3_k2_staged,
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+static inline cudaError_t add3_detail_k2_launch(const void *kernel, add3_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.k, &c.n_i};
+  const dim3 grid = {(unsigned)add3_detail_k2_blocks(&c), 1, 1}, block = {512, 1, 1};
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
   if (error != cudaSuccess) return error;
-  k2_staged::add3_k2_staged<<<unsigned(k2_blocks(c)), 512, 65536, stream>>>(
-      input{c.a}, output{c.b}, c.k, c.n_i);
-  return cudaGetLastError();
+  return cudaLaunchKernel(kernel, grid, block, args, 65536, stream);
 }
 
-inline long long k3_blocks(const call &c) {
-  const long long n_i = c.n_i;
+static inline long long add3_detail_k3_blocks(const add3_args *c) {
+  const long long n_i = c->n_i;
   return (n_i + 511) / 512;
 }
-inline bool k3_takes(const call &c) {
-  if (!aligned(c.a, 8)) return false;
-  if (!aligned(c.b, 8)) return false;
+static inline bool add3_detail_k3_takes(const add3_args *c) {
+  if (!add3_detail_aligned(c->a, 8)) return false;
+  if (!add3_detail_aligned(c->b, 8)) return false;
   return true;
 }
-inline cudaError_t k3_launch(const call &c, cudaStream_t stream) {
-  k3_staged::add3_k3_staged<<<unsigned(k3_blocks(c)), 512, 12288, stream>>>(
-      input{c.a}, output{c.b}, c.k, c.n_i);
-  return cudaGetLastError();
+static inline cudaError_t add3_detail_k3_launch(const void *kernel, add3_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.k, &c.n_i};
+  const dim3 grid = {(unsigned)add3_detail_k3_blocks(&c), 1, 1}, block = {512, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 12288, stream);
 }
 
-struct variant {
+typedef struct add3_detail_variant {
   const char *label;
   int shared_bytes;  // that a block has to ask for; 0: it need not
-  long long (*blocks)(const call &);
-  bool (*takes)(const call &);
-  cudaError_t (*launch)(const call &, cudaStream_t);
+  long long (*blocks)(const add3_args *c);
+  bool (*takes)(const add3_args *c);
+  cudaError_t (*launch)(const void *kernel, add3_args c, cudaStream_t stream);
+} add3_detail_variant;
+static const add3_detail_variant add3_detail_variants[] = {
+    {"direct t256", 0, add3_detail_k0_blocks, add3_detail_k0_takes, add3_detail_k0_launch},
+    {"flat t256 w16", 0, add3_detail_k1_blocks, add3_detail_k1_takes, add3_detail_k1_launch},
+    {"staged t512 big", 65536, add3_detail_k2_blocks, add3_detail_k2_takes, add3_detail_k2_launch},
+    {"staged t512", 0, add3_detail_k3_blocks, add3_detail_k3_takes, add3_detail_k3_launch},
 };
-const variant variants[] = {
-    {"direct t256", 0, k0_blocks, k0_takes, k0_launch},
-    {"flat t256 w16", 0, k1_blocks, k1_takes, k1_launch},
-    {"staged t512 big", 65536, k2_blocks, k2_takes, k2_launch},
-    {"staged t512", 0, k3_blocks, k3_takes, k3_launch},
-};
-constexpr bool kWantsShared = true;  // some variant asks for shared memory
 
 // A tuned size, the variant that won it, and where that is predicted to be slower than the naive
 // one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
-struct tuned {
-  long long n[kExtents];
+typedef struct add3_detail_size {
+  long long n[1];
   int variant;
-  const char *size;
+  const char *label;
   int step, reach;
   const char *slower;  // null: not known
+} add3_detail_size;
+static const add3_detail_size add3_detail_sizes_0[] = {  // NVIDIA H200: n_i
+    {{1048576}, 1, "i=1048576", 0, 0, NULL},
+    {{67108864}, 2, "i=67108864", 0, 0, NULL},
 };
-const tuned sizes_0[] = {  // NVIDIA H200: n_i
-    {{1048576}, 1, "i=1048576", 0, 0, nullptr},
-    {{67108864}, 2, "i=67108864", 0, 0, nullptr},
-};
-const tuned sizes_1[] = {  // NVIDIA A100: n_i
-    {{16777216}, 3, "i=16777216", 0, 0, nullptr},
+static const add3_detail_size add3_detail_sizes_1[] = {  // NVIDIA A100: n_i
+    {{16777216}, 3, "i=16777216", 0, 0, NULL},
 };
 
-struct tuned_device {
+typedef struct add3_detail_device {
   const char *name;
   int major, minor, sms;
-  const tuned *sizes;
+  const add3_detail_size *sizes;
   int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 2},
-    {"NVIDIA A100", 8, 0, 108, sizes_1, 1},
+} add3_detail_device;
+static const add3_detail_device add3_detail_devices[] = {
+    {"NVIDIA H200", 9, 0, 132, add3_detail_sizes_0, 2},
+    {"NVIDIA A100", 8, 0, 108, add3_detail_sizes_1, 1},
 };
 
-// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+// ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
-struct place {
-  const tuned_device *device;  // null: none matches
+typedef struct add3_detail_place {
+  const add3_detail_device *device;  // null: none matches
   int match, shared_bytes;
-};
+} add3_detail_place;
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
-inline int match(const tuned_device &d, const cudaDeviceProp &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+static inline int add3_detail_match(const add3_detail_device *d, const struct cudaDeviceProp *here) {
+  if (d->major != here->major) return 0;
+  if (d->minor != here->minor) return 1;
+  return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
 // device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
-inline cudaError_t find_place(place *here) {
-  constexpr int kKept = 64;
-  static std::atomic<int> kept[kKept];  // 0: not asked yet
+static inline cudaError_t add3_detail_find_place(add3_detail_place *here) {
+  enum { n_kept = 64, n_devices = sizeof add3_detail_devices / sizeof add3_detail_devices[0] };
+  static add3_detail_atomic kept[n_kept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
-  if (error == cudaSuccess && kWantsShared) {
+  if (error == cudaSuccess && add3_detail_wants_shared) {
     error = cudaDeviceGetAttribute(&here->shared_bytes,
                                    cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   }
   if (error != cudaSuccess) return error;
-  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  int found = ordinal < n_kept ? (int)kept[ordinal] : 0;
   if (found == 0) {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
     int best = 0;
-    int device = 0;
     found = 1;
-    for (const tuned_device &d : devices) {
-      if (match(d, properties) > best) {
-        best = match(d, properties);
-        found = 1 + best + 4 * device;
+    for (int k = 0; k < n_devices; k++) {
+      const int match = add3_detail_match(&add3_detail_devices[k], &properties);
+      if (match > best) {
+        best = match;
+        found = 1 + best + 4 * k;
       }
-      device++;
     }
-    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
+    if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
+  here->device = here->match > 0 ? &add3_detail_devices[(found - 1) / 4] : NULL;
   return cudaSuccess;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+static const long long add3_detail_max_blocks = 0x7fffffff;  // of a grid, in x
 
 // The variant is right for the call: its grid, shared memory, alignments, conditions.
-inline bool takes(const variant &v, const call &c, const place &here) {
-  const long long blocks = v.blocks(c);
-  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
+static inline bool add3_detail_takes(const add3_detail_variant *v, const add3_args *c, const add3_detail_place *here) {
+  const long long blocks = v->blocks(c);
+  return blocks >= 1 && blocks <= add3_detail_max_blocks && v->shared_bytes <= here->shared_bytes &&
+         v->takes(c);
 }
 
 // a / b, an extent of 0 taken for 1.
-inline double ratio(long long a, long long b) {
-  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
+static inline double add3_detail_ratio(long long a, long long b) {
+  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const extents &e) {
+static inline double add3_detail_distance(const add3_detail_size *t, const long long *n) {
   double product = 1;
-  for (int k = 0; k < kExtents; k++) {
-    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  for (int k = 0; k < add3_detail_n_extents; k++) {
+    product *= n[k] < t->n[k] ? add3_detail_ratio(t->n[k], n[k]) : add3_detail_ratio(n[k], t->n[k]);
   }
   return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
-  if (distance(t, e) == 1) return "tuned size";
-  for (int k = 0; k < kExtents; k++) {
+static inline const char *add3_detail_range(const add3_detail_device *d, const add3_detail_size *t, const long long *n) {
+  if (add3_detail_distance(t, n) == 1) return "tuned size";
+  for (int k = 0; k < add3_detail_n_extents; k++) {
     bool below = false, above = false;
-    for (int s = 0; s < d.n_sizes; s++) {
-      below = below || d.sizes[s].n[k] <= e.n[k];
-      above = above || d.sizes[s].n[k] >= e.n[k];
+    for (int s = 0; s < d->n_sizes; s++) {
+      below = below || d->sizes[s].n[k] <= n[k];
+      above = above || d->sizes[s].n[k] >= n[k];
     }
     if (!below || !above) return "outside the tuned sizes";
   }
   return "between tuned sizes";
 }
 
+// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
+// never beyond the last.
+static inline int add3_detail_shape(double ratio, const add3_detail_size *t, bool above) {
+  double shape = 1;  // 2^(step * k)
+  int k = 0;
+  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
+    shape *= (double)(1 << t->step);
+  }
+  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
+    shape /= (double)(1 << t->step);
+  }
+  return k;
+}
+
 // Whether one of the shapes around the call says that the kernel is slower than naive there.
-inline bool slower(const tuned &t, const extents &e) {
-  if (t.slower == nullptr) return false;
-  for (int corner = 0; corner < 1 << kDims; corner++) {
+static inline bool add3_detail_slower(const add3_detail_size *t, const long long *n) {
+  if (t->slower == NULL) return false;
+  for (int corner = 0; corner < 1 << add3_detail_n_dims; corner++) {
     int at = 0;
-    for (int d = 0; d < kDims; d++) {
-      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
-      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
-      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
-      at = at * (2 * t.reach + 1) + k + t.reach;
+    for (int d = 0; d < add3_detail_n_dims; d++) {
+      const int k = add3_detail_shape(add3_detail_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
+      at = at * (2 * t->reach + 1) + k + t->reach;
     }
-    if (t.slower[at] == '1') return true;
+    if (t->slower[at] == '1') return true;
   }
   return false;
 }
 
-struct choice {
+typedef struct add3_detail_choice {
   int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose variant it is, null: naive
-  const tuned *size;
+  const add3_detail_device *device;  // with its size: whose variant it is, null: naive
+  const add3_detail_size *size;
   const char *reason;
-};
+} add3_detail_choice;
 
 // Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-inline void choose_tuned(const call &c, const place &here, choice *out) {
-  const extents e = extents_of(c);
+static inline void add3_detail_choose_tuned(const add3_args *c, const add3_detail_place *here, add3_detail_choice *out) {
+  long long n[add3_detail_n_extents];
   double best = 0;
+  add3_detail_extents(n, c);
   out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here.device->n_sizes; k++) {
-    const tuned &t = here.device->sizes[k];
-    const double away = distance(t, e);
-    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
-    if (away != 1 && slower(t, e)) {
+  for (int k = 0; k < here->device->n_sizes; k++) {
+    const add3_detail_size *const t = &here->device->sizes[k];
+    const double away = add3_detail_distance(t, n);
+    if ((out->variant >= 0 && away >= best) || !add3_detail_takes(&add3_detail_variants[t->variant], c, here)) continue;
+    if (away != 1 && add3_detail_slower(t, n)) {
       if (out->variant < 0) {
         out->reason = "tuned kernels are predicted to be slower than naive here";
       }
       continue;
     }
-    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
+    const add3_detail_choice chosen = {t->variant, here->match, here->device, t, add3_detail_range(here->device, t, n)};
+    *out = chosen;
     best = away;
   }
 }
 
 // Which variant a call that has work takes.
-inline cudaError_t choose(const call &c, choice *out) {
-  place here = {};
-  const cudaError_t error = find_place(&here);
-  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
+static inline cudaError_t add3_detail_choose(const add3_args *c, add3_detail_choice *out) {
+  add3_detail_place here = {NULL, 0, 0};
+  const cudaError_t error = add3_detail_find_place(&here);
+  const add3_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  *out = none;
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
-  if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (here.device != NULL) add3_detail_choose_tuned(c, &here, out);
+  if (out->variant < 0 && add3_detail_takes(&add3_detail_variants[0], c, &here)) out->variant = 0;
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (add3_detail_variants[0].blocks(c) > add3_detail_max_blocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
-inline const char *no_work(const call &c, cudaError_t *answer) {
-  constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  const extents e = extents_of(c);
+static inline const char *add3_detail_no_work(const add3_args *c, cudaError_t *answer) {
+  const long long most = 1LL << 48;  // elements: no product overflows
+  long long n[add3_detail_n_extents];
   double elements = 1;  // of the index space; a double, because a product may be any size
   bool large = false, empty = false;
+  add3_detail_extents(n, c);
   *answer = cudaErrorInvalidValue;
-  for (int k = 0; k < kExtents; k++) {
-    if (e.n[k] < 0) return "invalid value: an extent is negative";
-    large = large || e.n[k] > kMost;
+  for (int k = 0; k < add3_detail_n_extents; k++) {
+    if (n[k] < 0) return "invalid value: an extent is negative";
+    large = large || n[k] > most;
   }
-  for (int d = 0; d < kDims; d++) {
-    elements *= d == kRows ? 1.0 : double(e.n[d]);
-    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  for (int d = 0; d < add3_detail_n_dims; d++) {
+    elements *= d == add3_detail_rows ? 1.0 : (double)n[d];
+    empty = empty || (n[d] == 0 && !add3_detail_reduced[d]);
   }
-  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  if (!empty && !large && elements <= (double)most) return add3_detail_bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"
                : "invalid configuration: more than 2^48 elements";
 }
 
-inline cudaError_t launch(const call &c, cudaStream_t stream) {
+static inline cudaError_t add3_detail_launch(const add3_args *c, cudaStream_t stream) {
+  add3_detail_choice chosen;
+  const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
-  if (no_work(c, &error) != nullptr) return error;
-  choice chosen = {};
-  error = choose(c, &chosen);
-  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
+  if (add3_detail_no_work(c, &error) != NULL) return error;
+  error = add3_detail_choose(c, &chosen);
+  if (error == cudaSuccess) error = add3_detail_find_kernel(&kernel, chosen.variant);
+  if (error != cudaSuccess) return error;
+  error = add3_detail_variants[chosen.variant].launch(kernel, *c, stream);
+  if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  return error;
 }
 
-inline add3_choice describe(const call &c) {
+static inline add3_choice add3_detail_describe(const add3_args *c) {
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  choice chosen = {};
-  const char *why = no_work(c, &error);
-  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
-  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
+  add3_detail_choice chosen = {-1, 0, NULL, NULL, NULL};
+  const char *why = add3_detail_no_work(c, &error);
+  if (why == NULL && add3_detail_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  add3_choice out = {NULL, NULL, matches[0], NULL, why};
+  if (why == NULL) {
+    out.variant = add3_detail_variants[chosen.variant].label;
+    out.device = chosen.device != NULL ? chosen.device->name : NULL;
+    out.match = matches[chosen.match];
+    out.size = chosen.size != NULL ? chosen.size->label : NULL;
+    out.reason = chosen.reason;
+  }
+  return out;
 }
-
-}  // namespace
-}  // namespace add3_detail
 
 #ifdef add3_IMPLEMENTATION
-#define add3_LINKAGE extern "C"
+#define add3_LINKAGE
 #else
-#define add3_LINKAGE extern "C" inline
+#define add3_LINKAGE inline
 #endif
 add3_LINKAGE cudaError_t add3(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i, cudaStream_t stream) {
-  return add3_detail::launch({a, b, k, n_i}, stream);
+  const add3_args call = {a, b, k, n_i};
+  return add3_detail_launch(&call, stream);
 }
 add3_LINKAGE cudaError_t add3_launch(const add3_args *args, cudaStream_t stream) {
-  return args == nullptr ? cudaErrorInvalidValue : add3_detail::launch(*args, stream);
+  return args == NULL ? cudaErrorInvalidValue : add3_detail_launch(args, stream);
 }
 add3_LINKAGE add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n_i) {
-  return add3_detail::describe({a, b, k, n_i});
+  const add3_args call = {a, b, k, n_i};
+  return add3_detail_describe(&call);
 }
 #undef add3_LINKAGE
 #endif  // __CUDACC_RTC__

@@ -35,6 +35,7 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
+#include <stdint.h>
 #include <vector_types.h>  // of the CUDA toolkit
 #ifndef __cplusplus
 #include <assert.h>
@@ -131,9 +132,6 @@ hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks
 namespace hostile_detail {
 #else
 #include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
 
 namespace hostile_detail {
 namespace {  // kernels are those of this file
@@ -166,302 +164,336 @@ __global__ void launch(const void *aligned, void *blocks, long long n_i, long lo
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-typedef hostile_args call;  // of the launch function
+}  // namespace
+}  // namespace hostile_detail
 
-// The extents of a call, those of the index space first.
-constexpr int kExtents = 2, kDims = 1;
-constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
-constexpr int kRows = -1;  // the dimension of rows with different lengths, which share elements; -1: none
-struct extents {
-  long long n[kExtents];
+// The kernel of each variant.
+static const void *const hostile_detail_kernels[] = {
+    (const void *)hostile_detail::k0_int_evil_1_error_broke_out::hostile_k0_int_evil_1_error_broke_out,
 };
-inline extents extents_of(const call &c) {
-  return {{c.n_i, c.n_m}};
+static inline cudaError_t hostile_detail_find_kernel(const void **out, int variant) {
+  *out = hostile_detail_kernels[variant];
+  return cudaSuccess;
 }
 
-// A pointer as the type that a kernel declares: each brings its own copy of the types.
-struct input {
-  const void *address;
-  template <typename T> operator const T *() const {
-    return static_cast<const T *>(address);
-  }
-};
-struct output {
-  void *address;
-  template <typename T> operator T *() const {
-    return static_cast<T *>(address);
-  }
-};
+// ---- Variants and where they were tuned. From here on it is C11 and C++11.
 
-inline bool aligned(const void *p, unsigned long long bytes) {
-  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+#include <string.h>
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> hostile_detail_atomic;
+#else
+#include <stdatomic.h>
+typedef atomic_int hostile_detail_atomic;
+#endif
+
+// The extents of a call, those of the index space first.
+enum {
+  hostile_detail_n_extents = 2,
+  hostile_detail_n_dims = 1,
+  hostile_detail_rows = -1,  // the dimension of rows with different lengths, which share elements; -1: none
+  hostile_detail_wants_shared = 0  // some variant asks for more shared memory than all have
+};
+static const bool hostile_detail_reduced[] = {false};  // outputs have elements even where it is 0
+static inline void hostile_detail_extents(long long *n, const hostile_args *c) {
+  const long long all[] = {c->n_i, c->n_m};
+  memcpy(n, all, sizeof all);
+}
+
+static inline bool hostile_detail_aligned(const void *p, unsigned long long bytes) {
+  return (unsigned long long)p % bytes == 0;
 }
 
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
-inline const char *bad_pointer(const call &c, bool empty) {
+static inline const char *hostile_detail_bad_pointer(const hostile_args *c, bool empty) {
   (void)empty;
-  if (c.aligned == nullptr && !empty) return "invalid value: aligned is null";
-  if (!aligned(c.aligned, 1)) return "invalid value: aligned is not aligned to 1 bytes";
-  if (c.blocks == nullptr) return "invalid value: blocks is null";
-  if (!aligned(c.blocks, 64)) return "invalid value: blocks is not aligned to 64 bytes";
-  return nullptr;
+  if (c->aligned == NULL && !empty) return "invalid value: aligned is null";
+  if (!hostile_detail_aligned(c->aligned, 1)) return "invalid value: aligned is not aligned to 1 bytes";
+  if (c->blocks == NULL) return "invalid value: blocks is null";
+  if (!hostile_detail_aligned(c->blocks, 64)) return "invalid value: blocks is not aligned to 64 bytes";
+  return NULL;
 }
 
 // Of each variant the blocks of its grid, whether it is right for a call, its launch.
-inline long long k0_blocks(const call &c) {
-  const long long n_i = c.n_i, n_m = c.n_m;
+static inline long long hostile_detail_k0_blocks(const hostile_args *c) {
+  const long long n_i = c->n_i, n_m = c->n_m;
   return (n_i + n_m) / 64 + 1;
 }
-inline bool k0_takes(const call &c) {
-  if (!aligned(c.aligned, 1)) return false;
-  if (!aligned(c.blocks, 64)) return false;
+static inline bool hostile_detail_k0_takes(const hostile_args *c) {
+  if (!hostile_detail_aligned(c->aligned, 1)) return false;
+  if (!hostile_detail_aligned(c->blocks, 64)) return false;
   return true;
 }
-inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_int_evil_1_error_broke_out::hostile_k0_int_evil_1_error_broke_out<<<unsigned(k0_blocks(c)), 64, 0, stream>>>(
-      input{c.aligned}, output{c.blocks}, c.n_i, c.n_m);
-  return cudaGetLastError();
+static inline cudaError_t hostile_detail_k0_launch(const void *kernel, hostile_args c, cudaStream_t stream) {
+  void *args[] = {&c.aligned, &c.blocks, &c.n_i, &c.n_m};
+  const dim3 grid = {(unsigned)hostile_detail_k0_blocks(&c), 1, 1}, block = {64, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-struct variant {
+typedef struct hostile_detail_variant {
   const char *label;
   int shared_bytes;  // that a block has to ask for; 0: it need not
-  long long (*blocks)(const call &);
-  bool (*takes)(const call &);
-  cudaError_t (*launch)(const call &, cudaStream_t);
+  long long (*blocks)(const hostile_args *c);
+  bool (*takes)(const hostile_args *c);
+  cudaError_t (*launch)(const void *kernel, hostile_args c, cudaStream_t stream);
+} hostile_detail_variant;
+static const hostile_detail_variant hostile_detail_variants[] = {
+    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, hostile_detail_k0_blocks, hostile_detail_k0_takes, hostile_detail_k0_launch},
 };
-const variant variants[] = {
-    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, k0_blocks, k0_takes, k0_launch},
-};
-constexpr bool kWantsShared = false;  // some variant asks for shared memory
 
 // A tuned size, the variant that won it, and where that is predicted to be slower than the naive
 // one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
-struct tuned {
-  long long n[kExtents];
+typedef struct hostile_detail_size {
+  long long n[2];
   int variant;
-  const char *size;
+  const char *label;
   int step, reach;
   const char *slower;  // null: not known
-};
-const tuned sizes_0[] = {  // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: n_i, n_m
-    {{64, 1}, 0, "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, 0, nullptr},
+} hostile_detail_size;
+static const hostile_detail_size hostile_detail_sizes_0[] = {  // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /: n_i, n_m
+    {{64, 1}, 0, "*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 0, 0, NULL},
 };
 
-struct tuned_device {
+typedef struct hostile_detail_device {
   const char *name;
   int major, minor, sms;
-  const tuned *sizes;
+  const hostile_detail_size *sizes;
   int n_sizes;
-};
-const tuned_device devices[] = {
-    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 9, 0, 132, sizes_0, 1},
+} hostile_detail_device;
+static const hostile_detail_device hostile_detail_devices[] = {
+    {"*/ } int evil = 1; \" \\ \012#error broke out\012 \?\?/\012 // /* \377 } \\", 9, 0, 132, hostile_detail_sizes_0, 1},
 };
 
-// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+// ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
-struct place {
-  const tuned_device *device;  // null: none matches
+typedef struct hostile_detail_place {
+  const hostile_detail_device *device;  // null: none matches
   int match, shared_bytes;
-};
+} hostile_detail_place;
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
-inline int match(const tuned_device &d, const cudaDeviceProp &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+static inline int hostile_detail_match(const hostile_detail_device *d, const struct cudaDeviceProp *here) {
+  if (d->major != here->major) return 0;
+  if (d->minor != here->minor) return 1;
+  return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
 // device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
-inline cudaError_t find_place(place *here) {
-  constexpr int kKept = 64;
-  static std::atomic<int> kept[kKept];  // 0: not asked yet
+static inline cudaError_t hostile_detail_find_place(hostile_detail_place *here) {
+  enum { n_kept = 64, n_devices = sizeof hostile_detail_devices / sizeof hostile_detail_devices[0] };
+  static hostile_detail_atomic kept[n_kept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
-  if (error == cudaSuccess && kWantsShared) {
+  if (error == cudaSuccess && hostile_detail_wants_shared) {
     error = cudaDeviceGetAttribute(&here->shared_bytes,
                                    cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   }
   if (error != cudaSuccess) return error;
-  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  int found = ordinal < n_kept ? (int)kept[ordinal] : 0;
   if (found == 0) {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
     int best = 0;
-    int device = 0;
     found = 1;
-    for (const tuned_device &d : devices) {
-      if (match(d, properties) > best) {
-        best = match(d, properties);
-        found = 1 + best + 4 * device;
+    for (int k = 0; k < n_devices; k++) {
+      const int match = hostile_detail_match(&hostile_detail_devices[k], &properties);
+      if (match > best) {
+        best = match;
+        found = 1 + best + 4 * k;
       }
-      device++;
     }
-    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
+    if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
+  here->device = here->match > 0 ? &hostile_detail_devices[(found - 1) / 4] : NULL;
   return cudaSuccess;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+static const long long hostile_detail_max_blocks = 0x7fffffff;  // of a grid, in x
 
 // The variant is right for the call: its grid, shared memory, alignments, conditions.
-inline bool takes(const variant &v, const call &c, const place &here) {
-  const long long blocks = v.blocks(c);
-  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
+static inline bool hostile_detail_takes(const hostile_detail_variant *v, const hostile_args *c, const hostile_detail_place *here) {
+  const long long blocks = v->blocks(c);
+  return blocks >= 1 && blocks <= hostile_detail_max_blocks && v->shared_bytes <= here->shared_bytes &&
+         v->takes(c);
 }
 
 // a / b, an extent of 0 taken for 1.
-inline double ratio(long long a, long long b) {
-  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
+static inline double hostile_detail_ratio(long long a, long long b) {
+  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const extents &e) {
+static inline double hostile_detail_distance(const hostile_detail_size *t, const long long *n) {
   double product = 1;
-  for (int k = 0; k < kExtents; k++) {
-    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  for (int k = 0; k < hostile_detail_n_extents; k++) {
+    product *= n[k] < t->n[k] ? hostile_detail_ratio(t->n[k], n[k]) : hostile_detail_ratio(n[k], t->n[k]);
   }
   return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
-  if (distance(t, e) == 1) return "tuned size";
-  for (int k = 0; k < kExtents; k++) {
+static inline const char *hostile_detail_range(const hostile_detail_device *d, const hostile_detail_size *t, const long long *n) {
+  if (hostile_detail_distance(t, n) == 1) return "tuned size";
+  for (int k = 0; k < hostile_detail_n_extents; k++) {
     bool below = false, above = false;
-    for (int s = 0; s < d.n_sizes; s++) {
-      below = below || d.sizes[s].n[k] <= e.n[k];
-      above = above || d.sizes[s].n[k] >= e.n[k];
+    for (int s = 0; s < d->n_sizes; s++) {
+      below = below || d->sizes[s].n[k] <= n[k];
+      above = above || d->sizes[s].n[k] >= n[k];
     }
     if (!below || !above) return "outside the tuned sizes";
   }
   return "between tuned sizes";
 }
 
+// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
+// never beyond the last.
+static inline int hostile_detail_shape(double ratio, const hostile_detail_size *t, bool above) {
+  double shape = 1;  // 2^(step * k)
+  int k = 0;
+  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
+    shape *= (double)(1 << t->step);
+  }
+  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
+    shape /= (double)(1 << t->step);
+  }
+  return k;
+}
+
 // Whether one of the shapes around the call says that the kernel is slower than naive there.
-inline bool slower(const tuned &t, const extents &e) {
-  if (t.slower == nullptr) return false;
-  for (int corner = 0; corner < 1 << kDims; corner++) {
+static inline bool hostile_detail_slower(const hostile_detail_size *t, const long long *n) {
+  if (t->slower == NULL) return false;
+  for (int corner = 0; corner < 1 << hostile_detail_n_dims; corner++) {
     int at = 0;
-    for (int d = 0; d < kDims; d++) {
-      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
-      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
-      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
-      at = at * (2 * t.reach + 1) + k + t.reach;
+    for (int d = 0; d < hostile_detail_n_dims; d++) {
+      const int k = hostile_detail_shape(hostile_detail_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
+      at = at * (2 * t->reach + 1) + k + t->reach;
     }
-    if (t.slower[at] == '1') return true;
+    if (t->slower[at] == '1') return true;
   }
   return false;
 }
 
-struct choice {
+typedef struct hostile_detail_choice {
   int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose variant it is, null: naive
-  const tuned *size;
+  const hostile_detail_device *device;  // with its size: whose variant it is, null: naive
+  const hostile_detail_size *size;
   const char *reason;
-};
+} hostile_detail_choice;
 
 // Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-inline void choose_tuned(const call &c, const place &here, choice *out) {
-  const extents e = extents_of(c);
+static inline void hostile_detail_choose_tuned(const hostile_args *c, const hostile_detail_place *here, hostile_detail_choice *out) {
+  long long n[hostile_detail_n_extents];
   double best = 0;
+  hostile_detail_extents(n, c);
   out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here.device->n_sizes; k++) {
-    const tuned &t = here.device->sizes[k];
-    const double away = distance(t, e);
-    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
-    if (away != 1 && slower(t, e)) {
+  for (int k = 0; k < here->device->n_sizes; k++) {
+    const hostile_detail_size *const t = &here->device->sizes[k];
+    const double away = hostile_detail_distance(t, n);
+    if ((out->variant >= 0 && away >= best) || !hostile_detail_takes(&hostile_detail_variants[t->variant], c, here)) continue;
+    if (away != 1 && hostile_detail_slower(t, n)) {
       if (out->variant < 0) {
         out->reason = "tuned kernels are predicted to be slower than naive here";
       }
       continue;
     }
-    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
+    const hostile_detail_choice chosen = {t->variant, here->match, here->device, t, hostile_detail_range(here->device, t, n)};
+    *out = chosen;
     best = away;
   }
 }
 
 // Which variant a call that has work takes.
-inline cudaError_t choose(const call &c, choice *out) {
-  place here = {};
-  const cudaError_t error = find_place(&here);
-  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
+static inline cudaError_t hostile_detail_choose(const hostile_args *c, hostile_detail_choice *out) {
+  hostile_detail_place here = {NULL, 0, 0};
+  const cudaError_t error = hostile_detail_find_place(&here);
+  const hostile_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  *out = none;
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
-  if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (here.device != NULL) hostile_detail_choose_tuned(c, &here, out);
+  if (out->variant < 0 && hostile_detail_takes(&hostile_detail_variants[0], c, &here)) out->variant = 0;
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (hostile_detail_variants[0].blocks(c) > hostile_detail_max_blocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
-inline const char *no_work(const call &c, cudaError_t *answer) {
-  constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  const extents e = extents_of(c);
+static inline const char *hostile_detail_no_work(const hostile_args *c, cudaError_t *answer) {
+  const long long most = 1LL << 48;  // elements: no product overflows
+  long long n[hostile_detail_n_extents];
   double elements = 1;  // of the index space; a double, because a product may be any size
   bool large = false, empty = false;
+  hostile_detail_extents(n, c);
   *answer = cudaErrorInvalidValue;
-  for (int k = 0; k < kExtents; k++) {
-    if (e.n[k] < 0) return "invalid value: an extent is negative";
-    large = large || e.n[k] > kMost;
+  for (int k = 0; k < hostile_detail_n_extents; k++) {
+    if (n[k] < 0) return "invalid value: an extent is negative";
+    large = large || n[k] > most;
   }
-  for (int d = 0; d < kDims; d++) {
-    elements *= d == kRows ? 1.0 : double(e.n[d]);
-    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  for (int d = 0; d < hostile_detail_n_dims; d++) {
+    elements *= d == hostile_detail_rows ? 1.0 : (double)n[d];
+    empty = empty || (n[d] == 0 && !hostile_detail_reduced[d]);
   }
-  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  if (!empty && !large && elements <= (double)most) return hostile_detail_bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"
                : "invalid configuration: more than 2^48 elements";
 }
 
-inline cudaError_t launch(const call &c, cudaStream_t stream) {
+static inline cudaError_t hostile_detail_launch(const hostile_args *c, cudaStream_t stream) {
+  hostile_detail_choice chosen;
+  const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
-  if (no_work(c, &error) != nullptr) return error;
-  choice chosen = {};
-  error = choose(c, &chosen);
-  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
+  if (hostile_detail_no_work(c, &error) != NULL) return error;
+  error = hostile_detail_choose(c, &chosen);
+  if (error == cudaSuccess) error = hostile_detail_find_kernel(&kernel, chosen.variant);
+  if (error != cudaSuccess) return error;
+  error = hostile_detail_variants[chosen.variant].launch(kernel, *c, stream);
+  if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  return error;
 }
 
-inline hostile_choice describe(const call &c) {
+static inline hostile_choice hostile_detail_describe(const hostile_args *c) {
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  choice chosen = {};
-  const char *why = no_work(c, &error);
-  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
-  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
+  hostile_detail_choice chosen = {-1, 0, NULL, NULL, NULL};
+  const char *why = hostile_detail_no_work(c, &error);
+  if (why == NULL && hostile_detail_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  hostile_choice out = {NULL, NULL, matches[0], NULL, why};
+  if (why == NULL) {
+    out.variant = hostile_detail_variants[chosen.variant].label;
+    out.device = chosen.device != NULL ? chosen.device->name : NULL;
+    out.match = matches[chosen.match];
+    out.size = chosen.size != NULL ? chosen.size->label : NULL;
+    out.reason = chosen.reason;
+  }
+  return out;
 }
-
-}  // namespace
-}  // namespace hostile_detail
 
 #ifdef hostile_IMPLEMENTATION
-#define hostile_LINKAGE extern "C"
+#define hostile_LINKAGE
 #else
-#define hostile_LINKAGE extern "C" inline
+#define hostile_LINKAGE inline
 #endif
 hostile_LINKAGE cudaError_t hostile(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m, cudaStream_t stream) {
-  return hostile_detail::launch({aligned, blocks, n_i, n_m}, stream);
+  const hostile_args call = {aligned, blocks, n_i, n_m};
+  return hostile_detail_launch(&call, stream);
 }
 hostile_LINKAGE cudaError_t hostile_launch(const hostile_args *args, cudaStream_t stream) {
-  return args == nullptr ? cudaErrorInvalidValue : hostile_detail::launch(*args, stream);
+  return args == NULL ? cudaErrorInvalidValue : hostile_detail_launch(args, stream);
 }
 hostile_LINKAGE hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks, long long n_i, long long n_m) {
-  return hostile_detail::describe({aligned, blocks, n_i, n_m});
+  const hostile_args call = {aligned, blocks, n_i, n_m};
+  return hostile_detail_describe(&call);
 }
 #undef hostile_LINKAGE
 #endif  // __CUDACC_RTC__

@@ -309,9 +309,6 @@ scale_choice scale_variant(const void *p, void *q, unsigned short k, float strea
 namespace scale_detail {
 #else
 #include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
 
 namespace scale_detail {
 namespace {  // kernels are those of this file
@@ -359,309 +356,336 @@ __global__ void __launch_bounds__(128) scale_kernel(const unsigned char *__restr
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-typedef scale_args call;  // of the launch function
+}  // namespace
+}  // namespace scale_detail
+
+// The kernel of each variant.
+static const void *const scale_detail_kernels[] = {
+    (const void *)scale_detail::k0_direct::scale_k0_direct,
+};
+static inline cudaError_t scale_detail_find_kernel(const void **out, int variant) {
+  *out = scale_detail_kernels[variant];
+  return cudaSuccess;
+}
+
+// ---- Variants and where they were tuned. From here on it is C11 and C++11.
+
+#include <string.h>
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> scale_detail_atomic;
+#else
+#include <stdatomic.h>
+typedef atomic_int scale_detail_atomic;
+#endif
 
 // The extents of a call, those of the index space first.
-constexpr int kExtents = 1, kDims = 1;
-constexpr bool kReduced[kDims] = {false};  // outputs have elements even where it is 0
-constexpr int kRows = -1;  // the dimension of rows with different lengths, which share elements; -1: none
-struct extents {
-  long long n[kExtents];
+enum {
+  scale_detail_n_extents = 1,
+  scale_detail_n_dims = 1,
+  scale_detail_rows = -1,  // the dimension of rows with different lengths, which share elements; -1: none
+  scale_detail_wants_shared = 0  // some variant asks for more shared memory than all have
 };
-inline extents extents_of(const call &c) {
-  return {{c.n_i}};
+static const bool scale_detail_reduced[] = {false};  // outputs have elements even where it is 0
+static inline void scale_detail_extents(long long *n, const scale_args *c) {
+  const long long all[] = {c->n_i};
+  memcpy(n, all, sizeof all);
 }
 
-// A pointer as the type that a kernel declares: each brings its own copy of the types.
-struct input {
-  const void *address;
-  template <typename T> operator const T *() const {
-    return static_cast<const T *>(address);
-  }
-};
-struct output {
-  void *address;
-  template <typename T> operator T *() const {
-    return static_cast<T *>(address);
-  }
-};
-// A scalar that is given by its bits, as the type that a kernel declares.
-template <typename T, typename Bits> T from_bits(const Bits &bits) {
-  static_assert(sizeof(T) == sizeof(Bits), "bits of one value");
-  T result;
-  memcpy(&result, &bits, sizeof result);
-  return result;
-}
-
-inline bool aligned(const void *p, unsigned long long bytes) {
-  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+static inline bool scale_detail_aligned(const void *p, unsigned long long bytes) {
+  return (unsigned long long)p % bytes == 0;
 }
 
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
-inline const char *bad_pointer(const call &c, bool empty) {
+static inline const char *scale_detail_bad_pointer(const scale_args *c, bool empty) {
   (void)empty;
-  if (c.p == nullptr && !empty) return "invalid value: p is null";
-  if (!aligned(c.p, 4)) return "invalid value: p is not aligned to 4 bytes";
-  if (c.q == nullptr) return "invalid value: q is null";
-  if (!aligned(c.q, 4)) return "invalid value: q is not aligned to 4 bytes";
-  return nullptr;
+  if (c->p == NULL && !empty) return "invalid value: p is null";
+  if (!scale_detail_aligned(c->p, 4)) return "invalid value: p is not aligned to 4 bytes";
+  if (c->q == NULL) return "invalid value: q is null";
+  if (!scale_detail_aligned(c->q, 4)) return "invalid value: q is not aligned to 4 bytes";
+  return NULL;
 }
 
 // Of each variant the blocks of its grid, whether it is right for a call, its launch.
-inline long long k0_blocks(const call &c) {
-  const long long n_i = c.n_i;
+static inline long long scale_detail_k0_blocks(const scale_args *c) {
+  const long long n_i = c->n_i;
   return (n_i + 127) / 128;
 }
-inline bool k0_takes(const call &c) {
-  if (!aligned(c.p, 4)) return false;
-  if (!aligned(c.q, 4)) return false;
+static inline bool scale_detail_k0_takes(const scale_args *c) {
+  if (!scale_detail_aligned(c->p, 4)) return false;
+  if (!scale_detail_aligned(c->q, 4)) return false;
   return true;
 }
-inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::scale_k0_direct<<<unsigned(k0_blocks(c)), 128, 0, stream>>>(
-      input{c.p}, output{c.q}, from_bits<k0_direct::f16>(c.k), c.stream, c.n_i);
-  return cudaGetLastError();
+static inline cudaError_t scale_detail_k0_launch(const void *kernel, scale_args c, cudaStream_t stream) {
+  void *args[] = {&c.p, &c.q, &c.k, &c.stream, &c.n_i};
+  const dim3 grid = {(unsigned)scale_detail_k0_blocks(&c), 1, 1}, block = {128, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-struct variant {
+typedef struct scale_detail_variant {
   const char *label;
   int shared_bytes;  // that a block has to ask for; 0: it need not
-  long long (*blocks)(const call &);
-  bool (*takes)(const call &);
-  cudaError_t (*launch)(const call &, cudaStream_t);
+  long long (*blocks)(const scale_args *c);
+  bool (*takes)(const scale_args *c);
+  cudaError_t (*launch)(const void *kernel, scale_args c, cudaStream_t stream);
+} scale_detail_variant;
+static const scale_detail_variant scale_detail_variants[] = {
+    {"direct t128 soa", 0, scale_detail_k0_blocks, scale_detail_k0_takes, scale_detail_k0_launch},
 };
-const variant variants[] = {
-    {"direct t128 soa", 0, k0_blocks, k0_takes, k0_launch},
-};
-constexpr bool kWantsShared = false;  // some variant asks for shared memory
 
 // A tuned size, the variant that won it, and where that is predicted to be slower than the naive
 // one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
-struct tuned {
-  long long n[kExtents];
+typedef struct scale_detail_size {
+  long long n[1];
   int variant;
-  const char *size;
+  const char *label;
   int step, reach;
   const char *slower;  // null: not known
-};
-const tuned sizes_0[] = {  // NVIDIA H200: n_i
-    {{65536}, 0, "i=65536", 0, 0, nullptr},
+} scale_detail_size;
+static const scale_detail_size scale_detail_sizes_0[] = {  // NVIDIA H200: n_i
+    {{65536}, 0, "i=65536", 0, 0, NULL},
 };
 
-struct tuned_device {
+typedef struct scale_detail_device {
   const char *name;
   int major, minor, sms;
-  const tuned *sizes;
+  const scale_detail_size *sizes;
   int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
+} scale_detail_device;
+static const scale_detail_device scale_detail_devices[] = {
+    {"NVIDIA H200", 9, 0, 132, scale_detail_sizes_0, 1},
 };
 
-// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+// ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
-struct place {
-  const tuned_device *device;  // null: none matches
+typedef struct scale_detail_place {
+  const scale_detail_device *device;  // null: none matches
   int match, shared_bytes;
-};
+} scale_detail_place;
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
-inline int match(const tuned_device &d, const cudaDeviceProp &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+static inline int scale_detail_match(const scale_detail_device *d, const struct cudaDeviceProp *here) {
+  if (d->major != here->major) return 0;
+  if (d->minor != here->minor) return 1;
+  return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
 // device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
-inline cudaError_t find_place(place *here) {
-  constexpr int kKept = 64;
-  static std::atomic<int> kept[kKept];  // 0: not asked yet
+static inline cudaError_t scale_detail_find_place(scale_detail_place *here) {
+  enum { n_kept = 64, n_devices = sizeof scale_detail_devices / sizeof scale_detail_devices[0] };
+  static scale_detail_atomic kept[n_kept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
-  if (error == cudaSuccess && kWantsShared) {
+  if (error == cudaSuccess && scale_detail_wants_shared) {
     error = cudaDeviceGetAttribute(&here->shared_bytes,
                                    cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   }
   if (error != cudaSuccess) return error;
-  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  int found = ordinal < n_kept ? (int)kept[ordinal] : 0;
   if (found == 0) {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
     int best = 0;
-    int device = 0;
     found = 1;
-    for (const tuned_device &d : devices) {
-      if (match(d, properties) > best) {
-        best = match(d, properties);
-        found = 1 + best + 4 * device;
+    for (int k = 0; k < n_devices; k++) {
+      const int match = scale_detail_match(&scale_detail_devices[k], &properties);
+      if (match > best) {
+        best = match;
+        found = 1 + best + 4 * k;
       }
-      device++;
     }
-    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
+    if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
+  here->device = here->match > 0 ? &scale_detail_devices[(found - 1) / 4] : NULL;
   return cudaSuccess;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+static const long long scale_detail_max_blocks = 0x7fffffff;  // of a grid, in x
 
 // The variant is right for the call: its grid, shared memory, alignments, conditions.
-inline bool takes(const variant &v, const call &c, const place &here) {
-  const long long blocks = v.blocks(c);
-  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
+static inline bool scale_detail_takes(const scale_detail_variant *v, const scale_args *c, const scale_detail_place *here) {
+  const long long blocks = v->blocks(c);
+  return blocks >= 1 && blocks <= scale_detail_max_blocks && v->shared_bytes <= here->shared_bytes &&
+         v->takes(c);
 }
 
 // a / b, an extent of 0 taken for 1.
-inline double ratio(long long a, long long b) {
-  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
+static inline double scale_detail_ratio(long long a, long long b) {
+  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const extents &e) {
+static inline double scale_detail_distance(const scale_detail_size *t, const long long *n) {
   double product = 1;
-  for (int k = 0; k < kExtents; k++) {
-    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  for (int k = 0; k < scale_detail_n_extents; k++) {
+    product *= n[k] < t->n[k] ? scale_detail_ratio(t->n[k], n[k]) : scale_detail_ratio(n[k], t->n[k]);
   }
   return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
-  if (distance(t, e) == 1) return "tuned size";
-  for (int k = 0; k < kExtents; k++) {
+static inline const char *scale_detail_range(const scale_detail_device *d, const scale_detail_size *t, const long long *n) {
+  if (scale_detail_distance(t, n) == 1) return "tuned size";
+  for (int k = 0; k < scale_detail_n_extents; k++) {
     bool below = false, above = false;
-    for (int s = 0; s < d.n_sizes; s++) {
-      below = below || d.sizes[s].n[k] <= e.n[k];
-      above = above || d.sizes[s].n[k] >= e.n[k];
+    for (int s = 0; s < d->n_sizes; s++) {
+      below = below || d->sizes[s].n[k] <= n[k];
+      above = above || d->sizes[s].n[k] >= n[k];
     }
     if (!below || !above) return "outside the tuned sizes";
   }
   return "between tuned sizes";
 }
 
+// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
+// never beyond the last.
+static inline int scale_detail_shape(double ratio, const scale_detail_size *t, bool above) {
+  double shape = 1;  // 2^(step * k)
+  int k = 0;
+  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
+    shape *= (double)(1 << t->step);
+  }
+  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
+    shape /= (double)(1 << t->step);
+  }
+  return k;
+}
+
 // Whether one of the shapes around the call says that the kernel is slower than naive there.
-inline bool slower(const tuned &t, const extents &e) {
-  if (t.slower == nullptr) return false;
-  for (int corner = 0; corner < 1 << kDims; corner++) {
+static inline bool scale_detail_slower(const scale_detail_size *t, const long long *n) {
+  if (t->slower == NULL) return false;
+  for (int corner = 0; corner < 1 << scale_detail_n_dims; corner++) {
     int at = 0;
-    for (int d = 0; d < kDims; d++) {
-      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
-      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
-      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
-      at = at * (2 * t.reach + 1) + k + t.reach;
+    for (int d = 0; d < scale_detail_n_dims; d++) {
+      const int k = scale_detail_shape(scale_detail_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
+      at = at * (2 * t->reach + 1) + k + t->reach;
     }
-    if (t.slower[at] == '1') return true;
+    if (t->slower[at] == '1') return true;
   }
   return false;
 }
 
-struct choice {
+typedef struct scale_detail_choice {
   int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose variant it is, null: naive
-  const tuned *size;
+  const scale_detail_device *device;  // with its size: whose variant it is, null: naive
+  const scale_detail_size *size;
   const char *reason;
-};
+} scale_detail_choice;
 
 // Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-inline void choose_tuned(const call &c, const place &here, choice *out) {
-  const extents e = extents_of(c);
+static inline void scale_detail_choose_tuned(const scale_args *c, const scale_detail_place *here, scale_detail_choice *out) {
+  long long n[scale_detail_n_extents];
   double best = 0;
+  scale_detail_extents(n, c);
   out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here.device->n_sizes; k++) {
-    const tuned &t = here.device->sizes[k];
-    const double away = distance(t, e);
-    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
-    if (away != 1 && slower(t, e)) {
+  for (int k = 0; k < here->device->n_sizes; k++) {
+    const scale_detail_size *const t = &here->device->sizes[k];
+    const double away = scale_detail_distance(t, n);
+    if ((out->variant >= 0 && away >= best) || !scale_detail_takes(&scale_detail_variants[t->variant], c, here)) continue;
+    if (away != 1 && scale_detail_slower(t, n)) {
       if (out->variant < 0) {
         out->reason = "tuned kernels are predicted to be slower than naive here";
       }
       continue;
     }
-    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
+    const scale_detail_choice chosen = {t->variant, here->match, here->device, t, scale_detail_range(here->device, t, n)};
+    *out = chosen;
     best = away;
   }
 }
 
 // Which variant a call that has work takes.
-inline cudaError_t choose(const call &c, choice *out) {
-  place here = {};
-  const cudaError_t error = find_place(&here);
-  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
+static inline cudaError_t scale_detail_choose(const scale_args *c, scale_detail_choice *out) {
+  scale_detail_place here = {NULL, 0, 0};
+  const cudaError_t error = scale_detail_find_place(&here);
+  const scale_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  *out = none;
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
-  if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (here.device != NULL) scale_detail_choose_tuned(c, &here, out);
+  if (out->variant < 0 && scale_detail_takes(&scale_detail_variants[0], c, &here)) out->variant = 0;
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (scale_detail_variants[0].blocks(c) > scale_detail_max_blocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
-inline const char *no_work(const call &c, cudaError_t *answer) {
-  constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  const extents e = extents_of(c);
+static inline const char *scale_detail_no_work(const scale_args *c, cudaError_t *answer) {
+  const long long most = 1LL << 48;  // elements: no product overflows
+  long long n[scale_detail_n_extents];
   double elements = 1;  // of the index space; a double, because a product may be any size
   bool large = false, empty = false;
+  scale_detail_extents(n, c);
   *answer = cudaErrorInvalidValue;
-  for (int k = 0; k < kExtents; k++) {
-    if (e.n[k] < 0) return "invalid value: an extent is negative";
-    large = large || e.n[k] > kMost;
+  for (int k = 0; k < scale_detail_n_extents; k++) {
+    if (n[k] < 0) return "invalid value: an extent is negative";
+    large = large || n[k] > most;
   }
-  for (int d = 0; d < kDims; d++) {
-    elements *= d == kRows ? 1.0 : double(e.n[d]);
-    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  for (int d = 0; d < scale_detail_n_dims; d++) {
+    elements *= d == scale_detail_rows ? 1.0 : (double)n[d];
+    empty = empty || (n[d] == 0 && !scale_detail_reduced[d]);
   }
-  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  if (!empty && !large && elements <= (double)most) return scale_detail_bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"
                : "invalid configuration: more than 2^48 elements";
 }
 
-inline cudaError_t launch(const call &c, cudaStream_t stream) {
+static inline cudaError_t scale_detail_launch(const scale_args *c, cudaStream_t stream) {
+  scale_detail_choice chosen;
+  const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
-  if (no_work(c, &error) != nullptr) return error;
-  choice chosen = {};
-  error = choose(c, &chosen);
-  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
+  if (scale_detail_no_work(c, &error) != NULL) return error;
+  error = scale_detail_choose(c, &chosen);
+  if (error == cudaSuccess) error = scale_detail_find_kernel(&kernel, chosen.variant);
+  if (error != cudaSuccess) return error;
+  error = scale_detail_variants[chosen.variant].launch(kernel, *c, stream);
+  if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  return error;
 }
 
-inline scale_choice describe(const call &c) {
+static inline scale_choice scale_detail_describe(const scale_args *c) {
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  choice chosen = {};
-  const char *why = no_work(c, &error);
-  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
-  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
+  scale_detail_choice chosen = {-1, 0, NULL, NULL, NULL};
+  const char *why = scale_detail_no_work(c, &error);
+  if (why == NULL && scale_detail_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  scale_choice out = {NULL, NULL, matches[0], NULL, why};
+  if (why == NULL) {
+    out.variant = scale_detail_variants[chosen.variant].label;
+    out.device = chosen.device != NULL ? chosen.device->name : NULL;
+    out.match = matches[chosen.match];
+    out.size = chosen.size != NULL ? chosen.size->label : NULL;
+    out.reason = chosen.reason;
+  }
+  return out;
 }
-
-}  // namespace
-}  // namespace scale_detail
 
 #ifdef scale_IMPLEMENTATION
-#define scale_LINKAGE extern "C"
+#define scale_LINKAGE
 #else
-#define scale_LINKAGE extern "C" inline
+#define scale_LINKAGE inline
 #endif
 scale_LINKAGE cudaError_t scale(const void *p, void *q, unsigned short k, float stream, long long n_i, cudaStream_t stream_x) {
-  return scale_detail::launch({p, q, k, stream, n_i}, stream_x);
+  const scale_args call = {p, q, k, stream, n_i};
+  return scale_detail_launch(&call, stream_x);
 }
 scale_LINKAGE cudaError_t scale_launch(const scale_args *args, cudaStream_t stream) {
-  return args == nullptr ? cudaErrorInvalidValue : scale_detail::launch(*args, stream);
+  return args == NULL ? cudaErrorInvalidValue : scale_detail_launch(args, stream);
 }
 scale_LINKAGE scale_choice scale_variant(const void *p, void *q, unsigned short k, float stream, long long n_i) {
-  return scale_detail::describe({p, q, k, stream, n_i});
+  const scale_args call = {p, q, k, stream, n_i};
+  return scale_detail_describe(&call);
 }
 #undef scale_LINKAGE
 #endif  // __CUDACC_RTC__

@@ -29,6 +29,7 @@
 #include <cuda_runtime_api.h>
 #endif
 #include <stddef.h>
+#include <stdint.h>
 #ifndef __cplusplus
 #include <assert.h>
 #include <stdalign.h>
@@ -104,9 +105,6 @@ transpose_choice transpose_variant(const float *a, float *b, long long n_row, lo
 namespace transpose_detail {
 #else
 #include <cuda_runtime.h>
-#include <string.h>
-
-#include <atomic>
 
 namespace transpose_detail {
 namespace {  // kernels are those of this file
@@ -165,319 +163,354 @@ __global__ void __launch_bounds__(256) transpose_kernel(const float *__restrict_
 #undef __global__
 #define __global__ __attribute__((global))
 #else
-typedef transpose_args call;  // of the launch function
+}  // namespace
+}  // namespace transpose_detail
 
-// The extents of a call, those of the index space first.
-constexpr int kExtents = 2, kDims = 2;
-constexpr bool kReduced[kDims] = {false, false};  // outputs have elements even where it is 0
-constexpr int kRows = -1;  // the dimension of rows with different lengths, which share elements; -1: none
-struct extents {
-  long long n[kExtents];
+// The kernel of each variant.
+static const void *const transpose_detail_kernels[] = {
+    (const void *)transpose_detail::k0_direct::transpose_k0_direct,
+    (const void *)transpose_detail::k1_tile::transpose_k1_tile,
 };
-inline extents extents_of(const call &c) {
-  return {{c.n_row, c.n_col}};
+static inline cudaError_t transpose_detail_find_kernel(const void **out, int variant) {
+  *out = transpose_detail_kernels[variant];
+  return cudaSuccess;
 }
 
-// A pointer as the type that a kernel declares: each brings its own copy of the types.
-struct input {
-  const void *address;
-  template <typename T> operator const T *() const {
-    return static_cast<const T *>(address);
-  }
-};
-struct output {
-  void *address;
-  template <typename T> operator T *() const {
-    return static_cast<T *>(address);
-  }
-};
+// ---- Variants and where they were tuned. From here on it is C11 and C++11.
 
-inline bool aligned(const void *p, unsigned long long bytes) {
-  return reinterpret_cast<unsigned long long>(p) % bytes == 0;
+#include <string.h>
+#ifdef __cplusplus
+#include <atomic>
+typedef std::atomic<int> transpose_detail_atomic;
+#else
+#include <stdatomic.h>
+typedef atomic_int transpose_detail_atomic;
+#endif
+
+// The extents of a call, those of the index space first.
+enum {
+  transpose_detail_n_extents = 2,
+  transpose_detail_n_dims = 2,
+  transpose_detail_rows = -1,  // the dimension of rows with different lengths, which share elements; -1: none
+  transpose_detail_wants_shared = 0  // some variant asks for more shared memory than all have
+};
+static const bool transpose_detail_reduced[] = {false, false};  // outputs have elements even where it is 0
+static inline void transpose_detail_extents(long long *n, const transpose_args *c) {
+  const long long all[] = {c->n_row, c->n_col};
+  memcpy(n, all, sizeof all);
+}
+
+static inline bool transpose_detail_aligned(const void *p, unsigned long long bytes) {
+  return (unsigned long long)p % bytes == 0;
 }
 
 // What is wrong with a pointer of the call, null: nothing. Where there is nothing to sum, `empty`,
 // inputs may be null.
-inline const char *bad_pointer(const call &c, bool empty) {
+static inline const char *transpose_detail_bad_pointer(const transpose_args *c, bool empty) {
   (void)empty;
-  if (c.a == nullptr && !empty) return "invalid value: a is null";
-  if (!aligned(c.a, 4)) return "invalid value: a is not aligned to 4 bytes";
-  if (c.b == nullptr) return "invalid value: b is null";
-  if (!aligned(c.b, 4)) return "invalid value: b is not aligned to 4 bytes";
-  return nullptr;
+  if (c->a == NULL && !empty) return "invalid value: a is null";
+  if (!transpose_detail_aligned(c->a, 4)) return "invalid value: a is not aligned to 4 bytes";
+  if (c->b == NULL) return "invalid value: b is null";
+  if (!transpose_detail_aligned(c->b, 4)) return "invalid value: b is not aligned to 4 bytes";
+  return NULL;
 }
 
 // Of each variant the blocks of its grid, whether it is right for a call, its launch.
-inline long long k0_blocks(const call &c) {
-  const long long n_row = c.n_row, n_col = c.n_col;
+static inline long long transpose_detail_k0_blocks(const transpose_args *c) {
+  const long long n_row = c->n_row, n_col = c->n_col;
   return (n_row * n_col + 255) / 256;
 }
-inline bool k0_takes(const call &c) {
-  if (!aligned(c.a, 4)) return false;
-  if (!aligned(c.b, 4)) return false;
+static inline bool transpose_detail_k0_takes(const transpose_args *c) {
+  if (!transpose_detail_aligned(c->a, 4)) return false;
+  if (!transpose_detail_aligned(c->b, 4)) return false;
   return true;
 }
-inline cudaError_t k0_launch(const call &c, cudaStream_t stream) {
-  k0_direct::transpose_k0_direct<<<unsigned(k0_blocks(c)), 256, 0, stream>>>(
-      input{c.a}, output{c.b}, c.n_row, c.n_col);
-  return cudaGetLastError();
+static inline cudaError_t transpose_detail_k0_launch(const void *kernel, transpose_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.n_row, &c.n_col};
+  const dim3 grid = {(unsigned)transpose_detail_k0_blocks(&c), 1, 1}, block = {256, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-inline long long k1_blocks(const call &c) {
-  const long long n_row = c.n_row, n_col = c.n_col;
+static inline long long transpose_detail_k1_blocks(const transpose_args *c) {
+  const long long n_row = c->n_row, n_col = c->n_col;
   return (n_row + 31) / 32 * ((n_col + 31) / 32);
 }
-inline bool k1_takes(const call &c) {
-  if (!aligned(c.a, 4)) return false;
-  if (!aligned(c.b, 4)) return false;
+static inline bool transpose_detail_k1_takes(const transpose_args *c) {
+  if (!transpose_detail_aligned(c->a, 4)) return false;
+  if (!transpose_detail_aligned(c->b, 4)) return false;
   return true;
 }
-inline cudaError_t k1_launch(const call &c, cudaStream_t stream) {
-  k1_tile::transpose_k1_tile<<<unsigned(k1_blocks(c)), 256, 0, stream>>>(
-      input{c.a}, output{c.b}, c.n_row, c.n_col);
-  return cudaGetLastError();
+static inline cudaError_t transpose_detail_k1_launch(const void *kernel, transpose_args c, cudaStream_t stream) {
+  void *args[] = {&c.a, &c.b, &c.n_row, &c.n_col};
+  const dim3 grid = {(unsigned)transpose_detail_k1_blocks(&c), 1, 1}, block = {256, 1, 1};
+  return cudaLaunchKernel(kernel, grid, block, args, 0, stream);
 }
 
-struct variant {
+typedef struct transpose_detail_variant {
   const char *label;
   int shared_bytes;  // that a block has to ask for; 0: it need not
-  long long (*blocks)(const call &);
-  bool (*takes)(const call &);
-  cudaError_t (*launch)(const call &, cudaStream_t);
+  long long (*blocks)(const transpose_args *c);
+  bool (*takes)(const transpose_args *c);
+  cudaError_t (*launch)(const void *kernel, transpose_args c, cudaStream_t stream);
+} transpose_detail_variant;
+static const transpose_detail_variant transpose_detail_variants[] = {
+    {"direct t256", 0, transpose_detail_k0_blocks, transpose_detail_k0_takes, transpose_detail_k0_launch},
+    {"tile 32x32", 0, transpose_detail_k1_blocks, transpose_detail_k1_takes, transpose_detail_k1_launch},
 };
-const variant variants[] = {
-    {"direct t256", 0, k0_blocks, k0_takes, k0_launch},
-    {"tile 32x32", 0, k1_blocks, k1_takes, k1_launch},
-};
-constexpr bool kWantsShared = false;  // some variant asks for shared memory
 
 // A tuned size, the variant that won it, and where that is predicted to be slower than the naive
 // one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
-struct tuned {
-  long long n[kExtents];
+typedef struct transpose_detail_size {
+  long long n[2];
   int variant;
-  const char *size;
+  const char *label;
   int step, reach;
   const char *slower;  // null: not known
-};
-const tuned sizes_0[] = {  // NVIDIA H200: n_row, n_col
+} transpose_detail_size;
+static const transpose_detail_size transpose_detail_sizes_0[] = {  // NVIDIA H200: n_row, n_col
     {{4096, 4096}, 1, "row=4096 col=4096", 2, 5,
      "1111111111111111111111110000000001100000000011000000000110000000001100000000011000000000110000000001100000000011000000000"},
 };
 
-struct tuned_device {
+typedef struct transpose_detail_device {
   const char *name;
   int major, minor, sms;
-  const tuned *sizes;
+  const transpose_detail_size *sizes;
   int n_sizes;
-};
-const tuned_device devices[] = {
-    {"NVIDIA H200", 9, 0, 132, sizes_0, 1},
+} transpose_detail_device;
+static const transpose_detail_device transpose_detail_devices[] = {
+    {"NVIDIA H200", 9, 0, 132, transpose_detail_sizes_0, 1},
 };
 
-// ---- Which variant a call takes. Up to the end of the namespace every header has this text.
+// ---- Which variant a call takes. Every header has this text.
 
 // The current device, as far as the choice goes.
-struct place {
-  const tuned_device *device;  // null: none matches
+typedef struct transpose_detail_place {
+  const transpose_detail_device *device;  // null: none matches
   int match, shared_bytes;
-};
+} transpose_detail_place;
 
 // 3: same device model, 2: same compute capability, 1: same major version, 0: none.
-inline int match(const tuned_device &d, const cudaDeviceProp &here) {
-  if (d.major != here.major) return 0;
-  if (d.minor != here.minor) return 1;
-  return d.sms == here.multiProcessorCount && strcmp(d.name, here.name) == 0 ? 3 : 2;
+static inline int transpose_detail_match(const transpose_detail_device *d, const struct cudaDeviceProp *here) {
+  if (d->major != here->major) return 0;
+  if (d->minor != here->minor) return 1;
+  return d->sms == here->multiProcessorCount && strcmp(d->name, here->name) == 0 ? 3 : 2;
 }
 
 // The tuned device that matches the current one best, the first among equals. Reading a
 // device's name takes long, so a device is asked once: `kept` holds 1 + match + 4 * device.
-inline cudaError_t find_place(place *here) {
-  constexpr int kKept = 64;
-  static std::atomic<int> kept[kKept];  // 0: not asked yet
+static inline cudaError_t transpose_detail_find_place(transpose_detail_place *here) {
+  enum { n_kept = 64, n_devices = sizeof transpose_detail_devices / sizeof transpose_detail_devices[0] };
+  static transpose_detail_atomic kept[n_kept];  // 0: not asked yet
   int ordinal = 0;
   cudaError_t error = cudaGetDevice(&ordinal);
-  if (error == cudaSuccess && kWantsShared) {
+  if (error == cudaSuccess && transpose_detail_wants_shared) {
     error = cudaDeviceGetAttribute(&here->shared_bytes,
                                    cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   }
   if (error != cudaSuccess) return error;
-  int found = ordinal < kKept ? kept[ordinal].load(std::memory_order_relaxed) : 0;
+  int found = ordinal < n_kept ? (int)kept[ordinal] : 0;
   if (found == 0) {
-    cudaDeviceProp properties;
+    struct cudaDeviceProp properties;
     error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) return error;
     int best = 0;
-    int device = 0;
     found = 1;
-    for (const tuned_device &d : devices) {
-      if (match(d, properties) > best) {
-        best = match(d, properties);
-        found = 1 + best + 4 * device;
+    for (int k = 0; k < n_devices; k++) {
+      const int match = transpose_detail_match(&transpose_detail_devices[k], &properties);
+      if (match > best) {
+        best = match;
+        found = 1 + best + 4 * k;
       }
-      device++;
     }
-    if (ordinal < kKept) kept[ordinal].store(found, std::memory_order_relaxed);
+    if (ordinal < n_kept) kept[ordinal] = found;
   }
   here->match = (found - 1) % 4;
-  here->device = here->match > 0 ? &devices[(found - 1) / 4] : nullptr;
+  here->device = here->match > 0 ? &transpose_detail_devices[(found - 1) / 4] : NULL;
   return cudaSuccess;
 }
 
-constexpr long long kMaxBlocks = 0x7fffffff;  // of a grid, in x
+static const long long transpose_detail_max_blocks = 0x7fffffff;  // of a grid, in x
 
 // The variant is right for the call: its grid, shared memory, alignments, conditions.
-inline bool takes(const variant &v, const call &c, const place &here) {
-  const long long blocks = v.blocks(c);
-  return blocks >= 1 && blocks <= kMaxBlocks && v.shared_bytes <= here.shared_bytes && v.takes(c);
+static inline bool transpose_detail_takes(const transpose_detail_variant *v, const transpose_args *c, const transpose_detail_place *here) {
+  const long long blocks = v->blocks(c);
+  return blocks >= 1 && blocks <= transpose_detail_max_blocks && v->shared_bytes <= here->shared_bytes &&
+         v->takes(c);
 }
 
 // a / b, an extent of 0 taken for 1.
-inline double ratio(long long a, long long b) {
-  return double(a < 1 ? 1 : a) / double(b < 1 ? 1 : b);
+static inline double transpose_detail_ratio(long long a, long long b) {
+  return (double)(a < 1 ? 1 : a) / (double)(b < 1 ? 1 : b);
 }
 
 // How far a call is from a tuned size: by how much each extent differs, all multiplied. 1: equal.
-inline double distance(const tuned &t, const extents &e) {
+static inline double transpose_detail_distance(const transpose_detail_size *t, const long long *n) {
   double product = 1;
-  for (int k = 0; k < kExtents; k++) {
-    product *= e.n[k] < t.n[k] ? ratio(t.n[k], e.n[k]) : ratio(e.n[k], t.n[k]);
+  for (int k = 0; k < transpose_detail_n_extents; k++) {
+    product *= n[k] < t->n[k] ? transpose_detail_ratio(t->n[k], n[k]) : transpose_detail_ratio(n[k], t->n[k]);
   }
   return product;
 }
 
 // Where a call lies among the sizes tuned on the device.
-inline const char *range(const tuned_device &d, const tuned &t, const extents &e) {
-  if (distance(t, e) == 1) return "tuned size";
-  for (int k = 0; k < kExtents; k++) {
+static inline const char *transpose_detail_range(const transpose_detail_device *d, const transpose_detail_size *t, const long long *n) {
+  if (transpose_detail_distance(t, n) == 1) return "tuned size";
+  for (int k = 0; k < transpose_detail_n_extents; k++) {
     bool below = false, above = false;
-    for (int s = 0; s < d.n_sizes; s++) {
-      below = below || d.sizes[s].n[k] <= e.n[k];
-      above = above || d.sizes[s].n[k] >= e.n[k];
+    for (int s = 0; s < d->n_sizes; s++) {
+      below = below || d->sizes[s].n[k] <= n[k];
+      above = above || d->sizes[s].n[k] >= n[k];
     }
     if (!below || !above) return "outside the tuned sizes";
   }
   return "between tuned sizes";
 }
 
+// The number k of the shape next to `ratio` times the tuned extent, the one below or `above`, and
+// never beyond the last.
+static inline int transpose_detail_shape(double ratio, const transpose_detail_size *t, bool above) {
+  double shape = 1;  // 2^(step * k)
+  int k = 0;
+  for (; k < t->reach && (above ? shape < ratio : shape * (double)(1 << t->step) <= ratio); k++) {
+    shape *= (double)(1 << t->step);
+  }
+  for (; k > -t->reach && (above ? shape / (double)(1 << t->step) >= ratio : shape > ratio); k--) {
+    shape /= (double)(1 << t->step);
+  }
+  return k;
+}
+
 // Whether one of the shapes around the call says that the kernel is slower than naive there.
-inline bool slower(const tuned &t, const extents &e) {
-  if (t.slower == nullptr) return false;
-  for (int corner = 0; corner < 1 << kDims; corner++) {
+static inline bool transpose_detail_slower(const transpose_detail_size *t, const long long *n) {
+  if (t->slower == NULL) return false;
+  for (int corner = 0; corner < 1 << transpose_detail_n_dims; corner++) {
     int at = 0;
-    for (int d = 0; d < kDims; d++) {
-      const double x = log2(ratio(e.n[d], t.n[d])) / t.step;
-      int k = int((corner >> d & 1) != 0 ? ceil(x) : floor(x));
-      k = k < -t.reach ? -t.reach : k > t.reach ? t.reach : k;
-      at = at * (2 * t.reach + 1) + k + t.reach;
+    for (int d = 0; d < transpose_detail_n_dims; d++) {
+      const int k = transpose_detail_shape(transpose_detail_ratio(n[d], t->n[d]), t, (corner >> d & 1) != 0);
+      at = at * (2 * t->reach + 1) + k + t->reach;
     }
-    if (t.slower[at] == '1') return true;
+    if (t->slower[at] == '1') return true;
   }
   return false;
 }
 
-struct choice {
+typedef struct transpose_detail_choice {
   int variant;  // -1: none
   int match;
-  const tuned_device *device;  // with its size: whose variant it is, null: naive
-  const tuned *size;
+  const transpose_detail_device *device;  // with its size: whose variant it is, null: naive
+  const transpose_detail_size *size;
   const char *reason;
-};
+} transpose_detail_choice;
 
 // Of the device's tuned sizes the nearest whose variant is right for the call and worth it.
-inline void choose_tuned(const call &c, const place &here, choice *out) {
-  const extents e = extents_of(c);
+static inline void transpose_detail_choose_tuned(const transpose_args *c, const transpose_detail_place *here, transpose_detail_choice *out) {
+  long long n[transpose_detail_n_extents];
   double best = 0;
+  transpose_detail_extents(n, c);
   out->reason = "no kernel of this device is right for these arguments";
-  for (int k = 0; k < here.device->n_sizes; k++) {
-    const tuned &t = here.device->sizes[k];
-    const double away = distance(t, e);
-    if ((out->variant >= 0 && away >= best) || !takes(variants[t.variant], c, here)) continue;
-    if (away != 1 && slower(t, e)) {
+  for (int k = 0; k < here->device->n_sizes; k++) {
+    const transpose_detail_size *const t = &here->device->sizes[k];
+    const double away = transpose_detail_distance(t, n);
+    if ((out->variant >= 0 && away >= best) || !transpose_detail_takes(&transpose_detail_variants[t->variant], c, here)) continue;
+    if (away != 1 && transpose_detail_slower(t, n)) {
       if (out->variant < 0) {
         out->reason = "tuned kernels are predicted to be slower than naive here";
       }
       continue;
     }
-    *out = choice{t.variant, here.match, here.device, &t, range(*here.device, t, e)};
+    const transpose_detail_choice chosen = {t->variant, here->match, here->device, t, transpose_detail_range(here->device, t, n)};
+    *out = chosen;
     best = away;
   }
 }
 
 // Which variant a call that has work takes.
-inline cudaError_t choose(const call &c, choice *out) {
-  place here = {};
-  const cudaError_t error = find_place(&here);
-  *out = choice{-1, 0, nullptr, nullptr, cudaGetErrorString(error)};
+static inline cudaError_t transpose_detail_choose(const transpose_args *c, transpose_detail_choice *out) {
+  transpose_detail_place here = {NULL, 0, 0};
+  const cudaError_t error = transpose_detail_find_place(&here);
+  const transpose_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  *out = none;
   if (error != cudaSuccess) return error;
   out->reason = "no device of this major version was tuned";
-  if (here.device != nullptr) choose_tuned(c, here, out);
-  if (out->variant < 0 && takes(variants[0], c, here)) out->variant = 0;
+  if (here.device != NULL) transpose_detail_choose_tuned(c, &here, out);
+  if (out->variant < 0 && transpose_detail_takes(&transpose_detail_variants[0], c, &here)) out->variant = 0;
   if (out->variant >= 0) return cudaSuccess;
   out->reason = "invalid configuration: more than 2^31 - 1 blocks";
-  if (variants[0].blocks(c) > kMaxBlocks) return cudaErrorInvalidConfiguration;
+  if (transpose_detail_variants[0].blocks(c) > transpose_detail_max_blocks) return cudaErrorInvalidConfiguration;
   out->reason = "invalid value: the naive variant cannot take these arguments";
   return cudaErrorInvalidValue;
 }
 
 // Why there is nothing to launch, and what the call then returns; null: there is.
-inline const char *no_work(const call &c, cudaError_t *answer) {
-  constexpr long long kMost = 1LL << 48;  // elements: no product overflows
-  const extents e = extents_of(c);
+static inline const char *transpose_detail_no_work(const transpose_args *c, cudaError_t *answer) {
+  const long long most = 1LL << 48;  // elements: no product overflows
+  long long n[transpose_detail_n_extents];
   double elements = 1;  // of the index space; a double, because a product may be any size
   bool large = false, empty = false;
+  transpose_detail_extents(n, c);
   *answer = cudaErrorInvalidValue;
-  for (int k = 0; k < kExtents; k++) {
-    if (e.n[k] < 0) return "invalid value: an extent is negative";
-    large = large || e.n[k] > kMost;
+  for (int k = 0; k < transpose_detail_n_extents; k++) {
+    if (n[k] < 0) return "invalid value: an extent is negative";
+    large = large || n[k] > most;
   }
-  for (int d = 0; d < kDims; d++) {
-    elements *= d == kRows ? 1.0 : double(e.n[d]);
-    empty = empty || (e.n[d] == 0 && !kReduced[d]);
+  for (int d = 0; d < transpose_detail_n_dims; d++) {
+    elements *= d == transpose_detail_rows ? 1.0 : (double)n[d];
+    empty = empty || (n[d] == 0 && !transpose_detail_reduced[d]);
   }
-  if (!empty && !large && elements <= double(kMost)) return bad_pointer(c, elements == 0);
+  if (!empty && !large && elements <= (double)most) return transpose_detail_bad_pointer(c, elements == 0);
   *answer = empty ? cudaSuccess : cudaErrorInvalidConfiguration;
   return empty ? "nothing to launch: the index space is empty"
                : "invalid configuration: more than 2^48 elements";
 }
 
-inline cudaError_t launch(const call &c, cudaStream_t stream) {
+static inline cudaError_t transpose_detail_launch(const transpose_args *c, cudaStream_t stream) {
+  transpose_detail_choice chosen;
+  const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
-  if (no_work(c, &error) != nullptr) return error;
-  choice chosen = {};
-  error = choose(c, &chosen);
-  return error == cudaSuccess ? variants[chosen.variant].launch(c, stream) : error;
+  if (transpose_detail_no_work(c, &error) != NULL) return error;
+  error = transpose_detail_choose(c, &chosen);
+  if (error == cudaSuccess) error = transpose_detail_find_kernel(&kernel, chosen.variant);
+  if (error != cudaSuccess) return error;
+  error = transpose_detail_variants[chosen.variant].launch(kernel, *c, stream);
+  if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  return error;
 }
 
-inline transpose_choice describe(const call &c) {
+static inline transpose_choice transpose_detail_describe(const transpose_args *c) {
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",
                                        "same device model"};
   cudaError_t error = cudaSuccess;
-  choice chosen = {};
-  const char *why = no_work(c, &error);
-  if (why == nullptr && choose(c, &chosen) != cudaSuccess) why = chosen.reason;
-  if (why != nullptr) return {nullptr, nullptr, matches[0], nullptr, why};
-  return {variants[chosen.variant].label, chosen.device ? chosen.device->name : nullptr,
-          matches[chosen.match], chosen.size ? chosen.size->size : nullptr, chosen.reason};
+  transpose_detail_choice chosen = {-1, 0, NULL, NULL, NULL};
+  const char *why = transpose_detail_no_work(c, &error);
+  if (why == NULL && transpose_detail_choose(c, &chosen) != cudaSuccess) why = chosen.reason;
+  transpose_choice out = {NULL, NULL, matches[0], NULL, why};
+  if (why == NULL) {
+    out.variant = transpose_detail_variants[chosen.variant].label;
+    out.device = chosen.device != NULL ? chosen.device->name : NULL;
+    out.match = matches[chosen.match];
+    out.size = chosen.size != NULL ? chosen.size->label : NULL;
+    out.reason = chosen.reason;
+  }
+  return out;
 }
-
-}  // namespace
-}  // namespace transpose_detail
 
 #ifdef transpose_IMPLEMENTATION
-#define transpose_LINKAGE extern "C"
+#define transpose_LINKAGE
 #else
-#define transpose_LINKAGE extern "C" inline
+#define transpose_LINKAGE inline
 #endif
 transpose_LINKAGE cudaError_t transpose(const float *a, float *b, long long n_row, long long n_col, cudaStream_t stream) {
-  return transpose_detail::launch({a, b, n_row, n_col}, stream);
+  const transpose_args call = {a, b, n_row, n_col};
+  return transpose_detail_launch(&call, stream);
 }
 transpose_LINKAGE cudaError_t transpose_launch(const transpose_args *args, cudaStream_t stream) {
-  return args == nullptr ? cudaErrorInvalidValue : transpose_detail::launch(*args, stream);
+  return args == NULL ? cudaErrorInvalidValue : transpose_detail_launch(args, stream);
 }
 transpose_LINKAGE transpose_choice transpose_variant(const float *a, float *b, long long n_row, long long n_col) {
-  return transpose_detail::describe({a, b, n_row, n_col});
+  const transpose_args call = {a, b, n_row, n_col};
+  return transpose_detail_describe(&call);
 }
 #undef transpose_LINKAGE
 #endif  // __CUDACC_RTC__
