@@ -28,7 +28,7 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
 /* Of a profile: speed and roofline, caches, mix of instructions; all of it in JSON (cli_speed.c).
  */
 void cli_speed_print(sct_str *out, const sct_speed *speed, const sct_device_desc *device);
-void cli_caches_print(sct_str *out, const sct_ptx_traffic *t);
+void cli_caches_print(sct_str *out, const sct_count_row *row);
 void cli_mix_print(sct_str *out, const sct_ptx_counters *c);
 void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
 

@@ -234,7 +234,7 @@ static void append_row(sct_str *out, const cli_args *args, const sct_count_row *
   cli_speed_print(out, &p.speed, device);
   append_global(out, &row->counters);
   append_shared(out, &row->counters);
-  cli_caches_print(out, &row->traffic);
+  cli_caches_print(out, row);
   append_warps(out, &row->counters);
   cli_mix_print(out, &row->counters);
   append_source(out, row, &p, args->top > 0 ? args->top : DEFAULT_LINES);

@@ -24,8 +24,12 @@ static double l2_rate(const sct_ptx_traffic *t) {
   return share(t->l2_hits, t->l2_reads + t->l2_writes);
 }
 
-void cli_caches_print(sct_str *out, const sct_ptx_traffic *t) {
+void cli_caches_print(sct_str *out, const sct_count_row *row) {
+  const sct_ptx_traffic *t = &row->traffic;
   sct_str text = {0};
+  if (!t->known && row->blocks_run == 0) {
+    cli_wrap(out, "caches", "not estimated: the blocks that are resident at once touch too much");
+  }
   if (!t->known || t->l1_sectors + t->l2_reads + t->l2_writes == 0) {
     return;
   }

@@ -11,6 +11,7 @@
 #define LEAST_FACTOR 1.1
 #define LANES        32
 #define SECTOR_BYTES 32.0
+#define LINE_BYTES   128.0
 #define MOST_INPUTS  (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
 #define FEW_WARPS    (f->fit.fraction > 0.0 && f->fit.fraction < 0.5 && f->waves >= 1.0)
 

@@ -43,9 +43,9 @@ static void test_an_access_is_one_issue(void **state) {
   static const struct {
     double each;
     const char *rule;
-  } cases[] = {{4.0, ""},          {4.3, ""},           {4.5, "unaligned"},
-               {5.0, "unaligned"}, {5.1, "strided"},    {8.0, "strided"},
-               {31.0, "strided"},  {31.5, "scattered"}, {32.0, "scattered"}};
+  } cases[] = {{4.0, ""},          {4.3, ""},         {4.5, "unaligned"},
+               {5.0, "unaligned"}, {5.1, "strided"},  {8.0, "strided"},
+               {31.0, "strided"},  {31.5, "strided"}, {32.0, "strided"}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     const sct_facts f = loads(cases[k].each);
     assert_rules(SCT_SCOPE_GLOBAL, &f, cases[k].rule);

@@ -5,9 +5,11 @@
 #define WORDS   4096
 #define SECTORS (WORDS / 8)
 
-#define LOAD  "ld.volatile.global.u32 %r1, [%pi];\n" /* not left out, though nothing needs it */
-#define STORE "st.global.u32 [%po], %r1;\n"
-#define ENDED "ret;\n}\n"
+/* Volatile: not left out, though nothing needs them. */
+#define LOAD         "ld.volatile.global.u32 %r1, [%pi];\n"
+#define LOAD_AS_TEXT "ld.volatile.global.u32 %%r1, [%%pi];\n" /* for printf */
+#define STORE        "st.global.u32 [%po], %r1;\n"
+#define ENDED        "ret;\n}\n"
 
 static const sct_ptx_cache_sizes large = {
     .n_sms = 1, .blocks_sm = 1, .l1_bytes = 1 << 20, .l2_bytes = 1 << 22};
@@ -138,6 +140,38 @@ static void host_threads_change_nothing(void **state) {
   }
 }
 
+/* The second of 60 blocks and all after it touch `requests` times 32 sectors; the first, by which a
+ * wave's length is chosen, none. */
+static sct_ptx_traffic touch_much(int requests, int host_threads) {
+  char text[1024];
+  sct_ptx_cache_sizes sizes = large;
+  sizes.blocks_sm = 100;
+  snprintf(text, sizeof text,
+           "mov.u32 %%r1, %%ctaid.x;\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra DONE;\n"
+           "mov.u32 %%i, %%tid.x;\nmul.wide.u32 %%o, %%i, 32;\nadd.s64 %%pi, %%in, %%o;\n"
+           "mov.u32 %%r3, 0;\nON:\n" LOAD_AS_TEXT "add.u32 %%r3, %%r3, 1;\n"
+           "setp.lt.u32 %%p1, %%r3, %d;\n@%%p1 bra ON;\nDONE:\n" ENDED,
+           requests);
+  return traffic_of(text, &sizes, 60, host_threads);
+}
+
+static void what_touches_too_much_is_not_estimated(void **state) {
+  (void)state;
+  for (int threads = 1; threads < 4; threads += 2) {
+    assert_true(touch_much(1000, threads).known);
+    assert_false(touch_much(60000, threads).known); /* 59 traces of 15 MB at once */
+  }
+  assert_int_equal(touch_much(1000, 1).l1_sectors, 59 * 1000 * 32);
+}
+
+static void one_block_may_touch_too_much(void **state) {
+  (void)state;
+  static const char text[] = "mul.wide.u32 %o, %i, 32;\nadd.s64 %pi, %in, %o;\nmov.u32 %r3, 0;\n"
+                             "ON:\n" LOAD "add.u32 %r3, %r3, 1;\nsetp.lt.u32 %p1, %r3, 270000;\n"
+                             "@%p1 bra ON;\n" ENDED;
+  assert_false(traffic_of(text, &large, 1, 1).known); /* 69 MB */
+}
+
 /* A block that fails leaves none waiting for its wave. */
 static void a_failure_ends_the_launch(void **state) {
   (void)state;
@@ -172,6 +206,8 @@ int main(void) {
       cmocka_unit_test(what_leaves_l2_is_written),
       cmocka_unit_test(atomics_are_done_in_l2),
       cmocka_unit_test(host_threads_change_nothing),
+      cmocka_unit_test(what_touches_too_much_is_not_estimated),
+      cmocka_unit_test(one_block_may_touch_too_much),
       cmocka_unit_test(a_failure_ends_the_launch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

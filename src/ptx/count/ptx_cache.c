@@ -13,8 +13,9 @@
 #define FIRST         4 /* bit of a trace's word: a request begins */
 #define OP            3 /* bits of the operation below the sector */
 #define SECTOR_SHIFT  3
-#define MOST_OF_BLOCK ((int64_t)64 << 20) /* bytes of a block's trace; longer: nothing is known */
-#define MOST_OF_WAVE  ((int64_t)256 << 20)
+#define MOST_OF_BLOCK ((int64_t)64 << 20)  /* bytes of a block's trace; longer: nothing is known */
+#define MOST_OF_WAVE  ((int64_t)256 << 20) /* what a wave aims at */
+#define MOST_AT_ONCE  ((int64_t)512 << 20) /* of a wave whose blocks differ; more: as above */
 #define HASH          0x9e3779b97f4a7c15u
 
 typedef enum op { LOAD, STORE, PAST_L1, ATOMIC } op;
@@ -77,6 +78,7 @@ struct ptx_caches {
   cache l2, *l1; /* [n_sms] */
   int n_sms;
   int64_t resident;
+  int64_t words; /* of the current wave's traces */
 };
 
 static void cache_init(cache *c, int64_t bytes) {
@@ -148,8 +150,32 @@ void sct_ptx_caches_new(ptx_caches **out, const sct_ptx_cache_sizes *sizes) {
   }
 }
 
-int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *last) {
-  const int64_t bytes = (last->n + 1) * (int64_t)sizeof(*last->words);
+static void drop(ptx_trace *t) {
+  sct_free(t->words);
+  *t = (ptx_trace){0};
+}
+
+void sct_ptx_caches_take(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
+                         ptx_trace *from) {
+  *to = *from;
+  *from = (ptx_trace){0};
+  if (!c->traffic.known) {
+    drop(to);
+    return;
+  }
+  c->words += (int64_t)to->n;
+  c->traffic.known = !to->cut && c->words * (int64_t)sizeof(*to->words) <= MOST_AT_ONCE;
+  for (int64_t k = 0; k < n && !c->traffic.known; k++) {
+    drop(&traces[k]);
+  }
+}
+
+int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *traces, int64_t n) {
+  size_t longest = 0;
+  for (int64_t k = 0; k < n; k++) {
+    longest = traces[k].n > longest ? traces[k].n : longest;
+  }
+  const int64_t bytes = (int64_t)((longest + 1) * sizeof(*traces->words));
   const int64_t most = MOST_OF_WAVE / bytes;
   return most < 1 ? 1 : most < c->resident ? most : c->resident;
 }
@@ -173,10 +199,9 @@ void sct_ptx_caches_replay(ptx_caches *c, ptx_trace *traces, int64_t n) {
     }
   }
   for (int64_t k = 0; k < n; k++) {
-    c->traffic.known &= !traces[k].cut;
-    sct_free(traces[k].words);
-    traces[k] = (ptx_trace){0};
+    drop(&traces[k]);
   }
+  c->words = 0;
 }
 
 sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c) {

@@ -398,8 +398,12 @@ typedef struct ptx_caches ptx_caches;
 void sct_ptx_trace_access(ptx_trace *t, const ptx_access *acc);
 void sct_ptx_trace_bulk(ptx_trace *t, uint64_t address, int64_t bytes, bool load);
 void sct_ptx_caches_new(ptx_caches **out, const sct_ptx_cache_sizes *sizes);
-/* How many blocks the next wave has, where one of the last had this trace. */
-int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *last);
+/* How many blocks the next wave has, where those of the last left these traces. */
+int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *traces, int64_t n);
+/* Takes the trace of a block from its `from`. A wave whose traces are too long in all is forgotten,
+ * and with it the whole launch. */
+void sct_ptx_caches_take(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
+                         ptx_trace *from);
 /* Replays the traces of a wave and frees them. */
 void sct_ptx_caches_replay(ptx_caches *c, ptx_trace *traces, int64_t n);
 sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);

@@ -197,11 +197,11 @@ static void finish(work *w, int64_t i, ptx_exec *blocks) {
   const int n = w->launch->n_cluster;
   pthread_mutex_lock(&w->lock);
   for (int b = 0; b < n; b++) {
-    w->traces[(i - w->wave) * n + b] = blocks[b].trace;
-    blocks[b].trace = (ptx_trace){0};
+    sct_ptx_caches_take(w->caches, w->traces, (w->wave_end - w->wave) * n,
+                        &w->traces[(i - w->wave) * n + b], &blocks[b].trace);
   }
   if (++w->run == w->wave_end - w->wave) {
-    const int64_t most = sct_ptx_caches_wave(w->caches, &w->traces[0]);
+    const int64_t most = sct_ptx_caches_wave(w->caches, w->traces, w->run * n);
     sct_ptx_caches_replay(w->caches, w->traces, w->run * n);
     sct_free(w->traces);
     set_wave(w, (most + n - 1) / n);
