@@ -3,6 +3,9 @@ $(g:types())
 $(g:compute())
 constexpr int kThreads = $(threads);
 constexpr int kVec = $(vec); // points of a vector
+//% if rows then
+constexpr int kWide = $(wide); // of them that one operation adds to a row
+//% end
 constexpr int kItems = $(items); // vectors of a thread that are loaded at once
 $(kit.each(held, "constexpr int {span} = {n_span}; // elements of {name} in a block"))
 //% if packed then
@@ -90,6 +93,9 @@ __device__ __forceinline__ void take_points(
     if (kWhole || vector < $(vectors)) {
       $(unravel("vector"))
       const long long left = $(n_last) - $(last);
+//%   if rows then
+      $(rows)
+//%   end
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
         if (kWhole || e < left) {

@@ -48,9 +48,12 @@ static json_t *wins(const emit_header *h, int index) {
   return list;
 }
 
-/* Do the kernel's blocks run as clusters? Below sm_90 it is left out. */
-static bool wants_clusters(const emit_kernel *kernel) {
-  return strstr(kernel->source->source, "__cluster_dims__(") != NULL;
+/* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
+static const char *recent(const emit_kernel *kernel) {
+  const char *source = kernel->source->source;
+  return strstr(source, "__cluster_dims__(") != NULL  ? "clusters of blocks"
+         : strstr(source, "red.global.add.v") != NULL ? "atomic operations of vectors"
+                                                      : NULL;
 }
 
 static json_t *needs(const emit_header *h, const emit_kernel *kernel) {
@@ -70,8 +73,8 @@ static json_t *needs(const emit_header *h, const emit_kernel *kernel) {
         list, emit_textf("%lld bytes of shared memory",
                          (long long)(launch->shared_bytes + launch->static_shared_bytes)));
   }
-  if (wants_clusters(kernel)) {
-    json_array_append_new(list, emit_text("clusters of blocks: compiled for sm_90 or later"));
+  if (recent(kernel)) {
+    json_array_append_new(list, emit_textf("%s: compiled for sm_90 or later", recent(kernel)));
   }
   if (launch->workspace_bytes > 0) {
     json_array_append_new(
@@ -231,7 +234,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
   const bool is_own = launch->n_params > 0;
-  json_object_set_new(out, "clusters", json_boolean(wants_clusters(kernel)));
+  json_object_set_new(out, "recent", json_boolean(recent(kernel) != NULL));
   json_object_set_new(out, "is_own", json_boolean(is_own));
   json_object_set_new(out, "name",
                       is_own ? emit_text(launch->kernel)
@@ -245,14 +248,14 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
 
 void emit_add_kernels(json_t *out, const emit_header *h) {
   json_t *kernels = json_array(), *includes = json_array();
-  bool optin = false, clusters = false;
+  bool optin = false, is_recent = false;
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, kernel_data(h, k, includes));
     optin = optin || wants_optin(&h->kernels[k].launch);
-    clusters = clusters || wants_clusters(&h->kernels[k]);
+    is_recent = is_recent || recent(&h->kernels[k]) != NULL;
   }
   json_object_set_new(out, "kernels", kernels);
   json_object_set_new(out, "includes", includes);
   json_object_set_new(out, "wants_shared", json_integer(optin));
-  json_object_set_new(out, "wants_clusters", json_boolean(clusters));
+  json_object_set_new(out, "wants_recent", json_boolean(is_recent));
 }

@@ -39,7 +39,7 @@ namespace {  // kernels are those of this file
 //   needs $(join(k.needs))
 //%   end
 //   source $(k.source_hash)
-//%   if k.clusters then
+//%   if k.recent then
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 //%   end
 //%   if k.is_own then
@@ -61,7 +61,7 @@ $(k.source)
 //%   else
 #undef $(k.function)
 //%   end
-//%   if k.clusters then
+//%   if k.recent then
 #endif
 //%   end
 
@@ -81,13 +81,13 @@ $(k.source)
 // The kernel of each variant.
 static const void *const $(detail)_kernels[] = {
 //% for _, k in ipairs(kernels) do
-//%   if k.clusters then
+//%   if k.recent then
 #if defined(__CUDA_ARCH__)  // not of host code
     NULL,
 #else
 //%   end
     (const void *)$(name)_detail::$(k.space)::$(k.name),
-//%   if k.clusters then
+//%   if k.recent then
 #endif
 //%   end
 //% end

@@ -26,9 +26,9 @@ static inline bool $(detail)_aligned(const void *p, unsigned long long bytes) {
   return (unsigned long long)p % bytes == 0;
 }
 
-//% if wants_clusters then
-// Was the code that runs here compiled for sm_90 or later, which have clusters of blocks?
-static inline bool $(detail)_has_clusters(int variant) {
+//% if wants_recent then
+// Was the code that runs here compiled for sm_90 or later, which a kernel needs?
+static inline bool $(detail)_is_recent(int variant) {
   const void *kernel = NULL;
   struct cudaFuncAttributes attributes;
   cudaError_t error = $(detail)_find_kernel(&kernel, variant);
@@ -173,8 +173,8 @@ static inline bool $(detail)_k$(k.index)_takes(const $(name)_args *c) {
 //%   if #k.requires_over > 0 then
   const long long $(join(k.requires_over, "n_%s = c->n_%s"));
 //%   end
-//%   if k.clusters then
-  if (!$(detail)_has_clusters($(k.index))) return false;
+//%   if k.recent then
+  if (!$(detail)_is_recent($(k.index))) return false;
 //%   end
 //%   for _, a in ipairs(k.aligned) do
   if (!$(detail)_aligned(c->$(a.name), $(a.bytes))) return false;

@@ -628,6 +628,28 @@ CASE(binned_sums) { // what the sums held before does not matter
 }
 #endif
 
+#ifdef KERNEL_scatter_add_rows
+CASE(scatter_add_rows) {
+  run_2d(
+      "scatter_add_rows", 4, 1 << 20,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(rows * cols, 81), before = small_values(19 * cols, 82);
+        std::vector<float> y = before;
+        std::vector<int> pick(rows);
+        for (long long i = 0; i < rows; i++) {
+          pick[i] = (int)(mix(83 + i) % 19);
+          for (long long j = 0; j < cols; j++) y[pick[i] * cols + j] += x[i * cols + j];
+        }
+        in = {bytes_of(pick), bytes_of(x), bytes_of(before)};
+        want = bytes_of(y);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        cudaMemcpy((float *)out, (const float *)in[2], 19 * cols * 4, cudaMemcpyDeviceToDevice);
+        return scatter_add_rows(in[0], in[1], out, rows, cols, 19, 0);
+      });
+}
+#endif
+
 #ifdef KERNEL_scatter_add
 CASE(scatter_add) {
   run_1d(

@@ -34,6 +34,18 @@
 #define HALVES                                                                                     \
   "accumulate place=shared threads=1024 vec=4 items=4 ahead=0 runs=0 replicas=1 parts=2 blocks=1"
 
+#define ROWS                                                                                       \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'rows', dims = { 'i', 'j' },\n"                                        \
+  "  inputs = { s.array('key', 'u8', s.row_major, { dims = { 'i' } }), s.array('x', 'f32') },\n"   \
+  "  outputs = { s.array('y', 'f32', s.row_major, { dims = { 'm', 'j' }, at = { 'key', 'j' }, "    \
+  "accumulate = 'add', inout = true }) }, body = 'y = x;',\n"                                      \
+  "  sizes = { { i = 1000, j = 24, m = 90 } } }\n"
+
+#define WIDE                                                                                       \
+  "accumulate place=global threads=256 vec=4 items=1 ahead=0 runs=0 wide=2 "                       \
+  "replicas=1 blocks=1"
+
 #define WARPS "accumulate place=shared threads=128 vec=1 items=4 ahead=0 blocks=2"
 
 static const tv_mistake mistakes[] = {
@@ -56,6 +68,12 @@ static const tv_mistake mistakes[] = {
      "      in_order(at_y, kNone, [&] {\n        held_y[replica * kSpan_y + at_y] = "
      "held_y[replica * kSpan_y + at_y] + y_v;\n      });",
      "      if (at_y != kNone) atomicAdd(&held_y[replica * kSpan_y + at_y], y_v);"},
+    /* neighbours of a row that are added at once */
+    {ROWS, WIDE, "\"f\"(v[1])", "\"f\"(v[0])"},
+    {ROWS, WIDE, "y_row[e % kWide] = y_v;", "if (e != 1)\n  y_row[e % kWide] = y_v;"},
+    {ROWS, WIDE, "e % kWide == kWide - 1", "e == kVec - 1"},
+    {ROWS, WIDE, "e + j - 1", "j"},
+    {ROWS, WIDE, "red.global.add.v2", "st.global.v2"},
     /* one atomic operation a point */
     {COUNTS, "direct threads=256", "atomicAdd(&n[key_v], n_v);", "n[key_v] += n_v;"},
     {COUNTS, "direct threads=256", "thread >= n_i", "thread >= n_i - 1"},

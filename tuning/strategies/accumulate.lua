@@ -5,6 +5,8 @@
 -- registers. `packed`: where points are counted, two counters of 16 bits share a word, so that
 -- twice as many fit; what leaves one is added to the output at once.
 --
+-- `wide`: neighbours along a row of floats are added by one operation, of 8 or 16 bytes (sm_90).
+--
 -- Where floats are added up in one order (k.ordered), no atomic operation is used: each warp has a
 -- copy of the output, to which its lanes add one after the other; the last block adds up what all
 -- warps of all blocks have.
@@ -240,6 +242,39 @@ local function take_turns(p, out)
   return string.format("in_order(%s, kNone, [&] {\n  %s\n});", out.at, indented(kit.concat(lines)))
 end
 
+-- Do points that are neighbours along the last mode fall on neighbours of a row of floats?
+local function has_rows(k, op)
+  local computed = kit.any(k.computed or {}, function(one)
+    return E.mentions(op.offset[1], one.value)
+  end)
+  local sums = op.record.bare and op.record.fields[1].type == "f32" and op.accumulate == "add"
+  return sums and not computed and not op.keeps and strides.fixed(k, op, 1, #k.dims) == 4
+end
+
+-- Outputs of which a thread adds several neighbours at once: out.row is their name. false: none.
+local function add_rows(p, wide)
+  for _, out in ipairs(p.outputs) do
+    local vector = has_rows(p.k, out.op) and p.g:wide_vector(out.op, 1, #p.k.dims, wide)
+    if vector and vector.word == 4 * wide then
+      p.g:adopt(out.op, vector, wide)
+      out.row = p.g:name(out.name .. "_row")
+      p.rows = kit.concat { p.rows or "", "vec<float, kWide> " .. out.row .. ";" }
+    end
+  end
+  return p.rows
+end
+
+-- A point's value joins those of its neighbours, which are added with the last of them.
+local function join_row(p, out)
+  local slot, e = out.slots[1], cuda.var("e") - (p.wide - 1)
+  local at = kit.map(p.index, cuda.var)
+  at[#at] = at[#at] + e
+  local address = p.g:address(out.op, 1,
+    p.g:binding(at, function(op) return p.values[op.name] end))
+  return string.format("%s[e %% kWide] = %s;\nif (e %% kWide == kWide - 1)\n"
+    .. "  add_vector(%s, %s);", out.row, kit.member(out.value, slot.field), address, out.row)
+end
+
 -- The element of an output that a point falls on becomes known, where there is one.
 local function place_point(p, out)
   local kept = out.op.keeps and p.values[out.op.name .. "_kept"]
@@ -255,6 +290,9 @@ end
 
 -- What becomes of a point's values: they join the run, or are combined at once.
 local function take_point(p, out)
+  if out.row then
+    return join_row(p, out)
+  end
   local function fresh(slot)
     return p.packed and "1u" or accumulate.cast(slot, kit.member(out.value, slot.field))
   end
@@ -431,6 +469,7 @@ local function plan(k, c)
     g = g, k = k, threads = c.threads, vec = c.vec, items = c.items, parts = c.parts,
     replicas = k.ordered and c.threads // 32 or c.replicas, runs = c.runs, ahead = c.ahead,
     is_private = c.place == "shared", packed = c.packed and counted(k), ordered = k.ordered,
+    wide = c.wide, rows = false,
     values = {}, streams = {}, records = {}, slots = {}, outputs = {}, index = {},
     copies = (k.ordered or c.replicas > 1) and " * kReplicas" or "",
   }
@@ -443,6 +482,9 @@ local function plan(k, c)
     return nil, "no array moves in vectors"
   end
   add_slots(p)
+  if c.wide > 1 and not add_rows(p, c.wide) then
+    return nil, "no output has rows of floats that follow each other from an aligned address"
+  end
   p.held = p.is_private and p.outputs or {}
   if p.packed then
     add_count(p)
@@ -518,7 +560,7 @@ local function facts(k)
   end
   return {
     { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
-    { "outputs", n_outputs }, { "ordered", k.ordered and 1 or 0 },
+    { "cc", k.device.cc }, { "outputs", n_outputs }, { "ordered", k.ordered and 1 or 0 },
     { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
     { "room_sm", k.device.smem_sm_bytes }, { "counters", packs(k) and packed_bytes(k) or 0 },
   }
@@ -534,6 +576,9 @@ return {
     end },
   },
   axes = function(k)
+    local rows = not k.ordered and kit.any(k.operands, function(op)
+      return op.is_output and has_rows(k, op)
+    end)
     return {
       { "place", { "shared", "global" }, key = "place=", doc = "where points are combined first" },
       { "threads", k.ordered and { 256, 512, 1024, 128, 64, 32 } or { 512, 1024, 256 },
@@ -544,6 +589,9 @@ return {
         doc = "the next tile is loaded while one is combined" },
       { "runs", k.ordered and { false } or { false, true }, key = "runs=", when = "outputs == 1",
         doc = "neighbours that fall on one element are combined in registers" },
+      { "wide", rows and { 1, 4, 2 } or { 1 }, key = "wide=", neutral = 1,
+        when = "place == 'global' and not runs",
+        doc = "neighbours of a row of floats that one operation adds" },
       { "replicas", k.ordered and { 1 } or { 1, 32, 8, 2 }, key = "replicas=",
         when = "place == 'shared'",
         doc = "copies of the output in a block's shared memory, by lane" },
@@ -558,6 +606,7 @@ return {
   end,
   facts = facts,
   where = {
+    "wide == 1 or cc >= 90", "wide <= vec",
     "ordered == 0 or place == 'shared'",
     "ordered == 0 or bytes * (threads // 32) <= room * parts",
     "ordered == 0 or bytes * (threads // 32) * blocks <= room_sm * parts",
