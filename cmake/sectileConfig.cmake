@@ -6,7 +6,7 @@ if(CMAKE_VERSION VERSION_LESS 3.20)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/sectileTargets.cmake)
 
-# sectile_add_kernel(TARGET SPEC STORE [FORM inline|cuda] [HEADER NAME.h] [PARAMS N=V...])
+# sectile_add_kernel(TARGET SPEC STORE [FORM inline|cuda|c] [HEADER NAME.h] [PARAMS N=V...])
 #
 # Files of TARGET may include NAME.h, by default called as SPEC is, which `sectile emit` writes from STORE
 # when the spec, what it reads or the store has changed. Nothing is tuned here: a spec that STORE does

@@ -1,5 +1,6 @@
 /* The command `emit`: a kernel header from the store, by spec file or by name. */
 #include "cli/cli_internal.h"
+#include "compile/compile.h"
 #include "emit/emit.h"
 
 #include <string.h>
@@ -157,6 +158,34 @@ static sct_status check_deps(const cli_args *args, sct_error *err) {
                     : SCT_OK;
 }
 
+/* ---- kernels that are compiled ---- */
+
+static sct_status compile_text(const char *context, sct_emit_code *out, const char *source,
+                               const char *arch, const char *const *names, int n, sct_error *err) {
+  const sct_compile_opts opts = {.arch = arch, .threads = 1};
+  const sct_compile_file file = {context, names, n, source};
+  sct_compiler *compiler = NULL;
+  sct_compiled_file code = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY(sct_compiler_new(&compiler, &opts, err));
+  SCT_TRY_DONE(sct_compiler_file(compiler, &code, &file, err));
+  if (!code.ok) {
+    status = sct_fail(err, SCT_EDATA, "the kernels of the store do not compile for %s:\n%s", arch,
+                      code.log ? code.log : "");
+    goto done;
+  }
+  snprintf(out->nvrtc, sizeof out->nvrtc, "%s", sct_compiler_version(compiler));
+  sct_str_append_n(&out->cubin, code.cubin, code.cubin_bytes);
+  sct_str_append(&out->ptx, code.ptx);
+  for (int k = 0; k < code.n_entries; k++) {
+    sct_str_printf(&out->entries, "%s\n", code.entries[k]);
+  }
+done:
+  sct_compiled_file_free(&code);
+  sct_compiler_free(compiler);
+  return status;
+}
+
 sct_status cli_emit(const cli_args *args, sct_error *err) {
   wanted w = {0};
   sct_store *store = NULL;
@@ -170,6 +199,8 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   SCT_TRY_DONE(read_wanted(&w, args, err));
   if (args->form) {
     SCT_TRY_DONE(sct_emit_find_form(&w.request.form, args->form, err));
+    w.request.compile = compile_text;
+    w.request.context = "header.cu"; /* in messages and line information */
   }
   SCT_TRY_DONE(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {

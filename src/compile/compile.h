@@ -164,6 +164,8 @@ typedef struct sct_compile_file {
                                  "ns::copy<float, 4>"; templates are instantiated by being named.
                                  None: every kernel that is no template, and no names */
   int n_kernels;
+  const char *text; /* compiled in the place of what the file holds, without line information; NULL:
+                       the file is read */
 } sct_compile_file;
 
 typedef struct sct_compiled_file {

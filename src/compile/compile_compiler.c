@@ -164,7 +164,7 @@ sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
   memset(out, 0, sizeof(*out));
   out->unknown = -1;
   const sct_ask_file request = {sct_compile_job_of(compiler), file->path, file->kernels,
-                                file->n_kernels};
+                                file->n_kernels, file->text};
   for (int attempt = 0; attempt < 2; ++attempt) {
     SCT_TRY(sct_compile_worker_ready(compiler, w, attempt > 0, err));
     sct_wire_clear(&compiler->wire);

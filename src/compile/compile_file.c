@@ -79,6 +79,14 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   sct_str_free(&directory);
 }
 
+static void remove_option(option_list *l, const char *option) {
+  for (size_t i = 0; i < l->n; ++i) {
+    if (strcmp(l->items[i], option) == 0) {
+      l->items[i] = l->items[--l->n];
+    }
+  }
+}
+
 void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
   static const char option[] = "--include-path=";
   option_list l = {0};
@@ -108,11 +116,7 @@ sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_bui
   option_list options = {0};
   sct_compile_input in = *unit;
   list_options(&options, engine, (int)(unit->options - engine->options));
-  for (size_t i = 0; i < options.n; ++i) { /* as nvcc has it, which compiles headers */
-    if (strcmp(options.items[i], "-default-device") == 0) {
-      options.items[i] = options.items[--options.n];
-    }
-  }
+  remove_option(&options, "-default-device"); /* as nvcc has it, which compiles headers */
   in.options = options.items;
   in.n_options = (int)options.n;
   add_headers(&in);
@@ -197,10 +201,15 @@ sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
   sct_compile_build b = {0};
   sct_compile_input in = {0};
   sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_file_read(&source, file->path, err));
   sct_path_dirname(&directory, file->path);
   add_directory(&options, sct_str_c(&directory), "");
   list_options(&options, engine, 1);
+  if (file->text != NULL) {
+    sct_str_append(&source, file->text);
+    remove_option(&options, "-lineinfo");
+  } else {
+    SCT_TRY_DONE(sct_file_read(&source, file->path, err));
+  }
   in = (sct_compile_input){.source = sct_str_c(&source),
                            .name = file->path,
                            .expressions = file->kernels,

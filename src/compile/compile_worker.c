@@ -145,7 +145,7 @@ static sct_status serve_file(state *s, sct_error *err) {
     return malformed(err);
   }
   begin_job(s, &ask.job);
-  const sct_compile_file file = {ask.path, ask.kernels, (int)ask.n_kernels};
+  const sct_compile_file file = {ask.path, ask.kernels, (int)ask.n_kernels, ask.text};
   sct_compiled_file out = {.unknown = -1};
   const sct_status status = sct_compile_whole(&s->engine, &out, &file, err);
   if (status == SCT_OK) {

@@ -13,7 +13,8 @@ static const char *const parts[] = {
     "templates/header/runtime.cuh", "templates/header/public.cuh",
 };
 
-static const char *const forms[] = {[SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda"};
+static const char *const forms[] = {
+    [SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda", [SCT_EMIT_C] = "c"};
 
 sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) {
   for (int k = 0; k < SCT_COUNT(forms); k++) {
@@ -30,17 +31,34 @@ sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *e
   return status;
 }
 
+/* The text of a form. `c` has compiled kernels in the place of their sources. */
+static sct_status fill_parts(sct_str *out, const json_t *data, bool is_code, sct_error *err) {
+  for (int k = 0; k < SCT_COUNT(parts); k++) {
+    const bool kernels = strcmp(sct_path_basename(parts[k]), "kernels.cuh") == 0;
+    SCT_TRY(emit_fill(out, kernels && is_code ? "templates/header/code.cuh" : parts[k], data, err));
+  }
+  return SCT_OK;
+}
+
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
   emit_header header = {0};
   json_t *data = NULL;
   sct_str text = {0};
   sct_status status = SCT_OK;
-  header.form = request->form;
+  const bool is_code = request->form == SCT_EMIT_C;
+  header.form = is_code ? SCT_EMIT_CUDA : request->form;
   SCT_TRY_DONE(emit_header_load(&header, store, request, err));
   SCT_TRY_DONE(emit_data(&data, &header, err));
-  for (int k = 0; k < SCT_COUNT(parts); k++) {
-    SCT_TRY_DONE(emit_fill(&text, parts[k], data, err));
+  SCT_TRY_DONE(fill_parts(&text, data, false, err));
+  if (is_code) { /* NVRTC takes the kernels out of the header in the form cuda */
+    header.form = SCT_EMIT_C;
+    json_decref(data);
+    data = NULL;
+    SCT_TRY_DONE(emit_data(&data, &header, err));
+    SCT_TRY_DONE(emit_add_code(data, &header, request, sct_str_c(&text), err));
+    sct_str_clear(&text);
+    SCT_TRY_DONE(fill_parts(&text, data, true, err));
   }
   sct_str_append_n(out, text.data, text.len);
 done:

@@ -9,19 +9,35 @@
 
 #include "store/store.h"
 
-/* Which CUDA files of a program have the kernels and the launch function. */
+/* Which files of a program have the kernels and the launch function. */
 typedef enum sct_emit_form {
-  SCT_EMIT_INLINE, /* every one that includes the header, for itself */
-  SCT_EMIT_CUDA    /* the one that defines NAME_IMPLEMENTATION; the others have declarations */
+  SCT_EMIT_INLINE, /* every CUDA file that includes the header, for itself */
+  SCT_EMIT_CUDA,   /* the CUDA file that defines NAME_IMPLEMENTATION; others have declarations */
+  SCT_EMIT_C       /* the file of C or C++ that defines it, and the kernels are compiled */
 } sct_emit_form;
 
-/* By its name, "inline" or "cuda". SCT_EUSAGE: there is none, and the text says which there are. */
+/* Kernels that were compiled. */
+typedef struct sct_emit_code {
+  sct_str cubin, ptx;
+  char nvrtc[32];  /* which version compiled them */
+  sct_str entries; /* their names in the code, in the order asked for, each with a line end */
+} sct_emit_code;
+
+/* Compiles CUDA text for an architecture such as "sm_90", with its kernels names[0..n). */
+typedef sct_status sct_emit_compile(const char *context, sct_emit_code *out, const char *source,
+                                    const char *arch, const char *const *names, int n,
+                                    sct_error *err);
+
+/* By its name, "inline", "cuda" or "c". SCT_EUSAGE: there is none, and the text says which there
+ * are. */
 sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) SCT_MUST_USE;
 
 typedef struct sct_emit_request {
   const char *name;      /* the kernel's name; used when spec_hash is NULL, and in messages */
   const char *spec_hash; /* hex hash of the spec; NULL: the newest problem called `name` */
   sct_emit_form form;
+  sct_emit_compile *compile; /* for SCT_EMIT_C */
+  const char *context;       /* its first argument */
 } sct_emit_request;
 
 /* Appends the header's text for every device and size that has a winner: of each GPU the newest

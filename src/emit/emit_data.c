@@ -419,7 +419,12 @@ static void add_form(json_t *out, const emit_header *h) {
   sct_str call = {0};
   emit_own_name(&call, &h->sig, "call");
   json_object_set_new(out, "is_inline", json_boolean(is_inline));
-  json_object_set_new(out, "form_option", emit_text(is_inline ? "" : " --form cuda"));
+  json_object_set_new(out, "is_cuda", json_boolean(h->form == SCT_EMIT_CUDA));
+  json_object_set_new(out, "is_code", json_boolean(h->form == SCT_EMIT_C));
+  json_object_set_new(out, "form_option",
+                      emit_text(is_inline               ? ""
+                                : h->form == SCT_EMIT_C ? " --form c"
+                                                        : " --form cuda"));
   json_object_set_new(out, "linkage",
                       is_inline ? emit_textf("%s_LINKAGE ", h->sig.name) : emit_text(""));
   json_object_set_new(out, "detail", emit_textf("%s_detail", h->sig.name));

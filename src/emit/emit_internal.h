@@ -10,6 +10,7 @@
  *   emit_layout.c    layouts
  *   emit_figures.c   devices, sizes, the table of the banner
  *   emit_kernels.c   the kernels
+ *   emit_code.c    the kernels compiled, of the form c
  *   emit_fill.c    the templates, templates/header, filled with that data
  *
  * Strings and arrays belong to the header's arena or to the store rows it holds. */
@@ -272,6 +273,11 @@ bool emit_mentions_extent(const char *expression, const emit_signature *sig, int
 
 sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
 sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
+/* emit_code.c: compiles `source` for each architecture that was tuned. */
+sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
+                         const char *source, sct_error *err) SCT_MUST_USE;
+/* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
+const char *emit_recent(const emit_kernel *kernel);
 /* Each adds its part to the object of the whole, or of an operand. */
 void emit_add_other_sizes(json_t *out, const emit_header *h);
 void emit_add_figures(json_t *out, const emit_header *h);

@@ -48,8 +48,7 @@ static json_t *wins(const emit_header *h, int index) {
   return list;
 }
 
-/* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
-static const char *recent(const emit_kernel *kernel) {
+const char *emit_recent(const emit_kernel *kernel) {
   const char *source = kernel->source->source;
   return strstr(source, "__cluster_dims__(") != NULL  ? "clusters of blocks"
          : strstr(source, "red.global.add.v") != NULL ? "atomic operations of vectors"
@@ -73,8 +72,8 @@ static json_t *needs(const emit_header *h, const emit_kernel *kernel) {
         list, emit_textf("%lld bytes of shared memory",
                          (long long)(launch->shared_bytes + launch->static_shared_bytes)));
   }
-  if (recent(kernel)) {
-    json_array_append_new(list, emit_textf("%s: compiled for sm_90 or later", recent(kernel)));
+  if (emit_recent(kernel)) {
+    json_array_append_new(list, emit_textf("%s: compiled for sm_90 or later", emit_recent(kernel)));
   }
   if (launch->workspace_bytes > 0) {
     json_array_append_new(
@@ -234,7 +233,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
   const bool is_own = launch->n_params > 0;
-  json_object_set_new(out, "recent", json_boolean(recent(kernel) != NULL));
+  json_object_set_new(out, "recent", json_boolean(emit_recent(kernel) != NULL));
   json_object_set_new(out, "is_own", json_boolean(is_own));
   json_object_set_new(out, "name",
                       is_own ? emit_text(launch->kernel)
@@ -252,7 +251,7 @@ void emit_add_kernels(json_t *out, const emit_header *h) {
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, kernel_data(h, k, includes));
     optin = optin || wants_optin(&h->kernels[k].launch);
-    is_recent = is_recent || recent(&h->kernels[k]) != NULL;
+    is_recent = is_recent || emit_recent(&h->kernels[k]) != NULL;
   }
   json_object_set_new(out, "kernels", kernels);
   json_object_set_new(out, "includes", includes);

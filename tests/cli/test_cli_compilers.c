@@ -196,10 +196,53 @@ static void nvrtc_finds_kernels_by_their_names(void **state) {
   sct_compiler_free(compiler);
 }
 
+/* ---- compiled kernels ---- */
+
+#define CODE_NAMES "transpose_f32 softmax particle_energy transpose_own"
+static const char code_program[] =
+    "#include \"code.h\"\n#include <stdio.h>\n#include <string.h>\n"
+    "int main(void) {\n"
+    "  const unsigned char *cubin = softmax_detail_sm_90;\n"
+    "  const char *ptx = (const char *)softmax_detail_ptx_90;\n"
+    "  if (memcmp(cubin, \"\\177ELF\", 4) != 0 || strlen(ptx) + 1 != sizeof softmax_detail_ptx_90 "
+    "||\n"
+    "      strstr(ptx, \".entry softmax_k0_direct(\") == NULL) return 1;\n"
+    "  float in[4] = {0}, out[4];\n" /* without a GPU the runtime says so */
+    "  printf(\"%s\\n\", cudaGetErrorString(transpose_f32(in, out, -1, 2, NULL)));\n"
+    "  return transpose_f32(in, out, -1, 2, NULL) != cudaErrorInvalidValue;\n}\n";
+
+static void compiled_kernels_stand_in_files_of_c(void **state) {
+  (void)state;
+  const char *const home = header_toolkit();
+  char command[2048], path[256];
+  if (home == NULL || !knows("cc", "c11")) {
+    print_message("no toolkit or no C compiler here\n");
+    skip();
+  }
+  snprintf(path, sizeof path, "%s/code.c", here.folder);
+  MUST(sct_file_write(path, code_program, strlen(code_program), err));
+  assert_int_equal(header_shell(&here, "for n in " CODE_NAMES "; do '" SCT_PROGRAM
+                                       "' emit $n --store store.db --form c -o "
+                                       "code_$n.h && printf '#define %s_IMPLEMENTATION\\n#include "
+                                       "\"code_%s.h\"\\n' $n $n >>code.h || exit 1; done"),
+                   0);
+  /* the same bytes again, from another directory */
+  assert_int_equal(header_shell(&here, "here=$PWD; cd / && '" SCT_PROGRAM
+                                       "' emit softmax --store $here/store.db --form c -q | cmp - "
+                                       "$here/code_softmax.h"),
+                   0);
+  snprintf(command, sizeof command,
+           "cc -std=c11 -Wall -Wextra -Wpedantic -Werror -isystem '%s/include' code.c -o code "
+           "-L'%s/lib64' -lcudart -Wl,-rpath,'%s/lib64' && ./code",
+           home, home, home);
+  assert_int_equal(header_shell(&here, command), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_compiler_takes_all_headers),
       cmocka_unit_test(an_implementation_is_compiled_as_cuda),
+      cmocka_unit_test(compiled_kernels_stand_in_files_of_c),
       cmocka_unit_test(nvrtc_finds_kernels_by_their_names),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -14,7 +14,7 @@ static const char *write_file(const char *name, const char *text) {
 static sct_compiled_file compile(sct_compiler **compiler, const char *text,
                                  const char *const *kernels, int n, const char *const *extra) {
   const sct_compile_opts opts = {.arch = "sm_90", .threads = 1, .extra = extra};
-  const sct_compile_file file = {write_file("a.cu", text), kernels, n};
+  const sct_compile_file file = {write_file("a.cu", text), kernels, n, NULL};
   sct_compiled_file result;
   sct_error err = {0};
   *compiler = fx_compiler(&opts);

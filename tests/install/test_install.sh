@@ -68,19 +68,31 @@ for call in 'specs/turn.lua' 'specs/turn.lua kept.db FROM x' 'specs/turn.lua kep
   expect 1 'sectile_add_kernel' cmake -S "$project" -B "$project/wrong" "-DCMAKE_PREFIX_PATH=$to"
 done
 
-# The example, as a user has it.
-nvcc=$(PATH="$PATH:/usr/local/cuda/bin" command -v nvcc) || {
+# The examples, as a user has them.
+cp -r "$to/share/doc/sectile/examples" "$scratch/examples"
+cd "$scratch/examples/cmake" || exit 1
+expect 0 '' "$sectile" tune transpose.lua -d virtual:h200 --max-candidates 4 --store transpose.db -q
+# turns PROGRAM: it transposes, or says that there is no GPU.
+turns() {
+  if "$1" >"$scratch/output" 2>&1; then
+    expect 0 '0 of 3000000 elements are wrong' "$1"
+  else
+    expect 1 'cudaMalloc: ' "$1"
+  fi
+}
+toolkit=$(dirname "$(readlink -f "$(PATH="$PATH:/usr/local/cuda/bin" command -v nvcc)")")/..
+if [ -e "$toolkit/lib64/libcudart.so" ] && command -v make >/dev/null; then
+  cp transpose.db ../make
+  expect 0 '--form c' env PATH="$to/bin:$PATH" make -C ../make "CUDA=$toolkit"
+  turns ../make/turn
+  expect 0 'up to date' env PATH="$to/bin:$PATH" make -C ../make "CUDA=$toolkit" turn
+fi
+nvcc="$toolkit/bin/nvcc"
+[ -x "$nvcc" ] || {
   echo "no nvcc here: no CUDA is built"
   finish
 }
-cp -r "$to/share/doc/sectile/examples/cmake" "$scratch/example"
-cd "$scratch/example" || exit 1
-expect 0 '' "$sectile" tune transpose.lua -d virtual:h200 --max-candidates 4 --store transpose.db -q
 expect 0 '' env CUDACXX="$nvcc" cmake -B build -G Ninja "-DCMAKE_PREFIX_PATH=$to"
 expect 0 '' cmake --build build
-if ./build/turn >"$scratch/output" 2>&1; then
-  expect 0 '0 of 3000000 elements are wrong' ./build/turn
-else
-  expect 1 'cudaMalloc: ' ./build/turn # no GPU
-fi
+turns ./build/turn
 finish

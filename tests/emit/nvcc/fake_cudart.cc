@@ -2,14 +2,21 @@
 // GPU: it answers what the tests set, and keeps the last launch.
 #include "fake_cudart.cuh"
 
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 FakeDevice fake_device = {9, 0, 132, 232448, "NVIDIA H200"};
 FakeLaunch fake_launch = {};
 bool fake_reads_last = false;
 int fake_launches = 0;
 int fake_names_read = 0;
+int fake_loads = 0, fake_unloads = 0;
+cudaError_t fake_load_error = cudaSuccess;
+const char *fake_loaded = "";
+const char *fake_kernel = "";
+static std::mutex loading;
 
 // Every device that was ever the current one; its ordinal is its place here.
 static FakeDevice seen[256];
@@ -34,24 +41,29 @@ static cudaError_t keep_launch(dim3 grid, dim3 block, void **args, size_t shared
   fake_launch.stream = stream;
   fake_launch.first = *static_cast<const void **>(args[0]);
   fake_launch.second = *static_cast<const void **>(args[1]);
-  if (fake_reads_last) fake_launch.last = *static_cast<const void **>(args[4]);
+  if (fake_reads_last)
+    fake_launch.last = *static_cast<const void **>(args[4]);
   return cudaSuccess;
 }
 
 extern "C" {
 
 cudaError_t CUDARTAPI cudaGetDevice(int *device) {
-  if (fake_device.major < 0) return cudaErrorNoDevice;
+  if (fake_device.major < 0)
+    return cudaErrorNoDevice;
   for (*device = 0; *device < n_seen; ++*device) {
-    if (same_device(seen[*device], fake_device)) return cudaSuccess;
+    if (same_device(seen[*device], fake_device))
+      return cudaSuccess;
   }
-  if (n_seen == 256) return cudaErrorMemoryAllocation;
+  if (n_seen == 256)
+    return cudaErrorMemoryAllocation;
   seen[n_seen++] = fake_device;
   return cudaSuccess;
 }
 
 cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-  if (device < 0 || device >= n_seen) return cudaErrorInvalidDevice;
+  if (device < 0 || device >= n_seen)
+    return cudaErrorInvalidDevice;
   fake_names_read++;
   std::memset(properties, 0xff, sizeof(*properties));
   std::snprintf(properties->name, sizeof(properties->name), "%s", seen[device].name);
@@ -62,9 +74,17 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp *properties, int de
 }
 
 cudaError_t CUDARTAPI cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-  if (device < 0 || device >= n_seen) return cudaErrorInvalidDevice;
-  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return cudaErrorInvalidValue;
-  *value = seen[device].shared_bytes;
+  if (device < 0 || device >= n_seen)
+    return cudaErrorInvalidDevice;
+  if (attribute == cudaDevAttrComputeCapabilityMajor) {
+    *value = seen[device].major;
+  } else if (attribute == cudaDevAttrComputeCapabilityMinor) {
+    *value = seen[device].minor;
+  } else if (attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin) {
+    *value = seen[device].shared_bytes;
+  } else {
+    return cudaErrorInvalidValue;
+  }
   return cudaSuccess;
 }
 
@@ -79,7 +99,8 @@ cudaError_t CUDARTAPI cudaGetLastError() {
 }
 
 cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *, cudaFuncAttribute attribute, int value) {
-  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaErrorInvalidValue;
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+    return cudaErrorInvalidValue;
   fake_launch.grown_to = value;
   return cudaSuccess;
 }
@@ -87,6 +108,34 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *, cudaFuncAttribute attri
 cudaError_t CUDARTAPI cudaLaunchKernel(const void *, dim3 grid, dim3 block, void **args,
                                        size_t shared_bytes, cudaStream_t stream) {
   return keep_launch(grid, block, args, shared_bytes, stream);
+}
+
+cudaError_t CUDARTAPI cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption *,
+                                          void **, unsigned, cudaLibraryOption *, void **,
+                                          unsigned) {
+  const std::lock_guard<std::mutex> lock(loading);
+  if (fake_load_error != cudaSuccess)
+    return fake_load_error;
+  fake_loads++;
+  fake_loaded = static_cast<const char *>(code);
+  *library = reinterpret_cast<cudaLibrary_t>(static_cast<intptr_t>(fake_loads));
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaLibraryUnload(cudaLibrary_t) {
+  const std::lock_guard<std::mutex> lock(loading);
+  fake_unloads++;
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaLibraryGetKernel(cudaKernel_t *kernel, cudaLibrary_t library,
+                                           const char *name) {
+  const std::lock_guard<std::mutex> lock(loading);
+  if (library == nullptr)
+    return cudaErrorInvalidResourceHandle;
+  fake_kernel = name;
+  *kernel = reinterpret_cast<cudaKernel_t>(const_cast<char *>(name));
+  return cudaSuccess;
 }
 
 // What nvcc's host code calls around a launch and at start.
@@ -117,7 +166,9 @@ cudaError_t CUDARTAPI __cudaLaunchKernel(cudaKernel_t, dim3 grid, dim3 block, vo
                                          size_t shared_bytes, cudaStream_t stream) {
   return keep_launch(grid, block, args, shared_bytes, stream);
 }
-char CUDARTAPI __cudaInitModule(void **) { return 0; }
+char CUDARTAPI __cudaInitModule(void **) {
+  return 0;
+}
 
 void **CUDARTAPI __cudaRegisterFatBinary(void *) {
   static void *handle;

@@ -20,4 +20,8 @@ extern FakeDevice fake_device;
 extern FakeLaunch fake_launch;
 extern bool fake_reads_last; // kernels have a fifth argument, a pointer
 extern int fake_launches;
+extern int fake_loads, fake_unloads; // of libraries
+extern cudaError_t fake_load_error;  // what loading one gives
+extern const char *fake_loaded;      // the last one's text
+extern const char *fake_kernel;      // the last kernel that was asked for by name
 extern int fake_names_read; // calls of cudaGetDeviceProperties
