@@ -90,6 +90,22 @@ const cli_command cli_commands[] = {
         .example = "tune my_kernel.lua --budget 60s",
     },
     {
+        .name = "report",
+        .words = "SPEC",
+        .min_words = 1,
+        .max_words = 1,
+        .options = CLI_BIT(PARAM) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES) | CLI_BIT(ONLY) |
+                   CLI_BIT(MAX_CANDIDATES) | CLI_BIT(SEED) | CLI_BIT(WAIT) | CLI_BIT(OUT),
+        .run = cli_page,
+        .doc = "a session as one page of HTML, with pictures and without a network",
+        .details =
+            "Runs a session as `tune` does, which only reads the store where it is complete, and\n"
+            "writes a page: why the winner won, what its requests and those of the naive variant\n"
+            "touch, its kernel with counts next to the lines, roofline, all candidates by time\n"
+            "and sectors, and the best by each axis.",
+        .example = "report my_kernel.lua -o my_kernel.html",
+    },
+    {
         .name = "emit",
         .words = "SPEC|NAME",
         .min_words = 1,

@@ -32,6 +32,13 @@ void cli_caches_print(sct_str *out, const sct_count_row *row);
 void cli_mix_print(sct_str *out, const sct_ptx_counters *c);
 void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
 
+/* The candidate --pick of a spec at --size, run as `profile` runs it. */
+typedef struct cli_candidate cli_candidate;
+sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
+                              const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+const sct_count_row *cli_candidate_row(const cli_candidate *candidate);
+void cli_candidate_free(cli_candidate *candidate); /* accepts NULL */
+
 json_t *cli_global_json(const sct_ptx_global *g);
 json_t *cli_shared_json(const sct_ptx_shared *s);
 json_t *cli_diag_json(const sct_ptx_diag *d);

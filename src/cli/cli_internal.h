@@ -93,6 +93,7 @@ sct_status cli_modes(const cli_args *args, const sct_device_desc *device,
                      sct_error *err) SCT_MUST_USE;
 sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_explain(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_page(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;

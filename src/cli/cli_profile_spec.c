@@ -7,7 +7,8 @@
 
 enum { BLOCKS = 64 };
 
-typedef struct profiled {
+struct cli_candidate {
+  sct_count_row row;
   sct_tune_plan plan;
   const sct_tune_item *item;
   const sct_size *size;
@@ -17,7 +18,8 @@ typedef struct profiled {
   sct_sampler *sampler;
   sct_ptx_result result;
   sct_arena arena;
-} profiled;
+};
+typedef struct cli_candidate profiled;
 
 static sct_status find_size(profiled *p, const char *label, sct_error *err) {
   const sct_spec *spec = &p->plan.spec;
@@ -158,31 +160,52 @@ static sct_status run(profiled *p, sct_count_row *row, const sct_device_desc *de
   return SCT_OK;
 }
 
+sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
+                              const sct_device_desc *device, sct_error *err) {
+  profiled *p = sct_alloc(sizeof *p);
+  sct_status status = make_plan(p, args, device, err);
+  SCT_THEN(compile(p, device, err));
+  SCT_THEN(run(p, &p->row, device, err));
+  if (status != SCT_OK) {
+    cli_candidate_free(p);
+    return status;
+  }
+  *out = p;
+  return SCT_OK;
+}
+
+const sct_count_row *cli_candidate_row(const cli_candidate *candidate) {
+  return &candidate->row;
+}
+
+void cli_candidate_free(cli_candidate *p) {
+  if (p) {
+    sct_sampler_free(p->sampler);
+    sct_ptx_result_free(&p->result);
+    sct_ptx_module_free(p->module);
+    sct_compiled_free(&p->compiled);
+    sct_compiler_free(p->compiler);
+    sct_tune_plan_free(&p->plan);
+    sct_arena_free(&p->arena);
+    sct_free(p);
+  }
+}
+
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) {
-  profiled p = {.size = NULL};
-  sct_count_row row;
-  sct_status status = SCT_OK;
+  cli_candidate *p = NULL;
   if (args->cases || args->kernel || args->grid || args->block || args->shared ||
       args->launch_args.n > 0) {
     return sct_fail(err, SCT_EUSAGE,
                     "--cases is for CUDA files, as --kernel, --grid, --block, --shared and --arg "
                     "are; a spec has launches of its own");
   }
-  SCT_TRY_DONE(make_plan(&p, args, device, err));
-  SCT_TRY_DONE(compile(&p, device, err));
-  SCT_TRY_DONE(run(&p, &row, device, err));
-  const sct_count_report report = {.rows = &row, .n_rows = 1, .n_failed = row.problem != NULL};
-  status = cli_profile_print(args, &report, device, baseline, err);
+  SCT_TRY(cli_candidate_open(&p, args, device, err));
+  const bool failed = p->row.problem != NULL;
+  const sct_count_report report = {.rows = &p->row, .n_rows = 1, .n_failed = failed};
+  sct_status status = cli_profile_print(args, &report, device, baseline, err);
   cli_count_problems(args, &report);
-  status = status == SCT_OK && row.problem ? SCT_ENOTVERIFIED : status;
-done:
-  sct_sampler_free(p.sampler);
-  sct_ptx_result_free(&p.result);
-  sct_ptx_module_free(p.module);
-  sct_compiled_free(&p.compiled);
-  sct_compiler_free(p.compiler);
-  sct_tune_plan_free(&p.plan);
-  sct_arena_free(&p.arena);
+  status = status == SCT_OK && failed ? SCT_ENOTVERIFIED : status;
+  cli_candidate_free(p);
   return status;
 }

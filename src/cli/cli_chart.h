@@ -1,0 +1,34 @@
+/* cli_chart - pictures of a report as SVG text, without a script. */
+#ifndef CLI_CHART_H
+#define CLI_CHART_H
+
+#include "base/base.h"
+
+/* Text that cannot break out of an element or of an attribute in double quotes. */
+void cli_html(sct_str *out, const char *text);
+
+typedef struct cli_point {
+  double x, y;       /* above 0; others are left out */
+  int series;        /* colour */
+  bool ringed;       /* stands out */
+  const char *title; /* shown where a pointer rests on it */
+} cli_point;
+
+/* A line from end to end. */
+typedef struct cli_line {
+  double x0, y0, x1, y1;
+} cli_line;
+
+/* What an axis shows, and the unit of its values ("s"). */
+typedef struct cli_axis {
+  const char *name, *unit;
+} cli_axis;
+
+/* Points, and lines (may be NULL), on two logarithmic axes. Those of series 0 are drawn last. */
+void cli_chart(sct_str *out, const cli_point *points, int n, const cli_line *lines, int n_lines,
+               cli_axis across, cli_axis up);
+
+/* Sectors that a request touches, each filled by the share of it that is used. */
+void cli_sectors(sct_str *out, double each, double used);
+
+#endif

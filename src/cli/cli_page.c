@@ -1,0 +1,518 @@
+/* The command `report`: a session as one page that needs no network and no script. A complete
+ * session only reads the store. */
+#include "cli/cli_chart.h"
+#include "cli/cli_count.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SERIES = 8, SHOWN_ROWS = 10 };
+
+/* What a page is made of, at one size. */
+typedef struct page {
+  sct_str *out;
+  const cli_args *args;
+  const sct_tune_report *report;
+  const sct_tune_size *size;
+  sct_arena arena;
+} page;
+
+static bool is_good(const sct_tune_row *row) {
+  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+}
+
+static double time_of(const sct_tune_row *row) {
+  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
+}
+
+static bool is_timed(const page *p) {
+  return p->size->n_rows > 0 && p->size->rows[0].median_ns > 0.0;
+}
+
+SCT_PRINTF(2, 3)
+static void put(page *p, const char *fmt, ...) {
+  sct_str text = {0};
+  SCT_STR_FORMAT(&text, fmt);
+  cli_html(p->out, sct_str_c(&text));
+  sct_str_free(&text);
+}
+
+static void html(page *p, const char *markup) {
+  sct_str_append(p->out, markup);
+}
+
+/* ---- strategies are colours; naive ones are the first ---- */
+
+static size_t strategy_length(const char *label) {
+  return strcspn(label, " ");
+}
+
+/* The how manieth other strategy among the rows it is; 0: a naive variant. */
+static int series_of(const page *p, const sct_tune_row *row) {
+  int series = 0;
+  if (row->naive) {
+    return 0;
+  }
+  for (int r = 0; r < p->size->n_rows; r++) {
+    const sct_tune_row *other = &p->size->rows[r];
+    bool seen = other->naive;
+    for (int e = 0; e < r && !seen; e++) {
+      const sct_tune_row *before = &p->size->rows[e];
+      seen = !before->naive && strategy_length(before->label) == strategy_length(other->label) &&
+             strncmp(before->label, other->label, strategy_length(other->label)) == 0;
+    }
+    series += !seen;
+    if (strategy_length(other->label) == strategy_length(row->label) &&
+        strncmp(other->label, row->label, strategy_length(row->label)) == 0 && !other->naive) {
+      break;
+    }
+  }
+  return 1 + (series - 1) % (SERIES - 1);
+}
+
+static void put_legend(page *p) {
+  html(p, "<ul class=\"legend\">");
+  for (int r = 0; r < p->size->n_rows; r++) {
+    const sct_tune_row *row = &p->size->rows[r];
+    bool first = true;
+    for (int e = 0; e < r; e++) {
+      const sct_tune_row *before = &p->size->rows[e];
+      first = first && !(before->naive == row->naive &&
+                         strategy_length(before->label) == strategy_length(row->label) &&
+                         strncmp(before->label, row->label, strategy_length(row->label)) == 0);
+    }
+    if (first) {
+      sct_str_printf(p->out, "<li><i class=\"s%d\">&#9679;</i> ", series_of(p, row));
+      put(p, "%.*s%s", (int)strategy_length(row->label), row->label, row->naive ? " (naive)" : "");
+      html(p, "</li>");
+    }
+  }
+  html(p, "</ul>\n");
+}
+
+/* ---- candidates ---- */
+
+static void put_scatter(page *p) {
+  const int n = p->size->n_rows;
+  cli_point *points = SCT_ARENA_NEW(&p->arena, cli_point, n + 1);
+  for (int r = 0; r < n; r++) {
+    const sct_tune_row *row = &p->size->rows[r];
+    char time[32];
+    points[r] = (cli_point){.x = is_good(row) ? 32.0 * row->sectors : 0.0,
+                            .y = 1e-9 * time_of(row),
+                            .series = series_of(p, row),
+                            .ringed = row->winner,
+                            .title = sct_arena_printf(&p->arena, "%s: %s", row->label,
+                                                      sct_format_ns(time, time_of(row)))};
+  }
+  html(p, "<h3>All candidates: time by bytes of the sectors that requests touch</h3>\n");
+  const cli_axis time = {is_timed(p) ? "time" : "time, predicted", "s"};
+  cli_chart(p->out, points, n, NULL, 0, (cli_axis){"bytes of sectors", "B"}, time);
+  put_legend(p);
+  if (is_timed(p)) {
+    for (int r = 0; r < n; r++) {
+      points[r].x = 1e-9 * p->size->rows[r].predicted_ns;
+    }
+    html(p, "<h3>Measured by predicted</h3>\n");
+    cli_chart(p->out, points, n, NULL, 0, (cli_axis){"time, predicted", "s"}, time);
+  }
+}
+
+static void put_row(page *p, const sct_tune_row *row, int rank) {
+  char time[32];
+  sct_str_printf(p->out, "<tr%s><td class=\"n\">%d</td><td class=\"n\">",
+                 row->winner ? " class=\"winner\"" : "", rank);
+  put(p, "%s",
+      !is_good(row)        ? "failed"
+      : time_of(row) > 0.0 ? sct_format_ns(time, time_of(row))
+                           : "");
+  html(p, "</td><td class=\"code\">");
+  put(p, "%s", row->label);
+  if (!is_good(row)) {
+    html(p, "</td><td colspan=\"5\">");
+    put(p, "%s", row->outcome);
+    html(p, "</td></tr>\n");
+    return;
+  }
+  sct_str_printf(p->out,
+                 "</td><td>%s</td><td class=\"n\">%.1f</td><td class=\"n\">%.1f</td>"
+                 "<td class=\"n\">%.3g %%</td><td class=\"n\">%d</td></tr>\n",
+                 row->predicted_limit ? row->predicted_limit : "", row->sectors_ld, row->sectors_st,
+                 100.0 * row->degree, row->registers);
+}
+
+static void put_table(page *p, int from, int to) {
+  html(p, "<div class=\"wide\"><table><tr><th class=\"n\">#</th>"
+          "<th class=\"n\">time</th><th>candidate</th><th>waits for</th><th class=\"n\">sectors a "
+          "load</th>"
+          "<th class=\"n\">a store</th><th class=\"n\">coalesced</th>"
+          "<th class=\"n\">registers</th></tr>\n");
+  for (int r = from; r < to; r++) {
+    put_row(p, &p->size->rows[r], r + 1);
+  }
+  html(p, "</table></div>\n");
+}
+
+static void put_candidates(page *p) {
+  const int n = p->size->n_rows, shown = n < SHOWN_ROWS ? n : SHOWN_ROWS;
+  put_scatter(p);
+  put_table(p, 0, shown);
+  if (n > shown) {
+    sct_str_printf(p->out, "<details><summary>%d more</summary>\n", n - shown);
+    put_table(p, shown, n);
+    html(p, "</details>\n");
+  }
+}
+
+/* ---- the best by each value of each axis of the winner's strategy ---- */
+
+/* Does the label hold this "key=value"? */
+static bool has_token(const char *label, const char *token, size_t n) {
+  for (const char *at = strchr(label, ' '); at; at = strchr(at + 1, ' ')) {
+    if (strncmp(at + 1, token, n) == 0 && (at[1 + n] == ' ' || at[1 + n] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The best time of the winner's strategy with this token; 0: none. */
+static double best_with(const page *p, const char *token, size_t n) {
+  const char *winner = p->size->rows[0].label;
+  double best = 0.0;
+  for (int r = 0; r < p->size->n_rows; r++) {
+    const sct_tune_row *row = &p->size->rows[r];
+    const double ns = time_of(row);
+    if (is_good(row) && ns > 0.0 && (best == 0.0 || ns < best) &&
+        strncmp(row->label, winner, strategy_length(winner) + 1) == 0 &&
+        has_token(row->label, token, n)) {
+      best = ns;
+    }
+  }
+  return best;
+}
+
+/* A value of an axis, as it stands in a label. */
+typedef struct value {
+  const char *text;
+  size_t n;
+} value;
+
+/* The values that rows of the winner's strategy have of the axis of `token`, at most `most`. */
+static int values_of(const page *p, const char *token, value *out, int most) {
+  const char *winner = p->size->rows[0].label;
+  const size_t key = strcspn(token, "= ") + 1;
+  int n = 0;
+  for (int r = 0; r < p->size->n_rows; r++) {
+    const char *label = p->size->rows[r].label;
+    const char *at = strchr(label, ' ');
+    if (strncmp(label, winner, strategy_length(winner) + 1) != 0) {
+      continue;
+    }
+    while (at && strncmp(at + 1, token, key) != 0) {
+      at = strchr(at + 1, ' ');
+    }
+    bool known = !at || n == most;
+    for (int k = 0; k < n && !known; k++) {
+      known = has_token(label, out[k].text, out[k].n);
+    }
+    if (!known) {
+      out[n++] = (value){at + 1, strcspn(at + 1, " ")};
+    }
+  }
+  return n;
+}
+
+/* Each value of an axis with its best; of one value there is nothing to compare. */
+static void put_axis(page *p, const char *token) {
+  const double best = time_of(&p->size->rows[0]);
+  value values[64];
+  const int n = values_of(p, token, values, SCT_COUNT(values));
+  for (int k = 0; k < n && n > 1; k++) {
+    const double ns = best_with(p, values[k].text, values[k].n);
+    char time[32];
+    if (ns > 0.0) {
+      html(p, "<tr><td class=\"code\">");
+      put(p, "%.*s", (int)values[k].n, values[k].text);
+      html(p, "</td><td class=\"n\">");
+      put(p, "%s", sct_format_ns(time, ns));
+      sct_str_printf(p->out, "</td><td class=\"n\">%+.1f %%</td></tr>\n",
+                     100.0 * (ns / best - 1.0));
+    }
+  }
+}
+
+static void put_axes(page *p) {
+  const char *label = p->size->rows[0].label;
+  html(p, "<h3>The best by each value of each axis</h3>\n<div class=\"wide\"><table><tr><th>value"
+          "</th><th class=\"n\">best time</th><th class=\"n\">to the winner</th></tr>\n");
+  for (const char *at = strchr(label, ' '); at; at = strchr(at + 1, ' ')) {
+    put_axis(p, at + 1);
+  }
+  html(p, "</table></div>\n");
+}
+
+/* ---- the naive variant and the winner, access by access ---- */
+
+static double per(int64_t a, int64_t b) {
+  return b > 0 ? (double)a / (double)b : 0.0;
+}
+
+static void put_accesses(page *p, const char *name, const sct_profile *profile) {
+  for (int k = 0; k < profile->n_accesses; k++) {
+    const sct_profile_access *a = &profile->accesses[k];
+    const sct_ptx_global *g = &a->global;
+    if (a->is_shared) {
+      continue;
+    }
+    html(p, "<tr><td>");
+    put(p, "%s, %s:%d", name, sct_path_basename(a->file), a->line);
+    sct_str_printf(p->out,
+                   "</td><td>%s</td><td class=\"n\">%.3g</td><td class=\"n\">%.1f</td>"
+                   "<td class=\"n\">%.1f</td><td>",
+                   sct_access_name(a->kind), per(g->bytes, a->lanes), per(g->sectors, g->requests),
+                   per(g->sectors_ideal, g->requests));
+    cli_sectors(p->out, per(g->sectors, g->requests), per(g->distinct_bytes, g->moved));
+    html(p, "</td></tr>\n");
+  }
+}
+
+/* The kernel's text, with the sectors of a request and how many would do in front of its lines. */
+static void put_source(page *p, const sct_count_row *row, const sct_profile *profile) {
+  const char *at = row->source;
+  html(p, "<details><summary>The winner's kernel, with the sectors of a request next to its lines"
+          "</summary>\n<pre class=\"source\">");
+  for (int line = 1; *at != '\0'; line++) {
+    const size_t n = strcspn(at, "\n");
+    double each = 0.0, ideal = 0.0;
+    for (int k = 0; k < profile->n_accesses; k++) {
+      const sct_profile_access *a = &profile->accesses[k];
+      if (!a->is_shared && a->line == line && strcmp(a->file, "source") == 0) {
+        each = fmax(each, per(a->global.sectors, a->global.requests));
+        ideal = fmax(ideal, per(a->global.sectors_ideal, a->global.requests));
+      }
+    }
+    if (each > 0.0) {
+      sct_str_printf(p->out, "<b>%5.1f</b><u>/%-5.1f</u> ", each, ideal);
+    } else {
+      html(p, "            ");
+    }
+    put(p, "%.*s", (int)n, at);
+    html(p, "\n");
+    at += n + (at[n] == '\n');
+  }
+  html(p, "</pre></details>\n");
+}
+
+static cli_point point_of(const char *name, int series, const sct_speed *s) {
+  double all = 0.0;
+  for (int t = 0; t < SCT_PTX_N_FLOPS; t++) {
+    all += s->flops[t];
+  }
+  return (cli_point){.x = s->known ? s->intensity : 0.0,
+                     .y = s->known ? all / s->ns * 1e9 : 0.0,
+                     .series = series,
+                     .ringed = series > 0,
+                     .title = name};
+}
+
+static void put_roofline(page *p, const sct_profile *naive, const sct_profile *winner) {
+  const sct_speed *s = &winner->speed;
+  const double bandwidth = p->report->device.peak_bytes_s, peak = s->peak_flops[s->main_type];
+  const cli_point points[] = {point_of("the naive variant", 0, &naive->speed),
+                              point_of("the winner", 1, s)};
+  if (!s->known || s->intensity <= 0.0 || peak <= 0.0) {
+    html(p, "<p class=\"note\">No roofline: the kernel has no floating-point operations.</p>\n");
+    return;
+  }
+  const double from = fmin(s->intensity, s->ridge) / 4.0, to = fmax(s->intensity, s->ridge) * 4.0;
+  const cli_line roofs[] = {{from, from * bandwidth, s->ridge, peak}, {s->ridge, peak, to, peak}};
+  html(p, "<h3>Roofline, predicted</h3>\n");
+  cli_chart(p->out, points, 2, roofs, 2, (cli_axis){"operations a byte of DRAM", ""},
+            (cli_axis){"operations a second", "/s"});
+  html(p, "<ul class=\"legend\"><li><i class=\"s0\">&#9679;</i> the naive variant</li>"
+          "<li><i class=\"s1\">&#9679;</i> the winner</li></ul>\n");
+}
+
+static sct_status open_row(const page *p, cli_candidate **out, const char *label, sct_error *err) {
+  cli_args args = *p->args;
+  args.pick = label;
+  args.size = p->size->label;
+  return cli_candidate_open(out, &args, &p->report->device, err);
+}
+
+static sct_status put_profiles(page *p, sct_error *err) {
+  cli_candidate *naive = NULL, *winner = NULL;
+  const sct_tune_row *first = NULL;
+  for (int r = 0; r < p->size->n_rows && !first; r++) {
+    first = p->size->rows[r].naive && is_good(&p->size->rows[r]) ? &p->size->rows[r] : NULL;
+  }
+  sct_status status = open_row(p, &winner, p->size->rows[0].label, err);
+  SCT_THEN(open_row(p, &naive, first ? first->label : p->size->rows[0].label, err));
+  if (status == SCT_OK) {
+    sct_profile of_naive, of_winner;
+    sct_count_profile(&of_naive, cli_candidate_row(naive), &p->report->device);
+    sct_count_profile(&of_winner, cli_candidate_row(winner), &p->report->device);
+    html(p, "<h3>Sectors that a request touches, and how much of each is used</h3>\n"
+            "<div class=\"wide\"><table><tr><th>line</th><th>access</th><th class=\"n\">bytes a "
+            "lane</th><th class=\"n\">sectors</th><th class=\"n\">ideal</th><th></th></tr>\n");
+    put_accesses(p, "naive", &of_naive);
+    put_accesses(p, "winner", &of_winner);
+    html(p, "</table></div>\n");
+    put_source(p, cli_candidate_row(winner), &of_winner);
+    put_roofline(p, &of_naive, &of_winner);
+    sct_profile_free(&of_naive);
+    sct_profile_free(&of_winner);
+  }
+  cli_candidate_free(naive);
+  cli_candidate_free(winner);
+  return status;
+}
+
+/* ---- the page ---- */
+
+static void put_lines(page *p, const char *lines) {
+  for (const char *at = lines; at && *at != '\0';) {
+    const size_t n = strcspn(at, "\n");
+    html(p, "<p>");
+    put(p, "%.*s", (int)n, at);
+    html(p, "</p>\n");
+    at += n + (at[n] == '\n');
+  }
+}
+
+static sct_status put_size(page *p, sct_error *err) {
+  const sct_tune_size *z = p->size;
+  char read[32], write[32];
+  html(p, "<h2>");
+  put(p, "%s", z->label);
+  html(p, "</h2>\n<p class=\"note\">");
+  put(p, "Reads %s, writes %s. %d verified, %d failed, %d not tried%s%s.",
+      sct_format_bytes(read, z->read_bytes), sct_format_bytes(write, z->write_bytes), z->n_verified,
+      z->n_failed, z->n_untried, z->decided ? "; " : "", z->decided ? z->decided : "");
+  html(p, "</p>\n");
+  if (z->n_rows == 0 || !z->rows[0].winner) {
+    html(p, "<p>No candidate passed.</p>\n");
+    return SCT_OK;
+  }
+  html(p, "<p><strong><code>");
+  put(p, "%s", z->rows[0].label);
+  html(p, "</code></strong></p>\n");
+  put_lines(p, z->why);
+  for (int k = 0; k < z->n_issues; k++) {
+    const sct_advice *a = &z->issues[k];
+    html(p, "<p><strong>Issue: ");
+    put(p, "%s.", a->id);
+    html(p, "</strong> ");
+    put(p, "%s. Try: %s. Gain: up to %.3g %% of the %s.", a->evidence, a->advice, 100.0 * a->gain,
+        a->of);
+    html(p, "</p>\n");
+  }
+  SCT_TRY(put_profiles(p, err));
+  put_candidates(p);
+  put_axes(p);
+  return SCT_OK;
+}
+
+static sct_status put_body(page *p, sct_error *err) {
+  const sct_tune_report *r = p->report;
+  html(p, "<h1>");
+  put(p, "%s", r->name);
+  html(p, "</h1>\n<p class=\"note\">");
+  put(p, "%s (%s, compute capability %d.%d): %s. %lld candidates. Sectile %s.", r->device.name,
+      r->device.id, r->device.cc_major, r->device.cc_minor, r->says, (long long)r->n_candidates,
+      SCT_VERSION);
+  html(p, "</p>\n");
+  sct_status status = SCT_OK;
+  for (int z = 0; status == SCT_OK && z < r->n_sizes; z++) {
+    p->size = &r->sizes[z];
+    status = put_size(p, err);
+  }
+  if (r->conditions.len > 0) {
+    html(p, "<h2>Conditions</h2>\n<pre class=\"source\">");
+    cli_html(p->out, sct_str_c(&r->conditions));
+    html(p, "</pre>\n");
+  }
+  return status;
+}
+
+/* The template with the title and the body in their places. */
+static sct_status fill(sct_str *out, const sct_tune_report *report, const sct_str *body,
+                       sct_error *err) {
+  sct_str text = {0};
+  SCT_TRY(sct_asset_read(&text, "templates/report/page.html", err));
+  for (const char *at = sct_str_c(&text); *at != '\0';) {
+    const char *hole = strchr(at, '@');
+    const size_t n = hole ? (size_t)(hole - at) : strlen(at);
+    sct_str_append_n(out, at, n);
+    at += n;
+    if (sct_has_prefix(at, "@title@")) {
+      cli_html(out, report->name);
+      at += strlen("@title@");
+    } else if (sct_has_prefix(at, "@body@")) {
+      sct_str_append_n(out, sct_str_c(body), body->len);
+      at += strlen("@body@");
+    } else if (*at == '@') { /* of CSS */
+      sct_str_append_n(out, at++, 1);
+    }
+  }
+  sct_str_free(&text);
+  return SCT_OK;
+}
+
+static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
+  sct_str body = {0}, text = {0};
+  page p = {.out = &body, .args = args, .report = report};
+  sct_status status = put_body(&p, err);
+  SCT_THEN(fill(&text, report, &body, err));
+  if (status == SCT_OK) {
+    status = cli_put(args, &text, err);
+  }
+  sct_str_free(&body);
+  sct_str_free(&text);
+  sct_arena_free(&p.arena);
+  return status;
+}
+
+typedef struct session {
+  cli_progress progress;
+} session;
+
+static void on_progress(void *ctx, const char *phase, int64_t done, int64_t total,
+                        const char *item) {
+  session *s = ctx;
+  cli_progress_step(&s->progress, sct_now_ns(), phase, done, total, item);
+}
+
+sct_status cli_page(const cli_args *args, sct_error *err) {
+  session s = {.progress = cli_progress_new(args)};
+  const sct_tune_opts opts = {.device = args->device,
+                              .store_path = args->store,
+                              .strategy_dir = args->strategies,
+                              .only = {args->only.n, args->only.items},
+                              .seed = args->seed,
+                              .settle = args->max_candidates == 0 && args->only.n == 0,
+                              .max_candidates = args->max_candidates,
+                              .measure = cli_measure_opts(args)};
+  const sct_tune_events events = {.ctx = &s, .progress = on_progress};
+  sct_tune_report report = {0};
+  if (args->out) {
+    const char *const reads[] = {args->words[0]};
+    SCT_TRY(cli_check_target(args, args->out, reads, 1, err));
+  }
+  cli_progress_start(&s.progress, sct_now_ns(), args->words[0]);
+  const sct_status outcome = cli_hint_example(
+      sct_tune_run(&report, args->words[0], &opts, &events, err), args->words[0], err);
+  cli_progress_clear(&s.progress);
+  sct_status status = outcome;
+  if (report.name) {
+    sct_error why = {0};
+    status = write_page(args, &report, &why);
+    if (status != SCT_OK) {
+      *err = why;
+    }
+    status = status == SCT_OK ? outcome : status;
+  }
+  sct_tune_report_free(&report);
+  return status;
+}
