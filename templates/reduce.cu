@@ -109,19 +109,23 @@ $(g:head(threads)) {
   if (first < $(loop_last)) take(first, true);
 
 //% if not in_shared then
+//%   if alone then
+  // every thread has outputs of its own
+//%   else
   // $(lanes) lanes have each output
   combine_across<1, kLanes>(mine);
+//%   end
 //%   if outputs > 1 then
 #pragma unroll
   for (int output = 0; output < kOutputs; output++) {
-    if (lane == 0 && $(kept_text) < n_kept) {
+    if ($(is_storing)$(kept_text) < n_kept) {
       $(place_kept())
-      $(store("mine[output]"))
+      $(store_own())
     }
   }
 //%   else
-  if (lane == 0 && $(kept_text) < n_kept) {
-    $(store("mine[0]"))
+  if ($(is_storing)$(kept_text) < n_kept) {
+    $(store_own())
   }
 //%   end
 //% else

@@ -386,10 +386,17 @@ static void counters_are_zero(const problem *p, const picked *c, const void *wor
   }
 }
 
-/* All that launches share lies in their arguments, so those with other workspaces may overlap. */
+/* All that launches share lies in their arguments, so those with other workspaces may overlap.
+ * Constants are variables with a value in PTX. */
 static void keeps_nothing_in_the_module(const problem *p, const picked *c) {
-  if (strstr(c->compiled.ptx, "\n.global") || strstr(c->compiled.ptx, "\n.visible .global")) {
-    fail_msg("%s, '%s': the module has a variable", p->name, c->label);
+  static const char *const marks[] = {"\n.global", "\n.visible .global"};
+  for (int k = 0; k < SCT_COUNT(marks); k++) {
+    for (const char *at = strstr(c->compiled.ptx, marks[k]); at; at = strstr(at + 1, marks[k])) {
+      const size_t line = strcspn(at + 1, "\n") + 1;
+      if (!memchr(at, '=', line)) {
+        fail_msg("%s, '%s': the module has a variable: %.*s", p->name, c->label, (int)line, at);
+      }
+    }
   }
 }
 

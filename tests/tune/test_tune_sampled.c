@@ -62,11 +62,15 @@ static bool counts_agree(const char *what, const sct_count *a, const sct_count *
   return same;
 }
 
+/* Stores may be few next to loads: then they are part of a sum that agrees. */
 static bool exchanges_agree(const sct_counters *a, const sct_counters *b) {
   const bool same =
-      agree(a->wavefronts_ld, b->wavefronts_ld) && agree(a->wavefronts_st, b->wavefronts_st) &&
+      agree(a->wavefronts_ld, b->wavefronts_ld) &&
+      agree(a->wavefronts_ld + a->wavefronts_st, b->wavefronts_ld + b->wavefronts_st) &&
       agree(a->wavefronts_ld_ideal, b->wavefronts_ld_ideal) &&
-      agree(a->wavefronts_st_ideal, b->wavefronts_st_ideal) && agree(a->shuffles, b->shuffles);
+      agree(a->wavefronts_ld_ideal + a->wavefronts_st_ideal,
+            b->wavefronts_ld_ideal + b->wavefronts_st_ideal) &&
+      agree(a->shuffles, b->shuffles);
   if (!same) {
     print_error("    wavefronts %lld | %lld and %lld | %lld, shuffles %lld | %lld\n",
                 (long long)a->wavefronts_ld, (long long)b->wavefronts_ld,

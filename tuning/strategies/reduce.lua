@@ -210,12 +210,56 @@ local function add_single(p)
   end, function(d) return p.names[d] end, with)
 end
 
--- Text that stores `value` to field `f` of `op`.
-local function store_text(p, op, f, value)
+-- Text that stores `value` to field `f` of `op` at the indices' variables, or at those of `with`.
+local function store_text(p, op, f, value, with)
   local _, word = p.g:single(op, f)
-  local with = binding(p)
+  with = with or binding(p)
   return word and string.format("store<%d>(%s, %s);", word, p.g:address(op, f, with), value)
     or string.format("%s = %s;", p.g:place(op, f, with), value)
+end
+
+-- Statements that store the outputs that a thread has to itself, as vectors where these are
+-- neighbours in memory.
+local function store_own(p)
+  local g, base = p.g, p.outputs > 1 and "output" or "0"
+  if p.vec == 1 or p.rows then
+    return p.store("mine[" .. base .. "]")
+  end
+  local lines, after, vectors, with = {}, {}, {}, binding(p)
+  for _, op in ipairs(g.outputs) do
+    local whole = op.record.bare or g:wide_vector(op, nil, #p.k.dims, p.vec) ~= nil
+    for _, f in ipairs(cuda.parts(op, whole)) do
+      f = f or nil
+      local vector = g:wide_vector(op, f, #p.k.dims, p.vec)
+      local name = vector and g:value_name(op, f)
+      if vector then
+        g:adopt(op, vector, p.vec)
+        lines[#lines + 1] = string.format("vec<%s, kVec> %s;", g:type(op, f), name)
+        after[#after + 1] = cuda.store("store", vector.word, g:address(op, f, with), name)
+      end
+      vectors[op] = vectors[op] or {}
+      vectors[op][f or 0] = name
+    end
+  end
+  local each = reduce.stores(p.slots, p.outputs > 1 and "mine[output * kVec + e]" or "mine[e]",
+    function(op, f, value)
+      local whole, part = vectors[op][0], vectors[op][f]
+      local to = whole and kit.member(whole .. "[e]", op.record.fields[f])
+        or part and part .. "[e]"
+      return to and string.format("%s = %s;", to, value)
+        or store_text(p, op, f, value, binding(p, true))
+    end)
+  kit.append(lines, "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
+    .. string.gsub(each, "\n", "\n  ") .. "\n}", table.unpack(after))
+  return kit.concat(lines)
+end
+
+-- The template's texts that store: the partial `name`, and what a thread has to itself.
+local function set_stores(p)
+  p.store = function(name)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+  end
+  p.store_own = function() return store_own(p) end
 end
 
 -- ---- the plan ----
@@ -234,7 +278,7 @@ local function constants(p)
     p.kept_constant, p.n_kept_block = "kGroups" .. (many and " * kOutputs" or ""),
       p.threads // p.lanes * p.outputs
     p.step_constant, p.mine_constant = "kLanes * kItems" .. times_vec, many and "kOutputs" or "1"
-    p.in_shared = p.lanes > 32
+    p.in_shared, p.alone, p.is_storing = p.lanes > 32, false, "lane == 0 && "
     p.parts_constant, p.n_parts = "kThreads / 32", p.threads // 32
     p.lanes_first, p.holds_part, p.part_text, p.index_text = 1, "lane % 32 == 0", "lane / 32", "m"
     p.lanes_doc = "threads side by side along " .. p.last .. ", that share an output"
@@ -248,7 +292,8 @@ local function constants(p)
     p.step_constant = "kGroups * kItems"
     p.mine_constant = kit.concat({ many and "kOutputs" or "", vec and "kVec" or "" }, " * ")
     p.mine_constant = p.mine_constant == "" and "1" or p.mine_constant
-    p.in_shared = true
+    p.alone = p.lanes == p.threads and not p.shared
+    p.in_shared, p.is_storing = not p.alone, ""
     p.lanes_first = p.lanes < 32 and "kLanes"
     p.holds_part = p.lanes < 32 and "threadIdx.x % 32 < kLanes"
     p.part_text = p.lanes < 32 and "threadIdx.x / 32" or "group"
@@ -363,9 +408,7 @@ local function plan(k, c)
   p.load = function(list) return load_lines(p, list) end
   p.add_value = function() return add_value(p) end
   p.add_single = function() return add_single(p) end
-  p.store = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
-  end
+  set_stores(p)
   p.names_kept = names_any(p, p.kept)
   p.doc = string.format("%s of %d lanes read %d neighbours along %s each, %d x %d at once.",
     p.rows and "Groups that share an output," or "Groups", p.lanes, p.vec, p.last, p.items,
