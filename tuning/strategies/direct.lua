@@ -2,6 +2,7 @@
 -- without thought. A thread has an element of the index space, or, where outputs are reduced, a
 -- block has an output.
 local LANES = 32 -- outputs that a block of a reduction has side by side
+local FEW, FEW_ALONG = 32, 8 -- elements that become one; FEW_ALONG: that lie next to each other
 local WARP, SECTOR_BYTES = 32, 32
 
 -- ---- the index space ----
@@ -204,20 +205,33 @@ end
 
 -- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
 -- that it reads neighbours; but not where blocks would be fewer than a quarter of the
--- multiprocessors.
+-- multiprocessors. Where few elements become one, a thread has an output to itself.
 local function lanes_of(k, threads)
-  if k.ragged then
-    return threads -- a thread a row: most are short
-  end
-  local few = reduce.joins(k, #k.dims)
+  local along = reduce.joins(k, #k.dims) -- what becomes one lies next to each other
+  local few, most = along, 0
   for _, extents in ipairs(k.sizes) do
-    local kept = 1
+    local kept, many = 1, 1
     for d = 1, #k.dims do
-      kept = kept * (reduce.joins(k, d) and 1 or extents[d])
+      if reduce.joins(k, d) then
+        many = many * extents[d]
+      else
+        kept = kept * extents[d]
+      end
     end
-    few = few or 4 * kept < LANES * k.device.sms
+    few, most = few or 4 * kept < LANES * k.device.sms, math.max(most, many)
+  end
+  if k.ragged or most <= (along and FEW_ALONG or FEW) then
+    return threads -- of ragged rows most are short
   end
   return few and 1 or LANES
+end
+
+-- What a block or a thread has of a reduction, in words.
+local function share_text(p, threads, one, many)
+  if p.lanes == threads then
+    return "A thread has " .. one .. "."
+  end
+  return string.format("A block has %s", p.lanes > 1 and p.lanes .. " neighbouring " .. many or one)
 end
 
 -- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
@@ -240,9 +254,11 @@ local function plan_reduction(k, c)
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept, p.lanes)
-  p.doc = k.ragged and "A thread has a row." or string.format(
-    "A block has %s; a thread takes every %d-th of what is reduced.",
-    p.lanes > 1 and p.lanes .. " neighbouring outputs" or "an output", c.threads // p.lanes)
+  p.doc = share_text(p, c.threads, k.ragged and "a row" or "an output", "outputs")
+  if p.lanes < c.threads then
+    p.doc = string.format("%s; a thread takes every %d-th of what is reduced.", p.doc,
+      c.threads // p.lanes)
+  end
   return g:plan(p)
 end
 
@@ -335,8 +351,8 @@ local function plan_scan(k, c)
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or k.scan)
   p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
-  p.doc = string.format("A block has %s, a chunk of elements at a time.",
-    p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row")
+  p.doc = share_text(p, c.threads, "a row", "rows")
+  p.doc = p.lanes < c.threads and p.doc .. ", a chunk of elements at a time." or p.doc
   return g:plan(p)
 end
 
@@ -382,9 +398,8 @@ local function plan_steps(k, c)
   end
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)
-  p.doc = string.format("A %s has %s; every step reads its elements again.",
-    k.ragged and "thread" or "block", k.ragged and "a row" or
-    p.lanes > 1 and p.lanes .. " neighbouring rows" or "a row")
+  p.doc = string.gsub(share_text(p, c.threads, "a row", "rows"), "%.$", "")
+    .. "; every step reads its elements again."
   return g:plan(p)
 end
 
