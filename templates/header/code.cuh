@@ -4,9 +4,11 @@
 #ifdef __cplusplus
 #include <atomic>
 typedef std::atomic<cudaLibrary_t> $(detail)_atomic_library;
+typedef std::atomic<cudaKernel_t> $(detail)_atomic_kernel;
 #else
 #include <stdatomic.h>
 typedef _Atomic(cudaLibrary_t) $(detail)_atomic_library;
+typedef _Atomic(cudaKernel_t) $(detail)_atomic_kernel;
 #endif
 
 // ---- Kernels, compiled by NVRTC $(nvrtc). `sectile emit --form cuda` shows them.
@@ -65,25 +67,37 @@ static inline cudaError_t $(detail)_find_image(int *out) {
   return error;
 }
 
-// The kernel of a variant for the current device. Each image is loaded once in a process.
-static inline cudaError_t $(detail)_find_kernel(const void **out, int variant) {
+// An image is loaded once in a process.
+static inline cudaError_t $(detail)_load(cudaLibrary_t *out, int image) {
   static $(detail)_atomic_library libraries[$(detail)_n_images];
-  cudaKernel_t kernel = NULL;
+  cudaLibrary_t other = NULL;
+  *out = libraries[image];
+  if (*out != NULL) return cudaSuccess;
+  const cudaError_t error =
+      cudaLibraryLoadData(out, $(detail)_images[image].code, NULL, NULL, 0, NULL, NULL, 0);
+  if (error == cudaSuccess && !atomic_compare_exchange_strong(&libraries[image], &other, *out)) {
+    cudaLibraryUnload(*out);  // another thread was faster
+    *out = other;
+  }
+  return error;
+}
+
+// The kernel of a variant for the current device. It is asked for by name once.
+static inline cudaError_t $(detail)_find_kernel(const void **out, int variant) {
+  static $(detail)_atomic_kernel kernels[$(detail)_n_images][$(detail)_n_kernels];
   int image = -1;
   cudaError_t error = $(detail)_find_image(&image);
   if (error != cudaSuccess) return error;
   if (image < 0) return cudaErrorNoKernelImageForDevice;
-  cudaLibrary_t library = libraries[image];
-  if (library == NULL) {
-    cudaLibrary_t other = NULL;
-    error = cudaLibraryLoadData(&library, $(detail)_images[image].code, NULL, NULL, 0, NULL, NULL, 0);
-    if (error != cudaSuccess) return error;
-    if (!atomic_compare_exchange_strong(&libraries[image], &other, library)) {
-      cudaLibraryUnload(library);  // another thread was faster
-      library = other;
+  cudaKernel_t kernel = kernels[image][variant];
+  if (kernel == NULL) {
+    cudaLibrary_t library = NULL;
+    error = $(detail)_load(&library, image);
+    if (error == cudaSuccess) {
+      error = cudaLibraryGetKernel(&kernel, library, $(detail)_names[variant]);
     }
+    if (error == cudaSuccess) kernels[image][variant] = kernel;
   }
-  error = cudaLibraryGetKernel(&kernel, library, $(detail)_names[variant]);
   *out = (const void *)kernel;
   return error;
 }

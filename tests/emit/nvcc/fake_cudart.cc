@@ -2,10 +2,12 @@
 // GPU: it answers what the tests set, and keeps the last launch.
 #include "fake_cudart.cuh"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <thread>
 
 FakeDevice fake_device = {9, 0, 132, 232448, "NVIDIA H200"};
 FakeLaunch fake_launch = {};
@@ -113,6 +115,7 @@ cudaError_t CUDARTAPI cudaLaunchKernel(const void *, dim3 grid, dim3 block, void
 cudaError_t CUDARTAPI cudaLibraryLoadData(cudaLibrary_t *library, const void *code, cudaJitOption *,
                                           void **, unsigned, cudaLibraryOption *, void **,
                                           unsigned) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20)); // so that threads meet here
   const std::lock_guard<std::mutex> lock(loading);
   if (fake_load_error != cudaSuccess)
     return fake_load_error;
