@@ -149,7 +149,11 @@ bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, i
     first = op->used[f] ? f : first;
   }
   go_to_the_middle(&p, spec, size);
-  const int dim = nearest(&p, op, op->layouts[layout].offset[first], size, &out->stride);
+  int dim = nearest(&p, op, op->layouts[layout].offset[first], size, &out->stride);
+  if (op->through_index && dim >= 0 && dim < spec->n_dims - 1 && out->stride > SECTOR_BYTES &&
+      sct_spec_moves_with(spec, op, spec->n_dims - 1)) {
+    dim = -1; /* an index says where the neighbours of a warp read */
+  }
   out->indexed = dim < 0 && op->through_index && op->accumulate == SCT_REDUCE_NONE;
   if (dim < 0 || sct_operand_shared(op) > 1 || out->width <= 0.0) {
     return out->indexed && out->width > 0.0;

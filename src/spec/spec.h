@@ -539,6 +539,8 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
 /* Bytes of operand `op` that the elements of the index space ask for at `size`, each for itself:
  * the fields that the body uses, at its place and at each tap. */
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);
+/* Does the offset of `op` move with dimension `dim`, on its own or by an index array? */
+bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
 /* Bytes of operand `op` that the index space touches at `size`: overlapping reads count once, what
  * is found through an index array each time. */
 int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size);

@@ -138,9 +138,6 @@ sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 
-/* Does the place of `op` move with dimension `dim`, on its own or by an index array? */
-bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
-
 bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e);
 
 /* ---- evaluation ---- */
