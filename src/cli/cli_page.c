@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SERIES = 8, SHOWN_ROWS = 10 };
+enum { SERIES = 8, SHOWN_ROWS = 10, MOST_STRATEGIES = 64 };
 
 /* What a page is made of, at one size. */
 typedef struct page {
@@ -14,6 +14,8 @@ typedef struct page {
   const cli_args *args;
   const sct_tune_report *report;
   const sct_tune_size *size;
+  const char *strategies[MOST_STRATEGIES]; /* labels that begin with each, in the order of rows */
+  int n_strategies;
   sct_arena arena;
 } page;
 
@@ -47,45 +49,34 @@ static size_t strategy_length(const char *label) {
   return strcspn(label, " ");
 }
 
-/* The how manieth other strategy among the rows it is; 0: a naive variant. */
-static int series_of(const page *p, const sct_tune_row *row) {
-  int series = 0;
+static bool same_strategy(const char *a, const char *b) {
+  const size_t n = strategy_length(a);
+  return n == strategy_length(b) && strncmp(a, b, n) == 0;
+}
+
+/* The colour of a row; more strategies than colours share some. */
+static int series_of(page *p, const sct_tune_row *row) {
+  int k = 0;
   if (row->naive) {
     return 0;
   }
-  for (int r = 0; r < p->size->n_rows; r++) {
-    const sct_tune_row *other = &p->size->rows[r];
-    bool seen = other->naive;
-    for (int e = 0; e < r && !seen; e++) {
-      const sct_tune_row *before = &p->size->rows[e];
-      seen = !before->naive && strategy_length(before->label) == strategy_length(other->label) &&
-             strncmp(before->label, other->label, strategy_length(other->label)) == 0;
-    }
-    series += !seen;
-    if (strategy_length(other->label) == strategy_length(row->label) &&
-        strncmp(other->label, row->label, strategy_length(row->label)) == 0 && !other->naive) {
-      break;
-    }
+  while (k < p->n_strategies && !same_strategy(p->strategies[k], row->label)) {
+    k++;
   }
-  return 1 + (series - 1) % (SERIES - 1);
+  if (k == p->n_strategies && k < MOST_STRATEGIES) {
+    p->strategies[p->n_strategies++] = row->label;
+  }
+  return 1 + k % (SERIES - 1);
 }
 
+/* Of what series_of() was asked about. */
 static void put_legend(page *p) {
-  html(p, "<ul class=\"legend\">");
-  for (int r = 0; r < p->size->n_rows; r++) {
-    const sct_tune_row *row = &p->size->rows[r];
-    bool first = true;
-    for (int e = 0; e < r; e++) {
-      const sct_tune_row *before = &p->size->rows[e];
-      first = first && !(before->naive == row->naive &&
-                         strategy_length(before->label) == strategy_length(row->label) &&
-                         strncmp(before->label, row->label, strategy_length(row->label)) == 0);
-    }
-    if (first) {
-      sct_str_printf(p->out, "<li><i class=\"s%d\">&#9679;</i> ", series_of(p, row));
-      put(p, "%.*s%s", (int)strategy_length(row->label), row->label, row->naive ? " (naive)" : "");
-      html(p, "</li>");
-    }
+  html(p, "<ul class=\"legend\"><li><i class=\"s0\">&#9679;</i> naive variants</li>");
+  for (int k = 0; k < p->n_strategies; k++) {
+    const char *label = p->strategies[k];
+    sct_str_printf(p->out, "<li><i class=\"s%d\">&#9679;</i> ", 1 + k % (SERIES - 1));
+    put(p, "%.*s", (int)strategy_length(label), label);
+    html(p, "</li>");
   }
   html(p, "</ul>\n");
 }
@@ -95,6 +86,7 @@ static void put_legend(page *p) {
 static void put_scatter(page *p) {
   const int n = p->size->n_rows;
   cli_point *points = SCT_ARENA_NEW(&p->arena, cli_point, n + 1);
+  p->n_strategies = 0;
   for (int r = 0; r < n; r++) {
     const sct_tune_row *row = &p->size->rows[r];
     char time[32];
