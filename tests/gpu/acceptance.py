@@ -7,6 +7,7 @@
   --headers      only the last step: the headers of what the store holds
   --build        builds the program of the headers and does not run it: needs no GPU, but --arch
   --arch ARCH    of nvcc; default native
+  --form FORM    of the headers: inline (default), cuda or c; other than inline, kernels are in files of their own
 
 Tunes every kernel of the worked specs, checks that each winner is verified and not slower than the naive variant, that 28-byte records
 stored as AoS win at least 2x, and that transposes come within 10 % of cuBLAS geam measured in the same run; emits every
@@ -41,6 +42,7 @@ def arguments():
     parser.add_argument("--headers", action="store_true")
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--arch", default="native")
+    parser.add_argument("--form", choices=("inline", "cuda", "c"), default="inline")
     args = parser.parse_args()
     args.store = args.store or os.path.join(args.out, "store.db")
     return args
@@ -132,14 +134,24 @@ def with_reference():
 
 def check_headers():
     """Emits each header, builds an object of each and one program of all, and runs it."""
-    def build(what, *words):
-        return run("nvcc", f"-arch={ARGS.arch}", "-Xcompiler", "-Wall,-Wextra", "-I", OUT, *words, CASES,
+    def build(what, *words, source=CASES):
+        return run("nvcc", f"-arch={ARGS.arch}", "-Xcompiler", "-Wall,-Wextra", "-I", OUT, *words, source,
                    "-c", "-o", os.path.join(OUT, what + ".o"))
+
+    def build_kernels(name):
+        """Of forms in which one file has the kernels: that file."""
+        source = os.path.join(OUT, f"{name}_kernels." + {"cuda": "cu", "c": "c"}[ARGS.form])
+        with open(source, "w") as f:
+            f.write(f'#define {name}_IMPLEMENTATION\n#include "{name}.h"\n')
+        return build(name + "_kernels", source=source)
 
     def make(name):
         header = os.path.join(OUT, name + ".h")
-        emitted = run(PROGRAM, "emit", name, "--store", STORE, "-o", header)
-        return emitted, emitted.returncode == 0 and build(name, f"-DKERNEL_{name}", "-include", header)
+        emitted = run(PROGRAM, "emit", name, "--store", STORE, "--form", ARGS.form, "-o", header)
+        built = emitted.returncode == 0 and build(name, f"-DKERNEL_{name}", "-include", header)
+        if built and built.returncode == 0 and ARGS.form != "inline":
+            built = build_kernels(name)
+        return emitted, built
 
     names, objects = with_reference(), []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -150,11 +162,12 @@ def check_headers():
                 continue
             good = built.returncode == 0 and "warning" not in built.stderr
             say(good, f"{name}.h builds without warnings {built.stderr[-1500:]}")
-            objects += [os.path.join(OUT, name + ".o")] if built.returncode == 0 else []
+            files = [name] if ARGS.form == "inline" else [name, name + "_kernels"]
+            objects += [os.path.join(OUT, file + ".o") for file in files if built.returncode == 0]
         say(program.result().returncode == 0, "headers.cu builds " + program.result().stderr[-1500:])
     binary = os.path.join(OUT, "headers")
     linked = run("nvcc", f"-arch={ARGS.arch}", *objects, os.path.join(OUT, "main.o"), "-o", binary)
-    say(linked.returncode == 0, f"{len(objects)} headers are one program {linked.stderr[-1500:]}")
+    say(linked.returncode == 0, f"{len(objects)} objects of headers are one program {linked.stderr[-1500:]}")
     if linked.returncode == 0 and not ARGS.build:
         result = run(binary)
         print(result.stdout, end="")

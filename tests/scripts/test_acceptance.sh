@@ -18,7 +18,7 @@ done
 build() { # build: the headers, without running them
   : >"$calls"
   PATH="$fake:$PATH" python3 "$tree/tests/gpu/acceptance.py" "$fake/sectile" "$scratch/out" \
-    --build --arch sm_90
+    --build --arch sm_90 "$@"
 }
 
 n=$(cd "$root/scripts/suite" && python3 -c 'import worked; print(len(worked.kernels()))')
@@ -28,6 +28,8 @@ for name in permute6_f32 record12_soa_to_aos; do
   expect 0 "" grep -qF -- "-DKERNEL_$name -include $scratch/out/$name.h" "$calls"
 done
 expect 0 "" grep -qF -- "emit permute6_f32 --store $scratch/out/store.db" "$calls"
+expect 0 "0 problems" build --form c
+expect 0 "" grep -qF -- "$scratch/out/permute6_f32_kernels.c -c -o" "$calls"
 
 echo 'return nil' >"$tree/tuning/kernels/brand_new.lua"
 expect 1 "neither there nor excused: brand_new" build
@@ -39,7 +41,7 @@ rm "$tree/tuning/kernels/brand_new.lua" "$tree/tuning/kernels/stride3.lua"
 expect 1 "every reference is of a worked kernel, but: brand_new, stride3" build
 
 cp "$root/tuning/kernels/stride3.lua" "$tree/tuning/kernels/"
-FAILS="emit stride3 --store $scratch/out/store.db -o $scratch/out/stride3.h"
+FAILS="emit stride3 --store $scratch/out/store.db --form inline -o $scratch/out/stride3.h"
 export FAILS
 expect 1 "emit stride3" build
 finish
