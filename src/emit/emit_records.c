@@ -17,11 +17,11 @@ static bool has_struct(const emit_header *h, int operand) {
 
 /* NAME_<this> is a name that headers have already. */
 static bool is_taken(const char *record) {
-  static const char *const names[] = {"args",      "choice",       "detail",     "ends",
-                                      "floor_div", "floor_mod",    "launch",     "max",
-                                      "min",       "pack_field",   "provenance", "tuning",
-                                      "tunings",   "unpack_field", "variant",    "workspace_bytes"};
-  bool taken = sct_has_prefix(record, "layout_");
+  static const char *const names[] = {
+      "IMPLEMENTATION", "LINKAGE",   "args",    "choice",       "detail",  "ends",
+      "floor_div",      "floor_mod", "launch",  "max",          "min",     "pack_field",
+      "provenance",     "tuning",    "tunings", "unpack_field", "variant", "workspace_bytes"};
+  bool taken = sct_has_prefix(record, "layout_") || sct_has_prefix(record, "detail_");
   for (int k = 0; k < SCT_COUNT(names); k++) {
     taken = taken || strcmp(record, names[k]) == 0;
   }

@@ -510,7 +510,7 @@ static inline void fixture_strips(fixture *f) {
   }
 }
 
-static inline void fixture_shift(fixture *f) {
+static inline void fixture_shift_with(fixture *f, const char *signature) {
   static const char *const source =
       "struct vec3 {\n  float x, y;\n};\nstruct choice {\n  float x;\n};\n"
       "__global__ void shift2_kernel(const vec3 *a, choice *b, long long n_i) {\n"
@@ -526,10 +526,14 @@ static inline void fixture_shift(fixture *f) {
       "{\"a\": 4, \"b\": 4}, \"layouts\": {\"a\": \"aos\", \"b\": \"aos\"}, "
       "\"doc\": \"\"}",
       16};
-  fixture_problem(f, "shift2", SHIFT_SIGNATURE);
+  fixture_problem(f, "shift2", signature);
   sct_row_run run = fixture_run(f, fixture_h200(f), "i=64", "{\"i\": 64}", 768, "2025-01-01");
   const sct_id id = fixture_result_with(f, &run, &k, source, 1000, true);
   fixture_finish(f, &run, id, id);
+}
+
+static inline void fixture_shift(fixture *f) {
+  fixture_shift_with(f, SHIFT_SIGNATURE);
 }
 
 /* Rows of which both pitches are given at launch. */

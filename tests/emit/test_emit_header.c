@@ -272,6 +272,34 @@ static void names_of_the_user_do_not_meet_ours(void **state) {
   sct_str_free(&header);
 }
 
+/* Macros and functions of headers are no names of types. */
+static void records_are_not_called_as_what_headers_have(void **state) {
+  fixture *f = *state;
+  static const struct {
+    const char *record, *type;
+  } cases[] = {{"IMPLEMENTATION", "shift2_IMPLEMENTATION_record"},
+               {"LINKAGE", "shift2_LINKAGE_record"},
+               {"args", "shift2_args_record"},
+               {"launch", "shift2_launch_record"},
+               {"detail_size", "shift2_detail_size_record"},
+               {"layout_a", "shift2_layout_a_record"},
+               {"details", "shift2_details"}};
+  static const char *const own = "\"choice\"";
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_str signature = {0}, expected = {0};
+    const char *const at = strstr(SHIFT_SIGNATURE, own);
+    sct_str_printf(&signature, "%.*s\"%s\"%s", (int)(at - SHIFT_SIGNATURE), SHIFT_SIGNATURE,
+                   cases[k].record, at + strlen(own));
+    fixture_shift_with(f, sct_str_c(&signature));
+    sct_str header = fixture_header(f, "shift2");
+    sct_str_printf(&expected, "(const shift2_vec3 *a, %s *b, long long n_i", cases[k].type);
+    assert_true(has_text(&header, sct_str_c(&expected)));
+    sct_str_free(&header);
+    sct_str_free(&expected);
+    sct_str_free(&signature);
+  }
+}
+
 static void an_equal_file_is_left_alone(void **state) {
   fixture *f = *state;
   fixture_add(f);
@@ -330,6 +358,7 @@ int main(void) {
       TEST(a_kernel_is_described_once),
       TEST(names_of_the_user_do_not_meet_ours),
       TEST(a_place_that_is_not_its_own_is_shown),
+      TEST(records_are_not_called_as_what_headers_have),
       TEST(an_equal_file_is_left_alone),
       TEST(text_is_appended),
 #undef TEST
