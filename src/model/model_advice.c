@@ -155,7 +155,9 @@ bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, i
     dim = -1; /* an index says where the neighbours of a warp read */
   }
   out->indexed = dim < 0 && op->through_index && op->accumulate == SCT_REDUCE_NONE;
-  if (dim < 0 || sct_operand_shared(op) > 1 || out->width <= 0.0) {
+  /* where taps read what lies between, the array itself tells nothing */
+  if (dim < 0 || sct_operand_shared(op) > 1 || out->width <= 0.0 ||
+      sct_spec_tap_sets(spec, op) > 1) {
     return out->indexed && out->width > 0.0;
   }
   const int lanes = size->extent[dim] < LANES ? (int)size->extent[dim] : LANES;

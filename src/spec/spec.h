@@ -541,6 +541,9 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Does the offset of `op` move with dimension `dim`, on its own or by an index array? */
 bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
+/* In how many sets without common elements an array with taps is read: 1 where these are neighbours
+ * that other elements read too, 4 where squares of four are reduced to one. */
+int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op);
 /* Bytes of operand `op` that the index space touches at `size`: overlapping reads count once, what
  * is found through an index array each time. */
 int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size);

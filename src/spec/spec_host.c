@@ -248,9 +248,7 @@ static bool are_alike(const sct_operand *op, const int64_t *spacing_of, int a, i
   return alike;
 }
 
-/* In how many sets without common elements an array with taps is read: 1 where these are neighbours
- * that other elements read too, 4 where squares of four are reduced to one. */
-static int64_t sets_of_taps(const sct_spec *spec, const sct_operand *op) {
+int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op) {
   int64_t spacing_of[SCT_MAX_DIMS] = {0}, n = 0;
   const int32_t mark = sct_expr_mark(spec->pool);
   for (int d = 0; d < op->n_dims && op->n_taps > 0; d++) {
@@ -276,7 +274,7 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
     const bool moves = sct_spec_moves_with(spec, op, dim) && !is_counted(spec, op, dim);
     n = sct_spec_mul(n, moves || none ? size->extent[dim] : 1);
   }
-  n = sct_spec_mul(n, sets_of_taps(spec, op));
+  n = sct_spec_mul(n, sct_spec_tap_sets(spec, op));
   const int64_t all = operand_elements(spec, op, size);
   const bool each = op->through_index && op->accumulate == SCT_REDUCE_NONE;
   return each || n < all ? n : all;

@@ -41,6 +41,7 @@ static void check_names_what_no_candidate_mends(void **state) {
       {FX_SPECS "indirect_f32.lua", "indexed", 0.875},
       {"by_row.lua", "indexed", 0.875}, /* rows lie further apart than what an index finds in one */
       {FX_SPECS "add_const_double3.lua", NULL, 0.0},
+      {"halve.lua", NULL, 0.0}, /* taps read what lies between */
       {FX_SPECS "transpose_f32.lua", NULL, 0.0},
       {FX_SPECS "gather_rows256.lua", NULL, 0.0},
       {FX_SPECS "dequant_int4.lua", NULL, 0.0}, /* a scale is of many neighbours */
@@ -49,6 +50,13 @@ static void check_names_what_no_candidate_mends(void **state) {
       {FX_SPECS "sum_all_f32.lua", NULL, 0.0},
   };
   fx_result r = {0};
+  fx_write("halve.lua",
+           "local s = require \"sectile\"\n"
+           "return s.kernel { name = 'halve', dims = { 'y', 'x' }, inputs = { s.array('a', 'f32', "
+           "nil, {\n"
+           "  at = { 'y', '2 * x' }, extents = { 'y', '2 * x' }, taps = { next = { 0, 1 } } }) },\n"
+           "  outputs = { s.array('b', 'f32') }, body = 'b = a + next;',\n"
+           "  sizes = { { y = 512, x = 512 } } }\n");
   fx_write("by_row.lua",
            "local s = require \"sectile\"\n"
            "return s.kernel { name = 'by_row', dims = { 'row', 'j' }, inputs = {\n"
