@@ -537,8 +537,9 @@ end
 
 local function parts_of(k)
   local least = least_parts(k)
-  if k.ordered then
-    local list, room = { least }, k.device.smem_optin_bytes - SHARED_RESERVED
+  if k.ordered and least <= MOST_PARTS then
+    local list = { 1, least > 1 and least or nil }
+    local room = k.device.smem_optin_bytes - SHARED_RESERVED
     while 2 * list[#list] <= MOST_PARTS and WARPS * output_bytes(k) > list[#list] * room do
       list[#list + 1] = 2 * list[#list]
     end

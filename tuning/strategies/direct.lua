@@ -285,7 +285,7 @@ local function shared_dims(p, op)
 end
 
 -- Splits the dimensions in those whose index an element of the output has, and the others. Declares
--- the indices of the first.
+-- the indices of the first. Gives which of the array's each is.
 local function split_dims(p, out)
   local of = shared_dims(p, out)
   p.kept, p.reduced = {}, {}
@@ -300,6 +300,7 @@ local function split_dims(p, out)
       return string.format("const long long %s = %s;", p.index[d], p.g:text(list[2 * n + 2]))
     end))
   end
+  return of
 end
 
 -- A block an element of the outputs, which goes through all points and takes those that fall on it.
@@ -308,8 +309,15 @@ local function plan_ordered(k, c)
   local g, out = p.g, p.g.outputs[1]
   local slots, bytes = reduce.slots(g)
   p.slots, p.definitions, p.lanes = slots, reduce.definitions(slots), 1
-  split_dims(p, out)
+  local of = split_dims(p, out)
   plan_range(p)
+  local beyond = kit.map(p.kept, function(d) -- elements that no index of the dimension has
+    return not out.extent[of[d]]:same(k.extents[d])
+      and string.format("%s < %s", p.index[d], g:text(k.extents[d])) or nil
+  end)
+  if #beyond > 0 then
+    p.n_reduced = string.format("(%s ? %s : 0)", kit.concat(beyond, " && "), p.n_reduced)
+  end
   p.grid = kit.product(out.extent) + 0
   p.n_kept = g:text(p.grid)
   p.partial = function() return point_members(p) end
