@@ -524,15 +524,20 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   }
   const uint64_t hash = tuple_hash(dims, spec->n_dims);
   const int64_t tuned = spec->sizes[hash / 3 % (uint64_t)spec->n_sizes].extent[k];
-  if (trial == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED && sct_spec_accumulates(spec)) {
-    return tuned; /* a block may hold all that points fall on, to its last element */
+  /* a block may hold all that points fall on, to its last element; vectors may begin at multiples
+   * of what an array's first element and its pitch are multiples of */
+  const bool is_number = k < spec->n_dims + spec->n_numbers;
+  if (trial == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED &&
+      (is_number || sct_spec_accumulates(spec))) {
+    return tuned;
   }
   if (trial == 1) {
     const sct_size *model = &spec->sizes[0];
     const double model_elements = (double)sct_spec_elements(spec, model);
     const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
     const double own = ratio * (double)elements;
-    return own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
+    const int64_t near = own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
+    return is_number ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
   }
   if (trial == 2) { /* of those that vectors divide, and of others */
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
