@@ -103,6 +103,17 @@ static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *co
          sct_code_few_blocks(code, blocks) > MAX_VIRTUAL_THREADS / code->threads;
 }
 
+/* Sums of floats in one order: the naive variant goes through all points for each element, which
+ * takes the interpreter some seconds for so many. */
+#define MAX_VIRTUAL_TESTS ((int64_t)1 << 25)
+
+static bool has_too_many_tests(const sct_measure *m, const sct_case *c) {
+  const sct_spec *spec = m->plan.spec;
+  const int64_t most = MAX_VIRTUAL_TESTS / (c->shape.n_elements > 0 ? c->shape.n_elements : 1);
+  return m->is_virtual && sct_spec_is_ordered(spec) &&
+         c->shape.op[spec->n_operands - 1].count > most;
+}
+
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
@@ -110,7 +121,7 @@ static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t 
   const bool grouped = m->plan.spec->scans && list->max_elements < SCT_MAX_VIRTUAL_SCAN;
   allowed_case(m, code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : list->max_elements, &c);
   *added = c != NULL;
-  c = c && has_too_many_threads(m, code, c) ? NULL : c;
+  c = c && (has_too_many_threads(m, code, c) || has_too_many_tests(m, c)) ? NULL : c;
   for (int other = 0; other < list->n && c; other++) {
     c = list->cases[other] == c ? NULL : c;
   }

@@ -272,7 +272,7 @@ end
 
 local function work_variables(s)
   local indices = kit.map(s.modes, function(mode) return mode.index end)
-  return strides.variables { index = indices, operands = s.k.operands }
+  return strides.variables { index = indices, operands = s.k.operands, computed = s.k.computed }
 end
 
 -- Does every offset that moves along the mode go backwards, at every size?

@@ -37,11 +37,14 @@ function strides.of(at, index, others)
   return not kit.any(others, function(other) return E.mentions(step, other) end) and step or nil
 end
 
---- The variables of offsets that are no extents: indices, and what index arrays hold.
+--- The variables of offsets that are no extents: indices, and what index arrays hold or the body
+--- computes.
 ---@param k sectile.View
 ---@return sectile.Expr[]
 function strides.variables(k)
   local held = kit.map(k.operands, function(op) return op.is_index and op.index_value or nil end)
+  local computed = kit.map(k.computed or {}, function(one) return one.value end)
+  kit.append(held, table.unpack(computed))
   return kit.append({ table.unpack(k.index) }, table.unpack(held))
 end
 

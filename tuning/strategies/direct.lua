@@ -274,11 +274,13 @@ local function point_members(p)
 end
 
 -- The dimensions that `at` of an output names: by number, which of the array's has the same index.
+-- (One that several were merged to goes beyond the array's.)
 local function shared_dims(p, op)
   local of = {}
   for n, at in ipairs(op.at) do
     for d, index in ipairs(p.k.index) do
-      of[d] = at:same(index) and n or of[d]
+      local inside = kit.const_of(p.k.extents[d]:le(op.extent[n])) == 1
+      of[d] = at:same(index) and inside and n or of[d]
     end
   end
   return of
