@@ -580,9 +580,12 @@ end
 --- Gives the spec its body. kind: "moves", "alike" or "mixed".
 function M.write(r, spec, kind)
   local v = M.values(spec)
+  local first = spec.index and r:chance(50) and compute_index(r, v, spec.index)
   spec.body = kinds[kind](r, v, spec)
-  if spec.index then
-    table.insert(spec.body, 1, compute_index(r, v, spec.index))
+  if first then
+    table.insert(spec.body, 1, first)
+  elseif spec.index then -- of what the body has declared, too
+    table.insert(spec.body, compute_index(r, v, spec.index))
   end
 end
 

@@ -1,5 +1,6 @@
 --- Random specs, a family of features at a time, so that every strategy gets its share.
 local body = require "body"
+local extents = require "extents"
 local layouts = require "layouts"
 local places = require "places"
 local steps = require "steps"
@@ -497,6 +498,11 @@ function families.accumulate(r)
   end
   if r:chance(12) then
     layouts.choose(r, add_output(spec, bare(r, list), along_all(r, spec.dims)), 0)
+  elseif r:chance(25) then -- kept in one order, of fewer elements: each goes through all points
+    spec.ordered = true
+    for _, o in ipairs(spec.outputs) do
+      o.deterministic = true
+    end
   end
   spec.body_kind = r:weighted { { "moves", 45 }, { "mixed", 55 } }
   return spec
@@ -526,142 +532,60 @@ function families.places(r)
   return spec
 end
 
--- ---- extents ----
-
-local LENGTHS = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 32, 33, 48, 64, 97, 100, 127, 128, 129, 255, 256,
-  257, 384, 512, 640, 1000, 1021, 1024, 2048, 4099 }
-
-local function one_run(r, spec, most)
-  for _ = 1, 200 do
-    local n, count = {}, 1
-    for d, dim in ipairs(spec.dims) do
-      n[d] = math.min(r:pick(LENGTHS), spec.most[dim] or math.maxinteger)
-      count = count * n[d]
-    end
-    if count <= most then
-      return n
-    end
+-- Places that follow from numbers given at launch: pitches, where arrays begin, longer rows.
+function families.numbers(r)
+  local spec = start(r, r:weighted { { 1, 15 }, { 2, 55 }, { 3, 30 } })
+  local list = r:chance(60) and { r:pick(types.list) } or types.list
+  spec.numbers = {}
+  local function number(dim, before)
+    local new = { name = "p" .. #spec.numbers + 1, dim = dim, before = before }
+    table.insert(spec.numbers, new)
+    return new
   end
-  return { 3, 2, 5, 1 }
-end
-
--- Elements of an index array, whose places are in proportion to the kernel's dimensions.
-local function count_of(array, dims, n)
-  local count = 1
-  for _, p in ipairs(array.places) do
-    for d, dim in ipairs(dims) do
-      count = count * (dim == p.dim and n[d] * (p.scale or 1) + (p.pad or 0) or 1)
+  local function where()
+    local first = (#spec.dims == 1 or r:chance(30)) and number() or nil
+    local mine = { first }
+    for d = 1, #spec.dims - 1 do
+      mine[#mine + 1] = number(spec.dims[d], { table.unpack(spec.dims, d + 1) })
     end
+    return { places.pitched(spec.dims, mine) }
   end
-  return count
-end
-
-local function position(spec, name)
-  for d, own in ipairs(spec.own) do
-    if own == name then
-      return #spec.dims + d
-    end
+  local function longer()
+    local list_of = along_all(r, spec.dims)
+    local name = "ld" .. #spec.longer + 1
+    table.insert(spec.longer, { name = name, dim = spec.dims[#spec.dims] })
+    list_of[#list_of] = places.own(spec.dims[#spec.dims], name)
+    return list_of
   end
-  for d, dim in ipairs(spec.dims) do
-    if dim == name then
-      return d
-    end
+  spec.longer = {}
+  local function any()
+    local dice = r:int(1, 10)
+    return dice <= 5 and #spec.numbers < 4 and where() or dice <= 8 and longer()
+      or along_all(r, spec.dims)
   end
-end
-
--- The extents of the arrays' own dimensions: whatever scatters need, else anything; of what is
--- accumulated also more than shared memory has.
-local function finish_run(r, spec, n, may_be_many)
-  for _, index in ipairs(spec.inputs) do
-    if index.own then
-      local count = index.before and n[position(spec, index.before.own)]
-        or count_of(index, spec.dims, n)
-      local term = index.term and index.term.by * n[position(spec, index.term.dim)]
-        or index.by + index.first
-      local narrow = index.record.fields[1].type.bytes == 1
-      n[position(spec, index.own)] = index.index == 2
-          and index.by * count + index.first + r:pick { 0, 0, 1, 10 }
-        or may_be_many and spec.outputs[1].accumulate and r:chance(25) and r:int(60000, 150000)
-        or term + (narrow and r:pick { 8, 11, 64 } or r:pick { 8, 11, 64, 500, 1000 })
+  for _ = 1, r:int(1, 2) do
+    layouts.choose(r, add_input(spec, bare(r, list), any()), 0)
+  end
+  for _ = 1, r:pick { 1, 1, 2 } do
+    layouts.set(r, add_output(spec, bare(r, list), any()), "row_major")
+  end
+  for _, of in ipairs { spec.numbers, spec.longer } do
+    for _, one in ipairs(of) do
+      table.insert(spec.own, one.name)
     end
   end
-  return n
-end
-
-local function make_runs(r, spec)
-  spec.runs, spec.sizes, spec.most = {}, {}, {}
-  for _, list in ipairs { spec.inputs, spec.outputs } do
-    for _, a in ipairs(list) do
-      for _, lay in ipairs(a.layouts) do
-        if lay.most then
-          spec.most[lay.most.dim] = math.min(lay.most.n, spec.most[lay.most.dim] or lay.most.n)
-        end
-      end
-    end
-  end
-  local n_dims = #spec.dims
-  for k = 1, 12 do
-    local n = one_run(r, spec, k <= 3 and 300 or k <= 9 and 6000 or 20000)
-    spec.runs[k] = finish_run(r, spec, { table.unpack(n, 1, n_dims) }, k == 5)
-  end
-  for k, big in ipairs { n_dims == 1 and r:pick { 6000, 8191, 12288, 9001 } or 0 } do
-    if big > 0 then
-      spec.runs[12 + k] = finish_run(r, spec, { big })
-    end
-  end
-  local none = { table.unpack(spec.runs[2], 1, n_dims) }
-  none[r:int(1, n_dims)] = 0
-  table.insert(spec.runs, finish_run(r, spec, none))
-  for k = 1, r:pick { 1, 1, 2 } do
-    local n, rest = {}, r:int(1, 6) * 32768 + (k - 1) * (r:int(1, 5000) * 2 + 1)
-    for d = n_dims, 1, -1 do
-      local most = d == 1 and rest or math.max(1, math.floor(rest ^ (1 / d) * r:pick { 1, 2, 4 }))
-      n[d] = d == 1 and math.max(1, rest) or r:int(math.max(1, most // 2), math.max(1, most))
-      n[d] = n[d] > 40 and r:chance(60) and n[d] // 32 * 32 or n[d]
-      n[d] = math.min(n[d], spec.most[spec.dims[d]] or n[d])
-      rest = math.max(1, rest // n[d])
-    end
-    spec.sizes[k] = finish_run(r, spec, n, true)
-  end
-end
-
--- A dimension of few elements at all sizes and most runs, which a kernel may require. Another one
--- grows.
-local function make_thin(r, spec)
-  local d, n_thin = r:int(1, #spec.dims), r:pick { 2, 3, 3, 4, 5, 7, 8 }
-  n_thin = math.min(n_thin, spec.most[spec.dims[d]] or n_thin)
-  local other = d > 1 and d - 1 or 2
-  local most = spec.most[spec.dims[other]] or math.maxinteger
-  for k, n in ipairs(spec.runs) do
-    n[d] = n[d] > 0 and (k <= 2 or r:chance(75)) and n_thin or n[d]
-  end
-  for _, n in ipairs(spec.sizes) do
-    n[other] = math.min(n[other] * math.max(1, n[d] // n_thin), most)
-    n[d] = n_thin
-  end
+  spec.body_kind = r:weighted { { "moves", 55 }, { "mixed", 45 } }
+  return spec
 end
 
 -- ---- specs ----
 
 M.FAMILIES = { { "records", 34 }, { "permute", 14 }, { "stencil", 12 }, { "through", 12 },
   { "reduce", 14 }, { "places", 14 }, { "steps", 14 }, { "ragged", 12 }, { "accumulate", 12 },
-  { "scan", 12 } }
+  { "scan", 12 }, { "numbers", 10 } }
 
 -- How often a family has a dimension of few elements, in percent.
 local THIN = { permute = 50, places = 25, records = 25 }
-
--- An index array of few bits holds few values.
-local function widen_index(spec, index)
-  local bytes = index.record.fields[1].type.bytes
-  local most = bytes == 1 and 120 or bytes == 2 and 32000 or math.maxinteger
-  for _, list in ipairs { spec.runs, spec.sizes } do
-    for _, n in ipairs(list) do
-      if n[position(spec, index.own)] > most then
-        index.record = types.bare(types.by_name.i32)
-      end
-    end
-  end
-end
 
 --- The abstract description of one spec: of that family, or of one that is drawn.
 function M.spec(r, name, family)
@@ -669,10 +593,10 @@ function M.spec(r, name, family)
   family = family or drawn
   local spec = families[family](r)
   spec.name, spec.family = name, family
-  make_runs(r, spec)
+  extents.make_runs(r, spec)
   for _, a in ipairs(spec.inputs) do
     if a.own then
-      widen_index(spec, a)
+      extents.widen_index(spec, a)
     end
   end
   if spec.over then
@@ -681,7 +605,7 @@ function M.spec(r, name, family)
     body.write(r, spec, spec.body_kind)
   end
   if #spec.dims > 1 and #spec.own == 0 and r:chance(THIN[family] or 0) then
-    make_thin(r, spec)
+    extents.make_thin(r, spec)
   end
   if not spec.over then
     body.hold(r, spec)

@@ -121,6 +121,32 @@ function M.through(r, dim, index, beside, shared)
     "((n_%s + %d - (%s) + %d) / %d)"):format(dim, pad or 0, most, index.by - 1, index.by) })
 end
 
+--- Several dimensions in one, by numbers that are given at launch: the first ones have a pitch
+--- each, the last one follows. `numbers`: names, and which dimension each is the pitch of (none:
+--- where the array's elements begin).
+function M.pitched(dims, numbers)
+  local at, c, extent, extent_c = {}, {}, {}, {}
+  for k, number in ipairs(numbers) do
+    local dim = number.dim
+    at[k] = dim and ("n_%s * %s"):format(number.name, dim) or "n_" .. number.name
+    c[k] = at[k]
+    extent[k] = dim and ("%s * %s"):format(number.name, dim) or number.name
+    extent_c[k] = dim and ("n_%s * n_%s"):format(number.name, dim) or "n_" .. number.name
+  end
+  local last = dims[#dims]
+  at[#at + 1], c[#c + 1] = last, last
+  if not numbers[1].dim and #numbers == 1 then
+    extent[2], extent_c[2] = last, "n_" .. last
+  end
+  return place(last, { at = table.concat(at, " + "), c = "(" .. table.concat(c, " + ") .. ")",
+    extent = table.concat(extent, " + "), extent_c = "(" .. table.concat(extent_c, " + ") .. ")" })
+end
+
+--- The dimension in an own one of the array, which is as long or longer.
+function M.own(dim, name)
+  return { dim = name, at = dim, c = dim, extent_c = "n_" .. name }
+end
+
 --- What the body computes as `index.name`, below index.n, in a dimension of the array's own.
 function M.computed(index)
   return place("bins", { at = index.name, c = "at_" .. index.name, extent = tostring(index.n),

@@ -69,6 +69,7 @@ local function options(spec, a)
     out[#out + 1] = spec.along ~= spec.dims[#spec.dims] and ("along = %q"):format(spec.along) or nil
   end
   out[#out + 1] = a.none and "none = true" or nil
+  out[#out + 1] = a.deterministic and "deterministic = true" or nil
   for _, key in ipairs { "reduce", "accumulate", "fill" } do
     if key == "reduce" and a.given then
       out[#out + 1] = ("reduce = { %q, %q }"):format(a.reduce, a.given.fields[1].type.name)
@@ -120,6 +121,14 @@ local function size_text(spec, n)
   return "{ " .. table.concat(out, ", ") .. " }"
 end
 
+local function numbers_text(numbers)
+  local names = {}
+  for k, number in ipairs(numbers) do
+    names[k] = number.name
+  end
+  return #names > 0 and "  extents = " .. quoted(names) .. ",\n" or ""
+end
+
 --- The text of the spec file.
 ---@param spec table
 ---@return string
@@ -144,6 +153,7 @@ function M.text(spec)
     'local s = require "sectile"\n\n', table.concat(records), "\nreturn s.kernel {\n",
     ("  name = %q,\n  dims = %s,\n"):format(spec.name, quoted(spec.dims)),
     spec.index and ("  index = { %q },\n"):format(spec.index.name) or "",
+    numbers_text(spec.numbers or {}),
     spec.ragged and ("  ragged = { %s = \"ptr\" },\n"):format(spec.ragged.dim) or "",
     #scalars > 0 and "  scalars = { " .. table.concat(scalars, ", ") .. " },\n" or "",
     "  inputs = {\n", inputs, "  },\n  outputs = {\n", outputs, "  },\n",

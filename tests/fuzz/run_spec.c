@@ -426,9 +426,22 @@ static bool is_legal(const fz_spec *s, const int64_t *n) {
   return elements <= 1 << 17;
 }
 
+/* As the launch function asks; where there are no elements, nothing is asked. */
+static bool limits_hold(const world *w, const int64_t *n) {
+  bool any = true, hold = true;
+  for (int d = 0; d < w->spec.n_dims; d++) {
+    any = any && n[d] > 0;
+  }
+  for (int k = 0; k < w->spec.n_limits; k++) {
+    hold = hold && sct_spec_limit_holds(&w->spec, &w->spec.limits[k], n);
+  }
+  return hold || !any;
+}
+
 static bool takes(const world *w, const picked *p, int64_t *n) {
   const sct_size size = {.extent = n};
-  return sct_codegen_fits(&w->spec, &p->code, &size) && is_legal(w->reference, n);
+  return limits_hold(w, n) && sct_codegen_fits(&w->spec, &p->code, &size) &&
+         is_legal(w->reference, n);
 }
 
 /* The extents with those of a tuned size for some dimensions, which the candidate may be written
