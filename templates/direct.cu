@@ -70,7 +70,7 @@ $(g:head(threads)) {
     before = combine(before, all);
     __syncthreads();
   }
-//% elseif not g.k.reduces and not p.takes then
+//% elseif not g.k.reduces and not takes then
   const long long thread = blockIdx.x * (long long)kThreads + threadIdx.x;
   if (thread >= $(count)) return;
   $(unravel(counted, "thread"))
@@ -92,7 +92,7 @@ $(g:head(threads)) {
     $(element("place"))
     $(declare_values())
     $(call())
-//%   if p.takes then
+//%   if takes then
     if ($(takes()))
       mine = combine(mine, {$(partial())});
 //%   else

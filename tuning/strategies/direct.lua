@@ -117,7 +117,7 @@ local function start_plan(k, c)
   local g = cuda.new(k, "direct", c.threads)
   accumulate.align(g)
   local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {},
-    definitions = "" }
+    definitions = "", takes = false }
   for d, dim in ipairs(k.dims) do
     p.index[d], p.dims[d] = g:name(dim), d
   end
@@ -125,7 +125,6 @@ local function start_plan(k, c)
   p.declare_values = function(step) return declare_values(p, step) end
   p.call = function(step) return call(p, step) end
   p.stores = function(step) return stores(p, (step or g).outputs) end
-  p.p = p
   return p
 end
 

@@ -14,7 +14,7 @@ return {
       dims = "", definitions = "", count = g:text(k.extents[1]),
       grid = kit.ceil_div(k.extents[1], c.threads),
       counted = "", find_row = "", unravel = function() return g:type(to) .. " value;" end,
-      declare_values = function() return "" end,
+      takes = false, declare_values = function() return "" end,
       call = function()
         return g:call { [from.name] = g:place(from, 1, at), [to.name] = "value" }
       end,
