@@ -36,17 +36,33 @@ static void failed(work *w, const picked *p, const char *how, const char *detail
 
 /* ---- candidates ---- */
 
-/* Of every strategy; with sanitizers one candidate of every third, others for the next spec. */
-static void draw(work *w) {
-  static int n_specs;
+/* Those that have candidates, in `list`; how many there are. */
+static int list_strategies(const work *w, int *list) {
+  int n = 0;
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
-    const int64_t most = SCT_SANITIZED ? (strategy + n_specs) % 3 == 0
-                         : step == 1   ? 0
-                                       : picked_share(&w->f, strategy, step);
-    if (most > 0 || step == 1) {
-      w->n = picked_draw(w->list, w->n, &w->f, strategy, most, seed);
+    if (picked_count(&w->f, strategy) > 0) {
+      list[n++] = strategy;
     }
   }
+  return n;
+}
+
+/* Of every strategy; with sanitizers, and of kernels that differ from others by a parameter, one
+ * candidate of every third, others for the next spec. */
+static void draw(work *w, bool some) {
+  static int n_specs;
+  int *list = sct_alloc(sizeof *list * (size_t)(w->f.space.n_strategies + 1));
+  const int n = list_strategies(w, list);
+  for (int k = 0; k < n; k++) {
+    const bool is_next = k % 3 == n_specs % (n < 3 ? n : 3);
+    if (step == 1 || !(SCT_SANITIZED || some)) {
+      w->n = picked_draw(w->list, w->n, &w->f, list[k],
+                         step == 1 ? 0 : picked_share(&w->f, list[k], step), seed);
+    } else if (is_next) {
+      w->n = picked_draw(w->list, w->n, &w->f, list[k], 1, seed);
+    }
+  }
+  sct_free(list);
   n_specs++;
 }
 
@@ -88,8 +104,8 @@ static void add_naive(work *w) {
 }
 
 static void compile(work *w) {
-  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)w->n);
-  sct_compiled *results = sct_alloc(sizeof *results * (size_t)w->n);
+  sct_compile_unit *units = sct_alloc(sizeof *units * (size_t)(w->n + 1));
+  sct_compiled *results = sct_alloc(sizeof *results * (size_t)(w->n + 1));
   assert_true(units && results);
   for (int k = 0; k < w->n; k++) {
     units[k] = (sct_compile_unit){w->list[k].code.source, w->list[k].code.kernel,
@@ -172,7 +188,7 @@ static void no_candidate_fails(void **state) {
   fixture_finish(&w.f);
   w.list = sct_alloc(sizeof *w.list * 3 * (w.f.space.n_candidates + 1));
   assert_non_null(w.list);
-  draw(&w);
+  draw(&w, !is_file && worked_find(path)->n_params > 0);
   if (is_file) {
     add_named(&w, path, "\n-- try: ", true);
     add_named(&w, path, "\n-- no: ", false);
@@ -230,6 +246,14 @@ static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena) {
   return n;
 }
 
+static int keep_every_third(struct CMUnitTest *tests, int n) {
+  int kept = 0;
+  for (int k = 0; k < n; k += 3) {
+    tests[kept++] = tests[k];
+  }
+  return kept;
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
     return sct_worker_main(argc, argv);
@@ -247,6 +271,7 @@ int main(int argc, char **argv) {
     n = list_tests(tests, n, &arena);
     assert_in_range(n + worked_count(), 0, MAX_SPECS);
     n = worked_tests(tests, n, no_candidate_fails, NULL, NULL);
+    n = SCT_SANITIZED ? keep_every_third(tests, n) : n;
   }
   step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
   seed = argc > 3 ? strtoull(argv[3], NULL, 10) : PICKED_SEED;

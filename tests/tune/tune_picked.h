@@ -75,13 +75,18 @@ static inline int picked_draw(picked *list, int n, fixture *f, int strategy, int
   return n;
 }
 
-/* One of a strategy's candidates, and one more for each `step` of them. */
-static inline int64_t picked_share(const fixture *f, int strategy, int64_t step) {
+/* How many candidates the strategy has. */
+static inline int64_t picked_count(const fixture *f, int strategy) {
   int64_t n = 0;
   for (size_t c = 0; c < f->space.n_candidates; c++) {
     n += f->space.candidates[c].strategy == strategy;
   }
-  return 1 + n / step;
+  return n;
+}
+
+/* One of them, and one more for each `step`. */
+static inline int64_t picked_share(const fixture *f, int strategy, int64_t step) {
+  return 1 + picked_count(f, strategy) / step;
 }
 
 static inline void picked_compile(picked *list, int n) {
