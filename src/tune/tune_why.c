@@ -15,6 +15,22 @@ static void say_how(sct_str *out, const sct_tune_item *item) {
   }
 }
 
+/* A limit of the model, within a sentence. */
+static void say_what_limits(sct_str *out, const char *limit) {
+  static const char *const pipes[] = {"FP32", "FP64", "SFU", "INT"};
+  bool pipe = false;
+  for (int k = 0; k < SCT_COUNT(pipes); k++) {
+    pipe = pipe || strcmp(limit, pipes[k]) == 0;
+  }
+  if (strcmp(limit, "launch") == 0) {
+    sct_str_append(out, "the launch itself");
+  } else if (strcmp(limit, "issue") == 0) {
+    sct_str_append(out, "issue slots");
+  } else {
+    sct_str_printf(out, pipe ? "the %s pipe" : "%s", limit);
+  }
+}
+
 static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *size,
                       const sct_tune_row *row) {
   const sct_device_desc *device = &t->plan->device;
@@ -28,9 +44,9 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
     return;
   }
   if (row->predicted_limit) {
-    sct_str_printf(out, "By the model it waits for %s most; ",
-                   strcmp(row->predicted_limit, "launch") == 0 ? "the launch itself"
-                                                               : row->predicted_limit);
+    sct_str_append(out, "By the model it waits for ");
+    say_what_limits(out, row->predicted_limit);
+    sct_str_append(out, " most; ");
   }
   sct_str_printf(out, "%s %s %.0f GB/s of useful bytes", row->predicted_limit ? "it" : "It",
                  timed ? "moves" : "is predicted to move", bytes / ns);
