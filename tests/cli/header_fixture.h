@@ -115,7 +115,7 @@ static inline void header_put_naive(const header_store *h, fixture *f, const int
 
 static inline void header_write(const header_store *h, const char *name, const char *file,
                                 sct_emit_form form) {
-  char path[256];
+  char path[512];
   snprintf(path, sizeof path, "%s/%s", h->folder, file);
   const sct_emit_request request = {.name = name, .form = form};
   MUST(sct_emit_write(h->store, &request, path, err));

@@ -99,9 +99,9 @@ static int setup(void **state) {
     const char *name = worked_kernels[k].name;
     char file[128];
     put_worked(name);
-    snprintf(file, sizeof file, "%s.h", name);
+    snprintf(file, sizeof file, "%.100s.h", name);
     header_write(&here, name, file, SCT_EMIT_INLINE);
-    snprintf(file, sizeof file, "%s_cuda.h", name);
+    snprintf(file, sizeof file, "%.100s_cuda.h", name);
     header_write(&here, name, file, SCT_EMIT_CUDA);
     write_code(name);
   }
