@@ -7,14 +7,6 @@
 #define LANES        32
 #define SECTOR_BYTES 32.0
 
-/* What every limit of a prediction is called in a profile. */
-static const char *const limiters[SCT_N_LIMITS] = {
-    [SCT_LIMIT_DRAM] = "memory",      [SCT_LIMIT_L2] = "memory",    [SCT_LIMIT_SHARED] = "memory",
-    [SCT_LIMIT_FP32] = "compute",     [SCT_LIMIT_FP64] = "compute", [SCT_LIMIT_SFU] = "compute",
-    [SCT_LIMIT_INT] = "compute",      [SCT_LIMIT_IMUL] = "compute", [SCT_LIMIT_ISSUE] = "issue",
-    [SCT_LIMIT_INFLIGHT] = "latency",
-};
-
 static sct_count count_of(const sct_ptx_global *a, const sct_ptx_global *b) {
   sct_ptx_global sum = *a;
   sct_ptx_global_add(&sum, b);
@@ -122,7 +114,7 @@ void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device
   if (!s->known) {
     return;
   }
-  s->limiter = limiters[s->limit];
+  s->limiter = sct_limit_kind(s->limit);
   s->dram_bytes = row->demand.dram_bytes;
   s->dram = s->dram_bytes / device->peak_bytes_s * 1e9 / s->ns;
   s->memory = s->dram;

@@ -63,14 +63,18 @@ sct_occupancy sct_model_occupancy(const sct_device_desc *dev, int threads, int r
 
 /* ---- predicted time ---- */
 
-/* What a kernel may wait for most. SCT_LIMIT(id, name) */
+/* What a kernel may wait for most. SCT_LIMIT(id, name, phrase, kind) */
 typedef enum sct_limit {
-#define SCT_LIMIT(id, name) SCT_LIMIT_##id,
+#define SCT_LIMIT(id, name, phrase, kind) SCT_LIMIT_##id,
 #include "model_limits.def"
 #undef SCT_LIMIT
   SCT_N_LIMITS
 } sct_limit;
-const char *sct_limit_name(sct_limit limit); /* "DRAM bytes" */
+const char *sct_limit_name(sct_limit limit);
+/* In a sentence: "the INT pipe". */
+const char *sct_limit_phrase(sct_limit limit);
+/* "memory", "compute", "issue" or "latency"; NULL: the launch itself. */
+const char *sct_limit_kind(sct_limit limit); /* "DRAM bytes" */
 
 /* A candidate at one size, as far as it is known. */
 typedef struct sct_workload {

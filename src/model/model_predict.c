@@ -43,13 +43,26 @@
 
 _Static_assert(SCT_LIMIT_ISSUE - SCT_LIMIT_FP32 == SCT_PIPE_ISSUE, "limits are in pipes' order");
 
-const char *sct_limit_name(sct_limit limit) {
-  static const char *const names[] = {
-#define SCT_LIMIT(id, name) name,
+typedef struct limit_words {
+  const char *name, *phrase, *kind;
+} limit_words;
+
+static const limit_words limits[] = {
+#define SCT_LIMIT(id, name, phrase, kind) {name, phrase, kind},
 #include "model_limits.def"
 #undef SCT_LIMIT
-  };
-  return names[limit];
+};
+
+const char *sct_limit_name(sct_limit limit) {
+  return limits[limit].name;
+}
+
+const char *sct_limit_phrase(sct_limit limit) {
+  return limits[limit].phrase;
+}
+
+const char *sct_limit_kind(sct_limit limit) {
+  return limits[limit].kind;
 }
 
 static double larger(double a, double b) {

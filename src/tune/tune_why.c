@@ -15,24 +15,9 @@ static void say_how(sct_str *out, const sct_tune_item *item) {
   }
 }
 
-/* A limit of the model, within a sentence. */
-static void say_what_limits(sct_str *out, const char *limit) {
-  static const char *const pipes[] = {"FP32", "FP64", "SFU", "INT"};
-  bool pipe = false;
-  for (int k = 0; k < SCT_COUNT(pipes); k++) {
-    pipe = pipe || strcmp(limit, pipes[k]) == 0;
-  }
-  if (strcmp(limit, "launch") == 0) {
-    sct_str_append(out, "the launch itself");
-  } else if (strcmp(limit, "issue") == 0) {
-    sct_str_append(out, "issue slots");
-  } else {
-    sct_str_printf(out, pipe ? "the %s pipe" : "%s", limit);
-  }
-}
-
+/* `limit`: NULL where nothing is predicted. */
 static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *size,
-                      const sct_tune_row *row) {
+                      const sct_tune_row *row, const char *limit) {
   const sct_device_desc *device = &t->plan->device;
   const double bytes = size->read_bytes + size->write_bytes;
   const double ns = row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
@@ -43,12 +28,10 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
   if (ns <= 0.0) {
     return;
   }
-  if (row->predicted_limit) {
-    sct_str_append(out, "By the model it waits for ");
-    say_what_limits(out, row->predicted_limit);
-    sct_str_append(out, " most; ");
+  if (limit) {
+    sct_str_printf(out, "By the model it waits for %s most; ", limit);
   }
-  sct_str_printf(out, "%s %s %.0f GB/s of useful bytes", row->predicted_limit ? "it" : "It",
+  sct_str_printf(out, "%s %s %.0f GB/s of useful bytes", limit ? "it" : "It",
                  timed ? "moves" : "is predicted to move", bytes / ns);
   if (copy > 0.0) {
     sct_str_printf(out, ", %.0f %% of what a copy reaches", 100.0 * bytes / ns * 1e9 / copy);
@@ -122,7 +105,8 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   const sct_tune_item *item = &t->plan->items[choice->winner];
   sct_str text = {0};
   say_how(&text, item);
-  say_limit(&text, t, report, row);
+  const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
+  say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
   say_naive(&text, row, best_naive(report));
   report->why = text.data;
   report->decided = decided_sentence(t, choice);

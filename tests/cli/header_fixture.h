@@ -5,8 +5,8 @@
 
 #include "codegen/codegen_fixture.h"
 #include "emit/emit.h"
+#include "scratch.h"
 
-#include <ftw.h>
 #include <unistd.h>
 
 typedef struct header_store {
@@ -16,21 +16,14 @@ typedef struct header_store {
 
 static inline void header_store_open(header_store *h) {
   char path[256];
-  snprintf(h->folder, sizeof h->folder, "/tmp/sct_header_XXXXXX");
-  assert_non_null(mkdtemp(h->folder));
+  assert_int_equal(scratch_make(h->folder, sizeof h->folder, "header"), 0);
   snprintf(path, sizeof path, "%s/store.db", h->folder);
   MUST(sct_store_open(&h->store, path, false, err));
 }
 
-static inline int header_remove(const char *path, const struct stat *st, int kind,
-                                struct FTW *ftw) {
-  (void)st, (void)kind, (void)ftw;
-  return remove(path);
-}
-
 static inline int header_store_close(header_store *h) {
   sct_store_close(h->store);
-  return nftw(h->folder, header_remove, 16, FTW_DEPTH | FTW_PHYS);
+  return scratch_remove(h->folder);
 }
 
 static inline sct_id header_device(const header_store *h) {
