@@ -49,9 +49,9 @@ sct_status cli_metrics(sct_str *out, const cli_args *args, const sct_count_repor
                        const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
 
 /* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
- * `changes` of the case, and as a table. */
+ * `changes` of the case, and as a table of those of `sections`, as --section lists them. */
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err) SCT_MUST_USE;
 void cli_baseline_add(json_t *doc, const json_t *baseline);
-void cli_baseline_print(sct_str *out, const json_t *doc);
+void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections);
 
 #endif

@@ -40,8 +40,8 @@ typedef struct cli_args {
   bool help, version, json, list, again, select_any, no_check, csv, force, modes;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
-  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics, *arch,
-      *format, *form, *deps, *size, *coalescing, *kernel, *grid, *block, *shared;
+  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
+      *section, *arch, *format, *form, *deps, *size, *coalescing, *kernel, *grid, *block, *shared;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -118,6 +118,10 @@ sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err) SCT_M
  * option's, for the message. */
 sct_status cli_read_duration(int64_t *out, const char *name, const char *text,
                              sct_error *err) SCT_MUST_USE;
+/* Marks the names of a list such as "a,b,c"; NULL marks all. SCT_EUSAGE for a word that is none,
+ * with the nearest; `what` is what they are: "metric". */
+sct_status cli_read_names(bool wanted[], const char *list, const char *const *names, int n,
+                          const char *what, sct_error *err) SCT_MUST_USE;
 /* A whole number in [lo, hi]. */
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err) SCT_MUST_USE;

@@ -25,34 +25,6 @@ static void values_of(double out[], const sct_count_row *r, const sct_profile *p
   memcpy(out, values, sizeof values);
 }
 
-/* Marks the metrics of "a,b,c"; NULL: all. */
-static sct_status choose(bool wanted[], const char *list, sct_error *err) {
-  for (int k = 0; k < SCT_COUNT(names); k++) {
-    wanted[k] = list == NULL;
-  }
-  for (const char *at = list; at != NULL && *at != '\0';) {
-    const size_t n = strcspn(at, ",");
-    bool known = false;
-    for (int k = 0; k < SCT_COUNT(names); k++) {
-      if (strlen(names[k]) == n && strncmp(names[k], at, n) == 0) {
-        wanted[k] = known = true;
-      }
-    }
-    if (!known) {
-      sct_str text = {0}, word = {0};
-      sct_str_append_n(&word, at, n);
-      sct_str_printf(&text, "there is no metric '%s' here", sct_str_c(&word));
-      sct_str_suggest(&text, sct_str_c(&word), names, SCT_COUNT(names));
-      const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-      sct_str_free(&word);
-      sct_str_free(&text);
-      return status;
-    }
-    at += n + (at[n] == ',');
-  }
-  return SCT_OK;
-}
-
 static void append_csv(sct_str *out, const sct_count_row *row, const bool wanted[],
                        const double values[]) {
   sct_str_printf(out, "\"%s\",\"%s\"", row->name, row->kernel);
@@ -89,7 +61,7 @@ sct_status cli_metrics(sct_str *out, const cli_args *args, const sct_count_repor
                        const sct_device_desc *device, sct_error *err) {
   bool wanted[SCT_COUNT(names)];
   double values[SCT_COUNT(names)] = {0};
-  SCT_TRY(choose(wanted, args->metrics, err));
+  SCT_TRY(cli_read_names(wanted, args->metrics, names, SCT_COUNT(names), "metric", err));
   sct_str_append(out, args->csv ? "case,kernel" : "");
   for (int k = 0; k < SCT_COUNT(names) && args->csv; k++) {
     sct_str_printf(out, "%s%s", wanted[k] ? "," : "", wanted[k] ? names[k] : "");

@@ -6,6 +6,11 @@
 
 enum { DEFAULT_LINES = 10, WIDEST_SOURCE = 74 };
 
+/* What `--section` chooses from, as the page of commands has them. */
+enum { LAUNCH, SPEED, GLOBAL, SHARED, CACHES, WARPS, MIX, SOURCE, ISSUES, N_SECTIONS };
+static const char *const section_names[N_SECTIONS] = {
+    "launch", "speed", "global", "shared", "caches", "warps", "mix", "source", "issues"};
+
 /* ---- source lines ---- */
 
 /* Files that lines were shown of: each is read once. */
@@ -221,24 +226,31 @@ static void append_issues(sct_str *out, const sct_profile *p) {
   }
 }
 
+/* The sections that are `wanted`, and what makes counts no more than approximate. */
 static void append_row(sct_str *out, const cli_args *args, const sct_count_row *row,
-                       const sct_device_desc *device) {
+                       const sct_device_desc *device, const bool wanted[N_SECTIONS]) {
   sct_profile p;
+  const sct_ptx_counters *const c = &row->counters;
+  sct_str parts[N_SECTIONS] = {0};
   sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
   if (row->problem) {
     cli_wrap(out, "failed", row->problem);
     return;
   }
   sct_count_profile(&p, row, device);
-  append_launch(out, row, &p, device);
-  cli_speed_print(out, &p.speed, device);
-  append_global(out, &row->counters);
-  append_shared(out, &row->counters);
-  cli_caches_print(out, row);
-  append_warps(out, &row->counters);
-  cli_mix_print(out, &row->counters);
-  append_source(out, row, &p, args->top > 0 ? args->top : DEFAULT_LINES);
-  append_issues(out, &p);
+  append_launch(&parts[LAUNCH], row, &p, device);
+  cli_speed_print(&parts[SPEED], &p.speed, device);
+  append_global(&parts[GLOBAL], c);
+  append_shared(&parts[SHARED], c);
+  cli_caches_print(&parts[CACHES], row);
+  append_warps(&parts[WARPS], c);
+  cli_mix_print(&parts[MIX], c);
+  append_source(&parts[SOURCE], row, &p, args->top > 0 ? args->top : DEFAULT_LINES);
+  append_issues(&parts[ISSUES], &p);
+  for (int k = 0; k < N_SECTIONS; k++) {
+    sct_str_append(out, wanted[k] ? sct_str_c(&parts[k]) : "");
+    sct_str_free(&parts[k]);
+  }
   if (!row->exact) {
     sct_str text = {0};
     sct_str_printf(&text, "approximate: %s", row->cause);
@@ -326,24 +338,26 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
   sct_status status = SCT_OK;
   json_t *cases = json_array();
   const bool metrics = args->metrics || args->csv;
-  if (metrics) {
+  bool wanted[N_SECTIONS];
+  status = cli_read_names(wanted, args->section, section_names, N_SECTIONS, "section", err);
+  if (status == SCT_OK && metrics) {
     status = cli_metrics(&text, args, report, device, err);
   }
-  for (int k = 0; k < report->n_rows && !metrics; k++) {
+  for (int k = 0; status == SCT_OK && k < report->n_rows && !metrics; k++) {
     const sct_count_row *row = &report->rows[k];
     json_t *doc = row_json(row, device);
     if (baseline) {
       cli_baseline_add(doc, baseline);
     }
     if (!args->json) {
-      append_row(&text, args, row, device);
+      append_row(&text, args, row, device, wanted);
     }
     if (!args->json && baseline && !row->problem) {
-      cli_baseline_print(&text, doc);
+      cli_baseline_print(&text, doc, args->section);
     }
     json_array_append_new(cases, doc);
   }
-  if (args->json) {
+  if (status == SCT_OK && args->json) {
     status =
         cli_json_dump(&text,
                       json_pack("{s:s, s:o, s:s, s:i, s:i, s:O}", "version", SCT_VERSION, "file",
@@ -385,6 +399,11 @@ sct_status cli_profile(const cli_args *args, sct_error *err) {
   if (args->json && (args->csv || args->metrics)) {
     return sct_fail(err, SCT_EUSAGE,
                     "--json has all figures; --csv and --metrics are something else");
+  }
+  if (args->section && (args->json || args->csv || args->metrics)) {
+    return sct_fail(
+        err, SCT_EUSAGE,
+        "--section chooses from the text; --json, --csv and --metrics have no sections");
   }
   SCT_TRY(cli_device_describe(&device, args, err));
   SCT_TRY(args->baseline ? cli_baseline_read(&baseline, args->baseline, err) : SCT_OK);

@@ -44,3 +44,35 @@ sct_status cli_read_number(int64_t *out, const char *name, const char *text, int
   *out = value;
   return SCT_OK;
 }
+
+static int name_at(const char *const *names, int n, const char *at, size_t length) {
+  int k = 0;
+  while (k < n && (strlen(names[k]) != length || strncmp(names[k], at, length) != 0)) {
+    k++;
+  }
+  return k;
+}
+
+sct_status cli_read_names(bool wanted[], const char *list, const char *const *names, int n,
+                          const char *what, sct_error *err) {
+  for (int k = 0; k < n; k++) {
+    wanted[k] = list == NULL;
+  }
+  for (const char *at = list; at != NULL && *at != '\0';) {
+    const size_t length = strcspn(at, ",");
+    const int k = name_at(names, n, at, length);
+    if (k == n) {
+      sct_str text = {0}, word = {0};
+      sct_str_append_n(&word, at, length);
+      sct_str_printf(&text, "there is no %s '%s' here", what, sct_str_c(&word));
+      sct_str_suggest(&text, sct_str_c(&word), names, n);
+      const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+      sct_str_free(&word);
+      sct_str_free(&text);
+      return status;
+    }
+    wanted[k] = true;
+    at += length + (at[length] == ',');
+  }
+  return SCT_OK;
+}

@@ -425,6 +425,26 @@ static void test_a_profilers_names(void **state) {
   fx_free(&r);
 }
 
+/* The sections that are asked for, in their usual order, and nothing of the others. */
+static void test_sections(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_run(&r, "profile", "k.cu", "--kernel", "flat", "--grid", "1056", "--block", "256", "--arg",
+         "in", "--arg", "out", "--section", "issues,global", "-q");
+  assert_string_equal(sct_str_c(&r.out),
+                      "flat: flat\n"
+                      "  global  requests  sectors  each  ideal  excessive  factor   used   tags\n"
+                      "  loads       8448    67584   8.0    8.0          0    1.00  100 %  16896\n"
+                      "  stores      8448    67584   8.0    8.0          0    1.00  100 %  16896\n"
+                      "  issues      none that the rules know\n");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--section", "global,isues");
+  fx_expect(&r, 2, NULL, "there is no section 'isues' here; did you mean 'issues'?");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--section", "global", "--json");
+  fx_expect(&r, 2, NULL, "--section chooses from the text");
+  fx_free(&r);
+}
+
 static void test_a_spec(void **state) {
   (void)state;
   fx_result r = {0};
@@ -453,17 +473,12 @@ static void test_a_spec(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_issues),
-      cmocka_unit_test(test_local_memory),
-      cmocka_unit_test(test_what_a_person_reads),
-      cmocka_unit_test(test_a_baseline),
-      cmocka_unit_test(test_a_profilers_names),
-      cmocka_unit_test(test_a_spec),
-      cmocka_unit_test(test_caches),
-      cmocka_unit_test(test_speed),
-      cmocka_unit_test(test_mix),
-      cmocka_unit_test(test_accesses_of_a_line),
+      cmocka_unit_test(test_figures),      cmocka_unit_test(test_issues),
+      cmocka_unit_test(test_local_memory), cmocka_unit_test(test_what_a_person_reads),
+      cmocka_unit_test(test_a_baseline),   cmocka_unit_test(test_a_profilers_names),
+      cmocka_unit_test(test_sections),     cmocka_unit_test(test_a_spec),
+      cmocka_unit_test(test_caches),       cmocka_unit_test(test_speed),
+      cmocka_unit_test(test_mix),          cmocka_unit_test(test_accesses_of_a_line),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
