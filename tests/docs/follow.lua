@@ -13,6 +13,8 @@
 --   ```console fails  the last command fails; else every one ends with 0, or 7 (budget spent)
 --   ```console nvcc   left out where there is no nvcc; `console gpu`: where there is no GPU
 --   ```sh in-ci       scripts that .ci/run starts, which are not run here
+--   ```sectors 4 EXPR   a picture: 32 lanes of 4 bytes, each at the element EXPR of its `lane`,
+--                     over sectors; `banks 4 EXPR`: over the banks of shared memory (lanes.lua)
 --   ```text           only shown
 --
 -- SECTILE_UPDATE_GOLDEN=1 writes the output that was printed into the page. Lines that match stay,
@@ -20,8 +22,10 @@
 
 local page = assert(arg[1], "follow.lua PAGE.md")
 local root = arg[0]:match("^(.*)/tests/docs/") or "."
+package.path = root .. "/tests/docs/?.lua;" .. package.path
+local lanes = require("lanes")
 local update = os.getenv("SECTILE_UPDATE_GOLDEN") == "1"
-local n_failed, n_commands, n_files = 0, 0, 0
+local n_failed, n_commands, n_files, n_pictures = 0, 0, 0, 0
 
 local function fail(number, text)
   n_failed = n_failed + 1
@@ -193,6 +197,18 @@ local function excerpt(block, path)
   end
 end
 
+local function picture(block)
+  local good, drawn = pcall(lanes.draw, block.language, block.word or "", block.rest)
+  n_pictures = n_pictures + 1
+  if not good then
+    fail(block.number, drawn)
+  elseif update then
+    block.lines = drawn
+  elseif not same(block.lines, drawn) then
+    fail(block.number, "the picture is\n" .. table.concat(drawn, "\n"))
+  end
+end
+
 -- Scripts that are shown, and which the continuous integration runs.
 local function in_ci(block)
   local ci = read(root .. "/.ci/run")
@@ -217,6 +233,8 @@ local function apply(block)
     end
   elseif block.language == "sh" and word == "in-ci" then
     in_ci(block)
+  elseif block.language == "sectors" or block.language == "banks" then
+    picture(block)
   elseif word == "in" then
     excerpt(block, rest)
   elseif word then
@@ -251,5 +269,6 @@ end
 if update then
   write(page, table.concat(out, "\n") .. "\n")
 end
-print(string.format("%s: %d commands, %d files, %d failed", page, n_commands, n_files, n_failed))
-os.exit(n_failed == 0 and n_commands + n_files > 0)
+print(string.format("%s: %d commands, %d files, %d pictures, %d failed", page, n_commands, n_files,
+  n_pictures, n_failed))
+os.exit(n_failed == 0 and n_commands + n_files + n_pictures > 0)

@@ -9,7 +9,7 @@ page() { # page STATUS TEXT: the page on standard input ends with STATUS and pri
   expect "$1" "$2" lua5.4 "$root/tests/docs/follow.lua" "$scratch/page.md"
 }
 
-page 0 '4 commands, 1 files, 0 failed' <<'E1'
+page 0 '4 commands, 1 files, 0 pictures, 0 failed' <<'E1'
 ```lua some/file.lua
 return 1
 return 2
@@ -42,6 +42,27 @@ $ echo wrong >&2; exit 3
 wrong
 ```
 E1
+page 0 '2 pictures, 0 failed' <<'E2'
+```sectors 8 3 * lane
+line 0    |0..1|..2.|.3..|4..5|
+...
+24 sectors where 8 would do
+```
+
+```banks 4 lane // 2 * 32
+bank          |0       8       16      24     31|
+wavefront 1   |*...............................|
+...
+16 wavefronts where 1 would do
+```
+E2
+page 1 '4 sectors, as few as can be' <<'E3'
+```sectors 4 lane ~ 1
+line 0    |01234567|89abcdef|ghijklmn|opqrstuv|
+4 sectors, as few as can be
+```
+E3
+page 1 'a shape is 4, 4x16 or 4x16/64' <<<$'```sectors\n```'
 page 1 'page.md:2: echo a' <<<$'```console\n$ echo a\nb\n```'
 page 1 'expected' <<<$'```console\n$ seq 3\n1\n2\n```'
 page 1 'exit code 3' <<<$'```console\n$ exit 3\n```'
