@@ -166,7 +166,35 @@ def dequant_int4(job):
             (fixed((rows, cols // 128), torch.float16),), 0.0)
 
 
+def index_add(job):  # onto zeros: a new array is cleared first
+    n, words, m = numbers(job, "n", "words", "m")
+    pick = torch.randint(0, m, (n,), device="cuda")
+    return (drawn((n, words), torch.float32), (m, words), torch.float32,
+            lambda x, at: torch.zeros((m, words), device="cuda").index_add_(0, at, x), (pick,), 1e-4)
+
+
+def bincount(job):
+    n, bins = numbers(job, "n", "bins")
+    key = torch.randint(0, bins, (n,), device="cuda", dtype=torch.int32)
+    return (drawn((n,), torch.float32), (bins,), torch.float64,
+            lambda x, at: torch.bincount(at, x, bins).double(), (key,), 1e-3)
+
+
+def moe_combine(job):
+    t, k, d = numbers(job, "t", "k", "d")
+    slot = torch.randperm(t * k, device="cuda").reshape(t, k)
+    return (drawn((t * k, d), torch.bfloat16), (t, d), torch.bfloat16,
+            lambda e, at, w: (e[at].float() * w[..., None]).sum(1).to(torch.bfloat16), (slot, fixed((t, k), torch.float32)), 1e-2)
+
+
+def pool(job):
+    n, y, x, c = numbers(job, "n", "y", "x", "c")
+    return (drawn((n, 2 * y, 2 * x, c), torch.float16), (n, y, x, c), torch.float16,
+            lambda a: torch.nn.functional.max_pool2d(a.permute(0, 3, 1, 2), 2).permute(0, 2, 3, 1), (), 0.0)
+
+
 CASES = {"softmax": softmax, "dequant_int4": dequant_int4, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
          "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
          "row_scaling": row_scaling, "pitched": pitched, "reverse": reverse, "picked_rows": picked_rows,
-         "row_max": row_max, "blur": blur}
+         "row_max": row_max, "blur": blur, "index_add": index_add, "bincount": bincount, "moe_combine": moe_combine,
+         "pool": pool}
