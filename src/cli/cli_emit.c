@@ -158,6 +158,27 @@ static sct_status check_deps(const cli_args *args, sct_error *err) {
                     : SCT_OK;
 }
 
+/* ---- the module of Python ---- */
+
+/* It compiles the header with a C compiler: --python means the form c. */
+static sct_status check_python(const cli_args *args, sct_error *err) {
+  if (args->python == NULL) {
+    return SCT_OK;
+  }
+  if (args->out == NULL) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--python writes a module next to the header: name the header with -o");
+  }
+  if (args->form != NULL && strcmp(args->form, "c") != 0) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--python compiles the header without nvcc, so its form is c: leave --form %s "
+                    "out, or write the header once more under another name",
+                    args->form);
+  }
+  const char *const inputs[] = {args->words[0], args->out};
+  return cli_check_target(args, args->python, inputs, 2, err);
+}
+
 /* ---- kernels that are compiled ---- */
 
 static sct_status compile_text(const char *context, sct_emit_code *out, const char *source,
@@ -191,14 +212,15 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   sct_store *store = NULL;
   sct_status status = SCT_OK;
   SCT_TRY(check_deps(args, err));
+  SCT_TRY(check_python(args, err));
   if (args->out) {
     const bool reads_file = looks_like_file(args->words[0]);
     SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
                              err));
   }
   SCT_TRY_DONE(read_wanted(&w, args, err));
-  if (args->form) {
-    SCT_TRY_DONE(sct_emit_find_form(&w.request.form, args->form, err));
+  if (args->form || args->python) {
+    SCT_TRY_DONE(sct_emit_find_form(&w.request.form, args->form ? args->form : "c", err));
     w.request.compile = compile_text;
     w.request.context = "header.cu"; /* in messages and line information */
   }
@@ -209,6 +231,10 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   SCT_TRY_DONE(deliver(args, store, &w.request, err));
   if (args->deps) {
     SCT_TRY_DONE(write_deps(args, &w.spec, err));
+  }
+  if (args->python) {
+    SCT_TRY_DONE(sct_emit_write_python(store, &w.request, args->out, args->python, err));
+    cli_note(args, "wrote %s", args->python);
   }
 done:
   if (store) {

@@ -41,7 +41,8 @@ typedef struct cli_args {
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
-      *section, *arch, *format, *form, *deps, *size, *coalescing, *kernel, *grid, *block, *shared;
+      *section, *arch, *format, *form, *deps, *python, *size, *coalescing, *kernel, *grid, *block,
+      *shared;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;

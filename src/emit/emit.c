@@ -4,6 +4,7 @@
 
 #include "emit/emit_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char *const parts[] = {
@@ -76,5 +77,67 @@ sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, con
   SCT_TRY_DONE(sct_file_write(path, text.data, text.len, err));
 done:
   sct_str_free(&text);
+  return status;
+}
+
+/* ---- the module of Python ---- */
+
+/* Characters that neither a string nor a command line takes for something else. */
+static bool is_plain_name(const char *name) {
+  for (const char *at = name; *at != '\0'; at++) {
+    if (!isalnum((unsigned char)*at) && strchr("._-+", *at) == NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static sct_status check_module(const char *header, const char *path, sct_error *err) {
+  sct_str beside = {0}, here = {0}, stem = {0};
+  const char *const file = sct_path_basename(path), *const other = sct_path_basename(header);
+  sct_path_dirname(&beside, header);
+  sct_path_dirname(&here, path);
+  const bool together = strcmp(sct_str_c(&beside), sct_str_c(&here)) == 0;
+  const size_t n = strlen(file);
+  sct_str_append_n(&stem, file, sct_has_suffix(file, ".py") ? n - 3 : 0);
+  const bool importable = sct_is_identifier(sct_str_c(&stem));
+  sct_str_free(&beside);
+  sct_str_free(&here);
+  sct_str_free(&stem);
+  if (!together) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "the module '%s' includes its header: write both into one directory", path);
+  }
+  if (!importable) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "'%s' is no module that Python can import: expected a name of letters, digits "
+                    "and _ that ends in .py",
+                    file);
+  }
+  return is_plain_name(other) ? SCT_OK
+                              : sct_fail(err, SCT_EUSAGE,
+                                         "'%s': a header with a module of Python has a name of "
+                                         "letters, digits, and . _ - + only",
+                                         other);
+}
+
+sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
+                                 const char *header, const char *path, sct_error *err) {
+  emit_header loaded = {0};
+  json_t *data = NULL;
+  sct_str text = {0};
+  sct_status status = SCT_OK;
+  SCT_TRY(check_module(header, path, err));
+  SCT_TRY_DONE(emit_header_load(&loaded, store, request, err));
+  SCT_TRY_DONE(emit_data(&data, &loaded, err));
+  json_object_set_new(data, "header", emit_text(sct_path_basename(header)));
+  json_object_set_new(data, "module_file", emit_text(sct_path_basename(path)));
+  SCT_TRY_DONE(emit_add_python(data, &loaded, err));
+  SCT_TRY_DONE(emit_fill(&text, "templates/header/module.py", data, err));
+  SCT_TRY_DONE(sct_file_write(path, text.data, text.len, err));
+done:
+  json_decref(data);
+  sct_str_free(&text);
+  emit_header_free(&loaded);
   return status;
 }

@@ -54,4 +54,9 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
                           sct_error *err) SCT_MUST_USE;
 
+/* The module of Python for a header in the form c (`request->form` does not count), into the file
+ * `path` beside `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
+sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
+                                 const char *header, const char *path, sct_error *err) SCT_MUST_USE;
+
 #endif

@@ -130,7 +130,7 @@ static json_t *record_text(const emit_record *record) {
 }
 
 /* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
-static bool at_its_own_place(const emit_operand *op) {
+bool emit_at_its_own_place(const emit_operand *op) {
   bool own = op->n_at == 0 || op->n_at == op->n_dims;
   for (int k = 0; own && k < op->n_at; k++) {
     own = strcmp(op->at[k], op->dims[k]) == 0;
@@ -148,7 +148,7 @@ static json_t *operand_data(const emit_header *h, int index) {
       record_text(&op->record), "is_record", op->record.name != NULL, "layout",
       emit_text(h->layout[index]), "layouts", sct_json_strings(op->layouts, op->n_layouts),
       "is_chosen", op->n_layouts > 1, "dims", sct_json_strings(op->dims, op->n_dims), "at",
-      sct_json_strings(op->at, at_its_own_place(op) ? 0 : op->n_at), "taps",
+      sct_json_strings(op->at, emit_at_its_own_place(op) ? 0 : op->n_at), "taps",
       sct_json_strings(op->taps, op->n_taps), "border", emit_text(op->border), "reduce",
       op->reduce[0] != '\0' ? emit_text(op->reduce) : json_false(), "align",
       (json_int_t)h->kernels[0].launch.align[index]);

@@ -9,9 +9,9 @@
  *   //% else
  *   //% end
  *
- * Where a hole stands says what its text may do. In a `//` comment it stays on its line, between
- * quotes it stays in the literal. Elsewhere it is code: a name or an expression that was checked
- * (emit_json.c), or a kernel. */
+ * Where a hole stands says what its text may do. In a comment (`//`, in Python `#`) it stays on its
+ * line, between quotes it stays in the literal. Elsewhere it is code: a name or an expression that
+ * was checked (emit_json.c), or a kernel. */
 #include "emit/emit_internal.h"
 
 #include <string.h>
@@ -29,6 +29,7 @@ typedef struct place {
 typedef struct filler {
   sct_str *out;
   const char *file;
+  const char *comment; /* how one begins */
   place here;
   const json_t *data;
   struct {
@@ -146,7 +147,7 @@ static sct_status put_line(const filler *f, const char *line, size_t n) {
       k += 2 + length;
       continue;
     }
-    if (where == CODE && k + 1 < n && line[k] == '/' && line[k + 1] == '/') {
+    if (where == CODE && sct_has_prefix(line + k, f->comment)) {
       where = COMMENT;
     } else if (where != COMMENT && line[k] == '"') {
       where = where == CODE ? LITERAL : CODE;
@@ -251,6 +252,7 @@ sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_err
   sct_status status = SCT_OK;
   ending how = END_OF_FILE;
   filler f = {.out = out, .file = file, .data = data, .err = err};
+  f.comment = sct_has_suffix(file, ".py") ? "#" : "//";
   SCT_TRY_DONE(sct_asset_read(&text, file, err));
   f.here.at = sct_str_c(&text);
   SCT_TRY_DONE(fill_block(&f, true, &how));

@@ -11,6 +11,7 @@
  *   emit_figures.c   devices, sizes, the table of the banner
  *   emit_kernels.c   the kernels
  *   emit_code.c    the kernels compiled, of the form c
+ *   emit_python.c  the module of Python next to it
  *   emit_fill.c    the templates, templates/header, filled with that data
  *
  * Strings and arrays belong to the header's arena or to the store rows it holds. */
@@ -287,6 +288,17 @@ void emit_add_kernels(json_t *out, const emit_header *h);
 json_t *emit_host_text(const emit_signature *sig, const char *expression);
 void emit_add_layouts(json_t *out, const emit_header *h);
 void emit_add_layout(json_t *out, const emit_header *h, int operand);
+
+/* The bytes of an array as the header's host functions have them; and with emit_packs() the stride
+ * of a dimension in values of `bytes`, which needs an offset that is linear in the indices. */
+json_t *emit_bytes(const emit_header *h, int operand);
+bool emit_is_linear(const emit_header *h, int operand);
+json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
+/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+bool emit_at_its_own_place(const emit_operand *op);
+
+/* emit_python.c: what its template needs in addition. */
+sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err) SCT_MUST_USE;
 
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);

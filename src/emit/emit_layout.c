@@ -36,6 +36,14 @@ bool emit_packs(const emit_header *h, int operand) {
   return formula_of(h, operand) != NULL && (is_chosen(h, operand) || !is_plain(h, operand));
 }
 
+/* Is the byte of an element a sum of its indices, each times something that knows none of them? */
+bool emit_is_linear(const emit_header *h, int operand) {
+  const emit_formula *f = formula_of(h, operand);
+  const char *const text = f->offsets[0];
+  return strpbrk(text, "/%<>&|^~?:=!") == NULL && strstr(text, "sct_floor_") == NULL &&
+         !emit_mentions(text, "min") && !emit_mentions(text, "max");
+}
+
 /* ---- the banner ---- */
 
 /* "4 * row of x, 4 * n of y": offsets of the first fields and the last. */
@@ -268,6 +276,39 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
                    field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset)
                                      : emit_text("plain"),
                    "bytes", (json_int_t)field->bytes);
+}
+
+/* What NAME_layout_<operand>_offset takes for the element with 1 at `dim` and 0 at all others; -1:
+ * 0 at all. */
+static void put_unit(sct_str *s, const emit_header *h, int operand, int dim) {
+  const emit_operand *op = &h->sig.operands[operand];
+  json_t *names = used_list(formula_of(h, operand)->offsets[0], op, &h->sig, "", false);
+  for (size_t k = 0; k < json_array_size(names); k++) {
+    const char *name = json_string_value(json_array_get(names, k));
+    const char *value = name;
+    for (int d = 0; d < op->n_dims; d++) {
+      value = strcmp(name, op->dims[d]) == 0 ? (d == dim ? "1" : "0") : value;
+    }
+    sct_str_printf(s, "%s%s", k > 0 ? ", " : "", value);
+  }
+  json_decref(names);
+}
+
+json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes) {
+  sct_str one = {0}, none = {0};
+  put_unit(&one, h, operand, dim);
+  put_unit(&none, h, operand, -1);
+  const char *const function = h->sig.operands[operand].name;
+  json_t *out = emit_textf("(%s_layout_%s_offset(%s) - %s_layout_%s_offset(%s)) / %lld",
+                           h->sig.name, function, sct_str_c(&one), h->sig.name, function,
+                           sct_str_c(&none), (long long)bytes);
+  sct_str_free(&one);
+  sct_str_free(&none);
+  return out;
+}
+
+json_t *emit_bytes(const emit_header *h, int operand) {
+  return emit_host_text(&h->sig, formula_of(h, operand)->bytes);
 }
 
 /* The loops over an array's elements, each further in than the one before, and where they end. */

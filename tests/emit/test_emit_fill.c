@@ -6,12 +6,13 @@
 
 #define FILE_NAME "templates/header/mine.cuh"
 
-/* Fills `text` as a template with a few values; `out` is what came of it. */
-static sct_status fill(fixture *f, sct_str *out, const char *text) {
+/* Fills `text` as a template called `name` with a few values; `out` is what came of it. */
+static sct_status fill_as(fixture *f, const char *name, sct_str *out, const char *text) {
   sct_str path = {0};
   sct_str_printf(&path, "%s/templates/header", f->folder);
   fixture_check(f, sct_dir_make(sct_str_c(&path), &f->err));
-  sct_str_append(&path, "/mine.cuh");
+  sct_str_clear(&path);
+  sct_str_printf(&path, "%s/%s", f->folder, name);
   fixture_check(f, sct_file_write(sct_str_c(&path), text, strlen(text), &f->err));
   sct_str_free(&path);
   json_t *data = json_pack("{s:s, s:i, s:f, s:[ss], s:[], s:b, s:b, s:[{s:s}{s:s}]}", "name",
@@ -19,10 +20,14 @@ static sct_status fill(fixture *f, sct_str *out, const char *text) {
                            "yes", 1, "no", 0, "things", "name", "x", "name", "y");
   sct_assets_override(f->folder);
   sct_str_clear(out);
-  const sct_status status = emit_fill(out, FILE_NAME, data, &f->err);
+  const sct_status status = emit_fill(out, name, data, &f->err);
   sct_assets_override(NULL);
   json_decref(data);
   return status;
+}
+
+static sct_status fill(fixture *f, sct_str *out, const char *text) {
+  return fill_as(f, FILE_NAME, out, text);
 }
 
 static void assert_filled(fixture *f, const char *text, const char *expected) {
@@ -60,6 +65,12 @@ static void texts_stay_in_their_place(void **state) {
   assert_filled(*state, "f(\"// $(name)\", $(seven));  // $(seven)\n",
                 "f(\"// a\\\"\\\\\\012*/b\", 7);  // 7\n");
   assert_filled(*state, "\"$(seven)\" $(name)\n", "\"7\" a\"\\\n*/b\n");
+  /* in Python comments begin with #, and what divides is no comment */
+  sct_str out = {0};
+  fixture_check(*state, fill_as(*state, "templates/header/mine.py", &out,
+                                "# \"$(name)\"\n\"$(name)\" // $(seven) # $(name)\n"));
+  assert_string_equal(sct_str_c(&out), "# \"a\"/ * /b\"\n\"a\\\"\\\\\\012*/b\" // 7 # a\"/ * /b\n");
+  sct_str_free(&out);
 }
 
 static void mistakes_are_named_by_line(void **state) {

@@ -63,6 +63,17 @@ cudaError_t CUDARTAPI cudaGetDevice(int *device) {
   return cudaSuccess;
 }
 
+cudaError_t CUDARTAPI cudaSetDevice(int device) {
+  if (device < 0 || device >= n_seen)
+    return cudaErrorInvalidDevice;
+  fake_device = seen[device];
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaMemsetAsync(void *, int, size_t, cudaStream_t) {
+  return cudaSuccess;
+}
+
 cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
   if (device < 0 || device >= n_seen)
     return cudaErrorInvalidDevice;
@@ -104,6 +115,12 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void *, cudaFuncAttribute attri
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
     return cudaErrorInvalidValue;
   fake_launch.grown_to = value;
+  return cudaSuccess;
+}
+
+cudaError_t CUDARTAPI cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *) {
+  std::memset(attributes, 0, sizeof(*attributes));
+  attributes->ptxVersion = 10 * fake_device.major + fake_device.minor;
   return cudaSuccess;
 }
 
