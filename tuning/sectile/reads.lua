@@ -41,9 +41,15 @@ function reads.named(text, name)
   return string.find(text, "%f[%w_]" .. name .. "%f[^%w_]") ~= nil
 end
 
+local last_text, last_names -- a body is asked for again and again while spaces are built
+
 --- The names in a text with the positions of their first byte and of the one behind the last.
 function reads.names_in(text)
+  if text == last_text then
+    return last_names
+  end
   local names = {}
+  last_text, last_names = text, names
   for from, name, to in string.gmatch(text, "()([%a_][%w_]*)()") do
     names[#names + 1] = { from = from, name = name, to = to }
   end
