@@ -1,6 +1,7 @@
 /* The program: the command line, or one of the processes that work for it. */
 #include "cli/cli.h"
 #include "compile/compile.h"
+#include "device/device.h"
 #include "worker/worker.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ static const struct {
     {SCT_WORKER_ARG, sct_worker_main},
     {SCT_COMPILE_WORKER_ARG, sct_compile_worker_main},
     {SCT_SESSION_ARG, sct_cli_session_main},
+    {SCT_LAUNCHES_ARG, sct_launches_main},
 };
 
 int main(int argc, char **argv) {

@@ -197,6 +197,9 @@ bool sct_hash_equal(sct_hash a, sct_hash b);
 /* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
  * MiB. */
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
+/* The same of at most so many bytes. */
+sct_status sct_file_read_most(sct_str *out, const char *path, int64_t most_bytes,
+                              sct_error *err) SCT_MUST_USE;
 /* Writes a temporary file in the same directory, fsyncs, renames over `path`: the old file stays
  * whole on any failure. Leaves an existing file with equal bytes untouched (its timestamp too).
  * What is no regular file (a pipe, a device) is written to as it is. */

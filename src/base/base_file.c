@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_LIMIT ((off_t)64 << 20)
+#define FILE_LIMIT ((int64_t)64 << 20)
 
 /* A pipe that nobody holds at its other end is empty, or has no reader: waiting might be for ever.
  */
@@ -21,6 +21,15 @@ static int open_at_once(const char *path, int flags) {
 }
 
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
+  return sct_file_read_most(out, path, FILE_LIMIT, err);
+}
+
+static sct_status too_large(const char *path, int64_t most, sct_error *err) {
+  return sct_fail(err, SCT_EIO, "cannot read '%s': larger than %lld MiB", path,
+                  (long long)(most >> 20));
+}
+
+sct_status sct_file_read_most(sct_str *out, const char *path, int64_t most, sct_error *err) {
   sct_str_clear(out);
   const int fd = open_at_once(path, O_RDONLY);
   if (fd < 0) {
@@ -30,8 +39,8 @@ sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
   struct stat st;
   if (fstat(fd, &st) != 0 || S_ISDIR(st.st_mode)) {
     status = sct_fail(err, SCT_EIO, "cannot read '%s': it is not a file", path);
-  } else if (st.st_size > FILE_LIMIT) {
-    status = sct_fail(err, SCT_EIO, "cannot read '%s': larger than 64 MiB", path);
+  } else if (st.st_size > most) {
+    status = too_large(path, most, err);
   }
   char chunk[65536];
   while (status == SCT_OK) {
@@ -42,9 +51,9 @@ sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) {
     if (n < 0 && errno == EINTR) {
       continue;
     }
-    if (n < 0 || (off_t)out->len + n > FILE_LIMIT) {
-      status = sct_fail(err, SCT_EIO, "cannot read '%s': %s", path,
-                        n < 0 ? strerror(errno) : "larger than 64 MiB");
+    if (n < 0 || (int64_t)out->len + n > most) {
+      status = n < 0 ? sct_fail(err, SCT_EIO, "cannot read '%s': %s", path, strerror(errno))
+                     : too_large(path, most, err);
       break;
     }
     sct_str_append_n(out, chunk, (size_t)n);

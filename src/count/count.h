@@ -143,6 +143,11 @@ sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manife
                          const sct_count_opts *opts, sct_error *err) SCT_MUST_USE;
 void sct_count_report_free(sct_count_report *report);
 
+/* Writes the launches of a report that have counts, for a process to run on GPU `ordinal`
+ * (sct_launches_run()): the same kernels with the same arguments, on the same memory. SCT_EIO. */
+sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
+                              int ordinal, const char *path, sct_error *err) SCT_MUST_USE;
+
 /* ---- by source line ---- */
 
 typedef struct sct_count_line {

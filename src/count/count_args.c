@@ -110,7 +110,7 @@ static int64_t struct_bytes(const sct_count_arg *arg, int64_t *align) {
 }
 
 static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
-                          const uint64_t *address, sct_str *why) {
+                          count_addresses *addresses, sct_str *why) {
   int64_t align, at = 0;
   const int64_t packed = struct_bytes(arg, &align);
   if (packed != bytes) {
@@ -125,7 +125,7 @@ static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
       size = struct_bytes(m, &step);
     }
     at = (at + step - 1) / step * step;
-    if (!count_encode(out + at, size, m, address, why)) {
+    if (!count_encode(out + at, size, m, addresses, why)) {
       return false;
     }
     at += size;
@@ -133,7 +133,7 @@ static bool encode_struct(uint8_t *out, int64_t bytes, const sct_count_arg *arg,
   return true;
 }
 
-bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, const uint64_t *address,
+bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_addresses *addresses,
                   sct_str *why) {
   memset(out, 0, (size_t)bytes);
   if (arg->type >= 0 && count_types[arg->type].bytes != bytes) {
@@ -145,13 +145,15 @@ bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, const u
   case SCT_COUNT_NULL:
     return encode_address(out, bytes, 0, why);
   case SCT_COUNT_BUFFER:
-    return encode_address(out, bytes, address[arg->buffer] + (uint64_t)arg->offset, why);
+    SCT_GROW(addresses->pointers, addresses->n, addresses->cap);
+    addresses->pointers[addresses->n++] = (count_pointer){out, arg->buffer, arg->offset};
+    return encode_address(out, bytes, addresses->of[arg->buffer] + (uint64_t)arg->offset, why);
   case SCT_COUNT_INTEGER:
     return encode_integer(out, bytes, arg->integer, why);
   case SCT_COUNT_REAL:
     return encode_real(out, bytes, arg->type, arg->real, why);
   case SCT_COUNT_STRUCT:
-    return encode_struct(out, bytes, arg, address, why);
+    return encode_struct(out, bytes, arg, addresses, why);
   }
   return false;
 }

@@ -63,17 +63,27 @@ static void *typed(const uint32_t *words, int64_t n, int type) {
   return data;
 }
 
-static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sct_count_buffer *b,
-                             sct_error *err) {
+void *count_contents(const sct_count_buffer *b, int64_t *held) {
   const int64_t n = b->type < 0 ? (b->bytes + 3) / 4 : b->bytes / count_types[b->type].bytes;
   uint32_t *const words = sct_alloc((size_t)n * sizeof(*words));
   const bool same = b->type < 0 || (count_types[b->type].bytes == 4 && !count_types[b->type].real);
+  *held = b->bytes;
   fills[b->type >= 0 && b->fill == F32 ? INDEX : b->fill](words, n);
-  void *const data = same ? words : typed(words, n, b->type);
+  if (same) {
+    return words;
+  }
+  void *const data = typed(words, n, b->type);
+  sct_free(words);
+  return data;
+}
+
+static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sct_count_buffer *b,
+                             sct_error *err) {
+  int64_t held = 0;
+  void *const data = count_contents(b, &held);
   const sct_ptx_buffer given = {.name = b->name, .bytes = b->bytes, .data = data};
   const sct_status status = sct_ptx_memory_add(memory, address, &given, err);
-  sct_free(same ? NULL : data);
-  sct_free(words);
+  sct_free(data);
   return status;
 }
 

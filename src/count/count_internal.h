@@ -2,6 +2,7 @@
 #ifndef SCT_COUNT_INTERNAL_H
 #define SCT_COUNT_INTERNAL_H
 
+#include "compile/compile.h"
 #include "count/count.h"
 #include "json/json.h"
 
@@ -24,9 +25,21 @@ typedef struct count_type {
 extern const count_type count_types[];
 extern const int count_n_types;
 
-/* Writes an argument for a parameter of `bytes` bytes. `address` holds those of the buffers. On
- * failure `why` receives a sentence without the place. */
-bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, const uint64_t *address,
+/* The addresses of buffers, and where encoded arguments hold them. */
+typedef struct count_pointer {
+  const uint8_t *at; /* eight bytes of an argument */
+  int buffer;
+  int64_t offset;
+} count_pointer;
+typedef struct count_addresses {
+  uint64_t *of; /* [n_buffers] */
+  count_pointer *pointers;
+  size_t n, cap;
+} count_addresses;
+
+/* Writes an argument for a parameter of `bytes` bytes. On failure `why` receives a sentence without
+ * the place. */
+bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_addresses *addresses,
                   sct_str *why);
 
 /* ---- buffers (count_buffers.c) */
@@ -38,6 +51,8 @@ extern const int count_n_fills;
 extern const sct_count_buffer count_given[];
 extern const int count_n_given;
 
+/* What a buffer holds at first, to be freed with sct_free(): `*held` bytes, which repeat in it. */
+void *count_contents(const sct_count_buffer *buffer, int64_t *held);
 /* A memory with the buffers that are used; `address` [n_buffers] receives theirs, 0 for others. */
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;
@@ -56,6 +71,20 @@ void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device
 
 /* Fills issues of a profile whose launch and accesses are filled in. */
 void count_find_issues(sct_profile *p, const sct_count_row *row, const sct_device_desc *device);
+
+/* ---- what a run leaves in its report (count_run.c) */
+
+struct sct_count_session {
+  sct_arena arena; /* texts and arguments */
+  sct_compiler *compiler;
+  sct_compiled_file compiled;
+  const char **entries;   /* of the kernels, in PTX and cubin; NULL: not known yet */
+  sct_ptx_module *module; /* of `compiled`; where a name is unknown, of the file without names */
+  sct_ptx_memory *memory;
+  const void ***args; /* [n_cases] values of the parameters */
+  count_addresses addresses;
+  int threads;
+};
 
 /* ---- names (count_names.c) */
 

@@ -8,15 +8,6 @@
 #define MAX_THREADS                                                                                \
   16 /* more gain little: a launch has few blocks, and each thread its own warps */
 
-struct sct_count_session {
-  sct_arena arena; /* texts and arguments */
-  sct_compiler *compiler;
-  sct_compiled_file compiled;
-  const char **entries;   /* of the kernels, in PTX and cubin; NULL: not known yet */
-  sct_ptx_module *module; /* of `compiled`; where a name is unknown, of the file without names */
-  sct_ptx_memory *memory;
-  int threads;
-};
 typedef struct sct_count_session session;
 
 typedef struct run {
@@ -28,7 +19,6 @@ typedef struct run {
   int n_kernels;
   int *kernel_of;      /* [n_cases] index in kernels */
   const char **causes; /* [n_kernels] why counts are approximate; NULL: they are exact */
-  uint64_t *address;   /* [m->n_buffers] */
   sct_error *err;
 } run;
 
@@ -289,7 +279,7 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
     sct_str why = {0}, text = {0};
-    if (!count_encode(value, bytes, ordered[i], r->address, &why)) {
+    if (!count_encode(value, bytes, ordered[i], &r->s->addresses, &why)) {
       sct_str_printf(&text, "argument %d", i + 1);
       if (ordered[i]->name) {
         sct_str_printf(&text, " '%s'", ordered[i]->name);
@@ -343,7 +333,7 @@ static void set_problem(const run *r, sct_count_row *row, const char *text) {
 /* How large a buffer must be for an access behind its end. Buffers are 64 GiB apart. */
 static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *diag) {
   for (int b = 0; diag->kind == SCT_PTX_OUT_OF_BOUNDS && b < r->m->n_buffers; b++) {
-    const int64_t at = (int64_t)(diag->address - r->address[b]);
+    const int64_t at = (int64_t)(diag->address - r->s->addresses.of[b]);
     if (r->m->buffers[b].used && at >= r->m->buffers[b].bytes && at < INT64_C(1) << 36) {
       sct_str_printf(out, "; buffer '%s' must have more than %lld bytes", r->m->buffers[b].name,
                      (long long)at);
@@ -420,14 +410,14 @@ static sct_status run_all(run *r) {
   list_kernels(r);
   SCT_TRY(compile(r));
   compare_kernels(r);
-  r->address = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
-  const void ***const args = SCT_ARENA_NEW(&s->arena, const void **, n);
+  s->addresses.of = SCT_ARENA_NEW(&s->arena, uint64_t, r->m->n_buffers);
+  s->args = SCT_ARENA_NEW(&s->arena, const void **, n);
   r->out->rows = sct_alloc((size_t)n * sizeof(*r->out->rows));
   r->out->n_rows = n;
-  SCT_TRY(count_memory_new(&s->memory, r->address, r->m, r->err));
-  SCT_TRY(encode_all(r, args));
+  SCT_TRY(count_memory_new(&s->memory, s->addresses.of, r->m, r->err));
+  SCT_TRY(encode_all(r, s->args));
   for (int i = 0; i < n; i++) {
-    SCT_TRY(run_case(r, i, args[i]));
+    SCT_TRY(run_case(r, i, s->args[i]));
   }
   sct_ptx_memory_free(s->memory); /* the largest part, and of no use to the report */
   s->memory = NULL;
@@ -458,6 +448,7 @@ void sct_count_report_free(sct_count_report *report) {
     sct_ptx_module_free(s->module);
     sct_compiled_file_free(&s->compiled);
     sct_compiler_free(s->compiler);
+    sct_free(s->addresses.pointers);
     sct_arena_free(&s->arena);
     sct_free(s);
   }

@@ -1,10 +1,11 @@
 /* device - where candidates run: the table of device kinds, and the CUDA driver behind dlopen.
  *
- * Only the worker process (module measure) calls the sct_cuda_* functions: the parent never loads
- * the driver. */
+ * Only the worker process (module measure), and the one that a profiler runs, call the sct_cuda_*
+ * functions: the parent never loads the driver. */
 #ifndef SCT_DEVICE_H
 #define SCT_DEVICE_H
 
+#include "process/process.h"
 #include "spec/spec.h"
 
 /* ---- the table of kinds ---- */
@@ -146,5 +147,18 @@ sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
 sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
+
+/* ---- launches in a file: what a profiler runs (device_launches.c) ---- */
+
+#define SCT_LAUNCHES_ARG "--launches" /* role of the process; its other argument is the file */
+#define SCT_MESSAGES     "device/device_launches.def"
+#include "process/process_declare.def"
+
+/* Writes launches, and of each array the bytes that it holds. SCT_EIO; SCT_EUSAGE: too many. */
+sct_status sct_launches_write(const char *path, const sct_launches *launches,
+                              const void *const *contents, sct_error *err) SCT_MUST_USE;
+/* Runs them once, in their order. SCT_EDATA: a file that holds none. */
+sct_status sct_launches_run(const char *path, sct_error *err) SCT_MUST_USE;
+int sct_launches_main(int argc, char **argv);
 
 #endif

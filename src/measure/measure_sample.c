@@ -244,6 +244,9 @@ typedef struct job {
   const site *site;
   sct_ptx_launch_opts opts;
   uint64_t values[SCT_MAX_ARGS][2];
+  int bytes[SCT_MAX_ARGS]; /* of the values */
+  int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
+                              -1: none */
   const void *args[SCT_MAX_ARGS];
   double operand[SCT_MAX_OPERANDS][5]; /* sums; fields of sct_count */
   double load[5], store[5], bulk[5];
@@ -257,13 +260,18 @@ static void set_arguments(job *j, const sct_size *size) {
   sct_param params[SCT_MAX_ARGS];
   int n = sct_code_params(params, spec, j->code);
   for (int k = 0; k < n; k++) {
-    if (params[k].kind == SCT_PARAM_ARRAY) {
-      j->values[k][0] = j->site->address[params[k].number];
+    j->array[k] = params[k].kind == SCT_PARAM_ARRAY ? params[k].number : -1;
+    j->bytes[k] = (int)sizeof j->values[k][0];
+    if (j->array[k] >= 0) {
+      j->values[k][0] = j->site->address[j->array[k]];
     } else {
-      (void)sct_code_value((uint8_t *)j->values[k], spec, &params[k], j->s->seed, size->extent);
+      j->bytes[k] =
+          sct_code_value((uint8_t *)j->values[k], spec, &params[k], j->s->seed, size->extent);
     }
   }
   if (j->code->workspace_bytes > 0) {
+    j->array[n] = spec->n_operands;
+    j->bytes[n] = (int)sizeof j->values[n][0];
     j->values[n++][0] = j->site->workspace;
   }
   for (int k = 0; k < n; k++) {
@@ -469,17 +477,86 @@ sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_
     return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
   }
   SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, blocks_wanted(s, max_blocks), err));
+  const bool all = max_blocks == SCT_ALL_BLOCKS;
   for (int64_t k = 0; k < sample.n; k++) {
     block[k] = sct_sample_at(sample, k);
   }
-  *launch = (sct_sampled_launch){.blocks = sample.total, .blocks_run = sample.n};
+  *launch =
+      (sct_sampled_launch){.blocks = sample.total, .blocks_run = all ? sample.total : sample.n};
   memcpy(launch->grid, j.opts.grid, sizeof launch->grid);
   memcpy(launch->block, j.opts.block, sizeof launch->block);
-  j.opts.blocks = block;
-  j.opts.n_blocks = sample.n;
+  j.opts.blocks = all ? NULL : block;
+  j.opts.n_blocks = all ? 0 : sample.n;
   j.opts.per_instruction = true;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
+}
+
+/* ---- the same launch in a file */
+
+/* What array `op` holds, as the interpreter has it; `*held` bytes, which repeat in it. */
+static void *contents_of(const sct_sampler *s, site *t, int op, int64_t bytes, int64_t *held) {
+  const bool is_index = op < s->spec->n_operands && s->spec->operands[op].is_index;
+  *held = is_index ? bytes : FOLD_BYTES;
+  uint8_t *const out = sct_alloc((size_t)*held + 1);
+  if (is_index) {
+    fill_index(&t->source[op], out, 0, bytes);
+  } else if (op < s->spec->n_operands) {
+    fill_values(out, s, op);
+  }
+  return out;
+}
+
+static sct_status write_job(const sct_sampler *s, const job *j, site *t, const sct_size *size,
+                            sct_launches *out, const char *path, sct_error *err) {
+  const int n_arrays = s->spec->n_operands + 1;
+  sct_launch_param params[SCT_MAX_ARGS];
+  sct_launch_pointer pointers[SCT_MAX_ARGS];
+  sct_launch_array arrays[SCT_MAX_OPERANDS + 1] = {0};
+  void *contents[SCT_MAX_OPERANDS + 1] = {0};
+  sct_launch_case one = {.entry = j->opts.kernel,
+                         .grid = j->opts.grid,
+                         .n_grid = 3,
+                         .block = j->opts.block,
+                         .n_block = 3,
+                         .shared_bytes = j->opts.shared_bytes,
+                         .params = params,
+                         .n_params = j->opts.n_args,
+                         .pointers = pointers};
+  for (int op = 0; op < n_arrays; op++) {
+    arrays[op].bytes = op < s->spec->n_operands
+                           ? sct_spec_bytes(s->spec, op, j->code->layout[op], size)
+                           : j->code->workspace_bytes;
+    contents[op] = contents_of(s, t, op, arrays[op].bytes, &arrays[op].held);
+  }
+  for (int k = 0; k < j->opts.n_args; k++) {
+    params[k] = (sct_launch_param){.bytes = j->args[k], .n_bytes = j->bytes[k]};
+    if (j->array[k] >= 0) {
+      pointers[one.n_pointers++] = (sct_launch_pointer){.param = k, .array = j->array[k]};
+    }
+  }
+  out->arrays = arrays;
+  out->n_arrays = n_arrays;
+  out->cases = &one;
+  out->n_cases = 1;
+  const sct_status status = sct_launches_write(path, out, (const void *const *)contents, err);
+  for (int op = 0; op < n_arrays; op++) {
+    sct_free(contents[op]);
+  }
+  return status;
+}
+
+sct_status sct_sampler_launches(sct_sampler *s, const sct_kernel_code *code,
+                                const sct_ptx_module *module, const char *entry,
+                                const sct_size *size, const sct_launches *on, const char *path,
+                                sct_error *err) {
+  job j;
+  sct_sample sample;
+  site *t = NULL;
+  sct_launches out = *on;
+  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, 1, err));
+  SCT_TRY(find_site(s, &t, size, code->layout, err));
+  return write_job(s, &j, t, size, &out, path, err);
 }
 
 /* ---- sizes whose blocks have too much to do */

@@ -53,6 +53,12 @@ bool sct_child_out_of_memory(int wait_status);
 /* "ended by signal 9 (Killed)", "ran out of memory", "ended with exit status 1" */
 void sct_child_describe_end(char *out, size_t bytes, int wait_status);
 
+/* Runs another program, argv[0], to its end: in the C locale, with nothing to read, and with what
+ * it prints in the file `log`. In our process group, so that a Ctrl-C reaches it too. After
+ * limit_ns it is terminated. SCT_EIO: it cannot be started, or does not end. */
+sct_status sct_program_run(int *wait_status, char *const argv[], const char *log, int64_t limit_ns,
+                           sct_error *err) SCT_MUST_USE;
+
 /* ---- the child's own side ---- */
 
 /* To be called first in a child's main, with its arguments: it dies with its parent from here on,

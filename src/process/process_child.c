@@ -49,16 +49,15 @@ static sct_status make_sockets(int fds[2], sct_error *err) {
   return sct_fail(err, SCT_EIO, "cannot make a socket for the worker: %s", strerror(reason));
 }
 
-/* Our environment and the mark of a child; freed with sct_free. */
-static char **child_environment(void) {
-  static char mark[] = SCT_CHILD_MARK "=1";
+/* Our environment with `variable`, "NAME=value", before all others; freed with sct_free. */
+static char **environment_with(char *variable) {
   size_t n = 0;
   while (environ[n] != NULL) {
     n++;
   }
   char **const all = sct_alloc((n + 2) * sizeof *all);
-  memcpy(all, environ, n * sizeof *all);
-  all[n] = mark;
+  all[0] = variable;
+  memcpy(all + 1, environ, n * sizeof *all);
   return all;
 }
 
@@ -106,7 +105,8 @@ static int spawn(pid_t *pid, const sct_child_opts *opts, const char *path, int f
     posix_spawn_file_actions_destroy(&actions);
     return result;
   }
-  char **const environment = child_environment();
+  char mark[] = SCT_CHILD_MARK "=1";
+  char **const environment = environment_with(mark);
   result = set_attributes(&attr);
   result = result == 0 ? set_files(&actions, opts, fd) : result;
   if (result == 0) {
@@ -216,4 +216,42 @@ void sct_child_describe_end(char *out, size_t bytes, int wait_status) {
     snprintf(out, bytes, "ended with exit status %d",
              WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1);
   }
+}
+
+/* ---- other programs ---- */
+
+/* Where descriptors 0 to 2 of another program lead. Returns 0 or an errno. */
+static int set_log(posix_spawn_file_actions_t *actions, const char *log) {
+  int result = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+  result = result == 0 ? posix_spawn_file_actions_addopen(actions, 1, log,
+                                                          O_WRONLY | O_CREAT | O_TRUNC, 0600)
+                       : result;
+  return result == 0 ? posix_spawn_file_actions_adddup2(actions, 1, 2) : result;
+}
+
+sct_status sct_program_run(int *wait_status, char *const argv[], const char *log, int64_t limit_ns,
+                           sct_error *err) {
+  posix_spawn_file_actions_t actions;
+  sct_child c = {0};
+  char locale[] = "LC_ALL=C";
+  int result = posix_spawn_file_actions_init(&actions);
+  if (result == 0) {
+    char **const environment = environment_with(locale);
+    result = set_log(&actions, log);
+    result = result == 0 ? sct_spawn(&c.pid, argv[0], &actions, NULL, argv, environment) : result;
+    sct_free(environment);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  if (result != 0) {
+    return sct_fail(err, SCT_EIO, "cannot start %s: %s", argv[0], strerror(result));
+  }
+  if (reap(&c, limit_ns, wait_status)) {
+    return SCT_OK;
+  }
+  kill(c.pid, SIGTERM);
+  if (!reap(&c, REAP_NS, wait_status)) {
+    kill(c.pid, SIGKILL);
+    (void)reap(&c, REAP_NS, wait_status);
+  }
+  return sct_fail(err, SCT_EIO, "%s did not end in %.0f s", argv[0], (double)limit_ns / 1e9);
 }

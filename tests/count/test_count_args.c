@@ -22,14 +22,15 @@ static int type_of(const char *name) {
   return -1;
 }
 
-static const uint64_t addresses[] = {0x1000, 0x200000000};
+static uint64_t of_buffers[] = {0x1000, 0x200000000};
+static count_addresses addresses = {.of = of_buffers};
 
 /* The encoded bytes as a number, little-endian. */
 static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
   uint8_t out[8] = {0};
   uint64_t v = 0;
   sct_str why = {0};
-  if (!count_encode(out, bytes, arg, addresses, &why)) {
+  if (!count_encode(out, bytes, arg, &addresses, &why)) {
     fail_msg("%s", sct_str_c(&why));
   }
   memcpy(&v, out, 8);
@@ -39,7 +40,7 @@ static uint64_t encoded(const sct_count_arg *arg, int64_t bytes) {
 static void expect_refusal(const sct_count_arg *arg, int64_t bytes, const char *says) {
   uint8_t out[64];
   sct_str why = {0};
-  assert_false(count_encode(out, bytes, arg, addresses, &why));
+  assert_false(count_encode(out, bytes, arg, &addresses, &why));
   if (strstr(sct_str_c(&why), says) == NULL) {
     fail_msg("no '%s' in: %s", says, sct_str_c(&why));
   }
@@ -152,8 +153,10 @@ static void structs_are_laid_out_as_in_c(void **state) {
                                    0,    0, 0, 0, 7, 0, 0, 0, 0, 0,    0x80, 0x3f};
   uint8_t got[24];
   sct_str why = {0};
-  assert_true(count_encode(got, 24, &arg, addresses, &why));
+  assert_true(count_encode(got, 24, &arg, &addresses, &why));
   assert_memory_equal(got, want, 24);
+  const count_pointer *last = &addresses.pointers[addresses.n - 1];
+  assert_true(last->at == got + 8 && last->buffer == 0 && last->offset == 0);
   arg.n_members = 1;
   expect_refusal(&arg, 24, "members take 1 bytes, the parameter has 24");
   members[0].integer = 300;
@@ -167,5 +170,7 @@ int main(void) {
       cmocka_unit_test(addresses_have_eight_bytes),
       cmocka_unit_test(structs_are_laid_out_as_in_c),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  sct_free(addresses.pointers);
+  return failed;
 }
