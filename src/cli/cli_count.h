@@ -17,10 +17,12 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 
-/* A report as `profile` prints it; baseline may be NULL. */
+typedef sct_status cli_launches_fn(void *ctx, int ordinal, const char *path, sct_error *err);
+/* A report as `profile` prints it; baseline may be NULL. With --counters `write` writes the
+ * launches that have counts, for a GPU. */
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
-                             sct_error *err) SCT_MUST_USE;
+                             cli_launches_fn *write, void *ctx, sct_error *err) SCT_MUST_USE;
 /* `profile` of a spec's candidate (cli_profile_spec.c). */
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) SCT_MUST_USE;
@@ -43,10 +45,54 @@ json_t *cli_global_json(const sct_ptx_global *g);
 json_t *cli_shared_json(const sct_ptx_shared *s);
 json_t *cli_diag_json(const sct_ptx_diag *d);
 
-/* Of `profile --metrics` and `--csv`: figures under a profiler's names. SCT_EUSAGE for a name that
- * is none, with the nearest. */
-sct_status cli_metrics(sct_str *out, const cli_args *args, const sct_count_report *report,
-                       const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+/* Figures under a profiler's names (cli_metrics.def). */
+typedef struct cli_metric {
+  const char *name;
+  bool exact; /* a profiler counts the same; else it is estimated */
+} cli_metric;
+enum {
+  CLI_N_METRICS = 0
+#define CLI_METRIC(kind, name, value) +1
+#include "cli/cli_metrics.def"
+#undef CLI_METRIC
+};
+extern const cli_metric cli_metrics[CLI_N_METRICS];
+/* NAN: not known. */
+void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
+/* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */
+sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list,
+                              sct_error *err) SCT_MUST_USE;
+/* Of `profile --metrics` and `--csv`. */
+sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count_report *report,
+                             const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+
+/* What NVIDIA's profiler counts of launches (cli_ncu.c): ours, on a GPU. */
+typedef struct cli_ncu {
+  int n_launches;
+  double (*values)[CLI_N_METRICS]; /* [n_launches] NAN: not given */
+} cli_ncu;
+/* Has `write` write the launches, runs the profiler on a process that launches them, and reads what
+ * it says of the metrics that are wanted. SCT_ENODEVICE: no profiler, or it may not count; says
+ * what to do. SCT_EDATA: what it printed is not understood. */
+sct_status cli_ncu_run(cli_ncu *out, const sct_device_desc *device, int n_launches,
+                       const bool wanted[CLI_N_METRICS], cli_launches_fn *write, void *ctx,
+                       sct_error *err) SCT_MUST_USE;
+/* The same from text that it printed; `name` stands for it in messages. */
+sct_status cli_ncu_read(cli_ncu *out, const char *text, const char *name, int n_launches,
+                        const bool wanted[CLI_N_METRICS], sct_error *err) SCT_MUST_USE;
+void cli_ncu_free(cli_ncu *ncu);
+
+/* Of `profile --counters` (cli_counters.c): both counts of a case, launch number `launch` of the
+ * profiler's. */
+typedef struct cli_counters {
+  const cli_ncu *ncu;
+  const sct_device_desc *device;
+  bool wanted[CLI_N_METRICS];
+} cli_counters;
+void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row);
+json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row);
+void cli_counters_csv_head(sct_str *out);
+void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row);
 
 /* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
  * `changes` of the case, and as a table of those of `sections`, as --section lists them. */

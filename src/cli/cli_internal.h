@@ -37,7 +37,7 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any, no_check, csv, force, modes;
+  bool help, version, json, list, again, select_any, no_check, csv, force, modes, counters;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,

@@ -331,47 +331,106 @@ static json_t *row_json(const sct_count_row *row, const sct_device_desc *device)
 
 /* ---- the command ---- */
 
-sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
-                             const sct_device_desc *device, const json_t *baseline,
-                             sct_error *err) {
-  sct_str text = {0};
-  sct_status status = SCT_OK;
-  json_t *cases = json_array();
-  const bool metrics = args->metrics || args->csv;
+typedef struct printer {
+  const cli_args *args;
+  const sct_count_report *report;
+  const sct_device_desc *device;
+  const json_t *baseline;
+  const cli_counters *counters; /* NULL: none */
   bool wanted[N_SECTIONS];
-  status = cli_read_names(wanted, args->section, section_names, N_SECTIONS, "section", err);
-  if (status == SCT_OK && metrics) {
-    status = cli_metrics(&text, args, report, device, err);
+} printer;
+
+static void print_row(const printer *p, sct_str *text, json_t *cases, const sct_count_row *row,
+                      int launch) {
+  json_t *doc = row_json(row, p->device);
+  const bool counted = p->counters && !row->problem;
+  if (p->baseline) {
+    cli_baseline_add(doc, p->baseline);
   }
-  for (int k = 0; status == SCT_OK && k < report->n_rows && !metrics; k++) {
-    const sct_count_row *row = &report->rows[k];
-    json_t *doc = row_json(row, device);
-    if (baseline) {
-      cli_baseline_add(doc, baseline);
-    }
-    if (!args->json) {
-      append_row(&text, args, row, device, wanted);
-    }
-    if (!args->json && baseline && !row->problem) {
-      cli_baseline_print(&text, doc, args->section);
-    }
-    json_array_append_new(cases, doc);
+  if (counted) {
+    json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch, row));
   }
-  if (status == SCT_OK && args->json) {
-    status =
-        cli_json_dump(&text,
-                      json_pack("{s:s, s:o, s:s, s:i, s:i, s:O}", "version", SCT_VERSION, "file",
-                                sct_json_string(args->words[0]), "device", device->id, "exit_code",
-                                report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
-                                "failed", report->n_failed, "cases", cases),
-                      err);
+  if (!p->args->json) {
+    append_row(text, p->args, row, p->device, p->wanted);
+  }
+  if (!p->args->json && p->baseline && !row->problem) {
+    cli_baseline_print(text, doc, p->args->section);
+  }
+  if (!p->args->json && counted) {
+    cli_counters_print(text, p->counters, launch, row);
+  }
+  json_array_append_new(cases, doc);
+}
+
+static sct_status print_rows(const printer *p, sct_str *text, sct_error *err) {
+  json_t *cases = json_array();
+  sct_status status = SCT_OK;
+  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
+    const sct_count_row *row = &p->report->rows[k];
+    print_row(p, text, cases, row, launch);
+    launch += row->problem == NULL;
+  }
+  if (p->args->json) {
+    status = cli_json_dump(text,
+                           json_pack("{s:s, s:o, s:s, s:i, s:i, s:O}", "version", SCT_VERSION,
+                                     "file", sct_json_string(p->args->words[0]), "device",
+                                     p->device->id, "exit_code",
+                                     p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
+                                     "failed", p->report->n_failed, "cases", cases),
+                           err);
   }
   json_decref(cases);
+  return status;
+}
+
+static sct_status print_counters_csv(const printer *p, sct_str *text) {
+  cli_counters_csv_head(text);
+  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
+    if (p->report->rows[k].problem == NULL) {
+      cli_counters_csv(text, p->counters, launch++, &p->report->rows[k]);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
+                             const sct_device_desc *device, const json_t *baseline,
+                             cli_launches_fn *write, void *ctx, sct_error *err) {
+  sct_str text = {0};
+  cli_ncu ncu = {0};
+  cli_counters counters = {.ncu = &ncu, .device = device};
+  printer p = {.args = args, .report = report, .device = device, .baseline = baseline};
+  sct_status status =
+      cli_read_names(p.wanted, args->section, section_names, N_SECTIONS, "section", err);
+  if (status == SCT_OK && args->counters) {
+    p.counters = &counters;
+    for (int k = 0; k < N_SECTIONS; k++) {
+      p.wanted[k] = p.wanted[k] && args->section;
+    }
+    status = cli_metrics_choose(counters.wanted, args->metrics, err);
+    SCT_THEN(cli_ncu_run(&ncu, device, report->n_rows - report->n_failed, counters.wanted, write,
+                         ctx, err));
+  }
+  SCT_THEN(args->counters && args->csv  ? print_counters_csv(&p, &text)
+           : args->counters             ? print_rows(&p, &text, err)
+           : args->metrics || args->csv ? cli_metrics_print(&text, args, report, device, err)
+                                        : print_rows(&p, &text, err));
+  cli_ncu_free(&ncu);
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;
   }
   return cli_put(args, &text, err);
+}
+
+typedef struct counted {
+  const sct_count_manifest *manifest;
+  const sct_count_report *report;
+} counted;
+
+static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_error *err) {
+  const counted *c = ctx;
+  return sct_count_launches(c->report, c->manifest, ordinal, path, err);
 }
 
 static sct_status profile_file(const cli_args *args, const sct_device_desc *device,
@@ -384,7 +443,8 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
   SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, true, device, err);
   if (status == SCT_OK) {
-    status = cli_profile_print(args, &report, device, baseline, err);
+    counted both = {&manifest, &report};
+    status = cli_profile_print(args, &report, device, baseline, write_launches, &both, err);
     cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
   }
@@ -393,10 +453,9 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
   return status;
 }
 
-sct_status cli_profile(const cli_args *args, sct_error *err) {
-  sct_device_desc device;
-  json_t *baseline = NULL;
-  if (args->json && (args->csv || args->metrics)) {
+/* Which options go together. */
+static sct_status check_options(const cli_args *args, sct_error *err) {
+  if (args->json && (args->csv || (args->metrics && !args->counters))) {
     return sct_fail(err, SCT_EUSAGE,
                     "--json has all figures; --csv and --metrics are something else");
   }
@@ -405,11 +464,37 @@ sct_status cli_profile(const cli_args *args, sct_error *err) {
         err, SCT_EUSAGE,
         "--section chooses from the text; --json, --csv and --metrics have no sections");
   }
-  SCT_TRY(cli_device_describe(&device, args, err));
-  SCT_TRY(args->baseline ? cli_baseline_read(&baseline, args->baseline, err) : SCT_OK);
-  const sct_status status = sct_has_suffix(args->words[0], ".cu")
-                                ? profile_file(args, &device, baseline, err)
-                                : cli_profile_spec(args, &device, baseline, err);
+  return SCT_OK;
+}
+
+/* Counters are those of a GPU, the first where none is named; kernels are compiled for it. */
+static sct_status find_device(sct_device_desc *out, cli_args *args, char arch[16], sct_error *err) {
+  if (args->counters && !args->device) {
+    args->device = "cuda:0";
+  }
+  SCT_TRY(cli_device_describe(out, args, err));
+  if (args->counters && !sct_has_prefix(out->id, "cuda:")) {
+    return sct_fail(err, SCT_EUSAGE, "--counters needs a GPU: expected --device cuda:N, not %s",
+                    out->id);
+  }
+  if (args->counters && !args->arch) {
+    snprintf(arch, 16, "sm_%d%d", out->cc_major, out->cc_minor);
+    args->arch = arch;
+  }
+  return SCT_OK;
+}
+
+sct_status cli_profile(const cli_args *given, sct_error *err) {
+  sct_device_desc device;
+  json_t *baseline = NULL;
+  cli_args args = *given;
+  char arch[16];
+  SCT_TRY(check_options(&args, err));
+  SCT_TRY(find_device(&device, &args, arch, err));
+  SCT_TRY(args.baseline ? cli_baseline_read(&baseline, args.baseline, err) : SCT_OK);
+  const sct_status status = sct_has_suffix(args.words[0], ".cu")
+                                ? profile_file(&args, &device, baseline, err)
+                                : cli_profile_spec(&args, &device, baseline, err);
   json_decref(baseline);
   return status;
 }

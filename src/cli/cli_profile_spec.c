@@ -126,13 +126,14 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   return status;
 }
 
-static sct_status run(profiled *p, sct_count_row *row, const sct_device_desc *device,
-                      sct_error *err) {
+/* All blocks of the launch where a GPU's counters stand beside ours. */
+static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
+                      const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   sct_sampled_launch launch;
   sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
   SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
-                              p->size, BLOCKS, err));
+                              p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -165,7 +166,7 @@ sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
   profiled *p = sct_alloc(sizeof *p);
   sct_status status = make_plan(p, args, device, err);
   SCT_THEN(compile(p, device, err));
-  SCT_THEN(run(p, &p->row, device, err));
+  SCT_THEN(run(p, &p->row, args, device, err));
   if (status != SCT_OK) {
     cli_candidate_free(p);
     return status;
@@ -191,6 +192,14 @@ void cli_candidate_free(cli_candidate *p) {
   }
 }
 
+static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_error *err) {
+  const profiled *p = ctx;
+  const sct_launches on = {
+      .ordinal = ordinal, .image = p->compiled.cubin, .n_image = (int64_t)p->compiled.cubin_bytes};
+  return sct_sampler_launches(p->sampler, &p->item->code, p->module, p->compiled.entry, p->size,
+                              &on, path, err);
+}
+
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) {
   cli_candidate *p = NULL;
@@ -203,7 +212,7 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
   SCT_TRY(cli_candidate_open(&p, args, device, err));
   const bool failed = p->row.problem != NULL;
   const sct_count_report report = {.rows = &p->row, .n_rows = 1, .n_failed = failed};
-  sct_status status = cli_profile_print(args, &report, device, baseline, err);
+  sct_status status = cli_profile_print(args, &report, device, baseline, write_launches, p, err);
   cli_count_problems(args, &report);
   status = status == SCT_OK && failed ? SCT_ENOTVERIFIED : status;
   cli_candidate_free(p);

@@ -1,0 +1,97 @@
+/* Of `profile --counters`: what NVIDIA's profiler counted of a launch beside what we did. */
+#include "cli/cli_count.h"
+
+#include <math.h>
+
+typedef struct pair {
+  const cli_metric *metric;
+  double ours, theirs; /* NAN: not known */
+  bool equal;
+} pair;
+
+/* A count equals another to the digit; of a ratio the profiler may print two decimals. */
+static bool is_equal(double ours, double theirs) {
+  return ours == theirs || (ours != floor(ours) && fabs(ours - theirs) < 0.0051);
+}
+
+/* What both have of a launch. Returns how many. */
+static int pairs_of(pair out[CLI_N_METRICS], const cli_counters *c, int launch,
+                    const sct_count_row *row) {
+  double ours[CLI_N_METRICS];
+  sct_profile p;
+  int n = 0;
+  sct_count_profile(&p, row, c->device);
+  cli_metrics_of(ours, row, &p);
+  sct_profile_free(&p);
+  for (int k = 0; k < CLI_N_METRICS; k++) {
+    const double theirs = c->ncu->values[launch][k];
+    if (c->wanted[k] && !isnan(ours[k]) && !isnan(theirs)) {
+      out[n++] = (pair){&cli_metrics[k], ours[k], theirs, is_equal(ours[k], theirs)};
+    }
+  }
+  return n;
+}
+
+static int count(const pair *pairs, int n, bool equal) {
+  int found = 0;
+  for (int k = 0; k < n; k++) {
+    found += pairs[k].metric->exact && pairs[k].equal == equal;
+  }
+  return found;
+}
+
+void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row) {
+  pair pairs[CLI_N_METRICS];
+  const int n = pairs_of(pairs, c, launch, row);
+  cli_table t = {0};
+  sct_str text = {0};
+  cli_table_columns(&t, "counters,kind,>sectile,>ncu,>difference");
+  for (int k = 0; k < n; k++) {
+    const pair *p = &pairs[k];
+    cli_table_row(&t, CLI_PLAIN);
+    cli_table_cell(&t, "%s" CLI_NEXT "%s" CLI_NEXT "%.10g" CLI_NEXT "%.10g", p->metric->name,
+                   p->metric->exact ? "exact" : "estimated", p->ours, p->theirs);
+    cli_table_cell_if(&t, !p->equal, "%s%+.6g", p->metric->exact ? "! " : "", p->theirs - p->ours);
+  }
+  if (n > 0) {
+    cli_table_print(out, &t, 2, false);
+  }
+  const int equal = count(pairs, n, true), differ = count(pairs, n, false);
+  sct_str_printf(&text, "%d of %d exact counts are equal on %s (%s)", equal, equal + differ,
+                 c->device->id, c->device->name);
+  if (differ > 0 && !row->exact) {
+    sct_str_printf(&text, "; ours are approximate: %s", row->cause);
+  }
+  cli_wrap_str(out, "equal", &text);
+  cli_table_free(&t);
+}
+
+json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row) {
+  pair pairs[CLI_N_METRICS];
+  const int n = pairs_of(pairs, c, launch, row);
+  json_t *metrics = json_array();
+  for (int k = 0; k < n; k++) {
+    const pair *p = &pairs[k];
+    json_array_append_new(metrics,
+                          json_pack("{s:s, s:b, s:o, s:o, s:b}", "metric", p->metric->name, "exact",
+                                    p->metric->exact, "sectile", sct_json_number(p->ours), "ncu",
+                                    sct_json_number(p->theirs), "equal", p->equal));
+  }
+  return json_pack("{s:i, s:i, s:o}", "equal", count(pairs, n, true), "differ",
+                   count(pairs, n, false), "metrics", metrics);
+}
+
+void cli_counters_csv_head(sct_str *out) {
+  sct_str_append(out, "case,kernel,metric,kind,sectile,ncu,equal\n");
+}
+
+void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row) {
+  pair pairs[CLI_N_METRICS];
+  const int n = pairs_of(pairs, c, launch, row);
+  for (int k = 0; k < n; k++) {
+    const pair *p = &pairs[k];
+    sct_str_printf(out, "\"%s\",\"%s\",%s,%s,%.15g,%.15g,%d\n", row->name, row->kernel,
+                   p->metric->name, p->metric->exact ? "exact" : "estimated", p->ours, p->theirs,
+                   p->equal);
+  }
+}
