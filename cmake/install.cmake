@@ -27,3 +27,17 @@ install(EXPORT sectileTargets NAMESPACE sectile:: DESTINATION ${package})
 install(FILES cmake/sectileConfig.cmake ${generated}/sectileConfigVersion.cmake DESTINATION ${package})
 configure_file(cmake/sectile.pc.in ${generated}/sectile.pc @ONLY)
 install(FILES ${generated}/sectile.pc DESTINATION share/pkgconfig)
+
+# cpack -G DEB: the same tree below /usr. scripts/package says which libc6 it needs.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The Sectile authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "tunes memory-bound CUDA kernels and writes them down as headers")
+set(CPACK_PACKAGE_DESCRIPTION "The program compiles with NVRTC, which it finds in a CUDA toolkit, in packages of NVIDIA or of Python
+(pip install nvidia-cuda-nvrtc); sectile doctor says what is missing.")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cuda-nvrtc-13-0 | cuda-nvrtc-12-9 | python3-pip")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

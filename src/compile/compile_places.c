@@ -11,13 +11,26 @@
 #define PACKAGES  "/lib/python3*/site-packages/nvidia/*/lib"
 #define PACKAGES2 "/local/lib/python3*/dist-packages/nvidia/*/lib" /* Debian's, below /usr */
 
+/* Of `variable` in place of an environment variable: the prefix of the program's own bin/, which
+ * pip has put beside the packages that the program came with. */
+static const char OWN[] = "";
+
 /* In the order of looking. `variable` NULL: `below` is a path. */
 static const struct {
   const char *variable, *below;
 } places[] = {
-    {"CUDA_HOME", "/lib64"},    {"CUDA_HOME", "/lib"},           {"CUDA_PATH", "/lib64"},
-    {"CUDA_PATH", "/lib"},      {NULL, "/usr/local/cuda/lib64"}, {NULL, "/usr/local/cuda-*/lib64"},
-    {"VIRTUAL_ENV", PACKAGES},  {"CONDA_PREFIX", "/lib"},        {"CONDA_PREFIX", "/targets/*/lib"},
+    {"CUDA_HOME", "/lib64"},
+    {"CUDA_HOME", "/lib"},
+    {"CUDA_PATH", "/lib64"},
+    {"CUDA_PATH", "/lib"},
+    {OWN, PACKAGES},
+    {OWN, "/lib/python3*/dist-packages/nvidia/*/lib"}, /* Debian's, by root */
+    {OWN, "/nvidia/*/lib"},                            /* pip install --target */
+    {NULL, "/usr/local/cuda/lib64"},
+    {NULL, "/usr/local/cuda-*/lib64"},
+    {"VIRTUAL_ENV", PACKAGES},
+    {"CONDA_PREFIX", "/lib"},
+    {"CONDA_PREFIX", "/targets/*/lib"},
     {"CONDA_PREFIX", PACKAGES},
 };
 
@@ -94,11 +107,19 @@ static bool look_at_python(const visit *v) {
 
 bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked) {
   const visit v = {look, ctx, looked};
-  for (int k = 0; k < SCT_COUNT(places); ++k) {
-    const char *const root = places[k].variable != NULL ? getenv(places[k].variable) : "";
-    if (root != NULL && look_in(&v, root, places[k].below)) {
-      return true;
-    }
+  sct_str own = {0};
+  char file[PATH_MAX];
+  bool done = false;
+  if (realpath("/proc/self/exe", file) != NULL) {
+    prefix_of(&own, file);
   }
-  return look_at_python(&v);
+  for (int k = 0; k < SCT_COUNT(places) && !done; ++k) {
+    const char *const variable = places[k].variable;
+    const char *const root = variable == NULL  ? ""
+                             : variable == OWN ? sct_str_c(&own)
+                                               : getenv(variable);
+    done = root != NULL && look_in(&v, root, places[k].below);
+  }
+  sct_str_free(&own);
+  return done || look_at_python(&v);
 }

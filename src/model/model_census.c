@@ -23,7 +23,7 @@ typedef struct kind {
   int32_t loops[SCT_MEMOP_MAX_LOOPS]; /* of `ptx`, those in each loop */
 } kind;
 
-#define MAX_KINDS (SCT_MEMOP_N_SPACES * SCT_MEMOP_N_OPS * SCT_MEMOP_N_WIDTHS)
+#define MAX_KINDS ((int)SCT_MEMOP_N_SPACES * (int)SCT_MEMOP_N_OPS * (int)SCT_MEMOP_N_WIDTHS)
 
 typedef struct census {
   kind kinds[MAX_KINDS];

@@ -2,6 +2,7 @@
 #include "process/process.h"
 #include "process/process_internal.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,29 @@ static int limit(int resource, rlim_t most) {
   return setrlimit(resource, &r) == 0 ? 0 : 1;
 }
 
+void sct_process_close_listed(int last) {
+  DIR *const open_files = sct_opendir("/proc/self/fd");
+  const struct dirent *entry = NULL;
+  while (open_files != NULL && (entry = readdir(open_files)) != NULL) {
+    const long fd = strtol(entry->d_name, NULL, 10);
+    if (fd > last && fd != dirfd(open_files)) {
+      (void)close((int)fd);
+    }
+  }
+  if (open_files != NULL) {
+    (void)closedir(open_files);
+  }
+}
+
+void sct_process_close_above(int last) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, last + 1, ~0U, 0) == 0) {
+    return;
+  }
+#endif
+  sct_process_close_listed(last);
+}
+
 int sct_process_enter(int argc, char **argv) {
   if (argc < 5) {
     fprintf(stderr, "this is started by the program itself, not by hand\n");
@@ -33,9 +57,7 @@ int sct_process_enter(int argc, char **argv) {
   if (getppid() != (pid_t)parent) {
     return 1; /* it died before the line above */
   }
-#ifdef SYS_close_range
-  syscall(SYS_close_range, SCT_CHILD_FD + 1, ~0U, 0); /* whatever else was inherited */
-#endif
+  sct_process_close_above(SCT_CHILD_FD); /* whatever else was inherited */
   if (unsetenv(SCT_CHILD_MARK) != 0 || limit(RLIMIT_CORE, 0) != 0) {
     return 1;
   }

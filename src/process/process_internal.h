@@ -7,6 +7,9 @@
 /* Environment variable of a child that has not entered its role yet. */
 #define SCT_CHILD_MARK "SECTILE_CHILD"
 
+/* Closes what /proc lists above `last`, for systems without a call that does so. */
+void sct_process_close_listed(int last);
+
 /* What messages are made of; structs are put and got by their tables. */
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */

@@ -88,11 +88,7 @@ static int drop_files(int fd) {
   if (fd != SCT_CHILD_FD) {
     dup2(fd, SCT_CHILD_FD);
   }
-  if (close_range(SCT_CHILD_FD + 1, ~0U, 0) != 0) {
-    for (int k = SCT_CHILD_FD + 1; k < 4096; k++) {
-      close(k);
-    }
-  }
+  sct_process_close_above(SCT_CHILD_FD);
   return SCT_CHILD_FD;
 }
 

@@ -392,7 +392,7 @@ static int charged(lua_State *L) {
     size_t len = 0;
     lua_tolstring(L, 1, &n);
     const char *pattern = lua_tolstring(L, 2, &len);
-    const double units = pattern_steps(pattern, len, n) / PATTERN_STEPS_A_UNIT;
+    const double units = pattern_steps(pattern, len, n) / (double)PATTERN_STEPS_A_UNIT;
     sct_sandbox_charge(L, units < 1e18 ? (int64_t)units : INT64_MAX);
   } else if (lua_istable(L, 1)) {
     const int64_t n = sct_script_plain_length(L, 1);

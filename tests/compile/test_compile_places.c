@@ -113,6 +113,42 @@ static void test_python(void **state) {
   expect("pyenv/versions/3.13.0/lib/python3.13/site-packages/nvidia/cu13/lib\n");
 }
 
+/* Runs this program again, from FOLDER/own/bin, where it lists what it finds. */
+static void test_packages_beside_the_program(void **state) {
+  (void)state;
+  sct_error err;
+  sct_str self = {0};
+  char program[256], line[256] = "";
+  make("own/bin");
+  make("own/lib/python3.12/site-packages/nvidia/cu13/lib");
+  make("own/lib/python3/dist-packages/nvidia/cu13/lib");
+  make("own/nvidia/cu12/lib");
+  (void)snprintf(program, sizeof(program), "%s/own/bin/copy", folder);
+  assert_int_equal(sct_file_read(&self, "/proc/self/exe", &err), SCT_OK);
+  assert_int_equal(sct_file_write(program, self.data, self.len, &err), SCT_OK);
+  sct_str_free(&self);
+  assert_int_equal(chmod(program, 0755), 0);
+  set("CUDA_HOME", "cuda");
+  make("cuda/lib64");
+  (void)strncat(program, " list", sizeof(program) - strlen(program) - 1);
+  FILE *const out = popen(program, "r");
+  assert_non_null(out);
+  static const char *const expected[] = {"cuda/lib64\n",
+                                         "own/lib/python3.12/site-packages/nvidia/cu13/lib\n",
+                                         "own/lib/python3/dist-packages/nvidia/cu13/lib\n",
+                                         "own/nvidia/cu12/lib\n"};
+  for (int k = 0; k < SCT_COUNT(expected); ++k) {
+    assert_non_null(fgets(line, sizeof(line), out));
+    assert_string_equal(line + strlen(folder) + 1, expected[k]);
+  }
+  assert_int_equal(pclose(out), 0);
+}
+
+static bool print(void *ctx, const char *place) {
+  (void)ctx;
+  return puts(place) < 0;
+}
+
 static bool stop(void *ctx, const char *place) {
   (void)place;
   ++*(int *)ctx;
@@ -131,7 +167,13 @@ static void test_the_first_that_serves_ends_it(void **state) {
   sct_str_free(&looked);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "list") == 0) {
+    sct_str looked = {0};
+    (void)sct_compile_nvrtc_places(print, NULL, &looked);
+    sct_str_free(&looked);
+    return 0;
+  }
   if (scratch_make(folder, sizeof(folder), "places") != 0) {
     return 1;
   }
@@ -140,6 +182,7 @@ int main(void) {
       cmocka_unit_test_setup(test_conda, clear),
       cmocka_unit_test_setup(test_packages, clear),
       cmocka_unit_test_setup(test_python, clear),
+      cmocka_unit_test_setup(test_packages_beside_the_program, clear),
       cmocka_unit_test_setup(test_the_first_that_serves_ends_it, clear),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

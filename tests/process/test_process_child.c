@@ -2,6 +2,7 @@
 #include "process/process_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -117,6 +118,38 @@ static void test_it_enters_its_role_and_ends_when_asked(void **state) {
   assert_int_equal(sct_child_stop(&child, QUIT, LIMIT_NS), 0); /* gone already */
 }
 
+/* How many descriptors are open after many were opened and those above 2 closed; -1: too few. */
+static int open_above(void (*close_above)(int)) {
+  enum { MANY_FILES = 900 }; /* /proc lists them in several reads */
+  int n = 0;
+  for (int k = 3; k < MANY_FILES; k += k % 7 == 0 ? 30 : 1) {
+    n += dup2(STDERR_FILENO, k) == k;
+  }
+  if (n < 100) {
+    return -1;
+  }
+  close_above(STDERR_FILENO);
+  n = 0;
+  for (int k = 0; k < MANY_FILES; ++k) {
+    n += fcntl(k, F_GETFD) >= 0 ? 1 : 0;
+  }
+  return n;
+}
+
+static void test_descriptors_are_closed_with_and_without_the_systems_call(void **state) {
+  (void)state;
+  static void (*const ways[])(int) = {sct_process_close_above, sct_process_close_listed};
+  for (int k = 0; k < SCT_COUNT(ways); ++k) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      _exit(open_above(ways[k]));
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(WEXITSTATUS(status), 3); /* input, output and errors */
+  }
+}
+
 static void test_memory_ends_at_the_limit(void **state) {
   (void)state;
   if (SCT_SANITIZED) {
@@ -221,6 +254,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(test_it_enters_its_role_and_ends_when_asked, clean),
+      cmocka_unit_test(test_descriptors_are_closed_with_and_without_the_systems_call),
       cmocka_unit_test_teardown(test_memory_ends_at_the_limit, clean),
       cmocka_unit_test_teardown(test_processor_time_ends_at_the_limit, clean),
       cmocka_unit_test_teardown(test_a_quiet_one_is_not_heard, clean),
