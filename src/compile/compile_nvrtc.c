@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Newest first. The .alt library is the same compiler under another name. */
 static const char *const SONAMES[] = {
@@ -54,8 +55,13 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
                  strstr(sct_path_basename(path), ".alt") != NULL ? ".alt" : "", major, minor);
   sct_path_dirname(&beside, realpath(path, file) != NULL ? file : path);
   sct_str_printf(&beside, "/%s", name);
-  const bool found = dlopen(beside.data, RTLD_NOW | RTLD_GLOBAL) != NULL ||
-                     dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
+  bool found = dlopen(beside.data, RTLD_NOW | RTLD_GLOBAL) != NULL;
+  if (!found && access(beside.data, F_OK) == 0 && why->len == 0) {
+    const char *const text = dlerror(); /* libstdc++ is not there, say */
+    sct_str_printf(why, "%s compiles nothing without %s: %s", path, name,
+                   text != NULL ? text : "it does not load");
+  }
+  found = found || dlopen(name, RTLD_NOW | RTLD_GLOBAL) != NULL;
   if (!found && why->len == 0) {
     sct_str_printf(why,
                    "%s compiles nothing without %s, which is neither next to it nor known to the "

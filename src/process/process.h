@@ -67,7 +67,8 @@ sct_status sct_program_run(int *wait_status, char *const argv[], const char *log
 int sct_process_enter(int argc, char **argv) SCT_MUST_USE;
 /* The process is killed (SIGXCPU) after that much more processor time. */
 void sct_process_limit_cpu(int64_t cpu_ns);
-/* Closes every descriptor above `last`, also where the system has no call for it (before Linux 5.9). */
+/* Closes every descriptor above `last`, also where the system has no call for it (before
+ * Linux 5.9). */
 void sct_process_close_above(int last);
 
 /* ---- messages ---- */

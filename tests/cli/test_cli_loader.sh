@@ -23,4 +23,7 @@ expect 0 'ok    self-test' "${bare[@]}" "CUDA_HOME=$scratch/whole" "${doctor[@]}
 expect 4 "compiles nothing without $(basename "$builtins")" \
   "${bare[@]}" "SECTILE_NVRTC=$scratch/half/lib64/libnvrtc.so.13" "${doctor[@]}"
 absent 'ok    NVRTC'
+echo 'no library' >"$scratch/half/lib64/$(basename "$builtins")"
+expect 4 'file too short' \
+  "${bare[@]}" "SECTILE_NVRTC=$scratch/half/lib64/libnvrtc.so.13" "${doctor[@]}"
 finish

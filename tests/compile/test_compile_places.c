@@ -133,10 +133,9 @@ static void test_packages_beside_the_program(void **state) {
   (void)strncat(program, " list", sizeof(program) - strlen(program) - 1);
   FILE *const out = popen(program, "r");
   assert_non_null(out);
-  static const char *const expected[] = {"cuda/lib64\n",
-                                         "own/lib/python3.12/site-packages/nvidia/cu13/lib\n",
-                                         "own/lib/python3/dist-packages/nvidia/cu13/lib\n",
-                                         "own/nvidia/cu12/lib\n"};
+  static const char *const expected[] = {
+      "cuda/lib64\n", "own/lib/python3.12/site-packages/nvidia/cu13/lib\n",
+      "own/lib/python3/dist-packages/nvidia/cu13/lib\n", "own/nvidia/cu12/lib\n"};
   for (int k = 0; k < SCT_COUNT(expected); ++k) {
     assert_non_null(fgets(line, sizeof(line), out));
     assert_string_equal(line + strlen(folder) + 1, expected[k]);
