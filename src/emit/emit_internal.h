@@ -279,6 +279,8 @@ sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_reque
                          const char *source, sct_error *err) SCT_MUST_USE;
 /* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
 const char *emit_recent(const emit_kernel *kernel);
+/* What NVRTC calls a kernel of the header: a name of C, of one of the user's own a name of C++. */
+json_t *emit_entry(const emit_header *h, int index);
 /* Each adds its part to the object of the whole, or of an operand. */
 void emit_add_other_sizes(json_t *out, const emit_header *h);
 void emit_add_figures(json_t *out, const emit_header *h);

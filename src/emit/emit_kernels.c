@@ -215,6 +215,13 @@ static json_t *required_extents(const emit_signature *sig, const emit_launch *la
   return list;
 }
 
+json_t *emit_entry(const emit_header *h, int index) {
+  const emit_kernel *kernel = &h->kernels[index];
+  return kernel->launch.n_params > 0
+             ? emit_textf("%s_detail::%s::%s", h->sig.name, kernel->space, kernel->launch.kernel)
+             : emit_textf("%s_%s", h->sig.name, kernel->space);
+}
+
 static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
   const emit_kernel *kernel = &h->kernels[index];
   const emit_launch *launch = &kernel->launch;
@@ -238,6 +245,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
   json_object_set_new(out, "name",
                       is_own ? emit_text(launch->kernel)
                              : emit_textf("%s_%s", h->sig.name, kernel->space));
+  json_object_set_new(out, "entry", emit_entry(h, index));
   json_object_update(out, rest);
   json_decref(rest);
   add_arguments(out, &h->sig, launch);

@@ -1,12 +1,22 @@
-#if defined($(name)_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "$(name)_IMPLEMENTATION: compile this file as CUDA"
+#if defined($(name)_IMPLEMENTATION) && !defined(__CUDACC__) && !defined($(name)_FIND_KERNEL)
+#error "$(name)_IMPLEMENTATION: compile this file as CUDA, or define $(name)_FIND_KERNEL"
 #endif
 //% if is_inline then
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_$(name))
+#if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_$(name))
 //% else
-#if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC_RTC__)) && defined(__CUDACC__) && !defined(SECTILE_KERNELS_$(name))
+#if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC_RTC__)) && !defined(SECTILE_KERNELS_$(name))
 //% end
 #define SECTILE_KERNELS_$(name)
+#ifdef $(name)_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t $(detail)_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+//% for _, k in ipairs(kernels) do
+      "$(k.entry)",
+//% end
+  };
+  return $(name)_FIND_KERNEL(out, names[variant]);
+}
+#else
 //% for _, header in ipairs(includes) do
 #include <$(header)>  // a kernel below needs it
 //% end
@@ -96,4 +106,8 @@ static inline cudaError_t $(detail)_find_kernel(const void **out, int variant) {
   *out = $(detail)_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // $(name)_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 

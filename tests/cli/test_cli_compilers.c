@@ -68,6 +68,24 @@ static void write_implementation(void) {
   sct_str_free(&text);
 }
 
+/* A file that has the launch functions of all, for kernels that it compiles itself. */
+static void write_finder(void) {
+  sct_str text = {0};
+  char path[256];
+  sct_str_append(&text, "#include <cuda_runtime_api.h>\n"
+                        "extern cudaError_t find_kernel(const void **out, const char *name);\n");
+  for (int k = 0; k < worked_count(); k++) {
+    const char *name = worked_kernels[k].name;
+    sct_str_printf(&text,
+                   "#define %s_IMPLEMENTATION\n#define %s_FIND_KERNEL find_kernel\n"
+                   "#include \"%s%s.h\"\n",
+                   name, name, name, k % 2 ? "" : "_cuda");
+  }
+  snprintf(path, sizeof path, "%s/finder.c", here.folder);
+  MUST(sct_file_write(path, text.data, text.len, err));
+  sct_str_free(&text);
+}
+
 /* A file that includes each header twice and mentions what it declares. */
 static void write_program(const char *suffix) {
   sct_str text = {0};
@@ -106,6 +124,7 @@ static int setup(void **state) {
     write_code(name);
   }
   write_implementation();
+  write_finder();
   write_program("");
   write_program("_cuda");
   return 0;
@@ -177,6 +196,7 @@ static void the_host_side_of_all_headers_is_c(void **state) {
   for (int k = 0; k < SCT_COUNT(pairs); k++) {
     if (knows(pairs[k][0], pairs[k][1])) {
       compile_all(pairs[k][0], pairs[k][1], "implementation.c", flags);
+      compile_all(pairs[k][0], pairs[k][1], "finder.c", flags);
     } else {
       print_message("no %s -std=%s here: left out\n", pairs[k][0], pairs[k][1]);
     }

@@ -119,11 +119,22 @@ add3_choice add3_variant(const add3_vec3 *a, add3_vec3 *b, double k, long long n
 #endif  // SECTILE_NO_RUNTIME
 #endif  // SECTILE_HEADER_add3
 
-#if defined(add3_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "add3_IMPLEMENTATION: compile this file as CUDA"
+#if defined(add3_IMPLEMENTATION) && !defined(__CUDACC__) && !defined(add3_FIND_KERNEL)
+#error "add3_IMPLEMENTATION: compile this file as CUDA, or define add3_FIND_KERNEL"
 #endif
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_add3)
+#if (defined(add3_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_add3)
 #define SECTILE_KERNELS_add3
+#ifdef add3_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t add3_detail_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+      "add3_k0_direct",
+      "add3_k1_flat",
+      "add3_k2_staged",
+      "add3_k3_staged",
+  };
+  return add3_FIND_KERNEL(out, names[variant]);
+}
+#else
 #ifdef __CUDACC_RTC__
 #undef __global__
 #define __global__ extern "C" __attribute__((global))
@@ -263,6 +274,10 @@ static inline cudaError_t add3_detail_find_kernel(const void **out, int variant)
   *out = add3_detail_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // add3_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 
 // ---- Variants and where they were tuned. From here on it is C11 and C++11.
 

@@ -121,11 +121,19 @@ hostile_choice hostile_variant(const hostile_item *aligned, hostile_wide *blocks
 #endif  // SECTILE_NO_RUNTIME
 #endif  // SECTILE_HEADER_hostile
 
-#if defined(hostile_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "hostile_IMPLEMENTATION: compile this file as CUDA"
+#if defined(hostile_IMPLEMENTATION) && !defined(__CUDACC__) && !defined(hostile_FIND_KERNEL)
+#error "hostile_IMPLEMENTATION: compile this file as CUDA, or define hostile_FIND_KERNEL"
 #endif
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_hostile)
+#if (defined(hostile_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_hostile)
 #define SECTILE_KERNELS_hostile
+#ifdef hostile_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t hostile_detail_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+      "hostile_k0_int_evil_1_error_broke_out",
+  };
+  return hostile_FIND_KERNEL(out, names[variant]);
+}
+#else
 #ifdef __CUDACC_RTC__
 #undef __global__
 #define __global__ extern "C" __attribute__((global))
@@ -175,6 +183,10 @@ static inline cudaError_t hostile_detail_find_kernel(const void **out, int varia
   *out = hostile_detail_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // hostile_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 
 // ---- Variants and where they were tuned. From here on it is C11 and C++11.
 

@@ -103,11 +103,20 @@ row_sum_choice row_sum_variant(const float *a, float *total, long long n_row, lo
 #endif  // SECTILE_NO_RUNTIME
 #endif  // SECTILE_HEADER_row_sum
 
-#if defined(row_sum_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "row_sum_IMPLEMENTATION: compile this file as CUDA"
+#if defined(row_sum_IMPLEMENTATION) && !defined(__CUDACC__) && !defined(row_sum_FIND_KERNEL)
+#error "row_sum_IMPLEMENTATION: compile this file as CUDA, or define row_sum_FIND_KERNEL"
 #endif
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_row_sum)
+#if (defined(row_sum_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_row_sum)
 #define SECTILE_KERNELS_row_sum
+#ifdef row_sum_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t row_sum_detail_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+      "row_sum_k0_direct",
+      "row_sum_k1_reduce_rows",
+  };
+  return row_sum_FIND_KERNEL(out, names[variant]);
+}
+#else
 #ifdef __CUDACC_RTC__
 #undef __global__
 #define __global__ extern "C" __attribute__((global))
@@ -328,6 +337,10 @@ static inline cudaError_t row_sum_detail_find_kernel(const void **out, int varia
   *out = row_sum_detail_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // row_sum_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 
 // ---- Variants and where they were tuned. From here on it is C11 and C++11.
 

@@ -298,11 +298,19 @@ scale_choice scale_variant(const void *p, void *q, unsigned short k, float strea
 #endif  // SECTILE_NO_RUNTIME
 #endif  // SECTILE_HEADER_scale
 
-#if defined(scale_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "scale_IMPLEMENTATION: compile this file as CUDA"
+#if defined(scale_IMPLEMENTATION) && !defined(__CUDACC__) && !defined(scale_FIND_KERNEL)
+#error "scale_IMPLEMENTATION: compile this file as CUDA, or define scale_FIND_KERNEL"
 #endif
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_scale)
+#if (defined(scale_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_scale)
 #define SECTILE_KERNELS_scale
+#ifdef scale_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t scale_detail_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+      "scale_k0_direct",
+  };
+  return scale_FIND_KERNEL(out, names[variant]);
+}
+#else
 #ifdef __CUDACC_RTC__
 #undef __global__
 #define __global__ extern "C" __attribute__((global))
@@ -367,6 +375,10 @@ static inline cudaError_t scale_detail_find_kernel(const void **out, int variant
   *out = scale_detail_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // scale_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 
 // ---- Variants and where they were tuned. From here on it is C11 and C++11.
 

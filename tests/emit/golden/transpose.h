@@ -94,11 +94,20 @@ transpose_choice transpose_variant(const float *a, float *b, long long n_row, lo
 #endif  // SECTILE_NO_RUNTIME
 #endif  // SECTILE_HEADER_transpose
 
-#if defined(transpose_IMPLEMENTATION) && !defined(__CUDACC__)
-#error "transpose_IMPLEMENTATION: compile this file as CUDA"
+#if defined(transpose_IMPLEMENTATION) && !defined(__CUDACC__) && !defined(transpose_FIND_KERNEL)
+#error "transpose_IMPLEMENTATION: compile this file as CUDA, or define transpose_FIND_KERNEL"
 #endif
-#if defined(__CUDACC__) && !defined(SECTILE_KERNELS_transpose)
+#if (defined(transpose_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_transpose)
 #define SECTILE_KERNELS_transpose
+#ifdef transpose_FIND_KERNEL  // a program that compiled the kernels itself knows them by name
+static inline cudaError_t transpose_detail_find_kernel(const void **out, int variant) {
+  static const char *const names[] = {
+      "transpose_k0_direct",
+      "transpose_k1_tile",
+  };
+  return transpose_FIND_KERNEL(out, names[variant]);
+}
+#else
 #ifdef __CUDACC_RTC__
 #undef __global__
 #define __global__ extern "C" __attribute__((global))
@@ -175,6 +184,10 @@ static inline cudaError_t transpose_detail_find_kernel(const void **out, int var
   *out = transpose_detail_kernels[variant];
   return cudaSuccess;
 }
+#endif  // __CUDACC_RTC__
+#endif  // transpose_FIND_KERNEL
+
+#ifndef __CUDACC_RTC__
 
 // ---- Variants and where they were tuned. From here on it is C11 and C++11.
 
