@@ -80,13 +80,37 @@ turns() {
     expect 1 'cudaMalloc: ' "$1"
   fi
 }
+has() { python3 -c "import $1" 2>/dev/null; }
 toolkit=$(dirname "$(readlink -f "$(PATH="$PATH:/usr/local/cuda/bin" command -v nvcc)")")/..
+export PATH="$to/bin:$PATH"
+for other in make nvrtc torch cupy; do
+  cp transpose.db "../$other"
+done
 if [ -e "$toolkit/lib64/libcudart.so" ] && command -v make >/dev/null; then
-  cp transpose.db ../make
-  expect 0 '--form c' env PATH="$to/bin:$PATH" make -C ../make "CUDA=$toolkit"
-  turns ../make/turn
-  expect 0 'up to date' env PATH="$to/bin:$PATH" make -C ../make "CUDA=$toolkit" turn
+  for form in make:c nvrtc:cuda; do
+    cd "../${form%:*}" || exit 1
+    expect 0 "--form ${form#*:}" make "CUDA=$toolkit"
+    turns ./turn
+    expect 0 'up to date' make "CUDA=$toolkit" turn
+  done
 fi
+cd ../cupy || exit 1
+expect 0 '' sectile emit ../cmake/transpose.lua --store transpose.db -o transpose.h \
+  --python transpose.py
+expect 0 '' python3 -c 'import transpose'
+if has cupy && nvidia-smi >/dev/null 2>&1; then
+  expect 0 ': 0 of 6000000 elements are wrong' python3 turn.py
+else
+  echo "no CuPy or no GPU here: nothing is called from it"
+fi
+cd ../torch || exit 1
+if has torch && [ -x "$toolkit/bin/nvcc" ]; then
+  expect 0 '' env "CUDA_HOME=$toolkit" python3 setup.py -q build_ext --inplace
+  expect 0 '' python3 turn.py # all elements are right, or there is no GPU
+else
+  echo "no PyTorch here: its extension is not built"
+fi
+cd ../cmake || exit 1
 nvcc="$toolkit/bin/nvcc"
 [ -x "$nvcc" ] || {
   echo "no nvcc here: no CUDA is built"
