@@ -149,6 +149,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
   compare(p, row);
   name_lines(p);
   row->insts = p->result.insts;
+  row->requests = p->result.requests;
   row->n_insts = p->result.n_insts;
   memcpy(row->grid, launch.grid, sizeof row->grid);
   memcpy(row->block, launch.block, sizeof row->block);

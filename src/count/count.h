@@ -116,6 +116,7 @@ typedef struct sct_count_row {
   sct_ptx_diag diag;         /* kind SCT_PTX_CLEAN: none */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order */
+  sct_ptx_requests *requests;   /* [n_insts] */
   int n_insts;
   int64_t grid[3], block[3]; /* at least 1 each */
   int64_t blocks_run;        /* counts are those of so many; 0: of all */
@@ -181,6 +182,7 @@ typedef struct sct_profile_access {
   int64_t executed, lanes; /* warps, their active lanes */
   sct_ptx_global global;
   sct_ptx_shared shared;
+  const sct_ptx_request *request; /* one of them, of the row; NULL: not known */
 } sct_profile_access;
 
 /* Something to mend, and where. */

@@ -58,8 +58,13 @@ static sct_profile_access *find(sct_profile *p, const sct_ptx_inst_counters *ins
   return a;
 }
 
-static void add(sct_profile *p, const sct_ptx_inst_counters *inst, bool is_shared) {
+/* requests: of the instruction; NULL: not known. */
+static void add(sct_profile *p, const sct_ptx_inst_counters *inst, const sct_ptx_requests *requests,
+                bool is_shared) {
   sct_profile_access *a = find(p, inst, kind_of(inst), is_shared);
+  if (requests && !a->request) {
+    a->request = is_shared ? &requests->shared : &requests->global;
+  }
   a->executed += inst->executed;
   a->lanes += inst->lanes;
   if (is_shared) {
@@ -112,11 +117,12 @@ void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_dev
   *out = (sct_profile){0};
   out->accesses = SCT_ARENA_NEW(&out->arena, sct_profile_access, 2 * row->n_insts + 1);
   for (int k = 0; k < row->n_insts; k++) {
+    const sct_ptx_requests *requests = row->requests ? &row->requests[k] : NULL;
     if (row->insts[k].global.requests > 0) {
-      add(out, &row->insts[k], false);
+      add(out, &row->insts[k], requests, false);
     }
     if (row->insts[k].shared.requests > 0) {
-      add(out, &row->insts[k], true);
+      add(out, &row->insts[k], requests, true);
     }
   }
   qsort(out->accesses, (size_t)out->n_accesses, sizeof *out->accesses, by_excess);

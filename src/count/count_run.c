@@ -316,7 +316,9 @@ static void evaluate(const run *r, int kernel, sct_count_row *row, sct_ptx_resul
   }
   if (!r->opts->per_instruction) {
     sct_free(result->insts);
+    sct_free(result->requests);
     result->insts = NULL;
+    result->requests = NULL;
     result->n_insts = 0;
   }
   if (row->cause == NULL && r->opts->coalescing != SCT_PTX_CC70) {
@@ -391,6 +393,7 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->diag = result.diag;
   row->counters = result.counters;
   row->insts = result.insts;
+  row->requests = result.requests;
   row->n_insts = result.n_insts;
   row->traffic = result.traffic;
   count_demand(row);
@@ -441,6 +444,7 @@ void sct_count_report_free(sct_count_report *report) {
   session *const s = report->session;
   for (int i = 0; i < report->n_rows; i++) {
     sct_free(report->rows[i].insts);
+    sct_free(report->rows[i].requests);
   }
   sct_free(report->rows);
   if (s != NULL) {

@@ -250,6 +250,19 @@ typedef struct sct_ptx_inst_counters {
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;
 
+/* One request of an instruction, as an example: where its lanes went (ptx_request.c says which). */
+typedef struct sct_ptx_request {
+  uint64_t address[32]; /* of the lanes in `mask`: device addresses, or bytes of shared memory */
+  uint32_t mask;        /* 0: there was no request */
+  int width;            /* bytes a lane */
+  int64_t block;        /* the block's number */
+  const char *buffer;   /* of global memory, by its name there; belongs to the memory. NULL: none */
+} sct_ptx_request;
+
+typedef struct sct_ptx_requests {
+  sct_ptx_request global, shared;
+} sct_ptx_requests;
+
 /* ---- launch ---- */
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
@@ -274,7 +287,7 @@ typedef struct sct_ptx_launch_opts {
   sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
-  bool per_instruction; /* fill sct_ptx_result.insts */
+  bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -285,6 +298,7 @@ typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
+  sct_ptx_requests *requests;   /* [n_insts] the same; no bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
 } sct_ptx_result;

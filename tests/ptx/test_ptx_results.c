@@ -332,6 +332,49 @@ static void parameters_of_every_type(void **state) {
   sct_ptx_module_free(module);
 }
 
+/* The example of an instruction is a full request of the block in the middle, with any number of
+ * host threads and in any order of blocks. */
+static void requests_are_of_the_middle(void **state) {
+  bench *b = *state;
+  sct_ptx_result r;
+  const int64_t middle = N / 256 / 2;
+  for (int threads = 1; threads <= 3; threads++) {
+    b->opts.threads = threads;
+    b->opts.no_races = threads > 1;
+    b->opts.order = threads == 1 ? SCT_PTX_FORWARD : SCT_PTX_REVERSE;
+    launch(b, &r);
+    int n_global = 0, n_shared = 0;
+    for (int k = 0; k < r.n_insts; k++) {
+      const sct_ptx_request *g = &r.requests[k].global, *s = &r.requests[k].shared;
+      assert_int_equal(g->mask != 0, r.insts[k].global.requests > 0);
+      assert_int_equal(s->mask != 0, r.insts[k].shared.requests > 0);
+      n_global += g->mask != 0;
+      n_shared += s->mask != 0;
+      for (int lane = 0; lane < 32 && g->mask; lane++) {
+        const bool pair = starts(&r.insts[k], "ld.global.v2"), out = starts(&r.insts[k], "st");
+        const uint64_t i = (uint64_t)(256 * middle + lane), first = b->address[out];
+        assert_int_equal(g->mask, 0xffffffffu);
+        assert_int_equal(g->block, middle);
+        assert_int_equal(g->width, pair ? 8 : 4);
+        assert_string_equal(g->buffer, out ? "out" : "in");
+        if (threads == 1) { /* in other orders another warp may be the first */
+          assert_int_equal(g->address[lane], first + (pair ? 16 * (i & 1023) : 4 * i));
+        }
+      }
+      if (s->mask) {
+        assert_null(s->buffer);
+        assert_int_equal(s->address[31] - s->address[0], 124);
+      }
+    }
+    assert_int_equal(n_global, 3);
+    assert_int_equal(n_shared, 2);
+    sct_ptx_result_free(&r);
+  }
+  b->opts.threads = 0;
+  b->opts.no_races = false;
+  b->opts.order = SCT_PTX_FORWARD;
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(results_are_right, setup, teardown),
@@ -339,6 +382,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(lanes_follow_the_data, setup, teardown),
       cmocka_unit_test_setup_teardown(threads_and_orders_change_nothing, setup, teardown),
       cmocka_unit_test_setup_teardown(checks_do_not_change_results, setup, teardown),
+      cmocka_unit_test_setup_teardown(requests_are_of_the_middle, setup, teardown),
       cmocka_unit_test(address_forms),
       cmocka_unit_test(parameters_of_every_type)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,6 +303,7 @@ static void run_space(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bool
   if (x->launch->counters && shared && x->launch->rules == NULL) {
     sct_ptx_count_shared_atomic(&x->insts[u->inst].shared, acc, u->b != 0,
                                 u->from == PTX_ATOMIC_CAS ? 2 : 1);
+    ptx_keep_shared(x, u, acc);
   } else if (x->launch->counters && shared) {
     ptx_count_shared(x, u, acc);
   } else if (x->launch->counters) {

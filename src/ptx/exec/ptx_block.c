@@ -197,6 +197,9 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
   x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
   x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
   x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));
+  x->requests = l->opts->per_instruction && l->counters
+                    ? sct_alloc(sizeof(*x->requests) * (l->code->n_insts + 1))
+                    : NULL;
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
   const int n_buffers = l->memory->n_buffers;
@@ -218,6 +221,7 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->warps);
   sct_free(x->order);
   sct_free(x->insts);
+  sct_free(x->requests);
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
   sct_free(x->by_buffer);

@@ -241,6 +241,7 @@ struct ptx_exec {
   bool has_soft;     /* a warp of the block has stopped */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts;       /* [n_insts] */
+  sct_ptx_requests *requests;         /* [n_insts], if they are wanted */
   int64_t *block_runs, *block_lanes;  /* [n_blocks] */
   sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
   ptx_trace trace;                    /* of the block, if caches are asked for */
@@ -428,6 +429,10 @@ const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_
 void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
 
+/* Of the launch, one request of each instruction (ptx_request.c). */
+void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc);
+void sct_ptx_merge_requests(sct_ptx_requests *to, const ptx_exec *x);
+
 /* Lanes [first, first + lanes). */
 static inline uint32_t ptx_lane_group(int first, int lanes) {
   return (lanes == PTX_LANES ? PTX_ALL : (1u << lanes) - 1) << first;
@@ -451,12 +456,21 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
   if (x->launch->opts->caches != NULL) {
     sct_ptx_trace_access(&x->trace, acc);
   }
+  if (x->requests != NULL) {
+    sct_ptx_keep_request(x, &x->requests[u->inst].global, acc);
+  }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
   if (of != NULL) {
     sct_ptx_global_add(acc->dir == PTX_ATOMIC ? &of->atomics
                        : acc->dir == PTX_READ ? &of->load
                                               : &of->store,
                        &one);
+  }
+}
+
+static inline void ptx_keep_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  if (x->requests != NULL) {
+    sct_ptx_keep_request(x, &x->requests[u->inst].shared, acc);
   }
 }
 
@@ -467,6 +481,7 @@ static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_acc
   } else {
     sct_ptx_count_shared_by(x->launch->rules, s, acc);
   }
+  ptx_keep_shared(x, u, acc);
 }
 
 /* ---- races (ptx_race.c): after a read, before a write that changes the lanes of `changed` */

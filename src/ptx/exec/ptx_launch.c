@@ -371,11 +371,17 @@ static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_e
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }
+  if (x->requests != NULL) {
+    sct_ptx_merge_requests(out->requests, x);
+  }
 }
 
 static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, int n) {
   const ptx_code *c = l->code;
   sct_ptx_inst_counters *sum = sct_alloc(sizeof(*sum) * (c->n_insts + 1));
+  if (l->opts->per_instruction) {
+    out->requests = sct_alloc(sizeof(*out->requests) * (c->n_insts + 1));
+  }
   for (int k = 0; k < n; k++) {
     for (int b = 0; b < workers[k].n_counted; b++) {
       collect_block(out, sum, &workers[k].cluster.blocks[b]);
@@ -510,5 +516,6 @@ done:
 
 void sct_ptx_result_free(sct_ptx_result *result) {
   sct_free(result->insts);
+  sct_free(result->requests);
   *result = (sct_ptx_result){0};
 }
