@@ -3,6 +3,7 @@
 #define CLI_CHART_H
 
 #include "base/base.h"
+#include "ptx/ptx.h"
 
 /* Text that cannot break out of an element or of an attribute in double quotes. */
 void cli_html(sct_str *out, const char *text);
@@ -30,5 +31,18 @@ void cli_chart(sct_str *out, const cli_point *points, int n, const cli_line *lin
 
 /* Sectors that a request touches, each filled by the share of it that is used. */
 void cli_sectors(sct_str *out, double each, double used);
+
+/* ---- one request (cli_pattern.c) ---- */
+
+/* How many lines of 128 bytes a picture of it needs room for. */
+int cli_request_lines(const sct_ptx_request *request);
+/* Its lanes over the sectors and lines that they touch, drawn with room for so many lines: what is
+ * compared has the same room. */
+void cli_lanes(sct_str *out, const sct_ptx_request *request, int lines);
+/* The words that its lanes want of each bank of shared memory, row by row. */
+void cli_banks(sct_str *out, const sct_ptx_request *request);
+
+/* The best, the quartiles and the worst of some times, on a logarithmic scale from lo to hi. */
+void cli_range(sct_str *out, const double quartile[5], double lo, double hi);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SERIES = 8, SHOWN_ROWS = 10, MOST_STRATEGIES = 64 };
+enum { SERIES = 8, SHOWN_ROWS = 10, SHOWN_PATTERNS = 4, MOST_STRATEGIES = 64 };
 
 /* What a page is made of, at one size. */
 typedef struct page {
@@ -168,20 +168,20 @@ static bool has_token(const char *label, const char *token, size_t n) {
   return false;
 }
 
-/* The best time of the winner's strategy with this token; 0: none. */
-static double best_with(const page *p, const char *token, size_t n) {
+/* The times of the winner's strategy, with this token or whatever they have (NULL): how many, in
+ * `out` [n_rows]. They ascend, as rows do. */
+static int times_with(const page *p, double *out, const char *token, size_t n) {
   const char *winner = p->size->rows[0].label;
-  double best = 0.0;
+  int found = 0;
   for (int r = 0; r < p->size->n_rows; r++) {
     const sct_tune_row *row = &p->size->rows[r];
-    const double ns = time_of(row);
-    if (is_good(row) && ns > 0.0 && (best == 0.0 || ns < best) &&
-        strncmp(row->label, winner, strategy_length(winner) + 1) == 0 &&
-        has_token(row->label, token, n)) {
-      best = ns;
+    if (is_good(row) && time_of(row) > 0.0 && same_strategy(row->label, winner) &&
+        (!token || has_token(row->label, token, n))) {
+      out[found++] = time_of(row);
     }
   }
-  return best;
+  sct_sort_doubles(out, (size_t)found);
+  return found;
 }
 
 /* A value of an axis, as it stands in a label. */
@@ -215,31 +215,49 @@ static int values_of(const page *p, const char *token, value *out, int most) {
   return n;
 }
 
-/* Each value of an axis with its best; of one value there is nothing to compare. */
-static void put_axis(page *p, const char *token) {
+/* The times of one value: `all` are those of every value, `times` has room for as many. */
+static void put_value(page *p, value v, const double *all, int n_all, double *times) {
   const double best = time_of(&p->size->rows[0]);
-  value values[64];
-  const int n = values_of(p, token, values, SCT_COUNT(values));
-  for (int k = 0; k < n && n > 1; k++) {
-    const double ns = best_with(p, values[k].text, values[k].n);
-    char time[32];
-    if (ns > 0.0) {
-      html(p, "<tr><td class=\"code\">");
-      put(p, "%.*s", (int)values[k].n, values[k].text);
-      html(p, "</td><td class=\"n\">");
-      put(p, "%s", sct_format_ns(time, ns));
-      sct_str_printf(p->out, "</td><td class=\"n\">%+.1f %%</td></tr>\n",
-                     100.0 * (ns / best - 1.0));
-    }
+  const int n = times_with(p, times, v.text, v.n);
+  char text[32];
+  if (n == 0) {
+    return;
   }
+  double quartile[5];
+  for (int k = 0; k < 5; k++) {
+    quartile[k] = sct_quantile(times, n, k / 4.0);
+  }
+  html(p, "<tr><td class=\"code\">");
+  put(p, "%.*s", (int)v.n, v.text);
+  sct_str_printf(p->out, "</td><td class=\"n\">%d</td><td class=\"n\">", n);
+  put(p, "%s", sct_format_ns(text, times[0]));
+  sct_str_printf(p->out, "</td><td class=\"n\">%+.1f %%</td><td class=\"n\">",
+                 100.0 * (times[0] / best - 1.0));
+  put(p, "%s", sct_format_ns(text, quartile[2]));
+  html(p, "</td><td>");
+  cli_range(p->out, quartile, all[0], all[n_all - 1]);
+  html(p, "</td></tr>\n");
 }
 
+/* Each value of each axis that has several; of one value there is nothing to compare. */
 static void put_axes(page *p) {
   const char *label = p->size->rows[0].label;
-  html(p, "<h3>The best by each value of each axis</h3>\n<div class=\"wide\"><table><tr><th>value"
-          "</th><th class=\"n\">best time</th><th class=\"n\">to the winner</th></tr>\n");
+  double *all = SCT_ARENA_NEW(&p->arena, double, p->size->n_rows + 1);
+  double *times = SCT_ARENA_NEW(&p->arena, double, p->size->n_rows + 1);
+  const int n_all = times_with(p, all, NULL, 0);
+  value values[64];
+  html(p, "<h3>Time by each value of each axis</h3>\n<p class=\"note\">");
+  put(p,
+      "All candidates of '%.*s': the best (dot), the middle half (box), the median and the worst.",
+      (int)strategy_length(label), label);
+  html(p, "</p>\n<div class=\"wide\"><table><tr><th>value</th><th class=\"n\">candidates</th><th "
+          "class=\"n\">best</th><th class=\"n\">to the winner</th><th class=\"n\">median</th>"
+          "<th></th></tr>\n");
   for (const char *at = strchr(label, ' '); at; at = strchr(at + 1, ' ')) {
-    put_axis(p, at + 1);
+    const int n = values_of(p, at + 1, values, SCT_COUNT(values));
+    for (int k = 0; k < n && n > 1; k++) {
+      put_value(p, values[k], all, n_all, times);
+    }
   }
   html(p, "</table></div>\n");
 }
@@ -267,6 +285,101 @@ static void put_accesses(page *p, const char *name, const sct_profile *profile) 
     cli_sectors(p->out, per(g->sectors, g->requests), per(g->distinct_bytes, g->moved));
     html(p, "</td></tr>\n");
   }
+}
+
+/* Appends line `line` of the kernel's text without its indent. */
+static void put_line_of(page *p, const sct_count_row *row, const sct_profile_access *a) {
+  const char *at = row->source;
+  for (int line = 1; at && line < a->line; line++) {
+    at = strchr(at, '\n');
+    at = at ? at + 1 : NULL;
+  }
+  if (at && strcmp(a->file, "source") == 0) {
+    at += strspn(at, " ");
+    html(p, "<code>");
+    put(p, "%.*s", (int)strcspn(at, "\n"), at);
+    html(p, "</code> ");
+  }
+}
+
+static void put_pattern(page *p, const sct_count_row *row, const sct_profile_access *a, int lines) {
+  const sct_ptx_global *g = &a->global;
+  html(p, "<figure><figcaption>");
+  put_line_of(p, row, a);
+  if (a->is_shared) {
+    put(p, "%s:%d, %s of shared memory: %.1f wavefronts a request, %.1f would do",
+        sct_path_basename(a->file), a->line, sct_access_name(a->kind),
+        per(a->shared.wavefronts, a->shared.requests),
+        per(a->shared.wavefronts_ideal, a->shared.requests));
+  } else {
+    put(p, "%s:%d, %s%s%s of %d bytes a lane: %.1f sectors a request, %.1f would do",
+        sct_path_basename(a->file), a->line, sct_access_name(a->kind),
+        a->request->buffer ? " of " : "", a->request->buffer ? a->request->buffer : "",
+        a->request->width, per(g->sectors, g->requests), per(g->sectors_ideal, g->requests));
+  }
+  html(p, "</figcaption>\n");
+  if (a->is_shared) {
+    cli_banks(p->out, a->request);
+  } else {
+    cli_lanes(p->out, a->request, lines);
+  }
+  html(p, "</figure>\n");
+}
+
+static bool is_drawn(const sct_profile_access *a) {
+  return a->request && a->request->mask != 0;
+}
+
+/* The worst accesses of a profile to global or to shared memory, each by one request. */
+static void put_patterns(page *p, const char *title, const sct_count_row *row,
+                         const sct_profile *profile, bool shared, int lines) {
+  int n = 0, left = 0;
+  for (int k = 0; k < profile->n_accesses; k++) {
+    const sct_profile_access *a = &profile->accesses[k];
+    if (a->is_shared != shared || !is_drawn(a)) {
+      continue;
+    }
+    if (n == 0) {
+      html(p, "<h4>");
+      put(p, "%s", title);
+      html(p, "</h4>\n<div class=\"patterns\">\n");
+    }
+    if (n < SHOWN_PATTERNS) {
+      put_pattern(p, row, a, lines);
+      n++;
+    } else {
+      left++;
+    }
+  }
+  html(p, n > 0 ? "</div>\n" : "");
+  if (left > 0) {
+    sct_str_printf(p->out, "<p class=\"note\">%d more lines.</p>\n", left);
+  }
+}
+
+/* The room that pictures of both need: what is compared has one scale. */
+static int lines_of(const sct_profile *profile, int least) {
+  for (int k = 0; k < profile->n_accesses; k++) {
+    const sct_profile_access *a = &profile->accesses[k];
+    if (!a->is_shared && is_drawn(a)) {
+      const int lines = cli_request_lines(a->request);
+      least = lines > least ? lines : least;
+    }
+  }
+  return least;
+}
+
+static void put_pictures(page *p, const sct_count_row *naive, const sct_profile *of_naive,
+                         const sct_count_row *winner, const sct_profile *of_winner) {
+  const int lines = lines_of(of_winner, lines_of(of_naive, 1));
+  html(p, "<h3>Access patterns</h3>\n<p class=\"note\">One request of a line: 32 lanes over the "
+          "lines of 128 bytes that they touch. Boxes are sectors of 32 bytes, which are moved "
+          "whole: <i class=\"s1\">&#9632;</i> is used, <i class=\"waste\">&#9632;</i> is moved for "
+          "nothing; empty ones stay where they are.</p>\n");
+  put_patterns(p, "The naive variant", naive, of_naive, false, lines);
+  put_patterns(p, "The winner", winner, of_winner, false, lines);
+  put_patterns(p, "The winner's tile in shared memory: which lane wants which word of which bank",
+               winner, of_winner, true, lines);
 }
 
 /* The kernel's text, with the sectors of a request and how many would do in front of its lines. */
@@ -351,6 +464,7 @@ static sct_status put_profiles(page *p, sct_error *err) {
     put_accesses(p, "naive", &of_naive);
     put_accesses(p, "winner", &of_winner);
     html(p, "</table></div>\n");
+    put_pictures(p, cli_candidate_row(naive), &of_naive, cli_candidate_row(winner), &of_winner);
     put_source(p, cli_candidate_row(winner), &of_winner);
     put_roofline(p, &of_naive, &of_winner);
     sct_profile_free(&of_naive);
@@ -373,6 +487,31 @@ static void put_lines(page *p, const char *lines) {
   }
 }
 
+static void put_note(page *p, const char *text) {
+  if (text) {
+    html(p, "<p class=\"note\">");
+    put(p, "%s.", text);
+    html(p, "</p>\n");
+  }
+}
+
+/* Which state the rows of a size are of. */
+static void put_notes(page *p) {
+  const sct_tune_size *z = p->size;
+  put_note(p, z->faster);
+  put_note(p, z->converted);
+  put_note(p, z->kept);
+  put_note(p, z->recorded);
+  if (is_timed(p) && z->n_stored > 0 && z->n_stored < z->n_rows) {
+    html(p, "<p class=\"note\">");
+    put(p,
+        "%d rows were measured by this session; %d, whose kernels are still the same, by earlier "
+        "ones.",
+        z->n_rows - z->n_stored, z->n_stored);
+    html(p, "</p>\n");
+  }
+}
+
 static sct_status put_size(page *p, sct_error *err) {
   const sct_tune_size *z = p->size;
   char read[32], write[32];
@@ -387,6 +526,7 @@ static sct_status put_size(page *p, sct_error *err) {
     html(p, "<p>No candidate passed.</p>\n");
     return SCT_OK;
   }
+  put_notes(p);
   html(p, "<p><strong><code>");
   put(p, "%s", z->rows[0].label);
   html(p, "</code></strong></p>\n");
@@ -415,6 +555,7 @@ static sct_status put_body(page *p, sct_error *err) {
       r->device.id, r->device.cc_major, r->device.cc_minor, r->says, (long long)r->n_candidates,
       SCT_VERSION);
   html(p, "</p>\n");
+  put_note(p, r->stale);
   sct_status status = SCT_OK;
   for (int z = 0; status == SCT_OK && z < r->n_sizes; z++) {
     p->size = &r->sizes[z];

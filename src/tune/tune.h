@@ -171,6 +171,7 @@ typedef struct sct_tune_size {
   double read_bytes, write_bytes;
   int n_untried;                             /* left out by the search, or by an early end */
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
+  int n_stored;                              /* rows of earlier sessions, taken from the store */
   bool verified_only_counted;                /* verified, but the device gives no times */
   char *recorded;  /* of a replay, a sentence: the winner against the best recorded; NULL */
   char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */

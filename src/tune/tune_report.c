@@ -176,6 +176,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
     }
     sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
     fill_row(t, k, size, out, row);
+    out->n_stored += cell->from_store;
     out->n_verified += is_good(row);
     out->n_failed += !is_good(row);
   }
