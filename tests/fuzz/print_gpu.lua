@@ -21,8 +21,8 @@ local function names_in(list)
   return out
 end
 
-local arguments = text:match('extern "C" inline cudaError_t ' .. name .. "%((.-)%)")
-local takes = text:match "inline bool k0_takes%(.-\n}"
+local arguments = text:match("\ncudaError_t " .. name .. "%((.-)%)")
+local takes = text:match("inline bool " .. name .. "_detail_k0_takes%(.-\n}")
 if not (arguments and takes) then
   fail "launch function"
 end
@@ -33,8 +33,7 @@ end
 
 -- Extents in the order in which an array's packing functions take them; nil: it has none.
 local function packing(array)
-  local at = text:find("namespace " .. name .. "_layout_" .. array .. " {", 1, true)
-  local list = at and text:match("inline bool pack%(void %*packed,(.-)%)", at)
+  local list = text:match("inline bool " .. name .. "_layout_" .. array .. "_pack%(void %*packed,(.-)%)")
   if not list then
     return nil
   end
@@ -58,15 +57,15 @@ for _, item in ipairs(names_in(arguments)) do
     value = ('extent("%s")'):format(item:sub(3))
   elseif is_array(item) then
     value = ('array("%s")'):format(item)
-    local align = takes:match("aligned%(c%." .. item .. ", (%d+)%)") or "1"
+    local align = takes:match("aligned%(c%->" .. item .. ", (%d+)%)") or "1"
     aligns[#aligns + 1] = ('    {"%s", %s},\n'):format(item, align)
     local extents = packing(item)
     if extents then
       local space = name .. "_layout_" .. item
       local more = extents ~= "" and ", " .. extents or ""
-      packs[#packs + 1] = ('  if (is("%s")) return pack ? %s::pack(to, AnyConst{from}%s) : ' ..
-        "%s::unpack(Any{to}, from%s);\n"):format(item, space, more, space, more)
-      local ask = '  if (is("%s", true)) { bytes = %s::bytes(%s); return true; }\n'
+      packs[#packs + 1] = ('  if (is("%s")) return pack ? %s_pack(to, AnyConst{from}%s) : ' ..
+        "%s_unpack(Any{to}, from%s);\n"):format(item, space, more, space, more)
+      local ask = '  if (is("%s", true)) { bytes = %s_bytes(%s); return true; }\n'
       packs[#packs + 1] = ask:format(item, space, extents)
     end
   else
