@@ -346,13 +346,16 @@ static void table(sct_str *out, const cli_args *args, const sct_count_report *re
 
 /* ---- the command */
 
-/* -I and -D as NVRTC has them, NULL-terminated. */
+/* -I, -D and --nvrtc as NVRTC has them, NULL-terminated. */
 static const char *const *compiler_options(sct_arena *arena, const cli_args *args) {
   const struct {
     const char *option;
     const cli_list *values;
-  } lists[] = {{"--include-path=", &args->includes}, {"--define-macro=", &args->defines}};
-  const char **options = SCT_ARENA_NEW(arena, const char *, args->includes.n + args->defines.n + 1);
+  } lists[] = {{"--include-path=", &args->includes},
+               {"--define-macro=", &args->defines},
+               {"", &args->nvrtc}};
+  const char **options =
+      SCT_ARENA_NEW(arena, const char *, args->includes.n + args->defines.n + args->nvrtc.n + 1);
   int n = 0;
   for (int k = 0; k < SCT_COUNT(lists); k++) {
     for (int i = 0; i < lists[k].values->n; i++) {

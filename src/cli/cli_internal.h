@@ -47,11 +47,12 @@ typedef struct cli_args {
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
   const char *search; /* NULL: the default */
+  int clock_mhz;      /* of the SMs; 0: the device's */
   int max_candidates; /* 0: all */
   int top;
   int threads; /* 0: one a core */
   cli_by by;
-  cli_list includes, defines, only, params, launch_args;
+  cli_list includes, defines, nvrtc, only, params, launch_args;
   int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
   char **argv;
   int n_words; /* what is no option: specs, names, directories */

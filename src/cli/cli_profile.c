@@ -477,6 +477,9 @@ static sct_status find_device(sct_device_desc *out, cli_args *args, char arch[16
     return sct_fail(err, SCT_EUSAGE, "--counters needs a GPU: expected --device cuda:N, not %s",
                     out->id);
   }
+  if (args->clock_mhz > 0) {
+    out->clock_khz = 1000 * args->clock_mhz;
+  }
   if (args->counters && !args->arch) {
     snprintf(arch, 16, "sm_%d%d", out->cc_major, out->cc_minor);
     args->arch = arch;

@@ -59,8 +59,11 @@ typedef struct sct_count_case {
 typedef struct sct_count_buffer {
   const char *name;
   int64_t bytes;
-  int fill;  /* row of count_fills.def */
-  int type;  /* of elements, a row of count_types.def; -1: 32-bit words */
+  int fill;            /* row of count_fills.def */
+  int type;            /* of elements, a row of count_types.def; -1: 32-bit words */
+  int64_t below;       /* of random ones; 0: all there are */
+  const uint8_t *held; /* of values and files: the first held_bytes bytes, which repeat */
+  int64_t held_bytes;
   bool used; /* by a case: others are not made */
 } sct_count_buffer;
 
@@ -68,6 +71,8 @@ typedef struct sct_count_manifest {
   const char *path; /* for messages; NULL: given in parts */
   sct_count_case *cases;
   int n_cases;
+  const char *const *options; /* [n_options] of the compiler */
+  int n_options;
   sct_count_buffer
       *buffers; /* the manifest's and those that every manifest has (count_buffers.c) */
   int n_buffers;

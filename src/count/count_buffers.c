@@ -5,6 +5,7 @@
 
 #define GIVEN_WORDS (INT64_C(16) << 20)
 #define GIVEN_INDEX INT64_C(10000)
+#define SEED        1 /* of what is shuffled and random */
 
 static uint32_t float_bits(float v) {
   uint32_t bits;
@@ -34,53 +35,77 @@ const char *const count_fills[] = {
 };
 const int count_n_fills = SCT_COUNT(count_fills);
 
-enum { ZERO, WORDS, INDEX, PERM, F32 }; /* the first rows of count_fills.def */
-
 const sct_count_buffer count_given[] = {
-    {.name = "in", .bytes = 4 * GIVEN_WORDS, .fill = WORDS, .type = -1},
-    {.name = "b", .bytes = 4 * GIVEN_WORDS, .fill = WORDS, .type = -1},
-    {.name = "out", .bytes = 4 * GIVEN_WORDS, .fill = ZERO, .type = -1},
-    {.name = "ind", .bytes = 4 * GIVEN_INDEX, .fill = INDEX, .type = -1},
-    {.name = "perm", .bytes = 4 * GIVEN_INDEX, .fill = PERM, .type = -1},
+    {.name = "in", .bytes = 4 * GIVEN_WORDS, .fill = COUNT_IS_words, .type = -1},
+    {.name = "b", .bytes = 4 * GIVEN_WORDS, .fill = COUNT_IS_words, .type = -1},
+    {.name = "out", .bytes = 4 * GIVEN_WORDS, .fill = COUNT_IS_zero, .type = -1},
+    {.name = "ind", .bytes = 4 * GIVEN_INDEX, .fill = COUNT_IS_index, .type = -1},
+    {.name = "perm", .bytes = 4 * GIVEN_INDEX, .fill = COUNT_IS_perm, .type = -1},
 };
 const int count_n_given = SCT_COUNT(count_given);
 
+/* Random numbers below b->below; of real types with fractions, below 1 where it says nothing. */
+static void limit(uint32_t *words, int64_t n, const sct_count_buffer *b) {
+  for (int64_t i = 0; b->below > 0 && i < n; i++) {
+    words[i] = (uint32_t)(words[i] % (uint64_t)b->below);
+  }
+}
+
+static double real_of(const sct_count_buffer *b, uint32_t word) {
+  const double below = b->below > 0 ? (double)b->below : 1.0;
+  return b->fill == COUNT_IS_random ? below * (word / 4294967296.0) : word;
+}
+
 /* Element i has the value that a buffer of words has as word i. */
-static void *typed(const uint32_t *words, int64_t n, int type) {
-  const int bytes = count_types[type].bytes;
+static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) {
+  const int bytes = count_types[b->type].bytes;
   uint8_t *const data = sct_alloc((size_t)(n * bytes));
   sct_str ignored = {0};
   for (int64_t i = 0; i < n; i++) {
     const int64_t mask = bytes < 4 ? (INT64_C(1) << (8 * bytes)) - 1 : UINT32_MAX;
     const sct_count_arg value = {.kind =
-                                     count_types[type].real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER,
-                                 .type = type,
+                                     count_types[b->type].real ? SCT_COUNT_REAL : SCT_COUNT_INTEGER,
+                                 .type = b->type,
                                  .integer = words[i] & mask,
-                                 .real = words[i]};
+                                 .real = real_of(b, words[i])};
     (void)count_encode(data + i * bytes, bytes, &value, NULL, &ignored);
   }
   sct_str_free(&ignored);
   return data;
 }
 
-void *count_contents(const sct_count_buffer *b, int64_t *held) {
+/* What values and files hold, as often as it fits. */
+static void *repeated(const sct_count_buffer *b) {
+  uint8_t *const data = sct_alloc((size_t)b->bytes);
+  for (int64_t at = 0; at < b->bytes; at += b->held_bytes) {
+    const int64_t left = b->bytes - at;
+    memcpy(data + at, b->held, (size_t)(left < b->held_bytes ? left : b->held_bytes));
+  }
+  return data;
+}
+
+void *count_contents(const sct_count_buffer *b) {
+  const bool real = b->type >= 0 && count_types[b->type].real;
+  if (b->held) {
+    return repeated(b);
+  }
   const int64_t n = b->type < 0 ? (b->bytes + 3) / 4 : b->bytes / count_types[b->type].bytes;
   uint32_t *const words = sct_alloc((size_t)n * sizeof(*words));
-  const bool same = b->type < 0 || (count_types[b->type].bytes == 4 && !count_types[b->type].real);
-  *held = b->bytes;
-  fills[b->type >= 0 && b->fill == F32 ? INDEX : b->fill](words, n);
-  if (same) {
+  fills[b->type >= 0 && b->fill == COUNT_IS_f32 ? COUNT_IS_index : b->fill](words, n);
+  if (!real) {
+    limit(words, n, b);
+  }
+  if (b->type < 0 || (count_types[b->type].bytes == 4 && !real)) {
     return words;
   }
-  void *const data = typed(words, n, b->type);
+  void *const data = typed(words, n, b);
   sct_free(words);
   return data;
 }
 
 static sct_status add_buffer(sct_ptx_memory *memory, uint64_t *address, const sct_count_buffer *b,
                              sct_error *err) {
-  int64_t held = 0;
-  void *const data = count_contents(b, &held);
+  void *const data = count_contents(b);
   const sct_ptx_buffer given = {.name = b->name, .bytes = b->bytes, .data = data};
   const sct_status status = sct_ptx_memory_add(memory, address, &given, err);
   sct_free(data);

@@ -46,13 +46,26 @@ bool count_encode(uint8_t *out, int64_t bytes, const sct_count_arg *arg, count_a
 
 extern const char *const count_fills[];
 extern const int count_n_fills;
+enum {
+#define COUNT_FILL(name, word) COUNT_IS_##name,
+#include "count/count_fills.def"
+#undef COUNT_FILL
+};
+
+#define COUNT_MOST_BYTES (INT64_C(1) << 32) /* of a buffer */
+
+/* What a buffer, whose type is known, holds: text or a list of numbers. Sizes it if its bytes are 0
+ * and the fill says how many. `manifest` is the path of that file, NULL: none. On failure `why`
+ * receives a sentence without the place. */
+bool count_read_fill(sct_count_buffer *b, sct_arena *arena, const json_t *given,
+                     const char *manifest, sct_str *why);
 
 /* The buffers that every manifest has. */
 extern const sct_count_buffer count_given[];
 extern const int count_n_given;
 
-/* What a buffer holds at first, to be freed with sct_free(): `*held` bytes, which repeat in it. */
-void *count_contents(const sct_count_buffer *buffer, int64_t *held);
+/* What a buffer holds at first, to be freed with sct_free(). */
+void *count_contents(const sct_count_buffer *buffer);
 /* A memory with the buffers that are used; `address` [n_buffers] receives theirs, 0 for others. */
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
                             const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;

@@ -20,8 +20,8 @@ static void add_arrays(writer *w) {
   for (int b = 0; b < w->m->n_buffers; b++) {
     if (w->m->buffers[b].used) {
       const int64_t k = w->array_of[b] = w->out.n_arrays++;
-      arrays[k].bytes = w->m->buffers[b].bytes;
-      w->contents[k] = count_contents(&w->m->buffers[b], &arrays[k].held);
+      arrays[k].bytes = arrays[k].held = w->m->buffers[b].bytes;
+      w->contents[k] = count_contents(&w->m->buffers[b]);
     }
   }
   w->out.arrays = arrays;

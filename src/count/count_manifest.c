@@ -17,8 +17,8 @@ typedef struct reader {
 } reader;
 
 static const char *const case_keys[] = {"case", "kernel", "grid", "block", "args", "shared"};
-static const char *const top_keys[] = {"buffers", "cases"};
-static const char *const buffer_keys[] = {"bytes", "fill"};
+static const char *const top_keys[] = {"buffers", "cases", "options"};
+static const char *const buffer_keys[] = {"bytes", "fill", "type"};
 
 /* ---- messages */
 
@@ -165,6 +165,38 @@ static int case_line(const reader *r, int index) {
   return 0;
 }
 
+/* ---- types */
+
+static const char *const *type_names(void) {
+  static const char *names[32];
+  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
+    names[k] = count_types[k].name;
+  }
+  return names;
+}
+
+static int type_named(const char *name, size_t n) {
+  for (int k = 0; k < count_n_types; k++) {
+    if (strlen(count_types[k].name) == n && memcmp(count_types[k].name, name, n) == 0) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+static sct_status read_type(const reader *r, int *out, const json_t *given) {
+  *out = -1;
+  if (given == NULL) {
+    return SCT_OK;
+  }
+  if (!json_is_string(given)) {
+    return expected(r, "type", "the name of a type", given);
+  }
+  const char *const name = json_string_value(given);
+  *out = type_named(name, strlen(name));
+  return *out >= 0 ? SCT_OK : unknown_word(r, "unknown type", name, type_names(), count_n_types);
+}
+
 /* ---- buffers */
 
 static int buffer_named(const sct_count_manifest *m, const char *name, size_t n) {
@@ -176,22 +208,20 @@ static int buffer_named(const sct_count_manifest *m, const char *name, size_t n)
   return -1;
 }
 
-static sct_status find_fill(const reader *r, int *out, const char *fill) {
-  for (*out = 0; *out < count_n_fills; (*out)++) {
-    if (strcmp(count_fills[*out], fill) == 0) {
-      return SCT_OK;
-    }
-  }
-  return unknown_word(r, "unknown fill", fill, count_fills, count_n_fills);
-}
-
-static sct_status read_fill(const reader *r, int *out, json_t *given) {
-  *out = 0;
+static sct_status read_fill(const reader *r, sct_count_buffer *b, const json_t *given) {
+  sct_str why = {0};
   if (given == NULL) {
     return SCT_OK;
   }
-  return json_is_string(given) ? find_fill(r, out, json_string_value(given))
-                               : expected(r, "fill", "the name of a fill", given);
+  if (!json_is_string(given) && !json_is_array(given)) {
+    return expected(r, "fill", "the name of a fill, or a list of numbers", given);
+  }
+  sct_status status = SCT_OK;
+  if (!count_read_fill(b, &r->m->arena, given, r->m->path, &why)) {
+    status = fail_text(r, "%s", sct_str_c(&why));
+  }
+  sct_str_free(&why);
+  return status;
 }
 
 /* The next buffer, with room for it. */
@@ -208,8 +238,6 @@ static sct_count_buffer *new_buffer(reader *r) {
   return &m->buffers[m->n_buffers++];
 }
 
-#define MOST_BYTES (INT64_C(1) << 32)
-
 static sct_status read_buffer(reader *r, const char *name, json_t *given) {
   sct_count_manifest *const m = r->m;
   if (!json_is_object(given)) {
@@ -219,17 +247,26 @@ static sct_status read_buffer(reader *r, const char *name, json_t *given) {
     return fail_text(r, "buffer '%s': a name may not be empty or hold a '+'", name);
   }
   const json_t *const bytes = json_object_get(given, "bytes");
+  sct_count_buffer read = {.name = sct_arena_strdup(&m->arena, name),
+                           .bytes = json_integer_value(bytes)};
   SCT_TRY(check_keys(r, given, buffer_keys, SCT_COUNT(buffer_keys)));
-  if (!json_is_integer(bytes) || json_integer_value(bytes) < 1 ||
-      json_integer_value(bytes) > MOST_BYTES) {
+  SCT_TRY(read_type(r, &read.type, json_object_get(given, "type")));
+  SCT_TRY(bytes && !json_is_integer(bytes) ? SCT_OK
+                                           : read_fill(r, &read, json_object_get(given, "fill")));
+  if (!bytes && read.held) {
+    read.bytes = read.held_bytes;
+  }
+  if ((bytes && !json_is_integer(bytes)) || read.bytes < 1 || read.bytes > COUNT_MOST_BYTES) {
     return fail_text(r, "buffer '%s': 'bytes': expected a whole number from 1 to %lld", name,
-                     (long long)MOST_BYTES);
+                     (long long)COUNT_MOST_BYTES);
+  }
+  if (read.type >= 0 && read.bytes % count_types[read.type].bytes != 0) {
+    return fail_text(r, "buffer '%s': 'bytes': expected a multiple of the %d of %s", name,
+                     count_types[read.type].bytes, count_types[read.type].name);
   }
   const int k = buffer_named(m, name, strlen(name)); /* the manifest's goes before the given one */
-  sct_count_buffer *const b = k >= 0 ? &m->buffers[k] : new_buffer(r);
-  *b = (sct_count_buffer){
-      .name = sct_arena_strdup(&m->arena, name), .bytes = json_integer_value(bytes), .type = -1};
-  return read_fill(r, &b->fill, json_object_get(given, "fill"));
+  *(k >= 0 ? &m->buffers[k] : new_buffer(r)) = read;
+  return SCT_OK;
 }
 
 static sct_status read_buffers(reader *r, json_t *given) {
@@ -249,49 +286,34 @@ static sct_status read_buffers(reader *r, json_t *given) {
 
 /* ---- arguments */
 
-static const char *const *type_names(void) {
-  static const char *names[32];
-  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
-    names[k] = count_types[k].name;
-  }
-  return names;
-}
-
-static int type_named(const char *name, size_t n) {
-  for (int k = 0; k < count_n_types; k++) {
-    if (strlen(count_types[k].name) == n && memcmp(count_types[k].name, name, n) == 0) {
-      return k;
-    }
-  }
-  return -1;
-}
-
 /* "f32[1000]", "i32[1000]:perm": a buffer of this launch alone. */
 static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *text, int index) {
   sct_arena *const arena = &r->m->arena;
   const size_t n = strcspn(text, "[");
   const int type = type_named(text, n);
   char *end = NULL;
-  int fill = 0;
   if (type < 0) {
     const char *const what = sct_arena_printf(arena, "argument %d '%s': unknown type", index, text);
     return unknown_word(r, what, sct_arena_strndup(arena, text, n), type_names(), count_n_types);
   }
-  const int64_t most = MOST_BYTES / count_types[type].bytes;
+  const int64_t most = COUNT_MOST_BYTES / count_types[type].bytes;
   const bool digit = isdigit((unsigned char)text[n + 1]) != 0;
   const long long length = digit ? strtoll(text + n + 1, &end, 10) : 0;
   if (length < 1 || length > most || *end != ']' || (end[1] != '\0' && end[1] != ':')) {
     return fail_text(r, "argument %d '%s': expected %s[N] or %s[N]:FILL, N from 1 to %lld", index,
                      text, count_types[type].name, count_types[type].name, (long long)most);
   }
+  sct_count_buffer read = {.name = out->name ? out->name : sct_arena_strdup(arena, text),
+                           .bytes = length * count_types[type].bytes,
+                           .type = type,
+                           .used = true};
   if (end[1] == ':') {
-    SCT_TRY(find_fill(r, &fill, end + 2));
+    json_t *const fill = json_string(end + 2);
+    const sct_status status = read_fill(r, &read, fill);
+    json_decref(fill);
+    SCT_TRY(status);
   }
-  *new_buffer(r) = (sct_count_buffer){.name = out->name ? out->name : sct_arena_strdup(arena, text),
-                                      .bytes = length * count_types[type].bytes,
-                                      .fill = fill,
-                                      .type = type,
-                                      .used = true};
+  *new_buffer(r) = read;
   out->kind = SCT_COUNT_BUFFER;
   out->buffer = r->m->n_buffers - 1;
   return SCT_OK;
@@ -334,16 +356,37 @@ static sct_status read_address(reader *r, sct_count_arg *out, const char *text, 
   return SCT_OK;
 }
 
+/* {"i32": [3, 1, 2]}: a buffer of this launch alone. */
+static sct_status read_list(reader *r, sct_count_arg *out, const json_t *list) {
+  const char *const name = count_types[out->type].name;
+  sct_count_buffer read = {.name = out->name ? out->name : name, .type = out->type, .used = true};
+  SCT_TRY(read_fill(r, &read, list));
+  read.bytes = read.held_bytes;
+  *new_buffer(r) = read;
+  *out = (sct_count_arg){
+      .name = out->name, .kind = SCT_COUNT_BUFFER, .buffer = r->m->n_buffers - 1, .type = -1};
+  return SCT_OK;
+}
+
 /* {"f64": 1.5} */
-static sct_status read_typed(const reader *r, sct_count_arg *out, json_t *given, int index) {
+static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, int index) {
   void *const first = json_object_iter(given);
   const char *const name = first != NULL ? json_object_iter_key(first) : "";
   const json_t *const value = json_object_get(given, name);
   out->type = type_named(name, strlen(name));
+  if (strcmp(name, "texture") == 0 || strcmp(name, "surface") == 0) {
+    return fail_text(r,
+                     "argument %d: %ss are not launched here: what they fetch is not counted; "
+                     "expected a buffer, for a kernel that loads from it",
+                     index, name);
+  }
   if (json_object_size(given) != 1 || out->type < 0) {
     char what[64];
     snprintf(what, sizeof what, "argument %d: expected one type and its value, not", index);
     return unknown_word(r, what, name, type_names(), count_n_types);
+  }
+  if (json_is_array(value)) {
+    return read_list(r, out, value);
   }
   const bool real = count_types[out->type].real;
   if (real ? !json_is_number(value) : !json_is_integer(value)) {
@@ -399,17 +442,18 @@ static sct_status read_arg(reader *r, sct_count_arg *out, json_t *given, int ind
 /* ---- cases */
 
 static sct_status read_shape(const reader *r, int64_t shape[3], const char *key, json_t *given) {
-  const size_t n = json_array_size(given);
-  bool good = json_is_array(given) && n >= 1 && n <= 3;
+  const bool alone = json_is_integer(given);
+  const size_t n = alone ? 1 : json_array_size(given);
+  bool good = n >= 1 && n <= 3;
   shape[0] = shape[1] = shape[2] = 1;
   for (size_t k = 0; good && k < n; k++) {
-    const json_t *const v = json_array_get(given, k);
+    const json_t *const v = alone ? given : json_array_get(given, k);
     good = json_is_integer(v) && json_integer_value(v) >= 1 && json_integer_value(v) <= INT32_MAX;
     shape[k] = good ? json_integer_value(v) : 1;
   }
   return good ? SCT_OK
          : r->m->path
-             ? fail_text(r, "'%s': expected a list of one to three numbers above 0", key)
+             ? fail_text(r, "'%s': expected a number above 0, or a list of one to three", key)
              : fail_text(r, "--%s: expected one to three numbers above 0, as in 256 or 64,64", key);
 }
 
@@ -485,6 +529,25 @@ static sct_status read_cases(reader *r, json_t *list) {
   return SCT_OK;
 }
 
+/* Options of the compiler, in addition to those of the command. */
+static sct_status read_options(const reader *r, const json_t *list) {
+  const size_t n = json_array_size(list);
+  const char **const options = SCT_ARENA_NEW(&r->m->arena, const char *, n + 1);
+  if (list != NULL && !json_is_array(list)) {
+    return expected(r, "options", "a list of options of the compiler", list);
+  }
+  for (size_t k = 0; k < n; k++) {
+    const char *const option = json_string_value(json_array_get(list, k));
+    if (option == NULL || option[0] != '-') {
+      return fail_text(r, "'options': expected options of the compiler, as in \"-DN=3\"");
+    }
+    options[k] = sct_arena_strdup(&r->m->arena, option);
+  }
+  r->m->options = options;
+  r->m->n_options = (int)n;
+  return SCT_OK;
+}
+
 static sct_status read_document(reader *r, json_t *doc) {
   if (!json_is_object(doc)) {
     SCT_TRY(read_buffers(r, NULL));
@@ -492,6 +555,7 @@ static sct_status read_document(reader *r, json_t *doc) {
   }
   r->is_object = true;
   SCT_TRY(check_keys(r, doc, top_keys, SCT_COUNT(top_keys)));
+  SCT_TRY(read_options(r, json_object_get(doc, "options")));
   SCT_TRY(read_buffers(r, json_object_get(doc, "buffers")));
   return read_cases(r, json_object_get(doc, "cases"));
 }

@@ -134,9 +134,25 @@ static sct_status find_entries(run *r, bool *any) {
   return status;
 }
 
+/* Those of the command and of the manifest, NULL-terminated. */
+static const char *const *compiler_options(const run *r) {
+  int n = 0, n_given = 0;
+  while (r->opts->extra && r->opts->extra[n_given]) {
+    n_given++;
+  }
+  const char **all = SCT_ARENA_NEW(&r->s->arena, const char *, n_given + r->m->n_options + 1);
+  for (; n < n_given; n++) {
+    all[n] = r->opts->extra[n];
+  }
+  for (int k = 0; k < r->m->n_options; k++) {
+    all[n++] = r->m->options[k];
+  }
+  return all;
+}
+
 static sct_status compile(run *r) {
   session *const s = r->s;
-  const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = r->opts->extra};
+  const sct_compile_opts opts = {.arch = r->opts->arch, .threads = 1, .extra = compiler_options(r)};
   int unknown = -1;
   bool more = false;
   s->entries = SCT_ARENA_NEW(&s->arena, const char *, r->n_kernels);

@@ -251,7 +251,7 @@ static void documents_that_are_wrong_say_where(void **state) {
       {"{\"buffers\": {\"x+1\": {\"bytes\": 4}}}", "a name may not be empty or hold a '+'"},
       {"{\"cases\":\n[{\"kernel\": \"k\", \"args\": [],\n\"grid\": [1], \"block\": [1]},\n\n"
        "{\"case\": \"b\", \"kernel\": \"{[,\", \"args\": [], \"grid\": [1], \"block\": [0]}]}",
-       "d.json:5: error: case 'b': 'block': expected a list of one to three numbers above 0"},
+       "d.json:5: error: case 'b': 'block': expected a number above 0, or a list of one to three"},
       {"[3]", "d.json:1: error: 'cases': expected objects, not a number"},
   };
   const char *cu = fx_write("k.cu", source);

@@ -445,6 +445,47 @@ static void test_sections(void **state) {
   fx_free(&r);
 }
 
+static double predicted_at(const char *clock, const char *kernel) {
+  fx_result r = {0};
+  fx_run(&r, "profile", "k.cu", "--kernel", kernel, "--grid", "1056", "--block", "256", "--arg",
+         "b=out", "--clock", clock, "--json", "-q");
+  json_t *doc = fx_json(&r);
+  const json_t *speed = json_object_get(json_array_get(json_object_get(doc, "cases"), 0), "speed");
+  const double ns = json_number_value(json_object_get(speed, "predicted_ns"));
+  json_decref(doc);
+  fx_free(&r);
+  return ns;
+}
+
+/* What is bound by arithmetic takes longer at a lower clock, but for its launch. */
+static void test_a_clock(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("sums");
+  const double fast = predicted_at("1800", "steps"), slow = predicted_at("450", "steps");
+  assert_true(slow > 2.5 * fast && slow < 4.0 * fast);
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--clock", "0");
+  fx_expect(&r, 2, NULL, "--clock '0': expected a whole number");
+  fx_free(&r);
+}
+
+static void test_options_of_the_compiler(void **state) {
+  (void)state;
+  fx_result r = {0};
+  (void)find_case("flat");
+  fx_write("o.cu", "__global__ void k(float *a) { a[WIDTH * threadIdx.x] = 1; }\n");
+  fx_write("o.json", "{\"options\": [\"-DWIDTH=8\"], \"cases\": [{\"kernel\": \"k\", "
+                     "\"grid\": 1, \"block\": 32, \"args\": [\"out\"]}]}");
+  fx_run(&r, "profile", "o.cu", "--cases", "o.json", "--section", "global");
+  fx_expect(&r, 0, "  stores         1       32  32.0 ", NULL);
+  fx_run(&r, "count", "o.cu", "--kernel", "k", "--grid", "1", "--block", "32", "--arg", "out",
+         "--nvrtc=-DWIDTH=1", "--csv");
+  fx_expect(&r, 0, "\nk,0,0,0,1,4,1,", NULL);
+  fx_run(&r, "profile", "o.cu", "--cases", "o.json", "--nvrtc=--use_fast_mat");
+  fx_expect(&r, 2, NULL, "unrecognized option --use_fast_mat");
+  fx_free(&r);
+}
+
 static void test_a_spec(void **state) {
   (void)state;
   fx_result r = {0};
@@ -473,12 +514,20 @@ static void test_a_spec(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_figures),      cmocka_unit_test(test_issues),
-      cmocka_unit_test(test_local_memory), cmocka_unit_test(test_what_a_person_reads),
-      cmocka_unit_test(test_a_baseline),   cmocka_unit_test(test_a_profilers_names),
-      cmocka_unit_test(test_sections),     cmocka_unit_test(test_a_spec),
-      cmocka_unit_test(test_caches),       cmocka_unit_test(test_speed),
-      cmocka_unit_test(test_mix),          cmocka_unit_test(test_accesses_of_a_line),
+      cmocka_unit_test(test_figures),
+      cmocka_unit_test(test_issues),
+      cmocka_unit_test(test_local_memory),
+      cmocka_unit_test(test_what_a_person_reads),
+      cmocka_unit_test(test_a_baseline),
+      cmocka_unit_test(test_a_profilers_names),
+      cmocka_unit_test(test_sections),
+      cmocka_unit_test(test_a_clock),
+      cmocka_unit_test(test_options_of_the_compiler),
+      cmocka_unit_test(test_a_spec),
+      cmocka_unit_test(test_caches),
+      cmocka_unit_test(test_speed),
+      cmocka_unit_test(test_mix),
+      cmocka_unit_test(test_accesses_of_a_line),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

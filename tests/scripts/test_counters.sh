@@ -9,7 +9,8 @@ import csv, os, subprocess, sys
 words = open(f"/proc/{os.getppid()}/cmdline").read().split("\0")[1:-1]
 program = sys.argv[-3]
 words = [w for w in words if w not in ("--counters", "--json")] + ["--csv", "--device", "cuda:0"]
-rows = list(csv.reader(subprocess.run([program, *words], text=True, capture_output=True).stdout.splitlines()))
+said = subprocess.run([program, *words], text=True, capture_output=True).stdout
+rows = list(csv.reader(said.splitlines()))
 out = csv.writer(sys.stdout, quoting=csv.QUOTE_ALL)
 print("==PROF== Connected")
 out.writerow(["ID", "Kernel Name"] + rows[0][2:])
