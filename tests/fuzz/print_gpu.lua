@@ -33,7 +33,8 @@ end
 
 -- Extents in the order in which an array's packing functions take them; nil: it has none.
 local function packing(array)
-  local list = text:match("inline bool " .. name .. "_layout_" .. array .. "_pack%(void %*packed,(.-)%)")
+  local head = "inline bool " .. name .. "_layout_" .. array .. "_pack%(void %*packed,(.-)%)"
+  local list = text:match(head)
   if not list then
     return nil
   end

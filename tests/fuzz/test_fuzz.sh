@@ -33,6 +33,7 @@ expect 0 'findings      none' "${run[@]}" --seed 202936080 --count $((FUZZ_COUNT
 cat "$scratch/output"
 
 # programs for a GPU: each knows the header's function, its arrays and what they are aligned to
-expect 0 '2 headers in ' "${run[@]}" --headers "$scratch/gpu" --seed 20261123 --count 2 --family records
+expect 0 '2 headers in ' "${run[@]}" --headers "$scratch/gpu" --seed 20261123 --count 2 \
+  --family records
 expect 0 'override { return fuzz_20261123_1(array(' cat "$scratch"/gpu/fuzz_20261123_1.cu
 finish
