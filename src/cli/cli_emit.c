@@ -158,25 +158,57 @@ static sct_status check_deps(const cli_args *args, sct_error *err) {
                     : SCT_OK;
 }
 
-/* ---- the module of Python ---- */
+/* ---- files next to the header ---- */
 
-/* It compiles the header with a C compiler: --python means the form c. */
-static sct_status check_python(const cli_args *args, sct_error *err) {
-  if (args->python == NULL) {
-    return SCT_OK;
+/* The module of Python compiles the header with a C compiler, in the form c; a self-test takes its
+ * cases from the spec. */
+static sct_status check_next_to(const cli_args *args, sct_error *err) {
+  const char *const files[] = {args->python, args->selftest};
+  for (int k = 0; k < SCT_COUNT(files); k++) {
+    const char *const inputs[] = {args->words[0], args->out};
+    if (files[k] != NULL && args->out == NULL) {
+      return sct_fail(err, SCT_EUSAGE,
+                      "--%s writes a file next to the header: name the header with -o",
+                      k == 0 ? "python" : "selftest");
+    }
+    if (files[k] != NULL) {
+      SCT_TRY(cli_check_target(args, files[k], inputs, 2, err));
+    }
   }
-  if (args->out == NULL) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "--python writes a module next to the header: name the header with -o");
-  }
-  if (args->form != NULL && strcmp(args->form, "c") != 0) {
+  if (args->python != NULL && args->form != NULL && strcmp(args->form, "c") != 0) {
     return sct_fail(err, SCT_EUSAGE,
                     "--python compiles the header without nvcc, so its form is c: leave --form %s "
                     "out, or write the header once more under another name",
                     args->form);
   }
-  const char *const inputs[] = {args->words[0], args->out};
-  return cli_check_target(args, args->python, inputs, 2, err);
+  if (args->selftest != NULL && !looks_like_file(args->words[0])) {
+    return sct_fail(err, SCT_EUSAGE, "--selftest runs the spec's body: name the spec file");
+  }
+  return SCT_OK;
+}
+
+static sct_status write_selftest(const cli_args *args, sct_store *store,
+                                 const sct_emit_request *request, sct_error *err) {
+  cli_selftest *test = NULL;
+  cli_selftest_new(&test, args->words[0]);
+  const sct_emit_tester tester = {test, cli_selftest_make};
+  const sct_status status =
+      sct_emit_write_selftest(store, request, args->out, args->selftest, &tester, err);
+  cli_selftest_free(test);
+  return status;
+}
+
+static sct_status write_next_to(const cli_args *args, sct_store *store,
+                                const sct_emit_request *request, sct_error *err) {
+  if (args->python) {
+    SCT_TRY(sct_emit_write_python(store, request, args->out, args->python, err));
+    cli_note(args, "wrote %s", args->python);
+  }
+  if (args->selftest) {
+    SCT_TRY(write_selftest(args, store, request, err));
+    cli_note(args, "wrote %s", args->selftest);
+  }
+  return SCT_OK;
 }
 
 /* ---- kernels that are compiled ---- */
@@ -212,7 +244,7 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   sct_store *store = NULL;
   sct_status status = SCT_OK;
   SCT_TRY(check_deps(args, err));
-  SCT_TRY(check_python(args, err));
+  SCT_TRY(check_next_to(args, err));
   if (args->out) {
     const bool reads_file = looks_like_file(args->words[0]);
     SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
@@ -232,10 +264,7 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
   if (args->deps) {
     SCT_TRY_DONE(write_deps(args, &w.spec, err));
   }
-  if (args->python) {
-    SCT_TRY_DONE(sct_emit_write_python(store, &w.request, args->out, args->python, err));
-    cli_note(args, "wrote %s", args->python);
-  }
+  SCT_TRY_DONE(write_next_to(args, store, &w.request, err));
 done:
   if (store) {
     sct_store_close(store);

@@ -41,8 +41,8 @@ typedef struct cli_args {
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
-      *section, *arch, *format, *form, *deps, *python, *size, *coalescing, *kernel, *grid, *block,
-      *shared;
+      *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
+      *grid, *block, *shared;
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -99,6 +99,14 @@ sct_status cli_page(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
+/* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */
+typedef struct cli_selftest cli_selftest;
+void cli_selftest_new(cli_selftest **out, const char *spec);
+void cli_selftest_free(cli_selftest *t);
+struct sct_emit_case;
+sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
+                             struct sct_emit_case **cases, int *n, bool *computes,
+                             sct_error *err) SCT_MUST_USE;
 sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
 /* The candidate of this label, NULL: the naive one, that has a kernel. */
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,

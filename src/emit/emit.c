@@ -80,7 +80,7 @@ done:
   return status;
 }
 
-/* ---- the module of Python ---- */
+/* ---- files next to a header ---- */
 
 /* Characters that neither a string nor a command line takes for something else. */
 static bool is_plain_name(const char *name) {
@@ -92,52 +92,97 @@ static bool is_plain_name(const char *name) {
   return true;
 }
 
-static sct_status check_module(const char *header, const char *path, sct_error *err) {
-  sct_str beside = {0}, here = {0}, stem = {0};
-  const char *const file = sct_path_basename(path), *const other = sct_path_basename(header);
+/* The file includes the header by its name. */
+static sct_status check_next_to(const char *header, const char *path, sct_error *err) {
+  sct_str beside = {0}, here = {0};
   sct_path_dirname(&beside, header);
   sct_path_dirname(&here, path);
   const bool together = strcmp(sct_str_c(&beside), sct_str_c(&here)) == 0;
-  const size_t n = strlen(file);
-  sct_str_append_n(&stem, file, sct_has_suffix(file, ".py") ? n - 3 : 0);
-  const bool importable = sct_is_identifier(sct_str_c(&stem));
   sct_str_free(&beside);
   sct_str_free(&here);
-  sct_str_free(&stem);
   if (!together) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "the module '%s' includes its header: write both into one directory", path);
+    return sct_fail(err, SCT_EUSAGE, "'%s' includes its header: write both into one directory",
+                    path);
   }
-  if (!importable) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "'%s' is no module that Python can import: expected a name of letters, digits "
-                    "and _ that ends in .py",
-                    file);
+  const char *const names[] = {sct_path_basename(header), sct_path_basename(path)};
+  for (int k = 0; k < 2; k++) {
+    if (!is_plain_name(names[k])) {
+      return sct_fail(err, SCT_EUSAGE,
+                      "'%s': files that name each other have letters, digits, and . _ - + only",
+                      names[k]);
+    }
   }
-  return is_plain_name(other) ? SCT_OK
-                              : sct_fail(err, SCT_EUSAGE,
-                                         "'%s': a header with a module of Python has a name of "
-                                         "letters, digits, and . _ - + only",
-                                         other);
+  return SCT_OK;
+}
+
+/* The header as data, with the names of the two files. */
+static sct_status load_data(json_t **data, emit_header *loaded, sct_store *store,
+                            const sct_emit_request *request, const char *header, const char *path,
+                            sct_error *err) {
+  SCT_TRY(check_next_to(header, path, err));
+  loaded->form = request->form;
+  SCT_TRY(emit_header_load(loaded, store, request, err));
+  SCT_TRY(emit_data(data, loaded, err));
+  json_object_set_new(*data, "header", emit_text(sct_path_basename(header)));
+  json_object_set_new(*data, "file", emit_text(sct_path_basename(path)));
+  return SCT_OK;
+}
+
+static sct_status write_filled(const char *path, const char *file, const json_t *data,
+                               sct_error *err) {
+  sct_str text = {0};
+  sct_status status = emit_fill(&text, file, data, err);
+  SCT_THEN(sct_file_write(path, text.data, text.len, err));
+  sct_str_free(&text);
+  return status;
+}
+
+static bool is_module(const char *path) {
+  const char *const file = sct_path_basename(path);
+  sct_str stem = {0};
+  sct_str_append_n(&stem, file, sct_has_suffix(file, ".py") ? strlen(file) - 3 : 0);
+  const bool importable = sct_is_identifier(sct_str_c(&stem));
+  sct_str_free(&stem);
+  return importable;
 }
 
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) {
   emit_header loaded = {0};
   json_t *data = NULL;
-  sct_str text = {0};
   sct_status status = SCT_OK;
-  SCT_TRY(check_module(header, path, err));
-  SCT_TRY_DONE(emit_header_load(&loaded, store, request, err));
-  SCT_TRY_DONE(emit_data(&data, &loaded, err));
-  json_object_set_new(data, "header", emit_text(sct_path_basename(header)));
-  json_object_set_new(data, "module_file", emit_text(sct_path_basename(path)));
+  if (!is_module(path)) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "'%s' is no module that Python can import: expected a name of letters, digits "
+                    "and _ that ends in .py",
+                    sct_path_basename(path));
+  }
+  SCT_TRY_DONE(load_data(&data, &loaded, store, request, header, path, err));
   SCT_TRY_DONE(emit_add_python(data, &loaded, err));
-  SCT_TRY_DONE(emit_fill(&text, "templates/header/module.py", data, err));
-  SCT_TRY_DONE(sct_file_write(path, text.data, text.len, err));
+  SCT_TRY_DONE(write_filled(path, "templates/header/module.py", data, err));
 done:
   json_decref(data);
-  sct_str_free(&text);
+  emit_header_free(&loaded);
+  return status;
+}
+
+sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
+                                   const char *header, const char *path,
+                                   const sct_emit_tester *tester, sct_error *err) {
+  emit_header loaded = {0};
+  json_t *data = NULL;
+  sct_emit_case *cases = NULL;
+  int n = 0;
+  bool computes = false;
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(load_data(&data, &loaded, store, request, header, path, err));
+  SCT_TRY_DONE(emit_check_formulas(&loaded, err));
+  SCT_TRY_DONE(
+      tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, &cases, &n, &computes, err));
+  emit_add_selftest(data, &loaded, cases, n, computes);
+  SCT_TRY_DONE(write_filled(path, "templates/header/selftest.cuh", data, err));
+done:
+  json_decref(data);
   emit_header_free(&loaded);
   return status;
 }

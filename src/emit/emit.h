@@ -59,4 +59,32 @@ sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, con
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) SCT_MUST_USE;
 
+/* What an array holds before a launch and, of an output, after it. */
+typedef struct sct_emit_array {
+  const void *before, *after; /* before: NULL for the case's poison; after: NULL for inputs */
+  int64_t bytes;
+  double tolerance;    /* of values, relative to them or, if greater, to ... */
+  const double *usual; /* [n_fields]; NULL for inputs */
+} sct_emit_array;
+typedef struct sct_emit_case {
+  const int64_t *extents;       /* in the order of the launch function */
+  unsigned char (*scalars)[16]; /* the same */
+  const sct_emit_array *arrays;
+  unsigned char poison;
+} sct_emit_case;
+
+/* Where the cases of a self-test come from. */
+typedef struct sct_emit_tester {
+  void *ctx;
+  /* Cases for kernels with these layouts of arrays, whose operands have so many. *computes: results
+   * are worked out, not only moved. What is handed out stays until the caller's end. */
+  sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts, sct_emit_case **cases,
+                     int *n, bool *computes, sct_error *err);
+} sct_emit_tester;
+
+/* A file with a function that tries the kernels of `header`, into `path` next to it. */
+sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
+                                   const char *header, const char *path,
+                                   const sct_emit_tester *tester, sct_error *err) SCT_MUST_USE;
+
 #endif

@@ -33,7 +33,7 @@ static void list_archs(arch_list *out, const emit_header *h) {
   }
 }
 
-static json_t *lines_of_bytes(const char *bytes, size_t n) {
+json_t *emit_byte_lines(const char *bytes, size_t n) {
   json_t *lines = json_array();
   sct_str line = {0};
   for (size_t k = 0; k < n; k++) {
@@ -50,7 +50,7 @@ static json_t *image_data(const sct_row_device *device, bool is_ptx, const sct_s
                    emit_textf("%s_%d%d", is_ptx ? "ptx" : "sm", device->cc_major, device->cc_minor),
                    "major", device->cc_major, "minor", device->cc_minor, "is_ptx",
                    is_ptx ? "true" : "false", "lines",
-                   lines_of_bytes(sct_str_c(code), code->len + is_ptx)); /* with its NUL */
+                   emit_byte_lines(sct_str_c(code), code->len + is_ptx)); /* with its NUL */
 }
 
 /* The kernels that an architecture has, as C++ names them. */

@@ -12,6 +12,7 @@
  *   emit_kernels.c   the kernels
  *   emit_code.c    the kernels compiled, of the form c
  *   emit_python.c  the module of Python next to it
+ *   emit_selftest.c  the file of cases next to it
  *   emit_fill.c    the templates, templates/header, filled with that data
  *
  * Strings and arrays belong to the header's arena or to the store rows it holds. */
@@ -299,6 +300,13 @@ json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
 /* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
 bool emit_at_its_own_place(const emit_operand *op);
 
+/* The store says where elements lie, of all arrays. */
+sct_status emit_check_formulas(const emit_header *h, sct_error *err) SCT_MUST_USE;
+/* emit_selftest.c: what its template needs in addition. */
+void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
+                       bool computes);
+/* emit_code.c: bytes as lines of numbers with commas. */
+json_t *emit_byte_lines(const char *bytes, size_t n);
 /* emit_python.c: what its template needs in addition. */
 sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err) SCT_MUST_USE;
 

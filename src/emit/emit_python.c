@@ -304,17 +304,21 @@ static void add_parameters(json_t *out, const emit_header *h) {
   json_object_set_new(out, "scalar_names", scalars);
 }
 
-sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err) {
-  json_t *python = json_object();
+sct_status emit_check_formulas(const emit_header *h, sct_error *err) {
   for (int k = 0; k < h->sig.n_operands; k++) {
     if (h->sig.operands[k].formulas == NULL) {
-      json_decref(python);
       return sct_fail(err, SCT_EDATA,
                       "the store does not say where the elements of '%s' lie: an older sectile "
                       "tuned it; `sectile tune` on the spec adds that without measuring again",
                       h->sig.operands[k].name);
     }
   }
+  return SCT_OK;
+}
+
+sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err) {
+  SCT_TRY(emit_check_formulas(h, err));
+  json_t *python = json_object();
   add_arrays(python, h);
   add_arguments(python, h, json_string_value(json_object_get(out, "workspace")));
   add_parameters(python, h);

@@ -164,6 +164,25 @@ typedef struct sct_verdict {
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) SCT_MUST_USE;
 
+/* A small size with all that arrays hold before a launch of the naive variant and after it. */
+typedef struct sct_example {
+  bool legal; /* the spec allows the extents; else nothing else is set */
+  int64_t extent[SCT_MAX_EXTENTS];
+  uint8_t poison, scalar[SCT_MAX_ARGS][16];
+  struct {
+    int64_t bytes;
+    uint8_t *before, *after; /* malloc'ed; before: NULL where `poison` stands in each byte of an
+                                output; after: NULL for inputs */
+    double tolerance;        /* 0: bit for bit, but for what a NaN is */
+    double *usual;           /* [n_fields] the median magnitude of what is written; malloc'ed */
+  } op[SCT_MAX_OPERANDS];
+} sct_example;
+/* Makes the case that verification has for these extents of the dimensions, and runs the naive
+ * variant on it. SCT_ENOTVERIFIED if that fails. Free with sct_example_free(). */
+sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
+                               sct_error *err) SCT_MUST_USE;
+void sct_example_free(sct_example *example);
+
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
  * least three times the L2, so that none finds its data there. A sample is the mean of `launches`
  * launches back to back, less overhead_ns. */

@@ -67,9 +67,7 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
   return fmax(sct_median_magnitude(values, some), LEAST_SUM);
 }
 
-/* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
- * point. */
-static double usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
+double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
   const sct_plan_operand *p = &s->plan->op[op];
   const sct_type type = p->op->record.fields[field].type;
   const sct_type_info *info = sct_type_get(type);
@@ -114,7 +112,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       criteria[f].computed = s->plan->spec->n_moves == 0;
       int lane = bad_lane(&criteria[f], type, got + offset, want + offset);
       if (lane >= 0 && tolerance > 0 && !known[f]) {
-        criteria[f].usual = usual_magnitude(s, op, f, want);
+        criteria[f].usual = sct_usual_magnitude(s, op, f, want);
         known[f] = true;
         lane = bad_lane(&criteria[f], type, got + offset, want + offset);
       }

@@ -198,6 +198,9 @@ double sct_median_magnitude(double *values, int64_t n);
 /* What is usual by some values of an output's field: their median magnitude, and of an accumulated
  * output that of what is not 0. Reorders. */
 double sct_usual_of(const sct_operand *op, double *values, int64_t n);
+/* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
+ * point. */
+double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 

@@ -508,3 +508,73 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
   }
   return status;
 }
+
+/* ---- examples ---- */
+
+static uint8_t *copy_of(const uint8_t *bytes, int64_t n) {
+  uint8_t *copy = sct_alloc((size_t)n + 1);
+  memcpy(copy, bytes, (size_t)n);
+  return copy;
+}
+
+/* What an output holds before and after. */
+static sct_status fill_output(const sct_measure *m, const sct_case *c, int op, sct_example *out,
+                              sct_error *err) {
+  const sct_operand *operand = &m->plan.spec->operands[op];
+  const int64_t bytes = c->shape.op[op].bytes;
+  out->op[op].after = copy_of(c->image[op], bytes);
+  out->op[op].tolerance = sct_spec_tolerance(m->plan.spec, op, c->shape.extent);
+  out->op[op].usual = sct_alloc(sizeof(double) * (size_t)operand->record.n_fields);
+  for (int f = 0; f < operand->record.n_fields; f++) {
+    out->op[op].usual[f] = sct_usual_magnitude(&c->shape, op, f, c->image[op]);
+  }
+  return sct_operand_is_prefilled(operand)
+             ? sct_image_input(&out->op[op].before, &c->shape, op, err)
+             : SCT_OK;
+}
+
+sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
+                               sct_error *err) {
+  const sct_spec *spec = m->plan.spec;
+  sct_case *c = NULL;
+  *out = (sct_example){0};
+  SCT_TRY(sct_remote_ensure(m, err));
+  sct_case_get(m, dims, &c);
+  if (!c->legal) {
+    return SCT_OK;
+  }
+  SCT_TRY(prepare(m, c, err));
+  SCT_TRY(make_reference(m, c, err));
+  if (m->naive_verdict.outcome != SCT_OUT_OK) {
+    return no_reference(m, err);
+  }
+  SCT_TRY(sct_case_images(m, c, err)); /* those that are known before are given back */
+  out->legal = true;
+  out->poison = c->poison;
+  memcpy(out->extent, c->shape.extent, sizeof out->extent);
+  for (int k = 0; k < spec->n_scalars; k++) {
+    sct_data_scalar(out->scalar[k], spec->scalars[k].type, m->plan.seed, k);
+  }
+  sct_status status = SCT_OK;
+  for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
+    out->op[k].bytes = c->shape.op[k].bytes;
+    if (k < spec->n_inputs) {
+      out->op[k].before = copy_of(c->image[k], c->shape.op[k].bytes);
+    } else {
+      status = fill_output(m, c, k, out, err);
+    }
+  }
+  if (status != SCT_OK) {
+    sct_example_free(out);
+  }
+  return status;
+}
+
+void sct_example_free(sct_example *example) {
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    sct_free(example->op[k].before);
+    sct_free(example->op[k].after);
+    sct_free(example->op[k].usual);
+  }
+  *example = (sct_example){0};
+}

@@ -1,4 +1,4 @@
-# $(name) for PyTorch and CuPy - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(header) --python $(module_file)
+# $(name) for PyTorch and CuPy - written by sectile $(version); do not edit. Again: sectile emit $(spec_file) -o $(header) --python $(file)
 #
 # For every $(index) in $(join(index_ranges, "%s", " x ")):
 //% for _, line in ipairs(body) do
@@ -15,7 +15,7 @@
 # $(python.name)() launches on the current stream of its arrays' device and returns what it writes; outputs
 # that are left out are allocated. The C code in $(header) next to it is compiled at the first call, by
 # $CC or cc, with a CUDA runtime of 12.8 or later and its headers: from $CUDA_HOME, pip's packages, the
-# toolkit of nvcc or /usr/local/cuda. `python3 $(module_file)` compiles it at once, for other machines.
+# toolkit of nvcc or /usr/local/cuda. `python3 $(file)` compiles it at once, for other machines.
 import ctypes as _ctypes
 import functools as _functools
 import glob as _glob

@@ -1,0 +1,334 @@
+// $(file) - written by sectile $(version); do not edit. Again: sectile emit $(spec_file)$(form_option) -o $(header) --selftest $(file)
+//
+// $(name)_selftest(stream) runs every kernel of $(header) on small arrays, at aligned addresses and
+// others, and compares with results that an interpreter of PTX computed on a CPU. It is null where
+// all are right, else a text that says what is wrong. The file that has $(name)_IMPLEMENTATION
+// includes it after the header. With $(name)_SELFTEST_MAIN it is a program of its own.
+#ifndef SECTILE_SELFTEST_$(name)
+#define SECTILE_SELFTEST_$(name)
+#if defined($(name)_SELFTEST_MAIN) && !defined($(name)_IMPLEMENTATION)
+#define $(name)_IMPLEMENTATION
+#endif
+#include "$(header)"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct $(self)_field {
+  int offset, bytes, lanes;
+  int exponent;  // bits of it in a number with a sign; 0: no floating-point number
+} $(self)_field;
+typedef struct $(self)_array {
+  const char *name;
+  bool written;
+  int align, record_bytes, n_fields;
+  const $(self)_field *fields;
+} $(self)_array;
+//% for _, a in ipairs(arrays) do
+static const $(self)_field $(self)_fields_$(a.index)[] = {
+//%   for _, f in ipairs(a.fields) do
+    {$(f.offset), $(f.bytes), $(f.lanes), $(f.exponent)},
+//%   end
+};
+//% end
+enum { $(self)_n_arrays = $(n_arrays), $(self)_guard = 256 };
+static const $(self)_array $(self)_arrays[] = {
+//% for _, a in ipairs(arrays) do
+    {"$(a.name)", $(a.written), $(a.align), $(a.record_bytes), $(a.n_fields), $(self)_fields_$(a.index)},
+//% end
+};
+
+// ---- Cases: what arrays hold before a launch, and outputs after it.
+
+typedef struct $(self)_case {
+  const char *label;
+  long long extents[$(detail)_n_extents];
+  unsigned char scalars[$(n_scalars)][16];
+  long long bytes[$(self)_n_arrays];
+  const unsigned char *before[$(self)_n_arrays];  // null: each byte is `poison`
+  const unsigned char *after[$(self)_n_arrays];   // null: of an input
+  unsigned char poison;
+  double tolerance[$(self)_n_arrays];     // relative to a value or, if greater, to
+  const double *usual[$(self)_n_arrays];  // the median magnitude of each field
+} $(self)_case;
+
+//% for _, c in ipairs(cases) do
+//%   for _, b in ipairs(c.buffers) do
+static const unsigned char $(self)_$(b.name)[] = {
+//%     for _, line in ipairs(b.lines) do
+    $(line)
+//%     end
+};
+//%   end
+//%   for _, u in ipairs(c.usual) do
+static const double $(self)_$(u.name)[] = {$(join(u.values))};
+//%   end
+//% end
+static const $(self)_case $(self)_cases[] = {
+//% for _, c in ipairs(cases) do
+    {"$(c.label)",
+     {$(join(c.extents))},
+     {$(join(c.scalars))},
+     {$(join(c.bytes))},
+     {$(join(c.before))},
+     {$(join(c.after))},
+     $(c.poison),
+     {$(join(c.tolerance))},
+     {$(join(c.usual_names))}},
+//% end
+};
+
+// ---- Comparing.
+
+static double $(self)_power(int exponent) {
+  double power = 1;
+  for (; exponent > 0; exponent--) power *= 2;
+  for (; exponent < 0; exponent++) power /= 2;
+  return power;
+}
+
+// Bits of the significand that are stored.
+static int $(self)_digits(const $(self)_field *f) {
+  return f->bytes / f->lanes * 8 - 1 - f->exponent;
+}
+
+// A floating-point number of 1 to 8 bytes; NaN and infinities as such.
+static double $(self)_number(const unsigned char *at, const $(self)_field *f) {
+  const int bytes = f->bytes / f->lanes, digits = $(self)_digits(f);
+  const int most = (1 << f->exponent) - 1, bias = most / 2;
+  const double huge = $(self)_power(1023);
+  unsigned long long bits = 0;
+  memcpy(&bits, at, (size_t)bytes);
+  const unsigned long long part = bits & ((1ULL << digits) - 1);
+  const int exponent = (int)(bits >> digits & (unsigned long long)most);
+  const bool is_e4m3 = f->exponent == 4;  // which has no infinities
+  double value = (double)part * $(self)_power(1 - bias - digits);
+  if (exponent == most && (!is_e4m3 || part == 7)) {
+    value = huge * 4;
+    value = part != 0 ? value - value : value;
+  } else if (exponent > 0) {
+    value = (double)(part + (1ULL << digits)) * $(self)_power(exponent - bias - digits);
+  }
+  return bits >> (8 * bytes - 1) & 1 ? -value : value;
+}
+
+// Compilers and devices round some functions otherwise: what is computed may differ at its end.
+static bool $(self)_near(double got, double want, double tolerance, double usual) {
+  if (got != got || want != want) return got != got && want != want;
+  const double magnitude = want < 0 ? -want : want;
+  const double off = got < want ? want - got : got - want;
+  return got == want || off <= tolerance * (magnitude < usual ? usual : magnitude);
+}
+
+typedef struct $(self)_state {
+  const $(self)_array *array;
+  const unsigned char *got, *want;
+  double tolerance;
+  const double *usual;
+  long long wrong;  // the first byte that is; -1: none
+} $(self)_state;
+
+// A field of an element: `at` in the array, `plain` in an array of elements one after the other.
+static void $(self)_value(void *context, int64_t at, int64_t plain, size_t n) {
+  $(self)_state *const s = ($(self)_state *)context;
+  const $(self)_field *f = s->array->fields;
+  if (s->wrong >= 0 || memcmp(s->got + at, s->want + at, n) == 0) return;
+  while (f->offset != plain % s->array->record_bytes) f++;
+  bool right = f->exponent > 0;
+  for (int lane = 0; lane < f->lanes && right; lane++) {
+    const long long byte = at + lane * (f->bytes / f->lanes);
+    const int digits = $(self)_digits(f);
+    const double least = $(computes) * (digits < 23 ? 4 : 16) * $(self)_power(-digits);
+    const double tolerance = s->tolerance < least ? least : s->tolerance;
+    right = $(self)_near($(self)_number(s->got + byte, f), $(self)_number(s->want + byte, f), tolerance,
+                         s->usual[f - s->array->fields]);
+  }
+  if (!right) s->wrong = at;
+}
+
+// Each field of each element of array number `k`.
+static void $(self)_compare($(self)_state *s, int k, const $(self)_case *c) {
+//% for _, a in ipairs(arrays) do
+//%   if a.packs then
+  if (k == $(a.index)) {
+    $(a.prefix)_each_field($(self)_value, s$(join(a.extents, ", c->extents[%s]", "")));
+    return;
+  }
+//%   end
+//% end
+  for (long long at = 0; at < c->bytes[k]; at += s->array->record_bytes) {
+    for (int f = 0; f < s->array->n_fields; f++) {
+      $(self)_value(s, at + s->array->fields[f].offset, s->array->fields[f].offset,
+                    (size_t)s->array->fields[f].bytes);
+    }
+  }
+}
+
+// ---- Running.
+
+static char $(self)_text[600];
+static int $(self)_n_runs;  // of the last call
+
+static const char *$(self)_say(const char *variant, const $(self)_case *c, int shifted, const char *what) {
+  snprintf($(self)_text, sizeof $(self)_text, "$(name), %s at %s%s: %s", variant, c->label,
+           shifted ? ", arrays moved by their alignment" : "", what);
+  return $(self)_text;
+}
+
+// Arrays of a case on the device, between guard zones.
+typedef struct $(self)_memory {
+  unsigned char *device[$(self)_n_arrays], *host[$(self)_n_arrays];
+  void *workspace;
+} $(self)_memory;
+
+static size_t $(self)_size(const $(self)_case *c, int k) {
+  return (size_t)c->bytes[k] + 2 * $(self)_guard;
+}
+
+static void $(self)_free($(self)_memory *m) {
+  for (int k = 0; k < $(self)_n_arrays; k++) {
+    cudaFree(m->device[k]);
+    free(m->host[k]);
+  }
+  cudaFree(m->workspace);
+}
+
+static cudaError_t $(self)_allocate($(self)_memory *m, const $(self)_case *c, cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  memset(m, 0, sizeof *m);
+  for (int k = 0; k < $(self)_n_arrays && error == cudaSuccess; k++) {
+    m->host[k] = (unsigned char *)malloc($(self)_size(c, k));
+    error = m->host[k] == NULL ? cudaErrorMemoryAllocation
+                               : cudaMalloc((void **)&m->device[k], $(self)_size(c, k));
+  }
+//% if workspace then
+  const size_t bytes = $(name)_workspace_bytes();
+  if (error == cudaSuccess && bytes > 0) error = cudaMalloc(&m->workspace, bytes);
+  if (error == cudaSuccess && bytes > 0) error = cudaMemsetAsync(m->workspace, 0, bytes, stream);
+//% else
+  (void)stream;
+//% end
+  return error;
+}
+
+static cudaError_t $(self)_fill($(self)_memory *m, $(name)_args *args, const $(self)_case *c, int shifted,
+                                cudaStream_t stream) {
+  cudaError_t error = cudaSuccess;
+  void *at[$(self)_n_arrays];
+  for (int k = 0; k < $(self)_n_arrays && error == cudaSuccess; k++) {
+    const int first = $(self)_guard + shifted * $(self)_arrays[k].align;
+    memset(m->host[k], 0xa5, $(self)_size(c, k));
+    if (c->before[k] != NULL) memcpy(m->host[k] + first, c->before[k], (size_t)c->bytes[k]);
+    if (c->before[k] == NULL) memset(m->host[k] + first, c->poison, (size_t)c->bytes[k]);
+    error = cudaMemcpyAsync(m->device[k], m->host[k], $(self)_size(c, k), cudaMemcpyHostToDevice, stream);
+    at[k] = m->device[k] + first;
+  }
+  memset(args, 0, sizeof *args);
+//% for _, a in ipairs(arrays) do
+  memcpy(&args->$(a.name), &at[$(a.index)], sizeof(void *));
+//% end
+//% for _, s in ipairs(scalar_list) do
+  memcpy(&args->$(s.name), c->scalars[$(s.index)], sizeof args->$(s.name));
+//% end
+//% for _, e in ipairs(extent_list) do
+  args->n_$(e.name) = c->extents[$(e.index)];
+//% end
+//% if workspace then
+  args->$(workspace) = m->workspace;
+//% end
+  return error;
+}
+
+// What is wrong with the arrays after a launch; null: nothing.
+static const char *$(self)_judge($(self)_memory *m, const char *variant, const $(self)_case *c, int shifted,
+                                 cudaStream_t stream) {
+  for (int k = 0; k < $(self)_n_arrays; k++) {
+    char what[300];
+    const $(self)_array *const a = &$(self)_arrays[k];
+    const int first = $(self)_guard + shifted * a->align;
+    unsigned char *const got = m->host[k] + first;
+    const size_t size = $(self)_size(c, k);
+    cudaError_t error =
+        cudaMemcpyAsync(m->host[k], m->device[k], size, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    if (error != cudaSuccess) return $(self)_say(variant, c, shifted, cudaGetErrorString(error));
+    $(self)_state s = {a, got, a->written ? c->after[k] : c->before[k], c->tolerance[k], c->usual[k], -1};
+    for (long long b = -first; b < (long long)size - first; b++) {
+      const bool outside = b < 0 || b >= c->bytes[k];
+      if ((outside && got[b] != 0xa5) || (!outside && !a->written && got[b] != s.want[b])) {
+        snprintf(what, sizeof what, "it wrote to byte %lld of %s, %s", b, a->name,
+                 outside ? "which is outside of the array" : "an input");
+        return $(self)_say(variant, c, shifted, what);
+      }
+    }
+    if (a->written) $(self)_compare(&s, k, c);
+    if (s.wrong >= 0) {
+      snprintf(what, sizeof what, "%s is wrong at byte %lld: 0x%02x... instead of 0x%02x...",
+               a->name, s.wrong, got[s.wrong], s.want[s.wrong]);
+      return $(self)_say(variant, c, shifted, what);
+    }
+  }
+  return NULL;
+}
+
+// One variant, -1: the one that the launch function takes.
+static const char *$(self)_run($(self)_memory *m, int variant, const $(self)_case *c, int shifted,
+                               cudaStream_t stream) {
+  $(name)_args args;
+  $(detail)_place here = {NULL, 0, 0};
+  const void *kernel = NULL;
+  const char *const label = variant < 0 ? "the kernel of a call" : $(detail)_variants[variant].label;
+  cudaError_t error = $(self)_fill(m, &args, c, shifted, stream);
+  if (error == cudaSuccess) error = $(detail)_find_place(&here);
+  if (error == cudaSuccess && variant >= 0) {
+    if (!$(detail)_takes(&$(detail)_variants[variant], &args, &here)) return NULL;
+    error = $(detail)_find_kernel(&kernel, variant);
+    if (error == cudaSuccess) error = $(detail)_variants[variant].launch(kernel, args, stream);
+  } else if (error == cudaSuccess) {
+//% if #starts > 0 then
+    return NULL;  // it sets outputs first, of which cases have values
+//% else
+    error = $(name)_launch(&args, stream);
+//% end
+  }
+  $(self)_n_runs += error == cudaSuccess;
+  return error == cudaSuccess ? $(self)_judge(m, label, c, shifted, stream)
+                              : $(self)_say(label, c, shifted, cudaGetErrorString(error));
+}
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+const char *$(name)_selftest(cudaStream_t stream);
+#ifdef __cplusplus
+}
+#endif
+
+const char *$(name)_selftest(cudaStream_t stream) {
+  const int n_variants = (int)(sizeof $(detail)_variants / sizeof $(detail)_variants[0]);
+  const int n_cases = (int)(sizeof $(self)_cases / sizeof $(self)_cases[0]);
+  const char *wrong = NULL;
+  $(self)_n_runs = 0;
+  for (int k = 0; k < n_cases && wrong == NULL; k++) {
+    const $(self)_case *const c = &$(self)_cases[k];
+    $(self)_memory memory;
+    const cudaError_t error = $(self)_allocate(&memory, c, stream);
+    if (error != cudaSuccess) wrong = $(self)_say("memory", c, 0, cudaGetErrorString(error));
+    for (int run = 0; run < 2 * (n_variants + 1) && wrong == NULL; run++) {
+      wrong = $(self)_run(&memory, run / 2 - 1, c, run % 2, stream);
+    }
+    $(self)_free(&memory);
+  }
+  return wrong;
+}
+
+#ifdef $(name)_SELFTEST_MAIN
+int main(void) {
+  const char *const wrong = $(name)_selftest(NULL);
+  printf("%s\n", wrong != NULL ? wrong : "$(name): right");
+  printf("%d launches\n", $(self)_n_runs);
+  return wrong != NULL;
+}
+#endif
+#endif  // SECTILE_SELFTEST_$(name)
