@@ -131,9 +131,13 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   sct_sampled_launch launch;
+  const sct_ptx_cache_sizes caches =
+      sct_count_caches(device, code->threads, p->compiled.registers,
+                       p->compiled.static_shared_bytes + code->shared_bytes);
   sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
   SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
-                              p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS, err));
+                              p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS,
+                              args->counters ? &caches : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -142,6 +146,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
       .counters = p->result.counters,
       .registers = p->compiled.registers,
       .static_shared_bytes = p->compiled.static_shared_bytes,
+      .traffic = p->result.traffic,
       .shared_bytes = code->shared_bytes,
       .blocks_run = launch.blocks_run,
       .source = code->source};

@@ -154,6 +154,10 @@ void sct_count_report_free(sct_count_report *report);
 sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
                               int ordinal, const char *path, sct_error *err) SCT_MUST_USE;
 
+/* The caches of a device as blocks of this shape see them. */
+sct_ptx_cache_sizes sct_count_caches(const sct_device_desc *device, int threads, int registers,
+                                     int64_t shared_bytes);
+
 /* ---- by source line ---- */
 
 typedef struct sct_count_line {

@@ -72,9 +72,6 @@ sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
 
 /* ---- speed (count_speed.c) */
 
-/* The caches of a device as blocks of this shape see them. */
-sct_ptx_cache_sizes count_caches(const sct_device_desc *device, int threads, int registers,
-                                 int64_t shared_bytes);
 /* What a row asks of a device, where its traffic is known. */
 void count_demand(sct_count_row *row);
 /* Fills the speed of a profile whose launch is filled in. */

@@ -393,8 +393,8 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   sct_error err = {0};
   sct_ptx_cache_sizes caches;
   if (r->opts->device && row->registers > 0) {
-    caches = count_caches(r->opts->device, (int)(row->block[0] * row->block[1] * row->block[2]),
-                          row->registers, row->static_shared_bytes + row->shared_bytes);
+    caches = sct_count_caches(r->opts->device, (int)(row->block[0] * row->block[1] * row->block[2]),
+                              row->registers, row->static_shared_bytes + row->shared_bytes);
     opts.caches = &caches;
   }
   sct_status status = sct_ptx_launch(&result, r->s->memory, &opts, &err);

@@ -17,8 +17,8 @@ static sct_count count_of(const sct_ptx_global *a, const sct_ptx_global *b) {
                      .distinct_bytes = sum.distinct_bytes};
 }
 
-sct_ptx_cache_sizes count_caches(const sct_device_desc *device, int threads, int registers,
-                                 int64_t shared_bytes) {
+sct_ptx_cache_sizes sct_count_caches(const sct_device_desc *device, int threads, int registers,
+                                     int64_t shared_bytes) {
   /* L1 and shared memory are one; of its 256 KiB 228 can be shared memory from 9.0 on, of 192 164
    */
   const int64_t l1_only = 28 * 1024, least = 32 * 1024;

@@ -254,18 +254,20 @@ sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel
                              const struct sct_ptx_module *module, const char *entry,
                              const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
 
-/* The same blocks as they are, of a grid: what each instruction did. `out`: free with
- * sct_ptx_result_free(). */
+/* The same blocks as they are, of a grid: what each instruction did, and of all blocks what caches
+ * found (NULL: not asked). `out`: free with sct_ptx_result_free(). */
 #define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_sampler_profile() */
 typedef struct sct_sampled_launch {
   int64_t grid[3], block[3];
   int64_t blocks, blocks_run;
 } sct_sampled_launch;
 struct sct_ptx_result;
+struct sct_ptx_cache_sizes;
 sct_status sct_sampler_profile(sct_sampler *s, struct sct_ptx_result *out,
                                sct_sampled_launch *launch, const sct_kernel_code *code,
                                const struct sct_ptx_module *module, const char *entry,
                                const sct_size *size, int64_t max_blocks,
+                               const struct sct_ptx_cache_sizes *caches,
                                sct_error *err) SCT_MUST_USE;
 /* Writes that launch for a process to run on a GPU (sct_launches_run()); `on` has the GPU and the
  * machine code. SCT_EIO. */

@@ -469,7 +469,7 @@ static int64_t blocks_wanted(const sct_sampler *s, int64_t max_blocks) {
 sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_launch *launch,
                                const sct_kernel_code *code, const sct_ptx_module *module,
                                const char *entry, const sct_size *size, int64_t max_blocks,
-                               sct_error *err) {
+                               const sct_ptx_cache_sizes *caches, sct_error *err) {
   int64_t block[MOST_BLOCKS];
   job j;
   sct_sample sample;
@@ -488,6 +488,7 @@ sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_
   j.opts.blocks = all ? NULL : block;
   j.opts.n_blocks = all ? 0 : sample.n;
   j.opts.per_instruction = true;
+  j.opts.caches = caches;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }

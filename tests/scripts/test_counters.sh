@@ -25,9 +25,9 @@ counters() {
 }
 
 GPU=none expect 77 'skipped: no GPU here' counters
-expect 0 '8 launches: 152 of 152 exact counts are equal; 0 launches differ' counters \
+expect 0 '8 launches: 136 of 136 exact counts are equal; 0 launches differ' counters \
   --only 'gallery banks'
-WRONG=255 expect 1 ': 18 of 19 exact counts are equal; launch__block_size 256, ncu 255' counters \
+WRONG=255 expect 1 ': 16 of 17 exact counts are equal; launch__block_size 256, ncu 255' counters \
   --only 'gallery patterns'
 # Of a spec all blocks are counted with --counters, and some without.
 expect 1 '2 launches differ where ours are exact, 0 failed' counters --only '^crop_f32$'
