@@ -36,6 +36,20 @@ absent() {
   fi
 }
 
+# pip_packages NAME PACKAGE...: the directory that holds these packages of PyPI, in $packages. It is
+# kept for later runs, of other clones too. Fails where there is no pip, or no index that answers.
+pip_packages() {
+  packages=$HOME/.cache/sectile-tests/$1
+  [ -d "$packages" ] && return
+  local part
+  mkdir -p "$(dirname "$packages")"
+  part=$(mktemp -d "$packages.XXXXXX")
+  timeout 120 python3 -m pip install --quiet --no-deps --only-binary :all: --target "$part" \
+    "${@:2}" >"$scratch/pip" 2>&1 && mv -T "$part" "$packages" 2>/dev/null
+  rm -rf "$part"
+  [ -d "$packages" ]
+}
+
 finish() {
   printf '%d checks, %d failed\n' "$checks" "$failures"
   [ "$failures" = 0 ] && [ "$checks" -gt 0 ]
