@@ -75,9 +75,9 @@ void emit_declare(sct_str *s, const emit_record *record, int k) {
 }
 
 /* "double x, y, z", fields of one type on one line; "alignas(16) float x" first where the record is
- * aligned to more than its fields: C has it at members only. */
+ * aligned to more than its fields: C has it at members only, where packing would undo it. */
 static json_t *members(const emit_record *record) {
-  const bool aligned = record->align > natural_align(record);
+  const bool aligned = !record->packed && record->align > natural_align(record);
   json_t *list = json_array();
   sct_str line = {0};
   for (int k = 0; k < record->n_fields;) {
@@ -105,9 +105,10 @@ static json_t *record_data(const emit_header *h, const emit_record *record) {
     json_array_append_new(fields, json_pack("{s:o, s:I}", "name", emit_text(f->name), "offset",
                                             (json_int_t)f->offset));
   }
-  return json_pack("{s:o, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
-                   record->packed, "bytes", (json_int_t)record->bytes, "align",
-                   (json_int_t)record->align, "members", members(record), "fields", fields);
+  return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
+                   record->packed, "aligned", record->packed && record->align > 1, "bytes",
+                   (json_int_t)record->bytes, "align", (json_int_t)record->align, "members",
+                   members(record), "fields", fields);
 }
 
 sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) {

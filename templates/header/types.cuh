@@ -44,7 +44,15 @@
 //%   if r.packed then
 #pragma pack(push, 1)
 //%   end
+//%   if r.aligned then
+#ifdef __cplusplus
+typedef struct alignas($(r.align)) $(r.type) {
+#else
+typedef struct __attribute__((aligned($(r.align)))) $(r.type) {  // C11 knows no alignas here
+#endif
+//%   else
 typedef struct $(r.type) {
+//%   end
 //%   for _, member in ipairs(r.members) do
   $(member);
 //%   end

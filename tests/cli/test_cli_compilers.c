@@ -7,6 +7,15 @@
 
 static header_store here;
 
+/* The worked kernels, and one whose records are packed and aligned: members cannot say both. */
+static int n_kernels(void) {
+  return worked_count() + 1;
+}
+
+static const char *kernel_name(int k) {
+  return k < worked_count() ? worked_kernels[k].name : "packed_aligned";
+}
+
 /* The last candidate in these layouts whose plan does not reject it; -1: there is none. */
 static int64_t put_another(fixture *f, const sct_row_run *run, sct_id *out) {
   for (int64_t c = (int64_t)f->space.n_candidates - 1; c > 0; c--) {
@@ -27,7 +36,8 @@ static int64_t put_another(fixture *f, const sct_row_run *run, sct_id *out) {
 static void put_worked(const char *name) {
   static const int first[SCT_MAX_OPERANDS] = {0};
   fixture f;
-  fixture_open(&f, name);
+  const bool is_worked = strcmp(name, "packed_aligned") != 0;
+  fixture_open(&f, is_worked ? name : SCT_TESTS_DIR "/cases/packed_aligned.lua");
   sct_row_run run = header_run(&here, &f);
   assert_true(
       header_result(&here, &run.naive, &f, &run, sct_codegen_naive(&f.spec, &f.space, first)));
@@ -59,8 +69,8 @@ static void write_code(const char *name) {
 static void write_implementation(void) {
   sct_str text = {0};
   char path[256];
-  for (int k = 0; k < worked_count(); k++) {
-    const char *name = worked_kernels[k].name;
+  for (int k = 0; k < n_kernels(); k++) {
+    const char *name = kernel_name(k);
     sct_str_printf(&text, "#define %s_IMPLEMENTATION\n#include \"%s_code.h\"\n", name, name);
   }
   snprintf(path, sizeof path, "%s/implementation.c", here.folder);
@@ -74,8 +84,8 @@ static void write_finder(void) {
   char path[256];
   sct_str_append(&text, "#include <cuda_runtime_api.h>\n"
                         "extern cudaError_t find_kernel(const void **out, const char *name);\n");
-  for (int k = 0; k < worked_count(); k++) {
-    const char *name = worked_kernels[k].name;
+  for (int k = 0; k < n_kernels(); k++) {
+    const char *name = kernel_name(k);
     sct_str_printf(&text,
                    "#define %s_IMPLEMENTATION\n#define %s_FIND_KERNEL find_kernel\n"
                    "#include \"%s%s.h\"\n",
@@ -92,16 +102,16 @@ static void write_program(const char *suffix) {
   char path[256];
   sct_str_append(&text, "#ifdef __cplusplus\n#include <algorithm>\n#include <cmath>\n"
                         "using namespace std;\n#endif\n");
-  for (int k = 0; k < 2 * worked_count(); k++) {
-    sct_str_printf(&text, "#include \"%s%s.h\"\n", worked_kernels[k / 2].name, suffix);
+  for (int k = 0; k < 2 * n_kernels(); k++) {
+    sct_str_printf(&text, "#include \"%s%s.h\"\n", kernel_name(k / 2), suffix);
   }
   sct_str_append(&text, "#ifndef SECTILE_NO_RUNTIME\nconst char *const *names[] = {\n");
-  for (int k = 0; k < worked_count(); k++) {
-    sct_str_printf(&text, "  &%s_provenance.kernel,\n", worked_kernels[k].name);
+  for (int k = 0; k < n_kernels(); k++) {
+    sct_str_printf(&text, "  &%s_provenance.kernel,\n", kernel_name(k));
   }
   sct_str_append(&text, "};\nsize_t sizes[] = {\n");
-  for (int k = 0; k < worked_count(); k++) {
-    const char *name = worked_kernels[k].name;
+  for (int k = 0; k < n_kernels(); k++) {
+    const char *name = kernel_name(k);
     sct_str_printf(&text, "  sizeof(&%s), sizeof(&%s_variant),\n", name, name);
   }
   sct_str_append(&text, "};\n#endif\n");
@@ -113,8 +123,8 @@ static void write_program(const char *suffix) {
 static int setup(void **state) {
   (void)state;
   header_store_open(&here);
-  for (int k = 0; k < worked_count(); k++) {
-    const char *name = worked_kernels[k].name;
+  for (int k = 0; k < n_kernels(); k++) {
+    const char *name = kernel_name(k);
     char file[128];
     put_worked(name);
     snprintf(file, sizeof file, "%.100s.h", name);

@@ -458,9 +458,9 @@ static void records_of_one_layout_are_one_type(void **state) {
   fixture_problem(f, "add3", alike);
   fixture_add_size(f, fixture_h200(f), 64, &add_direct, 9000, "2025-01-01T00:00:00Z");
   sct_str header = fixture_header(f, "add3");
-  const char *first = strstr(sct_str_c(&header), "add3_vec3 {");
+  const char *first = strstr(sct_str_c(&header), "} add3_vec3;");
   assert_non_null(first);
-  assert_null(strstr(first + 1, "add3_vec3 {"));
+  assert_null(strstr(first + 1, "} add3_vec3;"));
   sct_str_free(&header);
 }
 

@@ -824,7 +824,7 @@ CASE(gather_rows256) {
 #ifdef KERNEL_paged_gather
 CASE(paged_gather) { // of 3 sequences, whose rows of the table are 5; no page is anybody's alone
   run_2d(
-      "paged_gather", 2, 1000,
+      "paged_gather", 4, 1000, // what holds indices is aligned to them
       [](long long n_pos, long long n_d, std::vector<Bytes> &in, Bytes &want) {
         const long long blocks = (n_pos + 15) / 16, pages = 2 * blocks + 1;
         const std::vector<int> request = {4, 0, 2};
