@@ -437,13 +437,21 @@ static const char *why_not_with_these(lua_State *L, const render_job *job, int s
                  : NULL;
 }
 
+/* Is it a candidate of the axis that sct_script_math_axis() adds? */
+static bool is_fast(const render_job *job) {
+  const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
+  const int last = strategy->n_axes - 1;
+  return strategy->has_math && job->cand->value[last] == 1;
+}
+
 /* Index of the plan, or 0 with `rejected` set. */
 static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_getfield(L, strategy, "plan");
   if (!lua_isfunction(L, -1)) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
-  const sct_view_kind kind = sct_script_view_kind(L, strategy);
+  sct_view_kind kind = sct_script_view_kind(L, strategy);
+  kind.fast = is_fast(job);
   sct_script_push_view(L, job->script, job->out->code.layout, &kind,
                        job->space->strategies[job->cand->strategy].sizes);
   const char *reason = why_not_with_these(L, job, strategy);

@@ -157,6 +157,49 @@ void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_
   }
 }
 
+static bool has_value(const sct_strategy *strategy, const char *name, const char *value) {
+  for (int a = 0; a < strategy->n_axes; a++) {
+    const sct_axis *axis = &strategy->axes[a];
+    for (int k = 0; k < axis->n_values && strcmp(axis->name, name) == 0; k++) {
+      if (axis->values[k].is_string && strcmp(axis->values[k].text, value) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Exact or fast arithmetic, where the body has some of which both exist and the spec's tolerance
+ * lets it be fast. Not next to policies of L2: where one of the two gains anything, the other gains
+ * nothing, and the space would double. */
+static void add_math(lua_State *L, reader *r, sct_strategy *strategy) {
+  static const char *const words[] = {"exact", "fast"};
+  sct_arena *arena = &r->space->arena;
+  bool own = false;
+  for (int a = 0; a < strategy->n_axes; a++) {
+    own = own || strcmp(strategy->axes[a].name, "math") == 0;
+  }
+  if (own || strategy->source == 0 || !sct_spec_has_fast(r->script->spec)) {
+    return; /* the naive variant is what fast arithmetic is held to */
+  }
+  if (strategy->n_axes == SCT_MAX_AXES) {
+    sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", SCT_MAX_AXES + 1,
+                        SCT_MAX_AXES);
+  }
+  sct_axis *axis = &strategy->axes[strategy->n_axes++];
+  *axis = (sct_axis){.name = "math",
+                     .key = "math=",
+                     .doc = "arithmetic of the body; fast: __sinf, __expf, __fdividef, rsqrtf",
+                     .n_values = SCT_COUNT(words),
+                     .when = has_value(strategy, "evict", "none") ? "evict == 'none'" : NULL,
+                     .values = SCT_ARENA_NEW(arena, sct_axis_value, SCT_COUNT(words))};
+  for (int k = 0; k < axis->n_values; k++) {
+    axis->values[k] =
+        (sct_axis_value){.is_string = true, .text = words[k], .number = sct_space_intern(words[k])};
+  }
+  strategy->has_math = true;
+}
+
 static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
   sct_arena *arena = &r->space->arena;
   const sct_spec *spec = r->script->spec;
@@ -169,7 +212,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   if (n > SCT_MAX_AXES) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
   }
-  strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 1));
+  strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 2));
   sct_script_layout_axes(strategy, arena, spec);
   for (int k = n_layout; k < n; k++) {
     lua_geti(L, -1, k - n_layout + 1);
@@ -177,6 +220,7 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
+  add_math(L, r, strategy);
 }
 
 static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *strategy) {
@@ -273,7 +317,7 @@ sct_view_kind sct_script_view_kind(lua_State *L, int s) {
     }
   }
   lua_pop(L, 1);
-  return (sct_view_kind){splits, sct_script_field_flag(L, s, "taps")};
+  return (sct_view_kind){.splits = splits, .taps = sct_script_field_flag(L, s, "taps")};
 }
 
 /* Leaves on the stack the view of the first layout combination that the strategy applies to at

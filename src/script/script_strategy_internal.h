@@ -38,6 +38,7 @@ typedef struct sct_view_kind {
   const char *splits; /* SCT_SPLITS_MERGING where it says nothing */
   bool taps;          /* arrays that are read at neighbours too; else these are further inputs where
                          nothing speaks against it */
+  bool fast;          /* bodies in fast arithmetic */
 } sct_view_kind;
 /* Pushes the kernel as strategies see it, over canonical modes, with layout[n_operands] chosen, and
  * those tuned sizes for which sizes[n_sizes] is true; NULL: all. */

@@ -388,11 +388,12 @@ static void push_computed(lua_State *L, const sct_spec *spec) {
 }
 
 /* Of each step its body, its values, and the outputs that it assigns, by number. */
-static void push_steps(lua_State *L, const sct_spec *spec) {
+static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
   for (int s = 0; s < spec->n_steps; s++) {
     lua_createtable(L, 0, 4);
-    set_string(L, "body", spec->steps[s].kernel_body);
+    const sct_step *step = &spec->steps[s];
+    set_string(L, "body", fast && step->fast_body ? step->fast_body : step->kernel_body);
     set_boolean(L, "per_row", spec->steps[s].per_row);
     set_boolean(L, "reduces", spec->steps[s].reduces);
     push_values(L, spec, s);
@@ -410,19 +411,23 @@ static void push_steps(lua_State *L, const sct_spec *spec) {
 }
 
 /* The kernel over the user's dimensions. */
-static void push_user_view(lua_State *L, sct_script *script, const int *layout, const bool *sizes) {
+static void push_user_view(lua_State *L, sct_script *script, const int *layout, bool fast,
+                           const bool *sizes) {
   const sct_spec *spec = script->spec;
+  const char *body = fast && spec->fast_body ? spec->fast_body : spec->kernel_body;
+  const bool fast_component = fast && spec->fast_component_body;
   lua_createtable(L, 0, 16);
   set_string(L, "name", spec->name);
-  set_string(L, "body", spec->n_steps > 0 ? spec->body : spec->kernel_body);
-  set_string(L, "component_body", spec->component_body);
+  set_string(L, "body", spec->n_steps > 0 ? spec->body : body);
+  set_string(L, "component_body",
+             fast_component ? spec->fast_component_body : spec->component_body);
   set_boolean(L, "moves_only", spec->n_moves > 0);
   set_boolean(L, "component_wise", spec->component_wise);
   set_boolean(L, "reduces", spec->reduces);
   set_boolean(L, "accumulates", sct_spec_accumulates(spec));
   set_boolean(L, "ordered", sct_spec_is_ordered(spec));
   if (spec->n_steps > 0) {
-    push_steps(L, spec);
+    push_steps(L, spec, fast);
     lua_setfield(L, -2, "steps");
   } else {
     push_computed(L, spec);
@@ -483,6 +488,7 @@ static void push_view_key(lua_State *L, const sct_spec *spec, const int *layout,
   }
   luaL_addstring(&b, kind->splits);
   luaL_addstring(&b, kind->taps ? " taps" : "");
+  luaL_addstring(&b, kind->fast ? " fast" : "");
   luaL_pushresult(&b);
 }
 
@@ -498,7 +504,7 @@ void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
   if (lua_isnil(L, -1)) {
     lua_pop(L, 1);
     lua_getfield(L, -1, "view");
-    push_user_view(L, script, layout, sizes);
+    push_user_view(L, script, layout, kind->fast, sizes);
     lua_pushstring(L, kind->splits);
     lua_pushboolean(L, kind->taps);
     push_view_key(L, script->spec, layout, kind, sizes);

@@ -42,6 +42,7 @@ typedef struct sct_strategy {
   int source;                /* which of the script's strategies */
   const sct_own *own;        /* instead of all this: a kernel of the user's; else NULL */
   const bool *sizes; /* [n_sizes] the tuned sizes that these axes are for; NULL: all of them */
+  bool has_math;     /* the last axis is that of exact or fast arithmetic */
   bool applies;
   const char *why_not; /* the reason, if it does not apply */
   int n_axes;

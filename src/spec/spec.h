@@ -291,7 +291,7 @@ typedef struct sct_step {
   bool reduces; /* to its values */
   bool per_row; /* done once a row, for values or for outputs that are so; set, as what follows, by
                    sct_spec_finish() */
-  const char *kernel_body;
+  const char *kernel_body, *fast_body; /* as of the spec */
   int first_line; /* of steps that became one body: where this one's first line stands there */
 } sct_step;
 
@@ -431,6 +431,8 @@ typedef struct sct_spec {
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
+  const char *fast_body;   /* the same in fast arithmetic (sinf as __sinf); NULL: the spec gives no
+                              tolerance, or it would be the same */
   bool *body_uses_dim;     /* [n_dims] the body names this index */
   int n_limits;
   sct_condition *limits;
@@ -438,8 +440,9 @@ typedef struct sct_spec {
   sct_move *moves;
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
-  const char *canonical;      /* text that says all of the above, equal for equal specs */
-  sct_hash hash;              /* of canonical */
+  const char *fast_component_body; /* NULL as fast_body */
+  const char *canonical;           /* text that says all of the above, equal for equal specs */
+  sct_hash hash;                   /* of canonical */
 } sct_spec;
 
 static inline bool sct_spec_is_ragged(const sct_spec *spec) {
@@ -559,6 +562,7 @@ void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_
  * 4 u sqrt(n) (u: half a unit in the last place of a float or double), halves 2 u of their own
  * besides; everything else 0. */
 double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent);
+bool sct_spec_has_fast(const sct_spec *spec); /* a body has a form in fast arithmetic */
 
 /* ---- devices ---- */
 

@@ -149,6 +149,8 @@ static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error 
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
   sct_spec_classify_body(spec, &body);
   sct_spec_write_kernel_body(spec, &body);
+  SCT_TRY(sct_spec_fast_body(&spec->fast_body, spec, spec->kernel_body, false, err));
+  SCT_TRY(sct_spec_fast_body(&spec->fast_component_body, spec, spec->component_body, true, err));
   for (int k = 0; k < spec->n_values; k++) {
     sct_str_printf(canonical, "index %s\n", spec->values[k].name);
   }

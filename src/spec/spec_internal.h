@@ -134,6 +134,10 @@ sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body,
 void sct_spec_classify_body(sct_spec *spec, const token_list *body);
 /* Sets kernel_body. */
 void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
+/* The same text in fast arithmetic (spec_fast.c); NULL: there is nothing that it would change, or
+ * the spec has no tolerance. component: names of arrays stand for one number of them. */
+sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body, bool component,
+                              sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;

@@ -339,6 +339,7 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
   SCT_TRY(sct_spec_check_assigned(spec, &body, err));
   sct_spec_write_kernel_body(spec, &body);
   step->kernel_body = spec->kernel_body;
+  SCT_TRY(sct_spec_fast_body(&step->fast_body, spec, step->kernel_body, false, err));
   print_step(canonical, spec, &body);
   return SCT_OK;
 }

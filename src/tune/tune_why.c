@@ -86,6 +86,43 @@ static void say_naive(sct_str *out, const sct_tune_row *winner, const sct_tune_r
   sct_str_append(out, ".\n");
 }
 
+static double time_of(const sct_tune_row *row) {
+  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
+}
+
+/* The best verified candidate with exact or with fast arithmetic; NULL. */
+static const sct_tune_row *best_math(const sct_tune_size *size, const char *math) {
+  const sct_tune_row *best = NULL;
+  for (int r = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+    if (good && sct_has_suffix(row->label, math) && time_of(row) > 0.0 &&
+        (!best || time_of(row) < time_of(best))) {
+      best = row;
+    }
+  }
+  return best;
+}
+
+/* What fast arithmetic bought, where there is the choice. */
+static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *size,
+                     const sct_tune_row *winner) {
+  const sct_tune_row *exact = best_math(size, " math=exact"), *fast = best_math(size, " math=fast");
+  const char *how = t->times ? "takes" : "is predicted to take";
+  char a[32], b[32];
+  if (!exact || !fast) {
+    return;
+  }
+  sct_format_ns(a, time_of(fast));
+  sct_format_ns(b, time_of(exact));
+  if (time_of(fast) < time_of(exact)) {
+    sct_str_printf(out, "Fast arithmetic %s %s, exact arithmetic at best %s.\n", how, a, b);
+  } else {
+    sct_str_printf(out, "Fast arithmetic gains nothing: it %s %s%s.\n", how, a,
+                   winner == fast ? ", as exact does" : "");
+  }
+}
+
 /* What decided among candidates that are as good. */
 static char *decided_sentence(const tune_table *t, const sct_choice *choice) {
   sct_str text = {0};
@@ -108,6 +145,7 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
   say_naive(&text, row, best_naive(report));
+  say_math(&text, t, report, row);
   report->why = text.data;
   report->decided = decided_sentence(t, choice);
   report->n_issues = sct_model_layout_issues(&report->issues, &t->plan->spec, item->code.layout,

@@ -206,9 +206,15 @@ local function least(r, class, a, b)
   return out
 end
 
+-- What fast arithmetic changes but for these numbers: quotients by powers of two and back.
+local EXACT_QUOTIENTS = {
+  "(%s / (%s > 0.0f ? 2.0f : 4.0f) * (%s > 0.0f ? 2.0f : 4.0f))",
+  "(%s * (1.0f / sqrtf(%s > 0.0f ? 4.0f : 16.0f)) * (%s > 0.0f ? 2.0f : 4.0f))",
+}
+
 local function small_float(r, v, class, depth)
   local a = expression(r, v, class, 0)
-  local kind = r:int(1, 5)
+  local kind = r:int(1, 6)
   local f = class == "f32" and "f" or ""
   if kind == 1 then
     return combine(class, "(-(%s))", nil, a)
@@ -218,6 +224,9 @@ local function small_float(r, v, class, depth)
     return combine(class, "fabs" .. f .. "(%s)", nil, a)
   elseif kind == 4 then
     return least(r, class, a, expression(r, v, class, 0))
+  elseif kind == 5 and class == "f32" then
+    local b = expression(r, v, class, 0)
+    return combine(class, r:pick(EXACT_QUOTIENTS), nil, a, b, b)
   end
   return select(r, v, class, depth)
 end

@@ -1531,6 +1531,33 @@ CASE(dequant_uint4) {
 }
 #endif
 
+#ifdef KERNEL_rotary
+CASE(rotary) {
+  const long long heads = 3;
+  Near near;
+  near.share = 1.6e-2f;
+  near.least = 1.0f; // sines and cosines of angles that are not exact
+  near.bytes = 2;
+  run_2d(
+      "rotary", 4, 4097,
+      [&](long long n_pos, long long pairs, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(2 * n_pos * heads * pairs, 45);
+        std::vector<float> y(x.size());
+        for (long long k = 0; k < n_pos * heads * pairs; k++) {
+          const double angle = (double)(k / (heads * pairs)) * pow(10000.0, -(double)(k % pairs) / 64.0);
+          y[2 * k] = (float)(x[2 * k] * cos(angle) - x[2 * k + 1] * sin(angle));
+          y[2 * k + 1] = (float)(x[2 * k] * sin(angle) + x[2 * k + 1] * cos(angle));
+        }
+        in = {floats_as(x, true)};
+        want = floats_as(y, true);
+      },
+      [&](const std::vector<Any> &in, Any out, long long n_pos, long long pairs) {
+        return rotary(in[0], out, n_pos, heads, pairs, 0);
+      },
+      near);
+}
+#endif
+
 #ifdef KERNEL_quantise_rows_bf16_e4m3
 #include <cuda_fp8.h>
 CASE(quantise_rows_bf16_e4m3) {

@@ -393,6 +393,57 @@ static void signs_and_classes(void **state) {
 
 /* ---- approximations stay within what the manual promises, and never claim to be exact */
 
+static double reciprocal(double x) {
+  return 1.0 / x;
+}
+static double reciprocal_root(double x) {
+  return 1.0 / sqrt(x);
+}
+
+/* They are as far off as the hardware may be, not exact: that is what a tolerance is for. Angles
+ * far from 0 lose what the conversion to turns loses; a quotient by more than 2^126 is 0. */
+static void approximations_err(void **state) {
+  (void)state;
+  static const struct {
+    const char *instr;
+    float x, y, want, most, least; /* the error */
+  } cases[] = {{"sin.approx.f32 %d, %a", 1e4f, 0, -0.30561439f, 2e-3f, 1e-5f},
+               {"cos.approx.f32 %d, %a", 1e6f, 0, 0.93675213f, 0.3f, 1e-3f},
+               {"sin.approx.f32 %d, %a", 0.0f, 0, 0.0f, 0, 0},
+               {"cos.approx.f32 %d, %a", 0.0f, 0, 1.0f, 0, 0},
+               {"ex2.approx.f32 %d, %a", -3.0f, 0, 0.125f, 0, 0},
+               {"lg2.approx.f32 %d, %a", 1024.0f, 0, 10.0f, 0, 0},
+               {"rsqrt.approx.f32 %d, %a", 16.0f, 0, 0.25f, 0, 0},
+               {"sqrt.approx.f32 %d, %a", 9.0f, 0, 3.0f, 0, 0},
+               {"div.approx.f32 %d, %a, %b", 6.0f, 3.0f, 2.0f, 0, 0},
+               {"div.approx.f32 %d, %a, %b", 0x1p126f, 0x1.8p126f, 0.0f, 0, 0},
+               {"div.full.f32 %d, %a, %b", 0x1p126f, 0x1.8p126f, 0.6666667f, 3e-7f, 0}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    uint64_t in0[32], in1[32], out[32];
+    uint64_t *const in[4] = {in0, in1, NULL, NULL};
+    for (int i = 0; i < 32; i++) {
+      in0[i] = b32(cases[k].x);
+      in1[i] = b32(cases[k].y);
+    }
+    eval(cases[k].instr, strstr(cases[k].instr, "%b") ? "333" : "33", in, 32, out);
+    const float off = fabsf(f32(out[0]) - cases[k].want);
+    if (!(off <= cases[k].most && off >= cases[k].least)) {
+      fail_msg("%s is %a, off by %g", cases[k].instr, (double)f32(out[0]), (double)off);
+    }
+  }
+  int moved = 0;
+  uint64_t in0[1024], out[1024];
+  uint64_t *const in[4] = {in0, NULL, NULL, NULL};
+  for (int i = 0; i < 1024; i++) {
+    in0[i] = b32(0.5f + (float)i / 1024.0f);
+  }
+  eval("ex2.approx.f32 %d, %a", "33", in, 1024, out);
+  for (int i = 0; i < 1024; i++) {
+    moved += f32(out[i]) != (float)exp2((double)f32(in0[i]));
+  }
+  assert_in_range(moved, 200, 1000);
+}
+
 static void approximations(void **state) {
   (void)state;
   static const struct {
@@ -405,6 +456,8 @@ static void approximations(void **state) {
       {"lg2.approx.f32 %d, %a", log2, 1e-30, 1e30, 0x1p-21, 0x1p-22},
       {"sin.approx.f32 %d, %a", sin, -6.2, 6.2, 0, 0x1p-20},
       {"cos.approx.ftz.f32 %d, %a", cos, -6.2, 6.2, 0, 0x1p-20},
+      {"rcp.approx.f32 %d, %a", reciprocal, 1e-30, 1e30, 0x1p-23, 0},
+      {"rsqrt.approx.f32 %d, %a", reciprocal_root, 1e-30, 1e30, 0x1.12p-23, 0},
       {"sqrt.approx.f32 %d, %a", sqrt, 1e-30, 1e30, 0x1p-22, 0},
       {"tanh.approx.f32 %d, %a", tanh, -5, 5, 0x1p-10, 0},
   };
@@ -448,9 +501,12 @@ static void seeds(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(single_precision), cmocka_unit_test(double_precision),
-      cmocka_unit_test(known_results),    cmocka_unit_test(signs_and_classes),
-      cmocka_unit_test(approximations),   cmocka_unit_test(seeds)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(single_precision),
+                                     cmocka_unit_test(double_precision),
+                                     cmocka_unit_test(known_results),
+                                     cmocka_unit_test(signs_and_classes),
+                                     cmocka_unit_test(approximations),
+                                     cmocka_unit_test(approximations_err),
+                                     cmocka_unit_test(seeds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

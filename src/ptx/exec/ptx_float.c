@@ -220,9 +220,53 @@ void sct_ptx_op_fma_f64(ptx_exec *x, const ptx_uop *u) {
   run64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64);
 }
 
-/* ---- the rows of ptx_alu.def. Approximations: the correctly rounded value stands for what the
- * hardware gives within its stated error (PTX ISA: ex2 2 ulp, rcp and sqrt 1 ulp, rsqrt 2^-22.9,
- * lg2 2^-22, sin and cos 2^-20.5 absolute within +-2 pi, tanh 2^-11) */
+/* ---- approximations: what the hardware gives is not known bit for bit, but how far off it may be
+ * is (PTX ISA: ex2 2 ulp, rcp and sqrt 1 ulp, rsqrt 2^-22.9, lg2 2^-22, sin and cos 2^-20.5
+ * absolute within +-2 pi, div 2 ulp, tanh 2^-11). The exact value is moved by up to that, as the
+ * argument's bits say, so that a tolerance which passes here passes there. What a float holds
+ * exactly (powers of two, 0) stays, as on the hardware. */
+
+static double moved(double exact, double most, uint32_t bits) {
+  uint32_t h = bits * 0x9e3779b1u;
+  h = (h ^ h >> 15) * 0x85ebca77u;
+  const double by = (double)((h ^ h >> 13) & 0xffff) / 32768.0 - 1.0; /* -1 to 1 */
+  return !isfinite(exact) || exact == (double)(float)exact ? exact : exact + by * most;
+}
+
+static double moved_by(double exact, double relative, float x) {
+  return moved(exact, relative * fabs(exact), ptx_bits32(x));
+}
+
+/* Sines are those of turns, to which the angle is converted by one product of floats that is
+ * rounded to zero (2^-20.6 within +-2 pi, more farther out); a table adds 2^-24. */
+static double angle(float x) {
+  const double exact = (double)x * (double)0x1.45f306p-3f;
+  const float near = (float)exact;
+  const double turns = (double)(fabs((double)near) > fabs(exact) ? nextafterf(near, 0.0f) : near);
+  return 6.283185307179586 * fmod(turns, 1.0);
+}
+static double sine(float x) {
+  return moved(sin(angle(x)), 0x1p-24, ptx_bits32(x));
+}
+static double cosine(float x) {
+  return moved(cos(angle(x)), 0x1p-24, ptx_bits32(x));
+}
+
+static double logarithm(float x) {
+  const double exact = log2((double)x);
+  return moved(exact, fmax(0x1p-23, 0x1p-23 * fabs(exact)), ptx_bits32(x));
+}
+
+/* By the reciprocal, which is 0 where it would be subnormal. */
+static double quotient(float x, float y) {
+  const double size = fabs((double)y);
+  if (size > 0x1p126 && size < INFINITY) {
+    return (double)x * copysign(0.0, (double)y);
+  }
+  return moved_by((double)x / (double)y, 0x1p-23, y);
+}
+
+/* ---- the rows of ptx_alu.def */
 
 /* Seeds for Newton steps: the upper 32 bits of the result, the lower ones zero. */
 static double seed(double exact) {

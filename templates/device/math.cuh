@@ -1,0 +1,6 @@
+// The square root, to about a unit in the last place.
+__device__ __forceinline__ float sqrt_approx(float x) {
+  float root;
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
