@@ -48,8 +48,8 @@ const cli_command cli_commands[] = {
         .words = "SPEC",
         .min_words = 1,
         .max_words = 1,
-        .options =
-            CLI_BIT(PARAM) | CLI_BIT(PICK) | CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
+        .options = CLI_BIT(PARAM) | CLI_BIT(PICK) | CLI_BIT(WINNER) | CLI_BIT(SIZE) |
+                   CLI_BIT(LIST) | CLI_BIT(DEVICE) | CLI_BIT(STRATEGIES),
         .run = cli_gen,
         .doc = "the CUDA source of a candidate",
         .details =

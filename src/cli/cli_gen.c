@@ -79,42 +79,69 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
     sct_str_append(&text, item->code.source);
     return cli_print(&text, err);
   }
-  sct_str axes = {0};
+  sct_str axes = {0}, trees = {0};
   sct_status status = sct_codegen_launch(&text, &plan->spec, &item->code, err);
+  SCT_THEN(sct_codegen_trees(&trees, &plan->spec, &item->code, err));
   if (status == SCT_OK) {
     sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate]);
   }
   if (status == SCT_OK) {
     status = cli_json_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
                   "label", sct_json_string(item->label), "kernel",
                   sct_json_string(item->code.kernel), "axes", sct_json_load(sct_str_c(&axes)),
-                  "launch", sct_json_load(sct_str_c(&text)), "source",
-                  sct_json_string(item->code.source)),
+                  "launch", sct_json_load(sct_str_c(&text)), "trees",
+                  sct_json_load(sct_str_c(&trees)), "source", sct_json_string(item->code.source)),
         err);
   }
   sct_str_free(&axes);
+  sct_str_free(&trees);
   sct_str_free(&text);
   return status;
+}
+
+/* The winner's kernel is the one that the store has. */
+static sct_status check_hash(const sct_tune_item *item, const char *stored, sct_error *err) {
+  char hash[SCT_HASH_HEX];
+  return strcmp(sct_hash_hex(hash, item->code.hash), stored) == 0
+             ? SCT_OK
+             : sct_fail(err, SCT_EDATA,
+                        "'%s' is not made as it was when it won, by other templates or for another "
+                        "device: `sectile emit` has the kernel that won, `sectile tune` the best "
+                        "of these",
+                        item->label);
 }
 
 sct_status cli_gen(const cli_args *args, sct_error *err) {
   sct_device_desc device;
   sct_tune_plan plan = {0};
   const sct_tune_item *item = NULL;
-  SCT_TRY(cli_device_describe(&device, args, err));
-  const sct_tune_labels picked = {args->pick && !args->list ? 1 : 0, &args->pick};
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
-  sct_status status = sct_tune_plan_make(&plan, args->words[0], &device, &opts, err);
-  if (status != SCT_OK) {
-    return cli_hint_example(status, args->words[0], err);
+  sct_str won = {0};
+  char hash[SCT_HASH_HEX];
+  sct_status status = SCT_OK;
+  if (args->winner && (args->pick || args->list)) {
+    return sct_fail(err, SCT_EUSAGE, "--winner says which candidate, as --pick and --list do");
   }
+  SCT_TRY_DONE(cli_device_describe(&device, args, err));
+  if (args->winner) {
+    SCT_TRY_DONE(cli_find_winner(&won, hash, args, err));
+  }
+  const char *const label = args->winner ? sct_str_c(&won) : args->pick;
+  const sct_tune_labels picked = {label && !args->list ? 1 : 0, &label};
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
+  SCT_TRY_DONE(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
+                                args->words[0], err));
   if (args->list) {
     status = print_labels(args, &plan, err);
-  } else {
-    status = cli_find_item(&item, &plan, args->pick, err);
-    SCT_THEN(print_source(args, &plan, item, err));
+    goto done;
   }
+  SCT_TRY_DONE(cli_find_item(&item, &plan, label, err));
+  if (args->winner) {
+    SCT_TRY_DONE(check_hash(item, hash, err));
+  }
+  status = print_source(args, &plan, item, err);
+done:
+  sct_str_free(&won);
   sct_tune_plan_free(&plan);
   return status;
 }

@@ -37,7 +37,7 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, again, select_any, no_check, csv, force, modes, counters;
+  bool help, version, json, list, winner, again, select_any, no_check, csv, force, modes, counters;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
@@ -111,6 +111,9 @@ sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
 /* The candidate of this label, NULL: the naive one, that has a kernel. */
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
                          sct_error *err) SCT_MUST_USE;
+/* The label and the hash of the kernel that won, of the devices and sizes that `args` names. */
+sct_status cli_find_winner(sct_str *label, char hash[SCT_HASH_HEX], const cli_args *args,
+                           sct_error *err) SCT_MUST_USE;
 sct_status cli_profile(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_merge(const cli_args *args, sct_error *err) SCT_MUST_USE;
 sct_status cli_export(const cli_args *args, sct_error *err) SCT_MUST_USE;

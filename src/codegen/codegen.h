@@ -58,6 +58,10 @@ bool sct_codegen_fits(const sct_spec *spec, const sct_kernel_code *code, const s
 sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) SCT_MUST_USE;
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
                               sct_error *err) SCT_MUST_USE;
+/* {"grid": [x, y, z], "requires": [...]} of sct_expr_print_tree(), "arguments" by name: for
+ * programs that launch the kernel without C. */
+sct_status sct_codegen_trees(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
+                             sct_error *err) SCT_MUST_USE;
 void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand);
 
 /* The naive variant of a choice of layouts: the first candidate of the first strategy that has it.

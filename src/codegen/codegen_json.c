@@ -265,6 +265,51 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
   return sct_json_dump(out, launch, JSON_COMPACT, err);
 }
 
+static json_t *tree_json(const sct_spec *spec, sct_expr e) {
+  sct_str text = {0};
+  sct_expr_print_tree(&text, spec->pool, e);
+  json_t *tree = json_loads(sct_str_c(&text), JSON_DECODE_ANY, NULL);
+  sct_str_free(&text);
+  return tree;
+}
+
+/* Arrays, scalars, extents, workspace: a kernel of the user's own has "params" in its launch. */
+static json_t *arguments_json(const sct_spec *spec, const sct_kernel_code *code) {
+  json_t *list = json_array();
+  for (int k = 0; k < spec->n_operands; k++) {
+    json_array_append_new(list, json_string(spec->operands[k].name));
+  }
+  for (int k = 0; k < spec->n_scalars; k++) {
+    json_array_append_new(list, json_string(spec->scalars[k].name));
+  }
+  for (int k = 0; k < spec->n_extents; k++) {
+    json_array_append_new(list, json_sprintf("n_%s", spec->extent_names[k]));
+  }
+  if (code->workspace_bytes > 0) {
+    json_array_append_new(list, json_string("workspace"));
+  }
+  return list;
+}
+
+sct_status sct_codegen_trees(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
+                             sct_error *err) {
+  json_t *grid = json_array(), *requires = json_array(), *trees = json_object();
+  for (int d = 0; d < 3; d++) {
+    json_array_append_new(grid, code->n_params > 0 ? tree_json(spec, code->grid_dims[d])
+                                : d == 0           ? tree_json(spec, code->grid)
+                                                   : json_integer(1));
+  }
+  for (int k = 0; k < code->n_require; k++) {
+    json_array_append_new(requires, tree_json(spec, code->require[k]));
+  }
+  json_object_set_new(trees, "grid", grid);
+  json_object_set_new(trees, "requires", requires);
+  if (code->n_params == 0) {
+    json_object_set_new(trees, "arguments", arguments_json(spec, code));
+  }
+  return sct_json_dump(out, trees, JSON_COMPACT, err);
+}
+
 static json_t *value_json(const sct_axis_value *value) {
   return value->is_string ? json_string(value->text)
          : value->is_bool ? json_boolean(value->number != 0)

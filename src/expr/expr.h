@@ -161,6 +161,11 @@ void sct_expr_print_bound(sct_str *out, const sct_expr_pool *pool, sct_expr e);
  * machine. */
 void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 
+/* The same as JSON: a number, the name of a variable, or a list of an operation and what it takes:
+ * "+", "*", "min", "max", "^", "and", "or" two or more, "//" and "%" (both as above), "<", "<=",
+ * "==", "!=" two, "not" one. Conditions are 0 or 1. */
+void sct_expr_print_tree(sct_str *out, const sct_expr_pool *pool, sct_expr e);
+
 /* How names in a text become expressions. `resolve` returns SCT_EXPR_NONE for an unknown name; the
  * error then suggests from `names`. A quoted string ('cs' or "cs") is given with is_string set. */
 typedef struct sct_expr_names {

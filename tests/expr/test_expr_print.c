@@ -313,6 +313,32 @@ static void test_floor(void **state) {
   prints("m * z // 4", false, "(m * z) >> 2"); /* no remainder: right whatever the sign */
 }
 
+static void is_tree(const char *text, const char *expected) {
+  sct_str printed = {0};
+  sct_expr_print_tree(&printed, pool, parse(text));
+  assert_string_equal(sct_str_c(&printed), expected);
+  sct_str_free(&printed);
+}
+
+static void test_tree(void **state) {
+  (void)state;
+  is_tree("7 - 9", "-2");
+  is_tree("n", "\"n\"");
+  is_tree("24 * n", "[\"*\", 24, \"n\"]");
+  is_tree("-n", "[\"*\", -1, \"n\"]");
+  is_tree("24 * n + 8 - c", "[\"+\", [\"*\", -1, \"c\"], [\"*\", 24, \"n\"], 8]");
+  is_tree("a * n * c + 1", "[\"+\", [\"*\", \"a\", \"c\", \"n\"], 1]");
+  is_tree("(n + 3) // 4", "[\"//\", [\"+\", \"n\", 3], 4]");
+  is_tree("z % 8 * 2", "[\"*\", 2, [\"%\", \"z\", 8]]");
+  is_tree("min(n, max(c, 20))", "[\"min\", \"n\", [\"max\", \"c\", 20]]");
+  is_tree("(n ^ c) <= 5", "[\"<\", [\"^\", \"c\", \"n\"], 6]");
+  is_tree("n <= c", "[\"<=\", \"n\", \"c\"]");
+  is_tree("n < c and (e or n ~= 4)",
+          "[\"and\", [\"<\", \"n\", \"c\"], [\"or\", \"e\", [\"!=\", \"n\", 4]]]");
+  is_tree("not e", "[\"not\", \"e\"]");
+  is_tree("n == 2 * c", "[\"==\", [\"*\", 2, \"c\"], \"n\"]");
+}
+
 /* ---- random expressions */
 
 /* Returns how many values fit the text's type on the way: all of them if it is `wide`. */
@@ -429,6 +455,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_text, setup, teardown),
       cmocka_unit_test_setup_teardown(test_wide, setup, teardown),
       cmocka_unit_test_setup_teardown(test_floor, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
       cmocka_unit_test_setup_teardown(test_random, setup, teardown),
       cmocka_unit_test_setup_teardown(test_compiler, setup, teardown),
   };
