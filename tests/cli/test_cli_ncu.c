@@ -140,7 +140,7 @@ static void test_beside_ours(void **state) {
   run(&r, NULL, NULL);
   fx_expect(&r, 0, "add: add\n  counters   ", NULL);
   fx_expect(&r, 0, "  launch__grid_size   ", NULL);
-  fx_expect(&r, 0, "17 of 17 exact counts are equal on cuda:0", NULL);
+  fx_expect(&r, 0, "19 of 19 exact counts are equal on cuda:0", NULL);
   fx_expect(&r, 0, "  l1tex__t_sector_hit_rate.pct ", NULL);
   assert_null(strstr(sct_str_c(&r.out), " ! "));
   assert_null(strstr(sct_str_c(&r.out), "issue")); /* sections only where they are asked for */
@@ -154,7 +154,7 @@ static void test_beside_ours(void **state) {
   sct_str_free(&asked);
   run(&r, "--section", "issues");
   fx_expect(&r, 0, "add: add\n  issue 1     strided", NULL);
-  fx_expect(&r, 0, "17 of 17 exact counts", NULL);
+  fx_expect(&r, 0, "19 of 19 exact counts", NULL);
   run(&r, "--metrics", GRID);
   fx_expect(&r, 0, "1 of 1 exact counts are equal", NULL);
   run(&r, "--csv", NULL);
@@ -184,16 +184,16 @@ static void test_a_difference(void **state) {
   stand_in("ncu", "sed 's/\"2,359,296\"/\"2,359,297\"/' " RECORDED);
   run(&r, NULL, NULL);
   fx_expect(&r, 0, "  ! +1\n", NULL);
-  fx_expect(&r, 0, "16 of 17 exact counts are equal", NULL);
+  fx_expect(&r, 0, "18 of 19 exact counts are equal", NULL);
   run(&r, "--csv", NULL);
   fx_expect(&r, 0, LD_SECTORS ",exact,2359296,2359297,0\n", NULL);
   run(&r, "--json", NULL);
   json_t *doc = fx_json(&r);
   const json_t *counters =
       json_object_get(json_array_get(json_object_get(doc, "cases"), 0), "counters");
-  assert_int_equal(json_integer_value(json_object_get(counters, "equal")), 16);
+  assert_int_equal(json_integer_value(json_object_get(counters, "equal")), 18);
   assert_int_equal(json_integer_value(json_object_get(counters, "differ")), 1);
-  assert_int_equal(json_array_size(json_object_get(counters, "metrics")), 25);
+  assert_int_equal(json_array_size(json_object_get(counters, "metrics")), 27);
   json_decref(doc);
   fx_free(&r);
 }
