@@ -429,9 +429,8 @@ local function any_vector(g, width)
 end
 
 -- The widest vectors of `last` elements along the fastest mode that some input moves in.
-local function widest_fit(k, last, widest)
+local function widest_fit(g, last, widest)
   local fit = kit.word_bytes(math.max(last, 1), 16)
-  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "reduce", 32)
   while fit > 1 and (fit * widest > 16 or not any_vector(g, fit)) do
     fit = fit // 2
   end
@@ -440,11 +439,13 @@ end
 
 -- What the constraints name. At the tuned sizes: the outputs (kept), the elements that become one
 -- (many, fewest), the fastest mode's extent (fast), and the widest vectors that it is a multiple of
--- (fit at the best size, odd at the worst). Of the inputs: the bytes of the widest record, of all.
+-- (fit at the best size, odd at the worst). Of the inputs that a vector has more of than one: the
+-- bytes of the widest record, of all.
 local function facts(k)
+  local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "reduce", 32)
   local widest, bytes = 1, 0
-  for _, op in ipairs(k.operands) do
-    if not op.is_output then
+  for _, op in ipairs(g.inputs) do
+    if g:changes(op, #k.dims) then
       widest, bytes = math.max(widest, op.record.bytes), bytes + op.record.bytes
     end
   end
@@ -458,7 +459,7 @@ local function facts(k)
     kept, many, fast = math.max(kept, count[false]), math.max(many, count[true]),
       math.max(fast, last)
     fewest = math.min(fewest, count[true])
-    local here = widest_fit(k, last, widest)
+    local here = widest_fit(g, last, widest)
     fit, odd = math.max(fit, here), math.min(odd, here)
   end
   return {
