@@ -477,7 +477,8 @@ def short_table(doc):
 
 
 TITLES = {"suite": "# The suite", "cases": "# Cases that did badly once", "unseen": "# Work that nothing is tuned for",
-          "permutes": "# Permutations of the tensor literature"}
+          "permutes": "# Permutations of the tensor literature",
+          "sums": "# Sums, largest values, running sums and sums by an index", "steps": "# Rows that are reduced and then used"}
 BEGIN, END = "<!-- suite -->", "<!-- end of suite -->"
 
 

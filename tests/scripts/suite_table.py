@@ -15,8 +15,8 @@ LINE = "name | spec | i=1000 pick=permuted | i=10 | 36*i : 4*i | 0.9 | gather el
 
 
 def suite_rows():
-    """those of the suite and those with sums, which have specs of one folder"""
-    return table.load_rows() + table.load_rows(os.path.join(ROOT, "scripts", "suite", "sums.txt"))
+    """those of the suite, with sums and in steps, which have specs of one folder"""
+    return [row for name in ("rows", "sums", "steps") for row in table.load_rows(os.path.join(ROOT, "scripts", "suite", name + ".txt"))]
 
 
 def entry(label, ns, naive=False, winner=False, outcome="ok", **more):
