@@ -32,6 +32,10 @@ void cli_chart(sct_str *out, const cli_point *points, int n, const cli_line *lin
 /* Sectors that a request touches, each filled by the share of it that is used. */
 void cli_sectors(sct_str *out, double each, double used);
 
+/* A page of HTML with this title and body (templates/report/page.html). */
+sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body,
+                         sct_error *err) SCT_MUST_USE;
+
 /* ---- one request (cli_pattern.c) ---- */
 
 /* How many lines of 128 bytes a picture of it needs room for. */

@@ -161,13 +161,14 @@ const cli_command cli_commands[] = {
         .words = "A B",
         .min_words = 2,
         .max_words = 2,
-        .options = CLI_BIT(SIZE) | CLI_BIT(TOP),
+        .options = CLI_BIT(SIZE) | CLI_BIT(TOP) | CLI_BIT(OUT),
         .run = cli_compare,
         .doc = "what became faster or slower between two stores or dates",
         .details = "A and B are store files, or name@date (UTC, also a part of it: name@2026-01)\n"
                    "for what the store knew of a kernel at the end of that time; name@ is now.\n"
                    "Every candidate of both gets a verdict: FAST (B is faster), SLOW, SAME or\n"
-                   "AMBIGUOUS. Other winners and other conditions are named.",
+                   "AMBIGUOUS; of virtual devices by what is predicted. Other winners and other\n"
+                   "conditions are named. --out writes a page with pictures, too.",
         .example = "compare before.db after.db",
     },
     {

@@ -1,8 +1,12 @@
 /* The command `compare`: two stores, or one at two dates, candidate by candidate. */
+#include "cli/cli_chart.h"
 #include "cli/cli_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define PREDICTED_SAME 0.005 /* of a time: quick passes scatter by more */
 
 /* One candidate at one size as one side knows it; points into the side. */
 typedef struct known {
@@ -27,6 +31,7 @@ typedef struct comparing {
   const cli_args *args;
   side sides[2];
   sct_str text;
+  sct_str page; /* the same with pictures, for --out */
   json_t *groups;
 } comparing;
 
@@ -190,7 +195,8 @@ static void close_side(side *s) {
 
 typedef struct pair {
   const known *a, *b;
-  bool compared; /* both are timed */
+  bool compared;  /* both are timed, or predicted and neither is timed */
+  bool predicted; /* then: by predictions, which have no interval */
   sct_comparison c;
 } pair;
 
@@ -210,12 +216,33 @@ static bool is_same_group(const known *a, const known *b) {
          strcmp(a->device->name, b->device->name) == 0;
 }
 
+/* The time to compare by: measured, else predicted; 0: neither is known. */
+static double time_of(const sct_row_outcome *o) {
+  const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
+  return ns > 0 && strcmp(o->outcome, "ok") == 0 ? ns : 0.0;
+}
+
+/* A prediction follows from counts alone, so any change of it is one of the kernel or the model;
+ * what no measurement could tell apart is the same. */
+static sct_comparison compare_predicted(double a, double b) {
+  const double ratio = b / a;
+  return (sct_comparison){.kind = ratio < 1.0 - PREDICTED_SAME   ? SCT_FAST
+                                  : ratio > 1.0 + PREDICTED_SAME ? SCT_SLOW
+                                                                 : SCT_SAME,
+                          .ratio = ratio,
+                          .low = ratio,
+                          .high = ratio};
+}
+
 static pair compare_pair(const known *a, const known *b) {
   const sct_row_outcome *x = &a->result->outcome, *y = &b->result->outcome;
   pair p = {.a = a, .b = b, .compared = x->n_samples > 0 && y->n_samples > 0};
   if (p.compared) {
     const bool paired = x->race[0] && strcmp(x->race, y->race) == 0 && x->n_samples == y->n_samples;
     p.c = sct_stats_compare(x->samples_ns, x->n_samples, y->samples_ns, y->n_samples, paired);
+  } else if (x->n_samples == 0 && y->n_samples == 0 && time_of(x) > 0 && time_of(y) > 0) {
+    p.compared = p.predicted = true;
+    p.c = compare_predicted(time_of(x), time_of(y));
   }
   return p;
 }
@@ -234,8 +261,8 @@ static const char *winner_of(const side *s, const known *first, const known *end
       return k->label;
     }
     forgotten = forgotten || (k->run->winner != 0 && !decided);
-    const bool good = strcmp(o->outcome, "ok") == 0 && o->median_ns > 0;
-    if (good && (!best || o->median_ns < best->result->outcome.median_ns)) {
+    const double ns = time_of(o);
+    if (ns > 0 && (!best || ns < time_of(&best->result->outcome))) {
       best = k;
     }
   }
@@ -245,7 +272,7 @@ static const char *winner_of(const side *s, const known *first, const known *end
 
 static int by_time(const void *pa, const void *pb) {
   const pair *a = pa, *b = pb;
-  const double x = a->b->result->outcome.median_ns, y = b->b->result->outcome.median_ns;
+  const double x = time_of(&a->b->result->outcome), y = time_of(&b->b->result->outcome);
   if (a->compared != b->compared) {
     return a->compared ? -1 : 1;
   }
@@ -292,14 +319,16 @@ static void put_time(cli_table *t, const sct_row_outcome *o) {
   if (strcmp(o->outcome, "ok") != 0) {
     cli_table_cell(t, "%s", o->outcome);
   } else {
-    cli_table_cell(t, "%s", o->median_ns > 0 ? sct_format_ns(text, o->median_ns) : "not timed");
+    cli_table_cell(t, "%s", time_of(o) > 0 ? sct_format_ns(text, time_of(o)) : "not timed");
   }
 }
 
 static void put_table(comparing *c, const group *g) {
   cli_table t = {0};
   const size_t most = (size_t)c->args->top;
-  cli_table_columns(&t, "B is,candidate,>A,>B,>B / A,>95 %");
+  const bool predicted = g->n > 0 && g->pairs[0].predicted;
+  cli_table_columns(&t, predicted ? "B is,candidate,>A predicted,>B predicted,>B / A,>95 %"
+                                  : "B is,candidate,>A,>B,>B / A,>95 %");
   for (size_t k = 0; k < g->n && k < most; k++) {
     const pair *p = &g->pairs[k];
     cli_table_row(&t, CLI_PLAIN);
@@ -307,8 +336,8 @@ static void put_table(comparing *c, const group *g) {
                    p->a->label);
     put_time(&t, &p->a->result->outcome);
     put_time(&t, &p->b->result->outcome);
-    cli_table_cell_if(&t, p->compared, "%.3f" CLI_NEXT "%.3f to %.3f", p->c.ratio, p->c.low,
-                      p->c.high);
+    cli_table_cell_if(&t, p->compared, "%.3f", p->c.ratio);
+    cli_table_cell_if(&t, p->compared && !p->predicted, "%.3f to %.3f", p->c.low, p->c.high);
   }
   cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
   cli_table_free(&t);
@@ -325,6 +354,66 @@ static void put_conditions(sct_str *out, const json_t *list) {
                    b && b[0] ? b : "unknown");
   }
   sct_str_append(out, json_array_size(list) > 0 ? "\n" : "");
+}
+
+/* Every candidate of both as a point, B by A: what is above the line became slower. */
+static void put_picture(comparing *c, const group *g) {
+  sct_arena arena = {0};
+  cli_point *points = SCT_ARENA_NEW(&arena, cli_point, (int64_t)g->n + 1);
+  double lo = INFINITY, hi = 0.0;
+  char ratio[32];
+  for (size_t k = 0; k < g->n; k++) {
+    const pair *p = &g->pairs[k];
+    const double a = time_of(&p->a->result->outcome), b = time_of(&p->b->result->outcome);
+    snprintf(ratio, sizeof ratio, "%.3f", p->c.ratio);
+    points[k] = (cli_point){.x = p->compared ? 1e-9 * a : 0.0,
+                            .y = 1e-9 * b,
+                            .series = p->c.kind == SCT_FAST   ? 3
+                                      : p->c.kind == SCT_SLOW ? 2
+                                                              : 1,
+                            .ringed = g->winner[1] && strcmp(p->b->label, g->winner[1]) == 0,
+                            .title = sct_arena_printf(&arena, "%s: B / A %s", p->a->label, ratio)};
+    lo = p->compared ? fmin(lo, 1e-9 * fmin(a, b)) : lo;
+    hi = p->compared ? fmax(hi, 1e-9 * fmax(a, b)) : hi;
+  }
+  sct_str_append(&c->page, "<h2>");
+  cli_html(&c->page, g->a->problem);
+  sct_str_append(&c->page, ", ");
+  cli_html(&c->page, g->a->run->size_label);
+  sct_str_append(&c->page, ", ");
+  cli_html(&c->page, g->a->device->name);
+  sct_str_append(&c->page, "</h2>\n");
+  if (hi > 0.0) {
+    const bool predicted = g->pairs[0].predicted;
+    const cli_line same = {lo, lo, hi, hi};
+    cli_chart(&c->page, points, (int)g->n, &same, 1,
+              (cli_axis){predicted ? "A, predicted" : "A", "s"},
+              (cli_axis){predicted ? "B, predicted" : "B", "s"});
+    sct_str_append(
+        &c->page,
+        "<ul class=\"legend\"><li><i class=\"s3\">&#9679;</i> B is faster</li><li><i "
+        "class=\"s2\">&#9679;</i> slower</li><li><i class=\"s1\">&#9679;</i> the same, or "
+        "not known to differ</li></ul>\n");
+  }
+  sct_arena_free(&arena);
+}
+
+static sct_status write_page(comparing *c, sct_error *err) {
+  sct_str body = {0}, title = {0}, page = {0};
+  sct_str_printf(&title, "%s and %s", sct_path_basename(c->args->words[0]),
+                 sct_path_basename(c->args->words[1]));
+  sct_str_append(&body, "<h1>");
+  cli_html(&body, sct_str_c(&title));
+  sct_str_printf(&body, "</h1>\n%s<h2>Candidates</h2>\n<pre class=\"source\">",
+                 sct_str_c(&c->page));
+  cli_html(&body, sct_str_c(&c->text));
+  sct_str_append(&body, "</pre>\n");
+  sct_status status = cli_page_fill(&page, sct_str_c(&title), &body, err);
+  SCT_THEN(sct_file_write(c->args->out, page.data, page.len, err));
+  sct_str_free(&page);
+  sct_str_free(&body);
+  sct_str_free(&title);
+  return status;
 }
 
 static bool winner_changed(const group *g) {
@@ -361,13 +450,15 @@ static json_t *pair_json(const pair *p) {
   const sct_row_outcome *x = &p->a->result->outcome, *y = &p->b->result->outcome;
   const bool same_source =
       strcmp(p->a->result->candidate.source_hash, p->b->result->candidate.source_hash) == 0;
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b}", "label",
+  const bool timed = p->compared && !p->predicted;
+  return json_pack("{s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b}", "label",
                    sct_json_string(p->a->label), "verdict",
-                   p->compared ? json_string(sct_verdict_name(p->c.kind)) : json_null(), "ratio",
+                   p->compared ? json_string(sct_verdict_name(p->c.kind)) : json_null(),
+                   "predicted", p->predicted, "ratio",
                    p->compared ? sct_json_number(p->c.ratio) : json_null(), "low",
-                   p->compared ? sct_json_number(p->c.low) : json_null(), "high",
-                   p->compared ? sct_json_number(p->c.high) : json_null(), "a_ns",
-                   cli_json_positive(x->median_ns), "b_ns", cli_json_positive(y->median_ns),
+                   timed ? sct_json_number(p->c.low) : json_null(), "high",
+                   timed ? sct_json_number(p->c.high) : json_null(), "a_ns",
+                   cli_json_positive(time_of(x)), "b_ns", cli_json_positive(time_of(y)),
                    "a_outcome", x->outcome, "b_outcome", y->outcome, "same_source", same_source);
 }
 
@@ -426,6 +517,7 @@ static void compare_group(comparing *c, const known *a, const known *b) {
   json_t *conditions = conditions_of(a, b);
   join(&g, a, end_a, b, end_b);
   put_group(c, &g, conditions);
+  put_picture(c, &g);
   json_array_append_new(c->groups, group_json(&g, conditions));
   json_decref(conditions);
   json_decref(g.only[0]);
@@ -457,8 +549,10 @@ static void compare_all(comparing *c) {
 
 sct_status cli_compare(const cli_args *args, sct_error *err) {
   comparing c = {.args = args, .groups = json_array()};
-  sct_status status = SCT_OK;
+  const char *const reads[] = {args->words[0], args->words[1]};
+  sct_status status = args->out ? cli_check_target(args, args->out, reads, 2, err) : SCT_OK;
   for (int k = 0; k < 2; k++) {
+    SCT_TRY_DONE(status);
     SCT_TRY_DONE(open_side(&c.sides[k], args, args->words[k], err));
     SCT_TRY_DONE(load(&c.sides[k], args, err));
     if (c.sides[k].n_all == 0) {
@@ -469,6 +563,12 @@ sct_status cli_compare(const cli_args *args, sct_error *err) {
     }
   }
   compare_all(&c);
+  if (args->out) {
+    status = write_page(&c, err);
+    if (status != SCT_OK) {
+      goto done;
+    }
+  }
   if (args->json) {
     status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args->words[0]), "b",
                                       sct_json_string(args->words[1]), "groups", c.groups),
@@ -482,5 +582,6 @@ done:
   close_side(&c.sides[1]);
   json_decref(c.groups);
   sct_str_free(&c.text);
+  sct_str_free(&c.page);
   return status;
 }

@@ -570,8 +570,7 @@ static sct_status put_body(page *p, sct_error *err) {
 }
 
 /* The template with the title and the body in their places. */
-static sct_status fill(sct_str *out, const sct_tune_report *report, const sct_str *body,
-                       sct_error *err) {
+sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body, sct_error *err) {
   sct_str text = {0};
   SCT_TRY(sct_asset_read(&text, "templates/report/page.html", err));
   for (const char *at = sct_str_c(&text); *at != '\0';) {
@@ -580,7 +579,7 @@ static sct_status fill(sct_str *out, const sct_tune_report *report, const sct_st
     sct_str_append_n(out, at, n);
     at += n;
     if (sct_has_prefix(at, "@title@")) {
-      cli_html(out, report->name);
+      cli_html(out, title);
       at += strlen("@title@");
     } else if (sct_has_prefix(at, "@body@")) {
       sct_str_append_n(out, sct_str_c(body), body->len);
@@ -597,7 +596,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
   sct_str body = {0}, text = {0};
   page p = {.out = &body, .args = args, .report = report};
   sct_status status = put_body(&p, err);
-  SCT_THEN(fill(&text, report, &body, err));
+  SCT_THEN(cli_page_fill(&text, report->name, &body, err));
   if (status == SCT_OK) {
     status = cli_put(args, &text, err);
   }

@@ -17,7 +17,7 @@ static char *text_of(const char *text) {
 
 typedef struct row {
   const char *label, *outcome;
-  double ns; /* the median */
+  double ns; /* the median; below 0: not timed, predicted to be that without its sign */
 } row;
 
 /* A store with a kernel "move" of these candidates, of which the first wins. */
@@ -45,7 +45,7 @@ static const char *make_store(const char *name, const char *driver, const char *
     for (int i = 0; i < SCT_COUNT(samples); i++) {
       samples[i] = rows[k].ns * (1 + 0.0001 * (i - 10));
     }
-    const bool good = strcmp(rows[k].outcome, "ok") == 0;
+    const bool good = strcmp(rows[k].outcome, "ok") == 0, timed = good && rows[k].ns > 0;
     sct_row_candidate c = {.problem = p.id,
                            .source_hash = text_of(rows[k].label),
                            .label = text_of(rows[k].label),
@@ -53,9 +53,10 @@ static const char *make_store(const char *name, const char *driver, const char *
                            .axes = text_of("{\"threads\":256}")};
     sct_row_outcome o = {.run = run.id,
                          .outcome = text_of(rows[k].outcome),
-                         .median_ns = good ? rows[k].ns : 0,
+                         .median_ns = timed ? rows[k].ns : 0,
+                         .predicted_ns = good && !timed ? -rows[k].ns : 0,
                          .samples_ns = samples,
-                         .n_samples = good ? SCT_COUNT(samples) : 0,
+                         .n_samples = timed ? SCT_COUNT(samples) : 0,
                          .measured = text_of(measured)};
     OK(sct_store_put_result(s, &c, &o, true, &err));
     run.winner = k == 0 ? o.id : run.winner;
@@ -329,10 +330,53 @@ static void a_name_takes_no_parameters(void **state) {
   fx_free(&r);
 }
 
+/* Where nothing is timed predictions are compared; a page shows them. */
+static void compare_of_virtual_devices(void **state) {
+  (void)state;
+  static const row old[] = {{"direct a", "ok", -30e3},
+                            {"map b", "ok", -20e3},
+                            {"map c", "ok", -10e3},
+                            {"map d", "wrong_result", 0},
+                            {"map e", "ok", 15e3}};
+  static const row now[] = {{"direct a", "ok", -30.1e3},
+                            {"map b", "ok", -12e3},
+                            {"map c", "ok", -14e3},
+                            {"map d", "ok", -9e3},
+                            {"map e", "ok", -15e3}};
+  fx_result r = {0};
+  sct_str page = {0};
+  sct_error err = {0};
+  make_store("v1.db", "d", "2026-01-01T00:00:00Z", old, SCT_COUNT(old));
+  make_store("v2.db", "d", "2026-01-02T00:00:00Z", now, SCT_COUNT(now));
+  fx_run(&r, "compare", "v1.db", "v2.db", "-o", "v.html");
+  fx_expect(&r, 0, "A predicted  B predicted  B / A", NULL);
+  fx_expect(&r, 0, "FAST  map b", NULL);
+  fx_expect(&r, 0, "SLOW  map c", NULL);
+  fx_expect(&r, 0, "SAME  direct a", NULL);
+  fx_expect(&r, 0, "-     map e", NULL); /* timed on one side only */
+  fx_expect(&r, 0, "wrong_result", NULL);
+  fx_expect(&r, 0, "1 FAST 1 SLOW 1 SAME 0 AMBIGUOUS", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "95 %"));
+  assert_int_equal(sct_file_read(&page, fx_path("v.html"), &err), SCT_OK);
+  const char *html = sct_str_c(&page);
+  assert_non_null(strstr(html, "<title>v1.db and v2.db</title>"));
+  assert_non_null(strstr(html, "B, predicted by A, predicted"));
+  assert_non_null(strstr(html, "<circle class=\"s3\""));
+  assert_non_null(strstr(html, "map c: B / A 1.400"));
+  fx_run(&r, "compare", "v1.db", "v2.db", "--json");
+  fx_expect(&r, 0, "\"predicted\": true", NULL);
+  fx_expect(&r, 0, "\"low\": null", NULL);
+  fx_run(&r, "compare", "v1.db", "v2.db", "-o", "v2.db");
+  fx_expect(&r, 2, NULL, "v2.db");
+  sct_str_free(&page);
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(compare_gives_verdicts_and_names_the_winner),
       cmocka_unit_test(compare_as_json),
+      cmocka_unit_test(compare_of_virtual_devices),
       cmocka_unit_test(compare_of_dates),
       cmocka_unit_test(merge_and_export_do_not_know_order),
       cmocka_unit_test(merge_checks_its_sources_first),
