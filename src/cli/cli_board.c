@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define MAX_FAILURES     3 /* shown with their reasons; --json has all */
+#define EQUALS           3 /* rows of one time that are shown before they are counted */
 #define MAX_OWN_FAILURES 8 /* the same of kernels of the user's own */
 
 static bool is_good(const sct_tune_row *row) {
@@ -27,21 +28,30 @@ static const char *outcome_text(const char *name) {
 static void add_columns(cli_table *t, bool replayed) {
   cli_table_columns(t, ",>#,candidate"); /* marks first */
   cli_table_columns(t, replayed ? ">replayed" : ">time");
-  cli_table_columns(t, ">GB/s,>of copy,>predicted,>GB/s predicted,by,>sectors ld | st,"
+  cli_table_columns(t, ">GB/s,>of copy,>predicted,>GB/s predicted,>x naive,by,>sectors ld | st,"
                        ">coalesced ld | st,>regs,>spilled,>occupancy");
+}
+
+/* What a narrow terminal does without, the first first. */
+static const char *const optional[] = {
+    "occupancy",      "regs", "spilled", "coalesced ld | st", "of copy",
+    "GB/s predicted", "GB/s", "by",      "sectors ld | st"};
+
+static double time_of(const sct_tune_row *row) {
+  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
 }
 
 static void percent_cell(cli_table *t, double share) {
   cli_table_cell_if(t, share > 0.0, "%.0f %%", 100.0 * share);
 }
 
-static void predicted_cells(cli_table *t, const sct_tune_row *row, double bytes) {
+static void predicted_time(cli_table *t, const sct_tune_row *row, double bytes) {
   char time[32];
   if (row->predicted_ns > 0.0 && row->median_ns <= 0.0) {
-    cli_table_cell(t, "%s" CLI_NEXT "%.0f" CLI_NEXT "%s", sct_format_ns(time, row->predicted_ns),
-                   bytes / row->predicted_ns, row->predicted_limit);
+    cli_table_cell(t, "%s" CLI_NEXT "%.0f", sct_format_ns(time, row->predicted_ns),
+                   bytes / row->predicted_ns);
   } else {
-    cli_table_cell(t, CLI_NEXT CLI_NEXT);
+    cli_table_cell(t, CLI_NEXT);
   }
 }
 
@@ -55,7 +65,9 @@ static void count_cells(cli_table *t, const sct_tune_row *row) {
   }
 }
 
-static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row *row, int rank) {
+/* naive_ns: of the best naive variant; 0: not known. */
+static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row *row, int rank,
+                    double naive_ns) {
   char time[32] = "";
   if (row->median_ns > 0.0) {
     sct_format_ns(time, row->median_ns);
@@ -75,7 +87,10 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
   cli_table_cell(t, "%d" CLI_NEXT "%s" CLI_NEXT "%s", rank, row->label, time);
   cli_table_cell_if(t, row->bytes_per_s > 0.0, "%.0f", row->bytes_per_s / 1e9);
   percent_cell(t, row->share);
-  predicted_cells(t, row, size->read_bytes + size->write_bytes);
+  predicted_time(t, row, size->read_bytes + size->write_bytes);
+  cli_table_cell_if(t, naive_ns > 0.0 && time_of(row) > 0.0, "%.2f", naive_ns / time_of(row));
+  cli_table_cell(t, "%s",
+                 row->median_ns > 0.0 || !row->predicted_limit ? "" : row->predicted_limit);
   count_cells(t, row);
   cli_table_cell(t, "%d", row->registers);
   cli_table_cell_if(t, row->spill_bytes > 0, "%d B", row->spill_bytes);
@@ -84,28 +99,99 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
 
 /* ---- one size ---- */
 
-static void append_table(sct_str *out, const sct_tune_size *size, bool replayed, int top,
-                         bool colour) {
-  cli_table table = {0};
-  bool naive_shown = false, own_shown[SCT_MAX_OWN + 1] = {true};
-  add_columns(&table, replayed);
-  for (int r = 0, shown = 0; r < size->n_rows; r++) {
-    const sct_tune_row *row = &size->rows[r];
-    const bool wanted = (row->naive && !naive_shown) || !own_shown[row->own];
-    if (!is_good(row) || !(shown < top || wanted)) {
-      continue;
+static double best_naive(const sct_tune_size *size) {
+  for (int r = 0; r < size->n_rows; r++) {
+    if (size->rows[r].naive && is_good(&size->rows[r])) {
+      return time_of(&size->rows[r]);
     }
-    add_row(&table, size, row, r + 1);
-    naive_shown |= row->naive;
-    own_shown[row->own] = true;
-    shown++;
   }
-  if (table.n_rows > 0) {
-    cli_table_print(out, &table, 2, colour);
+  return 0.0;
+}
+
+/* Rows of the same printed time from row `from` on: how many follow it. */
+static int as_fast(const sct_tune_size *size, int from) {
+  char a[32], b[32];
+  int n = 0;
+  sct_format_ns(a, time_of(&size->rows[from]));
+  for (int r = from + 1; r < size->n_rows && is_good(&size->rows[r]); r++, n++) {
+    if (strcmp(a, sct_format_ns(b, time_of(&size->rows[r]))) != 0) {
+      break;
+    }
+  }
+  return n;
+}
+
+/* In the place of all rows that take as long as the EQUALS before them. */
+static void add_equals(cli_table *t, const sct_tune_size *size, int from, int n) {
+  char time[32];
+  cli_table_row(t, CLI_DIM);
+  cli_table_cell(t, CLI_NEXT "%d" CLI_NEXT "to %d: %d more as fast", from + 1, from + n, n);
+  sct_format_ns(time, time_of(&size->rows[from]));
+  if (size->rows[from].median_ns > 0.0) {
+    cli_table_cell(t, "%s", time);
   } else {
-    sct_str_append(out, "  no candidate passed\n");
+    cli_table_cell(t, CLI_NEXT CLI_NEXT CLI_NEXT "%s", time);
   }
-  cli_table_free(&table);
+}
+
+typedef struct board {
+  const sct_tune_size *size;
+  cli_table table;
+  double naive_ns;
+  bool naive_shown, own_shown[SCT_MAX_OWN + 1];
+} board;
+
+static bool is_wanted(const board *b, const sct_tune_row *row) {
+  return (row->naive && !b->naive_shown) || !b->own_shown[row->own];
+}
+
+static void show(board *b, int r) {
+  const sct_tune_row *row = &b->size->rows[r];
+  add_row(&b->table, b->size, row, r + 1, b->naive_ns);
+  b->naive_shown |= row->naive;
+  b->own_shown[row->own] = true;
+}
+
+/* Rows from `r` on that nothing but their label tells from those before: as one, but for what is
+ * shown in any case. Returns how many these are. */
+static int show_equals(board *b, int r) {
+  const int n = as_fast(b->size, r - 1);
+  if (n > 1) {
+    add_equals(&b->table, b->size, r, n);
+    for (int k = r; k < r + n; k++) {
+      if (is_wanted(b, &b->size->rows[k])) {
+        show(b, k);
+      }
+    }
+  }
+  return n > 1 ? n : 0;
+}
+
+static void append_table(sct_str *out, const sct_tune_size *size, bool replayed, int top, int width,
+                         bool colour) {
+  board b = {.size = size, .naive_ns = best_naive(size), .own_shown = {true}};
+  add_columns(&b.table, replayed);
+  for (int r = 0, shown = 0, same = 0; r < size->n_rows && is_good(&size->rows[r]);) {
+    same = r > 0 && as_fast(size, r - 1) > 0 ? same + 1 : 0;
+    const int equals = shown < top && same == EQUALS ? show_equals(&b, r) : 0;
+    if (equals == 0 && (shown < top || is_wanted(&b, &size->rows[r]))) {
+      show(&b, r);
+    }
+    shown += equals > 0 || shown < top;
+    r += equals > 0 ? equals : 1;
+  }
+  if (b.table.n_rows == 0) {
+    sct_str_append(out, "  no candidate passed\n");
+  } else {
+    const int left_out =
+        width > 0 ? cli_table_fit(&b.table, 2, width, "candidate", optional, SCT_COUNT(optional))
+                  : 0;
+    cli_table_print(out, &b.table, 2, colour);
+    if (left_out > 0) {
+      sct_str_printf(out, "  %d columns are left out: COLUMNS=160 shows them\n", left_out);
+    }
+  }
+  cli_table_free(&b.table);
 }
 
 /* The user's own first: these can be mended. */
@@ -141,7 +227,7 @@ static void append_note(sct_str *out, const char *sentence, bool colour) {
 }
 
 static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_report *report,
-                        int top, bool colour) {
+                        int top, int width, bool colour) {
   char read[32], write[32];
   sct_str_printf(out, "\n%s%s%s: reads %s, writes %s", cli_paint(colour, CLI_BOLD), size->label,
                  cli_unpaint(colour, CLI_BOLD), sct_format_bytes(read, size->read_bytes),
@@ -150,7 +236,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
     sct_str_printf(out, "; a copy moves %.0f GB/s", size->ceiling_bytes_s / 1e9);
   }
   sct_str_append(out, "\n");
-  append_table(out, size, report->replayed, top, colour);
+  append_table(out, size, report->replayed, top, width, colour);
   sct_str_printf(out, "  %d %s, %d failed, %d tied for the best", size->n_verified,
                  size->verified_only_counted ? "verified, counted and predicted"
                  : report->replayed          ? "recorded as verified"
@@ -179,6 +265,9 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
   append_note(out, size->converted, colour);
   append_note(out, size->kept, colour);
   append_note(out, size->faster, colour);
+  if (size->best) {
+    cli_wrap(out, "best of", size->best);
+  }
   if (size->why) {
     cli_wrap(out, "why", size->why);
   }
@@ -187,7 +276,7 @@ static void append_size(sct_str *out, const sct_tune_size *size, const sct_tune_
   }
 }
 
-void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour) {
+void cli_board(sct_str *out, const sct_tune_report *report, int top, int width, bool colour) {
   const sct_device_desc *d = &report->device;
   sct_str_printf(out, "%s%s%s on %s (%s, CC %d.%d): %s\n", cli_paint(colour, CLI_BOLD),
                  report->name, cli_unpaint(colour, CLI_BOLD), d->id, d->name, d->cc_major,
@@ -224,7 +313,7 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour
   }
   bool own = false;
   for (int z = 0; z < report->n_sizes; z++) {
-    append_size(out, &report->sizes[z], report, top, colour);
+    append_size(out, &report->sizes[z], report, top, width, colour);
     for (int r = 0; r < report->sizes[z].n_rows; r++) {
       own = own || report->sizes[z].rows[r].own > 0;
     }

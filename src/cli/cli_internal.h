@@ -173,6 +173,8 @@ bool cli_starts_with_place(const char *text);
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_WARN, CLI_BAD } cli_style;
 /* A terminal that wants colour: NO_COLOR unset or empty, TERM not "dumb". */
 bool cli_wants_colour(FILE *stream);
+/* How wide what goes there may be: COLUMNS if it is a number, else a terminal's width; 0: any. */
+int cli_output_width(FILE *stream);
 const char *cli_paint(bool colour, cli_style style); /* escape sequence, "" without colour */
 const char *cli_unpaint(bool colour, cli_style style);
 int cli_terminal_width(FILE *stream); /* 80 where it is not known */
@@ -189,6 +191,8 @@ typedef struct cli_table {
   size_t n_cells, cap_cells;
   cli_style *styles; /* a row's */
   size_t n_rows, cap_rows;
+  int wrapped; /* 1 + the column that comes last and goes on in further lines; 0: none */
+  int width;   /* then: of all */
 } cli_table;
 /* "name,>time,>GB/s": heads of columns in turn, one that begins with > to the right. */
 void cli_table_columns(cli_table *t, const char *heads);
@@ -199,6 +203,11 @@ void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* The same, or one empty cell. */
 void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRINTF(3, 4);
 void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
+/* Leaves out the columns with these heads, in this order, until the table is no wider than `width`;
+ * where that is not enough, column `last` becomes the last one, in as many lines as it needs.
+ * Returns how many columns were left out. */
+int cli_table_fit(cli_table *t, int indent, int width, const char *last, const char *const *heads,
+                  int n);
 void cli_table_free(cli_table *t);
 
 /* An issue by its number; place may be "". What to try is said once: `same` is the number of an
@@ -295,6 +304,7 @@ void cli_events_close(cli_events *e);
 json_t *cli_events_members(const char **name, const sct_tune_event *event);
 void cli_events_write(cli_events *e, const char *event, json_t *members); /* takes `members` */
 
-void cli_board(sct_str *out, const sct_tune_report *report, int top, bool colour);
+/* width: columns that tables may have; 0: any. */
+void cli_board(sct_str *out, const sct_tune_report *report, int top, int width, bool colour);
 
 #endif

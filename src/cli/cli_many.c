@@ -62,7 +62,8 @@ static sct_status start_session(many *m, int k, sct_error *err) {
                            .wants_events = wants.wants_events,
                            .wants_document = wants.wants_document,
                            .wants_board = wants.wants_board,
-                           .colour = wants.colour};
+                           .colour = wants.colour,
+                           .width = wants.width};
   sct_wire_clear(&m->wire);
   sct_wire_put(&m->wire, cli_start_table(), &start);
   SCT_TRY(sct_child_start(&it->child, &opts, err));

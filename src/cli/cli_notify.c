@@ -31,6 +31,7 @@ void cli_notify_wants(const cli_notify *t, cli_session *s) {
   s->wants_document = s->wants_events || t->args->json;
   s->wants_board = !t->args->json && !streams_to_stdout(t);
   s->colour = cli_wants_colour(stdout);
+  s->width = cli_output_width(stdout);
 }
 
 void cli_notify_event(cli_notify *t, const char *device, const char *event, json_t *members) {

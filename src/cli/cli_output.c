@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -118,6 +119,15 @@ const char *cli_paint(bool colour, cli_style style) {
 
 const char *cli_unpaint(bool colour, cli_style style) {
   return colour && style != CLI_PLAIN ? "\033[0m" : "";
+}
+
+int cli_output_width(FILE *stream) {
+  const char *columns = getenv("COLUMNS");
+  const long given = columns ? strtol(columns, NULL, 10) : 0;
+  if (given > 0 && given <= INT_MAX) {
+    return (int)given;
+  }
+  return isatty(fileno(stream)) ? cli_terminal_width(stream) : 0;
 }
 
 int cli_terminal_width(FILE *stream) {

@@ -69,7 +69,7 @@ static sct_status report_ended(const cli_session *s, int spec, const sct_tune_re
     o.document = cli_session_document(s, spec, report, outcome, why->text);
   }
   if (s->wants_board && report->name) {
-    cli_board(&o.board, report, s->args->top, s->colour);
+    cli_board(&o.board, report, s->args->top, s->width, s->colour);
   }
   return s->to->ended(s->to->ctx, &o, err);
 }

@@ -42,6 +42,7 @@ typedef struct cli_session {
   const char *device;  /* its id */
   int place, n_places; /* of several that tune the same at the same time (compile.h) */
   bool wants_events, wants_document, wants_board, colour;
+  int width; /* of leaderboards; 0: as wide as they are */
   const cli_listener *to;
 } cli_session;
 

@@ -96,6 +96,7 @@ static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, 
   s->wants_document = start.wants_document;
   s->wants_board = start.wants_board;
   s->colour = start.colour;
+  s->width = start.width;
   char cores[24];
   snprintf(cores, sizeof cores, "%d", start.cores);
   if (setenv("SECTILE_CORES", cores, 1) != 0) {

@@ -65,19 +65,81 @@ static int width_of(const cli_table *t, int column) {
   return (int)(width > 0 && head > width ? head : width);
 }
 
+static int width_of_all(const cli_table *t, int indent) {
+  int all = indent;
+  bool any = false;
+  for (int c = 0; c < t->n_columns; c++) {
+    const int width = width_of(t, c);
+    all += width > 0 ? width + (any ? 2 : 0) : 0;
+    any = any || width > 0;
+  }
+  return all;
+}
+
+static int column_called(const cli_table *t, const char *head) {
+  int c = 0;
+  while (c < t->n_columns && strcmp(t->column[c].head, head) != 0) {
+    c++;
+  }
+  return c;
+}
+
+int cli_table_fit(cli_table *t, int indent, int width, const char *last, const char *const *heads,
+                  int n) {
+  int left_out = 0;
+  for (int k = 0; k < n && width_of_all(t, indent) > width; k++) {
+    const int c = column_called(t, heads[k]);
+    left_out += c < t->n_columns && width_of(t, c) > 0;
+    for (size_t r = 0; r < t->n_rows && c < t->n_columns; r++) {
+      t->cells[r * (size_t)t->n_columns + (size_t)c] = "";
+    }
+  }
+  if (width_of_all(t, indent) > width) {
+    t->wrapped = 1 + column_called(t, last);
+    t->width = width;
+  }
+  return left_out;
+}
+
+static const char *cell_at(const cli_table *t, size_t row, int column) {
+  return row == SIZE_MAX ? t->column[column].head
+                         : t->cells[row * (size_t)t->n_columns + (size_t)column];
+}
+
+/* Words in lines that begin where the first does; one that is too long has a line of its own. */
+static void append_wrapped(sct_str *out, const char *text, int from, int width) {
+  int column = from;
+  while (*text != '\0') {
+    const int n = (int)strcspn(text, " ");
+    if (column > from && column + 1 + n > width) {
+      sct_str_printf(out, "\n%*s", from, "");
+      column = from;
+    } else if (column > from) {
+      sct_str_append(out, " ");
+      column++;
+    }
+    sct_str_append_n(out, text, (size_t)n);
+    column += n;
+    text += n + (text[n] == ' ');
+  }
+}
+
 static void append_row(sct_str *out, const cli_table *t, const int *widths, size_t row,
                        int indent) {
   const size_t start = out->len;
   sct_str_printf(out, "%*s", indent, "");
   const char *gap = "";
   for (int c = 0; c < t->n_columns; c++) {
-    if (widths[c] == 0) {
+    if (widths[c] == 0 || c + 1 == t->wrapped) {
       continue;
     }
-    const char *cell =
-        row == SIZE_MAX ? t->column[c].head : t->cells[row * (size_t)t->n_columns + (size_t)c];
-    sct_str_printf(out, "%s%*s", gap, t->column[c].right ? widths[c] : -widths[c], cell);
+    sct_str_printf(out, "%s%*s", gap, t->column[c].right ? widths[c] : -widths[c],
+                   cell_at(t, row, c));
     gap = "  ";
+  }
+  if (t->wrapped > 0) {
+    sct_str_append(out, gap);
+    append_wrapped(out, cell_at(t, row, t->wrapped - 1), (int)(out->len - start), t->width);
   }
   while (out->len > start && out->data[out->len - 1] == ' ') {
     out->data[--out->len] = '\0';

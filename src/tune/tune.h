@@ -177,7 +177,8 @@ typedef struct sct_tune_size {
   char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */
   char *converted; /* a sentence where layouts pay for conversions; NULL */
   char *kept;      /* a sentence if the store's winner, which was not tried, stays; NULL */
-  char *why; /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
+  char *why;  /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
+  char *best; /* lines: the best of each strategy, of each layout of an array; NULL */
   char *decided;      /* a sentence: what decided among rows as good as the winner; NULL */
   sct_arena arena;    /* of the next */
   sct_advice *issues; /* [n_issues] of the winner's layouts: what no candidate mends */

@@ -233,6 +233,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->recorded);
     sct_free(size->why);
     sct_free(size->decided);
+    sct_free(size->best);
     sct_arena_free(&size->arena);
   }
   sct_free(report->sizes);

@@ -123,6 +123,86 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
   }
 }
 
+/* ---- the best of each strategy, and of each layout ---- */
+
+static bool has_word(const char *label, const char *word, size_t n) {
+  for (const char *at = label; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL) {
+    if (strncmp(at, word, n) == 0 && (at[n] == ' ' || at[n] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The best verified row whose label has the word; NULL. */
+static const sct_tune_row *best_with(const sct_tune_size *size, const char *word, size_t n) {
+  const sct_tune_row *best = NULL;
+  for (int r = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+    if (good && time_of(row) > 0.0 && has_word(row->label, word, n) &&
+        (!best || time_of(row) < time_of(best))) {
+      best = row;
+    }
+  }
+  return best;
+}
+
+typedef struct best {
+  const char *word;
+  double ns;
+} best;
+
+/* "exchange 34.39 us, map 139.5 us", the fastest first; nothing where there are fewer than two. */
+static void put_line(sct_str *out, best *list, int n) {
+  for (int k = 0; k < n && n > 1; k++) {
+    int least = k;
+    char time[32];
+    for (int other = k + 1; other < n; other++) {
+      least = list[other].ns < list[least].ns ? other : least;
+    }
+    const best here = list[least];
+    list[least] = list[k];
+    list[k] = here;
+    sct_str_printf(out, "%s%s %s%s", k > 0 ? ", " : "", here.word, sct_format_ns(time, here.ns),
+                   k == n - 1 ? "\n" : "");
+  }
+}
+
+static int add_best(best *list, int n, const sct_tune_size *size, const char *word) {
+  const sct_tune_row *row = best_with(size, word, strlen(word));
+  if (row) {
+    list[n++] = (best){word, time_of(row)};
+  }
+  return n;
+}
+
+static char *best_lines(const tune_table *t, const sct_tune_size *size) {
+  const sct_space *space = &t->plan->space;
+  const sct_spec *spec = &t->plan->spec;
+  sct_arena arena = {0};
+  sct_str out = {0};
+  best *list = SCT_ARENA_NEW(&arena, best, space->n_strategies + 1);
+  int n = 0;
+  for (int k = 0; k < space->n_strategies; k++) {
+    const char *name = space->strategies[k].name;
+    const bool again = k > 0 && strcmp(space->strategies[k - 1].name, name) == 0;
+    n = again ? n : add_best(list, n, size, name);
+  }
+  put_line(&out, list, n > 2 ? n : 0); /* the naive variant and another: the table has both */
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_operand *o = &spec->operands[op];
+    list = SCT_ARENA_NEW(&arena, best, o->n_layouts + 1);
+    n = 0;
+    for (int k = 0; k < o->n_layouts && o->n_layouts > 1; k++) {
+      n = add_best(list, n, size, sct_arena_printf(&arena, "%s=%s", o->name, o->layouts[k].label));
+    }
+    put_line(&out, list, n);
+  }
+  sct_arena_free(&arena);
+  return out.data;
+}
+
 /* What decided among candidates that are as good. */
 static char *decided_sentence(const tune_table *t, const sct_choice *choice) {
   sct_str text = {0};
@@ -148,6 +228,7 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   say_math(&text, t, report, row);
   report->why = text.data;
   report->decided = decided_sentence(t, choice);
+  report->best = best_lines(t, report);
   report->n_issues = sct_model_layout_issues(&report->issues, &t->plan->spec, item->code.layout,
                                              &t->plan->spec.sizes[size], &report->arena);
 }

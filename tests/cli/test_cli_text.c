@@ -269,7 +269,7 @@ static char *board(int top, bool colour) {
   sct_tune_size size;
   const sct_tune_report report = report_of(&size);
   sct_str out = {0};
-  cli_board(&out, &report, top, colour);
+  cli_board(&out, &report, top, 0, colour);
   char *text = strdup(sct_str_c(&out));
   sct_str_free(&out);
   return text;
@@ -284,8 +284,8 @@ static void the_board_says_what_matters(void **state) {
             "--budget, or none, goes on with the others\n");
   HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
-  HAS(text,
-      "  *   1  staged t256     12 us  4200     98 %       8.0 |  4.5       100 |   50 %    24");
+  HAS(text, "  *   1  staged t256     12 us  4200     98 %     2.50       8.0 |  4.5       100 |   "
+            "50 %    24");
   HAS(text, "  =   2  staged t512");
   HAS(text, "  !   3  vector v8");
   HAS(text, "  n!  4  direct");
@@ -337,15 +337,83 @@ static void columns_of_time_are_left_out_where_nothing_ran(void **state) {
   size.verified_only_counted = true;
   size.ceiling_bytes_s = 0;
   sct_str out = {0};
-  cli_board(&out, &report, 10, false);
+  cli_board(&out, &report, 10, 0, false);
   const char *text = sct_str_c(&out);
   HAS(text, "staged t256");
   HAS(text, "4 verified, counted and predicted, 4 failed");
-  HAS(text, "  predicted  GB/s predicted  by          sectors");
-  HAS(text, "      24 us               2  DRAM bytes  ");
+  HAS(text, "  predicted  GB/s predicted  x naive  by          sectors");
+  HAS(text, "      24 us               2     1.00  DRAM bytes  ");
   HAS_NOT(text, "  time");
   HAS_NOT(text, "of copy");
   sct_str_free(&out);
+}
+
+/* Rows of one time are counted after three, but those that are shown in any case. */
+static void equal_rows_are_counted(void **state) {
+  (void)state;
+  static char labels[12][32];
+  sct_tune_row many[12];
+  for (int k = 0; k < SCT_COUNT(many); k++) {
+    snprintf(labels[k], sizeof labels[k], k == 6 ? "direct t%d" : "map t%d", k);
+    many[k] = rows[0];
+    many[k].label = labels[k];
+    many[k].winner = k == 0;
+    many[k].naive = k == 6;
+    many[k].median_ns = many[k].bytes_per_s = many[k].share = 0;
+    many[k].predicted_ns = k < 8 ? 10000 + k / 10.0 : 20000 + 5000.0 * k;
+    many[k].predicted_limit = "DRAM bytes";
+  }
+  sct_tune_size size;
+  sct_tune_report report = report_of(&size);
+  size.rows = many;
+  size.n_rows = SCT_COUNT(many);
+  size.best = "map 10 us, direct 10 us\n";
+  sct_str out = {0};
+  cli_board(&out, &report, 6, 0, false);
+  const char *text = sct_str_c(&out);
+  HAS(text, "    3  map t2");
+  HAS(text, "    4  to 8: 5 more as fast      10 us");
+  HAS_NOT(text, "map t3");
+  HAS(text, "  =n   7  direct t6");
+  HAS(text, "    9  map t8");
+  HAS(text, "   10  map t9"); /* the sixth line */
+  HAS_NOT(text, "map t10");
+  HAS(text, "best of     map 10 us, direct 10 us");
+  HAS(text, "     0.17  "); /* x naive of 60 us */
+  sct_str_free(&out);
+}
+
+static size_t widest_row(const char *text) {
+  size_t most = 0;
+  const char *from = strstr(text, "  #  "), *end = strstr(text, " columns are left");
+  for (; from && from + strcspn(from, "\n") < end; from += strcspn(from, "\n") + 1) {
+    const size_t n = strcspn(from, "\n");
+    most = n > most ? n : most;
+  }
+  return most;
+}
+
+/* The fewest columns, then labels in several lines. */
+static void a_board_fits_the_terminal(void **state) {
+  (void)state;
+  static char label[] = "exchange threads=512 tile=128x32 load=4 store=4 start=any blocks=out";
+  for (int width = 40; width <= 140; width += 20) {
+    sct_tune_row wide[] = {rows[0], rows[3]};
+    wide[0].label = label;
+    sct_tune_size size;
+    sct_tune_report report = report_of(&size);
+    size.rows = wide;
+    size.n_rows = SCT_COUNT(wide);
+    sct_str out = {0};
+    cli_board(&out, &report, 10, width, false);
+    assert_in_range(widest_row(sct_str_c(&out)), 20, width);
+    HAS(sct_str_c(&out), "columns are left out");
+    HAS(sct_str_c(&out), "x naive");
+    sct_str_clear(&out);
+    cli_board(&out, &report, 10, 0, false);
+    HAS_NOT(sct_str_c(&out), "left out");
+    sct_str_free(&out);
+  }
 }
 
 /* ---- JSON ---- */
@@ -395,6 +463,8 @@ int main(void) {
       cmocka_unit_test(a_short_board_keeps_the_naive_row),
       cmocka_unit_test(the_winner_is_green_on_a_terminal),
       cmocka_unit_test(columns_of_time_are_left_out_where_nothing_ran),
+      cmocka_unit_test(equal_rows_are_counted),
+      cmocka_unit_test(a_board_fits_the_terminal),
       cmocka_unit_test(the_report_is_complete_as_json),
       cmocka_unit_test(json_bears_what_is_no_number_and_no_text),
   };

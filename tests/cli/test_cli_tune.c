@@ -70,7 +70,7 @@ static void tune_prints_boards_and_tells_progress_apart(void **state) {
   fx_expect(&r, 0, "\n  *", NULL);
   fx_expect(&r, 0, "direct t", NULL);
   fx_expect(&r, 0, " verified, counted and predicted, 0 failed, ", NULL);
-  fx_expect(&r, 0, "  predicted  GB/s predicted  by ", NULL);
+  fx_expect(&r, 0, "  predicted  GB/s predicted  x naive  by ", NULL);
   assert_null(strstr(sct_str_c(&r.out), " time ")); /* the column */
   fx_expect(&r, 0, NULL, "twice.lua: compile ");
   assert_null(strstr(sct_str_c(&r.out), "twice.lua: ")); /* progress is no data */
