@@ -177,6 +177,21 @@ static json_t *scalar_data(const emit_header *h, const emit_scalar *scalar) {
 
 /* ---- the public functions ---- */
 
+/* "f16", "bf16": types that CUDA's headers have a pointer to; NULL for others. */
+static const char *half_of(const emit_operand *op) {
+  const char *const type = op->record.name == NULL ? op->record.fields[0].type : "";
+  return strcmp(type, "f16") == 0 || strcmp(type, "bf16") == 0 ? type : NULL;
+}
+
+static bool has_half(const emit_header *h, const char *type) {
+  bool any = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const char *const half = half_of(&h->sig.operands[k]);
+    any = any || (half != NULL && strcmp(half, type) == 0);
+  }
+  return any;
+}
+
 /* "const vec3 *a" */
 static json_t *pointer_parameter(const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
@@ -186,6 +201,8 @@ static json_t *pointer_parameter(const emit_header *h, int operand) {
   sct_str_append(&s, op->is_output ? "" : "const ");
   if (emit_takes_struct(h, operand)) {
     emit_record_type(&s, h, &op->record);
+  } else if (half_of(op) != NULL) {
+    sct_str_printf(&s, "%s_%s", h->sig.name, half_of(op));
   } else {
     sct_str_append(&s, bare != NULL && !bare->bits ? bare->cuda : "void");
   }
@@ -446,6 +463,8 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
       "records", records, "workspace_bytes", (json_int_t)workspace_bytes(h), "needs_workspace",
       workspace_bytes(h) > 0, "names_vectors", emit_names_vectors(h));
   json_object_set_new(*out, "scans", json_boolean(scans(h)));
+  json_object_set_new(*out, "has_f", json_boolean(has_half(h, "f16")));
+  json_object_set_new(*out, "has_bf", json_boolean(has_half(h, "bf16")));
   add_form(*out, h);
   add_extents(*out, sig);
   add_operands(*out, h);

@@ -40,6 +40,12 @@ namespace {  // kernels are those of this file
 #pragma nv_diag_suppress 177, 550
 #endif
 
+#if defined(__clang__) && defined(__CUDA__) && !defined(__NVCC__)  // it has not all hints
+template <class T> __device__ inline T __ldca(const T *p) { return *p; }
+template <class T> __device__ inline void __stcs(T *p, T v) { *p = v; }
+template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
+#endif
+
 //% for _, k in ipairs(kernels) do
 // $(k.title)
 //%   for _, win in ipairs(k.wins) do

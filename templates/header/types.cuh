@@ -40,6 +40,24 @@
 #include <stdbool.h>
 #endif
 
+//% if has_f then
+#if defined(SECTILE_TYPED_POINTERS) && defined(__cplusplus)
+#include <cuda_fp16.h>
+typedef __half $(name)_f16;
+#else
+typedef void $(name)_f16;  // pointers to f16 are pointers to void
+#endif
+
+//% end
+//% if has_bf then
+#if defined(SECTILE_TYPED_POINTERS) && defined(__cplusplus)
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 $(name)_bf16;
+#else
+typedef void $(name)_bf16;  // pointers to bf16 are pointers to void
+#endif
+
+//% end
 //% for _, r in ipairs(records) do
 //%   if r.packed then
 #pragma pack(push, 1)

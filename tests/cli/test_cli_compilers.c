@@ -213,6 +213,32 @@ static void the_host_side_of_all_headers_is_c(void **state) {
   }
 }
 
+/* Where a program asks for it, pointers to f16 and bf16 are CUDA's, and no others are taken. */
+static void pointers_to_halves_have_types(void **state) {
+  (void)state;
+  static const char program[] =
+      "#define SECTILE_TYPED_POINTERS\n#include \"transpose_f16.h\"\n"
+      "#include \"layer_norm_bf16_cuda.h\"\n"
+      "cudaError_t turn(const __half *a, TYPE *b) { return transpose_f16(a, b, 1, 1, 0); }\n"
+      "cudaError_t norm(const __nv_bfloat16 *x, TYPE2 *y) {\n"
+      "  const layer_norm_bf16_args args = {x, x, x, y, 1e-5f, 1, 1};\n"
+      "  return layer_norm_bf16_launch(&args, 0);\n}\n";
+  const char *const home = header_toolkit();
+  char path[256], command[1024];
+  if (home == NULL || !knows("c++", "c++11")) {
+    print_message("no toolkit or no C++ compiler here\n");
+    skip();
+  }
+  snprintf(path, sizeof path, "%s/typed.cc", here.folder);
+  MUST(sct_file_write(path, program, strlen(program), err));
+  snprintf(command, sizeof command,
+           "f() { c++ -std=c++11 -Wall -Wextra -Werror -isystem '%s/include' -fsyntax-only \"$@\" "
+           "typed.cc; }; f -DTYPE=__half -DTYPE2=__nv_bfloat16 && ! f -DTYPE=float "
+           "-DTYPE2=__nv_bfloat16 2>/dev/null && ! f -DTYPE=__half -DTYPE2=__half 2>/dev/null",
+           home);
+  assert_int_equal(header_shell(&here, command), 0);
+}
+
 static void an_implementation_is_compiled_as_cuda(void **state) {
   (void)state;
   if (!knows("cc", "c11")) {
@@ -325,6 +351,7 @@ int main(void) {
       cmocka_unit_test(every_compiler_takes_all_headers),
       cmocka_unit_test(the_host_side_of_all_headers_is_c),
       cmocka_unit_test(an_implementation_is_compiled_as_cuda),
+      cmocka_unit_test(pointers_to_halves_have_types),
       cmocka_unit_test(compiled_kernels_stand_in_files_of_c),
       cmocka_unit_test(nvrtc_finds_kernels_by_their_names),
   };

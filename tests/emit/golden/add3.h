@@ -152,6 +152,12 @@ namespace {  // kernels are those of this file
 #pragma nv_diag_suppress 177, 550
 #endif
 
+#if defined(__clang__) && defined(__CUDA__) && !defined(__NVCC__)  // it has not all hints
+template <class T> __device__ inline T __ldca(const T *p) { return *p; }
+template <class T> __device__ inline void __stcs(T *p, T v) { *p = v; }
+template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
+#endif
+
 // direct t256, the naive variant. How it works.
 //   needs a aligned to 8, b aligned to 8
 //   source 3d92bd0fe92fa7f1b16b5281f6e5fabc

@@ -151,6 +151,12 @@ namespace {  // kernels are those of this file
 #pragma nv_diag_suppress 177, 550
 #endif
 
+#if defined(__clang__) && defined(__CUDA__) && !defined(__NVCC__)  // it has not all hints
+template <class T> __device__ inline T __ldca(const T *p) { return *p; }
+template <class T> __device__ inline void __stcs(T *p, T v) { *p = v; }
+template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
+#endif
+
 // * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /, the naive variant. * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   for * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } / at * / } int evil = 1; " /  #error broke out  ? ?/  // / * _ } /
 //   needs blocks aligned to 64

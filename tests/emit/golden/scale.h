@@ -328,6 +328,12 @@ namespace {  // kernels are those of this file
 #pragma nv_diag_suppress 177, 550
 #endif
 
+#if defined(__clang__) && defined(__CUDA__) && !defined(__NVCC__)  // it has not all hints
+template <class T> __device__ inline T __ldca(const T *p) { return *p; }
+template <class T> __device__ inline void __stcs(T *p, T v) { *p = v; }
+template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
+#endif
+
 // direct t128 soa, the naive variant.
 //   for NVIDIA H200 at i=65536
 //   needs p aligned to 4, q aligned to 4
