@@ -259,10 +259,11 @@ typedef struct sct_tune_plan_opts {
   const sct_tune_labels *only;   /* NULL: all are wanted */
   int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
+  const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
 } sct_tune_plan_opts;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates
- * rejected by planning, equal to another's source, or neither naive nor in `only` are counted in
- * space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
+ * rejected by planning, equal to another's source, not for this NVRTC, or neither naive nor in
+ * `only` are counted in space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const sct_tune_plan_opts *opts,
                               sct_error *err) SCT_MUST_USE;

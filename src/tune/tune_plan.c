@@ -69,12 +69,13 @@ static void join_sizes(sct_tune_plan *plan, sct_hash hash, const bool *sizes) {
 }
 
 /* Takes what became of candidate c. */
-static void keep_item(sct_tune_plan *plan, size_t c, const sct_generated *g, hash_set *seen) {
+static void keep_item(sct_tune_plan *plan, size_t c, const sct_generated *g, hash_set *seen,
+                      const char *lacks) {
   sct_tune_item *item = &plan->items[plan->n_items];
   const sct_candidate *cand = &plan->space.candidates[c];
   const bool *sizes = plan->space.strategies[cand->strategy].sizes;
-  if (g->rejected) {
-    sct_space_prune(&plan->space, cand->strategy, g->rejected);
+  if (g->rejected || lacks) {
+    sct_space_prune(&plan->space, cand->strategy, g->rejected ? g->rejected : lacks);
     return;
   }
   if (!g->failure && set_add(seen, g->code.hash)) {
@@ -151,14 +152,25 @@ static sct_status choose(tune_sample *out, const sct_tune_plan *plan,
   return status;
 }
 
-static void keep_items(sct_tune_plan *plan, const sct_generated *all, bool some) {
+/* Why NVRTC is too old for a candidate. A naive variant stays: without it there is no session, and
+ * NVRTC's own words say why. */
+static const char *lack_of(const sct_tune_plan *plan, size_t c, const sct_generated *g,
+                           const char *nvrtc) {
+  const int arch = 10 * plan->device.cc_major + plan->device.cc_minor;
+  const bool source = !g->rejected && !g->failure && g->code.source;
+  const char *const lacks = source ? sct_compile_lacks(nvrtc, arch, g->code.source) : NULL;
+  return lacks && !sct_tune_is_naive(plan, c) ? lacks : NULL;
+}
+
+static void keep_items(sct_tune_plan *plan, const sct_generated *all, bool some,
+                       const char *nvrtc) {
   const size_t n = plan->space.n_candidates;
   hash_set seen = {0};
   set_make(&seen, n);
   plan->items = sct_alloc((n + 1) * sizeof *plan->items);
   for (size_t c = 0; c < n; c++) {
     if (all[c].rendered) {
-      keep_item(plan, c, &all[c], &seen);
+      keep_item(plan, c, &all[c], &seen, lack_of(plan, c, &all[c], nvrtc));
     } else if (some) {
       sct_space_prune(&plan->space, plan->space.candidates[c].strategy, "not asked for");
     } else {
@@ -166,6 +178,13 @@ static void keep_items(sct_tune_plan *plan, const sct_generated *all, bool some)
     }
   }
   set_free(&seen);
+  for (size_t p = 0; p < plan->space.n_prunes; p++) {
+    const sct_prune *prune = &plan->space.prunes[p];
+    if (sct_has_prefix(prune->reason, "NVRTC ")) {
+      sct_log(SCT_LOG_WARN, "%s: %lld candidates are left out: %s, this one is %s", prune->strategy,
+              (long long)prune->count, prune->reason, nvrtc);
+    }
+  }
 }
 
 /* ---- the plan ---- */
@@ -195,7 +214,7 @@ static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sc
   sct_status status = choose(&sample, plan, opts, err);
   SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
-    keep_items(plan, all, opts->only && opts->only->n > 0);
+    keep_items(plan, all, opts->only && opts->only->n > 0, opts->nvrtc);
   }
   sct_tune_sample_free(&sample);
   sct_free(all);

@@ -418,8 +418,48 @@ static void test_sizes_have_candidates_of_their_own(void **state) {
   }
 }
 
+static int64_t n_with(const sct_tune_plan *plan, const char *text) {
+  int64_t n = 0;
+  for (int k = 0; k < plan->n_items; k++) {
+    n += strstr(plan->items[k].code.source, text) != NULL;
+  }
+  return n;
+}
+
+static int64_t pruned_by(const sct_tune_plan *plan, const char *reason) {
+  int64_t n = 0;
+  for (size_t p = 0; p < plan->space.n_prunes; p++) {
+    n += strstr(plan->space.prunes[p].reason, reason) != NULL ? plan->space.prunes[p].count : 0;
+  }
+  return n;
+}
+
+/* What an older NVRTC cannot compile is pruned with that reason; the naive variant stays. */
+static void test_an_old_compiler_gets_what_it_knows(void **state) {
+  static const char text[] = "red.global.add.v";
+  sct_tune_plan plan;
+  (void)state;
+  make(&plan, "scatter_add_rows");
+  const int64_t n_vectors = n_with(&plan, text);
+  const int n_all = plan.n_items;
+  sct_tune_plan_free(&plan);
+  assert_in_range(n_vectors, 1, n_all - 1);
+  static const char *const versions[] = {"11.8", "12.0", "12.1", "13.0"};
+  for (int k = 0; k < SCT_COUNT(versions); k++) {
+    const sct_tune_plan_opts opts = {.nvrtc = versions[k]};
+    assert_int_equal(sct_tune_plan_make(&plan, kernel("scatter_add_rows"), &h200, &opts, &err),
+                     SCT_OK);
+    assert_int_equal(n_with(&plan, text), k < 2 ? 0 : n_vectors);
+    const int64_t n_pruned = pruned_by(&plan, "NVRTC 12.1 or later has"); /* equal sources too */
+    assert_true(k < 2 ? n_pruned >= n_vectors : n_pruned == 0);
+    assert_int_equal(plan.n_items, k < 2 ? n_all - (int)n_vectors : n_all);
+    sct_tune_plan_free(&plan);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_an_old_compiler_gets_what_it_knows),
       cmocka_unit_test(test_rendered_elsewhere_is_the_same),
       cmocka_unit_test(test_every_candidate_is_rendered_once),
       cmocka_unit_test(test_many_processes_render_the_same),
