@@ -267,10 +267,11 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
   if (json_array_size(parameters) == 0) {
     json_array_append_new(parameters, emit_text("void"));
   }
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
-                   emit_textf("offset%s%.*s%s%.*s", between, (int)base, field->name,
-                              *element ? "_" : "", (int)strcspn(element, "]"), element),
-                   "formula", emit_host_text(sig, f->offsets[k]), "parameters", parameters, "names",
+  json_t *suffix = emit_textf("%s%.*s%s%.*s", between, (int)base, field->name, *element ? "_" : "",
+                              (int)strcspn(element, "]"), element);
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "offset",
+                   emit_textf("offset%s", json_string_value(suffix)), "suffix", suffix, "formula",
+                   emit_host_text(sig, f->offsets[k]), "parameters", parameters, "names",
                    used_list(f->offsets[k], op, sig, "", false), "arguments",
                    used_list(f->offsets[k], op, sig, "", true), "plain",
                    field->offset > 0 ? emit_textf("plain + %lld", (long long)field->offset)
@@ -316,6 +317,7 @@ static void add_loops(json_t *out, const emit_operand *op, const emit_signature 
   json_t *shape = json_array();
   json_t *loops = json_array();
   json_t *ends = json_array();
+  json_t *counters = json_array();
   for (int d = 0; d < op->n_dims; d++) {
     const bool inner = d + 1 == op->n_dims;
     json_array_append_new(
@@ -324,10 +326,12 @@ static void add_loops(json_t *out, const emit_operand *op, const emit_signature 
                          inner ? emit_textf(", plain += %lld", (long long)op->record.bytes)
                                : emit_text("")));
     json_array_append_new(shape, emit_host_text(sig, op->shape[d]));
+    json_array_append_new(counters, emit_textf("i%d", d));
     json_array_insert_new(ends, 0, emit_textf("%*s", 2 * d, ""));
   }
   json_object_set_new(out, "shape", shape);
   json_object_set_new(out, "loops", loops);
+  json_object_set_new(out, "counters", counters);
   json_object_set_new(out, "ends", ends);
   json_object_set_new(out, "indent", emit_textf("%*s", 2 * op->n_dims, ""));
 }
@@ -360,6 +364,9 @@ void emit_add_layout(json_t *out, const emit_header *h, int operand) {
   json_object_set_new(out, "bytes", emit_text(f->bytes));
   json_object_set_new(out, "host_bytes", emit_host_text(&h->sig, f->bytes));
   json_object_set_new(out, "fields", fields);
+  json_object_set_new(out, "is_packed", json_boolean(op->record.packed));
+  json_object_set_new(out, "record_bytes", json_integer(op->record.bytes));
+  json_object_set_new(out, "rank", json_integer(op->n_dims));
   json_object_set_new(out, "plain_type", plain_type(h, op));
   add_extents(out, op, &h->sig, f);
   add_loops(out, op, &h->sig);

@@ -17,29 +17,12 @@ static bool has_struct(const emit_header *h, int operand) {
 
 /* NAME_<this> is a name that headers have already. */
 static bool is_taken(const char *record) {
-  static const char *const names[] = {"FIND_KERNEL",
-                                      "bf16",
-                                      "f16",
-                                      "IMPLEMENTATION",
-                                      "LINKAGE",
-                                      "SELFTEST_MAIN",
-                                      "args",
-                                      "choice",
-                                      "detail",
-                                      "ends",
-                                      "selftest",
-                                      "floor_div",
-                                      "floor_mod",
-                                      "launch",
-                                      "max",
-                                      "min",
-                                      "pack_field",
-                                      "provenance",
-                                      "tuning",
-                                      "tunings",
-                                      "unpack_field",
-                                      "variant",
-                                      "workspace_bytes"};
+  static const char *const names[] = {
+      "FIND_KERNEL",   "bf16",         "f16",        "IMPLEMENTATION", "LINKAGE",
+      "SELFTEST_MAIN", "args",         "choice",     "detail",         "ends",
+      "selftest",      "floor_div",    "floor_mod",  "launch",         "places",
+      "max",           "min",          "pack_field", "provenance",     "tuning",
+      "tunings",       "unpack_field", "variant",    "workspace_bytes"};
   bool taken = sct_has_prefix(record, "layout_") || sct_has_prefix(record, "detail_") ||
                sct_has_prefix(record, "selftest_");
   for (int k = 0; k < SCT_COUNT(names); k++) {

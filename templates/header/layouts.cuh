@@ -143,3 +143,69 @@ inline bool unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, "
 //%     end
 //%   end
 //% end
+//% if has_layouts then
+#ifdef __cpp_lib_mdspan  // in files that include <mdspan> before
+#include <mdspan>
+//%   if has_packing then
+
+// A layout policy: `Place` says at which element, counted from the array's first byte, an index is.
+template <class Place> struct $(name)_places {
+  template <class Extents> struct mapping {
+    using extents_type = Extents;
+    using index_type = typename Extents::index_type;
+    using size_type = typename Extents::size_type;
+    using rank_type = typename Extents::rank_type;
+    using layout_type = $(name)_places;
+    Extents shape;
+    Place place;
+    const Extents &extents() const noexcept { return shape; }
+    index_type required_span_size() const noexcept { return place.size(); }
+    template <class... Index> index_type operator()(Index... i) const noexcept {
+      return place(static_cast<int64_t>(i)...);
+    }
+    static constexpr bool is_always_unique() noexcept { return true; }
+    static constexpr bool is_always_exhaustive() noexcept { return false; }
+    static constexpr bool is_always_strided() noexcept { return false; }
+    static constexpr bool is_unique() noexcept { return true; }
+    static constexpr bool is_exhaustive() noexcept { return false; }
+    static constexpr bool is_strided() noexcept { return false; }
+    friend bool operator==(const mapping &, const mapping &) = default;
+  };
+};
+//%   end
+//%   for _, o in ipairs(operands) do
+//%     if o.has_formula then
+//%       if o.packs then
+//%         if not o.is_packed then
+//%           for _, f in ipairs(o.fields) do
+
+struct $(o.prefix)_place$(f.suffix) {
+//%             for _, extent in ipairs(o.extents) do
+  int64_t n_$(extent);
+//%             end
+  int64_t size() const noexcept { return $(o.prefix)_bytes($(join(o.extents, "n_%s"))) / $(f.bytes); }
+  int64_t operator()($(join(o.counters, "[[maybe_unused]] int64_t %s"))) const noexcept {
+    return $(o.prefix)_$(f.offset)($(join(f.arguments))) / $(f.bytes);
+  }
+  friend bool operator==(const $(o.prefix)_place$(f.suffix) &, const $(o.prefix)_place$(f.suffix) &) = default;
+};
+template <class T> auto $(o.prefix)_span$(f.suffix)(T *first$(join(o.extents, ", int64_t n_%s", ""))) {
+  static_assert(sizeof(T) == $(f.bytes));
+  using extents = std::dextents<int64_t, $(o.rank)>;
+  using places = $(name)_places<$(o.prefix)_place$(f.suffix)>;
+  return std::mdspan<T, extents, places>(first, {extents($(join(o.shape))), {$(join(o.extents, "n_%s"))}});
+}
+//%           end
+//%         end
+//%       else
+
+template <class T> auto $(o.prefix)_span(T *first$(join(o.extents, ", [[maybe_unused]] int64_t n_%s", ""))) {
+  static_assert(sizeof(T) == $(o.record_bytes));
+  return std::mdspan<T, std::dextents<int64_t, $(o.rank)>>(first$(join(o.shape, ", %s", "")));
+}
+//%       end
+//%     end
+//%   end
+#endif
+
+//% end

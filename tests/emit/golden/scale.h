@@ -238,6 +238,35 @@ inline bool unpack(scale_item *plain, const void *packed, int64_t n_i) {
 }  // namespace scale_layout_q
 #endif
 
+#ifdef __cpp_lib_mdspan  // in files that include <mdspan> before
+#include <mdspan>
+
+// A layout policy: `Place` says at which element, counted from the array's first byte, an index is.
+template <class Place> struct scale_places {
+  template <class Extents> struct mapping {
+    using extents_type = Extents;
+    using index_type = typename Extents::index_type;
+    using size_type = typename Extents::size_type;
+    using rank_type = typename Extents::rank_type;
+    using layout_type = scale_places;
+    Extents shape;
+    Place place;
+    const Extents &extents() const noexcept { return shape; }
+    index_type required_span_size() const noexcept { return place.size(); }
+    template <class... Index> index_type operator()(Index... i) const noexcept {
+      return place(static_cast<int64_t>(i)...);
+    }
+    static constexpr bool is_always_unique() noexcept { return true; }
+    static constexpr bool is_always_exhaustive() noexcept { return false; }
+    static constexpr bool is_always_strided() noexcept { return false; }
+    static constexpr bool is_unique() noexcept { return true; }
+    static constexpr bool is_exhaustive() noexcept { return false; }
+    static constexpr bool is_strided() noexcept { return false; }
+    friend bool operator==(const mapping &, const mapping &) = default;
+  };
+};
+#endif
+
 // Where the kernels and figures come from, for a program to print.
 typedef struct scale_tuning {
   const char *device, *arch, *figures, *driver, *nvrtc, *tool, *size, *variant, *source_hash;
