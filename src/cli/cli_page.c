@@ -531,6 +531,7 @@ static sct_status put_size(page *p, sct_error *err) {
   put(p, "%s", z->rows[0].label);
   html(p, "</code></strong></p>\n");
   put_lines(p, z->why);
+  put_lines(p, z->best);
   for (int k = 0; k < z->n_issues; k++) {
     const sct_advice *a = &z->issues[k];
     html(p, "<p><strong>Issue: ");

@@ -157,21 +157,38 @@ void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_
   }
 }
 
-static bool has_value(const sct_strategy *strategy, const char *name, const char *value) {
+/* The axis of policies of L2, or else the last one that has a choice; NULL: none has. */
+static const sct_axis *axis_beside_math(const sct_strategy *strategy) {
+  const sct_axis *last = NULL;
   for (int a = 0; a < strategy->n_axes; a++) {
     const sct_axis *axis = &strategy->axes[a];
-    for (int k = 0; k < axis->n_values && strcmp(axis->name, name) == 0; k++) {
-      if (axis->values[k].is_string && strcmp(axis->values[k].text, value) == 0) {
-        return true;
-      }
+    if (strcmp(axis->name, "evict") == 0) {
+      return axis;
     }
+    last = axis->n_values > 1 ? axis : last;
   }
-  return false;
+  return last;
+}
+
+/* "evict == 'none'"; where there is no such value, that to which the axis collapses. */
+static const char *where_fast(const sct_strategy *strategy, sct_arena *arena) {
+  const sct_axis *axis = axis_beside_math(strategy);
+  if (!axis) {
+    return NULL;
+  }
+  int v = axis->neutral;
+  for (int k = 0; k < axis->n_values; k++) {
+    v = axis->values[k].is_string && strcmp(axis->values[k].text, "none") == 0 ? k : v;
+  }
+  const sct_axis_value *value = &axis->values[v];
+  return value->is_string ? sct_arena_printf(arena, "%s == '%s'", axis->name, value->text)
+         : value->is_bool ? sct_arena_printf(arena, "%s%s", value->number ? "" : "not ", axis->name)
+                          : sct_arena_printf(arena, "%s == %s", axis->name, value->text);
 }
 
 /* Exact or fast arithmetic, where the body has some of which both exist and the spec's tolerance
- * lets it be fast. Not next to policies of L2: where one of the two gains anything, the other gains
- * nothing, and the space would double. */
+ * lets it be fast. Only next to one value of another axis, that of policies of L2 where there is
+ * one: where one of the two gains anything the other gains nothing, and the space would double. */
 static void add_math(lua_State *L, reader *r, sct_strategy *strategy) {
   static const char *const words[] = {"exact", "fast"};
   sct_arena *arena = &r->space->arena;
@@ -186,12 +203,13 @@ static void add_math(lua_State *L, reader *r, sct_strategy *strategy) {
     sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", SCT_MAX_AXES + 1,
                         SCT_MAX_AXES);
   }
+  const char *when = where_fast(strategy, arena);
   sct_axis *axis = &strategy->axes[strategy->n_axes++];
   *axis = (sct_axis){.name = "math",
                      .key = "math=",
                      .doc = "arithmetic of the body; fast: __sinf, __expf, __fdividef, rsqrtf",
                      .n_values = SCT_COUNT(words),
-                     .when = has_value(strategy, "evict", "none") ? "evict == 'none'" : NULL,
+                     .when = when,
                      .values = SCT_ARENA_NEW(arena, sct_axis_value, SCT_COUNT(words))};
   for (int k = 0; k < axis->n_values; k++) {
     axis->values[k] =

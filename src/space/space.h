@@ -78,6 +78,8 @@ typedef struct sct_space {
   size_t n_prunes, cap_prunes;
   sct_prune *prunes; /* in order of first occurrence */
 } sct_space;
+/* Is candidate number `candidate` one of fast arithmetic? */
+bool sct_space_is_fast(const sct_space *space, int64_t candidate);
 
 /* Parses every constraint and `when` (SCT_ESPEC: "file:line: error: ..." with the nearest axis or
  * fact), then fills candidates, prunes and counts. An axis without values is SCT_ESPEC. */

@@ -45,6 +45,12 @@ void sct_space_label(sct_str *out, const sct_space *space, const sct_candidate *
   }
 }
 
+bool sct_space_is_fast(const sct_space *space, int64_t candidate) {
+  const sct_candidate *cand = &space->candidates[candidate];
+  const sct_strategy *strategy = &space->strategies[cand->strategy];
+  return strategy->has_math && cand->value[strategy->n_axes - 1] == 1;
+}
+
 /* Words that two labels share, in any order. */
 static int shared_words(const char *a, const char *b) {
   int n = 0;

@@ -33,6 +33,7 @@ typedef struct sct_rank_row {
   bool uncoalesced; /* a session that knew more of the space found it so */
   int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
   int registers;
+  bool fast; /* its arithmetic is not exact (sct_space_is_fast) */
   const char *label;
   /* results */
   /* all sectors <= 1.25 x the sum of the least that any row needs for each operand, and
@@ -58,11 +59,11 @@ typedef struct sct_choice {
   const char *rule;    /* what decided among them: "fewer sectors"; NULL: it was alone */
 } sct_choice;
 
-/* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to fewer
- * sectors, fewer shared wavefronts, fewer requests, fewer registers, then the label. With `any`
- * rows that are not coalesced compete too. A naive row that is faster beyond noise wins anyway.
- * Untimed rows are compared by predicted time, where it is known, and by the same list for those
- * within 2 % of the least. */
+/* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to exact
+ * arithmetic, fewer sectors, fewer shared wavefronts, fewer requests, fewer registers, then the
+ * label. With `any` rows that are not coalesced compete too. A naive row that is faster beyond
+ * noise wins anyway. Untimed rows are compared by predicted time, where it is known, and by the
+ * same list for those within 2 % of the least. */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
 /* ---- sessions ---- */

@@ -59,12 +59,14 @@ static void mark_coalesced(sct_rank_row *rows, int n, int n_operands) {
   }
 }
 
-/* What breaks ties, in order: fewer sectors, shared wavefronts, requests, registers. */
+/* What breaks ties, in order: exact arithmetic, fewer sectors, shared wavefronts, requests,
+ * registers. */
 static double key_of(const sct_rank_row *row, int key) {
-  const double keys[] = {row->sectors, row->wavefronts, row->requests, (double)row->registers};
+  const double keys[] = {row->fast ? 1.0 : 0.0, row->sectors, row->wavefronts, row->requests,
+                         (double)row->registers};
   return keys[key];
 }
-#define N_KEYS 4
+#define N_KEYS 5
 
 /* Counts of large problems are scaled from sampled blocks, so a key decides only beyond this much.
  */
@@ -82,8 +84,9 @@ static int n_marked(const bool *in, int n) {
  * is decided by the label. Clears `in`. Returns the row, -1 if none was marked; the choice receives
  * how many were, and which key left one of them. */
 static int first_by_counts(const sct_rank_row *rows, int n, bool *in, sct_choice *choice) {
-  static const char *const rules[N_KEYS] = {"fewer sectors", "fewer shared wavefronts",
-                                            "fewer requests", "fewer registers"};
+  static const char *const rules[N_KEYS] = {"exact arithmetic", "fewer sectors",
+                                            "fewer shared wavefronts", "fewer requests",
+                                            "fewer registers"};
   choice->n_close = n_marked(in, n);
   choice->rule = NULL;
   for (int key = 0; key < N_KEYS; key++) {

@@ -221,6 +221,7 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
   *row = (sct_rank_row){.label = item->label,
                         .naive = sct_tune_is_naive_item(t->plan, k),
                         .registers = item->compiled.registers,
+                        .fast = sct_space_is_fast(&t->plan->space, item->candidate),
                         .passes = sct_model_passes(spec, &item->code),
                         .samples_ns = cell->timing.samples_ns,
                         .n_samples = cell->timing.n_samples,

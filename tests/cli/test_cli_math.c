@@ -8,12 +8,23 @@
   "  outputs = { s.array(\"b\", \"f32\") }, body = \"" body "\", " tolerance                       \
   " sizes = { { i = 100000 } } }\n"
 #define EXACT "map threads=256 items=1 vec=4 evict=none math=exact"
-#define FAST  "map threads=256 items=1 vec=4 evict=none math=fast"
+#define TAPS                                                                                       \
+  "stencil halo=shared threads=256 lanes=32 vec=1 items=8 rows=1 wide=1 march=1 align=sector "
+#define FAST "map threads=256 items=1 vec=4 evict=none math=fast"
 
 static void write_specs(void) {
   fx_write("near.lua", SPEC("b = expf(-fabsf(a)) / (1.0f + a * a);", "tolerance = 1e-4,"));
   fx_write("far.lua", SPEC("b = sinf(3e4f * a);", "tolerance = 1e-4,"));
   fx_write("bits.lua", SPEC("b = expf(-fabsf(a)) / (1.0f + a * a);", ""));
+  fx_write(
+      "taps.lua",
+      "local s = require \"sectile\"\n"
+      "return s.kernel { name = \"t\", dims = { \"row\", \"col\" }, inputs = { s.array(\"a\", "
+      "\"f32\", s.row_major,\n"
+      "  { taps = { n = { -1, 0 } }, border = \"clamp\" }) }, outputs = { s.array(\"b\", \"f32\") "
+      "},\n"
+      "  body = \"b = a / (1.0f + n * n);\", tolerance = 1e-4, sizes = { { row = 99, col = 99 } "
+      "} }\n");
   fx_write("none.lua", SPEC("b = 2.0f * a + tanhf(a);", "tolerance = 1e-4,"));
 }
 
@@ -43,6 +54,10 @@ static void labels_and_text(void **state) {
   fx_run(&r, "gen", "near.lua", "--pick", EXACT);
   fx_expect(&r, 0, "b = expf(-fabsf(a)) / (1.0f + a * a);", NULL);
   fx_run(&r, "gen", "near.lua", "--pick", "map threads=256 items=1 vec=4 evict=loads math=fast");
+  fx_expect(&r, 2, NULL, "did you mean");
+  fx_run(&r, "gen", "taps.lua", "--pick", TAPS "store=none math=fast");
+  fx_expect(&r, 0, "b = __fdividef(a, 1.0f + n * n);", NULL);
+  fx_run(&r, "gen", "taps.lua", "--pick", TAPS "store=streaming math=fast");
   fx_expect(&r, 2, NULL, "did you mean");
   fx_run(&r, "explain", "near.lua", FAST);
   fx_expect(&r, 0, "math=fast", NULL);

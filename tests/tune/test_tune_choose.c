@@ -58,11 +58,13 @@ static void test_the_fastest_coalesced_wins(void **state) {
 /* The choice names what decided among rows that are as good. */
 static void test_the_rule_of_a_tie_is_named(void **state) {
   (void)state;
-  static const char *const rules[] = {"fewer sectors", "fewer shared wavefronts", "fewer requests",
-                                      "fewer registers", "the label"};
+  static const char *const rules[] = {"fewer sectors",  "fewer shared wavefronts",
+                                      "fewer requests", "fewer registers",
+                                      "the label",      "exact arithmetic"};
   for (int k = 0; k < SCT_COUNT(rules); k++) {
     sct_rank_row rows[] = {row(0, "b", 100, 8, 8, 20), row(1, "a", 100, 8, 8, 20)};
-    rows[1].sectors *= k == 0 ? 0.9 : 1.0;
+    rows[1].sectors *= k == 0 ? 0.9 : k == 5 ? 1.1 : 1.0;
+    rows[0].fast = k == 5;
     rows[1].wavefronts = k == 1 ? 10.0 : 20.0;
     rows[0].wavefronts = 20.0;
     rows[1].requests *= k == 2 ? 0.9 : 1.0;
