@@ -2,6 +2,8 @@
 # the pages, the CMake package and the pkg-config file (docs/projects.md).
 include(CMakePackageConfigHelpers)
 
+# Shared libraries of a prefix that the system does not search (conda, ~/.local) are found after installing, too.
+set_target_properties(sectile PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
 install(TARGETS sectile EXPORT sectileTargets RUNTIME DESTINATION bin)
 set(generated ${CMAKE_BINARY_DIR}/share)
 file(MAKE_DIRECTORY ${generated})
