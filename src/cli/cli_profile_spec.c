@@ -126,6 +126,12 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   return status;
 }
 
+/* With all blocks they can be estimated, which takes several times as long. */
+static bool wants_caches(const cli_args *args) {
+  const char *of = args->metrics;
+  return args->counters && (!of || strstr(of, "hit_rate") || strstr(of, "dram__"));
+}
+
 /* All blocks of the launch where a GPU's counters stand beside ours. */
 static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
@@ -137,7 +143,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
   sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
   SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
                               p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS,
-                              args->counters ? &caches : NULL, err));
+                              wants_caches(args) ? &caches : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
