@@ -23,6 +23,9 @@ $(g:head(threads)) {
 //% if look_back then
   // a block has a tile; which one follows from the order in which blocks begin
   __shared__ __align__(16) partial tiles_before[1];
+//% if in_tile then
+  $(kit.each(streams, "__shared__ __align__(16) {type} {name}[kItems][kThreads];"))
+//% end
   unsigned long long *const counter = reinterpret_cast<unsigned long long *>(workspace);
   const ticket taken = take_ticket(counter);
   const unsigned int tiles = (unsigned int)((n_elements + kTile - 1) / kTile);
@@ -43,7 +46,9 @@ $(g:head(threads)) {
   // $(line)s, need guards.
   const auto take = [&](long long first, bool whole) {
     const bool is_row = whole || row_index < n_rows;
+//% if not in_tile then
     $(kit.each(streams, "{type} {name}[kItems] = {};"))
+//% end
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
       const long long $(along) = $(place);
@@ -52,6 +57,16 @@ $(g:head(threads)) {
         $(load())
       }
     }
+//% if in_tile then
+    async_commit();
+    async_wait<0>(); // each thread reads what it copied itself
+    const auto value = [&](int item, int e) {
+      const long long $(along) = $(place);
+      $(compute())
+      const partial one = {$(members())};
+      return whole || n_elements - $(along) > e ? one : identity();
+    };
+//% else
     partial mine[kItems$(times_vec)];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
@@ -63,16 +78,17 @@ $(g:head(threads)) {
         mine[$(element)] = whole || left > $(vec > 1 and "e" or "0") ? one : identity();
       }
     }
+//% end
 
     // what comes before each of the thread's $(things) in its part of the tile
     partial ahead[kItems], sum = identity();
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
 //% if rows then
-      partial all = mine[$(vec > 1 and "item * kVec" or "item")];
+      partial all = $(value("0"));
 //%   if vec > 1 then
 #pragma unroll
-      for (int e = 1; e < kVec; e++) all = combine(all, mine[item * kVec + e]);
+      for (int e = 1; e < kVec; e++) all = combine(all, $(value("e")));
 //%   end
 //%   if lanes > 1 then
       const partial up_to = scan_lanes<$(warp_lanes)>(all);
@@ -122,7 +138,7 @@ $(g:head(threads)) {
       partial up_to = combine(start, ahead[item]);
       $(each_element) {
         const partial earlier = up_to;
-        up_to = combine(up_to, mine[$(element)]);
+        up_to = combine(up_to, $(value("e")));
         $(results_of("earlier", "up_to"))
       }
       if (whole || left > 0) {

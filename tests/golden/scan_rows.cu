@@ -157,7 +157,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
+      const long long col = first + lane * kVec + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -169,7 +169,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
+      const long long col = first + lane * kVec + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -196,7 +196,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long col = first + (item * kLanes + lane) * kVec;
+      const long long col = first + lane * kVec + item * kLanes * kVec;
       const long long left = is_row ? n_elements - col : 0;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);

@@ -266,7 +266,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     vec<float, kVec> a_v[kItems] = {};
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + ((lane / 32 * kItems + item) * 32 + lane % 32) * kVec;
+      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
       const long long left = is_row ? n_elements - i : 0;
       if (whole || left > 0) {
         if (whole || left >= kVec)
@@ -278,7 +278,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     partial mine[kItems * kVec];
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + ((lane / 32 * kItems + item) * 32 + lane % 32) * kVec;
+      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
       const long long left = is_row ? n_elements - i : 0;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -321,7 +321,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
 
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const long long i = first + ((lane / 32 * kItems + item) * 32 + lane % 32) * kVec;
+      const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
       const long long left = is_row ? n_elements - i : 0;
       vec<float, kVec> o_v;
       partial up_to = combine(start, ahead[item]);

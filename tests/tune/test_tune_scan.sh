@@ -4,9 +4,10 @@
 # computes as well.
 . "$(dirname "$0")/../shell.sh"
 
-tiles='scan threads=128 lanes=128 vec=4 items=2 order=tiles evict=streaming'
-block='scan threads=128 lanes=128 vec=4 items=2 order=rows evict=none'
-part='scan threads=256 lanes=8 vec=4 items=4 order=rows evict=none'
+tiles='scan threads=128 lanes=128 vec=4 items=2 order=tiles hold=registers evict=streaming'
+held='scan threads=128 lanes=128 vec=4 items=8 order=tiles hold=shared evict=streaming'
+block='scan threads=128 lanes=128 vec=4 items=2 order=rows hold=registers evict=none'
+part='scan threads=256 lanes=8 vec=4 items=4 order=rows hold=registers evict=none'
 column='scan threads=512 lanes=8 vec=1 items=8 evict=none'
 naive='direct threads=1024'
 
@@ -57,7 +58,7 @@ END
 }
 
 mkdir -p "$scratch/assets"
-for pair in "line:$tiles" "rows:$tiles" "rows:$block" "brief:$part" \
+for pair in "line:$tiles" "line:$held" "rows:$tiles" "rows:$block" "brief:$part" \
   "columns:$column" "line:$naive" "rows:$naive" "columns:direct threads=1024"; do
   expect 0 'outcome: ok' tuned "${pair%%:*}" "${pair#*:}"
 done

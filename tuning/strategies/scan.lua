@@ -4,13 +4,15 @@
 --
 --   order=rows   a row's tiles one after the other, by the same threads, which carry the sum on
 --   order=tiles  a block a tile: it finds what the tiles before come to by looking back at what
---                other blocks left in the workspace
+--                other blocks left in the workspace; it holds the tile meanwhile, and the more
+--                tiles an SM has, the less it waits: in shared memory there is room for more
 --
 -- Looking back is that of Merrill and Garland, Single-pass parallel prefix scan with decoupled
 -- look-back (2016), but over a tree of tiles (look_back in templates/device/scan.cuh): no chain of
 -- blocks that wait for each other, and the same order of additions in every run.
 local NODES_AT = 8     -- of the workspace, in words of 8 bytes
 local LEAST_TILES = 1 << 18 -- that a workspace has nodes for
+local TILE_BYTES = 32768    -- of a tile in shared memory, at most; at least half of it
 
 -- ---- operands on their way ----
 
@@ -32,7 +34,7 @@ local function stream(p, op, f)
     x.word, p.any = vector.word, true
   end
   x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
-  x.at = x.name .. (op.is_output and "" or "[item]")
+  x.at = x.name .. (op.is_output and "" or p.in_tile and "[item][lane]" or "[item]")
   x.value = x.at .. (x.many and "[e]" or "")
   return x
 end
@@ -44,8 +46,10 @@ local function load_text(p, x)
   local name = p.evict == "streaming" and moves and "load_streaming" or "load"
   local function at(e) return g:address(x.op, x.f, binding(p, e)) end
   if x.word then
-    return string.format("if (whole || left >= kVec)\n  %s = %s;\nelse\n  %s = %s;", x.at,
-      cuda.load(name, x.type, x.word, at()), x.at,
+    local whole = p.in_tile
+      and string.format("async_copy<%d>(&%s, %s);", x.word, x.at, at())
+      or string.format("%s = %s;", x.at, cuda.load(name, x.type, x.word, at()))
+    return string.format("if (whole || left >= kVec)\n  %s\nelse\n  %s = %s;", whole, x.at,
       string.format("load_some<%s, kVec>(%s, left)", x.element, at()))
   elseif x.many then
     return kit.unrolled("e", "kVec", string.format("if (whole || e < left)\n  %s = %s;", x.value,
@@ -146,6 +150,10 @@ local function arrange(p)
   p.times_vec, p.line = times_vec, p.rows and "row" or "column"
   p.things, p.part = p.vec > 1 and "vectors" or "elements", p.rows and "warp" or "thread"
   p.element = p.vec > 1 and "item * kVec + e" or "item"
+  p.value = function(e)
+    return p.in_tile and "value(item, " .. e .. ")"
+      or "mine[" .. (p.vec > 1 and "item * kVec + " .. e or "item"):gsub(" %+ 0", "") .. "]"
+  end
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.buffer = p.look_back and "0" or "first / kTile % 2"
   p.buffers = p.look_back and 1 or 2
@@ -155,9 +163,10 @@ local function arrange(p)
     p.in_shared, p.parts, p.n_parts = p.lanes > 32, "kLanes / 32", p.lanes // 32
     p.my_part, p.part_row, p.part_rows, p.n_rows_here = "lane / 32", "0", "1", 1
     p.leads = "if (lane % 32 == 0)\n  "
-    local at = p.lanes > 32 and "(lane / 32 * kItems + item) * 32 + lane % 32"
-      or "item * kLanes + lane"
-    p.place = "first + (" .. at .. ")" .. times_vec
+    local wide = p.lanes > 32
+    -- a thread's vectors lie apart by a constant, which addresses hold
+    p.place = "first + " .. (wide and "(lane / 32 * kItems * 32 + lane % 32)" or "lane")
+      .. times_vec .. " + item * " .. (wide and "32" or "kLanes") .. times_vec
   else
     p.lane_of, p.line_of = "/ kRows", "% kRows"
     p.in_shared, p.parts, p.n_parts = p.lanes > 1, "kLanes", p.lanes
@@ -182,6 +191,15 @@ local function plan_tiles(p, k, rows)
   p.grid = rows * n + 0
 end
 
+-- Of the tile of each input that is held in shared memory.
+local function tile_bytes(p)
+  local bytes = 0
+  for _, x in ipairs(p.in_tile and p.streams or {}) do
+    bytes = bytes + p.tile // p.vec * (x.word or 0)
+  end
+  return bytes
+end
+
 local function traffic(p)
   return kit.map(p.g.ops, function(op)
     local width = op.record.fields[1].bytes
@@ -199,6 +217,7 @@ local function plan(k, c)
   local p = {
     g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items,
     look_back = c.order == "tiles", evict = c.evict, rows = k.scan == #k.dims,
+    in_tile = c.hold == "shared",
     index = {}, values = {}, streams = {}, results = {}, gathered = {},
     tile = c.lanes * c.vec * c.items,
   }
@@ -212,6 +231,12 @@ local function plan(k, c)
   if c.vec > 1 and not p.any then
     return nil, "no array moves in vectors of this width"
   end
+  for _, x in ipairs(p.in_tile and p.streams or {}) do
+    local bytes = (x.f and x.op.record.fields[x.f] or x.op.record).bytes
+    if not x.word or x.word < 4 or x.word ~= p.vec * bytes then
+      return nil, "asynchronous copies take whole vectors of 4, 8 or 16 bytes of every input"
+    end
+  end
   arrange(p)
   local scanned
   p.kept, scanned = reduce.dims(k)
@@ -224,7 +249,7 @@ local function plan(k, c)
     p.grid = kit.ceil_div(rows + 0 * k.extents[1], p.threads // p.lanes)
   end
   p.static_shared_bytes = p.partial_bytes * ((p.look_back and 1 or 0)
-    + (p.in_shared and p.buffers * p.n_parts * p.n_rows_here or 0)) + 16
+    + (p.in_shared and p.buffers * p.n_parts * p.n_rows_here or 0)) + 16 + tile_bytes(p)
   if p.static_shared_bytes > k.device.smem_block_bytes then
     return nil, "the threads' sums need more shared memory than a block has"
   end
@@ -266,11 +291,13 @@ local function widest_fit(k, last, widest)
 end
 
 -- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
--- vectors (fit). The bytes of the widest record (widest), and of a partial (held).
+-- vectors (fit). The bytes of the widest record (widest), of all inputs' (bytes), of a partial
+-- (held), and of a tile in shared memory (most).
 local function facts(k)
-  local widest, rows, many, fit = 1, 0, 1, 1
+  local widest, bytes, rows, many, fit = 1, 0, 0, 1, 1
   for _, op in ipairs(k.operands) do
     widest = op.is_index and widest or math.max(widest, op.record.bytes)
+    bytes = bytes + (op.is_output and 0 or op.record.bytes)
   end
   local g = cuda.new(setmetatable({ words = {} }, { __index = k }), "scan", 32)
   for _, extents in ipairs(k.sizes) do
@@ -283,15 +310,20 @@ local function facts(k)
   end
   return {
     { "widest", widest }, { "held", select(2, reduce.slots(g)) }, { "rows", rows },
-    { "many", many }, { "fit", fit }, { "sms", k.device.sms },
+    { "many", many }, { "fit", fit }, { "sms", k.device.sms }, { "bytes", bytes },
+    { "most", TILE_BYTES },
   }
 end
 
 local ROWS = {
   "vec == fit or 2 * vec == fit", "lanes <= 32 or lanes == threads",
   -- a thread has 16 to 128 bytes of partials, in registers
-  "vec * items * held <= 128", "vec * items * held >= 32 or lanes * vec * items >= many",
+  "hold == 'shared' or vec * items * held <= 128",
+  "vec * items * held >= 32 or lanes * vec * items >= many",
   "threads < 1024 or vec * items * held <= 64",
+  "hold == 'registers' or (order == 'tiles' and vec == fit and threads <= 256)",
+  "hold == 'registers' or (2 * bytes * lanes * vec * items >= most"
+    .. " and bytes * lanes * vec * items <= most)",
   -- a tile is no longer than a row needs
   "lanes * vec < 2 * many or lanes == 1", "items == 1 or lanes * vec * (items // 2) < many",
   "lanes >= 8 or many <= 64 * lanes * vec",
@@ -318,6 +350,7 @@ return {
     end },
   },
   axes = function(k)
+    local rows = k.scan == #k.dims
     return {
       { "threads", { 256, 512, 128, 1024 }, key = "threads=", doc = "threads a block" },
       { "lanes", { 256, 512, 128, 1024, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
@@ -325,8 +358,11 @@ return {
       { "vec", { 4, 2, 8, 16, 1 }, key = "vec=", doc = "neighbouring elements in a vector" },
       { "items", { 4, 8, 2, 16, 1, 32 }, key = "items=",
         doc = "vectors that a thread has at once, all loads in flight" },
-      { "order", k.scan == #k.dims and { "tiles", "rows" } or { "rows" }, key = "order=",
+      { "order", rows and { "tiles", "rows" } or { "rows" }, key = "order=",
         doc = "tiles: a block each, which looks back at those before; rows: tile after tile" },
+      { "hold", k.device.cc >= 80 and rows and { "registers", "shared" } or { "registers" },
+        key = "hold=", when = rows and "order == 'tiles'" or nil,
+        doc = "where a tile is until what is before it is known" },
       { "evict", { "streaming", "none" }, key = "evict=",
         doc = "streaming: what is used once leaves the caches first" },
     }
