@@ -138,6 +138,19 @@ bool emit_at_its_own_place(const emit_operand *op) {
   return own;
 }
 
+/* Has the array elements even where there is nothing to reduce? An output that has what is reduced
+ * among its dimensions, as a softmax, has none then, and frameworks give such arrays no address. */
+static bool has_elements(const emit_header *h, const emit_operand *op) {
+  bool has = op->is_output || op->offsets;
+  for (int d = 0; d < op->n_dims; d++) {
+    for (int e = 0; e < h->sig.n_extents; e++) {
+      const emit_extent *extent = &h->sig.extents[e];
+      has = has && !(op->is_output && extent->reduced && strcmp(op->dims[d], extent->name) == 0);
+    }
+  }
+  return has;
+}
+
 static json_t *operand_data(const emit_header *h, int index) {
   const emit_operand *op = &h->sig.operands[index];
   json_t *out = json_pack(
@@ -164,7 +177,7 @@ static json_t *operand_data(const emit_header *h, int index) {
   json_object_set_new(out, "start", json_integer(op->start));
   json_object_set_new(out, "packs", json_boolean(emit_packs(h, index)));
   json_object_set_new(out, "offsets", json_boolean(op->offsets));
-  json_object_set_new(out, "never_null", json_boolean(op->is_output || op->offsets));
+  json_object_set_new(out, "never_null", json_boolean(has_elements(h, op)));
   emit_add_layout(out, h, index);
   return out;
 }

@@ -458,7 +458,7 @@ def _check(framework, arrays, read, given, device):
             _check_array(array, read[k], wanted, found, origin)
         elif array[2]:
             shape, steps, size, _ = wanted
-            arrays[k] = framework.empty(array[3], shape, steps or (1,), size, device)
+            arrays[k] = framework.empty(array[3], shape, steps or (1,) * len(shape), size, device)
             read[k] = framework.read(array[0], arrays[k])
         else:
             raise _fail(TypeError, array[0], "expected an array")

@@ -12,6 +12,7 @@ import points as points_module  # noqa: E402
 import sum as sum_module  # noqa: E402
 from blend import blend  # noqa: E402
 from points import points  # noqa: E402
+from shares import shares  # noqa: E402
 from sum import sum_  # noqa: E402
 
 runtime = ctypes.CDLL(sys.argv[1])
@@ -131,6 +132,7 @@ p, v = Tensor((16 * n,), torch.uint8), Tensor((n, 2), torch.float32)
 first = len(fakes.made)
 total = sum_(p, v)
 check(total.shape == () and total.dtype is torch.float64, "an element alone")
+check(shares(Tensor((5, 0), torch.float32)).shape == (5, 0), "empty rows")
 kept = [address for address, size in fakes.made[first:] if size == sum_module._library().sectile_workspace_bytes()]
 sum_(p, v)
 check(len(fakes.made) == first + 3 - (not kept), "one workspace a stream")
