@@ -3,6 +3,7 @@
 # bytes and of large elements, beside inputs that do not change places; and mutants of the template
 # do not pass. The naive variant keeps what it was.
 . "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/mutants.sh"
 
 cat >"$scratch/spec.lua" <<'END'
 local s = require "sectile"
@@ -38,34 +39,6 @@ return s.kernel {
 }
 END
 
-# tuned SPEC LABEL: prints what became of the candidate.
-tuned() {
-  rm -f "$scratch/store.db"
-  "$SCT_PROGRAM" tune "$scratch/$1.lua" -d virtual:h200 --store "$scratch/store.db" \
-    --assets "$scratch/assets" --only "$2" --json 2>/dev/null |
-    python3 -c 'import json, sys
-for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
-    for c in size["rows"]:
-        if not c["naive"]:
-            print("outcome:", c["outcome"], c.get("detail", ""))'
-}
-
-# mutant TEMPLATE FROM TO SPEC LABEL: with TO instead of FROM in the template the candidate fails.
-mutant() {
-  mkdir -p "$scratch/assets/templates"
-  python3 - "$root/templates/$1" "$scratch/assets/templates/$1" "$2" "$3" <<'END'
-import sys
-text = open(sys.argv[1]).read()
-assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
-open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
-END
-  expect 0 'outcome: ' tuned "$4" "$5"
-  absent 'outcome: ok'
-  absent 'outcome: compile'
-  rm "$scratch/assets/templates/$1"
-}
-
-mkdir -p "$scratch/assets"
 cut='box threads=256 box=1x18x17x3 items=4 load=registers evict=loads'
 async='box threads=512 box=1x18x17x3 items=16 load=async evict=stores'
 whole='box threads=512 box=1x1x27x63 items=2 evict=none'

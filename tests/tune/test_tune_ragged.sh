@@ -3,6 +3,7 @@
 # and no candidate may pass then. The naive variants here only move data, so the host knows what
 # they must give; the others are compared with one that keeps what it was.
 . "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/mutants.sh"
 
 naive='direct threads=256'
 head='local s = require "sectile"
@@ -45,43 +46,6 @@ $head
   },
 }
 END
-
-# tuned SPEC LABEL: prints what became of the candidate.
-tuned() {
-  rm -f "$scratch/store.db"
-  "$SCT_PROGRAM" tune "$scratch/$1.lua" -d virtual:h200 --store "$scratch/store.db" \
-    --assets "$scratch/assets" --only "$2" --json 2>/dev/null |
-    python3 -c 'import json, sys
-for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
-    for c in size["rows"]:
-        if c["label"] == sys.argv[1]:
-            print("outcome:", c["outcome"], c.get("detail", ""))' "$2"
-  return 0 # also where the naive variant fails
-}
-
-# fresh_assets: what lies in $keep, if anything does, in place of the mutant before.
-keep=''
-fresh_assets() {
-  rm -rf "$scratch/assets"
-  mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies" \
-    "$scratch/assets/tuning/sectile"
-  [ -z "$keep" ] || cp -r "$keep/." "$scratch/assets/"
-}
-
-# mutant FILE FROM TO SPEC LABEL: with FROM instead of TO in templates/FILE the candidate fails.
-mutant() {
-  fresh_assets
-  python3 - "$root/$1" "$scratch/assets/$1" "$2" "$3" <<'END'
-import sys
-text = open(sys.argv[1]).read()
-assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
-open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
-END
-  expect 0 'outcome: ' tuned "$4" "$5"
-  printf '%s of %s: %s -> %s\n' "$5" "$4" "$2" "$3" >>"$scratch/output"
-  absent 'outcome: ok'
-  absent 'outcome: compile'
-}
 
 lanes='ragged lanes=8 threads=256 items=4 blocks=1056 evict=none'
 block='ragged lanes=256 threads=256 items=2 blocks=1056 evict=none'

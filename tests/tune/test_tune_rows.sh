@@ -2,6 +2,7 @@
 # Mutants of the kernels in steps: one place of the template or of the device library is changed,
 # and no candidate may pass then. The naive variant keeps what it was.
 . "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/mutants.sh"
 
 block='rows threads=128 lanes=128 vec=4 start=vector hold=registers items=2 evict=none'
 part="rows threads=256 lanes=8 vec=4 start=vector hold=registers items=4 evict=none"
@@ -43,105 +44,69 @@ sed '/sizes = /s/row = .*/row = 70, col = 129 }, { row = 31, col = 123 } },/' \
   "$scratch/spec.lua" >"$scratch/odd.lua"
 odd='rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none'
 column='rows threads=256 lanes=8 vec=1 start=vector hold=registers items=13 evict=none'
-spec=spec.lua
 
-# tuned LABEL: prints what became of the candidate.
-tuned() {
-  rm -f "$scratch/store.db"
-  "$SCT_PROGRAM" tune "$scratch/$spec" -d virtual:h200 --store "$scratch/store.db" \
-    --assets "$scratch/assets" --only "$1" --json 2>/dev/null |
-    python3 -c 'import json, sys
-for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
-    for c in size["rows"]:
-        if not c["naive"]:
-            print("outcome:", c["outcome"], c.get("detail", ""))'
-}
-
-# mutant FILE FROM TO LABEL: with FROM instead of TO in templates/FILE, or in the strategy, the
-# candidate fails.
-mutant() {
-  local file=templates/$1
-  [ "$1" != rows.lua ] || file=tuning/strategies/rows.lua
-  rm -rf "$scratch/assets"
-  mkdir -p "$scratch/assets/templates/device" "$scratch/assets/tuning/strategies"
-  python3 - "$root/$file" "$scratch/assets/$file" "$2" "$3" <<'END'
-import sys
-text = open(sys.argv[1]).read()
-assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
-open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
-END
-  expect 0 'outcome: ' tuned "$4"
-  absent 'outcome: ok'
-  absent 'outcome: compile'
-}
-
-mkdir -p "$scratch/assets"
 for label in "$block" "$part" "$again" "$cluster"; do
-  expect 0 'outcome: ok' tuned "$label"
+  expect 0 'outcome: ok' tuned spec "$label"
 done
 
 barrier='    __syncthreads();
     all[0] = parts'
 # a missing barrier
-mutant device/reduce.cuh "$barrier" '    all[0] = parts' "$block"
+mutant device/reduce.cuh "$barrier" '    all[0] = parts' spec "$block"
 # what one warp found instead of all
-mutant device/reduce.cuh 'parts[threadIdx.x % kParts]' 'parts[0]' "$block"
+mutant device/reduce.cuh 'parts[threadIdx.x % kParts]' 'parts[0]' spec "$block"
 # lanes of other rows
-mutant device/reduce.cuh '(kLanes < 32 ? kLanes : 32)' 32 "$part"
+mutant device/reduce.cuh '(kLanes < 32 ? kLanes : 32)' 32 spec "$part"
 # half of the lanes
-mutant device/reduce.cuh 'distance < kLast' '2 * distance < kLast' "$part"
+mutant device/reduce.cuh 'distance < kLast' '2 * distance < kLast' spec "$part"
 # counted twice
 mutant device/reduce.cuh 'combine_across<1, kParts>(all)' \
-  'combine_across<1, kParts>(all), all[0] = combine(all[0], all[0])' "$block"
+  'combine_across<1, kParts>(all), all[0] = combine(all[0], all[0])' spec "$block"
 # another identity element: every value that is reduced to m is below it
-mutant rows.cu '= identity$(step.suffix)()' '= {}' "$part"
+mutant rows.cu '= identity$(step.suffix)()' '= {}' spec "$part"
 # a tail that is lost
-mutant rows.cu 'n_elements = $(n_elements)' 'n_elements = ($(n_elements)) & ~7' "$block"
-mutant rows.cu 'item < kItems' 'item < kItems - 1' "$block"
+mutant rows.cu 'n_elements = $(n_elements)' 'n_elements = ($(n_elements)) & ~7' spec "$block"
+mutant rows.cu 'item < kItems' 'item < kItems - 1' spec "$block"
 # what is computed behind the end of a row
-mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$block"
+mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' spec "$block"
 # elements twice, where a row is read again
 mutant rows.cu '$(step_loop){' \
-  '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' "$again"
+  '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' spec "$again"
 # loads behind the end of a row
-mutant rows.lua '"min(%s, n_elements - %d)"' '"%s"' "$block"
+mutant tuning/strategies/rows.lua '"min(%s, n_elements - %d)"' '"%s"' spec "$block"
 # rows beyond the last
-mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' "$part"
+mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' spec "$part"
 # a block of the cluster that is written to before it runs
-mutant rows.cu 'cluster_wait(); // all' 'cluster_wait(), cluster_arrive(); // all' "$cluster"
+mutant rows.cu 'cluster_wait(); // all' 'cluster_wait(), cluster_arrive(); // all' spec "$cluster"
 # a barrier of the block where one of the cluster is needed
 mutant device/reduce_cluster.cuh '  cluster_arrive();
   cluster_wait();
   all' '  __syncthreads();
-  all' "$cluster"
+  all' spec "$cluster"
 # what is left with all blocks but one, or by the warps of one block
-mutant device/reduce_cluster.cuh 'lane < kBlocks' 'lane < kBlocks - 1' "$cluster"
-mutant device/reduce_cluster.cuh 'blockIdx.x % kBlocks * kWarps +' '' "$cluster"
+mutant device/reduce_cluster.cuh 'lane < kBlocks' 'lane < kBlocks - 1' spec "$cluster"
+mutant device/reduce_cluster.cuh 'blockIdx.x % kBlocks * kWarps +' '' spec "$cluster"
 # all blocks take the same part of the row
-mutant rows.cu 'blockIdx.x % kBlocks * kThreads +' '' "$cluster"
+mutant rows.cu 'blockIdx.x % kBlocks * kThreads +' '' spec "$cluster"
 # what there is once a row, of half the rows
-mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' "$part"
+mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' spec "$part"
 # columns
-spec=columns.lua
-rm -r "$scratch/assets"
-mkdir -p "$scratch/assets"
-expect 0 'outcome: ok' tuned "$column"
-mutant rows.cu '$(lane_of)' '% kLanes' "$column"
-mutant rows.cu '$(row_of)' '/ kLanes' "$column"
-mutant rows.cu 'item < kItems' 'item < kItems - 1' "$column"
-mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' "$column"
+fresh_assets
+expect 0 'outcome: ok' tuned columns "$column"
+mutant rows.cu '$(lane_of)' '% kLanes' columns "$column"
+mutant rows.cu '$(row_of)' '/ kLanes' columns "$column"
+mutant rows.cu 'item < kItems' 'item < kItems - 1' columns "$column"
+mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' columns "$column"
 # rows that start anywhere
-spec=odd.lua
-rm -r "$scratch/assets"
-mkdir -p "$scratch/assets"
-expect 0 'outcome: ok' tuned "$odd"
+fresh_assets
+expect 0 'outcome: ok' tuned odd "$odd"
 # the elements before a row: all of them, and those that are counted or overwritten
-mutant rows.lua '" - shift"' '""' "$odd"
-mutant rows.lua '"%s + e >= 0 && %s' '"0 * %s + e >= 0 && %s' "$odd"
-mutant rows.lua '"if (%s >= 0 && %s' '"if (%s >= -kVec && %s' "$odd"
-mutant device/vectors.cuh 'k >= from && k < end' 'k < end' "$odd"
+mutant tuning/strategies/rows.lua '" - shift"' '""' odd "$odd"
+mutant tuning/strategies/rows.lua '"%s + e >= 0 && %s' '"0 * %s + e >= 0 && %s' odd "$odd"
+mutant tuning/strategies/rows.lua '"if (%s >= 0 && %s' '"if (%s >= -kVec && %s' odd "$odd"
+mutant device/vectors.cuh 'k >= from && k < end' 'k < end' odd "$odd"
 # and those behind it
-mutant device/vectors.cuh 'k >= from && k < end' 'k >= from' "$odd"
-mutant rows.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' "$odd"
-mutant rows.lua '(p.odd and p.vec - 1 or 0)' '(p.odd and -p.vec or 0)' "$odd"
+mutant device/vectors.cuh 'k >= from && k < end' 'k >= from' odd "$odd"
+mutant tuning/strategies/rows.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' odd "$odd"
+mutant tuning/strategies/rows.lua '(p.odd and p.vec - 1 or 0)' '(p.odd and -p.vec or 0)' odd "$odd"
 finish

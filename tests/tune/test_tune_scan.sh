@@ -3,6 +3,7 @@
 # place of a template or of the device library is changed. What the bodies here give, the host
 # computes as well.
 . "$(dirname "$0")/../shell.sh"
+. "$(dirname "$0")/mutants.sh"
 
 tiles='scan threads=128 lanes=128 vec=4 items=2 order=tiles hold=registers evict=streaming'
 held='scan threads=128 lanes=128 vec=4 items=8 order=tiles hold=shared evict=streaming'
@@ -28,36 +29,6 @@ kernel brief '"y", "x"' "$a" 's.array("o", "i32", nil, { scan = "max", exclusive
 kernel columns '"y", "x"' "$a" 's.array("o", "i32", nil, { scan = "sum", along = "y" })' \
   'o = a;' '{ y = 300, x = 1200 }'
 
-# tuned SPEC LABEL: prints what became of the candidate.
-tuned() {
-  rm -f "$scratch/store.db"
-  "$SCT_PROGRAM" tune "$scratch/$1.lua" -d virtual:h200 --store "$scratch/store.db" \
-    --assets "$scratch/assets" --only "$2" --json 2>/dev/null |
-    python3 -c 'import json, sys
-for size in json.load(sys.stdin)["tuned"][0]["report"]["sizes"]:
-    for c in size["rows"]:
-        if c["label"] == sys.argv[1]:
-            print("outcome:", c["outcome"], c.get("detail", ""))' "$2"
-  return 0 # also where the naive variant fails
-}
-
-# mutant FILE FROM TO SPEC LABEL: with TO instead of FROM in templates/FILE the candidate fails.
-mutant() {
-  rm -rf "$scratch/assets"
-  mkdir -p "$scratch/assets/templates/device"
-  python3 - "$root/templates/$1" "$scratch/assets/templates/$1" "$2" "$3" <<'END'
-import sys
-text = open(sys.argv[1]).read()
-assert sys.argv[3] in text, "nothing to change: " + sys.argv[3]
-open(sys.argv[2], "w").write(text.replace(sys.argv[3], sys.argv[4]))
-END
-  expect 0 'outcome: ' tuned "$4" "$5"
-  echo "with $3" >>"$scratch/output"
-  absent 'outcome: ok'
-  absent 'outcome: compile'
-}
-
-mkdir -p "$scratch/assets"
 for pair in "line:$tiles" "line:$held" "rows:$tiles" "rows:$block" "brief:$part" \
   "columns:$column" "line:$naive" "rows:$naive" "columns:direct threads=1024"; do
   expect 0 'outcome: ok' tuned "${pair%%:*}" "${pair#*:}"
