@@ -143,5 +143,17 @@ if [ -n "${SCT_PROGRAM:-}" ]; then
   expect 0 '## Small problems' cat "$out/suite.md"
   has "d['timed'] and r['move']['winner']['median_ns'] > 0"
   has "r['move']['naive'] and len(d['small']) == 1"
+
+  # a long body at all sizes of its rows: within the budget of a script's instructions
+  spec="$scratch/specs/d3q19.lua"
+  python3 - "$root/scripts/suite" >"$spec" <<'PYTHON' || fail 'the suite has no d3q19'
+import sys
+sys.path.insert(0, sys.argv[1])
+import table
+import worked
+rows = [row for row in table.load_rows() if row["spec"] == "d3q19_step"]
+print(table.with_sizes(open(worked.kernels()["d3q19_step"][0]).read(), table.sizes_of(rows)))
+PYTHON
+  expect 0 'direct a=soa threads=256' "$SCT_PROGRAM" gen "$spec" --list
 fi
 finish
