@@ -198,7 +198,7 @@ class Bench:
         torch.cuda.synchronize()
         if result.shape != expected.shape:
             raise ValueError(f"shape {tuple(result.shape)} instead of {tuple(expected.shape)}")
-        same = torch.allclose(result, expected, rtol=self.tolerance, atol=0) if self.tolerance else torch.equal(
+        same = torch.allclose(result, expected, rtol=self.tolerance, atol=self.tolerance) if self.tolerance else torch.equal(
             result, expected)
         if not same:
             raise ValueError("differs from the reference")

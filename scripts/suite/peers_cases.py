@@ -173,13 +173,6 @@ def index_add(job):  # onto zeros: a new array is cleared first
             lambda x, at: torch.zeros((m, words), device="cuda").index_add_(0, at, x), (pick,), 1e-4)
 
 
-def bincount(job):
-    n, bins = numbers(job, "n", "bins")
-    key = torch.randint(0, bins, (n,), device="cuda", dtype=torch.int32)
-    return (drawn((n,), torch.float32), (bins,), torch.float64,
-            lambda x, at: torch.bincount(at, x, bins).double(), (key,), 1e-3)
-
-
 def moe_combine(job):
     t, k, d = numbers(job, "t", "k", "d")
     slot = torch.randperm(t * k, device="cuda").reshape(t, k)
@@ -196,5 +189,5 @@ def pool(job):
 CASES = {"softmax": softmax, "dequant_int4": dequant_int4, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
          "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
          "row_scaling": row_scaling, "pitched": pitched, "reverse": reverse, "picked_rows": picked_rows,
-         "row_max": row_max, "blur": blur, "index_add": index_add, "bincount": bincount, "moe_combine": moe_combine,
+         "row_max": row_max, "blur": blur, "index_add": index_add, "moe_combine": moe_combine,
          "pool": pool}
