@@ -10,7 +10,7 @@
   --others DIR     a checkout of https://github.com/NVIDIA/cuda-samples: twelve kernels of it too
 
 Launches: the micro-kernels of tests/oracle, the gallery (examples/gallery), those samples, and every worked spec at its
-smallest size. A line for each: how many exact counts are equal, and which differ; at the end the totals, and how often
+smallest size. A line for each, as it ends: how many exact counts are equal, and which differ; at the end the totals, and how often
 estimated hit rates are within 10 points (of the worked specs they are left out: they take
 most of the time). Exit 1 if an exact count differs where our counts are exact; 77 without a GPU.
 """
@@ -172,8 +172,9 @@ def main():
         print("skipped: no GPU here")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as scratch, concurrent.futures.ThreadPoolExecutor(ARGS.jobs) as pool:
-        for results in pool.map(lambda task: task(), tasks(scratch)):
-            for result in results:
+        started = [pool.submit(task) for task in tasks(scratch)]
+        for done in concurrent.futures.as_completed(started):
+            for result in done.result():
                 report(*result)
     print(f"{totals['launches']} launches: {totals['equal']} of {totals['exact']} exact counts are equal; "
           f"{totals['wrong']} launches differ where ours are exact, {totals['failed']} failed; "
