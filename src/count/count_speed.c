@@ -118,7 +118,7 @@ void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device
   s->dram_bytes = row->demand.dram_bytes;
   s->dram = s->dram_bytes / device->peak_bytes_s * 1e9 / s->ns;
   s->memory = s->dram;
-  for (int k = SCT_LIMIT_L2; k <= SCT_LIMIT_SHARED; k++) {
+  for (int k = SCT_LIMIT_L2; k <= SCT_LIMIT_ATOMICS; k++) {
     s->memory = larger(s->memory, s->predicted.part_ns[k] / s->ns);
   }
   for (int k = SCT_LIMIT_FP32; k < SCT_LIMIT_ISSUE; k++) {

@@ -251,6 +251,10 @@ typedef struct job {
   double operand[SCT_MAX_OPERANDS][5]; /* sums; fields of sct_count */
   double load[5], store[5], bulk[5];
   double wavefronts[4], shuffles;
+  struct {
+    double lanes;       /* of the whole kernel */
+    double met, others; /* of what ran: requests of other blocks on the line of a request; in all */
+  } atomics[SCT_MAX_OPERANDS];
   int64_t steps; /* warp instructions, of all blocks that ran */
   bool too_long; /* a block had more than it may */
 } job;
@@ -300,6 +304,10 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     add(j->operand[op], &of.store, weight);
     add(j->operand[op], &of.atomics, weight); /* what is accumulated is stored so */
     add(j->store, &of.atomics, weight);
+    j->atomics[op].lanes += weight * (double)of.atomic_lanes;
+    j->atomics[op].met += 2.0 * (double)of.meetings;
+    j->atomics[op].others +=
+        (double)of.atomics.tags * (double)of.atomics.tags * (1.0 - 1.0 / (double)j->opts.n_blocks);
   }
   const sct_ptx_shared *atomics = &c->shared_atomics;
   const int64_t wavefronts[] = {c->shared_load.wavefronts, c->shared_load.wavefronts_ideal,
@@ -364,6 +372,19 @@ static sct_count rounded(const double sum[5]) {
                      .distinct_bytes = llround(sum[4])};
 }
 
+/* Requests of two blocks meet as often as the squares of the lines' shares add up to, however few
+ * of them ran: the share of all that come to the line of a usual one. */
+static void set_atomics(sct_counters *out, const job *j) {
+  for (int op = 0; op < out->n_operands; op++) {
+    const double others = j->atomics[op].others, lanes = j->atomics[op].lanes;
+    const double share = others > 0.0 ? j->atomics[op].met / others : 0.0;
+    if (llround(share * lanes) > out->line_lanes) {
+      out->line_lanes = llround(share * lanes);
+      out->line_requests = llround(share * j->operand[op][3]);
+    }
+  }
+}
+
 static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
   const int n = j->s->spec->n_operands;
   *out = (sct_counters){.load = rounded(j->load),
@@ -381,6 +402,7 @@ static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
   for (int op = 0; op < n && out->operand != NULL; op++) {
     out->operand[op] = rounded(j->operand[op]);
   }
+  set_atomics(out, j);
 }
 
 /* ---- the sampler ---- */
@@ -618,6 +640,8 @@ static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sc
   c->wavefronts_st = llround(work * (double)c->wavefronts_st);
   c->wavefronts_st_ideal = llround(work * (double)c->wavefronts_st_ideal);
   c->shuffles = llround(work * (double)c->shuffles);
+  c->line_requests = llround(work * (double)c->line_requests);
+  c->line_lanes = llround(work * (double)c->line_lanes);
   c->blocks_counted = c->blocks_counted > 1 ? c->blocks_counted - 1 : 0; /* not of this size */
   return SCT_OK;
 }

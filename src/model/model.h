@@ -27,9 +27,11 @@ typedef struct sct_counters {
   sct_count *operand;    /* [n_operands] the same per operand; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
-      wavefronts_st_ideal;        /* shared memory */
-  int64_t shuffles;               /* of 4 bytes by a warp, each like a wavefront of shared memory */
-  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from a sample */
+      wavefronts_st_ideal; /* shared memory */
+  int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
+  int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
+                                        of the array where these are most */
+  int64_t blocks_counted, blocks;    /* equal: the figures are exact; else scaled from a sample */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
@@ -104,6 +106,7 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
  *   L2 sectors         loads by sectors, but a record's once where a warp reads neighbouring
  *                      records (L1 keeps them for the other fields); stores by lines of 4 sectors
  *   shared wavefronts  one a cycle and SM
+ *   atomics on a line  those on one line of L2 wait for each other, by requests and lanes
  *   FP32, ..., issue   machine instructions of each pipe, pipe_clk lanes a cycle and SM
  *   bytes in flight    Little's law: resident warps live for a latency, so the grid takes its waves
  *                      times that
@@ -114,8 +117,9 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
 /* What a launch asks of a device, from which the parts follow. */
 typedef struct sct_demand {
   double dram_bytes;
-  double l2_sectors; /* in sectors' time of L2 */
-  double wavefronts; /* of shared memory, and shuffles */
+  double l2_sectors;                /* in sectors' time of L2 */
+  double wavefronts;                /* of shared memory, and shuffles */
+  double line_requests, line_lanes; /* of atomics, on a line of L2 */
   double machine[SCT_N_PIPES];
   double blocks;
   int threads, registers; /* of a block; of a thread */

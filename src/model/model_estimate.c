@@ -5,6 +5,7 @@
 #define LANES        32
 #define SECTOR_BYTES 32
 #define LINE_SECTORS 4
+#define LINE_BYTES   128
 #define MOST_WIDTH   16
 
 static int64_t ceil_div(int64_t a, int64_t b) {
@@ -69,6 +70,39 @@ static void add(sct_count *to, const sct_count *c) {
   to->distinct_bytes += c->distinct_bytes;
 }
 
+/* Do all index arrays that say where an output is accumulated hold one value? */
+static bool falls_on_one(const sct_spec *spec, int op, const sct_size *size) {
+  bool one = spec->operands[op].through_index;
+  for (int k = 0; k < spec->n_operands; k++) {
+    one = one && (!spec->operands[k].is_index ||
+                  sct_spec_index_fill(spec, k, size).fill == SCT_FILL_CONSTANT);
+  }
+  return one;
+}
+
+/* Requests of points meet on a line as the index arrays' values do; what blocks have combined
+ * before, as the plan's traffic then says, is spread evenly. */
+static sct_status estimate_line(sct_counters *c, const sct_spec *spec, const sct_kernel_code *code,
+                                int op, const sct_size *size, sct_error *err) {
+  const sct_traffic *const t = &code->traffic[op];
+  const bool combined = t->bytes != SCT_EXPR_NONE;
+  const int64_t lines =
+      at_least(ceil_div(sct_spec_bytes(spec, op, code->layout[op], size), LINE_BYTES), 1);
+  const bool one = !combined && falls_on_one(spec, op, size);
+  int64_t lanes = 0;
+  SCT_TRY(amount(&lanes, spec, size, t->bytes, 0, err));
+  lanes =
+      combined ? ceil_div(lanes, spec->operands[op].record.bytes) : sct_spec_elements(spec, size);
+  const int64_t requests = ceil_div(lanes, LANES), on_line = one ? lanes : ceil_div(lanes, lines);
+  if (on_line > c->line_lanes) {
+    c->line_lanes = on_line;
+    c->line_requests = combined             ? ceil_div(on_line, LANES)
+                       : requests < on_line ? requests
+                                            : on_line;
+  }
+  return SCT_OK;
+}
+
 static sct_status estimate(sct_counters *c, const sct_spec *spec, const sct_kernel_code *code,
                            const sct_size *size, sct_error *err) {
   int64_t wavefronts = 0;
@@ -85,6 +119,9 @@ static sct_status estimate(sct_counters *c, const sct_spec *spec, const sct_kern
       const sct_count once = c->operand[op];
       add(&c->load, &once);
       add(&c->operand[op], &once);
+    }
+    if (spec->operands[op].accumulate != SCT_REDUCE_NONE) {
+      SCT_TRY(estimate_line(c, spec, code, op, size, err));
     }
     if (t->is_bulk && !is_store) {
       add(&c->bulk_load, &c->operand[op]);

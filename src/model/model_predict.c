@@ -111,12 +111,13 @@ static double waves_of(const sct_device_desc *dev, const sct_workload *w) {
   return larger(1.0, (double)w->counters->blocks / at_once);
 }
 
-/* Are its elements stored one by one, each in a sector and a line of its own? */
+/* Are its elements stored one by one, each in a sector and a line of its own? L2 does what atomic
+ * operations ask for, so nothing waits for these. */
 static bool is_lone(const sct_workload *w, int op) {
   const sct_count *c = &w->counters->operand[op];
   const double record = (double)w->spec->operands[op].record.bytes;
-  return w->spec->operands[op].is_output && record < SECTOR_BYTES &&
-         (double)c->sectors < 1.05 * (double)c->tags &&
+  return w->spec->operands[op].is_output && w->spec->operands[op].accumulate == SCT_REDUCE_NONE &&
+         record < SECTOR_BYTES && (double)c->sectors < 1.05 * (double)c->tags &&
          (double)c->distinct_bytes < 1.05 * record * (double)c->tags;
 }
 
@@ -182,19 +183,6 @@ double sct_model_rounds(double loads) {
   return loads / LOADS_OF_A_SUM;
 }
 
-/* Sectors between L1 and L2. */
-static double l2_sectors(const sct_workload *w, int op, double array) {
-  const sct_count *c = &w->counters->operand[op];
-  if (w->spec->operands[op].is_output) {
-    return stored_sectors(w, op);
-  }
-  /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
-  const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
-  const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
-  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0)
-              : fmax((double)c->sectors, LEAST_VISIT * (double)c->tags);
-}
-
 static double clock_of(const sct_device_desc *dev) {
   return 1e3 * dev->clock_khz;
 }
@@ -205,6 +193,22 @@ static double dram_rate(const sct_device_desc *dev) {
 
 static double sector_ns_of(const sct_device_desc *dev) {
   return SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_of(dev)) * 1e9;
+}
+
+/* Sectors between L1 and L2. */
+static double l2_sectors(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
+  const sct_count *c = &w->counters->operand[op];
+  if (w->spec->operands[op].accumulate != SCT_REDUCE_NONE && dev->atomic_sector_ns > 0.0) {
+    return (double)c->sectors * dev->atomic_sector_ns / sector_ns_of(dev);
+  }
+  if (w->spec->operands[op].is_output) {
+    return stored_sectors(w, op);
+  }
+  /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
+  const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
+  const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
+  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0)
+              : fmax((double)c->sectors, LEAST_VISIT * (double)c->tags);
 }
 
 static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, const sct_workload *w,
@@ -218,7 +222,7 @@ static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, con
     dram += bytes;
     lone += is_lone(w, op) ? stored_sectors(w, op) : 0.0;
     far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
-    sectors += l2_sectors(w, op, array);
+    sectors += l2_sectors(dev, w, op, array);
   }
   out->dram_bytes = dram;
   /* stores of lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
@@ -262,6 +266,8 @@ static double inflight_ns(const sct_device_desc *dev, const sct_demand *d) {
 static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_demand *d) {
   const double sm_hz = clock_of(dev) * dev->n_sms;
   out->part_ns[SCT_LIMIT_SHARED] = d->wavefronts / sm_hz * 1e9;
+  out->part_ns[SCT_LIMIT_ATOMICS] =
+      d->line_requests * dev->atomic_line_ns + d->line_lanes * dev->atomic_lane_ns;
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out->part_ns[SCT_LIMIT_FP32 + p] =
         dev->pipe_clk[p] > 0 ? LANES * d->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
@@ -297,6 +303,8 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
                               sct_error *err) {
   *out = (sct_demand){.wavefronts = sct_model_exchanged(work->counters),
+                      .line_requests = (double)work->counters->line_requests,
+                      .line_lanes = (double)work->counters->line_lanes,
                       .blocks = (double)work->counters->blocks,
                       .threads = work->code->threads,
                       .registers = work->registers,

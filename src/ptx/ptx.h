@@ -315,6 +315,9 @@ void sct_ptx_result_free(sct_ptx_result *result);
  * unknown. */
 typedef struct sct_ptx_buffer_counters {
   sct_ptx_global load, store, atomics;
+  int64_t atomic_lanes;
+  int64_t meetings; /* pairs of requests of atomics by two blocks on one line of 128 bytes; lines
+                       may share a count, which adds 1 / 8,192 of all pairs */
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 

@@ -207,6 +207,9 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   memcpy(out->pipe_clk, like->pipe_clk, sizeof out->pipe_clk);
   out->latency_cycles = like->latency_cycles;
   out->launch_ns = like->launch_ns;
+  out->atomic_sector_ns = like->atomic_sector_ns;
+  out->atomic_line_ns = like->atomic_line_ns;
+  out->atomic_lane_ns = like->atomic_lane_ns;
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 

@@ -33,6 +33,9 @@ static sct_device_desc round_device(void) {
                            .l2_bytes_clk = 3200,
                            .pipe_clk = {128, 64, 16, 32, 64, 128},
                            .latency_cycles = 500,
+                           .atomic_sector_ns = 0.02,
+                           .atomic_line_ns = 5,
+                           .atomic_lane_ns = 0.5,
                            .launch_ns = 1000};
 }
 
@@ -191,6 +194,30 @@ static void test_l1_keeps_records_but_no_columns(void **state) {
   fixture_operands[0].record.bytes = 4;
   p = predict_with(&work);
   expect(&p, SCT_LIMIT_L2, 1000 + (24 * N + stores) * 32 / 3.2e12 * 1e9);
+  close_kernel();
+}
+
+/* An output that is accumulated alone in its sectors: L2 takes its time for each, whatever DRAM has
+ * to do, and a line for those that fall on it. */
+static void test_atomics_wait_for_l2_and_for_a_line(void **state) {
+  (void)state;
+  open_copy();
+  fixture_operands[1].is_output = true;
+  fixture_operands[1].accumulate = SCT_REDUCE_SUM;
+  counts[1].sectors = counts[1].tags = (int64_t)(32 * N);
+  const sct_workload work = work_of();
+  sct_prediction p = predict_with(&work);
+  expect(&p, SCT_LIMIT_L2, 1000 + l2_ns(4 * N) + 32 * N * 0.02);
+  counters.line_requests = (int64_t)N;
+  counters.line_lanes = (int64_t)(32 * N);
+  p = predict_with(&work);
+  expect(&p, SCT_LIMIT_ATOMICS, 1000 + N * 5 + 32 * N * 0.5);
+  /* of a device of which this is not known, stores are */
+  sct_device_desc dev = round_device();
+  dev.atomic_sector_ns = dev.atomic_line_ns = dev.atomic_lane_ns = 0;
+  assert_int_equal(sct_model_predict(&p, &dev, &work, NULL), SCT_OK);
+  assert_true(p.part_ns[SCT_LIMIT_ATOMICS] == 0 && p.part_ns[SCT_LIMIT_L2] > l2_ns(4 * N + 32 * N));
+  fixture_operands[1].accumulate = SCT_REDUCE_NONE;
   close_kernel();
 }
 
@@ -395,6 +422,7 @@ int main(void) {
       cmocka_unit_test(test_partly_written_sectors_are_read),
       cmocka_unit_test(test_lone_loads_cost_two_sectors),
       cmocka_unit_test(test_l1_keeps_records_but_no_columns),
+      cmocka_unit_test(test_atomics_wait_for_l2_and_for_a_line),
       cmocka_unit_test(test_conflicts_and_instructions),
       cmocka_unit_test(test_bytes_in_flight_by_occupancy),
       cmocka_unit_test(test_bulk_copies_come_by_shared_memory),

@@ -36,6 +36,8 @@ static void test_h200(void **state) {
   assert_memory_equal(desc.pipe_clk, pipes, sizeof pipes);
   assert_int_equal(desc.latency_cycles, 479);
   assert_true(desc.launch_ns == 3100);
+  assert_true(desc.atomic_sector_ns == 0.011 && desc.atomic_line_ns == 6.0 &&
+              desc.atomic_lane_ns == 0.546);
   assert_int_equal(desc.inflight_bytes, 48 << 10);
   assert_int_equal(desc.memory_bytes, 141000000000);
   assert_int_equal(desc.clock_khz, 1980000);
@@ -72,6 +74,8 @@ static void test_every_device_is_plausible(void **state) {
     assert_in_range(desc.latency_cycles, 300, 1000);
     assert_true(desc.pipe_clk[SCT_PIPE_ISSUE] == 128 && desc.launch_ns > 1e3 &&
                 desc.launch_ns < 1e4);
+    assert_true(desc.atomic_sector_ns > 0 && desc.atomic_sector_ns < 0.1 &&
+                desc.atomic_line_ns > 0 && desc.atomic_lane_ns > 0);
     assert_true(desc.memory_bytes > (int64_t)4 << 30 && desc.l2_bytes >= 3 << 20);
     /* Little's law: what an SM must have in flight grows with what it moves */
     const double bytes_sm_us = desc.peak_bytes_s / desc.n_sms * 1e-6;

@@ -72,6 +72,8 @@ local SMEM_UNIT = 128 -- from 8.0 on
 -- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
 -- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
+-- Atomic operations on global memory, the same: see tuning/devices/h200.lua.
+local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
 
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
@@ -89,7 +91,8 @@ function M.read(desc, file)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
   for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
-    "latency_cycles", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk" } do
+    "latency_cycles", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
+    "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns" } do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
     if desc[key] and desc[key] <= least_known then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
@@ -125,6 +128,9 @@ function M.read(desc, file)
     sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
     latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
+    atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
+    atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,
+    atomic_lane_ns = desc.atomic_lane_ns or cc.coalescing and 0 or ATOMIC_LANE_NS,
   }
 end
 

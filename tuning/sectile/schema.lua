@@ -136,6 +136,9 @@ M["device file"] = {
   { "int_clk", "integer", "the same of 32-bit integers, comparisons, minima" },
   { "latency_cycles", "integer", "of a lone load from device memory; default: by cc" },
   { "launch_us", "number", "an empty kernel between two events; default: 3.1" },
+  { "atomic_sector_ns", "number", "the device, for a sector updated by a request; default: 0.011" },
+  { "atomic_line_ns", "number", "a line of 128 bytes, for a request of atomics; default: 6" },
+  { "atomic_lane_ns", "number", "and for each lane of the request; default: 0.55" },
 }
 
 return M

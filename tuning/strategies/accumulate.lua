@@ -453,6 +453,11 @@ local function add_grid(p, c)
   if p.is_private then
     local most = math.max(1, p.k.device.sms * c.blocks // c.parts)
     p.grid, p.rounds = tiles:min(most) * c.parts, 3
+    p.traffic = kit.map(p.outputs, function(out) -- what blocks merge
+      local bytes = p.grid * (out.n_span * out.op.record.bytes)
+      return { operand = out.op.number, width = 4, bytes = bytes,
+               sectors = kit.ceil_div(bytes, 32), lines = kit.ceil_div(bytes, 128) }
+    end)
     p.windows = c.parts > 1 and c.parts or nil -- passes over the points, which L2 holds meanwhile
     p.doc = string.format("Each block combines its points in shared memory%s, and merges them into "
       .. "the output.", c.parts > 1 and ", those of one part of the output" or "")

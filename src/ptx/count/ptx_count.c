@@ -76,6 +76,26 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
               (int64_t)sct_ptx_distinct(address, n) * acc->width);
 }
 
+#define GOLDEN 0x9e3779b97f4a7c15u /* spreads lines over the counts */
+
+void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc) {
+  ptx_lines *const lines = x->launch->lines;
+  const uint32_t block = (uint32_t)x->block_index, request = ++lines->request;
+  for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
+    const uint64_t address = acc->addr[ptx_first_lane(m)];
+    const uint64_t at = address / 128 * GOLDEN >> (64 - PTX_LINE_BITS);
+    if (lines->line[at].block != block) {
+      lines->line[at].block = block;
+      lines->line[at].n_block = 0;
+    }
+    if (lines->line[at].request != request) {
+      lines->line[at].request = request;
+      of->meetings += lines->line[at].n++ - lines->line[at].n_block++;
+    }
+    of->atomic_lanes++;
+  }
+}
+
 /* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */
 
 /* Whether every active lane agrees with lane ^ step, if that one is active too. */
@@ -196,6 +216,10 @@ void sct_ptx_shared_add(sct_ptx_shared *to, const sct_ptx_shared *from) {
 }
 
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from) {
+  add_sums(to, from, sizeof *to);
+}
+
+void sct_ptx_buffer_counters_add(sct_ptx_buffer_counters *to, const sct_ptx_buffer_counters *from) {
   add_sums(to, from, sizeof *to);
 }
 

@@ -136,6 +136,16 @@ typedef struct ptx_warp {
 typedef struct ptx_rules ptx_rules;
 
 /* What a launch fixes for all its blocks. */
+/* How many requests of atomics came to a line so far, and of the block that came last. */
+#define PTX_LINE_BITS 13
+typedef struct ptx_lines {
+  uint32_t request; /* number of the current one */
+  struct {
+    uint32_t request, block; /* the last ones */
+    uint32_t n, n_block;
+  } line[1 << PTX_LINE_BITS];
+} ptx_lines;
+
 typedef struct ptx_launch {
   const sct_ptx_module *module;
   const ptx_code *code;
@@ -151,6 +161,7 @@ typedef struct ptx_launch {
   int64_t max_steps;
   bool definedness, races, counters;
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
+  ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -413,10 +424,12 @@ sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
+void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc);
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
 /* merges: lanes that update one word share a wavefront; steps: wavefronts for one. */
 void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);
+void sct_ptx_buffer_counters_add(sct_ptx_buffer_counters *to, const sct_ptx_buffer_counters *from);
 int sct_ptx_distinct(const uint64_t *v, int n); /* values in v[0..n); n >= 1 */
 /* The addresses of the lanes of `mask`; returns how many. */
 int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask);
@@ -465,6 +478,9 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
                        : acc->dir == PTX_READ ? &of->load
                                               : &of->store,
                        &one);
+    if (acc->dir == PTX_ATOMIC) {
+      sct_ptx_count_lines(x, of, acc);
+    }
   }
 }
 

@@ -356,9 +356,7 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
     sct_ptx_buffer_counters sum = {0};
     for (int k = 0; k < n; k++) {
       for (int e = 0; e < workers[k].n_counted; e++) {
-        sct_ptx_global_add(&sum.load, &workers[k].cluster.blocks[e].by_buffer[b].load);
-        sct_ptx_global_add(&sum.store, &workers[k].cluster.blocks[e].by_buffer[b].store);
-        sct_ptx_global_add(&sum.atomics, &workers[k].cluster.blocks[e].by_buffer[b].atomics);
+        sct_ptx_buffer_counters_add(&sum, &workers[k].cluster.blocks[e].by_buffer[b]);
       }
     }
     l->memory->table[PTX_WINDOW_FIRST + b]->counts = sum;
@@ -502,8 +500,10 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
   add_touch(&l);
+  l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   run_all(out, &l);
 done:
+  sct_free(l.lines);
   drop_touch(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
   memory->table[PTX_WINDOW_VARS] = NULL;
