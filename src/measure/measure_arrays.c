@@ -48,10 +48,7 @@ static void empty_case(sct_measure *m, sct_case *c, sct_wire *freed) {
   sct_case_release(m, c, freed);
   sct_case_free_images(c);
   c->referenced = false; /* of a body that computes, the image was the reference */
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    sct_free(c->shape.op[k].values);
-    c->shape.op[k].values = NULL;
-  }
+  sct_shape_unindex(&c->shape);
 }
 
 void sct_cases_make_room(sct_measure *m) {

@@ -112,6 +112,7 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
                           const sct_fill *fill, sct_error *err) SCT_MUST_USE;
 /* Computes what index operands hold (on several threads when it is much). */
 void sct_shape_index(sct_shape *s);
+void sct_shape_unindex(sct_shape *s); /* forgets it */
 /* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
 void sct_shape_put_row(const sct_shape *s, int64_t *idx);
 /* There are values for every index array, as many as must be distinct. Needs no values. */

@@ -189,10 +189,15 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
   return SCT_OK;
 }
 
-void sct_shape_free(sct_shape *s) {
+void sct_shape_unindex(sct_shape *s) {
   for (int k = 0; s->plan && k < s->plan->spec->n_operands; k++) {
     sct_free(s->op[k].values);
+    s->op[k].values = NULL;
   }
+}
+
+void sct_shape_free(sct_shape *s) {
+  sct_shape_unindex(s);
   *s = (sct_shape){0};
 }
 

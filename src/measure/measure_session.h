@@ -58,6 +58,7 @@ typedef struct sct_timed {
   double naive_ns;
   sct_verdict naive_verdict; /* not OK: it fails at this size, and there are no buffers */
 } sct_timed;
+#define SCT_TIMED_BEFORE 7
 
 /* A kernel that the worker still holds. */
 typedef struct sct_kept {
@@ -129,7 +130,8 @@ struct sct_measure {
   sct_binary naive;
   sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
   sct_case_table cases;
-  sct_timed timed;
+  sct_timed timed, before[SCT_TIMED_BEFORE]; /* the sizes before it, the last one last */
+  int n_before;
   sct_held held;
   sct_reply reply; /* of the last request */
 };
@@ -315,9 +317,10 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed);
 
 /* ---- the timing size (measure_size.c) ---- */
 
-void sct_timed_drop(sct_measure *m);
-/* Buffers, data and references for the size, unless they are there. Afterwards, if the naive
- * variant fails here, timed.naive_verdict says so. `where` as in sct_target. */
+void sct_timed_drop(sct_measure *m); /* all sizes */
+/* Buffers, data and references for the size, unless they are there: sessions go round their sizes,
+ * so those before stay where there is room. Afterwards, if the naive variant fails here,
+ * timed.naive_verdict says so. `where` as in sct_target. */
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
                              sct_error *err) SCT_MUST_USE;
 /* Poisons the first copy of the outputs. */

@@ -8,11 +8,11 @@
 #define POISON_FIRST  0xa5
 #define POISON_SECOND 0x5a
 #define CACHE_FACTOR  3 /* of the L2: what lies between two uses of the same copy */
+#define BEFORE_PART   4 /* sizes before may have this part of the memory */
 
 /* ---- buffers of the current size ---- */
 
-static void free_buffers(sct_measure *m) {
-  sct_timed *t = &m->timed;
+static void free_buffers(sct_measure *m, sct_timed *t) {
   sct_wire freed = {0};
   if (t->generation == m->generation) {
     sct_remote_put_freed(&freed, t->buffer, m->plan.spec->n_operands);
@@ -23,12 +23,23 @@ static void free_buffers(sct_measure *m) {
   t->generation = 0;
 }
 
-void sct_timed_drop(sct_measure *m) {
-  if (m->timed.shape.plan) {
-    free_buffers(m);
-    sct_shape_free(&m->timed.shape);
+static void drop(sct_measure *m, sct_timed *t) {
+  if (t->shape.plan) {
+    free_buffers(m, t);
+    sct_shape_free(&t->shape);
   }
-  m->timed = (sct_timed){0};
+  *t = (sct_timed){0};
+}
+
+static void drop_before(sct_measure *m) {
+  while (m->n_before > 0) {
+    drop(m, &m->before[--m->n_before]);
+  }
+}
+
+void sct_timed_drop(sct_measure *m) {
+  drop_before(m);
+  drop(m, &m->timed);
 }
 
 static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *size) {
@@ -209,37 +220,105 @@ static sct_status check_memory(const sct_measure *m, sct_error *err) {
                         sct_format_bytes(have, (double)m->device.memory_bytes));
 }
 
-sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
-                             sct_error *err) {
+/* Buffers and references of the current size. */
+static sct_status fill_size(sct_measure *m, const char *where, sct_error *err) {
   const sct_spec *spec = m->plan.spec;
   sct_timed *t = &m->timed;
-  sct_status status = SCT_OK;
-  const bool same = same_size(t, spec, size);
-  if (same && (t->generation == m->generation || t->naive_verdict.outcome != SCT_OUT_OK)) {
-    return SCT_OK;
-  }
-  if (!same) {
-    sct_timed_drop(m);
-    SCT_TRY(sct_shape_init(&t->shape, &m->plan, size->extent, size->fill, err));
-  }
   for (int k = 0; k < spec->n_operands; k++) {
     t->buffer[k] = t->reference[k][0] = t->reference[k][1] = t->prefill[k] = -1;
     t->usual_known[k] = false;
   }
   t->generation = m->generation;
-  SCT_TRY_DONE(check_memory(m, err));
   t->copies = choose_copies(m);
   sct_shape_index(&t->shape);
   for (int k = 0; k < spec->n_operands; k++) {
-    SCT_TRY_DONE(k < spec->n_inputs ? prepare_input(m, k, err) : prepare_output(m, k, err));
+    SCT_TRY(k < spec->n_inputs ? prepare_input(m, k, err) : prepare_output(m, k, err));
   }
-  SCT_TRY_DONE(make_references(m, where, err));
+  sct_shape_unindex(&t->shape); /* eight bytes an element; needed again where results differ */
+  SCT_TRY(make_references(m, where, err));
   if (t->naive_verdict.outcome != SCT_OUT_OK) {
-    free_buffers(m);
+    free_buffers(m, t);
   }
   return SCT_OK;
+}
+
+/* ---- the sizes before ---- */
+
+static int64_t bytes_of(const sct_timed *t) {
+  int64_t bytes = memory_needed(&t->shape);
+  for (int k = 0; k < t->shape.plan->spec->n_operands; k++) {
+    bytes += (t->copies - 1) * t->shape.op[k].bytes;
+  }
+  return t->generation != 0 ? bytes : 0;
+}
+
+static void forget(sct_measure *m, int k) {
+  m->n_before--;
+  memmove(&m->before[k], &m->before[k + 1], sizeof *m->before * (size_t)(m->n_before - k));
+}
+
+/* The current size joins those before, of which the first ones go where it takes their room. */
+static void set_aside(sct_measure *m) {
+  int64_t bytes = m->timed.shape.plan ? bytes_of(&m->timed) : 0;
+  for (int k = 0; k < m->n_before; k++) {
+    bytes += bytes_of(&m->before[k]);
+  }
+  while (m->n_before > 0 &&
+         (m->n_before == SCT_TIMED_BEFORE || bytes > m->device.memory_bytes / BEFORE_PART)) {
+    bytes -= bytes_of(&m->before[0]);
+    drop(m, &m->before[0]);
+    forget(m, 0);
+  }
+  if (bytes > m->device.memory_bytes / BEFORE_PART) {
+    drop(m, &m->timed);
+  } else if (m->timed.shape.plan) {
+    sct_shape_unindex(&m->timed.shape);
+    m->before[m->n_before++] = m->timed;
+  }
+  m->timed = (sct_timed){0};
+}
+
+/* Makes the size the current one, if it is not; false: it has nothing yet. */
+static bool bring_back(sct_measure *m, const sct_size *size) {
+  const sct_spec *spec = m->plan.spec;
+  if (!same_size(&m->timed, spec, size)) {
+    set_aside(m);
+    for (int k = 0; k < m->n_before; k++) {
+      if (same_size(&m->before[k], spec, size)) {
+        m->timed = m->before[k];
+        forget(m, k);
+        break;
+      }
+    }
+  }
+  const sct_timed *t = &m->timed;
+  return t->shape.plan &&
+         (t->generation == m->generation || t->naive_verdict.outcome != SCT_OUT_OK);
+}
+
+sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
+                             sct_error *err) {
+  if (bring_back(m, size)) {
+    return SCT_OK;
+  }
+  sct_error first = {0};
+  sct_status status = SCT_OK;
+  if (!m->timed.shape.plan) {
+    SCT_TRY(sct_shape_init(&m->timed.shape, &m->plan, size->extent, size->fill, err));
+  }
+  SCT_TRY_DONE(check_memory(m, err));
+  status = fill_size(m, where, m->n_before > 0 ? &first : err);
+  if (status == SCT_ENOMEM && m->n_before > 0) {
+    drop_before(m);
+    free_buffers(m, &m->timed);
+    status = fill_size(m, where, err);
+  } else if (status != SCT_OK && m->n_before > 0) {
+    status = sct_fail(err, status, "%s", first.text);
+  }
 done:
-  sct_timed_drop(m);
+  if (status != SCT_OK) {
+    sct_timed_drop(m);
+  }
   return status;
 }
 
@@ -352,6 +431,7 @@ static sct_status evaluate_output(sct_measure *m, int op, int64_t n_differ, int6
   if (near) {
     return SCT_OK;
   }
+  sct_shape_index(&m->timed.shape);
   return sct_spec_tolerance(spec, op, m->timed.shape.extent) > 0 || spec->n_moves == 0
              ? compare_values(m, op, out, err)
              : describe(m, op, n_differ, first, out, err);

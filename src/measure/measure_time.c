@@ -8,6 +8,9 @@
 #define DEFAULT_BUDGET   ((int64_t)2000000000)
 #define QUICK_SAMPLES    3   /* of a candidate that is hopeless */
 #define HOPELESS         1.5 /* times the best median so far */
+#define SLOW_NS          2e7 /* of a launch that needs no warm-up: three samples do */
+#define ENDLESS_NS       2e8 /* and one of a launch of so long, */
+#define FAR_FROM_BEST    20  /* or of so many times the best median */
 #define FIRST_SAMPLES    7
 #define GUESSED_LAUNCHES 4
 #define MORE_SAMPLES     6
@@ -87,23 +90,44 @@ static int guess_launches(const racer *r) {
   return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
 }
 
+/* A launch is a unit, and the one before it has warmed up. */
+static bool is_slow(const racer *r) {
+  return r->target.run_ns >= SLOW_NS;
+}
+
 static sct_sampling first_sampling(const sct_measure *m, const racer *r) {
+  const double best_ns = m->timed.best_ns;
+  if (is_slow(r)) {
+    const bool far = r->target.run_ns >= ENDLESS_NS ||
+                     (best_ns > 0 && r->target.run_ns > FAR_FROM_BEST * best_ns);
+    return (sct_sampling){.launches = 1, .n = far ? 1 : QUICK_SAMPLES};
+  }
   sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = FIRST_SAMPLES};
-  if (m->timed.best_ns > 0) {
+  if (best_ns > 0) {
     how.few = QUICK_SAMPLES;
-    how.above_ns = HOPELESS * m->timed.best_ns;
+    how.above_ns = HOPELESS * best_ns;
   }
   return how;
 }
 
-/* Samples of a candidate that was loaded; results are checked before, as the timed launches left
- * them, and over poison again. A budget that is over at once is for the first samples only. */
+/* One launch over poison. A slow naive variant had it when it made the reference. */
+static sct_status check_first(sct_measure *m, racer *r, sct_error *err) {
+  r->target.run_ns = m->timed.naive_ns;
+  if (sct_is_naive(m, r->job.binary) && is_slow(r)) {
+    return SCT_OK;
+  }
+  return sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, &r->t->verdict, err);
+}
+
+/* Samples of a candidate that was loaded; results are checked before, over poison again, and where
+ * a launch takes no time to speak of, as the timed launches left them. A budget that is over at
+ * once is for the first samples only. */
 static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_error *err) {
   const int64_t end = sct_now_ns() + budget_ns;
   sct_verdict *verdict = &r->t->verdict;
   double ns = 0;
-  SCT_TRY(sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, verdict, err));
-  if (alive(r)) {
+  SCT_TRY(check_first(m, r, err));
+  if (alive(r) && !is_slow(r)) {
     SCT_TRY(sct_timed_poison(m, err));
   }
   sct_sampling how = first_sampling(m, r);
@@ -112,7 +136,7 @@ static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_
     m->last_timed_ns = sct_now_ns();
     how = (sct_sampling){.launches = r->t->launches, .n = alive(r) ? wanted(r, end) : 0};
   }
-  if (alive(r)) {
+  if (alive(r) && !is_slow(r)) {
     SCT_TRY(sct_timed_compare(m, verdict, err));
   }
   return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err) : SCT_OK;
@@ -278,8 +302,8 @@ static sct_status run_round(race *r, int round, sct_error *err) {
     if (!x->job.binary) {
       continue;
     }
-    const sct_sampling how = {.warm_ns = round == 0 ? sct_warm_up_ns(r->m) : 0,
-                              .launches = x->t->launches,
+    const sct_sampling how = {.warm_ns = round == 0 && !is_slow(x) ? sct_warm_up_ns(r->m) : 0,
+                              .launches = is_slow(x) ? 1 : x->t->launches,
                               .guess = guess_launches(x),
                               .n = 1};
     SCT_TRY(sct_remote_time(r->m, &x->job, &x->target, &how, x->t, err));
@@ -293,7 +317,8 @@ static sct_status run_round(race *r, int round, sct_error *err) {
 
 static sct_status time_resident(race *r, racer *x, sct_error *err) {
   sct_timing t = {.verdict = {.outcome = SCT_OUT_OK}};
-  const sct_sampling how = {.launches = x->t->launches, .resident = true, .n = RESIDENT_SAMPLES};
+  const sct_sampling how = {
+      .launches = x->t->launches, .resident = true, .n = is_slow(x) ? 1 : RESIDENT_SAMPLES};
   const sct_status status = sct_remote_time(r->m, &x->job, &x->target, &how, &t, err);
   if (status == SCT_OK && t.verdict.outcome == SCT_OUT_OK) {
     sct_stats_summary(&t);

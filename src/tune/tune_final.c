@@ -17,6 +17,8 @@ typedef struct stage {
 static const stage stages[] = {{"race", 128, 1.10, 7, 7}, {"final", 16, 1.03, 15, 61}};
 
 #define MAX_RACERS 130 /* the most of a stage, and two references */
+/* Times the leader's median: the ratio to a naive variant that takes so long is known. */
+#define FAR 20.0
 
 /* What a race is about, and how far it is. */
 typedef struct contest {
@@ -55,8 +57,8 @@ static int by_median(const void *a, const void *b, void *rows) {
   return x != y ? (x > y) - (x < y) : *(const int *)a - *(const int *)b;
 }
 
-/* The best coalesced candidates, the fastest of all, and the naive variant of the leader's layouts.
- */
+/* The best coalesced candidates, the fastest of all, and the naive variant of the leader's layouts,
+ * unless it is far from them. */
 static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   tune_session *s = c->s;
   const sct_choice choice = sct_tune_decide(&s->table, c->size, rows);
@@ -78,7 +80,10 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     }
   }
   SCT_THEN(enter(c, choice.fastest, err));
-  SCT_THEN(enter(c, sct_tune_naive_item(&s->plan, choice.winner), err));
+  const int naive = sct_tune_naive_item(&s->plan, choice.winner);
+  if (naive >= 0 && rows[naive].median_ns <= FAR * rows[order[0]].median_ns) {
+    SCT_THEN(enter(c, naive, err));
+  }
   sct_free(order);
   return status;
 }

@@ -130,6 +130,87 @@ static void test_a_quick_pass_is_short(void **state) {
   }
 }
 
+/* From 20 ms a launch on 3 samples do, and 1 of what takes ten times as long or is far from the
+ * best; there is no warm-up. */
+static void test_slow_kernels_have_few_samples(void **state) {
+  (void)state;
+  world w;
+  open_world(&w, "slow@1=100000 slow@2=1000000 slow@3=100");
+  const int kernels[] = {1, 2, 3, 1}, n_samples[] = {3, 1, 7, 1};
+  for (int k = 0; k < SCT_COUNT(kernels); k++) {
+    sct_timing t = quick_kernel(&w, kernels[k]);
+    assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
+    assert_int_equal(t.n_samples, n_samples[k]);
+    assert_int_equal(t.launches, 1);
+    sct_free(t.samples_ns);
+  }
+  close_world(&w);
+}
+
+/* A slow kernel is launched five times: checked, timed, checked. A naive variant is checked by the
+ * two launches that make its references. */
+static void test_slow_kernels_have_few_launches(void **state) {
+  (void)state;
+  for (int launch = 2; launch < 8; launch++) {
+    for (int kernel = 0; kernel < 2; kernel++) {
+      world w;
+      char script[64];
+      snprintf(script, sizeof script, "slow@%d=100000 wrong@%d=%d", kernel, kernel, launch);
+      open_world(&w, script);
+      sct_timing t = quick_kernel(&w, kernel);
+      if (t.verdict.outcome !=
+          (launch < (kernel == 0 ? 6 : 5) ? SCT_OUT_WRONG_RESULT : SCT_OUT_OK)) {
+        fail_msg("%s: %s", script, sct_outcome_name(t.verdict.outcome));
+      }
+      sct_free(t.samples_ns);
+      close_world(&w);
+    }
+  }
+}
+
+static sct_timing time_at(world *w, int kernel, int64_t extent, sct_outcome_kind outcome) {
+  sct_timing t;
+  const sct_size size = {.label = "another size", .extent = &extent};
+  assert_ok(sct_measure_time(w->m, &w->kernel[kernel].binary, &size, 1, &t, &fixture_err));
+  assert_int_equal(t.verdict.outcome, outcome);
+  return t;
+}
+
+/* Sizes take turns: each has its references from two launches of the naive variant, and its best
+ * time is remembered. */
+static void test_sizes_stay_where_there_is_room(void **state) {
+  (void)state;
+  world w;
+  const int n_sizes = 4;
+  open_world(&w, "wrong@0=8 slow@2=16");
+  for (int k = 0; k < 3 * n_sizes; k++) {
+    sct_timing t = time_at(&w, 1, 20001 + k % n_sizes, SCT_OUT_OK);
+    sct_free(t.samples_ns);
+  }
+  for (int k = 0; k < n_sizes; k++) {
+    sct_timing t = time_at(&w, 2, 20001 + k, SCT_OUT_OK);
+    assert_int_equal(t.n_samples, 3);
+    sct_free(t.samples_ns);
+  }
+  sct_timing fifth = time_at(&w, 1, 20000, SCT_OUT_WRONG_RESULT); /* its reference is */
+  sct_free(fifth.samples_ns);
+  close_world(&w);
+}
+
+/* Of a memory of 16 MB sizes before may have a quarter: those of 640 kB and of 1.9 MB that fit. One
+ * that needs 13 MB has them. */
+static void test_sizes_go_where_there_is_none(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {10001, 10002, 30001, 10003, 30002, 160001, 10002};
+  world w;
+  open_world(&w, "memory=16000000");
+  for (int k = 0; k < SCT_COUNT(sizes); k++) {
+    sct_timing t = time_at(&w, 1, sizes[k], SCT_OUT_OK);
+    sct_free(t.samples_ns);
+  }
+  close_world(&w);
+}
+
 static const int64_t race_size[] = {2011};
 
 static void open_race(world *w, const char *script) {
@@ -545,6 +626,10 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_times_are_those_of_the_device),
       cmocka_unit_test(test_longer_kernels_need_fewer_samples),
+      cmocka_unit_test(test_slow_kernels_have_few_samples),
+      cmocka_unit_test(test_slow_kernels_have_few_launches),
+      cmocka_unit_test(test_sizes_stay_where_there_is_room),
+      cmocka_unit_test(test_sizes_go_where_there_is_none),
       cmocka_unit_test(test_a_quick_pass_is_short),
       cmocka_unit_test(test_trouble_is_found_whenever_it_comes),
       cmocka_unit_test(test_a_hang_whenever_it_comes),

@@ -32,6 +32,25 @@ static void rows_stand_by_time_with_the_winner_first(void **state) {
   tf_free(&r);
 }
 
+/* A naive variant that takes 30 times as long had its samples in the quick pass; one of 10 times
+ * races the others. */
+static void a_naive_variant_that_is_far_behind_does_not_race(void **state) {
+  (void)state;
+  static const double slow[] = {10, 30};
+  for (int k = 0; k < SCT_COUNT(slow); k++) {
+    char script[32];
+    snprintf(script, sizeof script, "slow@0=%g", slow[k]);
+    tf_run r = tf_new(script, NULL);
+    tf_tune_ok(&r, SPEC);
+    const sct_tune_row *last = &r.report.sizes[0].rows[2], *first = &r.report.sizes[0].rows[0];
+    assert_true(last->naive && first->resident_ns > 0);
+    assert_int_equal(last->resident_ns > 0, k == 0);
+    assert_true(last->median_ns > 0.9 * slow[k] * first->median_ns &&
+                last->median_ns < 1.1 * slow[k] * first->median_ns);
+    tf_free(&r);
+  }
+}
+
 static void figures_of_a_row_agree_with_each_other(void **state) {
   (void)state;
   tf_run r = tf_new("slow@0=2", NULL);
@@ -626,6 +645,7 @@ int main(int argc, char **argv) {
   TF_WORKER(argc, argv)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_stand_by_time_with_the_winner_first),
+      cmocka_unit_test(a_naive_variant_that_is_far_behind_does_not_race),
       cmocka_unit_test(figures_of_a_row_agree_with_each_other),
       cmocka_unit_test(ties_are_counted),
       cmocka_unit_test(equal_code_is_timed_once),
