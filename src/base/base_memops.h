@@ -34,7 +34,8 @@ typedef struct sct_memops_loop {
 
 typedef struct sct_memops {
   int32_t n[SCT_MEMOP_N_SPACES][SCT_MEMOP_N_OPS][SCT_MEMOP_N_WIDTHS];
-  int32_t bulk; /* cp.async.bulk, both ways */
+  int32_t bulk;    /* cp.async.bulk, both ways */
+  int32_t waiting; /* PTX only: volatile, relaxed or acquiring loads of global memory in a loop */
   /* PTX only: what of `n` stands in each innermost loop. Loops beyond the last place of the array
    * are left out, so their instructions count as straight code. */
   int32_t n_loops;

@@ -48,7 +48,7 @@ json_t *cli_diag_json(const sct_ptx_diag *d);
 /* Figures under a profiler's names (cli_metrics.def). */
 typedef struct cli_metric {
   const char *name;
-  bool exact; /* a profiler counts the same; else it is estimated */
+  enum { CLI_EXACT, CLI_UNLESS_ASYNC, CLI_ESTIMATED } kind;
 } cli_metric;
 enum {
   CLI_N_METRICS = 0
@@ -57,6 +57,8 @@ enum {
 #undef CLI_METRIC
 };
 extern const cli_metric cli_metrics[CLI_N_METRICS];
+/* Whether a profiler counts the same of that launch; else the figure is estimated. */
+bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row);
 /* NAN: not known. */
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
 /* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */

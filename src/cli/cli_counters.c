@@ -6,7 +6,7 @@
 typedef struct pair {
   const cli_metric *metric;
   double ours, theirs; /* NAN: not known */
-  bool equal;
+  bool exact, equal;
 } pair;
 
 /* A count equals another to the digit; of a ratio the profiler may print two decimals. */
@@ -26,7 +26,8 @@ static int pairs_of(pair out[CLI_N_METRICS], const cli_counters *c, int launch,
   for (int k = 0; k < CLI_N_METRICS; k++) {
     const double theirs = c->ncu->values[launch][k];
     if (c->wanted[k] && !isnan(ours[k]) && !isnan(theirs)) {
-      out[n++] = (pair){&cli_metrics[k], ours[k], theirs, is_equal(ours[k], theirs)};
+      out[n++] = (pair){&cli_metrics[k], ours[k], theirs, cli_metric_is_exact(&cli_metrics[k], row),
+                        is_equal(ours[k], theirs)};
     }
   }
   return n;
@@ -35,7 +36,7 @@ static int pairs_of(pair out[CLI_N_METRICS], const cli_counters *c, int launch,
 static int count(const pair *pairs, int n, bool equal) {
   int found = 0;
   for (int k = 0; k < n; k++) {
-    found += pairs[k].metric->exact && pairs[k].equal == equal;
+    found += pairs[k].exact && pairs[k].equal == equal;
   }
   return found;
 }
@@ -50,8 +51,8 @@ void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const s
     const pair *p = &pairs[k];
     cli_table_row(&t, CLI_PLAIN);
     cli_table_cell(&t, "%s" CLI_NEXT "%s" CLI_NEXT "%.10g" CLI_NEXT "%.10g", p->metric->name,
-                   p->metric->exact ? "exact" : "estimated", p->ours, p->theirs);
-    cli_table_cell_if(&t, !p->equal, "%s%+.6g", p->metric->exact ? "! " : "", p->theirs - p->ours);
+                   p->exact ? "exact" : "estimated", p->ours, p->theirs);
+    cli_table_cell_if(&t, !p->equal, "%s%+.6g", p->exact ? "! " : "", p->theirs - p->ours);
   }
   if (n > 0) {
     cli_table_print(out, &t, 2, false);
@@ -72,10 +73,9 @@ json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row
   json_t *metrics = json_array();
   for (int k = 0; k < n; k++) {
     const pair *p = &pairs[k];
-    json_array_append_new(metrics,
-                          json_pack("{s:s, s:b, s:o, s:o, s:b}", "metric", p->metric->name, "exact",
-                                    p->metric->exact, "sectile", sct_json_number(p->ours), "ncu",
-                                    sct_json_number(p->theirs), "equal", p->equal));
+    json_array_append_new(metrics, json_pack("{s:s, s:b, s:o, s:o, s:b}", "metric", p->metric->name,
+                                             "exact", p->exact, "sectile", sct_json_number(p->ours),
+                                             "ncu", sct_json_number(p->theirs), "equal", p->equal));
   }
   return json_pack("{s:i, s:i, s:o}", "equal", count(pairs, n, true), "differ",
                    count(pairs, n, false), "metrics", metrics);
@@ -91,7 +91,6 @@ void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct
   for (int k = 0; k < n; k++) {
     const pair *p = &pairs[k];
     sct_str_printf(out, "\"%s\",\"%s\",%s,%s,%.15g,%.15g,%d\n", row->name, row->kernel,
-                   p->metric->name, p->metric->exact ? "exact" : "estimated", p->ours, p->theirs,
-                   p->equal);
+                   p->metric->name, p->exact ? "exact" : "estimated", p->ours, p->theirs, p->equal);
   }
 }

@@ -5,14 +5,15 @@
 #include <string.h>
 
 const cli_metric cli_metrics[CLI_N_METRICS] = {
-#define EXACT                         true
-#define ESTIMATED                     false
-#define CLI_METRIC(kind, name, value) {name, kind},
+#define CLI_METRIC(kind, name, value) {name, CLI_##kind},
 #include "cli/cli_metrics.def"
 #undef CLI_METRIC
-#undef EXACT
-#undef ESTIMATED
 };
+
+bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row) {
+  return m->kind == CLI_EXACT ||
+         (m->kind == CLI_UNLESS_ASYNC && row->counters.shared_async.requests == 0);
+}
 
 static double per(int64_t a, int64_t b) {
   return b > 0 ? (double)a / (double)b : 0.0;

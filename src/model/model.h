@@ -238,8 +238,8 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
 /* Whether counts taken from the PTX are what the machine executes, from the memory instructions of
  * both (sct_ptx_memops(), sct_sass_memops()). True: equal kind by kind, but for whole copies of
  * loop bodies that lanes leave together. Otherwise one sentence is appended to `cause`: what the
- * machine code has where the PTX has something else, and what that looks like. Local memory is not
- * compared. Nothing is promised of instruction counts. */
+ * machine code has where the PTX has something else, and what that looks like, or that a loop waits
+ * for other blocks. Local memory is not compared. Nothing is promised of instruction counts. */
 bool sct_model_counts_exact(const sct_memops *ptx, const sct_memops *sass, sct_str *cause);
 
 #endif

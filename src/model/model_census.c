@@ -157,6 +157,15 @@ static void explain(const census *c, const kind *k, sct_str *cause) {
                  k->ptx, reason(c, k));
 }
 
+static bool waits(const sct_memops *ptx, sct_str *cause) {
+  if (ptx->waiting > 0) {
+    sct_str_append(cause,
+                   "a loop reads global memory until another block has written it: how often "
+                   "depends on when the blocks run");
+  }
+  return ptx->waiting > 0;
+}
+
 static bool same_others(const sct_memops *ptx, const sct_memops *sass, sct_str *cause) {
   if (ptx->bulk != sass->bulk) {
     sct_str_printf(
@@ -185,5 +194,5 @@ bool sct_model_counts_exact(const sct_memops *ptx, const sct_memops *sass, sct_s
     explain(&c, differs, cause);
     return false;
   }
-  return same_others(ptx, sass, cause);
+  return same_others(ptx, sass, cause) && !waits(ptx, cause);
 }

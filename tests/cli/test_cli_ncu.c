@@ -75,6 +75,39 @@ static void test_numbers(void **state) {
   }
 }
 
+/* The real profiler's raw page has some 250 columns of the device's attributes before its metrics.
+ */
+static void test_many_columns(void **state) {
+  (void)state;
+  cli_ncu ncu;
+  sct_str text = {0}, row = {0};
+  sct_str_append(&text, "\"ID\"");
+  sct_str_append(&row, "\"0\"");
+  for (int k = 0; k < 300; k++) {
+    sct_str_printf(&text, ",\"device__attribute_%d\"", k);
+    sct_str_printf(&row, ",\"%d\"", k);
+  }
+  sct_str_printf(&text, ",\"" GRID "\"\n%s,\"4096\"\n", sct_str_c(&row));
+  assert_null(read_text(&ncu, sct_str_c(&text), 1));
+  assert_true(ncu.values[0][metric(GRID)] == 4096);
+  cli_ncu_free(&ncu);
+  sct_str_free(&text);
+  sct_str_free(&row);
+}
+
+/* What asynchronous copies write to shared memory takes as many wavefronts as sectors arrive in. */
+static void test_what_is_exact(void **state) {
+  (void)state;
+  const cli_metric *const shared = &cli_metrics[metric("memory_l1_wavefronts_shared")];
+  const cli_metric *const sectors = &cli_metrics[metric(LD_SECTORS)];
+  sct_count_row row = {0};
+  assert_true(cli_metric_is_exact(shared, &row) && cli_metric_is_exact(sectors, &row));
+  assert_false(cli_metric_is_exact(&cli_metrics[metric("dram__bytes_read.sum")], &row));
+  row.counters.shared_async.requests = 1;
+  assert_false(cli_metric_is_exact(shared, &row));
+  assert_true(cli_metric_is_exact(sectors, &row));
+}
+
 static void test_hostile_text(void **state) {
   (void)state;
   static const struct {
@@ -104,7 +137,7 @@ static void test_hostile_text(void **state) {
   }
   sct_str wide = {0};
   sct_str_append(&wide, "\"ID\"");
-  for (int k = 0; k < 1000; k++) {
+  for (int k = 0; k < 5000; k++) {
     sct_str_append(&wide, ",\"x\"");
   }
   cli_ncu ncu;
@@ -286,8 +319,8 @@ int main(void) {
   const bool nvrtc = r.exit_code != 4;
   fx_free(&r);
   const struct CMUnitTest reading[] = {
-      cmocka_unit_test(test_what_it_prints),
-      cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_what_it_prints), cmocka_unit_test(test_numbers),
+      cmocka_unit_test(test_many_columns),   cmocka_unit_test(test_what_is_exact),
       cmocka_unit_test(test_hostile_text),
   };
   const struct CMUnitTest running[] = {

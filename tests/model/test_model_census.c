@@ -152,6 +152,15 @@ static void several_loops_have_their_own_copies(void **state) {
   sct_str_free(&cause);
 }
 
+static void a_loop_that_waits_is_approximate(void **state) {
+  (void)state;
+  pair p = {0};
+  p.ptx.waiting = 1;
+  expect_cause(&p,
+               "a loop reads global memory until another block has written it: how often depends "
+               "on when the blocks run");
+}
+
 /* Many loops with many copies: the search ends. */
 static void the_search_is_bounded(void **state) {
   (void)state;
@@ -177,6 +186,7 @@ int main(void) {
       cmocka_unit_test(copies_must_explain_every_kind),
       cmocka_unit_test(loops_that_lanes_leave_one_by_one_are_not),
       cmocka_unit_test(several_loops_have_their_own_copies),
+      cmocka_unit_test(a_loop_that_waits_is_approximate),
       cmocka_unit_test(the_search_is_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

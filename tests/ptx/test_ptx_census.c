@@ -103,6 +103,30 @@ static void instructions_stand_in_innermost_loops(void **state) {
   assert_false(m.loops[0].uniform || m.loops[1].uniform);
 }
 
+/* The loads of flags that other blocks set; outside a loop nothing waits. */
+static void loops_wait_by_strong_loads(void **state) {
+  (void)state;
+  static const struct {
+    const char *inside, *after;
+    int waiting;
+  } known[] = {{"ld.volatile.global.u32 %r1, [%pi]", "ld.global.u32", 1},
+               {"ld.relaxed.gpu.global.u32 %r1, [%pi]", "ld.global.u32", 1},
+               {"ld.acquire.gpu.u32 %r1, [%pi]", "ld.global.u32", 1},
+               {"ld.global.u32 %r1, [%pi]", "ld.volatile.global.u32", 0},
+               {"ld.volatile.shared.u32 %r1, [s]", "ld.global.u32", 0}};
+  for (int k = 0; k < SCT_COUNT(known); k++) {
+    sct_str ptx = {0};
+    sct_memops m;
+    sct_str_printf(&ptx,
+                   "%sagain:\n%s;\nsetp.eq.u32 %%p1, %%r1, 0;\n@%%p1 bra again;\n"
+                   "%s %%r2, [%%pi+4];\nst.global.u32 [%%po], %%r2;\nret;\n}\n",
+                   HEAD, known[k].inside, known[k].after);
+    census_of(sct_str_c(&ptx), &m);
+    assert_int_equal(m.waiting, known[k].waiting);
+    sct_str_free(&ptx);
+  }
+}
+
 static void parameters_and_constants_are_no_memory(void **state) {
   (void)state;
   sct_memops m;
@@ -286,6 +310,7 @@ int main(void) {
       cmocka_unit_test(every_space_operation_and_width),
       cmocka_unit_test(atomics_and_bulk_copies),
       cmocka_unit_test(instructions_stand_in_innermost_loops),
+      cmocka_unit_test(loops_wait_by_strong_loads),
       cmocka_unit_test(counters_follow_the_parts),
       cmocka_unit_test(parameters_and_constants_are_no_memory),
       cmocka_unit_test(called_functions_count_once),

@@ -88,6 +88,8 @@ static void add_load(sct_memops *out, int loop, const ptx_uop *u) {
 static void add_uop(sct_memops *out, int loop, const ptx_code *c, const ptx_uop *u) {
   const bool first = u == c->uops || u[-1].inst != u->inst;
   if (sct_ptx_is_load(u)) {
+    out->waiting +=
+        loop >= 0 && first && (u->op & PTX_MEM_STRONG) != 0 && u->space != PTX_SPACE_SHARED;
     add_load(out, loop, u);
   } else if (u->fn == sct_ptx_op_st_global || u->fn == sct_ptx_op_st_shared ||
              u->fn == sct_ptx_op_st_local || u->fn == sct_ptx_op_st_generic) {
