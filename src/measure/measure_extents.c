@@ -474,8 +474,10 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 }
 
 #define N_SMALL_TRIALS 4
+#define N_LONG_TRIALS  4
+#define FEW_BESIDE     64
 #define MOST_COLLECTED ((int64_t)1 << 17)
-#define N_OWN_TRIALS   (11 + N_SMALL_TRIALS)
+#define N_OWN_TRIALS   (11 + N_SMALL_TRIALS + N_LONG_TRIALS)
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -515,8 +517,8 @@ static int indexes_before(const sct_spec *spec, int k) {
 /* Extents that no dimension of the index space has: in proportion to the elements of the spec's
  * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
  * extents of one array make it large), as many as the longest dimension has, which an index array
- * along it needs, in round numbers of elements (the later ones), or, for one tuple in three, an odd
- * number of its own (trial 0). */
+ * along it needs (first one of them beside few others, then all), in round numbers of elements (the
+ * later ones), or, for one tuple in three, an odd number of its own (trial 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int trial) {
   if (trial == 0) {
@@ -547,14 +549,18 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   if (trial <= N_SMALL_TRIALS + 2) {
     return (int64_t)4 << (2 * (trial - 3) + 3 * (depth - 1));
   }
-  if (trial == N_SMALL_TRIALS + 3) {
+  const int after = trial - N_SMALL_TRIALS - 3;
+  if (after < N_LONG_TRIALS && (k - spec->n_dims) % N_LONG_TRIALS != after) {
+    return FEW_BESIDE;
+  }
+  if (after <= N_LONG_TRIALS) {
     int64_t most = 1;
     for (int d = 0; d < spec->n_dims; d++) {
       most = dims[d] > most ? dims[d] : most;
     }
     return (most + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE;
   }
-  const int more = trial - N_SMALL_TRIALS - 4;
+  const int more = after - N_LONG_TRIALS - 1;
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
