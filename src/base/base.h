@@ -29,15 +29,20 @@
 #define SCT_SANITIZED 0
 #endif
 
-#define SCT_MUST_USE          __attribute__((warn_unused_result))
+#define SCT_MUST_USE __attribute__((warn_unused_result))
+#ifdef __clang__ /* has it for types in C11 under this name, GCC under the other */
+#define SCT_NODISCARD SCT_MUST_USE
+#else
+#define SCT_NODISCARD [[nodiscard]]
+#endif
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))
 
 /* ---- status and error ---- */
 
-/* Every fallible function returns one of these. The exit code of the program follows from it
- * (base_status.def). */
-typedef enum sct_status {
+/* Every fallible function returns one of these; a call that ignores it is a warning. The exit code
+ * of the program follows from it (base_status.def). */
+__extension__ typedef enum SCT_NODISCARD sct_status {
 #define SCT_STATUS(name, exit_code, text) name,
 #include "base_status.def"
 #undef SCT_STATUS
@@ -196,17 +201,15 @@ bool sct_hash_equal(sct_hash a, sct_hash b);
 
 /* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
  * MiB. */
-sct_status sct_file_read(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_file_read(sct_str *out, const char *path, sct_error *err);
 /* The same of at most so many bytes. */
-sct_status sct_file_read_most(sct_str *out, const char *path, int64_t most_bytes,
-                              sct_error *err) SCT_MUST_USE;
+sct_status sct_file_read_most(sct_str *out, const char *path, int64_t most_bytes, sct_error *err);
 /* Writes a temporary file in the same directory, fsyncs, renames over `path`: the old file stays
  * whole on any failure. Leaves an existing file with equal bytes untouched (its timestamp too).
  * What is no regular file (a pipe, a device) is written to as it is. */
-sct_status sct_file_write(const char *path, const void *data, size_t n,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_file_write(const char *path, const void *data, size_t n, sct_error *err);
 /* Makes a directory and its parents; what it makes has mode 0700. An existing directory is fine. */
-sct_status sct_dir_make(const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_dir_make(const char *path, sct_error *err);
 bool sct_file_exists(const char *path);
 /* Are both names of one regular file, whatever links lead there? */
 bool sct_file_same(const char *a, const char *b);
@@ -214,7 +217,7 @@ bool sct_file_same(const char *a, const char *b);
  * "$XDG_CACHE_HOME/sectile" (default ~/.cache/sectile). Append to `out`; a relative XDG value is
  * ignored, as the XDG specification says, and so is a HOME that is relative or not set: then there
  * is no store (SCT_EUSAGE), and no cache (nothing is appended). Nothing is created. */
-sct_status sct_path_store(sct_str *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_path_store(sct_str *out, sct_error *err);
 void sct_path_cache(sct_str *out);
 /* Directory part of a path without the final slash ("." if none). Appends to out. */
 void sct_path_dirname(sct_str *out, const char *path);
@@ -225,7 +228,7 @@ const char *sct_path_basename(const char *path);
 /* Reads "templates/direct.cu", "tuning/layouts/aos.lua", ... : from the directory set by
  * sct_assets_override() if the file is there, else from the copy embedded at build time. SCT_EIO
  * names the asset. */
-sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) SCT_MUST_USE;
+sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err);
 /* A directory that mirrors the top level of the repository; NULL: embedded only. The string is
  * copied.
  */

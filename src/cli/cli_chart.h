@@ -33,8 +33,7 @@ void cli_chart(sct_str *out, const cli_point *points, int n, const cli_line *lin
 void cli_sectors(sct_str *out, double each, double used);
 
 /* A page of HTML with this title and body (templates/report/page.html). */
-sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body,
-                         sct_error *err) SCT_MUST_USE;
+sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body, sct_error *err);
 
 /* ---- one request (cli_pattern.c) ---- */
 

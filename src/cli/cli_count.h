@@ -7,13 +7,12 @@
 
 /* The launches of --cases, or that of --kernel, --grid, --block, --shared and --arg. Checks --out
  * against what is read. */
-sct_status cli_count_read(sct_count_manifest *out, const cli_args *args,
-                          sct_error *err) SCT_MUST_USE;
+sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_error *err);
 /* device: whose caches are looked at; NULL: none. Compiles and runs, with the options -I, -D,
  * --arch, --threads and --coalescing. */
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const cli_args *args, bool per_instruction, const sct_device_desc *device,
-                         sct_error *err) SCT_MUST_USE;
+                         sct_error *err);
 /* Says on stderr why cases failed, and once a kernel why its counts are approximate. */
 void cli_count_problems(const cli_args *args, const sct_count_report *report);
 
@@ -22,10 +21,10 @@ typedef sct_status cli_launches_fn(void *ctx, int ordinal, const char *path, sct
  * launches that have counts, for a GPU. */
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
-                             cli_launches_fn *write, void *ctx, sct_error *err) SCT_MUST_USE;
+                             cli_launches_fn *write, void *ctx, sct_error *err);
 /* `profile` of a spec's candidate (cli_profile_spec.c). */
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
-                            const json_t *baseline, sct_error *err) SCT_MUST_USE;
+                            const json_t *baseline, sct_error *err);
 
 /* Of a profile: speed and roofline, caches, mix of instructions; all of it in JSON (cli_speed.c).
  */
@@ -37,7 +36,7 @@ void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p)
 /* The candidate --pick of a spec at --size, run as `profile` runs it. */
 typedef struct cli_candidate cli_candidate;
 sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
-                              const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+                              const sct_device_desc *device, sct_error *err);
 const sct_count_row *cli_candidate_row(const cli_candidate *candidate);
 void cli_candidate_free(cli_candidate *candidate); /* accepts NULL */
 
@@ -62,11 +61,10 @@ bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row);
 /* NAN: not known. */
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
 /* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */
-sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list,
-                              sct_error *err) SCT_MUST_USE;
+sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_error *err);
 /* Of `profile --metrics` and `--csv`. */
 sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count_report *report,
-                             const sct_device_desc *device, sct_error *err) SCT_MUST_USE;
+                             const sct_device_desc *device, sct_error *err);
 
 /* What NVIDIA's profiler counts of launches (cli_ncu.c): ours, on a GPU. */
 typedef struct cli_ncu {
@@ -78,10 +76,10 @@ typedef struct cli_ncu {
  * what to do. SCT_EDATA: what it printed is not understood. */
 sct_status cli_ncu_run(cli_ncu *out, const sct_device_desc *device, int n_launches,
                        const bool wanted[CLI_N_METRICS], cli_launches_fn *write, void *ctx,
-                       sct_error *err) SCT_MUST_USE;
+                       sct_error *err);
 /* The same from text that it printed; `name` stands for it in messages. */
 sct_status cli_ncu_read(cli_ncu *out, const char *text, const char *name, int n_launches,
-                        const bool wanted[CLI_N_METRICS], sct_error *err) SCT_MUST_USE;
+                        const bool wanted[CLI_N_METRICS], sct_error *err);
 void cli_ncu_free(cli_ncu *ncu);
 
 /* Of `profile --counters` (cli_counters.c): both counts of a case, launch number `launch` of the
@@ -98,7 +96,7 @@ void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct
 
 /* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
  * `changes` of the case, and as a table of those of `sections`, as --section lists them. */
-sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err);
 void cli_baseline_add(json_t *doc, const json_t *baseline);
 void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections);
 

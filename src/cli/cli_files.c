@@ -205,8 +205,8 @@ sct_status cli_hint_example(sct_status status, const char *word, sct_error *err)
   if (find_example(&asset, &list, sct_path_basename(word), NULL) == SCT_OK) {
     const sct_error before = *err;
     const char *name = short_name(&list.arena, asset);
-    sct_fail(err, status, "%s; the built-in example of this name: `sectile examples %s -o .`",
-             before.text, name);
+    (void)sct_fail(err, status, "%s; the built-in example of this name: `sectile examples %s -o .`",
+                   before.text, name);
   }
   free_names(&list);
   return status;

@@ -87,61 +87,58 @@ typedef struct cli_command {
 extern const cli_command cli_commands[];
 extern const int cli_n_commands;
 
-sct_status cli_devices(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_check(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_space(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_devices(const cli_args *args, sct_error *err);
+sct_status cli_check(const cli_args *args, sct_error *err);
+sct_status cli_space(const cli_args *args, sct_error *err);
 /* `space --modes` */
-sct_status cli_modes(const cli_args *args, const sct_device_desc *device,
-                     sct_error *err) SCT_MUST_USE;
-sct_status cli_gen(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_explain(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_page(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_tune(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_doctor(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_emit(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_modes(const cli_args *args, const sct_device_desc *device, sct_error *err);
+sct_status cli_gen(const cli_args *args, sct_error *err);
+sct_status cli_explain(const cli_args *args, sct_error *err);
+sct_status cli_page(const cli_args *args, sct_error *err);
+sct_status cli_tune(const cli_args *args, sct_error *err);
+sct_status cli_doctor(const cli_args *args, sct_error *err);
+sct_status cli_emit(const cli_args *args, sct_error *err);
 /* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */
 typedef struct cli_selftest cli_selftest;
 void cli_selftest_new(cli_selftest **out, const char *spec);
 void cli_selftest_free(cli_selftest *t);
 struct sct_emit_case;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
-                             struct sct_emit_case **cases, int *n, bool *computes,
-                             sct_error *err) SCT_MUST_USE;
-sct_status cli_count(const cli_args *args, sct_error *err) SCT_MUST_USE;
+                             struct sct_emit_case **cases, int *n, bool *computes, sct_error *err);
+sct_status cli_count(const cli_args *args, sct_error *err);
 /* The candidate of this label, NULL: the naive one, that has a kernel. */
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
-                         sct_error *err) SCT_MUST_USE;
+                         sct_error *err);
 /* The label and the hash of the kernel that won, of the devices and sizes that `args` names. */
 sct_status cli_find_winner(sct_str *label, char hash[SCT_HASH_HEX], const cli_args *args,
-                           sct_error *err) SCT_MUST_USE;
-sct_status cli_profile(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_merge(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_export(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_import(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_compare(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_init(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_examples(const cli_args *args, sct_error *err) SCT_MUST_USE;
-sct_status cli_generate(const cli_args *args, sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
+sct_status cli_profile(const cli_args *args, sct_error *err);
+sct_status cli_merge(const cli_args *args, sct_error *err);
+sct_status cli_export(const cli_args *args, sct_error *err);
+sct_status cli_import(const cli_args *args, sct_error *err);
+sct_status cli_compare(const cli_args *args, sct_error *err);
+sct_status cli_init(const cli_args *args, sct_error *err);
+sct_status cli_examples(const cli_args *args, sct_error *err);
+sct_status cli_generate(const cli_args *args, sct_error *err);
 
 /* Parses the arguments after argv[0]; `out` borrows them. SCT_EUSAGE names the nearest command or
  * option. With --help or --version the words are not checked. */
-sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err) SCT_MUST_USE;
+sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err);
 
 /* "500ms", "1.5m", "2h" as ns. SCT_EUSAGE for anything else, with what was expected; `name` is the
  * option's, for the message. */
-sct_status cli_read_duration(int64_t *out, const char *name, const char *text,
-                             sct_error *err) SCT_MUST_USE;
+sct_status cli_read_duration(int64_t *out, const char *name, const char *text, sct_error *err);
 /* Marks the names of a list such as "a,b,c"; NULL marks all. SCT_EUSAGE for a word that is none,
  * with the nearest; `what` is what they are: "metric". */
 sct_status cli_read_names(bool wanted[], const char *list, const char *const *names, int n,
-                          const char *what, sct_error *err) SCT_MUST_USE;
+                          const char *what, sct_error *err);
 /* A whole number in [lo, hi]. */
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 
 /* What is global of a process of this program (signals, memory of JSON), and then of a command. */
 void cli_prepare(void);
-sct_status cli_set_up(const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_set_up(const cli_args *args, sct_error *err);
 
 void cli_help_program(sct_str *out);
 void cli_help_command(sct_str *out, const cli_command *command);
@@ -151,13 +148,13 @@ void cli_usage_line(sct_str *out,
 /* ---- output ---- */
 
 /* Writes to the file of --out, or to stdout, and frees the text. */
-sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) SCT_MUST_USE;
+sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err);
 /* SCT_EUSAGE if `path`, which would be written over, is the store or one of the files that the
  * command reads, by whatever name. Asked before anything is read. */
 sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 /* Writes to stdout and frees the text. SCT_EIO if not all is written. */
-sct_status cli_print(sct_str *text, sct_error *err) SCT_MUST_USE;
+sct_status cli_print(sct_str *text, sct_error *err);
 /* A line on stderr, unless -q. */
 void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* Prints the error on stderr, with the program's name in front unless it starts with a place in a
@@ -226,9 +223,9 @@ void cli_wrap_str(sct_str *out, const char *head, sct_str *text);
 
 json_t *cli_json_positive(double value); /* null for 0 and below as well: "not measured" */
 /* The document as text with a newline at its end; releases it. */
-sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) SCT_MUST_USE;
+sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err);
 /* Prints the document and releases it. */
-sct_status cli_json_print(json_t *doc, sct_error *err) SCT_MUST_USE;
+sct_status cli_json_print(json_t *doc, sct_error *err);
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
 json_t *cli_json_report(const sct_tune_report *report);
@@ -236,21 +233,19 @@ json_t *cli_json_report(const sct_tune_report *report);
 /* ---- stores ---- */
 
 /* Appends the path of --store, or of the default store. */
-sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err);
 /* Opens it; for reading it must be there (SCT_EDATA says how it is made). */
-sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only,
-                          sct_error *err) SCT_MUST_USE;
+sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err);
 
 /* ---- specs and devices ---- */
 
 /* Adds to the message of a spec that cannot be read which built-in example has that name. Returns
  * `status`. */
-sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) SCT_MUST_USE;
+sct_status cli_hint_example(sct_status status, const char *word, sct_error *err);
 
 /* The device of `space` and `gen`: --device, else the virtual H200. Starts a worker only for a GPU.
  */
-sct_status cli_device_describe(sct_device_desc *out, const cli_args *args,
-                               sct_error *err) SCT_MUST_USE;
+sct_status cli_device_describe(sct_device_desc *out, const cli_args *args, sct_error *err);
 /* How workers are started: --wait, --force. */
 sct_measure_opts cli_measure_opts(const cli_args *args);
 /* How figures of this device come about. */
@@ -298,7 +293,7 @@ typedef struct cli_events {
   int lost; /* errno: a line could not be written, though there was a reader */
 } cli_events;
 /* path NULL: no stream; "-": stdout. SCT_EIO. */
-sct_status cli_events_open(cli_events *e, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status cli_events_open(cli_events *e, const char *path, sct_error *err);
 void cli_events_close(cli_events *e);
 /* An event of a session: its name and members. */
 json_t *cli_events_members(const char **name, const sct_tune_event *event);

@@ -48,7 +48,7 @@ typedef struct cli_session {
 
 /* Tunes the specs of the command. *left receives how many were not begun. Returns the status of the
  * first that failed, of an interrupted one before others; or what `ended` returned, with err. */
-sct_status cli_session_run(const cli_session *s, int *left, sct_error *err) SCT_MUST_USE;
+sct_status cli_session_run(const cli_session *s, int *left, sct_error *err);
 json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_report *report,
                              sct_status status, const char *message);
 
@@ -63,7 +63,7 @@ typedef struct cli_notify {
   sct_str said;   /* the last message about a place in a spec */
   int n_sessions; /* more than one: messages name the device */
 } cli_notify;
-sct_status cli_notify_open(cli_notify *t, const cli_args *args, sct_error *err) SCT_MUST_USE;
+sct_status cli_notify_open(cli_notify *t, const cli_args *args, sct_error *err);
 void cli_notify_close(cli_notify *t);
 /* What a session has to make of each spec, for this. */
 void cli_notify_wants(const cli_notify *t, cli_session *s);
@@ -72,9 +72,9 @@ void cli_notify_event(cli_notify *t, const char *device, const char *event, json
 void cli_notify_end_event(cli_notify *t, const char *device, const cli_outcome *outcome);
 /* Prints and notes what came of a spec; frees what `outcome` owns. */
 sct_status cli_notify_outcome(cli_notify *t, const char *device, cli_outcome *outcome,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 /* The document of the whole command. Where events were lost a good outcome becomes SCT_EIO. */
-sct_status cli_notify_end(cli_notify *t, sct_status *outcome, sct_error *err) SCT_MUST_USE;
+sct_status cli_notify_end(cli_notify *t, sct_status *outcome, sct_error *err);
 
 /* ---- several at a time ---- */
 
@@ -84,7 +84,7 @@ bool cli_interrupted(void); /* Ctrl-C was pressed */
  * no other. Returns SCT_EINTERRUPTED if any session was interrupted, else the status of the first
  * in the order of `devices` that failed; or with err what failed here. *left as above, of all. */
 sct_status cli_many_run(cli_notify *to, const cli_args *args, const char *const *devices, int n,
-                        int *left, sct_error *err) SCT_MUST_USE;
+                        int *left, sct_error *err);
 
 /* Messages of a session's process, with their structs (cli_messages.def). */
 typedef enum cli_message {

@@ -18,7 +18,7 @@
  * Returns SCT_ESPEC ("template:line: error: ...") if strategy or template fail. */
 sct_status sct_codegen_make(sct_kernel_code *out, const char **rejected, sct_arena *arena,
                             sct_script *script, const sct_spec *spec, const sct_space *space,
-                            const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+                            const sct_candidate *cand, sct_error *err);
 
 /* What became of a candidate: a kernel, or why its plan rejected it, or why it failed; or there was
  * no time to render it. */
@@ -36,8 +36,7 @@ const sct_message *sct_traffic_table(void), *sct_kernel_code_table(void);
  * one of this spec is a failure; texts stay where they are in the message, lists are in `arena`,
  * and both must outlive `out`. false: it is no such message. */
 void sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_generated *g);
-bool sct_codegen_get(sct_generated *out, sct_wire *in, const sct_spec *spec,
-                     sct_arena *arena) SCT_MUST_USE;
+bool sct_codegen_get(sct_generated *out, sct_wire *in, const sct_spec *spec, sct_arena *arena);
 
 /* Sets the hash: it covers what a measurement depends on, the text and how it is launched. */
 void sct_codegen_identify(sct_kernel_code *code);
@@ -55,13 +54,13 @@ void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *
 bool sct_codegen_fits(const sct_spec *spec, const sct_kernel_code *code, const sct_size *size);
 
 /* The JSON documents of docs/store.md. */
-sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err);
 sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 /* {"grid": [x, y, z], "requires": [...]} of sct_expr_print_tree(), "arguments" by name: for
  * programs that launch the kernel without C. */
 sct_status sct_codegen_trees(sct_str *out, const sct_spec *spec, const sct_kernel_code *code,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand);
 
 /* The naive variant of a choice of layouts: the first candidate of the first strategy that has it.

@@ -84,8 +84,7 @@ typedef struct sct_compiled {
 /* SCT_ENVRTC with a sentence that says what was looked for and where; SCT_EUSAGE for an
  * architecture NVRTC does not know (with the nearest). A cache directory that cannot be made or
  * written is no error: one warning, then no cache. */
-sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts,
-                            sct_error *err) SCT_MUST_USE;
+sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err);
 void sct_compiler_free(sct_compiler *compiler);
 /* Why an NVRTC of this version ("12.0"; NULL: any) cannot compile the source for sm_<arch>, of
  * which compile_needs.def is the list; NULL: it can, as far as that says. */
@@ -106,32 +105,32 @@ const char *sct_compiler_options(const sct_compiler *compiler);
  * refuses an option of `extra`. One run at a time. */
 sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *units, int n,
                             sct_compiled *results, bool (*progress)(void *ctx, int done, int total),
-                            void *ctx, sct_error *err) SCT_MUST_USE;
+                            void *ctx, sct_error *err);
 void sct_compiled_free(sct_compiled *result);
 
 /* The same in steps, for a caller that has other work meanwhile: units are compiled in their order,
  * and finish in any. begin; then step and next until next says there is none left; end. `units`,
  * what they point to, and `results` live until the end. */
 sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
-                              sct_compiled *results, sct_error *err) SCT_MUST_USE;
+                              sct_compiled *results, sct_error *err);
 /* The same for a caller that learns as it goes which units it needs: open instead of begin; no unit
  * is compiled before it is wanted, and then in the order of wanting. Equal units are wanted
  * together. Asking twice is nothing; SCT_EUSAGE: there is no such unit, or no request. */
 sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
-                             sct_compiled *results, sct_error *err) SCT_MUST_USE;
-sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err) SCT_MUST_USE;
+                             sct_compiled *results, sct_error *err);
+sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err);
 /* Gives idle workers something to do and takes what they have finished, waiting at most wait_ns for
  * it. Workers wait while nobody calls this. */
-sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+sct_status sct_compiler_step(sct_compiler *compiler, int64_t wait_ns, sct_error *err);
 /* Such a step in two, for a caller that waits for other things too: first idle workers are given
  * something to do, and ready[0..*n) gets what to poll for those that are busy; then what has come,
  * by ready[].revents, is taken. */
 #define SCT_COMPILE_MAX_WORKERS 64 /* most of them in a compiler, so in `ready` */
 struct pollfd;
 sct_status sct_compiler_step_begin(sct_compiler *compiler, struct pollfd *ready, int *n,
-                                   sct_error *err) SCT_MUST_USE;
+                                   sct_error *err);
 sct_status sct_compiler_step_end(sct_compiler *compiler, const struct pollfd *ready,
-                                 sct_error *err) SCT_MUST_USE;
+                                 sct_error *err);
 /* A unit whose result is there, each once, in the order of completion; -1: none so far. */
 int sct_compiler_next(sct_compiler *compiler);
 /* Units that are wanted and without a result; 0 after the end. */
@@ -148,7 +147,7 @@ void sct_compiler_end(sct_compiler *compiler);
  * SCT_EDATA: no cubin, damaged, another architecture, or a form of an instruction that the table
  * does not have; SCT_EUSAGE: no such kernel in it. */
 sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 
 /* Registers a thread of kernel `entry` of a cubin; 0: it does not say. */
 int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
@@ -188,7 +187,7 @@ typedef struct sct_compiled_file {
  * compile has ok == false and is no error. SCT_EIO: the file cannot be read; SCT_EUSAGE: NVRTC
  * refuses an option of `extra`. */
 sct_status sct_compiler_file(sct_compiler *compiler, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err) SCT_MUST_USE;
+                             const sct_compile_file *file, sct_error *err);
 void sct_compiled_file_free(sct_compiled_file *result);
 
 #endif

@@ -48,7 +48,7 @@ void sct_compile_faults_wrap(sct_nvrtc *nvrtc);
 #define sct_compile_faults_wrap(nvrtc) ((void)(nvrtc))
 #endif
 
-sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) SCT_MUST_USE;
+sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err);
 /* Calls `look` with each directory in which an NVRTC may lie, until it returns true, and returns
  * that; appends ", DIRECTORY" for each to `looked` (compile_places.c). */
 typedef bool sct_nvrtc_visit(void *ctx, const char *directory);
@@ -58,7 +58,7 @@ const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
 /* Writes the toolkit's include directory for this library; "" if there is none (compile_file.c). */
 void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc);
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
-                                        sct_error *err) SCT_MUST_USE;
+                                        sct_error *err);
 
 /* ---- objects: cubin and PTX of one program (compile_object.c) */
 
@@ -106,7 +106,7 @@ typedef struct sct_compile_build {
 /* Runs the compiler and reads its log; `result` says how it went. Free with sct_compile_build_free,
  * after an error too. */
 sct_status sct_compile_build_run(const sct_nvrtc *nvrtc, sct_compile_build *b,
-                                 const sct_compile_input *in, sct_error *err) SCT_MUST_USE;
+                                 const sct_compile_input *in, sct_error *err);
 void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b);
 /* A result that is the fault of the source, as against one of the options or the machine. */
 bool sct_compile_build_failed(const sct_compile_build *b);
@@ -116,10 +116,10 @@ sct_status sct_compile_build_refused(const sct_nvrtc *nvrtc, const sct_compile_b
 /* Cubin and PTX of a program that compiled, with a reference for the caller. */
 sct_status sct_compile_build_object(const sct_nvrtc *nvrtc, const sct_compile_build *b,
                                     sct_compile_object **objects, sct_compile_object **out,
-                                    sct_error *err) SCT_MUST_USE;
+                                    sct_error *err);
 /* The lowered name of one of its expressions; the caller frees it. */
 sct_status sct_compile_build_entry(const sct_nvrtc *nvrtc, const sct_compile_build *b,
-                                   const char *expression, char **out, sct_error *err) SCT_MUST_USE;
+                                   const char *expression, char **out, sct_error *err);
 /* Puts source lines in place of PTX lines in the log; NVRTC keeps the PTX that ptxas refused. */
 void sct_compile_build_resolve(const sct_nvrtc *nvrtc, sct_compile_build *b);
 
@@ -169,14 +169,14 @@ typedef struct sct_compile_engine {
  * unit's result. SCT_ESTOPPED: several units missed the deadline together; any other error is no
  * unit's fault either. */
 sct_status sct_compile_group(sct_compile_engine *engine, sct_compile_item **units, int n,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 /* Runs the compiler on a unit that is foreign, whose options are some of the engine's
  * (compile_file.c). */
 sct_status sct_compile_foreign(const sct_compile_engine *engine, sct_compile_build *b,
-                               const sct_compile_input *unit, sct_error *err) SCT_MUST_USE;
+                               const sct_compile_input *unit, sct_error *err);
 /* Compiles a file (compile_file.c). */
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
-                             const sct_compile_file *file, sct_error *err) SCT_MUST_USE;
+                             const sct_compile_file *file, sct_error *err);
 
 /* ---- messages between parent and worker (compile_wire.c); both write and read them */
 
@@ -196,11 +196,10 @@ void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n)
 /* Fills the results of these units; objects go to the list. SCT_EDATA: the worker speaks another
  * protocol. Results that were filled are freed again. */
 sct_status sct_compile_get_results(sct_wire *w, sct_compile_object **objects,
-                                   sct_compile_item *const *units, int n,
-                                   sct_error *err) SCT_MUST_USE;
+                                   sct_compile_item *const *units, int n, sct_error *err);
 void sct_compile_put_file(sct_wire *w, const sct_compiled_file *file);
 sct_status sct_compile_get_file(sct_wire *w, sct_compile_object **objects, sct_compiled_file *file,
-                                sct_error *err) SCT_MUST_USE;
+                                sct_error *err);
 
 /* Called with each source before it is compiled; NULL but in programs of tests that link a worker
  * which misbehaves as its sources command (tests/compile/misbehave.c). */
@@ -246,13 +245,13 @@ struct sct_compiler {
 
 /* Makes sure that there is a worker; with `fresh`, one that has compiled nothing. */
 sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *w, bool fresh,
-                                    sct_error *err) SCT_MUST_USE;
+                                    sct_error *err);
 /* Sends compiler->wire as a job. false: it takes no message; its end will say why. */
 bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op);
 /* Receives the reply into compiler->reply, to be called when there is one or the deadline is over.
  * After a failure the worker is gone. An error that the worker itself gives is returned. */
 sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker *w,
-                                      sct_compile_end *end, sct_error *err) SCT_MUST_USE;
+                                      sct_compile_end *end, sct_error *err);
 void sct_compile_workers_kill(sct_compiler *compiler, int keep); /* all but the first `keep` */
 sct_compile_job sct_compile_job_of(const sct_compiler *compiler);
 

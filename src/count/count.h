@@ -82,7 +82,7 @@ typedef struct sct_count_manifest {
 /* Reads a manifest. SCT_EIO: no such file; SCT_ESPEC: "FILE:line: error: ..." with the case, the
  * key, what was expected and the nearest legal word. Free with sct_count_manifest_free, on success
  * only. */
-sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err);
 void sct_count_manifest_free(sct_count_manifest *manifest);
 
 /* One launch, as a command line has it. */
@@ -96,7 +96,7 @@ typedef struct sct_count_launch {
 /* A manifest of this case alone. SCT_EUSAGE names the option. Free with sct_count_manifest_free, on
  * success only. */
 sct_status sct_count_direct(sct_count_manifest *out, const sct_count_launch *launch,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 
 /* ---- runs ---- */
 
@@ -146,13 +146,13 @@ typedef struct sct_count_report {
  * SCT_ENVRTC, SCT_EIO, SCT_EUSAGE (architecture, option of `extra`), SCT_ENOMEM. Free with
  * sct_count_report_free, on success only. */
 sct_status sct_count_run(sct_count_report *out, const sct_count_manifest *manifest,
-                         const sct_count_opts *opts, sct_error *err) SCT_MUST_USE;
+                         const sct_count_opts *opts, sct_error *err);
 void sct_count_report_free(sct_count_report *report);
 
 /* Writes the launches of a report that have counts, for a process to run on GPU `ordinal`
  * (sct_launches_run()): the same kernels with the same arguments, on the same memory. SCT_EIO. */
 sct_status sct_count_launches(const sct_count_report *report, const sct_count_manifest *manifest,
-                              int ordinal, const char *path, sct_error *err) SCT_MUST_USE;
+                              int ordinal, const char *path, sct_error *err);
 
 /* The caches of a device as blocks of this shape see them. */
 sct_ptx_cache_sizes sct_count_caches(const sct_device_desc *device, int threads, int registers,

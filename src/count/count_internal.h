@@ -10,7 +10,7 @@
 
 /* Reads a document into `m`, whose path is set. `text` is that of the file, NULL: there is none. */
 sct_status count_read_document(sct_count_manifest *m, json_t *doc, const char *text,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 /* Where a case stands, in front of what is wrong with it. */
 void count_place(sct_str *out, const sct_count_manifest *m, int line, const char *name);
 
@@ -68,7 +68,7 @@ extern const int count_n_given;
 void *count_contents(const sct_count_buffer *buffer);
 /* A memory with the buffers that are used; `address` [n_buffers] receives theirs, 0 for others. */
 sct_status count_memory_new(sct_ptx_memory **out, uint64_t *address,
-                            const sct_count_manifest *manifest, sct_error *err) SCT_MUST_USE;
+                            const sct_count_manifest *manifest, sct_error *err);
 
 /* ---- speed (count_speed.c) */
 

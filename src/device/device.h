@@ -22,7 +22,7 @@ const sct_device_kind *sct_device_kinds(int *n);
 /* Splits "virtual:h200" into its kind and the part after the colon (points into `id`). SCT_EUSAGE
  * names the kinds. */
 sct_status sct_device_parse(const sct_device_kind **kind, const char **name, const char *id,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 
 /* ---- who else uses a GPU ---- */
 
@@ -34,7 +34,7 @@ void sct_lock_directory(sct_str *out);
  * ends, whatever ends it. SCT_EBUSY: err says who holds it, and nothing else ("process 12 (sectile
  * tune
  * ...) since ..."); SCT_EIO. */
-sct_status sct_lock_take(int *fd, const char *name, sct_error *err) SCT_MUST_USE;
+sct_status sct_lock_take(int *fd, const char *name, sct_error *err);
 void sct_lock_release(int *fd); /* accepts -1, leaves -1 */
 
 /* NVIDIA's Multi-Process Service: its clients share a GPU, and a fault of one ends them all. */
@@ -87,20 +87,18 @@ typedef struct sct_cuda_kernel {
  * useless: sct_cuda_is_sticky tells. */
 int sct_cuda_count(
     sct_error *err); /* GPUs visible; -1: no driver (err says which file was looked for) */
-sct_status sct_cuda_open(sct_cuda **out, int ordinal,
-                         sct_error *err) SCT_MUST_USE; /* SCT_ENODEVICE */
+sct_status sct_cuda_open(sct_cuda **out, int ordinal, sct_error *err); /* SCT_ENODEVICE */
 void sct_cuda_close(sct_cuda *cuda);
 void sct_cuda_describe(sct_cuda *cuda,
                        sct_device_desc *out); /* every field but copy_bytes_s and inflight_bytes */
 /* The description of a GPU without making a context on it (the driver string then is "CUDA 13.0").
  */
-sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err);
 /* The same with what NVML says of its state (may be NULL). */
-sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal,
-                         sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal, sct_error *err);
 /* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
  * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
-sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
 /* How many processes compute on the GPU that did not when this was asked first: 0 then, and where
  * it is not known. `first` receives one of them. To be asked once kernels have run, so that the
  * first answer knows this process under whatever number the machine has for it. */
@@ -111,42 +109,40 @@ bool sct_cuda_is_lost(int result); /* the device is at fault, not the candidate:
 const char *sct_cuda_result_name(int result); /* "CUDA_ERROR_ILLEGAL_ADDRESS" */
 const char *sct_cuda_result_text(int result); /* "a load or store to an illegal address" */
 
-sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_alloc(sct_cuda *cuda, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
 void sct_cuda_release(sct_cuda *cuda, sct_cuda_ptr p);
 sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, int64_t bytes,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 /* Lines that were marked as the last that L2 gives up become like all others; without effect where
  * the device knows no such marks. */
 void sct_cuda_forget_kept(sct_cuda *cuda);
 /* Sets `bytes` bytes to the repeated byte; asynchronous. */
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
-                        sct_error *err) SCT_MUST_USE;
+                        sct_error *err);
 sct_status sct_cuda_copy(sct_cuda *cuda, sct_cuda_ptr to, sct_cuda_ptr from, int64_t bytes,
-                         sct_error *err) SCT_MUST_USE;
+                         sct_error *err);
 sct_status sct_cuda_load(sct_cuda *cuda, sct_cuda_kernel *out, const void *cubin, const char *entry,
-                         int64_t dynamic_shared_bytes, sct_error *err) SCT_MUST_USE;
+                         int64_t dynamic_shared_bytes, sct_error *err);
 void sct_cuda_unload(sct_cuda *cuda, sct_cuda_kernel *kernel);
 /* Asynchronous. args: pointers to the argument values, as cuLaunchKernel wants them. */
 sct_status sct_cuda_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, int64_t blocks,
-                           int threads, int64_t dynamic_shared_bytes, void **args,
-                           sct_error *err) SCT_MUST_USE;
+                           int threads, int64_t dynamic_shared_bytes, void **args, sct_error *err);
 sct_status sct_cuda_launch_3d(sct_cuda *cuda, const sct_cuda_kernel *kernel, const int64_t grid[3],
                               const int64_t block[3], int64_t dynamic_shared_bytes, void **args,
-                              sct_error *err) SCT_MUST_USE;
-sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
+sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err);
 /* Zeroed host memory that the device sees too, at address *device. */
 sct_status sct_cuda_host_alloc(sct_cuda *cuda, void **host, sct_cuda_ptr *device, int64_t bytes,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 void sct_cuda_host_free(sct_cuda *cuda, void *host);
 /* Events around what is queued between start and stop; stop synchronises. It is mark, which only
  * queues the second event, and read, which waits for it. */
-sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
-sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
-sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err) SCT_MUST_USE;
-sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) SCT_MUST_USE;
+sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err);
+sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err);
+sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err);
+sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err);
 
 /* ---- launches in a file: what a profiler runs (device_launches.c) ---- */
 
@@ -156,9 +152,9 @@ sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) SCT_M
 
 /* Writes launches, and of each array the bytes that it holds. SCT_EIO; SCT_EUSAGE: too many. */
 sct_status sct_launches_write(const char *path, const sct_launches *launches,
-                              const void *const *contents, sct_error *err) SCT_MUST_USE;
+                              const void *const *contents, sct_error *err);
 /* Runs them once, in their order. SCT_EDATA: a file that holds none. */
-sct_status sct_launches_run(const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_launches_run(const char *path, sct_error *err);
 int sct_launches_main(int argc, char **argv);
 
 #endif

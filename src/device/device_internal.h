@@ -22,7 +22,7 @@ typedef struct sct_driver {
 #undef SCT_DRIVER
 } sct_driver;
 /* Loads the driver and calls cuInit. *result: the CUresult of cuInit, or 0. SCT_ENODEVICE. */
-sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err) SCT_MUST_USE;
+sct_status sct_driver_load(sct_driver *out, int *result, sct_error *err);
 
 /* nvmlProcessInfo_t */
 typedef struct sct_nvml_process {

@@ -30,7 +30,7 @@ typedef sct_status sct_emit_compile(const char *context, sct_emit_code *out, con
 
 /* By its name, "inline", "cuda" or "c". SCT_EUSAGE: there is none, and the text says which there
  * are. */
-sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) SCT_MUST_USE;
+sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err);
 
 typedef struct sct_emit_request {
   const char *name;      /* the kernel's name; used when spec_hash is NULL, and in messages */
@@ -48,16 +48,16 @@ typedef struct sct_emit_request {
  * SCT_EDATA: nothing tuned (the text says which command tunes it), or a row that cannot become a
  * header that compiles (the text names the row and the field). `out` is then unchanged. */
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 
 /* The same, into the file `path` (sct_file_write: whole or not at all, untouched when equal). */
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
-                          sct_error *err) SCT_MUST_USE;
+                          sct_error *err);
 
 /* The module of Python for a header in the form c (`request->form` does not count), into the file
  * `path` beside `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
-                                 const char *header, const char *path, sct_error *err) SCT_MUST_USE;
+                                 const char *header, const char *path, sct_error *err);
 
 /* What an array holds before a launch and, of an output, after it. */
 typedef struct sct_emit_array {
@@ -85,6 +85,6 @@ typedef struct sct_emit_tester {
 /* A file with a function that tries the kernels of `header`, into `path` next to it. */
 sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
                                    const char *header, const char *path,
-                                   const sct_emit_tester *tester, sct_error *err) SCT_MUST_USE;
+                                   const sct_emit_tester *tester, sct_error *err);
 
 #endif

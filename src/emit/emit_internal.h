@@ -196,13 +196,13 @@ const char *emit_argument(const emit_signature *sig, int k);
 int emit_n_arguments(const emit_signature *sig);
 
 sct_status emit_read_signature(emit_signature *out, sct_arena *arena, const char *json,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 /* `sig` gives the operands' order and what their alignment is where the document is silent. */
 sct_status emit_read_launch(emit_launch *out, sct_arena *arena, const emit_signature *sig,
-                            const char *json, sct_error *err) SCT_MUST_USE;
+                            const char *json, sct_error *err);
 /* {"i": 1048576, ...} in the order of sig->extents; extents and their product are positive. */
 sct_status emit_read_extents(int64_t *out, double *elements, const emit_signature *sig,
-                             const char *json, sct_error *err) SCT_MUST_USE;
+                             const char *json, sct_error *err);
 /* The number of multiprocessors in a device description; 0 if it says nothing. */
 int64_t emit_read_n_sms(const char *json);
 /* Whether two axes documents agree in all but the choice of layouts. */
@@ -218,7 +218,7 @@ bool emit_selects_any(const char *conditions);
 /* ---- emit_select.c, emit_choose.c ---- */
 
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 void emit_header_free(emit_header *h);
 /* Index of the best of rows[0..n) among those marked in legal[], -1 if none is. */
 int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run);
@@ -252,17 +252,16 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
  * of names[0..n) each of them is: by name, or by place where not all names are known and there are
  * n of them. SCT_EDATA says what is wrong. `args` holds at least n. */
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
-                             const char *const *names, int n, sct_error *err) SCT_MUST_USE;
+                             const char *const *names, int n, sct_error *err);
 /* The same of a kernel of the user's own, whose text may hold directives that leave nothing behind.
  */
-sct_status emit_check_own(const char *source, const char *kernel, sct_error *err) SCT_MUST_USE;
+sct_status emit_check_own(const char *source, const char *kernel, sct_error *err);
 
 /* ---- emit_fill.c ---- */
 
 /* Appends the asset `file` with its holes filled from `data`. SCT_ESPEC: "file:line: error: ...".
  */
-sct_status emit_fill(sct_str *out, const char *file, const json_t *data,
-                     sct_error *err) SCT_MUST_USE;
+sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_error *err);
 
 /* ---- a header as data for its templates; new references ---- */
 
@@ -273,11 +272,11 @@ json_t *emit_take(sct_str *text); /* leaves an empty one */
 json_t *emit_mentioned(const emit_signature *sig, const char *expression);
 bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);
 
-sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
-sct_status emit_records(json_t **out, const emit_header *h, sct_error *err) SCT_MUST_USE;
+sct_status emit_data(json_t **out, const emit_header *h, sct_error *err);
+sct_status emit_records(json_t **out, const emit_header *h, sct_error *err);
 /* emit_code.c: compiles `source` for each architecture that was tuned. */
 sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
-                         const char *source, sct_error *err) SCT_MUST_USE;
+                         const char *source, sct_error *err);
 /* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
 const char *emit_recent(const emit_kernel *kernel);
 /* What NVRTC calls a kernel of the header: a name of C, of one of the user's own a name of C++. */
@@ -301,14 +300,14 @@ json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
 bool emit_at_its_own_place(const emit_operand *op);
 
 /* The store says where elements lie, of all arrays. */
-sct_status emit_check_formulas(const emit_header *h, sct_error *err) SCT_MUST_USE;
+sct_status emit_check_formulas(const emit_header *h, sct_error *err);
 /* emit_selftest.c: what its template needs in addition. */
 void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
                        bool computes);
 /* emit_code.c: bytes as lines of numbers with commas. */
 json_t *emit_byte_lines(const char *bytes, size_t n);
 /* emit_python.c: what its template needs in addition. */
-sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err) SCT_MUST_USE;
+sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err);
 
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
 void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);

@@ -125,7 +125,7 @@ typedef struct sct_expr_env {
 } sct_expr_env;
 /* SCT_ESPEC: unbound variable, division by zero, overflow of int64_t; the text names it. */
 sct_status sct_expr_eval(const sct_expr_pool *pool, sct_expr e, const sct_expr_env *env,
-                         int64_t *value, sct_error *err) SCT_MUST_USE;
+                         int64_t *value, sct_error *err);
 
 /* `op`, MIN to OR, of two values. */
 int64_t sct_expr_combine(sct_expr_op op, int64_t a, int64_t b);
@@ -136,7 +136,7 @@ typedef struct sct_expr_program sct_expr_program;
 /* inputs[k] is read from values[k] at run time. SCT_ESPEC for a variable not in
  * inputs. */
 sct_status sct_expr_program_new(sct_expr_program **out, const sct_expr_pool *pool, sct_expr e,
-                                const sct_expr *inputs, int n, sct_error *err) SCT_MUST_USE;
+                                const sct_expr *inputs, int n, sct_error *err);
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values);
 /* true: wherever the other inputs stand, each step of values[input] changes the result by the same
  * (modulo 2^64). false: not as far as can be seen. */
@@ -180,6 +180,6 @@ typedef struct sct_expr_names {
  * stronger than comparisons. Comparisons chain only through `and`. `names` NULL: the pool's
  * variables. SCT_ESPEC with "column N: ..." and the nearest legal name. */
 sct_status sct_expr_parse(sct_expr *out, sct_expr_pool *pool, const char *text,
-                          const sct_expr_names *names, sct_error *err) SCT_MUST_USE;
+                          const sct_expr_names *names, sct_error *err);
 
 #endif

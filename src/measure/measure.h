@@ -95,7 +95,7 @@ typedef struct sct_conditions {
  * thread that calls this and the functions below: use one that lives as long as the session.
  * Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 /* Nothing is measured any more: the worker ends while the caller does other things. What was learnt
  * (device, conditions) stays until the end. */
 void sct_measure_leave(sct_measure *m);
@@ -104,11 +104,11 @@ const sct_device_desc *sct_measure_device(const sct_measure *m);
 const sct_conditions *sct_measure_conditions(const sct_measure *m);
 /* One GPU's description, its state and the name of its lock ("": none), without touching it. */
 sct_status sct_measure_look(sct_device_desc *desc, sct_gpu_state *state, char lock[64], int ordinal,
-                            const sct_measure_opts *opts, sct_error *err) SCT_MUST_USE;
+                            const sct_measure_opts *opts, sct_error *err);
 /* Descriptions of all visible GPUs, from a short-lived worker. *n = 0 without driver or GPU (err
  * then says why). */
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 
 /* A kernel ready to load: codegen's description and what compile made of it. A GPU loads the cubin,
  * a described device the PTX; the other may be NULL. The struct borrows all pointers. */
@@ -127,7 +127,7 @@ typedef struct sct_binary {
  * Borrows spec and naive (and what they point to, the pool's expressions too) until the next
  * problem or the end. The naive variant must write the fields of elements and nothing else. */
 sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *layout,
-                               const sct_binary *naive, sct_error *err) SCT_MUST_USE;
+                               const sct_binary *naive, sct_error *err);
 
 /* Sums over launches of products of what they had: blocks, requests of warps to global memory,
  * elements of the index space, and machine instructions by pipe. */
@@ -162,7 +162,7 @@ typedef struct sct_verdict {
  * data: then the host's evaluation counts alone. SCT_ENOTVERIFIED if the naive variant fails
  * (asked for as a candidate, it gets its outcome); SCT_ENOMEM. */
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 
 /* A small size with all that arrays hold before a launch of the naive variant and after it. */
 typedef struct sct_example {
@@ -180,7 +180,7 @@ typedef struct sct_example {
 /* Makes the case that verification has for these extents of the dimensions, and runs the naive
  * variant on it. SCT_ENOTVERIFIED if that fails. Free with sct_example_free(). */
 sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 void sct_example_free(sct_example *example);
 
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
@@ -213,7 +213,7 @@ typedef struct sct_timing {
  * SCT_ENOTVERIFIED as above; SCT_ENOMEM if the device is too small; SCT_EUSAGE on a described
  * device. */
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
-                            int64_t budget_ns, sct_timing *out, sct_error *err) SCT_MUST_USE;
+                            int64_t budget_ns, sct_timing *out, sct_error *err);
 
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
  * an order of its own, so that sample r of all of them was taken in the same conditions. Then the
@@ -223,8 +223,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
  * true ends the race with the rounds done so far. Free the samples. */
 sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
                             const sct_size *size, int rounds, sct_timing *out,
-                            bool (*stop)(void *ctx, int round), void *ctx,
-                            sct_error *err) SCT_MUST_USE;
+                            bool (*stop)(void *ctx, int round), void *ctx, sct_error *err);
 
 /* The copy ceiling in bytes/s (read + written) of a copy that moves `bytes` in all, half of them
  * each way, on this device now: best of the driver's memcpy and our own flat copy, timed like a
@@ -232,7 +231,7 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
  * long long n16; launched with a thread per 16-byte word, code->threads a block); may be NULL, 0.
  * One that fails or copies wrongly is left out, with a warning. */
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
-                               double *bytes_per_s, sct_error *err) SCT_MUST_USE;
+                               double *bytes_per_s, sct_error *err);
 
 /* ---- counts by running some blocks (measure_sample.c) ---- */
 
@@ -252,7 +251,7 @@ void sct_sampler_free(sct_sampler *s); /* accepts NULL */
  * does not know the PTX. `out` is set on success only. */
 sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
                              const struct sct_ptx_module *module, const char *entry,
-                             const sct_size *size, int64_t max_blocks, sct_error *err) SCT_MUST_USE;
+                             const sct_size *size, int64_t max_blocks, sct_error *err);
 
 /* The same blocks as they are, of a grid: what each instruction did, and of all blocks what caches
  * found (NULL: not asked). `out`: free with sct_ptx_result_free(). */
@@ -267,14 +266,13 @@ sct_status sct_sampler_profile(sct_sampler *s, struct sct_ptx_result *out,
                                sct_sampled_launch *launch, const sct_kernel_code *code,
                                const struct sct_ptx_module *module, const char *entry,
                                const sct_size *size, int64_t max_blocks,
-                               const struct sct_ptx_cache_sizes *caches,
-                               sct_error *err) SCT_MUST_USE;
+                               const struct sct_ptx_cache_sizes *caches, sct_error *err);
 /* Writes that launch for a process to run on a GPU (sct_launches_run()); `on` has the GPU and the
  * machine code. SCT_EIO. */
 sct_status sct_sampler_launches(sct_sampler *s, const sct_kernel_code *code,
                                 const struct sct_ptx_module *module, const char *entry,
                                 const sct_size *size, const sct_launches *on, const char *path,
-                                sct_error *err) SCT_MUST_USE;
+                                sct_error *err);
 
 /* ---- statistics (measure_stats.c) ---- */
 

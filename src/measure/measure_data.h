@@ -85,7 +85,7 @@ typedef struct sct_plan {
 } sct_plan;
 #define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
 sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
-                         sct_error *err) SCT_MUST_USE;
+                         sct_error *err);
 void sct_plan_free(sct_plan *plan); /* leaves a zeroed struct */
 
 /* ---- shapes ---- */
@@ -109,7 +109,7 @@ typedef struct sct_shape {
 } sct_shape;
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
-                          const sct_fill *fill, sct_error *err) SCT_MUST_USE;
+                          const sct_fill *fill, sct_error *err);
 /* Computes what index operands hold (on several threads when it is much). */
 void sct_shape_index(sct_shape *s);
 void sct_shape_unindex(sct_shape *s); /* forgets it */
@@ -146,32 +146,30 @@ void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
 /* The content of an input, or what an output holds before. malloc'ed, at least one byte. */
-sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) SCT_MUST_USE;
+sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err);
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
  * without moves, values of the output's own stream (only what runs no code computes those).
  * malloc'ed. */
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
-                            uint8_t poison, sct_error *err) SCT_MUST_USE;
+                            uint8_t poison, sct_error *err);
 
 /* What the move gives for the output element at `kept` (reduced dimensions: 0), to `to`: the sum,
  * maximum or minimum over the reduced dimensions of the `input` image's values. */
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
-                             const uint8_t *input, const int64_t *kept,
-                             sct_error *err) SCT_MUST_USE;
+                             const uint8_t *input, const int64_t *kept, sct_error *err);
 
 /* Writes what a scanned output must hold, of whose fields each is assigned by a move. */
 sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
-                          sct_error *err) SCT_MUST_USE;
+                          sct_error *err);
 
 /* Combines what the moves bring for each point with the image of what the accumulated output held
  * before. */
 sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
-                                sct_error *err) SCT_MUST_USE;
+                                sct_error *err);
 
 /* SCT_BYTE_... per byte of an output; malloc'ed. */
-sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err);
 
 /* ---- differences (measure_describe.c, measure_compare.c) ---- */
 

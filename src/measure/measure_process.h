@@ -23,7 +23,7 @@ typedef struct sct_reply {
 void sct_reply_free(sct_reply *reply); /* leaves an empty reply */
 
 /* Starts `program` (NULL: this one) as a worker (module process). SCT_EIO. */
-sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err) SCT_MUST_USE;
+sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err);
 /* One request and its reply within limit_ns. A worker that misses it is killed with its group. One
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,

@@ -143,7 +143,7 @@ void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, 
 /* What the answer to a candidate's request means: fills `out` unless it was answered. `where` is
  * put behind the text (" (n_i=33)"). An error only where the candidate is not to blame. */
 sct_status sct_reply_evaluate(const sct_reply *reply, const char *where, sct_verdict *out,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 
 /* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
@@ -163,32 +163,31 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
 const char *sct_measure_script(const sct_measure_opts *opts);
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
-sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
 void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
 /* A worker that has opened the device, started now if there is none. */
-sct_status sct_remote_ensure(sct_measure *m, sct_error *err) SCT_MUST_USE;
+sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
 /* The requests that set things up: their failure is never the candidate's. After a failure the
  * worker may be gone (sct_child_alive). */
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 /* One whose address is a multiple of `align` and of no greater power of two. */
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 /* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
  * worker that is gone. */
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n);
 void sct_remote_free(sct_measure *m, sct_wire *freed);
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 /* A new buffer with these data, sealed. */
 sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
-                               int64_t bytes, sct_error *err) SCT_MUST_USE;
+                               int64_t bytes, sct_error *err);
 sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
-                             const uint8_t *data, int64_t bytes, sct_error *err) SCT_MUST_USE;
+                             const uint8_t *data, int64_t bytes, sct_error *err);
 
 /* A candidate loaded into the worker, and how to launch it on one set of buffers. */
 typedef struct sct_job {
@@ -209,10 +208,10 @@ typedef struct sct_target {
  * stays in the worker until another one is loaded or unloaded, and is not loaded again: a candidate
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
-                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                           sct_verdict *verdict, sct_error *err);
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
-                          sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                          sct_verdict *verdict, sct_error *err);
 /* A launch as part of a request, and room for what it points to; and what its reply means. */
 typedef struct sct_launch_room {
   sct_ask_arg args[SCT_MAX_ARGS];
@@ -221,8 +220,7 @@ typedef struct sct_launch_room {
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room);
 sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
-                                  const sct_got_launch *got, sct_verdict *verdict,
-                                  sct_error *err) SCT_MUST_USE;
+                                  const sct_got_launch *got, sct_verdict *verdict, sct_error *err);
 /* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
  * blocks nothing is launched, the rest is done all the same. */
 typedef struct sct_trial {
@@ -236,18 +234,17 @@ typedef struct sct_trial {
   int64_t n_differ[SCT_MAX_OPERANDS], first[SCT_MAX_OPERANDS]; /* bytes, of outputs */
 } sct_trial;
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
-                            sct_trial *trial, sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                            sct_trial *trial, sct_verdict *verdict, sct_error *err);
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
 /* These append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
-                           const sct_sampling *how, sct_timing *t, sct_error *err) SCT_MUST_USE;
+                           const sct_sampling *how, sct_timing *t, sct_error *err);
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
-                                const sct_sampling *how, sct_timing *t,
-                                sct_error *err) SCT_MUST_USE;
+                                const sct_sampling *how, sct_timing *t, sct_error *err);
 /* The same for a copy kernel: arguments in, out, number of 16-byte words. */
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
                                  int64_t words, const sct_sampling *how, sct_timing *t,
-                                 sct_error *err) SCT_MUST_USE;
+                                 sct_error *err);
 /* Limit of one launch of a candidate where the naive variant took naive_ns. */
 int64_t sct_launch_limit_ns(double naive_ns);
 
@@ -255,7 +252,7 @@ int64_t sct_launch_limit_ns(double naive_ns);
 
 /* Number of blocks at a shape; fills `verdict` if there cannot be so many. */
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
-                           sct_verdict *verdict, sct_error *err) SCT_MUST_USE;
+                           sct_verdict *verdict, sct_error *err);
 /* With how many blocks it is verified where its grid has `blocks`: blocks that loop over tiles get
  * many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
@@ -276,7 +273,7 @@ void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size
                      sct_timing *out);
 sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
                            const sct_size *size, int rounds, sct_timing *out,
-                           bool (*stop)(void *ctx, int round), void *ctx) SCT_MUST_USE;
+                           bool (*stop)(void *ctx, int round), void *ctx);
 
 /* ---- extents (measure_extents.c) ---- */
 
@@ -300,13 +297,12 @@ void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_l
 void sct_case_lists_drop(sct_case_table *t);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */
-sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) SCT_MUST_USE;
-sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err) SCT_MUST_USE;
+sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err);
+sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err);
 void sct_case_free_images(sct_case *c);
 /* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
  * that needs more is found out. */
-sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back
  * what is on the device and their images, until half as many are left. */
 void sct_cases_make_room(sct_measure *m);
@@ -322,14 +318,14 @@ void sct_timed_drop(sct_measure *m); /* all sizes */
  * so those before stay where there is room. Afterwards, if the naive variant fails here,
  * timed.naive_verdict says so. `where` as in sct_target. */
 sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *where,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 /* Poisons the first copy of the outputs. */
-sct_status sct_timed_poison(sct_measure *m, sct_error *err) SCT_MUST_USE;
+sct_status sct_timed_poison(sct_measure *m, sct_error *err);
 /* One launch over poisoned outputs, compared, and every buffer audited. */
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
-                               double *ns, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+                               double *ns, sct_verdict *out, sct_error *err);
 /* Compares what timed launches left with the naive variant's. */
-sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err);
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
  * one is enough. */
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
@@ -337,7 +333,7 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 /* ---- timing ---- */
 
 /* SCT_EUSAGE on a described device. */
-sct_status sct_must_time(const sct_measure *m, sct_error *err) SCT_MUST_USE;
+sct_status sct_must_time(const sct_measure *m, sct_error *err);
 /* How long to warm up before the next samples. */
 int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */

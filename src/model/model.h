@@ -47,7 +47,7 @@ double sct_sample_weight(sct_sample s, int64_t k); /* how many of them it stands
 /* What a kernel that is not compiled may move, from code->traffic: of no block, as blocks_counted
  * says. */
 sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
-                              const sct_size *size, sct_error *err) SCT_MUST_USE;
+                              const sct_size *size, sct_error *err);
 void sct_counters_free(sct_counters *c);
 /* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
 double sct_model_exchanged(const sct_counters *c);
@@ -112,7 +112,7 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
  *                      times that
  * SCT_ESPEC if an extent or the size of an array has no value. */
 sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
-                             const sct_workload *work, sct_error *err) SCT_MUST_USE;
+                             const sct_workload *work, sct_error *err);
 
 /* What a launch asks of a device, from which the parts follow. */
 typedef struct sct_demand {
@@ -128,7 +128,7 @@ typedef struct sct_demand {
 } sct_demand;
 /* That of a candidate; SCT_ESPEC as sct_model_predict(). */
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand);
 
 /* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */

@@ -34,11 +34,11 @@ typedef struct sct_child {
 /* The death signal follows the thread that calls this: call it from one that lives as long as the
  * child is needed. SCT_EIO; SCT_EINTERNAL in a child whose main() does not call
  * sct_process_enter(), so that such a program cannot start itself without end. */
-sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *err) SCT_MUST_USE;
+sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *err);
 /* The same without a program of its own: forks, and there calls run(its end of the socket, ctx) and
  * ends; nothing of the parent's is flushed or freed. `role` is for SCT_FAULTS. SCT_EIO. */
 sct_status sct_child_fork(sct_child *c, const char *role, void (*run)(int fd, void *ctx), void *ctx,
-                          sct_error *err) SCT_MUST_USE;
+                          sct_error *err);
 bool sct_child_alive(const sct_child *c); /* as far as we know */
 /* Collects a child that ended without being asked; false: there is none any more. */
 bool sct_child_check(sct_child *c);
@@ -57,7 +57,7 @@ void sct_child_describe_end(char *out, size_t bytes, int wait_status);
  * it prints in the file `log`. In our process group, so that a Ctrl-C reaches it too. After
  * limit_ns it is terminated. SCT_EIO: it cannot be started, or does not end. */
 sct_status sct_program_run(int *wait_status, char *const argv[], const char *log, int64_t limit_ns,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 
 /* ---- the child's own side ---- */
 

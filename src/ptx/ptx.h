@@ -43,8 +43,7 @@ typedef struct sct_ptx_kernel {
 /* Reads a whole PTX text; `name` stands for it in messages. SCT_EDATA with name:line for text that
  * is no PTX. A kernel with an instruction this module does not know is no failure of the module:
  * its `error` says so and a launch of it fails. */
-sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name,
-                         sct_error *err) SCT_MUST_USE;
+sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name, sct_error *err);
 void sct_ptx_module_free(sct_ptx_module *module);
 int sct_ptx_n_kernels(const sct_ptx_module *module);
 const sct_ptx_kernel *sct_ptx_kernel_at(const sct_ptx_module *module, int index);
@@ -79,7 +78,7 @@ void sct_ptx_memory_new(sct_ptx_memory **out);
 void sct_ptx_memory_free(sct_ptx_memory *memory);
 /* Adds a buffer; `address` receives its device address. At most 1,900 buffers. */
 sct_status sct_ptx_memory_add(sct_ptx_memory *memory, uint64_t *address,
-                              const sct_ptx_buffer *buffer, sct_error *err) SCT_MUST_USE;
+                              const sct_ptx_buffer *buffer, sct_error *err);
 /* Fills the buffer at `address` again and forgets what was written: `data` as in sct_ptx_buffer;
  * one with `fill` is asked for its contents again, and gives its memory back until then. For the
  * next run of the same problem. Unknown address: does nothing. */
@@ -150,8 +149,7 @@ typedef enum sct_ptx_coalescing {
 } sct_ptx_coalescing;
 const char *sct_ptx_coalescing_name(sct_ptx_coalescing model); /* "cc12" */
 /* SCT_EUSAGE for an unknown name, with the nearest: for "cc13" the model that covers CC 1.3. */
-sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name,
-                                   sct_error *err) SCT_MUST_USE;
+sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name, sct_error *err);
 
 /* One direction of global memory, or one instruction. By the default rule: */
 typedef struct sct_ptx_global {
@@ -308,7 +306,7 @@ typedef struct sct_ptx_result {
  * SCT_EUSAGE: unknown kernel (with the nearest name), wrong arguments, block or shared memory too
  * large. SCT_EDATA: the kernel has PTX that this module does not know. */
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
-                          const sct_ptx_launch_opts *opts, sct_error *err) SCT_MUST_USE;
+                          const sct_ptx_launch_opts *opts, sct_error *err);
 void sct_ptx_result_free(sct_ptx_result *result);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
  * stores. An access counts for the buffer of its first active lane. Zeroed:
@@ -328,11 +326,11 @@ sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint
  * them out. Parameters and constants are no memory here. To be held against the census of its
  * machine code. SCT_EUSAGE: unknown kernel; SCT_EDATA: a kernel this module cannot decode. */
 sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const char *kernel,
-                          sct_error *err) SCT_MUST_USE;
+                          sct_error *err);
 /* The same with what a launch of this kernel showed (per_instruction must have been set, else it
  * shows nothing): loops are `uniform` in which no warp was split at an exit. For that launch only.
  */
 sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *module, const char *kernel,
-                              const sct_ptx_result *run, sct_error *err) SCT_MUST_USE;
+                              const sct_ptx_result *run, sct_error *err);
 
 #endif

@@ -23,49 +23,46 @@ typedef sct_status (*sct_script_fn)(void *ctx, sct_script_child *self, sct_error
 /* In the child calls fn(ctx, itself, err), whose status is its end. `subject`: the file to name
  * where no line is known; borrowed. SCT_EIO: there is no child. */
 sct_status sct_script_child_start(sct_script_child **out, const char *subject, sct_script_fn fn,
-                                  void *ctx, sct_error *err) SCT_MUST_USE;
+                                  void *ctx, sct_error *err);
 /* In the child: a step of the work begins, which is given some time. Does nothing for NULL. */
-sct_status sct_script_child_step(sct_script_child *self, sct_error *err) SCT_MUST_USE;
-sct_status sct_script_child_send(sct_script_child *self, const sct_wire *body,
-                                 sct_error *err) SCT_MUST_USE;
+sct_status sct_script_child_step(sct_script_child *self, sct_error *err);
+sct_status sct_script_child_send(sct_script_child *self, const sct_wire *body, sct_error *err);
 /* In the parent: waits for the next message, or for the end. An error of the child is the parent's;
  * a child that is lost is SCT_ESPEC at the line where it was last seen. */
 sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *ended,
-                                    sct_error *err) SCT_MUST_USE;
+                                    sct_error *err);
 /* Waits for the end; a message is SCT_EINTERNAL. */
-sct_status sct_script_child_finish(sct_script_child *c, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_child_finish(sct_script_child *c, sct_error *err);
 void sct_script_child_free(sct_script_child *c); /* kills it if it still runs; NULL is fine */
 /* start, finish and free. */
-sct_status sct_script_dry_run(const char *subject, sct_script_fn fn, void *ctx,
-                              sct_error *err) SCT_MUST_USE;
+sct_status sct_script_dry_run(const char *subject, sct_script_fn fn, void *ctx, sct_error *err);
 
 /* ---- specs ---- */
 
 /* Values for the parameters (`s.params`) of every spec that is loaded from here on, in this process
  * and those that it forks: `texts` of the form NAME=VALUE, borrowed. SCT_EUSAGE for another form or
  * a name that is given twice. */
-sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_set_params(const char *const *texts, int n, sct_error *err);
 /* Appends them as they are written on a command line: " -p fields=7 -p 'unit=m s'". */
 void sct_script_show_params(sct_str *out);
 /* Runs the spec at `path` and fills `out` (finished: sct_spec_finish has run). On failure `out` is
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC, SCT_EIO if it cannot be read. */
-sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err);
 /* Same, after a dry run. */
-sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err);
 /* Same, from text and without a dry run; `path` is used in messages and to resolve layout files. */
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
-                                     sct_error *err) SCT_MUST_USE;
+                                     sct_error *err);
 
 /* Appends what specs and layouts may say, for editors (tuning/sectile/editor.lua). */
-sct_status sct_script_definitions(sct_str *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_definitions(sct_str *out, sct_error *err);
 
 /* ---- devices ---- */
 
 /* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the
  * nearest name. */
-sct_status sct_script_load_device(sct_device_desc *out, const char *name,
-                                  sct_error *err) SCT_MUST_USE;
+sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err);
 /* Names of all described devices, in order. The list and its strings belong to `arena`. */
 void sct_script_device_names(const char ***out, int *n, sct_arena *arena);
 
@@ -76,11 +73,11 @@ typedef struct sct_script sct_script;
 /* A state with every strategy of tuning/strategies (assets) and of `strategy_dir` (NULL: none)
  * loaded for this spec and device. Borrows both. */
 sct_status sct_script_new(sct_script **out, sct_spec *spec, const sct_device_desc *device,
-                          const char *strategy_dir, sct_error *err) SCT_MUST_USE;
+                          const char *strategy_dir, sct_error *err);
 void sct_script_free(sct_script *script);
 /* Strategies with their axes, constraints and facts; layout axes of operands that leave a choice
  * are put in front of each strategy's own. Not yet enumerated. */
-sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_space(sct_space *out, sct_script *script, sct_error *err);
 
 /* A mode of the kernel as strategies see it. */
 typedef struct sct_mode {
@@ -102,7 +99,7 @@ typedef struct sct_mode_list {
 /* What the dimensions became under every operand's first layout, for strategies that take the
  * splits "none", "merging" or "all" (tuning/sectile/modes.lua). */
 sct_status sct_script_modes(sct_mode_list *out, sct_script *script, const char *splits,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 void sct_mode_list_free(sct_mode_list *list);
 
 /* What a template left behind. */
@@ -114,6 +111,6 @@ typedef struct sct_rendered {
 /* Plans and renders one candidate. SCT_ESPEC: "template:line: error: ..." if strategy or template
  * fail. */
 sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
-                             const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+                             const sct_candidate *cand, sct_error *err);
 
 #endif

@@ -152,7 +152,7 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sb->refused = NULL;
   sct_str shown = {0};
   sct_str_append_printable(&shown, sct_str_c(&text)); /* scripts choose what messages hold */
-  sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&shown));
+  (void)sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&shown));
   sct_str_free(&shown);
   sct_str_free(&whole);
   sct_str_free(&text);

@@ -51,7 +51,7 @@ typedef struct sct_sandbox {
 
 /* A state with the allow-listed globals. `root` (NULL: none) is copied. `sb` must stay where it is
  * until sct_sandbox_free: the state points to it. */
-sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err);
 void sct_sandbox_free(sct_sandbox *sb); /* leaves a zeroed struct */
 sct_sandbox *sct_sandbox_of(lua_State *L);
 
@@ -61,20 +61,18 @@ sct_sandbox *sct_sandbox_of(lua_State *L);
  * (an unknown name is an error with the nearest legal one; assigning a global is an error). Inside
  * a call the text is compiled on that call's budget. */
 sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text, size_t n,
-                            int env_index, sct_error *err) SCT_MUST_USE;
+                            int env_index, sct_error *err);
 /* `asset` as for sct_asset_read ("tuning/strategies/direct.lua"); it is also the chunk's name. */
-sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err);
 
 /* Room for n more values on the stack. */
-sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_stack(sct_sandbox *sb, int n, sct_error *err);
 /* lua_pcall with a fresh budget: pops the function and n_args arguments, pushes n_results. On
  * failure pushes nothing and writes err through sct_script_error(). Not from inside a call. */
-sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results,
-                            sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_error *err);
 /* Runs `f` with one light userdata argument `ctx` in protected mode, so that it may raise. All C
  * code that touches the state and is not itself called from Lua goes through here. */
-sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx,
-                               sct_error *err) SCT_MUST_USE;
+sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_error *err);
 extern const char *const sct_script_long_text; /* what a script hears that makes a longer one */
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);

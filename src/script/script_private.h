@@ -31,11 +31,11 @@ bool sct_script_push_below_root(lua_State *L, const char *name);
 /* A lua_CFunction: pushes the module named by argument 1, "sectile.check". Not for scripts. */
 int sct_script_push_module(lua_State *L);
 /* Reads a script: a regular file of at most 1 MiB, nothing that could block. */
-sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_script_read_file(sct_str *out, const char *path, sct_error *err);
 /* Reads the file `name` below the directory `root`, called `what` in messages: SCT_ESPEC for an
  * absolute path, ".." or a link that leads out, SCT_OK without `found` if there is no such file. */
 sct_status sct_script_read_below(sct_str *out, const char *root, const char *what, const char *name,
-                                 bool *found, sct_error *err) SCT_MUST_USE;
+                                 bool *found, sct_error *err);
 
 /* Field `key` of the table at `table`; 0, false for what is none. */
 int64_t sct_script_field_integer(lua_State *L, int table, const char *key);

@@ -32,7 +32,7 @@ void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char *
 void sct_script_push_module_function(lua_State *L, const char *module, const char *name);
 
 /* The kernels of the user's own, with their files. */
-sct_status sct_script_read_own(lua_State *L, sct_script_loader *ld, int kernel) SCT_MUST_USE;
+sct_status sct_script_read_own(lua_State *L, sct_script_loader *ld, int kernel);
 
 /* ---- layouts ---- */
 

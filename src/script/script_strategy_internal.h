@@ -52,7 +52,7 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file);
 
 /* Reads the device library, templates/device/: files by name, each with definitions between blank
  * lines. */
-sct_status sct_library_read(sct_script *script, sct_error *err) SCT_MUST_USE;
+sct_status sct_library_read(sct_script *script, sct_error *err);
 /* Which definitions a kernel's text needs: those that it mentions, and what they mention. */
 void sct_library_carried(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
 /* Pushes a set of the names that a template's text and the library take: those of others in the
@@ -75,8 +75,7 @@ void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_k
  * are
  * `//%` is Lua; in other lines `$(expr)` is replaced by the expression's value. The chunk calls
  * `_o(line, ...)` once for every line of text, with the line's pieces. */
-sct_status sct_template_translate(sct_str *out, const char *name, const char *text,
-                                  sct_error *err) SCT_MUST_USE;
+sct_status sct_template_translate(sct_str *out, const char *name, const char *text, sct_error *err);
 
 /* A strategy's template. The texts are freed by sct_template_free, as the functions raise. */
 typedef struct sct_template {

@@ -51,10 +51,10 @@ void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_
 /* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
  * 1,024 values of one, or without a candidate. */
 sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,
-                          sct_error *err) SCT_MUST_USE;
+                          sct_error *err);
 /* The same for every axis of a candidate of a space; its strategy is the axis "strategy". */
 sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *space,
-                              const sct_candidate *cand, sct_error *err) SCT_MUST_USE;
+                              const sct_candidate *cand, sct_error *err);
 /* Counts of sampled blocks for putting candidates in order: what differs by less than a sample
  * tells, some 3 %, mostly gets the same value. */
 double sct_search_coarse(double count);
@@ -76,8 +76,7 @@ typedef struct sct_search_method {
 } sct_search_method;
 const sct_search_method *sct_search_methods(int *n);
 /* SCT_EUSAGE names the nearest method. */
-sct_status sct_search_find(const sct_search_method **out, const char *name,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_search_find(const sct_search_method **out, const char *name, sct_error *err);
 
 /* ---- a search ---- */
 
@@ -98,9 +97,9 @@ int sct_search_next(sct_search *s);
 /* What trying a candidate came to: its cost, above 0. One that was not proposed may be reported too
  * (a store knew it) and is then never proposed. SCT_EINTERNAL for an index out of range, a cost
  * that is not positive and finite, or a second word on the same candidate: nothing is changed. */
-sct_status sct_search_report(sct_search *s, int point, double cost, sct_error *err) SCT_MUST_USE;
+sct_status sct_search_report(sct_search *s, int point, double cost, sct_error *err);
 /* The same for one that failed. */
-sct_status sct_search_fail(sct_search *s, int point, sct_error *err) SCT_MUST_USE;
+sct_status sct_search_fail(sct_search *s, int point, sct_error *err);
 /* Whether the last SCT_SEARCH_PATIENCE candidates that were reported improved the best by no more
  * than SCT_SEARCH_GAIN, so that more of them are unlikely to. Those that were not proposed count as
  * tried after the best. */

@@ -83,7 +83,7 @@ bool sct_space_is_fast(const sct_space *space, int64_t candidate);
 
 /* Parses every constraint and `when` (SCT_ESPEC: "file:line: error: ..." with the nearest axis or
  * fact), then fills candidates, prunes and counts. An axis without values is SCT_ESPEC. */
-sct_status sct_space_enumerate(sct_space *space, sct_error *err) SCT_MUST_USE;
+sct_status sct_space_enumerate(sct_space *space, sct_error *err);
 /* Records that candidate `index` fell to `reason` after enumeration (planning, equal source); it
  * stays in the list, the caller skips it. The text is copied. */
 void sct_space_prune(sct_space *space, int strategy, const char *reason);

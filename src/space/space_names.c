@@ -131,7 +131,7 @@ int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, 
   sct_str_clear(&text);
   sct_str_printf(&text, "no candidate is called '%s'", label);
   suggest_label(&text, space, label);
-  sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  (void)sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
   sct_str_free(&text);
   return -1;
 }

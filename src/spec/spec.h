@@ -85,7 +85,7 @@ void sct_field_word(char out[SCT_FIELD_WORD], const char *name);
 /* Fills elements, offsets, prefixes, bytes and align from names and types. `align` 0: natural (1
  * when packed); else a power of two >= natural. SCT_ESPEC for no field, a duplicate or illegal
  * name, a bad align. */
-sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err) SCT_MUST_USE;
+sct_status sct_record_finish(sct_record *record, int64_t align, sct_error *err);
 
 /* ---- operands and layouts ---- */
 
@@ -463,14 +463,14 @@ static inline bool sct_spec_joins(const sct_spec *spec, int dim) {
  *
  * Makes the variables and extents, parses `extents` and `at`, finds index operands, checks taps.
  * Errors point at the operand's line. SCT_ESPEC. */
-sct_status sct_spec_bind(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind(sct_spec *spec, sct_error *err);
 /* Checks the body (unknown names, refused tokens, balanced brackets, values assigned before they
  * are read), finds moves and component-wise bodies, evaluates every `at` against the extents of
  * every size, checks each layout by brute force on small extents and at each size (no two (field,
  * element) of what is written share a byte, all lie in [0, bytes)), and writes canonical text and
  * hash. Errors are "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC. */
-sct_status sct_spec_finish(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_finish(sct_spec *spec, sct_error *err);
 void sct_spec_free(sct_spec *spec); /* pool and arena; leaves a zeroed struct */
 
 /* An error that points into a source: "file:line: error: text" followed by the source line, taken

@@ -98,11 +98,11 @@ typedef struct assign {
 unit_set sct_assign_bits(const assign *a, units u);
 void sct_assign_set(assign *a, units u);
 /* Fails unless all of them are assigned; token `at` reads what is called `name`. */
-sct_status sct_assign_read(assign *a, units u, int at, const local *l) SCT_MUST_USE;
+sct_status sct_assign_read(assign *a, units u, int at, const local *l);
 local *sct_assign_find(assign *a, const token *t);
-sct_status sct_assign_expect(assign *a, const char *text) SCT_MUST_USE;
-sct_status sct_assign_unexpected(const assign *a) SCT_MUST_USE;
-sct_status sct_assign_enter(assign *a) SCT_MUST_USE; /* a level deeper; leave it by a->depth-- */
+sct_status sct_assign_expect(assign *a, const char *text);
+sct_status sct_assign_unexpected(const assign *a);
+sct_status sct_assign_enter(assign *a); /* a level deeper; leave it by a->depth-- */
 static inline bool sct_assign_at(const assign *a, const char *text) {
   return sct_token_is(&a->t[a->k], text);
 }
@@ -110,18 +110,18 @@ bool sct_assign_at_type(const assign *a, int k); /* the words of a type, `const`
 
 /* ---- spec_assign_expr.c: each reads what stands at a->k and leaves a->now behind it ---- */
 
-sct_status sct_assign_expression(assign *a, flow *out) SCT_MUST_USE; /* with commas */
-sct_status sct_assign_one(assign *a, flow *out) SCT_MUST_USE;        /* up to a comma */
-units sct_assign_output(const assign *a, int op);                    /* all of an output */
-sct_status sct_assign_case(assign *a) SCT_MUST_USE;                  /* what `case` names */
-sct_status sct_assign_init(assign *a, flow *out) SCT_MUST_USE;       /* a value or `{ ... }` */
-sct_status sct_assign_arguments(assign *a, const char *close) SCT_MUST_USE; /* with the closing */
+sct_status sct_assign_expression(assign *a, flow *out);        /* with commas */
+sct_status sct_assign_one(assign *a, flow *out);               /* up to a comma */
+units sct_assign_output(const assign *a, int op);              /* all of an output */
+sct_status sct_assign_case(assign *a);                         /* what `case` names */
+sct_status sct_assign_init(assign *a, flow *out);              /* a value or `{ ... }` */
+sct_status sct_assign_arguments(assign *a, const char *close); /* with the closing */
 /* Can the local hold this value as it is? */
 bool sct_assign_holds(const local *l, const flow *f);
 
 /* ---- spec_assign_stmt.c ---- */
 
-sct_status sct_assign_statement(assign *a) SCT_MUST_USE;
+sct_status sct_assign_statement(assign *a);
 
 /* ---- spec_assign_path.c: the missing path, if this run explains ---- */
 

@@ -38,7 +38,7 @@ bool sct_token_is(const token *t, const char *text);
 /* Splits the body; comments vanish. Refuses what must not reach a compiler: preprocessor lines,
  * strings, continuation lines, digraphs, anything but printable ASCII. The tokens belong to the
  * spec's arena. */
-sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err);
 /* An error at line `line` (from 0) of the body. */
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
@@ -63,73 +63,69 @@ int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int 
 bool sct_spec_has_taps(const sct_spec *spec);
 /* May `name` stand beside all names of arrays, scalars, dimensions and generated code? */
 sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
-                                     const char *what, const char *name,
-                                     sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+                                     const char *what, const char *name, sct_error *err);
+sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err);
 /* "north (-1, 0), west (0, -1)" */
 void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* ---- the steps of sct_spec_finish ---- */
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
-sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err);
 /* "scanned" or "reduced", and how, of an output that is; "" and NONE of others. */
 static inline const char *sct_spec_joined(const sct_operand *op, sct_reduce *how) {
   *how = op->scan != SCT_REDUCE_NONE ? op->scan : op->reduce;
   return op->scan != SCT_REDUCE_NONE ? "scanned" : *how != SCT_REDUCE_NONE ? "reduced" : "";
 }
 /* Sets scans and scan_dim; refuses outputs that cannot be scanned together. */
-sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_scan(sct_spec *spec, sct_error *err);
 /* Refuses outputs of reduce = "argmax" or "argmin" whose type cannot hold the indices of a size. */
-sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size,
-                                sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* What places call the value of an index operand: 0 stands for none. */
 sct_expr sct_spec_index_place(const sct_spec *spec, const sct_operand *index);
 /* Order and limits of index operands; what is read through one. */
-sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err);
 /* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
-sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err);
+sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err);
+sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err);
 /* Sets limits; refuses a size at which an output is written twice. */
 void sct_spec_find_limits(sct_spec *spec);
-sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size,
-                                 sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* Turns extents and places of elements that share bytes into those of the bytes. */
-sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err);
 /* The value of input `op` whose elements share bytes, as kernels write it. */
 void sct_spec_print_shared(sct_str *out, const sct_spec *spec, const sct_operand *op);
 /* Finds the array of offsets, which has an element more than there are rows. */
-sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err);
 /* What is ragged can be computed; sets the offsets' limit. */
-sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err);
+sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err);
 /* Steps that neither reduce nor compute once a row are one body: a block for each, in their order.
  */
-sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err);
 /* Expressions of the user's own kernels; then their texts. */
-sct_status sct_spec_bind_own(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_own(sct_spec *spec, sct_error *err);
 /* Finds the kernel in its file and counts its parameters; notes the macros. */
-sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err);
 /* Dimensions of rows, names of values, outputs of kernels with steps. */
-sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err);
 /* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends
  * what canonical text has of them. */
-sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err);
 /* The value called so, or NULL. */
 /* The numbers that the body computes for `at`: their names and variables. */
-sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err);
 /* Each of them is named by an `at`, of outputs that accumulate. */
-sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err);
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
 /* Starts noting what bodies use. */
 void sct_spec_begin_bodies(sct_spec *spec);
 /* Screens the body; sets operand.used, body_uses_dim; assigned: [n_operands] what it assigns. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
-                               sct_error *err) SCT_MUST_USE;
+                               sct_error *err);
 /* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
-sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body,
-                                   sct_error *err) SCT_MUST_USE;
+sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err);
 /* Sets moves, component_wise, component_body. */
 void sct_spec_classify_body(sct_spec *spec, const token_list *body);
 /* Sets kernel_body. */
@@ -137,10 +133,10 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
 /* The same text in fast arithmetic (spec_fast.c); NULL: there is nothing that it would change, or
  * the spec has no tolerance. component: names of arrays stand for one number of them. */
 sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body, bool component,
-                              sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) SCT_MUST_USE;
-sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
+sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err);
+sct_status sct_spec_check_places(sct_spec *spec, sct_error *err);
+sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err);
 
 bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e);
 
@@ -161,11 +157,10 @@ typedef struct spec_env {
 spec_env sct_spec_env_extents(const sct_spec *spec, const int64_t *extent);
 void sct_spec_env_add(spec_env *env, sct_expr var, int64_t value);
 sct_status sct_spec_env_eval(const sct_spec *spec, const spec_env *env, sct_expr e, int64_t *value,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 /* Adds dims (idx) and the values of all index operands that `op` is addressed through. */
 sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_operand *op,
-                              const int64_t *idx, const sct_size *size,
-                              sct_error *err) SCT_MUST_USE;
+                              const int64_t *idx, const sct_size *size, sct_error *err);
 /* Product with saturation at 2^62. */
 int64_t sct_spec_mul(int64_t a, int64_t b);
 

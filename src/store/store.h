@@ -15,8 +15,7 @@ typedef struct sct_store sct_store;
  * trusted_schema off. SCT_EDATA for a file that is no store, is damaged (quick_check) or has a
  * newer schema: nothing is overwritten. SCT_EIO with the reason; for read_only also if there is no
  * store. read_only works in a directory that cannot be written. */
-sct_status sct_store_open(sct_store **out, const char *path, bool read_only,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err);
 void sct_store_close(sct_store *store);
 
 typedef int64_t sct_id;
@@ -118,41 +117,41 @@ typedef struct sct_row_outcome {
 /* All put functions insert or find the existing row and set its id. Each is one durable
  * transaction. */
 /* Of a problem that exists the signature is rewritten where it differs. */
-sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err);
 /* Computes the key if row->key is NULL or empty. */
-sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err) SCT_MUST_USE;
-sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err);
+sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err);
 /* The key of a device row, as hex: a hash of name, uuid (where there is none, device_id), driver,
  * nvrtc, options, measurement, clock and compute capability. Returns out. */
 char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row);
 /* Rewrites the mutable columns of a run: ceiling, noise, counts, conditions, winner, naive. Winner
  * and naive must be outcomes of this run, or 0. SCT_EDATA if there is no such run. */
-sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error *err);
 /* Candidate and outcome in one transaction; sets both ids. A candidate that exists is left alone,
  * an outcome that exists too unless `replace` and it differs in more than the time of measuring:
  * then it moves, samples and all, to the earlier ones. outcome->candidate need not be set;
  * outcome->run must be a run of cand->problem. Does not wait for the disk: the result survives a
  * kill, and a power failure once any other change of the store has returned. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
-                                bool replace, sct_error *err) SCT_MUST_USE;
+                                bool replace, sct_error *err);
 /* What was found when all outcomes of a run were seen together: coalesced[n] for outcomes[n], in
  * one transaction. SCT_EDATA if there is no such outcome. */
 sct_status sct_store_put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced,
-                                   int n, sct_error *err) SCT_MUST_USE;
+                                   int n, sct_error *err);
 
 /* ---- reading: rows and what they point to go to the arena */
 
 sct_status sct_store_problem_by_name(sct_store *s, sct_arena *arena, const char *name,
-                                     sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
+                                     sct_row_problem **rows, int *n, sct_error *err);
 sct_status sct_store_problem_by_hash(sct_store *s, sct_arena *arena, const char *spec_hash,
-                                     sct_row_problem **rows, int *n, sct_error *err) SCT_MUST_USE;
+                                     sct_row_problem **rows, int *n, sct_error *err);
 sct_status sct_store_problems(sct_store *s, sct_arena *arena, sct_row_problem **rows, int *n,
-                              sct_error *err) SCT_MUST_USE; /* all, by name then id */
+                              sct_error *err); /* all, by name then id */
 sct_status sct_store_devices(sct_store *s, sct_arena *arena, sct_row_device **rows, int *n,
-                             sct_error *err) SCT_MUST_USE; /* all, by id */
+                             sct_error *err); /* all, by id */
 /* Runs of a problem, by device then number of elements then id; device 0: all. */
 sct_status sct_store_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_id device,
-                          sct_row_run **rows, int *n, sct_error *err) SCT_MUST_USE;
+                          sct_row_run **rows, int *n, sct_error *err);
 /* Outcomes of a run with their candidates, by median time (untimed last), then sectors, then label.
  * with_source false leaves source and samples empty. */
 typedef struct sct_row_result {
@@ -164,42 +163,39 @@ typedef struct sct_row_result {
  * that say the same are the same outcome to put_result() and to joining. Returns out. */
 char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row);
 sct_status sct_store_results(sct_store *s, sct_arena *arena, sct_id run, bool with_source,
-                             sct_row_result **rows, int *n, sct_error *err) SCT_MUST_USE;
+                             sct_row_result **rows, int *n, sct_error *err);
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */
 sct_status sct_store_result(sct_store *s, sct_arena *arena, sct_id outcome, sct_row_result *row,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 /* Outcome of a candidate in a run by source hash: how a session resumes. *found false: not there.
  */
 sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char *source_hash,
-                          sct_row_result *row, bool *found, sct_error *err) SCT_MUST_USE;
+                          sct_row_result *row, bool *found, sct_error *err);
 
 /* How many outcomes a problem has on a device, at all sizes. */
-sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err);
 /* Whether others have written to the store since it was opened, as far as the last transaction of
  * this connection saw; it asks nothing. */
 bool sct_store_shared(const sct_store *s);
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
 sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row_result **rows,
-                             int *n, sct_error *err) SCT_MUST_USE;
+                             int *n, sct_error *err);
 
 /* ---- several stores, and other formats */
 
 /* Joins all of the stores `from` to `to`, in one transaction: all or nothing. The result does not
  * depend on order or repetition; docs/store.md states what happens where two disagree. Nothing that
  * was measured is lost. SCT_EDATA for a store whose rows do not fit together. */
-sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n, sct_error *err);
 /* Appends the whole store as JSON, equal bytes for equal contents. */
-sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err);
 /* Appends one run as a cache of Kernel Tuner, or as results in the T4 format. */
-sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out,
-                                         sct_error *err) SCT_MUST_USE;
-sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out, sct_error *err);
+sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err);
 /* Joins a file to the store, in one transaction: an export of sct_store_export(), a cache of Kernel
  * Tuner, or results in the T4 format; what others measured becomes a problem of its own, without a
  * winner. SCT_EDATA: "FILE:LINE:COLUMN: error: ..." for what is no JSON, else
  * "FILE: error: problems[0].name: expected ...", and nothing has changed. */
-sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_import(sct_store *s, const char *file, sct_error *err);
 
 #endif

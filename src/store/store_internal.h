@@ -119,23 +119,23 @@ sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error 
 /* Prepares `sql` and binds its parameters: a letter of `kinds` for each, 'i' for an sct_id and 't'
  * for a text. After it, always sct_store_query_end(), on failure too. */
 sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
-                                 const char *kinds, ...) SCT_MUST_USE;
+                                 const char *kinds, ...);
 sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
-                                  const char *kinds, va_list values) SCT_MUST_USE;
+                                  const char *kinds, va_list values);
 void sct_store_query_end(sct_store_query *q);
 /* Runs such a statement for its first row: out[n] receives numbers of its columns, *found (may be
  * NULL) whether there is one. */
 sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
-                         const char *sql, const char *kinds, ...) SCT_MUST_USE;
+                         const char *sql, const char *kinds, ...);
 /* Bind the next parameter. Failures are kept for the next step. */
 void sct_store_bind_id(sct_store_query *q, sct_id id);
 void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
                         unsigned choice);
 /* *row: there is one, and reading starts at its first column. */
-sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err);
 /* Reads id and columns, as sct_store_column_list() names them. */
 sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_store_table *table,
-                              void *row, sct_error *err) SCT_MUST_USE;
+                              void *row, sct_error *err);
 
 /* Hex hash of what a row says: all columns but its key, references, times of
  * day, and what follows from other rows. */
@@ -146,9 +146,9 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
 /* SCT_EDATA unless the file holds our tables, byte for byte as some version of the program made
  * them, and nothing else: no trigger, view, index or virtual table, no generated column, CHECK or
  * ON CONFLICT. Reads nothing but the list of what is there, so nothing of theirs has run. */
-sct_status sct_store_check_tables(sct_store *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_check_tables(sct_store *s, sct_error *err);
 /* SCT_EDATA if a row refers to one that is not there. */
-sct_status sct_store_check_references(sct_store *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_check_references(sct_store *s, sct_error *err);
 /* A JSON object, or "": what a JSON column may hold. *why (may be NULL) gets the first fault. */
 bool sct_store_is_json(const char *text, sct_str *why);
 
@@ -185,14 +185,14 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
                               const char *winner, const char *naive, sct_error *err);
 
 /* Runs statements without parameters and rows of interest. */
-sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err);
 /* Ends a transaction that only read. */
 void sct_store_leave(sct_store *s);
 /* Takes the write lock. */
-sct_status sct_store_begin(sct_store *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_begin(sct_store *s, sct_error *err);
 /* A number that differs when the data does, as of the last transaction. */
 unsigned sct_store_version(const sct_store *s);
 /* Commits if `status` is SCT_OK, else rolls back and returns it. */
-sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err) SCT_MUST_USE;
+sct_status sct_store_end(sct_store *s, sct_status status, sct_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 /* Adds the columns that refer to nothing. */
 void sct_store_json_row(json_t *object, const sct_store_table *table, const void *row);
 /* Fills the row's columns that refer to nothing; it borrows the document and its arena. */
-sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row) SCT_MUST_USE;
+sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row);
 
 /* Who takes devices, then problems with all that is theirs, as an export has them. */
 typedef struct sct_store_reader {
@@ -19,13 +19,12 @@ typedef struct sct_store_reader {
   sct_status (*problem)(void *ctx, json_t *object, sct_error *err);
 } sct_store_reader;
 /* All of a store as of one moment; SCT_EDATA for rows that refer to nothing. */
-sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader,
-                              sct_error *err) SCT_MUST_USE;
+sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_error *err);
 
 /* ---- formats of other tuners (store_foreign.c, store_foreign_read.c) ---- */
 
 /* Joins what a Kernel Tuner cache or a T4 results file says to the store. */
-sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc) SCT_MUST_USE;
-sct_status sct_store_read_t4(sct_store *s, const char *file, sct_json doc) SCT_MUST_USE;
+sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc);
+sct_status sct_store_read_t4(sct_store *s, const char *file, sct_json doc);
 
 #endif

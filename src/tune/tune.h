@@ -210,17 +210,16 @@ typedef struct sct_tune_report {
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
 /* Appends the JSON object of what was so while a session timed (docs/store.md, "conditions"). */
-sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err);
 
 /* Tunes the spec at `spec_path`. Statuses: those of loading (SCT_ESPEC), SCT_ENODEVICE, SCT_ENVRTC,
  * SCT_ENOTVERIFIED (no candidate of some size survived; the report says why), SCT_ESTOPPED
  * (budget), SCT_EINTERRUPTED (events.stop); in the last three the report is filled. */
 sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_tune_opts *opts,
-                        const sct_tune_events *events, sct_error *err) SCT_MUST_USE;
+                        const sct_tune_events *events, sct_error *err);
 
 /* The device a session would use: fills desc, starts a worker for a GPU and ends it. */
-sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts,
-                           sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err);
 /* Whether a session can tune for a device: candidates are compiled for its compute capability by
  * the toolkit here. Where there is no toolkit to ask, any device that some toolkit compiles for. */
 bool sct_tune_compiles_for(const sct_device_desc *device);
@@ -267,7 +266,7 @@ typedef struct sct_tune_plan_opts {
  * `only` are counted in space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const sct_tune_plan_opts *opts,
-                              sct_error *err) SCT_MUST_USE;
+                              sct_error *err);
 void sct_tune_plan_free(sct_tune_plan *plan);
 
 #endif

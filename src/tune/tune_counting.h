@@ -13,7 +13,7 @@ typedef struct tune_parsed {
   const char *text;
   sct_ptx_module *module; /* NULL: this text cannot be read */
 } tune_parsed;
-sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_parse(tune_parsed *p, const char *text, sct_error *err);
 void sct_tune_parsed_free(tune_parsed *p);
 
 typedef struct tune_counting {
@@ -30,21 +30,20 @@ void sct_tune_counting_free(tune_counting *c);
  * none yet (tune_count.c). */
 void sct_tune_fit(tune_counting *c, int item);
 bool sct_tune_is_counted(const tune_table *t, int item); /* from its code, at every size */
-sct_status sct_tune_count(tune_counting *c, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_count(tune_counting *c, int item, sct_error *err);
 /* Predicts again where item is counted, when more is known of its code. */
-sct_status sct_tune_predict(tune_counting *c, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_predict(tune_counting *c, int item, sct_error *err);
 /* The counts from one process to another, from compiled code. What could not be counted there is
  * not counted here either, before sct_tune_count(). */
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int item, const sct_compiled *compiled,
                                            sct_arena *arena);
 sct_status sct_tune_take_counts(tune_counting *c, int item, const tune_size_counts *list, int64_t n,
-                                sct_error *err) SCT_MUST_USE;
+                                sct_error *err);
 
 /* What running the PTX at a small size says (tune_run.c); !known where it was not counted. */
 sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict);
 /* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
-sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check,
-                             sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check, sct_error *err);
 /* Machine instructions of the whole kernel at a size, by pipe; of one that did not run what the
  * body comes to in the naive variant, and 0 where that did not run either. */
 void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PIPES]);

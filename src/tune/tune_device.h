@@ -18,8 +18,7 @@ typedef struct tune_device {
 } tune_device;
 
 /* Device, worker and compiler. What is zero may be closed. */
-sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts,
-                                sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err);
 void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;
@@ -32,18 +31,17 @@ bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, i
 const sct_conditions *sct_tune_conditions_of(const tune_device *d);
 /* Has the worker make what the candidates of item `naive`'s layouts are verified with. */
 sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
-                                sct_error *err) SCT_MUST_USE;
+                                sct_error *err);
 
 /* ---- recordings (tune_replay.c) ---- */
 
 /* The recording "FILE" or "FILE#DEVICE" of a device `replay:...`. SCT_EDATA for what is no store;
  * SCT_EUSAGE where it has several devices; SCT_ENODEVICE. */
-sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err);
 void sct_tune_replay_free(tune_replay *r); /* accepts NULL */
 const sct_recording *sct_tune_replay_recording(const tune_replay *r);
 /* Reads the results of the plan's spec. SCT_EDATA if there are none. */
-sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan,
-                                sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_error *err);
 void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item);
 /* A sentence: the winner of a size against the best that was recorded; NULL: nothing to say.
  * winner NULL: none. sct_free(). */

@@ -39,12 +39,12 @@ typedef struct tune_session {
 /* ---- from a plan to what may be measured (tune_pipeline.c) ---- */
 
 /* Begins to compile all candidates, the naive ones first; in a search none. */
-sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err);
 /* Has item compiled and checked, unless it is already. */
-sct_status sct_tune_want(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_want(tune_session *s, int item, sct_error *err);
 /* Takes what other processes have finished and gives them more to do; waits for something, at most
  * wait_ns. To be called whenever the device has been busy. */
-sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err);
 void sct_tune_pipeline_end(tune_session *s);
 bool sct_tune_is_wanted(const tune_pipeline *p, int item);
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
@@ -78,7 +78,7 @@ void sct_tune_sample_free(tune_sample *sample);
  * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
 sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
                            const tune_sample *sample, const sct_tune_events *events,
-                           sct_error *err) SCT_MUST_USE;
+                           sct_error *err);
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
@@ -87,33 +87,31 @@ void sct_tune_check_add(tune_session *s, int item);
 /* A step: gives its processes something to do and writes what to poll for them into ready; returns
  * of how many. Then takes what has come by ready[0..n).revents. */
 int sct_tune_check_begin(tune_session *s, struct pollfd *ready);
-sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n,
-                               sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int n, sct_error *err);
 void sct_tune_check_end(tune_check *c); /* accepts NULL */
 
-sct_status sct_tune_measure(tune_session *s, sct_error *err) SCT_MUST_USE; /* verify and time */
+sct_status sct_tune_measure(tune_session *s, sct_error *err); /* verify and time */
 /* Verifies and times what is not passed over and not known; in a search, of that what is ready. */
-sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_quick_pass(tune_session *s, sct_error *err);
 const char *sct_tune_search_name(const sct_tune_opts *opts);
 bool sct_tune_searches(const sct_tune_opts *opts); /* in place of trying all at once */
 /* Quick passes over candidates in the order of a search, a few at a time, until there are enough.
  */
-sct_status sct_tune_search(tune_session *s, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_search(tune_session *s, sct_error *err);
 /* Races the best candidates of one size; rows[n_items] is scratch. */
-sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows,
-                          sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_final(tune_session *s, int size, sct_rank_row *rows, sct_error *err);
 
 /* What checking, measuring and racing share (tune_measure.c). */
 /* Until item may be measured, or the session is to stop. */
-sct_status sct_tune_await(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_await(tune_session *s, int item, sct_error *err);
 /* It is ready, and what it is compared with is or failed. */
 bool sct_tune_can_measure(const tune_session *s, int item);
 /* The verdict on an item is known: it is stored for every size that it concerns, then reported, so
  * that what was reported survives whatever happens next. */
-sct_status sct_tune_settle(tune_session *s, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_settle(tune_session *s, int item, sct_error *err);
 
 /* Fills why, decided and issues of a size whose rows are in their order (tune_why.c). */
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report);
-sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error *err);
 
 #endif

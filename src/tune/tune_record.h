@@ -22,35 +22,33 @@ typedef struct tune_record {
 
 /* Opens the store that the options ask for; what is zero may be closed. Borrows all three. */
 sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
-                                const sct_tune_opts *opts, sct_error *err) SCT_MUST_USE;
+                                const sct_tune_opts *opts, sct_error *err);
 void sct_tune_record_close(tune_record *r);
 
 /* Puts the rows that outcomes belong to, once the plan is known. */
-sct_status sct_tune_store_begin(tune_record *r, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_begin(tune_record *r, sct_error *err);
 /* Stores what is known of an item at a size, if it has an outcome that is not the store's. */
-sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *err);
 /* Stores what is not stored of a size, and which of all candidates are coalesced. */
-sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err);
 /* Stores what was chosen. */
-sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size,
-                              sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err);
 /* Notes durably that so many stages of the race at a size are complete. */
-sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages,
-                                sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages, sct_error *err);
 
 /* Takes over what an earlier session measured of an item under the same conditions, unless all is
  * to be measured again, or nothing can be there: nothing was when the session began, and nobody
  * else has written since. */
-sct_status sct_tune_resume_item(tune_record *r, int item, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_resume_item(tune_record *r, int item, sct_error *err);
 /* For a session that ends before it measures: takes over what an earlier one stored, winners too,
  * for the report. Writes nothing of candidates. */
-sct_status sct_tune_store_known(tune_record *r, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_store_known(tune_record *r, sct_error *err);
 
 /* After a session of a part of the candidates: where one that it left out stays or becomes the
  * winner of the size, fills `kept` and the winner of the run (tune_kept.c). */
-sct_status sct_tune_find_kept(tune_record *r, int size, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_find_kept(tune_record *r, int size, sct_error *err);
 /* Says in `stale` what the store has of this kernel that was measured under other conditions, or
  * of another version of the spec (tune_stale.c). */
-sct_status sct_tune_find_stale(tune_record *r, sct_error *err) SCT_MUST_USE;
+sct_status sct_tune_find_stale(tune_record *r, sct_error *err);
 
 #endif

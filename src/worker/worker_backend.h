@@ -103,7 +103,7 @@ struct sct_backend {
   sct_device_desc desc;
 };
 
-sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err) SCT_MUST_USE;
+sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err);
 /* The interpreter of PTX, as the device `desc` describes. */
 void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc);
 

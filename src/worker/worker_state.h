@@ -63,9 +63,9 @@ static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64
 /* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
-                             sct_error *err) SCT_MUST_USE;
+                             sct_error *err);
 sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
-                                 sct_error *err) SCT_MUST_USE; /* worker_main.c */
+                                 sct_error *err); /* worker_main.c */
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
 

@@ -25,7 +25,7 @@ typedef struct sct_replay {
 
 /* Reads all timed runs of a store, or a JSON file of sweeps (tests/search/h200.json says what is in
  * it). SCT_EIO, SCT_EDATA with the place, SCT_ENOMEM. */
-sct_status sct_replay_open(sct_replay *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sct_replay_open(sct_replay *out, const char *path, sct_error *err);
 void sct_replay_free(sct_replay *replay);
 /* What measuring a candidate gives: the median of five samples drawn from the recorded ones, a
  * quick pass. 0: it fails. */
@@ -40,7 +40,7 @@ typedef struct sct_search_score {
  * trying; *n how many there are. Up to `batch` candidates (at least 1) are under way at a time. */
 sct_status sct_sweep_search(sct_search_score *scores, int *n, const sct_sweep *sweep,
                             const sct_search_method *method, uint64_t seed, int batch,
-                            sct_error *err) SCT_MUST_USE;
+                            sct_error *err);
 
 /* ---- for their readers ---- */
 
@@ -54,7 +54,7 @@ void sweep_samples(sct_replay *replay, sct_sweep *sweep, double median_ns, const
 /* Drops the last sweep if nothing in it has a time. */
 void sweep_end(sct_replay *replay);
 
-sct_status sweeps_from_json(sct_replay *out, const char *path, sct_error *err) SCT_MUST_USE;
-sct_status sweeps_from_store(sct_replay *out, const char *path, sct_error *err) SCT_MUST_USE;
+sct_status sweeps_from_json(sct_replay *out, const char *path, sct_error *err);
+sct_status sweeps_from_store(sct_replay *out, const char *path, sct_error *err);
 
 #endif
