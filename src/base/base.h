@@ -37,6 +37,9 @@
 #endif
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))
+/* `SCT_SCOPED(sct_str) text = {0};`: a local that sct_str_free() frees at the end of its scope, by
+ * whatever return. It stands before every `goto` of its function. */
+#define SCT_SCOPED(type) __attribute__((cleanup(type##_free))) type
 
 /* ---- status and error ---- */
 

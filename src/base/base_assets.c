@@ -41,11 +41,10 @@ static const char *nearest(const char *name) {
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   sct_str_clear(out);
   if (override_directory[0]) {
-    sct_str path = {0};
+    SCT_SCOPED(sct_str) path = {0};
     sct_str_printf(&path, "%s/%s", override_directory, name);
     const bool there = is_override(sct_str_c(&path), name);
     const sct_status status = there ? sct_file_read(out, sct_str_c(&path), err) : SCT_OK;
-    sct_str_free(&path);
     if (there) {
       return status;
     }
@@ -82,14 +81,14 @@ static void list_add(name_list *list, const char *name) {
 }
 
 static void list_directory(name_list *list, const char *directory, const char *prefix) {
-  sct_str path = {0};
+  SCT_SCOPED(sct_str) path = {0};
   sct_str_printf(&path, "%s/%s", override_directory, directory);
   DIR *dir = sct_opendir(sct_str_c(&path));
   for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
     if (e->d_name[0] == '.') {
       continue;
     }
-    sct_str name = {0}, full = {0};
+    SCT_SCOPED(sct_str) name = {0}, full = {0};
     sct_str_printf(&name, "%s%s%s", directory, directory[0] ? "/" : "", e->d_name);
     sct_str_printf(&full, "%s/%s", override_directory, sct_str_c(&name));
     struct stat st;
@@ -97,13 +96,10 @@ static void list_directory(name_list *list, const char *directory, const char *p
         sct_has_prefix(sct_str_c(&name), prefix)) {
       list_add(list, sct_str_c(&name));
     }
-    sct_str_free(&full);
-    sct_str_free(&name);
   }
   if (dir) {
     closedir(dir);
   }
-  sct_str_free(&path);
 }
 
 void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx) {
@@ -114,11 +110,10 @@ void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *nam
     }
   }
   if (override_directory[0]) { /* a prefix names one directory: "tuning/strategies/" */
-    sct_str directory = {0};
+    SCT_SCOPED(sct_str) directory = {0};
     const char *slash = strrchr(prefix, '/');
     sct_str_append_n(&directory, prefix, slash ? (size_t)(slash - prefix) : 0);
     list_directory(&list, sct_str_c(&directory), prefix);
-    sct_str_free(&directory);
   }
   sct_sort_texts((const char **)list.names, list.n);
   for (size_t k = 0; k < list.n; k++) {

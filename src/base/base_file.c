@@ -67,11 +67,9 @@ static bool same_bytes(const char *path, const void *data, size_t n) {
   if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size != n) {
     return false;
   }
-  sct_str old = {0};
-  const bool same = sct_file_read(&old, path, NULL) == SCT_OK && old.len == n &&
-                    memcmp(sct_str_c(&old), data, n) == 0;
-  sct_str_free(&old);
-  return same;
+  SCT_SCOPED(sct_str) old = {0};
+  return sct_file_read(&old, path, NULL) == SCT_OK && old.len == n &&
+         memcmp(sct_str_c(&old), data, n) == 0;
 }
 
 bool sct_write_all(int fd, const char *data, size_t n) {
@@ -90,14 +88,13 @@ bool sct_write_all(int fd, const char *data, size_t n) {
 }
 
 static void sync_directory(const char *path) {
-  sct_str dir = {0};
+  SCT_SCOPED(sct_str) dir = {0};
   sct_path_dirname(&dir, path);
   const int fd = sct_open(sct_str_c(&dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (fd >= 0) {
     (void)sct_fsync(fd);
     close(fd);
   }
-  sct_str_free(&dir);
 }
 
 /* /dev/stdout, a pipe, /dev/null: what stands there is written to, never replaced by a file. */
@@ -124,12 +121,11 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
   if (same_bytes(path, data, n)) {
     return SCT_OK;
   }
-  sct_str temp = {0};
+  SCT_SCOPED(sct_str) temp = {0};
   sct_str_printf(&temp, "%s.XXXXXX", path);
   const int fd = sct_mkostemp(temp.data, O_CLOEXEC);
   if (fd < 0) {
     const int e = errno;
-    sct_str_free(&temp);
     return sct_fail(err, SCT_EIO, "cannot write '%s': %s", path, strerror(e));
   }
   const mode_t mask = umask(0);
@@ -149,7 +145,6 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
   } else {
     unlink(temp.data);
   }
-  sct_str_free(&temp);
   return good ? SCT_OK : sct_fail(err, SCT_EIO, "cannot write '%s': %s", path, strerror(e));
 }
 

@@ -142,11 +142,9 @@ char *sct_arena_strdup(sct_arena *arena, const char *text) {
 }
 
 char *sct_arena_printf(sct_arena *arena, const char *fmt, ...) {
-  sct_str s = {0};
+  SCT_SCOPED(sct_str) s = {0};
   SCT_STR_FORMAT(&s, fmt);
-  char *copy = sct_arena_strdup(arena, sct_str_c(&s));
-  sct_str_free(&s);
-  return copy;
+  return sct_arena_strdup(arena, sct_str_c(&s));
 }
 
 void sct_arena_free(sct_arena *arena) {

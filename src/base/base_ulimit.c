@@ -41,12 +41,11 @@ bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed) {
 bool sct_ulimits_low(sct_str *out) {
   bool any = false;
   for (int k = 0; k < SCT_N_ULIMITS; k++) {
-    sct_str one = {0};
+    SCT_SCOPED(sct_str) one = {0};
     if (sct_ulimit_low(&one, (sct_ulimit)k, 0)) {
       sct_str_printf(out, "%s%s", any ? ", " : "", sct_str_c(&one));
       any = true;
     }
-    sct_str_free(&one);
   }
   return any;
 }

@@ -5,11 +5,10 @@
 #include <string.h>
 
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_TRY(sct_file_read(&text, path, err));
   json_error_t wrong;
   json_t *doc = json_loads(sct_str_c(&text), 0, &wrong);
-  sct_str_free(&text);
   if (!json_is_array(json_object_get(doc, "cases"))) {
     json_decref(doc);
     return sct_fail(err, SCT_EDATA,
@@ -38,7 +37,7 @@ static void collect(json_t *out, const char *prefix, const json_t *before, json_
   json_t *value = NULL;
   json_object_foreach(now, key, value) {
     const json_t *old = json_object_get(before, key);
-    sct_str name = {0};
+    SCT_SCOPED(sct_str) name = {0};
     sct_str_printf(&name, "%s%s%s", prefix, prefix[0] ? "." : "", key);
     if (json_is_object(value) && json_is_object(old)) {
       collect(out, sct_str_c(&name), old, value);
@@ -47,7 +46,6 @@ static void collect(json_t *out, const char *prefix, const json_t *before, json_
       json_array_append_new(out, json_pack("{s:s, s:o, s:O}", "figure", sct_str_c(&name), "before",
                                            json_deep_copy(old), "now", value));
     }
-    sct_str_free(&name);
   }
 }
 
@@ -83,7 +81,7 @@ static bool is_listed(const char *list, const char *figure) {
 }
 
 void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   size_t k = 0;
   json_t *one = NULL;
   cli_table_columns(&t, "baseline,>before,>now,>change");
@@ -106,5 +104,4 @@ void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections) {
   } else if (k == 0) {
     sct_str_append(out, "  baseline    it has no such case\n");
   }
-  cli_table_free(&t);
 }

@@ -87,7 +87,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   }
   sct_hash_hex(hash, spec.hash);
   sct_status status = SCT_OK;
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_advice *issues = NULL;
   const int n =
       spec.n_sizes > 0 ? sct_model_layout_issues(&issues, &spec, NULL, &spec.sizes[0], &arena) : 0;
@@ -104,7 +104,6 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
     }
     status = cli_print(&text, err);
   }
-  sct_arena_free(&arena);
   sct_spec_free(&spec);
   return status;
 }

@@ -324,7 +324,7 @@ static void put_time(cli_table *t, const sct_row_outcome *o) {
 }
 
 static void put_table(comparing *c, const group *g) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   const size_t most = (size_t)c->args->top;
   const bool predicted = g->n > 0 && g->pairs[0].predicted;
   cli_table_columns(&t, predicted ? "B is,candidate,>A predicted,>B predicted,>B / A,>95 %"
@@ -340,7 +340,6 @@ static void put_table(comparing *c, const group *g) {
     cli_table_cell_if(&t, p->compared && !p->predicted, "%.3f to %.3f", p->c.low, p->c.high);
   }
   cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
-  cli_table_free(&t);
 }
 
 static void put_conditions(sct_str *out, const json_t *list) {
@@ -358,7 +357,7 @@ static void put_conditions(sct_str *out, const json_t *list) {
 
 /* Every candidate of both as a point, B by A: what is above the line became slower. */
 static void put_picture(comparing *c, const group *g) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   cli_point *points = SCT_ARENA_NEW(&arena, cli_point, (int64_t)g->n + 1);
   double lo = INFINITY, hi = 0.0;
   char ratio[32];
@@ -395,11 +394,10 @@ static void put_picture(comparing *c, const group *g) {
         "class=\"s2\">&#9679;</i> slower</li><li><i class=\"s1\">&#9679;</i> the same, or "
         "not known to differ</li></ul>\n");
   }
-  sct_arena_free(&arena);
 }
 
 static sct_status write_page(comparing *c, sct_error *err) {
-  sct_str body = {0}, title = {0}, page = {0};
+  SCT_SCOPED(sct_str) body = {0}, title = {0}, page = {0};
   sct_str_printf(&title, "%s and %s", sct_path_basename(c->args->words[0]),
                  sct_path_basename(c->args->words[1]));
   sct_str_append(&body, "<h1>");
@@ -408,12 +406,8 @@ static sct_status write_page(comparing *c, sct_error *err) {
                  sct_str_c(&c->page));
   cli_html(&body, sct_str_c(&c->text));
   sct_str_append(&body, "</pre>\n");
-  sct_status status = cli_page_fill(&page, sct_str_c(&title), &body, err);
-  SCT_THEN(sct_file_write(c->args->out, page.data, page.len, err));
-  sct_str_free(&page);
-  sct_str_free(&body);
-  sct_str_free(&title);
-  return status;
+  SCT_TRY(cli_page_fill(&page, sct_str_c(&title), &body, err));
+  return sct_file_write(c->args->out, page.data, page.len, err);
 }
 
 static bool winner_changed(const group *g) {

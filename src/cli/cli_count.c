@@ -323,7 +323,7 @@ static void table_row(cli_table *t, const sct_count_row *row) {
 }
 
 static void table(sct_str *out, const cli_args *args, const sct_count_report *report) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   const bool whole = args->by == CLI_BY_CASE;
   if (whole) {
     cli_table_columns(&t, "case,>ld requests,>sectors,>each,>coalesced,>st requests,>sectors,>each,"
@@ -341,7 +341,6 @@ static void table(sct_str *out, const cli_args *args, const sct_count_report *re
     }
   }
   cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
-  cli_table_free(&t);
 }
 
 /* ---- the command */
@@ -405,7 +404,7 @@ sct_status cli_count_read(sct_count_manifest *out, const cli_args *args, sct_err
 sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manifest,
                          const cli_args *args, bool per_instruction, const sct_device_desc *device,
                          sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_ptx_coalescing coalescing = SCT_PTX_CC70;
   if (args->coalescing != NULL) {
     SCT_TRY(sct_ptx_coalescing_find(&coalescing, args->coalescing, err));
@@ -417,13 +416,11 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
                                .coalescing = coalescing,
                                .device = device,
                                .per_instruction = per_instruction};
-  const sct_status status = sct_count_run(out, manifest, &opts, err);
-  sct_arena_free(&arena);
-  return status;
+  return sct_count_run(out, manifest, &opts, err);
 }
 
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = SCT_OK;
   if (args->json) {
     status = json(&text, args, report, err);
@@ -433,7 +430,6 @@ static sct_status print(const cli_args *args, const sct_count_report *report, sc
     table(&text, args, report);
   }
   if (status != SCT_OK) {
-    sct_str_free(&text);
     return status;
   }
   return cli_put(args, &text, err);
@@ -464,7 +460,7 @@ void cli_count_problems(const cli_args *args, const sct_count_report *report) {
 
 sct_status cli_count(const cli_args *args, sct_error *err) {
   sct_count_manifest manifest;
-  sct_count_report report = {0};
+  SCT_SCOPED(sct_count_report) report = {0};
   if (args->csv && args->json) {
     return sct_fail(err, SCT_EUSAGE, "--csv and --json: expected one of them");
   }
@@ -475,7 +471,6 @@ sct_status cli_count(const cli_args *args, sct_error *err) {
     cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
   }
-  sct_count_report_free(&report);
   sct_count_manifest_free(&manifest);
   return status;
 }

@@ -44,7 +44,7 @@ static int count(const pair *pairs, int n, bool equal) {
 void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row) {
   pair pairs[CLI_N_METRICS];
   const int n = pairs_of(pairs, c, launch, row);
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   sct_str text = {0};
   cli_table_columns(&t, "counters,kind,>sectile,>ncu,>difference");
   for (int k = 0; k < n; k++) {
@@ -64,7 +64,6 @@ void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const s
     sct_str_printf(&text, "; ours are approximate: %s", row->cause);
   }
   cli_wrap_str(out, "equal", &text);
-  cli_table_free(&t);
 }
 
 json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row) {

@@ -66,7 +66,7 @@ static void add_device(cli_table *t, const sct_device_desc *d) {
 }
 
 static void append_text(sct_str *out, const device_list *list, const char *why) {
-  cli_table table = {0};
+  SCT_SCOPED(cli_table) table = {0};
   cli_table_columns(&table, "device,name,>CC,>SMs,>memory,its figures are");
   for (int k = 0; k < list->n_gpus; k++) {
     add_device(&table, &list->gpus[k]);
@@ -78,7 +78,6 @@ static void append_text(sct_str *out, const device_list *list, const char *why) 
   if (list->n_gpus == 0) {
     sct_str_printf(out, "no GPU here: %s\n", why);
   }
-  cli_table_free(&table);
 }
 
 static json_t *device_json(const sct_device_desc *d) {

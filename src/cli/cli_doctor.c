@@ -51,7 +51,7 @@ SCT_PRINTF(6, 7)
 static void say(doctor *d, level l, sct_status status, const char *name, const char *hint,
                 const char *fmt, ...) {
   static const cli_style styles[] = {CLI_GOOD, CLI_WARN, CLI_BAD};
-  sct_str seen = {0};
+  SCT_SCOPED(sct_str) seen = {0};
   SCT_STR_FORMAT(&seen, fmt);
   sct_str_printf(&d->text, "%s%-4s%s  %-12s  %s", cli_paint(d->colour, styles[l]), level_names[l],
                  cli_unpaint(d->colour, styles[l]), name, sct_str_c(&seen));
@@ -62,7 +62,6 @@ static void say(doctor *d, level l, sct_status status, const char *name, const c
   if (l == FAIL && weight(status) > weight(d->worst)) {
     d->worst = status;
   }
-  sct_str_free(&seen);
 }
 
 /* ---- the GPU ---- */
@@ -117,7 +116,7 @@ static void look_at_others(doctor *d) {
     say(d, FINE, SCT_OK, "processes", NULL, "nobody else computes on it");
     return;
   }
-  sct_str names = {0};
+  SCT_SCOPED(sct_str) names = {0};
   for (int k = 0; k < s->n_processes; k++) {
     sct_str_printf(&names, "%s%lld%s%s%s", k > 0 ? ", " : "", (long long)s->processes[k].pid,
                    s->processes[k].name[0] ? " (" : "", s->processes[k].name,
@@ -125,12 +124,11 @@ static void look_at_others(doctor *d) {
   }
   say(d, WARN, SCT_OK, "processes", "times will be marked as contended", "%d other%s: %s",
       s->n_others, s->n_others == 1 ? "" : "s", sct_str_c(&names));
-  sct_str_free(&names);
 }
 
 static void look_at_clocks(doctor *d) {
   const sct_gpu_state *s = &d->state;
-  sct_str reasons = {0};
+  SCT_SCOPED(sct_str) reasons = {0};
   sct_throttle_names(&reasons, s->throttle, ", ");
   const bool hardware = sct_throttle_hardware(s->throttle) != 0;
   const bool hot = s->celsius >= HOT_CELSIUS;
@@ -141,7 +139,6 @@ static void look_at_clocks(doctor *d) {
       "SM %.0f of %.0f MHz, memory %.0f of %.0f MHz, %d degrees; held back by: %s", s->sm_mhz,
       s->sm_max_mhz, s->memory_mhz, s->memory_max_mhz, s->celsius,
       reasons.len > 0 ? sct_str_c(&reasons) : "nothing");
-  sct_str_free(&reasons);
   if (s->ecc_errors > 0) {
     say(d, WARN, SCT_OK, "memory", "the GPU may need an administrator",
         "%lld uncorrected memory errors since the driver was loaded", (long long)s->ecc_errors);
@@ -220,7 +217,7 @@ static void look_at_mps(doctor *d) {
 
 static void look_at_files(doctor *d) {
   static const char *const always[] = {"/dev/nvidiactl", "/dev/nvidia-uvm"};
-  sct_str closed = {0};
+  SCT_SCOPED(sct_str) closed = {0};
   int n = 0;
   for (int k = 0; k < SCT_COUNT(always) + MAX_GPUS; k++) {
     char path[32];
@@ -245,7 +242,6 @@ static void look_at_files(doctor *d) {
     say(d, FINE, SCT_OK, "device files", NULL, "%d below /dev%s", n,
         n > 0 ? ", all open to you" : "");
   }
-  sct_str_free(&closed);
 }
 
 /* ---- the compiler ---- */
@@ -254,7 +250,7 @@ static void look_at_files(doctor *d) {
 static bool cannot_compile(sct_compiler *compiler, sct_str *why) {
   const sct_compile_unit unit = {
       .source = "__global__ void k(float *b) { b[threadIdx.x] = 1.0f; }\n", .kernel = "k"};
-  sct_compiled compiled = {0};
+  SCT_SCOPED(sct_compiled) compiled = {0};
   sct_error err = {0};
   const sct_status status = sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, &err);
   if (status != SCT_OK) {
@@ -262,7 +258,6 @@ static bool cannot_compile(sct_compiler *compiler, sct_str *why) {
   } else if (!compiled.ok) {
     sct_str_append(why, compiled.log);
   }
-  sct_compiled_free(&compiled);
   return why->len > 0;
 }
 
@@ -271,7 +266,7 @@ static void look_at_nvrtc(doctor *d) {
   char arch[24] = "sm_90";
   sct_compiler *compiler = NULL;
   sct_error err = {0};
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (known) {
     snprintf(arch, sizeof arch, "sm_%d%d", d->device.cc_major, d->device.cc_minor);
   }
@@ -303,7 +298,6 @@ static void look_at_nvrtc(doctor *d) {
         "no include directory of a CUDA toolkit");
   }
 done:
-  sct_str_free(&text);
   sct_compiler_free(compiler);
 }
 
@@ -312,12 +306,11 @@ done:
 /* The directory itself, or the nearest above it that exists. Changes `path`. */
 static void nearest_directory(sct_str *path) {
   while (path->len > 1 && !(access(sct_str_c(path), F_OK) == 0)) {
-    sct_str above = {0};
+    SCT_SCOPED(sct_str) above = {0};
     sct_path_dirname(&above, sct_str_c(path));
     const bool same = strcmp(sct_str_c(&above), sct_str_c(path)) == 0;
     sct_str_clear(path);
     sct_str_append(path, sct_str_c(&above));
-    sct_str_free(&above);
     if (same) {
       return;
     }
@@ -339,14 +332,13 @@ static void look_at_space(doctor *d, const char *name, const char *directory) {
 }
 
 static void look_at_store(doctor *d) {
-  sct_str path = {0}, directory = {0};
+  SCT_SCOPED(sct_str) path = {0}, directory = {0};
   sct_error err = {0};
   sct_store *store = NULL;
   if (d->args->store) {
     sct_str_append(&path, d->args->store);
   } else if (sct_path_store(&path, &err) != SCT_OK) {
     say(d, FAIL, SCT_EUSAGE, "store", "set HOME, or name a file with --store", "%s", err.text);
-    sct_str_free(&path);
     return;
   }
   const bool exists = sct_file_exists(sct_str_c(&path));
@@ -366,12 +358,10 @@ static void look_at_store(doctor *d) {
     sct_store_close(store);
   }
   look_at_space(d, "disk", sct_str_c(&directory));
-  sct_str_free(&directory);
-  sct_str_free(&path);
 }
 
 static void look_at_cache(doctor *d) {
-  sct_str path = {0};
+  SCT_SCOPED(sct_str) path = {0};
   struct stat st;
   sct_path_cache(&path);
   const char *cache = sct_str_c(&path);
@@ -389,11 +379,10 @@ static void look_at_cache(doctor *d) {
   } else {
     say(d, FINE, SCT_OK, "cache", NULL, "'%s', yours alone", cache);
   }
-  sct_str_free(&path);
 }
 
 static void look_at_lock_directory(doctor *d) {
-  sct_str path = {0};
+  SCT_SCOPED(sct_str) path = {0};
   sct_error err = {0};
   int fd = -1;
   const sct_status status = sct_lock_take(&fd, "doctor", &err);
@@ -402,18 +391,16 @@ static void look_at_lock_directory(doctor *d) {
   const bool good = status == SCT_OK || status == SCT_EBUSY; /* another doctor */
   say(d, good ? FINE : FAIL, status, "locks", NULL, "%s%s", good ? sct_str_c(&path) : err.text,
       good ? ", yours alone" : "");
-  sct_str_free(&path);
 }
 
 static void look_at_limits(doctor *d) {
   int n_low = 0;
   for (int k = 0; k < SCT_N_ULIMITS; k++) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     if (sct_ulimit_low(&text, (sct_ulimit)k, 0)) {
       say(d, WARN, SCT_OK, "limits", NULL, "%s", sct_str_c(&text));
       n_low++;
     }
-    sct_str_free(&text);
   }
   if (n_low == 0) {
     say(d, FINE, SCT_OK, "limits", NULL, "open files, processes, memory and time are enough");
@@ -438,7 +425,7 @@ static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdic
   const sct_kernel_code *code = &plan->items[0].code;
   const sct_compile_unit unit = {.source = code->source, .kernel = code->kernel};
   sct_compiler *compiler = NULL;
-  sct_compiled compiled = {0};
+  SCT_SCOPED(sct_compiled) compiled = {0};
   sct_measure *measure = NULL;
   sct_measure_opts how = d->measure;
   how.described = d->is_gpu ? NULL : &d->device;
@@ -461,7 +448,6 @@ static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdic
   status = sct_measure_verify(measure, &binary, verdict, err);
 done:
   sct_measure_close(measure);
-  sct_compiled_free(&compiled);
   if (compiler) {
     sct_compiler_free(compiler);
   }
@@ -470,8 +456,8 @@ done:
 
 static sct_status run_kernel(doctor *d, const char *directory, sct_verdict *verdict,
                              sct_error *err) {
-  sct_tune_plan plan = {0};
-  sct_str path = {0};
+  SCT_SCOPED(sct_tune_plan) plan = {0};
+  SCT_SCOPED(sct_str) path = {0};
   sct_str_printf(&path, "%s/doctor.lua", directory);
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_write(sct_str_c(&path), SPEC, strlen(SPEC), err));
@@ -481,8 +467,6 @@ static sct_status run_kernel(doctor *d, const char *directory, sct_verdict *verd
                             : sct_fail(err, SCT_EINTERNAL, "no kernel was generated");
 done:
   (void)unlink(sct_str_c(&path));
-  sct_tune_plan_free(&plan);
-  sct_str_free(&path);
   return status;
 }
 

@@ -35,7 +35,7 @@ static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
 
 /* A name that the store has not is reported with the nearest that it has. */
 static sct_status check_name(sct_store *store, const char *name, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_row_problem *rows = NULL;
   int n = 0;
   bool known = false;
@@ -46,21 +46,19 @@ static sct_status check_name(sct_store *store, const char *name, sct_error *err)
     known |= strcmp(rows[k].name, name) == 0;
   }
   if (status == SCT_OK && !known) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     sct_str_printf(&text, "nothing called '%s' is in this store", name);
     if (n > 0) {
       sct_str_suggest(&text, name, names, n);
     }
     status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
-    sct_str_free(&text);
   }
-  sct_arena_free(&arena);
   return status;
 }
 
 static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit_request *request,
                           sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = SCT_OK;
   if (args->out) {
     SCT_TRY(sct_emit_write(store, request, args->out, err));
@@ -76,7 +74,6 @@ static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit
   } else if (status == SCT_OK && !args->out) {
     return cli_print(&text, err);
   }
-  sct_str_free(&text);
   return status;
 }
 
@@ -101,10 +98,10 @@ static void add_dependency(sct_str *out, const char *path) {
 
 /* A CUDA file of the user's, and the files that it includes: of "HOW LINE PATH" each PATH once. */
 static void add_own_files(sct_str *out, const sct_own *own) {
-  sct_str seen = {0};
+  SCT_SCOPED(sct_str) seen = {0};
   for (const char *line = own->lines; *line != '\0';) {
     const size_t n = strcspn(line, "\n");
-    sct_str path = {0};
+    SCT_SCOPED(sct_str) path = {0};
     const char *at = line;
     for (int word = 0; word < 2; word++) {
       at += strcspn(at, " ") + 1;
@@ -115,15 +112,13 @@ static void add_own_files(sct_str *out, const sct_own *own) {
       path.data[path.len - 1] = '\0';
       add_dependency(out, path.data + 1);
     }
-    sct_str_free(&path);
     line += n + (line[n] == '\n');
   }
-  sct_str_free(&seen);
 }
 
 /* "HEADER: SPEC LAYOUT STORE ...", for build systems. */
 static sct_status write_deps(const cli_args *args, const sct_spec *spec, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   add_path(&text, args->out);
   sct_str_append(&text, ":");
   for (int k = 0; k < spec->n_sources; k++) {
@@ -133,19 +128,16 @@ static sct_status write_deps(const cli_args *args, const sct_spec *spec, sct_err
     add_own_files(&text, &spec->own[k]);
   }
   if (spec->ragged.lengths_file) {
-    sct_str path = {0};
+    SCT_SCOPED(sct_str) path = {0};
     sct_path_dirname(&path, spec->file);
     sct_str_printf(&path, "/%s", spec->ragged.lengths_file);
     add_dependency(&text, sct_str_c(&path));
-    sct_str_free(&path);
   }
   if (args->store) {
     add_dependency(&text, args->store);
   }
   sct_str_append(&text, "\n");
-  const sct_status status = sct_file_write(args->deps, text.data, text.len, err);
-  sct_str_free(&text);
-  return status;
+  return sct_file_write(args->deps, text.data, text.len, err);
 }
 
 static sct_status check_deps(const cli_args *args, sct_error *err) {
@@ -218,7 +210,7 @@ static sct_status compile_text(const char *context, sct_emit_code *out, const ch
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
   const sct_compile_file file = {context, names, n, source};
   sct_compiler *compiler = NULL;
-  sct_compiled_file code = {0};
+  SCT_SCOPED(sct_compiled_file) code = {0};
   sct_status status = SCT_OK;
   SCT_TRY(sct_compiler_new(&compiler, &opts, err));
   SCT_TRY_DONE(sct_compiler_file(compiler, &code, &file, err));
@@ -234,7 +226,6 @@ static sct_status compile_text(const char *context, sct_emit_code *out, const ch
     sct_str_printf(&out->entries, "%s\n", code.entries[k]);
   }
 done:
-  sct_compiled_file_free(&code);
   sct_compiler_free(compiler);
   return status;
 }

@@ -42,7 +42,7 @@ static void write_line(cli_events *e, const sct_str *line) {
 }
 
 void cli_events_write(cli_events *e, const char *event, json_t *members) {
-  sct_str line = {0};
+  SCT_SCOPED(sct_str) line = {0};
   json_t *doc = e->fd >= 0 ? json_pack("{s:s, s:f}", "event", event, "seconds",
                                        (double)(sct_now_ns() - e->start_ns) / 1e9)
                            : NULL;
@@ -54,23 +54,19 @@ void cli_events_write(cli_events *e, const char *event, json_t *members) {
     }
   }
   json_decref(members);
-  sct_str_free(&line);
 }
 
 static json_t *conditions_of(const sct_conditions *c) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   json_t *doc =
       c && sct_tune_conditions(&text, c, NULL) == SCT_OK ? sct_json_load(sct_str_c(&text)) : NULL;
-  sct_str_free(&text);
   return doc ? doc : json_null();
 }
 
 static json_t *names_of(uint64_t throttle) {
-  sct_str names = {0};
+  SCT_SCOPED(sct_str) names = {0};
   sct_throttle_names(&names, throttle, ",");
-  json_t *text = names.len > 0 ? sct_json_string(sct_str_c(&names)) : json_null();
-  sct_str_free(&names);
-  return text;
+  return names.len > 0 ? sct_json_string(sct_str_c(&names)) : json_null();
 }
 
 static json_t *started(const sct_tune_event *x) {

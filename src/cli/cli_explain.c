@@ -16,7 +16,7 @@ static const char *value_of(const sct_strategy *s, const sct_candidate *c, int a
 
 static void print_axis(sct_str *out, const sct_strategy *s, const sct_candidate *c, int k) {
   const sct_axis *axis = &s->axes[k];
-  sct_str head = {0}, text = {0};
+  SCT_SCOPED(sct_str) head = {0}, text = {0};
   sct_str_printf(&head, "%s%s", axis->key, value_of(s, c, k));
   sct_str_append(&text, axis->doc ? axis->doc : "");
   for (int v = 0, n = 0; v < axis->n_values; v++) {
@@ -26,7 +26,6 @@ static void print_axis(sct_str *out, const sct_strategy *s, const sct_candidate 
   }
   sct_str_append(&text, axis->n_values > 1 ? ")" : "");
   cli_wrap_str(out, sct_str_c(&head), &text);
-  sct_str_free(&head);
 }
 
 static void print_text(sct_str *out, const sct_tune_plan *plan, const sct_tune_item *item) {
@@ -62,9 +61,9 @@ static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
 
 sct_status cli_explain(const cli_args *args, sct_error *err) {
   sct_device_desc device;
-  sct_tune_plan plan = {0};
+  SCT_SCOPED(sct_tune_plan) plan = {0};
   const sct_tune_item *item = NULL;
-  sct_str label = {0}, text = {0};
+  SCT_SCOPED(sct_str) label = {0}, text = {0};
   append_label(&label, args);
   const char *const wanted = label.len > 0 ? sct_str_c(&label) : NULL;
   const sct_tune_labels picked = {wanted ? 1 : 0, &wanted};
@@ -82,6 +81,5 @@ sct_status cli_explain(const cli_args *args, sct_error *err) {
     }
     sct_tune_plan_free(&plan);
   }
-  sct_str_free(&label);
   return status;
 }

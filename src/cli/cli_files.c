@@ -30,7 +30,7 @@ static void read_names(name_list *list, const char *prefix) {
 
 /* A spec, and the CUDA file of the same name that goes with some. */
 static void add_with_cuda(name_list *list, const char *spec) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const char *cuda =
       sct_arena_printf(&list->arena, "%.*scu", (int)(strlen(spec) - strlen("lua")), spec);
   add_name(list, spec);
@@ -38,10 +38,9 @@ static void add_with_cuda(name_list *list, const char *spec) {
     SCT_GROW(list->names, list->n, list->cap);
     list->names[list->n++] = cuda;
   }
-  sct_str_free(&text);
 }
 
-static void free_names(name_list *list) {
+static void name_list_free(name_list *list) {
   sct_free(list->names);
   sct_arena_free(&list->arena);
 }
@@ -56,40 +55,34 @@ static void path_in(sct_str *out, const char *directory, const char *asset) {
 /* Writes assets into a directory; nothing at all if one of the files exists. */
 static sct_status write_assets(const cli_args *args, const char *directory,
                                const char *const *assets, size_t n, sct_error *err) {
-  sct_str path = {0}, text = {0};
-  sct_status status = SCT_OK;
+  SCT_SCOPED(sct_str) path = {0}, text = {0};
   for (size_t k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
     if (sct_file_exists(sct_str_c(&path))) {
-      status = sct_fail(err, SCT_EUSAGE, "'%s' exists and is left alone; nothing was written",
-                        sct_str_c(&path));
-      goto done;
+      return sct_fail(err, SCT_EUSAGE, "'%s' exists and is left alone; nothing was written",
+                      sct_str_c(&path));
     }
   }
-  SCT_TRY_DONE(sct_dir_make(directory, err));
+  SCT_TRY(sct_dir_make(directory, err));
   for (size_t k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
-    SCT_TRY_DONE(sct_asset_read(&text, assets[k], err));
-    SCT_TRY_DONE(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
+    SCT_TRY(sct_asset_read(&text, assets[k], err));
+    SCT_TRY(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
     if (!args->json) {
       cli_note(args, "wrote %s", sct_str_c(&path));
     }
   }
-done:
-  sct_str_free(&path);
-  sct_str_free(&text);
-  return status;
+  return SCT_OK;
 }
 
 static sct_status print_written(const char *directory, const char *const *assets, size_t n,
                                 sct_error *err) {
   json_t *files = json_array();
-  sct_str path = {0};
+  SCT_SCOPED(sct_str) path = {0};
   for (size_t k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
     json_array_append_new(files, sct_json_string(sct_str_c(&path)));
   }
-  sct_str_free(&path);
   return cli_json_print(json_pack("{s:o}", "files", files), err);
 }
 
@@ -97,15 +90,13 @@ static sct_status print_written(const char *directory, const char *const *assets
 
 sct_status cli_init(const cli_args *args, sct_error *err) {
   const char *directory = args->n_words > 0 ? args->words[0] : ".";
-  name_list list = {0};
-  sct_status status = SCT_OK;
+  SCT_SCOPED(name_list) list = {0};
   read_names(&list, STARTER);
-  SCT_TRY_DONE(write_assets(args, directory, list.names, list.n, err));
+  SCT_TRY(write_assets(args, directory, list.names, list.n, err));
   if (args->json) {
-    status = print_written(directory, list.names, list.n, err);
-    goto done;
+    return print_written(directory, list.names, list.n, err);
   }
-  sct_str text = {0}, in = {0};
+  SCT_SCOPED(sct_str) text = {0}, in = {0};
   if (strcmp(directory, ".") != 0) {
     sct_str_printf(&in, "%s/", directory);
   }
@@ -115,11 +106,7 @@ sct_status cli_init(const cli_args *args, sct_error *err) {
                  "  sectile tune %smy_kernel.lua --budget 60s\n"
                  "  sectile emit %smy_kernel.lua -o my_kernel.h\n",
                  sct_str_c(&in), sct_str_c(&in), sct_str_c(&in));
-  sct_str_free(&in);
-  status = cli_print(&text, err);
-done:
-  free_names(&list);
-  return status;
+  return cli_print(&text, err);
 }
 
 /* ---- examples ---- */
@@ -132,7 +119,7 @@ static const char *short_name(sct_arena *arena, const char *asset) {
 
 /* The first paragraph of the comment that opens a Lua file, as one line. */
 static const char *description(sct_arena *arena, const char *text) {
-  sct_str line = {0};
+  SCT_SCOPED(sct_str) line = {0};
   while (sct_has_prefix(text, "--")) {
     const char *words = text + strspn(text, "- ");
     const size_t n = strcspn(words, "\n");
@@ -143,15 +130,13 @@ static const char *description(sct_arena *arena, const char *text) {
     sct_str_append_n(&line, words, n);
     text = words + n + (words[n] == '\n');
   }
-  const char *copy = sct_arena_strdup(arena, sct_str_c(&line));
-  sct_str_free(&line);
-  return copy;
+  return sct_arena_strdup(arena, sct_str_c(&line));
 }
 
 static sct_status print_list(const cli_args *args, name_list *list, sct_error *err) {
-  cli_table table = {0};
+  SCT_SCOPED(cli_table) table = {0};
   json_t *doc = json_array();
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = SCT_OK;
   cli_table_columns(&table, "example,");
   for (size_t k = 0; k < list->n; k++) {
@@ -172,8 +157,6 @@ static sct_status print_list(const cli_args *args, name_list *list, sct_error *e
   }
 done:
   json_decref(doc);
-  cli_table_free(&table);
-  sct_str_free(&text);
   return status;
 }
 
@@ -187,16 +170,14 @@ static sct_status find_example(const char **out, name_list *list, const char *na
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "no example is called '%s'", name);
   sct_str_suggest(&text, name, names, (int)list->n);
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) {
-  name_list list = {0};
+  SCT_SCOPED(name_list) list = {0};
   const char *asset = NULL;
   if (status != SCT_EIO || !err || sct_file_exists(word)) {
     return status;
@@ -208,12 +189,11 @@ sct_status cli_hint_example(sct_status status, const char *word, sct_error *err)
     (void)sct_fail(err, status, "%s; the built-in example of this name: `sectile examples %s -o .`",
                    before.text, name);
   }
-  free_names(&list);
   return status;
 }
 
 static sct_status print_example(const cli_args *args, const char *asset, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = sct_asset_read(&text, asset, err);
   if (status == SCT_OK && !args->json) {
     return cli_print(&text, err);
@@ -224,36 +204,25 @@ static sct_status print_example(const cli_args *args, const char *asset, sct_err
                                  "text", sct_json_string(sct_str_c(&text))),
                        err);
   }
-  sct_str_free(&text);
   return status;
 }
 
 sct_status cli_examples(const cli_args *args, sct_error *err) {
-  name_list list = {0};
+  SCT_SCOPED(name_list) list = {0};
   const char *one = NULL;
-  sct_status status = SCT_OK;
   read_names(&list, EXAMPLES);
   if (args->n_words > 0) {
-    SCT_TRY_DONE(find_example(&one, &list, args->words[0], err));
+    SCT_TRY(find_example(&one, &list, args->words[0], err));
   }
-  if (args->out) {
-    name_list written = {0};
-    for (size_t k = 0; k < list.n; k++) {
-      if (!one || one == list.names[k]) {
-        add_with_cuda(&written, list.names[k]);
-      }
-    }
-    status = write_assets(args, args->out, written.names, written.n, err);
-    if (status == SCT_OK && args->json) {
-      status = print_written(args->out, written.names, written.n, err);
-    }
-    free_names(&written);
-  } else if (one) {
-    status = print_example(args, one, err);
-  } else {
-    status = print_list(args, &list, err);
+  if (!args->out) {
+    return one ? print_example(args, one, err) : print_list(args, &list, err);
   }
-done:
-  free_names(&list);
-  return status;
+  SCT_SCOPED(name_list) written = {0};
+  for (size_t k = 0; k < list.n; k++) {
+    if (!one || one == list.names[k]) {
+      add_with_cuda(&written, list.names[k]);
+    }
+  }
+  SCT_TRY(write_assets(args, args->out, written.names, written.n, err));
+  return args->json ? print_written(args->out, written.names, written.n, err) : SCT_OK;
 }

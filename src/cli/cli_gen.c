@@ -50,7 +50,7 @@ sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, c
 
 static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, sct_error *err) {
   json_t *labels = json_array();
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int k = 0; k < plan->n_items; k++) {
     if (plan->items[k].outcome == SCT_OUT_OK) {
       json_array_append_new(labels, sct_json_string(plan->items[k].label));
@@ -71,7 +71,7 @@ static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, 
 
 static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
                                const sct_tune_item *item, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (!args->json) {
     cli_note(args, "%s: kernel %s, %d threads a block, %lld bytes of dynamic shared memory",
              item->label, item->code.kernel, item->code.threads,
@@ -79,7 +79,7 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
     sct_str_append(&text, item->code.source);
     return cli_print(&text, err);
   }
-  sct_str axes = {0}, trees = {0};
+  SCT_SCOPED(sct_str) axes = {0}, trees = {0};
   sct_status status = sct_codegen_launch(&text, &plan->spec, &item->code, err);
   SCT_THEN(sct_codegen_trees(&trees, &plan->spec, &item->code, err));
   if (status == SCT_OK) {
@@ -94,9 +94,6 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
                   sct_json_load(sct_str_c(&trees)), "source", sct_json_string(item->code.source)),
         err);
   }
-  sct_str_free(&axes);
-  sct_str_free(&trees);
-  sct_str_free(&text);
   return status;
 }
 
@@ -114,34 +111,28 @@ static sct_status check_hash(const sct_tune_item *item, const char *stored, sct_
 
 sct_status cli_gen(const cli_args *args, sct_error *err) {
   sct_device_desc device;
-  sct_tune_plan plan = {0};
+  SCT_SCOPED(sct_tune_plan) plan = {0};
   const sct_tune_item *item = NULL;
-  sct_str won = {0};
+  SCT_SCOPED(sct_str) won = {0};
   char hash[SCT_HASH_HEX];
-  sct_status status = SCT_OK;
   if (args->winner && (args->pick || args->list)) {
     return sct_fail(err, SCT_EUSAGE, "--winner says which candidate, as --pick and --list do");
   }
-  SCT_TRY_DONE(cli_device_describe(&device, args, err));
+  SCT_TRY(cli_device_describe(&device, args, err));
   if (args->winner) {
-    SCT_TRY_DONE(cli_find_winner(&won, hash, args, err));
+    SCT_TRY(cli_find_winner(&won, hash, args, err));
   }
   const char *const label = args->winner ? sct_str_c(&won) : args->pick;
   const sct_tune_labels picked = {label && !args->list ? 1 : 0, &label};
   const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
-  SCT_TRY_DONE(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
-                                args->words[0], err));
+  SCT_TRY(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
+                           args->words[0], err));
   if (args->list) {
-    status = print_labels(args, &plan, err);
-    goto done;
+    return print_labels(args, &plan, err);
   }
-  SCT_TRY_DONE(cli_find_item(&item, &plan, label, err));
+  SCT_TRY(cli_find_item(&item, &plan, label, err));
   if (args->winner) {
-    SCT_TRY_DONE(check_hash(item, hash, err));
+    SCT_TRY(check_hash(item, hash, err));
   }
-  status = print_source(args, &plan, item, err);
-done:
-  sct_str_free(&won);
-  sct_tune_plan_free(&plan);
-  return status;
+  return print_source(args, &plan, item, err);
 }

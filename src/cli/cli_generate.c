@@ -99,14 +99,13 @@ static void append_names(sct_str *out, uint64_t which, bool files_only, const ch
 }
 
 static void bash_list(sct_str *out, const char *label, uint64_t which, const char *more) {
-  sct_str names = {0};
+  SCT_SCOPED(sct_str) names = {0};
   append_names(&names, which, false, " ");
   sct_str_printf(out, "    %s) words='%s%s' ;;\n", label, more, sct_str_c(&names));
-  sct_str_free(&names);
 }
 
 static void bash_completion(sct_str *out) {
-  sct_str commands = {0}, files = {0};
+  SCT_SCOPED(sct_str) commands = {0}, files = {0};
   for (int k = 0; k < cli_n_commands; k++) {
     sct_str_printf(&commands, "%s%s", cli_commands[k].name, k + 1 < cli_n_commands ? " " : "");
   }
@@ -137,8 +136,6 @@ static void bash_completion(sct_str *out) {
                       "  fi\n"
                       "}\n"
                       "complete -o filenames -F _sectile sectile\n");
-  sct_str_free(&commands);
-  sct_str_free(&files);
 }
 
 /* ---- zsh ---- */
@@ -224,14 +221,13 @@ static void fish_completion(sct_str *out) {
   sct_str_append(out, "# made by `sectile generate fish`\n");
   fish_options(out, CLI_GLOBAL, "");
   for (int k = 0; k < cli_n_commands; k++) {
-    sct_str when = {0};
+    SCT_SCOPED(sct_str) when = {0};
     sct_str_printf(out, "complete -c sectile -n __fish_use_subcommand -f -a %s -d '",
                    cli_commands[k].name);
     append_fish(out, cli_commands[k].doc);
     sct_str_append(out, "'\n");
     sct_str_printf(&when, " -n '__fish_seen_subcommand_from %s'", cli_commands[k].name);
     fish_options(out, cli_commands[k].options, sct_str_c(&when));
-    sct_str_free(&when);
   }
 }
 

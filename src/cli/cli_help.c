@@ -16,7 +16,7 @@ static void append_options(sct_str *out, uint64_t which) {
     if (!(which & UINT64_C(1) << id)) {
       continue;
     }
-    sct_str name = {0};
+    SCT_SCOPED(sct_str) name = {0};
     if (o->letter != 0) {
       sct_str_printf(&name, "-%c, ", o->letter);
     } else {
@@ -24,7 +24,6 @@ static void append_options(sct_str *out, uint64_t which) {
     }
     sct_str_printf(&name, "--%s%s%s", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
     sct_str_printf(out, "  %-*s  %s\n", OPTION_WIDTH, sct_str_c(&name), o->doc);
-    sct_str_free(&name);
   }
 }
 
@@ -50,10 +49,9 @@ void cli_help_program(sct_str *out) {
                  "Usage: sectile COMMAND [options]\n\nCommands:\n");
   for (int k = 0; k < cli_n_commands; k++) {
     const cli_command *command = &cli_commands[k];
-    sct_str usage = {0};
+    SCT_SCOPED(sct_str) usage = {0};
     sct_str_printf(&usage, "%s %s", command->name, command->words);
     sct_str_printf(out, "  %-*s  %s\n", OPTION_WIDTH, sct_str_c(&usage), command->doc);
-    sct_str_free(&usage);
   }
   sct_str_append(out, "\n`sectile COMMAND --help` says more about each. For all of them:\n");
   append_options(out, CLI_GLOBAL);

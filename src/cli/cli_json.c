@@ -12,12 +12,8 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) {
 }
 
 sct_status cli_json_print(json_t *doc, sct_error *err) {
-  sct_str text = {0};
-  const sct_status status = cli_json_dump(&text, doc, err);
-  if (status != SCT_OK) {
-    sct_str_free(&text);
-    return status;
-  }
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(cli_json_dump(&text, doc, err));
   return cli_print(&text, err);
 }
 

@@ -55,7 +55,7 @@ static void append_csv(sct_str *out, const sct_count_row *row, const bool wanted
 
 static void append_table(sct_str *out, const sct_count_row *row, const bool wanted[],
                          const double values[]) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
   cli_table_columns(&t, "metric,>value");
   for (int k = 0; k < CLI_N_METRICS && row->problem == NULL; k++) {
@@ -69,7 +69,6 @@ static void append_table(sct_str *out, const sct_count_row *row, const bool want
   } else {
     cli_table_print(out, &t, 2, false);
   }
-  cli_table_free(&t);
 }
 
 sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count_report *report,
@@ -84,7 +83,7 @@ sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count
   sct_str_append(out, args->csv ? "\n" : "");
   for (int k = 0; k < report->n_rows; k++) {
     const sct_count_row *row = &report->rows[k];
-    sct_profile p = {0};
+    SCT_SCOPED(sct_profile) p = {0};
     if (row->problem == NULL) {
       sct_count_profile(&p, row, device);
       cli_metrics_of(values, row, &p);
@@ -94,7 +93,6 @@ sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count
     } else {
       append_table(out, row, wanted, values);
     }
-    sct_profile_free(&p);
   }
   return SCT_OK;
 }

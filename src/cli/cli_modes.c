@@ -31,8 +31,8 @@ static void append_from(sct_str *out, const sct_mode *mode) {
 
 static void append_modes(sct_str *out, const sct_spec *spec, const sct_mode_list *list,
                          bool colour) {
-  cli_table table = {0};
-  sct_str heads = {0};
+  SCT_SCOPED(cli_table) table = {0};
+  SCT_SCOPED(sct_str) heads = {0};
   sct_str_append(&heads, "mode,of,extent");
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_str_append(&heads, z == 0 ? ",>sizes" : ",>");
@@ -41,10 +41,9 @@ static void append_modes(sct_str *out, const sct_spec *spec, const sct_mode_list
     sct_str_printf(&heads, ",>%s", spec->operands[op].name);
   }
   cli_table_columns(&table, sct_str_c(&heads));
-  sct_str_free(&heads);
   for (int k = 0; k < list->n; k++) {
     const sct_mode *mode = &list->modes[k];
-    sct_str from = {0};
+    SCT_SCOPED(sct_str) from = {0};
     append_from(&from, mode);
     cli_table_row(&table, CLI_PLAIN);
     cli_table_cell(&table, "%s" CLI_NEXT "%s" CLI_NEXT "%s", mode->name, sct_str_c(&from),
@@ -55,10 +54,8 @@ static void append_modes(sct_str *out, const sct_spec *spec, const sct_mode_list
     for (int op = 0; op < spec->n_operands; op++) {
       cli_table_cell(&table, "%s", mode->strides[op]);
     }
-    sct_str_free(&from);
   }
   cli_table_print(out, &table, 2, colour);
-  cli_table_free(&table);
   for (int k = 0; k < list->n_requires; k++) {
     sct_str_printf(out, "  requires %s\n", list->requires[k]);
   }
@@ -128,7 +125,7 @@ static sct_status print_modes(const cli_args *args, const sct_spec *spec,
 }
 
 sct_status cli_modes(const cli_args *args, const sct_device_desc *device, sct_error *err) {
-  sct_spec spec = {0};
+  SCT_SCOPED(sct_spec) spec = {0};
   sct_script *script = NULL;
   sct_mode_list lists[N_KINDS] = {0};
   sct_status status = sct_script_try_spec(&spec, args->words[0], err);
@@ -144,6 +141,5 @@ sct_status cli_modes(const cli_args *args, const sct_device_desc *device, sct_er
     sct_mode_list_free(&lists[k]);
   }
   sct_script_free(script);
-  sct_spec_free(&spec);
   return status;
 }

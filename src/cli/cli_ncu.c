@@ -30,12 +30,9 @@ typedef struct reader {
 
 SCT_PRINTF(2, 3)
 static sct_status fail_line(const reader *r, const char *fmt, ...) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_STR_FORMAT(&text, fmt);
-  const sct_status status =
-      sct_fail(r->err, SCT_EDATA, "%s:%d: error: %s", r->name, r->line, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(r->err, SCT_EDATA, "%s:%d: error: %s", r->name, r->line, sct_str_c(&text));
 }
 
 /* One field, quoted or not; returns what follows it: a comma, or the line's end. NULL: it is not
@@ -46,13 +43,12 @@ static const char *read_field(sct_arena *arena, const char **out, const char *at
     *out = sct_arena_strndup(arena, at, n);
     return at + n;
   }
-  sct_str field = {0};
+  SCT_SCOPED(sct_str) field = {0};
   for (at++; *at != '\0' && *at != '\n' && (*at != '"' || at[1] == '"'); at++) {
     at += *at == '"';
     sct_str_append_n(&field, at, 1);
   }
   *out = sct_arena_strdup(arena, sct_str_c(&field));
-  sct_str_free(&field);
   return *at == '"' ? at + 1 : NULL;
 }
 
@@ -205,7 +201,7 @@ void cli_ncu_free(cli_ncu *ncu) {
 
 /* The last file of the pattern, by name the newest version, that may be run. */
 static bool find_pattern(sct_str *out, const char *directory, const char *pattern) {
-  sct_str whole = {0};
+  SCT_SCOPED(sct_str) whole = {0};
   glob_t found = {0};
   if (!directory || directory[0] == '\0') {
     return false;
@@ -218,7 +214,6 @@ static bool find_pattern(sct_str *out, const char *directory, const char *patter
     }
   }
   globfree(&found);
-  sct_str_free(&whole);
   return out->len > 0;
 }
 
@@ -226,12 +221,11 @@ static bool find_in_path(sct_str *out) {
   const char *at = getenv("PATH");
   while (at != NULL && *at != '\0') {
     const size_t n = strcspn(at, ":");
-    sct_str file = {0};
+    SCT_SCOPED(sct_str) file = {0};
     sct_str_append_n(&file, at, n);
     sct_str_append(&file, "/ncu");
     const bool found = n > 0 && access(sct_str_c(&file), X_OK) == 0;
     sct_str_append(out, found ? sct_str_c(&file) : "");
-    sct_str_free(&file);
     if (found) {
       return true;
     }
@@ -283,7 +277,7 @@ static sct_status find_self(char out[4096], sct_error *err) {
 static sct_status run_ncu(int *wait_status, const char *launches, const char *log,
                           const bool wanted[CLI_N_METRICS], sct_error *err) {
   char self[4096];
-  sct_str ncu = {0}, metrics = {0};
+  SCT_SCOPED(sct_str) ncu = {0}, metrics = {0};
   for (int k = 0; k < CLI_N_METRICS; k++) {
     if (wanted[k]) {
       sct_str_printf(&metrics, "%s%s", metrics.len > 0 ? "," : "", cli_metrics[k].name);
@@ -306,8 +300,6 @@ static sct_status run_ncu(int *wait_status, const char *launches, const char *lo
                               launches,
                               NULL};
   SCT_THEN(sct_program_run(wait_status, (char *const *)(uintptr_t)argv, log, LIMIT_NS, err));
-  sct_str_free(&ncu);
-  sct_str_free(&metrics);
   return status;
 }
 
@@ -319,7 +311,7 @@ static const char *line_with(sct_arena *arena, const char *text, const char *mar
 
 /* What the profiler, or the process that it ran, said of a failure. */
 static sct_status check_log(const char *text, int wait_status, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_status status = SCT_OK;
   char ended[64];
   const char *ours = line_with(&arena, text, "sectile: ");
@@ -338,7 +330,6 @@ static sct_status check_log(const char *text, int wait_status, sct_error *err) {
     status = sct_fail(err, SCT_ENODEVICE, "the profiler %s; it said: %s", ended,
                       last_words(&arena, text));
   }
-  sct_arena_free(&arena);
   return status;
 }
 

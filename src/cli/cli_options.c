@@ -75,12 +75,10 @@ static sct_status take_word(int *out, const char *const *words, int n, const cha
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "--%s '%s'", name, value);
   sct_str_suggest(&text, value, words, n);
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 static sct_status take_select(void *field, const char *name, const char *value, sct_error *err) {
@@ -128,7 +126,7 @@ static sct_status fail_str(sct_error *err, sct_str *text) {
 }
 
 static sct_status unknown_command(const char *word, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_str text = {0};
   const char **names = SCT_ARENA_NEW(&arena, const char *, cli_n_commands);
   sct_str_printf(&text, "unknown command '%s'", word);
@@ -138,7 +136,6 @@ static sct_status unknown_command(const char *word, sct_error *err) {
   if (names) {
     sct_str_suggest(&text, word, names, cli_n_commands);
   }
-  sct_arena_free(&arena);
   return fail_str(err, &text);
 }
 

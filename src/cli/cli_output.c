@@ -30,7 +30,7 @@ sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
 
 sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
                             sct_error *err) {
-  sct_str store = {0};
+  SCT_SCOPED(sct_str) store = {0};
   sct_status status = SCT_OK;
   for (int k = 0; k < n && status == SCT_OK; k++) {
     if (sct_file_same(path, reads[k])) {
@@ -45,7 +45,6 @@ sct_status cli_check_target(const cli_args *args, const char *path, const char *
         sct_fail(err, SCT_EUSAGE,
                  "'%s' is the store: all results would be lost; name another file to write", path);
   }
-  sct_str_free(&store);
   return status;
 }
 
@@ -77,26 +76,24 @@ bool cli_starts_with_place(const char *text) {
 void cli_blame_limits(sct_error *err) {
   static const sct_status refused[] = {SCT_ENOMEM, SCT_EIO, SCT_EINTERNAL, SCT_ENVRTC,
                                        SCT_EUNHEALTHY};
-  sct_str low = {0};
+  SCT_SCOPED(sct_str) low = {0};
   for (int k = 0; k < SCT_COUNT(refused); k++) {
     if (err->code == refused[k] && !strstr(err->text, "ulimit") && sct_ulimits_low(&low)) {
       const size_t n = strlen(err->text);
       snprintf(err->text + n, sizeof err->text - n, "; it may be that %s", sct_str_c(&low));
     }
   }
-  sct_str_free(&low);
 }
 
 void cli_report_of(const char *device, sct_error *err) {
   cli_blame_limits(err);
   const bool placed = cli_starts_with_place(err->text);
-  sct_str shown = {0}; /* messages quote files of others */
+  SCT_SCOPED(sct_str) shown = {0}; /* messages quote files of others */
   sct_str_append_printable(&shown, err->text);
   fflush(stdout);
   fprintf(stderr, "%s%s%s%s%s", placed ? "" : "sectile: ", device && !placed ? device : "",
           device && !placed ? ": " : "", sct_str_c(&shown),
           sct_has_suffix(err->text, "\n") ? "" : "\n");
-  sct_str_free(&shown);
   err->text[0] = '\0';
 }
 

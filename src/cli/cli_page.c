@@ -33,10 +33,9 @@ static bool is_timed(const page *p) {
 
 SCT_PRINTF(2, 3)
 static void put(page *p, const char *fmt, ...) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_STR_FORMAT(&text, fmt);
   cli_html(p->out, sct_str_c(&text));
-  sct_str_free(&text);
 }
 
 static void html(page *p, const char *markup) {
@@ -572,7 +571,7 @@ static sct_status put_body(page *p, sct_error *err) {
 
 /* The template with the title and the body in their places. */
 sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_TRY(sct_asset_read(&text, "templates/report/page.html", err));
   for (const char *at = sct_str_c(&text); *at != '\0';) {
     const char *hole = strchr(at, '@');
@@ -589,20 +588,17 @@ sct_status cli_page_fill(sct_str *out, const char *title, const sct_str *body, s
       sct_str_append_n(out, at++, 1);
     }
   }
-  sct_str_free(&text);
   return SCT_OK;
 }
 
 static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
-  sct_str body = {0}, text = {0};
+  SCT_SCOPED(sct_str) body = {0}, text = {0};
   page p = {.out = &body, .args = args, .report = report};
   sct_status status = put_body(&p, err);
   SCT_THEN(cli_page_fill(&text, report->name, &body, err));
   if (status == SCT_OK) {
     status = cli_put(args, &text, err);
   }
-  sct_str_free(&body);
-  sct_str_free(&text);
   sct_arena_free(&p.arena);
   return status;
 }
@@ -628,7 +624,7 @@ sct_status cli_page(const cli_args *args, sct_error *err) {
                               .max_candidates = args->max_candidates,
                               .measure = cli_measure_opts(args)};
   const sct_tune_events events = {.ctx = &s, .progress = on_progress};
-  sct_tune_report report = {0};
+  SCT_SCOPED(sct_tune_report) report = {0};
   if (args->out) {
     const char *const reads[] = {args->words[0]};
     SCT_TRY(cli_check_target(args, args->out, reads, 1, err));
@@ -646,6 +642,5 @@ sct_status cli_page(const cli_args *args, sct_error *err) {
     }
     status = status == SCT_OK ? outcome : status;
   }
-  sct_tune_report_free(&report);
   return status;
 }

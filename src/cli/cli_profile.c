@@ -28,7 +28,7 @@ static const char *source_of(sources *s, const char *path) {
       return s->files[k].text;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_error ignored;
   const bool read = sct_file_read(&text, path, &ignored) == SCT_OK;
   const char *kept = sct_arena_strdup(&s->arena, read ? sct_str_c(&text) : "");
@@ -106,7 +106,7 @@ static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) 
 }
 
 static void append_global(sct_str *out, const sct_ptx_counters *c) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   cli_table_columns(&t, "global,>requests,>sectors,>each,>ideal,>excessive,>factor,>used,>tags");
   global_row(&t, "loads", &c->load);
   global_row(&t, "stores", &c->store);
@@ -116,7 +116,6 @@ static void append_global(sct_str *out, const sct_ptx_counters *c) {
   if (t.n_rows > 0) {
     cli_table_print(out, &t, 2, false);
   }
-  cli_table_free(&t);
 }
 
 static void shared_row(cli_table *t, const char *name, const sct_ptx_shared *s) {
@@ -133,7 +132,7 @@ static void shared_row(cli_table *t, const char *name, const sct_ptx_shared *s) 
 }
 
 static void append_shared(sct_str *out, const sct_ptx_counters *c) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   cli_table_columns(&t, "shared,>requests,>wavefronts,>each,>ideal,>excessive,>conflict");
   shared_row(&t, "loads", &c->shared_load);
   shared_row(&t, "stores", &c->shared_store);
@@ -142,7 +141,6 @@ static void append_shared(sct_str *out, const sct_ptx_counters *c) {
   if (t.n_rows > 0) {
     cli_table_print(out, &t, 2, false);
   }
-  cli_table_free(&t);
 }
 
 static void append_warps(sct_str *out, const sct_ptx_counters *c) {
@@ -174,7 +172,7 @@ static void access_row(cli_table *t, const sct_profile_access *a) {
 
 /* The rows of the table, and below each what the line says. */
 static void append_rows(sct_str *out, const cli_table *t, sources *s, const sct_profile *p) {
-  sct_str rows = {0};
+  SCT_SCOPED(sct_str) rows = {0};
   cli_table_print(&rows, t, 2, false);
   const char *at = sct_str_c(&rows);
   for (int k = -1; *at != '\0'; k++) {
@@ -187,11 +185,10 @@ static void append_rows(sct_str *out, const cli_table *t, sources *s, const sct_
     }
     at += n;
   }
-  sct_str_free(&rows);
 }
 
 static void append_source(sct_str *out, const sct_count_row *row, const sct_profile *p, int top) {
-  cli_table t = {0};
+  SCT_SCOPED(cli_table) t = {0};
   sources s = {.n = row->source != NULL, .files = {{"source", row->source}}};
   cli_table_columns(&t, "source,access,>bytes,>requests,>sectors,>each,>ideal,>excessive");
   for (int k = 0; k < p->n_accesses && k < top; k++) {
@@ -203,7 +200,6 @@ static void append_source(sct_str *out, const sct_count_row *row, const sct_prof
   if (p->n_accesses > top) {
     sct_str_printf(out, "  and %d more; --top %d shows them\n", p->n_accesses - top, p->n_accesses);
   }
-  cli_table_free(&t);
   sct_arena_free(&s.arena);
 }
 
@@ -213,7 +209,7 @@ static void append_issues(sct_str *out, const sct_profile *p) {
   }
   for (int k = 0; k < p->n_issues; k++) {
     const sct_issue *i = &p->issues[k];
-    sct_str place = {0};
+    SCT_SCOPED(sct_str) place = {0};
     if (i->file[0] != '\0') {
       sct_str_printf(&place, "%s:%d", sct_path_basename(i->file), i->line);
     }
@@ -222,7 +218,6 @@ static void append_issues(sct_str *out, const sct_profile *p) {
       same++;
     }
     cli_issue_print(out, k + 1, &i->advice, sct_str_c(&place), same < k ? same + 1 : 0);
-    sct_str_free(&place);
   }
 }
 
@@ -396,7 +391,7 @@ static sct_status print_counters_csv(const printer *p, sct_str *text) {
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
                              cli_launches_fn *write, void *ctx, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   cli_ncu ncu = {0};
   cli_counters counters = {.ncu = &ncu, .device = device};
   printer p = {.args = args, .report = report, .device = device, .baseline = baseline};
@@ -417,7 +412,6 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
                                         : print_rows(&p, &text, err));
   cli_ncu_free(&ncu);
   if (status != SCT_OK) {
-    sct_str_free(&text);
     return status;
   }
   return cli_put(args, &text, err);
@@ -436,7 +430,7 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
 static sct_status profile_file(const cli_args *args, const sct_device_desc *device,
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
-  sct_count_report report = {0};
+  SCT_SCOPED(sct_count_report) report = {0};
   if (args->pick || args->size) {
     return sct_fail(err, SCT_EUSAGE, "--pick and --size are for specs, not for CUDA files");
   }
@@ -448,7 +442,6 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
     cli_count_problems(args, &report);
     status = status == SCT_OK && report.n_failed > 0 ? SCT_ENOTVERIFIED : status;
   }
-  sct_count_report_free(&report);
   sct_count_manifest_free(&manifest);
   return status;
 }

@@ -32,12 +32,10 @@ static sct_status find_size(profiled *p, const char *label, sct_error *err) {
     }
   }
   if (!p->size) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     sct_str_printf(&text, "the spec has no size '%s'", label);
     sct_str_suggest(&text, label, names, spec->n_sizes < 256 ? spec->n_sizes : 256);
-    const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-    sct_str_free(&text);
-    return status;
+    return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
   }
   return sct_codegen_fits(spec, &p->item->code, p->size)
              ? SCT_OK
@@ -64,11 +62,9 @@ static sct_status compile(profiled *p, const sct_device_desc *device, sct_error 
   SCT_TRY(sct_compiler_new(&p->compiler, &opts, err));
   SCT_TRY(sct_compiler_run(p->compiler, &unit, 1, &p->compiled, NULL, NULL, err));
   if (!p->compiled.ok) {
-    sct_str log = {0};
+    SCT_SCOPED(sct_str) log = {0};
     sct_codegen_map_log(&log, code, p->compiled.log ? p->compiled.log : "");
-    const sct_status status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&log));
-    sct_str_free(&log);
-    return status;
+    return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&log));
   }
   return sct_ptx_parse(&p->module, p->compiled.ptx, "PTX", err);
 }
@@ -91,7 +87,7 @@ static void name_lines(profiled *p) {
 
 static void compare(profiled *p, sct_count_row *row) {
   sct_memops ptx, sass;
-  sct_str cause = {0};
+  SCT_SCOPED(sct_str) cause = {0};
   sct_error why = {0};
   const char *entry = p->compiled.entry;
   sct_status status = sct_ptx_memops_run(&ptx, p->module, entry, &p->result, &why);
@@ -100,7 +96,6 @@ static void compare(profiled *p, sct_count_row *row) {
   row->cause = row->exact
                    ? NULL
                    : sct_arena_strdup(&p->arena, status == SCT_OK ? sct_str_c(&cause) : why.text);
-  sct_str_free(&cause);
 }
 
 /* What the whole launch asks of the device, as when the candidate is tuned. */
@@ -108,7 +103,7 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
                       const sct_sampled_launch *launch, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   const double scale = (double)launch->blocks / (double)launch->blocks_run;
-  sct_counters counters = {0};
+  SCT_SCOPED(sct_counters) counters = {0};
   sct_workload work = {.spec = &p->plan.spec,
                        .code = code,
                        .size = p->size,
@@ -122,7 +117,6 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
                                         p->size, BLOCKS, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   row->has_demand = status == SCT_OK;
-  sct_counters_free(&counters);
   return status;
 }
 
@@ -165,10 +159,9 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
   memcpy(row->grid, launch.grid, sizeof row->grid);
   memcpy(row->block, launch.block, sizeof row->block);
   if (p->result.diag.kind != SCT_PTX_CLEAN) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     sct_ptx_diag_print(&text, &p->result.diag);
     row->problem = sct_arena_strdup(&p->arena, sct_str_c(&text));
-    sct_str_free(&text);
   }
   return SCT_OK;
 }

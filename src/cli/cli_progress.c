@@ -60,7 +60,7 @@ static void draw_group(cli_progress *p, const char *line) {
 }
 
 static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, const char *item) {
-  sct_str line = {0};
+  SCT_SCOPED(sct_str) line = {0};
   if (p->group) {
     sct_str_printf(&line, "%-8s ", p->device);
   }
@@ -77,7 +77,6 @@ static void draw(cli_progress *p, int64_t now_ns, int64_t done, int64_t total, c
     fflush(p->out);
   }
   p->drawn = true;
-  sct_str_free(&line);
 }
 
 static void print_sparse(cli_progress *p, int64_t now_ns, int64_t done, int64_t total) {

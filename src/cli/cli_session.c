@@ -98,7 +98,7 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
   opts.measure.stop_ctx = &h;
   const sct_tune_events events = {
       .ctx = &h, .progress = on_progress, .stop = on_stop, .happened = on_event};
-  sct_tune_report report = {0};
+  SCT_SCOPED(sct_tune_report) report = {0};
   sct_error why = {0};
   s->to->begins(s->to->ctx, spec);
   if (s->wants_events) {
@@ -108,9 +108,7 @@ static sct_status tune_one(const cli_session *s, int spec, sct_status *outcome, 
   }
   *outcome = cli_hint_example(sct_tune_run(&report, args->words[spec], &opts, &events, &why),
                               args->words[spec], &why);
-  const sct_status status = report_ended(s, spec, &report, *outcome, &why, err);
-  sct_tune_report_free(&report);
-  return status;
+  return report_ended(s, spec, &report, *outcome, &why, err);
 }
 
 /* ---- all of them ---- */

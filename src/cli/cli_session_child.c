@@ -107,8 +107,8 @@ static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, 
 }
 
 static sct_status run_session(sender *t, int *left, sct_error *err) {
-  sct_wire start = {0};
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_wire) start = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   cli_args args = {0};
   const cli_listener to = {.ctx = t,
                            .begins = on_begins,
@@ -126,8 +126,6 @@ static sct_status run_session(sender *t, int *left, sct_error *err) {
     sct_log(SCT_LOG_INFO, "session %d of %d, on %d cores", s.place + 1, s.n_places, sct_cores());
     status = cli_session_run(&s, left, err);
   }
-  sct_wire_free(&start);
-  sct_arena_free(&arena);
   return status;
 }
 

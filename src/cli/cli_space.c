@@ -18,7 +18,7 @@ static int64_t count_items(const sct_tune_plan *plan, int strategy, bool failed)
 
 /* The strategy's name, and where it has other axes at other sizes, for which of them these are. */
 static void name_cell(cli_table *table, const sct_tune_plan *plan, const sct_strategy *strategy) {
-  sct_str name = {0};
+  SCT_SCOPED(sct_str) name = {0};
   sct_str_append(&name, strategy->name);
   for (int z = 0, n = 0; strategy->sizes && z < plan->spec.n_sizes; z++) {
     if (strategy->sizes[z]) {
@@ -26,11 +26,10 @@ static void name_cell(cli_table *table, const sct_tune_plan *plan, const sct_str
     }
   }
   cli_table_cell(table, "%s", sct_str_c(&name));
-  sct_str_free(&name);
 }
 
 static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colour) {
-  cli_table table = {0};
+  SCT_SCOPED(cli_table) table = {0};
   cli_table_columns(&table, "strategy,>candidates,");
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
@@ -45,17 +44,16 @@ static void append_strategies(sct_str *out, const sct_tune_plan *plan, bool colo
     }
   }
   cli_table_print(out, &table, 2, colour);
-  cli_table_free(&table);
 }
 
 static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
-  cli_table table = {0};
+  SCT_SCOPED(cli_table) table = {0};
   cli_table_columns(&table, "strategy,axis,key,values,");
   for (int k = 0; k < plan->space.n_strategies; k++) {
     const sct_strategy *strategy = &plan->space.strategies[k];
     for (int a = 0; strategy->applies && a < strategy->n_axes; a++) {
       const sct_axis *axis = &strategy->axes[a];
-      sct_str values = {0};
+      SCT_SCOPED(sct_str) values = {0};
       for (int v = 0; v < axis->n_values; v++) {
         sct_str_printf(&values, "%s%s", v > 0 ? " " : "", axis->values[v].text);
       }
@@ -67,15 +65,13 @@ static void append_axes(sct_str *out, const sct_tune_plan *plan, bool colour) {
       }
       cli_table_cell(&table, "%s" CLI_NEXT "%s" CLI_NEXT "%s" CLI_NEXT "%s", axis->name,
                      axis->key ? axis->key : "", sct_str_c(&values), axis->doc ? axis->doc : "");
-      sct_str_free(&values);
     }
   }
   cli_table_print(out, &table, 2, colour);
-  cli_table_free(&table);
 }
 
 static void append_pruned(sct_str *out, const sct_space *space, bool colour) {
-  cli_table table = {0};
+  SCT_SCOPED(cli_table) table = {0};
   cli_table_columns(&table, ">points,strategy,went because");
   for (size_t k = 0; k < space->n_prunes; k++) {
     cli_table_row(&table, CLI_PLAIN);
@@ -92,7 +88,6 @@ static void append_pruned(sct_str *out, const sct_space *space, bool colour) {
     sct_str_append(out, "\n");
     cli_table_print(out, &table, 2, colour);
   }
-  cli_table_free(&table);
 }
 
 /* The next item from `k` on that failed for the reason of `like`; any reason if that is NULL. */
@@ -229,7 +224,7 @@ static json_t *plan_json(const sct_tune_plan *plan) {
 
 sct_status cli_space(const cli_args *args, sct_error *err) {
   sct_device_desc device;
-  sct_tune_plan plan = {0};
+  SCT_SCOPED(sct_tune_plan) plan = {0};
   SCT_TRY(cli_device_describe(&device, args, err));
   if (args->modes) {
     return cli_modes(args, &device, err);
@@ -246,6 +241,5 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
     append_text(&text, &plan);
     status = cli_print(&text, err);
   }
-  sct_tune_plan_free(&plan);
   return status;
 }

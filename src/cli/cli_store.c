@@ -13,7 +13,7 @@ sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) {
 }
 
 sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err) {
-  sct_str path = {0};
+  SCT_SCOPED(sct_str) path = {0};
   sct_status status = cli_store_path(&path, args, err);
   if (status == SCT_OK && read_only && !sct_file_exists(sct_str_c(&path))) {
     status = sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
@@ -21,7 +21,6 @@ sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only,
   } else if (status == SCT_OK) {
     status = sct_store_open(out, sct_str_c(&path), read_only, err);
   }
-  sct_str_free(&path);
   return status;
 }
 
@@ -150,17 +149,14 @@ static sct_status find_format(const char *name, int *out, sct_error *err) {
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_suggest(&text, name, names, SCT_COUNT(formats));
-  const sct_status status =
-      sct_fail(err, SCT_EUSAGE, "--format: '%s' is no format%s", name, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "--format: '%s' is no format%s", name, sct_str_c(&text));
 }
 
 sct_status cli_export(const cli_args *args, sct_error *err) {
   sct_store *store = NULL;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_id run = 0;
   int format = 0;
   sct_status status = find_format(args->format, &format, err);
@@ -180,7 +176,6 @@ sct_status cli_export(const cli_args *args, sct_error *err) {
   SCT_THEN(formats[format].put(store, run, &text, err));
   sct_store_close(store);
   if (status != SCT_OK) {
-    sct_str_free(&text);
     return status;
   }
   return cli_put(args, &text, err);

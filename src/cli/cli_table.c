@@ -28,12 +28,11 @@ void cli_table_row(cli_table *t, cli_style style) {
 }
 
 static void add_cells(cli_table *t, bool filled, const char *fmt, va_list args) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (filled) {
     sct_str_vprintf(&text, fmt, args);
   }
   char *cell = sct_arena_strdup(&t->arena, sct_str_c(&text));
-  sct_str_free(&text);
   while (cell) {
     assert(t->n_cells < t->n_rows * (size_t)t->n_columns);
     t->cells[t->n_cells++] = strsep(&cell, CLI_NEXT);

@@ -62,14 +62,11 @@ sct_status cli_read_names(bool wanted[], const char *list, const char *const *na
     const size_t length = strcspn(at, ",");
     const int k = name_at(names, n, at, length);
     if (k == n) {
-      sct_str text = {0}, word = {0};
+      SCT_SCOPED(sct_str) text = {0}, word = {0};
       sct_str_append_n(&word, at, length);
       sct_str_printf(&text, "there is no %s '%s' here", what, sct_str_c(&word));
       sct_str_suggest(&text, sct_str_c(&word), names, n);
-      const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-      sct_str_free(&word);
-      sct_str_free(&text);
-      return status;
+      return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
     }
     wanted[k] = true;
     at += length + (at[length] == ',');

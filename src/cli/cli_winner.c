@@ -38,13 +38,13 @@ static bool stands_before(const wanted *w, const sct_row_run *a, const sct_row_r
 /* That all sizes of its device have this winner; else what each has. */
 static sct_status check_same(wanted *w, sct_store *store, const sct_row_run *first,
                              const sct_row_result *winner, sct_error *err) {
-  sct_str each = {0};
+  SCT_SCOPED(sct_str) each = {0};
   bool same = true;
   sct_status status = SCT_OK;
   for (int k = 0; k < w->n_runs; k++) {
     sct_row_result other;
     if (is_wanted(w, &w->runs[k]) && w->runs[k].device == first->device) {
-      SCT_TRY_DONE(sct_store_result(store, &w->arena, w->runs[k].winner, &other, err));
+      SCT_TRY(sct_store_result(store, &w->arena, w->runs[k].winner, &other, err));
       same = same && strcmp(other.candidate.source_hash, winner->candidate.source_hash) == 0;
       sct_str_printf(&each, "\n  %s: %s", w->runs[k].size_label, other.candidate.label);
     }
@@ -53,8 +53,6 @@ static sct_status check_same(wanted *w, sct_store *store, const sct_row_run *fir
     status = sct_fail(err, SCT_EUSAGE, "sizes have winners of their own: name one with --size%s",
                       sct_str_c(&each));
   }
-done:
-  sct_str_free(&each);
   return status;
 }
 
@@ -75,7 +73,7 @@ static sct_status choose(wanted *w, sct_store *store, sct_row_result *out, sct_e
 
 /* Where its kernel is, whichever templates made it. */
 static sct_status load(wanted *w, sct_store *store, sct_row_result *out, sct_error *err) {
-  sct_spec spec = {0};
+  SCT_SCOPED(sct_spec) spec = {0};
   sct_row_problem *problems = NULL;
   char hash[SCT_HASH_HEX];
   int n = 0;

@@ -5,21 +5,19 @@
 #include <string.h>
 
 void sct_codegen_identify(sct_kernel_code *code) {
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   sct_str_append(&all, code->source);
   sct_str_append(&all, code->launch);
   code->hash = sct_hash_bytes(all.data, all.len);
-  sct_str_free(&all);
 }
 
 static sct_status finish(sct_kernel_code *code, const sct_spec *spec, sct_error *err) {
-  sct_str launch = {0};
+  SCT_SCOPED(sct_str) launch = {0};
   const sct_status status = sct_codegen_launch(&launch, spec, code, err);
   if (status == SCT_OK) {
     code->launch = sct_arena_strdup(&code->arena, sct_str_c(&launch));
     sct_codegen_identify(code);
   }
-  sct_str_free(&launch);
   return status;
 }
 

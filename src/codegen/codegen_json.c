@@ -34,11 +34,9 @@ static json_t *taps_json(const sct_operand *op, sct_str *scratch) {
 }
 
 static json_t *expr_json(const sct_spec *spec, sct_expr e) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_expr_print_c(&text, spec->pool, e, true);
-  json_t *json = json_string(sct_str_c(&text));
-  sct_str_free(&text);
-  return json;
+  return json_string(sct_str_c(&text));
 }
 
 static json_t *expr_list(const sct_spec *spec, const sct_expr *e, int n) {
@@ -127,7 +125,7 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
 /* What bounds the magnitude of e, where it may overflow: products of other extents than those of
  * the index space. */
 static void add_bound(json_t *list, const sct_spec *spec, sct_expr e) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (sct_spec_has_numbers(spec, e)) {
     sct_expr_print_bound(&text, spec->pool, e);
   }
@@ -137,7 +135,6 @@ static void add_bound(json_t *list, const sct_spec *spec, sct_expr e) {
       break;
     }
   }
-  sct_str_free(&text);
 }
 
 /* A host compiler does not know what some texts call. */
@@ -187,7 +184,7 @@ static void add_limits(json_t *operand, const sct_spec *spec, int op) {
 }
 
 sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *err) {
-  sct_str scratch = {0};
+  SCT_SCOPED(sct_str) scratch = {0};
   json_t *extents = json_array(), *scalars = json_array(), *operands = json_array();
   for (int k = 0; k < spec->n_extents; k++) {
     json_t *extent =
@@ -212,7 +209,6 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     add_limits(operand, spec, k);
     json_array_append_new(operands, operand);
   }
-  sct_str_free(&scratch);
   return sct_json_dump(out,
                        json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents",
                                  extents, "scalars", scalars, "operands", operands, "body",
@@ -266,11 +262,9 @@ sct_status sct_codegen_launch(sct_str *out, const sct_spec *spec, const sct_kern
 }
 
 static json_t *tree_json(const sct_spec *spec, sct_expr e) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_expr_print_tree(&text, spec->pool, e);
-  json_t *tree = json_loads(sct_str_c(&text), JSON_DECODE_ANY, NULL);
-  sct_str_free(&text);
-  return tree;
+  return json_loads(sct_str_c(&text), JSON_DECODE_ANY, NULL);
 }
 
 /* Arrays, scalars, extents, workspace: a kernel of the user's own has "params" in its launch. */

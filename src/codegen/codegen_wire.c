@@ -19,11 +19,9 @@ static const char *text_of(sender *s, sct_expr e) {
   if (e == SCT_EXPR_NONE) {
     return NULL;
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_expr_print(&text, s->pool, e);
-  const char *kept = sct_arena_strdup(&s->arena, sct_str_c(&text));
-  sct_str_free(&text);
-  return kept;
+  return sct_arena_strdup(&s->arena, sct_str_c(&text));
 }
 
 static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kernel_code *code) {

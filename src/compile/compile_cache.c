@@ -249,7 +249,7 @@ void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
   if (!cache->writable) {
     return;
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "%s\nkey " HASH_FORMAT "\n", ENTRY_MAGIC, key.hi, key.lo);
   sct_str_printf(&text, "cubin " HASH_FORMAT "\nptx " HASH_FORMAT "\n", object->cubin_hash.hi,
                  object->cubin_hash.lo, object->ptx_hash.hi, object->ptx_hash.lo);
@@ -261,7 +261,6 @@ void sct_compile_cache_put_entry(sct_compile_cache *cache, sct_hash key,
   sct_str_printf(&text, "check " HASH_FORMAT "\n", check.hi, check.lo);
   char name[NAME_BYTES];
   write_file(cache, cache->entries_fd, file_name(name, key, ".entry"), text.data, text.len);
-  sct_str_free(&text);
 }
 
 /* Is the last line the hash of what stands before it? Cuts it off. */

@@ -111,7 +111,7 @@ static bool attribute_left_out(unsigned char attribute) {
 /* Records are: format byte, attribute byte, and 2 bytes of value or (format 4) of length. */
 static bool hash_info(sct_hash *out, const elf_section *info) {
   enum { FORMAT_SIZED = 4, HEADER_BYTES = 4 };
-  sct_str kept = {0};
+  SCT_SCOPED(sct_str) kept = {0};
   size_t at = 0;
   while (at + HEADER_BYTES <= info->bytes) {
     const unsigned char *const record = info->data + at;
@@ -129,7 +129,6 @@ static bool hash_info(sct_hash *out, const elf_section *info) {
   }
   const bool sound = at == info->bytes;
   *out = sct_hash_bytes(sct_str_c(&kept), kept.len);
-  sct_str_free(&kept);
   return sound;
 }
 

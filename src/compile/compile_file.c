@@ -67,7 +67,7 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
                                        "/../../cuda_runtime/include", "/../../../include"};
   char path[PATH_MAX];
   const char *const library = realpath(sct_compile_nvrtc_path(nvrtc), path);
-  sct_str directory = {0};
+  SCT_SCOPED(sct_str) directory = {0};
   bool found = false;
   sct_path_dirname(&directory, library != NULL ? library : "");
   for (int i = 0; i < SCT_COUNT(beside) && !found; ++i) {
@@ -76,7 +76,6 @@ static void add_toolkit(option_list *l, const sct_nvrtc *nvrtc) {
   found = found || try_toolkit(l, getenv("CUDA_HOME"), "/include") ||
           try_toolkit(l, getenv("CUDA_PATH"), "/include") ||
           try_toolkit(l, "/usr/local/cuda", "/include");
-  sct_str_free(&directory);
 }
 
 static void remove_option(option_list *l, const char *option) {
@@ -196,7 +195,7 @@ static void explain(const sct_compile_engine *engine, sct_compiled_file *out, sc
 
 sct_status sct_compile_whole(sct_compile_engine *engine, sct_compiled_file *out,
                              const sct_compile_file *file, sct_error *err) {
-  sct_str source = {0}, directory = {0};
+  SCT_SCOPED(sct_str) source = {0}, directory = {0};
   option_list options = {0};
   sct_compile_build b = {0};
   sct_compile_input in = {0};
@@ -230,8 +229,6 @@ done:
   sct_compile_build_free(&engine->nvrtc, &b);
   sct_free(options.items);
   sct_arena_free(&options.arena);
-  sct_str_free(&source);
-  sct_str_free(&directory);
   return status;
 }
 

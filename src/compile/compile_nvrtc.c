@@ -47,7 +47,7 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
   char name[64];
   int major = 0, minor = 0;
   char file[PATH_MAX];
-  sct_str beside = {0};
+  SCT_SCOPED(sct_str) beside = {0};
   if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS) {
     return true; /* that is said later */
   }
@@ -68,7 +68,6 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
                    "loader (LD_LIBRARY_PATH)",
                    path, name);
   }
-  sct_str_free(&beside);
   return found;
 }
 
@@ -104,14 +103,13 @@ typedef struct search {
 /* Any of the names in a directory, "" for the loader's path. */
 static bool try_directory(void *ctx, const char *directory) {
   const search *const s = ctx;
-  sct_str file = {0};
+  SCT_SCOPED(sct_str) file = {0};
   bool found = false;
   for (int k = 0; k < SCT_COUNT(SONAMES) && !found; ++k) {
     sct_str_clear(&file);
     sct_str_printf(&file, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", SONAMES[k]);
     found = try_open(s->nvrtc, file.data, s->why);
   }
-  sct_str_free(&file);
   return found;
 }
 
@@ -145,32 +143,25 @@ static sct_status read_version(sct_nvrtc *nvrtc, sct_error *err) {
 
 sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
   memset(nvrtc, 0, sizeof(*nvrtc));
-  sct_status status = SCT_OK;
-  sct_str looked = {0};
-  sct_str why = {0};
+  SCT_SCOPED(sct_str) looked = {0};
+  SCT_SCOPED(sct_str) why = {0};
   const char *const file = getenv(OVERRIDE);
   if (file != NULL && file[0] != '\0') {
     sct_str_printf(&looked, "%s (%s)", file, OVERRIDE);
     if (!try_open(nvrtc, file, &why)) {
-      status = sct_fail(err, SCT_ENVRTC, "no NVRTC: %s cannot be loaded%s%s", sct_str_c(&looked),
-                        why.len > 0 ? ": " : "", sct_str_c(&why));
-      goto done;
+      return sct_fail(err, SCT_ENVRTC, "no NVRTC: %s cannot be loaded%s%s", sct_str_c(&looked),
+                      why.len > 0 ? ": " : "", sct_str_c(&why));
     }
   } else if (!find(nvrtc, &looked, &why)) {
-    status =
-        sct_fail(err, SCT_ENVRTC,
-                 "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
-                 "CUDA toolkit and set CUDA_HOME to its directory, or install it for Python: `pip "
-                 "install nvidia-cuda-nvrtc`",
-                 SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
-                 why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
-    goto done;
+    return sct_fail(
+        err, SCT_ENVRTC,
+        "no NVRTC: looked for %s, %s, %s (and libnvrtc.alt) in %s%s%s; install the "
+        "CUDA toolkit and set CUDA_HOME to its directory, or install it for Python: `pip "
+        "install nvidia-cuda-nvrtc`",
+        SONAMES[0], SONAMES[1], SONAMES[2], sct_str_c(&looked),
+        why.len > 0 ? "; the loader says: " : "", sct_str_c(&why));
   }
-  status = read_version(nvrtc, err);
-done:
-  sct_str_free(&looked);
-  sct_str_free(&why);
-  return status;
+  return read_version(nvrtc, err);
 }
 
 /* "sm_90", and from 90 on with the suffix of an architecture- or family-specific target. */
@@ -203,11 +194,8 @@ sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char
     (void)snprintf(text[i], sizeof(text[i]), "sm_%d", about->known[i]);
     names[i] = text[i];
   }
-  sct_str hint = {0};
+  SCT_SCOPED(sct_str) hint = {0};
   sct_str_suggest(&hint, arch != NULL ? arch : "", names, about->n_known);
-  const sct_status status =
-      sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s", about->version,
-               arch != NULL ? arch : "(none)", sct_str_c(&hint));
-  sct_str_free(&hint);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s",
+                  about->version, arch != NULL ? arch : "(none)", sct_str_c(&hint));
 }

@@ -36,10 +36,9 @@ static const struct {
 
 /* The directory two above a file: the prefix that its bin/ belongs to. */
 static void prefix_of(sct_str *out, const char *file) {
-  sct_str directory = {0};
+  SCT_SCOPED(sct_str) directory = {0};
   sct_path_dirname(&directory, file);
   sct_path_dirname(out, sct_str_c(&directory));
-  sct_str_free(&directory);
 }
 
 /* The first python3 of PATH; directories that are not absolute are passed over. */
@@ -64,12 +63,11 @@ typedef struct visit {
 
 /* Directories that match, the newest version first, as far as names tell. */
 static bool look_in(const visit *v, const char *root, const char *below) {
-  sct_str pattern = {0};
+  SCT_SCOPED(sct_str) pattern = {0};
   glob_t found = {0};
   bool done = false;
   sct_str_printf(&pattern, "%s%s", root, below);
   if (pattern.data[0] != '/') { /* no library comes from the current directory */
-    sct_str_free(&pattern);
     return false;
   }
   sct_str_printf(v->looked, ", %s", pattern.data);
@@ -81,12 +79,11 @@ static bool look_in(const visit *v, const char *root, const char *below) {
     }
   }
   globfree(&found);
-  sct_str_free(&pattern);
   return done;
 }
 
 static bool look_at_python(const visit *v) {
-  sct_str python = {0}, prefix = {0};
+  SCT_SCOPED(sct_str) python = {0}, prefix = {0};
   char file[PATH_MAX];
   bool done = false;
   if (find_python(&python)) {
@@ -99,15 +96,13 @@ static bool look_at_python(const visit *v) {
       done = look_in(v, sct_str_c(&prefix), PACKAGES) || look_in(v, sct_str_c(&prefix), PACKAGES2);
     }
   }
-  sct_str_free(&python);
-  sct_str_free(&prefix);
   const char *const home = getenv("HOME");
   return done || (home != NULL && home[0] == '/' && look_in(v, home, "/.local" PACKAGES));
 }
 
 bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked) {
   const visit v = {look, ctx, looked};
-  sct_str own = {0};
+  SCT_SCOPED(sct_str) own = {0};
   char file[PATH_MAX];
   bool done = false;
   if (realpath("/proc/self/exe", file) != NULL) {
@@ -120,6 +115,5 @@ bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked)
                                                : getenv(variable);
     done = root != NULL && look_in(&v, root, places[k].below);
   }
-  sct_str_free(&own);
   return done || look_at_python(&v);
 }

@@ -73,7 +73,7 @@ static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compil
   if (sct_child_out_of_memory(status)) {
     char limit[32];
     end->failure = SCT_COMPILE_MEMORY;
-    sct_str low = {0};
+    SCT_SCOPED(sct_str) low = {0};
     if (sct_ulimit_low(&low, SCT_ULIMIT_SPACE, compiler->memory_bytes) ||
         sct_ulimit_low(&low, SCT_ULIMIT_DATA, compiler->memory_bytes)) {
       (void)snprintf(end->text, sizeof(end->text), "compiling needs more memory: %s",
@@ -82,7 +82,6 @@ static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compil
       (void)snprintf(end->text, sizeof(end->text), "compiling needs more than %s of memory",
                      sct_format_bytes(limit, (double)compiler->memory_bytes));
     }
-    sct_str_free(&low);
   } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
     too_slow(compiler, end);
   } else {

@@ -19,7 +19,7 @@ static void append_unit(sct_str *text, const sct_compile_item *unit) {
  * ptxas' errors from the log. */
 static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
                         sct_compile_item **units, int n, bool figures, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const char **const names = sct_alloc((size_t)n * sizeof(*names));
   memset(p, 0, sizeof(*p));
   for (int i = 0; i < n; ++i) {
@@ -37,7 +37,6 @@ static sct_status build(const sct_compile_engine *engine, sct_compile_build *p,
   sct_status status = units[0]->in->foreign ? sct_compile_foreign(engine, p, &in, err)
                                             : sct_compile_build_run(&engine->nvrtc, p, &in, err);
   sct_free(names);
-  sct_str_free(&text);
   return status;
 }
 

@@ -53,11 +53,10 @@ static sct_hash hash_unit(const sct_compile_unit *unit) {
 
 /* The key adds all that decides what NVRTC makes of a source. */
 static sct_hash hash_key(const sct_compiler *compiler, sct_hash unit) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "%s\n%s %lld\n%s\n", KEY_FORMAT, compiler->about.version,
                  (long long)compiler->about.file_bytes, sct_str_c(&compiler->option_line));
   const sct_hash pair[] = {sct_hash_text(sct_str_c(&text)), unit};
-  sct_str_free(&text);
   return sct_hash_bytes(pair, sizeof(pair));
 }
 

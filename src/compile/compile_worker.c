@@ -115,7 +115,7 @@ static sct_status serve_group(state *s, sct_error *err) {
   }
   begin_job(s, &ask.job);
   const int n = (int)ask.n_units;
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_compile_item *const items = items_of(&ask, &arena);
   sct_compile_item **const list = SCT_ARENA_NEW(&arena, sct_compile_item *, n);
   for (int i = 0; i < n; ++i) {
@@ -134,7 +134,6 @@ static sct_status serve_group(state *s, sct_error *err) {
   for (int i = 0; i < n; ++i) {
     sct_compiled_free(items[i].out);
   }
-  sct_arena_free(&arena);
   sct_compile_objects_free(&s->engine.objects);
   return status;
 }

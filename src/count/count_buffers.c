@@ -60,7 +60,7 @@ static double real_of(const sct_count_buffer *b, uint32_t word) {
 static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) {
   const int bytes = count_types[b->type].bytes;
   uint8_t *const data = sct_alloc((size_t)(n * bytes));
-  sct_str ignored = {0};
+  SCT_SCOPED(sct_str) ignored = {0};
   for (int64_t i = 0; i < n; i++) {
     const int64_t mask = bytes < 4 ? (INT64_C(1) << (8 * bytes)) - 1 : UINT32_MAX;
     const sct_count_arg value = {.kind =
@@ -70,7 +70,6 @@ static void *typed(const uint32_t *words, int64_t n, const sct_count_buffer *b) 
                                  .real = real_of(b, words[i])};
     (void)count_encode(data + i * bytes, bytes, &value, NULL, &ignored);
   }
-  sct_str_free(&ignored);
   return data;
 }
 

@@ -55,10 +55,9 @@ static bool read_values(sct_count_buffer *b, sct_arena *arena, const json_t *lis
 
 static bool read_text_values(sct_count_buffer *b, sct_arena *arena, const char *text,
                              sct_str *why) {
-  sct_str list = {0};
+  SCT_SCOPED(sct_str) list = {0};
   sct_str_printf(&list, "[%s]", text);
   json_t *const values = json_loads(sct_str_c(&list), JSON_REJECT_DUPLICATES, NULL);
-  sct_str_free(&list);
   if (!json_is_array(values)) {
     sct_str_printf(why, "values: expected numbers with commas between, not '%s'", text);
   }
@@ -70,7 +69,7 @@ static bool read_text_values(sct_count_buffer *b, sct_arena *arena, const char *
 /* Relative names are those of the manifest's directory. */
 static bool read_file(sct_count_buffer *b, sct_arena *arena, const char *name, const char *manifest,
                       sct_str *why) {
-  sct_str path = {0}, text = {0};
+  SCT_SCOPED(sct_str) path = {0}, text = {0};
   sct_error err = {0};
   if (name[0] != '/' && manifest) {
     sct_path_dirname(&path, manifest);
@@ -90,8 +89,6 @@ static bool read_file(sct_count_buffer *b, sct_arena *arena, const char *name, c
     b->held = held;
     b->held_bytes = (int64_t)text.len;
   }
-  sct_str_free(&path);
-  sct_str_free(&text);
   return good;
 }
 

@@ -38,14 +38,11 @@ void count_place(sct_str *out, const sct_count_manifest *m, int line, const char
 
 SCT_PRINTF(2, 3)
 static sct_status fail_text(const reader *r, const char *fmt, ...) {
-  sct_str text = {0}, place = {0};
+  SCT_SCOPED(sct_str) text = {0}, place = {0};
   SCT_STR_FORMAT(&text, fmt);
   count_place(&place, r->m, r->line, r->name);
-  const sct_status status = sct_fail(r->err, r->m->path ? SCT_ESPEC : SCT_EUSAGE, "%s%s",
-                                     sct_str_c(&place), sct_str_c(&text));
-  sct_str_free(&place);
-  sct_str_free(&text);
-  return status;
+  return sct_fail(r->err, r->m->path ? SCT_ESPEC : SCT_EUSAGE, "%s%s", sct_str_c(&place),
+                  sct_str_c(&text));
 }
 
 /* The marks around a key of a manifest; an option has two dashes. */
@@ -84,11 +81,9 @@ static sct_status expected(const reader *r, const char *key, const char *what, c
 /* A word that is none of `words`. */
 static sct_status unknown_word(const reader *r, const char *what, const char *word,
                                const char *const *words, int n) {
-  sct_str hint = {0};
+  SCT_SCOPED(sct_str) hint = {0};
   sct_str_suggest(&hint, word, words, n);
-  const sct_status status = fail_text(r, "%s '%s'%s", what, word, sct_str_c(&hint));
-  sct_str_free(&hint);
-  return status;
+  return fail_text(r, "%s '%s'%s", what, word, sct_str_c(&hint));
 }
 
 static bool is_one_of(const char *word, const char *const *words, int n) {
@@ -209,7 +204,7 @@ static int buffer_named(const sct_count_manifest *m, const char *name, size_t n)
 }
 
 static sct_status read_fill(const reader *r, sct_count_buffer *b, const json_t *given) {
-  sct_str why = {0};
+  SCT_SCOPED(sct_str) why = {0};
   if (given == NULL) {
     return SCT_OK;
   }
@@ -220,7 +215,6 @@ static sct_status read_fill(const reader *r, sct_count_buffer *b, const json_t *
   if (!count_read_fill(b, &r->m->arena, given, r->m->path, &why)) {
     status = fail_text(r, "%s", sct_str_c(&why));
   }
-  sct_str_free(&why);
   return status;
 }
 
@@ -567,7 +561,7 @@ sct_status count_read_document(sct_count_manifest *m, json_t *doc, const char *t
 }
 
 sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   json_error_t wrong;
   json_t *doc = NULL;
   *out = (sct_count_manifest){0};
@@ -589,7 +583,6 @@ sct_status sct_count_read(sct_count_manifest *out, const char *path, sct_error *
   status = count_read_document(out, doc, sct_str_c(&text), err);
 done:
   json_decref(doc);
-  sct_str_free(&text);
   if (status != SCT_OK) {
     sct_count_manifest_free(out);
   }

@@ -210,12 +210,11 @@ bool count_parameters(const char **names, int n, sct_arena *arena, const char *k
 void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module *module,
                           const char *source) {
   name_list list = {0};
-  sct_str word = {0};
+  SCT_SCOPED(sct_str) word = {0};
   for (int k = 0; module != NULL && k < sct_ptx_n_kernels(module); k++) {
-    sct_str plain = {0};
+    SCT_SCOPED(sct_str) plain = {0};
     plain_name(&plain, sct_ptx_kernel_at(module, k)->name);
     add_name(&list, sct_arena_strdup(&list.arena, sct_str_c(&plain)));
-    sct_str_free(&plain);
   }
   add_source(&list, source);
   sct_str_append_n(&word, kernel, strcspn(kernel, "<"));
@@ -238,6 +237,5 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   } else {
     sct_str_append(out, "; the file has no kernel");
   }
-  sct_str_free(&word);
   sct_arena_free(&list.arena);
 }

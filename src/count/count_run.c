@@ -42,11 +42,9 @@ static void list_kernels(run *r) {
 
 /* "FILE:line: error: case 'x': TEXT" for a case of the manifest. */
 static sct_status fail_case(const run *r, const sct_count_case *c, const sct_str *text) {
-  sct_str place = {0};
+  SCT_SCOPED(sct_str) place = {0};
   count_place(&place, r->m, c->line, c->name);
-  const sct_status status = sct_fail(r->err, SCT_ESPEC, "%s%s", sct_str_c(&place), sct_str_c(text));
-  sct_str_free(&place);
-  return status;
+  return sct_fail(r->err, SCT_ESPEC, "%s%s", sct_str_c(&place), sct_str_c(text));
 }
 
 static const sct_count_case *first_case_of(const run *r, int kernel) {
@@ -69,17 +67,14 @@ static void append_reason(sct_str *out, const char *log) {
 
 /* A name that the file does not have. */
 static sct_status fail_kernel(const run *r, int kernel) {
-  sct_str text = {0}, source = {0};
+  SCT_SCOPED(sct_str) text = {0}, source = {0};
   sct_error ignored;
   sct_str_printf(&text, "%s has no kernel '%s'", r->opts->file, r->kernels[kernel]);
   if (sct_file_read(&source, r->opts->file, &ignored) == SCT_OK) {
     count_suggest_kernel(&text, r->kernels[kernel], r->s->module, sct_str_c(&source));
   }
   append_reason(&text, r->s->compiled.log);
-  const sct_status status = fail_case(r, first_case_of(r, kernel), &text);
-  sct_str_free(&source);
-  sct_str_free(&text);
-  return status;
+  return fail_case(r, first_case_of(r, kernel), &text);
 }
 
 /* Compiles the file with those kernels named that have no entry yet; *unknown receives one whose
@@ -119,7 +114,7 @@ static sct_status parse(run *r, const char *ptx) {
  * name, which C++ does not know outside of it. */
 static sct_status find_entries(run *r, bool *any) {
   const sct_compile_file file = {.path = r->opts->file};
-  sct_compiled_file plain = {0};
+  SCT_SCOPED(sct_compiled_file) plain = {0};
   sct_status status = sct_compiler_file(r->s->compiler, &plain, &file, r->err);
   if (status == SCT_OK && plain.ok) {
     status = parse(r, plain.ptx);
@@ -130,7 +125,6 @@ static sct_status find_entries(run *r, bool *any) {
       *any = true;
     }
   }
-  sct_compiled_file_free(&plain);
   return status;
 }
 
@@ -184,7 +178,7 @@ static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, con
   const session *const s = r->s;
   const char *const entry = s->entries[k];
   sct_memops ptx, sass;
-  sct_str cause = {0};
+  SCT_SCOPED(sct_str) cause = {0};
   sct_error why = {0};
   sct_status status = sct_ptx_memops_run(&ptx, s->module, entry, shown, &why);
   SCT_THEN(sct_sass_memops(&sass, s->compiled.cubin, s->compiled.cubin_bytes, entry, &why));
@@ -196,7 +190,6 @@ static void compare_kernel(const run *r, int k, const sct_ptx_result *shown, con
   if (!known) { /* equal causes of a kernel's cases are one text: the printer tells each once */
     *out = exact ? NULL : sct_arena_strdup(&r->s->arena, sct_str_c(&cause));
   }
-  sct_str_free(&cause);
 }
 
 static void compare_kernels(run *r) {
@@ -212,12 +205,11 @@ static void compare_kernels(run *r) {
 
 /* What the source calls a kernel's parameters; NULL where it does not show. */
 static const char **parameters_of(const run *r, const sct_count_case *c, int n) {
-  sct_str source = {0};
+  SCT_SCOPED(sct_str) source = {0};
   sct_error ignored;
   const char **const names = SCT_ARENA_NEW(&r->s->arena, const char *, n > 0 ? n : 1);
   const bool found = sct_file_read(&source, r->opts->file, &ignored) == SCT_OK &&
                      count_parameters(names, n, &r->s->arena, c->kernel, sct_str_c(&source));
-  sct_str_free(&source);
   return found ? names : NULL;
 }
 
@@ -269,7 +261,7 @@ static sct_status order_args(const run *r, const sct_count_case *c, int n,
                              const sct_count_arg **ordered) {
   const bool named = c->n_args > 0 && c->args[0].name;
   const char **const names = named || c->n_args != n ? parameters_of(r, c, n) : NULL;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (named) {
     check_names(&text, c, names, n);
   } else if (c->n_args != n) {
@@ -282,7 +274,6 @@ static sct_status order_args(const run *r, const sct_count_case *c, int n,
   for (int p = 0; status == SCT_OK && p < n; p++) {
     ordered[p] = &c->args[named ? arg_named(c, names[p]) : p];
   }
-  sct_str_free(&text);
   return status;
 }
 
@@ -294,7 +285,7 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
   for (int i = 0; status == SCT_OK && i < k->n_params; i++) {
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
-    sct_str why = {0}, text = {0};
+    SCT_SCOPED(sct_str) why = {0}, text = {0};
     if (!count_encode(value, bytes, ordered[i], &r->s->addresses, &why)) {
       sct_str_printf(&text, "argument %d", i + 1);
       if (ordered[i]->name) {
@@ -304,8 +295,6 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
       status = fail_case(r, c, &text);
     }
     args[i] = value;
-    sct_str_free(&text);
-    sct_str_free(&why);
   }
   return status;
 }
@@ -414,11 +403,10 @@ static sct_status run_case(const run *r, int i, const void *const *args) {
   row->traffic = result.traffic;
   count_demand(row);
   if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     sct_ptx_diag_print(&text, &result.diag);
     append_least_bytes(&text, r, &result.diag);
     set_problem(r, row, sct_str_c(&text));
-    sct_str_free(&text);
   }
   return status;
 }

@@ -14,8 +14,8 @@
 
 sct_status sct_launches_write(const char *path, const sct_launches *launches,
                               const void *const *contents, sct_error *err) {
-  sct_wire w = {0};
-  sct_str file = {0};
+  SCT_SCOPED(sct_wire) w = {0};
+  SCT_SCOPED(sct_str) file = {0};
   sct_status status = SCT_OK;
   sct_wire_put(&w, sct_launches_table(), launches);
   if (w.failed) {
@@ -29,8 +29,6 @@ sct_status sct_launches_write(const char *path, const sct_launches *launches,
     }
     status = sct_file_write(path, file.data, file.len, err);
   }
-  sct_str_free(&file);
-  sct_wire_free(&w);
   return status;
 }
 

@@ -162,7 +162,7 @@ static bool is_plain_name(const char *name) {
 }
 
 sct_status sct_lock_take(int *fd, const char *name, sct_error *err) {
-  sct_str path = {0}, file = {0};
+  SCT_SCOPED(sct_str) path = {0}, file = {0};
   int directory = -1;
   sct_status status = SCT_OK;
   *fd = -1;
@@ -177,8 +177,6 @@ done:
   if (directory >= 0) {
     sct_close(directory);
   }
-  sct_str_free(&file);
-  sct_str_free(&path);
   return status;
 }
 

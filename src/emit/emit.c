@@ -24,12 +24,10 @@ sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *e
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "there is no form '%s'", name);
   sct_str_suggest(&text, name, forms, SCT_COUNT(forms));
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 /* The text of a form. `c` has compiled kernels in the place of their sources. */
@@ -45,7 +43,7 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
                            sct_error *err) {
   emit_header header = {0};
   json_t *data = NULL;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = SCT_OK;
   const bool is_code = request->form == SCT_EMIT_C;
   header.form = is_code ? SCT_EMIT_CUDA : request->form;
@@ -64,20 +62,15 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
   sct_str_append_n(out, text.data, text.len);
 done:
   json_decref(data);
-  sct_str_free(&text);
   emit_header_free(&header);
   return status;
 }
 
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
                           sct_error *err) {
-  sct_str text = {0};
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_emit_render(&text, store, request, err));
-  SCT_TRY_DONE(sct_file_write(path, text.data, text.len, err));
-done:
-  sct_str_free(&text);
-  return status;
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(sct_emit_render(&text, store, request, err));
+  return sct_file_write(path, text.data, text.len, err);
 }
 
 /* ---- files next to a header ---- */
@@ -94,12 +87,10 @@ static bool is_plain_name(const char *name) {
 
 /* The file includes the header by its name. */
 static sct_status check_next_to(const char *header, const char *path, sct_error *err) {
-  sct_str beside = {0}, here = {0};
+  SCT_SCOPED(sct_str) beside = {0}, here = {0};
   sct_path_dirname(&beside, header);
   sct_path_dirname(&here, path);
   const bool together = strcmp(sct_str_c(&beside), sct_str_c(&here)) == 0;
-  sct_str_free(&beside);
-  sct_str_free(&here);
   if (!together) {
     return sct_fail(err, SCT_EUSAGE, "'%s' includes its header: write both into one directory",
                     path);
@@ -130,20 +121,16 @@ static sct_status load_data(json_t **data, emit_header *loaded, sct_store *store
 
 static sct_status write_filled(const char *path, const char *file, const json_t *data,
                                sct_error *err) {
-  sct_str text = {0};
-  sct_status status = emit_fill(&text, file, data, err);
-  SCT_THEN(sct_file_write(path, text.data, text.len, err));
-  sct_str_free(&text);
-  return status;
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(emit_fill(&text, file, data, err));
+  return sct_file_write(path, text.data, text.len, err);
 }
 
 static bool is_module(const char *path) {
   const char *const file = sct_path_basename(path);
-  sct_str stem = {0};
+  SCT_SCOPED(sct_str) stem = {0};
   sct_str_append_n(&stem, file, sct_has_suffix(file, ".py") ? strlen(file) - 3 : 0);
-  const bool importable = sct_is_identifier(sct_str_c(&stem));
-  sct_str_free(&stem);
-  return importable;
+  return sct_is_identifier(sct_str_c(&stem));
 }
 
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,

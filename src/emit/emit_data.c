@@ -238,7 +238,7 @@ static void add_arguments(json_t *out, const emit_header *h) {
                                           ? emit_textf("%s %s", sig->scalars[scalar].cuda, name)
                                           : pointer_parameter(h, k));
   }
-  sct_str workspace = {0};
+  SCT_SCOPED(sct_str) workspace = {0};
   emit_own_name(&workspace, sig, "workspace");
   if (takes_workspace(h)) {
     json_array_append_new(arguments, emit_text(sct_str_c(&workspace)));
@@ -268,7 +268,7 @@ static const char *bytes_of(const emit_header *h, int operand) {
 /* Outputs that each launch sets before points fall on them. */
 static void add_starts(json_t *out, const emit_header *h) {
   json_t *starts = json_array();
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   for (int k = 0; k < h->sig.n_operands; k++) {
     const char *bytes = bytes_of(h, k);
     if (h->sig.operands[k].start >= 0 && bytes != NULL) {
@@ -281,13 +281,12 @@ static void add_starts(json_t *out, const emit_header *h) {
   }
   json_object_set_new(out, "starts_over", emit_mentioned(&h->sig, sct_str_c(&all)));
   json_object_set_new(out, "starts", starts);
-  sct_str_free(&all);
 }
 
 /* Arrays of which one is written, as far as it is known how large all are. */
 static void add_ranges(json_t *out, const emit_header *h) {
   json_t *ranges = json_array();
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   bool known = h->sig.n_operands > 1;
   for (int k = 0; k < h->sig.n_operands; k++) {
     const char *bytes = bytes_of(h, k);
@@ -302,7 +301,6 @@ static void add_ranges(json_t *out, const emit_header *h) {
   add_starts(out, h);
   json_object_set_new(out, "ranges", known ? json_incref(ranges) : json_array());
   json_decref(ranges);
-  sct_str_free(&all);
 }
 
 /* ---- what extents must satisfy ---- */
@@ -317,7 +315,7 @@ static void add_list(json_t *list, sct_str *all, const emit_signature *sig,
 
 static void add_steps(json_t *list, sct_str *all, const emit_signature *sig,
                       const emit_steps *steps) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int k = 0; k < steps->n; k += 2) {
     sct_str_printf(&text, "%s{%s, %s}", k > 0 ? ", " : "", steps->texts[k], steps->texts[k + 1]);
   }
@@ -327,13 +325,12 @@ static void add_steps(json_t *list, sct_str *all, const emit_signature *sig,
         list,
         json_pack("{s:o, s:i}", "list", emit_host_text(sig, sct_str_c(&text)), "n", steps->n / 2));
   }
-  sct_str_free(&text);
 }
 
 static void add_limits(json_t *out, const emit_header *h) {
   bool has_steps = false;
   json_t *limits = json_array(), *bounds = json_array();
-  sct_str over = {0}, bounds_over = {0};
+  SCT_SCOPED(sct_str) over = {0}, bounds_over = {0};
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
     json_t *inside = json_array(), *apart = json_array();
@@ -357,8 +354,6 @@ static void add_limits(json_t *out, const emit_header *h) {
   json_object_set_new(out, "limits_over", emit_mentioned(&h->sig, sct_str_c(&over)));
   json_object_set_new(out, "bounds", bounds);
   json_object_set_new(out, "bounds_over", emit_mentioned(&h->sig, sct_str_c(&bounds_over)));
-  sct_str_free(&over);
-  sct_str_free(&bounds_over);
 }
 
 /* ---- the whole ---- */
@@ -400,7 +395,7 @@ static void add_extents(json_t *out, const emit_signature *sig) {
   json_t *ranges = json_array();
   const char *ragged = "";
   int rows = -1;
-  sct_str index = {0};
+  SCT_SCOPED(sct_str) index = {0};
   for (int k = 0; k < sig->n_extents; k++) {
     const emit_extent *extent = &sig->extents[k];
     json_array_append_new(extents, emit_text(extent->name));
@@ -423,7 +418,6 @@ static void add_extents(json_t *out, const emit_signature *sig) {
   json_object_set_new(out, "rows", json_integer(rows));
   json_object_set_new(out, "n_extents", json_integer(sig->n_extents));
   json_object_set_new(out, "n_dims", json_integer(n));
-  sct_str_free(&index);
 }
 
 static void add_operands(json_t *out, const emit_header *h) {

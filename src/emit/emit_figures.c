@@ -94,10 +94,9 @@ static int fill_rows(table_row *rows, const emit_header *h) {
     const bool is_virtual = device->row->is_virtual;
     for (int k = 0; k < device->n_sizes; k++) {
       const emit_size *size = &device->sizes[k];
-      sct_str name = {0};
+      SCT_SCOPED(sct_str) name = {0};
       sct_str_printf(&name, "%s (%s)", device->row->name, device->row->arch);
       result_row(&rows[n++], sct_str_c(&name), size->winner, size->run, is_virtual);
-      sct_str_free(&name);
       if (size->naive != NULL && size->naive->outcome.id != size->winner->outcome.id) {
         result_row(&rows[n++], "  naive, same run", size->naive, size->run, is_virtual);
       }

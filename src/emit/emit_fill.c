@@ -248,18 +248,16 @@ static sct_status fill_block(filler *f, bool shown, ending *how) {
 }
 
 sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = SCT_OK;
   ending how = END_OF_FILE;
   filler f = {.out = out, .file = file, .data = data, .err = err};
   f.comment = sct_has_suffix(file, ".py") ? "#" : "//";
-  SCT_TRY_DONE(sct_asset_read(&text, file, err));
+  SCT_TRY(sct_asset_read(&text, file, err));
   f.here.at = sct_str_c(&text);
-  SCT_TRY_DONE(fill_block(&f, true, &how));
+  SCT_TRY(fill_block(&f, true, &how));
   if (how != END_OF_FILE) {
     status = wrong(&f, "nothing is open here", how == ELSE ? "else" : "end", 4);
   }
-done:
-  sct_str_free(&text);
   return status;
 }

@@ -434,7 +434,7 @@ done:
 
 sct_status emit_read_extents(int64_t *out, double *elements, const emit_signature *sig,
                              const char *json, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   const sct_json_doc doc = {&arena, "the stored extents of a run are damaged: ", "", SCT_EDATA,
                             err};
   sct_json root;
@@ -448,7 +448,6 @@ sct_status emit_read_extents(int64_t *out, double *elements, const emit_signatur
   }
 done:
   json_decref(root.json);
-  sct_arena_free(&arena);
   return status;
 }
 

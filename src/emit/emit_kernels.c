@@ -133,15 +133,13 @@ static json_t *alignments(const emit_header *h, const emit_launch *launch) {
 
 /* Argument `k` of the launch function, of which kernels get the address. */
 static json_t *argument(const emit_signature *sig, int k) {
-  sct_str own = {0};
+  SCT_SCOPED(sct_str) own = {0};
   const bool extent = k >= sig->n_operands + sig->n_scalars;
   if (k < emit_n_arguments(sig)) {
     return emit_textf("c.%s%s", extent ? "n_" : "", emit_argument(sig, k));
   }
   emit_own_name(&own, sig, "workspace");
-  json_t *out = emit_textf("c.%s", sct_str_c(&own));
-  sct_str_free(&own);
-  return out;
+  return emit_textf("c.%s", sct_str_c(&own));
 }
 
 /* What kernels get, in their order; of one of the user's own also the values that are worked out,
@@ -173,7 +171,7 @@ static void add_arguments(json_t *out, const emit_signature *sig, const emit_lau
 static void add_configuration(json_t *out, const emit_header *h, int index) {
   const emit_launch *launch = &h->kernels[index].launch;
   json_t *grid = json_array(), *block = json_array();
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   for (int d = 0; d < 3; d++) {
     const bool own = launch->n_params > 0;
     json_t *side = own ? emit_host_text(&h->sig, launch->grid_dims[d]) : NULL;
@@ -193,7 +191,6 @@ static void add_configuration(json_t *out, const emit_header *h, int index) {
   json_object_set_new(out, "grid_sides", grid);
   json_object_set_new(out, "block_sides", block);
   json_object_set_new(out, "launch_over", emit_mentioned(&h->sig, sct_str_c(&all)));
-  sct_str_free(&all);
 }
 
 static json_t *host_texts(const emit_signature *sig, const char *const *texts, int n) {
@@ -206,13 +203,11 @@ static json_t *host_texts(const emit_signature *sig, const char *const *texts, i
 
 /* The extents that some condition mentions. */
 static json_t *required_extents(const emit_signature *sig, const emit_launch *launch) {
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   for (int k = 0; k < launch->n_requires; k++) {
     sct_str_printf(&all, "%s ", launch->requires[k]);
   }
-  json_t *list = emit_mentioned(sig, sct_str_c(&all));
-  sct_str_free(&all);
-  return list;
+  return emit_mentioned(sig, sct_str_c(&all));
 }
 
 json_t *emit_entry(const emit_header *h, int index) {

@@ -122,8 +122,8 @@ static void add_shape(sct_str *s, const emit_operand *op) {
  * change when another one wins. `unused`: those that each_field() does not need. */
 static void add_extents(json_t *out, const emit_operand *op, const emit_signature *sig,
                         const emit_formula *f) {
-  sct_str taken = {0};
-  sct_str used = {0};
+  SCT_SCOPED(sct_str) taken = {0};
+  SCT_SCOPED(sct_str) used = {0};
   json_t *unused = json_array();
   add_shape(&taken, op);
   for (int k = 0; k < op->n_layouts; k++) {
@@ -140,8 +140,6 @@ static void add_extents(json_t *out, const emit_operand *op, const emit_signatur
   }
   json_object_set_new(out, "extents", emit_mentioned(sig, sct_str_c(&taken)));
   json_object_set_new(out, "unused", unused);
-  sct_str_free(&taken);
-  sct_str_free(&used);
 }
 
 /* The indices and extents that an offset uses, each after `type`; indices as i0, i1, ... where a
@@ -225,7 +223,7 @@ static void add_conditions(sct_str *s, const emit_launch *launch) {
 }
 
 void emit_add_layouts(json_t *out, const emit_header *h) {
-  sct_str all = {0};
+  SCT_SCOPED(sct_str) all = {0};
   json_t *calls = json_object();
   bool any = false, packs = false;
   for (int k = 0; k < h->sig.n_operands; k++) {
@@ -254,7 +252,6 @@ void emit_add_layouts(json_t *out, const emit_header *h) {
   json_object_set_new(out, "has_layouts", json_boolean(any));
   json_object_set_new(out, "has_packing", json_boolean(packs));
   json_object_set_new(out, "calls", calls);
-  sct_str_free(&all);
 }
 
 static json_t *field_data(const emit_operand *op, const emit_signature *sig, const emit_formula *f,
@@ -296,16 +293,13 @@ static void put_unit(sct_str *s, const emit_header *h, int operand, int dim) {
 }
 
 json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes) {
-  sct_str one = {0}, none = {0};
+  SCT_SCOPED(sct_str) one = {0}, none = {0};
   put_unit(&one, h, operand, dim);
   put_unit(&none, h, operand, -1);
   const char *const function = h->sig.operands[operand].name;
-  json_t *out = emit_textf("(%s_layout_%s_offset(%s) - %s_layout_%s_offset(%s)) / %lld",
-                           h->sig.name, function, sct_str_c(&one), h->sig.name, function,
-                           sct_str_c(&none), (long long)bytes);
-  sct_str_free(&one);
-  sct_str_free(&none);
-  return out;
+  return emit_textf("(%s_layout_%s_offset(%s) - %s_layout_%s_offset(%s)) / %lld", h->sig.name,
+                    function, sct_str_c(&one), h->sig.name, function, sct_str_c(&none),
+                    (long long)bytes);
 }
 
 json_t *emit_bytes(const emit_header *h, int operand) {

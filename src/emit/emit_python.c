@@ -83,11 +83,10 @@ static void put_name(sct_str *s, const emit_signature *sig, const char *name) {
     sct_str_append(s, name);
     return;
   }
-  sct_str wish = {0};
+  SCT_SCOPED(sct_str) wish = {0};
   sct_str_printf(&wish, "%s_", name[0] == '_' ? "sct" : name);
   sct_str_append(&wish, name[0] == '_' ? name : "");
   emit_own_name(s, sig, sct_str_c(&wish));
-  sct_str_free(&wish);
 }
 
 static json_t *python_name(const emit_signature *sig, const char *name) {

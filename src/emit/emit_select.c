@@ -53,7 +53,7 @@ static sct_status load_problem(emit_header *h, sct_store *store, const sct_emit_
  * what was measured, or nothing: a bit that a disk or a hand changed goes into no one's program. */
 static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
   char hex[SCT_HASH_HEX];
-  sct_str both = {0};
+  SCT_SCOPED(sct_str) both = {0};
   sct_str_printf(&both, "%s%s", c->source, c->launch);
   sct_status status = SCT_OK;
   if (strcmp(sct_hash_hex(hex, sct_hash_bytes(both.data, both.len)), c->source_hash) != 0) {
@@ -62,7 +62,6 @@ static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
                       "damaged since it was measured; use a copy of the store, or a new one",
                       c->label, c->source_hash);
   }
-  sct_str_free(&both);
   return status;
 }
 
@@ -274,11 +273,10 @@ static bool layouts_equal(const emit_header *h, const emit_launch *launch) {
 
 static sct_status has_layouts(bool *out, const emit_header *h, const sct_row_candidate *candidate,
                               sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   emit_launch launch = {0};
   const sct_status status = emit_read_launch(&launch, &arena, &h->sig, candidate->launch, err);
   *out = status == SCT_OK && layouts_equal(h, &launch);
-  sct_arena_free(&arena);
   return status;
 }
 
@@ -395,11 +393,10 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
   emit_launch *launch = &kernel->launch;
   kernel->source = candidate;
   SCT_TRY(emit_read_launch(launch, &h->arena, &h->sig, candidate->launch, err));
-  sct_str space = {0};
+  SCT_SCOPED(sct_str) space = {0};
   sct_str_printf(&space, "k%d_", h->n_kernels);
   emit_name_part(&space, candidate->strategy);
   kernel->space = sct_arena_strdup(&h->arena, sct_str_c(&space));
-  sct_str_free(&space);
   const char **names = kernel_names(h);
   const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
   launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);

@@ -101,15 +101,13 @@ static sct_status check_text(sct_str *blanked, const char *source, const char *k
 }
 
 sct_status emit_check_own(const char *source, const char *kernel, sct_error *err) {
-  sct_str text = {0};
-  const sct_status status = check_text(&text, source, kernel, true, err);
-  sct_str_free(&text);
-  return status;
+  SCT_SCOPED(sct_str) text = {0};
+  return check_text(&text, source, kernel, true, err);
 }
 
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = check_text(&text, source, kernel, false, err);
   const char *list = status == SCT_OK ? find_parameters(sct_str_c(&text), kernel) : NULL;
   if (status != SCT_OK) {
@@ -121,6 +119,5 @@ sct_status emit_check_source(int *args, int *n_args, const char *source, const c
     status = match_parameters(args, n_args, list, kernel, names, n, err);
   }
 done:
-  sct_str_free(&text);
   return status;
 }

@@ -38,11 +38,9 @@ typedef struct parser {
 #define FAIL(p, column, ...) fail_at((p), (column), __VA_ARGS__)
 SCT_PRINTF(3, 4)
 static sct_status fail_at(const parser *p, int column, const char *fmt, ...) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_STR_FORMAT(&text, fmt);
-  const sct_status status = sct_fail(p->err, SCT_ESPEC, "column %d: %s", column, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(p->err, SCT_ESPEC, "column %d: %s", column, sct_str_c(&text));
 }
 
 /* ---- tokens */
@@ -159,7 +157,7 @@ static sct_status expected(const parser *p, const char *what) {
 /* ---- names */
 
 static sct_status unknown_name(const parser *p, const token *t, const char *name) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const char **known = NULL;
   const char *const *names = p->names != NULL ? p->names->names : NULL;
   int n = p->names != NULL ? p->names->n_names : 0;
@@ -178,21 +176,17 @@ static sct_status unknown_name(const parser *p, const token *t, const char *name
   }
   const sct_status status = FAIL(p, t->column, "%s", sct_str_c(&text));
   sct_free(known);
-  sct_str_free(&text);
   return status;
 }
 
 static sct_status parse_name(parser *p, sct_expr *out) {
   const token t = p->now;
-  sct_str name = {0};
+  SCT_SCOPED(sct_str) name = {0};
   sct_str_append_n(&name, t.start, (size_t)t.length);
-  sct_status status = SCT_OK;
   *out = p->names == NULL
              ? sct_expr_var_find(p->pool, sct_str_c(&name))
              : p->names->resolve(p->names->ctx, p->pool, sct_str_c(&name), t.kind == TOKEN_STRING);
-  status = *out != SCT_EXPR_NONE ? next(p) : unknown_name(p, &t, sct_str_c(&name));
-  sct_str_free(&name);
-  return status;
+  return *out != SCT_EXPR_NONE ? next(p) : unknown_name(p, &t, sct_str_c(&name));
 }
 
 /* ---- grammar, from the tightest to the loosest */
@@ -223,15 +217,12 @@ static sct_status parse_call(parser *p, sct_expr *out) {
   const token t = p->now;
   const bool is_min = is_text(p, "min");
   if (!is_min && !is_text(p, "max")) {
-    sct_str text = {0};
-    sct_str name = {0};
+    SCT_SCOPED(sct_str) text = {0};
+    SCT_SCOPED(sct_str) name = {0};
     sct_str_append_n(&name, t.start, (size_t)t.length);
     sct_str_printf(&text, "unknown function '%s'", sct_str_c(&name));
     sct_str_suggest(&text, sct_str_c(&name), functions, SCT_COUNT(functions));
-    const sct_status status = FAIL(p, t.column, "%s", sct_str_c(&text));
-    sct_str_free(&text);
-    sct_str_free(&name);
-    return status;
+    return FAIL(p, t.column, "%s", sct_str_c(&text));
   }
   sct_expr b = SCT_EXPR_NONE;
   SCT_TRY(next(p));

@@ -11,12 +11,10 @@ enum { MAX_TEXTS = 4096 }; /* of a list: far above anything a kernel has */
 
 sct_status sct_json_fail(sct_json at, const char *fmt, ...) {
   const sct_json_doc *doc = at.doc;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_STR_FORMAT(&text, fmt);
-  const sct_status status = sct_fail(doc->err, doc->code, "%s%s%s%s%s", doc->before, at.path,
-                                     at.path[0] != '\0' ? ": " : "", sct_str_c(&text), doc->after);
-  sct_str_free(&text);
-  return status;
+  return sct_fail(doc->err, doc->code, "%s%s%s%s%s", doc->before, at.path,
+                  at.path[0] != '\0' ? ": " : "", sct_str_c(&text), doc->after);
 }
 
 sct_status sct_json_parse(sct_json *out, const sct_json_doc *doc, const char *text) {

@@ -100,7 +100,7 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              int poison) {
   const sct_operand *operand = s->plan->op[op].op;
-  sct_str text = {0}, size = {0};
+  SCT_SCOPED(sct_str) text = {0}, size = {0};
   sct_shape_label(&size, s);
   out->outcome = SCT_OUT_OUT_OF_BOUNDS;
   if (place->field < 0) {
@@ -125,6 +125,4 @@ void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64
     }
   }
   snprintf(out->detail, sizeof out->detail, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  sct_str_free(&size);
 }

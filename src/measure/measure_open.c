@@ -122,13 +122,10 @@ static sct_status evaluate_modes(const sct_measure *m, sct_error *err) {
         m->device.id);
   }
   if (s->compute_mode == MODE_EXCLUSIVE && s->n_others > 0) {
-    sct_str others = {0};
+    SCT_SCOPED(sct_str) others = {0};
     list_others(&others, s);
-    const sct_status status =
-        sct_fail(err, SCT_EBUSY, "%s is in exclusive-process mode and taken by process %s",
-                 m->device.id, sct_str_c(&others));
-    sct_str_free(&others);
-    return status;
+    return sct_fail(err, SCT_EBUSY, "%s is in exclusive-process mode and taken by process %s",
+                    m->device.id, sct_str_c(&others));
   }
   if (s->mig) {
     sct_log(SCT_LOG_INFO,
@@ -150,12 +147,11 @@ static sct_status evaluate(sct_measure *m, const sct_measure_opts *opts, sct_err
   }
   SCT_TRY(evaluate_modes(m, err));
   if (s->n_others > 0) {
-    sct_str others = {0};
+    SCT_SCOPED(sct_str) others = {0};
     list_others(&others, s);
     sct_log(SCT_LOG_WARN,
             "%s is contended: process %s computes on it too; times may be too long, and are marked",
             m->device.id, sct_str_c(&others));
-    sct_str_free(&others);
   }
   return SCT_OK;
 }

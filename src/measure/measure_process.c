@@ -117,10 +117,9 @@ void sct_reply_read(sct_reply *reply, sct_op op, void *answer) {
 
 void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
                     sct_reply *reply, void *answer) {
-  sct_wire body = {0};
+  SCT_SCOPED(sct_wire) body = {0};
   sct_wire_put(&body, sct_op_request(op), request);
   sct_worker_call(w, op, &body, limit_ns, reply);
-  sct_wire_free(&body);
   if (answer) {
     sct_reply_read(reply, op, answer);
   }

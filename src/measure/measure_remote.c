@@ -320,7 +320,7 @@ static void sum_up(sct_conditions *c, const sct_timing *t, const sct_timing *bef
 
 /* Says when another process begins to compute on the device, and when it has ended. */
 static void report_contention(sct_measure *m, bool contended, const sct_gpu_process *other) {
-  sct_str who = {0};
+  SCT_SCOPED(sct_str) who = {0};
   if (contended && !m->contended_now) {
     m->conditions.joined = *other;
     m->contended_by = m->generation;
@@ -333,7 +333,6 @@ static void report_contention(sct_measure *m, bool contended, const sct_gpu_proc
     sct_log(SCT_LOG_WARN, "%s is no longer contended", m->device.id);
   }
   m->contended_now = contended;
-  sct_str_free(&who);
 }
 
 /* Asks for samples and appends them. */

@@ -181,7 +181,7 @@ static bool same_key(const site *a, const site *b) {
 
 static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
                             sct_error *err) {
-  sct_plan plan = {0};
+  SCT_SCOPED(sct_plan) plan = {0};
   sct_shape shape = {0};
   sct_status status = SCT_OK;
   set_key(s, t, size, layout);
@@ -193,7 +193,6 @@ static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size,
   }
 done:
   sct_shape_free(&shape);
-  sct_plan_free(&plan);
   return status;
 }
 
@@ -324,7 +323,7 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
 static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double weight,
                              sct_error *err) {
   sct_ptx_result result = {0};
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (n == 0) {
     return SCT_OK;
   }
@@ -340,7 +339,6 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
     add_run(j, &result.counters, weight);
   }
   sct_ptx_result_free(&result);
-  sct_str_free(&text);
   return status;
 }
 

@@ -185,7 +185,7 @@ static sct_status naive_fails(const sct_measure *m, sct_error *err) {
 static sct_status time_once(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err) {
   racer r = {.job = {.kernel = -1}, .t = out};
-  sct_str where = {0};
+  SCT_SCOPED(sct_str) where = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(prepare(m, size, &where, &out->verdict, err));
   if (!alive(&r)) {
@@ -198,7 +198,6 @@ static sct_status time_once(sct_measure *m, const sct_binary *candidate, const s
   }
 done:
   sct_remote_unload(m, &r.job);
-  sct_str_free(&where);
   return status;
 }
 
@@ -339,7 +338,7 @@ static sct_status leave(race *r, racer *x, sct_error *err) {
 
 static sct_status run_race(race *r, const sct_binary *candidates, const sct_size *size, int rounds,
                            sct_error *err) {
-  sct_str where = {0};
+  SCT_SCOPED(sct_str) where = {0};
   sct_verdict naive = {0};
   sct_status status = SCT_OK;
   SCT_TRY_DONE(prepare(r->m, size, &where, &naive, err));
@@ -368,7 +367,6 @@ done:
   for (int k = 0; k < r->n; k++) {
     sct_remote_unload(r->m, &r->racers[k].job);
   }
-  sct_str_free(&where);
   return status;
 }
 

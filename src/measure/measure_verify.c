@@ -15,7 +15,7 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
                         const sct_audit *audit) {
   const sct_spec *spec = s->plan->spec;
   const char *name = NULL;
-  sct_str size = {0};
+  SCT_SCOPED(sct_str) size = {0};
   if (audit->damage == SCT_DAMAGE_NONE) {
     return;
   }
@@ -34,7 +34,6 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
                     (long long)audit->offset, name,
                     audit->damage == SCT_DAMAGE_BEFORE ? "before" : "behind", sct_str_c(&size));
   }
-  sct_str_free(&size);
 }
 
 /* ---- one case on the device ---- */

@@ -69,11 +69,10 @@ static void limit(int resource, rlim_t value) {
 
 /* Address space in use. */
 static int64_t space_bytes(void) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const long pages = sct_file_read(&text, "/proc/self/statm", NULL) == SCT_OK
                          ? strtol(sct_str_c(&text), NULL, 10)
                          : 0;
-  sct_str_free(&text);
   return (int64_t)pages * sysconf(_SC_PAGESIZE);
 }
 
@@ -126,14 +125,13 @@ sct_status sct_script_child_step(sct_script_child *self, sct_error *err) {
 static void run_child(int fd, void *ctx) {
   sct_script_child *self = ctx;
   sct_error err = {0};
-  sct_wire end = {0};
+  SCT_SCOPED(sct_wire) end = {0};
   self->child.fd = drop_files(fd);
   confine(self);
   seen = self->page;
   const sct_status status = self->fn(self->ctx, self, &err);
   sct_wire_put_text(&end, err.text);
   (void)sct_wire_send(self->child.fd, (uint32_t)status, &end, SCT_NO_DEADLINE);
-  sct_wire_free(&end);
 }
 
 /* ---- the parent ---- */
@@ -180,14 +178,13 @@ static sct_status fail_there(const sct_script_child *c, sct_error *err, const ch
  * `needed`: what its own would have been. */
 static bool stopped_by(const sct_script_child *c, sct_error *err, sct_ulimit limit,
                        int64_t needed) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const bool low = sct_ulimit_low(&text, limit, needed);
   if (low) {
     (void)sct_fail(
         err, limit == SCT_ULIMIT_SPACE || limit == SCT_ULIMIT_DATA ? SCT_ENOMEM : SCT_EIO,
         "%s: a limit of the system stopped its scripts: %s", c->subject, sct_str_c(&text));
   }
-  sct_str_free(&text);
   return low;
 }
 
@@ -253,10 +250,9 @@ sct_status sct_script_child_receive(sct_script_child *c, sct_wire *body, bool *e
 }
 
 sct_status sct_script_child_finish(sct_script_child *c, sct_error *err) {
-  sct_wire body = {0};
+  SCT_SCOPED(sct_wire) body = {0};
   bool ended = false;
   const sct_status status = sct_script_child_receive(c, &body, &ended, err);
-  sct_wire_free(&body);
   return status != SCT_OK || ended
              ? status
              : sct_fail(err, SCT_EINTERNAL, "%s: its scripts made more than was asked for",

@@ -41,17 +41,14 @@ void sct_script_device_names(const char ***out, int *n, sct_arena *arena) {
 }
 
 static sct_status unknown_device(const char *name, sct_error *err) {
-  sct_arena arena = {0};
-  sct_str text = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const char **names = NULL;
   int n = 0;
   sct_script_device_names(&names, &n, &arena);
   sct_str_printf(&text, "there is no description of a device '%s'", name);
   sct_str_suggest(&text, name, names, n);
-  const sct_status status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  sct_arena_free(&arena);
-  return status;
+  return sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
 }
 
 /* ---- reading ---- */
@@ -115,9 +112,8 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_er
   }
   char asset[64];
   snprintf(asset, sizeof(asset), DIRECTORY "%s.lua", name);
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const bool known = sct_asset_read(&text, asset, NULL) == SCT_OK;
-  sct_str_free(&text);
   if (!known) {
     return unknown_device(name, err);
   }

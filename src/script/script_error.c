@@ -137,7 +137,7 @@ char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text) {
 
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   sct_sandbox *sb = sct_sandbox_of(L);
-  sct_str text = {0}, whole = {0};
+  SCT_SCOPED(sct_str) text = {0}, whole = {0};
   if (lua_status == LUA_ERRMEM) {
     describe_raised(&text, sb, sb->refused ? sb->refused : "the script needs too much memory");
   } else if (lua_type(L, -1) == LUA_TSTRING) {
@@ -150,12 +150,9 @@ sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {
   lua_pop(L, 1);
   sb->raised_line = 0;
   sb->refused = NULL;
-  sct_str shown = {0};
+  SCT_SCOPED(sct_str) shown = {0};
   sct_str_append_printable(&shown, sct_str_c(&text)); /* scripts choose what messages hold */
   (void)sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&shown));
-  sct_str_free(&shown);
-  sct_str_free(&whole);
-  sct_str_free(&text);
   return SCT_ESPEC;
 }
 

@@ -147,10 +147,9 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
   script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
   sct_status status = SCT_OK;
   for (int k = 0; k < list.n && status == SCT_OK; k++) {
-    sct_str text = {0};
+    SCT_SCOPED(sct_str) text = {0};
     status = sct_asset_read(&text, list.names[k], err);
     SCT_THEN(add_parts(script, list.names[k], sct_str_c(&text), err));
-    sct_str_free(&text);
   }
   return status;
 }

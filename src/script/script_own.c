@@ -116,7 +116,7 @@ static sct_status add_lines(file_reader *r, const char *name, const char *text, 
 /* `from`, `line`: where it is asked for. */
 static sct_status add_file(file_reader *r, const char *name, const char *from, int line,
                            int depth) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_error why = {0};
   sct_error *const err = r->err;
   sct_status status = read_file(r, &text, name, &why);
@@ -133,7 +133,6 @@ static sct_status add_file(file_reader *r, const char *name, const char *from, i
   } else {
     status = add_lines(r, name, sct_str_c(&text), depth);
   }
-  sct_str_free(&text);
   return status;
 }
 

@@ -61,12 +61,11 @@ typedef struct own_job {
 
 static void reject(own_job *job, const char *fmt, ...) SCT_PRINTF(2, 3);
 static void reject(own_job *job, const char *fmt, ...) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_STR_FORMAT(&text, fmt);
   if (job->out->rejected == NULL) {
     job->out->rejected = sct_arena_strdup(&job->out->code.arena, sct_str_c(&text));
   }
-  sct_str_free(&text);
 }
 
 static void bind_axes(own_job *job, const sct_strategy *strategy, const sct_candidate *cand) {
@@ -92,12 +91,11 @@ static sct_expr bound(own_job *job, const char *what, sct_expr e) {
 /* The same of what is computed at a launch. A header knows only division that rounds to 0. */
 static sct_expr launched(own_job *job, const char *what, sct_expr e) {
   const sct_expr out = bound(job, what, e);
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_expr_print_c(&text, job->spec->pool, out, true);
   if (strstr(sct_str_c(&text), "sct_floor_")) {
     reject(job, "%s: it divides what may be negative; write max(..., 0)", what);
   }
-  sct_str_free(&text);
   return out;
 }
 
@@ -202,7 +200,7 @@ static void read_arrays(own_job *job, const sct_candidate *cand) {
 
 /* The kernel's name with values for what stands in braces. */
 static const char *name_of(const own_job *job) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (const char *at = job->own->kernel; *at != '\0';) {
     const size_t n = strcspn(at, "{");
     sct_str_append_n(&text, at, n);
@@ -216,9 +214,7 @@ static const char *name_of(const own_job *job) {
     }
     at += *at == '{' ? word + 1 : 0;
   }
-  const char *name = sct_arena_strdup(&job->out->code.arena, sct_str_c(&text));
-  sct_str_free(&text);
-  return name;
+  return sct_arena_strdup(&job->out->code.arena, sct_str_c(&text));
 }
 
 static void append_constant(sct_str *text, const own_job *job, int axis) {
@@ -275,7 +271,7 @@ static void add_ours(const own_job *job, sct_str *source, sct_str *lines, const 
 static void write_source(own_job *job) {
   const sct_own *own = job->own;
   sct_kernel_code *code = &job->out->code;
-  sct_str source = {0}, lines = {0}, ours = {0};
+  SCT_SCOPED(sct_str) source = {0}, lines = {0}, ours = {0};
   save_macros(&ours, job, false);
   for (int k = 0; k < own->n_axes; k++) {
     if (is_defined(job, k)) {
@@ -290,9 +286,6 @@ static void write_source(own_job *job) {
   add_ours(job, &source, &lines, &ours);
   code->source = sct_arena_strdup(&code->arena, sct_str_c(&source));
   code->lines = sct_arena_strdup(&code->arena, sct_str_c(&lines));
-  sct_str_free(&source);
-  sct_str_free(&lines);
-  sct_str_free(&ours);
 }
 
 void sct_own_render(sct_rendered *out, sct_spec *spec, const sct_strategy *strategy,

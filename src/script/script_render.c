@@ -360,7 +360,7 @@ static void check_expressions(const var_check *c, const sct_kernel_code *code) {
 /* Lines that follow each other in a template are one line here: their number, the first, the file.
  */
 static void read_lines(const render_job *job, sct_kernel_code *code) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (size_t k = 0, n = 1; k < job->n_lines; k += n, n = 1) {
     const struct line_origin *first = &job->lines[k];
     while (k + n < job->n_lines && first[n].file == first->file &&
@@ -370,7 +370,6 @@ static void read_lines(const render_job *job, sct_kernel_code *code) {
     sct_str_printf(&text, "%zu %d %s\n", n, first->line, first->file);
   }
   code->lines = sct_arena_strdup(&code->arena, sct_str_c(&text));
-  sct_str_free(&text);
 }
 
 static void read_plan(lua_State *L, render_job *job, int plan) {

@@ -276,11 +276,9 @@ sct_status sct_sandbox_load(sct_sandbox *sb, const char *name, const char *text,
 }
 
 sct_status sct_sandbox_load_asset(sct_sandbox *sb, const char *asset, sct_error *err) {
-  sct_str text = {0};
-  sct_status status = sct_asset_read(&text, asset, err);
-  SCT_THEN(sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err));
-  sct_str_free(&text);
-  return status;
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(sct_asset_read(&text, asset, err));
+  return sct_sandbox_load(sb, asset, sct_str_c(&text), text.len, 0, err);
 }
 
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n) {

@@ -574,8 +574,8 @@ static sct_status run_script(sct_script_loader *ld, const char *text) {
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err) {
   sct_status status = SCT_OK;
-  sct_str root = {0};
-  sct_str own = {0};
+  SCT_SCOPED(sct_str) root = {0};
+  SCT_SCOPED(sct_str) own = {0};
   sct_error ignored;
   sct_script_loader ld = {.spec = out, .path = path, .err = err ? err : &ignored, .status = SCT_OK};
   memset(out, 0, sizeof(*out));
@@ -591,8 +591,6 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
   SCT_TRY_DONE(sct_spec_finish(out, err));
 done:
   sct_sandbox_free(&ld.sb);
-  sct_str_free(&root);
-  sct_str_free(&own);
   if (status != SCT_OK) {
     sct_spec_free(out);
   }
@@ -600,7 +598,7 @@ done:
 }
 
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   memset(out, 0, sizeof(*out));
   sct_status status = sct_script_read_file(&text, path, err);
   if (status == SCT_EIO && sct_has_prefix(path, "tuning/kernels/") && !sct_file_exists(path)) {
@@ -612,6 +610,5 @@ sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err)
                       path);
   }
   SCT_THEN(sct_script_load_spec_text(out, path, sct_str_c(&text), err));
-  sct_str_free(&text);
   return status;
 }

@@ -127,7 +127,7 @@ static sct_status read_strategy_file(sct_str *out, const char *name, const char 
 static sct_status run_file(sct_script *script, const char *name, const char *directory,
                            sct_error *err) {
   lua_State *L = script->sandbox.L;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_status status = read_strategy_file(&text, name, directory, err);
   if (status == SCT_OK) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, script->env_ref);
@@ -136,7 +136,6 @@ static sct_status run_file(sct_script *script, const char *name, const char *dir
     lua_remove(L, env);
   }
   SCT_THEN(sct_sandbox_call(&script->sandbox, 0, 1, err));
-  sct_str_free(&text);
   return status;
 }
 

@@ -39,12 +39,10 @@ sct_status sct_search_find(const sct_search_method **out, const char *name, sct_
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "search method '%s' is unknown", name);
   sct_str_suggest(&text, name, names, SCT_COUNT(names));
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 /* ---- places on the axes ---- */

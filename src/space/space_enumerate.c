@@ -33,7 +33,7 @@ typedef struct checker {
 /* An error at the line of the strategy's file where `text` stands. */
 static sct_status fail_at_text(const sct_strategy *s, const char *file, int line, const char *text,
                                sct_error *err, const char *message) {
-  sct_str source = {0};
+  SCT_SCOPED(sct_str) source = {0};
   if (sct_asset_read(&source, file, NULL) != SCT_OK) {
     sct_str_clear(&source);
     if (sct_file_read(&source, file, NULL) != SCT_OK) {
@@ -45,10 +45,7 @@ static sct_status fail_at_text(const sct_strategy *s, const char *file, int line
   }
   const sct_source known = {file, sct_str_c(&source)};
   const sct_spec with = {.sources = (sct_source *)&known, .n_sources = 1};
-  const sct_status status =
-      sct_spec_fail_at(&with, err, file, line, "strategy '%s': %s", s->name, message);
-  sct_str_free(&source);
-  return status;
+  return sct_spec_fail_at(&with, err, file, line, "strategy '%s': %s", s->name, message);
 }
 
 static sct_status fail_axis(const sct_strategy *s, const char *axis, sct_error *err,
@@ -145,7 +142,7 @@ static void make_vars(checker *c) {
 
 static sct_status fail_condition(checker *c, const char *what, const char *text, const char *file,
                                  int line, const char *why, sct_error *err) {
-  sct_str message = {0};
+  SCT_SCOPED(sct_str) message = {0};
   sct_str_printf(&message, "%s \"%s\": ", what, text);
   if (c->unknown_value) {
     const char *values[MAX_NAMES];
@@ -163,9 +160,7 @@ static sct_status fail_condition(checker *c, const char *what, const char *text,
   } else {
     sct_str_append(&message, why);
   }
-  const sct_status status = fail_at_text(c->strategy, file, line, text, err, sct_str_c(&message));
-  sct_str_free(&message);
-  return status;
+  return fail_at_text(c->strategy, file, line, text, err, sct_str_c(&message));
 }
 
 /* `n_axes`: how many axes, from the first, the condition may name. */

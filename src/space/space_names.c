@@ -76,7 +76,7 @@ static bool same_strategy(const char *label, const char *name) {
 
 /* The candidate of the same strategy that shares most words with the label, or -1. */
 static int64_t nearest_label(const sct_space *space, const char *label) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   int64_t best = -1;
   int most = -1;
   for (size_t c = 0; c < space->n_candidates; c++) {
@@ -92,7 +92,6 @@ static int64_t nearest_label(const sct_space *space, const char *label) {
       best = (int64_t)c;
     }
   }
-  sct_str_free(&text);
   return best;
 }
 
@@ -119,12 +118,11 @@ static void suggest_label(sct_str *out, const sct_space *space, const char *labe
 }
 
 int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (size_t c = (size_t)from; c < space->n_candidates; c++) {
     sct_str_clear(&text);
     sct_space_label(&text, space, &space->candidates[c]);
     if (strcmp(sct_str_c(&text), label) == 0) {
-      sct_str_free(&text);
       return (int64_t)c;
     }
   }
@@ -132,6 +130,5 @@ int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, 
   sct_str_printf(&text, "no candidate is called '%s'", label);
   suggest_label(&text, space, label);
   (void)sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
   return -1;
 }

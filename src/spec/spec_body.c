@@ -230,7 +230,7 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
   const char *word = sct_arena_strndup(&spec->arena, t->text, t->len);
   const char *near = word ? sct_nearest(word, names, n) : NULL;
   const char *write = word ? hint_for(word) : NULL;
-  sct_str hint = {0};
+  SCT_SCOPED(sct_str) hint = {0};
   if (write) {
     sct_str_printf(&hint, "; write `%s`", write);
   } else if (word && near) {
@@ -238,10 +238,8 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
   } else if (word) {
     sct_str_suggest(&hint, word, names, n_own);
   }
-  const sct_status status = sct_spec_fail_body(spec, s->err, t->line, "unknown name '%.*s'%s",
-                                               (int)t->len, t->text, sct_str_c(&hint));
-  sct_str_free(&hint);
-  return status;
+  return sct_spec_fail_body(spec, s->err, t->line, "unknown name '%.*s'%s", (int)t->len, t->text,
+                            sct_str_c(&hint));
 }
 
 /* ---- operands ---- */
@@ -268,12 +266,10 @@ static sct_status bad_field(const body_scan *s, const token *t, const mention *m
   }
   char word[64];
   snprintf(word, sizeof(word), "%.*s", (int)t->len, t->text);
-  sct_str hint = {0};
+  SCT_SCOPED(sct_str) hint = {0};
   sct_str_suggest(&hint, word, names, op->record.n_fields);
-  const sct_status status = sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s",
-                                               name_of(s, m), word, sct_str_c(&hint));
-  sct_str_free(&hint);
-  return status;
+  return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s", name_of(s, m),
+                            word, sct_str_c(&hint));
 }
 
 static sct_status read_component(const body_scan *s, mention *m, int at) {

@@ -39,20 +39,17 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
   if (!err) {
     return SCT_ESPEC;
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "%s:%d: error: ", file, line);
   SCT_STR_FORMAT(&text, fmt);
   const char *source = find_source(spec, file);
-  sct_str read = {0};
+  SCT_SCOPED(sct_str) read = {0};
   if (!source &&
       (sct_file_read(&read, file, NULL) == SCT_OK || sct_asset_read(&read, file, NULL) == SCT_OK)) {
     source = sct_str_c(&read);
   }
   append_line(&text, source, line);
-  const sct_status status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
-  sct_str_free(&read);
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
 }
 
 /* ---- finding the line of a word ---- */

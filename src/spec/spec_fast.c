@@ -506,7 +506,7 @@ static void statements(fast *f) {
 /* ---- the text ---- */
 
 static const char *edited(fast *f, sct_arena *arena, const char *text) {
-  sct_str out = {0};
+  SCT_SCOPED(sct_str) out = {0};
   for (int k = 1; k < f->n_edits; k++) { /* of those at one place the later come first */
     const edit e = f->edits[k];
     int to = k;
@@ -527,9 +527,7 @@ static const char *edited(fast *f, sct_arena *arena, const char *text) {
     text = e->at + e->len;
   }
   sct_str_append(&out, text);
-  const char *kept = sct_arena_strdup(arena, sct_str_c(&out));
-  sct_str_free(&out);
-  return kept;
+  return sct_arena_strdup(arena, sct_str_c(&out));
 }
 
 sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body, bool component,

@@ -106,7 +106,7 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
 
 /* bodies: what canonical text has of them. */
 static void write_canonical(sct_spec *spec, const char *bodies) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "spec 1\nkernel %s\n", spec->name);
   for (int d = 0; d < spec->n_dims; d++) {
     sct_str_printf(&text, "dim %s\n", spec->dims[d]);
@@ -136,7 +136,6 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
   }
   spec->canonical = sct_arena_strdup(&spec->arena, sct_str_c(&text));
   spec->hash = sct_hash_text(sct_str_c(&text));
-  sct_str_free(&text);
 }
 
 /* ---- finish ---- */
@@ -163,26 +162,23 @@ static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error 
 }
 
 sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
-  sct_str bodies = {0};
-  sct_status status = SCT_OK;
+  SCT_SCOPED(sct_str) bodies = {0};
   if (!(spec->tolerance >= 0 && spec->tolerance <= 1)) {
     return sct_spec_fail_at(spec, err, spec->file, spec->line,
                             "tolerance = %g; expected a number from 0 to 1", spec->tolerance);
   }
   sct_spec_begin_bodies(spec);
-  SCT_TRY_DONE((spec->n_steps > 0 ? sct_spec_check_steps : check_only_body)(spec, &bodies, err));
-  SCT_TRY_DONE(place_layouts(spec, err));
-  SCT_TRY_DONE(sct_spec_check_accumulate(spec, err));
-  SCT_TRY_DONE(sct_spec_check_offsets_layout(spec, err));
+  SCT_TRY((spec->n_steps > 0 ? sct_spec_check_steps : check_only_body)(spec, &bodies, err));
+  SCT_TRY(place_layouts(spec, err));
+  SCT_TRY(sct_spec_check_accumulate(spec, err));
+  SCT_TRY(sct_spec_check_offsets_layout(spec, err));
   sct_spec_find_limits(spec);
-  SCT_TRY_DONE(sct_spec_check_sizes(spec, err));
-  SCT_TRY_DONE(sct_spec_check_places(spec, err));
-  SCT_TRY_DONE(sct_spec_check_ordered(spec, err));
-  SCT_TRY_DONE(sct_spec_check_layouts(spec, err));
+  SCT_TRY(sct_spec_check_sizes(spec, err));
+  SCT_TRY(sct_spec_check_places(spec, err));
+  SCT_TRY(sct_spec_check_ordered(spec, err));
+  SCT_TRY(sct_spec_check_layouts(spec, err));
   write_canonical(spec, sct_str_c(&bodies));
-done:
-  sct_str_free(&bodies);
-  return status;
+  return SCT_OK;
 }
 
 void sct_spec_free(sct_spec *spec) {

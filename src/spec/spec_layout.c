@@ -63,7 +63,7 @@ static void print_extents(sct_str *out, const checker *c) {
 }
 
 static sct_status fail_spans(const checker *c, const span *a, const span *b) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   print_element(&text, c, a);
   if (b) {
     sct_str_append(&text, " and ");
@@ -76,20 +76,16 @@ static sct_status fail_spans(const checker *c, const span *a, const span *b) {
   }
   print_extents(&text, c);
   sct_str_append(&text, c->note ? c->note : "");
-  const sct_status status = sct_spec_fail_at(c->spec, c->err, c->layout->file, c->layout->line,
-                                             "layout '%s': %s", c->layout->label, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_spec_fail_at(c->spec, c->err, c->layout->file, c->layout->line, "layout '%s': %s",
+                          c->layout->label, sct_str_c(&text));
 }
 
 static sct_status fail_eval(const checker *c, const char *what, const sct_error *why) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   print_extents(&text, c);
-  const sct_status status =
-      sct_spec_fail_at(c->spec, c->err, c->layout->file, c->layout->line, "layout '%s': %s: %s%s",
-                       c->layout->label, what, why->text, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_spec_fail_at(c->spec, c->err, c->layout->file, c->layout->line,
+                          "layout '%s': %s: %s%s", c->layout->label, what, why->text,
+                          sct_str_c(&text));
 }
 
 /* ---- one set of extents ---- */
@@ -353,12 +349,11 @@ static sct_status check_real(checker *c, const sct_size *size) {
   if (status != SCT_ESPEC || !c->shares) {
     return status;
   }
-  sct_str note = {0};
+  SCT_SCOPED(sct_str) note = {0};
   print_largest(&note, c, size);
   c->note = sct_str_c(&note);
   const sct_status again = check_sample(c, size->extent); /* now it says that too */
   c->note = NULL;
-  sct_str_free(&note);
   return again;
 }
 

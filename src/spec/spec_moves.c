@@ -261,8 +261,8 @@ static void find_component_body(sct_spec *spec, const token_list *body,
   if (!shapes_allow(spec)) {
     return;
   }
-  sct_str first = {0};
-  sct_str other = {0};
+  SCT_SCOPED(sct_str) first = {0};
+  SCT_SCOPED(sct_str) other = {0};
   const int n_fields = spec->operands[spec->n_inputs].record.n_fields;
   bool alike = print_field(spec, body, list, 0, false, &first);
   for (int f = 1; f < n_fields && alike; f++) {
@@ -274,8 +274,6 @@ static void find_component_body(sct_spec *spec, const token_list *body,
     spec->component_body = sct_arena_strdup(&spec->arena, sct_str_c(&first));
     spec->component_wise = true;
   }
-  sct_str_free(&other);
-  sct_str_free(&first);
 }
 
 /* Does the body depend on what an output holds? What it adds to such an element does not. */
@@ -350,7 +348,7 @@ static bool is_shared(const sct_spec *spec, const token_list *body, int k, const
  * C++ copies a struct only to one of the same type; records that differ in name, packing or
  * alignment alone are copied field by field. */
 void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
-  sct_str out = {0};
+  SCT_SCOPED(sct_str) out = {0};
   const char *rest = spec->body;
   for (int k = 0; k < body->n; k++) {
     const sct_operand *to, *from;
@@ -377,5 +375,4 @@ void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   }
   sct_str_append(&out, rest);
   spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
-  sct_str_free(&out);
 }

@@ -106,13 +106,10 @@ static sct_status bind_name(sct_spec *spec, sct_own *own, sct_error *err) {
       }
     }
     if (!known || at[1 + n] != '}') {
-      sct_str hint = {0};
+      SCT_SCOPED(sct_str) hint = {0};
       sct_str_suggest(&hint, word, names, own->n_axes);
-      const sct_status status =
-          sct_spec_fail_at(spec, err, spec->file, line, "kernel \"%s\": there is no axis '%s'%s",
-                           own->kernel, word, own->n_axes > 0 ? sct_str_c(&hint) : "");
-      sct_str_free(&hint);
-      return status;
+      return sct_spec_fail_at(spec, err, spec->file, line, "kernel \"%s\": there is no axis '%s'%s",
+                              own->kernel, word, own->n_axes > 0 ? sct_str_c(&hint) : "");
     }
   }
   return SCT_OK;

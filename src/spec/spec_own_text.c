@@ -136,13 +136,11 @@ static sct_status check_kernel(sct_spec *spec, sct_own *own, const char *text, s
   }
   const int line = sct_spec_text_line(spec, spec->file, own->line, own->kernel);
   if (n_same == 0 && !find_word(text, text, wanted)) {
-    sct_str hint = {0};
+    SCT_SCOPED(sct_str) hint = {0};
     sct_str_suggest(&hint, wanted, names, n);
-    const sct_status status =
-        sct_spec_fail_at(spec, err, spec->file, line, "there is no kernel '%s' in '%s'%s", wanted,
-                         own->cuda, n > 0 ? sct_str_c(&hint) : "; it has none (__global__ void)");
-    sct_str_free(&hint);
-    return status;
+    return sct_spec_fail_at(spec, err, spec->file, line, "there is no kernel '%s' in '%s'%s",
+                            wanted, own->cuda,
+                            n > 0 ? sct_str_c(&hint) : "; it has none (__global__ void)");
   }
   if (n_same != 1 || same->n_params == own->n_params) {
     return SCT_OK;
@@ -252,7 +250,7 @@ static sct_status check_text(sct_spec *spec, sct_own *own, const char *blank, sc
 }
 
 sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err) {
-  sct_str blank = {0};
+  SCT_SCOPED(sct_str) blank = {0};
   const char *wrong = sct_cuda_blank(&blank, own->text);
   const int line = line_at(sct_str_c(&blank), sct_str_c(&blank) + blank.len);
   sct_status status = SCT_OK;
@@ -262,6 +260,5 @@ sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err)
   } else {
     status = check_text(spec, own, sct_str_c(&blank), err);
   }
-  sct_str_free(&blank);
   return status;
 }

@@ -66,14 +66,12 @@ static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_er
   const sct_operand *first = &spec->operands[spec->n_inputs];
   for (int d = 0; d < op->n_dims; d++) {
     if (sct_spec_find_dim(spec, op->dims[d], strlen(op->dims[d])) < 0) {
-      sct_str hint = {0};
+      SCT_SCOPED(sct_str) hint = {0};
       sct_str_suggest(&hint, op->dims[d], spec->dims, spec->n_dims);
-      const sct_status status = sct_spec_fail_at(
+      return sct_spec_fail_at(
           spec, err, op->file, op->line,
           "output '%s' reduces, so its dimensions are some of the kernel's; '%s' is none%s",
           op->name, op->dims[d], sct_str_c(&hint));
-      sct_str_free(&hint);
-      return status;
     }
     if (op->at_text[d] || op->extent_text[d]) {
       return sct_spec_fail_at(spec, err, op->file, op->line,

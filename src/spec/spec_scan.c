@@ -63,7 +63,7 @@ static sct_status check_kernel(const sct_spec *spec, const sct_operand *op, sct_
 
 /* The dimension along which an output is scanned. */
 static sct_status find_dim(const sct_spec *spec, const sct_operand *op, int *dim, sct_error *err) {
-  sct_str hint = {0};
+  SCT_SCOPED(sct_str) hint = {0};
   sct_status status = SCT_OK;
   *dim = op->along ? sct_spec_find_dim(spec, op->along, strlen(op->along)) : spec->n_dims - 1;
   if (*dim < 0) {
@@ -74,7 +74,6 @@ static sct_status find_dim(const sct_spec *spec, const sct_operand *op, int *dim
                          "is none%s",
                          op->name, op->along, sct_str_c(&hint));
   }
-  sct_str_free(&hint);
   return status;
 }
 

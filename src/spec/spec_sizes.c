@@ -44,7 +44,7 @@ static sct_status check_size(sct_spec *spec, sct_size *size, sct_error *err) {
 }
 
 static void label_size(sct_spec *spec, sct_size *size) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int k = 0; k < spec->n_extents; k++) {
     sct_str_printf(&text, "%s%s=%lld", k > 0 ? " " : "", spec->extent_names[k],
                    (long long)size->extent[k]);
@@ -57,7 +57,6 @@ static void label_size(sct_spec *spec, sct_size *size) {
     }
   }
   size->label = sct_arena_strdup(&spec->arena, sct_str_c(&text));
-  sct_str_free(&text);
 }
 
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err) {
@@ -135,7 +134,7 @@ typedef struct place {
 
 static sct_status outside(const place *p, const spec_env *env, int64_t at) {
   const sct_spec *spec = p->spec;
-  sct_str where = {0};
+  SCT_SCOPED(sct_str) where = {0};
   for (int k = 0; k < env->n; k++) {
     const sct_expr var = env->vars[k];
     if (sct_expr_mentions(spec->pool, p->at, var)) {
@@ -146,19 +145,17 @@ static sct_status outside(const place *p, const spec_env *env, int64_t at) {
   const sct_operand *op = p->op;
   const int line = p->tap ? sct_spec_key_line(spec, op->file, op->line, p->tap->name)
                           : sct_spec_text_line(spec, op->file, op->line, op->at_text[p->d]);
-  const sct_status status =
-      p->tap
-          ? sct_spec_fail_at(spec, p->err, op->file, line,
-                             "tap '%s' of '%s' reads %s %lld%s, outside [0, %lld) (size '%s'); say "
-                             "what it finds there, as in border = \"clamp\", or pad the array",
-                             p->tap->name, op->name, op->dims[p->d], (long long)at,
-                             sct_str_c(&where), (long long)p->extent, p->size->label)
-          : sct_spec_fail_at(spec, p->err, op->file, line,
-                             "at of '%s', \"%s\", gives %lld%s, outside [0, %lld) (size '%s')",
-                             op->name, op->at_text[p->d], (long long)at, sct_str_c(&where),
-                             (long long)p->extent, p->size->label);
-  sct_str_free(&where);
-  return status;
+  return p->tap
+             ? sct_spec_fail_at(
+                   spec, p->err, op->file, line,
+                   "tap '%s' of '%s' reads %s %lld%s, outside [0, %lld) (size '%s'); say "
+                   "what it finds there, as in border = \"clamp\", or pad the array",
+                   p->tap->name, op->name, op->dims[p->d], (long long)at, sct_str_c(&where),
+                   (long long)p->extent, p->size->label)
+             : sct_spec_fail_at(spec, p->err, op->file, line,
+                                "at of '%s', \"%s\", gives %lld%s, outside [0, %lld) (size '%s')",
+                                op->name, op->at_text[p->d], (long long)at, sct_str_c(&where),
+                                (long long)p->extent, p->size->label);
 }
 
 /* Evaluates the place with bit k of `corner` choosing the last instead of the first index (and for
@@ -367,7 +364,7 @@ static void print_index(sct_str *out, const int64_t *idx, int n) {
 static sct_status written_twice(const sct_spec *spec, const sct_operand *op, const int64_t *extent,
                                 const written *a, const written *b, sct_error *err) {
   int64_t idx[SCT_MAX_DIMS];
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   unravel(spec, extent, a->element, idx);
   print_index(&text, idx, spec->n_dims);
   sct_str_append(&text, " and ");
@@ -375,11 +372,8 @@ static sct_status written_twice(const sct_spec *spec, const sct_operand *op, con
   print_index(&text, idx, spec->n_dims);
   sct_str_append(&text, " both write element ");
   print_index(&text, a->at, op->n_dims);
-  const sct_status status =
-      sct_spec_fail_at(spec, err, op->file, op->line, "output '%s' is written twice: elements %s",
-                       op->name, sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_spec_fail_at(spec, err, op->file, op->line,
+                          "output '%s' is written twice: elements %s", op->name, sct_str_c(&text));
 }
 
 /* Does a place of the operand name extent k, which is not one of the index space? */

@@ -54,7 +54,7 @@ static int count_lines(const char *text) {
 }
 
 sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (spec->n_steps == 0 || spec->n_values > 0) {
     return SCT_OK;
   }
@@ -76,7 +76,6 @@ sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err) {
     spec->body_in_file = spec->body_in_file && step->body_in_file;
   }
   spec->body = sct_arena_strdup(&spec->arena, sct_str_c(&text));
-  sct_str_free(&text);
   return SCT_OK;
 }
 
@@ -86,14 +85,11 @@ static sct_status bind_over(sct_spec *spec, sct_error *err) {
   for (int k = 0; k < spec->n_over; k++) {
     const int d = sct_spec_find_dim(spec, spec->over[k], strlen(spec->over[k]));
     if (d < 0) {
-      sct_str hint = {0};
+      SCT_SCOPED(sct_str) hint = {0};
       sct_str_suggest(&hint, spec->over[k], spec->dims, spec->n_dims);
-      const sct_status status =
-          sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
-                           "over: steps reduce some of the kernel's dimensions; '%s' is none%s",
-                           spec->over[k], sct_str_c(&hint));
-      sct_str_free(&hint);
-      return status;
+      return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
+                              "over: steps reduce some of the kernel's dimensions; '%s' is none%s",
+                              spec->over[k], sct_str_c(&hint));
     }
     spec->reduced[d] = true;
   }
@@ -346,7 +342,7 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
 
 /* "// m: max" above what a step does with an element. */
 static void join_bodies(sct_spec *spec) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int s = 0; s < spec->n_steps; s++) {
     bool first = true;
     for (int k = 0; k < spec->n_values; k++) {
@@ -362,7 +358,6 @@ static void join_bodies(sct_spec *spec) {
   spec->body = sct_arena_strdup(&spec->arena, sct_str_c(&text));
   spec->body_line = spec->line;
   spec->body_in_file = false;
-  sct_str_free(&text);
 }
 
 /* The kernel's body is that of step `step`. */

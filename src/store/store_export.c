@@ -99,9 +99,8 @@ static sct_status add_runs(export *e, json_t *object, sct_id problem, sct_error 
   json_t *const list = json_array();
   sct_status status = SCT_OK;
   for (int i = 0; i < n && status == SCT_OK; ++i) {
-    sct_arena arena = {0};
+    SCT_SCOPED(sct_arena) arena = {0};
     status = add_run(e, &arena, list, &runs[i], err);
-    sct_arena_free(&arena);
   }
   json_object_set_new(object, "runs", list);
   return status;
@@ -114,7 +113,7 @@ static json_t *row_json(const sct_store_table *table, const void *row) {
 }
 
 static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_row_result *rows = NULL;
   int n = 0;
   const sct_status status = sct_store_candidates(e->s, &arena, problem, &rows, &n, err);
@@ -123,7 +122,6 @@ static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_
     json_array_append_new(list, row_json(&sct_store_candidate_table, &rows[i]));
   }
   json_object_set_new(object, "candidates", list);
-  sct_arena_free(&arena);
   return status;
 }
 
@@ -160,14 +158,13 @@ static sct_status put_all(export *e, sct_error *err) {
 }
 
 sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   export e = {.s = s, .reader = reader, .arena = &arena};
   SCT_TRY(sct_store_exec(s, "BEGIN", err)); /* all of it as of one moment */
   sct_status status =
       sct_store_check_references(s, err); /* joins leave out what refers to nothing */
   SCT_THEN(put_all(&e, err));
   sct_store_leave(s);
-  sct_arena_free(&arena);
   return status;
 }
 

@@ -89,11 +89,10 @@ static void make_unique(one_run *r) {
   json_t *const seen = json_object();
   bool twice = false;
   for (int i = 0; i < r->n && !twice; ++i) {
-    sct_str key = {0};
+    SCT_SCOPED(sct_str) key = {0};
     put_key(&key, r, i);
     twice = json_object_get(seen, sct_str_c(&key)) != NULL;
     json_object_set_new(seen, sct_str_c(&key), json_true());
-    sct_str_free(&key);
   }
   json_decref(seen);
   if (twice) {
@@ -272,10 +271,9 @@ static json_t *kernel_tuner(const one_run *r) {
     json_object_set_new(params, json_string_value(name), values_of(r, json_string_value(name)));
   }
   for (int i = 0; i < r->n; ++i) {
-    sct_str key = {0};
+    SCT_SCOPED(sct_str) key = {0};
     put_key(&key, r, i);
     json_object_set_new(cache, sct_str_c(&key), kernel_tuner_entry(r, i));
-    sct_str_free(&key);
   }
   json_t *const ours = json_pack(
       "{s:o, s:o, s:o, s:o, s:o}", "spec_hash", sct_json_string(r->problem.spec_hash), "uuid",

@@ -26,10 +26,9 @@ typedef struct foreign_result {
 } foreign_result;
 
 static void hash_hex(char out[SCT_HASH_HEX], const foreign *f, const char *what) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "%s\n%s\n%s", f->mark, f->kernel, what);
   (void)sct_hash_hex(out, sct_hash_text(sct_str_c(&text)));
-  sct_str_free(&text);
 }
 
 static char *borrow(const char *text) {
@@ -46,7 +45,7 @@ static void dump(sct_str *out, json_t *json) {
 static sct_status put_head(foreign *f, const char *device_name, const char *size, json_t *extents,
                            sct_error *err) {
   char spec_hash[SCT_HASH_HEX], key[SCT_HASH_HEX];
-  sct_str name = {0}, extents_text = {0}, conditions = {0};
+  SCT_SCOPED(sct_str) name = {0}, extents_text = {0}, conditions = {0};
   const char *const file = sct_path_basename(f->file);
   sct_id device_id = 0;
   bool inserted = false;
@@ -80,9 +79,6 @@ static sct_status put_head(foreign *f, const char *device_name, const char *size
       status = sct_store_join_end(f->s, f->run, true, &run, "", "", err);
     }
   }
-  sct_str_free(&name);
-  sct_str_free(&extents_text);
-  sct_str_free(&conditions);
   return status;
 }
 
@@ -120,7 +116,7 @@ static void label_of(sct_str *out, json_t *axes) {
 
 static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err) {
   char hash[SCT_HASH_HEX];
-  sct_str axes = {0}, label = {0};
+  SCT_SCOPED(sct_str) axes = {0}, label = {0};
   sct_row_result row = {0};
   label_of(&label, r->axes);
   dump(&axes, r->axes);
@@ -145,8 +141,6 @@ static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err
     summarise(&row.outcome, r);
     status = sct_store_join_outcome(f->s, &row, err);
   }
-  sct_str_free(&axes);
-  sct_str_free(&label);
   return status;
 }
 
@@ -280,12 +274,11 @@ static sct_status kt_head(foreign *f, sct_json doc) {
   if (f->kernel == NULL || f->kernel[0] == '\0') {
     return sct_json_fail(kernel, "expected a name");
   }
-  sct_str size = {0};
+  SCT_SCOPED(sct_str) size = {0};
   json_t *const extents = json_object();
   sct_status status = kt_size(sct_json_member(doc, "problem_size"), &size, extents);
   SCT_THEN(put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err));
   json_decref(extents);
-  sct_str_free(&size);
   return status;
 }
 

@@ -161,7 +161,7 @@ static sct_status read_any(sct_store *s, const char *file, sct_json doc) {
  * of its last line. What stands in whole lines is taken. */
 static json_t *parse_open_cache(const sct_str *text) {
   static const char *const ends[] = {"}}", "}"};
-  sct_str whole = {0};
+  SCT_SCOPED(sct_str) whole = {0};
   json_t *doc = NULL;
   size_t len = text->len;
   for (int cut = 0; cut < 2 && doc == NULL; ++cut) {
@@ -178,7 +178,6 @@ static json_t *parse_open_cache(const sct_str *text) {
       --len;
     }
   }
-  sct_str_free(&whole);
   if (doc != NULL && !json_is_object(json_object_get(doc, "cache"))) {
     json_decref(doc);
     doc = NULL;
@@ -188,12 +187,11 @@ static json_t *parse_open_cache(const sct_str *text) {
 
 static sct_status parse(const char *file, json_t **out, sct_error *err) {
   json_error_t why;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   SCT_TRY(sct_file_read(&text, file, err));
   *out = NULL;
   if (memchr(sct_str_c(&text), '\0', text.len) != NULL) {
     const bool store = sct_has_prefix(sct_str_c(&text), "SQLite format 3");
-    sct_str_free(&text);
     return sct_fail(err, SCT_EDATA, "%s: error: it %s; nothing was imported", file,
                     store ? "is a database, not an export of one: `sectile merge` joins stores"
                           : "has a zero byte, so it is no JSON");
@@ -215,7 +213,7 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
 }
 
 sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   json_t *root = NULL;
   SCT_TRY(parse(file, &root, err));
   const char *const before = sct_arena_printf(&arena, "%s: error: ", file);
@@ -225,7 +223,6 @@ sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
     status = sct_store_end(s, read_any(s, file, (sct_json){&doc, root, ""}), err);
   }
   json_decref(root);
-  sct_arena_free(&arena);
   return status;
 }
 
@@ -251,7 +248,7 @@ static sct_status merge_problem(void *ctx, json_t *object, sct_error *err) {
 }
 
 static sct_status merge_one(sct_store *to, sct_store *from, sct_error *err) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   const sct_json_doc doc = {&arena,
                             sct_arena_printf(&arena, "the store '%s' is damaged: ", from->path),
                             "; nothing was merged", SCT_EDATA, err};
@@ -260,7 +257,6 @@ static sct_status merge_one(sct_store *to, sct_store *from, sct_error *err) {
   const sct_status status = sct_store_read_all(from, &reader, err);
   json_decref(m.r.devices);
   json_decref(m.r.candidates);
-  sct_arena_free(&arena);
   return status;
 }
 

@@ -106,27 +106,22 @@ static sct_status count_outcomes(sct_store *s, sct_row_run *run, sct_error *err)
 sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
                               const char *winner, const char *naive, sct_error *err) {
   sct_row_run known = {0};
-  sct_str mine = {0}, theirs = {0};
+  SCT_SCOPED(sct_str) mine = {0}, theirs = {0};
   char known_winner[2 * SCT_HASH_HEX], known_naive[2 * SCT_HASH_HEX];
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_fetch(s, &s->scratch, &sct_store_run_table, id, &known, err));
-  SCT_TRY_DONE(hash_of(s, known.winner, known_winner, err));
-  SCT_TRY_DONE(hash_of(s, known.naive, known_naive, err));
+  SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_run_table, id, &known, err));
+  SCT_TRY(hash_of(s, known.winner, known_winner, err));
+  SCT_TRY(hash_of(s, known.naive, known_naive, err));
   describe_end(&mine, &known, known_winner, known_naive);
   describe_end(&theirs, row, winner, naive);
   const bool take = inserted || strcmp(theirs.data, mine.data) > 0;
   sct_row_run merged = take ? *row : known;
   merged.id = id;
   if (take) {
-    SCT_TRY_DONE(outcome_of(s, id, winner, &merged.winner, err));
-    SCT_TRY_DONE(outcome_of(s, id, naive, &merged.naive, err));
+    SCT_TRY(outcome_of(s, id, winner, &merged.winner, err));
+    SCT_TRY(outcome_of(s, id, naive, &merged.naive, err));
   }
-  SCT_TRY_DONE(count_outcomes(s, &merged, err));
-  status = sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FINISH, id, err);
-done:
-  sct_str_free(&mine);
-  sct_str_free(&theirs);
-  return status;
+  SCT_TRY(count_outcomes(s, &merged, err));
+  return sct_store_update(s, &sct_store_run_table, &merged, SCT_STORE_FINISH, id, err);
 }
 
 /* ---- outcomes */

@@ -109,11 +109,9 @@ static sct_status connect_to(sct_store *s, const char *name, int flags, sct_erro
  * there.
  */
 static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
-  sct_str name = {0};
+  SCT_SCOPED(sct_str) name = {0};
   sct_str_printf(&name, "%s%s", s->path[0] == '/' ? "" : "./", s->path);
-  sct_status status = connect_to(s, name.data, flags, err);
-  sct_str_free(&name);
-  return status;
+  return connect_to(s, name.data, flags, err);
 }
 
 /* *fresh: an SQLite file in which nothing has been made yet. */
@@ -184,10 +182,9 @@ static sct_status check_contents(sct_store *s, sct_error *err) {
 /* A file that nobody can change may be read without the files that WAL keeps beside it. */
 static sct_status connect_immutable(sct_store *s, sct_error *err) {
   struct stat st;
-  sct_str name = {0};
+  SCT_SCOPED(sct_str) name = {0};
   sct_str_printf(&name, "%s-wal", s->path);
   if (stat(sct_str_c(&name), &st) == 0 && st.st_size > 0) {
-    sct_str_free(&name);
     return sct_fail(err, SCT_EIO,
                     "the store '%s' has changes in '%s-wal' that cannot be read without writing to "
                     "its directory: make the directory writable, or copy both files",
@@ -201,9 +198,7 @@ static sct_status connect_immutable(sct_store *s, sct_error *err) {
   sct_str_append(&name, "?immutable=1");
   (void)sqlite3_close(s->db);
   s->db = NULL;
-  sct_status status = connect_to(s, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
-  sct_str_free(&name);
-  return status;
+  return connect_to(s, name.data, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
 /* Opened for writing where that is possible, so that closing it leaves no file beside the store. */
@@ -235,7 +230,7 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
  * want to: the second finds it done. */
 static sct_status bring_up_to_date(sct_store *s, sct_error *err) {
   bool fresh = false;
-  sct_str sql = {0};
+  SCT_SCOPED(sct_str) sql = {0};
   SCT_TRY(sct_store_begin(s, err));
   sct_status status = identify(s, &fresh, err);
   if (status == SCT_OK && fresh) {
@@ -246,7 +241,6 @@ static sct_status bring_up_to_date(sct_store *s, sct_error *err) {
   if (sql.len > 0) {
     status = sct_store_exec(s, sct_str_c(&sql), err);
   }
-  sct_str_free(&sql);
   status = sct_store_end(s, status, err);
   s->schema = status == SCT_OK ? SCT_STORE_SCHEMA : s->schema;
   return status;
@@ -272,13 +266,12 @@ static sct_status use_wal(sct_store *s, sct_error *err) {
 }
 
 static sct_status make_directory(const sct_store *s, sct_error *err) {
-  sct_str directory = {0};
+  SCT_SCOPED(sct_str) directory = {0};
   sct_path_dirname(&directory, s->path);
   sct_status status = SCT_OK;
   if (sct_dir_make(directory.data, err) != SCT_OK) {
     status = sct_fail_prefix(err, SCT_EIO, "the store '%s': ", s->path);
   }
-  sct_str_free(&directory);
   return status;
 }
 
@@ -286,7 +279,7 @@ static sct_status make_directory(const sct_store *s, sct_error *err) {
  * blame. */
 static sct_status check_writable(const sct_store *s, sct_error *err) {
   sct_status status = SCT_OK;
-  sct_str directory = {0};
+  SCT_SCOPED(sct_str) directory = {0};
   sct_path_dirname(&directory, s->path);
   if (access(s->path, W_OK) != 0 && errno != ENOENT) {
     status =
@@ -295,7 +288,6 @@ static sct_status check_writable(const sct_store *s, sct_error *err) {
     status = sct_fail(err, SCT_EIO, "the store '%s' cannot be written: its directory: %s", s->path,
                       strerror(errno));
   }
-  sct_str_free(&directory);
   return status;
 }
 

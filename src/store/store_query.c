@@ -165,7 +165,7 @@ static void bind_samples(sct_store_query *q, const sct_store_column *c, const vo
 static void check_value(sct_str *why, const sct_store_column *c, const void *row) {
   const bool is_text = c->kind == SCT_COLUMN_TEXT || c->kind == SCT_COLUMN_JSON;
   const char *const text = is_text ? *(char *const *)field_of(row, c->offset) : NULL;
-  sct_str place = {0};
+  SCT_SCOPED(sct_str) place = {0};
   if (why->len > 0 || !is_text) {
     return;
   }
@@ -175,7 +175,6 @@ static void check_value(sct_str *why, const sct_store_column *c, const void *row
   if ((c->is & SCT_STORE_KEY) != 0 && (text == NULL || text[0] == '\0')) {
     sct_str_printf(why, "the key '%s' is empty", c->name);
   }
-  sct_str_free(&place);
 }
 
 static void bind_column(sct_store_query *q, const sct_store_column *c, const void *row) {
@@ -319,7 +318,7 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
 }
 
 char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
     if (!sct_store_wants(c,
@@ -328,7 +327,6 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
     }
   }
   (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
-  sct_str_free(&text);
   return out;
 }
 

@@ -39,7 +39,7 @@ static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *co
                        int n_tables, bool heavy, const char *where, void *out, int *n,
                        sct_error *err, const char *kinds, ...) {
   sct_store_query q = {0};
-  sct_str sql = {0};
+  SCT_SCOPED(sct_str) sql = {0};
   void *rows = NULL;
   sct_str_append(&sql, "SELECT ");
   sct_store_column_list(&sql, s, tables[0], "c", heavy);
@@ -60,7 +60,6 @@ static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *co
     memcpy(out, &rows, sizeof(rows));
   }
   sct_store_query_end(&q);
-  sct_str_free(&sql);
   return status;
 }
 

@@ -33,9 +33,9 @@ static size_t common(const char *a, const char *b) {
 static sct_status check_table(const sct_store_query *q, const sct_store_table *table,
                               sct_error *err) {
   const char *const found = text_at(q, 3);
-  sct_str expected = {0};
+  SCT_SCOPED(sct_str) expected = {0};
   size_t nearest = 0;
-  sct_str wanted = {0}; /* what stands where the nearest one differs */
+  SCT_SCOPED(sct_str) wanted = {0}; /* what stands where the nearest one differs */
   bool same = false;
   for (int made = table->since > 0 ? table->since : 1; made <= q->store->schema && !same; ++made) {
     sct_str_clear(&expected);
@@ -57,8 +57,6 @@ static sct_status check_table(const sct_store_query *q, const sct_store_table *t
                       table->name, q->store->path, nearest + 1, sct_str_c(&wanted), SHOWN,
                       found + nearest);
   }
-  sct_str_free(&expected);
-  sct_str_free(&wanted);
   return status;
 }
 

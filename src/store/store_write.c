@@ -135,14 +135,13 @@ char *sct_store_device_key(char out[SCT_HASH_HEX], const sct_row_device *row) {
   const bool has_uuid = row->uuid != NULL && row->uuid[0] != '\0';
   const char *const parts[] = {row->name, has_uuid ? row->uuid : row->device_id, row->driver,
                                row->nvrtc, row->options};
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   for (int i = 0; i < SCT_COUNT(parts); ++i) {
     sct_str_printf(&text, "%s\n", parts[i] != NULL ? parts[i] : "");
   }
   sct_str_printf(&text, "%d\n%d\n%d.%d\n", row->measurement, row->clock_khz, row->cc_major,
                  row->cc_minor);
   (void)sct_hash_hex(out, sct_hash_bytes(sct_str_c(&text), text.len));
-  sct_str_free(&text);
   return out;
 }
 

@@ -143,7 +143,7 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   bool good = true;
   for (int64_t k = 0; k < ask.n_items && good; k++) {
     const tune_ask_item *item = &ask.items[k];
-    sct_arena arena = {0};
+    SCT_SCOPED(sct_arena) arena = {0};
     tune_evaluation m = {.item = item->item};
     if (m.item >= s->plan.n_items) {
       return false;
@@ -153,7 +153,6 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
     sct_wire_clear(out);
     sct_wire_put(out, tune_evaluation_table(), &m);
     good = sct_wire_send(fd, SCT_OK, out, SCT_NO_DEADLINE) == SCT_IO_OK;
-    sct_arena_free(&arena);
   }
   return good;
 }
@@ -161,7 +160,7 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
 static void run_process(int fd, void *ctx) {
   tune_session *s = ctx;
   bench b = {.naive = -1};
-  sct_wire in = {0}, out = {0};
+  SCT_SCOPED(sct_wire) in = {0}, out = {0};
   sct_device_desc described = s->device.desc;
   sct_error err = {0};
   (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + CHECK_NICE);
@@ -176,8 +175,6 @@ static void run_process(int fd, void *ctx) {
   sct_free(b.naive_ptx);
   sct_free(b.naive_entry);
   sct_tune_counting_free(&s->counting);
-  sct_wire_free(&in);
-  sct_wire_free(&out);
 }
 
 /* ---- the parent: processes ---- */

@@ -11,12 +11,11 @@ static json_t *positive(double value) {
 static json_t *names_of(uint64_t throttle) {
   json_t *list = json_array();
   for (int bit = 0; bit < 64; bit++) {
-    sct_str name = {0};
+    SCT_SCOPED(sct_str) name = {0};
     sct_throttle_names(&name, throttle & (UINT64_C(1) << bit), "");
     if (name.len > 0) {
       json_array_append_new(list, json_string(sct_str_c(&name)));
     }
-    sct_str_free(&name);
   }
   return list;
 }

@@ -103,7 +103,7 @@ static int capability_apart(const sct_device_desc *d, const sct_device_desc *wan
 /* The described device that is the least `far` from the wanted one; INT_MAX: not to be taken. */
 static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
                     int (*far)(const sct_device_desc *d, const sct_device_desc *wanted)) {
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   const char **names = NULL;
   int n = 0, least = INT_MAX;
   sct_script_device_names(&names, &n, &arena);
@@ -116,7 +116,6 @@ static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
       *out = d;
     }
   }
-  sct_arena_free(&arena);
   return least < INT_MAX;
 }
 
@@ -124,7 +123,7 @@ static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
  */
 static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
   sct_device_desc usable;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text,
                  "device '%s' is for counting only: this toolkit cannot compile for "
                  "compute capability %d.%d",
@@ -133,9 +132,7 @@ static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
     sct_str_printf(&text, "; the nearest device to tune for is %s (%d.%d)", usable.id,
                    usable.cc_major, usable.cc_minor);
   }
-  const sct_status status = sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
 }
 
 static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, sct_error *err) {
@@ -156,7 +153,7 @@ static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, sct_err
 }
 
 static sct_status open_compiler(tune_device *d, const sct_tune_opts *session, sct_error *err) {
-  sct_str cache = {0};
+  SCT_SCOPED(sct_str) cache = {0};
   if (!session->cache_dir) {
     sct_path_cache(&cache);
   } else {
@@ -171,7 +168,6 @@ static sct_status open_compiler(tune_device *d, const sct_tune_opts *session, sc
                                  .n_places = session->n_places,
                                  .cache_dir = cache.len ? sct_str_c(&cache) : NULL};
   const sct_status status = sct_compiler_new(&d->compiler, &opts, err);
-  sct_str_free(&cache);
   return status == SCT_EUSAGE && d->desc.is_virtual ? not_compiled_for(&d->desc, err) : status;
 }
 

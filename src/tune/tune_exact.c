@@ -37,18 +37,15 @@ void sct_tune_compare_code(tune_counting *c, int k) {
   if (item->compared || !item->compiled.ok || c->recorded) {
     return;
   }
-  sct_str cause = {0};
+  SCT_SCOPED(sct_str) cause = {0};
   compare(&c->parsed, &item->compiled, &cause);
   keep(c->table->plan, item, sct_str_c(&cause));
-  sct_str_free(&cause);
 }
 
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena) {
-  sct_str cause = {0};
+  SCT_SCOPED(sct_str) cause = {0};
   compare(p, compiled, &cause);
-  const char *copy = sct_arena_strdup(arena, sct_str_c(&cause));
-  sct_str_free(&cause);
-  return copy;
+  return sct_arena_strdup(arena, sct_str_c(&cause));
 }
 
 void sct_tune_take_comparison(sct_tune_plan *plan, int k, const char *cause) {

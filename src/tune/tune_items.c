@@ -44,10 +44,9 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
 /* Where the detail names a line of the source, it names the template's line instead. */
 void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &plan->items[item];
-  sct_str log = {0};
+  SCT_SCOPED(sct_str) log = {0};
   sct_codegen_map_log(&log, &failed->code, verdict->detail);
   const size_t len = strcspn(sct_str_c(&log), "\n");
   failed->outcome = verdict->outcome;
   failed->detail = sct_arena_strndup(&plan->arena, sct_str_c(&log), len);
-  sct_str_free(&log);
 }

@@ -49,11 +49,10 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
   sct_tune_item *item = &plan->items[k];
   item->compiled = *compiled;
   if (!compiled->ok) {
-    sct_str log = {0};
+    SCT_SCOPED(sct_str) log = {0};
     sct_codegen_map_log(&log, &item->code, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
     item->detail = sct_arena_strdup(&plan->arena, sct_str_c(&log));
-    sct_str_free(&log);
     return;
   }
   if (!sct_tune_params_fit(plan, k)) {

@@ -44,11 +44,9 @@ static void set_free(hash_set *set) {
  */
 
 static char *label_of(const sct_space *space, const sct_candidate *cand, sct_arena *arena) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_space_label(&text, space, cand);
-  char *label = sct_arena_strdup(arena, sct_str_c(&text));
-  sct_str_free(&text);
-  return label;
+  return sct_arena_strdup(arena, sct_str_c(&text));
 }
 
 /* The item with this source is for these sizes, too; NULL: all. */

@@ -31,7 +31,7 @@ static bool is_over(const tune_sample *sample, size_t k) {
 static void render(sct_wire *out, const share *mine, size_t c) {
   const sct_tune_plan *plan = mine->plan;
   sct_error why;
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_generated g = {.rendered = true};
   const sct_status status =
       sct_codegen_make(&g.code, &g.rejected, &arena, mine->script, &plan->spec, &plan->space,
@@ -39,19 +39,18 @@ static void render(sct_wire *out, const share *mine, size_t c) {
   g.failure = status != SCT_OK ? why.text : NULL;
   sct_codegen_put(out, &plan->spec, &g);
   sct_kernel_code_free(&g.code);
-  sct_arena_free(&arena);
 }
 
 static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err) {
   const share *mine = ctx;
-  sct_wire out = {0};
+  SCT_SCOPED(sct_wire) out = {0};
   sct_status status = SCT_OK;
   for (size_t k = mine->first; status == SCT_OK && k < mine->sample->n; k += mine->step) {
     if (is_over(mine->sample, k)) {
       sct_codegen_put(&out, &mine->plan->spec, &(sct_generated){.rendered = false});
       break;
     }
-    SCT_TRY_DONE(sct_script_child_step(self, err));
+    SCT_TRY(sct_script_child_step(self, err));
     render(&out, mine, mine->sample->order[k]);
     if (out.len >= TOGETHER) {
       status = sct_script_child_send(self, &out, err);
@@ -61,8 +60,6 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
   if (status == SCT_OK && out.len > 0) {
     status = sct_script_child_send(self, &out, err);
   }
-done:
-  sct_wire_free(&out);
   return status;
 }
 

@@ -62,14 +62,13 @@ static bool is_wanted(const sct_row_device *d, const char *wanted) {
 }
 
 static sct_status choose_device(tune_replay *r, const char *wanted, sct_error *err) {
-  sct_str list = {0};
+  SCT_SCOPED(sct_str) list = {0};
   int n = 0;
   for (int k = 0; k < r->n_devices; k++) {
     const sct_row_device *d = &r->devices[k];
     bool timed = false;
     const sct_status status = has_times(&timed, r, d->id, err);
     if (status != SCT_OK) {
-      sct_str_free(&list);
       return status;
     }
     if (!timed || !is_wanted(d, wanted)) {
@@ -91,7 +90,6 @@ static sct_status choose_device(tune_replay *r, const char *wanted, sct_error *e
                       sct_str_c(&r->file), wanted ? "#" : "", wanted ? wanted : "",
                       wanted ? " of that name" : "");
   }
-  sct_str_free(&list);
   return status;
 }
 

@@ -68,7 +68,7 @@ static bool count(const tune_counting *c, side *of, const sct_size *size, sct_co
 /* 0: the model cannot tell. */
 static double predicted_ns(const tune_counting *c, side *of, const sct_size *size) {
   const sct_tune_item *item = &c->table->plan->items[of->item];
-  sct_counters counters = {0};
+  SCT_SCOPED(sct_counters) counters = {0};
   sct_prediction p = {0};
   const sct_workload work = {.spec = &c->table->plan->spec,
                              .code = &item->code,
@@ -82,7 +82,6 @@ static double predicted_ns(const tune_counting *c, side *of, const sct_size *siz
     return 0;
   }
   const bool known = sct_model_predict(&p, c->rated, &work, NULL) == SCT_OK;
-  sct_counters_free(&counters);
   return known ? p.ns : 0;
 }
 
@@ -116,7 +115,7 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
   sct_hash_hex(hex, c->table->plan->items[winner].code.hash);
   json_t *doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
-  sct_str digits = {0};
+  SCT_SCOPED(sct_str) digits = {0};
   sct_sampler *sampler = NULL;
   side sides[] = {{.item = winner}, {.item = naive}};
   if (known && strcmp(known, hex) == 0) {
@@ -135,5 +134,4 @@ done:
   sct_tune_parsed_free(&sides[1].parsed);
   sct_sampler_free(sampler);
   json_decref(doc);
-  sct_str_free(&digits);
 }

@@ -123,7 +123,7 @@ static sct_status count_others(const tune_record *r, causes *c, sct_error *err) 
 }
 
 static void say(tune_record *r, const causes *c) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   const int n = c->n_causes + (c->cause[MOST_CAUSES].n > 0);
   for (int k = 0; k < n; k++) {
     const char *between = k == 0 ? "" : k + 1 < n ? ", " : " and ";
@@ -134,7 +134,6 @@ static void say(tune_record *r, const causes *c) {
     sct_str_append(&text, n == 1 && c->cause[0].n == 1 ? " is not used" : " are not used");
   }
   r->stale = n > 0 ? sct_strdup(sct_str_c(&text)) : NULL;
-  sct_str_free(&text);
 }
 
 sct_status sct_tune_find_stale(tune_record *r, sct_error *err) {

@@ -27,11 +27,9 @@ sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_
   if (opts->store_path) {
     return sct_store_open(&out->store, opts->store_path, false, err);
   }
-  sct_str path = {0};
-  sct_status status = sct_path_store(&path, err);
-  SCT_THEN(sct_store_open(&out->store, sct_str_c(&path), false, err));
-  sct_str_free(&path);
-  return status;
+  SCT_SCOPED(sct_str) path = {0};
+  SCT_TRY(sct_path_store(&path, err));
+  return sct_store_open(&out->store, sct_str_c(&path), false, err);
 }
 
 void sct_tune_record_close(tune_record *r) {
@@ -49,7 +47,7 @@ void sct_tune_record_close(tune_record *r) {
 static sct_status put_problem(tune_record *r, sct_error *err) {
   const sct_spec *spec = &r->table->plan->spec;
   char hex[SCT_HASH_HEX];
-  sct_str signature = {0}, file = {0};
+  SCT_SCOPED(sct_str) signature = {0}, file = {0};
   sct_status status = sct_codegen_signature(&signature, spec, err);
   sct_str_append(&file, sct_path_basename(spec->file));
   sct_script_show_params(&file);
@@ -58,8 +56,6 @@ static sct_status put_problem(tune_record *r, sct_error *err) {
                                  .spec_file = keep(r, sct_str_c(&file)),
                                  .canonical = borrow(spec->canonical),
                                  .signature = keep(r, sct_str_c(&signature))};
-  sct_str_free(&signature);
-  sct_str_free(&file);
   return status == SCT_OK ? sct_store_put_problem(r->store, &r->problem, err) : status;
 }
 
@@ -128,12 +124,11 @@ static char *conditions_json(const tune_record *r) {
           ? "units of launches held back until queued, streaming over copies, launch cost "
             "subtracted; quick pass, race, final"
           : "PTX verified on the CPU; counted and predicted, not timed");
-  sct_str gpu = {0};
+  SCT_SCOPED(sct_str) gpu = {0};
   if (r->table->times &&
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
-  sct_str_free(&gpu);
   return compact(doc);
 }
 
@@ -353,7 +348,7 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   }
   char now[32];
   cell_row t;
-  sct_str axes = {0};
+  SCT_SCOPED(sct_str) axes = {0};
   read_cell(r, k, size, &t);
   now_text(now);
   t.row.outcome.measured = now;
@@ -367,7 +362,6 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   cell->stored = status == SCT_OK;
   memcpy(cell->stored_as, t.says, sizeof t.says);
   cell->was_coalesced = cell->coalesced;
-  sct_str_free(&axes);
   sct_str_free(&t.small);
   return status;
 }
@@ -443,13 +437,12 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     return SCT_OK;
   }
   char hex[SCT_HASH_HEX];
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_row_result known = {0};
   bool found = false;
   const sct_status status = sct_store_find(r->store, &arena, r->runs[size].id,
                                            sct_hash_hex(hex, item->code.hash), &known, &found, err);
   if (status != SCT_OK || !found) {
-    sct_arena_free(&arena);
     return status;
   }
   const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
@@ -463,7 +456,6 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     take_failure(r, item, cell, &known.outcome);
   }
   cell->outcome_id = known.outcome.id;
-  sct_arena_free(&arena);
   return SCT_OK;
 }
 
@@ -563,11 +555,10 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     run->winner = sct_tune_cell(r->table, choice->winner, size)->outcome_id;
     run->naive =
         sct_tune_naive_outcome(r->table, size, r->table->plan->items[choice->winner].code.layout);
-    sct_str conditions = {0};
+    SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
-    sct_str_free(&conditions);
   }
   return sct_store_finish_run(r->store, run, err);
 }

@@ -116,13 +116,12 @@ int sct_tune_race_number(tune_table *t, const char *name) {
 int sct_tune_race_new(tune_table *t) {
   char hex[SCT_HASH_HEX];
   struct timespec now;
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   clock_gettime(CLOCK_REALTIME, &now);
   sct_str_printf(&text, "%lld.%09ld %lld %ld %zu %s %s", (long long)now.tv_sec, now.tv_nsec,
                  (long long)sct_now_ns(), (long)getpid(), t->n_races, t->plan->device.uuid,
                  t->plan->spec.canonical ? t->plan->spec.canonical : "");
   sct_hash_hex(hex, sct_hash_text(sct_str_c(&text)));
-  sct_str_free(&text);
   return sct_tune_race_number(t, hex);
 }
 

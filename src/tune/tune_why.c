@@ -180,7 +180,7 @@ static int add_best(best *list, int n, const sct_tune_size *size, const char *wo
 static char *best_lines(const tune_table *t, const sct_tune_size *size) {
   const sct_space *space = &t->plan->space;
   const sct_spec *spec = &t->plan->spec;
-  sct_arena arena = {0};
+  SCT_SCOPED(sct_arena) arena = {0};
   sct_str out = {0};
   best *list = SCT_ARENA_NEW(&arena, best, space->n_strategies + 1);
   int n = 0;
@@ -199,7 +199,6 @@ static char *best_lines(const tune_table *t, const sct_tune_size *size) {
     }
     put_line(&out, list, n);
   }
-  sct_arena_free(&arena);
   return out.data;
 }
 

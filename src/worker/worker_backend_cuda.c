@@ -364,13 +364,12 @@ typedef struct own_kernel {
 
 static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_kernel *own, int n,
                            sct_error *err) {
-  sct_str ptx = {0};
+  SCT_SCOPED(sct_str) ptx = {0};
   text(&ptx);
   sct_status status = SCT_OK;
   for (int k = 0; status == SCT_OK && k < n; k++) {
     status = sct_cuda_load(c->cuda, own[k].kernel, sct_str_c(&ptx), own[k].entry, 0, err);
   }
-  sct_str_free(&ptx);
   return status;
 }
 

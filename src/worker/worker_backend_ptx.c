@@ -210,7 +210,7 @@ static void take_arrays(const sct_ptx_memory *memory, const sct_launch *launch,
 /* "line 12: out_of_bounds: reads 4 bytes ... (ld.global.f32 ..., block 3, warp 0, lane 5)": the
  * line is the CUDA source's, and stands first so that it can be followed to the template. */
 static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *err) {
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   if (d->line > 0) {
     sct_str_printf(&text, "line %d: ", d->line);
   }
@@ -226,9 +226,7 @@ static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *er
     sct_str_printf(&text, ", lane %d", d->lane);
   }
   p->last = SCT_RESULT_PTX + (int)d->kind;
-  const sct_status status = sct_fail(err, SCT_EDATA, "%s)", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EDATA, "%s)", sct_str_c(&text));
 }
 
 static void take_counts(ptx_backend *p, const sct_ptx_counters *c) {

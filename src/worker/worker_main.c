@@ -351,11 +351,9 @@ int sct_worker_main(int argc, char **argv) {
     return refused;
   }
   sct_worker_state w = {.lock = -1};
-  sct_wire in = {0}, out = {0};
+  SCT_SCOPED(sct_wire) in = {0}, out = {0};
   while (serve(&w, &in, &out)) {
   }
   close_worker(&w);
-  sct_wire_free(&in);
-  sct_wire_free(&out);
   return 0;
 }

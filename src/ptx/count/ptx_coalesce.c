@@ -255,11 +255,9 @@ sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name, sc
       return SCT_OK;
     }
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "unknown counting model '%s'", name);
   const char *near = model_of_device(name);
   sct_str_suggest(&text, near ? near : name, names, SCT_PTX_N_COALESCING);
-  const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
-  return status;
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }

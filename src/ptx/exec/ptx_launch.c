@@ -19,7 +19,7 @@ static sct_status find_kernel(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->code = l->kernel->code;
     return l->code != NULL ? SCT_OK : sct_fail(err, SCT_EDATA, "%s", l->kernel->error);
   }
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "no kernel '%s' in %s", o->kernel, m->name);
   const char *names[64];
   int n = 0;
@@ -28,7 +28,6 @@ static sct_status find_kernel(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
   }
   sct_str_suggest(&text, o->kernel, names, n);
   (void)sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  sct_str_free(&text);
   return SCT_EUSAGE;
 }
 
