@@ -179,15 +179,32 @@ bool sct_lines_find(const char *runs, int line, const char **file, int *n_file, 
 char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
 
-/* ---- spelling ---- */
+/* ---- names ---- */
+
+/* Names that stand in the elements of any array. */
+typedef struct sct_names {
+  const void *array;
+  size_t stride, at;
+  int n;
+} sct_names;
+/* Those of an array of texts, and those that are a member of structs. */
+#define SCT_NAMES(texts, n) ((sct_names){texts, sizeof((texts)[0]), 0, n})
+#define SCT_NAMES_IN(array, n, member)                                                             \
+  ((sct_names){array, sizeof((array)[0]), offsetof(__typeof__(*(array)), member), n})
+/* The first element with this name; -1: none. The other: the name has `len` characters. */
+int sct_names_find(sct_names names, const char *word);
+int sct_names_find_n(sct_names names, const char *word, size_t len);
+/* The same; without one, SCT_EUSAGE with this text and what sct_str_suggest() says of the word. */
+sct_status sct_names_choose(int *out, sct_names names, const char *word, sct_error *err,
+                            const char *fmt, ...) SCT_PRINTF(5, 6);
 
 /* The legal name nearest to `word` by edit distance (transpositions count one), or NULL if none is
  * near (distance more than a third of the length, at least 1, ignoring case). Ties: the first in
  * the list. */
-const char *sct_nearest(const char *word, const char *const *names, int n_names);
+const char *sct_nearest(const char *word, sct_names names);
 /* Appends `; did you mean 'x'?` or, when none is near, `; expected one of a, b, c` (at most 12
  * names). */
-void sct_str_suggest(sct_str *s, const char *word, const char *const *names, int n_names);
+void sct_str_suggest(sct_str *s, const char *word, sct_names names);
 
 /* ---- hashes ---- */
 

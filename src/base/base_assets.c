@@ -27,17 +27,6 @@ static bool is_override(const char *path, const char *name) {
   return !strstr(name, "..") && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The name of an embedded asset; NULL: none is like it. */
-static const char *nearest(const char *name) {
-  const char **names = sct_alloc(sizeof *names * (size_t)(sct_asset_count + 1));
-  for (int k = 0; k < sct_asset_count; k++) {
-    names[k] = sct_asset_table[k].name;
-  }
-  const char *found = sct_nearest(name, names, sct_asset_count);
-  sct_free(names);
-  return found;
-}
-
 sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
   sct_str_clear(out);
   if (override_directory[0]) {
@@ -49,13 +38,13 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
       return status;
     }
   }
-  for (int k = 0; k < sct_asset_count; k++) {
-    if (strcmp(sct_asset_table[k].name, name) == 0) {
-      sct_str_append_n(out, (const char *)sct_asset_table[k].data, sct_asset_table[k].n);
-      return SCT_OK;
-    }
+  const sct_names known = SCT_NAMES_IN(sct_asset_table, sct_asset_count, name);
+  const int k = sct_names_find(known, name);
+  if (k >= 0) {
+    sct_str_append_n(out, (const char *)sct_asset_table[k].data, sct_asset_table[k].n);
+    return SCT_OK;
   }
-  const char *near = nearest(name);
+  const char *near = sct_nearest(name, known);
   return sct_fail(err, SCT_EIO, "no asset named '%s'%s%s%s%s%s", name,
                   override_directory[0] ? ", neither embedded nor in " : " is embedded",
                   override_directory, near ? "; did you mean '" : "", near ? near : "",
@@ -71,10 +60,8 @@ typedef struct name_list {
 } name_list;
 
 static void list_add(name_list *list, const char *name) {
-  for (size_t k = 0; k < list->n; k++) {
-    if (strcmp(list->names[k], name) == 0) {
-      return;
-    }
+  if (sct_names_find(SCT_NAMES(list->names, (int)list->n), name) >= 0) {
+    return;
   }
   SCT_GROW(list->names, list->n, list->cap);
   list->names[list->n++] = sct_strdup(name);

@@ -37,30 +37,60 @@ static int distance(const char *a, const char *b) {
   return above[m];
 }
 
-const char *sct_nearest(const char *word, const char *const *names, int n_names) {
+static const char *name_at(sct_names names, int k) {
+  return *(const char *const *)((const char *)names.array + (size_t)k * names.stride + names.at);
+}
+
+int sct_names_find_n(sct_names names, const char *word, size_t len) {
+  for (int k = 0; k < names.n; k++) {
+    const char *name = name_at(names, k);
+    if (strncmp(name, word, len) == 0 && name[len] == '\0') {
+      return k;
+    }
+  }
+  return -1;
+}
+
+int sct_names_find(sct_names names, const char *word) {
+  return sct_names_find_n(names, word, strlen(word));
+}
+
+sct_status sct_names_choose(int *out, sct_names names, const char *word, sct_error *err,
+                            const char *fmt, ...) {
+  SCT_SCOPED(sct_str) text = {0};
+  *out = sct_names_find(names, word);
+  if (*out >= 0) {
+    return SCT_OK;
+  }
+  SCT_STR_FORMAT(&text, fmt);
+  sct_str_suggest(&text, word, names);
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+}
+
+const char *sct_nearest(const char *word, sct_names names) {
   const int length = (int)strnlen(word, MAX_WORD);
   int best = length / 3 > 1 ? length / 3 : 1;
   const char *found = NULL;
-  for (int k = 0; k < n_names; k++) {
-    const int d = distance(word, names[k]);
+  for (int k = 0; k < names.n; k++) {
+    const int d = distance(word, name_at(names, k));
     if (d < best + (found == NULL)) {
       best = d;
-      found = names[k];
+      found = name_at(names, k);
     }
   }
   return found;
 }
 
-void sct_str_suggest(sct_str *s, const char *word, const char *const *names, int n_names) {
-  const char *near = sct_nearest(word, names, n_names);
+void sct_str_suggest(sct_str *s, const char *word, sct_names names) {
+  const char *near = sct_nearest(word, names);
   if (near) {
     sct_str_printf(s, "; did you mean '%s'?", near);
     return;
   }
-  for (int k = 0; k < n_names && k < 12; k++) {
-    sct_str_printf(s, "%s%s", k == 0 ? "; expected one of " : ", ", names[k]);
+  for (int k = 0; k < names.n && k < 12; k++) {
+    sct_str_printf(s, "%s%s", k == 0 ? "; expected one of " : ", ", name_at(names, k));
   }
-  if (n_names > 12) {
-    sct_str_printf(s, ", ... (%d names)", n_names);
+  if (names.n > 12) {
+    sct_str_printf(s, ", ... (%d names)", names.n);
   }
 }

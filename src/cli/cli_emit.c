@@ -49,7 +49,7 @@ static sct_status check_name(sct_store *store, const char *name, sct_error *err)
     SCT_SCOPED(sct_str) text = {0};
     sct_str_printf(&text, "nothing called '%s' is in this store", name);
     if (n > 0) {
-      sct_str_suggest(&text, name, names, n);
+      sct_str_suggest(&text, name, SCT_NAMES(names, n));
     }
     status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
   }

@@ -172,7 +172,7 @@ static sct_status find_example(const char **out, name_list *list, const char *na
   }
   SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "no example is called '%s'", name);
-  sct_str_suggest(&text, name, names, (int)list->n);
+  sct_str_suggest(&text, name, SCT_NAMES(names, (int)list->n));
   return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 

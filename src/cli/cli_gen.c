@@ -22,12 +22,8 @@ static const sct_tune_item *naive_item(const sct_tune_plan *plan) {
 
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
                          sct_error *err) {
-  const sct_tune_item *found = label ? NULL : naive_item(plan);
-  for (int k = 0; label && k < plan->n_items; k++) {
-    if (strcmp(plan->items[k].label, label) == 0) {
-      found = &plan->items[k];
-    }
-  }
+  const int k = label ? sct_names_find(SCT_NAMES_IN(plan->items, plan->n_items, label), label) : -1;
+  const sct_tune_item *found = label ? k >= 0 ? &plan->items[k] : NULL : naive_item(plan);
   if (!found && label) {
     return sct_fail(err, SCT_EUSAGE,
                     "candidate '%s' has no kernel of its own: it was rejected, or its source "

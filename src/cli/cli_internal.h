@@ -130,8 +130,8 @@ sct_status cli_parse(cli_args *out, int argc, char **argv, sct_error *err);
 sct_status cli_read_duration(int64_t *out, const char *name, const char *text, sct_error *err);
 /* Marks the names of a list such as "a,b,c"; NULL marks all. SCT_EUSAGE for a word that is none,
  * with the nearest; `what` is what they are: "metric". */
-sct_status cli_read_names(bool wanted[], const char *list, const char *const *names, int n,
-                          const char *what, sct_error *err);
+sct_status cli_read_names(bool wanted[], const char *list, sct_names names, const char *what,
+                          sct_error *err);
 /* A whole number in [lo, hi]. */
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err);

@@ -33,11 +33,8 @@ void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *r, const sct
 }
 
 sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_error *err) {
-  const char *names[CLI_N_METRICS];
-  for (int k = 0; k < CLI_N_METRICS; k++) {
-    names[k] = cli_metrics[k].name;
-  }
-  return cli_read_names(wanted, list, names, CLI_N_METRICS, "metric", err);
+  return cli_read_names(wanted, list, SCT_NAMES_IN(cli_metrics, CLI_N_METRICS, name), "metric",
+                        err);
 }
 
 static void append_csv(sct_str *out, const sct_count_row *row, const bool wanted[],

@@ -68,36 +68,24 @@ static sct_status take_list(void *field, const char *name, const char *value, sc
 }
 
 /* The index of `value` in `words`. */
-static sct_status take_word(int *out, const char *const *words, int n, const char *name,
-                            const char *value, sct_error *err) {
-  for (*out = 0; *out < n; (*out)++) {
-    if (strcmp(value, words[*out]) == 0) {
-      return SCT_OK;
-    }
-  }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_printf(&text, "--%s '%s'", name, value);
-  sct_str_suggest(&text, value, words, n);
-  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+static sct_status take_word(int *out, sct_names words, const char *name, const char *value,
+                            sct_error *err) {
+  return sct_names_choose(out, words, value, err, "--%s '%s'", name, value);
 }
 
 static sct_status take_select(void *field, const char *name, const char *value, sct_error *err) {
   static const char *const rules[] = {"coalesced", "any"};
   int k;
-  SCT_TRY(take_word(&k, rules, SCT_COUNT(rules), name, value, err));
+  SCT_TRY(take_word(&k, SCT_NAMES(rules, SCT_COUNT(rules)), name, value, err));
   *(bool *)field = k == 1;
   return SCT_OK;
 }
 
 static sct_status take_search(void *field, const char *name, const char *value, sct_error *err) {
   int n, k;
-  const char *names[16];
   const sct_search_method *methods = sct_search_methods(&n);
-  for (k = 0; k < n && k < SCT_COUNT(names); k++) {
-    names[k] = methods[k].name;
-  }
-  SCT_TRY(take_word(&n, names, k, name, value, err));
-  *(const char **)field = methods[n].name;
+  SCT_TRY(take_word(&k, SCT_NAMES_IN(methods, n, name), name, value, err));
+  *(const char **)field = methods[k].name;
   return SCT_OK;
 }
 
@@ -105,7 +93,7 @@ static sct_status take_by(void *field, const char *name, const char *value, sct_
   static const char *const words[] = {
       [CLI_BY_CASE] = "case", [CLI_BY_INSTRUCTION] = "instruction", [CLI_BY_LINE] = "line"};
   int k;
-  SCT_TRY(take_word(&k, words, SCT_COUNT(words), name, value, err));
+  SCT_TRY(take_word(&k, SCT_NAMES(words, SCT_COUNT(words)), name, value, err));
   *(cli_by *)field = (cli_by)k;
   return SCT_OK;
 }
@@ -123,20 +111,6 @@ static sct_status fail_str(sct_error *err, sct_str *text) {
   const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(text));
   sct_str_free(text);
   return status;
-}
-
-static sct_status unknown_command(const char *word, sct_error *err) {
-  SCT_SCOPED(sct_arena) arena = {0};
-  sct_str text = {0};
-  const char **names = SCT_ARENA_NEW(&arena, const char *, cli_n_commands);
-  sct_str_printf(&text, "unknown command '%s'", word);
-  for (int k = 0; names && k < cli_n_commands; k++) {
-    names[k] = cli_commands[k].name;
-  }
-  if (names) {
-    sct_str_suggest(&text, word, names, cli_n_commands);
-  }
-  return fail_str(err, &text);
 }
 
 /* The word as the user wrote it: "--bugdet" of "--bugdet=5", "-x" of "-qx". */
@@ -178,7 +152,7 @@ static sct_status unknown_option(const cli_command *command, uint64_t allowed, c
                                  int letter, sct_error *err) {
   const char *names[CLI_N_OPTIONS];
   char storage[CLI_N_OPTIONS][24];
-  sct_str word = {0}, text = {0}, alike = {0};
+  SCT_SCOPED(sct_str) word = {0}, text = {0}, alike = {0};
   int n = 0;
   option_word(&word, given, letter);
   for (int id = 0; id < CLI_N_OPTIONS; id++) {
@@ -197,12 +171,10 @@ static sct_status unknown_option(const cli_command *command, uint64_t allowed, c
     const size_t before = text.len;
     append_takers(&text, sct_str_c(&word));
     if (text.len == before) {
-      sct_str_suggest(&text, sct_str_c(&word), names, n);
+      sct_str_suggest(&text, sct_str_c(&word), SCT_NAMES(names, n));
     }
   }
-  sct_str_free(&word);
-  sct_str_free(&alike);
-  return fail_str(err, &text);
+  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 /* ---- getopt ---- */
@@ -281,13 +253,11 @@ static sct_status parse_options(cli_args *args, uint64_t allowed, bool stop_earl
 /* ---- the whole ---- */
 
 static sct_status find_command(cli_args *args, const char *word, sct_error *err) {
-  for (int k = 0; k < cli_n_commands; k++) {
-    if (strcmp(cli_commands[k].name, word) == 0) {
-      args->command = &cli_commands[k];
-      return SCT_OK;
-    }
-  }
-  return unknown_command(word, err);
+  int k;
+  SCT_TRY(sct_names_choose(&k, SCT_NAMES_IN(cli_commands, cli_n_commands, name), word, err,
+                           "unknown command '%s'", word));
+  args->command = &cli_commands[k];
+  return SCT_OK;
 }
 
 static sct_status check_words(const cli_args *args, sct_error *err) {

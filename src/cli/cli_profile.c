@@ -396,7 +396,7 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
   cli_counters counters = {.ncu = &ncu, .device = device};
   printer p = {.args = args, .report = report, .device = device, .baseline = baseline};
   sct_status status =
-      cli_read_names(p.wanted, args->section, section_names, N_SECTIONS, "section", err);
+      cli_read_names(p.wanted, args->section, SCT_NAMES(section_names, N_SECTIONS), "section", err);
   if (status == SCT_OK && args->counters) {
     p.counters = &counters;
     for (int k = 0; k < N_SECTIONS; k++) {

@@ -23,20 +23,12 @@ typedef struct cli_candidate profiled;
 
 static sct_status find_size(profiled *p, const char *label, sct_error *err) {
   const sct_spec *spec = &p->plan.spec;
-  const char *names[256];
-  for (int k = 0; k < spec->n_sizes; k++) {
-    names[k < 256 ? k : 255] = spec->sizes[k].label;
-    if (!label || strcmp(spec->sizes[k].label, label) == 0) {
-      p->size = &spec->sizes[k];
-      break;
-    }
+  int k = 0;
+  if (label) {
+    SCT_TRY(sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), label, err,
+                             "the spec has no size '%s'", label));
   }
-  if (!p->size) {
-    SCT_SCOPED(sct_str) text = {0};
-    sct_str_printf(&text, "the spec has no size '%s'", label);
-    sct_str_suggest(&text, label, names, spec->n_sizes < 256 ? spec->n_sizes : 256);
-    return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  }
+  p->size = &spec->sizes[k];
   return sct_codegen_fits(spec, &p->item->code, p->size)
              ? SCT_OK
              : sct_fail(err, SCT_EUSAGE, "'%s' is not right at %s: its requirements do not hold",

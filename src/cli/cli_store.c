@@ -141,17 +141,10 @@ static const struct {
                {"t4", true, sct_store_export_t4}};
 
 static sct_status find_format(const char *name, int *out, sct_error *err) {
-  const char *names[SCT_COUNT(formats)];
-  for (int k = 0; k < SCT_COUNT(formats); k++) {
-    names[k] = formats[k].name;
-    if (!name || strcmp(name, names[k]) == 0) {
-      *out = k;
-      return SCT_OK;
-    }
-  }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_suggest(&text, name, names, SCT_COUNT(formats));
-  return sct_fail(err, SCT_EUSAGE, "--format: '%s' is no format%s", name, sct_str_c(&text));
+  *out = 0;
+  return name ? sct_names_choose(out, SCT_NAMES_IN(formats, SCT_COUNT(formats), name), name, err,
+                                 "--format: '%s' is no format", name)
+              : SCT_OK;
 }
 
 sct_status cli_export(const cli_args *args, sct_error *err) {

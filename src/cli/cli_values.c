@@ -45,29 +45,18 @@ sct_status cli_read_number(int64_t *out, const char *name, const char *text, int
   return SCT_OK;
 }
 
-static int name_at(const char *const *names, int n, const char *at, size_t length) {
-  int k = 0;
-  while (k < n && (strlen(names[k]) != length || strncmp(names[k], at, length) != 0)) {
-    k++;
-  }
-  return k;
-}
-
-sct_status cli_read_names(bool wanted[], const char *list, const char *const *names, int n,
-                          const char *what, sct_error *err) {
-  for (int k = 0; k < n; k++) {
+sct_status cli_read_names(bool wanted[], const char *list, sct_names names, const char *what,
+                          sct_error *err) {
+  for (int k = 0; k < names.n; k++) {
     wanted[k] = list == NULL;
   }
   for (const char *at = list; at != NULL && *at != '\0';) {
     const size_t length = strcspn(at, ",");
-    const int k = name_at(names, n, at, length);
-    if (k == n) {
-      SCT_SCOPED(sct_str) text = {0}, word = {0};
-      sct_str_append_n(&word, at, length);
-      sct_str_printf(&text, "there is no %s '%s' here", what, sct_str_c(&word));
-      sct_str_suggest(&text, sct_str_c(&word), names, n);
-      return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-    }
+    SCT_SCOPED(sct_str) word = {0};
+    int k;
+    sct_str_append_n(&word, at, length);
+    SCT_TRY(sct_names_choose(&k, names, sct_str_c(&word), err, "there is no %s '%s' here", what,
+                             sct_str_c(&word)));
     wanted[k] = true;
     at += length + (at[length] == ',');
   }

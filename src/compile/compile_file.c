@@ -167,13 +167,11 @@ static int unknown_name(sct_str *why, const char *log, const sct_compile_file *f
   }
   const char *const name = at + sizeof(quoted) - 1;
   const size_t n = strcspn(name, "\n");
-  for (int i = 0; i < file->n_kernels; ++i) {
-    if (strlen(file->kernels[i]) == n && memcmp(file->kernels[i], name, n) == 0) {
-      sct_str_append_n(why, message, strcspn(message, "\n") + 1);
-      return i;
-    }
+  const int i = sct_names_find_n(SCT_NAMES(file->kernels, file->n_kernels), name, n);
+  if (i >= 0) {
+    sct_str_append_n(why, message, strcspn(message, "\n") + 1);
   }
-  return -1;
+  return i;
 }
 
 static void explain(const sct_compile_engine *engine, sct_compiled_file *out, sct_compile_build *b,

@@ -195,7 +195,7 @@ sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char
     names[i] = text[i];
   }
   SCT_SCOPED(sct_str) hint = {0};
-  sct_str_suggest(&hint, arch != NULL ? arch : "", names, about->n_known);
+  sct_str_suggest(&hint, arch != NULL ? arch : "", SCT_NAMES(names, about->n_known));
   return sct_fail(err, SCT_EUSAGE, "NVRTC %s does not compile for architecture '%s'%s",
                   about->version, arch != NULL ? arch : "(none)", sct_str_c(&hint));
 }

@@ -7,16 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The word before "=" among the fills; -1: none. */
-static int fill_named(const char *text, size_t n) {
-  for (int k = 0; k < count_n_fills; k++) {
-    if (strlen(count_fills[k]) == n && strncmp(count_fills[k], text, n) == 0) {
-      return k;
-    }
-  }
-  return -1;
-}
-
 static int64_t element_bytes(const sct_count_buffer *b) {
   return b->type < 0 ? 4 : count_types[b->type].bytes;
 }
@@ -111,11 +101,11 @@ bool count_read_fill(sct_count_buffer *b, sct_arena *arena, const json_t *given,
   const char *const text = json_string_value(given);
   const size_t n = strcspn(text, "=");
   const char *const more = text[n] == '=' ? text + n + 1 : NULL;
-  b->fill = fill_named(text, n);
+  b->fill = sct_names_find_n(SCT_NAMES(count_fills, count_n_fills), text, n);
   switch (b->fill) {
   case -1:
     sct_str_printf(why, "unknown fill '%.*s'", (int)n, text);
-    sct_str_suggest(why, sct_arena_strndup(arena, text, n), count_fills, count_n_fills);
+    sct_str_suggest(why, sct_arena_strndup(arena, text, n), SCT_NAMES(count_fills, count_n_fills));
     return false;
   case COUNT_IS_random:
     return more == NULL || read_below(b, more, why);

@@ -80,32 +80,23 @@ static sct_status expected(const reader *r, const char *key, const char *what, c
 
 /* A word that is none of `words`. */
 static sct_status unknown_word(const reader *r, const char *what, const char *word,
-                               const char *const *words, int n) {
+                               sct_names words) {
   SCT_SCOPED(sct_str) hint = {0};
-  sct_str_suggest(&hint, word, words, n);
+  sct_str_suggest(&hint, word, words);
   return fail_text(r, "%s '%s'%s", what, word, sct_str_c(&hint));
-}
-
-static bool is_one_of(const char *word, const char *const *words, int n) {
-  for (int k = 0; k < n; k++) {
-    if (strcmp(words[k], word) == 0) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /* Manifests of other programs may say more than is read here; but a misspelt key would change what
  * is launched. */
-static sct_status check_keys(const reader *r, json_t *object, const char *const *keys, int n) {
+static sct_status check_keys(const reader *r, json_t *object, sct_names keys) {
   const char *key;
   json_t *value;
   json_object_foreach(object, key, value) {
-    if (is_one_of(key, keys, n)) {
+    if (sct_names_find(keys, key) >= 0) {
       continue;
     }
-    if (sct_nearest(key, keys, n) != NULL) {
-      return unknown_word(r, "unknown key", key, keys, n);
+    if (sct_nearest(key, keys) != NULL) {
+      return unknown_word(r, "unknown key", key, keys);
     }
     sct_log(SCT_LOG_WARN, "%s:%d: unknown key '%s' is ignored", r->m->path, r->line, key);
   }
@@ -162,21 +153,8 @@ static int case_line(const reader *r, int index) {
 
 /* ---- types */
 
-static const char *const *type_names(void) {
-  static const char *names[32];
-  for (int k = 0; k < count_n_types && k < SCT_COUNT(names); k++) {
-    names[k] = count_types[k].name;
-  }
-  return names;
-}
-
-static int type_named(const char *name, size_t n) {
-  for (int k = 0; k < count_n_types; k++) {
-    if (strlen(count_types[k].name) == n && memcmp(count_types[k].name, name, n) == 0) {
-      return k;
-    }
-  }
-  return -1;
+static sct_names type_names(void) {
+  return SCT_NAMES_IN(count_types, count_n_types, name);
 }
 
 static sct_status read_type(const reader *r, int *out, const json_t *given) {
@@ -188,20 +166,11 @@ static sct_status read_type(const reader *r, int *out, const json_t *given) {
     return expected(r, "type", "the name of a type", given);
   }
   const char *const name = json_string_value(given);
-  *out = type_named(name, strlen(name));
-  return *out >= 0 ? SCT_OK : unknown_word(r, "unknown type", name, type_names(), count_n_types);
+  *out = sct_names_find(type_names(), name);
+  return *out >= 0 ? SCT_OK : unknown_word(r, "unknown type", name, type_names());
 }
 
 /* ---- buffers */
-
-static int buffer_named(const sct_count_manifest *m, const char *name, size_t n) {
-  for (int k = 0; k < m->n_buffers; k++) {
-    if (strlen(m->buffers[k].name) == n && memcmp(m->buffers[k].name, name, n) == 0) {
-      return k;
-    }
-  }
-  return -1;
-}
 
 static sct_status read_fill(const reader *r, sct_count_buffer *b, const json_t *given) {
   SCT_SCOPED(sct_str) why = {0};
@@ -243,7 +212,7 @@ static sct_status read_buffer(reader *r, const char *name, json_t *given) {
   const json_t *const bytes = json_object_get(given, "bytes");
   sct_count_buffer read = {.name = sct_arena_strdup(&m->arena, name),
                            .bytes = json_integer_value(bytes)};
-  SCT_TRY(check_keys(r, given, buffer_keys, SCT_COUNT(buffer_keys)));
+  SCT_TRY(check_keys(r, given, SCT_NAMES(buffer_keys, SCT_COUNT(buffer_keys))));
   SCT_TRY(read_type(r, &read.type, json_object_get(given, "type")));
   SCT_TRY(bytes && !json_is_integer(bytes) ? SCT_OK
                                            : read_fill(r, &read, json_object_get(given, "fill")));
@@ -258,7 +227,8 @@ static sct_status read_buffer(reader *r, const char *name, json_t *given) {
     return fail_text(r, "buffer '%s': 'bytes': expected a multiple of the %d of %s", name,
                      count_types[read.type].bytes, count_types[read.type].name);
   }
-  const int k = buffer_named(m, name, strlen(name)); /* the manifest's goes before the given one */
+  const sct_names known = SCT_NAMES_IN(m->buffers, m->n_buffers, name);
+  const int k = sct_names_find(known, name); /* the manifest's goes before the given one */
   *(k >= 0 ? &m->buffers[k] : new_buffer(r)) = read;
   return SCT_OK;
 }
@@ -284,11 +254,12 @@ static sct_status read_buffers(reader *r, json_t *given) {
 static sct_status read_own_buffer(reader *r, sct_count_arg *out, const char *text, int index) {
   sct_arena *const arena = &r->m->arena;
   const size_t n = strcspn(text, "[");
-  const int type = type_named(text, n);
+  const char *const name = sct_arena_strndup(arena, text, n);
+  const int type = sct_names_find(type_names(), name);
   char *end = NULL;
   if (type < 0) {
     const char *const what = sct_arena_printf(arena, "argument %d '%s': unknown type", index, text);
-    return unknown_word(r, what, sct_arena_strndup(arena, text, n), type_names(), count_n_types);
+    return unknown_word(r, what, name, type_names());
   }
   const int64_t most = COUNT_MOST_BYTES / count_types[type].bytes;
   const bool digit = isdigit((unsigned char)text[n + 1]) != 0;
@@ -320,18 +291,14 @@ static sct_status read_address(reader *r, sct_count_arg *out, const char *text, 
     return read_own_buffer(r, out, text, index);
   }
   const size_t n = strcspn(text, "+");
+  const char *const name = sct_arena_strndup(&m->arena, text, n);
+  const sct_names known = SCT_NAMES_IN(m->buffers, m->n_buffers, name);
   out->kind = SCT_COUNT_BUFFER;
-  out->buffer = buffer_named(m, text, n);
+  out->buffer = sct_names_find(known, name);
   if (out->buffer < 0) {
     char what[48];
-    const char *names[64];
-    int n_names = 0;
-    for (; n_names < m->n_buffers && n_names < SCT_COUNT(names); n_names++) {
-      names[n_names] = m->buffers[n_names].name;
-    }
     snprintf(what, sizeof what, "argument %d: unknown buffer", index);
-    const char *const name = sct_arena_strndup(&m->arena, text, n);
-    return unknown_word(r, what, name, names, n_names);
+    return unknown_word(r, what, name, known);
   }
   const int64_t bytes = m->buffers[out->buffer].bytes;
   for (const char *at = text + n + 1; text[n] == '+' && *at != '\0'; at++) {
@@ -367,7 +334,7 @@ static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, int i
   void *const first = json_object_iter(given);
   const char *const name = first != NULL ? json_object_iter_key(first) : "";
   const json_t *const value = json_object_get(given, name);
-  out->type = type_named(name, strlen(name));
+  out->type = sct_names_find(type_names(), name);
   if (strcmp(name, "texture") == 0 || strcmp(name, "surface") == 0) {
     return fail_text(r,
                      "argument %d: %ss are not launched here: what they fetch is not counted; "
@@ -377,7 +344,7 @@ static sct_status read_typed(reader *r, sct_count_arg *out, json_t *given, int i
   if (json_object_size(given) != 1 || out->type < 0) {
     char what[64];
     snprintf(what, sizeof what, "argument %d: expected one type and its value, not", index);
-    return unknown_word(r, what, name, type_names(), count_n_types);
+    return unknown_word(r, what, name, type_names());
   }
   if (json_is_array(value)) {
     return read_list(r, out, value);
@@ -494,7 +461,7 @@ static sct_status read_case(reader *r, sct_count_case *c, json_t *given) {
     return expected(r, "cases", "objects", given);
   }
   SCT_TRY(read_texts(r, c, given));
-  SCT_TRY(check_keys(r, given, case_keys, SCT_COUNT(case_keys)));
+  SCT_TRY(check_keys(r, given, SCT_NAMES(case_keys, SCT_COUNT(case_keys))));
   SCT_TRY(read_shape(r, c->grid, "grid", json_object_get(given, "grid")));
   SCT_TRY(read_shape(r, c->block, "block", json_object_get(given, "block")));
   json_t *const shared = json_object_get(given, "shared");
@@ -548,7 +515,7 @@ static sct_status read_document(reader *r, json_t *doc) {
     return read_cases(r, doc);
   }
   r->is_object = true;
-  SCT_TRY(check_keys(r, doc, top_keys, SCT_COUNT(top_keys)));
+  SCT_TRY(check_keys(r, doc, SCT_NAMES(top_keys, SCT_COUNT(top_keys))));
   SCT_TRY(read_options(r, json_object_get(doc, "options")));
   SCT_TRY(read_buffers(r, json_object_get(doc, "buffers")));
   return read_cases(r, json_object_get(doc, "cases"));

@@ -136,12 +136,7 @@ static const char *last_word(sct_arena *arena, const char *from, const char *to)
     start--;
   }
   const char *const name = sct_arena_strndup(arena, start, (size_t)(end - start));
-  for (int k = 0; k < SCT_COUNT(types); k++) {
-    if (strcmp(name, types[k]) == 0) {
-      return "";
-    }
-  }
-  return name;
+  return sct_names_find(SCT_NAMES(types, SCT_COUNT(types)), name) >= 0 ? "" : name;
 }
 
 /* The names between the parentheses that open at `at`; how many there are, -1 for more than n. */
@@ -233,7 +228,7 @@ void count_suggest_kernel(sct_str *out, const char *kernel, const sct_ptx_module
   } else if (found < list.n) {
     sct_str_printf(out, "; did you mean '%s'?", list.names[found]);
   } else if (list.n > 0) {
-    sct_str_suggest(out, sct_str_c(&word), list.names, list.n);
+    sct_str_suggest(out, sct_str_c(&word), SCT_NAMES(list.names, list.n));
   } else {
     sct_str_append(out, "; the file has no kernel");
   }

@@ -244,7 +244,7 @@ static void check_names(sct_str *text, const sct_count_case *c, const char *cons
     }
     if (p == n) {
       sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, c->args[k].name);
-      sct_str_suggest(text, c->args[k].name, names, n);
+      sct_str_suggest(text, c->args[k].name, SCT_NAMES(names, n));
     }
   }
   for (int p = 0; names && p < n && text->len == 0; p++) {

@@ -33,13 +33,9 @@ sct_status sct_device_parse(const sct_device_kind **kind, const char **name, con
     *name = colon + 1;
     return SCT_OK;
   }
-  const char *prefixes[SCT_COUNT(kinds)];
-  for (int k = 0; k < SCT_COUNT(kinds); k++) {
-    prefixes[k] = kinds[k].prefix;
-  }
   SCT_SCOPED(sct_str) given = {0}, text = {0};
   sct_str_append_n(&given, id, len);
   sct_str_printf(&text, "device '%s': unknown kind '%s'", id, sct_str_c(&given));
-  sct_str_suggest(&text, sct_str_c(&given), prefixes, SCT_COUNT(prefixes));
+  sct_str_suggest(&text, sct_str_c(&given), SCT_NAMES_IN(kinds, SCT_COUNT(kinds), prefix));
   return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }

@@ -18,16 +18,11 @@ static const char *const forms[] = {
     [SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda", [SCT_EMIT_C] = "c"};
 
 sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) {
-  for (int k = 0; k < SCT_COUNT(forms); k++) {
-    if (strcmp(forms[k], name) == 0) {
-      *out = (sct_emit_form)k;
-      return SCT_OK;
-    }
-  }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_printf(&text, "there is no form '%s'", name);
-  sct_str_suggest(&text, name, forms, SCT_COUNT(forms));
-  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  int k;
+  SCT_TRY(sct_names_choose(&k, SCT_NAMES(forms, SCT_COUNT(forms)), name, err,
+                           "there is no form '%s'", name));
+  *out = (sct_emit_form)k;
+  return SCT_OK;
 }
 
 /* The text of a form. `c` has compiled kernels in the place of their sources. */

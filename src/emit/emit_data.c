@@ -257,12 +257,8 @@ static void add_arguments(json_t *out, const emit_header *h) {
 /* The bytes of an array under the layout that the header has; NULL: not known. */
 static const char *bytes_of(const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
-  for (int k = 0; k < op->n_layouts && op->bytes != NULL; k++) {
-    if (strcmp(op->layouts[k], h->layout[operand]) == 0) {
-      return op->bytes[k];
-    }
-  }
-  return NULL;
+  const int k = sct_names_find(SCT_NAMES(op->layouts, op->n_layouts), h->layout[operand]);
+  return k >= 0 && op->bytes != NULL ? op->bytes[k] : NULL;
 }
 
 /* Outputs that each launch sets before points fall on them. */

@@ -18,12 +18,8 @@ static bool is_chosen(const emit_header *h, int operand) {
 /* The formula of the layout that the header has; NULL: the store has none. */
 static const emit_formula *formula_of(const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
-  for (int k = 0; k < op->n_layouts && op->formulas != NULL; k++) {
-    if (strcmp(op->layouts[k], h->layout[operand]) == 0) {
-      return &op->formulas[k];
-    }
-  }
-  return NULL;
+  const int k = sct_names_find(SCT_NAMES(op->layouts, op->n_layouts), h->layout[operand]);
+  return k >= 0 && op->formulas != NULL ? &op->formulas[k] : NULL;
 }
 
 /* Elements lie as C has them. */

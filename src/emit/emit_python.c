@@ -46,12 +46,8 @@ static const python_type types[] = {
 };
 
 static const python_type *find_type(const char *name) {
-  for (int k = 0; k < SCT_COUNT(types); k++) {
-    if (strcmp(types[k].name, name) == 0) {
-      return &types[k];
-    }
-  }
-  return NULL;
+  const int k = sct_names_find(SCT_NAMES_IN(types, SCT_COUNT(types), name), name);
+  return k >= 0 ? &types[k] : NULL;
 }
 
 /* ---- names ---- */

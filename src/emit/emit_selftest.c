@@ -12,14 +12,9 @@ static int exponent_bits(const char *type, int *lanes) {
   } floats[] = {{"e4m3", 4, 1},  {"e5m2", 5, 1},  {"f16", 5, 1},   {"bf16", 8, 1},
                 {"f32", 8, 1},   {"f64", 11, 1},  {"f16x2", 5, 2}, {"bf16x2", 8, 2},
                 {"f32x2", 8, 2}, {"f32x4", 8, 4}, {"f64x2", 11, 2}};
-  *lanes = 1;
-  for (int k = 0; k < SCT_COUNT(floats); k++) {
-    if (strcmp(floats[k].name, type) == 0) {
-      *lanes = floats[k].lanes;
-      return floats[k].exponent;
-    }
-  }
-  return 0;
+  const int k = sct_names_find(SCT_NAMES_IN(floats, SCT_COUNT(floats), name), type);
+  *lanes = k >= 0 ? floats[k].lanes : 1;
+  return k >= 0 ? floats[k].exponent : 0;
 }
 
 static json_t *fields_data(const emit_record *record) {

@@ -27,12 +27,8 @@ static const emit_type types[] = {
 };
 
 const emit_type *emit_type_find(const char *name) {
-  for (int k = 0; k < SCT_COUNT(types); k++) {
-    if (strcmp(types[k].name, name) == 0) {
-      return &types[k];
-    }
-  }
-  return NULL;
+  const int k = sct_names_find(SCT_NAMES_IN(types, SCT_COUNT(types), name), name);
+  return k >= 0 ? &types[k] : NULL;
 }
 
 /* ---- names ---- */
@@ -63,16 +59,9 @@ static const char *const taken_words[] = {
 };
 
 bool emit_is_name(const char *text) {
-  if (!sct_is_identifier(text) || strstr(text, "__") != NULL || strlen(text) > 200 ||
-      (text[0] == '_' && isupper((unsigned char)text[1]))) {
-    return false;
-  }
-  for (int k = 0; k < SCT_COUNT(taken_words); k++) {
-    if (strcmp(text, taken_words[k]) == 0) {
-      return false;
-    }
-  }
-  return true;
+  return sct_is_identifier(text) && strstr(text, "__") == NULL && strlen(text) <= 200 &&
+         !(text[0] == '_' && isupper((unsigned char)text[1])) &&
+         sct_names_find(SCT_NAMES(taken_words, SCT_COUNT(taken_words)), text) < 0;
 }
 
 /* ---- expressions ---- */
@@ -81,35 +70,18 @@ static bool is_word_char(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool is_among(const char *word, size_t n, const char *const *list, int n_list) {
-  for (int k = 0; k < n_list; k++) {
-    if (strlen(list[k]) == n && strncmp(word, list[k], n) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* The word of `n` characters is one that an expression may hold. */
 static bool word_allowed(const char *word, size_t n, const emit_signature *sig,
                          const emit_operand *op) {
   static const char *const plain[] = {"min", "max", "long"};
   static const char *const floors[] = {"sct_floor_div", "sct_floor_mod"};
-  if (is_among(word, n, plain, SCT_COUNT(plain)) ||
-      (op != NULL &&
-       (is_among(word, n, floors, SCT_COUNT(floors)) || is_among(word, n, op->dims, op->n_dims)))) {
+  if (sct_names_find_n(SCT_NAMES(plain, SCT_COUNT(plain)), word, n) >= 0 ||
+      (op != NULL && (sct_names_find_n(SCT_NAMES(floors, SCT_COUNT(floors)), word, n) >= 0 ||
+                      sct_names_find_n(SCT_NAMES(op->dims, op->n_dims), word, n) >= 0))) {
     return true;
   }
-  if (n < 3 || strncmp(word, "n_", 2) != 0) {
-    return false;
-  }
-  for (int k = 0; k < sig->n_extents; k++) {
-    const char *name = sig->extents[k].name;
-    if (strlen(name) == n - 2 && strncmp(word + 2, name, n - 2) == 0) {
-      return true;
-    }
-  }
-  return false;
+  const sct_names extents = SCT_NAMES_IN(sig->extents, sig->n_extents, name);
+  return n > 2 && strncmp(word, "n_", 2) == 0 && sct_names_find_n(extents, word + 2, n - 2) >= 0;
 }
 
 /* Decimal or 0x digits with a suffix of u, l. */

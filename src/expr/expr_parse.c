@@ -172,7 +172,7 @@ static sct_status unknown_name(const parser *p, const token *t, const char *name
   }
   sct_str_printf(&text, "unknown name '%s'", name);
   if (n > 0) {
-    sct_str_suggest(&text, name, names, n);
+    sct_str_suggest(&text, name, SCT_NAMES(names, n));
   }
   const sct_status status = FAIL(p, t->column, "%s", sct_str_c(&text));
   sct_free(known);
@@ -221,7 +221,7 @@ static sct_status parse_call(parser *p, sct_expr *out) {
     SCT_SCOPED(sct_str) name = {0};
     sct_str_append_n(&name, t.start, (size_t)t.length);
     sct_str_printf(&text, "unknown function '%s'", sct_str_c(&name));
-    sct_str_suggest(&text, sct_str_c(&name), functions, SCT_COUNT(functions));
+    sct_str_suggest(&text, sct_str_c(&name), SCT_NAMES(functions, SCT_COUNT(functions)));
     return FAIL(p, t.column, "%s", sct_str_c(&text));
   }
   sct_expr b = SCT_EXPR_NONE;

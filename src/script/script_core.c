@@ -78,7 +78,7 @@ int sct_script_core_suggest(lua_State *L) {
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, word, names, n);
+  sct_str_suggest(text, word, SCT_NAMES(names, n));
   lua_pushlstring(L, sct_str_c(text), text->len);
   return 1;
 }

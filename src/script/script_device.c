@@ -47,7 +47,7 @@ static sct_status unknown_device(const char *name, sct_error *err) {
   int n = 0;
   sct_script_device_names(&names, &n, &arena);
   sct_str_printf(&text, "there is no description of a device '%s'", name);
-  sct_str_suggest(&text, name, names, n);
+  sct_str_suggest(&text, name, SCT_NAMES(names, n));
   return sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
 }
 

@@ -197,30 +197,22 @@ static void read_params(lua_State *L, sct_spec *spec, int table, sct_own *own) {
 
 /* By the arrays' numbers; raises for one that there is not. */
 static void read_align(lua_State *L, sct_spec *spec, int table, sct_own *own) {
-  const char *names[SCT_MAX_OPERANDS];
+  const sct_names arrays = SCT_NAMES_IN(spec->operands, spec->n_operands, name);
   const int n = sct_script_list_length(L, table, "align");
   own->align_text = SCT_ARENA_NEW(&spec->arena, const char *, spec->n_operands);
-  for (int k = 0; k < spec->n_operands; k++) {
-    names[k] = spec->operands[k].name;
-  }
   for (int k = 0; k < n; k++) {
     sct_script_push_item(L, table, "align", k);
     const char *array = sct_script_field_string(L, spec, lua_gettop(L), "array");
     const char *bytes = sct_script_field_string(L, spec, lua_gettop(L), "bytes");
-    bool known = false;
-    for (int op = 0; op < spec->n_operands; op++) {
-      if (strcmp(names[op], array) == 0) {
-        own->align_text[op] = bytes;
-        known = true;
-      }
-    }
-    if (!known) {
+    const int op = sct_names_find(arrays, array);
+    if (op < 0) {
       sct_str *text = &sct_sandbox_of(L)->scratch;
       sct_str_clear(text);
-      sct_str_suggest(text, array, names, spec->n_operands);
+      sct_str_suggest(text, array, arrays);
       sct_script_raise_at(L, spec->file, sct_spec_key_line(spec, spec->file, own->line, array),
                           "align: there is no array '%s'%s", array, sct_str_c(text));
     }
+    own->align_text[op] = bytes;
     lua_pop(L, 1);
   }
 }

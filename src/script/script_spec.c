@@ -356,7 +356,7 @@ static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, i
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, word, words, n);
+  sct_str_suggest(text, word, SCT_NAMES(words, n));
   sct_script_raise_at(L, ld->spec->file, line, "sizes: unknown fill '%s' for '%s'%s", word, key,
                       sct_str_c(text));
   return SCT_FILL_DEFAULT;
@@ -376,18 +376,13 @@ static void unknown_size_key(lua_State *L, const sct_script_loader *ld, int line
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, key, names, n);
+  sct_str_suggest(text, key, SCT_NAMES(names, n));
   sct_script_raise_at(L, spec->file, line, "sizes: there is no dimension or index array '%s'%s",
                       key, sct_str_c(text));
 }
 
 static int find_operand(const sct_spec *spec, const char *name) {
-  for (int k = 0; k < spec->n_operands; k++) {
-    if (strcmp(spec->operands[k].name, name) == 0) {
-      return k;
-    }
-  }
-  return -1;
+  return sct_names_find(SCT_NAMES_IN(spec->operands, spec->n_operands, name), name);
 }
 
 /* The value at the top is no integer. What is one but for its type, as 2^20 and "64" are, is said

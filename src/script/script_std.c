@@ -54,13 +54,13 @@ static int frozen_index(lua_State *L) {
   sct_str_clear(text);
   if (what[0] == '\0') {
     sct_str_printf(text, "unknown name '%s'", lua_tostring(L, 2));
-    const char *near = sct_nearest(lua_tostring(L, 2), names, n);
+    const char *near = sct_nearest(lua_tostring(L, 2), SCT_NAMES(names, n));
     if (near) { /* listing every global would not help anybody */
       sct_str_printf(text, "; did you mean '%s'?", near);
     }
   } else {
     sct_str_printf(text, "%s has no '%s'", what, lua_tostring(L, 2));
-    sct_str_suggest(text, lua_tostring(L, 2), names, n);
+    sct_str_suggest(text, lua_tostring(L, 2), SCT_NAMES(names, n));
   }
   return luaL_error(L, "%s", sct_str_c(text));
 }

@@ -82,7 +82,7 @@ void sct_script_check_keys(lua_State *L, const char *file, const char *what,
       sct_str *text = &sct_sandbox_of(L)->scratch;
       sct_str_clear(text);
       sct_str_printf(text, "unknown field '%s' in %s", key, what);
-      sct_str_suggest(text, key, legal, n_legal);
+      sct_str_suggest(text, key, SCT_NAMES(legal, n_legal));
       if (file) {
         sct_script_raise_at(L, file, 1, "%s", sct_str_c(text));
       }

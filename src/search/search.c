@@ -31,18 +31,11 @@ const sct_search_method *sct_search_methods(int *n) {
 }
 
 sct_status sct_search_find(const sct_search_method **out, const char *name, sct_error *err) {
-  const char *names[SCT_COUNT(methods)];
-  for (int k = 0; k < SCT_COUNT(methods); k++) {
-    names[k] = methods[k].name;
-    if (strcmp(names[k], name) == 0) {
-      *out = &methods[k];
-      return SCT_OK;
-    }
-  }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_printf(&text, "search method '%s' is unknown", name);
-  sct_str_suggest(&text, name, names, SCT_COUNT(names));
-  return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
+  int k;
+  SCT_TRY(sct_names_choose(&k, SCT_NAMES_IN(methods, SCT_COUNT(methods), name), name, err,
+                           "search method '%s' is unknown", name));
+  *out = &methods[k];
+  return SCT_OK;
 }
 
 /* ---- places on the axes ---- */

@@ -23,11 +23,9 @@ void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_
 
 static sct_status find_axis(sct_search_problem *problem, const char *name, int *out,
                             sct_error *err) {
-  for (int a = 0; a < problem->n_axes; a++) {
-    if (strcmp(problem->axes[a].name, name) == 0) {
-      *out = a;
-      return SCT_OK;
-    }
+  *out = sct_names_find(SCT_NAMES_IN(problem->axes, problem->n_axes, name), name);
+  if (*out >= 0) {
+    return SCT_OK;
   }
   if (problem->n_axes == SCT_SEARCH_MAX_AXES) {
     return sct_fail(err, SCT_EINTERNAL, "search: more than %d axes", SCT_SEARCH_MAX_AXES);
@@ -40,11 +38,9 @@ static sct_status find_axis(sct_search_problem *problem, const char *name, int *
 
 static sct_status find_value(sct_search_problem *problem, sct_search_axis *axis, const char *text,
                              int *out, sct_error *err) {
-  for (int v = 0; v < axis->n_values; v++) {
-    if (strcmp(axis->values[v], text) == 0) {
-      *out = v;
-      return SCT_OK;
-    }
+  *out = sct_names_find(SCT_NAMES(axis->values, axis->n_values), text);
+  if (*out >= 0) {
+    return SCT_OK;
   }
   if (axis->n_values == SCT_SEARCH_MAX_VALUES) {
     return sct_fail(err, SCT_EINTERNAL, "search: axis '%s' has more than %d values", axis->name,

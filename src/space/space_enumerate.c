@@ -75,15 +75,11 @@ static sct_expr resolve(void *ctx, sct_expr_pool *pool, const char *name, bool i
   if (is_string) {
     return resolve_value(c, pool, name);
   }
-  for (int a = 0; a < c->n_visible; a++) {
-    if (strcmp(c->strategy->axes[a].name, name) == 0) {
-      return c->vars[a];
-    }
-  }
-  for (int f = 0; f < c->strategy->n_facts; f++) {
-    if (strcmp(c->strategy->facts[f].name, name) == 0) {
-      return sct_expr_const(pool, c->strategy->facts[f].value);
-    }
+  const sct_strategy *s = c->strategy;
+  const int axis = sct_names_find(SCT_NAMES_IN(s->axes, c->n_visible, name), name);
+  const int fact = sct_names_find(SCT_NAMES_IN(s->facts, s->n_facts, name), name);
+  if (axis >= 0 || fact >= 0) {
+    return axis >= 0 ? c->vars[axis] : sct_expr_const(pool, s->facts[fact].value);
   }
   if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
     return sct_expr_const(pool, name[0] == 't');
@@ -156,7 +152,7 @@ static sct_status fail_condition(checker *c, const char *what, const char *text,
       }
     }
     sct_str_printf(&message, "no axis has the value '%s'", c->unknown_value);
-    sct_str_suggest(&message, c->unknown_value, values, n);
+    sct_str_suggest(&message, c->unknown_value, SCT_NAMES(values, n));
   } else {
     sct_str_append(&message, why);
   }

@@ -113,7 +113,7 @@ static void suggest_label(sct_str *out, const sct_space *space, const char *labe
   }
   snprintf(word, sizeof(word), "%.*s", (int)strcspn(label, " "), label);
   sct_str_append(out, "; a label begins with a strategy");
-  sct_str_suggest(out, word, names, n);
+  sct_str_suggest(out, word, SCT_NAMES(names, n));
   sct_free(names);
 }
 

@@ -3,26 +3,12 @@
 
 #include "spec/spec_internal.h"
 
-static bool same_name(const char *name, const char *text, size_t len) {
-  return strncmp(name, text, len) == 0 && name[len] == '\0';
-}
-
 int sct_spec_find_operand(const sct_spec *spec, const char *name, size_t len) {
-  for (int k = 0; k < spec->n_operands; k++) {
-    if (same_name(spec->operands[k].name, name, len)) {
-      return k;
-    }
-  }
-  return -1;
+  return sct_names_find_n(SCT_NAMES_IN(spec->operands, spec->n_operands, name), name, len);
 }
 
 int sct_spec_find_dim(const sct_spec *spec, const char *name, size_t len) {
-  for (int k = 0; k < spec->n_dims; k++) {
-    if (same_name(spec->dims[k], name, len)) {
-      return k;
-    }
-  }
-  return -1;
+  return sct_names_find_n(SCT_NAMES(spec->dims, spec->n_dims), name, len);
 }
 
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len) {
@@ -153,12 +139,8 @@ static sct_status check_names(const sct_spec *spec, sct_error *err) {
 /* ---- extents ---- */
 
 static sct_expr find_extent(const sct_spec *spec, const char *name) {
-  for (int k = 0; k < spec->n_extents; k++) {
-    if (strcmp(spec->extent_names[k], name) == 0) {
-      return spec->extent_var[k];
-    }
-  }
-  return SCT_EXPR_NONE;
+  const int k = sct_names_find(SCT_NAMES(spec->extent_names, spec->n_extents), name);
+  return k >= 0 ? spec->extent_var[k] : SCT_EXPR_NONE;
 }
 
 static sct_status add_extent(sct_spec *spec, const char *name, int line, sct_error *err) {

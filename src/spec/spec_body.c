@@ -185,13 +185,10 @@ static const char *hint_for(const char *word) {
 #include "spec_hints.def"
 #undef SCT_HINT
   };
-  for (int k = 0; k < SCT_COUNT(hints); k++) {
-    if (strcmp(hints[k].name, word) == 0) {
-      return hints[k].write;
-    }
-  }
+  const int k = sct_names_find(SCT_NAMES_IN(hints, SCT_COUNT(hints), name), word);
   sct_type type;
-  return !sct_type_find(&type, word)      ? NULL
+  return k >= 0                           ? hints[k].write
+         : !sct_type_find(&type, word)    ? NULL
          : sct_type_get(type)->shared > 1 ? "int"
                                           : sct_type_get(type)->cuda;
 }
@@ -228,7 +225,7 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
 #include "spec_words.def"
 #undef SCT_WORD
   const char *word = sct_arena_strndup(&spec->arena, t->text, t->len);
-  const char *near = word ? sct_nearest(word, names, n) : NULL;
+  const char *near = word ? sct_nearest(word, SCT_NAMES(names, n)) : NULL;
   const char *write = word ? hint_for(word) : NULL;
   SCT_SCOPED(sct_str) hint = {0};
   if (write) {
@@ -236,7 +233,7 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
   } else if (word && near) {
     sct_str_printf(&hint, "; did you mean '%s'?", near);
   } else if (word) {
-    sct_str_suggest(&hint, word, names, n_own);
+    sct_str_suggest(&hint, word, SCT_NAMES(names, n_own));
   }
   return sct_spec_fail_body(spec, s->err, t->line, "unknown name '%.*s'%s", (int)t->len, t->text,
                             sct_str_c(&hint));
@@ -267,7 +264,7 @@ static sct_status bad_field(const body_scan *s, const token *t, const mention *m
   char word[64];
   snprintf(word, sizeof(word), "%.*s", (int)t->len, t->text);
   SCT_SCOPED(sct_str) hint = {0};
-  sct_str_suggest(&hint, word, names, op->record.n_fields);
+  sct_str_suggest(&hint, word, SCT_NAMES(names, op->record.n_fields));
   return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s", name_of(s, m),
                             word, sct_str_c(&hint));
 }

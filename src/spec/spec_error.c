@@ -26,12 +26,9 @@ static void append_line(sct_str *out, const char *text, int line) {
 }
 
 static const char *find_source(const sct_spec *spec, const char *file) {
-  for (int k = 0; spec && k < spec->n_sources; k++) {
-    if (strcmp(spec->sources[k].file, file) == 0) {
-      return spec->sources[k].text;
-    }
-  }
-  return NULL;
+  const int k =
+      spec ? sct_names_find(SCT_NAMES_IN(spec->sources, spec->n_sources, file), file) : -1;
+  return k >= 0 ? spec->sources[k].text : NULL;
 }
 
 sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *file, int line,

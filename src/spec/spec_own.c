@@ -16,10 +16,9 @@ typedef struct own_names {
 
 static sct_expr resolve(void *ctx, sct_expr_pool *pool, const char *name, bool is_string) {
   const own_names *n = ctx;
-  for (int k = 0; k < n->own->n_axes && !is_string; k++) {
-    if (strcmp(n->own->axes[k].name, name) == 0) {
-      return n->own->axes[k].var;
-    }
+  const int axis = sct_names_find(SCT_NAMES_IN(n->own->axes, n->own->n_axes, name), name);
+  if (axis >= 0 && !is_string) {
+    return n->own->axes[axis].var;
   }
   for (int k = 0; k < n->spec->n_extents && !is_string && n->extents; k++) {
     if (strcmp(sct_expr_var_name(pool, n->spec->extent_var[k]), name) == 0) {
@@ -92,25 +91,18 @@ static sct_status bind_axis(sct_spec *spec, sct_own *own, sct_own_axis *axis, in
 /* Marks the axes that stand in braces. */
 static sct_status bind_name(sct_spec *spec, sct_own *own, sct_error *err) {
   const int line = line_of(spec, own, "kernel", own->kernel);
-  const char *names[SCT_MAX_OWN_AXES];
-  for (int k = 0; k < own->n_axes; k++) {
-    names[k] = own->axes[k].name;
-  }
+  const sct_names axes = SCT_NAMES_IN(own->axes, own->n_axes, name);
   for (const char *at = strchr(own->kernel, '{'); at != NULL; at = strchr(at + 1, '{')) {
     const size_t n = strcspn(at + 1, "}");
     const char *word = sct_arena_printf(&spec->arena, "%.*s", (int)n, at + 1);
-    bool known = false;
-    for (int k = 0; k < own->n_axes; k++) {
-      if (strcmp(names[k], word) == 0) {
-        own->is_argument[k] = known = true;
-      }
-    }
-    if (!known || at[1 + n] != '}') {
+    const int k = sct_names_find(axes, word);
+    if (k < 0 || at[1 + n] != '}') {
       SCT_SCOPED(sct_str) hint = {0};
-      sct_str_suggest(&hint, word, names, own->n_axes);
+      sct_str_suggest(&hint, word, axes);
       return sct_spec_fail_at(spec, err, spec->file, line, "kernel \"%s\": there is no axis '%s'%s",
                               own->kernel, word, own->n_axes > 0 ? sct_str_c(&hint) : "");
     }
+    own->is_argument[k] = true;
   }
   return SCT_OK;
 }
@@ -118,12 +110,7 @@ static sct_status bind_name(sct_spec *spec, sct_own *own, sct_error *err) {
 /* ---- what is launched ---- */
 
 static int find_scalar(const sct_spec *spec, const char *name) {
-  for (int k = 0; k < spec->n_scalars; k++) {
-    if (strcmp(spec->scalars[k].name, name) == 0) {
-      return k;
-    }
-  }
-  return -1;
+  return sct_names_find(SCT_NAMES_IN(spec->scalars, spec->n_scalars, name), name);
 }
 
 static sct_status bind_param(sct_spec *spec, sct_own *own, int k, sct_error *err) {

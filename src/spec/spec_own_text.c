@@ -137,7 +137,7 @@ static sct_status check_kernel(sct_spec *spec, sct_own *own, const char *text, s
   const int line = sct_spec_text_line(spec, spec->file, own->line, own->kernel);
   if (n_same == 0 && !find_word(text, text, wanted)) {
     SCT_SCOPED(sct_str) hint = {0};
-    sct_str_suggest(&hint, wanted, names, n);
+    sct_str_suggest(&hint, wanted, SCT_NAMES(names, n));
     return sct_spec_fail_at(spec, err, spec->file, line, "there is no kernel '%s' in '%s'%s",
                             wanted, own->cuda,
                             n > 0 ? sct_str_c(&hint) : "; it has none (__global__ void)");
@@ -158,10 +158,8 @@ static sct_status check_kernel(sct_spec *spec, sct_own *own, const char *text, s
 
 /* Appends to own->macros, once each. */
 static void note_macro(sct_spec *spec, sct_own *own, const char *name, size_t n) {
-  for (int k = 0; k < own->n_macros; k++) {
-    if (strlen(own->macros[k]) == n && strncmp(own->macros[k], name, n) == 0) {
-      return;
-    }
+  if (sct_names_find_n(SCT_NAMES(own->macros, own->n_macros), name, n) >= 0) {
+    return;
   }
   const char **grown = SCT_ARENA_NEW(&spec->arena, const char *, own->n_macros + 1);
   memcpy(grown, own->macros ? own->macros : grown, sizeof *grown * (size_t)own->n_macros);

@@ -12,7 +12,7 @@ static int ragged_line(const sct_spec *spec) {
 static sct_status unknown(const sct_spec *spec, const char *what, const char *name,
                           const char *const *names, int n, sct_error *err) {
   SCT_SCOPED(sct_str) hint = {0};
-  sct_str_suggest(&hint, name, names, n);
+  sct_str_suggest(&hint, name, SCT_NAMES(names, n));
   return sct_spec_fail_at(spec, err, spec->file, ragged_line(spec), "ragged: there is no %s '%s'%s",
                           what, name, sct_str_c(&hint));
 }

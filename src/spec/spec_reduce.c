@@ -16,24 +16,17 @@ const char *sct_reduce_name(sct_reduce reduce) {
 }
 
 bool sct_reduce_find(sct_reduce *out, const char *name) {
-  for (int k = 0; k < SCT_COUNT(names); k++) {
-    if (strcmp(names[k], name) == 0) {
-      *out = (sct_reduce)(k + 1);
-      return true;
-    }
+  const int k = sct_names_find(SCT_NAMES(names, SCT_COUNT(names)), name);
+  if (k >= 0) {
+    *out = (sct_reduce)(k + 1);
   }
-  return false;
+  return k >= 0;
 }
 
 /* ---- what a kernel that reduces must be ---- */
 
 static bool has_dim(const sct_operand *op, const char *name) {
-  for (int d = 0; d < op->n_dims; d++) {
-    if (strcmp(op->dims[d], name) == 0) {
-      return true;
-    }
-  }
-  return false;
+  return sct_names_find(SCT_NAMES(op->dims, op->n_dims), name) >= 0;
 }
 
 static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_error *err) {
@@ -67,7 +60,7 @@ static sct_status check_dims(const sct_spec *spec, const sct_operand *op, sct_er
   for (int d = 0; d < op->n_dims; d++) {
     if (sct_spec_find_dim(spec, op->dims[d], strlen(op->dims[d])) < 0) {
       SCT_SCOPED(sct_str) hint = {0};
-      sct_str_suggest(&hint, op->dims[d], spec->dims, spec->n_dims);
+      sct_str_suggest(&hint, op->dims[d], SCT_NAMES(spec->dims, spec->n_dims));
       return sct_spec_fail_at(
           spec, err, op->file, op->line,
           "output '%s' reduces, so its dimensions are some of the kernel's; '%s' is none%s",

@@ -67,7 +67,7 @@ static sct_status find_dim(const sct_spec *spec, const sct_operand *op, int *dim
   sct_status status = SCT_OK;
   *dim = op->along ? sct_spec_find_dim(spec, op->along, strlen(op->along)) : spec->n_dims - 1;
   if (*dim < 0) {
-    sct_str_suggest(&hint, op->along, spec->dims, spec->n_dims);
+    sct_str_suggest(&hint, op->along, SCT_NAMES(spec->dims, spec->n_dims));
     status =
         sct_spec_fail_at(spec, err, op->file, sct_spec_key_line(spec, op->file, op->line, "along"),
                          "output '%s' is scanned along one of the kernel's dimensions; '%s' "

@@ -6,12 +6,8 @@
 #include "spec/spec_internal.h"
 
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len) {
-  for (int k = 0; k < spec->n_values; k++) {
-    if (strlen(spec->values[k].name) == len && strncmp(spec->values[k].name, name, len) == 0) {
-      return &spec->values[k];
-    }
-  }
-  return NULL;
+  const int k = sct_names_find_n(SCT_NAMES_IN(spec->values, spec->n_values, name), name, len);
+  return k >= 0 ? &spec->values[k] : NULL;
 }
 
 static int key_line(const sct_spec *spec, const char *name) {
@@ -86,7 +82,7 @@ static sct_status bind_over(sct_spec *spec, sct_error *err) {
     const int d = sct_spec_find_dim(spec, spec->over[k], strlen(spec->over[k]));
     if (d < 0) {
       SCT_SCOPED(sct_str) hint = {0};
-      sct_str_suggest(&hint, spec->over[k], spec->dims, spec->n_dims);
+      sct_str_suggest(&hint, spec->over[k], SCT_NAMES(spec->dims, spec->n_dims));
       return sct_spec_fail_at(spec, err, spec->file, key_line(spec, "over"),
                               "over: steps reduce some of the kernel's dimensions; '%s' is none%s",
                               spec->over[k], sct_str_c(&hint));

@@ -10,13 +10,11 @@ const char *sct_border_name(sct_border border) {
 }
 
 bool sct_border_find(sct_border *out, const char *name) {
-  for (int k = 0; k < SCT_COUNT(border_names); k++) {
-    if (strcmp(border_names[k], name) == 0) {
-      *out = (sct_border)k;
-      return true;
-    }
+  const int k = sct_names_find(SCT_NAMES(border_names, SCT_COUNT(border_names)), name);
+  if (k >= 0) {
+    *out = (sct_border)k;
   }
-  return false;
+  return k >= 0;
 }
 
 void sct_operand_reach(const sct_operand *op, int d, int64_t *lo, int64_t *hi) {

@@ -26,13 +26,11 @@ bool sct_type_is_struct(sct_type type) {
 }
 
 bool sct_type_find(sct_type *out, const char *name) {
-  for (int k = 0; k < SCT_N_TYPES; k++) {
-    if (strcmp(infos[k].name, name) == 0) {
-      *out = (sct_type)k;
-      return true;
-    }
+  const int k = sct_names_find(SCT_NAMES(type_names, SCT_N_TYPES), name);
+  if (k >= 0) {
+    *out = (sct_type)k;
   }
-  return false;
+  return k >= 0;
 }
 
 int64_t sct_type_index_limit(sct_type type, int64_t limit) {

@@ -37,21 +37,13 @@ static int compare_names(const void *name, const void *listed) {
 }
 
 word_kind sct_spec_word(const char *text, size_t len) {
-  for (int k = 0; k < SCT_COUNT(words); k++) {
-    if (strncmp(words[k].word, text, len) == 0 && words[k].word[len] == '\0') {
-      return words[k].kind;
-    }
-  }
-  return sct_spec_spelling(text, len) ? WORD_TYPE : WORD_NONE;
+  const int k = sct_names_find_n(SCT_NAMES_IN(words, SCT_COUNT(words), word), text, len);
+  return k >= 0 ? words[k].kind : sct_spec_spelling(text, len) ? WORD_TYPE : WORD_NONE;
 }
 
 const char *sct_spec_spelling(const char *text, size_t len) {
-  for (int k = 0; k < SCT_COUNT(spellings); k++) {
-    if (strncmp(spellings[k].name, text, len) == 0 && spellings[k].name[len] == '\0') {
-      return spellings[k].write;
-    }
-  }
-  return NULL;
+  const int k = sct_names_find_n(SCT_NAMES_IN(spellings, SCT_COUNT(spellings), name), text, len);
+  return k >= 0 ? spellings[k].write : NULL;
 }
 
 const char *sct_spec_bad_name(const char *name) {

@@ -100,10 +100,9 @@ void sct_tune_set_verified(tune_table *t, int item) {
 /* ---- races ---- */
 
 int sct_tune_race_number(tune_table *t, const char *name) {
-  for (size_t k = 0; k < t->n_races; k++) {
-    if (strcmp(t->races[k], name) == 0) {
-      return (int)k + 1;
-    }
+  const int known = sct_names_find(SCT_NAMES(t->races, (int)t->n_races), name);
+  if (known >= 0) {
+    return known + 1;
   }
   const char *copy = sct_arena_strdup(&t->plan->arena, name);
   SCT_GROW(t->races, t->n_races, t->cap_races);

@@ -541,8 +541,8 @@ static void long_names_are_compared_whole(void **state) {
   b[298] = 'b';
   memset(c, 'c', 200);
   const char *const names[] = {c, b};
-  assert_string_equal(sct_nearest(a, names, 2), b);
-  assert_null(sct_nearest(a, names, 1));
+  assert_string_equal(sct_nearest(a, SCT_NAMES(names, 2)), b);
+  assert_null(sct_nearest(a, SCT_NAMES(names, 1)));
   assert_true(sct_is_identifier(a));
   a[150] = '-';
   assert_false(sct_is_identifier(a));
@@ -553,11 +553,11 @@ static void suggestions_stop_at_twelve(void **state) {
   static const char *const names[] = {"n0", "n1", "n2", "n3",  "n4",  "n5",  "n6",
                                       "n7", "n8", "n9", "n10", "n11", "n12", "n13"};
   sct_str s = {0};
-  sct_str_suggest(&s, "something else", names, SCT_COUNT(names));
+  sct_str_suggest(&s, "something else", SCT_NAMES(names, SCT_COUNT(names)));
   assert_non_null(strstr(sct_str_c(&s), "n11"));
   assert_null(strstr(sct_str_c(&s), "n12"));
   sct_str_clear(&s);
-  sct_str_suggest(&s, "something else", names, 0);
+  sct_str_suggest(&s, "something else", SCT_NAMES(names, 0));
   assert_null(strstr(sct_str_c(&s), "n0"));
   sct_str_free(&s);
 }

@@ -95,18 +95,40 @@ static void test_text_that_terminals_obey(void **state) {
 static void test_nearest_name(void **state) {
   (void)state;
   static const char *const names[] = {"threads", "items", "pad_words", "xor"};
-  assert_string_equal(sct_nearest("thraeds", names, 4), "threads");
-  assert_string_equal(sct_nearest("Item", names, 4), "items");
-  assert_string_equal(sct_nearest("pad_word", names, 4), "pad_words");
-  assert_null(sct_nearest("banana", names, 4));
-  assert_null(sct_nearest("x", names, 0));
+  assert_string_equal(sct_nearest("thraeds", SCT_NAMES(names, 4)), "threads");
+  assert_string_equal(sct_nearest("Item", SCT_NAMES(names, 4)), "items");
+  assert_string_equal(sct_nearest("pad_word", SCT_NAMES(names, 4)), "pad_words");
+  assert_null(sct_nearest("banana", SCT_NAMES(names, 4)));
+  assert_null(sct_nearest("x", SCT_NAMES(names, 0)));
   sct_str s = {0};
-  sct_str_suggest(&s, "banana", names, 4);
+  sct_str_suggest(&s, "banana", SCT_NAMES(names, 4));
   assert_string_equal(sct_str_c(&s), "; expected one of threads, items, pad_words, xor");
   sct_str_clear(&s);
-  sct_str_suggest(&s, "xro", names, 4);
+  sct_str_suggest(&s, "xro", SCT_NAMES(names, 4));
   assert_string_equal(sct_str_c(&s), "; did you mean 'xor'?");
   sct_str_free(&s);
+}
+
+static void test_names_are_found_in_any_array(void **state) {
+  (void)state;
+  static const struct {
+    int value;
+    const char *name;
+  } rows[] = {{3, "map"}, {1, "ma"}, {4, "map"}, {1, ""}};
+  const sct_names names = SCT_NAMES_IN(rows, SCT_COUNT(rows), name);
+  sct_error err = {0};
+  int k = 7;
+  assert_int_equal(sct_names_find(names, "map"), 0);
+  assert_int_equal(sct_names_find(names, "maps"), -1);
+  assert_int_equal(sct_names_find(names, ""), 3);
+  assert_int_equal(sct_names_find_n(names, "maps", 2), 1);
+  assert_int_equal(sct_names_find_n(names, "maps", 4), -1);
+  assert_int_equal(sct_names_find((sct_names){0}, "map"), -1);
+  assert_int_equal(sct_names_choose(&k, names, "ma", &err, "unused"), SCT_OK);
+  assert_int_equal(k, 1);
+  assert_int_equal(sct_names_choose(&k, names, "mpa", &err, "no '%s'", "mpa"), SCT_EUSAGE);
+  assert_int_equal(k, -1);
+  assert_string_equal(err.text, "no 'mpa'; did you mean 'map'?");
 }
 
 static void test_hash_is_xxh3_128(void **state) {
@@ -159,6 +181,7 @@ int main(void) {
       cmocka_unit_test(test_str_formats_at_every_length),
       cmocka_unit_test(test_text_that_terminals_obey),
       cmocka_unit_test(test_nearest_name),
+      cmocka_unit_test(test_names_are_found_in_any_array),
       cmocka_unit_test(test_hash_is_xxh3_128),
       cmocka_unit_test(test_formats),
       cmocka_unit_test(test_holes_of_templates_end_where_lua_says),

@@ -125,19 +125,10 @@ static sct_status parse_word(fault *out, const char *word, sct_error *err) {
   snprintf(name, sizeof name, "%.*s", (int)len, bare);
   *out = (fault){.kind = N_FAULTS, .device = -1, .candidate = -1, .value = -1};
   out->device = of_one ? strtoll(word, NULL, 10) : -1;
-  for (int k = 0; k < N_FAULTS; k++) {
-    if (strcmp(name, fault_names[k]) == 0) {
-      out->kind = (fault_kind)k;
-    }
-  }
-  if (out->kind == N_FAULTS) {
-    sct_str text = {0};
-    sct_str_printf(&text, "fake GPU: unknown word '%s'", word);
-    sct_str_suggest(&text, name, fault_names, N_FAULTS);
-    const sct_status status = sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-    sct_str_free(&text);
-    return status;
-  }
+  int k;
+  SCT_TRY(sct_names_choose(&k, SCT_NAMES(fault_names, N_FAULTS), name, err,
+                           "fake GPU: unknown word '%s'", word));
+  out->kind = (fault_kind)k;
   char *end = (char *)rest;
   if (*rest >= '0' && *rest <= '9') {
     out->result = (int)strtol(rest, &end, 10);

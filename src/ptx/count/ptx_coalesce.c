@@ -249,15 +249,15 @@ static const char *model_of_device(const char *name) {
 }
 
 sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name, sct_error *err) {
-  for (int k = 0; k < SCT_PTX_N_COALESCING; k++) {
-    if (strcmp(names[k], name) == 0) {
-      *out = (sct_ptx_coalescing)k;
-      return SCT_OK;
-    }
+  const sct_names models = SCT_NAMES(names, SCT_PTX_N_COALESCING);
+  const int k = sct_names_find(models, name);
+  if (k >= 0) {
+    *out = (sct_ptx_coalescing)k;
+    return SCT_OK;
   }
   SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "unknown counting model '%s'", name);
   const char *near = model_of_device(name);
-  sct_str_suggest(&text, near ? near : name, names, SCT_PTX_N_COALESCING);
+  sct_str_suggest(&text, near ? near : name, models);
   return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }

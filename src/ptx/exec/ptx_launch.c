@@ -19,16 +19,9 @@ static sct_status find_kernel(ptx_launch *l, const sct_ptx_launch_opts *o, sct_e
     l->code = l->kernel->code;
     return l->code != NULL ? SCT_OK : sct_fail(err, SCT_EDATA, "%s", l->kernel->error);
   }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_printf(&text, "no kernel '%s' in %s", o->kernel, m->name);
-  const char *names[64];
-  int n = 0;
-  for (; n < m->n_kernels && n < SCT_COUNT(names); n++) {
-    names[n] = m->kernels[n].name;
-  }
-  sct_str_suggest(&text, o->kernel, names, n);
-  (void)sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
-  return SCT_EUSAGE;
+  int k;
+  return sct_names_choose(&k, SCT_NAMES_IN(m->kernels, m->n_kernels, name), o->kernel, err,
+                          "no kernel '%s' in %s", o->kernel, m->name);
 }
 
 static sct_status check_shape(ptx_launch *l, const sct_ptx_launch_opts *o, sct_error *err) {
