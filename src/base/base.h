@@ -158,6 +158,7 @@ const char *sct_str_c(const sct_str *s);
 
 bool sct_has_prefix(const char *text, const char *prefix);
 bool sct_has_suffix(const char *text, const char *suffix);
+bool sct_is_word(char c);                 /* a letter, a digit or _ */
 bool sct_is_identifier(const char *text); /* [A-Za-z_][A-Za-z0-9_]* */
 /* The length of the hole of a template whose `$(` ends before text[0]: the place of the parenthesis
  * that closes it. Parentheses in Lua's strings do not count. n: nothing closes it. */
@@ -178,6 +179,11 @@ bool sct_lines_find(const char *runs, int line, const char **file, int *n_file, 
  * out. */
 char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
+
+/* a for each b; 0 where there is no b. */
+static inline double sct_per(int64_t a, int64_t b) {
+  return b > 0 ? (double)a / (double)b : 0.0;
+}
 
 /* ---- names ---- */
 

@@ -10,10 +10,6 @@
 
 enum { MAX_DEPTH = 256 };
 
-static bool is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Where the string or character literal that opens at `at` ends (past its quote); NULL: it does
  * not. */
 static const char *literal_end(const char *at) {
@@ -55,7 +51,7 @@ const char *sct_cuda_blank(sct_str *out, const char *source) {
       }
       end = close + 2;
       append_blank(out, at, end);
-    } else if (*at == '"' || (*at == '\'' && (at == source || !is_word_char(at[-1])))) {
+    } else if (*at == '"' || (*at == '\'' && (at == source || !sct_is_word(at[-1])))) {
       if (*at == '"' && at > source && at[-1] == 'R') {
         return "a raw string";
       }
@@ -110,7 +106,7 @@ static bool is_system_header(const char *at) {
   const size_t n = *at == '<' ? strcspn(at, ">\n") : 0;
   bool good = n > 1 && at[n] == '>' && isalnum((unsigned char)at[1]);
   for (size_t k = 1; k < n; k++) {
-    good = good && (is_word_char(at[k]) || strchr("/.-", at[k]) != NULL) &&
+    good = good && (sct_is_word(at[k]) || strchr("/.-", at[k]) != NULL) &&
            strncmp(at + k, "..", 2) != 0;
   }
   return good && strspn(at + n + 1, " \t\r") == strcspn(at + n + 1, "\n");
@@ -208,15 +204,15 @@ bool sct_is_kernel_name(const char *text) {
   for (size_t k = 0; k < n && named; k++) { /* words with :: between them */
     const bool first = k == 0 || text[k - 1] == ':';
     if (text[k] == ':') {
-      named = k > 0 && text[k + 1] == ':' && is_word_char(text[k - 1]) && is_word_char(text[k + 2]);
+      named = k > 0 && text[k + 1] == ':' && sct_is_word(text[k - 1]) && sct_is_word(text[k + 2]);
       k += named;
     } else {
-      named = is_word_char(text[k]) && !(first && isdigit((unsigned char)text[k]));
+      named = sct_is_word(text[k]) && !(first && isdigit((unsigned char)text[k]));
     }
   }
   for (const char *at = text + n; *at != '\0' && named; at++) {
     angles += (*at == '<') - (*at == '>');
-    named = (is_word_char(*at) || strchr("<>:, *-", *at) != NULL) &&
+    named = (sct_is_word(*at) || strchr("<>:, *-", *at) != NULL) &&
             (angles > 0 || (*at == '>' && at[1] == '\0'));
   }
   return named && angles == 0;

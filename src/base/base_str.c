@@ -132,12 +132,16 @@ bool sct_has_suffix(const char *text, const char *suffix) {
   return n >= m && strcmp(text + n - m, suffix) == 0;
 }
 
+bool sct_is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
 bool sct_is_identifier(const char *text) {
   if (!isalpha((unsigned char)*text) && *text != '_') {
     return false;
   }
   for (text++; *text; text++) {
-    if (!isalnum((unsigned char)*text) && *text != '_') {
+    if (!sct_is_word(*text)) {
       return false;
     }
   }

@@ -8,10 +8,6 @@
 #define EQUALS           3 /* rows of one time that are shown before they are counted */
 #define MAX_OWN_FAILURES 8 /* the same of kernels of the user's own */
 
-static bool is_good(const sct_tune_row *row) {
-  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-}
-
 /* "did not compile" for "compile_error" */
 static const char *outcome_text(const char *name) {
   for (int k = 0; k < SCT_N_OUTCOMES; k++) {
@@ -36,10 +32,6 @@ static void add_columns(cli_table *t, bool replayed) {
 static const char *const optional[] = {
     "occupancy",      "regs", "spilled", "coalesced ld | st", "of copy",
     "GB/s predicted", "GB/s", "by",      "sectors ld | st"};
-
-static double time_of(const sct_tune_row *row) {
-  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
-}
 
 static void percent_cell(cli_table *t, double share) {
   cli_table_cell_if(t, share > 0.0, "%.0f %%", 100.0 * share);
@@ -88,7 +80,8 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
   cli_table_cell_if(t, row->bytes_per_s > 0.0, "%.0f", row->bytes_per_s / 1e9);
   percent_cell(t, row->share);
   predicted_time(t, row, size->read_bytes + size->write_bytes);
-  cli_table_cell_if(t, naive_ns > 0.0 && time_of(row) > 0.0, "%.2f", naive_ns / time_of(row));
+  cli_table_cell_if(t, naive_ns > 0.0 && sct_tune_row_ns(row) > 0.0, "%.2f",
+                    naive_ns / sct_tune_row_ns(row));
   cli_table_cell(t, "%s",
                  row->median_ns > 0.0 || !row->predicted_limit ? "" : row->predicted_limit);
   count_cells(t, row);
@@ -101,8 +94,8 @@ static void add_row(cli_table *t, const sct_tune_size *size, const sct_tune_row 
 
 static double best_naive(const sct_tune_size *size) {
   for (int r = 0; r < size->n_rows; r++) {
-    if (size->rows[r].naive && is_good(&size->rows[r])) {
-      return time_of(&size->rows[r]);
+    if (size->rows[r].naive && sct_tune_row_good(&size->rows[r])) {
+      return sct_tune_row_ns(&size->rows[r]);
     }
   }
   return 0.0;
@@ -112,9 +105,9 @@ static double best_naive(const sct_tune_size *size) {
 static int as_fast(const sct_tune_size *size, int from) {
   char a[32], b[32];
   int n = 0;
-  sct_format_ns(a, time_of(&size->rows[from]));
-  for (int r = from + 1; r < size->n_rows && is_good(&size->rows[r]); r++, n++) {
-    if (strcmp(a, sct_format_ns(b, time_of(&size->rows[r]))) != 0) {
+  sct_format_ns(a, sct_tune_row_ns(&size->rows[from]));
+  for (int r = from + 1; r < size->n_rows && sct_tune_row_good(&size->rows[r]); r++, n++) {
+    if (strcmp(a, sct_format_ns(b, sct_tune_row_ns(&size->rows[r]))) != 0) {
       break;
     }
   }
@@ -126,7 +119,7 @@ static void add_equals(cli_table *t, const sct_tune_size *size, int from, int n)
   char time[32];
   cli_table_row(t, CLI_DIM);
   cli_table_cell(t, CLI_NEXT "%d" CLI_NEXT "to %d: %d more as fast", from + 1, from + n, n);
-  sct_format_ns(time, time_of(&size->rows[from]));
+  sct_format_ns(time, sct_tune_row_ns(&size->rows[from]));
   if (size->rows[from].median_ns > 0.0) {
     cli_table_cell(t, "%s", time);
   } else {
@@ -171,7 +164,7 @@ static void append_table(sct_str *out, const sct_tune_size *size, bool replayed,
                          bool colour) {
   board b = {.size = size, .naive_ns = best_naive(size), .own_shown = {true}};
   add_columns(&b.table, replayed);
-  for (int r = 0, shown = 0, same = 0; r < size->n_rows && is_good(&size->rows[r]);) {
+  for (int r = 0, shown = 0, same = 0; r < size->n_rows && sct_tune_row_good(&size->rows[r]);) {
     same = r > 0 && as_fast(size, r - 1) > 0 ? same + 1 : 0;
     const int equals = shown < top && same == EQUALS ? show_equals(&b, r) : 0;
     if (equals == 0 && (shown < top || is_wanted(&b, &size->rows[r]))) {
@@ -199,7 +192,7 @@ static int append_failed(sct_str *out, const sct_tune_size *size, bool own, int 
   int shown = 0;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    if (is_good(row) || shown == most || (row->own > 0) != own) {
+    if (sct_tune_row_good(row) || shown == most || (row->own > 0) != own) {
       continue;
     }
     const int line = row->detail ? (int)strcspn(row->detail, "\n") : 0;

@@ -74,10 +74,7 @@ static void add_rows(side *s, const sct_row_problem *problem, const sct_row_devi
 
 static sct_status load_run(side *s, const sct_row_problem *problem, const sct_row_run *run,
                            sct_error *err) {
-  const sct_row_device *device = NULL;
-  for (int d = 0; d < s->n_devices; d++) {
-    device = s->devices[d].id == run->device ? &s->devices[d] : device;
-  }
+  const sct_row_device *device = sct_row_device_find(s->devices, s->n_devices, run->device);
   if (!device) {
     return SCT_OK;
   }

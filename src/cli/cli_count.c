@@ -76,11 +76,6 @@ static void each_part(const sct_count_row *row, cli_by by, part_fn *visit, void 
   sct_free(lines);
 }
 
-/* Active lanes of a warp that got there, 1 to 32. */
-static double active_lanes(int64_t lanes, int64_t executed) {
-  return executed > 0 ? (double)lanes / (double)executed : 0.0;
-}
-
 static const char *counts_word(const sct_count_row *row) {
   return row->problem != NULL ? "failed" : row->exact ? "exact" : "approximate";
 }
@@ -196,7 +191,7 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
       "local_requests", (json_int_t)c->local_requests, "warp_instructions",
       (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
-      "active_lanes", sct_json_number(active_lanes(c->lane_instructions, c->warp_instructions)),
+      "active_lanes", sct_json_number(sct_per(c->lane_instructions, c->warp_instructions)),
       "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
       "barriers", (json_int_t)c->barriers);
   json_object_update(doc, more);
@@ -209,7 +204,7 @@ static void json_part(void *ctx, const sct_count_row *row, const part *p) {
   json_t *doc = json_pack(
       "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(p->file), "line", p->line,
       "executed", (json_int_t)p->executed, "lanes", (json_int_t)p->lanes, "active_lanes",
-      sct_json_number(active_lanes(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
+      sct_json_number(sct_per(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
       "global", cli_global_json(p->global), "shared", cli_shared_json(p->shared));
   if (p->ptx_line > 0) {
     json_object_set_new(doc, "ptx_line", json_integer(p->ptx_line));
@@ -285,7 +280,7 @@ static void table_part(void *ctx, const sct_count_row *row, const part *p) {
   cli_table_row(t, CLI_PLAIN);
   cli_table_cell(t, "%s" CLI_NEXT "%s:%d" CLI_NEXT "%lld" CLI_NEXT "%.1f", row->name,
                  sct_path_basename(p->file), p->line, (long long)p->executed,
-                 active_lanes(p->lanes, p->executed));
+                 sct_per(p->lanes, p->executed));
   number_cell(t, p->divergent, p->divergent > 0);
   number_cell(t, p->global->requests, global);
   number_cell(t, p->global->sectors, global);

@@ -15,10 +15,6 @@ bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row) {
          (m->kind == CLI_UNLESS_ASYNC && row->counters.shared_async.requests == 0);
 }
 
-static double per(int64_t a, int64_t b) {
-  return b > 0 ? (double)a / (double)b : 0.0;
-}
-
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *r, const sct_profile *p) {
   const sct_ptx_counters *const c = &r->counters;
   const sct_ptx_traffic *const t = &r->traffic;

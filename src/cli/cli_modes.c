@@ -76,14 +76,6 @@ static void append_text(sct_str *out, const sct_spec *spec, const sct_mode_list 
 
 /* ---- JSON ---- */
 
-static json_t *texts_json(const char *const *texts, int n) {
-  json_t *list = json_array();
-  for (int k = 0; k < n; k++) {
-    json_array_append_new(list, sct_json_string(texts[k]));
-  }
-  return list;
-}
-
 static json_t *mode_json(const sct_spec *spec, const sct_mode *mode) {
   json_t *sizes = json_array(), *strides = json_object();
   for (int z = 0; z < spec->n_sizes; z++) {
@@ -93,8 +85,8 @@ static json_t *mode_json(const sct_spec *spec, const sct_mode *mode) {
     json_object_set_new(strides, spec->operands[op].name, sct_json_string(mode->strides[op]));
   }
   return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(mode->name), "dims",
-                   texts_json(mode->from, mode->n_from), "extent", sct_json_string(mode->extent),
-                   "sizes", sizes, "strides", strides);
+                   sct_json_strings(mode->from, mode->n_from), "extent",
+                   sct_json_string(mode->extent), "sizes", sizes, "strides", strides);
 }
 
 static json_t *lists_json(const sct_spec *spec, const sct_mode_list *lists) {
@@ -107,7 +99,7 @@ static json_t *lists_json(const sct_spec *spec, const sct_mode_list *lists) {
     json_object_set_new(
         doc, kinds[k].splits,
         json_pack("{s:o, s:o}", "modes", modes, "requires",
-                  texts_json((const char *const *)lists[k].requires, lists[k].n_requires)));
+                  sct_json_strings((const char *const *)lists[k].requires, lists[k].n_requires)));
   }
   return doc;
 }

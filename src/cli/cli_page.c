@@ -19,14 +19,6 @@ typedef struct page {
   sct_arena arena;
 } page;
 
-static bool is_good(const sct_tune_row *row) {
-  return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-}
-
-static double time_of(const sct_tune_row *row) {
-  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
-}
-
 static bool is_timed(const page *p) {
   return p->size->n_rows > 0 && p->size->rows[0].median_ns > 0.0;
 }
@@ -89,12 +81,12 @@ static void put_scatter(page *p) {
   for (int r = 0; r < n; r++) {
     const sct_tune_row *row = &p->size->rows[r];
     char time[32];
-    points[r] = (cli_point){.x = is_good(row) ? 32.0 * row->sectors : 0.0,
-                            .y = 1e-9 * time_of(row),
+    points[r] = (cli_point){.x = sct_tune_row_good(row) ? 32.0 * row->sectors : 0.0,
+                            .y = 1e-9 * sct_tune_row_ns(row),
                             .series = series_of(p, row),
                             .ringed = row->winner,
                             .title = sct_arena_printf(&p->arena, "%s: %s", row->label,
-                                                      sct_format_ns(time, time_of(row)))};
+                                                      sct_format_ns(time, sct_tune_row_ns(row)))};
   }
   html(p, "<h3>All candidates: time by bytes of the sectors that requests touch</h3>\n");
   const cli_axis time = {is_timed(p) ? "time" : "time, predicted", "s"};
@@ -114,12 +106,12 @@ static void put_row(page *p, const sct_tune_row *row, int rank) {
   sct_str_printf(p->out, "<tr%s><td class=\"n\">%d</td><td class=\"n\">",
                  row->winner ? " class=\"winner\"" : "", rank);
   put(p, "%s",
-      !is_good(row)        ? "failed"
-      : time_of(row) > 0.0 ? sct_format_ns(time, time_of(row))
-                           : "");
+      !sct_tune_row_good(row)      ? "failed"
+      : sct_tune_row_ns(row) > 0.0 ? sct_format_ns(time, sct_tune_row_ns(row))
+                                   : "");
   html(p, "</td><td class=\"code\">");
   put(p, "%s", row->label);
-  if (!is_good(row)) {
+  if (!sct_tune_row_good(row)) {
     html(p, "</td><td colspan=\"5\">");
     put(p, "%s", row->outcome);
     html(p, "</td></tr>\n");
@@ -174,9 +166,9 @@ static int times_with(const page *p, double *out, const char *token, size_t n) {
   int found = 0;
   for (int r = 0; r < p->size->n_rows; r++) {
     const sct_tune_row *row = &p->size->rows[r];
-    if (is_good(row) && time_of(row) > 0.0 && same_strategy(row->label, winner) &&
+    if (sct_tune_row_good(row) && sct_tune_row_ns(row) > 0.0 && same_strategy(row->label, winner) &&
         (!token || has_token(row->label, token, n))) {
-      out[found++] = time_of(row);
+      out[found++] = sct_tune_row_ns(row);
     }
   }
   sct_sort_doubles(out, (size_t)found);
@@ -216,7 +208,7 @@ static int values_of(const page *p, const char *token, value *out, int most) {
 
 /* The times of one value: `all` are those of every value, `times` has room for as many. */
 static void put_value(page *p, value v, const double *all, int n_all, double *times) {
-  const double best = time_of(&p->size->rows[0]);
+  const double best = sct_tune_row_ns(&p->size->rows[0]);
   const int n = times_with(p, times, v.text, v.n);
   char text[32];
   if (n == 0) {
@@ -263,10 +255,6 @@ static void put_axes(page *p) {
 
 /* ---- the naive variant and the winner, access by access ---- */
 
-static double per(int64_t a, int64_t b) {
-  return b > 0 ? (double)a / (double)b : 0.0;
-}
-
 static void put_accesses(page *p, const char *name, const sct_profile *profile) {
   for (int k = 0; k < profile->n_accesses; k++) {
     const sct_profile_access *a = &profile->accesses[k];
@@ -279,9 +267,9 @@ static void put_accesses(page *p, const char *name, const sct_profile *profile) 
     sct_str_printf(p->out,
                    "</td><td>%s</td><td class=\"n\">%.3g</td><td class=\"n\">%.1f</td>"
                    "<td class=\"n\">%.1f</td><td>",
-                   sct_access_name(a->kind), per(g->bytes, a->lanes), per(g->sectors, g->requests),
-                   per(g->sectors_ideal, g->requests));
-    cli_sectors(p->out, per(g->sectors, g->requests), per(g->distinct_bytes, g->moved));
+                   sct_access_name(a->kind), sct_per(g->bytes, a->lanes),
+                   sct_per(g->sectors, g->requests), sct_per(g->sectors_ideal, g->requests));
+    cli_sectors(p->out, sct_per(g->sectors, g->requests), sct_per(g->distinct_bytes, g->moved));
     html(p, "</td></tr>\n");
   }
 }
@@ -308,13 +296,14 @@ static void put_pattern(page *p, const sct_count_row *row, const sct_profile_acc
   if (a->is_shared) {
     put(p, "%s:%d, %s of shared memory: %.1f wavefronts a request, %.1f would do",
         sct_path_basename(a->file), a->line, sct_access_name(a->kind),
-        per(a->shared.wavefronts, a->shared.requests),
-        per(a->shared.wavefronts_ideal, a->shared.requests));
+        sct_per(a->shared.wavefronts, a->shared.requests),
+        sct_per(a->shared.wavefronts_ideal, a->shared.requests));
   } else {
     put(p, "%s:%d, %s%s%s of %d bytes a lane: %.1f sectors a request, %.1f would do",
         sct_path_basename(a->file), a->line, sct_access_name(a->kind),
         a->request->buffer ? " of " : "", a->request->buffer ? a->request->buffer : "",
-        a->request->width, per(g->sectors, g->requests), per(g->sectors_ideal, g->requests));
+        a->request->width, sct_per(g->sectors, g->requests),
+        sct_per(g->sectors_ideal, g->requests));
   }
   html(p, "</figcaption>\n");
   if (a->is_shared) {
@@ -392,8 +381,8 @@ static void put_source(page *p, const sct_count_row *row, const sct_profile *pro
     for (int k = 0; k < profile->n_accesses; k++) {
       const sct_profile_access *a = &profile->accesses[k];
       if (!a->is_shared && a->line == line && strcmp(a->file, "source") == 0) {
-        each = fmax(each, per(a->global.sectors, a->global.requests));
-        ideal = fmax(ideal, per(a->global.sectors_ideal, a->global.requests));
+        each = fmax(each, sct_per(a->global.sectors, a->global.requests));
+        ideal = fmax(ideal, sct_per(a->global.sectors_ideal, a->global.requests));
       }
     }
     if (each > 0.0) {
@@ -449,7 +438,8 @@ static sct_status put_profiles(page *p, sct_error *err) {
   cli_candidate *naive = NULL, *winner = NULL;
   const sct_tune_row *first = NULL;
   for (int r = 0; r < p->size->n_rows && !first; r++) {
-    first = p->size->rows[r].naive && is_good(&p->size->rows[r]) ? &p->size->rows[r] : NULL;
+    first =
+        p->size->rows[r].naive && sct_tune_row_good(&p->size->rows[r]) ? &p->size->rows[r] : NULL;
   }
   sct_status status = open_row(p, &winner, p->size->rows[0].label, err);
   SCT_THEN(open_row(p, &naive, first ? first->label : p->size->rows[0].label, err));

@@ -55,10 +55,6 @@ static const char *line_of(sources *s, const char *path, int line) {
   return sct_arena_strndup(&s->arena, at, n < WIDEST_SOURCE ? n : WIDEST_SOURCE);
 }
 
-static double per(int64_t a, int64_t b) {
-  return b > 0 ? (double)a / (double)b : 0.0;
-}
-
 /* ---- sections ---- */
 
 static void append_sides(sct_str *out, const int64_t sides[3]) {
@@ -99,10 +95,10 @@ static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) 
   cli_table_cell(t,
                  "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
                  "%lld" CLI_NEXT "%.2f" CLI_NEXT "%.3g %%" CLI_NEXT "%lld",
-                 name, (long long)g->requests, (long long)g->sectors, per(g->sectors, g->requests),
-                 per(g->sectors_ideal, g->requests), (long long)(g->sectors - g->sectors_ideal),
-                 per(g->sectors, g->sectors_ideal), 100.0 * per(g->distinct_bytes, g->moved),
-                 (long long)g->tags);
+                 name, (long long)g->requests, (long long)g->sectors,
+                 sct_per(g->sectors, g->requests), sct_per(g->sectors_ideal, g->requests),
+                 (long long)(g->sectors - g->sectors_ideal), sct_per(g->sectors, g->sectors_ideal),
+                 100.0 * sct_per(g->distinct_bytes, g->moved), (long long)g->tags);
 }
 
 static void append_global(sct_str *out, const sct_ptx_counters *c) {
@@ -125,9 +121,9 @@ static void shared_row(cli_table *t, const char *name, const sct_ptx_shared *s) 
                    "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
                    "%lld" CLI_NEXT "%.1f-way",
                    name, (long long)s->requests, (long long)s->wavefronts,
-                   per(s->wavefronts, s->requests), per(s->wavefronts_ideal, s->requests),
+                   sct_per(s->wavefronts, s->requests), sct_per(s->wavefronts_ideal, s->requests),
                    (long long)(s->wavefronts - s->wavefronts_ideal),
-                   per(s->wavefronts, s->wavefronts_ideal));
+                   sct_per(s->wavefronts, s->wavefronts_ideal));
   }
 }
 
@@ -148,7 +144,8 @@ static void append_warps(sct_str *out, const sct_ptx_counters *c) {
   sct_str_printf(&text,
                  "%lld instructions (PTX), %.1f of 32 lanes active; %lld of %lld branches split "
                  "one; %lld barriers, %lld shuffles, %lld requests of local memory",
-                 (long long)c->warp_instructions, per(c->lane_instructions, c->warp_instructions),
+                 (long long)c->warp_instructions,
+                 sct_per(c->lane_instructions, c->warp_instructions),
                  (long long)c->divergent_branches, (long long)c->branches, (long long)c->barriers,
                  (long long)c->shuffles, (long long)c->local_requests);
   cli_wrap_str(out, "warps", &text);
@@ -165,8 +162,8 @@ static void access_row(cli_table *t, const sct_profile_access *a) {
                  "%s:%d" CLI_NEXT "%s %s" CLI_NEXT "%.3g" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT
                  "%.1f" CLI_NEXT "%.1f" CLI_NEXT "%lld",
                  sct_path_basename(a->file), a->line, a->is_shared ? "shared" : "global",
-                 sct_access_name(a->kind), per(a->is_shared ? h->bytes : g->bytes, a->lanes),
-                 (long long)requests, (long long)n, per(n, requests), per(ideal, requests),
+                 sct_access_name(a->kind), sct_per(a->is_shared ? h->bytes : g->bytes, a->lanes),
+                 (long long)requests, (long long)n, sct_per(n, requests), sct_per(ideal, requests),
                  (long long)(n - ideal));
 }
 
@@ -309,14 +306,14 @@ static json_t *row_json(const sct_count_row *row, const sct_device_desc *device)
                                 "stores", cli_shared_json(&c->shared_store), "copies",
                                 cli_shared_json(&c->shared_async), "atomics",
                                 cli_shared_json(&c->shared_atomics)));
-  json_object_set_new(doc, "warps",
-                      json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "instructions",
-                                (json_int_t)c->warp_instructions, "active_lanes",
-                                sct_json_number(per(c->lane_instructions, c->warp_instructions)),
-                                "branches", (json_int_t)c->branches, "divergent_branches",
-                                (json_int_t)c->divergent_branches, "barriers",
-                                (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
-                                "local_requests", (json_int_t)c->local_requests));
+  json_object_set_new(
+      doc, "warps",
+      json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "instructions",
+                (json_int_t)c->warp_instructions, "active_lanes",
+                sct_json_number(sct_per(c->lane_instructions, c->warp_instructions)), "branches",
+                (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
+                "barriers", (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
+                "local_requests", (json_int_t)c->local_requests));
   cli_speed_json(doc, row, &p);
   json_object_set_new(doc, "accesses", accesses_json(&p));
   json_object_set_new(doc, "issues", issues_json(&p));

@@ -70,15 +70,6 @@ static bool fits_device(const char *wanted, const sct_row_device *d) {
          (strlen(wanted) >= 6 && sct_has_prefix(d->key, wanted));
 }
 
-static const sct_row_device *device_of(const sct_row_device *devices, int n, sct_id id) {
-  for (int k = 0; k < n; k++) {
-    if (devices[k].id == id) {
-      return &devices[k];
-    }
-  }
-  return NULL;
-}
-
 static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
                             const sct_row_problem *problem, const sct_row_device *devices,
                             int n_devices, sct_error *err) {
@@ -86,7 +77,7 @@ static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
   int n = 0;
   SCT_TRY(sct_store_runs(store, &c->arena, problem->id, 0, &runs, &n, err));
   for (int k = 0; k < n; k++) {
-    const sct_row_device *d = device_of(devices, n_devices, runs[k].device);
+    const sct_row_device *d = sct_row_device_find(devices, n_devices, runs[k].device);
     if (d && fits(args->size, runs[k].size_label) && fits_device(args->device, d)) {
       c->run = runs[k].id;
       c->n++;

@@ -76,11 +76,7 @@ static int width_of_all(const cli_table *t, int indent) {
 }
 
 static int column_called(const cli_table *t, const char *head) {
-  int c = 0;
-  while (c < t->n_columns && strcmp(t->column[c].head, head) != 0) {
-    c++;
-  }
-  return c;
+  return sct_names_find(SCT_NAMES_IN(t->column, t->n_columns, head), head);
 }
 
 int cli_table_fit(cli_table *t, int indent, int width, const char *last, const char *const *heads,
@@ -88,8 +84,8 @@ int cli_table_fit(cli_table *t, int indent, int width, const char *last, const c
   int left_out = 0;
   for (int k = 0; k < n && width_of_all(t, indent) > width; k++) {
     const int c = column_called(t, heads[k]);
-    left_out += c < t->n_columns && width_of(t, c) > 0;
-    for (size_t r = 0; r < t->n_rows && c < t->n_columns; r++) {
+    left_out += c >= 0 && width_of(t, c) > 0;
+    for (size_t r = 0; r < t->n_rows && c >= 0; r++) {
       t->cells[r * (size_t)t->n_columns + (size_t)c] = "";
     }
   }

@@ -12,12 +12,7 @@ typedef struct wanted {
 } wanted;
 
 static const sct_row_device *device_of(const wanted *w, const sct_row_run *run) {
-  for (int k = 0; k < w->n_devices; k++) {
-    if (w->devices[k].id == run->device) {
-      return &w->devices[k];
-    }
-  }
-  return NULL;
+  return sct_row_device_find(w->devices, w->n_devices, run->device);
 }
 
 static bool is_wanted(const wanted *w, const sct_row_run *run) {

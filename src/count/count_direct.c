@@ -33,7 +33,7 @@ static json_t *value_of(const char *text) {
 /* Length of the name in front of "=", 0: there is none. */
 static size_t name_length(const char *arg) {
   size_t n = 0;
-  while (isalnum((unsigned char)arg[n]) || arg[n] == '_') {
+  while (sct_is_word(arg[n])) {
     n++;
   }
   return arg[n] == '=' ? n : 0;

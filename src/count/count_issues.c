@@ -16,10 +16,6 @@ typedef struct finder {
   sct_ptx_shared shared;
 } finder;
 
-static double per(int64_t a, int64_t b) {
-  return b > 0 ? (double)a / (double)b : 0.0;
-}
-
 static void advise(finder *f, sct_scope scope, const sct_facts *facts, const char *file, int line) {
   sct_advice found[SCT_N_RULES];
   const int n = sct_model_advise(found, scope, facts, &f->p->arena);
@@ -33,14 +29,14 @@ static void find_in_global(finder *f, const sct_profile_access *a) {
   const sct_facts facts = {.access = sct_access_name(a->kind),
                            .is_load = a->kind == SCT_ACCESS_LOAD,
                            .is_atomic = a->kind == SCT_ACCESS_ATOMIC,
-                           .width = per(g->bytes, a->lanes),
-                           .lanes = per(a->lanes, a->executed),
-                           .each = per(g->sectors, g->requests),
-                           .ideal = per(g->sectors_ideal, g->requests),
-                           .lines = per(g->tags, g->requests),
-                           .same = per(g->bytes, g->distinct_bytes),
-                           .excess = per(g->sectors - g->sectors_ideal, f->global.sectors),
-                           .of_requests = per(g->requests, f->global.requests)};
+                           .width = sct_per(g->bytes, a->lanes),
+                           .lanes = sct_per(a->lanes, a->executed),
+                           .each = sct_per(g->sectors, g->requests),
+                           .ideal = sct_per(g->sectors_ideal, g->requests),
+                           .lines = sct_per(g->tags, g->requests),
+                           .same = sct_per(g->bytes, g->distinct_bytes),
+                           .excess = sct_per(g->sectors - g->sectors_ideal, f->global.sectors),
+                           .of_requests = sct_per(g->requests, f->global.requests)};
   advise(f, SCT_SCOPE_GLOBAL, &facts, a->file, a->line);
 }
 
@@ -49,11 +45,11 @@ static void find_in_shared(finder *f, const sct_profile_access *a) {
   const sct_facts facts = {.access = sct_access_name(a->kind),
                            .is_load = a->kind == SCT_ACCESS_LOAD,
                            .is_atomic = a->kind == SCT_ACCESS_ATOMIC,
-                           .lanes = per(a->lanes, a->executed),
-                           .each = per(s->wavefronts, s->requests),
-                           .ideal = per(s->wavefronts_ideal, s->requests),
+                           .lanes = sct_per(a->lanes, a->executed),
+                           .each = sct_per(s->wavefronts, s->requests),
+                           .ideal = sct_per(s->wavefronts_ideal, s->requests),
                            .excess =
-                               per(s->wavefronts - s->wavefronts_ideal, f->shared.wavefronts)};
+                               sct_per(s->wavefronts - s->wavefronts_ideal, f->shared.wavefronts)};
   advise(f, SCT_SCOPE_SHARED, &facts, a->file, a->line);
 }
 
@@ -71,7 +67,7 @@ static double waiting_of(const sct_speed *s) {
 static double integers_of(const sct_speed *s, const sct_executed *machine) {
   const int64_t n = machine->n[SCT_PIPE_INT] + machine->n[SCT_PIPE_IMUL];
   const bool limits = s->known && s->limit >= SCT_LIMIT_INT && s->limit <= SCT_LIMIT_ISSUE;
-  return limits ? per(n, machine->n[SCT_PIPE_ISSUE]) : 0.0;
+  return limits ? sct_per(n, machine->n[SCT_PIPE_ISSUE]) : 0.0;
 }
 
 /* The branch that splits most warps is where divergence is mended. */
@@ -97,12 +93,12 @@ static void find_in_launch(finder *f) {
                            .blocks = f->p->blocks,
                            .waves = f->p->waves,
                            .fit = f->p->occupancy,
-                           .active_lanes = per(c->lane_instructions, c->warp_instructions),
+                           .active_lanes = sct_per(c->lane_instructions, c->warp_instructions),
                            .branches = c->branches,
                            .divergent = c->divergent_branches,
                            .local_requests = c->local_requests,
                            .local_share =
-                               per(c->local_requests, c->local_requests + f->global.requests),
+                               sct_per(c->local_requests, c->local_requests + f->global.requests),
                            .flight_bytes = f->p->speed.flight_bytes,
                            .waiting = waiting_of(&f->p->speed),
                            .integers = integers_of(&f->p->speed, &c->machine)};

@@ -59,10 +59,6 @@ static void plain_name(sct_str *out, const char *entry) {
   }
 }
 
-static bool is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The closing parenthesis of the one at `at`, or the end. */
 static const char *skip_parens(const char *at) {
   int depth = 0;
@@ -89,7 +85,7 @@ static const char *find_name(const char **name, const char *at) {
       end--;
     }
     const char *start = end;
-    while (start > from && is_word(start[-1])) {
+    while (start > from && sct_is_word(start[-1])) {
       start--;
     }
     if (end - start >= 2 && memcmp(start, "__", 2) == 0) {
@@ -132,7 +128,7 @@ static const char *last_word(sct_arena *arena, const char *from, const char *to)
     end--;
   }
   const char *start = end;
-  while (start > from && is_word(start[-1])) {
+  while (start > from && sct_is_word(start[-1])) {
     start--;
   }
   const char *const name = sct_arena_strndup(arena, start, (size_t)(end - start));
@@ -180,7 +176,7 @@ bool count_parameters(const char **names, int n, sct_arena *arena, const char *k
   const char *const text = without_comments(arena, source);
   const size_t whole = strcspn(kernel, "<");
   size_t first = whole;
-  while (first > 0 && is_word(kernel[first - 1])) {
+  while (first > 0 && sct_is_word(kernel[first - 1])) {
     first--;
   }
   for (const char *at = strstr(text, word); at != NULL; at = strstr(at, word)) {

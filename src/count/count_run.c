@@ -222,11 +222,7 @@ static void append_names(sct_str *out, const char *const *names, int n) {
 }
 
 static int arg_named(const sct_count_case *c, const char *name) {
-  int k = 0;
-  while (k < c->n_args && strcmp(c->args[k].name, name) != 0) {
-    k++;
-  }
-  return k;
+  return sct_names_find(SCT_NAMES_IN(c->args, c->n_args, name), name);
 }
 
 /* A name that the kernel has not, or one that is missing; `text` stays empty where all is well. */
@@ -238,17 +234,14 @@ static void check_names(sct_str *text, const sct_count_case *c, const char *cons
                    c->kernel);
   }
   for (int k = 0; names && k < c->n_args && text->len == 0; k++) {
-    int p = 0;
-    while (p < n && strcmp(names[p], c->args[k].name) != 0) {
-      p++;
-    }
-    if (p == n) {
-      sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, c->args[k].name);
-      sct_str_suggest(text, c->args[k].name, SCT_NAMES(names, n));
+    const char *const given = c->args[k].name;
+    if (sct_names_find(SCT_NAMES(names, n), given) < 0) {
+      sct_str_printf(text, "kernel '%s' has no parameter '%s'", c->kernel, given);
+      sct_str_suggest(text, given, SCT_NAMES(names, n));
     }
   }
   for (int p = 0; names && p < n && text->len == 0; p++) {
-    if (arg_named(c, names[p]) == c->n_args) {
+    if (arg_named(c, names[p]) < 0) {
       sct_str_printf(text, "argument '%s' is missing: kernel '%s' takes %d", names[p], c->kernel,
                      n);
       append_names(text, names, n);

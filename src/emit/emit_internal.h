@@ -322,6 +322,8 @@ bool emit_names_vectors(const emit_header *h);
 /* Appends the name of the record's type in the header. */
 /* How many fields from number k on are the elements of one array; 1: it is none. */
 int emit_elements(const emit_record *record, int k);
+/* What C++ would align the fields to by itself: the largest of them. */
+int64_t emit_natural_align(const emit_record *record);
 /* "q[19]", or "x": field number k as a member. */
 void emit_declare(sct_str *s, const emit_record *record, int k);
 void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record);

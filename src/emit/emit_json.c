@@ -314,23 +314,13 @@ done:
 
 /* ---- launch data ---- */
 
-/* What an operand's pointer needs when the document does not say: the largest word of its fields.
- */
-static int64_t natural_align(const emit_operand *op) {
-  int64_t align = 1;
-  for (int k = 0; k < op->record.n_fields && !op->record.packed; k++) {
-    align = op->record.fields[k].bytes > align ? op->record.fields[k].bytes : align;
-  }
-  return align;
-}
-
 static sct_status read_per_operand(emit_launch *launch, const emit_signature *sig, sct_json root) {
   launch->align = SCT_ARENA_NEW(root.doc->arena, int64_t, sig->n_operands);
   launch->layouts = SCT_ARENA_NEW(root.doc->arena, const char *, sig->n_operands);
   for (int k = 0; k < sig->n_operands; k++) {
     const emit_operand *op = &sig->operands[k];
     const sct_json align = sct_json_member(sct_json_member(root, "align"), op->name);
-    launch->align[k] = natural_align(op);
+    launch->align[k] = emit_natural_align(&op->record);
     SCT_TRY(align.json != NULL ? get_align(&launch->align[k], align) : SCT_OK);
     SCT_TRY(sct_json_text(&launch->layouts[k],
                           sct_json_member(sct_json_member(root, "layouts"), op->name),

@@ -167,7 +167,7 @@ static const struct {
 
 static size_t word_length(const char *text) {
   size_t n = 0;
-  while (isalnum((unsigned char)text[n]) || text[n] == '_') {
+  while (sct_is_word(text[n])) {
     n++;
   }
   return n;

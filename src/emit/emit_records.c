@@ -45,8 +45,7 @@ static bool same_record(const emit_record *a, const emit_record *b) {
   return same;
 }
 
-/* What C++ would align the fields to by itself. */
-static int64_t natural_align(const emit_record *record) {
+int64_t emit_natural_align(const emit_record *record) {
   int64_t align = 1;
   for (int k = 0; k < record->n_fields && !record->packed; k++) {
     align = record->fields[k].bytes > align ? record->fields[k].bytes : align;
@@ -77,7 +76,7 @@ void emit_declare(sct_str *s, const emit_record *record, int k) {
 /* "double x, y, z", fields of one type on one line; "alignas(16) float x" first where the record is
  * aligned to more than its fields: C has it at members only, where packing would undo it. */
 static json_t *members(const emit_record *record) {
-  const bool aligned = !record->packed && record->align > natural_align(record);
+  const bool aligned = !record->packed && record->align > emit_natural_align(record);
   json_t *list = json_array();
   sct_str line = {0};
   for (int k = 0; k < record->n_fields;) {

@@ -5,10 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The parameter list of the function `name`, past its bracket; NULL: there is none. */
 static const char *find_parameters(const char *text, const char *name) {
   const size_t n = strlen(name);
@@ -23,11 +19,11 @@ static const char *find_parameters(const char *text, const char *name) {
 
 /* The name of the parameter that ends before `end`: its last word. */
 static int parameter_index(const char *begin, const char *end, const char *const *names, int n) {
-  while (end > begin && !is_word_char(end[-1])) {
+  while (end > begin && !sct_is_word(end[-1])) {
     end--;
   }
   const char *word = end;
-  while (word > begin && is_word_char(word[-1])) {
+  while (word > begin && sct_is_word(word[-1])) {
     word--;
   }
   for (int k = 0; k < n; k++) {

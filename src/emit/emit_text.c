@@ -66,10 +66,6 @@ bool emit_is_name(const char *text) {
 
 /* ---- expressions ---- */
 
-static bool is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* The word of `n` characters is one that an expression may hold. */
 static bool word_allowed(const char *word, size_t n, const emit_signature *sig,
                          const emit_operand *op) {
@@ -115,9 +111,9 @@ bool emit_is_expression(const char *text, const emit_signature *sig, const emit_
   int depth = 0;
   bool some = false;
   for (const char *at = text; *at != '\0';) {
-    if (is_word_char(*at)) {
+    if (sct_is_word(*at)) {
       size_t n = 0;
-      while (is_word_char(at[n])) {
+      while (sct_is_word(at[n])) {
         n++;
       }
       if (!(isdigit((unsigned char)*at) ? number_allowed(at, n) : word_allowed(at, n, sig, op))) {
@@ -145,7 +141,7 @@ bool emit_is_expression(const char *text, const emit_signature *sig, const emit_
 bool emit_mentions(const char *expression, const char *name) {
   const size_t n = strlen(name);
   for (const char *at = expression; (at = strstr(at, name)) != NULL; at += n) {
-    if ((at == expression || !is_word_char(at[-1])) && !is_word_char(at[n])) {
+    if ((at == expression || !sct_is_word(at[-1])) && !sct_is_word(at[n])) {
       return true;
     }
   }

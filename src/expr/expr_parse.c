@@ -49,10 +49,6 @@ static bool is_name_start(char c) {
   return isalpha((unsigned char)c) || c == '_';
 }
 
-static bool is_name_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Longer operators first. */
 static const char *const operators[] = {"//", "==", "~=", "!=", "<=", ">=", "&&",
                                         "||", "+",  "-",  "*",  "/",  "%",  "^",
@@ -70,7 +66,7 @@ static int operator_length(const char *at) {
 /* Names may have dots inside: "layout.a", "x.0". */
 static int name_length(const char *at) {
   int n = 1;
-  while (is_name_char(at[n]) || (at[n] == '.' && is_name_char(at[n + 1]))) {
+  while (sct_is_word(at[n]) || (at[n] == '.' && sct_is_word(at[n + 1]))) {
     n++;
   }
   return n;
@@ -98,7 +94,7 @@ static sct_status read_number(parser *p, token *t) {
   if (*c == '.' && isdigit((unsigned char)c[1])) {
     return FAIL(p, t->column, "only integers are allowed here");
   }
-  if (c == first || is_name_char(*c)) {
+  if (c == first || sct_is_word(*c)) {
     return FAIL(p, t->column, "malformed number");
   }
   t->length = (int)(c - t->start);

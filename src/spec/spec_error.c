@@ -51,10 +51,6 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
 
 /* ---- finding the line of a word ---- */
 
-static bool is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool stands_here(const char *text, const char *p, const char *needle, size_t len,
                         bool is_key) {
   if (strncmp(p, needle, len) != 0) {
@@ -63,7 +59,7 @@ static bool stands_here(const char *text, const char *p, const char *needle, siz
   if (!is_key) {
     return p > text && (p[-1] == '"' || p[-1] == '\'') && p[len] == p[-1];
   }
-  if ((p > text && is_word_char(p[-1])) || is_word_char(p[len])) {
+  if ((p > text && sct_is_word(p[-1])) || sct_is_word(p[len])) {
     return false;
   }
   const char *after = p + len + strspn(p + len, " \t");

@@ -7,13 +7,9 @@
 
 enum { MAX_KERNELS = 64 };
 
-static bool is_word_char(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool is_word(const char *text, const char *at, const char *word) {
   const size_t n = strlen(word);
-  return strncmp(at, word, n) == 0 && !is_word_char(at[n]) && (at == text || !is_word_char(at[-1]));
+  return strncmp(at, word, n) == 0 && !sct_is_word(at[n]) && (at == text || !sct_is_word(at[-1]));
 }
 
 /* The next place from `at` on where the word stands, or NULL. */
@@ -69,7 +65,7 @@ static int count_params(const char *at) {
   bool some = false;
   for (at++; at < end; at++) {
     depth += (*at == '<' || *at == '(' || *at == '{') - (*at == '>' || *at == ')' || *at == '}');
-    some = some || is_word_char(*at);
+    some = some || sct_is_word(*at);
     n += *at == ',' && depth == 0;
   }
   return n + some;
@@ -86,7 +82,7 @@ static bool read_kernel(sct_arena *arena, const char *text, const char *at, foun
       end--;
     }
     const char *word = end;
-    while (word > at && is_word_char(word[-1])) {
+    while (word > at && sct_is_word(word[-1])) {
       word--;
     }
     bool attribute = word == end;
@@ -116,7 +112,7 @@ static int list_kernels(sct_arena *arena, const char *text, found_kernel *list) 
 static const char *plain_name(sct_arena *arena, const char *kernel) {
   const size_t n = strcspn(kernel, "< ");
   size_t from = n;
-  while (from > 0 && is_word_char(kernel[from - 1])) {
+  while (from > 0 && sct_is_word(kernel[from - 1])) {
     from--;
   }
   return sct_arena_printf(arena, "%.*s", (int)(n - from), kernel + from);
@@ -177,7 +173,7 @@ static void note_directive(sct_spec *spec, sct_own *own, const char *at) {
     word += strlen("define");
     word += strspn(word, " \t");
     size_t n = 0;
-    while (is_word_char(word[n])) {
+    while (sct_is_word(word[n])) {
       n++;
     }
     note_macro(spec, own, word, n);

@@ -94,7 +94,7 @@ static sct_status skip_blanks(scanner *s) {
 
 static size_t number_length(const char *p) {
   size_t n = 0;
-  while (isalnum((unsigned char)p[n]) || p[n] == '.' || p[n] == '_') {
+  while (sct_is_word(p[n]) || p[n] == '.') {
     const bool exponent = strchr("eEpP", p[n]) != NULL;
     const bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
     n++;
@@ -146,7 +146,7 @@ static sct_status next_token(scanner *s, token *out) {
   }
   if (isalpha((unsigned char)*s->p) || *s->p == '_') {
     out->kind = TOKEN_NAME;
-    while (isalnum((unsigned char)s->p[out->len]) || s->p[out->len] == '_') {
+    while (sct_is_word(s->p[out->len])) {
       out->len++;
     }
   } else if (isdigit((unsigned char)*s->p) || (*s->p == '.' && isdigit((unsigned char)s->p[1]))) {

@@ -149,6 +149,8 @@ sct_status sct_store_problems(sct_store *s, sct_arena *arena, sct_row_problem **
                               sct_error *err); /* all, by name then id */
 sct_status sct_store_devices(sct_store *s, sct_arena *arena, sct_row_device **rows, int *n,
                              sct_error *err); /* all, by id */
+/* The one with this id; NULL: none. */
+const sct_row_device *sct_row_device_find(const sct_row_device *rows, int n, sct_id id);
 /* Runs of a problem, by device then number of elements then id; device 0: all. */
 sct_status sct_store_runs(sct_store *s, sct_arena *arena, sct_id problem, sct_id device,
                           sct_row_run **rows, int *n, sct_error *err);

@@ -32,12 +32,8 @@ static int by_source(const void *a, const void *b) {
 }
 
 static const char *key_of(const export *e, sct_id device) {
-  for (int i = 0; i < e->n_devices; ++i) {
-    if (e->devices[i].id == device) {
-      return e->devices[i].key;
-    }
-  }
-  return "";
+  const sct_row_device *known = sct_row_device_find(e->devices, e->n_devices, device);
+  return known != NULL ? known->key : "";
 }
 
 static const char *source_of(const sct_row_result *rows, int n, sct_id outcome) {

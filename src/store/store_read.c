@@ -89,6 +89,15 @@ sct_status sct_store_problems(sct_store *s, sct_arena *arena, sct_row_problem **
   return list(s, arena, PROBLEM, 1, true, "ORDER BY c.name, c.id", rows, n, err, "");
 }
 
+const sct_row_device *sct_row_device_find(const sct_row_device *rows, int n, sct_id id) {
+  for (int k = 0; k < n; k++) {
+    if (rows[k].id == id) {
+      return &rows[k];
+    }
+  }
+  return NULL;
+}
+
 sct_status sct_store_devices(sct_store *s, sct_arena *arena, sct_row_device **rows, int *n,
                              sct_error *err) {
   return list(s, arena, DEVICE, 1, true, "ORDER BY c.id", rows, n, err, "");

@@ -209,6 +209,9 @@ typedef struct sct_tune_report {
   bool settled;       /* the search ended because more candidates are unlikely to be better */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
+bool sct_tune_row_good(const sct_tune_row *row); /* verified */
+/* Its time, where it has none its predicted one. */
+double sct_tune_row_ns(const sct_tune_row *row);
 /* Appends the JSON object of what was so while a session timed (docs/store.md, "conditions"). */
 sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err);
 

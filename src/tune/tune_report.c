@@ -82,8 +82,12 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
   }
 }
 
-static bool is_good(const sct_tune_row *row) {
+bool sct_tune_row_good(const sct_tune_row *row) {
   return strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+}
+
+double sct_tune_row_ns(const sct_tune_row *row) {
+  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
 }
 
 /* Winner, then timed by time, then untimed by predicted time and sectors, then failures; labels
@@ -93,8 +97,8 @@ static int by_rank(const void *pa, const void *pb) {
   if (a->winner != b->winner) {
     return a->winner ? -1 : 1;
   }
-  if (is_good(a) != is_good(b)) {
-    return is_good(a) ? -1 : 1;
+  if (sct_tune_row_good(a) != sct_tune_row_good(b)) {
+    return sct_tune_row_good(a) ? -1 : 1;
   }
   const double keys[][2] = {
       {a->median_ns, b->median_ns}, {a->predicted_ns, b->predicted_ns}, {a->sectors, b->sectors}};
@@ -177,8 +181,8 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
     sct_tune_row *row = &out->rows[out->n_rows++]; /* freed with the report, filled or not */
     fill_row(t, k, size, out, row);
     out->n_stored += cell->from_store;
-    out->n_verified += is_good(row);
-    out->n_failed += !is_good(row);
+    out->n_verified += sct_tune_row_good(row);
+    out->n_failed += !sct_tune_row_good(row);
   }
   qsort(out->rows, (size_t)out->n_rows, sizeof *out->rows, by_rank);
   sct_tune_why(t, size, out);

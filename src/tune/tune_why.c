@@ -86,18 +86,14 @@ static void say_naive(sct_str *out, const sct_tune_row *winner, const sct_tune_r
   sct_str_append(out, ".\n");
 }
 
-static double time_of(const sct_tune_row *row) {
-  return row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
-}
-
 /* The best verified candidate with exact or with fast arithmetic; NULL. */
 static const sct_tune_row *best_math(const sct_tune_size *size, const char *math) {
   const sct_tune_row *best = NULL;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
     const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-    if (good && sct_has_suffix(row->label, math) && time_of(row) > 0.0 &&
-        (!best || time_of(row) < time_of(best))) {
+    if (good && sct_has_suffix(row->label, math) && sct_tune_row_ns(row) > 0.0 &&
+        (!best || sct_tune_row_ns(row) < sct_tune_row_ns(best))) {
       best = row;
     }
   }
@@ -113,9 +109,9 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
   if (!exact || !fast) {
     return;
   }
-  sct_format_ns(a, time_of(fast));
-  sct_format_ns(b, time_of(exact));
-  if (time_of(fast) < time_of(exact)) {
+  sct_format_ns(a, sct_tune_row_ns(fast));
+  sct_format_ns(b, sct_tune_row_ns(exact));
+  if (sct_tune_row_ns(fast) < sct_tune_row_ns(exact)) {
     sct_str_printf(out, "Fast arithmetic %s %s, exact arithmetic at best %s.\n", how, a, b);
   } else {
     sct_str_printf(out, "Fast arithmetic gains nothing: it %s %s%s.\n", how, a,
@@ -140,8 +136,8 @@ static const sct_tune_row *best_with(const sct_tune_size *size, const char *word
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
     const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-    if (good && time_of(row) > 0.0 && has_word(row->label, word, n) &&
-        (!best || time_of(row) < time_of(best))) {
+    if (good && sct_tune_row_ns(row) > 0.0 && has_word(row->label, word, n) &&
+        (!best || sct_tune_row_ns(row) < sct_tune_row_ns(best))) {
       best = row;
     }
   }
@@ -172,7 +168,7 @@ static void put_line(sct_str *out, best *list, int n) {
 static int add_best(best *list, int n, const sct_tune_size *size, const char *word) {
   const sct_tune_row *row = best_with(size, word, strlen(word));
   if (row) {
-    list[n++] = (best){word, time_of(row)};
+    list[n++] = (best){word, sct_tune_row_ns(row)};
   }
   return n;
 }
