@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/base_memops.h"
 #include "base/base_pipes.h"
@@ -106,6 +107,14 @@ void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
 /* For a child whose parent reports how it ended: no line on stderr. */
 void sct_memory_end_silently(void);
 void sct_free(void *p); /* accepts NULL */
+/* `SCT_OWNED int *order = sct_alloc(...)`: freed at the end of its scope, as SCT_SCOPED; the only
+ * variable of its declaration. */
+#define SCT_OWNED __attribute__((cleanup(sct_free_at_)))
+static inline void sct_free_at_(const void *pointer) {
+  void *p;
+  memcpy(&p, pointer, sizeof p);
+  sct_free(p);
+}
 char *sct_strdup(const char *text);
 
 /* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. */

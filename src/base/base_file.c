@@ -149,7 +149,7 @@ sct_status sct_file_write(const char *path, const void *data, size_t n, sct_erro
 }
 
 sct_status sct_dir_make(const char *path, sct_error *err) {
-  char *copy = sct_strdup(path);
+  SCT_OWNED char *copy = sct_strdup(path);
   sct_status status = SCT_OK;
   for (char *p = copy + 1; status == SCT_OK; p++) {
     if (*p != '/' && *p != '\0') {
@@ -168,7 +168,6 @@ sct_status sct_dir_make(const char *path, sct_error *err) {
       break;
     }
   }
-  sct_free(copy);
   return status;
 }
 

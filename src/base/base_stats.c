@@ -37,11 +37,10 @@ sct_quartiles sct_quartiles_of(const double *values, int n) {
   if (n <= 0) {
     return (sct_quartiles){0};
   }
-  double *sorted = sct_alloc(sizeof *sorted * (size_t)n);
+  SCT_OWNED double *sorted = sct_alloc(sizeof *sorted * (size_t)n);
   memcpy(sorted, values, sizeof *sorted * (size_t)n);
   sct_sort_doubles(sorted, (size_t)n);
   const sct_quartiles found = {sorted[0], sct_quantile(sorted, n, 0.25),
                                sct_quantile(sorted, n, 0.5), sct_quantile(sorted, n, 0.75)};
-  sct_free(sorted);
   return found;
 }

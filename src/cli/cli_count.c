@@ -52,7 +52,7 @@ typedef void part_fn(void *ctx, const sct_count_row *row, const part *p);
 
 /* Calls `visit` for every instruction, or source line, that a warp reached. */
 static void each_part(const sct_count_row *row, cli_by by, part_fn *visit, void *ctx) {
-  sct_count_line *lines = NULL;
+  SCT_OWNED sct_count_line *lines = NULL;
   int n = 0;
   for (int i = 0; by == CLI_BY_INSTRUCTION && i < row->n_insts; i++) {
     const sct_ptx_inst_counters *k = &row->insts[i];
@@ -73,7 +73,6 @@ static void each_part(const sct_count_row *row, cli_by by, part_fn *visit, void 
                     k->divergent, &k->global, &k->shared});
     }
   }
-  sct_free(lines);
 }
 
 static const char *counts_word(const sct_count_row *row) {
@@ -177,7 +176,7 @@ static json_t *counters_json(const sct_ptx_counters *c) {
   for (int k = 0; k < N_FIGURES; k++) {
     json_object_set_new(doc, figure_names[k], json_integer(v[k]));
   }
-  json_t *more = json_pack(
+  SCT_OWNED_JSON json_t *more = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
       "s:I, s:o, s:I, s:I, s:I}",
       "degree", sct_json_number(degree.both), "degree_ld", sct_json_number(degree.load),
@@ -195,7 +194,6 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
       "barriers", (json_int_t)c->barriers);
   json_object_update(doc, more);
-  json_decref(more);
   return doc;
 }
 

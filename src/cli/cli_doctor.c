@@ -68,7 +68,7 @@ static void say(doctor *d, level l, sct_status status, const char *name, const c
 
 /* No driver is a failure only where a GPU was asked for. */
 static void look_at_driver(doctor *d) {
-  sct_device_desc *gpus = NULL;
+  SCT_OWNED sct_device_desc *gpus = NULL;
   sct_error err = {0};
   int n = 0;
   const bool wanted = d->args->device && sct_has_prefix(d->args->device, "cuda:");
@@ -90,7 +90,6 @@ static void look_at_driver(doctor *d) {
         sct_format_bytes(memory, (double)gpus[k].memory_bytes), gpus[k].uuid);
   }
   d->is_gpu = wanted || (!d->args->device && n > 0);
-  sct_free(gpus);
 }
 
 static void look_at_modes(doctor *d) {

@@ -39,21 +39,21 @@ static sct_status check_name(sct_store *store, const char *name, sct_error *err)
   sct_row_problem *rows = NULL;
   int n = 0;
   bool known = false;
-  sct_status status = sct_store_problems(store, &arena, &rows, &n, err);
+  SCT_TRY(sct_store_problems(store, &arena, &rows, &n, err));
   const char **names = SCT_ARENA_NEW(&arena, const char *, n + 1);
-  for (int k = 0; status == SCT_OK && k < n; k++) {
+  for (int k = 0; k < n; k++) {
     names[k] = rows[k].name;
     known |= strcmp(rows[k].name, name) == 0;
   }
-  if (status == SCT_OK && !known) {
+  if (!known) {
     SCT_SCOPED(sct_str) text = {0};
     sct_str_printf(&text, "nothing called '%s' is in this store", name);
     if (n > 0) {
       sct_str_suggest(&text, name, SCT_NAMES(names, n));
     }
-    status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
+    return sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
   }
-  return status;
+  return SCT_OK;
 }
 
 static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit_request *request,

@@ -53,7 +53,8 @@ static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, 
       sct_str_printf(&text, "%s\n", plan->items[k].label);
     }
   }
-  json_t *doc = json_pack("{s:o, s:o}", "name", sct_json_string(plan->spec.name), "labels", labels);
+  SCT_OWNED_JSON json_t *doc =
+      json_pack("{s:o, s:o}", "name", sct_json_string(plan->spec.name), "labels", labels);
   sct_status status;
   if (args->json) {
     status = cli_json_print(json_incref(doc), err);
@@ -61,7 +62,6 @@ static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, 
   } else {
     status = cli_print(&text, err);
   }
-  json_decref(doc);
   return status;
 }
 
@@ -76,21 +76,16 @@ static sct_status print_source(const cli_args *args, const sct_tune_plan *plan,
     return cli_print(&text, err);
   }
   SCT_SCOPED(sct_str) axes = {0}, trees = {0};
-  sct_status status = sct_codegen_launch(&text, &plan->spec, &item->code, err);
-  SCT_THEN(sct_codegen_trees(&trees, &plan->spec, &item->code, err));
-  if (status == SCT_OK) {
-    sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate]);
-  }
-  if (status == SCT_OK) {
-    status = cli_json_print(
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
-                  "label", sct_json_string(item->label), "kernel",
-                  sct_json_string(item->code.kernel), "axes", sct_json_load(sct_str_c(&axes)),
-                  "launch", sct_json_load(sct_str_c(&text)), "trees",
-                  sct_json_load(sct_str_c(&trees)), "source", sct_json_string(item->code.source)),
-        err);
-  }
-  return status;
+  SCT_TRY(sct_codegen_launch(&text, &plan->spec, &item->code, err));
+  SCT_TRY(sct_codegen_trees(&trees, &plan->spec, &item->code, err));
+  sct_codegen_axes(&axes, &plan->space, &plan->space.candidates[item->candidate]);
+  return cli_json_print(
+      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
+                "label", sct_json_string(item->label), "kernel", sct_json_string(item->code.kernel),
+                "axes", sct_json_load(sct_str_c(&axes)), "launch", sct_json_load(sct_str_c(&text)),
+                "trees", sct_json_load(sct_str_c(&trees)), "source",
+                sct_json_string(item->code.source)),
+      err);
 }
 
 /* The winner's kernel is the one that the store has. */

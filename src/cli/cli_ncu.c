@@ -283,8 +283,8 @@ static sct_status run_ncu(int *wait_status, const char *launches, const char *lo
       sct_str_printf(&metrics, "%s%s", metrics.len > 0 ? "," : "", cli_metrics[k].name);
     }
   }
-  sct_status status = find_self(self, err);
-  SCT_THEN(find_ncu(&ncu, err));
+  SCT_TRY(find_self(self, err));
+  SCT_TRY(find_ncu(&ncu, err));
   const char *const argv[] = {sct_str_c(&ncu),
                               "--csv",
                               "--page",
@@ -299,8 +299,7 @@ static sct_status run_ncu(int *wait_status, const char *launches, const char *lo
                               SCT_LAUNCHES_ARG,
                               launches,
                               NULL};
-  SCT_THEN(sct_program_run(wait_status, (char *const *)(uintptr_t)argv, log, LIMIT_NS, err));
-  return status;
+  return sct_program_run(wait_status, (char *const *)(uintptr_t)argv, log, LIMIT_NS, err);
 }
 
 /* The line that holds `mark`, from there on; NULL: none does. */

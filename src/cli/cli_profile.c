@@ -479,15 +479,12 @@ static sct_status find_device(sct_device_desc *out, cli_args *args, char arch[16
 
 sct_status cli_profile(const cli_args *given, sct_error *err) {
   sct_device_desc device;
-  json_t *baseline = NULL;
+  SCT_OWNED_JSON json_t *baseline = NULL;
   cli_args args = *given;
   char arch[16];
   SCT_TRY(check_options(&args, err));
   SCT_TRY(find_device(&device, &args, arch, err));
   SCT_TRY(args.baseline ? cli_baseline_read(&baseline, args.baseline, err) : SCT_OK);
-  const sct_status status = sct_has_suffix(args.words[0], ".cu")
-                                ? profile_file(&args, &device, baseline, err)
-                                : cli_profile_spec(&args, &device, baseline, err);
-  json_decref(baseline);
-  return status;
+  return sct_has_suffix(args.words[0], ".cu") ? profile_file(&args, &device, baseline, err)
+                                              : cli_profile_spec(&args, &device, baseline, err);
 }

@@ -53,9 +53,8 @@ static char *text_of(json_t *doc) {
 }
 
 static void on_event(void *ctx, const char *event, json_t *members) {
-  char *text = text_of(members);
+  SCT_OWNED char *text = text_of(members);
   send_message(ctx, CLI_MESSAGE_EVENT, cli_event_table(), &(cli_event){event, text});
-  sct_free(text);
 }
 
 /* Whatever the parent sends means that. */
@@ -68,10 +67,9 @@ static bool on_stop(void *ctx) {
 
 static sct_status on_ended(void *ctx, cli_outcome *o, sct_error *err) {
   (void)err;
-  char *text = text_of(json_incref(o->document));
+  SCT_OWNED char *text = text_of(json_incref(o->document));
   const cli_ended ended = {o->spec, o->status, o->message, o->stale, text, sct_str_c(&o->board)};
   send_message(ctx, CLI_MESSAGE_ENDED, cli_ended_table(), &ended);
-  sct_free(text);
   cli_outcome_free(o);
   return SCT_OK;
 }
@@ -118,15 +116,12 @@ static sct_status run_session(sender *t, int *left, sct_error *err) {
                            .ended = on_ended};
   cli_session s = {.args = &args, .to = &to};
   uint32_t code = 0;
-  sct_status status = sct_wire_recv(SCT_CHILD_FD, &code, &start, SCT_NO_DEADLINE) == SCT_IO_OK
-                          ? read_start(&start, &s, &args, &arena, err)
-                          : sct_fail(err, SCT_EINTERNAL, "no message came");
-  if (status == SCT_OK) {
-    sct_log_set_subject(s.device);
-    sct_log(SCT_LOG_INFO, "session %d of %d, on %d cores", s.place + 1, s.n_places, sct_cores());
-    status = cli_session_run(&s, left, err);
-  }
-  return status;
+  SCT_TRY(sct_wire_recv(SCT_CHILD_FD, &code, &start, SCT_NO_DEADLINE) == SCT_IO_OK
+              ? read_start(&start, &s, &args, &arena, err)
+              : sct_fail(err, SCT_EINTERNAL, "no message came"));
+  sct_log_set_subject(s.device);
+  sct_log(SCT_LOG_INFO, "session %d of %d, on %d cores", s.place + 1, s.n_places, sct_cores());
+  return cli_session_run(&s, left, err);
 }
 
 int sct_cli_session_main(int argc, char **argv) {

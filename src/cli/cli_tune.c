@@ -94,15 +94,14 @@ static sct_status add_list(device_ids *d, const char *list, sct_error *err) {
 
 /* Every GPU that the driver shows; *why where there is none. */
 static sct_status add_gpus(device_ids *d, const cli_args *args, int most, sct_error *why) {
-  sct_device_desc *gpus = NULL;
+  SCT_OWNED sct_device_desc *gpus = NULL;
   int n = 0;
   const sct_measure_opts opts = cli_measure_opts(args);
-  sct_status status = sct_measure_list(&gpus, &n, &opts, why);
-  for (int k = 0; status == SCT_OK && k < n && k < most; k++) {
-    status = add_id(d, gpus[k].id, strlen(gpus[k].id), why);
+  SCT_TRY(sct_measure_list(&gpus, &n, &opts, why));
+  for (int k = 0; k < n && k < most; k++) {
+    SCT_TRY(add_id(d, gpus[k].id, strlen(gpus[k].id), why));
   }
-  sct_free(gpus);
-  return status;
+  return SCT_OK;
 }
 
 /* Looked for once, not once a spec: --device, else the first GPU, else a virtual one. */

@@ -170,12 +170,11 @@ static void add_limits(json_t *operand, const sct_spec *spec, int op) {
     if (limit->op == op && limit->n_steps > 0) {
       json_array_append_new(apart, steps_json(spec, limit));
     } else if (limit->op == op) {
-      json_t *holds = expr_json(spec, limit->holds);
+      SCT_OWNED_JSON json_t *holds = expr_json(spec, limit->holds);
       if (is_known(holds)) {
         json_array_append(inside, holds);
         add_bound(bounds, spec, limit->holds);
       }
-      json_decref(holds);
     }
   }
   json_object_set_new(operand, "inside", inside);

@@ -35,10 +35,9 @@ void sct_compile_build_free(const sct_nvrtc *nvrtc, sct_compile_build *b) {
 static sct_status read_log(const sct_nvrtc *nvrtc, sct_compile_build *b, sct_error *err) {
   size_t bytes = 0;
   int result = nvrtc->log_size(b->handle, &bytes);
-  char *const text = sct_alloc(bytes + 1);
+  SCT_OWNED char *const text = sct_alloc(bytes + 1);
   result = result == NVRTC_SUCCESS ? nvrtc->log(b->handle, text) : result;
   sct_str_append(&b->log, text);
-  sct_free(text);
   return result == NVRTC_SUCCESS ? SCT_OK : nvrtc_fail(nvrtc, result, "reading its log", err);
 }
 

@@ -9,14 +9,13 @@
 
 void sct_compile_put_group(sct_wire *w, const sct_compile_job *job, sct_compile_item *const *units,
                            int n) {
-  sct_ask_unit *const list = sct_alloc((size_t)(n + 1) * sizeof(*list));
+  SCT_OWNED sct_ask_unit *const list = sct_alloc((size_t)(n + 1) * sizeof(*list));
   for (int i = 0; i < n; ++i) {
     const sct_compile_item *const u = units[i];
     list[i] = (sct_ask_unit){u->in->source, u->in->kernel, u->space,      u->expression,
                              u->key,        u->alone,      u->in->foreign};
   }
   sct_wire_put(w, sct_ask_group_table(), &(sct_ask_group){*job, list, n});
-  sct_free(list);
 }
 
 /* ---- objects: results name them by number */
@@ -50,8 +49,8 @@ static bool get_objects(sct_compile_object **objects, sct_compile_object **list,
 /* ---- results of units */
 
 void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n) {
-  sct_got_unit *const list = sct_alloc((size_t)(n + 1) * sizeof(*list));
-  sct_got_object *const objects = sct_alloc((size_t)(n + 1) * sizeof(*objects));
+  SCT_OWNED sct_got_unit *const list = sct_alloc((size_t)(n + 1) * sizeof(*list));
+  SCT_OWNED sct_got_object *const objects = sct_alloc((size_t)(n + 1) * sizeof(*objects));
   int n_objects = 0;
   for (int i = 0; i < n; ++i) {
     const sct_compile_object *const object = units[i]->out->object;
@@ -65,8 +64,6 @@ void sct_compile_put_results(sct_wire *w, sct_compile_item *const *units, int n)
     list[i] = (sct_got_unit){*units[i]->out, k};
   }
   sct_wire_put(w, sct_got_group_table(), &(sct_got_group){list, n, objects, n_objects});
-  sct_free(list);
-  sct_free(objects);
 }
 
 static bool has_text(const char *text) {

@@ -115,17 +115,17 @@ static sct_status parse(run *r, const char *ptx) {
 static sct_status find_entries(run *r, bool *any) {
   const sct_compile_file file = {.path = r->opts->file};
   SCT_SCOPED(sct_compiled_file) plain = {0};
-  sct_status status = sct_compiler_file(r->s->compiler, &plain, &file, r->err);
-  if (status == SCT_OK && plain.ok) {
-    status = parse(r, plain.ptx);
+  SCT_TRY(sct_compiler_file(r->s->compiler, &plain, &file, r->err));
+  if (plain.ok) {
+    SCT_TRY(parse(r, plain.ptx));
   }
-  for (int k = 0; status == SCT_OK && plain.ok && k < r->n_kernels; k++) {
+  for (int k = 0; plain.ok && k < r->n_kernels; k++) {
     if (sct_ptx_kernel_find(r->s->module, r->kernels[k]) != NULL) {
       r->s->entries[k] = r->kernels[k];
       *any = true;
     }
   }
-  return status;
+  return SCT_OK;
 }
 
 /* Those of the command and of the manifest, NULL-terminated. */
@@ -274,8 +274,8 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
                               const void **args) {
   const int n = k->n_params > 0 ? k->n_params : 1;
   const sct_count_arg **const ordered = SCT_ARENA_NEW(&r->s->arena, const sct_count_arg *, n);
-  sct_status status = order_args(r, c, k->n_params, ordered);
-  for (int i = 0; status == SCT_OK && i < k->n_params; i++) {
+  SCT_TRY(order_args(r, c, k->n_params, ordered));
+  for (int i = 0; i < k->n_params; i++) {
     const int64_t bytes = k->params[i].bytes;
     uint8_t *const value = sct_arena_alloc(&r->s->arena, (size_t)bytes);
     SCT_SCOPED(sct_str) why = {0}, text = {0};
@@ -285,11 +285,11 @@ static sct_status encode_args(const run *r, const sct_count_case *c, const sct_p
         sct_str_printf(&text, " '%s'", ordered[i]->name);
       }
       sct_str_printf(&text, ": %s", sct_str_c(&why));
-      status = fail_case(r, c, &text);
+      SCT_TRY(fail_case(r, c, &text));
     }
     args[i] = value;
   }
-  return status;
+  return SCT_OK;
 }
 
 /* Every case's arguments, before any of them runs. */

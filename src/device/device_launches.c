@@ -99,7 +99,7 @@ static sct_status fill(const session *s, sct_cuda_ptr to, const sct_launch_array
                        const char *held, sct_error *err) {
   const int64_t times = a->held < UPLOAD_BYTES ? UPLOAD_BYTES / a->held : 1;
   const int64_t least = times * a->held < a->bytes ? times * a->held : a->bytes;
-  char *const piece = sct_alloc((size_t)least + 1);
+  SCT_OWNED char *const piece = sct_alloc((size_t)least + 1);
   sct_status status = SCT_OK;
   for (int64_t at = 0; at < least; at += a->held) {
     memcpy(piece + at, held, (size_t)(a->held < least - at ? a->held : least - at));
@@ -108,7 +108,6 @@ static sct_status fill(const session *s, sct_cuda_ptr to, const sct_launch_array
     const int64_t n = least < a->bytes - at ? least : a->bytes - at;
     status = sct_cuda_upload(s->cuda, to + (uint64_t)at, piece, n, err);
   }
-  sct_free(piece);
   return status;
 }
 

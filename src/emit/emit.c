@@ -131,7 +131,7 @@ static bool is_module(const char *path) {
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) {
   emit_header loaded = {0};
-  json_t *data = NULL;
+  SCT_OWNED_JSON json_t *data = NULL;
   sct_status status = SCT_OK;
   if (!is_module(path)) {
     return sct_fail(err, SCT_EUSAGE,
@@ -143,7 +143,6 @@ sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *reque
   SCT_TRY_DONE(emit_add_python(data, &loaded, err));
   SCT_TRY_DONE(write_filled(path, "templates/header/module.py", data, err));
 done:
-  json_decref(data);
   emit_header_free(&loaded);
   return status;
 }
@@ -152,7 +151,7 @@ sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *req
                                    const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err) {
   emit_header loaded = {0};
-  json_t *data = NULL;
+  SCT_OWNED_JSON json_t *data = NULL;
   sct_emit_case *cases = NULL;
   int n = 0;
   bool computes = false;
@@ -164,7 +163,6 @@ sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *req
   emit_add_selftest(data, &loaded, cases, n, computes);
   SCT_TRY_DONE(write_filled(path, "templates/header/selftest.cuh", data, err));
 done:
-  json_decref(data);
   emit_header_free(&loaded);
   return status;
 }

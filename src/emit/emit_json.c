@@ -442,9 +442,8 @@ done:
 }
 
 int64_t emit_read_n_sms(const char *json) {
-  json_t *root = sct_json_load(json);
+  SCT_OWNED_JSON json_t *root = sct_json_load(json);
   const int64_t n = json_integer_value(json_object_get(root, "n_sms"));
-  json_decref(root);
   return n > 0 && n < 100000 ? n : 0;
 }
 
@@ -463,7 +462,7 @@ static bool is_table(const char *text, int64_t step, int64_t reach, int n_dims) 
 emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
                              int n_dims) {
   emit_shapes out = {0};
-  json_t *root = sct_json_load(conditions);
+  SCT_OWNED_JSON json_t *root = sct_json_load(conditions);
   const json_t *shapes = json_object_get(root, "shapes");
   const char *winner = json_string_value(json_object_get(shapes, "winner"));
   const char *slower = json_string_value(json_object_get(shapes, "slower"));
@@ -473,16 +472,13 @@ emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const cha
       is_table(slower, step, reach, n_dims)) {
     out = (emit_shapes){sct_arena_strdup(arena, slower), (int)step, (int)reach};
   }
-  json_decref(root);
   return out;
 }
 
 bool emit_selects_any(const char *conditions) {
-  json_t *root = sct_json_load(conditions);
+  SCT_OWNED_JSON json_t *root = sct_json_load(conditions);
   const char *selection = json_string_value(json_object_get(root, "selection"));
-  const bool any = selection != NULL && strcmp(selection, "any") == 0;
-  json_decref(root);
-  return any;
+  return selection != NULL && strcmp(selection, "any") == 0;
 }
 
 /* Every axis of `a` but layout.* stands with the same value in `b`. */
@@ -498,11 +494,8 @@ static bool axes_within(json_t *a, json_t *b) {
 }
 
 bool emit_same_axes(const char *a, const char *b) {
-  json_t *left = sct_json_load(a);
-  json_t *right = sct_json_load(b);
-  const bool same = json_is_object(left) && json_is_object(right) && axes_within(left, right) &&
-                    axes_within(right, left);
-  json_decref(left);
-  json_decref(right);
-  return same;
+  SCT_OWNED_JSON json_t *left = sct_json_load(a);
+  SCT_OWNED_JSON json_t *right = sct_json_load(b);
+  return json_is_object(left) && json_is_object(right) && axes_within(left, right) &&
+         axes_within(right, left);
 }

@@ -119,12 +119,11 @@ json_t *sct_json_number(double value) {
 }
 
 sct_status sct_json_dump(sct_str *out, json_t *doc, size_t flags, sct_error *err) {
-  char *text = doc != NULL ? json_dumps(doc, flags) : NULL;
+  SCT_OWNED char *text = doc != NULL ? json_dumps(doc, flags) : NULL;
   json_decref(doc);
   if (text == NULL) {
     return sct_fail(err, SCT_EINTERNAL, "a text of the document is not UTF-8");
   }
   sct_str_append(out, text);
-  sct_free(text);
   return SCT_OK;
 }

@@ -331,7 +331,7 @@ static answer layout_holds(const sct_shape *s, int op) {
 /* By looking at each byte of each element. */
 static bool elements_hold(const sct_shape *s, int op) {
   const sct_operand *operand = s->plan->op[op].op;
-  uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
+  SCT_OWNED uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
   bool hold = true;
@@ -347,7 +347,6 @@ static bool elements_hold(const sct_shape *s, int op) {
       }
     }
   }
-  sct_free(seen);
   return hold;
 }
 

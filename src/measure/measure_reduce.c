@@ -307,14 +307,13 @@ sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint
       continue;
     }
     const sct_type type = spec->operands[op].record.fields[move->out_field].type;
-    fold *folds = sct_alloc(sizeof *folds * (size_t)(s->op[op].count + 1));
+    SCT_OWNED fold *folds = sct_alloc(sizeof *folds * (size_t)(s->op[op].count + 1));
     for (int64_t n = 0; n < s->op[op].count; n++) {
       folds[n] = (fold){spec->operands[op].accumulate, type, sct_type_get(type), 0, 0, -1};
     }
     exchange_folds(folds, s, op, move->out_field, image, false);
     status = add_points(folds, s, move, inputs, err);
     exchange_folds(folds, s, op, move->out_field, image, true);
-    sct_free(folds);
   }
   return status;
 }

@@ -79,8 +79,8 @@ static void draw_round(sct_measure *m, const sct_recorded *found, sct_timing *ou
 sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
                            const sct_size *size, int rounds, sct_timing *out,
                            bool (*stop)(void *ctx, int round), void *ctx) {
-  sct_recorded *found = sct_alloc(sizeof *found * (size_t)(n + 1));
-  int64_t *at = sct_alloc(sizeof *at * (size_t)(n + 1));
+  SCT_OWNED sct_recorded *found = sct_alloc(sizeof *found * (size_t)(n + 1));
+  SCT_OWNED int64_t *at = sct_alloc(sizeof *at * (size_t)(n + 1));
   sct_status status = SCT_OK;
   memset(out, 0, sizeof *out * (size_t)n);
   for (int k = 0; status == SCT_OK && k < n; k++) {
@@ -99,7 +99,5 @@ sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
     out[k].samples_ns = NULL;
     out[k].n_samples = 0;
   }
-  sct_free(found);
-  sct_free(at);
   return status;
 }

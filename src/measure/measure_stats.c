@@ -84,7 +84,7 @@ sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int 
   if (n > 0 && n == most && memcmp(a, b, sizeof *a * (size_t)n) == 0) {
     return (sct_comparison){SCT_SAME, 1, 1, 1}; /* one measurement, seen twice */
   }
-  double *scratch = n < LEAST_PAIRS ? NULL : sct_alloc(sizeof *scratch * (size_t)most);
+  SCT_OWNED double *scratch = n < LEAST_PAIRS ? NULL : sct_alloc(sizeof *scratch * (size_t)most);
   double r[3];
   if (!scratch) {
     return nothing;
@@ -94,6 +94,5 @@ sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int 
   } else {
     ratio_of_medians(a, n_a, b, n_b, scratch, r);
   }
-  sct_free(scratch);
   return (sct_comparison){evaluate(r), r[1], r[0], r[2]};
 }

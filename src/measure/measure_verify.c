@@ -104,14 +104,12 @@ static sct_status send_other(sct_measure *m, sct_case *c, int op, uint8_t flag, 
   const int64_t bytes = c->shape.op[op].bytes;
   const uint8_t *flags = NULL;
   SCT_TRY(sct_case_flags(c, op, &flags, err));
-  uint8_t *other = sct_alloc((size_t)bytes + 1);
+  SCT_OWNED uint8_t *other = sct_alloc((size_t)bytes + 1);
   for (int64_t k = 0; k < bytes; k++) {
     const bool differs = flag == 0 ? flags[k] == 0 : (flags[k] & flag) != 0;
     other[k] = differs ? (uint8_t)~c->image[op][k] : c->image[op][k];
   }
-  const sct_status status = sct_remote_place(m, other, bytes, buffer, err);
-  sct_free(other);
-  return status;
+  return sct_remote_place(m, other, bytes, buffer, err);
 }
 
 /* What outputs hold before, where that matters, goes to the device in place of a poison. */
@@ -175,17 +173,14 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
   const uint8_t *flags = NULL;
   SCT_TRY(sct_case_images(m, c, err));
   SCT_TRY(sct_case_flags(c, op, &flags, err));
-  uint8_t *got = sct_alloc((size_t)bytes + 1);
-  sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
-  if (status == SCT_OK) {
-    for (int64_t k = 0; k < bytes && as_reference; k++) {
-      c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
-    }
-    sct_check_output(verdict, &c->shape, op, got, c->image[op], flags, poison,
-                     as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
+  SCT_OWNED uint8_t *got = sct_alloc((size_t)bytes + 1);
+  SCT_TRY(sct_remote_download(m, c->used[op], 0, got, bytes, err));
+  for (int64_t k = 0; k < bytes && as_reference; k++) {
+    c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
   }
-  sct_free(got);
-  return status;
+  sct_check_output(verdict, &c->shape, op, got, c->image[op], flags, poison,
+                   as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
+  return SCT_OK;
 }
 
 /* A run of a job on a case. */
@@ -240,7 +235,7 @@ static sct_status evaluate_attempt(sct_measure *m, sct_case *c, bool as_referenc
 static sct_status check_same(sct_measure *m, const sct_case *c, int op, const uint8_t *before,
                              const uint8_t *flags, sct_verdict *verdict, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
-  uint8_t *got = sct_alloc((size_t)bytes + 1);
+  SCT_OWNED uint8_t *got = sct_alloc((size_t)bytes + 1);
   const sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
   for (int64_t k = 0; k < bytes && status == SCT_OK && verdict->outcome == SCT_OUT_OK; k++) {
     if ((flags[k] & SCT_BYTE_WRITTEN) && got[k] != before[k]) {
@@ -254,7 +249,6 @@ static sct_status check_same(sct_measure *m, const sct_case *c, int op, const ui
                m->plan.spec->operands[op].name);
     }
   }
-  sct_free(got);
   return status;
 }
 
@@ -326,7 +320,7 @@ static bool may_be_unwritten(const sct_case *c, int op, const sct_operand *opera
 static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other,
                               const uint8_t *flags, sct_verdict *verdict, sct_error *err) {
   const int64_t bytes = c->shape.op[op].bytes;
-  uint8_t *got = sct_alloc((size_t)bytes + 1);
+  SCT_OWNED uint8_t *got = sct_alloc((size_t)bytes + 1);
   const sct_status status = sct_remote_download(m, c->used[op], 0, got, bytes, err);
   for (int64_t k = 0; k < bytes && status == SCT_OK && verdict->outcome == SCT_OUT_OK; k++) {
     if ((flags[k] & SCT_BYTE_WRITTEN) && got[k] != c->image[op][k]) {
@@ -341,7 +335,6 @@ static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other
                    : "gives it another value each time");
     }
   }
-  sct_free(got);
   return status;
 }
 

@@ -145,13 +145,12 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
   file_list list = {.script = script};
   sct_asset_list(DIRECTORY, note_file, &list);
   script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
-  sct_status status = SCT_OK;
-  for (int k = 0; k < list.n && status == SCT_OK; k++) {
+  for (int k = 0; k < list.n; k++) {
     SCT_SCOPED(sct_str) text = {0};
-    status = sct_asset_read(&text, list.names[k], err);
-    SCT_THEN(add_parts(script, list.names[k], sct_str_c(&text), err));
+    SCT_TRY(sct_asset_read(&text, list.names[k], err));
+    SCT_TRY(add_parts(script, list.names[k], sct_str_c(&text), err));
   }
-  return status;
+  return SCT_OK;
 }
 
 /* ---- what a kernel carries ---------------------------------------------------------------------

@@ -542,14 +542,13 @@ sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body
   const sct_status status = sct_spec_tokenize(&tokens, spec, err);
   spec->body = own;
   SCT_TRY(status);
-  fast *f = sct_alloc(sizeof *f);
+  SCT_OWNED fast *f = sct_alloc(sizeof *f);
   f->spec = spec;
   f->component = component;
   f->t = tokens.tokens;
   f->n = tokens.n;
   statements(f);
   *out = f->n_edits > 0 && !f->too_many ? edited(f, &spec->arena, body) : NULL;
-  sct_free(f);
   return SCT_OK;
 }
 

@@ -408,20 +408,17 @@ static sct_status check_written_once(const sct_spec *spec, const sct_operand *op
     extent[k] = names_extent(spec, op, k) ? large_number(spec, k) : extent[k];
     n *= k < spec->n_dims && sct_spec_multiplies(spec, k) ? extent[k] : 1;
   }
-  written *all = sct_alloc(sizeof(*all) * (size_t)n);
-  sct_status status = SCT_OK;
+  SCT_OWNED written *all = sct_alloc(sizeof(*all) * (size_t)n);
   for (int64_t k = 0; k < n; k++) {
-    SCT_TRY_DONE(place_small(spec, op, extent, k, &all[k], err));
+    SCT_TRY(place_small(spec, op, extent, k, &all[k], err));
   }
   qsort(all, (size_t)n, sizeof(*all), compare_written);
   for (int64_t k = 1; k < n; k++) {
     if (memcmp(all[k - 1].at, all[k].at, sizeof(all[k].at)) == 0) {
-      SCT_TRY_DONE(written_twice(spec, op, extent, &all[k - 1], &all[k], err));
+      SCT_TRY(written_twice(spec, op, extent, &all[k - 1], &all[k], err));
     }
   }
-done:
-  sct_free(all);
-  return status;
+  return SCT_OK;
 }
 
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err) {

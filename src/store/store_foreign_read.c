@@ -275,11 +275,9 @@ static sct_status kt_head(foreign *f, sct_json doc) {
     return sct_json_fail(kernel, "expected a name");
   }
   SCT_SCOPED(sct_str) size = {0};
-  json_t *const extents = json_object();
-  sct_status status = kt_size(sct_json_member(doc, "problem_size"), &size, extents);
-  SCT_THEN(put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err));
-  json_decref(extents);
-  return status;
+  SCT_OWNED_JSON json_t *const extents = json_object();
+  SCT_TRY(kt_size(sct_json_member(doc, "problem_size"), &size, extents));
+  return put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err);
 }
 
 static sct_status kt_keys(sct_json keys) {

@@ -73,15 +73,15 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
 /* The outcome of a run that has this source hash; 0 for "". */
 static sct_status outcome_of(sct_store *s, sct_id run, const char *hash, sct_id *out,
                              sct_error *err) {
-  sct_status status = sct_store_ask(s, err, out, 1, NULL,
-                                    "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
-                                    "o.candidate WHERE o.run = ? AND c.source_hash = ?",
-                                    "it", run, hash);
-  if (status == SCT_OK && *out == 0 && hash[0] != '\0') {
-    status = sct_fail(err, SCT_EDATA,
-                      "a run's winner or naive variant '%s' is none of its outcomes", hash);
+  SCT_TRY(sct_store_ask(s, err, out, 1, NULL,
+                        "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
+                        "o.candidate WHERE o.run = ? AND c.source_hash = ?",
+                        "it", run, hash));
+  if (*out == 0 && hash[0] != '\0') {
+    return sct_fail(err, SCT_EDATA, "a run's winner or naive variant '%s' is none of its outcomes",
+                    hash);
   }
-  return status;
+  return SCT_OK;
 }
 
 /* How a run ended, as text that orders: the later first of all, then whatever it says. */

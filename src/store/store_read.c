@@ -131,14 +131,13 @@ typedef struct sized_run {
 
 /* The product of the extents; 0 if they are not a JSON object of numbers. */
 static double count_elements(const char *extents) {
-  json_t *const object = sct_json_load(extents);
+  SCT_OWNED_JSON json_t *const object = sct_json_load(extents);
   double n = json_object_size(object) > 0 ? 1 : 0;
   const char *name = NULL;
   json_t *value = NULL;
   json_object_foreach(object, name, value) {
     n *= json_number_value(value);
   }
-  json_decref(object);
   return n;
 }
 
@@ -158,7 +157,7 @@ static void sort_runs(sct_row_run *rows, int n) {
   if (n < 2) {
     return;
   }
-  sized_run *const sized = sct_alloc((size_t)n * sizeof(*sized));
+  SCT_OWNED sized_run *const sized = sct_alloc((size_t)n * sizeof(*sized));
   for (int i = 0; i < n; ++i) {
     sized[i] = (sized_run){rows[i], count_elements(rows[i].extents)};
   }
@@ -166,7 +165,6 @@ static void sort_runs(sct_row_run *rows, int n) {
   for (int i = 0; i < n; ++i) {
     rows[i] = sized[i].row;
   }
-  sct_free(sized);
 }
 
 /* A winner may have failed when it was measured again, in a store that was merged into this one:

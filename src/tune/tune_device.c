@@ -10,12 +10,11 @@
 
 /* The first GPU if there is one, else the virtual H200. */
 static sct_status default_device(char *id, size_t n, const sct_tune_opts *opts) {
-  sct_device_desc *gpus = NULL;
+  SCT_OWNED sct_device_desc *gpus = NULL;
   int n_gpus = 0;
   sct_error ignored;
   const sct_status status = sct_measure_list(&gpus, &n_gpus, &opts->measure, &ignored);
   snprintf(id, n, "%s", status == SCT_OK && n_gpus > 0 ? gpus[0].id : DEFAULT_VIRTUAL);
-  sct_free(gpus);
   return SCT_OK;
 }
 

@@ -66,26 +66,23 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   if (choice.winner < 0) {
     return SCT_OK;
   }
-  int *order = sct_alloc(sizeof *order * (size_t)(s->plan.n_items + 1)), n = 0;
+  SCT_OWNED int *order = sct_alloc(sizeof *order * (size_t)(s->plan.n_items + 1));
+  int n = 0;
   for (int k = 0; k < s->plan.n_items; k++) {
     if (rows[k].eligible && (rows[k].coalesced || k == choice.winner)) {
       order[n++] = k;
     }
   }
   qsort_r(order, (size_t)n, sizeof *order, by_median, rows);
-  sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < n && k < c->stage->most; k++) {
+  for (int k = 0; k < n && k < c->stage->most; k++) {
     if (rows[order[k]].median_ns <= c->stage->margin * rows[order[0]].median_ns) {
-      status = enter(c, order[k], err);
+      SCT_TRY(enter(c, order[k], err));
     }
   }
-  SCT_THEN(enter(c, choice.fastest, err));
+  SCT_TRY(enter(c, choice.fastest, err));
   const int naive = sct_tune_naive_item(&s->plan, choice.winner);
-  if (naive >= 0 && rows[naive].median_ns <= FAR * rows[order[0]].median_ns) {
-    SCT_THEN(enter(c, naive, err));
-  }
-  sct_free(order);
-  return status;
+  const bool near = naive >= 0 && rows[naive].median_ns <= FAR * rows[order[0]].median_ns;
+  return near ? enter(c, naive, err) : SCT_OK;
 }
 
 /* Every racer is clearly apart from the one in front, or clearly the same. */

@@ -247,7 +247,7 @@ sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) {
 }
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
-  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
   sct_status status = SCT_OK;
   const int64_t deadline_ns = s->flow.deadline_ns;
   s->device.naive_set = -1;
@@ -265,6 +265,5 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
     status = sct_tune_final(s, z, rows, err);
   }
   s->flow.out_of_time = s->flow.out_of_time || cut;
-  sct_free(rows);
   return status;
 }

@@ -138,7 +138,7 @@ static sct_status choose(tune_sample *out, const sct_tune_plan *plan,
     sct_tune_sample_init(out, plan, opts->until_ns);
     return SCT_OK;
   }
-  bool *wanted = sct_alloc((n + 1) * sizeof *wanted);
+  SCT_OWNED bool *wanted = sct_alloc((n + 1) * sizeof *wanted);
   const sct_status status = some ? mark_wanted(plan, opts->only, wanted, err) : SCT_OK;
   *out = (tune_sample){.order = sct_alloc((n + 1) * sizeof *out->order)};
   for (size_t c = 0; c < n && status == SCT_OK; c++) {
@@ -146,7 +146,6 @@ static sct_status choose(tune_sample *out, const sct_tune_plan *plan,
       out->order[out->n++] = c;
     }
   }
-  sct_free(wanted);
   return status;
 }
 
@@ -208,14 +207,13 @@ static sct_status load(void *ctx, sct_script_child *self, sct_error *err) {
 static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sct_error *err) {
   sct_tune_plan *plan = job->plan;
   tune_sample sample = {0};
-  sct_generated *all = sct_alloc((plan->space.n_candidates + 1) * sizeof *all);
+  SCT_OWNED sct_generated *all = sct_alloc((plan->space.n_candidates + 1) * sizeof *all);
   sct_status status = choose(&sample, plan, opts, err);
   SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
     keep_items(plan, all, opts->only && opts->only->n > 0, opts->nvrtc);
   }
   sct_tune_sample_free(&sample);
-  sct_free(all);
   return status;
 }
 

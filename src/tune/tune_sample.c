@@ -43,8 +43,8 @@ static void take_turns(turn *turns, const sct_tune_plan *plan, size_t *n_of) {
 
 void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns) {
   const size_t n = plan->space.n_candidates;
-  turn *turns = sct_alloc((n + 1) * sizeof *turns);
-  size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
+  SCT_OWNED turn *turns = sct_alloc((n + 1) * sizeof *turns);
+  SCT_OWNED size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
   *out =
       (tune_sample){.until_ns = until_ns, .n = n, .order = sct_alloc((n + 1) * sizeof *out->order)};
   take_turns(turns, plan, n_of);
@@ -53,8 +53,6 @@ void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t u
     out->order[k] = turns[k].candidate;
     out->n_least += turns[k].at <= 0.0;
   }
-  sct_free(turns);
-  sct_free(n_of);
 }
 
 void sct_tune_sample_free(tune_sample *sample) {

@@ -123,8 +123,8 @@ static bool report(const tune_table *t, pursuit *p, int size, int point, sct_sta
 static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit *p, int size,
                                sct_error *err) {
   const size_t n = (size_t)t->plan->n_items + 1;
-  place *places = sct_alloc(n * sizeof *places);
-  int *order = sct_alloc(n * sizeof *order);
+  SCT_OWNED place *places = sct_alloc(n * sizeof *places);
+  SCT_OWNED int *order = sct_alloc(n * sizeof *order);
   const sct_search_method *method = NULL;
   p->item = sct_alloc(n * sizeof *p->item);
   sct_status status = SCT_OK;
@@ -138,8 +138,6 @@ static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit
     p->n_tried +=
         sct_tune_cell(t, p->item[k], size)->from_store && report(t, p, size, k, &status, err);
   }
-  sct_free(places);
-  sct_free(order);
   return status;
 }
 

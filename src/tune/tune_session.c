@@ -19,16 +19,14 @@ static bool measured_anything(const tune_table *t) {
 
 /* Decides at every size, and stores what was decided. */
 static sct_status conclude(tune_session *s, sct_error *err) {
-  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  sct_status status = SCT_OK;
-  for (int z = 0; status == SCT_OK && z < s->plan.spec.n_sizes; z++) {
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
     sct_tune_notify_size(&s->flow, &s->table, z);
-    status = sct_tune_store_size(&s->record, z, err);
-    SCT_THEN(sct_tune_store_end(&s->record, &s->counting, z, err));
+    SCT_TRY(sct_tune_store_size(&s->record, z, err));
+    SCT_TRY(sct_tune_store_end(&s->record, &s->counting, z, err));
   }
-  sct_free(rows);
-  return status;
+  return SCT_OK;
 }
 
 /* When the session is to end: the budget counts from begun_ns on. What follows generation has half

@@ -371,8 +371,8 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
     return SCT_OK;
   }
   const size_t most = (size_t)r->table->plan->n_items + 1;
-  sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
-  bool *coalesced = sct_alloc(sizeof *coalesced * most);
+  SCT_OWNED sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
+  SCT_OWNED bool *coalesced = sct_alloc(sizeof *coalesced * most);
   sct_status status = SCT_OK;
   const bool partly = r->table->partial; /* what is least is known of all candidates together */
   int n = 0;
@@ -386,8 +386,6 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
     }
   }
   SCT_THEN(sct_store_put_evaluated(r->store, outcomes, coalesced, n, err));
-  sct_free(outcomes);
-  sct_free(coalesced);
   return status;
 }
 
@@ -471,9 +469,8 @@ sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
 /* The winner in the store is none of this session's candidates: the best of those is reported, and
  * what stays. */
 static sct_status report_kept(tune_record *r, int size, sct_error *err) {
-  sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->plan->n_items + 1));
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->plan->n_items + 1));
   r->table->choices[size] = sct_tune_decide(r->table, size, rows);
-  sct_free(rows);
   return sct_tune_find_kept(r, size, err);
 }
 

@@ -366,11 +366,10 @@ static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_k
                            sct_error *err) {
   SCT_SCOPED(sct_str) ptx = {0};
   text(&ptx);
-  sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < n; k++) {
-    status = sct_cuda_load(c->cuda, own[k].kernel, sct_str_c(&ptx), own[k].entry, 0, err);
+  for (int k = 0; k < n; k++) {
+    SCT_TRY(sct_cuda_load(c->cuda, own[k].kernel, sct_str_c(&ptx), own[k].entry, 0, err));
   }
-  return status;
+  return SCT_OK;
 }
 
 static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {

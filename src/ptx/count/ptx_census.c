@@ -124,12 +124,11 @@ static void census(sct_memops *out, const ptx_code *c, const sct_ptx_inst_counte
   ptx_loops loops;
   sct_memops found = {0};
   sct_ptx_loops_find(&loops, c, insts);
-  int32_t *place = sct_alloc(sizeof(*place) * (size_t)(loops.n + 1));
+  SCT_OWNED int32_t *place = sct_alloc(sizeof(*place) * (size_t)(loops.n + 1));
   for (size_t b = 0; b < c->n_blocks; b++) {
     add_block(&found, c, &c->blocks[b], loops.of[b], &loops, place);
   }
   *out = found;
-  sct_free(place);
   sct_ptx_loops_free(&loops);
 }
 

@@ -59,7 +59,7 @@ static void build_preds(graph *g) {
 
 /* Depth-first over predecessors from the virtual exit, with its own stack. */
 static void number_blocks(graph *g) {
-  int32_t *stack = sct_alloc(sizeof(int32_t) * 2 * (size_t)(g->n + 1));
+  SCT_OWNED int32_t *stack = sct_alloc(sizeof(int32_t) * 2 * (size_t)(g->n + 1));
   int32_t depth = 1, count = 0;
   stack[0] = g->n;
   stack[1] = g->pred_first[g->n];
@@ -83,7 +83,6 @@ static void number_blocks(graph *g) {
       depth--;
     }
   }
-  sct_free(stack);
 }
 
 static int32_t intersect(const graph *g, int32_t a, int32_t b) {

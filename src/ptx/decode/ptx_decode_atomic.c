@@ -282,8 +282,8 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   if (n == c->n_uops) {
     return true; /* as nearly always */
   }
-  uint32_t *sources = sct_alloc(sizeof(*sources) * b->n_slots);
-  place *places = sct_alloc(sizeof(*places) * (c->n_uops - first));
+  SCT_OWNED uint32_t *sources = sct_alloc(sizeof(*sources) * b->n_slots);
+  SCT_OWNED place *places = sct_alloc(sizeof(*places) * (c->n_uops - first));
   find_moves(c, first, sources, b->n_slots);
   for (size_t i = first; i < c->n_uops; i++) {
     if (sct_ptx_is_load(&c->uops[i]) || c->uops[i].fn == sct_ptx_op_atomic) {
@@ -292,8 +292,6 @@ bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
   }
   excuse(c, first, places);
   reduce_first(c, first, places);
-  sct_free(sources);
-  sct_free(places);
   return true;
 }
 

@@ -430,7 +430,7 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
   work w = {.launch = l, .failed = l->n_run, .soft = l->n_run};
   const int n = host_threads(l);
   int started = 1;
-  worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
+  SCT_OWNED worker *workers = sct_alloc(sizeof(*workers) * (size_t)n);
   pthread_mutex_init(&w.lock, NULL);
   pthread_cond_init(&w.next_wave, NULL);
   if (l->opts->caches != NULL) {
@@ -467,7 +467,6 @@ static void run_all(sct_ptx_result *out, const ptx_launch *l) {
   }
   pthread_cond_destroy(&w.next_wave);
   pthread_mutex_destroy(&w.lock);
-  sct_free(workers);
 }
 
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct_ptx_launch_opts *o,
