@@ -389,7 +389,7 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
                              const sct_device_desc *device, const json_t *baseline,
                              cli_launches_fn *write, void *ctx, sct_error *err) {
   SCT_SCOPED(sct_str) text = {0};
-  cli_ncu ncu = {0};
+  SCT_SCOPED(cli_ncu) ncu = {0};
   cli_counters counters = {.ncu = &ncu, .device = device};
   printer p = {.args = args, .report = report, .device = device, .baseline = baseline};
   sct_status status =
@@ -407,7 +407,6 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
            : args->counters             ? print_rows(&p, &text, err)
            : args->metrics || args->csv ? cli_metrics_print(&text, args, report, device, err)
                                         : print_rows(&p, &text, err));
-  cli_ncu_free(&ncu);
   if (status != SCT_OK) {
     return status;
   }

@@ -36,29 +36,25 @@ static sct_status fill_parts(sct_str *out, const json_t *data, bool is_code, sct
 
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
-  emit_header header = {0};
-  json_t *data = NULL;
+  SCT_SCOPED(emit_header) header = {0};
+  SCT_OWNED_JSON json_t *data = NULL;
   SCT_SCOPED(sct_str) text = {0};
-  sct_status status = SCT_OK;
   const bool is_code = request->form == SCT_EMIT_C;
   header.form = is_code ? SCT_EMIT_CUDA : request->form;
-  SCT_TRY_DONE(emit_header_load(&header, store, request, err));
-  SCT_TRY_DONE(emit_data(&data, &header, err));
-  SCT_TRY_DONE(fill_parts(&text, data, false, err));
+  SCT_TRY(emit_header_load(&header, store, request, err));
+  SCT_TRY(emit_data(&data, &header, err));
+  SCT_TRY(fill_parts(&text, data, false, err));
   if (is_code) { /* NVRTC takes the kernels out of the header in the form cuda */
     header.form = SCT_EMIT_C;
     json_decref(data);
     data = NULL;
-    SCT_TRY_DONE(emit_data(&data, &header, err));
-    SCT_TRY_DONE(emit_add_code(data, &header, request, sct_str_c(&text), err));
+    SCT_TRY(emit_data(&data, &header, err));
+    SCT_TRY(emit_add_code(data, &header, request, sct_str_c(&text), err));
     sct_str_clear(&text);
-    SCT_TRY_DONE(fill_parts(&text, data, true, err));
+    SCT_TRY(fill_parts(&text, data, true, err));
   }
   sct_str_append_n(out, text.data, text.len);
-done:
-  json_decref(data);
-  emit_header_free(&header);
-  return status;
+  return SCT_OK;
 }
 
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
@@ -130,39 +126,31 @@ static bool is_module(const char *path) {
 
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) {
-  emit_header loaded = {0};
+  SCT_SCOPED(emit_header) loaded = {0};
   SCT_OWNED_JSON json_t *data = NULL;
-  sct_status status = SCT_OK;
   if (!is_module(path)) {
     return sct_fail(err, SCT_EUSAGE,
                     "'%s' is no module that Python can import: expected a name of letters, digits "
                     "and _ that ends in .py",
                     sct_path_basename(path));
   }
-  SCT_TRY_DONE(load_data(&data, &loaded, store, request, header, path, err));
-  SCT_TRY_DONE(emit_add_python(data, &loaded, err));
-  SCT_TRY_DONE(write_filled(path, "templates/header/module.py", data, err));
-done:
-  emit_header_free(&loaded);
-  return status;
+  SCT_TRY(load_data(&data, &loaded, store, request, header, path, err));
+  SCT_TRY(emit_add_python(data, &loaded, err));
+  return write_filled(path, "templates/header/module.py", data, err);
 }
 
 sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
                                    const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err) {
-  emit_header loaded = {0};
+  SCT_SCOPED(emit_header) loaded = {0};
   SCT_OWNED_JSON json_t *data = NULL;
   sct_emit_case *cases = NULL;
   int n = 0;
   bool computes = false;
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(load_data(&data, &loaded, store, request, header, path, err));
-  SCT_TRY_DONE(emit_check_formulas(&loaded, err));
-  SCT_TRY_DONE(
+  SCT_TRY(load_data(&data, &loaded, store, request, header, path, err));
+  SCT_TRY(emit_check_formulas(&loaded, err));
+  SCT_TRY(
       tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, &cases, &n, &computes, err));
   emit_add_selftest(data, &loaded, cases, n, computes);
-  SCT_TRY_DONE(write_filled(path, "templates/header/selftest.cuh", data, err));
-done:
-  emit_header_free(&loaded);
-  return status;
+  return write_filled(path, "templates/header/selftest.cuh", data, err);
 }

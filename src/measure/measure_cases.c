@@ -217,11 +217,10 @@ void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_l
     }
   }
   sct_case_list list = {.key = key};
-  sct_tuples tuples = {0};
+  SCT_SCOPED(sct_tuples) tuples = {0};
   sct_extents_list(&tuples, &m->plan, code, max_elements(m));
   list.max_elements = tuples.max_elements;
   collect_cases(m, code, &tuples, &list);
-  sct_tuples_free(&tuples);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
   m->cases.lists[m->cases.n_lists] = list;
   *out = &m->cases.lists[m->cases.n_lists++];

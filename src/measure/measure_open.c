@@ -16,7 +16,7 @@
 
 static sct_status look(sct_child *worker, int ordinal, const char *script, sct_device_desc *desc,
                        sct_gpu_state *state, char lock[64], sct_error *err) {
-  sct_reply reply = {0};
+  SCT_SCOPED(sct_reply) reply = {0};
   sct_got_look got;
   sct_worker_ask(worker, SCT_OP_LOOK, &(sct_ask_look){ordinal, script}, LOOK_NS, &reply, &got);
   sct_status status = SCT_OK;
@@ -27,7 +27,6 @@ static sct_status look(sct_child *worker, int ordinal, const char *script, sct_d
   } else {
     status = sct_fail(err, reply.status, "%s", reply.text);
   }
-  sct_reply_free(&reply);
   return status;
 }
 

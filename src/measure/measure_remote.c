@@ -50,7 +50,7 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
   if (sct_child_check(&m->worker) && !first) {
     return SCT_OK;
   }
-  sct_reply reply = {0};
+  SCT_SCOPED(sct_reply) reply = {0};
   sct_status status = start(m, &reply, err);
   if (status != SCT_OK && reply.kind == SCT_REPLY_DIED) { /* someone killed it */
     status = start(m, &reply, err);
@@ -62,7 +62,6 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
     }
     status = SCT_EUNHEALTHY;
   }
-  sct_reply_free(&reply);
   return status;
 }
 

@@ -182,18 +182,15 @@ static bool same_key(const site *a, const site *b) {
 static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
                             sct_error *err) {
   SCT_SCOPED(sct_plan) plan = {0};
-  sct_shape shape = {0};
-  sct_status status = SCT_OK;
+  SCT_SCOPED(sct_shape) shape = {0};
   set_key(s, t, size, layout);
   SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
-  SCT_TRY_DONE(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
+  SCT_TRY(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
   sct_ptx_memory_new(&t->memory);
   for (int op = 0; op < s->spec->n_operands; op++) {
-    SCT_TRY_DONE(add_array(s, t, &shape, op, size, err));
+    SCT_TRY(add_array(s, t, &shape, op, size, err));
   }
-done:
-  sct_shape_free(&shape);
-  return status;
+  return SCT_OK;
 }
 
 static sct_status find_site(sct_sampler *s, site **out, const sct_size *size, const int *layout,
@@ -322,7 +319,7 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
 /* Runs the blocks, each of which stands for `weight`. */
 static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double weight,
                              sct_error *err) {
-  sct_ptx_result result = {0};
+  SCT_SCOPED(sct_ptx_result) result = {0};
   SCT_SCOPED(sct_str) text = {0};
   if (n == 0) {
     return SCT_OK;
@@ -338,7 +335,6 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
   } else {
     add_run(j, &result.counters, weight);
   }
-  sct_ptx_result_free(&result);
   return status;
 }
 

@@ -122,7 +122,7 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
 sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opts *opts,
                             sct_error *err) {
   sct_child worker;
-  sct_reply reply = {0};
+  SCT_SCOPED(sct_reply) reply = {0};
   sct_got_list got;
   *out = NULL;
   *n = 0;
@@ -144,6 +144,5 @@ sct_status sct_measure_list(sct_device_desc **out, int *n, const sct_measure_opt
     status = sct_fail(err, reply.status, "%s", reply.text);
   }
   sct_worker_stop(&worker, CLOSE_NS);
-  sct_reply_free(&reply);
   return status;
 }

@@ -373,20 +373,18 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
   const size_t most = (size_t)r->table->plan->n_items + 1;
   SCT_OWNED sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   SCT_OWNED bool *coalesced = sct_alloc(sizeof *coalesced * most);
-  sct_status status = SCT_OK;
   const bool partly = r->table->partial; /* what is least is known of all candidates together */
   int n = 0;
-  for (int k = 0; k < r->table->plan->n_items && status == SCT_OK; k++) {
+  for (int k = 0; k < r->table->plan->n_items; k++) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
-      status = sct_tune_store_cell(r, k, size, err);
+      SCT_TRY(sct_tune_store_cell(r, k, size, err));
     } else if (cell->coalesced != cell->was_coalesced && !(cell->from_store && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
   }
-  SCT_THEN(sct_store_put_evaluated(r->store, outcomes, coalesced, n, err));
-  return status;
+  return sct_store_put_evaluated(r->store, outcomes, coalesced, n, err);
 }
 
 /* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */

@@ -274,7 +274,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .max_steps = most_steps(launch),
                                     .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
-  sct_ptx_result result = {0};
+  SCT_SCOPED(sct_ptx_result) result = {0};
   sct_status status = SCT_OK;
   sct_ptx_memory_new(&memory);
   SCT_TRY_DONE(bring_arrays(p, memory, launch, values, err));
@@ -287,7 +287,6 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
     take_arrays(memory, launch, values);
     take_counts(p, &result.counters);
   }
-  sct_ptx_result_free(&result);
 done:
   sct_ptx_memory_free(memory);
   return status;
