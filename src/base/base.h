@@ -115,6 +115,13 @@ static inline void sct_free_at_(const void *pointer) {
   memcpy(&p, pointer, sizeof p);
   sct_free(p);
 }
+/* `SCT_OWNED_PTR(sct_store) store = NULL;`: the same for a pointer to what SCT_OWNS names with the
+ * function that ends it. */
+#define SCT_OWNED_PTR(type) __attribute__((cleanup(type##_end_at_))) type *
+#define SCT_OWNS(type, end)                                                                        \
+  static inline void type##_end_at_(type *const *p) {                                              \
+    end(*p);                                                                                       \
+  }
 char *sct_strdup(const char *text);
 
 /* Makes room for one more element in a growing array: `ptr` of `cap` elements, `len` in use. */

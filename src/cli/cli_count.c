@@ -176,7 +176,8 @@ static json_t *counters_json(const sct_ptx_counters *c) {
   for (int k = 0; k < N_FIGURES; k++) {
     json_object_set_new(doc, figure_names[k], json_integer(v[k]));
   }
-  SCT_OWNED_JSON json_t *more = json_pack(
+  SCT_OWNED_PTR(json_t)
+  more = json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, "
       "s:I, s:o, s:I, s:I, s:I}",
       "degree", sct_json_number(degree.both), "degree_ld", sct_json_number(degree.load),

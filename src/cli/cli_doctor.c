@@ -263,7 +263,7 @@ static bool cannot_compile(sct_compiler *compiler, sct_str *why) {
 static void look_at_nvrtc(doctor *d) {
   const bool known = d->device.id[0] != '\0';
   char arch[24] = "sm_90";
-  sct_compiler *compiler = NULL;
+  SCT_OWNED_PTR(sct_compiler) compiler = NULL;
   sct_error err = {0};
   SCT_SCOPED(sct_str) text = {0};
   if (known) {
@@ -283,7 +283,7 @@ static void look_at_nvrtc(doctor *d) {
         "to another toolkit",
         "%s (%s) compiles nothing: %s", sct_compiler_path(compiler), sct_compiler_version(compiler),
         sct_str_c(&text));
-    goto done;
+    return;
   }
   d->has_nvrtc = true;
   sct_compiler_archs(compiler, &text);
@@ -296,8 +296,6 @@ static void look_at_nvrtc(doctor *d) {
         "`tune` needs none; `count` needs them for files that include CUDA headers",
         "no include directory of a CUDA toolkit");
   }
-done:
-  sct_compiler_free(compiler);
 }
 
 /* ---- files and limits ---- */
@@ -423,18 +421,16 @@ static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdic
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
   const sct_kernel_code *code = &plan->items[0].code;
   const sct_compile_unit unit = {.source = code->source, .kernel = code->kernel};
-  sct_compiler *compiler = NULL;
+  SCT_OWNED_PTR(sct_compiler) compiler = NULL;
   SCT_SCOPED(sct_compiled) compiled = {0};
-  sct_measure *measure = NULL;
+  SCT_OWNED_PTR(sct_measure) measure = NULL;
   sct_measure_opts how = d->measure;
   how.described = d->is_gpu ? NULL : &d->device;
   how.force = true; /* nothing is timed */
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_compiler_new(&compiler, &opts, err));
-  SCT_TRY_DONE(sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, err));
+  SCT_TRY(sct_compiler_new(&compiler, &opts, err));
+  SCT_TRY(sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, err));
   if (!compiled.ok) {
-    status = sct_fail(err, SCT_EINTERNAL, "the kernel does not compile: %s", compiled.log);
-    goto done;
+    return sct_fail(err, SCT_EINTERNAL, "the kernel does not compile: %s", compiled.log);
   }
   const sct_binary binary = {.code = code,
                              .cubin = compiled.cubin,
@@ -442,15 +438,9 @@ static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdic
                              .entry = compiled.entry,
                              .ptx = compiled.ptx};
   const int ordinal = d->is_gpu ? (int)strtol(d->device.id + 5, NULL, 10) : 0;
-  SCT_TRY_DONE(sct_measure_open(&measure, ordinal, &how, err));
-  SCT_TRY_DONE(sct_measure_problem(measure, &plan->spec, code->layout, &binary, err));
-  status = sct_measure_verify(measure, &binary, verdict, err);
-done:
-  sct_measure_close(measure);
-  if (compiler) {
-    sct_compiler_free(compiler);
-  }
-  return status;
+  SCT_TRY(sct_measure_open(&measure, ordinal, &how, err));
+  SCT_TRY(sct_measure_problem(measure, &plan->spec, code->layout, &binary, err));
+  return sct_measure_verify(measure, &binary, verdict, err);
 }
 
 static sct_status run_kernel(doctor *d, const char *directory, sct_verdict *verdict,

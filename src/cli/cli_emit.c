@@ -12,6 +12,10 @@ typedef struct wanted {
   sct_emit_request request;
 } wanted;
 
+static void wanted_free(wanted *w) {
+  sct_spec_free(&w->spec);
+}
+
 static bool looks_like_file(const char *word) {
   return sct_has_suffix(word, ".lua") || strchr(word, '/') != NULL;
 }
@@ -209,15 +213,13 @@ static sct_status compile_text(const char *context, sct_emit_code *out, const ch
                                const char *arch, const char *const *names, int n, sct_error *err) {
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
   const sct_compile_file file = {context, names, n, source};
-  sct_compiler *compiler = NULL;
+  SCT_OWNED_PTR(sct_compiler) compiler = NULL;
   SCT_SCOPED(sct_compiled_file) code = {0};
-  sct_status status = SCT_OK;
   SCT_TRY(sct_compiler_new(&compiler, &opts, err));
-  SCT_TRY_DONE(sct_compiler_file(compiler, &code, &file, err));
+  SCT_TRY(sct_compiler_file(compiler, &code, &file, err));
   if (!code.ok) {
-    status = sct_fail(err, SCT_EDATA, "the kernels of the store do not compile for %s:\n%s", arch,
-                      code.log ? code.log : "");
-    goto done;
+    return sct_fail(err, SCT_EDATA, "the kernels of the store do not compile for %s:\n%s", arch,
+                    code.log ? code.log : "");
   }
   snprintf(out->nvrtc, sizeof out->nvrtc, "%s", sct_compiler_version(compiler));
   sct_str_append_n(&out->cubin, code.cubin, code.cubin_bytes);
@@ -225,15 +227,12 @@ static sct_status compile_text(const char *context, sct_emit_code *out, const ch
   for (int k = 0; k < code.n_entries; k++) {
     sct_str_printf(&out->entries, "%s\n", code.entries[k]);
   }
-done:
-  sct_compiler_free(compiler);
-  return status;
+  return SCT_OK;
 }
 
 sct_status cli_emit(const cli_args *args, sct_error *err) {
-  wanted w = {0};
-  sct_store *store = NULL;
-  sct_status status = SCT_OK;
+  SCT_SCOPED(wanted) w = {0};
+  SCT_OWNED_PTR(sct_store) store = NULL;
   SCT_TRY(check_deps(args, err));
   SCT_TRY(check_next_to(args, err));
   if (args->out) {
@@ -241,25 +240,19 @@ sct_status cli_emit(const cli_args *args, sct_error *err) {
     SCT_TRY(cli_check_target(args, args->out, (const char *const *)args->words, reads_file ? 1 : 0,
                              err));
   }
-  SCT_TRY_DONE(read_wanted(&w, args, err));
+  SCT_TRY(read_wanted(&w, args, err));
   if (args->form || args->python) {
-    SCT_TRY_DONE(sct_emit_find_form(&w.request.form, args->form ? args->form : "c", err));
+    SCT_TRY(sct_emit_find_form(&w.request.form, args->form ? args->form : "c", err));
     w.request.compile = compile_text;
     w.request.context = "header.cu"; /* in messages and line information */
   }
-  SCT_TRY_DONE(cli_store_open(&store, args, true, err));
+  SCT_TRY(cli_store_open(&store, args, true, err));
   if (!w.request.spec_hash) {
-    SCT_TRY_DONE(check_name(store, w.request.name, err));
+    SCT_TRY(check_name(store, w.request.name, err));
   }
-  SCT_TRY_DONE(deliver(args, store, &w.request, err));
+  SCT_TRY(deliver(args, store, &w.request, err));
   if (args->deps) {
-    SCT_TRY_DONE(write_deps(args, &w.spec, err));
+    SCT_TRY(write_deps(args, &w.spec, err));
   }
-  SCT_TRY_DONE(write_next_to(args, store, &w.request, err));
-done:
-  if (store) {
-    sct_store_close(store);
-  }
-  sct_spec_free(&w.spec);
-  return status;
+  return write_next_to(args, store, &w.request, err);
 }

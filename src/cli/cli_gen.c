@@ -53,8 +53,8 @@ static sct_status print_labels(const cli_args *args, const sct_tune_plan *plan, 
       sct_str_printf(&text, "%s\n", plan->items[k].label);
     }
   }
-  SCT_OWNED_JSON json_t *doc =
-      json_pack("{s:o, s:o}", "name", sct_json_string(plan->spec.name), "labels", labels);
+  SCT_OWNED_PTR(json_t)
+  doc = json_pack("{s:o, s:o}", "name", sct_json_string(plan->spec.name), "labels", labels);
   sct_status status;
   if (args->json) {
     status = cli_json_print(json_incref(doc), err);

@@ -478,7 +478,7 @@ static sct_status find_device(sct_device_desc *out, cli_args *args, char arch[16
 
 sct_status cli_profile(const cli_args *given, sct_error *err) {
   sct_device_desc device;
-  SCT_OWNED_JSON json_t *baseline = NULL;
+  SCT_OWNED_PTR(json_t) baseline = NULL;
   cli_args args = *given;
   char arch[16];
   SCT_TRY(check_options(&args, err));

@@ -4,24 +4,21 @@
 #include <string.h>
 
 sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err) {
-  if (args->store) {
-    sct_str_append(out, args->store);
-  } else {
-    SCT_TRY(sct_path_store(out, err));
+  if (!args->store) {
+    return sct_path_store(out, err);
   }
+  sct_str_append(out, args->store);
   return SCT_OK;
 }
 
 sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err) {
   SCT_SCOPED(sct_str) path = {0};
-  sct_status status = cli_store_path(&path, args, err);
-  if (status == SCT_OK && read_only && !sct_file_exists(sct_str_c(&path))) {
-    status = sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
-                      sct_str_c(&path));
-  } else if (status == SCT_OK) {
-    status = sct_store_open(out, sct_str_c(&path), read_only, err);
+  SCT_TRY(cli_store_path(&path, args, err));
+  if (read_only && !sct_file_exists(sct_str_c(&path))) {
+    return sct_fail(err, SCT_EDATA, "there is no store at '%s' yet: `sectile tune SPEC` makes it",
+                    sct_str_c(&path));
   }
-  return status;
+  return sct_store_open(out, sct_str_c(&path), read_only, err);
 }
 
 /* ---- merge ---- */
@@ -55,10 +52,10 @@ sct_status cli_merge(const cli_args *args, sct_error *err) {
 /* ---- export ---- */
 
 typedef struct chosen {
-  sct_arena arena; /* of rows */
+  sct_arena *arena; /* of rows */
   sct_id run;
   int n;
-  sct_str list; /* of all that fit, for the message */
+  sct_str *list; /* of all that fit, for the message */
 } chosen;
 
 static bool fits(const char *wanted, const char *value) {
@@ -75,13 +72,13 @@ static sct_status choose_in(chosen *c, const cli_args *args, sct_store *store,
                             int n_devices, sct_error *err) {
   sct_row_run *runs = NULL;
   int n = 0;
-  SCT_TRY(sct_store_runs(store, &c->arena, problem->id, 0, &runs, &n, err));
+  SCT_TRY(sct_store_runs(store, c->arena, problem->id, 0, &runs, &n, err));
   for (int k = 0; k < n; k++) {
     const sct_row_device *d = sct_row_device_find(devices, n_devices, runs[k].device);
     if (d && fits(args->size, runs[k].size_label) && fits_device(args->device, d)) {
       c->run = runs[k].id;
       c->n++;
-      sct_str_printf(&c->list, "\n  %s --size \"%s\" --device %.12s   (%s, driver %s)",
+      sct_str_printf(c->list, "\n  %s --size \"%s\" --device %.12s   (%s, driver %s)",
                      problem->name, runs[k].size_label, d->key, d->name,
                      d->driver[0] ? d->driver : "unknown");
     }
@@ -95,27 +92,25 @@ static sct_status choose_run(const cli_args *args, sct_store *store, sct_id *run
   sct_row_problem *problems = NULL;
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
-  chosen c = {0};
-  sct_status status = SCT_OK;
-  SCT_TRY_DONE(sct_store_problems(store, &c.arena, &problems, &n_problems, err));
-  SCT_TRY_DONE(sct_store_devices(store, &c.arena, &devices, &n_devices, err));
+  SCT_SCOPED(sct_arena) arena = {0};
+  SCT_SCOPED(sct_str) list = {0};
+  chosen c = {.arena = &arena, .list = &list};
+  SCT_TRY(sct_store_problems(store, &arena, &problems, &n_problems, err));
+  SCT_TRY(sct_store_devices(store, &arena, &devices, &n_devices, err));
   for (int k = 0; k < n_problems; k++) {
     if (fits(name, problems[k].name)) {
-      SCT_TRY_DONE(choose_in(&c, args, store, &problems[k], devices, n_devices, err));
+      SCT_TRY(choose_in(&c, args, store, &problems[k], devices, n_devices, err));
     }
   }
   *run = c.run;
   if (c.n == 0) {
-    status = sct_fail(err, SCT_EDATA, "no run in this store fits%s%s%s", name ? " '" : "",
-                      name ? name : "", name ? "'" : "");
-  } else if (c.n > 1) {
-    status = sct_fail(err, SCT_EUSAGE, "the format holds one run, and %d fit; choose one:%.2500s",
-                      c.n, sct_str_c(&c.list));
+    return sct_fail(err, SCT_EDATA, "no run in this store fits%s%s%s", name ? " '" : "",
+                    name ? name : "", name ? "'" : "");
   }
-done:
-  sct_str_free(&c.list);
-  sct_arena_free(&c.arena);
-  return status;
+  return c.n == 1
+             ? SCT_OK
+             : sct_fail(err, SCT_EUSAGE, "the format holds one run, and %d fit; choose one:%.2500s",
+                        c.n, sct_str_c(&list));
 }
 
 static sct_status whole(sct_store *store, sct_id run, sct_str *out, sct_error *err) {
@@ -139,50 +134,42 @@ static sct_status find_format(const char *name, int *out, sct_error *err) {
 }
 
 sct_status cli_export(const cli_args *args, sct_error *err) {
-  sct_store *store = NULL;
+  SCT_OWNED_PTR(sct_store) store = NULL;
   SCT_SCOPED(sct_str) text = {0};
   sct_id run = 0;
   int format = 0;
-  sct_status status = find_format(args->format, &format, err);
-  if (status == SCT_OK && !formats[format].one_run &&
-      (args->n_words > 0 || args->size || args->device)) {
-    status = sct_fail(err, SCT_EUSAGE,
-                      "--format json holds the whole store: NAME, --size and --device choose a run "
-                      "for kernel-tuner and t4");
+  SCT_TRY(find_format(args->format, &format, err));
+  if (!formats[format].one_run && (args->n_words > 0 || args->size || args->device)) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--format json holds the whole store: NAME, --size and --device choose a run "
+                    "for kernel-tuner and t4");
   }
-  if (status == SCT_OK && args->out) {
-    status = cli_check_target(args, args->out, NULL, 0, err);
+  if (args->out) {
+    SCT_TRY(cli_check_target(args, args->out, NULL, 0, err));
   }
-  SCT_THEN(cli_store_open(&store, args, true, err));
-  if (status == SCT_OK && formats[format].one_run) {
-    status = choose_run(args, store, &run, err);
+  SCT_TRY(cli_store_open(&store, args, true, err));
+  if (formats[format].one_run) {
+    SCT_TRY(choose_run(args, store, &run, err));
   }
-  SCT_THEN(formats[format].put(store, run, &text, err));
-  sct_store_close(store);
-  if (status != SCT_OK) {
-    return status;
-  }
+  SCT_TRY(formats[format].put(store, run, &text, err));
   return cli_put(args, &text, err);
 }
 
 /* ---- import ---- */
 
 sct_status cli_import(const cli_args *args, sct_error *err) {
-  sct_store *store = NULL;
+  SCT_OWNED_PTR(sct_store) store = NULL;
   for (int k = 0; k < args->n_words; k++) {
     if (!sct_file_exists(args->words[k])) {
       return sct_fail(err, SCT_EIO, "there is no file '%s'", args->words[k]);
     }
   }
-  sct_status status = cli_store_open(&store, args, false, err);
-  for (int k = 0; status == SCT_OK && k < args->n_words; k++) {
-    status = sct_store_import(store, args->words[k], err);
-    if (status == SCT_OK && !args->json) {
+  SCT_TRY(cli_store_open(&store, args, false, err));
+  for (int k = 0; k < args->n_words; k++) {
+    SCT_TRY(sct_store_import(store, args->words[k], err));
+    if (!args->json) {
       cli_note(args, "imported %s", args->words[k]);
     }
   }
-  sct_store_close(store);
-  return status == SCT_OK && args->json
-             ? cli_json_print(json_pack("{s:i}", "imported", args->n_words), err)
-             : status;
+  return args->json ? cli_json_print(json_pack("{s:i}", "imported", args->n_words), err) : SCT_OK;
 }

@@ -5,7 +5,7 @@
 
 typedef struct wanted {
   const cli_args *args;
-  sct_arena arena;
+  sct_arena *arena;
   sct_row_device *devices;
   sct_row_run *runs;
   int n_devices, n_runs;
@@ -39,7 +39,7 @@ static sct_status check_same(wanted *w, sct_store *store, const sct_row_run *fir
   for (int k = 0; k < w->n_runs; k++) {
     sct_row_result other;
     if (is_wanted(w, &w->runs[k]) && w->runs[k].device == first->device) {
-      SCT_TRY(sct_store_result(store, &w->arena, w->runs[k].winner, &other, err));
+      SCT_TRY(sct_store_result(store, w->arena, w->runs[k].winner, &other, err));
       same = same && strcmp(other.candidate.source_hash, winner->candidate.source_hash) == 0;
       sct_str_printf(&each, "\n  %s: %s", w->runs[k].size_label, other.candidate.label);
     }
@@ -62,7 +62,7 @@ static sct_status choose(wanted *w, sct_store *store, sct_row_result *out, sct_e
                     w->args->size ? " at " : "", w->args->size ? w->args->size : "",
                     w->args->device ? " on " : "", w->args->device ? w->args->device : "");
   }
-  SCT_TRY(sct_store_result(store, &w->arena, first->winner, out, err));
+  SCT_TRY(sct_store_result(store, w->arena, first->winner, out, err));
   return check_same(w, store, first, out, err);
 }
 
@@ -75,29 +75,25 @@ static sct_status load(wanted *w, sct_store *store, sct_row_result *out, sct_err
   SCT_TRY(
       cli_hint_example(sct_script_try_spec(&spec, w->args->words[0], err), w->args->words[0], err));
   sct_hash_hex(hash, spec.hash);
-  sct_spec_free(&spec);
-  SCT_TRY(sct_store_problem_by_hash(store, &w->arena, hash, &problems, &n, err));
+  SCT_TRY(sct_store_problem_by_hash(store, w->arena, hash, &problems, &n, err));
   if (n == 0) {
     return sct_fail(err, SCT_EDATA,
                     "the store has nothing of this spec: run `sectile tune` on it first");
   }
-  SCT_TRY(sct_store_devices(store, &w->arena, &w->devices, &w->n_devices, err));
-  SCT_TRY(sct_store_runs(store, &w->arena, problems[0].id, 0, &w->runs, &w->n_runs, err));
+  SCT_TRY(sct_store_devices(store, w->arena, &w->devices, &w->n_devices, err));
+  SCT_TRY(sct_store_runs(store, w->arena, problems[0].id, 0, &w->runs, &w->n_runs, err));
   return choose(w, store, out, err);
 }
 
 sct_status cli_find_winner(sct_str *label, char hash[SCT_HASH_HEX], const cli_args *args,
                            sct_error *err) {
-  wanted w = {.args = args};
-  sct_store *store = NULL;
+  SCT_SCOPED(sct_arena) arena = {0};
+  wanted w = {.args = args, .arena = &arena};
+  SCT_OWNED_PTR(sct_store) store = NULL;
   sct_row_result winner;
   SCT_TRY(cli_store_open(&store, args, true, err));
-  const sct_status status = load(&w, store, &winner, err);
-  if (status == SCT_OK) {
-    sct_str_append(label, winner.candidate.label);
-    snprintf(hash, SCT_HASH_HEX, "%s", winner.candidate.source_hash);
-  }
-  sct_arena_free(&w.arena);
-  sct_store_close(store);
-  return status;
+  SCT_TRY(load(&w, store, &winner, err));
+  sct_str_append(label, winner.candidate.label);
+  snprintf(hash, SCT_HASH_HEX, "%s", winner.candidate.source_hash);
+  return SCT_OK;
 }

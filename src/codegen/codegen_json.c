@@ -170,7 +170,7 @@ static void add_limits(json_t *operand, const sct_spec *spec, int op) {
     if (limit->op == op && limit->n_steps > 0) {
       json_array_append_new(apart, steps_json(spec, limit));
     } else if (limit->op == op) {
-      SCT_OWNED_JSON json_t *holds = expr_json(spec, limit->holds);
+      SCT_OWNED_PTR(json_t) holds = expr_json(spec, limit->holds);
       if (is_known(holds)) {
         json_array_append(inside, holds);
         add_bound(bounds, spec, limit->holds);

@@ -86,6 +86,7 @@ typedef struct sct_compiled {
  * written is no error: one warning, then no cache. */
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err);
 void sct_compiler_free(sct_compiler *compiler);
+SCT_OWNS(sct_compiler, sct_compiler_free)
 /* Why an NVRTC of this version ("12.0"; NULL: any) cannot compile the source for sm_<arch>, of
  * which compile_needs.def is the list; NULL: it can, as far as that says. */
 const char *sct_compile_lacks(const char *version, int arch, const char *source);

@@ -47,7 +47,7 @@ static bool read_text_values(sct_count_buffer *b, sct_arena *arena, const char *
                              sct_str *why) {
   SCT_SCOPED(sct_str) list = {0};
   sct_str_printf(&list, "[%s]", text);
-  SCT_OWNED_JSON json_t *const values = json_loads(sct_str_c(&list), JSON_REJECT_DUPLICATES, NULL);
+  SCT_OWNED_PTR(json_t) const values = json_loads(sct_str_c(&list), JSON_REJECT_DUPLICATES, NULL);
   if (!json_is_array(values)) {
     sct_str_printf(why, "values: expected numbers with commas between, not '%s'", text);
   }

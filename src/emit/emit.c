@@ -37,7 +37,7 @@ static sct_status fill_parts(sct_str *out, const json_t *data, bool is_code, sct
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
   SCT_SCOPED(emit_header) header = {0};
-  SCT_OWNED_JSON json_t *data = NULL;
+  SCT_OWNED_PTR(json_t) data = NULL;
   SCT_SCOPED(sct_str) text = {0};
   const bool is_code = request->form == SCT_EMIT_C;
   header.form = is_code ? SCT_EMIT_CUDA : request->form;
@@ -127,7 +127,7 @@ static bool is_module(const char *path) {
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) {
   SCT_SCOPED(emit_header) loaded = {0};
-  SCT_OWNED_JSON json_t *data = NULL;
+  SCT_OWNED_PTR(json_t) data = NULL;
   if (!is_module(path)) {
     return sct_fail(err, SCT_EUSAGE,
                     "'%s' is no module that Python can import: expected a name of letters, digits "
@@ -143,7 +143,7 @@ sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *req
                                    const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err) {
   SCT_SCOPED(emit_header) loaded = {0};
-  SCT_OWNED_JSON json_t *data = NULL;
+  SCT_OWNED_PTR(json_t) data = NULL;
   sct_emit_case *cases = NULL;
   int n = 0;
   bool computes = false;

@@ -74,7 +74,7 @@ static int list_names(json_t *names, int *kernels, const emit_header *h,
 static sct_status compile_one(sct_emit_code *code, json_t *entries, const emit_header *h,
                               const sct_row_device *device, const sct_emit_request *request,
                               const char *source, sct_error *err) {
-  SCT_OWNED_JSON json_t *names = json_array();
+  SCT_OWNED_PTR(json_t) names = json_array();
   const char **texts = SCT_ARENA_NEW(&((emit_header *)h)->arena, const char *, h->n_kernels + 1);
   int *kernels = SCT_ARENA_NEW(&((emit_header *)h)->arena, int, h->n_kernels + 1);
   const int n = list_names(names, kernels, h, device);

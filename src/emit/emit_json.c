@@ -442,7 +442,7 @@ done:
 }
 
 int64_t emit_read_n_sms(const char *json) {
-  SCT_OWNED_JSON json_t *root = sct_json_load(json);
+  SCT_OWNED_PTR(json_t) root = sct_json_load(json);
   const int64_t n = json_integer_value(json_object_get(root, "n_sms"));
   return n > 0 && n < 100000 ? n : 0;
 }
@@ -462,7 +462,7 @@ static bool is_table(const char *text, int64_t step, int64_t reach, int n_dims) 
 emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
                              int n_dims) {
   emit_shapes out = {0};
-  SCT_OWNED_JSON json_t *root = sct_json_load(conditions);
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
   const json_t *shapes = json_object_get(root, "shapes");
   const char *winner = json_string_value(json_object_get(shapes, "winner"));
   const char *slower = json_string_value(json_object_get(shapes, "slower"));
@@ -476,7 +476,7 @@ emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const cha
 }
 
 bool emit_selects_any(const char *conditions) {
-  SCT_OWNED_JSON json_t *root = sct_json_load(conditions);
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
   const char *selection = json_string_value(json_object_get(root, "selection"));
   return selection != NULL && strcmp(selection, "any") == 0;
 }
@@ -494,8 +494,8 @@ static bool axes_within(json_t *a, json_t *b) {
 }
 
 bool emit_same_axes(const char *a, const char *b) {
-  SCT_OWNED_JSON json_t *left = sct_json_load(a);
-  SCT_OWNED_JSON json_t *right = sct_json_load(b);
+  SCT_OWNED_PTR(json_t) left = sct_json_load(a);
+  SCT_OWNED_PTR(json_t) right = sct_json_load(b);
   return json_is_object(left) && json_is_object(right) && axes_within(left, right) &&
          axes_within(right, left);
 }

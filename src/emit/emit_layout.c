@@ -276,8 +276,8 @@ static json_t *field_data(const emit_operand *op, const emit_signature *sig, con
  * 0 at all. */
 static void put_unit(sct_str *s, const emit_header *h, int operand, int dim) {
   const emit_operand *op = &h->sig.operands[operand];
-  SCT_OWNED_JSON json_t *names =
-      used_list(formula_of(h, operand)->offsets[0], op, &h->sig, "", false);
+  SCT_OWNED_PTR(json_t)
+  names = used_list(formula_of(h, operand)->offsets[0], op, &h->sig, "", false);
   for (size_t k = 0; k < json_array_size(names); k++) {
     const char *name = json_string_value(json_array_get(names, k));
     const char *value = name;

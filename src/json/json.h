@@ -45,12 +45,7 @@ sct_status sct_json_texts(const char ***out, int *n, sct_json list, bool optiona
 
 /* ---- without messages ---- */
 
-/* `SCT_OWNED_JSON json_t *doc = ...`: ended at the end of its scope, as SCT_OWNED. */
-#define SCT_OWNED_JSON __attribute__((cleanup(sct_json_end_at_)))
-static inline void sct_json_end_at_(json_t *const *doc) {
-  json_decref(*doc);
-}
-
+SCT_OWNS(json_t, json_decref)
 /* NULL for what is no document; what is asked of NULL is absent. */
 json_t *sct_json_load(const char *text);
 /* A copy; bytes that are not UTF-8 become '?'. NULL gives null. */

@@ -100,6 +100,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
  * (device, conditions) stays until the end. */
 void sct_measure_leave(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
+SCT_OWNS(sct_measure, sct_measure_close)
 const sct_device_desc *sct_measure_device(const sct_measure *m);
 const sct_conditions *sct_measure_conditions(const sct_measure *m);
 /* One GPU's description, its state and the name of its lock ("": none), without touching it. */

@@ -45,6 +45,7 @@ typedef struct sct_ptx_kernel {
  * its `error` says so and a launch of it fails. */
 sct_status sct_ptx_parse(sct_ptx_module **out, const char *text, const char *name, sct_error *err);
 void sct_ptx_module_free(sct_ptx_module *module);
+SCT_OWNS(sct_ptx_module, sct_ptx_module_free)
 int sct_ptx_n_kernels(const sct_ptx_module *module);
 const sct_ptx_kernel *sct_ptx_kernel_at(const sct_ptx_module *module, int index);
 /* NULL if there is none of that name. */

@@ -17,6 +17,7 @@ typedef struct sct_store sct_store;
  * store. read_only works in a directory that cannot be written. */
 sct_status sct_store_open(sct_store **out, const char *path, bool read_only, sct_error *err);
 void sct_store_close(sct_store *store);
+SCT_OWNS(sct_store, sct_store_close)
 
 typedef int64_t sct_id;
 

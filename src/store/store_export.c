@@ -122,7 +122,7 @@ static sct_status add_candidates(export *e, json_t *object, sct_id problem, sct_
 }
 
 static sct_status put_problem(export *e, const sct_row_problem *problem, sct_error *err) {
-  SCT_OWNED_JSON json_t *const object = row_json(&sct_store_problem_table, problem);
+  SCT_OWNED_PTR(json_t) const object = row_json(&sct_store_problem_table, problem);
   SCT_TRY(add_candidates(e, object, problem->id, err));
   SCT_TRY(add_runs(e, object, problem->id, err));
   return e->reader->problem(e->reader->ctx, object, err);
@@ -141,7 +141,7 @@ static sct_status put_all(export *e, sct_error *err) {
     qsort(problems, (size_t)n, sizeof(problems[0]), by_spec);
   }
   for (int i = 0; i < e->n_devices && status == SCT_OK; ++i) {
-    SCT_OWNED_JSON json_t *const object = row_json(&sct_store_device_table, &e->devices[i]);
+    SCT_OWNED_PTR(json_t) const object = row_json(&sct_store_device_table, &e->devices[i]);
     status = e->reader->device(e->reader->ctx, object, err);
   }
   for (int i = 0; i < n && status == SCT_OK; ++i) {

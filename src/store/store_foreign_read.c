@@ -275,7 +275,7 @@ static sct_status kt_head(foreign *f, sct_json doc) {
     return sct_json_fail(kernel, "expected a name");
   }
   SCT_SCOPED(sct_str) size = {0};
-  SCT_OWNED_JSON json_t *const extents = json_object();
+  SCT_OWNED_PTR(json_t) const extents = json_object();
   SCT_TRY(kt_size(sct_json_member(doc, "problem_size"), &size, extents));
   return put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err);
 }

@@ -214,7 +214,7 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
 
 sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
-  SCT_OWNED_JSON json_t *root = NULL;
+  SCT_OWNED_PTR(json_t) root = NULL;
   SCT_TRY(parse(file, &root, err));
   const char *const before = sct_arena_printf(&arena, "%s: error: ", file);
   const sct_json_doc doc = {&arena, before, "; nothing was imported", SCT_EDATA, err};

@@ -81,7 +81,7 @@ bool sct_store_is_json(const char *text, sct_str *why) {
   if (text == NULL || text[0] == '\0') {
     return true;
   }
-  SCT_OWNED_JSON json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &place);
+  SCT_OWNED_PTR(json_t) const json = json_loads(text, JSON_REJECT_DUPLICATES, &place);
   const bool good = json_is_object(json);
   if (json == NULL && why != NULL) {
     sct_str_printf(why, "line %d, column %d: %s", place.line, place.column, place.text);

@@ -131,7 +131,7 @@ typedef struct sized_run {
 
 /* The product of the extents; 0 if they are not a JSON object of numbers. */
 static double count_elements(const char *extents) {
-  SCT_OWNED_JSON json_t *const object = sct_json_load(extents);
+  SCT_OWNED_PTR(json_t) const object = sct_json_load(extents);
   double n = json_object_size(object) > 0 ? 1 : 0;
   const char *name = NULL;
   json_t *value = NULL;

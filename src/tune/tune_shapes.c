@@ -113,7 +113,7 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
     return;
   }
   sct_hash_hex(hex, c->table->plan->items[winner].code.hash);
-  SCT_OWNED_JSON json_t *doc = sct_json_load(sct_str_c(conditions));
+  SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   SCT_SCOPED(sct_str) digits = {0};
   sct_sampler *sampler = NULL;
