@@ -110,6 +110,8 @@ typedef struct sct_shape {
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
                           const sct_fill *fill, sct_error *err);
+/* sct_spec_tolerance() of an output there. */
+double sct_shape_tolerance(const sct_shape *s, int op);
 /* Computes what index operands hold (on several threads when it is much). */
 void sct_shape_index(sct_shape *s);
 void sct_shape_unindex(sct_shape *s); /* forgets it */

@@ -141,6 +141,11 @@ static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
   memcpy(inputs + spec->n_dims, s->extent, sizeof s->extent[0] * (size_t)spec->n_extents);
 }
 
+double sct_shape_tolerance(const sct_shape *s, int op) {
+  const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
+  return sct_spec_tolerance(s->plan->spec, op, &size);
+}
+
 sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
                           const sct_fill *fill, sct_error *err) {
   const sct_spec *spec = plan->spec;
@@ -183,7 +188,7 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
     }
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    s.near = s.near || sct_spec_tolerance(spec, k, extent) > 0;
+    s.near = s.near || sct_shape_tolerance(&s, k) > 0;
   }
   *out = s;
   return SCT_OK;

@@ -370,7 +370,7 @@ static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
   sct_timed *t = &m->timed;
   sct_ask_near ask = {.a = t->buffer[op], .ref = t->reference[op][0]};
   sct_a_count far = {-1};
-  ask.tolerance = sct_spec_tolerance(m->plan.spec, op, t->shape.extent);
+  ask.tolerance = sct_shape_tolerance(&t->shape, op);
   *out = false;
   if (!(ask.tolerance > 0) || !near_kind(m, op, &ask.kind)) {
     return SCT_OK;
@@ -396,7 +396,7 @@ static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_e
   SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
   sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
-                   sct_spec_tolerance(m->plan.spec, op, t->shape.extent));
+                   sct_shape_tolerance(&t->shape, op));
 done:
   sct_free(got);
   sct_free(want);
@@ -432,7 +432,7 @@ static sct_status evaluate_output(sct_measure *m, int op, int64_t n_differ, int6
     return SCT_OK;
   }
   sct_shape_index(&m->timed.shape);
-  return sct_spec_tolerance(spec, op, m->timed.shape.extent) > 0 || spec->n_moves == 0
+  return sct_shape_tolerance(&m->timed.shape, op) > 0 || spec->n_moves == 0
              ? compare_values(m, op, out, err)
              : describe(m, op, n_differ, first, out, err);
 }

@@ -179,7 +179,7 @@ static sct_status check_output(sct_measure *m, sct_case *c, int op, bool as_refe
     c->image[op][k] = flags[k] & SCT_BYTE_WRITTEN ? got[k] : c->image[op][k];
   }
   sct_check_output(verdict, &c->shape, op, got, c->image[op], flags, poison,
-                   as_reference ? 0 : sct_spec_tolerance(m->plan.spec, op, c->shape.extent));
+                   as_reference ? 0 : sct_shape_tolerance(&c->shape, op));
   return SCT_OK;
 }
 
@@ -515,7 +515,7 @@ static sct_status fill_output(const sct_measure *m, const sct_case *c, int op, s
   const sct_operand *operand = &m->plan.spec->operands[op];
   const int64_t bytes = c->shape.op[op].bytes;
   out->op[op].after = copy_of(c->image[op], bytes);
-  out->op[op].tolerance = sct_spec_tolerance(m->plan.spec, op, c->shape.extent);
+  out->op[op].tolerance = sct_shape_tolerance(&c->shape, op);
   out->op[op].usual = sct_alloc(sizeof(double) * (size_t)operand->record.n_fields);
   for (int f = 0; f < operand->record.n_fields; f++) {
     out->op[op].usual[f] = sct_usual_magnitude(&c->shape, op, f, c->image[op]);

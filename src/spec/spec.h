@@ -557,11 +557,13 @@ int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *siz
 void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_bytes,
                       int64_t *write_bytes);
 
-/* How near output `op` must come to the reference at these extents ([n_extents]), relative. Where
- * the spec gives no tolerance a sum of floats, which depends on the order of its n summands, gets
- * 4 u sqrt(n) (u: half a unit in the last place of a float or double), halves 2 u of their own
- * besides; everything else 0. */
-double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent);
+/* How near output `op` must come to the reference at this size, relative. Where the spec gives no
+ * tolerance a sum of floats, which depends on the order of its n summands, gets 4 u sqrt(n) (u:
+ * half a unit in the last place of a float or double), halves 2 u of their own besides; halves that
+ * are accumulated u n (n: points that fall on one element), above 1 any result is right; everything
+ * else 0. */
+#define SCT_ANY_RESULT 2.0
+double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size);
 bool sct_spec_has_fast(const sct_spec *spec); /* a body has a form in fast arithmetic */
 
 /* ---- devices ---- */

@@ -203,11 +203,41 @@ static double steps_unit(const sct_spec *spec) {
   return most;
 }
 
+/* How many points fall on one element of an output, at most. */
+static double points_on_one(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
+  double points = 1, elements = 1;
+  bool spread = op->through_index && size->fill;
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  for (int d = 0; d < spec->n_dims; d++) {
+    points *= (double)size->extent[d];
+  }
+  for (int d = 0; d < op->n_dims; d++) {
+    int64_t extent = 0;
+    spread = spread && !sct_spec_is_computed(spec, op->at[d]) &&
+             sct_spec_env_eval(spec, &env, op->extent[d], &extent, NULL) == SCT_OK;
+    elements *= (double)extent;
+  }
+  for (int k = 0; k < spec->n_inputs && spread; k++) {
+    const sct_fill fill =
+        spec->operands[k].is_index ? sct_spec_index_fill(spec, k, size).fill : SCT_FILL_RANDOM;
+    spread = fill != SCT_FILL_CONSTANT && fill != SCT_FILL_EDGES;
+  }
+  const double usual = points / fmax(elements, 1);
+  return spread ? fmin(points, usual + 6 * sqrt(usual) + 6) : points;
+}
+
+/* Halves that are accumulated are rounded with every point. Where these are so many that a sum of
+ * equal ones grows no more, any result is right. */
+static double accumulated_halves(double unit, double points) {
+  const double tolerance = unit * fmax(4 * sqrt(points), points);
+  return tolerance < 1 ? tolerance : SCT_ANY_RESULT;
+}
+
 /* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
  * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the
  * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Halves are
  * summed as floats and rounded once more at the end. */
-double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
+double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *operand = &spec->operands[op];
   double sum_unit = sums_floats(operand) ? 0 : -1;
   if (spec->n_steps > 0) {
@@ -219,7 +249,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
   double summands = 1;
   for (int d = 0; d < spec->n_dims; d++) {
     const bool meet = sct_spec_joins(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
-    summands *= meet ? (double)extent[d] : 1; /* all points may fall on one place */
+    summands *= meet ? (double)size->extent[d] : 1; /* all points may fall on one place */
   }
   double most = 0;
   for (int f = 0; f < operand->record.n_fields; f++) {
@@ -228,6 +258,9 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const int64_t *extent) {
     const double sum = 4 * fmax(fmin(u, 0x1p-24), sum_unit) * sqrt(fmax(summands, 1));
     if (sct_type_get(type)->kind == SCT_KIND_FLOAT) {
       most = fmax(most, sum + (u > 0x1p-24 ? 2 * u : 0));
+    }
+    if (operand->accumulate != SCT_REDUCE_NONE && !operand->deterministic && u > 0x1p-24) {
+      most = fmax(most, accumulated_halves(u, points_on_one(spec, operand, size)));
     }
   }
   return most;

@@ -174,7 +174,7 @@ static void test_sums_of_floats_come_near(void **state) {
   static const char *const races[] = {"sum_not_atomic", NULL};
   world w;
   open_world(&w, "f32", SCT_REDUCE_SUM, true, "o = x;", "sum");
-  const double found = sct_spec_tolerance(&w.spec, 2, w.spec.sizes[0].extent);
+  const double found = sct_spec_tolerance(&w.spec, 2, &w.spec.sizes[0]);
   assert_true(fabs(found - 4 * 0x1p-24 * sqrt(20000)) < 1e-12);
   expect_right(&w, right);
   expect_wrong(&w, wrong, SCT_OUT_WRONG_RESULT);

@@ -1,4 +1,6 @@
 /* Outputs that are accumulated: what may be, where they begin, what the tuner fills keys with. */
+#include <math.h>
+
 #include "spec_test.h"
 
 /* h[key[i]] += ..., x beside it. */
@@ -42,7 +44,12 @@ static void test_kinds(void **state) {
       {"f32", SCT_REDUCE_MAX, true, -1, "there is no atomic max of f32; accumulate i32, u32"},
       {"f64", SCT_REDUCE_AND, false, -1, "there is no atomic and of f64"},
       {"u8", SCT_REDUCE_SUM, false, -1, "there is no atomic add of u8; accumulate i32, u32, i64"},
-      {"bf16", SCT_REDUCE_SUM, false, -1, "there is no atomic add of bf16"},
+      {"f16", SCT_REDUCE_SUM, false, 0, NULL},
+      {"a:bf16 n:u32", SCT_REDUCE_SUM, true, -1, NULL},
+      {"bf16", SCT_REDUCE_MAX, false, -1, "there is no atomic max of bf16; accumulate i32, u32"},
+      {"u16", SCT_REDUCE_SUM, false, -1, "there is no atomic add of u16"},
+      {"e5m2", SCT_REDUCE_SUM, false, -1,
+       "there is no atomic add of e5m2; accumulate i32, u32, i64, u64, f16, bf16, f32 or f64"},
       {"f32x4", SCT_REDUCE_SUM, false, -1, "use a record of 4 fields instead of a vector type"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
@@ -116,6 +123,27 @@ static void test_bodies(void **state) {
       close_spec();
     }
   }
+}
+
+/* Halves are rounded with each point: by how many fall on one element, which the fill tells. */
+static void test_halves_come_less_near(void **state) {
+  (void)state;
+  open_kernel("f16", SCT_REDUCE_SUM, false);
+  bind();
+  lay_out_rest();
+  set_sizes("i=4 bin=1; i=16000 bin=1000; i=4000 bin=1000");
+  finish("h = 1;");
+  const int h = spec.n_inputs; /* the only output */
+  spec.sizes[2].fill[0] = SCT_FILL_CONSTANT;
+  /* 4 points: 4 u sqrt(4), as all may meet; 16 on average: 16 + 6 sqrt(16) + 6 at most */
+  assert_true(fabs(sct_spec_tolerance(&spec, h, &spec.sizes[0]) - 8 * 0x1p-11) < 1e-9);
+  assert_true(fabs(sct_spec_tolerance(&spec, h, &spec.sizes[1]) - 46 * 0x1p-11) < 1e-9);
+  /* 4,000 equal ones are lost from 2,048 on */
+  assert_true(sct_spec_tolerance(&spec, h, &spec.sizes[2]) == SCT_ANY_RESULT);
+  /* in one order, blocks add up floats */
+  spec.operands[h].deterministic = true;
+  assert_true(sct_spec_tolerance(&spec, h, &spec.sizes[2]) < 0.002);
+  close_spec();
 }
 
 /* Points may meet: more keys than bins, random or all the same; what is moved is the array once. */
@@ -264,15 +292,11 @@ static void test_one_order_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_kinds),
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_bodies),
-      cmocka_unit_test(test_keys),
-      cmocka_unit_test(test_beside_a_scatter),
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_what_is_refused),
-      cmocka_unit_test(test_one_order),
-      cmocka_unit_test(test_one_order_is_refused),
+      cmocka_unit_test(test_kinds),     cmocka_unit_test(test_names),
+      cmocka_unit_test(test_bodies),    cmocka_unit_test(test_halves_come_less_near),
+      cmocka_unit_test(test_keys),      cmocka_unit_test(test_beside_a_scatter),
+      cmocka_unit_test(test_layouts),   cmocka_unit_test(test_what_is_refused),
+      cmocka_unit_test(test_one_order), cmocka_unit_test(test_one_order_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

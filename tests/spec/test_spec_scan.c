@@ -46,7 +46,8 @@ static void test_what_it_becomes(void **state) {
   assert_true(sct_spec_joins(&spec, 1) && !sct_spec_joins(&spec, 0));
   assert_non_null(strstr(spec.canonical, "\n  inclusive scan sum along col\n"));
   const int64_t extent[] = {6, 10000};
-  assert_true(sct_spec_tolerance(&spec, 1, extent) == 400 * 0x1p-24); /* 4 u sqrt(10000) */
+  assert_true(sct_spec_tolerance(&spec, 1, &(sct_size){.extent = (int64_t *)extent}) ==
+              400 * 0x1p-24); /* 4 u sqrt(10000) */
   close_spec();
 
   sct_operand *o = open_scan("i32");
@@ -56,7 +57,7 @@ static void test_what_it_becomes(void **state) {
   finish_scan("o = a;");
   assert_int_equal(spec.scan_dim, 0);
   assert_non_null(strstr(spec.canonical, "\n  exclusive scan max along row\n"));
-  assert_true(sct_spec_tolerance(&spec, 1, extent) == 0);
+  assert_true(sct_spec_tolerance(&spec, 1, &(sct_size){.extent = (int64_t *)extent}) == 0);
   close_spec();
 }
 

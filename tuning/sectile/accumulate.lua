@@ -11,10 +11,17 @@ local COMBINED = {
   ["and"] = "%s & %s", ["or"] = "%s | %s", xor = "%s ^ %s",
 }
 
+-- Is the field added by a function of the library, and held by blocks as a float?
+local function is_half(field)
+  return field.kind == "float" and field.bytes == 2
+end
+
 -- The type in which values of a field are combined: bits and sums of integers, which may wrap, have
 -- no sign. Of 32 bits, there are atomic operations for both.
 local function combined_type(op, field)
-  if field.kind == "float" or op.accumulate == "min" or op.accumulate == "max" then
+  if is_half(field) then
+    return "float"
+  elseif field.kind == "float" or op.accumulate == "min" or op.accumulate == "max" then
     return field.cuda
   end
   return field.bytes == 8 and "unsigned long long" or "unsigned int"
@@ -32,14 +39,16 @@ local function identity(op, field, type)
 end
 
 --- What is known of field `f` of an output while a block has it: `type`, `bytes`, `identity`.
+--- `at_once`: each point goes to global memory by itself, as what it is there.
 ---@param op sectile.Operand
 ---@param f integer
+---@param at_once? boolean
 ---@return table
-function accumulate.slot(op, f)
+function accumulate.slot(op, f, at_once)
   local field = op.record.fields[f]
-  local type = combined_type(op, field)
+  local type = at_once and is_half(field) and field.cuda or combined_type(op, field)
   return {
-    op = op, f = f, field = field, type = type, bytes = field.bytes,
+    op = op, f = f, field = field, type = type, bytes = math.max(field.bytes, 4),
     identity = identity(op, field, type),
   }
 end
@@ -121,12 +130,26 @@ function accumulate.update(slot, address, value)
   return string.format("%s(%s, %s);", FUNCTIONS[slot.op.accumulate], address, value)
 end
 
+--- The function of the library that adds vectors of neighbours in global memory.
+---@param field table of the output
+---@return string
+function accumulate.vector_function(field)
+  return is_half(field) and "add_vector_" .. field.cuda or "add_vector"
+end
+
 --- The same for the element of the output's array at `address`.
+---@param g sectile.Cuda
 ---@param slot table
 ---@param address string
 ---@param value string
 ---@return string
-function accumulate.update_array(slot, address, value)
+function accumulate.update_array(g, slot, address, value)
+  if is_half(slot.field) then
+    local half = slot.field.cuda
+    local swaps = half == "bf16" and g.k.device.cc < 90
+    value = slot.type == half and value or string.format("%s(%s)", half, value)
+    return string.format("add_%s%s(%s, %s);", half, swaps and "_by_swaps" or "", address, value)
+  end
   local cast = slot.type ~= slot.field.cuda and "(" .. slot.type .. " *)" or ""
   return accumulate.update(slot, cast .. address, value)
 end

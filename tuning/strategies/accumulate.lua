@@ -5,7 +5,8 @@
 -- registers. `packed`: where points are counted, two counters of 16 bits share a word, so that
 -- twice as many fit; what leaves one is added to the output at once.
 --
--- `wide`: neighbours along a row of floats are added by one operation, of 8 or 16 bytes (sm_90).
+-- `wide`: neighbours along a row of floats are added by one operation, of 8 or 16 bytes (sm_90), or
+-- of 4 bytes for two halves. Halves that a block or a run combines are floats meanwhile.
 --
 -- Where floats are added up in one order (k.ordered), no atomic operation is used: each warp has a
 -- copy of the output, to which its lanes add one after the other; the last block adds up what all
@@ -25,11 +26,11 @@ local function capacity(k, op)
   return most
 end
 
--- Bytes of the accumulated fields of an element.
+-- Bytes of the accumulated fields of an element, as blocks have them.
 local function slot_bytes(op)
   local bytes = 0
-  for _, field in ipairs(op.record.fields) do
-    bytes = bytes + field.bytes
+  for f in ipairs(op.record.fields) do
+    bytes = bytes + accumulate.slot(op, f).bytes
   end
   return bytes
 end
@@ -179,7 +180,7 @@ local function add_slots(p)
       low = p.g:name("low_" .. op.name), count = p.g:text(kit.product(op.extent) + 0),
     }
     for f in ipairs(op.record.fields) do
-      local slot = accumulate.slot(op, f)
+      local slot = accumulate.slot(op, f, not p.is_private and not p.runs)
       local name = op.record.fields[f].word
       name = name == "" and op.name or op.name .. "_" .. name
       slot.held, slot.run = p.g:name("held_" .. name), p.g:name("run_" .. name)
@@ -223,7 +224,7 @@ local function update(p, out, at, value_of)
       return accumulate.update(slot, string.format("&%s[%s]", slot.held,
         place_in(p, slot, at, "replica")), value)
     end
-    return accumulate.update_array(slot, at and accumulate.address(p.g, out.op, slot.f, at)
+    return accumulate.update_array(p.g, slot, at and accumulate.address(p.g, out.op, slot.f, at)
       or p.g:address(out.op, slot.f, binding(p, true)), value)
   end))
 end
@@ -242,23 +243,29 @@ local function take_turns(p, out)
   return string.format("in_order(%s, kNone, [&] {\n  %s\n});", out.at, indented(kit.concat(lines)))
 end
 
+local ROW_TYPES = { f32 = true, f16 = true, bf16 = true }
+
 -- Do points that are neighbours along the last mode fall on neighbours of a row of floats?
 local function has_rows(k, op)
   local computed = kit.any(k.computed or {}, function(one)
     return E.mentions(op.offset[1], one.value)
   end)
-  local sums = op.record.bare and op.record.fields[1].type == "f32" and op.accumulate == "add"
-  return sums and not computed and not op.keeps and strides.fixed(k, op, 1, #k.dims) == 4
+  local field = op.record.fields[1]
+  local sums = op.record.bare and ROW_TYPES[field.type] and op.accumulate == "add"
+  return sums and not computed and not op.keeps
+    and strides.fixed(k, op, 1, #k.dims) == field.bytes
 end
 
 -- Outputs of which a thread adds several neighbours at once: out.row is their name. false: none.
 local function add_rows(p, wide)
   for _, out in ipairs(p.outputs) do
     local vector = has_rows(p.k, out.op) and p.g:wide_vector(out.op, 1, #p.k.dims, wide)
-    if vector and vector.word == 4 * wide then
+    local field = out.op.record.fields[1]
+    if vector and vector.word == field.bytes * wide then
       p.g:adopt(out.op, vector, wide)
       out.row = p.g:name(out.name .. "_row")
-      p.rows = kit.concat { p.rows or "", "vec<float, kWide> " .. out.row .. ";" }
+      p.rows = kit.concat { p.rows or "",
+        string.format("vec<%s, kWide> %s;", field.cuda, out.row) }
     end
   end
   return p.rows
@@ -272,7 +279,8 @@ local function join_row(p, out)
   local address = p.g:address(out.op, 1,
     p.g:binding(at, function(op) return p.values[op.name] end))
   return string.format("%s[e %% kWide] = %s;\nif (e %% kWide == kWide - 1)\n"
-    .. "  add_vector(%s, %s);", out.row, kit.member(out.value, slot.field), address, out.row)
+    .. "  %s(%s, %s);", out.row, kit.member(out.value, slot.field),
+    accumulate.vector_function(slot.field), address, out.row)
 end
 
 -- The element of an output that a point falls on becomes known, where there is one.
@@ -399,7 +407,7 @@ local function add_count(p)
   p.word_at = p.replicas > 1 and "at / 2 * kReplicas + replica" or "at / 2"
   p.carry = function(element)
     local slot = out.slots[1]
-    return accumulate.update_array(slot, accumulate.address(p.g, out.op, 1, element),
+    return accumulate.update_array(p.g, slot, accumulate.address(p.g, out.op, 1, element),
       string.format("(%s)%d * carry", slot.type, 65536 * tonumber(p.packed)))
   end
 end
@@ -506,7 +514,7 @@ local function plan(k, c)
   add_params(p)
   p.merge = function(slot)
     local sum = p.packed and p.packed ~= "1" and "sum * " .. p.packed .. "u" or "sum"
-    return accumulate.update_array(slot, accumulate.address(p.g, slot.op, slot.f, "at"), sum)
+    return accumulate.update_array(p.g, slot, accumulate.address(p.g, slot.op, slot.f, "at"), sum)
   end
   p.held_value = function(slot, replica)
     local place = place_in(p, slot, "held_at", replica)
@@ -529,6 +537,7 @@ end
 -- ---- the space ----
 
 local MOST_PARTS = 8
+local WIDE = { 1, 4, 2, 8 } -- 8 of halves only
 local WARPS = 8 -- that have room for copies of their own, or parts are tried
 
 -- The fewest parts, a power of two, of which one fits shared memory.
@@ -559,13 +568,16 @@ local function packs(k)
 end
 
 local function facts(k)
-  local widest, n_outputs = 1, 0
+  local widest, n_outputs, pairs = 1, 0, 1
   for _, op in ipairs(k.operands) do
     n_outputs = n_outputs + (op.is_output and 1 or 0)
-    widest = math.max(widest, op.is_output and 1 or op.record.bytes)
+    local many = not op.is_output and strides.fixed(k, op, 1, #k.dims) ~= 0 -- of a vector
+    widest = math.max(widest, many and op.record.bytes or 1)
+    pairs = op.is_output and op.record.fields[1].type ~= "f16" and 0 or pairs
   end
   return {
     { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
+    { "pairs", pairs },
     { "cc", k.device.cc }, { "outputs", n_outputs }, { "ordered", k.ordered and 1 or 0 },
     { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
     { "room_sm", k.device.smem_sm_bytes }, { "counters", packs(k) and packed_bytes(k) or 0 },
@@ -595,7 +607,7 @@ return {
         doc = "the next tile is loaded while one is combined" },
       { "runs", k.ordered and { false } or { false, true }, key = "runs=", when = "outputs == 1",
         doc = "neighbours that fall on one element are combined in registers" },
-      { "wide", rows and { 1, 4, 2 } or { 1 }, key = "wide=", neutral = 1,
+      { "wide", rows and WIDE or { 1 }, key = "wide=", neutral = 1,
         when = "place == 'global' and not runs",
         doc = "neighbours of a row of floats that one operation adds" },
       { "replicas", k.ordered and { 1 } or { 1, 32, 8, 2 }, key = "replicas=",
@@ -612,7 +624,7 @@ return {
   end,
   facts = facts,
   where = {
-    "wide == 1 or cc >= 90", "wide <= vec",
+    "wide == 1 or cc >= 90 or (wide == 2 and pairs == 1)", "wide <= vec",
     "ordered == 0 or place == 'shared'",
     "ordered == 0 or bytes * (threads // 32) <= room * parts",
     "ordered == 0 or bytes * (threads // 32) * blocks <= room_sm * parts",

@@ -94,8 +94,8 @@ local function stores(p, outputs)
     local whole = cuda.moves_whole(op) and not op.accumulate
     local lines = kit.map(cuda.parts(op, whole), function(f)
       if op.accumulate then
-        local slot = accumulate.slot(op, f or 1)
-        return accumulate.update_array(slot, p.g:address(op, slot.f, binding(p)),
+        local slot = accumulate.slot(op, f or 1, true)
+        return accumulate.update_array(p.g, slot, p.g:address(op, slot.f, binding(p)),
           accumulate.cast(slot, kit.member(name, slot.field)))
       end
       return store_text(p, op, f or nil, f and kit.member(name, op.record.fields[f]) or name)
