@@ -66,20 +66,12 @@ sct_status cli_explain(const cli_args *args, sct_error *err) {
   SCT_SCOPED(sct_str) label = {0}, text = {0};
   append_label(&label, args);
   const char *const wanted = label.len > 0 ? sct_str_c(&label) : NULL;
-  const sct_tune_labels picked = {wanted ? 1 : 0, &wanted};
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
-  sct_status status = cli_device_describe(&device, args, err);
-  SCT_THEN(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
-                            args->words[0], err));
-  if (status == SCT_OK) {
-    status = cli_find_item(&item, &plan, wanted, err);
-    if (status == SCT_OK && args->json) {
-      status = cli_json_print(json_of(&plan, item), err);
-    } else if (status == SCT_OK) {
-      print_text(&text, &plan, item);
-      status = cli_print(&text, err);
-    }
-    sct_tune_plan_free(&plan);
+  SCT_TRY(cli_device_describe(&device, args, err));
+  SCT_TRY(cli_plan_make(&plan, args, &device, wanted, err));
+  SCT_TRY(cli_find_item(&item, &plan, wanted, err));
+  if (args->json) {
+    return cli_json_print(json_of(&plan, item), err);
   }
-  return status;
+  print_text(&text, &plan, item);
+  return cli_print(&text, err);
 }

@@ -20,6 +20,14 @@ static const sct_tune_item *naive_item(const sct_tune_plan *plan) {
   return usable;
 }
 
+sct_status cli_plan_make(sct_tune_plan *out, const cli_args *args, const sct_device_desc *device,
+                         const char *label, sct_error *err) {
+  const sct_tune_labels picked = {label ? 1 : 0, &label};
+  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
+  return cli_hint_example(sct_tune_plan_make(out, args->words[0], device, &opts, err),
+                          args->words[0], err);
+}
+
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
                          sct_error *err) {
   const int k = label ? sct_names_find(SCT_NAMES_IN(plan->items, plan->n_items, label), label) : -1;
@@ -114,10 +122,7 @@ sct_status cli_gen(const cli_args *args, sct_error *err) {
     SCT_TRY(cli_find_winner(&won, hash, args, err));
   }
   const char *const label = args->winner ? sct_str_c(&won) : args->pick;
-  const sct_tune_labels picked = {label && !args->list ? 1 : 0, &label};
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
-  SCT_TRY(cli_hint_example(sct_tune_plan_make(&plan, args->words[0], &device, &opts, err),
-                           args->words[0], err));
+  SCT_TRY(cli_plan_make(&plan, args, &device, args->list ? NULL : label, err));
   if (args->list) {
     return print_labels(args, &plan, err);
   }

@@ -37,10 +37,7 @@ static sct_status find_size(profiled *p, const char *label, sct_error *err) {
 
 static sct_status make_plan(profiled *p, const cli_args *args, const sct_device_desc *device,
                             sct_error *err) {
-  const sct_tune_labels picked = {args->pick ? 1 : 0, &args->pick};
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies, .only = &picked};
-  SCT_TRY(cli_hint_example(sct_tune_plan_make(&p->plan, args->words[0], device, &opts, err),
-                           args->words[0], err));
+  SCT_TRY(cli_plan_make(&p->plan, args, device, args->pick, err));
   SCT_TRY(cli_find_item(&p->item, &p->plan, args->pick, err));
   return find_size(p, args->size, err);
 }

@@ -229,17 +229,11 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
   if (args->modes) {
     return cli_modes(args, &device, err);
   }
-  const sct_tune_plan_opts opts = {.strategy_dir = args->strategies};
-  sct_status status = sct_tune_plan_make(&plan, args->words[0], &device, &opts, err);
-  if (status != SCT_OK) {
-    return cli_hint_example(status, args->words[0], err);
-  }
+  SCT_TRY(cli_plan_make(&plan, args, &device, NULL, err));
   if (args->json) {
-    status = cli_json_print(plan_json(&plan), err);
-  } else {
-    sct_str text = {0};
-    append_text(&text, &plan);
-    status = cli_print(&text, err);
+    return cli_json_print(plan_json(&plan), err);
   }
-  return status;
+  sct_str text = {0};
+  append_text(&text, &plan);
+  return cli_print(&text, err);
 }

@@ -117,12 +117,12 @@ typedef struct sct_store_query {
 /* Status and text for an SQLite result; `what` was being done. */
 sct_status sct_store_fail(sct_store *s, int result, const char *what, sct_error *err);
 /* Prepares `sql` and binds its parameters: a letter of `kinds` for each, 'i' for an sct_id and 't'
- * for a text. After it, always sct_store_query_end(), on failure too. */
+ * for a text. Queries are SCT_SCOPED. */
 sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
                                  const char *kinds, ...);
 sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
                                   const char *kinds, va_list values);
-void sct_store_query_end(sct_store_query *q);
+void sct_store_query_free(sct_store_query *q);
 /* Runs such a statement for its first row: out[n] receives numbers of its columns, *found (may be
  * NULL) whether there is one. */
 sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,

@@ -57,7 +57,7 @@ sct_status sct_store_join_run(sct_store *s, const sct_row_run *row, sct_id *id, 
 /* Source hash of an outcome's candidate, "" for outcome 0. */
 static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HEX],
                           sct_error *err) {
-  sct_store_query q;
+  SCT_SCOPED(sct_store_query) q = {0};
   bool row = false;
   sct_status status = sct_store_query_start(&q, s, err,
                                             "SELECT c.source_hash FROM outcome o JOIN candidate c "
@@ -66,7 +66,6 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
   SCT_THEN(sct_store_query_step(&q, &row, err));
   snprintf(out, 2 * SCT_HASH_HEX, "%s",
            status == SCT_OK && row ? (const char *)sqlite3_column_text(q.stmt, 0) : "");
-  sct_store_query_end(&q);
   return status;
 }
 

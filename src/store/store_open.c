@@ -150,24 +150,22 @@ static int access_trouble(const char *text) {
 }
 
 static sct_status quick_check(sct_store *s, sct_error *err) {
-  sct_store_query q;
+  SCT_SCOPED(sct_store_query) q = {0};
   bool row = false;
-  sct_status status = sct_store_query_start(&q, s, err, "PRAGMA quick_check(1)", "");
-  SCT_THEN(sct_store_query_step(&q, &row, err));
-  if (status == SCT_OK && row) {
-    const char *const text = (const char *)sqlite3_column_text(q.stmt, 0);
-    const int trouble = access_trouble(text);
-    if (trouble != SQLITE_OK) {
-      status = sct_store_fail(s, trouble, "checking it", err);
-    } else if (text == NULL || strcmp(text, "ok") != 0) {
-      status = sct_fail(err, SCT_EDATA,
-                        "the store '%s' is damaged (%s); it was left as it is: put a copy in its "
-                        "place, or move it away to start anew",
-                        s->path, text != NULL ? text : "no reason given");
-    }
+  SCT_TRY(sct_store_query_start(&q, s, err, "PRAGMA quick_check(1)", ""));
+  SCT_TRY(sct_store_query_step(&q, &row, err));
+  const char *const text = row ? (const char *)sqlite3_column_text(q.stmt, 0) : "ok";
+  const int trouble = access_trouble(text);
+  if (trouble != SQLITE_OK) {
+    return sct_store_fail(s, trouble, "checking it", err);
   }
-  sct_store_query_end(&q);
-  return status;
+  if (text == NULL || strcmp(text, "ok") != 0) {
+    return sct_fail(err, SCT_EDATA,
+                    "the store '%s' is damaged (%s); it was left as it is: put a copy in its "
+                    "place, or move it away to start anew",
+                    s->path, text != NULL ? text : "no reason given");
+  }
+  return SCT_OK;
 }
 
 /* The tables first: checking the pages evaluates what stands in them. */

@@ -101,7 +101,7 @@ sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *er
 
 sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
                          const char *sql, const char *kinds, ...) {
-  sct_store_query q;
+  SCT_SCOPED(sct_store_query) q = {0};
   bool row = false;
   va_list values;
   va_start(values, kinds);
@@ -114,11 +114,10 @@ sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool 
   if (found != NULL) {
     *found = row;
   }
-  sct_store_query_end(&q);
   return status;
 }
 
-void sct_store_query_end(sct_store_query *q) {
+void sct_store_query_free(sct_store_query *q) {
   (void)sqlite3_finalize(q->stmt);
   sct_str_free(&q->why);
   memset(q, 0, sizeof(*q));

@@ -38,7 +38,7 @@ static sct_status read_rows(sct_store_query *q, sct_arena *arena,
 static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *const *tables,
                        int n_tables, bool heavy, const char *where, void *out, int *n,
                        sct_error *err, const char *kinds, ...) {
-  sct_store_query q = {0};
+  SCT_SCOPED(sct_store_query) q = {0};
   SCT_SCOPED(sct_str) sql = {0};
   void *rows = NULL;
   sct_str_append(&sql, "SELECT ");
@@ -53,14 +53,12 @@ static sct_status list(sct_store *s, sct_arena *arena, const sct_store_table *co
   }
   va_list values;
   va_start(values, kinds);
-  sct_status status = sct_store_query_vstart(&q, s, err, sct_str_c(&sql), kinds, values);
+  const sct_status status = sct_store_query_vstart(&q, s, err, sct_str_c(&sql), kinds, values);
   va_end(values);
-  SCT_THEN(read_rows(&q, arena, tables, n_tables, &rows, n, err));
-  if (status == SCT_OK) {
-    memcpy(out, &rows, sizeof(rows));
-  }
-  sct_store_query_end(&q);
-  return status;
+  SCT_TRY(status);
+  SCT_TRY(read_rows(&q, arena, tables, n_tables, &rows, n, err));
+  memcpy(out, &rows, sizeof(rows));
+  return SCT_OK;
 }
 
 /* ---- problems and devices */

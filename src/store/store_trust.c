@@ -90,42 +90,38 @@ static sct_status check_thing(const sct_store_query *q, unsigned *seen, sct_erro
 }
 
 sct_status sct_store_check_tables(sct_store *s, sct_error *err) {
-  sct_store_query q;
+  SCT_SCOPED(sct_store_query) q = {0};
   bool more = false;
   unsigned seen = 0;
-  sct_status status = sct_store_query_start(
-      &q, s, err, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", "");
-  SCT_THEN(sct_store_query_step(&q, &more, err));
-  while (status == SCT_OK && more) {
-    status = check_thing(&q, &seen, err);
-    SCT_THEN(sct_store_query_step(&q, &more, err));
+  SCT_TRY(sct_store_query_start(
+      &q, s, err, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY rowid", ""));
+  SCT_TRY(sct_store_query_step(&q, &more, err));
+  while (more) {
+    SCT_TRY(check_thing(&q, &seen, err));
+    SCT_TRY(sct_store_query_step(&q, &more, err));
   }
-  sct_store_query_end(&q);
-  for (int k = 0; status == SCT_OK && sct_store_table_at(k) != NULL; ++k) {
+  for (int k = 0; sct_store_table_at(k) != NULL; ++k) {
     const sct_store_table *const table = sct_store_table_at(k);
     if (table->since <= s->schema && (seen >> k & 1U) == 0) {
-      status = sct_fail(err, SCT_EDATA,
-                        "the store '%s' lacks what it should hold: no such table: %s; it was left "
-                        "as it is",
-                        s->path, table->name);
+      return sct_fail(err, SCT_EDATA,
+                      "the store '%s' lacks what it should hold: no such table: %s; it was left "
+                      "as it is",
+                      s->path, table->name);
     }
   }
-  return status;
+  return SCT_OK;
 }
 
 sct_status sct_store_check_references(sct_store *s, sct_error *err) {
-  sct_store_query q;
+  SCT_SCOPED(sct_store_query) q = {0};
   bool row = false;
-  sct_status status = sct_store_query_start(&q, s, err, "PRAGMA foreign_key_check", "");
-  SCT_THEN(sct_store_query_step(&q, &row, err));
-  if (status == SCT_OK && row) {
-    status = sct_fail(err, SCT_EDATA,
-                      "the store '%s' is damaged: row %lld of '%s' refers to a row of '%s' that is "
-                      "not there; it was left as it is: put a copy in its place, or move it away "
-                      "to start anew",
-                      s->path, (long long)sqlite3_column_int64(q.stmt, 1), text_at(&q, 0),
-                      text_at(&q, 2));
-  }
-  sct_store_query_end(&q);
-  return status;
+  SCT_TRY(sct_store_query_start(&q, s, err, "PRAGMA foreign_key_check", ""));
+  SCT_TRY(sct_store_query_step(&q, &row, err));
+  return !row ? SCT_OK
+              : sct_fail(err, SCT_EDATA,
+                         "the store '%s' is damaged: row %lld of '%s' refers to a row of '%s' that "
+                         "is not there; it was left as it is: put a copy in its place, or move it "
+                         "away to start anew",
+                         s->path, (long long)sqlite3_column_int64(q.stmt, 1), text_at(&q, 0),
+                         text_at(&q, 2));
 }

@@ -22,7 +22,7 @@ static void append_names(sct_str *sql, const sct_store_table *table, unsigned ch
 static sct_status run_on_row(sct_store *s, sct_str *sql, const sct_store_table *table,
                              const void *row, unsigned choice, sct_id id, sct_id *found,
                              sct_error *err) {
-  sct_store_query q = {0};
+  SCT_SCOPED(sct_store_query) q = {0};
   bool any = false;
   sct_status status = sct_store_query_start(&q, s, err, sct_str_c(sql), "");
   if (status == SCT_OK) {
@@ -35,7 +35,6 @@ static sct_status run_on_row(sct_store *s, sct_str *sql, const sct_store_table *
   if (status == SCT_OK && any && found != NULL) {
     *found = sqlite3_column_int64(q.stmt, 0);
   }
-  sct_store_query_end(&q);
   sct_str_free(sql);
   return status;
 }
