@@ -185,6 +185,7 @@ static json_t *parse_open_cache(const sct_str *text) {
   return doc;
 }
 
+/* The caller ends *out, also where it is no document to import. */
 static sct_status parse(const char *file, json_t **out, sct_error *err) {
   json_error_t why;
   SCT_SCOPED(sct_str) text = {0};
@@ -205,11 +206,10 @@ static sct_status parse(const char *file, json_t **out, sct_error *err) {
     return sct_fail(err, SCT_EDATA, "%s:%d:%d: error: %s; nothing was imported", file, why.line,
                     why.column, why.text);
   }
-  if (!json_is_object(*out)) {
-    json_decref(*out);
-    return sct_fail(err, SCT_EDATA, "%s:1: error: expected an object; nothing was imported", file);
-  }
-  return SCT_OK;
+  return json_is_object(*out)
+             ? SCT_OK
+             : sct_fail(err, SCT_EDATA, "%s:1: error: expected an object; nothing was imported",
+                        file);
 }
 
 sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
