@@ -20,10 +20,6 @@ static double share(int64_t a, int64_t b) {
   return b > 0 ? (double)a / (double)b : 0.0;
 }
 
-static double l2_rate(const sct_ptx_traffic *t) {
-  return share(t->l2_hits, t->l2_reads + t->l2_writes);
-}
-
 void cli_caches_print(sct_str *out, const sct_count_row *row) {
   const sct_ptx_traffic *t = &row->traffic;
   sct_str text = {0};
@@ -34,7 +30,7 @@ void cli_caches_print(sct_str *out, const sct_count_row *row) {
     return;
   }
   sct_str_printf(&text, "estimated: L1 finds %.1f %% of the sectors, L2 %.1f %%; DRAM ",
-                 100.0 * share(t->l1_hits, t->l1_sectors), 100.0 * l2_rate(t));
+                 100.0 * share(t->l1_hits, t->l1_sectors), 100.0 * sct_ptx_l2_hit_rate(t));
   append_si(&text, 32.0 * (double)t->dram_read, "B read, ");
   append_si(&text, 32.0 * (double)t->dram_written, "B written");
   cli_wrap_str(out, "caches", &text);
@@ -134,12 +130,12 @@ void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p)
                 "lsu", (json_int_t)c->memory_instructions, "control",
                 (json_int_t)c->control_instructions, "all", (json_int_t)n[SCT_PIPE_ISSUE]));
   json_object_set_new(doc, "caches",
-                      t->known
-                          ? json_pack("{s:f, s:f, s:I, s:I}", "l1_hit_rate",
-                                      share(t->l1_hits, t->l1_sectors), "l2_hit_rate", l2_rate(t),
-                                      "dram_read_bytes", (json_int_t)(32 * t->dram_read),
-                                      "dram_written_bytes", (json_int_t)(32 * t->dram_written))
-                          : json_null());
+                      t->known ? json_pack("{s:f, s:f, s:I, s:I}", "l1_hit_rate",
+                                           share(t->l1_hits, t->l1_sectors), "l2_hit_rate",
+                                           sct_ptx_l2_hit_rate(t), "dram_read_bytes",
+                                           (json_int_t)(32 * t->dram_read), "dram_written_bytes",
+                                           (json_int_t)(32 * t->dram_written))
+                               : json_null());
   json_object_set_new(
       doc, "speed",
       s->known ? json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",

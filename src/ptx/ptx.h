@@ -234,6 +234,9 @@ typedef struct sct_ptx_traffic {
   int64_t l2_reads, l2_writes, l2_hits; /* writes are hits */
   int64_t dram_read, dram_written;
 } sct_ptx_traffic;
+/* The share of its sectors that L2 has, as a profiler counts it: with what a launch reads for
+ * itself. 0 to 1. */
+double sct_ptx_l2_hit_rate(const sct_ptx_traffic *t);
 
 /* What one PTX instruction did. Instructions of one CUDA line carry the same file and line: sum
  * them for a report by source line. */

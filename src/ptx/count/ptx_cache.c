@@ -7,6 +7,11 @@
  * its SMs drift apart: that makes it an estimate. */
 #include "ptx/exec/ptx_exec.h"
 
+/* Sectors that a launch reads for itself (instructions, constants, parameters) and that L2 has. On
+ * an H200 ncu counted hits that 5,750 to 8,200 of them explain, in launches of 40 to 1,024 blocks
+ * of seven kernels; 15,000 to 19,000 in three of one more. */
+#define LAUNCH_SECTORS 6000
+
 #define WAYS          16
 #define LINE_SECTORS  4
 #define LINE_BYTES    128
@@ -216,4 +221,9 @@ sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c) {
   sct_free(c->l2.lines);
   sct_free(c);
   return t;
+}
+
+double sct_ptx_l2_hit_rate(const sct_ptx_traffic *t) {
+  return (double)(t->l2_hits + LAUNCH_SECTORS) /
+         (double)(t->l2_reads + t->l2_writes + LAUNCH_SECTORS);
 }
