@@ -159,10 +159,20 @@ static void stand_in(const char *name, const char *script) {
   sct_str_free(&directory);
 }
 
+static void run_of(fx_result *r, const char *grid, const char *n, const char *option,
+                   const char *value) {
+  fx_run(r, "profile", DOUBLE3, "--kernel", "add", "--grid", grid, "--block", "256", "--arg", n,
+         "--arg", "in=in", "--arg", "k=1.5", "--arg", "out=out", "--counters", option, value);
+}
+
+/* The recorded launch. */
 static void run(fx_result *r, const char *option, const char *value) {
-  fx_run(r, "profile", DOUBLE3, "--kernel", "add", "--grid", "4096", "--block", "256", "--arg",
-         "n=1048576", "--arg", "in=in", "--arg", "k=1.5", "--arg", "out=out", "--counters", option,
-         value);
+  run_of(r, "4096", "n=1048576", option, value);
+}
+
+/* Where no recorded count is looked at. */
+static void run_one_block(fx_result *r, const char *option, const char *value) {
+  run_of(r, "1", "n=256", option, value);
 }
 
 /* The profiler gets the program itself with a file of launches, and is asked for our metrics. */
@@ -249,7 +259,7 @@ static void test_failures(void **state) {
   fx_result r = {0};
   for (int k = 0; k < SCT_COUNT(known); k++) {
     stand_in("ncu", known[k].script);
-    run(&r, NULL, NULL);
+    run_one_block(&r, NULL, NULL);
     fx_expect(&r, k < 5 ? 4 : 8, NULL, known[k].says);
   }
   fx_free(&r);
@@ -260,7 +270,7 @@ static void test_the_launching_process(void **state) {
   (void)state;
   fx_result r = {0};
   stand_in("ncu", "while [ \"$1\" != --metrics ]; do shift; done; shift 2; exec \"$@\"");
-  run(&r, NULL, NULL);
+  run_one_block(&r, NULL, NULL);
   if (!strstr(sct_str_c(&r.err), "the profiler printed no table")) { /* a GPU is here */
     fx_expect(&r, 4, NULL, "the launches on the GPU failed: ");
     assert_null(strstr(sct_str_c(&r.err), "holds no launches"));
@@ -284,10 +294,10 @@ static void test_where_it_is(void **state) {
   stand_in("kit/nsight-compute-2025.3/ncu", "echo new; exit 1");
   setenv("PATH", "/nowhere", 1);
   setenv("CUDA_HOME", fx_path("kit"), 1);
-  run(&r, NULL, NULL);
+  run_one_block(&r, NULL, NULL);
   fx_expect(&r, 4, NULL, "it said: new");
   unsetenv("CUDA_HOME");
-  run(&r, NULL, NULL);
+  run_one_block(&r, NULL, NULL);
   if (r.exit_code != 0) { /* no Nsight Compute on this machine */
     fx_expect(&r, 4, NULL, "`ncu` was not found in PATH, in CUDA_HOME");
   }
@@ -298,12 +308,12 @@ static void test_where_it_is(void **state) {
 static void test_what_it_needs(void **state) {
   (void)state;
   fx_result r = {0};
-  run(&r, "--device", "virtual:h200");
+  run_one_block(&r, "--device", "virtual:h200");
   fx_expect(&r, 2, NULL, "--counters needs a GPU: expected --device cuda:N, not virtual:h200");
-  run(&r, "--metrics", "launch__grid_sise");
+  run_one_block(&r, "--metrics", "launch__grid_sise");
   fx_expect(&r, 2, NULL, "did you mean 'launch__grid_size'?");
   fx_fake("none");
-  run(&r, NULL, NULL);
+  run_one_block(&r, NULL, NULL);
   fx_expect(&r, 4, NULL, "driver was not found");
   fx_fake("ok");
   fx_free(&r);
@@ -315,7 +325,7 @@ int main(void) {
   fx_fake("ok");
   fx_result r = {0};
   stand_in("ncu", "cat " RECORDED);
-  run(&r, NULL, NULL);
+  run_one_block(&r, NULL, NULL);
   const bool nvrtc = r.exit_code != 4;
   fx_free(&r);
   const struct CMUnitTest reading[] = {
