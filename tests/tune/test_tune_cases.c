@@ -246,9 +246,9 @@ static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena) {
   return n;
 }
 
-static int keep_every_third(struct CMUnitTest *tests, int n) {
+static int keep_every_sixth(struct CMUnitTest *tests, int n) {
   int kept = 0;
-  for (int k = 0; k < n; k += 3) {
+  for (int k = 0; k < n; k += 6) {
     tests[kept++] = tests[k];
   }
   return kept;
@@ -271,7 +271,7 @@ int main(int argc, char **argv) {
     n = list_tests(tests, n, &arena);
     assert_in_range(n + worked_count(), 0, MAX_SPECS);
     n = worked_tests(tests, n, no_candidate_fails, NULL, NULL);
-    n = SCT_SANITIZED ? keep_every_third(tests, n) : n;
+    n = SCT_SANITIZED ? keep_every_sixth(tests, n) : n;
   }
   step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
   seed = argc > 3 ? strtoull(argv[3], NULL, 10) : PICKED_SEED;
