@@ -9,7 +9,7 @@ naive='direct threads=256'
 head='local s = require "sectile"
 return s.kernel {
   name = "mutant", dims = { "row", "k" }, ragged = { k = "ptr" },
-  sizes = { { row = 300, k = 9000, ptr = "power" } },'
+  sizes = { { row = 30, k = 900, ptr = "power" } },'
 ptr='s.array("ptr", "i32", s.row_major, { dims = "row" })'
 cat >"$scratch/sum.lua" <<END
 $head
