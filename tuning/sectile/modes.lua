@@ -2,9 +2,10 @@
 --
 -- A user writes dimensions; what matters is how addresses move. modes.view(k) rewrites the kernel's
 -- index space and every offset over modes, once, before any strategy sees them: `{token, head, d}`
--- and `{token, hd}` give the same view. Five steps:
+-- and `{token, hd}` give the same view. Six steps:
 --
 --   split   where an offset has d // c or d % c (c a constant or an extent), d = d1 * c + d0
+--   unwrap  (d + n_d // 2) % n_d and others that wrap once are differences
 --   drop    modes of extent 1 go
 --   flip    a mode along which every operand that moves goes backwards is counted from its end
 --   merge   neighbours a, b are one where stride(a) == extent(b) * stride(b) for every field of
@@ -90,7 +91,7 @@ local function element_number(op)
   return linear
 end
 
--- The state of the five steps: modes, and of every operand the expressions over them.
+-- The state of the six steps: modes, and of every operand the expressions over them.
 local function start(k, refused)
   local s = {
     k = k, modes = {}, operands = {}, place = {}, requires = {}, multiples = {}, whole = {},
@@ -236,6 +237,13 @@ local function split(s)
   while n do
     split_by(s, n, c)
     n, c = find_split(s)
+  end
+end
+
+-- Remainders of what goes beyond a mode's end once become differences.
+local function unwrap(s)
+  for _, mode in ipairs(s.modes) do
+    each_offset(s, function(e) rewrite(s, strides.unwrapped(e, mode)) end)
   end
 end
 
@@ -676,6 +684,7 @@ function modes.view(k, splits, with_taps, key)
     s = start(k, refused)
     if splits ~= "none" then
       split(s)
+      unwrap(s)
     end
     drop(s)
     flip(s)

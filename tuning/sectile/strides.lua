@@ -70,6 +70,37 @@ function strides.fixed(k, op, f, d)
   return step and kit.const_of(step) or nil
 end
 
+-- Is it between 0 and n, whatever n from 1 on: 1, n - 1, (n + k) // c (k < c in the normal form),
+-- or what is left of n beside that?
+local function is_share(shift, n)
+  local found = kit.const_of(shift) == 1 or shift:same(n - 1)
+  for _, quotient in ipairs(E.quotients(shift)) do
+    local part = quotient[1] // quotient[2]
+    local is_part = kit.const_of(quotient[1] - n) and (kit.const_of(quotient[2]) or 0) > 0
+    found = found or is_part and (shift:same(part) or shift:same(n - part))
+  end
+  return found
+end
+
+--- What E.subst puts for remainders (and quotients) by a mode's extent n that wrap once, as of
+--- `(d + n // 2) % n`: the sum, less n where that is not above it, or more n where it is below 0.
+--- Divisions cost dozens of instructions.
+---@param e sectile.Expr
+---@param mode sectile.Mode
+---@return sectile.Expr[]
+function strides.unwrapped(e, mode)
+  local put, n = {}, mode.extent
+  for _, quotient in ipairs(E.quotients(e)) do
+    local sum, known = quotient[1], quotient[2]:same(n)
+    if known and is_share(sum - mode.index, n) then
+      kit.append(put, sum % n, sum - n * n:le(sum), sum // n, n:le(sum))
+    elseif known and is_share(mode.index - sum, n) then
+      kit.append(put, sum % n, sum + n * sum:lt(0), sum // n, 0 - sum:lt(0))
+    end
+  end
+  return put
+end
+
 --- Adds to a list of { extent, number } that an extent, if it is a variable, is a multiple of a
 --- number.
 ---@param multiples table
