@@ -113,6 +113,9 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
         json, "accumulate",
         json_sprintf("%s%s", sct_accumulate_name(op->accumulate),
                      sct_operand_is_ordered(op) ? ", the same bits after every launch" : ""));
+    if (sct_operand_is_ordered(op)) {
+      json_object_set_new(json, "ordered", json_true());
+    }
     if (sct_operand_start_byte(op) >= 0) {
       json_object_set_new(json, "start", json_integer(sct_operand_start_byte(op)));
     }

@@ -91,11 +91,12 @@ static bool scans(const emit_header *h) {
   return any;
 }
 
-/* The spec reduces or scans: its launch function takes a workspace, whichever kernels have won. */
+/* The spec reduces, scans or accumulates in one order: its launch function takes a workspace,
+ * whichever kernels have won. */
 static bool takes_workspace(const emit_header *h) {
   bool any = workspace_bytes(h) > 0;
   for (int k = 0; k < h->sig.n_operands; k++) {
-    any = any || h->sig.operands[k].reduce[0] != '\0';
+    any = any || h->sig.operands[k].reduce[0] != '\0' || h->sig.operands[k].ordered;
   }
   return any || scans(h);
 }

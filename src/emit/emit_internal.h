@@ -69,6 +69,7 @@ typedef struct emit_operand {
   const char *reduce; /* "sum", "max", "min": of the elements that meet in one place; "": none do */
   const char *scan;   /* "inclusive sum along i"; "": it is not scanned */
   const char *accumulate; /* "add", ...: of the points that fall on an element; "": none do */
+  bool ordered;           /* ... in one order, the same in every launch */
   int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
   bool offsets;           /* where ragged rows begin */
   int n_inside, n_apart, n_bounds;

@@ -90,6 +90,7 @@ static sct_status read_operand(emit_operand *op, sct_json at) {
   SCT_TRY(sct_json_text(&op->reduce, sct_json_member(at, "reduce"), ""));
   SCT_TRY(sct_json_text(&op->scan, sct_json_member(at, "scan"), ""));
   SCT_TRY(sct_json_text(&op->accumulate, sct_json_member(at, "accumulate"), ""));
+  op->ordered = sct_json_is_true(at, "ordered");
   op->start = -1;
   if (sct_json_member(at, "start").json != NULL) {
     SCT_TRY(sct_json_integer(&op->start, sct_json_member(at, "start"), 0, 255));
