@@ -5,13 +5,15 @@
 
   --store FILE   results are kept here; default OUT/store.db
   --headers      only the last step: the headers of what the store holds
+  --quick        only the last step; kernels that the store has not are tuned with three candidates a size before
   --build        builds the program of the headers and does not run it: needs no GPU, but --arch
   --arch ARCH    of nvcc; default native
-  --form FORM    of the headers: inline (default), cuda or c; other than inline, kernels are in files of their own
+  --forms LIST   of the headers: inline (default), cuda, c; other than inline, kernels are in files of their own
 
 Tunes every kernel of the worked specs, checks that each winner is verified and not slower than the naive variant, that 28-byte records
 stored as AoS win at least 2x, and that transposes come within 10 % of cuBLAS geam measured in the same run; emits every
-header, builds tests/gpu/headers.cu with nvcc and runs it. Every kernel of tuning/kernels has a reference there, or a
+header, builds tests/gpu/headers.cu with nvcc and runs it; the same with launches.cu: the cost of a launch, and arrays of more
+than 4 GiB. Every kernel of tuning/kernels has a reference there, or a
 reason below why not. Exit 1 if anything falls short, 77 without a GPU.
 """
 import argparse
@@ -40,9 +42,10 @@ def arguments():
     parser.add_argument("out", nargs="?", default=os.path.join(ROOT, "out", "gpu"), type=os.path.abspath)
     parser.add_argument("--store", type=os.path.abspath)
     parser.add_argument("--headers", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--arch", default="native")
-    parser.add_argument("--form", choices=("inline", "cuda", "c"), default="inline")
+    parser.add_argument("--forms", type=lambda text: text.split(","), default=["inline"])
     args = parser.parse_args()
     args.store = args.store or os.path.join(args.out, "store.db")
     return args
@@ -132,28 +135,50 @@ def with_reference():
     return sorted(cases & known)
 
 
-def check_headers():
+def tune_quickly():
+    for name, (spec, params) in worked.kernels().items():
+        words = [spec, *worked.options(params), "--store", STORE, "-q"]
+        if run(PROGRAM, "emit", *words, "-o", os.path.join(OUT, "known.h")).returncode != 0:
+            tuned = run(PROGRAM, "tune", *words, "--max-candidates", "3", "--budget", "20s")
+            if tuned.returncode not in (0, 7):  # 7: the budget ended it
+                say(False, f"{name}: exit {tuned.returncode}: {tuned.stderr.strip()[-300:]}")
+
+
+def check_headers(form):
     """Emits each header, builds an object of each and one program of all, and runs it."""
+    out = os.path.join(OUT, form)
+    os.makedirs(out, exist_ok=True)
+
     def build(what, *words, source=CASES):
-        return run("nvcc", f"-arch={ARGS.arch}", "-Xcompiler", "-Wall,-Wextra", "-I", OUT, *words, source,
-                   "-c", "-o", os.path.join(OUT, what + ".o"))
+        return run("nvcc", f"-arch={ARGS.arch}", "-Xcompiler", "-Wall,-Wextra", "-I", out, *words, source,
+                   "-c", "-o", os.path.join(out, what + ".o"))
+
+    def link_and_run(what, files):
+        objects = [os.path.join(out, file + ".o") for file in files]
+        binary = os.path.join(out, what)
+        linked = run("nvcc", f"-arch={ARGS.arch}", *objects, "-o", binary)
+        say(linked.returncode == 0, f"{form}: {len(objects)} objects are one program, {what} {linked.stderr[-1500:]}")
+        if linked.returncode == 0 and not ARGS.build:
+            result = run(binary)
+            print(result.stdout, end="")
+            say(result.returncode == 0, f"{form}: {what}")
 
     def build_kernels(name):
         """Of forms in which one file has the kernels: that file."""
-        source = os.path.join(OUT, f"{name}_kernels." + {"cuda": "cu", "c": "c"}[ARGS.form])
+        source = os.path.join(out, f"{name}_kernels." + {"cuda": "cu", "c": "c"}[form])
         with open(source, "w") as f:
             f.write(f'#define {name}_IMPLEMENTATION\n#include "{name}.h"\n')
         return build(name + "_kernels", source=source)
 
     def make(name):
-        header = os.path.join(OUT, name + ".h")
-        emitted = run(PROGRAM, "emit", name, "--store", STORE, "--form", ARGS.form, "-o", header)
+        header = os.path.join(out, name + ".h")
+        emitted = run(PROGRAM, "emit", name, "--store", STORE, "--form", form, "-o", header)
         built = emitted.returncode == 0 and build(name, f"-DKERNEL_{name}", "-include", header)
-        if built and built.returncode == 0 and ARGS.form != "inline":
+        if built and built.returncode == 0 and form != "inline":
             built = build_kernels(name)
         return emitted, built
 
-    names, objects = with_reference(), []
+    names, cases, kernels = with_reference(), [], []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         program = pool.submit(build, "main", "-DMAIN")
         for name, (emitted, built) in zip(names, pool.map(make, names)):
@@ -161,17 +186,14 @@ def check_headers():
                 say(False, f"emit {name} {emitted.stderr.strip()}")
                 continue
             good = built.returncode == 0 and "warning" not in built.stderr
-            say(good, f"{name}.h builds without warnings {built.stderr[-1500:]}")
-            files = [name] if ARGS.form == "inline" else [name, name + "_kernels"]
-            objects += [os.path.join(OUT, file + ".o") for file in files if built.returncode == 0]
+            say(good, f"{form}: {name}.h builds without warnings {built.stderr[-1500:]}")
+            cases += [name] if built.returncode == 0 else []
+            kernels += [name + "_kernels"] if built.returncode == 0 and form != "inline" else []
         say(program.result().returncode == 0, "headers.cu builds " + program.result().stderr[-1500:])
-    binary = os.path.join(OUT, "headers")
-    linked = run("nvcc", f"-arch={ARGS.arch}", *objects, os.path.join(OUT, "main.o"), "-o", binary)
-    say(linked.returncode == 0, f"{len(objects)} objects of headers are one program {linked.stderr[-1500:]}")
-    if linked.returncode == 0 and not ARGS.build:
-        result = run(binary)
-        print(result.stdout, end="")
-        say(result.returncode == 0, "emitted headers give the reference result")
+    link_and_run("headers", cases + kernels + ["main"])
+    built = build("launches", source=os.path.join(HERE, "launches.cu"))
+    say(built.returncode == 0, f"{form}: launches.cu builds " + built.stderr[-1500:])
+    link_and_run("launches", kernels + ["launches"])
 
 
 def finish():
@@ -184,8 +206,11 @@ def main():
     if not gpus and not ARGS.build:
         print("skipped: no GPU here")
         sys.exit(77)
-    if ARGS.headers or ARGS.build:
-        check_headers()
+    if ARGS.quick:
+        tune_quickly()
+    if ARGS.headers or ARGS.build or ARGS.quick:
+        for form in ARGS.forms:
+            check_headers(form)
         finish()
     print(f"device: {gpus[0]['name']}, {time.strftime('%Y-%m-%d')}")
     reports = {}
@@ -198,7 +223,8 @@ def main():
         for label, (_, _, ratio) in reports.get(name, {}).items():
             say(ratio >= 2.0, f"{name} {label}: {ratio:.2f} x naive, at least 2 wanted")
     check_geam(reports)
-    check_headers()
+    for form in ARGS.forms:
+        check_headers(form)
     finish()
 
 

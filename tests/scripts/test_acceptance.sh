@@ -8,7 +8,7 @@ fake=$scratch/fake
 mkdir -p "$tree/tests/gpu" "$tree/tuning" "$tree/scripts/suite" "$fake"
 cp -r "$root/tuning/kernels" "$tree/tuning/"
 cp "$root/scripts/suite/worked.py" "$tree/scripts/suite/"
-cp "$root/tests/gpu/acceptance.py" "$root/tests/gpu/headers.cu" "$tree/tests/gpu/"
+cp "$root/tests/gpu/"{acceptance.py,headers.cu,launches.cu} "$tree/tests/gpu/"
 calls=$scratch/calls
 for name in sectile nvcc; do # sectile emit NAME ... -o FILE; nvcc ... -o FILE
   printf '#!/bin/bash\necho "%s $*" >>%q\n[ "$*" != "${FAILS:-}" ] && touch "${@: -1}"\n' \
@@ -25,11 +25,11 @@ n=$(cd "$root/scripts/suite" && python3 -c 'import worked; print(len(worked.kern
 expect 0 "a reference for $n of $n worked kernels" build
 expect 0 "0 problems" build
 for name in permute6_f32 record12_soa_to_aos; do
-  expect 0 "" grep -qF -- "-DKERNEL_$name -include $scratch/out/$name.h" "$calls"
+  expect 0 "" grep -qF -- "-DKERNEL_$name -include $scratch/out/inline/$name.h" "$calls"
 done
 expect 0 "" grep -qF -- "emit permute6_f32 --store $scratch/out/store.db" "$calls"
-expect 0 "0 problems" build --form c
-expect 0 "" grep -qF -- "$scratch/out/permute6_f32_kernels.c -c -o" "$calls"
+expect 0 "0 problems" build --forms c
+expect 0 "" grep -qF -- "$scratch/out/c/permute6_f32_kernels.c -c -o" "$calls"
 
 echo 'return nil' >"$tree/tuning/kernels/brand_new.lua"
 expect 1 "neither there nor excused: brand_new" build
@@ -41,7 +41,7 @@ rm "$tree/tuning/kernels/brand_new.lua" "$tree/tuning/kernels/stride3.lua"
 expect 1 "every reference is of a worked kernel, but: brand_new, stride3" build
 
 cp "$root/tuning/kernels/stride3.lua" "$tree/tuning/kernels/"
-FAILS="emit stride3 --store $scratch/out/store.db --form inline -o $scratch/out/stride3.h"
+FAILS="emit stride3 --store $scratch/out/store.db --form inline -o $scratch/out/inline/stride3.h"
 export FAILS
 expect 1 "emit stride3" build
 finish
