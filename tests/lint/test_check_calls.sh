@@ -19,4 +19,10 @@ for call in 'malloc(1)' 'free (p)' 'fork()' 'pthread_create(a, b, c, d)' 'rename
   printf '/* one */\nint g(void) { return 1 + %s; }\n' "$call" >"$tree/src/expr/more.h"
   expect 1 "src/expr/more.h:2: ${call%%[ (]*}() is not called by its own name" "${check[@]}"
 done
+printf 'void f(void) {\n  SCT_OWNED int *p = g(1, 2), n = 0;\n}\n' >"$tree/src/expr/more.h"
+expect 1 'src/expr/more.h:2: SCT_OWNED frees every variable of a declaration; expected one' \
+  "${check[@]}"
+printf '  SCT_OWNED int *p = g(1, 2);\n  SCT_OWNED_PTR(store) s = {1, 2};\n' \
+  >"$tree/src/expr/more.h"
+expect 0 'nothing to report' "${check[@]}"
 finish
