@@ -49,6 +49,7 @@ typedef struct cli_args {
   const char *search; /* NULL: the default */
   int clock_mhz;      /* of the SMs; 0: the device's */
   int max_candidates; /* 0: all */
+  sct_tune_share share;
   int top;
   int threads; /* 0: one a core */
   cli_by by;

@@ -52,6 +52,21 @@ static sct_status take_top(void *field, const char *name, const char *value, sct
   return SCT_OK;
 }
 
+/* "3/8" */
+static sct_status take_shard(void *field, const char *name, const char *value, sct_error *err) {
+  const char *const slash = strchr(value, '/');
+  int64_t k, n;
+  if (slash == NULL) {
+    return sct_fail(err, SCT_EUSAGE, "--%s %s: expected K/N, as in 1/4", name, value);
+  }
+  SCT_SCOPED(sct_str) first = {0};
+  sct_str_append_n(&first, value, (size_t)(slash - value));
+  SCT_TRY(cli_read_number(&n, name, slash + 1, 1, SCT_TUNE_MOST_SHARES, err));
+  SCT_TRY(cli_read_number(&k, name, sct_str_c(&first), 1, n, err));
+  *(sct_tune_share *)field = (sct_tune_share){(int)k, (int)n};
+  return SCT_OK;
+}
+
 static sct_status take_threads(void *field, const char *name, const char *value, sct_error *err) {
   int64_t number;
   SCT_TRY(cli_read_number(&number, name, value, 1, 64, err));

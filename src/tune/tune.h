@@ -74,6 +74,12 @@ typedef struct sct_tune_labels {
   const char *const *label;
 } sct_tune_labels;
 
+/* The k-th of n shares of the candidates, 1 to n; n = 0: all of them. */
+typedef struct sct_tune_share {
+  int k, n;
+} sct_tune_share;
+#define SCT_TUNE_MOST_SHARES 100000
+
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
                                else virtual:h200 */
@@ -81,6 +87,7 @@ typedef struct sct_tune_opts {
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
   sct_tune_labels only;     /* try these and the naive ones; n = 0: all */
+  sct_tune_share share;     /* try these, the naive ones, and a few that are in every share */
   int64_t budget_ns;        /* wall time for one spec, from generating on; 0: no limit */
   uint64_t seed;            /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
@@ -258,15 +265,17 @@ typedef struct sct_tune_plan {
   size_t n_sent, cap_sent;
 } sct_tune_plan;
 typedef struct sct_tune_plan_opts {
-  const char *strategy_dir;      /* NULL: none but ours */
-  const sct_tune_labels *only;   /* NULL: all are wanted */
+  const char *strategy_dir;    /* NULL: none but ours */
+  const sct_tune_labels *only; /* NULL: all are wanted */
+  sct_tune_share share;
   int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
   const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
 } sct_tune_plan_opts;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates
- * rejected by planning, equal to another's source, not for this NVRTC, or neither naive nor in
- * `only` are counted in space.prunes. SCT_EUSAGE for a label in `only` that no candidate has. */
+ * rejected by planning, equal to another's source, not for this NVRTC, in another share, or neither
+ * naive nor in `only` are counted in space.prunes. SCT_EUSAGE for a label in `only` that no
+ * candidate has. */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const sct_tune_plan_opts *opts,
                               sct_error *err);

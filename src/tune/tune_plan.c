@@ -134,7 +134,7 @@ static sct_status choose(tune_sample *out, const sct_tune_plan *plan,
                          const sct_tune_plan_opts *opts, sct_error *err) {
   const size_t n = plan->space.n_candidates;
   const bool some = opts->only && opts->only->n > 0;
-  if (opts->until_ns > 0 && n >= SAMPLE_FROM && !some) {
+  if (opts->until_ns > 0 && n >= SAMPLE_FROM && !some && opts->share.n == 0) {
     sct_tune_sample_init(out, plan, opts->until_ns);
     return SCT_OK;
   }
@@ -184,6 +184,52 @@ static void keep_items(sct_tune_plan *plan, const sct_generated *all, bool some,
   }
 }
 
+/* ---- a share of the candidates ------------------------------------------------------------------
+ */
+
+/* Those with the least hashes are in every share, so that shares of several cards can be compared
+ * by more than the naive variant. */
+#define COMMON 4
+
+static bool is_less(sct_hash a, sct_hash b) {
+  return a.hi != b.hi ? a.hi < b.hi : a.lo < b.lo;
+}
+
+/* The COMMON-th least hash of what was rendered. */
+static sct_hash common_until(const sct_tune_plan *plan) {
+  sct_hash least[COMMON + 1];
+  int n = 0;
+  for (int i = 0; i < plan->n_items; i++) {
+    int at = n;
+    while (at > 0 && is_less(plan->items[i].code.hash, least[at - 1])) {
+      least[at] = least[at - 1];
+      at--;
+    }
+    least[at] = plan->items[i].code.hash;
+    n = n < COMMON ? n + 1 : n;
+  }
+  return n > 0 ? least[n - 1] : (sct_hash){0};
+}
+
+/* Shares go by the hash of the source, so they are the same wherever the plan is made. */
+static void keep_share(sct_tune_plan *plan, sct_tune_share share) {
+  const sct_hash until = common_until(plan);
+  const int n = plan->n_items;
+  plan->n_items = 0;
+  for (int i = 0; i < n; i++) {
+    sct_tune_item *item = &plan->items[i];
+    const sct_hash hash = item->code.hash;
+    if (sct_tune_is_naive(plan, (size_t)item->candidate) || !is_less(until, hash) ||
+        hash.lo % (uint64_t)share.n == (uint64_t)share.k - 1) {
+      plan->items[plan->n_items++] = *item;
+    } else {
+      sct_space_prune(&plan->space, plan->space.candidates[item->candidate].strategy,
+                      "in another share");
+      sct_kernel_code_free(&item->code);
+    }
+  }
+}
+
 /* ---- the plan ---- */
 
 typedef struct plan_job {
@@ -212,6 +258,9 @@ static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sc
   SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
     keep_items(plan, all, opts->only && opts->only->n > 0, opts->nvrtc);
+    if (opts->share.n > 0) {
+      keep_share(plan, opts->share);
+    }
   }
   sct_tune_sample_free(&sample);
   return status;
