@@ -33,8 +33,10 @@
 #define SCT_MUST_USE __attribute__((warn_unused_result))
 #ifdef __clang__ /* has it for types in C11 under this name, GCC under the other */
 #define SCT_NODISCARD SCT_MUST_USE
-#else
+#elif __GNUC__ >= 10 /* before, calls that ignore a status are not found */
 #define SCT_NODISCARD [[nodiscard]]
+#else
+#define SCT_NODISCARD
 #endif
 #define SCT_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define SCT_COUNT(array)      ((int)(sizeof(array) / sizeof((array)[0])))

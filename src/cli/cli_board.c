@@ -278,6 +278,12 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, int width, 
                  (long long)report->n_points, (long long)report->n_candidates,
                  (long long)report->n_sources,
                  report->stopped_early ? "; stopped early, so not all were evaluated" : "");
+  if (report->share.n > 0) {
+    sct_str_printf(out,
+                   "share %d of %d of the candidates: others may be better; `sectile merge` joins "
+                   "the stores of all shares\n",
+                   report->share.k, report->share.n);
+  }
   if (report->n_ungenerated > 0) {
     sct_str_printf(out,
                    "generated %lld of %lld candidates in the time that --budget leaves for it; a "

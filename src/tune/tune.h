@@ -199,6 +199,7 @@ typedef struct sct_tune_report {
   const char *says; /* the device kind's: "timed", "..., not timed" */
   bool replayed;    /* all times are drawn from a recording: none was measured */
   int64_t n_points, n_candidates, n_sources;
+  sct_tune_share share;  /* these were tried; n = 0: all */
   int64_t n_ungenerated; /* candidates that the budget left no time to generate */
   int n_sizes;
   sct_tune_size *sizes;

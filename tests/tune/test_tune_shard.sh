@@ -40,6 +40,8 @@ expect 0 '' cmp <(labels whole) <(labels merged)
 twice=$(cat "$scratch"/share[123] | sort | uniq -c | awk '$1 == 3' | wc -l)
 other=$(cat "$scratch"/share[123] | sort | uniq -c | awk '$1 == 2' | wc -l)
 expect 0 '5 0' echo "$twice $other"
+expect 0 'share 2 of 3 of the candidates: others may be better' "$SCT_PROGRAM" tune \
+  "$scratch/halve.lua" -d virtual:h200 --search exhaustive --store "$scratch/share2.db" --shard 2/3
 # each share again has nothing left to do, and gives the same
 tune share2 --shard 2/3
 expect 0 '' cmp "$scratch/share2" <(labels share2)
