@@ -284,6 +284,10 @@ void cli_board(sct_str *out, const sct_tune_report *report, int top, int width, 
                    "the stores of all shares\n",
                    report->share.k, report->share.n);
   }
+  if (report->heat.store_path) {
+    sct_str_printf(out, "final heat: the %d best of each size in %s, and the naive variants\n",
+                   report->heat.n, report->heat.store_path);
+  }
   if (report->n_ungenerated > 0) {
     sct_str_printf(out,
                    "generated %lld of %lld candidates in the time that --budget leaves for it; a "

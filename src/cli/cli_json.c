@@ -123,18 +123,22 @@ json_t *cli_json_report(const sct_tune_report *report) {
   if (!report->name) { /* the session ended before there was one */
     return json_null();
   }
-  json_t *sizes = json_array();
+  json_t *sizes = json_array(), *share = json_null();
   for (int z = 0; z < report->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&report->sizes[z]));
   }
+  if (report->share.n > 0) {
+    share = json_sprintf("%d/%d", report->share.k, report->share.n);
+  }
   return json_pack(
-      "{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:b, s:b, s:o, s:o}", "name",
-      sct_json_string(report->name), "device", cli_json_device(&report->device), "says",
+      "{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}",
+      "name", sct_json_string(report->name), "device", cli_json_device(&report->device), "says",
       sct_json_string(report->says), "replayed", report->replayed, "points",
       (json_int_t)report->n_points, "candidates", (json_int_t)report->n_candidates, "sources",
       (json_int_t)report->n_sources, "ungenerated", (json_int_t)report->n_ungenerated, "checked",
       report->n_checked, "caught", report->n_caught, "stale", sct_json_string(report->stale),
-      "search", sct_json_string(report->search), "settled", report->settled, "stopped_early",
+      "share", share, "top_of", sct_json_string(report->heat.store_path), "search",
+      sct_json_string(report->search), "settled", report->settled, "stopped_early",
       report->stopped_early, "sizes", sizes, "conditions",
       report->conditions.len > 0 ? sct_json_load(sct_str_c(&report->conditions)) : json_null());
 }

@@ -200,6 +200,10 @@ static sct_status run_all(cli_notify *to, const cli_args *args, const device_ids
 sct_status cli_tune(const cli_args *args, sct_error *err) {
   cli_notify to = {0};
   device_ids devices = {0};
+  if ((args->only.n > 0) + (args->share.n > 0) + (args->top_of != NULL) > 1) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--only, --shard and --top-of each say which candidates are tried: give one");
+  }
   sct_status outcome = SCT_OK, status = cli_notify_open(&to, args, err);
   if (status == SCT_OK) {
     catch_interrupts();

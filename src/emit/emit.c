@@ -34,6 +34,23 @@ static sct_status fill_parts(sct_str *out, const json_t *data, bool is_code, sct
   return SCT_OK;
 }
 
+/* A winner that is that of a share of the candidates only. */
+static void warn_of_shares(const emit_header *h) {
+  for (int d = 0; d < h->n_devices; d++) {
+    for (int k = 0; k < h->devices[d].n_sizes; k++) {
+      const sct_row_run *run = h->devices[d].sizes[k].run;
+      SCT_OWNED_PTR(json_t) root = sct_json_load(run->conditions);
+      const char *part = json_string_value(json_object_get(root, "part"));
+      if (part != NULL && sct_has_prefix(part, "share ")) {
+        sct_log(SCT_LOG_WARN,
+                "the winner at %s on %s is that of %s of the candidates only: `sectile merge` the "
+                "stores of all shares, then `sectile tune --top-of` the result",
+                run->size_label, h->devices[d].row->name, part);
+      }
+    }
+  }
+}
+
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
   SCT_SCOPED(emit_header) header = {0};
@@ -42,6 +59,7 @@ sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_reques
   const bool is_code = request->form == SCT_EMIT_C;
   header.form = is_code ? SCT_EMIT_CUDA : request->form;
   SCT_TRY(emit_header_load(&header, store, request, err));
+  warn_of_shares(&header);
   SCT_TRY(emit_data(&data, &header, err));
   SCT_TRY(fill_parts(&text, data, false, err));
   if (is_code) { /* NVRTC takes the kernels out of the header in the form cuda */

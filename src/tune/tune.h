@@ -45,6 +45,7 @@ typedef struct sct_rank_row {
 
 #define SCT_COALESCED_SLACK 1.25
 #define SCT_LEAST_NOISE     0.005 /* times that are no further apart may be the same */
+#define SCT_MOST_NOISE      0.02  /* times further apart differ, however wide samples scatter */
 /* Predicted times this close are the same: the model knows no better. */
 #define SCT_PREDICTED_SLACK 1.02
 
@@ -66,6 +67,18 @@ typedef struct sct_choice {
  * same list for those within 2 % of the least. */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
 
+/* What one card measured at one size, and how it compares with others of its kind. */
+typedef struct sct_tune_sheet {
+  sct_row_result *rows; /* [n]; sorted by source by sct_tune_scale() */
+  int n;
+  double scale; /* its times by the usual ones of the same candidates; 1: as usual, or unknown */
+  int n_common; /* candidates that all sheets have; 0: there is nothing to compare */
+} sct_tune_sheet;
+/* Scales sheets by the candidates that all of them timed: the median of the ratios of their times
+ * to their median over the sheets. A card is slow, or was throttled, where its scale is above
+ * 1 + SCT_MOST_NOISE. */
+void sct_tune_scale(sct_tune_sheet *sheets, int n);
+
 /* ---- sessions ---- */
 
 /* Labels of candidates. */
@@ -80,6 +93,12 @@ typedef struct sct_tune_share {
 } sct_tune_share;
 #define SCT_TUNE_MOST_SHARES 100000
 
+/* The final heat: the n best of each size that a store has of the spec, merged from shares. */
+typedef struct sct_tune_heat {
+  const char *store_path; /* NULL: none */
+  int n;
+} sct_tune_heat;
+
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
                                else virtual:h200 */
@@ -88,6 +107,7 @@ typedef struct sct_tune_opts {
   const char *strategy_dir; /* further strategies; NULL: none */
   sct_tune_labels only;     /* try these and the naive ones; n = 0: all */
   sct_tune_share share;     /* try these, the naive ones, and a few that are in every share */
+  sct_tune_heat heat;       /* try these and the naive ones; neither with `only` nor `share` */
   int64_t budget_ns;        /* wall time for one spec, from generating on; 0: no limit */
   uint64_t seed;            /* of the data, and of the search */
   const char *search; /* a method of module search; NULL: exhaustive, or where not all may be tried
@@ -200,6 +220,7 @@ typedef struct sct_tune_report {
   bool replayed;    /* all times are drawn from a recording: none was measured */
   int64_t n_points, n_candidates, n_sources;
   sct_tune_share share;  /* these were tried; n = 0: all */
+  sct_tune_heat heat;    /* these were; borrows the path */
   int64_t n_ungenerated; /* candidates that the budget left no time to generate */
   int n_sizes;
   sct_tune_size *sizes;
@@ -269,14 +290,17 @@ typedef struct sct_tune_plan_opts {
   const char *strategy_dir;    /* NULL: none but ours */
   const sct_tune_labels *only; /* NULL: all are wanted */
   sct_tune_share share;
+  sct_tune_heat heat;
+  bool select_any;               /* of the heat: those that are not coalesced compete */
   int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
   const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
 } sct_tune_plan_opts;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates
  * rejected by planning, equal to another's source, not for this NVRTC, in another share, or neither
- * naive nor in `only` are counted in space.prunes. SCT_EUSAGE for a label in `only` that no
- * candidate has. */
+ * naive nor in `only` or `heat` are counted in space.prunes. SCT_EUSAGE for a label in `only` that
+ * no candidate has, SCT_EDATA where the heat's store has nothing of this spec and kind of device.
+ */
 sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               const sct_device_desc *device, const sct_tune_plan_opts *opts,
                               sct_error *err);

@@ -13,7 +13,7 @@
  * Above the third, a reader would call one candidate faster, however wide its samples scatter. */
 #define LEAST_NOISE SCT_LEAST_NOISE
 #define TIE_NOISE   0.01
-#define MOST_NOISE  0.02
+#define MOST_NOISE  SCT_MOST_NOISE
 
 /* Above this an operand's sectors come from the way of access, not from where rows start. */
 #define OPERAND_SLACK 1.5

@@ -80,6 +80,10 @@ sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *
                            const tune_sample *sample, const sct_tune_events *events,
                            sct_error *err);
 
+/* The candidates of the final heat, in the plan's memory (tune_heat.c). */
+sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_plan *plan,
+                                const sct_tune_plan_opts *opts, sct_error *err);
+
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
 void sct_tune_check_add(tune_session *s, int item);

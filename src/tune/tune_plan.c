@@ -130,16 +130,16 @@ static sct_status mark_wanted(const sct_tune_plan *plan, const sct_tune_labels *
 
 /* Which candidates are rendered, in which order: all, those asked for, or what there is time for.
  */
-static sct_status choose(tune_sample *out, const sct_tune_plan *plan,
+static sct_status choose(tune_sample *out, const sct_tune_plan *plan, const sct_tune_labels *only,
                          const sct_tune_plan_opts *opts, sct_error *err) {
   const size_t n = plan->space.n_candidates;
-  const bool some = opts->only && opts->only->n > 0;
+  const bool some = only->n > 0;
   if (opts->until_ns > 0 && n >= SAMPLE_FROM && !some && opts->share.n == 0) {
     sct_tune_sample_init(out, plan, opts->until_ns);
     return SCT_OK;
   }
   SCT_OWNED bool *wanted = sct_alloc((n + 1) * sizeof *wanted);
-  const sct_status status = some ? mark_wanted(plan, opts->only, wanted, err) : SCT_OK;
+  const sct_status status = some ? mark_wanted(plan, only, wanted, err) : SCT_OK;
   *out = (tune_sample){.order = sct_alloc((n + 1) * sizeof *out->order)};
   for (size_t c = 0; c < n && status == SCT_OK; c++) {
     if (!some || wanted[c]) {
@@ -253,11 +253,15 @@ static sct_status load(void *ctx, sct_script_child *self, sct_error *err) {
 static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sct_error *err) {
   sct_tune_plan *plan = job->plan;
   tune_sample sample = {0};
+  sct_tune_labels only = opts->only ? *opts->only : (sct_tune_labels){0};
+  if (opts->heat.store_path) {
+    SCT_TRY(sct_tune_heat_labels(&only, plan, opts, err));
+  }
   SCT_OWNED sct_generated *all = sct_alloc((plan->space.n_candidates + 1) * sizeof *all);
-  sct_status status = choose(&sample, plan, opts, err);
+  sct_status status = choose(&sample, plan, &only, opts, err);
   SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
-    keep_items(plan, all, opts->only && opts->only->n > 0, opts->nvrtc);
+    keep_items(plan, all, only.n > 0, opts->nvrtc);
     if (opts->share.n > 0) {
       keep_share(plan, opts->share);
     }

@@ -196,6 +196,7 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
                            .n_candidates = (int64_t)s->plan.space.n_candidates,
                            .n_sources = s->plan.n_items,
                            .share = s->opts->share,
+                           .heat = s->opts->heat,
                            .n_ungenerated = s->plan.n_ungenerated,
                            .n_checked = s->flow.n_checked,
                            .n_caught = s->flow.n_caught,

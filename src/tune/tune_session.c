@@ -46,9 +46,14 @@ static sct_status begin(tune_session *s, const char *spec_path, int64_t *begun_n
   const int64_t share_ns = (int64_t)(GENERATE_SHARE * (double)opts->budget_ns);
   const int64_t until_ns = opts->budget_ns > 0 ? *begun_ns + share_ns : 0;
   const sct_compiler *const compiler = s->device.compiler; /* a replay has none */
-  const sct_tune_plan_opts plan = {
-      opts->strategy_dir, &opts->only,    opts->share,
-      until_ns,           s->flow.events, compiler ? sct_compiler_version(compiler) : NULL};
+  const sct_tune_plan_opts plan = {.strategy_dir = opts->strategy_dir,
+                                   .only = &opts->only,
+                                   .share = opts->share,
+                                   .heat = opts->heat,
+                                   .select_any = opts->select_any,
+                                   .until_ns = until_ns,
+                                   .events = s->flow.events,
+                                   .nvrtc = compiler ? sct_compiler_version(compiler) : NULL};
   SCT_TRY(sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &plan, err));
   sct_tune_table_init(&s->table, &s->plan, s->device.kind->times, opts);
   s->counting = (tune_counting){.table = &s->table,

@@ -115,6 +115,34 @@ static char *extents_json(const sct_spec *spec, const sct_size *size) {
   return compact(doc);
 }
 
+/* Which part of the candidates a session is of, and where; "": not a share, nor a final heat. */
+static const char *part_of(const tune_record *r) {
+  const sct_tune_opts *o = r->opts;
+  sct_arena *arena = &r->table->plan->arena;
+  return o->share.n > 0       ? sct_arena_printf(arena, "share %d/%d", o->share.k, o->share.n)
+         : o->heat.store_path ? sct_arena_printf(arena, "top %d", o->heat.n)
+                              : "";
+}
+
+static void put_part(const tune_record *r, json_t *doc) {
+  const char *part = part_of(r);
+  char node[256] = "";
+  (void)gethostname(node, sizeof node - 1);
+  if (part[0] != '\0') {
+    json_object_set_new(doc, "part", json_string(part));
+    json_object_set_new(doc, "node", sct_json_string(node));
+  } else {
+    json_object_del(doc, "part");
+    json_object_del(doc, "node");
+  }
+}
+
+static bool is_of_other_part(const tune_record *r, const char *conditions) {
+  SCT_OWNED_PTR(json_t) doc = sct_json_load(conditions);
+  const char *part = json_string_value(json_object_get(doc, "part"));
+  return strcmp(part ? part : "", part_of(r)) != 0;
+}
+
 static char *conditions_json(const tune_record *r) {
   json_t *doc = json_pack(
       "{s:I, s:s, s:s, s:s}", "seed", (json_int_t)r->opts->seed, "options",
@@ -129,6 +157,7 @@ static char *conditions_json(const tune_record *r) {
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
+  put_part(r, doc);
   return compact(doc);
 }
 
@@ -151,6 +180,9 @@ static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
     if (known->id == run->id) {
       const double ceiling_bytes_s = r->opts->again ? 0 : known->ceiling_bytes_s;
       *run = *known;
+      if (is_of_other_part(r, known->conditions)) {
+        run->raced = 0; /* others raced */
+      }
       run->ceiling_bytes_s = ceiling_bytes_s;
     }
   }
@@ -500,7 +532,8 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
 /* When the run was decided: now, unless nothing came that an earlier session did not have. */
 static char *decided(tune_record *r, int size) {
   char now[32];
-  bool anything = r->runs[size].finished == NULL || r->runs[size].finished[0] == '\0';
+  bool anything = r->runs[size].finished == NULL || r->runs[size].finished[0] == '\0' ||
+                  is_of_other_part(r, r->runs[size].conditions);
   for (int k = 0; !anything && k < r->table->plan->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(r->table, k, size);
     anything = r->table->plan->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
@@ -545,6 +578,11 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     char *conditions = conditions_json(r); /* with the clocks seen meanwhile */
     run->conditions = conditions ? keep(r, conditions) : run->conditions;
     sct_free(conditions);
+  } else if (is_of_other_part(r, run->conditions)) {
+    json_t *doc = sct_json_load(run->conditions);
+    put_part(r, doc);
+    SCT_OWNED char *conditions = compact(doc);
+    run->conditions = conditions ? keep(r, conditions) : run->conditions;
   }
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(r->table, choice->winner, size)->outcome_id;

@@ -25,7 +25,8 @@ void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
   *out = (tune_table){.plan = plan,
                       .times = times,
                       .select_any = opts->select_any,
-                      .partial = opts->only.n > 0 || opts->share.n > 0 || plan->n_ungenerated > 0};
+                      .partial = opts->only.n > 0 || opts->share.n > 0 || opts->heat.store_path ||
+                                 plan->n_ungenerated > 0};
   out->cells = sct_alloc(sizeof *out->cells * (n_items * n_sizes + 1));
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));

@@ -359,6 +359,53 @@ static void test_a_few_samples_are_no_tie(void **state) {
   assert_int_equal(choice.n_tied, 2);
 }
 
+#define N_CARDS 3
+
+/* `times` of candidates a, b, ...; 0: it failed. */
+static void fill_sheet(sct_tune_sheet *sheet, sct_row_result *rows, const double *times, int n) {
+  static char *hashes[] = {"a", "b", "c", "d"};
+  for (int k = 0; k < n; k++) { /* rows of a store come in another order */
+    rows[n - 1 - k] = (sct_row_result){
+        .candidate.source_hash = hashes[k],
+        .outcome = {.outcome = times[k] > 0 ? "ok" : "wrong_result", .median_ns = times[k]}};
+  }
+  *sheet = (sct_tune_sheet){.rows = rows, .n = n};
+}
+
+/* The third card takes half as long again for what all of them timed. */
+static void test_cards_are_scaled_by_what_they_have_in_common(void **state) {
+  (void)state;
+  static const double times[N_CARDS][4] = {
+      {100, 200, 0, 410}, {101, 200, 300, 400}, {150, 300, 450, 600}};
+  sct_row_result rows[N_CARDS][4];
+  sct_tune_sheet sheets[N_CARDS];
+  for (int s = 0; s < N_CARDS; s++) {
+    fill_sheet(&sheets[s], rows[s], times[s], 4);
+  }
+  sct_tune_scale(sheets, N_CARDS);
+  assert_int_equal(sheets[0].n_common, 3);
+  assert_true(fabs(sheets[0].scale - 1.0) < 1e-9);
+  assert_true(fabs(sheets[1].scale - 1.0) < 1e-9);
+  assert_true(fabs(sheets[2].scale - 1.5) < 0.02);
+}
+
+static void test_cards_with_nothing_in_common_are_not_scaled(void **state) {
+  (void)state;
+  static const double times[] = {100, 0};
+  sct_row_result rows[2][2];
+  sct_tune_sheet sheets[2];
+  fill_sheet(&sheets[0], rows[0], times, 2);
+  fill_sheet(&sheets[1], rows[1], (const double[]){0, 100}, 2);
+  sct_tune_scale(sheets, 2);
+  assert_true(sheets[0].scale == 1.0 && sheets[1].scale == 1.0);
+  assert_int_equal(sheets[0].n_common, 0);
+  sct_tune_scale(sheets, 1); /* alone */
+  assert_true(sheets[0].scale == 1.0);
+  sheets[0].n = 0; /* and one that timed nothing */
+  sct_tune_scale(sheets, 2);
+  assert_true(sheets[0].scale == 1.0 && sheets[1].scale == 1.0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_the_fastest_coalesced_wins),
@@ -377,6 +424,8 @@ int main(void) {
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_a_few_samples_are_no_tie),
+      cmocka_unit_test(test_cards_are_scaled_by_what_they_have_in_common),
+      cmocka_unit_test(test_cards_with_nothing_in_common_are_not_scaled),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_counts),
       cmocka_unit_test(test_untimed_rows_are_ranked_by_predicted_time),
   };

@@ -49,6 +49,67 @@ expect 0 '' cmp "$scratch/share2" <(labels share2)
 tune many --shard 99999/100000
 expect 0 '5' echo "$(labels many | wc -l)"
 
+# the winner of a share is not that of all: emit says so, JSON and the store too
+emit() { # emit STATUS TEXT STORE
+  expect "$1" "$2" "$SCT_PROGRAM" emit "$scratch/halve.lua" --store "$scratch/$3.db" \
+    -o "$scratch/$3.h"
+}
+emit 0 'the winner at i=3000 on NVIDIA H200 is that of share 2/3 of the candidates only' share2
+emit 0 '' merged # a session without --shard decided
+absent 'candidates only'
+expect 0 '"share": "2/3"' "$SCT_PROGRAM" tune "$scratch/halve.lua" -d virtual:h200 \
+  --search exhaustive --store "$scratch/share2.db" --shard 2/3 --json
+
+# ---- the final heat: the best of merged shares, in a store of its own
+rm "$scratch/merged.db"
+expect 0 '' "$SCT_PROGRAM" merge "$scratch/merged.db" "${shares[@]}"
+emit 0 'candidates only' merged
+expect 0 'final heat: the 4 best of each size' "$SCT_PROGRAM" tune "$scratch/halve.lua" \
+  -d virtual:h200 --store "$scratch/heat.db" --top-of "$scratch/merged.db" --top 4
+expect 0 "$(winner whole)" winner heat
+expect 0 '5' echo "$(labels heat | wc -l)" # the naive one is the fifth
+emit 0 '' heat
+absent 'candidates only'
+emit 0 '' whole
+kernel_of() { sed -n '/__global__/,/^}/p' "$1"; }
+expect 0 '' cmp <(kernel_of "$scratch/whole.h") <(kernel_of "$scratch/heat.h")
+# the merged store may be that of the heat: nothing is run again, its winner is chosen
+tune merged --top-of "$scratch/merged.db"
+expect 0 "$(winner whole)" winner merged
+expect 0 '' cmp <(labels whole) <(labels merged)
+emit 0 '' merged
+absent 'candidates only'
+
+# ---- cards: 'slow' takes 1.5 times as long for whatever, and yet has the best candidate
+card() { # card SHARE UUID FACTOR: the share as if a card had timed it
+  cp "$scratch/share$1.db" "$scratch/$2.db"
+  sqlite3 "$scratch/$2.db" "UPDATE device SET uuid = '$2', key = '$2';
+    UPDATE outcome SET median_ns = $3 * (5000 + candidate % 7)"
+}
+best=$(grep -v -F -f "$scratch/share1" "$scratch/share3" | head -n 1 | cut -d '|' -f 1)
+card 1 fast 1
+card 2 usual 1
+card 3 slow 1.5
+# equal in all cards: the hash orders the rows of a store, not the id
+for name in fast usual slow; do
+  sqlite3 "$scratch/$name.db" "UPDATE outcome SET median_ns = round(median_ns / 5000, 1) * 5000"
+done
+sqlite3 "$scratch/slow.db" "UPDATE outcome SET median_ns = 1.5 * 4000
+  WHERE candidate = (SELECT id FROM candidate WHERE label = '$best')"
+expect 0 '' "$SCT_PROGRAM" merge "$scratch/cards.db" "$scratch"/{fast,usual,slow}.db
+expect 0 'slow took 1.50 times as long as usual for 5 candidates that all cards timed' \
+  "$SCT_PROGRAM" tune "$scratch/halve.lua" -d virtual:h200 --store "$scratch/cards_heat.db" \
+  --top-of "$scratch/cards.db" --top 1
+absent 'fast took'
+absent 'usual took'
+expect 0 "$best|" labels cards_heat
+
+expect 8 'has no candidate of this version of' "$SCT_PROGRAM" tune "$scratch/halve.lua" \
+  -d virtual:a100 --store "$scratch/a100.db" --top-of "$scratch/merged.db"
+expect 1 'no_such.db' "$SCT_PROGRAM" tune "$scratch/halve.lua" -d virtual:h200 \
+  --top-of "$scratch/no_such.db"
+expect 2 'give one' "$SCT_PROGRAM" tune "$scratch/halve.lua" --shard 1/2 --top-of "$scratch/all.db"
+
 for bad in 1 /3 3/ 0/3 4/3 1/0 1/100001 a/b 1/3x -1/3; do
   expect 2 '--shard' "$SCT_PROGRAM" tune "$scratch/halve.lua" --shard "$bad"
 done
