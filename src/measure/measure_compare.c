@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLES 1000     /* values for a median */
-#define LEAST_SUM    0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
+#define MOST_SAMPLES  1000     /* values for a median */
+#define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
+#define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
 /* How near a value must come: within the tolerance of itself or of `usual`, the median magnitude of
  * its field, whichever is greater, as what cancels keeps the rounding errors of what it was made
@@ -141,6 +142,27 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
   return -1;
 }
 
+/* A value that is off by little is more often a sum in another order, of which a difference has
+ * lost digits, than a mistake: the sentence then ends with the tolerance that would take it. */
+static void hint_at_tolerance(sct_verdict *out, const sct_shape *s, int op, const sct_place *place,
+                              int64_t byte, const uint8_t *got, const uint8_t *want,
+                              double tolerance) {
+  const sct_type type = s->plan->op[op].op->record.fields[place->field].type;
+  const sct_type_info *info = sct_type_get(type);
+  if (info->kind != SCT_KIND_FLOAT || !(tolerance > 0)) {
+    return;
+  }
+  const double a = sct_data_float(type, got + byte), b = sct_data_float(type, want + byte);
+  const double scale = fmax(fabs(b), sct_usual_magnitude(s, op, place->field, want));
+  const double off = fabs(a - b) / scale;
+  if (off <= MOST_ROUNDING) {
+    const size_t used = strlen(out->detail);
+    snprintf(out->detail + used, sizeof out->detail - used,
+             "; if a sum in another order may do that, `tolerance = %g` in the spec takes it",
+             pow(10, ceil(log10(off))));
+  }
+}
+
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance) {
   const bool by_value = tolerance > 0 || s->plan->spec->n_moves == 0;
@@ -156,5 +178,8 @@ void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_
     sct_find_byte(s, op, byte, &place);
     sct_describe_difference(out, s, op, byte, &place, got + place.offset, want + place.offset,
                             poison);
+    if (out->outcome == SCT_OUT_WRONG_RESULT) {
+      hint_at_tolerance(out, s, op, &place, byte, got, want, tolerance);
+    }
   }
 }

@@ -233,6 +233,10 @@ static double accumulated_halves(double unit, double points) {
   return tolerance < 1 ? tolerance : SCT_ANY_RESULT;
 }
 
+/* Later steps take differences from what a sum came to, as x - mean does, and so lose some bits of
+ * it, however few the summands were. */
+#define LEAST_IN_STEPS 1024
+
 /* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
  * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the
  * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Halves are
@@ -250,6 +254,9 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   for (int d = 0; d < spec->n_dims; d++) {
     const bool meet = sct_spec_joins(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
     summands *= meet ? (double)size->extent[d] : 1; /* all points may fall on one place */
+  }
+  if (spec->n_steps > 0) {
+    summands = fmax(summands, LEAST_IN_STEPS);
   }
   double most = 0;
   for (int f = 0; f < operand->record.n_fields; f++) {
