@@ -91,6 +91,22 @@ const cli_command cli_commands[] = {
         .example = "tune my_kernel.lua --budget 60s",
     },
     {
+        .name = "submit",
+        .words = "SPEC... -- [options of tune]",
+        .min_words = 1,
+        .max_words = CLI_ANY_NUMBER,
+        .options = CLI_BIT(SHARDS) | CLI_BIT(ENGINE) | CLI_BIT(GRES) | CLI_BIT(TIME) |
+                   CLI_BIT(HOSTS) | CLI_BIT(DRY_RUN),
+        .run = cli_submit,
+        .doc = "tune shares of the candidates as jobs of a cluster, then race the best",
+        .details =
+            "Writes scripts to the directory --store and submits them to Slurm: a job array, a\n"
+            "task a share, each on one GPU and with a store of its own, and after it a job that\n"
+            "merges the stores and runs the final heat. A task that was requeued goes on where it\n"
+            "stopped. With --engine parallel GNU parallel runs the same on the hosts of a list.",
+        .example = "submit my_kernel.lua --shards 8 --gres gpu:1 --store fleet -- --budget 1h",
+    },
+    {
         .name = "report",
         .words = "SPEC",
         .min_words = 1,

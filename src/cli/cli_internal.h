@@ -37,12 +37,14 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, winner, again, select_any, no_check, csv, force, modes, counters;
+  bool help, version, json, list, winner, again, select_any, no_check, csv, force, modes, counters,
+      dry_run;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
       *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
-      *grid, *block, *shared, *top_of;
+      *grid, *block, *shared, *top_of, *engine, *gres, *time, *hosts;
+  int shards;        /* 0: not given */
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
   uint64_t seed;
@@ -97,6 +99,7 @@ sct_status cli_gen(const cli_args *args, sct_error *err);
 sct_status cli_explain(const cli_args *args, sct_error *err);
 sct_status cli_page(const cli_args *args, sct_error *err);
 sct_status cli_tune(const cli_args *args, sct_error *err);
+sct_status cli_submit(const cli_args *args, sct_error *err);
 sct_status cli_doctor(const cli_args *args, sct_error *err);
 sct_status cli_emit(const cli_args *args, sct_error *err);
 /* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */

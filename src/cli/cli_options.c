@@ -67,6 +67,13 @@ static sct_status take_shard(void *field, const char *name, const char *value, s
   return SCT_OK;
 }
 
+static sct_status take_shards(void *field, const char *name, const char *value, sct_error *err) {
+  int64_t number;
+  SCT_TRY(cli_read_number(&number, name, value, 1, SCT_TUNE_MOST_SHARES, err));
+  *(int *)field = (int)number;
+  return SCT_OK;
+}
+
 static sct_status take_threads(void *field, const char *name, const char *value, sct_error *err) {
   int64_t number;
   SCT_TRY(cli_read_number(&number, name, value, 1, 64, err));

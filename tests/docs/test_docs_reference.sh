@@ -4,4 +4,5 @@
 follow docs/specs.md
 follow docs/layouts.md
 follow docs/strategies.md
+follow docs/fleet.md
 finish
