@@ -214,8 +214,7 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
     names[n++] = spec->values[k].name;
   }
   for (int k = 0; k < s->n_locals && n < MAX_LEGAL; k++) {
-    const char *name = sct_arena_strndup(&spec->arena, s->locals[k], s->local_len[k]);
-    names[n++] = name ? name : "";
+    names[n++] = sct_arena_strndup(&spec->arena, s->locals[k], s->local_len[k]);
   }
   const int n_own = n;
 #define SCT_WORD(word, kind)                                                                       \
@@ -225,18 +224,17 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
 #include "spec_words.def"
 #undef SCT_WORD
   const char *word = sct_arena_strndup(&spec->arena, t->text, t->len);
-  const char *near = word ? sct_nearest(word, SCT_NAMES(names, n)) : NULL;
-  const char *write = word ? hint_for(word) : NULL;
+  const char *near = sct_nearest(word, SCT_NAMES(names, n));
+  const char *write = hint_for(word);
   SCT_SCOPED(sct_str) hint = {0};
   if (write) {
     sct_str_printf(&hint, "; write `%s`", write);
-  } else if (word && near) {
+  } else if (near) {
     sct_str_printf(&hint, "; did you mean '%s'?", near);
-  } else if (word) {
+  } else {
     sct_str_suggest(&hint, word, SCT_NAMES(names, n_own));
   }
-  return sct_spec_fail_body(spec, s->err, t->line, "unknown name '%.*s'%s", (int)t->len, t->text,
-                            sct_str_c(&hint));
+  return sct_spec_fail_body(spec, s->err, t->line, "unknown name '%s'%s", word, sct_str_c(&hint));
 }
 
 /* ---- operands ---- */
@@ -254,15 +252,28 @@ static const char *name_of(const body_scan *s, const mention *m) {
   return m->tap >= 0 ? op->taps[m->tap].name : op->name;
 }
 
+/* Refuses what stands without a dot: taps, keep(). */
+static sct_status check_dot(const body_scan *s, const sct_operand *op, const token *t) {
+  for (int k = 0; k < op->n_taps; k++) {
+    if (sct_token_is(t, op->taps[k].name)) {
+      return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' is a tap of '%s': write `%s` alone",
+                                op->taps[k].name, op->name, op->taps[k].name);
+    }
+  }
+  return !op->is_output || !sct_token_is(t, "keep")
+             ? SCT_OK
+             : sct_spec_fail_body(s->spec, s->err, t->line, "write `keep(%s);`", op->name);
+}
+
 static sct_status bad_field(const body_scan *s, const token *t, const mention *m) {
   const sct_operand *op = &s->spec->operands[m->op];
+  SCT_TRY(check_dot(s, op, t));
   const char *names[SCT_MAX_FIELDS];
   for (int k = 0; k < op->record.n_fields; k++) {
     const char *name = op->record.fields[k].name;
     names[k] = sct_arena_strndup(&s->spec->arena, name, strcspn(name, "["));
   }
-  char word[64];
-  snprintf(word, sizeof(word), "%.*s", (int)t->len, t->text);
+  const char *word = sct_arena_strndup(&s->spec->arena, t->text, t->len);
   SCT_SCOPED(sct_str) hint = {0};
   sct_str_suggest(&hint, word, SCT_NAMES(names, op->record.n_fields));
   return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s", name_of(s, m),
@@ -279,6 +290,7 @@ static sct_status read_component(const body_scan *s, mention *m, int at) {
       return SCT_OK;
     }
   }
+  SCT_TRY(check_dot(s, op, &s->t[at]));
   return sct_spec_fail_body(s->spec, s->err, s->t[at].line, "a value of type %s has no '.%.*s'%s",
                             type->name, (int)s->t[at].len, s->t[at].text,
                             type->lanes == 2   ? "; expected x or y"
@@ -321,17 +333,11 @@ static sct_status read_element(const body_scan *s, mention *m) {
   return SCT_OK;
 }
 
-/* Reads "a", "a.x", "a.pos.x", "a.q[0]" starting at token k, which names operand `op` or its tap.
- */
+/* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
 static sct_status read_mention(const body_scan *s, int k, int op, int tap, mention *m) {
   const sct_record *record = &s->spec->operands[op].record;
-  *m = (mention){.op = op,
-                 .tap = tap,
-                 .field = -1,
-                 .n_fields = 1,
-                 .component = -1,
-                 .behind = k + 1,
-                 .next = k + 1};
+  *m = (mention){.op = op, .tap = tap, .field = -1, .n_fields = 1, .component = -1};
+  m->behind = m->next = k + 1;
   const bool bare = record->fields[0].name[0] == '\0';
   if (bare) {
     m->field = 0;

@@ -64,6 +64,7 @@ static void test_refused(void **state) {
       {"b = s;", "'b' and 's' have different fields"},
       {"b.x = a; b.y = a.y; b.z = a.z;", "'a' is a record; name one of its fields, as in a.x"},
       {"b = a; fabsf(a);", "'a' is a record"},
+      {"b.keep();", "write `keep(b);`"},
       {"b.x = v.q; b.y = 0; b.z = 0;", "a value of type f32x4 has no '.q'; expected x, y, z or w"},
       {"b.x = s.x; b.y = 0; b.z = 0;", "a value of type f32 has no '.x'"},
       {"b.x = a.x; b.y = a.y;", "output b.z is never assigned"},

@@ -195,6 +195,7 @@ static void test_bodies(void **state) {
       {"north = a; b = a;", "'north' is a tap of an input and cannot be assigned"},
       {"b = north[1];", "'north' stands for one element; where it lies is said by taps = { ... }"},
       {"b = north.x;", "a value of type f32 has no '.x'"},
+      {"b = a.north;", "'north' is a tap of 'a': write `north` alone"},
       {"float far = a; b = far;", "`far` cannot be declared: it is taken"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
