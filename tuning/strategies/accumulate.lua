@@ -568,16 +568,19 @@ local function packs(k)
 end
 
 local function facts(k)
-  local widest, n_outputs, pairs = 1, 0, 1
+  local widest, words, n_outputs, pairs = 1, 0, 0, 1
   for _, op in ipairs(k.operands) do
     n_outputs = n_outputs + (op.is_output and 1 or 0)
     local many = not op.is_output and strides.fixed(k, op, 1, #k.dims) ~= 0 -- of a vector
     widest = math.max(widest, many and op.record.bytes or 1)
+    for _, field in ipairs(many and op.record.fields or {}) do
+      words = words + (field.bytes + 3) // 4
+    end
     pairs = op.is_output and op.record.fields[1].type ~= "f16" and 0 or pairs
   end
   return {
     { "bytes", output_bytes(k) }, { "least_parts", least_parts(k) }, { "widest", widest },
-    { "pairs", pairs },
+    { "words", words }, { "pairs", pairs },
     { "cc", k.device.cc }, { "outputs", n_outputs }, { "ordered", k.ordered and 1 or 0 },
     { "room", k.device.smem_optin_bytes - SHARED_RESERVED },
     { "room_sm", k.device.smem_sm_bytes }, { "counters", packs(k) and packed_bytes(k) or 0 },
@@ -628,7 +631,11 @@ return {
     "ordered == 0 or place == 'shared'",
     "ordered == 0 or bytes * (threads // 32) <= room * parts",
     "ordered == 0 or bytes * (threads // 32) * blocks <= room_sm * parts",
-    "vec * items * widest <= 128", "vec * widest <= 16 and (vec == 1 or vec * widest >= 8)",
+    "vec * items * widest <= 128",
+    -- what a thread has loaded leaves a quarter of its registers for the rest
+    "threads * vec * items * words <= 49152",
+    "not ahead or 2 * threads * vec * items * words <= 49152",
+    "vec * widest <= 16 and (vec == 1 or vec * widest >= 8)",
     "place == 'global' or packed or bytes * replicas <= room * parts",
     "place == 'global' or packed or bytes * replicas * blocks <= room_sm * parts",
     "not packed or counters * replicas <= room * parts",
