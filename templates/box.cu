@@ -1,80 +1,84 @@
 $(g:types())
-constexpr int kThreads = $(threads);
-//% if uses_count then
-constexpr int kBox = $(count); // elements of a box
-//% end
-//% if items > 1 then
-constexpr int kItems = $(items); // boxes of a block, neighbours along $(k.dims[along])
-constexpr int kKept = $(kept); // from box to box in shared memory
+//% if width > 1 then
+constexpr int kVec = $(width); // elements of a vector
 //% end
 
 // What is computed for one element.
 $(g:compute())
+// kGuarded: the box crosses the end of a mode; less is unrolled, as few blocks have such a box.
+template <bool kGuarded>
+__device__ __forceinline__ void move_box(
+    $(g:params(4)),
+    $(place_params)) {
+  constexpr int kUnrolled = kGuarded ? 4 : $(math.max(into.passes, out.passes));
+  $(kit.each(operands, "{declare}"))
+  $(kit.each(lefts, "const int {name} = (int)min((long long){most}, {count});"))
+
+  // in, as the inputs lie$(how)
+  $(into.only){
+    $(into.setup)
+    $(kit.each(exchanged, "{start}"))
+//% if not is_async then
+    $(kit.each(exchanged, "{vector} {loaded}[" .. into.passes .. "];"))
+//% end
+#pragma unroll kUnrolled
+    for (int pass = 0; pass < $(into.passes); pass++) {
+      $(into.find)
+      $(kit.each(exchanged, into.guard .. "{fetch}"))
+      $(kit.each(exchanged, "{go_on}"))
+    }
+//% if is_async then
+    async_commit();
+    async_wait<0>();
+//% else
+#pragma unroll
+    for (int pass = 0; !kGuarded && pass < $(into.passes); pass++) {
+      $(into.find)
+      $(kit.each(exchanged, into.guard .. "{put} = {loaded}[pass];"))
+    }
+//% end
+  }
+  __syncthreads();
+
+  // out, as the outputs lie
+  $(out.only){
+    $(out.setup)
+    $(kit.each(at_outputs, "{start}"))
+#pragma unroll kUnrolled
+    for (int pass = 0; pass < $(out.passes); pass++) {
+      $(out.find)
+      $(out.inside){
+        $(kit.each(exchanged, "{take}"))
+        $(kit.each(direct, "{take}"))
+        $(kit.each(results, "{vector} {value};"))
+//% if width > 1 then
+#pragma unroll
+        for (int e = 0; e < kVec; e++) {
+          $(compute)
+        }
+//% else
+        $(compute)
+//% end
+        $(kit.each(results, "{store}"))
+      }
+      $(kit.each(at_outputs, "{go_on}"))
+    }
+  }
+}
+
 $(kit.comment(doc))
-$(g:head(threads)) {
+$(g:head(g.threads)) {
 //% if is_dynamic then
   extern __shared__ __align__(128) unsigned char shared[];
 //% end
   $(kit.each(memory, "{declare}"))
   $(cut)
-  $(kit.each(operands, "{declare}"))
-
-//% if is_async then
-  { // in, as the inputs lie, by asynchronous copies
-    $(into.setup)
-#pragma unroll
-    for (int pass = 0; pass < $(into.passes); pass++) {
-      $(into.find)
-      $(into.number)
-      $(kit.unrolled("item", each_item)){
-        if ($(into.inside)) {
-          $(kit.each(exchanged, "{copy}"))
-        }
-      }
-    }
-    async_commit();
-    async_wait<0>();
-  }
+//% if whole then
+  if ($(whole))
+    move_box<false>($(call));
+  else
+    move_box<true>($(call));
 //% else
-  { // in, as the inputs lie: all loads before the first use
-    $(into.setup)
-    $(kit.each(exchanged, "{declare_loaded}"))
-#pragma unroll
-    for (int pass = 0; pass < $(into.passes); pass++) {
-      $(into.find)
-      $(kit.unrolled("item", each_item)){
-        const bool inside = $(into.inside);
-        $(kit.each(exchanged, "{loaded}" .. here .. " = inside\n  ? {load} : {zero};"))
-      }
-    }
-#pragma unroll
-    for (int pass = 0; pass < $(into.passes); pass++) {
-      $(into.find)
-      $(into.number)
-      $(kit.unrolled("item", each_item)){
-        if ($(into.inside)) {
-          $(kit.each(exchanged, "{put}"))
-        }
-      }
-    }
-  }
+  move_box<false>($(call));
 //% end
-  __syncthreads();
-
-  // out, as the outputs lie
-  $(out.setup)
-#pragma unroll
-  for (int pass = 0; pass < $(out.passes); pass++) {
-    $(out.find)
-    $(kit.unrolled("item", each_item)){
-//% if out.inside ~= "true" then
-      if (!($(out.inside))) continue;
-//% end
-      $(kit.each(exchanged, "const {type} {value} = {tile}[" .. kept_out .. "];"))
-      $(kit.each(direct, "const {type} {value} = {load};"))
-      $(kit.each(results, "{type} {value};"))
-      $(compute)
-      $(kit.each(results, "{store}"))
-    }
-  }
 }

@@ -13,6 +13,7 @@ $(g:head(threads)) {
 //% end
   $(kit.each(memory, "{declare}"))
   $(cut)
+  $(kit.each(lefts, "const int {name} = (int)min((long long){most}, {count});"))
   $(kit.each(operands, "{declare}"))
 
   // in: words of the lines, from the one on that a line starts in, by asynchronous copies

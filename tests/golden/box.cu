@@ -62,30 +62,19 @@ __device__ __forceinline__ void store(void *to, const T &value) {
     __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
-constexpr int kThreads = 480;
-constexpr int kItems = 4; // boxes of a block, neighbours along i
-constexpr int kKept = 1536; // from box to box in shared memory
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(float a, float &b) {
   b = a;
 }
 
-// A block moves 4 boxes of 1536 elements (1 x 32 x 16 x 3) through shared memory: in as inputs lie,
-// out as outputs lie.
-__global__ void __launch_bounds__(480)
-box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
-    long long n_l, long long n_m) {
-  __shared__ __align__(16) float a_box[6144]; // what is kept of a
-  unsigned int block = blockIdx.x;
-  const long long first_l = (long long)(block % (unsigned int)((n_l + 15) >> 4)) * 16;
-  block /= (unsigned int)((n_l + 15) >> 4);
-  const int left_l = (int)min((long long)16, n_l - first_l);
-  const long long first_k = (long long)(block % (unsigned int)((n_k + 31) >> 5)) * 32;
-  block /= (unsigned int)((n_k + 31) >> 5);
-  const int left_k = (int)min((long long)32, n_k - first_k);
-  const long long first_i = (long long)block * 4;
-  const int left_i = (int)min((long long)4, n_i - first_i);
+// kGuarded: the box crosses the end of a mode; less is unrolled, as few blocks have such a box.
+template <bool kGuarded>
+__device__ __forceinline__ void move_box(
+    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
+        long long n_l, long long n_m,
+    long long first_l, long long first_k, long long first_i, float *a_box) {
+  constexpr int kUnrolled = kGuarded ? 4 : 16;
   const float *a_from = a;
   a_from += 3 * first_l * n_k;
   a_from += 3 * first_k;
@@ -94,54 +83,73 @@ box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long
   b_to += 3 * first_l;
   b_to += 3 * first_k * n_l;
   b_to += 3 * first_i * n_k * n_l;
+  const int left_l = (int)min((long long)16, n_l - first_l);
+  const int left_k = (int)min((long long)32, n_k - first_k);
+  const int left_i = (int)min((long long)4, n_i - first_i);
 
-  { // in, as the inputs lie: all loads before the first use
-    // a row of 96 elements by so many threads, 5 rows a pass
-    const int column = threadIdx.x % 96, first_row = threadIdx.x / 96;
-    const int m = column;
-    float a_in[4][kItems];
-#pragma unroll
-    for (int pass = 0; pass < 4; pass++) {
-      const int row = pass * 5 + first_row;
-      const int l = row;
-#pragma unroll
-      for (int item = 0; item < kItems; item++) {
-        const bool inside = row < 16 && m < left_k * 3 && l < left_l && item < left_i;
-        a_in[pass][item] = inside
-          ? load_evict_last<float>(&a_from[3 * item * n_k * n_l + 3 * l * n_k + m]) : float();
-      }
+  // in, as the inputs lie: all loads before the first use
+  {
+    const int m = threadIdx.x % 96;
+    const int row = threadIdx.x / 96;
+    a_from += 3 * n_k * row + m;
+    float a_in[16];
+#pragma unroll kUnrolled
+    for (int pass = 0; pass < 16; pass++) {
+      const int l = pass % 4 * 4 + row;
+      const int i = pass / 4;
+      if (!kGuarded || m < left_k * 3 && l < left_l && i < left_i)
+        (kGuarded ? a_box[1584 * i + 99 * l + m] : a_in[pass]) = load_evict_last<float>(a_from);
+      a_from += 12 * n_k;
+      if ((pass + 1) % 4 == 0)
+        a_from += 3 * n_k * n_l - 48 * n_k;
     }
 #pragma unroll
-    for (int pass = 0; pass < 4; pass++) {
-      const int row = pass * 5 + first_row;
-      const int l = row;
-      const int at = row * 96 + column;
-#pragma unroll
-      for (int item = 0; item < kItems; item++) {
-        if (row < 16 && m < left_k * 3 && l < left_l && item < left_i) {
-          a_box[item * kKept + at] = a_in[pass][item];
-        }
-      }
+    for (int pass = 0; !kGuarded && pass < 16; pass++) {
+      const int l = pass % 4 * 4 + row;
+      const int i = pass / 4;
+      if (!kGuarded || m < left_k * 3 && l < left_l && i < left_i)
+        a_box[1584 * i + 99 * l + m] = a_in[pass];
     }
   }
   __syncthreads();
 
   // out, as the outputs lie
-  // a row of 48 elements by so many threads, 10 rows a pass
-  const int column = threadIdx.x % 48, first_row = threadIdx.x / 48;
-  const int m = column % 3;
-  const int l = column / 3;
-#pragma unroll
-  for (int pass = 0; pass < 4; pass++) {
-    const int row = pass * 10 + first_row;
-    const int k = row;
-#pragma unroll
-    for (int item = 0; item < kItems; item++) {
-      if (!(row < 32 && l < left_l && k < left_k && item < left_i)) continue;
-      const float a_v = a_box[item * kKept + 96 * l + 3 * k + m];
-      float b_v;
-      compute(a_v, b_v);
-      store(&b_to[3 * item * n_k * n_l + 3 * k * n_l + 3 * l + m], b_v);
+  {
+    const int m = threadIdx.x % 3;
+    const int l = threadIdx.x / 3 % 16;
+    const int row = threadIdx.x / 48;
+    b_to += 3 * n_l * row + 3 * l + m;
+#pragma unroll kUnrolled
+    for (int pass = 0; pass < 16; pass++) {
+      const int k = pass % 4 * 8 + row;
+      const int i = pass / 4;
+      if (!kGuarded || l < left_l && k < left_k && i < left_i) {
+        const float a_v = a_box[1584 * i + 99 * l + 3 * k + m];
+        float b_v;
+        compute(a_v, b_v);
+        store(b_to, b_v);
+      }
+      b_to += 24 * n_l;
+      if ((pass + 1) % 4 == 0)
+        b_to += 3 * n_k * n_l - 96 * n_l;
     }
   }
+}
+
+// A block moves a box of 6144 elements (4 x 32 x 16 x 3) through shared memory: in as inputs lie,
+// out as outputs lie.
+__global__ void __launch_bounds__(384)
+box(const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_k,
+    long long n_l, long long n_m) {
+  __shared__ __align__(16) float a_box[6336]; // what is kept of a
+  unsigned int block = blockIdx.x;
+  const long long first_l = (long long)(block % (unsigned int)((n_l + 15) >> 4)) * 16;
+  block /= (unsigned int)((n_l + 15) >> 4);
+  const long long first_k = (long long)(block % (unsigned int)((n_k + 31) >> 5)) * 32;
+  block /= (unsigned int)((n_k + 31) >> 5);
+  const long long first_i = (long long)block * 4;
+  if (first_l + 16 <= n_l && first_k + 32 <= n_k && first_i + 4 <= n_i)
+    move_box<false>(a, b, n_i, n_k, n_l, n_m, first_l, first_k, first_i, a_box);
+  else
+    move_box<true>(a, b, n_i, n_k, n_l, n_m, first_l, first_k, first_i, a_box);
 }

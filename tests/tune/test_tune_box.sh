@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Boxes: permutations whose short modes both sides share are right, also at sizes that cut boxes, of
-# bytes and of large elements, beside inputs that do not change places; and mutants of the template
-# do not pass. The naive variant keeps what it was.
+# bytes and of large elements, in vectors, beside inputs that do not change places; and mutants of
+# the template and of the strategy do not pass. The naive variant keeps what it was.
 . "$(dirname "$0")/../shell.sh"
 . "$(dirname "$0")/mutants.sh"
 
@@ -38,31 +38,60 @@ return s.kernel {
   sizes = { { d = 999, i = 7, j = 31 } },
 }
 END
+cat >"$scratch/vectors.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "vectors", dims = { "i", "j", "c" },
+  inputs = {
+    s.array("x", "f16", nil, { dims = { "j", "i", "c" } }), s.array("y", "f16"),
+    s.array("v", "f32", nil, { dims = { "i" } }),
+    s.array("u", "f32", s.strided { "3 * c + 1", 3 }, { dims = { "j", "c" } }),
+  },
+  outputs = { s.array("z", "f16") },
+  body = "z = (f16)((float)x * v + u - (float)y);",
+  sizes = { { i = 70, j = 50, c = 12 } },
+}
+END
 
 cut='box threads=256 box=1x18x17x3 items=4 load=registers evict=loads'
-async='box threads=512 box=1x18x17x3 items=16 load=async evict=stores'
+async='box threads=512 box=1x18x17x3 items=8 load=async evict=stores'
 whole='box threads=512 box=1x1x27x63 items=2 evict=none'
 double='box threads=256 box=1x7x31 items=16 load=registers evict=stores'
+vectors='box threads=512 box=10x25x12 items=1 load=registers evict=none'
+copied='box threads=256 box=14x10x12 items=1 load=async evict=none'
 words='box_words threads=256 box=1x1x27x63 evict=stores'
 expect 0 'outcome: ok' tuned spec "$cut"
 expect 0 'outcome: ok' tuned spec "$async"
 expect 0 'outcome: ok' tuned bytes "$whole"
 expect 0 'outcome: ok' tuned doubles "$double"
+expect 0 'outcome: ok' tuned vectors "$vectors"
+expect 0 'outcome: ok' tuned vectors "$copied"
 expect 0 'outcome: ok' tuned bytes "$words"
 
 # a missing barrier, copies that nobody waits for
 mutant box.cu '__syncthreads();' '' spec "$cut"
 mutant box.cu 'async_wait<0>();' '' spec "$async"
-# boxes that lie over each other in shared memory
-mutant box.cu 'kKept = $(kept)' 'kKept = $(kept) - 16' spec "$cut"
+# lines that lie over each other in shared memory
+box=tuning/strategies/box.lua
+mutant $box 'at = step[d] * p.box[d]' 'at = step[d] * p.box[d] - 1' spec "$cut"
 # a tail that is lost
 mutant box.cu 'pass < $(out.passes)' 'pass < $(out.passes) - 1' bytes "$whole"
 mutant box.cu 'pass < $(into.passes)' 'pass < $(into.passes) - 1' spec "$cut"
-# what lies beyond the ends of boxes
-mutant box.cu 'if (!($(out.inside))) continue;' '' spec "$cut"
-mutant box.cu 'inside = $(into.inside)' 'inside = true' doubles "$double"
-# the neighbour of an element
-mutant box.cu '" .. kept_out .. "]' '" .. kept_out .. " + 1]' bytes "$whole"
+# what lies beyond the ends of modes, of shares, of the threads that have elements
+mutant box.cu 'if ($(whole))' 'if (true)' spec "$cut"
+mutant $box '"!kGuarded || "' '"true || "' doubles "$double"
+mutant $box 'if count * times > part.extent then' 'if false then' spec "$cut"
+mutant $box 'side.used < g.threads and' 'false and' vectors "$vectors"
+# a pointer that goes on by the wrong step, also after the last place along a mode
+mutant $box 'local step = x.step(level.d) * level.times' 'local step = x.step(level.d)' spec "$cut"
+mutant $box 'below * level.count, step * level.count' 'below * level.count, step' bytes "$whole"
+# the neighbour of an element, of a vector
+mutant $box 'x.tile, cell_out' 'x.tile, cell_out .. " + 1"' bytes "$whole"
+mutant $box '// p.width * cuda.var("e")' '* cuda.var("e")' vectors "$vectors"
+mutant $box 'x.value .. (extents and "[e]" or "")' 'x.value .. (extents and "[0]" or "")' \
+  vectors "$copied"
+# arrays that are not aligned to vectors
+mutant $box 'p.g:need_align(x.op, p.width * x.op.record.bytes)' '' vectors "$copied"
 
 # words: no barrier, no wait, the last word of a line lost, lines that start in a word, their ends
 mutant box_words.cu '__syncthreads();' '' bytes "$words"

@@ -91,9 +91,10 @@ end
 ---@param into { order: integer[], step: integer[] }
 ---@param out { order: integer[], step: integer[] }
 ---@param bytes integer of an element
+---@param width? integer of vectors along the first mode, if all of this is in vectors
 ---@return string[]
-function boxes.list(size, into, out, bytes)
-  local best = {}
+function boxes.list(size, into, out, bytes, width)
+  local best, first = {}, into.order[1]
   each_box(size, into.order, out.order, SIZES[#SIZES] // bytes, function(box)
     local count, whole = kit.product(box), 1
     for d, extent in ipairs(box) do
@@ -104,7 +105,9 @@ function boxes.list(size, into, out, bytes)
       local old = best[n]
       if count * bytes > SIZES[n - 1] and count * bytes <= SIZES[n]
         and (not old or cost < old.cost) then
-        best[n] = { cost = cost, text = table.concat(box, "x") }
+        local elements = { table.unpack(box) }
+        elements[first] = box[first] * (width or 1)
+        best[n] = { cost = cost, text = table.concat(elements, "x") }
       end
     end
   end)
@@ -116,6 +119,70 @@ function boxes.list(size, into, out, bytes)
 end
 
 -- ---- what the kernel is ----
+
+-- The kernel in units of `width` neighbours along mode d, of which there is a whole number.
+local function in_units(k, d, width)
+  local function scaled(list)
+    return kit.map(list, function(e) return E.subst(e + 0, { k.index[d], k.index[d] * width }) end)
+  end
+  local function divided(list)
+    local some = { table.unpack(list) }
+    some[d] = some[d] // width
+    return some
+  end
+  local view = setmetatable({
+    width = width, extents = divided(k.extents), sizes = kit.map(k.sizes, divided),
+    requires = kit.append({ table.unpack(k.requires) }, (k.extents[d] % width):eq(0)),
+    multiples = kit.map(k.multiples, kit.copy),
+    operands = kit.map(k.operands, function(op)
+      return setmetatable({ offset = scaled(op.offset), at = scaled(op.at) }, { __index = op })
+    end),
+  }, { __index = k })
+  strides.add_multiple(view.multiples, k.extents[d], width)
+  return view
+end
+
+--- The extents that must be multiples of the width for a unit of the operand to be a vector, which
+--- they are at every tuned size; else nil.
+---@param k sectile.View in units
+---@param op sectile.Operand
+---@return sectile.Expr[]?
+function boxes.vector_extents(k, op)
+  local width = k.width
+  local extents = strides.needed_multiples(k, op.offset[1], width, width * op.record.bytes)
+  return extents and not kit.any(k.given, function(given)
+    return kit.any(extents, function(e) return E.eval(e, given) % width ~= 0 end)
+  end) and extents or nil
+end
+
+--- The kernel in vectors along the mode that both sides begin with.
+---@param k sectile.View
+---@param width integer 1: the kernel as it is
+---@return sectile.View? nil: units of what changes places, or is stored, are no vectors
+function boxes.in_vectors(k, width)
+  local about = boxes.read(k)
+  local d = about.into[1]
+  if width == 1 then
+    return k
+  elseif d ~= about.out[1] or kit.any(k.sizes, function(size) return size[d] % width ~= 0 end) then
+    return nil
+  end
+  local view = in_units(k, d, width)
+  return not kit.any(view.operands, function(op, n)
+    return (op.is_output or about.is_exchanged[n]) and not boxes.vector_extents(view, op)
+  end) and view or nil
+end
+
+--- The widest vector of at most 16 bytes.
+---@param k sectile.View
+---@return integer
+function boxes.width(k)
+  local width = math.max(16 // boxes.widest(k), 1)
+  while not boxes.in_vectors(k, width) do
+    width = width // 2
+  end
+  return width
+end
 
 local function same_order(a, b)
   return #a == #b and not kit.any(a, function(d, n) return b[n] ~= d end)
@@ -157,7 +224,7 @@ function boxes.read(k)
   local first = about.into and about.into[1]
   for n, op in ipairs(k.operands) do
     local d = about.is_exchanged[n] and first or op.is_output and about.out[1]
-    if d and kit.const_of(about.steps[n][d]) ~= 1 then
+    if d and kit.const_of(about.steps[n][d]) ~= (k.width or 1) then
       return nil, "an operand has gaps between neighbours"
     end
   end
@@ -179,15 +246,33 @@ boxes.APPLIES = {
 
 -- ---- extents of the box ----
 
--- What a plan begins with: the box that the choices `c` name, for elements of so many bytes.
+-- What at most `most` places of `size` a box has, with none beside whole boxes, or with few.
+local function extent_of(size, most)
+  for extent = math.min(most, size), most // 2 + 1, -1 do
+    if size % extent == 0 then
+      return extent
+    end
+  end
+  return kit.ceil_div(size, kit.ceil_div(size, most))
+end
+
+-- What a plan begins with: the box that the choices `c` name, for elements of so many bytes; all in
+-- vectors where the view is. Several boxes along one more mode are a larger one.
 function boxes.start(k, c, about, bytes)
-  local p = { k = k, about = about, threads = c.threads, evict = c.evict, items = c.items or 1,
+  local p = { k = k, about = about, threads = c.threads, evict = c.evict, width = k.width or 1,
     bytes = bytes, size = k.sizes[1], memory = {}, box = {}, put = {}, is_whole = {}, names = {} }
   for extent in string.gmatch(c.box, "%d+") do
     p.box[#p.box + 1] = math.tointeger(extent)
   end
+  if #p.box > 0 then
+    p.vector_mode = p.width > 1 and about.into[1]
+    p.box[about.into[1]] = p.box[about.into[1]] // p.width
+    p.along = (c.items or 1) > 1 and boxes.mode_of_items(p)
+    if p.along then
+      p.box[p.along] = extent_of(p.size[p.along], c.items)
+    end
+  end
   p.count = #p.box > 0 and kit.product(p.box) or 0
-  p.along = p.items > 1 and boxes.mode_of_items(p)
   return p
 end
 
@@ -201,46 +286,47 @@ function boxes.begin(p, strategy)
   boxes.cut(p)
 end
 
--- `count` elements of shared memory for the operand x.
+-- `count` elements of shared memory for the operand x, or vectors.
 function boxes.keep(p, x, count, doc)
-  p.memory[#p.memory + 1] = { name = x.tile, type = x.type, count = count,
-    bytes = count * x.op.record.bytes, doc = doc }
+  p.memory[#p.memory + 1] = { name = x.tile, type = x.vector or x.type, count = count,
+    bytes = count * p.width * x.op.record.bytes, doc = doc }
 end
 
 -- Of what is exchanged and stored, moved by so many bytes at a time: a run of the box has a sector
 -- more where it starts anywhere. `wavefronts`: of shared memory.
 function boxes.traffic(p, results, width, wavefronts)
-  local total, list = kit.product(p.k.extents), { wavefronts = wavefronts }
+  local total, list = kit.product(p.k.extents) * p.width, { wavefronts = wavefronts }
   local into, out = boxes.sides_at(p.k, p.about)
   local run_in, run_out = boxes.run(p.box, p.size, into), boxes.run(p.box, p.size, out)
   for _, x in ipairs(kit.append(kit.append({}, table.unpack(p.exchanged)),
     table.unpack(results))) do
-    local bytes, run = x.op.record.bytes, x.op.is_output and run_out or run_in
-    list[#list + 1] = { operand = x.op.number, width = width or bytes,
+    local bytes, run = x.op.record.bytes, (x.op.is_output and run_out or run_in) * p.width
+    list[#list + 1] = { operand = x.op.number, width = width or bytes * p.width,
       sectors = kit.ceil_div(total * bytes, SECTOR)
         + (run * bytes % SECTOR ~= 0 and total // run or 0) }
   end
   return list
 end
 
--- Both sides at the first tuned size: the order of the modes, and their steps in elements.
+-- Both sides at the first tuned size: the order of the modes, and their steps in elements, or in
+-- vectors where the view is in these.
 function boxes.sides_at(k, about)
   local function side(n)
     return { order = about.order[n], step = kit.map(about.steps[n], function(step)
-      return E.eval(step + 0, k.given[1])
+      return E.eval(step + 0, k.given[1]) // (k.width or 1)
     end) }
   end
   return side(about.n_in), side(about.n_out)
 end
 
 -- Modes of the box in an order, those of one element left out; neighbours that operands of a kind
--- run along as one are one part: `dims`, `extent`, name.
-function boxes.parts_of(p, order, is_own)
+-- run along as one are one part: `dims`, `extent`, name. Mode `apart` begins a part in any case.
+function boxes.parts_of(p, order, is_own, apart)
   local list = {}
   for _, d in ipairs(order) do
     local part = list[#list]
     local last = part and part.dims[#part.dims]
-    local follows = part and p.box[d] > 1 and p.box[last] == p.size[last]
+    local follows = part and d ~= apart and p.box[d] > 1 and p.box[last] == p.size[last]
       and not kit.any(p.about.steps, function(steps, n)
         return is_own(n) and kit.const_of(E.subst(steps[d] - steps[last] * p.k.extents[last],
           p.put)) ~= 0
@@ -252,6 +338,21 @@ function boxes.parts_of(p, order, is_own)
     end
   end
   return list
+end
+
+-- The condition that places along parts from number `from` on are inside, where boxes cross an end.
+function boxes.inside_text(p, parts, from)
+  local inside = {}
+  for n = from, #parts do
+    local part = parts[n]
+    local last = part.dims[#part.dims]
+    if p.left[last] then
+      local below = part.extent // p.box[last]
+      inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
+        .. (below > 1 and " * " .. below or ""))
+    end
+  end
+  return table.concat(inside, " && ")
 end
 
 -- The statements that find the places along parts `from` to `to` of the number in `name`.
@@ -267,8 +368,8 @@ function boxes.find_digits(parts, from, to, name)
   return lines
 end
 
--- Texts of an operand: a pointer to the box's first element, and the place of an element from it.
-function boxes.place_texts(p, op, parts)
+-- Texts of an operand: a pointer to the box's first element, and how far a step along a mode goes.
+function boxes.place_texts(p, op)
   local element, zero = op.offset[1] // op.record.bytes, {}
   for d in ipairs(p.k.dims) do
     kit.append(zero, p.k.index[d], 0)
@@ -283,34 +384,35 @@ function boxes.place_texts(p, op, parts)
     op = op, step = step, type = p.g:type(op), value = p.g:name(op.name .. "_v"),
     pointer = op.pointer,
     from = p.g:name(op.name .. (op.is_output and "_to" or "_from")),
-    const = op.is_output and "" or "const ", zero = kit.zero(op.record.fields[1]),
+    const = op.is_output and "" or "const ",
   }
   local lines = { string.format("%s%s *%s = %s;", x.const, x.type, x.from,
     kit.const_of(first) == 0 and op.pointer or string.format("&%s[%s]", op.pointer,
       p.g:text(first))) }
   for _, d in ipairs(p.counted) do
-    local text = p.g:text(step(d) * p.first[d])
-    lines[#lines + 1] = text ~= "0" and string.format("%s += %s;", x.from, text) or nil
+    lines[#lines + 1] = boxes.advance_text(p, x.from, step(d) * p.first[d])
   end
   x.declare = kit.concat(lines)
-  local at = p.items > 1 and step(p.along) * cuda.var("item") or 0
-  for _, part in ipairs(parts) do
-    at = at + step(part.dims[1]) * cuda.var(part.name)
-  end
-  x.at = p.g:text(at + 0)
   return x
 end
 
--- Which box a block has: the first place along every mode, and the texts that find it. `left`: how
--- many places there are from it on.
+-- The statement that moves a pointer, or a number, by `step`; nil: it stays.
+function boxes.advance_text(p, name, step)
+  local text = p.g:text(step)
+  return text ~= "0" and string.format("%s += %s;", name, text) or nil
+end
+
+-- Which box a block has: the first place along every mode (`counted`), and the texts that find it.
+-- `left`: of modes that boxes may cross the end of how many places there are from it on, at most as
+-- many as the box has; `whole`: the condition that it crosses none.
 function boxes.cut(p)
-  local lines, order = { "unsigned int block = blockIdx.x;" }, {}
-  p.grid, p.first, p.left = 1, {}, {}
+  local lines, order, inside = { "unsigned int block = blockIdx.x;" }, {}, {}
+  p.grid, p.first, p.firsts, p.left, p.lefts = 1, {}, {}, {}, {}
   for _, d in ipairs(p.about.out) do
     order[#order + 1] = not p.is_whole[d] and d or nil
   end
   for n, d in ipairs(order) do
-    local extent, size = p.k.extents[d], d == p.along and p.items or p.box[d]
+    local extent, size = p.k.extents[d], p.box[d]
     local name, count = p.g:name("first_" .. p.k.dims[d]), kit.ceil_div(extent, size)
     local text = sides.count_text(p, count)
     local found = n == #order and "block" or "block % " .. text
@@ -319,13 +421,16 @@ function boxes.cut(p)
         found, size) or found)
     lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
     p.first[d], p.grid = cuda.var(name), p.grid * count
+    p.firsts[n] = name
     if size > 1 then
       p.left[d] = p.g:name("left_" .. p.k.dims[d])
-      lines[#lines + 1] = string.format("const int %s = (int)min((long long)%d, %s);", p.left[d],
-        size, p.g:text(extent - p.first[d]))
+      p.lefts[#p.lefts + 1] = { name = p.left[d], most = size,
+        count = p.g:text(extent - p.first[d]) }
+      inside[#inside + 1] = string.format("%s <= %s", p.g:text(p.first[d] + size), p.g:text(extent))
     end
   end
   p.cut, p.counted = kit.concat(lines), order
+  p.whole = #inside > 0 and table.concat(inside, " && ")
 end
 
 -- The mode that a block has several boxes along: the outputs' fastest beside the box.
@@ -341,7 +446,7 @@ end
 function boxes.fix_extents(p)
   for d, extent in ipairs(p.box) do
     local n, put = thin.agreed_extent(p.k, d)
-    p.is_whole[d] = extent > 1 and n == extent
+    p.is_whole[d] = n == extent and (extent > 1 or d == p.vector_mode)
     kit.append(p.put, table.unpack(p.is_whole[d] and put or {}))
   end
   p.k = thin.fixed(p.k, p.put)

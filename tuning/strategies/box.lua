@@ -1,27 +1,32 @@
 -- box: inputs and outputs run along the same modes in other orders, but the modes that only one of
 -- them begins with are too short for a tile of two sides (exchange). A block has a box of elements:
 -- all places along short modes, some along long ones. It comes in as the inputs lie and goes out as
--- the outputs lie, through shared memory; which element is which follows by division by constants.
+-- the outputs lie, through shared memory, in vectors where both begin with the same mode. A thread
+-- finds its place on either side once and goes on from there by steps.
 local WARP, BANKS, LINE = 32, 32, 128
 local ODD = 1024 -- bytes; shorter runs that are no whole sectors are better moved as boxes
 
 local function axes(k)
-  local about, bytes = boxes.read(k), boxes.widest(k)
-  local into, out = boxes.sides_at(k, about)
-  local list = boxes.list(k.sizes[1], into, out, bytes)
+  local width = boxes.width(k)
+  local view = boxes.in_vectors(k, width)
+  local about, bytes = boxes.read(view), boxes.widest(k) * width
+  local into, out = boxes.sides_at(view, about)
+  local list = boxes.list(view.sizes[1], into, out, bytes, width)
   local can_copy = k.device.cc >= 80 and not kit.any(k.operands, function(op, n)
-    return about.is_exchanged[n] and op.record.bytes < 4
+    return about.is_exchanged[n] and op.record.bytes * width < 4
   end)
   return {
     { "threads", { 512, 256, 1024 }, key = "threads=", doc = "threads a block, at most" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
-      doc = "boxes of a block, neighbours along one more mode" },
+      doc = "boxes of a block, neighbours along one more mode, at most" },
     { "load", can_copy and { "registers", "async" } or { "registers" },
       key = "load=", doc = "async: asynchronous copies; registers: all loads of a thread first" },
     { "evict", { "loads", "none", "stores" }, key = "evict=",
       doc = "loads, stores: L2 gives up last what is loaded, or stored" },
+    { "vec", { width }, key = "vec=",
+      doc = "elements of a vector along the mode that both sides begin with" },
   }
 end
 
@@ -53,145 +58,181 @@ local function conflicts(p, step)
 end
 
 -- Where an element of the box is kept: its number in the inputs' order, with padding below the
--- outputs' first mode such that neighbours along that meet different banks.
+-- first mode of the outputs that the inputs do not begin with, such that neighbours along that meet
+-- different banks.
 local function keep(p)
-  local best
+  local inner, outer = {}, {}
+  for n, d in ipairs(p.about.into) do
+    inner[#inner + 1] = p.box[d] > 1 and d or nil
+    outer[#outer + 1] = p.box[p.about.out[n]] > 1 and p.about.out[n] or nil
+  end
+  local mode, best = outer[1] == inner[1] and outer[2] or outer[1], nil
   for pad = 0, 4 * math.max(4 // p.bytes, 1) do
-    local step, below, at = {}, 1, 1
+    local step, at = {}, 1
     for _, d in ipairs(p.about.into) do
-      if d == p.about.out[1] then
-        below, at = at, at + pad
-      end
-      step[d], at = at, at * p.box[d]
+      step[d] = at + (d == mode and pad or 0)
+      at = step[d] * p.box[d]
     end
-    local found = { step = step, below = below, pad = pad, kept = at }
+    local found = { step = step, apart = pad > 0 and mode, kept = at }
     found.wavefronts = conflicts(p, step)
     best = (not best or found.wavefronts < best.wavefronts) and found or best
   end
-  p.step, p.kept = best.step, best.kept
-  p.padding = best.pad > 0 and string.format(" + at / %d * %d", best.below, best.pad) or ""
+  p.step, p.kept, p.apart = best.step, best.kept, best.apart
 end
 
--- How threads go over a side's parts: neighbouring threads have the elements of a unit, all of the
--- fastest parts, and keep their place in it from pass to pass; a pass moves `rows` units. nil:
--- threads go on from element to element.
-local function units_of(p, parts)
-  local unit, n = 1, 0
-  while parts[n + 1] and unit * parts[n + 1].extent <= p.threads do
-    n = n + 1
-    unit = unit * parts[n].extent
+-- Of how many places at most `most` there are `extent`: equal shares, if no fourth of the threads
+-- has nothing to do for that.
+local function shares_of(extent, most)
+  local least = kit.ceil_div(extent, most)
+  for shares = least, least + least // 4 do
+    if extent % shares == 0 then
+      return shares
+    end
   end
-  if #parts < 2 or n == 0 or n == #parts then
-    return nil
-  end
-  local count = p.count // unit
-  return { size = unit, n = n, count = count, rows = math.min(p.threads // unit, count) }
+  return least
 end
 
--- How a side of the box is gone over: statements before the passes (`setup`) and in each (`find`),
--- the condition that an element is inside (`inside`), what declares its number `at` (`number`), and
--- `passes`.
+-- How a side of the box is gone over. Neighbouring threads have neighbouring elements, those of all
+-- of parts 1 to n - 1 and of a share of part n; passes go on along that and the parts after it
+-- (`levels`), so that a thread finds its place once.
 local function side_of(p, parts)
-  local units, side, inside = units_of(p, parts), { setup = "", number = "" }, {}
-  for _, part in ipairs(parts) do
-    local first, last = part.dims[1], part.dims[#part.dims]
-    part.name = p.names[first]
-    if p.size[last] % p.box[last] ~= 0 or not p.is_whole[last] then
-      local below = part.extent // p.box[last]
-      inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
-        .. (below > 1 and " * " .. below or ""))
+  local unit, n = 1, 1
+  while n < #parts and unit * parts[n].extent <= p.threads do
+    unit, n = unit * parts[n].extent, n + 1
+  end
+  local shares = shares_of(parts[n].extent, p.threads // unit)
+  local share = kit.ceil_div(parts[n].extent, shares)
+  local side = { parts = parts, used = unit * share, levels = {}, passes = 1 }
+  local lines, inside = {}, {}
+  for m, part in ipairs(parts) do
+    part.name = p.names[part.dims[1]]
+    local is_share, below = m == n and shares > 1, side.passes
+    if m > n or is_share then
+      local count, times = is_share and shares or part.extent, is_share and share or 1
+      local pass = (below > 1 and "pass / " .. below or "pass")
+        .. (m < #parts and " % " .. count or "")
+      side.passes = below * count
+      side.levels[#side.levels + 1] = { d = part.dims[1], count = count, times = times }
+      lines[#lines + 1] = string.format("const int %s = %s%s%s;", part.name, pass,
+        times > 1 and " * " .. times or "", is_share and " + " .. p.row or "")
+      if count * times > part.extent then
+        inside[1] = string.format("%s < %d || %s < %d", pass, count - 1, part.name, part.extent)
+      end
     end
   end
-  if units then
-    side.setup = kit.concat(kit.append({
-      string.format("// a row of %d elements by so many threads, %d row%s a pass", units.size,
-        units.rows, units.rows > 1 and "s" or ""),
-      string.format("const int %s = threadIdx.x %% %d, %s = threadIdx.x / %d;", p.column,
-        units.size, p.first_row, units.size),
-    }, table.unpack(boxes.find_digits(parts, 1, units.n, p.column))))
-    local row = units.rows > 1 and string.format("pass * %d + %s", units.rows, p.first_row)
-      or "pass"
-    side.find = kit.concat(kit.append({ "const int " .. p.row .. " = " .. row .. ";" },
-      table.unpack(boxes.find_digits(parts, units.n + 1, #parts, p.row))))
-    side.passes = kit.ceil_div(units.count, units.rows)
-    side.number = string.format("const int at = %s * %d + %s;", p.row, units.size, p.column)
-    side.used, side.size = units.size * units.rows, units.size
-    if units.count % units.rows ~= 0 then
-      table.insert(inside, 1, p.row .. " < " .. units.count)
-    end
-  else
-    side.find = kit.concat(kit.append({ "const int at = pass * kThreads + threadIdx.x;" },
-      table.unpack(boxes.find_digits(parts, 1, #parts, "at"))))
-  end
-  if p.items > 1 and p.size[p.along] then
-    inside[#inside + 1] = "item < " .. p.left[p.along]
-  end
-  side.inside = inside
+  side.start = { table.unpack(parts, 1, n - 1) }
+  side.start[n] = { dims = parts[n].dims, name = shares > 1 and p.row or parts[n].name }
+  side.setup = kit.concat(boxes.find_digits(side.start, 1, n, "threadIdx.x"))
+  side.find = kit.concat(lines)
+  local left = boxes.inside_text(p, parts, 1)
+  inside[#inside + 1] = left ~= "" and "!kGuarded || " .. left or nil
+  local condition = #inside > 1 and "(" .. table.concat(inside, ") && (") .. ")" or inside[1]
+  side.inside = condition and "if (" .. condition .. ") " or ""
+  side.guard = condition and "if (" .. condition .. ")\n  " or ""
   return side
 end
 
--- Fits both sides to one number of threads.
-local function fit_threads(p, sides_of_box)
-  local used = 0
-  for _, side in ipairs(sides_of_box) do
-    used = math.max(used, side.used or 0)
+-- The statement before the passes that moves a pointer to the thread's first element, and those
+-- after a pass by which it goes on.
+local function moves(p, side, x)
+  local start, lines, below, before = 0, {}, 1, 0
+  for _, part in ipairs(side.start) do
+    start = start + x.step(part.dims[1]) * cuda.var(part.name)
   end
-  p.g.threads = used > 0 and kit.ceil_div(used, WARP) * WARP or p.threads
-  for _, side in ipairs(sides_of_box) do
-    if side.used then
-      if side.used < p.g.threads then
-        table.insert(side.inside, 1, p.first_row .. " < " .. side.used // side.size)
-      end
-    else
-      side.passes = kit.ceil_div(p.count, p.g.threads)
-      if p.count % p.g.threads ~= 0 then
-        table.insert(side.inside, 1, "at < kBox")
-        p.uses_count = true
-      end
+  for _, level in ipairs(side.levels) do
+    local step = x.step(level.d) * level.times
+    local text = boxes.advance_text(p, x.from, step - before)
+    lines[#lines + 1] = text and (below > 1
+      and string.format("if ((pass + 1) %% %d == 0)\n  ", below) or "") .. text
+    below, before = below * level.count, step * level.count
+  end
+  return boxes.advance_text(p, x.from, start) or "", kit.concat(lines)
+end
+
+-- Where the element is kept that the places along a side's parts name.
+local function kept_text(p, side)
+  local kept = 0
+  for _, part in ipairs(side.parts) do
+    kept = kept + p.step[part.dims[1]] * cuda.var(p.names[part.dims[1]])
+  end
+  return p.g:text(kept + 0)
+end
+
+-- Loads and stores of an operand; `vector`: the type of what it is moved in. What does not change
+-- places may be no vector: then it has one value for all, or its elements are loaded one by one.
+local function move_texts(p, x)
+  local unit = kit.const_of(x.step(p.about.into[1]))
+  local is_direct = not x.op.is_output and not p.about.is_exchanged[x.op.number]
+  local extents = p.width > 1 and unit == p.width and boxes.vector_extents(p.k, x.op)
+  x.vector = extents and string.format("vec<%s, kVec>", x.type) or x.type
+  if extents then
+    p.g:need_align(x.op, p.width * x.op.record.bytes)
+    for _, extent in ipairs(extents) do
+      p.g:require_multiple(extent, p.width)
     end
-    side.inside = #side.inside > 0 and table.concat(side.inside, " && ") or "true"
   end
+  local one_by_one = p.width > 1 and not extents and unit ~= 0
+  local at = one_by_one and string.format("&%s[%s]", x.from,
+    p.g:text(x.step(p.about.into[1]) // p.width * cuda.var("e"))) or x.from
+  x.load = string.format("%s<%s>(%s)", is_direct and "load" or cuda.LOADS[p.evict], x.vector, at)
+  x.take = string.format("const %s %s = %s;", x.vector, x.value, x.load)
+  x.store = string.format("%s(%s, %s);", cuda.STORES[p.evict], x.from, x.value)
+  p.values[x.op.name] = x.value .. (extents and "[e]" or "")
+  return one_by_one and p.by_element or is_direct and p.direct or x.op.is_output and p.results
+    or p.exchanged
+end
+
+-- Parameters and arguments of move_box beside the kernel's: where the box begins and is kept.
+local function place_texts(p)
+  local params, call = {}, { p.g:arguments_text() }
+  for _, name in ipairs(p.firsts) do
+    params[#params + 1], call[#call + 1] = "long long " .. name, name
+  end
+  for _, m in ipairs(p.memory) do
+    params[#params + 1], call[#call + 1] = m.type .. " *" .. m.name, m.name
+  end
+  p.place_params = kit.wrapped(params, 4, "    ")
+  p.call = kit.wrapped(call, 21, string.rep(" ", 21))
 end
 
 local function sort_operands(p)
   local g = p.g
-  local parts_in = boxes.parts_of(p, p.about.into, function(n) return p.about.is_exchanged[n] end)
-  local parts_out = kit.map(p.about.out, function(d)
+  p.into = side_of(p, boxes.parts_of(p, p.about.into, function(n)
+    return p.about.is_exchanged[n]
+  end, p.apart))
+  p.out = side_of(p, kit.map(p.about.out, function(d)
     return p.box[d] > 1 and { dims = { d }, extent = p.box[d] } or nil
-  end)
-  p.into, p.out = side_of(p, parts_in), side_of(p, parts_out)
-  fit_threads(p, { p.into, p.out })
-  p.exchanged, p.direct, p.results, p.operands, p.values = {}, {}, {}, {}, {}
+  end))
+  g.threads = kit.ceil_div(math.max(p.into.used, p.out.used), WARP) * WARP
+  for _, side in ipairs { p.into, p.out } do
+    side.only = side.used < g.threads and string.format("if (threadIdx.x < %d) ", side.used) or ""
+  end
+  p.exchanged, p.direct, p.by_element, p.results, p.operands, p.values = {}, {}, {}, {}, {}, {}
+  local cell_in, cell_out = kept_text(p, p.into), kept_text(p, p.out)
   for n, op in ipairs(g.ops) do
-    local is_in = p.about.is_exchanged[op.number]
-    local x = boxes.place_texts(p, op, is_in and parts_in or parts_out)
-    local list = is_in and p.exchanged or op.is_output and p.results or p.direct
-    list[#list + 1], p.values[op.name], p.operands[n] = x, x.value, x
-    if is_in then
+    local x = boxes.place_texts(p, op)
+    kit.append(move_texts(p, x), x)
+    p.operands[n] = x
+    if p.about.is_exchanged[op.number] then
       x.tile, x.loaded = g:name(op.name .. "_box"), g:name(op.name .. "_in")
+      x.put = string.format("%s[%s]", x.tile, cell_in)
+      x.take = string.format("const %s %s = %s[%s];", x.vector, x.value, x.tile, cell_out)
+      x.fetch = p.is_async and string.format("async_copy<%d>(&%s, %s);", op.record.bytes * p.width,
+        x.put, x.from) or string.format("(kGuarded ? %s : %s[pass]) = %s;", x.put, x.loaded, x.load)
+      x.start, x.go_on = moves(p, p.into, x)
+      boxes.keep(p, x, p.kept, "what is kept of " .. op.name)
+    else
+      x.start, x.go_on = moves(p, p.out, x)
     end
-    x.load = string.format("%s<%s>(&%s[%s])", cuda.LOADS[p.evict], x.type, x.from, x.at)
-    x.store = string.format("%s(&%s[%s], %s);", cuda.STORES[p.evict], x.from, x.at, x.value)
   end
-  local kept = 0
-  for _, part in ipairs(parts_out) do
-    kept = kept + p.step[part.dims[1]] * cuda.var(part.name)
-  end
-  local item = p.items > 1 and "item * kKept + " or ""
-  p.kept_in, p.kept_out = item .. "at" .. p.padding, item .. g:text(kept + 0)
-  p.each_item = p.items > 1 and "kItems" or false
-  p.here = p.items > 1 and "[pass][item]" or "[pass]"
-  for _, x in ipairs(p.exchanged) do
-    x.declare_loaded = string.format("%s %s[%d]%s;", x.type, x.loaded, p.into.passes,
-      p.items > 1 and "[kItems]" or "")
-    x.put = string.format("%s[%s] = %s%s;", x.tile, p.kept_in, x.loaded, p.here)
-    x.copy = string.format("async_copy<%d>(&%s[%s], &%s[%s]);", x.op.record.bytes, x.tile,
-      p.kept_in, x.from, x.at)
-  end
+  place_texts(p)
+  p.compute = kit.concat { kit.each(p.by_element, "{take}"), g:call(p.values) }
+  p.at_outputs = kit.append(kit.append(kit.append({}, table.unpack(p.direct)),
+    table.unpack(p.by_element)), table.unpack(p.results))
 end
 
 local function refuse(p)
-  local a_thread = kit.ceil_div(p.count, p.threads) * p.items
+  local a_thread = kit.ceil_div(p.count, p.threads)
   local held = p.threads > 512 and 16 or 32 -- of 64 registers that 1024 threads have
   for _, rule in ipairs {
     { p.count == 0, "no box fits shared memory" },
@@ -200,7 +241,7 @@ local function refuse(p)
       "a thread would hold more than its registers take" },
     { a_thread > 64, "a thread would move more than 64 elements" },
     { p.is_async and p.evict == "loads", "asynchronous copies have no policy of L2" },
-    { a_thread < 4, "a thread would move less than 4 elements" },
+    { a_thread * p.width < 4, "a thread would move less than 4 elements" },
     { 2 * p.count <= p.threads, "a box has too few elements for the threads" },
     { p.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
   } do
@@ -210,35 +251,28 @@ local function refuse(p)
   end
 end
 
-local DOC = "A block moves %s of %s elements (%s) through shared memory: in as inputs lie, out as "
+local DOC = "A block moves a box of %d %s (%s) through shared memory: in as inputs lie, out as "
   .. "outputs lie."
 
 local function plan(k, c)
-  local about, reason = boxes.read(k)
-  local p = about and boxes.start(k, c, about, boxes.widest(k))
-  if not p then
-    return nil, reason
-  end
-  p.is_async, p.uses_count = c.load == "async", false
-  reason = refuse(p)
+  local view = boxes.in_vectors(k, c.vec)
+  local p = boxes.start(view, c, boxes.read(view), boxes.widest(k) * c.vec)
+  p.is_async = c.load == "async"
+  p.how = p.is_async and ", by asynchronous copies" or ": all loads before the first use"
+  local reason = refuse(p)
   if reason then
     return nil, reason
   end
   boxes.begin(p, "box")
-  p.row, p.column, p.first_row = p.g:name("row"), p.g:name("column"), p.g:name("first_row")
+  p.row = p.g:name("row")
   keep(p)
   sort_operands(p)
-  for _, x in ipairs(p.exchanged) do
-    boxes.keep(p, x, p.kept * p.items, "what is kept of " .. x.op.name)
-  end
   if not sides.place_memory(p, 16) then
     return nil, "the boxes need more shared memory than a block has"
   end
-  p.compute = p.g:call(p.values)
   p.traffic = boxes.traffic(p, p.results, nil, 2 * #p.exchanged
     * kit.ceil_div(kit.product(p.k.extents) * math.max(p.bytes, 4), LINE))
-  p.doc = DOC:format(p.items > 1 and p.items .. " boxes" or "a box", p.count,
-    table.concat(p.box, " x "))
+  p.doc = DOC:format(p.count, p.width > 1 and "vectors" or "elements", table.concat(p.box, " x "))
   return p.g:plan(p)
 end
 

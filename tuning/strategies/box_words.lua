@@ -28,21 +28,6 @@ end
 
 -- ---- the plan ----
 
--- The condition that places along parts `from` to `to` are inside where the box crosses an end.
-local function inside_text(p, parts, from, to)
-  local inside = {}
-  for n = from, to do
-    local part = parts[n]
-    local last = part.dims[#part.dims]
-    if p.left[last] then
-      local below = part.extent // p.box[last]
-      inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
-        .. (below > 1 and " * " .. below or ""))
-    end
-  end
-  return table.concat(inside, " && ")
-end
-
 -- A side as lines, runs of memory along the first part, one after the other along the others:
 -- elements of a line, lines, words of a line wherever it starts, and texts.
 local function lines_of(p, parts)
@@ -54,7 +39,7 @@ local function lines_of(p, parts)
   if side.count * side.words % p.threads ~= 0 then
     beyond[1] = "line >= " .. side.count
   end
-  local inside = inside_text(p, parts, 2, #parts)
+  local inside = boxes.inside_text(p, parts, 2)
   beyond[#beyond + 1] = inside ~= "" and "!(" .. inside .. ")" or nil
   side.beyond = #beyond > 0 and table.concat(beyond, " || ") or false
   local last = parts[1].dims[#parts[1].dims]
@@ -166,7 +151,7 @@ local function sort_operands(p)
   p.exchanged, p.direct, p.operands, p.values = {}, {}, {}, {}
   for n, op in ipairs(g.ops) do
     local is_in = p.about.is_exchanged[op.number]
-    local x = boxes.place_texts(p, op, {})
+    local x = boxes.place_texts(p, op)
     p.values[op.name], p.operands[n] = x.value, x
     if is_in then
       p.exchanged[#p.exchanged + 1] = x
@@ -238,6 +223,9 @@ return {
       function(k) return boxes.is_short(k, 0) end },
     { "what is exchanged has elements of 1 or of 2 bytes, and there is one output", function(k)
       return element_bytes(k, boxes.read(k)) ~= nil
+    end },
+    { "what both sides begin with is no vectors of words", function(k)
+      return boxes.width(k) * boxes.widest(k) < WORD
     end },
     { "asynchronous copies (sm_80)", function(k) return k.device.cc >= 80 end }),
   axes = axes,
