@@ -28,6 +28,8 @@ return s.kernel {
   sizes = { { d = 9, e = 7, i = 27, j = 63 } },
 }
 END
+sed -e 's/"bytes", dims/"beside", dims/' -e 's/"j", "i" } })/&, s.array("w", "u8")/' \
+  -e 's/z = x;/z = (unsigned char)(x - w);/' "$scratch/bytes.lua" >"$scratch/beside.lua"
 cat >"$scratch/doubles.lua" <<'END'
 local s = require "sectile"
 return s.kernel {
@@ -67,6 +69,7 @@ expect 0 'outcome: ok' tuned doubles "$double"
 expect 0 'outcome: ok' tuned vectors "$vectors"
 expect 0 'outcome: ok' tuned vectors "$copied"
 expect 0 'outcome: ok' tuned bytes "$words"
+expect 0 'outcome: ok' tuned beside "$words"
 
 # a missing barrier, copies that nobody waits for
 mutant box.cu '__syncthreads();' '' spec "$cut"
@@ -100,4 +103,5 @@ mutant box_words.cu 'word < shift + ' 'word + kWord < shift + ' bytes "$words"
 mutant box_words.cu 'word - (int)((size_t)start / sizeof($(y.type)) % kWord)' word bytes "$words"
 mutant box_words.cu 'first + kWord <= length' 'first < length' bytes "$words"
 mutant box_words.cu 'first >= 0 && ' '' bytes "$words"
+mutant tuning/strategies/box_words.lua 'elseif #p.direct > 0' 'elseif false' beside "$words"
 finish

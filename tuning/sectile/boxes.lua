@@ -265,7 +265,6 @@ function boxes.start(k, c, about, bytes)
     p.box[#p.box + 1] = math.tointeger(extent)
   end
   if #p.box > 0 then
-    p.vector_mode = p.width > 1 and about.into[1]
     p.box[about.into[1]] = p.box[about.into[1]] // p.width
     p.along = (c.items or 1) > 1 and boxes.mode_of_items(p)
     if p.along then
@@ -442,11 +441,13 @@ function boxes.mode_of_items(p)
   end
 end
 
--- The extents of the modes that the box covers, as constants.
+-- The extents of the modes that the box covers, as constants; where neighbours are moved as words
+-- (`is_wide`) those of 1, too, that a side begins with.
 function boxes.fix_extents(p)
+  local into, out = p.about.into[1], p.about.out[1]
   for d, extent in ipairs(p.box) do
     local n, put = thin.agreed_extent(p.k, d)
-    p.is_whole[d] = n == extent and (extent > 1 or d == p.vector_mode)
+    p.is_whole[d] = n == extent and (extent > 1 or p.is_wide and (d == into or d == out))
     kit.append(p.put, table.unpack(p.is_whole[d] and put or {}))
   end
   p.k = thin.fixed(p.k, p.put)

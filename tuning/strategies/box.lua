@@ -257,7 +257,7 @@ local DOC = "A block moves a box of %d %s (%s) through shared memory: in as inpu
 local function plan(k, c)
   local view = boxes.in_vectors(k, c.vec)
   local p = boxes.start(view, c, boxes.read(view), boxes.widest(k) * c.vec)
-  p.is_async = c.load == "async"
+  p.is_async, p.is_wide = c.load == "async", c.vec > 1
   p.how = p.is_async and ", by asynchronous copies" or ": all loads before the first use"
   local reason = refuse(p)
   if reason then

@@ -84,6 +84,8 @@ local function advance(p)
     if n < #modes then
       lines[#lines + 1] = string.format("if (++%s == %d) {\n  %s = 0;\n  %s\n}", name, p.box[d],
         name, (string.gsub(go_on(n + 1), "\n", "\n  ")))
+    elseif #p.direct > 0 then
+      lines[#lines + 1] = name .. "++;"
     end
     return kit.concat(lines)
   end
@@ -184,10 +186,15 @@ local function refuse(p)
     or words < 2 and "a thread would move a word" or nil
 end
 
+-- Is the first part one of neighbours in the operand?
+local function is_run(p, operand, parts)
+  return kit.const_of(E.subst(p.about.steps[operand][parts[1].dims[1]] + 0, p.put)) == 1
+end
+
 local function plan(k, c)
   local about = boxes.read(k)
   local p = boxes.start(k, c, about, element_bytes(k, about))
-  p.per_word = WORD // p.bytes
+  p.per_word, p.is_wide = WORD // p.bytes, true
   local reason = refuse(p)
   if reason then
     return nil, reason
@@ -199,6 +206,9 @@ local function plan(k, c)
     for _, part in ipairs(parts) do
       part.name = p.names[part.dims[1]]
     end
+  end
+  if not is_run(p, about.n_in, p.parts_in) or not is_run(p, about.n_out, p.parts_out) then
+    return nil, "neighbours in a box are none in an array"
   end
   p.into, p.out = lines_of(p, p.parts_in), lines_of(p, p.parts_out)
   keep(p)
