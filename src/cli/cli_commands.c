@@ -107,6 +107,19 @@ const cli_command cli_commands[] = {
         .example = "submit my_kernel.lua --shards 8 --gres gpu:1 --store fleet -- --budget 1h",
     },
     {
+        .name = "status",
+        .words = "DIRECTORY",
+        .min_words = 1,
+        .max_words = 1,
+        .run = cli_status,
+        .doc = "how far the jobs of `submit` are",
+        .details =
+            "A line for each share, kernel and size: candidates that have an outcome, the best so\n"
+            "far, when the last outcome came, and which node is slow by the candidates that all\n"
+            "shares have. It reads the stores of the shares; the scheduler is not asked.",
+        .example = "status fleet",
+    },
+    {
         .name = "report",
         .words = "SPEC",
         .min_words = 1,

@@ -100,6 +100,7 @@ sct_status cli_explain(const cli_args *args, sct_error *err);
 sct_status cli_page(const cli_args *args, sct_error *err);
 sct_status cli_tune(const cli_args *args, sct_error *err);
 sct_status cli_submit(const cli_args *args, sct_error *err);
+sct_status cli_status(const cli_args *args, sct_error *err);
 sct_status cli_doctor(const cli_args *args, sct_error *err);
 sct_status cli_emit(const cli_args *args, sct_error *err);
 /* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */

@@ -124,16 +124,28 @@ static const char *part_of(const tune_record *r) {
                               : "";
 }
 
-static void put_part(const tune_record *r, json_t *doc) {
+/* Candidates that the session may try at this size. */
+static int count_planned(const tune_table *t, int size) {
+  int n = 0;
+  for (int k = 0; k < t->plan->n_items; k++) {
+    const sct_tune_item *item = &t->plan->items[k];
+    n += item->outcome != SCT_OUT_OK || sct_tune_fits(t->plan, item, size);
+  }
+  return n;
+}
+
+static void put_part(const tune_record *r, int size, json_t *doc) {
   const char *part = part_of(r);
   char node[256] = "";
   (void)gethostname(node, sizeof node - 1);
   if (part[0] != '\0') {
     json_object_set_new(doc, "part", json_string(part));
     json_object_set_new(doc, "node", sct_json_string(node));
+    json_object_set_new(doc, "planned", json_integer(count_planned(r->table, size)));
   } else {
     json_object_del(doc, "part");
     json_object_del(doc, "node");
+    json_object_del(doc, "planned");
   }
 }
 
@@ -143,7 +155,7 @@ static bool is_of_other_part(const tune_record *r, const char *conditions) {
   return strcmp(part ? part : "", part_of(r)) != 0;
 }
 
-static char *conditions_json(const tune_record *r) {
+static char *conditions_json(const tune_record *r, int size) {
   json_t *doc = json_pack(
       "{s:I, s:s, s:s, s:s}", "seed", (json_int_t)r->opts->seed, "options",
       sct_compiler_options(r->where->compiler), "selection",
@@ -157,7 +169,7 @@ static char *conditions_json(const tune_record *r) {
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
-  put_part(r, doc);
+  put_part(r, size, doc);
   return compact(doc);
 }
 
@@ -195,7 +207,7 @@ static sct_status put_run(tune_record *r, int size, sct_error *err) {
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
   now_text(now);
-  char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(r);
+  char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(r, size);
   sct_row_run *run = &r->runs[size];
   *run = (sct_row_run){.problem = r->problem.id,
                        .device = r->device.id,
@@ -575,12 +587,12 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
   run->n_tied = choice->n_tied;
   run->noise = choice->noise;
   if (r->table->times && sct_measure_conditions(r->where->measure)->n_samples > 0) {
-    char *conditions = conditions_json(r); /* with the clocks seen meanwhile */
+    char *conditions = conditions_json(r, size); /* with the clocks seen meanwhile */
     run->conditions = conditions ? keep(r, conditions) : run->conditions;
     sct_free(conditions);
   } else if (is_of_other_part(r, run->conditions)) {
     json_t *doc = sct_json_load(run->conditions);
-    put_part(r, doc);
+    put_part(r, size, doc);
     SCT_OWNED char *conditions = compact(doc);
     run->conditions = conditions ? keep(r, conditions) : run->conditions;
   }

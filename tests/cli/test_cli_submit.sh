@@ -63,6 +63,38 @@ for script in share heat submit; do
   expect 0 '' bash -n "the fleet/$script.sh"
 done
 
+# ---- how far it is, by the stores
+status() { # status TEXT
+  expect 0 "$1" "$SCT_PROGRAM" status 'the fleet'
+}
+change() { sqlite3 "the fleet/share-$1-of-3.db" "$2"; }
+line() { sed -n "$1p" "$scratch/output" | tr -s ' '; }
+status '3 of 3 shares are done'
+own=$(outcomes 'the fleet/share-1-of-3.db')
+expect 0 "1 halve i=3000 $own of $own done map " echo "$(status ''; line 2)"
+expect 0 "final heat halve i=3000 11 of 11 done $(winner whole.db) " echo "$(status ''; line 5)"
+absent slow
+change 1 "UPDATE run SET finished = '', winner = NULL, naive = NULL;
+  DELETE FROM outcome WHERE id % 2"
+status '2 of 3 shares are done'
+expect 0 "1 halve i=3000 $(outcomes 'the fleet/share-1-of-3.db') of $own under way " \
+  echo "$(status ''; line 2)"
+change 2 "UPDATE outcome SET median_ns = 5000"
+change 3 "UPDATE outcome SET median_ns = 7500; UPDATE run SET
+  conditions = json_set(conditions, '$.node', 'slow_node')"
+status 'slow_node  1.20 times as slow' # half as slow as the other, a fifth above their median
+expect 0 '"scale": 1.2' "$SCT_PROGRAM" status 'the fleet' --json
+expect 0 '"scale": null' "$SCT_PROGRAM" status 'the fleet' --json
+expect 0 '"planned": 11,' "$SCT_PROGRAM" status 'the fleet' --json
+mv 'the fleet/share-2-of-3.db' 'the fleet/heat.db' .
+echo 'this is no store at all, though long enough to be one' >'the fleet/share-3-of-3.db'
+status '0 of 3 shares are done'
+expect 0 '2 waiting' echo "$(status ''; line 3)"
+expect 0 'share-3-of-3.db' echo "$(status ''; line 4)"
+expect 0 'final heat waiting' echo "$(status ''; line 5)"
+expect 2 'has no script share.sh' "$SCT_PROGRAM" status .
+expect 2 'has no script share.sh' "$SCT_PROGRAM" status none
+
 # ---- what a share's script makes of how `tune` ends
 cat >"$scratch/tune" <<'END_TUNE'
 #!/bin/bash
