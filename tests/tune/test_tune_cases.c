@@ -47,15 +47,15 @@ static int list_strategies(const work *w, int *list) {
   return n;
 }
 
-/* Of every strategy; with sanitizers, and of kernels that differ from others by a parameter, one
- * candidate of every third, others for the next spec. */
+/* Of every strategy; of kernels that differ from others by a parameter, one candidate of every
+ * third, others for the next spec. */
 static void draw(work *w, bool some) {
   static int n_specs;
   int *list = sct_alloc(sizeof *list * (size_t)(w->f.space.n_strategies + 1));
   const int n = list_strategies(w, list);
   for (int k = 0; k < n; k++) {
     const bool is_next = k % 3 == n_specs % (n < 3 ? n : 3);
-    if (step == 1 || !(SCT_SANITIZED || some)) {
+    if (step == 1 || !some) {
       w->n = picked_draw(w->list, w->n, &w->f, list[k],
                          step == 1 ? 0 : picked_share(&w->f, list[k], step), seed);
     } else if (is_next) {
@@ -246,14 +246,6 @@ static int list_tests(struct CMUnitTest *tests, int n, sct_arena *arena) {
   return n;
 }
 
-static int keep_every_sixth(struct CMUnitTest *tests, int n) {
-  int kept = 0;
-  for (int k = 0; k < n; k += 6) {
-    tests[kept++] = tests[k];
-  }
-  return kept;
-}
-
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_WORKER_ARG) == 0) {
     return sct_worker_main(argc, argv);
@@ -271,7 +263,6 @@ int main(int argc, char **argv) {
     n = list_tests(tests, n, &arena);
     assert_in_range(n + worked_count(), 0, MAX_SPECS);
     n = worked_tests(tests, n, no_candidate_fails, NULL, NULL);
-    n = SCT_SANITIZED ? keep_every_sixth(tests, n) : n;
   }
   step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
   seed = argc > 3 ? strtoull(argv[3], NULL, 10) : PICKED_SEED;
