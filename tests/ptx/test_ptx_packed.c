@@ -395,6 +395,10 @@ static void undefined_halves(void **state) {
       {"setp.lt.f16x2 %p0|%p1, %r0, %r1", "mov.u32 %r3, 1; @%p0 bra END", SCT_PTX_CLEAN},
       {"setp.lt.f16x2 %p0|%p1, %r0, %r1", "mov.u32 %r3, 1; @%p1 bra END", SCT_PTX_UNDEFINED_BRANCH},
       {"setp.lt.f16x2 %p1|%p0, %r1, %r0", "mov.u32 %r3, 1; @%p0 bra END", SCT_PTX_UNDEFINED_BRANCH},
+      {"dp2a.lo.u32.u32 %r2, %r1, %r0, %r1", "mov.b32 %r3, %r2", SCT_PTX_CLEAN},
+      {"dp2a.hi.u32.u32 %r2, %r1, %r0, %r1", "mov.b32 %r3, %r2", SCT_PTX_UNDEFINED_STORE},
+      {"dp2a.lo.u32.u32 %r2, %r0, %r1, %r1", "mov.b32 %r3, %r2", SCT_PTX_UNDEFINED_STORE},
+      {"dp2a.lo.u32.u32 %r2, %r1, %r1, %r0", "mov.b32 %r3, %r2", SCT_PTX_UNDEFINED_STORE},
       {"dp4a.u32.u32 %r2, %r0, %r1, %r1", "and.b32 %r3, %r2, 1", SCT_PTX_UNDEFINED_STORE}};
   uint32_t in[32], out[32];
   for (int i = 0; i < 32; i++) {

@@ -115,6 +115,11 @@ static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
       return UINT64_MAX;
     }
     return sct_ptx_prmt((va & PTX_ALL) | vb << 32, ptx_r32(x, u->c)[lane]);
+  case PTX_UNDEF_LOW:
+  case PTX_UNDEF_HIGH: {
+    const uint64_t half = u->undef == PTX_UNDEF_LOW ? vb & 0xffff : vb >> 16;
+    return (va | half | sct_ptx_undef_get(x, u->c, lane)) != 0 ? UINT64_MAX : 0;
+  }
   case PTX_UNDEF_PACK2:
     return halves(va | vb | sct_ptx_undef_get(x, u->c, lane), 4u * u->bytes);
   case PTX_UNDEF_ZEXT:
