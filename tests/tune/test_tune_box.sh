@@ -58,7 +58,7 @@ END
 cut='box threads=256 box=1x18x17x3 items=4 load=registers evict=loads'
 async='box threads=512 box=1x18x17x3 items=8 load=async evict=stores'
 whole='box threads=512 box=1x1x27x63 items=2 evict=none'
-double='box threads=256 box=1x7x31 items=16 load=registers evict=stores'
+double='box threads=256 box=1x7x31 items=16 load=registers evict=none'
 vectors='box threads=512 box=10x25x12 items=1 load=registers evict=none'
 copied='box threads=256 box=14x10x12 items=1 load=async evict=none'
 words='box_words threads=256 box=1x1x27x63 evict=stores'

@@ -16,7 +16,7 @@ local function axes(k)
     return about.is_exchanged[n] and op.record.bytes * width < 4
   end)
   return {
-    { "threads", { 512, 256, 1024 }, key = "threads=", doc = "threads a block, at most" },
+    { "threads", { 512, 256 }, key = "threads=", doc = "threads a block, at most" },
     { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "items", { 4, 1, 2, 8, 16 }, key = "items=",
@@ -233,14 +233,14 @@ end
 
 local function refuse(p)
   local a_thread = kit.ceil_div(p.count, p.threads)
-  local held = p.threads > 512 and 16 or 32 -- of 64 registers that 1024 threads have
   for _, rule in ipairs {
     { p.count == 0, "no box fits shared memory" },
     { p.along == nil, "no mode is left for several boxes" },
-    { not p.is_async and (a_thread > held or a_thread * p.bytes > 128),
+    { not p.is_async and (a_thread > 32 or a_thread * p.bytes > 128),
       "a thread would hold more than its registers take" },
     { a_thread > 64, "a thread would move more than 64 elements" },
     { p.is_async and p.evict == "loads", "asynchronous copies have no policy of L2" },
+    { not p.is_async and p.evict == "stores", "where loads have a policy, stores gain by none" },
     { a_thread * p.width < 4, "a thread would move less than 4 elements" },
     { 2 * p.count <= p.threads, "a box has too few elements for the threads" },
     { p.evict ~= "none" and p.k.device.cc < 80, "policies of L2 need sm_80" },
