@@ -564,8 +564,17 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
-#define MAX_CASE_BYTES ((int64_t)1 << 28)
-#define FEW_CASE_BYTES ((int64_t)1 << 24) /* filled, compared and moved in milliseconds */
+#define MAX_CASE_BYTES   ((int64_t)1 << 28)
+#define LARGE_CASE_BYTES ((int64_t)1 << 20)
+#define FEW_CASE_BYTES   ((int64_t)1 << 24) /* filled, compared and moved in milliseconds */
+
+static int64_t bytes_of(const sct_shape *s) {
+  int64_t bytes = 0;
+  for (int k = 0; k < s->plan->spec->n_operands; k++) {
+    bytes += s->op[k].bytes;
+  }
+  return bytes;
+}
 
 /* The case's shape at these extents; false: the spec does not allow them, or its arrays have more
  * than `most` bytes. */
@@ -575,18 +584,35 @@ static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
   if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
     return false; /* a negative or overflowing size */
   }
-  int64_t bytes = 0;
   for (int k = 0; k < plan->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > most) {
       return false;
     }
-    bytes += c->shape.op[k].bytes;
   }
-  if (bytes > most || !sct_shape_indexes_fit(&c->shape)) {
+  if (bytes_of(&c->shape) > most || !sct_shape_indexes_fit(&c->shape)) {
     return false;
   }
   sct_shape_index(&c->shape);
   return sct_shape_is_legal(&c->shape);
+}
+
+/* Own extents are found together, though one of them may have been too small: of large arrays the
+ * others are halved as long as the spec and the layouts allow. Points fall on what they fell on. */
+static void shrink(sct_case *c, const sct_plan *plan, int64_t *extent, const sct_fill *fill) {
+  const sct_spec *spec = plan->spec;
+  for (int k = spec->n_dims; k < spec->n_extents && !sct_spec_accumulates(spec); k++) {
+    bool fits = true;
+    while (fits && extent[k] > OWN_MULTIPLE && bytes_of(&c->shape) > LARGE_CASE_BYTES) {
+      const int64_t was = extent[k], unit = was % OWN_MULTIPLE == 0 ? OWN_MULTIPLE : 1;
+      extent[k] = (was / 2 + unit - 1) / unit * unit;
+      fits = try_shape(c, plan, extent, fill, MAX_CASE_BYTES) &&
+             sct_shape_layouts_hold(&c->shape, true);
+      if (!fits) {
+        extent[k] = was;
+        (void)try_shape(c, plan, extent, fill, MAX_CASE_BYTES);
+      }
+    }
+  }
 }
 
 /* Tries own extents until the spec and the layouts allow them. Layouts of arrays that have none are
@@ -617,6 +643,9 @@ static void find_shape_within(sct_case *c, const sct_plan *plan, int64_t most) {
     if (!others_hold) {
       break;
     }
+  }
+  if (c->legal) {
+    shrink(c, plan, extent, fill);
   }
 }
 

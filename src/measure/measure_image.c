@@ -373,42 +373,58 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 
 /* ---- images ---- */
 
+/* Which of an array's dimensions tell apart the rows that are reduced or scanned. */
+typedef struct row_dims {
+  bool all_alike; /* nothing is reduced or scanned */
+  int n;
+  int from[SCT_MAX_DIMS];    /* the array's dimension */
+  bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one behind the other */
+} row_dims;
+
+static row_dims row_dims_of(const sct_spec *spec, const sct_operand *op) {
+  row_dims out = {.all_alike = !spec->reduces && !spec->scans && spec->n_steps == 0};
+  for (int d = 0; d < op->n_dims; d++) {
+    const bool ragged = sct_spec_is_ragged(spec) && op->at[d] == spec->dim_var[spec->ragged.dim];
+    bool kept = ragged;
+    for (int dim = 0; dim < spec->n_dims; dim++) {
+      kept = kept || (!sct_spec_joins(spec, dim) && strcmp(op->dims[d], spec->dims[dim]) == 0);
+    }
+    if (kept) {
+      out.from[out.n] = d;
+      out.ragged[out.n++] = ragged;
+    }
+  }
+  return out;
+}
+
 /* The special values among those of an array's element: any of them, but where results are compared
  * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
  * reduced or scanned is special row by row, as one value can decide about a row: the first is
  * ordinary. */
-static sct_mix mix_of(const sct_shape *s, int op, const int64_t *idx) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_operand *operand = s->plan->op[op].op;
-  if (!spec->reduces && !spec->scans && spec->n_steps == 0) {
-    return s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
+static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
+  const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
+  if (rows->all_alike) {
+    return most;
   }
   uint64_t row = 0;
-  int n_kept = 0;
   bool first = true;
-  for (int d = 0; d < operand->n_dims; d++) {
-    for (int dim = 0; dim < spec->n_dims; dim++) {
-      if (sct_spec_is_ragged(spec) && dim == spec->ragged.dim &&
-          operand->at[d] == spec->dim_var[dim]) {
-        int64_t at[SCT_MAX_DIMS] = {0};
-        at[dim] = idx[d];
-        sct_shape_put_row(s, at);
-        row = sct_mix64(row, (uint64_t)at[spec->ragged.row]);
-        first = first && at[spec->ragged.row] == 0;
-        n_kept++;
-      } else if (!sct_spec_joins(spec, dim) && strcmp(operand->dims[d], spec->dims[dim]) == 0) {
-        row = sct_mix64(row, (uint64_t)idx[d]);
-        first = first && idx[d] == 0;
-        n_kept++;
-      }
+  for (int k = 0; k < rows->n; k++) {
+    int64_t at = idx[rows->from[k]];
+    if (rows->ragged[k]) {
+      const sct_ragged *ragged = &s->plan->spec->ragged;
+      int64_t point[SCT_MAX_DIMS] = {0};
+      point[ragged->dim] = at;
+      sct_shape_put_row(s, point);
+      at = point[ragged->row];
     }
+    row = sct_mix64(row, (uint64_t)at);
+    first = first && at == 0;
   }
   /* the only row of a size is ordinary; what all rows share is so at every other size */
-  if (n_kept > 0 ? first : s->n_elements % 2 == 0) {
+  if (rows->n > 0 ? first : s->n_elements % 2 == 0) {
     return SCT_MIX_NONE;
   }
-  const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
-  return n_kept > 0 ? (sct_mix)(row % (most + 1)) : most;
+  return rows->n > 0 ? (sct_mix)(row % (most + 1)) : most;
 }
 
 /* Values of the elements of a part, together as long as they are mixed alike. */
@@ -417,14 +433,15 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
   const sct_spec *spec = s->plan->spec;
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
+  const row_dims rows = row_dims_of(spec, s->plan->op[op].op);
   sct_stream stream = {.key = sct_data_key(s->plan->seed, op, field),
-                       .mix = mix_of(s, op, idx),
+                       .mix = mix_of(s, &rows, idx),
                        .divides = strpbrk(spec->body, "/%") != NULL};
   const sct_type type = s->plan->op[op].op->record.fields[field].type;
   int from = 0;
-  for (int k = 1; k < p->n && (spec->reduces || spec->scans || spec->n_steps > 0); k++) {
+  for (int k = 1; k < p->n && !rows.all_alike; k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
-    const sct_mix mix = mix_of(s, op, idx);
+    const sct_mix mix = mix_of(s, &rows, idx);
     if (mix != stream.mix) {
       sct_data_values(image, offsets + from, k - from, type, &stream, p->linear + from);
       stream.mix = mix;
