@@ -142,23 +142,24 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
   return -1;
 }
 
-/* A value that is off by little is more often a sum in another order, of which a difference has
- * lost digits, than a mistake: the sentence then ends with the tolerance that would take it. */
+/* A value that is off by little is more often rounded another way, as a sum in another order or a
+ * product that the compiler fused, than wrong: the sentence then ends with the tolerance that would
+ * take it. */
 static void hint_at_tolerance(sct_verdict *out, const sct_shape *s, int op, const sct_place *place,
                               int64_t byte, const uint8_t *got, const uint8_t *want,
-                              double tolerance) {
+                              bool by_value) {
   const sct_type type = s->plan->op[op].op->record.fields[place->field].type;
   const sct_type_info *info = sct_type_get(type);
-  if (info->kind != SCT_KIND_FLOAT || !(tolerance > 0)) {
+  if (info->kind != SCT_KIND_FLOAT || !by_value) {
     return;
   }
   const double a = sct_data_float(type, got + byte), b = sct_data_float(type, want + byte);
   const double scale = fmax(fabs(b), sct_usual_magnitude(s, op, place->field, want));
   const double off = fabs(a - b) / scale;
-  if (off <= MOST_ROUNDING) {
+  if (off > 0 && off <= MOST_ROUNDING) {
     const size_t used = strlen(out->detail);
     snprintf(out->detail + used, sizeof out->detail - used,
-             "; if a sum in another order may do that, `tolerance = %g` in the spec takes it",
+             "; if rounding may do that, `tolerance = %g` in the spec takes it",
              pow(10, ceil(log10(off))));
   }
 }
@@ -179,7 +180,7 @@ void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_
     sct_describe_difference(out, s, op, byte, &place, got + place.offset, want + place.offset,
                             poison);
     if (out->outcome == SCT_OUT_WRONG_RESULT) {
-      hint_at_tolerance(out, s, op, &place, byte, got, want, tolerance);
+      hint_at_tolerance(out, s, op, &place, byte, got, want, by_value);
     }
   }
 }
