@@ -219,7 +219,9 @@ sct_status sct_store_import(sct_store *s, const char *file, sct_error *err) {
   const char *const before = sct_arena_printf(&arena, "%s: error: ", file);
   const sct_json_doc doc = {&arena, before, "; nothing was imported", SCT_EDATA, err};
   SCT_TRY(sct_store_begin(s, err));
-  return sct_store_end(s, read_any(s, file, (sct_json){&doc, root, ""}), err);
+  sct_status status = read_any(s, file, (sct_json){&doc, root, ""});
+  SCT_THEN(sct_store_join_counts(s, err));
+  return sct_store_end(s, status, err);
 }
 
 /* ---- stores ---- */
@@ -262,5 +264,6 @@ sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n, sct_err
   for (int k = 0; k < n && status == SCT_OK; ++k) {
     status = merge_one(to, from[k], err);
   }
+  SCT_THEN(sct_store_join_counts(to, err));
   return sct_store_end(to, status, err);
 }

@@ -183,6 +183,8 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
 /* `winner` and `naive` are source hashes, or "". */
 sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_row_run *row,
                               const char *winner, const char *naive, sct_error *err);
+/* When all is joined: counts the outcomes of runs. */
+sct_status sct_store_join_counts(sct_store *s, sct_error *err);
 
 /* Runs statements without parameters and rows of interest. */
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err);

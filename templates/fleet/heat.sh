@@ -10,7 +10,7 @@ set -eu
 cd {{FLEET}}
 for share in $(seq {{SHARDS}}); do
   printf 'share-%d-of-{{SHARDS}}.db\0' "$share"
-done | xargs -0 -n 100 {{SECTILE}} merge all-of-{{SHARDS}}.db
+done | xargs -0 -n 300 {{SECTILE}} merge all-of-{{SHARDS}}.db
 cd {{DIRECTORY}}
 exec {{SECTILE}} tune {{SPECS}} --top-of {{FLEET}}/all-of-{{SHARDS}}.db \
   --store {{FLEET}}/heat.db {{OPTIONS}}
