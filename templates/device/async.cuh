@@ -25,6 +25,19 @@ __device__ __forceinline__ void async_copy_some(void *to, const void *from, int 
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes), "r"(bytes) : "memory");
 }
 
+// Word number `word` of a line of `count` elements from `start` on, asynchronously: the first word
+// is the one that `start` is in. Of what lies from `end` on zeros.
+template <class T>
+__device__ __forceinline__ void async_copy_word(T *line, const T *start, int word, int count,
+                                                const T *end) {
+  constexpr int kWord = 4 / (int)sizeof(T);
+  const int shift = (int)((size_t)start / sizeof(T) % kWord), at = word * kWord - shift;
+  const int readable = (int)min((long long)(end - start), (long long)count + kWord);
+  if (at < count)
+    async_copy_some<4>(line + shift + at, start + at,
+                       min(kWord, readable - at) * (int)sizeof(T));
+}
+
 // Closes a group of asynchronous copies.
 __device__ __forceinline__ void async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");

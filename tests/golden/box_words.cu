@@ -15,6 +15,19 @@ __device__ __forceinline__ void async_copy_some(void *to, const void *from, int 
                  ::"r"(smem_address(to)), "l"(from), "n"(kBytes), "r"(bytes) : "memory");
 }
 
+// Word number `word` of a line of `count` elements from `start` on, asynchronously: the first word
+// is the one that `start` is in. Of what lies from `end` on zeros.
+template <class T>
+__device__ __forceinline__ void async_copy_word(T *line, const T *start, int word, int count,
+                                                const T *end) {
+  constexpr int kWord = 4 / (int)sizeof(T);
+  const int shift = (int)((size_t)start / sizeof(T) % kWord), at = word * kWord - shift;
+  const int readable = (int)min((long long)(end - start), (long long)count + kWord);
+  if (at < count)
+    async_copy_some<4>(line + shift + at, start + at,
+                       min(kWord, readable - at) * (int)sizeof(T));
+}
+
 // Closes a group of asynchronous copies.
 __device__ __forceinline__ void async_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
@@ -60,10 +73,7 @@ __device__ __forceinline__ void store(void *to, const T &value) {
     __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
 }
 
-constexpr int kThreads = 256;
 constexpr int kWord = 4; // elements in a word of 4 bytes
-constexpr int kPitch = 124; // elements from line to line in shared memory
-constexpr int kWordsIn = 31, kWordsOut = 1831; // of a line, wherever it starts
 
 // What is computed for one element.
 __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
@@ -83,76 +93,74 @@ box_words(const unsigned char *__restrict__ a, unsigned char *__restrict__ b, lo
   a_from += 3 * first_at;
   unsigned char *b_to = b;
   b_to += 183 * first_at;
-
-  // in: words of the lines, from the one on that a line starts in, by asynchronous copies
-#pragma unroll 4
-  for (int pass = 0; pass < 8; pass++) {
-    const int at = pass * kThreads + threadIdx.x;
-    const int line = at / kWordsIn, word = at % kWordsIn * kWord;
-    const int row = line;
-    if (line >= 61) break;
-    {
-      const unsigned char *const start = &a_from[3 * n_at * row];
-      const int shift = (int)((size_t)start / sizeof(unsigned char) % kWord);
-      const unsigned char *const from = start - shift + word;
-      if (word < shift + left_at * 3)
-        async_copy_some<4>(&a_box[line * kPitch + word], from, (int)min(4ll, (a + 183 * n_at - from) * 1ll));
-    }
-  }
   const unsigned int a_from_start =
       (unsigned int)((size_t)a_from / sizeof(unsigned char) % kWord);
-  async_commit();
-  async_wait<0>();
+
+  // in: words of the lines, from the one on that a line starts in, by asynchronous copies
+  if (threadIdx.x < 248) {
+    const int word = threadIdx.x % 31;
+    const int row_ = threadIdx.x / 31;
+    a_from += 3 * n_at * row_;
+#pragma unroll
+    for (int pass = 0; pass < 8; pass++) {
+      const int row = pass * 8 + row_;
+      if (pass < 7 || row < 61)
+        async_copy_word(&a_box[124 * row], a_from, word, left_at * 3, a + 183 * n_at);
+      a_from += 24 * n_at;
+    }
+    async_commit();
+    async_wait<0>();
+  }
   __syncthreads();
 
   // out: a thread puts words together
-#pragma unroll 2
-  for (int pass = 0; pass < 8; pass++) {
-    const int at = pass * kThreads + threadIdx.x;
-    const int line = at / kWordsOut, word = at % kWordsOut * kWord;
-    if (line >= 1) break;
-    unsigned char *const start = &b_to[0];
-    const int first = word - (int)((size_t)start / sizeof(unsigned char) % kWord);
-    const int length = left_at * 183, from = max(first, 0);
-    int column = from % 3;
-    int row = from / 3 % 61;
-    int at_ = from / 183;
-    int a_place = 124 * row + 3 * at_ + column;
-    unsigned int a_start = (unsigned int)(3 * n_at * row + a_from_start);
-    if (first >= 0 && first + kWord <= length) {
-      vec<unsigned char, kWord> b_v;
+  const int row_ = threadIdx.x;
 #pragma unroll
-      for (int e = 0; e < kWord; e++) {
-        const unsigned char a_v = a_box[a_place + a_start % kWord];
-        compute(a_v, b_v[e]);
-        a_place += 1;
-        if (++column == 3) {
-          column = 0;
-          a_place += 121;
-          a_start += (unsigned int)(3 * n_at);
-          if (++row == 61) {
-            row = 0;
-            a_place += -7561;
-            a_start += (unsigned int)(-183 * n_at);
+  for (int pass = 0; pass < 8; pass++) {
+    const int word = pass * 256 + row_;
+    if (pass < 7 || word < 1831) {
+      const int first = word * kWord - (int)((size_t)b_to / sizeof(unsigned char) % kWord);
+      const int length = left_at * 183, from = max(first, 0);
+      int column = from % 3;
+      int row = from / 3 % 61;
+      int at = from / 183;
+      int a_place = 124 * row + 3 * at + column;
+      unsigned int a_start = (unsigned int)(3 * n_at * row + a_from_start);
+      if (first >= 0 && first + kWord <= length) {
+        vec<unsigned char, kWord> b_v;
+#pragma unroll
+        for (int e = 0; e < kWord; e++) {
+          const unsigned char a_v = a_box[a_place + a_start % kWord];
+          compute(a_v, b_v[e]);
+          a_place += 1;
+          if (++column == 3) {
+            column = 0;
+            a_place += 121;
+            a_start += (unsigned int)(3 * n_at);
+            if (++row == 61) {
+              row = 0;
+              a_place += -7561;
+              a_start += (unsigned int)(-183 * n_at);
+            }
           }
         }
-      }
-      store(&start[first], b_v);
-    } else { // elements at an end of the line, one by one
-      unsigned char b_v[kWord];
-      for (int e = from - first; e < kWord && first + e < length; e++) {
-        const unsigned char a_v = a_box[a_place + a_start % kWord];
-        compute(a_v, b_v[e]);
-        store(&start[first + e], b_v[e]);
-        a_place += 1;
-        if (++column == 3) {
-          column = 0;
-          a_place += 121;
-          a_start += (unsigned int)(3 * n_at);
-          if (++row == 61) {
-            row = 0;
-            a_place += -7561;
-            a_start += (unsigned int)(-183 * n_at);
+        store(&b_to[first], b_v);
+      } else { // elements at an end of the line, one by one
+        unsigned char b_v[kWord];
+        for (int e = from - first; e < kWord && first + e < length; e++) {
+          const unsigned char a_v = a_box[a_place + a_start % kWord];
+          compute(a_v, b_v[e]);
+          store(&b_to[first + e], b_v[e]);
+          a_place += 1;
+          if (++column == 3) {
+            column = 0;
+            a_place += 121;
+            a_start += (unsigned int)(3 * n_at);
+            if (++row == 61) {
+              row = 0;
+              a_place += -7561;
+              a_start += (unsigned int)(-183 * n_at);
+            }
           }
         }
       }

@@ -75,7 +75,7 @@ expect 0 'outcome: ok' tuned beside "$words"
 mutant box.cu '__syncthreads();' '' spec "$cut"
 mutant box.cu 'async_wait<0>();' '' spec "$async"
 # lines that lie over each other in shared memory
-box=tuning/strategies/box.lua
+box=tuning/strategies/box.lua boxes=tuning/sectile/boxes.lua
 mutant $box 'at = step[d] * p.box[d]' 'at = step[d] * p.box[d] - 1' spec "$cut"
 # a tail that is lost
 mutant box.cu 'pass < $(out.passes)' 'pass < $(out.passes) - 1' bytes "$whole"
@@ -83,11 +83,11 @@ mutant box.cu 'pass < $(into.passes)' 'pass < $(into.passes) - 1' spec "$cut"
 # what lies beyond the ends of modes, of shares, of the threads that have elements
 mutant box.cu 'if ($(whole))' 'if (true)' spec "$cut"
 mutant $box '"!kGuarded || "' '"true || "' doubles "$double"
-mutant $box 'if count * times > part.extent then' 'if false then' spec "$cut"
-mutant $box 'side.used < g.threads and' 'false and' vectors "$vectors"
+mutant $boxes 'if count * times > part.extent then' 'if false then' spec "$cut"
+mutant $boxes 'side.used < p.g.threads' 'false' vectors "$vectors"
 # a pointer that goes on by the wrong step, also after the last place along a mode
-mutant $box 'local step = x.step(level.d) * level.times' 'local step = x.step(level.d)' spec "$cut"
-mutant $box 'below * level.count, step * level.count' 'below * level.count, step' bytes "$whole"
+mutant $boxes 'or 0) * level.times' 'or 0)' spec "$cut"
+mutant $boxes 'below * level.count, step * level.count' 'below * level.count, step' bytes "$whole"
 # the neighbour of an element, of a vector
 mutant $box 'x.tile, cell_out' 'x.tile, cell_out .. " + 1"' bytes "$whole"
 mutant $box '// p.width * cuda.var("e")' '* cuda.var("e")' vectors "$vectors"
@@ -99,8 +99,10 @@ mutant $box 'p.g:need_align(x.op, p.width * x.op.record.bytes)' '' vectors "$cop
 # words: no barrier, no wait, the last word of a line lost, lines that start in a word, their ends
 mutant box_words.cu '__syncthreads();' '' bytes "$words"
 mutant box_words.cu 'async_wait<0>();' '' bytes "$words"
-mutant box_words.cu 'word < shift + ' 'word + kWord < shift + ' bytes "$words"
-mutant box_words.cu 'word - (int)((size_t)start / sizeof($(y.type)) % kWord)' word bytes "$words"
+mutant device/async.cuh 'if (at < count)' 'if (at + kWord < count)' bytes "$words"
+mutant device/async.cuh 'readable - at' 'kWord' bytes "$words"
+mutant box_words.cu '$(word) * kWord - (int)((size_t)$(y.from) / sizeof($(y.type)) % kWord)' \
+  '$(word) * kWord' bytes "$words"
 mutant box_words.cu 'first + kWord <= length' 'first < length' bytes "$words"
 mutant box_words.cu 'first >= 0 && ' '' bytes "$words"
 mutant tuning/strategies/box_words.lua 'elseif #p.direct > 0' 'elseif false' beside "$words"

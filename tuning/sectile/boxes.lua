@@ -3,7 +3,7 @@
 -- of the next.
 local boxes = {}
 
-local SECTOR = 32
+local SECTOR, WARP = 32, 32
 
 local GRAIN = 64 -- bytes that DRAM gives at a time
 local SIZES = { 1024, 2048, 4096, 8192, 16384, 32768, 65536 } -- bytes of boxes; the best up to each
@@ -345,7 +345,7 @@ function boxes.inside_text(p, parts, from)
   for n = from, #parts do
     local part = parts[n]
     local last = part.dims[#part.dims]
-    if p.left[last] then
+    if last and p.left[last] then
       local below = part.extent // p.box[last]
       inside[#inside + 1] = string.format("%s < %s", part.name, p.left[last]
         .. (below > 1 and " * " .. below or ""))
@@ -365,6 +365,88 @@ function boxes.find_digits(parts, from, to, name)
       below > 1 and " / " .. below or "", n < to and " % " .. parts[n].extent or "")
   end
   return lines
+end
+
+-- Of how many places at most `most` there are `extent`: equal shares, if no fourth of the threads
+-- has nothing to do for that.
+local function shares_of(extent, most)
+  local least = kit.ceil_div(extent, most)
+  for shares = least, least + least // 4 do
+    if extent % shares == 0 then
+      return shares
+    end
+  end
+  return least
+end
+
+-- How a side of the box is gone over. Neighbouring threads have neighbouring elements, those of all
+-- of parts 1 to n - 1 and of a share of part n; passes go on along that and the parts after it
+-- (`levels`), so that a thread finds its place once.
+function boxes.side_of(p, parts)
+  local unit, n = 1, 1
+  while n < #parts and unit * parts[n].extent <= p.threads do
+    unit, n = unit * parts[n].extent, n + 1
+  end
+  local shares = shares_of(parts[n].extent, p.threads // unit)
+  local share = kit.ceil_div(parts[n].extent, shares)
+  if n == 1 and parts[n].extent % share ~= 0 then -- whole warps: the last share is guarded anyway
+    share = kit.ceil_div(share, WARP) * WARP
+  end
+  local side = { parts = parts, used = unit * share, levels = {}, passes = 1 }
+  local lines, inside = {}, {}
+  for m, part in ipairs(parts) do
+    part.name = part.name or p.names[part.dims[1]]
+    local is_share, below = m == n and shares > 1, side.passes
+    if m > n or is_share then
+      local count, times = is_share and shares or part.extent, is_share and share or 1
+      local pass = (below > 1 and "pass / " .. below or "pass")
+        .. (m < #parts and " % " .. count or "")
+      side.passes = below * count
+      side.levels[#side.levels + 1] = { d = part.dims[1], count = count, times = times }
+      lines[#lines + 1] = string.format("const int %s = %s%s%s;", part.name, pass,
+        times > 1 and " * " .. times or "", is_share and " + " .. p.row or "")
+      if count * times > part.extent then
+        inside[1] = string.format("%s < %d || %s < %d", pass, count - 1, part.name, part.extent)
+      end
+    end
+  end
+  side.start = { table.unpack(parts, 1, n - 1) }
+  side.start[n] = { dims = parts[n].dims, name = shares > 1 and p.row or parts[n].name }
+  side.setup = kit.concat(boxes.find_digits(side.start, 1, n, "threadIdx.x"))
+  side.find = kit.concat(lines)
+  local left = boxes.inside_text(p, parts, 1)
+  inside[#inside + 1] = left ~= "" and p.guard .. left or nil
+  local condition = #inside > 1 and "(" .. table.concat(inside, ") && (") .. ")" or inside[1]
+  side.inside = condition and "if (" .. condition .. ") " or ""
+  side.guard = condition and "if (" .. condition .. ")\n  " or ""
+  return side
+end
+
+-- The statement before the passes that moves a pointer to the thread's first element, and those
+-- after a pass by which it goes on.
+function boxes.moves(p, side, x)
+  local start, lines, below, before = 0, {}, 1, 0
+  for _, part in ipairs(side.start) do
+    start = start + (part.dims[1] and x.step(part.dims[1]) or 0) * cuda.var(part.name)
+  end
+  for _, level in ipairs(side.levels) do
+    local step = (level.d and x.step(level.d) or 0) * level.times
+    local text = boxes.advance_text(p, x.from, step - before)
+    lines[#lines + 1] = text and (below > 1
+      and string.format("if ((pass + 1) %% %d == 0)\n  ", below) or "") .. text
+    below, before = below * level.count, step * level.count
+  end
+  return boxes.advance_text(p, x.from, start) or "", kit.concat(lines)
+end
+
+-- Fits both sides to one number of threads.
+function boxes.fit_threads(p)
+  p.g.threads = kit.ceil_div(math.max(p.into.used, p.out.used), WARP) * WARP
+  for _, side in ipairs { p.into, p.out } do
+    local some = side.used < p.g.threads
+    side.only = some and string.format("if (threadIdx.x < %d) ", side.used) or ""
+    side.leave = some and string.format("if (threadIdx.x >= %d) return;", side.used) or ""
+  end
 end
 
 -- Texts of an operand: a pointer to the box's first element, and how far a step along a mode goes.

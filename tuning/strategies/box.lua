@@ -80,75 +80,6 @@ local function keep(p)
   p.step, p.kept, p.apart = best.step, best.kept, best.apart
 end
 
--- Of how many places at most `most` there are `extent`: equal shares, if no fourth of the threads
--- has nothing to do for that.
-local function shares_of(extent, most)
-  local least = kit.ceil_div(extent, most)
-  for shares = least, least + least // 4 do
-    if extent % shares == 0 then
-      return shares
-    end
-  end
-  return least
-end
-
--- How a side of the box is gone over. Neighbouring threads have neighbouring elements, those of all
--- of parts 1 to n - 1 and of a share of part n; passes go on along that and the parts after it
--- (`levels`), so that a thread finds its place once.
-local function side_of(p, parts)
-  local unit, n = 1, 1
-  while n < #parts and unit * parts[n].extent <= p.threads do
-    unit, n = unit * parts[n].extent, n + 1
-  end
-  local shares = shares_of(parts[n].extent, p.threads // unit)
-  local share = kit.ceil_div(parts[n].extent, shares)
-  local side = { parts = parts, used = unit * share, levels = {}, passes = 1 }
-  local lines, inside = {}, {}
-  for m, part in ipairs(parts) do
-    part.name = p.names[part.dims[1]]
-    local is_share, below = m == n and shares > 1, side.passes
-    if m > n or is_share then
-      local count, times = is_share and shares or part.extent, is_share and share or 1
-      local pass = (below > 1 and "pass / " .. below or "pass")
-        .. (m < #parts and " % " .. count or "")
-      side.passes = below * count
-      side.levels[#side.levels + 1] = { d = part.dims[1], count = count, times = times }
-      lines[#lines + 1] = string.format("const int %s = %s%s%s;", part.name, pass,
-        times > 1 and " * " .. times or "", is_share and " + " .. p.row or "")
-      if count * times > part.extent then
-        inside[1] = string.format("%s < %d || %s < %d", pass, count - 1, part.name, part.extent)
-      end
-    end
-  end
-  side.start = { table.unpack(parts, 1, n - 1) }
-  side.start[n] = { dims = parts[n].dims, name = shares > 1 and p.row or parts[n].name }
-  side.setup = kit.concat(boxes.find_digits(side.start, 1, n, "threadIdx.x"))
-  side.find = kit.concat(lines)
-  local left = boxes.inside_text(p, parts, 1)
-  inside[#inside + 1] = left ~= "" and "!kGuarded || " .. left or nil
-  local condition = #inside > 1 and "(" .. table.concat(inside, ") && (") .. ")" or inside[1]
-  side.inside = condition and "if (" .. condition .. ") " or ""
-  side.guard = condition and "if (" .. condition .. ")\n  " or ""
-  return side
-end
-
--- The statement before the passes that moves a pointer to the thread's first element, and those
--- after a pass by which it goes on.
-local function moves(p, side, x)
-  local start, lines, below, before = 0, {}, 1, 0
-  for _, part in ipairs(side.start) do
-    start = start + x.step(part.dims[1]) * cuda.var(part.name)
-  end
-  for _, level in ipairs(side.levels) do
-    local step = x.step(level.d) * level.times
-    local text = boxes.advance_text(p, x.from, step - before)
-    lines[#lines + 1] = text and (below > 1
-      and string.format("if ((pass + 1) %% %d == 0)\n  ", below) or "") .. text
-    below, before = below * level.count, step * level.count
-  end
-  return boxes.advance_text(p, x.from, start) or "", kit.concat(lines)
-end
-
 -- Where the element is kept that the places along a side's parts name.
 local function kept_text(p, side)
   local kept = 0
@@ -197,16 +128,13 @@ end
 
 local function sort_operands(p)
   local g = p.g
-  p.into = side_of(p, boxes.parts_of(p, p.about.into, function(n)
+  p.into = boxes.side_of(p, boxes.parts_of(p, p.about.into, function(n)
     return p.about.is_exchanged[n]
   end, p.apart))
-  p.out = side_of(p, kit.map(p.about.out, function(d)
+  p.out = boxes.side_of(p, kit.map(p.about.out, function(d)
     return p.box[d] > 1 and { dims = { d }, extent = p.box[d] } or nil
   end))
-  g.threads = kit.ceil_div(math.max(p.into.used, p.out.used), WARP) * WARP
-  for _, side in ipairs { p.into, p.out } do
-    side.only = side.used < g.threads and string.format("if (threadIdx.x < %d) ", side.used) or ""
-  end
+  boxes.fit_threads(p)
   p.exchanged, p.direct, p.by_element, p.results, p.operands, p.values = {}, {}, {}, {}, {}, {}
   local cell_in, cell_out = kept_text(p, p.into), kept_text(p, p.out)
   for n, op in ipairs(g.ops) do
@@ -219,10 +147,10 @@ local function sort_operands(p)
       x.take = string.format("const %s %s = %s[%s];", x.vector, x.value, x.tile, cell_out)
       x.fetch = p.is_async and string.format("async_copy<%d>(&%s, %s);", op.record.bytes * p.width,
         x.put, x.from) or string.format("(kGuarded ? %s : %s[pass]) = %s;", x.put, x.loaded, x.load)
-      x.start, x.go_on = moves(p, p.into, x)
+      x.start, x.go_on = boxes.moves(p, p.into, x)
       boxes.keep(p, x, p.kept, "what is kept of " .. op.name)
     else
-      x.start, x.go_on = moves(p, p.out, x)
+      x.start, x.go_on = boxes.moves(p, p.out, x)
     end
   end
   place_texts(p)
@@ -264,7 +192,7 @@ local function plan(k, c)
     return nil, reason
   end
   boxes.begin(p, "box")
-  p.row = p.g:name("row")
+  p.row, p.guard = p.g:name("row"), "!kGuarded || "
   keep(p)
   sort_operands(p)
   if not sides.place_memory(p, 16) then

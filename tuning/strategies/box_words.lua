@@ -28,24 +28,16 @@ end
 
 -- ---- the plan ----
 
--- A side as lines, runs of memory along the first part, one after the other along the others:
--- elements of a line, lines, words of a line wherever it starts, and texts.
+-- A side of lines, runs of memory along the first part: words are gone over, as many as a line has
+-- wherever it starts. `length`: elements of a line.
 local function lines_of(p, parts)
-  local side = { size = parts[1].extent, count = p.count // parts[1].extent }
-  side.words = kit.ceil_div(side.size + p.per_word - 1, p.per_word)
-  side.passes = kit.ceil_div(side.count * side.words, p.threads)
-  side.find = kit.concat(boxes.find_digits(parts, 2, #parts, "line"))
-  local beyond = {}
-  if side.count * side.words % p.threads ~= 0 then
-    beyond[1] = "line >= " .. side.count
-  end
-  local inside = boxes.inside_text(p, parts, 2)
-  beyond[#beyond + 1] = inside ~= "" and "!(" .. inside .. ")" or nil
-  side.beyond = #beyond > 0 and table.concat(beyond, " || ") or false
-  local last = parts[1].dims[#parts[1].dims]
-  side.length = tostring(side.size)
+  local size, last = parts[1].extent, parts[1].dims[#parts[1].dims]
+  local words = kit.ceil_div(size + p.per_word - 1, p.per_word)
+  local side = boxes.side_of(p, { { dims = {}, extent = words, name = p.word },
+    table.unpack(parts, 2) })
+  side.words, side.count, side.length = words, p.count // size, size
   if p.left[last] then
-    local below = side.size // p.box[last]
+    local below = size // p.box[last]
     side.length = p.left[last] .. (below > 1 and " * " .. below or "")
   end
   return side
@@ -115,18 +107,19 @@ end
 local function texts_in(p, x)
   local g = p.g
   x.tile = g:name(x.op.name .. "_box")
-  local modes, rest = {}, {}
-  for n = 2, #p.parts_in do
-    modes[#modes + 1] = p.parts_in[n].dims[1]
-    kit.append(rest, table.unpack(p.parts_in[n].dims))
-  end
-  x.line_from = g:text(element_at(x, modes, p.names) + 0)
-  x.bytes_from = string.format("(%s + %s - from) * %dll", x.op.pointer,
-    g:text(x.op.bytes // x.op.record.bytes), p.bytes)
+  x.start_of, x.go_on = boxes.moves(p, p.into, x)
+  local line = 0
   local is_line = {}
-  for _, d in ipairs(rest) do
-    is_line[d] = true
+  for n = 2, #p.parts_in do
+    local dims = p.parts_in[n].dims
+    line = line + p.step[dims[1]] * cuda.var(p.names[dims[1]])
+    for _, d in ipairs(dims) do
+      is_line[d] = true
+    end
   end
+  x.fetch = string.format("async_copy_word(&%s[%s], %s, %s, %s, %s + %s);", x.tile,
+    g:text(line + 0), x.from, p.word, p.into.length, x.op.pointer,
+    g:text(x.op.bytes // x.op.record.bytes))
   x.place, x.start = g:name(x.op.name .. "_place"), g:name(x.op.name .. "_start")
   -- how far a step along mode d moves the start of a line, where that is not a number of words
   x.start_step = function(d)
@@ -161,16 +154,15 @@ local function sort_operands(p)
     elseif op.is_output then
       p.y, p.values[op.name] = x, x.value .. "[e]"
       g:need_align(op, WORD)
+      x.start_of, x.go_on = boxes.moves(p, p.out, x)
     else
       p.direct[#p.direct + 1] = x
     end
   end
-  local lines, all = {}, {}
-  for n, part in ipairs(p.parts_out) do
+  local all = {}
+  for _, part in ipairs(p.parts_out) do
     kit.append(all, table.unpack(part.dims))
-    lines[#lines + 1] = n > 1 and part.dims[1] or nil
   end
-  p.y.line_from = g:text(element_at(p.y, lines, p.names) + 0)
   for _, x in ipairs(p.direct) do
     x.load = string.format("load<%s>(&%s[%s])", x.type, x.from,
       g:text(element_at(x, all, p.names) + 0))
@@ -202,15 +194,12 @@ local function plan(k, c)
   boxes.begin(p, "box_words")
   p.parts_in = boxes.parts_of(p, about.into, function(n) return about.is_exchanged[n] end)
   p.parts_out = boxes.parts_of(p, about.out, function(n) return n == about.n_out end)
-  for _, parts in ipairs { p.parts_in, p.parts_out } do
-    for _, part in ipairs(parts) do
-      part.name = p.names[part.dims[1]]
-    end
-  end
+  p.row, p.word, p.guard = p.g:name("row"), p.g:name("word"), ""
   if not is_run(p, about.n_in, p.parts_in) or not is_run(p, about.n_out, p.parts_out) then
     return nil, "neighbours in a box are none in an array"
   end
   p.into, p.out = lines_of(p, p.parts_in), lines_of(p, p.parts_out)
+  boxes.fit_threads(p)
   keep(p)
   sort_operands(p)
   if not sides.place_memory(p, 16) then
