@@ -197,13 +197,25 @@ static sct_status run_all(cli_notify *to, const cli_args *args, const device_ids
   return status;
 }
 
-sct_status cli_tune(const cli_args *args, sct_error *err) {
-  cli_notify to = {0};
-  device_ids devices = {0};
+static sct_status check_asked(const cli_args *args, sct_error *err) {
+  SCT_SCOPED(sct_str) store = {0};
   if ((args->only.n > 0) + (args->share.n > 0) + (args->top_of != NULL) > 1) {
     return sct_fail(err, SCT_EUSAGE,
                     "--only, --shard and --top-of each say which candidates are tried: give one");
   }
+  SCT_TRY(cli_store_path(&store, args, err));
+  return args->top_of && sct_file_same(args->top_of, sct_str_c(&store))
+             ? sct_fail(err, SCT_EUSAGE,
+                        "--top-of '%s' is where results are kept, too: give the final heat a store "
+                        "of its own with --store",
+                        args->top_of)
+             : SCT_OK;
+}
+
+sct_status cli_tune(const cli_args *args, sct_error *err) {
+  cli_notify to = {0};
+  device_ids devices = {0};
+  SCT_TRY(check_asked(args, err));
   sct_status outcome = SCT_OK, status = cli_notify_open(&to, args, err);
   if (status == SCT_OK) {
     catch_interrupts();

@@ -114,6 +114,25 @@ static sct_status connect_file(sct_store *s, int flags, sct_error *err) {
   return connect_to(s, name.data, flags, err);
 }
 
+/* Locks are what keeps two writers apart. To SQLite a file system that has none looks like a store
+ * that is in use. Before anything of the store is locked: closing a file drops its locks. */
+static sct_status check_locks(const sct_store *s, sct_error *err) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = 1}; /* SQLite's are far */
+  const int fd = sct_open(s->path, O_RDONLY | O_CLOEXEC, 0);
+  const bool none = fd >= 0 && fcntl(fd, F_SETLK, &lock) != 0 && errno != EACCES && errno != EAGAIN;
+  const int reason = errno;
+  if (fd >= 0) {
+    (void)close(fd);
+  }
+  return none ? sct_fail(
+                    err, SCT_EIO,
+                    "the store '%s' is on a file system without locks (%s), where two programs "
+                    "could damage it: keep it on a disk of this host, as in $TMPDIR or /scratch, "
+                    "and copy it to its place when nothing uses it",
+                    s->path, strerror(reason))
+              : SCT_OK;
+}
+
 /* *fresh: an SQLite file in which nothing has been made yet. */
 static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   sct_id application = 0, version = 0, n_tables = 0;
@@ -207,6 +226,9 @@ static sct_status open_for_reading(sct_store *s, sct_error *err) {
     return sct_fail(err, SCT_EIO, "there is no store '%s' yet: nothing has been tuned", s->path);
   }
   sct_status status = connect_file(s, SQLITE_OPEN_READWRITE, err);
+  if (status == SCT_OK) {
+    SCT_TRY(check_locks(s, err));
+  }
   SCT_THEN(identify_now(s, &fresh, err));
   if (status == SCT_EIO) {
     SCT_TRY(connect_immutable(s, err));
@@ -297,6 +319,7 @@ static sct_status open_for_writing(sct_store *s, sct_error *err) {
   }
   SCT_TRY(check_writable(s, err));
   SCT_TRY(connect_file(s, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err));
+  SCT_TRY(check_locks(s, err));
   SCT_TRY(identify_now(s, &fresh, err));
   if (!fresh) {
     SCT_TRY(check_contents(s, err));

@@ -1,6 +1,9 @@
 /* Opening: new folders, and files that must be refused and left as they are. */
 #include "store_fixture.h"
 
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 
 /* A store with some results, closed. */
@@ -338,8 +341,46 @@ static void test_read_only_store_takes_no_rows(void **state) {
   assert_int_not_equal(access(wal, F_OK), 0);
 }
 
+/* Stands in for that of the C library. SQLite has fcntl64, and is not asked. */
+static bool no_locks;
+int fcntl(int fd, int command, ...) {
+  static int (*real)(int, int, ...);
+  va_list values;
+  va_start(values, command);
+  void *const value = va_arg(values, void *);
+  va_end(values);
+  if (no_locks && (command == F_SETLK || command == F_GETLK || command == F_SETLKW)) {
+    errno = ENOLCK;
+    return -1;
+  }
+  if (real == NULL) {
+    *(void **)&real = dlsym(RTLD_NEXT, "fcntl");
+  }
+  return real(fd, command, value);
+}
+
+/* At once and with advice, not after ten seconds as if it was in use. */
+static void a_file_system_without_locks_is_refused(void **state) {
+  const fixture *const f = *state;
+  sct_store *s = fx_open(f->path, false);
+  sct_store_close(s);
+  for (int read_only = 0; read_only < 2; read_only++) {
+    sct_error err = {0};
+    no_locks = true;
+    const sct_status status = sct_store_open(&s, f->path, read_only == 1, &err);
+    no_locks = false;
+    assert_int_equal(status, SCT_EIO);
+    assert_non_null(strstr(err.text, "file system without locks"));
+    assert_non_null(strstr(err.text, "/scratch"));
+  }
+  s = fx_open(f->path, false); /* whole */
+  sct_store_close(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_file_system_without_locks_is_refused, fx_setup,
+                                      fx_teardown),
       cmocka_unit_test_setup_teardown(test_new_store, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_empty_file_becomes_a_store, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(test_reading_what_is_not_there, fx_setup, fx_teardown),

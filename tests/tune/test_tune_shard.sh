@@ -73,8 +73,10 @@ absent 'candidates only'
 emit 0 '' whole
 kernel_of() { sed -n '/__global__/,/^}/p' "$1"; }
 expect 0 '' cmp <(kernel_of "$scratch/whole.h") <(kernel_of "$scratch/heat.h")
-# the merged store may be that of the heat: nothing is run again, its winner is chosen
-tune merged --top-of "$scratch/merged.db"
+expect 2 'give the final heat a store of its own' "$SCT_PROGRAM" tune "$scratch/halve.lua" \
+  -d virtual:h200 --store "$scratch/merged.db" --top-of "$scratch/./merged.db"
+# without a heat, nothing is run again on one card, and its winner is chosen
+tune merged
 expect 0 "$(winner whole)" winner merged
 expect 0 '' cmp <(labels whole) <(labels merged)
 emit 0 '' merged
