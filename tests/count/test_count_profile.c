@@ -515,21 +515,23 @@ static void test_a_spec(void **state) {
 }
 
 int main(void) {
+  enum { SANITIZED = 5 }; /* of them: most of the paths, and few runs of all cases */
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_what_a_person_reads),
+      cmocka_unit_test(test_a_baseline),
+      cmocka_unit_test(test_sections),
+      cmocka_unit_test(test_options_of_the_compiler),
+      cmocka_unit_test(test_a_spec),
       cmocka_unit_test(test_figures),
       cmocka_unit_test(test_issues),
       cmocka_unit_test(test_local_memory),
-      cmocka_unit_test(test_what_a_person_reads),
-      cmocka_unit_test(test_a_baseline),
       cmocka_unit_test(test_a_profilers_names),
-      cmocka_unit_test(test_sections),
       cmocka_unit_test(test_a_clock),
-      cmocka_unit_test(test_options_of_the_compiler),
-      cmocka_unit_test(test_a_spec),
       cmocka_unit_test(test_caches),
       cmocka_unit_test(test_speed),
       cmocka_unit_test(test_mix),
       cmocka_unit_test(test_accesses_of_a_line),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  const size_t n = SCT_SANITIZED ? SANITIZED : SCT_COUNT(tests);
+  return _cmocka_run_group_tests("profile", tests, n, setup, teardown);
 }
