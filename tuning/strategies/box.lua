@@ -163,6 +163,7 @@ local function refuse(p)
   local a_thread = kit.ceil_div(p.count, p.threads)
   for _, rule in ipairs {
     { p.count == 0, "no box fits shared memory" },
+    { p.count == kit.product(p.size), "one box holds the whole array" },
     { p.along == nil, "no mode is left for several boxes" },
     { not p.is_async and (a_thread > 32 or a_thread * p.bytes > 128),
       "a thread would hold more than its registers take" },

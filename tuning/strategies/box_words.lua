@@ -175,6 +175,7 @@ local DOC = "A block moves a box of %d elements (%s) through shared memory: in a
 local function refuse(p)
   local words = kit.ceil_div(p.count, p.per_word * p.threads)
   return words > 24 and "a thread would move more than 24 words"
+    or p.count == kit.product(p.size) and "one box holds the whole array"
     or words < 2 and "a thread would move a word" or nil
 end
 
