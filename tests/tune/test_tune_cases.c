@@ -14,7 +14,7 @@
 
 #include <dirent.h>
 
-#define STEP      500
+#define STEP      2000
 #define MAX_SPECS 256
 
 static int64_t step = STEP;

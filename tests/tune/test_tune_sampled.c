@@ -15,7 +15,7 @@
 /* Of lines, a wide access touches one or two: how many blocks of a short tile do is a matter of
  * which. */
 #define TAGS_SLACK 0.35
-#define STEP       500
+#define STEP       2000
 
 static int64_t step = STEP;
 
