@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# The headers of all worked specs, in every form, through every compiler that is here and in every
+# standard: no warning, and all of them stand in one program. Skipped where there is no toolkit.
+. "$(dirname "$0")/../shell.sh"
+export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
+nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
+toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+
+cd "$scratch" || exit 1
+mkdir inline cuda c
+worked='import worked
+for name, (spec, params) in worked.kernels().items():
+    print(name, spec, *worked.options(params))'
+(cd "$root/scripts/suite" && python3 -c "$worked") >kernels
+emit() { # emit I: the headers of every other kernel, the naive variant alone
+  local name words form
+  awk "NR % 2 == $1" kernels | while read -r name words; do
+    # shellcheck disable=SC2086 # a spec and its parameters
+    "$SCT_PROGRAM" tune $words -d virtual:h200 --max-candidates 1 --store "$1.db" -q >"$name.log" \
+      2>&1 || cat "$name.log"
+    for form in inline cuda c; do
+      # shellcheck disable=SC2086
+      "$SCT_PROGRAM" emit $words --store "$1.db" --form $form -o "$form/$name.h" -q
+    done
+  done
+}
+emit 0 >said.0 2>&1 &
+emit 1 >said.1 2>&1
+wait
+expect 1 '' grep . said.0 said.1
+
+n=$(wc -l <kernels)
+[ "$n" -ge 90 ] || fail "$n worked kernels"
+for form in inline cuda c; do
+  [ "$(find $form -name '*.h' | wc -l)" = "$n" ] || fail "not all headers: $form"
+  sed 's/ .*//; s/.*/#include "&.h"/' kernels >$form/all.h
+done
+printf '#include "all.h"\nint main(void) { return 0; }\n' >main.c
+sed 's/ .*//; s/.*/#define &_IMPLEMENTATION/' kernels | cat - main.c >defines.c
+cp main.c main.cc
+cp defines.c defines.cc
+cp defines.c main.cu
+
+strict() { "$@" -Wall -Wextra -Wpedantic -Werror -fsyntax-only -isystem "$toolkit/include"; }
+each() { # each COMPILER FILE STANDARD...: the declarations, and in the form c all of the file
+  local standard
+  command -v "$1" >/dev/null || return
+  for standard in "${@:3}"; do
+    expect 0 '' strict "$1" "-std=$standard" -Icuda "main.$2"
+    expect 0 '' strict "$1" "-std=$standard" -Ic "defines.$2"
+  done
+}
+for compiler in gcc clang; do each $compiler c c11 c17; done
+for compiler in g++ clang++; do each $compiler cc c++11 c++14 c++17 c++20; done
+through_nvcc() {
+  expect 0 '' "$nvcc" "-std=$1" -arch=sm_90 -Werror all-warnings \
+    -Xcompiler -Wall,-Wextra,-Werror "-I$2" -c main.cu -o main.o
+}
+through_nvcc c++11 inline
+through_nvcc c++20 cuda
+echo 'float unused(int x) { int y; return 0; }' >>cuda/all.h # it can fail
+expect 1 'unused' strict g++ -std=c++11 -Icuda main.cc
+finish
