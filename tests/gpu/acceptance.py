@@ -156,7 +156,7 @@ def check_headers(form):
     def link_and_run(what, files):
         objects = [os.path.join(out, file + ".o") for file in files]
         binary = os.path.join(out, what)
-        linked = run("nvcc", f"-arch={ARGS.arch}", *objects, "-o", binary)
+        linked = run("nvcc", f"-arch={ARGS.arch}", "-Xcompiler", "-pthread", *objects, "-o", binary)
         say(linked.returncode == 0, f"{form}: {len(objects)} objects are one program, {what} {linked.stderr[-1500:]}")
         if linked.returncode == 0 and not ARGS.build:
             result = run(binary)

@@ -1,5 +1,6 @@
 // Runs emitted headers against host references for extents 0, 1, 31, 1000, 4097 (pairs and triples in more dimensions), with
-// the arrays aligned and off by one element. Every output is poisoned and lies between guard zones. Prints a line a kernel; exit 1
+// the arrays aligned and off by one element; each of them launched on a stream, in a graph, and from two threads at once, each with a
+// stream of its own. Every output is poisoned and lies between guard zones. Prints a line a kernel; exit 1
 // on a difference. tests/gpu/acceptance.py --headers builds it, an object a kernel:
 //
 //   nvcc -DKERNEL_name -include DIR/name.h -c headers.cu -o name.o ...; nvcc -DMAIN headers.cu *.o -o headers && ./headers
@@ -12,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <functional>
+#include <thread>
 #include <vector>
 
 // One kernel a translation unit: -DKERNEL_name says which, -include name.h is its header. -DMAIN makes the program.
@@ -24,6 +26,8 @@ struct Case {
 extern Case *cases;
 extern int failures, shown;
 extern unsigned long long run_seed; // new data in every run
+extern thread_local cudaStream_t stream; // of a thread, for all of its launches
+extern thread_local int who;             // the first or the second thread
 
 #define CASE(name)                             \
   static void case_##name();                   \
@@ -65,26 +69,32 @@ struct Buffer {
   }
 };
 
-// Zeros for kernels whose blocks share a reduction; all launches here are on one stream.
+// Zeros for kernels whose blocks share a reduction: launches of a thread are on one stream.
 inline void *workspace(size_t bytes) {
-  static void *p = nullptr;
-  static size_t room = 0;
-  if (bytes > room) {
-    cudaFree(p);
-    check(cudaMalloc(&p, bytes), "cudaMalloc");
-    check(cudaMemset(p, 0, bytes), "cudaMemset");
-    room = bytes;
+  static void *p[2];
+  static size_t room[2];
+  if (bytes > room[who]) {
+    cudaFree(p[who]);
+    check(cudaMalloc(&p[who], bytes), "cudaMalloc");
+    check(cudaMemset(p[who], 0, bytes), "cudaMemset");
+    check(cudaDeviceSynchronize(), "cudaMemset");
+    room[who] = bytes;
   }
-  return p;
+  return p[who];
 }
 
 // The same for one kernel that scans.
-inline void *own_workspace(size_t bytes) {
-  void *p = nullptr;
-  check(cudaMalloc(&p, bytes + 1), "cudaMalloc");
-  check(cudaMemset(p, 0, bytes + 1), "cudaMemset");
-  return p;
-}
+struct Own {
+  void *p[2];
+  explicit Own(size_t bytes) {
+    for (void *&each : p) {
+      check(cudaMalloc(&each, bytes + 1), "cudaMalloc");
+      check(cudaMemset(each, 0, bytes + 1), "cudaMemset");
+    }
+    check(cudaDeviceSynchronize(), "cudaMemset");
+  }
+  operator void *() const { return p[who]; }
+};
 
 inline uint64_t mix(uint64_t x) {
   x += run_seed;
@@ -131,6 +141,51 @@ inline bool is_near(const Bytes &got, size_t from, const Bytes &want, size_t k, 
 }
 
 // `mask` marks the bytes of `want` that the kernel must write; others (padding) may hold anything.
+inline bool is_right(const Bytes &got, const Bytes &want, const Bytes &mask, size_t shift, const Near &near, const char *how) {
+  bool good = true;
+  for (size_t i = 0; i < got.size(); i++) {
+    const bool inside = i >= kGuard + shift && i < kGuard + shift + want.size();
+    const size_t k = i - kGuard - shift;
+    if (inside ? mask[k] && got[i] != want[k] && !is_near(got, kGuard + shift, want, k, near) : got[i] != 0xa5) {
+      if (good && shown++ < 5) {
+        printf("  %s: byte %lld of %zu, arrays %zu bytes off: %02x instead of %02x\n", how, (long long)k, want.size(), shift, got[i],
+               inside ? want[k] : 0xa5);
+      }
+      good = false;
+    }
+  }
+  return good;
+}
+
+inline void launch_graph(const Launch &launch, const std::vector<Any> &in, Any out) {
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+  check(launch(in, out), "launch in a graph");
+  check(cudaStreamEndCapture(stream, &graph), "capture");
+  check(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+  check(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
+  check(cudaStreamSynchronize(stream), "kernel in a graph");
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+// From two threads at once, each on a stream of its own.
+inline void launch_twice(const Launch &launch, const std::vector<Any> &in, Any first, Any second) {
+  static cudaStream_t other = nullptr;
+  if (!other) check(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), "cudaStreamCreate");
+  std::thread thread([&] {
+    stream = other;
+    who = 1;
+    check(launch(in, second), "launch of a second thread");
+    check(cudaStreamSynchronize(stream), "kernel of a second thread");
+  });
+  check(launch(in, first), "launch beside another thread");
+  check(cudaStreamSynchronize(stream), "kernel beside another thread");
+  thread.join();
+}
+
+// On a stream, in a graph, and twice at once.
 inline bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const Bytes &mask, size_t shift, const Launch &launch,
                      const Near &near = Near()) {
   std::vector<Buffer *> buffers;
@@ -140,22 +195,15 @@ inline bool run_case(const std::vector<Bytes> &inputs, const Bytes &want, const 
     if (!b.empty()) check(cudaMemcpy(buffers.back()->ptr(), b.data(), b.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
     in.push_back(Any{buffers.back()->ptr()});
   }
-  Buffer out(want.size(), shift);
-  check(launch(in, Any{out.ptr()}), "launch");
-  check(cudaDeviceSynchronize(), "kernel");
-  const Bytes got = out.all();
+  static const char *const how[] = {"on a stream", "in a graph", "from one of two threads", "from the other thread"};
+  Buffer out[4] = {{want.size(), shift}, {want.size(), shift}, {want.size(), shift}, {want.size(), shift}};
+  check(cudaDeviceSynchronize(), "cudaMemset");
+  check(launch(in, Any{out[0].ptr()}), "launch");
+  check(cudaStreamSynchronize(stream), "kernel");
+  launch_graph(launch, in, Any{out[1].ptr()});
+  launch_twice(launch, in, Any{out[2].ptr()}, Any{out[3].ptr()});
   bool good = true;
-  for (size_t i = 0; i < got.size(); i++) {
-    const bool inside = i >= kGuard + shift && i < kGuard + shift + want.size();
-    const size_t k = i - kGuard - shift;
-    if (inside ? mask[k] && got[i] != want[k] && !is_near(got, kGuard + shift, want, k, near) : got[i] != 0xa5) {
-      if (good && shown++ < 5) {
-        printf("  byte %lld of %zu, arrays %zu bytes off: %02x instead of %02x\n", (long long)k, want.size(), shift, got[i],
-               inside ? want[k] : 0xa5);
-      }
-      good = false;
-    }
-  }
+  for (int k = 0; k < 4; k++) good = is_right(out[k].all(), want, mask, shift, near, how[k]) && good;
   for (Buffer *b : buffers) delete b;
   return good;
 }
@@ -335,7 +383,7 @@ inline void run_records(const char *name, const Layout &l, Order order_in, Order
 }
 
 #define COPY_CASE(name, fields, from, to) \
-  CASE(name) { run_records(#name, fields, from, to, [](Any in, Any out, long long n) { return name(in, out, n, 0); }); }
+  CASE(name) { run_records(#name, fields, from, to, [](Any in, Any out, long long n) { return name(in, out, n, stream); }); }
 
 // Every field of q is the sum of that of p and the one behind it, which for the last is the first.
 inline void run_sums_of_fields(const char *name, int n_fields, std::function<cudaError_t(Any, Any, long long)> launch) {
@@ -353,7 +401,7 @@ inline void run_sums_of_fields(const char *name, int n_fields, std::function<cud
 }
 
 #define SUM_CASE(name, n_fields) \
-  CASE(name) { run_sums_of_fields(#name, n_fields, [](Any in, Any out, long long n) { return name(in, out, n, 0); }); }
+  CASE(name) { run_sums_of_fields(#name, n_fields, [](Any in, Any out, long long n) { return name(in, out, n, stream); }); }
 
 template <class T, class F> void run_gather(const char *name, int lanes, F launch) {
   run_1d(
@@ -485,7 +533,7 @@ CASE(add_const_double3) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return add_const_double3(in[0], out, 2.5, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return add_const_double3(in[0], out, 2.5, n, stream); });
 }
 #endif
 
@@ -499,7 +547,7 @@ CASE(float3_increment) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return float3_increment(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return float3_increment(in[0], out, n, stream); });
 }
 #endif
 
@@ -513,7 +561,7 @@ CASE(stride3) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride3(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return stride3(in[0], out, n, stream); });
 }
 #endif
 
@@ -527,7 +575,7 @@ CASE(stride2) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride2(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return stride2(in[0], out, n, stream); });
 }
 #endif
 
@@ -541,7 +589,7 @@ CASE(stride8) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride8(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return stride8(in[0], out, n, stream); });
 }
 #endif
 
@@ -555,7 +603,7 @@ CASE(shifted) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return shifted(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return shifted(in[0], out, n, stream); });
 }
 #endif
 
@@ -567,7 +615,7 @@ CASE(shifted_u8) {
         in = {bytes_of(random_values<unsigned char>(n + 1, 11))};
         want.assign(in[0].begin() + 1, in[0].end());
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return shifted_u8(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return shifted_u8(in[0], out, n, stream); });
 }
 #endif
 
@@ -583,8 +631,8 @@ CASE(saxpy_in_place) {
         want = bytes_of(sum);
       },
       [](const std::vector<Any> &in, Any out, long long n) {
-        cudaMemcpy((float *)out, (const float *)in[1], n * 4, cudaMemcpyDeviceToDevice);
-        return saxpy_in_place(in[0], out, 3.0f, n, 0);
+        cudaMemcpyAsync((float *)out, (const float *)in[1], n * 4, cudaMemcpyDeviceToDevice, stream);
+        return saxpy_in_place(in[0], out, 3.0f, n, stream);
       });
 }
 #endif
@@ -603,7 +651,7 @@ CASE(histogram) { // what the bins held before does not matter
         in = {bytes_of(key)};
         want = bytes_of(bins);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return histogram(in[0], out, n, 300, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return histogram(in[0], out, n, 300, stream); });
 }
 #endif
 
@@ -623,7 +671,7 @@ CASE(binned_sums) { // what the sums held before does not matter
         want = bytes_of(total);
       },
       [](const std::vector<Any> &in, Any out, long long n) {
-        return binned_sums(in[0], in[1], out, n, 200, workspace(binned_sums_workspace_bytes()), 0);
+        return binned_sums(in[0], in[1], out, n, 200, workspace(binned_sums_workspace_bytes()), stream);
       });
 }
 #endif
@@ -644,8 +692,8 @@ CASE(scatter_add_rows) {
         want = bytes_of(y);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        cudaMemcpy((float *)out, (const float *)in[2], 19 * cols * 4, cudaMemcpyDeviceToDevice);
-        return scatter_add_rows(in[0], in[1], out, rows, cols, 19, 0);
+        cudaMemcpyAsync((float *)out, (const float *)in[2], 19 * cols * 4, cudaMemcpyDeviceToDevice, stream);
+        return scatter_add_rows(in[0], in[1], out, rows, cols, 19, stream);
       });
 }
 #endif
@@ -666,8 +714,8 @@ CASE(scatter_add) {
         want = bytes_of(y);
       },
       [](const std::vector<Any> &in, Any out, long long n) {
-        cudaMemcpy((float *)out, (const float *)in[2], 77 * 4, cudaMemcpyDeviceToDevice);
-        return scatter_add(in[0], in[1], out, n, 77, 0);
+        cudaMemcpyAsync((float *)out, (const float *)in[2], 77 * 4, cudaMemcpyDeviceToDevice, stream);
+        return scatter_add(in[0], in[1], out, n, 77, stream);
       });
 }
 #endif
@@ -684,8 +732,8 @@ CASE(clamp_negatives) {
         want = bytes_of(x);
       },
       [](const std::vector<Any> &in, Any out, long long n) {
-        cudaMemcpy((float *)out, (const float *)in[0], n * 4, cudaMemcpyDeviceToDevice);
-        return clamp_negatives(out, n, 0);
+        cudaMemcpyAsync((float *)out, (const float *)in[0], n * 4, cudaMemcpyDeviceToDevice, stream);
+        return clamp_negatives(out, n, stream);
       });
 }
 #endif
@@ -701,7 +749,7 @@ CASE(broadcast) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long n) {
-        return broadcast(in[0], in[1], out, n, 0);
+        return broadcast(in[0], in[1], out, n, stream);
       });
 }
 #endif
@@ -735,7 +783,7 @@ CASE(particle_energy) {
         }
         want = bytes_of(e);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return particle_energy(in[0], out, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return particle_energy(in[0], out, n, stream); });
 }
 #endif
 
@@ -754,7 +802,7 @@ CASE(scatter_f32) {
         in = {bytes_of(pick), bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return scatter_f32(in[0], in[1], out, n, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return scatter_f32(in[0], in[1], out, n, n, stream); });
 }
 #endif
 
@@ -770,7 +818,7 @@ CASE(crop_f32) {
         in = {bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return crop_f32(in[0], out, rows, cols, 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return crop_f32(in[0], out, rows, cols, stream); });
 }
 #endif
 
@@ -795,7 +843,7 @@ CASE(stencil2d_f32) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return stencil2d_f32(in[0], out, 0.25f, rows, cols, 0);
+        return stencil2d_f32(in[0], out, 0.25f, rows, cols, stream);
       });
 }
 #endif
@@ -816,7 +864,7 @@ CASE(gather_rows256) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return gather_rows256(in[0], in[1], out, rows, cols, rows, 0);
+        return gather_rows256(in[0], in[1], out, rows, cols, rows, stream);
       });
 }
 #endif
@@ -842,7 +890,7 @@ CASE(paged_gather) { // of 3 sequences, whose rows of the table are 5; no page i
         want = bytes_of(keys);
       },
       [](const std::vector<Any> &in, Any out, long long n_pos, long long n_d) {
-        return paged_gather(in[0], in[1], in[2], out, 3, n_pos, n_d, 5, 2 * ((n_pos + 15) / 16) + 1, 0);
+        return paged_gather(in[0], in[1], in[2], out, 3, n_pos, n_d, 5, 2 * ((n_pos + 15) / 16) + 1, stream);
       });
 }
 #endif
@@ -895,7 +943,7 @@ CASE(d3q19_step) { // both buffers in the layout that the tuner chose, by the he
     };
     Bytes mask = packed(ones);
     n_bad += !run_case({packed(a)}, packed(b), mask, 0, [&](const std::vector<Any> &in, Any out) {
-      return d3q19_step(in[0], out, 0.6f, n[0], n[1], n[2], 0);
+      return d3q19_step(in[0], out, 0.6f, n[0], n[1], n[2], stream);
     }, near);
     n_cases++;
   }
@@ -906,42 +954,42 @@ CASE(d3q19_step) { // both buffers in the layout that the tuner chose, by the he
 #ifdef KERNEL_permute_021_f32
 CASE(permute_021_f32) {
   run_permute("permute_021_f32", {0, 2, 1}, kSizes3,
-              [](Any in, Any out, const long long *n) { return permute_021_f32(in, out, n[0], n[1], n[2], 0); });
+              [](Any in, Any out, const long long *n) { return permute_021_f32(in, out, n[0], n[1], n[2], stream); });
 }
 #endif
 
 #ifdef KERNEL_permute_102_f32
 CASE(permute_102_f32) {
   run_permute("permute_102_f32", {1, 0, 2}, kSizes3,
-              [](Any in, Any out, const long long *n) { return permute_102_f32(in, out, n[0], n[1], n[2], 0); });
+              [](Any in, Any out, const long long *n) { return permute_102_f32(in, out, n[0], n[1], n[2], stream); });
 }
 #endif
 
 #ifdef KERNEL_permute_210_f32
 CASE(permute_210_f32) {
   run_permute("permute_210_f32", {2, 1, 0}, kSizes3,
-              [](Any in, Any out, const long long *n) { return permute_210_f32(in, out, n[0], n[1], n[2], 0); });
+              [](Any in, Any out, const long long *n) { return permute_210_f32(in, out, n[0], n[1], n[2], stream); });
 }
 #endif
 
 #ifdef KERNEL_permute5_f32
 CASE(permute5_f32) {
   run_permute("permute5_f32", {4, 2, 0, 3, 1}, kSizes5,
-              [](Any in, Any out, const long long *n) { return permute5_f32(in, out, n[0], n[1], n[2], n[3], n[4], 0); });
+              [](Any in, Any out, const long long *n) { return permute5_f32(in, out, n[0], n[1], n[2], n[3], n[4], stream); });
 }
 #endif
 
 #ifdef KERNEL_permute6_f32
 CASE(permute6_f32) {
   run_permute("permute6_f32", {2, 5, 0, 4, 1, 3}, kSizes6,
-              [](Any in, Any out, const long long *n) { return permute6_f32(in, out, n[0], n[1], n[2], n[3], n[4], n[5], 0); });
+              [](Any in, Any out, const long long *n) { return permute6_f32(in, out, n[0], n[1], n[2], n[3], n[4], n[5], stream); });
 }
 #endif
 
 #ifdef KERNEL_transpose_f32
 CASE(transpose_f32) {
   run_transpose<float>("transpose_f32", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32(in, out, rows, cols, 0);
+    return transpose_f32(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -949,7 +997,7 @@ CASE(transpose_f32) {
 #ifdef KERNEL_transpose_own
 CASE(transpose_own) {
   run_transpose<float>("transpose_own", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_own(in, out, rows, cols, 0);
+    return transpose_own(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -957,7 +1005,7 @@ CASE(transpose_own) {
 #ifdef KERNEL_transpose_f64
 CASE(transpose_f64) {
   run_transpose<double>("transpose_f64", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f64(in, out, rows, cols, 0);
+    return transpose_f64(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -965,7 +1013,7 @@ CASE(transpose_f64) {
 #ifdef KERNEL_transpose_u8
 CASE(transpose_u8) {
   run_transpose<unsigned char>("transpose_u8", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_u8(in, out, rows, cols, 0);
+    return transpose_u8(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -973,7 +1021,7 @@ CASE(transpose_u8) {
 #ifdef KERNEL_transpose_f32x2
 CASE(transpose_f32x2) {
   run_transpose<uint64_t>("transpose_f32x2", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32x2(in, out, rows, cols, 0);
+    return transpose_f32x2(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -981,7 +1029,7 @@ CASE(transpose_f32x2) {
 #ifdef KERNEL_transpose_f32x4
 CASE(transpose_f32x4) {
   run_transpose<Sixteen>("transpose_f32x4", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32x4(in, out, rows, cols, 0);
+    return transpose_f32x4(in, out, rows, cols, stream);
   });
 }
 #endif
@@ -989,7 +1037,7 @@ CASE(transpose_f32x4) {
 #ifdef KERNEL_transpose_f16
 CASE(transpose_f16) {
   run_transpose<unsigned short>("transpose_f16", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f16(in.p, out.p, rows, cols, 0);
+    return transpose_f16(in.p, out.p, rows, cols, stream);
   });
 }
 #endif
@@ -1101,7 +1149,7 @@ SUM_CASE(record64_aos_to_aos, 16)
 #ifdef KERNEL_indirect_f32
 CASE(indirect_f32) {
   run_gather<float>("indirect_f32", 1, [](const std::vector<Any> &in, Any out, long long n) {
-    return indirect_f32(in[0], in[1], out, n, n, 0);
+    return indirect_f32(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1109,7 +1157,7 @@ CASE(indirect_f32) {
 #ifdef KERNEL_indirect_f64
 CASE(indirect_f64) {
   run_gather<double>("indirect_f64", 1, [](const std::vector<Any> &in, Any out, long long n) {
-    return indirect_f64(in[0], in[1], out, n, n, 0);
+    return indirect_f64(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1117,7 +1165,7 @@ CASE(indirect_f64) {
 #ifdef KERNEL_gather_rows12
 CASE(gather_rows12) {
   run_gather<float>("gather_rows12", 3, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows12(in[0], in[1], out, n, n, 0);
+    return gather_rows12(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1125,7 +1173,7 @@ CASE(gather_rows12) {
 #ifdef KERNEL_gather_rows16
 CASE(gather_rows16) {
   run_gather<float>("gather_rows16", 4, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows16(in[0], in[1], out, n, n, 0);
+    return gather_rows16(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1133,7 +1181,7 @@ CASE(gather_rows16) {
 #ifdef KERNEL_gather_rows32
 CASE(gather_rows32) {
   run_gather<float>("gather_rows32", 8, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows32(in[0], in[1], out, n, n, 0);
+    return gather_rows32(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1141,7 +1189,7 @@ CASE(gather_rows32) {
 #ifdef KERNEL_gather_rows64
 CASE(gather_rows64) {
   run_gather<float>("gather_rows64", 16, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows64(in[0], in[1], out, n, n, 0);
+    return gather_rows64(in[0], in[1], out, n, n, stream);
   });
 }
 #endif
@@ -1162,7 +1210,7 @@ CASE(gather_rows4k) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return gather_rows4k(in[0], in[1], out, rows, cols, rows, 0);
+        return gather_rows4k(in[0], in[1], out, rows, cols, rows, stream);
       });
 }
 #endif
@@ -1183,7 +1231,7 @@ CASE(scatter_rows256) {
         want = bytes_of(b);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return scatter_rows256(in[0], in[1], out, rows, cols, rows, 0);
+        return scatter_rows256(in[0], in[1], out, rows, cols, rows, stream);
       });
 }
 #endif
@@ -1203,7 +1251,7 @@ CASE(scatter_f32x4) {
         in = {bytes_of(pick), bytes_of(a)};
         want = bytes_of(b);
       },
-      [](const std::vector<Any> &in, Any out, long long n) { return scatter_f32x4(in[0], in[1], out, n, n, 0); });
+      [](const std::vector<Any> &in, Any out, long long n) { return scatter_f32x4(in[0], in[1], out, n, n, stream); });
 }
 #endif
 
@@ -1226,7 +1274,7 @@ CASE(stencil3d_f32) {
     const Bytes want = bytes_of(b);
     for (size_t shift : {(size_t)0, sizeof(float)}) {
       n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) {
-        return stencil3d_f32(in[0], out, 0.25f, n[0], n[1], n[2], 0);
+        return stencil3d_f32(in[0], out, 0.25f, n[0], n[1], n[2], stream);
       });
       n_cases++;
     }
@@ -1240,7 +1288,7 @@ CASE(sum_rows_f32) {
   run_sum(
       "sum_rows_f32", false, [](long long r, long long c) { return (void)c, r; },
       [](long long rows, long long cols) { return (void)cols, rows; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_rows_f32(in[0], out, rows, cols, workspace(sum_rows_f32_workspace_bytes()), 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_rows_f32(in[0], out, rows, cols, workspace(sum_rows_f32_workspace_bytes()), stream); });
 }
 #endif
 
@@ -1249,7 +1297,7 @@ CASE(max_rows_f32) {
   run_sum(
       "max_rows_f32", true, [](long long r, long long c) { return (void)c, r; },
       [](long long rows, long long cols) { return (void)cols, rows; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return max_rows_f32(in[0], out, rows, cols, workspace(max_rows_f32_workspace_bytes()), 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return max_rows_f32(in[0], out, rows, cols, workspace(max_rows_f32_workspace_bytes()), stream); });
 }
 #endif
 
@@ -1277,7 +1325,7 @@ CASE(row_argmax) {
         in = {bytes_of(a)};
       },
       [&](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return row_argmax(in[0], out, Any{(char *)out.p + values_at(rows)}, rows, cols, workspace(row_argmax_workspace_bytes()), 0);
+        return row_argmax(in[0], out, Any{(char *)out.p + values_at(rows)}, rows, cols, workspace(row_argmax_workspace_bytes()), stream);
       });
 }
 #endif
@@ -1291,7 +1339,7 @@ inline void running_sums(const float *a, float *o, long long n) {
 #ifdef KERNEL_prefix_sum
 CASE(prefix_sum) {
   int n_bad = 0, n_cases = 0;
-  void *const own = own_workspace(prefix_sum_workspace_bytes());
+  const Own own(prefix_sum_workspace_bytes());
   for (long long n : {0LL, 1LL, 31LL, 1000LL, 4097LL, 8192LL, 100000LL, 2097151LL, 4000000LL}) {
     const std::vector<float> a = small_values(n, 33);
     std::vector<float> o(a.size());
@@ -1300,7 +1348,7 @@ CASE(prefix_sum) {
     for (size_t shift : {(size_t)0, (size_t)4}) { // twice: the second launch finds what the first one left
       for (int turn = 0; turn < 2; turn++) {
         n_bad += !run_case({bytes_of(a)}, want, Bytes(want.size(), 1), shift, [&](const std::vector<Any> &in, Any out) {
-          return prefix_sum(in[0], out, n, own, 0);
+          return prefix_sum(in[0], out, n, own, stream);
         });
         n_cases++;
       }
@@ -1312,7 +1360,7 @@ CASE(prefix_sum) {
 
 #ifdef KERNEL_scan_rows
 CASE(scan_rows) {
-  void *const own = own_workspace(scan_rows_workspace_bytes());
+  const Own own(scan_rows_workspace_bytes());
   run_2d(
       "scan_rows", 4, 4097,
       [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
@@ -1323,7 +1371,7 @@ CASE(scan_rows) {
         want = bytes_of(o);
       },
       [=](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-        return scan_rows(in[0], out, rows, cols, own, 0);
+        return scan_rows(in[0], out, rows, cols, own, stream);
       });
 }
 #endif
@@ -1333,7 +1381,7 @@ CASE(sum_cols_f32) {
   run_sum(
       "sum_cols_f32", false, [](long long r, long long c) { return (void)r, c; },
       [](long long rows, long long cols) { return (void)rows, cols; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_cols_f32(in[0], out, rows, cols, workspace(sum_cols_f32_workspace_bytes()), 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_cols_f32(in[0], out, rows, cols, workspace(sum_cols_f32_workspace_bytes()), stream); });
 }
 #endif
 
@@ -1342,7 +1390,7 @@ CASE(sum_all_f32) {
   run_sum(
       "sum_all_f32", false, [](long long r, long long c) { return (void)r, (void)c, 0LL; },
       [](long long rows, long long cols) { return (void)rows, (void)cols, 1LL; },
-      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_all_f32(in[0], out, rows, cols, workspace(sum_all_f32_workspace_bytes()), 0); });
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return sum_all_f32(in[0], out, rows, cols, workspace(sum_all_f32_workspace_bytes()), stream); });
 }
 #endif
 
@@ -1373,7 +1421,7 @@ CASE(segment_sum) {
         want = bytes_of(total);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
-        return segment_sum(in[0], in[1], out, rows, rows == 0 ? 0 : elements, workspace(segment_sum_workspace_bytes()), 0);
+        return segment_sum(in[0], in[1], out, rows, rows == 0 ? 0 : elements, workspace(segment_sum_workspace_bytes()), stream);
       });
 }
 #endif
@@ -1398,7 +1446,7 @@ CASE(ragged_softmax) {
         want = bytes_of(y);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
-        return ragged_softmax(in[0], in[1], out, rows, rows == 0 ? 0 : elements, 0);
+        return ragged_softmax(in[0], in[1], out, rows, rows == 0 ? 0 : elements, stream);
       },
       near);
 }
@@ -1422,7 +1470,7 @@ CASE(csr_spmv) {
         want = bytes_of(y);
       },
       [](const std::vector<Any> &in, Any out, long long rows, long long elements) {
-        return csr_spmv(in[0], in[1], in[2], in[3], out, rows, rows == 0 ? 0 : elements, 777, workspace(csr_spmv_workspace_bytes()), 0);
+        return csr_spmv(in[0], in[1], in[2], in[3], out, rows, rows == 0 ? 0 : elements, 777, workspace(csr_spmv_workspace_bytes()), stream);
       });
 }
 #endif
@@ -1430,21 +1478,21 @@ CASE(csr_spmv) {
 #ifdef KERNEL_softmax
 CASE(softmax) {
   run_rows("softmax", false, 0, softmax_row,
-           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax(in[0], out, rows, cols, 0); });
+           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax(in[0], out, rows, cols, stream); });
 }
 #endif
 
 #ifdef KERNEL_softmax_bf16
 CASE(softmax_bf16) {
   run_rows("softmax_bf16", true, 0, softmax_row,
-           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax_bf16(in[0], out, rows, cols, 0); });
+           [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax_bf16(in[0], out, rows, cols, stream); });
 }
 #endif
 
 #ifdef KERNEL_layer_norm
 CASE(layer_norm) {
   run_rows("layer_norm", false, 2, layer_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return layer_norm(in[0], in[1], in[2], out, kEps, rows, cols, 0);
+    return layer_norm(in[0], in[1], in[2], out, kEps, rows, cols, stream);
   });
 }
 #endif
@@ -1452,7 +1500,7 @@ CASE(layer_norm) {
 #ifdef KERNEL_layer_norm_bf16
 CASE(layer_norm_bf16) {
   run_rows("layer_norm_bf16", true, 2, layer_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return layer_norm_bf16(in[0], in[1], in[2], out, kEps, rows, cols, 0);
+    return layer_norm_bf16(in[0], in[1], in[2], out, kEps, rows, cols, stream);
   });
 }
 #endif
@@ -1460,7 +1508,7 @@ CASE(layer_norm_bf16) {
 #ifdef KERNEL_rms_norm
 CASE(rms_norm) {
   run_rows("rms_norm", false, 1, rms_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return rms_norm(in[0], in[1], out, kEps, rows, cols, 0);
+    return rms_norm(in[0], in[1], out, kEps, rows, cols, stream);
   });
 }
 #endif
@@ -1468,7 +1516,7 @@ CASE(rms_norm) {
 #ifdef KERNEL_rms_norm_bf16
 CASE(rms_norm_bf16) {
   run_rows("rms_norm_bf16", true, 1, rms_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return rms_norm_bf16(in[0], in[1], out, kEps, rows, cols, 0);
+    return rms_norm_bf16(in[0], in[1], out, kEps, rows, cols, stream);
   });
 }
 #endif
@@ -1476,7 +1524,7 @@ CASE(rms_norm_bf16) {
 #ifdef KERNEL_quantise_rows
 CASE(quantise_rows) {
   run_quantised("quantise_rows", false, 127.0f, rounded_i8, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
-    return quantise_rows(in[0], q, scale, rows, cols, 0);
+    return quantise_rows(in[0], q, scale, rows, cols, stream);
   });
 }
 #endif
@@ -1484,7 +1532,7 @@ CASE(quantise_rows) {
 #ifdef KERNEL_quantise_rows_bf16
 CASE(quantise_rows_bf16) {
   run_quantised("quantise_rows_bf16", true, 127.0f, rounded_i8, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
-    return quantise_rows_bf16(in[0], q, scale, rows, cols, 0);
+    return quantise_rows_bf16(in[0], q, scale, rows, cols, stream);
   });
 }
 #endif
@@ -1518,7 +1566,7 @@ template <class L> void run_dequant(const char *name, int zero, L launch) {
 #ifdef KERNEL_dequant_int4
 CASE(dequant_int4) {
   run_dequant("dequant_int4", 0, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return dequant_int4(in[0], in[1], out, rows, cols, 0);
+    return dequant_int4(in[0], in[1], out, rows, cols, stream);
   });
 }
 #endif
@@ -1526,7 +1574,7 @@ CASE(dequant_int4) {
 #ifdef KERNEL_dequant_uint4
 CASE(dequant_uint4) {
   run_dequant("dequant_uint4", 8, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
-    return dequant_uint4(in[0], in[1], out, rows, cols, 0);
+    return dequant_uint4(in[0], in[1], out, rows, cols, stream);
   });
 }
 #endif
@@ -1552,7 +1600,7 @@ CASE(rotary) {
         want = floats_as(y, true);
       },
       [&](const std::vector<Any> &in, Any out, long long n_pos, long long pairs) {
-        return rotary(in[0], out, n_pos, heads, pairs, 0);
+        return rotary(in[0], out, n_pos, heads, pairs, stream);
       },
       near);
 }
@@ -1563,7 +1611,7 @@ CASE(rotary) {
 CASE(quantise_rows_bf16_e4m3) {
   const auto rounded = [](float x) { return __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3); };
   run_quantised("quantise_rows_bf16_e4m3", true, 448.0f, rounded, [](const std::vector<Any> &in, Any q, Any scale, long long rows, long long cols) {
-    return quantise_rows_bf16_e4m3(in[0], q, scale, rows, cols, 0);
+    return quantise_rows_bf16_e4m3(in[0], q, scale, rows, cols, stream);
   });
 }
 #endif
@@ -1572,6 +1620,8 @@ CASE(quantise_rows_bf16_e4m3) {
 Case *cases;
 int failures, shown;
 unsigned long long run_seed;
+thread_local cudaStream_t stream;
+thread_local int who;
 
 Case::Case(const char *name, void (*run)()) : name(name), run(run), next(cases) { cases = this; }
 
@@ -1579,6 +1629,7 @@ Case::Case(const char *name, void (*run)()) : name(name), run(run), next(cases) 
 int main(int argc, char **argv) {
   run_seed = argc > 1 ? strtoull(argv[1], nullptr, 10) : (unsigned long long)time(nullptr);
   printf("seed %llu\n", run_seed);
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   int n = 0;
   for (const Case *c = cases; c; c = c->next, n++) {
     c->run();
