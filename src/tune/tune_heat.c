@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sheets of several cards
- * -------------------------------------------------------------------- */
+/* ---- sheets of several cards ---- */
 
 static int by_source(const void *a, const void *b) {
   const sct_row_result *x = a, *y = b;
@@ -55,8 +54,7 @@ void sct_tune_scale(sct_tune_sheet *sheets, int n) {
   }
 }
 
-/* ---- which candidates
- * --------------------------------------------------------------------------- */
+/* ---- which candidates ---- */
 
 typedef struct named {
   const char *label;
