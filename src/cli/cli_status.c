@@ -8,8 +8,7 @@
 typedef struct line {
   int share; /* 0: the final heat */
   const char *kernel, *size, *device, *node, *best, *last;
-  const char
-      *why; /* nothing is known of it: "waiting", or what is wrong with its store; else NULL */
+  const char *why; /* of which nothing is known: "waiting", or what its store lacks; else NULL */
   int done, planned;
   bool finished, timed;
   double best_ns;
