@@ -68,13 +68,13 @@ END_CONF
 mungekey --create --keyfile="$scratch/munge/key"
 start munged --foreground --force --socket="$scratch/munge/socket" --key-file="$scratch/munge/key" \
   --pid-file="$scratch/munge/pid" --log-file="$scratch/munge/log" --seed-file="$scratch/munge/seed"
-until_true 5 test -S "$scratch/munge/socket"
+until_true 30 test -S "$scratch/munge/socket"
 start slurmctld -D -i
 for node in n1 n2; do
   start slurmd -D -N "$node"
 done
 nodes_idle() { [ "$(sinfo -h -t idle -o %D)" = 2 ]; }
-until_true 15 nodes_idle
+until_true 60 nodes_idle
 expect 0 '' nodes_idle
 [ "$failures" = 0 ] || { cat "$scratch/daemons.log" && finish; }
 
@@ -89,7 +89,7 @@ outcomes() { sqlite3 "file:$1?mode=ro" "SELECT count(*) FROM outcome" 2>/dev/nul
 is_under_way() { [ "$(outcomes "$fleet/share-$1-of-4.db")" -gt 0 ]; }
 # stopped at the first outcome, so that there is something to lose
 halt() { # halt SHARE
-  until_true 20 is_under_way "$1" && pids_of "--shard $1/4" | xargs kill -STOP
+  until_true 60 is_under_way "$1" && pids_of "--shard $1/4" | xargs kill -STOP
 }
 halt 1
 pids_of '--shard 1/4' | xargs kill -KILL
@@ -109,7 +109,7 @@ expect 0 '' is_under_way 2
 expect 0 '' scontrol update "NodeName=$node" State=DOWN Reason=died
 
 is_over() { [ -z "$(squeue -h)" ]; }
-until_true 60 is_over
+until_true 180 is_over
 expect 0 '' is_over
 restarts() { # by task
   scontrol -o show job | sed -n 's/.*ArrayTaskId=\([0-9]*\) .* Restarts=\([0-9]*\) .*/\1:\2/p' |
