@@ -327,20 +327,31 @@ static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
   return true;
 }
 
-/* Each element's own place, in an array that is large enough: nothing to try out. */
-static bool is_inside(const sct_shape *s, int op) {
+typedef enum whereabouts { INSIDE, OUTSIDE, EACH_APART } whereabouts;
+
+/* Where places go up and down evenly along each dimension, those of the index space's corners say
+ * of all elements whether they and their taps are inside. There are elements. */
+static whereabouts find_places(const sct_shape *s, int op) {
   const sct_spec *spec = s->plan->spec;
-  const sct_operand *o = s->plan->op[op].op;
-  for (int d = 0; d < o->n_dims; d++) {
-    int dim = 0;
-    while (dim < spec->n_dims && spec->dim_var[dim] != o->at[d]) {
-      dim++;
-    }
-    if (dim == spec->n_dims || s->op[op].extent[d] < s->extent[dim]) {
-      return false;
+  const sct_plan_operand *p = &s->plan->op[op];
+  int64_t idx[SCT_MAX_DIMS], inputs[SCT_PLAN_INPUTS] = {0};
+  for (int d = 0; d < p->op->n_dims; d++) {
+    for (int dim = 0; dim < spec->n_dims; dim++) {
+      if (!sct_expr_program_is_affine(p->at[d], dim)) {
+        return EACH_APART;
+      }
     }
   }
-  return o->n_taps == 0;
+  for (unsigned corner = 0; corner < 1u << spec->n_dims; corner++) {
+    for (int dim = 0; dim < spec->n_dims; dim++) {
+      idx[dim] = corner & 1u << dim ? s->extent[dim] - 1 : 0;
+    }
+    set_sizes(s, idx, inputs);
+    if (sct_shape_place(s, op, inputs) < 0 || !taps_are_inside(s, op, inputs)) {
+      return OUTSIDE;
+    }
+  }
+  return INSIDE;
 }
 
 /* Index arrays point to elements that exist; through one that scatters, to a different one each. */
@@ -374,15 +385,21 @@ bool sct_shape_is_legal(const sct_shape *s) {
       return false;
     }
   }
-  bool inside = true;
-  for (int k = 0; k < spec->n_operands; k++) {
-    inside = inside && is_inside(s, k);
-  }
   const bool is_ragged = sct_spec_is_ragged(spec);
   if (is_ragged && s->n_elements > 0 && s->extent[spec->ragged.row] == 0) {
     return false; /* elements of no row */
   }
-  if (s->n_elements == 0 || inside) {
+  int apart[SCT_MAX_OPERANDS], n_apart = 0;
+  for (int k = 0; k < spec->n_operands && s->n_elements > 0; k++) {
+    const bool varies = is_ragged || s->plan->op[k].op->through_index;
+    const whereabouts found = varies ? EACH_APART : find_places(s, k);
+    if (found == OUTSIDE) {
+      return false;
+    }
+    apart[n_apart] = k;
+    n_apart += found == EACH_APART;
+  }
+  if (n_apart == 0) {
     return true;
   }
   int64_t idx[SCT_MAX_DIMS] = {0}, at[SCT_MAX_DIMS], inputs[SCT_PLAN_INPUTS] = {0};
@@ -396,8 +413,8 @@ bool sct_shape_is_legal(const sct_shape *s) {
       sct_shape_put_row(s, at);
     }
     sct_shape_inputs(s, at, inputs);
-    for (int k = 0; k < spec->n_operands; k++) {
-      if (sct_shape_place(s, k, inputs) < 0 || !taps_are_inside(s, k, inputs)) {
+    for (int k = 0; k < n_apart; k++) {
+      if (sct_shape_place(s, apart[k], inputs) < 0 || !taps_are_inside(s, apart[k], inputs)) {
         return false;
       }
     }
