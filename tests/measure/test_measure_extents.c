@@ -470,8 +470,36 @@ static void test_grids_that_cannot_be_launched(void **state) {
   world_close(&w);
 }
 
+static void test_places_lie_inside_at_both_ends(void **state) {
+  (void)state;
+  static const struct {
+    const char *at;
+    int64_t least; /* elements that the array must have */
+  } cases[] = {{"3 * i + 2", 15}, {"4 - i", 5}, {"i % 3 + 1", 4}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const int64_t n[] = {5, 20};
+    const fixture_array arrays[] = {
+        {.name = "t", .types = "f32", .dims = "m", .at = cases[k].at, .layout = FIXTURE_AOS},
+        {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+    sct_plan plan;
+    sct_shape shape;
+    sct_spec spec;
+    fixture_spec(&spec, "i", arrays, 1, 2, NULL, "b = t;", n);
+    assert_ok(sct_plan_init(&plan, &spec, first_layout, 5, &fixture_err));
+    for (int64_t m = 1; m <= 20; m++) {
+      const int64_t extent[] = {5, m};
+      assert_ok(sct_shape_init(&shape, &plan, extent, NULL, &fixture_err));
+      assert_int_equal(sct_shape_is_legal(&shape), m >= cases[k].least);
+      sct_shape_free(&shape);
+    }
+    sct_plan_free(&plan);
+    sct_spec_free(&spec);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_places_lie_inside_at_both_ends),
       cmocka_unit_test(test_line_has_the_block_edges),
       cmocka_unit_test(test_plane_has_the_box_edges),
       cmocka_unit_test(test_large_boxes_have_their_edges_one_by_one),
