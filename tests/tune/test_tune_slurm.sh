@@ -71,7 +71,7 @@ start munged --foreground --force --socket="$scratch/munge/socket" --key-file="$
 until_true 30 test -S "$scratch/munge/socket"
 start slurmctld -D -i
 for node in n1 n2; do
-  start slurmd -D -N "$node"
+  start nice slurmd -D -N "$node" # behind this test, which stops what runs there in time
 done
 nodes_idle() { [ "$(sinfo -h -t idle -o %D)" = 2 ]; }
 until_true 60 nodes_idle
@@ -87,16 +87,25 @@ expect 0 '(4 shares)' "$SCT_PROGRAM" submit add_const_double3.lua --shards 4 --s
   -- "${passed[@]}"
 outcomes() { sqlite3 "file:$1?mode=ro" "SELECT count(*) FROM outcome" 2>/dev/null; }
 is_under_way() { [ "$(outcomes "$fleet/share-$1-of-4.db")" -gt 0 ]; }
-# stopped at the first outcome, so that there is something to lose
+# both are stopped at their first outcome, so that there is something to lose
 halt() { # halt SHARE
-  until_true 60 is_under_way "$1" && pids_of "--shard $1/4" | xargs kill -STOP
+  until_true 60 is_under_way "$1"
+  pids_of "--shard $1/4" | xargs -r kill -STOP
 }
-halt 1
+halt 1 &
+first=$!
+halt 2
+wait "$first"
+for share in 1 2; do
+  [ -n "$(pids_of "--shard $share/4")" ] || {
+    echo "skipped: share $share had ended before it could be stopped"
+    exit 77
+  }
+done
 pids_of '--shard 1/4' | xargs kill -KILL
 expect 0 '' is_under_way 1
 
 # the node of the second share dies, with all that runs there
-halt 2
 node=$(squeue -h -r -o '%K %N' | sed -n 's/^2 //p')
 expect 0 'n' echo "$node"
 script=$(pids_of "$scratch/spool/$node/job")
