@@ -1,5 +1,4 @@
 /* The command `compare`: two stores, or one at two dates, candidate by candidate. */
-#include "cli/cli_chart.h"
 #include "cli/cli_internal.h"
 
 #include <math.h>
@@ -31,7 +30,6 @@ typedef struct comparing {
   const cli_args *args;
   side sides[2];
   sct_str text;
-  sct_str page; /* the same with pictures, for --out */
   json_t *groups;
 } comparing;
 
@@ -352,58 +350,14 @@ static void put_conditions(sct_str *out, const json_t *list) {
   sct_str_append(out, json_array_size(list) > 0 ? "\n" : "");
 }
 
-/* Every candidate of both as a point, B by A: what is above the line became slower. */
-static void put_picture(comparing *c, const group *g) {
-  SCT_SCOPED(sct_arena) arena = {0};
-  cli_point *points = SCT_ARENA_NEW(&arena, cli_point, (int64_t)g->n + 1);
-  double lo = INFINITY, hi = 0.0;
-  char ratio[32];
-  for (size_t k = 0; k < g->n; k++) {
-    const pair *p = &g->pairs[k];
-    const double a = time_of(&p->a->result->outcome), b = time_of(&p->b->result->outcome);
-    snprintf(ratio, sizeof ratio, "%.3f", p->c.ratio);
-    points[k] = (cli_point){.x = p->compared ? 1e-9 * a : 0.0,
-                            .y = 1e-9 * b,
-                            .series = p->c.kind == SCT_FAST   ? 3
-                                      : p->c.kind == SCT_SLOW ? 2
-                                                              : 1,
-                            .ringed = g->winner[1] && strcmp(p->b->label, g->winner[1]) == 0,
-                            .title = sct_arena_printf(&arena, "%s: B / A %s", p->a->label, ratio)};
-    lo = p->compared ? fmin(lo, 1e-9 * fmin(a, b)) : lo;
-    hi = p->compared ? fmax(hi, 1e-9 * fmax(a, b)) : hi;
-  }
-  sct_str_append(&c->page, "<h2>");
-  cli_html(&c->page, g->a->problem);
-  sct_str_append(&c->page, ", ");
-  cli_html(&c->page, g->a->run->size_label);
-  sct_str_append(&c->page, ", ");
-  cli_html(&c->page, g->a->device->name);
-  sct_str_append(&c->page, "</h2>\n");
-  if (hi > 0.0) {
-    const bool predicted = g->pairs[0].predicted;
-    const cli_line same = {lo, lo, hi, hi};
-    cli_chart(&c->page, points, (int)g->n, &same, 1,
-              (cli_axis){predicted ? "A, predicted" : "A", "s"},
-              (cli_axis){predicted ? "B, predicted" : "B", "s"});
-    sct_str_append(
-        &c->page,
-        "<ul class=\"legend\"><li><i class=\"s3\">&#9679;</i> B is faster</li><li><i "
-        "class=\"s2\">&#9679;</i> slower</li><li><i class=\"s1\">&#9679;</i> the same, or "
-        "not known to differ</li></ul>\n");
-  }
-}
-
-static sct_status write_page(comparing *c, sct_error *err) {
-  SCT_SCOPED(sct_str) body = {0}, title = {0}, page = {0};
+static sct_status write_page(const comparing *c, sct_error *err) {
+  SCT_SCOPED(sct_str) title = {0}, page = {0};
   sct_str_printf(&title, "%s and %s", sct_path_basename(c->args->words[0]),
                  sct_path_basename(c->args->words[1]));
-  sct_str_append(&body, "<h1>");
-  cli_html(&body, sct_str_c(&title));
-  sct_str_printf(&body, "</h1>\n%s<h2>Candidates</h2>\n<pre class=\"source\">",
-                 sct_str_c(&c->page));
-  cli_html(&body, sct_str_c(&c->text));
-  sct_str_append(&body, "</pre>\n");
-  SCT_TRY(cli_page_fill(&page, sct_str_c(&title), &body, err));
+  SCT_OWNED_PTR(json_t)
+  doc = json_pack("{s:o, s:o, s:O}", "title", sct_json_string(sct_str_c(&title)), "text",
+                  cli_lines_json(sct_str_c(&c->text)), "groups", c->groups);
+  SCT_TRY(sct_script_page(&page, "sectile.report", "comparison", doc, err));
   return sct_file_write(c->args->out, page.data, page.len, err);
 }
 
@@ -508,7 +462,6 @@ static void compare_group(comparing *c, const known *a, const known *b) {
   json_t *conditions = conditions_of(a, b);
   join(&g, a, end_a, b, end_b);
   put_group(c, &g, conditions);
-  put_picture(c, &g);
   json_array_append_new(c->groups, group_json(&g, conditions));
   json_decref(conditions);
   json_decref(g.only[0]);
@@ -573,6 +526,5 @@ done:
   close_side(&c.sides[1]);
   json_decref(c.groups);
   sct_str_free(&c.text);
-  sct_str_free(&c.page);
   return status;
 }

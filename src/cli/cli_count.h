@@ -40,6 +40,8 @@ sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
 const sct_count_row *cli_candidate_row(const cli_candidate *candidate);
 void cli_candidate_free(cli_candidate *candidate); /* accepts NULL */
 
+/* A row as `profile --json` has it (cli_profile.c). */
+json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device);
 json_t *cli_global_json(const sct_ptx_global *g);
 json_t *cli_shared_json(const sct_ptx_shared *s);
 json_t *cli_diag_json(const sct_ptx_diag *d);

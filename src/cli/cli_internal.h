@@ -238,6 +238,7 @@ sct_status cli_json_print(json_t *doc, sct_error *err);
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
 json_t *cli_json_report(const sct_tune_report *report);
+json_t *cli_lines_json(const char *text); /* a list */
 
 /* ---- stores ---- */
 

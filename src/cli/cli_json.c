@@ -1,8 +1,20 @@
 /* JSON documents. Figures that were not measured are null, never 0. */
 #include "cli/cli_internal.h"
 
+#include <string.h>
+
 json_t *cli_json_positive(double value) {
   return value > 0.0 ? sct_json_number(value) : json_null();
+}
+
+json_t *cli_lines_json(const char *text) {
+  json_t *list = json_array();
+  for (const char *at = text; *at != '\0';) {
+    const size_t n = strcspn(at, "\n");
+    json_array_append_new(list, json_stringn(at, n));
+    at += n + (at[n] == '\n');
+  }
+  return list;
 }
 
 sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err) {

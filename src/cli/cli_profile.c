@@ -278,7 +278,7 @@ static json_t *issues_json(const sct_profile *p) {
   return list;
 }
 
-static json_t *row_json(const sct_count_row *row, const sct_device_desc *device) {
+json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device) {
   json_t *doc = json_pack("{s:o, s:o, s:o, s:b, s:o}", "case", sct_json_string(row->name), "kernel",
                           sct_json_string(row->kernel), "problem", sct_json_string(row->problem),
                           "exact", row->exact, "cause", sct_json_string(row->cause));
@@ -334,7 +334,7 @@ typedef struct printer {
 
 static void print_row(const printer *p, sct_str *text, json_t *cases, const sct_count_row *row,
                       int launch) {
-  json_t *doc = row_json(row, p->device);
+  json_t *doc = cli_profile_json(row, p->device);
   const bool counted = p->counters && !row->problem;
   if (p->baseline) {
     cli_baseline_add(doc, p->baseline);

@@ -10,6 +10,7 @@
 #include "process/process.h"
 #include "space/space.h"
 #include "spec/spec.h"
+#include "json/json.h"
 
 /* ---- children for scripts ----
  *
@@ -112,5 +113,12 @@ typedef struct sct_rendered {
  * fail. */
 sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
                              const sct_candidate *cand, sct_error *err);
+
+/* ---- pages ---- */
+
+/* Appends the texts that a function of a module of ours ("sectile.report") makes of a document,
+ * which it sees as a table. */
+sct_status sct_script_page(sct_str *out, const char *module, const char *function,
+                           const json_t *doc, sct_error *err);
 
 #endif

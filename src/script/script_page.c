@@ -1,0 +1,97 @@
+/* Pages: a document of JSON becomes text by a module of tuning/sectile, which fills templates. What
+ * it works on is ours, however long: no limit of a user's script holds. */
+#include <string.h>
+
+#include "script/script_internal.h"
+#include "script/script_private.h"
+#include "script/script_strategy_internal.h"
+
+typedef struct page_job {
+  sct_str *out;
+  const char *module, *function;
+  const json_t *doc;
+} page_job;
+
+/* core.template(name, env): the text of templates/NAME as a function that sees `env`, whose `_o`
+ * gets each line. */
+int sct_script_core_template(lua_State *L) {
+  const char *name = lua_pushfstring(L, "templates/%s", luaL_checkstring(L, 1));
+  sct_sandbox *sb = sct_sandbox_of(L);
+  sct_error err;
+  SCT_SCOPED(sct_str) text = {0};
+  luaL_checktype(L, 2, LUA_TTABLE);
+  sct_status status = sct_asset_read(&text, name, &err);
+  SCT_THEN(sct_template_translate(&sb->scratch, name, sct_str_c(&text), &err));
+  sct_str_free(&text); /* what follows may raise */
+  SCT_THEN(sct_sandbox_load(sb, name, sct_str_c(&sb->scratch), sb->scratch.len, 2, &err));
+  return status == SCT_OK ? 1 : luaL_error(L, "%s", err.text);
+}
+
+/* null is nil: a field that is null is absent. */
+static void push_json(lua_State *L, const json_t *value) {
+  const char *key = NULL;
+  json_t *item = NULL;
+  size_t k = 0;
+  luaL_checkstack(L, 4, NULL);
+  switch (value != NULL ? json_typeof(value) : JSON_NULL) {
+  case JSON_OBJECT:
+    lua_createtable(L, 0, (int)json_object_size(value));
+    json_object_foreach((json_t *)value, key, item) {
+      push_json(L, item);
+      lua_setfield(L, -2, key);
+    }
+    break;
+  case JSON_ARRAY:
+    lua_createtable(L, (int)json_array_size(value), 0);
+    json_array_foreach(value, k, item) {
+      push_json(L, item);
+      lua_rawseti(L, -2, (lua_Integer)k + 1);
+    }
+    break;
+  case JSON_STRING:
+    lua_pushlstring(L, json_string_value(value), json_string_length(value));
+    break;
+  case JSON_INTEGER:
+    lua_pushinteger(L, json_integer_value(value));
+    break;
+  case JSON_REAL:
+    lua_pushnumber(L, json_real_value(value));
+    break;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    lua_pushboolean(L, json_is_true(value));
+    break;
+  case JSON_NULL:
+    lua_pushnil(L);
+    break;
+  }
+}
+
+static int make_page(lua_State *L) {
+  const page_job *job = lua_touserdata(L, 1);
+  lua_pushcfunction(L, sct_script_push_module);
+  lua_pushstring(L, job->module);
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, job->function);
+  push_json(L, job->doc);
+  lua_call(L, 1, 1);
+  const lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_Integer k = 1; k <= n; k++) {
+    lua_rawgeti(L, -1, k);
+    sct_str_append(job->out, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  return 0;
+}
+
+sct_status sct_script_page(sct_str *out, const char *module, const char *function,
+                           const json_t *doc, sct_error *err) {
+  page_job job = {out, module, function, doc};
+  sct_sandbox sb;
+  SCT_TRY(sct_sandbox_init(&sb, NULL, err));
+  sb.limit_bytes = SIZE_MAX / 2;
+  sb.budget = INT64_MAX / 2;
+  const sct_status status = sct_sandbox_protect(&sb, make_page, &job, err);
+  sct_sandbox_free(&sb);
+  return status;
+}

@@ -1,0 +1,238 @@
+/* Pages and their pictures (tuning/sectile/page.lua, chart.lua, pattern.lua). */
+#include "html.h"
+#include "script_test.h"
+
+#include "script/script_private.h"
+
+/* What the Lua expression `fmt` gives, of the modules page, chart and pattern: HTML, or what is no
+ * table as text. */
+SCT_PRINTF(2, 3)
+static const char *lua(sct_str *out, const char *fmt, ...) {
+  SCT_SCOPED(sct_str) given = {0}, text = {0};
+  sct_sandbox sb;
+  SCT_STR_FORMAT(&given, fmt);
+  sct_str_printf(&text,
+                 "local page, chart, pattern = require 'sectile.page', require 'sectile.chart', "
+                 "require 'sectile.pattern'\n"
+                 "local lanes = function(base, stride, width, n)\n"
+                 "  local r = { width = width, address = {} }\n"
+                 "  for lane = 1, n do r.address[lane] = base + (lane - 1) * stride end\n"
+                 "  return r\n"
+                 "end\n"
+                 "local value = %s\n"
+                 "return type(value) == 'table' and table.concat(value.html) or tostring(value)\n",
+                 sct_str_c(&given));
+  sct_str_clear(out);
+  assert_int_equal(sct_sandbox_init(&sb, NULL, &err), SCT_OK);
+  sct_status status =
+      sct_sandbox_load(&sb, "tuning/sectile/t.lua", sct_str_c(&text), text.len, 0, &err);
+  SCT_THEN(sct_sandbox_call(&sb, 0, 1, &err));
+  if (status != SCT_OK) {
+    fail_msg("%s: %s", sct_str_c(&given), err.text);
+  }
+  sct_str_append(out, lua_tostring(sb.L, -1));
+  sct_sandbox_free(&sb);
+  assert_balanced(sct_str_c(out));
+  assert_null(strstr(sct_str_c(out), "nan"));
+  assert_null(strstr(sct_str_c(out), "inf"));
+  return sct_str_c(out);
+}
+
+static void text_cannot_break_out(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  assert_string_equal(lua(&out, "page.escape('<b a=\"1\">&amp;\\x01\\x1b</b>\\n\\'\\xc3\\xa9\\'')"),
+                      "&lt;b a=&quot;1&quot;&gt;&amp;amp;??&lt;/b&gt;\n'\xc3\xa9'");
+}
+
+/* The same for the value of every hole, but for what is HTML. */
+static void templates_escape_what_they_are_given(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  const char *text =
+      lua(&out, "page.fill('report/page.html', { title = '</title>&', body = page.html { '<br/>', "
+                "'<p>x</p>' } })");
+  assert_non_null(strstr(text, "<title>&lt;/title&gt;&amp;</title>"));
+  assert_non_null(strstr(text, "<main>\n<br/><p>x</p>\n</main>"));
+}
+
+static void figures_have_units(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  static const struct {
+    double value;
+    const char *bytes, *ns;
+  } cases[] = {{0, "0 B", "0 ns"},
+               {1023, "1023 B", "1.023 us"},
+               {1536, "1.5 KiB", "1.536 us"},
+               {1e18, "9.095e+05 TiB", "1e+09 s"}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    assert_string_equal(lua(&out, "page.bytes(%g)", cases[k].value), cases[k].bytes);
+    assert_string_equal(lua(&out, "page.ns(%g)", cases[k].value), cases[k].ns);
+  }
+}
+
+static void charts_take_any_points(void **state) {
+  (void)state;
+  static const char *const points[] = {
+      "{ x = 1e-9, y = 2e3, series = 1, ringed = true, title = 'a<b' }, ",
+      "{ x = 1e12, y = 2e3, series = 0, title = 'same y' }, ",
+      "{ x = 0.0, y = 1.0, series = 2, title = 'no x' }, ",
+      "{ x = 1.0, y = 0.0 / 0.0, series = 2, title = 'no y' }, ",
+      "{ x = -1.0, y = 1.0, series = 2, title = 'below' }, "};
+  SCT_SCOPED(sct_str) out = {0}, list = {0};
+  for (int n = 0; n <= SCT_COUNT(points); n++) {
+    for (int l = 0; l < 2; l++) {
+      const char *text =
+          lua(&out,
+              "chart.points({ %s }, { %s }, { name = 'x <', unit = 'B' }, { name = 'y \"', unit = "
+              "'' })",
+              sct_str_c(&list), l > 0 ? "{ x0 = 1e-3, y0 = 1.0, x1 = 1e3, y1 = 1e6 }" : "");
+      assert_int_equal(count_of(text, "<circle class=\"s"), n < 2 ? n : 2);
+      assert_int_equal(count_of(text, "<circle class=\"ring\""), n > 0);
+      assert_int_equal(count_of(text, "<line class=\"roof\""), l);
+    }
+    sct_str_append(&list, n < SCT_COUNT(points) ? points[n] : "");
+  }
+}
+
+static void sectors_are_boxes(void **state) {
+  (void)state;
+  static const struct {
+    double each, used;
+    int boxes;
+  } cases[] = {{1.0, 0.125, 1}, {4.0, 1.0, 4}, {4.2, 0.9, 5}, {33.0, 0.1, 33}, {1000.0, 0.0, 34}};
+  SCT_SCOPED(sct_str) out = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const char *text = lua(&out, "chart.sectors(%g, %g)", cases[k].each, cases[k].used);
+    assert_int_equal(count_of(text, "class=\"box\""), cases[k].boxes);
+  }
+}
+
+/* ---- one request ---- */
+
+static int boxes_of(const char *svg, const char *class_name) {
+  char start[64];
+  snprintf(start, sizeof start, "<path class=\"%s\" d=\"", class_name);
+  const char *at = strstr(svg, start);
+  int n = 0;
+  for (at = at ? at + strlen(start) : ""; *at != '\0' && *at != '"'; at++) {
+    n += *at == 'z';
+  }
+  return n;
+}
+
+static void lanes_lie_over_the_sectors_they_touch(void **state) {
+  (void)state;
+  static const struct {
+    long long base, stride;
+    int width, lanes, lines, sectors;
+  } cases[] = {{1 << 20, 4, 4, 32, 1, 4},
+               {1 << 20, 24, 8, 32, 6, 24},
+               {1 << 20, 4096, 4, 32, 32, 32},
+               {(1 << 20) + 64, 4, 4, 32, 2, 4},
+               {1 << 20, 0, 4, 32, 1, 1},
+               {1 << 20, 16, 16, 32, 4, 16},
+               {0, 1, 1, 1, 1, 1},
+               {-128, 4, 4, 17, 1, 3}}; /* the last line of an address space */
+  SCT_SCOPED(sct_str) out = {0}, request = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_str_clear(&request);
+    sct_str_printf(&request, "lanes(%lld, %lld, %d, %d)", cases[k].base, cases[k].stride,
+                   cases[k].width, cases[k].lanes);
+    const int lines = cases[k].lines < 8 ? 8 : cases[k].lines;
+    assert_int_equal(atoi(lua(&out, "pattern.lines(%s)", sct_str_c(&request))), lines);
+    const char *svg = lua(&out, "pattern.lanes(%s, 8)", sct_str_c(&request));
+    assert_int_equal(boxes_of(svg, "sector"), cases[k].sectors);
+    assert_int_equal(boxes_of(svg, "rest"), 4 * cases[k].lines - cases[k].sectors);
+    assert_int_equal(boxes_of(svg, "lane"), cases[k].lanes);
+    assert_int_equal(boxes_of(svg, "used"), cases[k].lanes);
+  }
+}
+
+static void banks_that_several_words_want_stand_out(void **state) {
+  (void)state;
+  static const struct {
+    int stride, width, used, clashes;
+  } cases[] = {{4, 4, 32, 0}, {128, 4, 0, 32},  {132, 4, 32, 0}, {8, 4, 0, 32},
+               {0, 4, 1, 0},  {16, 16, 128, 0}, {2, 2, 16, 0},   {256, 16, 0, 128}};
+  SCT_SCOPED(sct_str) out = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const char *svg =
+        lua(&out, "pattern.banks(lanes(1024, %d, %d, 32))", cases[k].stride, cases[k].width);
+    assert_int_equal(boxes_of(svg, "used"), cases[k].used);
+    assert_int_equal(boxes_of(svg, "clash"), cases[k].clashes);
+  }
+}
+
+static void ranges_stay_in_their_scale(void **state) {
+  (void)state;
+  static const char *const cases[][3] = {{"1, 2, 3, 4, 5", "1", "5"},
+                                         {"7, 7, 7, 7, 7", "7", "7"},
+                                         {"1e-3, 1, 1e3, 1e6, 1e9", "1e-3", "1e9"}};
+  SCT_SCOPED(sct_str) out = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const char *text =
+        lua(&out, "chart.range({ %s }, %s, %s)", cases[k][0], cases[k][1], cases[k][2]);
+    assert_non_null(strstr(text, "cx=\"4.0\""));
+  }
+}
+
+/* ---- documents ---- */
+
+/* More rows than a text of a script may be long, and every kind of value. */
+static void documents_may_be_large(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  json_t *lines = json_array();
+  for (int k = 0; k < 60000; k++) {
+    json_array_append_new(lines, json_string("a line of thirty-two characters."));
+  }
+  SCT_OWNED_PTR(json_t)
+  doc = json_pack("{s:s, s:o, s:[{s:s, s:s, s:s, s:n, s:[{s:s, s:n, s:b, s:f, s:i}]}]}", "title",
+                  "a < b", "text", lines, "groups", "problem", "p", "size", "i=1", "device", "d",
+                  "winner_b", "candidates", "label", "x", "verdict", "predicted", 1, "a_ns", 2.5,
+                  "b_ns", 3);
+  assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, &err), SCT_OK);
+  assert_int_equal(count_of(sct_str_c(&out), "thirty-two"), 60000);
+  assert_non_null(strstr(sct_str_c(&out), "<h1>a &lt; b</h1>\n<h2>p, i=1, d</h2>\n<h2>"));
+  assert_balanced(sct_str_c(&out));
+}
+
+/* What is wrong with a template, as one of --assets may be, is said with its line. */
+static void wrong_templates_are_errors(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  mkdir(path_of("templates"), 0700);
+  mkdir(path_of("templates/report"), 0700);
+  SCT_OWNED_PTR(json_t) doc = json_pack("{s:s, s:[], s:[]}", "title", "t", "text", "groups");
+  static const char *const cases[][2] = {
+      {"<p>\n$(title", "templates/report/comparison.html:2: error: '$('"},
+      {"<p>\n\n//% for x in\n", "templates/report/comparison.html:"},
+      {"<p>\n$(title.x.y)\n", "templates/report/comparison.html:2:"}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    write_file("templates/report/comparison.html", cases[k][0]);
+    sct_assets_override(folder);
+    assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, &err), SCT_ESPEC);
+    if (!strstr(err.text, cases[k][1])) {
+      fail_msg("%s", err.text);
+    }
+  }
+  sct_assets_override(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(text_cannot_break_out),
+      cmocka_unit_test(templates_escape_what_they_are_given),
+      cmocka_unit_test(figures_have_units),
+      cmocka_unit_test(charts_take_any_points),
+      cmocka_unit_test(sectors_are_boxes),
+      cmocka_unit_test(lanes_lie_over_the_sectors_they_touch),
+      cmocka_unit_test(banks_that_several_words_want_stand_out),
+      cmocka_unit_test(ranges_stay_in_their_scale),
+      cmocka_unit_test(documents_may_be_large),
+      cmocka_unit_test(wrong_templates_are_errors),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,416 @@
+-- report: the pages of `sectile report` and `sectile compare --out` from what the commands know as
+-- JSON (cli_page.c, cli_compare.c). What a page says is in templates/report.
+local chart = require "sectile.chart"
+local page = require "sectile.page"
+local pattern = require "sectile.pattern"
+
+local report = {}
+
+local SERIES, SHOWN_ROWS, SHOWN_PATTERNS, MOST_VALUES = 8, 10, 4, 64
+
+local function per(n, of)
+  return of > 0 and n / of or 0.0
+end
+
+local function base_name(path)
+  return string.match(path, "[^/]*$")
+end
+
+-- ---- rows ----
+
+local function is_good(row)
+  return row.outcome == "ok"
+end
+
+local function time_of(row)
+  return row.median_ns or row.predicted_ns or 0
+end
+
+local function is_timed(size)
+  return size.rows[1] ~= nil and size.rows[1].median_ns ~= nil
+end
+
+local function strategy_of(label)
+  return string.match(label, "^[^ ]*")
+end
+
+-- ---- candidates: strategies are colours; naive ones are the first ----
+
+-- The colour of each row, and the strategies in the order of rows. More strategies than colours
+-- share some.
+local function series_of(rows)
+  local series, names, index = {}, {}, {}
+  for k, row in ipairs(rows) do
+    local name = strategy_of(row.label)
+    if not row.naive and not index[name] then
+      names[#names + 1] = name
+      index[name] = #names
+    end
+    series[k] = row.naive and 0 or 1 + (index[name] - 1) % (SERIES - 1)
+  end
+  return series, names
+end
+
+-- The picture of all rows, time by what `across` gives of a row.
+local function scatter(size, axis, across)
+  local series, points = series_of(size.rows), {}
+  for k, row in ipairs(size.rows) do
+    points[k] = {
+      x = across(row),
+      y = 1e-9 * time_of(row),
+      series = series[k],
+      ringed = row.winner,
+      title = row.label .. ": " .. page.ns(time_of(row)),
+    }
+  end
+  local time = { name = is_timed(size) and "time" or "time, predicted", unit = "s" }
+  return chart.points(points, {}, axis, time)
+end
+
+local function by_sectors(size)
+  return scatter(size, { name = "bytes of sectors", unit = "B" }, function(row)
+    return is_good(row) and 32 * (row.sectors or 0) or 0
+  end)
+end
+
+local function by_predicted(size)
+  return scatter(size, { name = "time, predicted", unit = "s" }, function(row)
+    return 1e-9 * (row.predicted_ns or 0)
+  end)
+end
+
+local function legend(size)
+  local _, names = series_of(size.rows)
+  local list = {}
+  for k, name in ipairs(names) do
+    list[k] = { series = 1 + (k - 1) % (SERIES - 1), name = name }
+  end
+  return list
+end
+
+local function candidates(size, from, to)
+  local rows = {}
+  for k = from, math.min(to, #size.rows) do
+    local row = size.rows[k]
+    local good, ns = is_good(row), time_of(row)
+    rows[#rows + 1] = {
+      rank = k,
+      class = row.winner and page.html { ' class="winner"' } or nil,
+      good = good,
+      outcome = row.outcome,
+      label = row.label,
+      time = not good and "failed" or ns > 0 and page.ns(ns) or "",
+      limit = row.predicted_limit,
+      loads = string.format("%.1f", row.sectors_ld or 0),
+      stores = string.format("%.1f", row.sectors_st or 0),
+      degree = string.format("%.3g", 100 * (row.degree or 0)),
+      registers = row.registers,
+    }
+  end
+  return page.fill("report/candidates.html", { rows = rows })
+end
+
+-- ---- the best by each value of each axis of the winner's strategy ----
+
+-- Where x is the share q of the way through an ascending list.
+local function quantile(list, q)
+  local at = q * (#list - 1)
+  local below = math.floor(at)
+  return list[below + 1]
+    + (at - below) * (list[math.min(below + 2, #list)] - list[below + 1])
+end
+
+-- The axes of the winner's label: for each its values in the order of rows, each with the times of
+-- its rows. `all`: those of every row.
+local function axes_of(size)
+  local winner, axes, index, all = strategy_of(size.rows[1].label), {}, {}, {}
+  for key in string.gmatch(size.rows[1].label, " ([^= ]+)") do
+    axes[#axes + 1] = { key = key, values = {} }
+    index[key] = axes[#axes]
+  end
+  for _, row in ipairs(size.rows) do
+    local timed = is_good(row) and time_of(row) > 0
+    all[#all + 1] = timed and strategy_of(row.label) == winner and time_of(row) or nil
+    for text, key in string.gmatch(strategy_of(row.label) == winner and row.label or "",
+      " (([^= ]+)[^ ]*)") do
+      local axis = index[key]
+      if axis and not axis.values[text] and #axis.values < MOST_VALUES then
+        axis.values[#axis.values + 1] = text
+        axis.values[text] = {}
+      end
+      local times = timed and axis and axis.values[text]
+      if times then
+        times[#times + 1] = time_of(row)
+      end
+    end
+  end
+  table.sort(all)
+  return axes, all
+end
+
+local function axis_values(size)
+  local axes, all = axes_of(size)
+  local best, list = time_of(size.rows[1]), {}
+  for _, axis in ipairs(axes) do
+    for _, text in ipairs(#axis.values > 1 and axis.values or {}) do
+      local times, quartile = axis.values[text], {}
+      table.sort(times)
+      for k = 1, #times > 0 and 5 or 0 do
+        quartile[k] = quantile(times, (k - 1) / 4)
+      end
+      list[#list + 1] = #times > 0 and {
+        text = text,
+        n = #times,
+        best = page.ns(times[1]),
+        more = string.format("%+.1f", 100 * (times[1] / best - 1)),
+        median = page.ns(quartile[3]),
+        range = chart.range(quartile, all[1], all[#all]),
+      } or nil
+    end
+  end
+  return list
+end
+
+-- ---- the naive variant and the winner, access by access ----
+
+-- Sectors, or wavefronts, a request; and how many would do.
+local function each_of(access)
+  local c = access.counts
+  if access.space == "shared" then
+    return per(c.wavefronts, c.requests), per(c.wavefronts_ideal, c.requests)
+  end
+  return per(c.sectors, c.requests), per(c.sectors_ideal, c.requests)
+end
+
+local function accesses(list, name, profile)
+  for _, a in ipairs(profile.accesses) do
+    if a.space ~= "shared" then
+      local each, ideal = each_of(a)
+      list[#list + 1] = {
+        where = string.format("%s, %s:%d", name, base_name(a.file), a.line),
+        kind = a.access,
+        bytes = string.format("%.3g", per(a.counts.bytes, a.lanes)),
+        each = string.format("%.1f", each),
+        ideal = string.format("%.1f", ideal),
+        picture = chart.sectors(each, per(a.counts.distinct_bytes, a.counts.moved)),
+      }
+    end
+  end
+end
+
+local function figure(profile, a, room)
+  local each, ideal = each_of(a)
+  local r, shared = a.request, a.space == "shared"
+  local line = a.file == "source" and profile.source and profile.source[a.line]
+  local what = shared and " of shared memory: %.1f wavefronts a request, %.1f would do"
+    or ": %.1f sectors a request, %.1f would do"
+  return {
+    code = line and string.gsub(line, "^ +", "") or nil,
+    text = string.format("%s:%d, %s%s", base_name(a.file), a.line, a.access, shared and ""
+      or string.format("%s of %d bytes a lane", r.buffer and " of " .. r.buffer or "", r.width))
+      .. string.format(what, each, ideal),
+    picture = shared and pattern.banks(r) or pattern.lanes(r, room),
+  }
+end
+
+-- The worst accesses of a profile to global or to shared memory, each by one request.
+local function patterns(list, title, profile, space, room)
+  local group = { title = title, figures = {}, more = 0 }
+  for _, a in ipairs(profile.accesses) do
+    if a.request and a.space == space and #group.figures < SHOWN_PATTERNS then
+      group.figures[#group.figures + 1] = figure(profile, a, room)
+    elseif a.request and a.space == space then
+      group.more = group.more + 1
+    end
+  end
+  list[#list + 1] = #group.figures > 0 and group or nil
+end
+
+-- The room that pictures of both need: what is compared has one scale.
+local function room_of(...)
+  local room = 1
+  for _, profile in ipairs { ... } do
+    for _, a in ipairs(profile.accesses) do
+      room = a.request and a.space ~= "shared" and math.max(room, pattern.lines(a.request)) or room
+    end
+  end
+  return room
+end
+
+-- The kernel's lines, with the sectors of a request and how many would do in front.
+local function source(profile)
+  local lines, out = {}, {}
+  for _, a in ipairs(profile.accesses) do
+    if a.space ~= "shared" and a.file == "source" then
+      local each, ideal = each_of(a)
+      local at = lines[a.line] or { 0, 0 }
+      lines[a.line] = { math.max(at[1], each), math.max(at[2], ideal) }
+    end
+  end
+  for k, text in ipairs(profile.source or {}) do
+    local at = lines[k]
+    out[k] = (at and at[1] > 0 and string.format("<b>%5.1f</b><u>/%-5.1f</u> ", at[1], at[2])
+      or string.rep(" ", 12)) .. page.escape(text) .. "\n"
+  end
+  return page.html(out)
+end
+
+-- nil: no floating-point operations.
+local function roofline(device, naive, winner)
+  local s, points = winner.speed, {}
+  if not s or s.intensity <= 0 or winner.peak_flops <= 0 then
+    return nil
+  end
+  for k, profile in ipairs { naive, winner } do
+    local at = profile.speed
+    points[k] = {
+      x = at and at.intensity or 0,
+      y = at and (at.flops_f16 + at.flops_f32 + at.flops_f64) / at.predicted_ns * 1e9 or 0,
+      series = k - 1,
+      ringed = k > 1,
+      title = k > 1 and "the winner" or "the naive variant",
+    }
+  end
+  local from, to = math.min(s.intensity, s.ridge) / 4, math.max(s.intensity, s.ridge) * 4
+  local peak = winner.peak_flops
+  local roofs = {
+    { x0 = from, y0 = from * (device.peak_bytes_s or 0), x1 = s.ridge, y1 = peak },
+    { x0 = s.ridge, y0 = peak, x1 = to, y1 = peak },
+  }
+  return chart.points(points, roofs, { name = "operations a byte of DRAM", unit = "" },
+    { name = "operations a second", unit = "/s" })
+end
+
+local function profiles(device, naive, winner)
+  local list, groups, room = {}, {}, room_of(naive, winner)
+  accesses(list, "naive", naive)
+  accesses(list, "winner", winner)
+  patterns(groups, "The naive variant", naive, "global", room)
+  patterns(groups, "The winner", winner, "global", room)
+  patterns(groups, "The winner's tile in shared memory: which lane wants which word of which bank",
+    winner, "shared", room)
+  return page.fill("report/profiles.html", {
+    accesses = list,
+    groups = groups,
+    source = source(winner),
+    roofline = roofline(device, naive, winner),
+  })
+end
+
+-- ---- pages ----
+
+local function lines_of(...)
+  local list = {}
+  for k = 1, select("#", ...) do
+    for line in string.gmatch(select(k, ...) or "", "[^\n]+") do
+      list[#list + 1] = line
+    end
+  end
+  return list
+end
+
+local function notes_of(size)
+  local notes = {}
+  for _, key in ipairs { "faster", "converted", "kept", "recorded" } do
+    notes[#notes + 1] = size[key]
+  end
+  if is_timed(size) and size.stored > 0 and size.stored < #size.rows then
+    notes[#notes + 1] = string.format(
+      "%d rows were measured by this session; %d, whose kernels are still the same, by earlier "
+        .. "ones",
+      #size.rows - size.stored, size.stored)
+  end
+  return notes
+end
+
+local function issues_of(size)
+  local list = {}
+  for k, i in ipairs(size.issues) do
+    list[k] = { id = i.id, text = string.format("%s. Try: %s. Gain: up to %.3g %% of the %s.",
+      i.evidence, i.advice, 100 * (i.gain or 0), i.of) }
+  end
+  return list
+end
+
+local function size_page(device, size)
+  local values = {
+    size = size,
+    reads = page.bytes(size.read_bytes or 0),
+    writes = page.bytes(size.write_bytes or 0),
+    passed = size.rows[1] ~= nil and size.rows[1].winner,
+  }
+  if values.passed then
+    values.notes = notes_of(size)
+    values.lines = lines_of(size.why, size.best)
+    values.issues = issues_of(size)
+    values.profiles = profiles(device, size.naive_profile, size.winner_profile)
+    values.by_sectors = by_sectors(size)
+    values.by_predicted = is_timed(size) and by_predicted(size) or nil
+    values.legend = legend(size)
+    values.candidates = candidates(size, 1, SHOWN_ROWS)
+    values.n_more = #size.rows - SHOWN_ROWS
+    values.more = values.n_more > 0 and candidates(size, SHOWN_ROWS + 1, #size.rows) or nil
+    values.winner = strategy_of(size.rows[1].label)
+    values.axes = axis_values(size)
+  end
+  return page.fill("report/size.html", values)
+end
+
+local function whole(title, name, values)
+  return page.fill("report/page.html", { title = title, body = page.fill(name, values) }).html
+end
+
+--- A session (cli_page.c) as the texts of a page.
+---@param session table
+---@return string[]
+function report.session(session)
+  local sizes = {}
+  for k, size in ipairs(session.sizes) do
+    sizes[k] = size_page(session.device, size)
+  end
+  return whole(session.name, "report/session.html", { session = session, sizes = sizes })
+end
+
+-- What compare says of a candidate as a colour.
+local COLOURS = { FAST = 3, SLOW = 2 }
+
+local function compared(group)
+  local points, lo, hi, predicted = {}, math.huge, 0, false
+  for k, c in ipairs(group.candidates) do
+    local a, b = 1e-9 * (c.a_ns or 0), 1e-9 * (c.b_ns or 0)
+    points[k] = {
+      x = c.verdict and a or 0,
+      y = b,
+      series = COLOURS[c.verdict] or 1,
+      ringed = c.label == group.winner_b,
+      title = string.format("%s: B / A %.3f", c.label, c.ratio or 0),
+    }
+    lo = c.verdict and math.min(lo, a, b) or lo
+    hi = c.verdict and math.max(hi, a, b) or hi
+    predicted = predicted or k == 1 and c.predicted
+  end
+  local same = { { x0 = lo, y0 = lo, x1 = hi, y1 = hi } }
+  local of = predicted and ", predicted" or ""
+  return hi > 0 and chart.points(points, same, { name = "A" .. of, unit = "s" },
+    { name = "B" .. of, unit = "s" }) or nil
+end
+
+--- Two stores (cli_compare.c) as the texts of a page.
+---@param comparison table
+---@return string[]
+function report.comparison(comparison)
+  local groups, lines = {}, {}
+  for k, group in ipairs(comparison.groups) do
+    groups[k] = {
+      title = table.concat({ group.problem, group.size, group.device }, ", "),
+      picture = compared(group),
+    }
+  end
+  for k, line in ipairs(comparison.text) do
+    lines[k] = page.escape(line) .. "\n"
+  end
+  return whole(comparison.title, "report/comparison.html",
+    { title = comparison.title, groups = groups, text = page.html(lines) })
+end
+
+return report
