@@ -255,6 +255,21 @@ const cli_command cli_commands[] = {
         .example = "doctor --device cuda:0",
     },
     {
+        .name = "transfer",
+        .words = "",
+        .options = CLI_BIT(DEVICE) | CLI_BIT(SIZES) | CLI_BIT(BUDGET) | CLI_BIT(AGAIN) |
+                   CLI_BIT(WAIT) | CLI_BIT(FORCE),
+        .run = cli_transfer,
+        .doc = "how fast copies to the device and back are, by kind of the host's memory",
+        .details =
+            "Times copies to the device, to the host and both at once, by size: from memory that\n"
+            "is pageable, page-locked, write-combined, registered, mapped (zero copy) and managed\n"
+            "with a prefetch. Prints latency, rate and the size that reaches half of it, and\n"
+            "stores all of it. A kind that the device or the driver refuses is named with the\n"
+            "reason. Virtual devices have stated rates.",
+        .example = "transfer --device virtual:h200 --sizes 4K,1M,256M",
+    },
+    {
         .name = "init",
         .words = "[DIR]",
         .max_words = 1,

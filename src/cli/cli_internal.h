@@ -43,7 +43,7 @@ typedef struct cli_args {
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
       *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
-      *grid, *block, *shared, *top_of, *engine, *gres, *time, *hosts;
+      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts;
   int shards;        /* 0: not given */
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */
@@ -102,6 +102,7 @@ sct_status cli_tune(const cli_args *args, sct_error *err);
 sct_status cli_submit(const cli_args *args, sct_error *err);
 sct_status cli_status(const cli_args *args, sct_error *err);
 sct_status cli_doctor(const cli_args *args, sct_error *err);
+sct_status cli_transfer(const cli_args *args, sct_error *err);
 sct_status cli_emit(const cli_args *args, sct_error *err);
 /* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */
 typedef struct cli_selftest cli_selftest;
@@ -141,6 +142,10 @@ sct_status cli_read_duration(int64_t *out, const char *name, const char *text, s
  * with the nearest; `what` is what they are: "metric". */
 sct_status cli_read_names(bool wanted[], const char *list, sct_names names, const char *what,
                           sct_error *err);
+/* "4K,1.5M,1G" as bytes, ascending, each once: at most `most`, multiples of `unit` up to `largest`.
+ */
+sct_status cli_read_sizes(int64_t *out, int *n, int most, const char *name, const char *text,
+                          int64_t unit, int64_t largest, sct_error *err);
 /* A whole number in [lo, hi]. */
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err);

@@ -45,6 +45,55 @@ sct_status cli_read_number(int64_t *out, const char *name, const char *text, int
   return SCT_OK;
 }
 
+/* One size of a list. */
+static bool read_size(int64_t *out, const char *text, int64_t unit, int64_t largest) {
+  static const char *const units[] = {"", "K", "M", "G"};
+  char *end = NULL;
+  const bool digit = text[0] >= '0' && text[0] <= '9';
+  const double number = digit && text[strspn(text, "0123456789.")] != 'x' ? strtod(text, &end) : 0;
+  for (int k = 0; end != NULL && k < SCT_COUNT(units); k++) {
+    const double bytes = ldexp(number, 10 * k);
+    if (strcmp(end, units[k]) == 0 && bytes >= 1 && bytes <= (double)largest &&
+        fmod(bytes, (double)unit) == 0) {
+      *out = (int64_t)bytes;
+      return true;
+    }
+  }
+  return false;
+}
+
+sct_status cli_read_sizes(int64_t *out, int *n, int most, const char *name, const char *text,
+                          int64_t unit, int64_t largest, sct_error *err) {
+  *n = 0;
+  for (const char *at = text; *at != '\0' || at == text;) {
+    const size_t length = strcspn(at, ",");
+    SCT_SCOPED(sct_str) word = {0};
+    char limit[32];
+    int64_t bytes = 0;
+    sct_str_append_n(&word, at, length);
+    if (*n == most || !read_size(&bytes, sct_str_c(&word), unit, largest)) {
+      return sct_fail(err, SCT_EUSAGE,
+                      "--%s '%s': expected up to %d sizes in bytes, K, M or G with commas between, "
+                      "multiples of %lld bytes up to %s, as in 4K,64K,1M",
+                      name, text, most, (long long)unit, sct_format_bytes(limit, (double)largest));
+    }
+    int k = *n; /* its place among those before */
+    while (k > 0 && out[k - 1] > bytes) {
+      k--;
+    }
+    if (k == 0 || out[k - 1] != bytes) {
+      memmove(out + k + 1, out + k, sizeof *out * (size_t)(*n - k));
+      out[k] = bytes;
+      ++*n;
+    }
+    at += length + (at[length] == ',');
+    if (at[0] == '\0' && at[-1] == ',') {
+      at--; /* an empty size at the end is an error as well */
+    }
+  }
+  return SCT_OK;
+}
+
 sct_status cli_read_names(bool wanted[], const char *list, sct_names names, const char *what,
                           sct_error *err) {
   for (int k = 0; k < names.n; k++) {

@@ -7,15 +7,19 @@ struct sct_cuda {
   sct_driver driver;
   sct_nvml nvml;
   int ordinal, device;
-  void *context, *stream, *start, *stop;
-  int last;             /* CUresult of the last failing call */
-  int64_t ecc_before;   /* uncorrected errors when it was opened; -1 unknown */
-  sct_nvml_known known; /* processes that were there when newcomers were asked for first */
+  void *context, *start, *stop;
+  void *streams[2], *stream; /* the second comes when it is asked for; the current one */
+  int last;                  /* CUresult of the last failing call */
+  int64_t ecc_before;        /* uncorrected errors when it was opened; -1 unknown */
+  sct_nvml_known known;      /* processes that were there when newcomers were asked for first */
 };
 
 #define STREAM_NON_BLOCKING        1u
 #define HOST_ALLOC_DEVICE_MAP      2u
-#define MAX_DYNAMIC_SHARED_BYTES   8 /* CUfunction_attribute */
+#define HOST_ALLOC_WRITE_COMBINED  4u
+#define ATTACH_GLOBAL              1u
+#define DEVICE_CPU                 (-1) /* of a prefetch */
+#define MAX_DYNAMIC_SHARED_BYTES   8    /* CUfunction_attribute */
 #define ATTRIBUTE_MEMORY_CLOCK_KHZ 36
 #define ATTRIBUTE_BUS_BITS         37
 #define REGISTERS_PER_WARP_UNIT    256 /* CC 3.0 and later; registers a thread can have: 255 */
@@ -54,12 +58,21 @@ int sct_cuda_count(sct_error *err) {
   return n;
 }
 
+sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err) {
+  if (!cuda->streams[k]) {
+    SCT_TRY(check(cuda, "cuStreamCreate",
+                  cuda->driver.stream_create(&cuda->streams[k], STREAM_NON_BLOCKING), err));
+  }
+  cuda->stream = cuda->streams[k];
+  return SCT_OK;
+}
+
 static sct_status open_context(sct_cuda *cuda, sct_error *err) {
   const sct_driver *d = &cuda->driver;
   SCT_TRY(check(cuda, "cuDevicePrimaryCtxRetain", d->context_retain(&cuda->context, cuda->device),
                 err));
   SCT_TRY(check(cuda, "cuCtxSetCurrent", d->context_set(cuda->context), err));
-  SCT_TRY(check(cuda, "cuStreamCreate", d->stream_create(&cuda->stream, STREAM_NON_BLOCKING), err));
+  SCT_TRY(sct_cuda_use_stream(cuda, 0, err));
   SCT_TRY(check(cuda, "cuEventCreate", d->event_create(&cuda->start, 0), err));
   return check(cuda, "cuEventCreate", d->event_create(&cuda->stop, 0), err);
 }
@@ -115,8 +128,10 @@ void sct_cuda_close(sct_cuda *cuda) {
   if (cuda->stop) {
     cuda->driver.event_destroy(cuda->stop);
   }
-  if (cuda->stream) {
-    cuda->driver.stream_destroy(cuda->stream);
+  for (int k = 0; k < SCT_COUNT(cuda->streams); k++) {
+    if (cuda->streams[k]) {
+      cuda->driver.stream_destroy(cuda->streams[k]);
+    }
   }
   if (cuda->context) {
     cuda->driver.context_release(cuda->device);
@@ -264,6 +279,89 @@ sct_status sct_cuda_copy(sct_cuda *cuda, sct_cuda_ptr to, sct_cuda_ptr from, int
   }
   return check(cuda, "cuMemcpyDtoDAsync",
                cuda->driver.copy_on_device(to, from, (size_t)bytes, cuda->stream), err);
+}
+
+/* ---- host memory of a kind ---- */
+
+#define TOUCH 0x5a /* a page is there when something was written to it */
+
+static sct_status open_locked(sct_cuda *cuda, sct_host_block *block, sct_error *err) {
+  const unsigned flags = block->kind == SCT_HOST_COMBINED ? HOST_ALLOC_WRITE_COMBINED
+                         : block->kind == SCT_HOST_MAPPED ? HOST_ALLOC_DEVICE_MAP
+                                                          : 0;
+  SCT_TRY(check(cuda, "cuMemHostAlloc",
+                cuda->driver.host_alloc(&block->host, (size_t)block->bytes, flags), err));
+  return block->kind == SCT_HOST_MAPPED
+             ? check(cuda, "cuMemHostGetDevicePointer",
+                     cuda->driver.host_pointer(&block->alias, block->host, 0), err)
+             : SCT_OK;
+}
+
+static sct_status open_plain(sct_cuda *cuda, sct_host_block *block, sct_error *err) {
+  block->host = sct_alloc((size_t)block->bytes);
+  memset(block->host, TOUCH, (size_t)block->bytes);
+  if (block->kind == SCT_HOST_PAGEABLE) {
+    return SCT_OK;
+  }
+  const sct_status status =
+      check(cuda, "cuMemHostRegister",
+            cuda->driver.host_register(block->host, (size_t)block->bytes, 0), err);
+  if (status != SCT_OK) {
+    block->kind = SCT_HOST_PAGEABLE; /* and closed as such */
+  }
+  return status;
+}
+
+static sct_status open_managed(sct_cuda *cuda, sct_host_block *block, sct_error *err) {
+  SCT_TRY(check(cuda, "cuMemAllocManaged",
+                cuda->driver.managed_alloc(&block->alias, (size_t)block->bytes, ATTACH_GLOBAL),
+                err));
+  block->host = (void *)(uintptr_t)block->alias;
+  memset(block->host, TOUCH, (size_t)block->bytes);
+  return SCT_OK;
+}
+
+sct_status sct_cuda_block_open(sct_cuda *cuda, sct_host_block *out, sct_host_kind kind,
+                               int64_t bytes, sct_error *err) {
+  sct_host_block block = {.kind = kind, .bytes = bytes};
+  const bool plain = kind == SCT_HOST_PAGEABLE || kind == SCT_HOST_REGISTERED;
+  const sct_status status = plain                      ? open_plain(cuda, &block, err)
+                            : kind == SCT_HOST_MANAGED ? open_managed(cuda, &block, err)
+                                                       : open_locked(cuda, &block, err);
+  if (status != SCT_OK) {
+    sct_cuda_block_close(cuda, &block);
+    return status;
+  }
+  *out = block;
+  return SCT_OK;
+}
+
+void sct_cuda_block_close(sct_cuda *cuda, sct_host_block *block) {
+  if (block->host && block->kind == SCT_HOST_REGISTERED) {
+    cuda->driver.host_unregister(block->host);
+  }
+  if (block->host && block->kind == SCT_HOST_MANAGED) {
+    cuda->driver.mem_free(block->alias);
+  } else if (block->kind == SCT_HOST_PAGEABLE || block->kind == SCT_HOST_REGISTERED) {
+    sct_free(block->host);
+  } else {
+    sct_cuda_host_free(cuda, block->host);
+  }
+  *block = (sct_host_block){0};
+}
+
+sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool to_device,
+                               sct_cuda_ptr p, int64_t bytes, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  if (block->kind == SCT_HOST_MANAGED) {
+    return check(cuda, "cuMemPrefetchAsync",
+                 d->prefetch(p, (size_t)bytes, to_device ? cuda->device : DEVICE_CPU, cuda->stream),
+                 err);
+  }
+  return to_device ? check(cuda, "cuMemcpyHtoDAsync",
+                           d->copy_to_device(p, block->host, (size_t)bytes, cuda->stream), err)
+                   : check(cuda, "cuMemcpyDtoHAsync",
+                           d->copy_to_host(block->host, p, (size_t)bytes, cuda->stream), err);
 }
 
 /* ---- kernels ---- */

@@ -449,6 +449,10 @@ static sct_status collect_kernels(emit_header *h, sct_error *err) {
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
                             sct_error *err) {
   SCT_TRY(load_problem(out, store, request, err));
+  if (out->problem->signature[0] == '\0') { /* transfers, what other tuners measured */
+    return sct_fail(err, SCT_EDATA, "'%s' is no kernel that `sectile tune` made",
+                    out->problem->name);
+  }
   SCT_TRY(emit_read_signature(&out->sig, &out->arena, out->problem->signature, err));
   SCT_TRY(load_devices(out, store, err));
   SCT_TRY(choose_layouts(out, store, err));

@@ -216,6 +216,12 @@ typedef struct sct_timing {
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err);
 
+/* Times copies between host and device: a verdict, and if it is OK the samples (caller frees) with
+ * their median and quartiles. On a described device one sample, of the time that it states, 0 where
+ * it states none. *made_ns: what the host's memory took to make. Not for a recording. */
+sct_status sct_measure_transfer(sct_measure *m, const sct_ask_transfer *what, sct_timing *out,
+                                double *made_ns, sct_error *err);
+
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
  * an order of its own, so that sample r of all of them was taken in the same conditions. Then the
  * median of a single copy of the arrays. Checked like sct_measure_time. out[n]: samples in the

@@ -306,4 +306,42 @@ sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               sct_error *err);
 void sct_tune_plan_free(sct_tune_plan *plan);
 
+/* ---- copies between host and device (tune_transfer.c) ---- */
+
+#define SCT_TRANSFER_MOST_SIZES 24
+#define SCT_TRANSFER_SETUP      0 /* in place of a way: making the host's memory */
+#define SCT_TRANSFER_N_WAYS     4
+#define SCT_TRANSFER_BUDGET_NS  ((int64_t)10000000000)
+
+typedef struct sct_transfer_cell {
+  bool known; /* it has a time or a failure, which the store keeps */
+  const char *failure;
+  double median_ns, q1_ns, q3_ns; /* 0: none */
+} sct_transfer_cell;
+
+/* A kind of memory, one way. */
+typedef struct sct_transfer_row {
+  sct_transfer_cell cells[SCT_TRANSFER_MOST_SIZES];
+  double latency_ns;   /* of the smallest size; 0: none was timed */
+  double best_bytes_s; /* of all sizes; both ways: the sum */
+  double half_bytes;   /* where half of that is reached, between two sizes by interpolation */
+} sct_transfer_row;
+
+typedef struct sct_transfer_report {
+  sct_device_desc device;
+  bool timed; /* else stated */
+  int n_sizes;
+  int64_t bytes[SCT_TRANSFER_MOST_SIZES];                  /* one way, ascending */
+  sct_transfer_row rows[SCT_N_HOSTS][SCT_TRANSFER_N_WAYS]; /* [kind][way] */
+  sct_arena arena;
+} sct_transfer_report;
+
+/* Times copies between host and device, by kind of the host's memory, way and size: out->bytes, of
+ * which the caller fills n_sizes, multiples of 16, ascending. What the store has under these
+ * conditions is not timed again, unless opts->again. What the device refuses is a failure of its
+ * cells, and the others go on; so is what opts->budget_ns (0: ten seconds) leaves no time for. */
+sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts, sct_error *err);
+/* Bytes a second of a cell; 0: it has no time. */
+double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, int way, int size);
+
 #endif

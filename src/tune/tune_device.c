@@ -134,7 +134,8 @@ static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
   return sct_fail(err, SCT_ENODEVICE, "%s", sct_str_c(&text));
 }
 
-static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, sct_error *err) {
+static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, bool compiles,
+                              sct_error *err) {
   const char *name;
   char id[32];
   SCT_TRY(find_device(&d->kind, &name, id, sizeof id, opts, err));
@@ -145,7 +146,7 @@ static sct_status open_worker(tune_device *d, const sct_tune_opts *opts, sct_err
     return open_gpu(&d->desc, &d->measure, name, opts, err);
   }
   SCT_TRY(sct_script_load_device(&d->desc, name, err));
-  if (d->desc.counting_only) {
+  if (d->desc.counting_only && compiles) {
     return not_compiled_for(&d->desc, err);
   }
   return open_virtual(&d->desc, &d->measure, opts, err);
@@ -172,9 +173,13 @@ static sct_status open_compiler(tune_device *d, const sct_tune_opts *session, sc
 
 sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err) {
   out->naive_set = -1;
-  SCT_TRY(open_worker(out, opts, err));
+  SCT_TRY(open_worker(out, opts, true, err));
   out->checked = out->kind->times && !out->replay && !opts->no_check;
   return out->replay ? SCT_OK : open_compiler(out, opts, err);
+}
+
+sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts, sct_error *err) {
+  return open_worker(out, opts, false, err);
 }
 
 void sct_tune_device_close(tune_device *d) {

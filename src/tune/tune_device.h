@@ -19,6 +19,8 @@ typedef struct tune_device {
 
 /* Device, worker and compiler. What is zero may be closed. */
 sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err);
+/* Without a compiler: no kernel of it will run. */
+sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts, sct_error *err);
 void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;

@@ -25,6 +25,11 @@ sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_
                                 const sct_tune_opts *opts, sct_error *err);
 void sct_tune_record_close(tune_record *r);
 
+/* The row of a device, whose texts are the caller's or go to the arena. */
+sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *device, const char *nvrtc,
+                               const char *options, sct_arena *arena, sct_row_device *row,
+                               sct_error *err);
+void sct_tune_now(char out[32]); /* ISO 8601, UTC */
 /* Puts the rows that outcomes belong to, once the plan is known. */
 sct_status sct_tune_store_begin(tune_record *r, sct_error *err);
 /* Stores what is known of an item at a size, if it has an outcome that is not the store's. */

@@ -77,31 +77,37 @@ static char *describe(const sct_device_desc *d) {
   return compact(doc);
 }
 
-static sct_status put_device(tune_record *r, sct_error *err) {
-  const sct_device_desc *d = &r->where->desc;
+sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *d, const char *nvrtc,
+                               const char *options, sct_arena *arena, sct_row_device *row,
+                               sct_error *err) {
   char arch[16];
   snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
-  const char *nvrtc = sct_compiler_version(r->where->compiler);
   char *description = describe(d);
   if (!description) {
     return sct_fail(err, SCT_EINTERNAL, "the device's name is not UTF-8");
   }
-  r->device = (sct_row_device){.name = borrow(d->name),
-                               .device_id = borrow(d->id),
-                               .uuid = borrow(d->uuid),
-                               .driver = borrow(d->driver),
-                               .nvrtc = borrow(nvrtc),
-                               .tool = borrow(SCT_VERSION),
-                               .arch = keep(r, arch),
-                               .cc_major = d->cc_major,
-                               .cc_minor = d->cc_minor,
-                               .is_virtual = d->is_virtual,
-                               .measurement = SCT_MEASUREMENT,
-                               .clock_khz = d->clock_khz,
-                               .options = borrow(sct_compiler_options(r->where->compiler)),
-                               .description = keep(r, description)};
+  *row = (sct_row_device){.name = borrow(d->name),
+                          .device_id = borrow(d->id),
+                          .uuid = borrow(d->uuid),
+                          .driver = borrow(d->driver),
+                          .nvrtc = borrow(nvrtc),
+                          .tool = borrow(SCT_VERSION),
+                          .arch = sct_arena_strdup(arena, arch),
+                          .cc_major = d->cc_major,
+                          .cc_minor = d->cc_minor,
+                          .is_virtual = d->is_virtual,
+                          .measurement = SCT_MEASUREMENT,
+                          .clock_khz = d->clock_khz,
+                          .options = borrow(options),
+                          .description = sct_arena_strdup(arena, description)};
   sct_free(description);
-  return sct_store_put_device(r->store, &r->device, err);
+  return sct_store_put_device(store, row, err);
+}
+
+static sct_status put_device(tune_record *r, sct_error *err) {
+  return sct_tune_put_device(r->store, &r->where->desc, sct_compiler_version(r->where->compiler),
+                             sct_compiler_options(r->where->compiler), &r->table->plan->arena,
+                             &r->device, err);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------
@@ -173,7 +179,7 @@ static char *conditions_json(const tune_record *r, int size) {
   return compact(doc);
 }
 
-static void now_text(char out[32]) {
+void sct_tune_now(char out[32]) {
   struct timespec now;
   struct tm utc;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -206,7 +212,7 @@ static sct_status put_run(tune_record *r, int size, sct_error *err) {
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
-  now_text(now);
+  sct_tune_now(now);
   char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(r, size);
   sct_row_run *run = &r->runs[size];
   *run = (sct_row_run){.problem = r->problem.id,
@@ -394,7 +400,7 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   cell_row t;
   SCT_SCOPED(sct_str) axes = {0};
   read_cell(r, k, size, &t);
-  now_text(now);
+  sct_tune_now(now);
   t.row.outcome.measured = now;
   sct_codegen_axes(&axes, &r->table->plan->space,
                    &r->table->plan->space.candidates[item->candidate]);
@@ -551,7 +557,7 @@ static char *decided(tune_record *r, int size) {
     anything = r->table->plan->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
                sct_tune_has_outcome(r->table, k, size);
   }
-  now_text(now);
+  sct_tune_now(now);
   return anything ? keep(r, now) : r->runs[size].finished;
 }
 

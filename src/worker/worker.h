@@ -39,9 +39,10 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
 /* The driver's queue takes about a thousand launches before it makes the host wait; a host that
  * waits never lets the unit start. */
-#define SCT_MAX_HELD    256
-#define SCT_MAX_SAMPLES 10000
-#define SCT_MAX_UNIT_NS ((int64_t)1000000000)
+#define SCT_MAX_HELD     256
+#define SCT_MAX_SAMPLES  10000
+#define SCT_MAX_UNIT_NS  ((int64_t)1000000000)
+#define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */
 /* Of NEAR. */
 enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };

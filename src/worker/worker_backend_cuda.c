@@ -328,6 +328,73 @@ static sct_status cuda_near(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, in
   return sct_cuda_download(c->cuda, n_far, c->scratch, sizeof *n_far, err);
 }
 
+/* ---- transfers ---- */
+
+static sct_status cuda_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
+                                  int64_t bytes, sct_error *err) {
+  return sct_cuda_block_open(self(b)->cuda, out, kind, bytes, err);
+}
+
+static void cuda_block_close(sct_backend *b, sct_host_block *block) {
+  sct_cuda_block_close(self(b)->cuda, block);
+}
+
+/* Kernels copy mapped memory in slices, so that both ways share the SMs. */
+#define SLICE_BYTES ((int64_t)1 << 22)
+
+static sct_status queue_slice(cuda_backend *c, const sct_transfer *t, int k, int64_t at,
+                              sct_error *err) {
+  const int64_t left = t->bytes - at;
+  const uint64_t host = t->block[k].alias + (uint64_t)at, device = t->device[k] + (uint64_t)at;
+  return cuda_copy(&c->base, 1, k == 0 ? device : host, k == 0 ? host : device,
+                   left < SLICE_BYTES ? left : SLICE_BYTES, err);
+}
+
+/* Queues what goes each way on a stream of its own; `back`: the opposite way. */
+static sct_status queue_ways(cuda_backend *c, const sct_transfer *t, bool back, sct_error *err) {
+  const bool mapped = t->block[0].kind == SCT_HOST_MAPPED;
+  const int64_t step = mapped ? SLICE_BYTES : t->bytes;
+  for (int64_t at = 0; at < t->bytes; at += step) {
+    for (int k = 0; k < 2; k++) {
+      if (((int)t->way & 1 << k) == 0) {
+        continue;
+      }
+      SCT_TRY(sct_cuda_use_stream(c->cuda, k, err));
+      SCT_TRY(mapped ? queue_slice(c, t, k, at, err)
+                     : sct_cuda_block_copy(c->cuda, &t->block[k], (k == 0) != back, t->device[k],
+                                           t->bytes, err));
+    }
+  }
+  return SCT_OK;
+}
+
+/* Waits for them; stream 0 is the current one then. */
+static sct_status sync_ways(cuda_backend *c, sct_way way, sct_error *err) {
+  sct_status status = SCT_OK;
+  for (int k = 1; k >= 0; k--) {
+    if (((int)way & 1 << k) != 0) {
+      SCT_THEN(sct_cuda_use_stream(c->cuda, k, err));
+      SCT_THEN(sct_cuda_sync(c->cuda, err));
+    }
+  }
+  (void)sct_cuda_use_stream(c->cuda, 0, NULL); /* which is there */
+  return status;
+}
+
+static sct_status cuda_transfer(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err) {
+  cuda_backend *c = self(b);
+  sct_status status = SCT_OK;
+  if (t->block[0].kind == SCT_HOST_MANAGED) {
+    SCT_THEN(queue_ways(c, t, true, err));
+    SCT_THEN(sync_ways(c, t->way, err));
+  }
+  const int64_t start = sct_now_ns();
+  SCT_THEN(queue_ways(c, t, false, err));
+  const sct_status synced = sync_ways(c, t->way, status == SCT_OK ? err : NULL);
+  *ns = (double)(sct_now_ns() - start);
+  return status == SCT_OK ? synced : status; /* the first failure is reported */
+}
+
 static const sct_backend_ops cuda_ops = {
     .close = cuda_close,
     .last = cuda_last,
@@ -354,6 +421,9 @@ static const sct_backend_ops cuda_ops = {
     .compare = cuda_compare,
     .near = cuda_near,
     .expect = NULL,
+    .block_open = cuda_block_open,
+    .block_close = cuda_block_close,
+    .transfer = cuda_transfer,
     .n_copies = 4,
 };
 

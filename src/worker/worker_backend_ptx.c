@@ -19,7 +19,9 @@
 #define MAX_STEPS    4000000
 #define STEPS_A_BYTE 1000 /* more, of each array */
 
-#define CUDA_INVALID_VALUE 1   /* as the driver says of a launch with wrong arguments */
+#define CUDA_INVALID_VALUE 1 /* as the driver says of a launch with wrong arguments */
+#define CUDA_OUT_OF_MEMORY 2
+#define CUDA_NOT_SUPPORTED 801
 #define CUDA_INVALID_IMAGE 200 /* of a text that is no PTX */
 #define CUDA_NOT_FOUND     500 /* of a kernel that the text does not have */
 
@@ -329,6 +331,25 @@ static void ptx_close(sct_backend *b) {
   sct_free(p);
 }
 
+#define FIRST_PREFETCH 6 /* the first number of the compute capability */
+
+static sct_status ptx_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
+                                 int64_t bytes, sct_error *err) {
+  char size[32], memory[32];
+  if (kind == SCT_HOST_MANAGED && b->desc.cc_major < FIRST_PREFETCH) {
+    self(b)->last = CUDA_NOT_SUPPORTED;
+    return sct_fail(err, SCT_EUSAGE, "there is no prefetch below compute capability %d.0",
+                    FIRST_PREFETCH);
+  }
+  if (2 * bytes > b->desc.memory_bytes) {
+    self(b)->last = CUDA_OUT_OF_MEMORY;
+    return sct_fail(err, SCT_ENOMEM, "two arrays of %s do not fit the device's %s",
+                    sct_format_bytes(size, (double)bytes),
+                    sct_format_bytes(memory, (double)b->desc.memory_bytes));
+  }
+  return sct_host_block_open(b, out, kind, bytes, err);
+}
+
 static const sct_backend_ops ptx_ops = {
     .close = ptx_close,
     .last = ptx_last,
@@ -348,6 +369,9 @@ static const sct_backend_ops ptx_ops = {
     .compare = sct_host_compare,
     .expect = ptx_expect,
     .counts = ptx_counts,
+    .block_open = ptx_block_open,
+    .block_close = sct_host_block_close,
+    .transfer = sct_host_transfer,
     .n_copies = 1,
 };
 

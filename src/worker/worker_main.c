@@ -308,6 +308,7 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
 
 static void close_worker(sct_worker_state *w) {
   sct_worker_free_buffers(w);
+  sct_worker_close_ends(w);
   if (w->backend) {
     for (size_t k = 0; k < w->n_kernels; k++) {
       if (w->kernels[k].module) {

@@ -22,6 +22,15 @@ typedef struct sct_worker_workspace {
   int64_t kernel; /* the last that had it; for another one it is made 0. -1: none */
 } sct_worker_workspace;
 
+/* Both sides of a transfer, which stay from one request to the next. */
+typedef struct sct_worker_ends {
+  bool open;
+  sct_host_kind kind;
+  int64_t room;
+  double made_ns;
+  sct_transfer at;
+} sct_worker_ends;
+
 typedef struct sct_worker_state {
   sct_backend *backend;
   sct_worker_buffer *buffers;
@@ -36,6 +45,7 @@ typedef struct sct_worker_state {
   double first_launch_ns, next_launch_ns; /* of a unit of empty launches */
   sct_cuda_ptr scratch;                   /* for comparisons; 0: none */
   int64_t scratch_bytes;
+  sct_worker_ends ends;
   int lock; /* descriptor of the GPU's lock; -1: none */
   bool quit;
   sct_arena memory; /* of the request that is done */
@@ -60,6 +70,7 @@ static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64
   return sct_worker_data(b) + turn % (uint64_t)b->copies * (uint64_t)b->stride;
 }
 
+void sct_worker_close_ends(sct_worker_state *w); /* worker_transfer.c */
 /* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,

@@ -35,6 +35,29 @@ static void bad_durations_say_what_was_expected(void **state) {
   }
 }
 
+static void sizes_are_sorted(void **state) {
+  (void)state;
+  int64_t sizes[4] = {0};
+  int n = 0;
+  sct_error err = {0};
+  assert_int_equal(
+      cli_read_sizes(sizes, &n, 4, "sizes", "1G,4K,1.5M,4096,16", 16, (int64_t)1 << 30, &err),
+      SCT_OK);
+  assert_int_equal(n, 4);
+  const int64_t sorted[] = {16, 4096, 1572864, 1073741824};
+  assert_memory_equal(sizes, sorted, sizeof sorted);
+  static const char *const bad[] = {
+      "",   ",",   "4K,", "4K,,8K", "0",   "-16", "24", "4k",  "nan",           "0x10",
+      "2G", "4KB", "inf", "1e99",   "1.1", "4 K", "K",  "1e3", "16,32,48,64,80"};
+  for (int k = 0; k < SCT_COUNT(bad); k++) {
+    if (cli_read_sizes(sizes, &n, 4, "sizes", bad[k], 16, (int64_t)1 << 30, &err) != SCT_EUSAGE) {
+      fail_msg("'%s' is a list of sizes", bad[k]);
+    }
+    assert_non_null(strstr(err.text, "up to 4 sizes in bytes"));
+    assert_non_null(strstr(err.text, "multiples of 16 bytes up to 1 GiB"));
+  }
+}
+
 static void numbers_are_held_to_their_range(void **state) {
   (void)state;
   int64_t n = 0;
@@ -173,6 +196,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(durations_are_read_in_their_unit),
       cmocka_unit_test(bad_durations_say_what_was_expected),
+      cmocka_unit_test(sizes_are_sorted),
       cmocka_unit_test(numbers_are_held_to_their_range),
       cmocka_unit_test(every_option_lands_in_its_field),
       cmocka_unit_test(what_is_not_given_has_its_default),

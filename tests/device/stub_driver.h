@@ -19,7 +19,10 @@ static struct stub {
   int n_devices;
   int fail_at, fail_with; /* the fail_at-th call (from 1) returns fail_with; 0: none */
   int calls;
-  int contexts, streams, events, modules, allocations, pinned, nvml_inits; /* alive */
+  int contexts, streams, events, modules, allocations, pinned, registered, managed,
+      nvml_inits;               /* alive */
+  unsigned host_flags;          /* of the last host memory */
+  int prefetched_to;            /* device of the last prefetch */
   int shared_bytes;             /* asked for by attribute */
   unsigned grid, block, shared; /* of the last launch */
   long long arg;                /* its first argument */
@@ -141,13 +144,15 @@ static int stub_mem_alloc(uint64_t *p, size_t bytes) {
   return r;
 }
 static int stub_mem_free(uint64_t p) {
-  assert_int_equal(p, 0x1000);
+  if (p != 0x1000) {
+    return counted(&stub.managed, -1);
+  }
   return counted(&stub.allocations, -1);
 }
 static uint64_t pinned[8];
 static int stub_host_alloc(void **host, size_t bytes, unsigned flags) {
   assert_true(bytes > 0 && bytes <= sizeof pinned);
-  assert_int_equal(flags, 2); /* seen by the device */
+  stub.host_flags = flags;
   memset(pinned, 0xff, sizeof pinned);
   const int r = counted(&stub.pinned, 1);
   *host = r == 0 ? pinned : NULL;
@@ -162,6 +167,27 @@ static int stub_host_pointer(uint64_t *p, void *host, unsigned flags) {
 static int stub_host_free(void *host) {
   assert_ptr_equal(host, pinned);
   return counted(&stub.pinned, -1);
+}
+static int stub_host_register(void *host, size_t bytes, unsigned flags) {
+  assert_non_null(host);
+  assert_true(bytes > 0 && flags == 0);
+  return counted(&stub.registered, 1);
+}
+static int stub_host_unregister(void *host) {
+  assert_non_null(host);
+  return counted(&stub.registered, -1);
+}
+static int stub_managed_alloc(uint64_t *p, size_t bytes, unsigned flags) {
+  assert_true(bytes > 0 && bytes <= sizeof pinned && flags == 1); /* global */
+  const int r = counted(&stub.managed, 1);
+  *p = r == 0 ? (uintptr_t)pinned : 0;
+  return r;
+}
+static int stub_prefetch(uint64_t p, size_t bytes, int device, void *stream) {
+  assert_int_equal(p, (uintptr_t)pinned);
+  assert_true(bytes > 0 && stream != NULL);
+  stub.prefetched_to = device;
+  return result();
 }
 static int stub_copy_to_device(uint64_t to, const void *from, size_t bytes, void *stream) {
   (void)to;
@@ -358,6 +384,8 @@ static void assert_nothing_alive(void) {
   assert_int_equal(stub.events, 0);
   assert_int_equal(stub.modules, 0);
   assert_int_equal(stub.allocations, 0);
+  assert_int_equal(stub.registered, 0);
+  assert_int_equal(stub.managed, 0);
   assert_int_equal(stub.nvml_inits, 0);
 }
 

@@ -197,6 +197,7 @@ static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
   SCT_TRY_DONE(sct_cuda_alloc(*cuda, &p, 0, err));
   SCT_TRY_DONE(sct_cuda_host_alloc(*cuda, &host, &seen, sizeof pinned, err));
   assert_true(host == pinned && seen == 0x2000 && pinned[7] == 0); /* zeroed */
+  assert_int_equal(stub.host_flags, 2);                            /* seen by the device */
   SCT_TRY_DONE(sct_cuda_upload(*cuda, p, bytes, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_set(*cuda, p, 0xa5, 16, err));
   sct_cuda_forget_kept(*cuda);

@@ -5,4 +5,5 @@ follow docs/specs.md
 follow docs/layouts.md
 follow docs/strategies.md
 follow docs/fleet.md
+follow docs/transfer.md
 finish

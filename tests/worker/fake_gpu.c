@@ -649,6 +649,9 @@ static const sct_backend_ops fake_ops = {
     .checksum = checksum,
     .compare = sct_host_compare,
     .expect = fake_expect,
+    .block_open = sct_host_block_open,
+    .block_close = sct_host_block_close,
+    .transfer = sct_host_transfer,
     .n_copies = 2,
 };
 

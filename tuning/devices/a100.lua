@@ -7,5 +7,6 @@ return {
   l2_mib = 40,
   memory_gb = 40,
   peak_gb_s = 1555.0,
+  pcie = { generation = 4, lanes = 16 },
   l2_bytes_clk = 5120, -- NVIDIA A100 architecture white paper
 }

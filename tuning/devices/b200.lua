@@ -7,4 +7,5 @@ return {
   l2_mib = 126,
   memory_gb = 180,
   peak_gb_s = 7670.0,
+  pcie = { generation = 5, lanes = 16 },
 }

@@ -7,4 +7,5 @@ return {
   l2_mib = 0.75,
   memory_gb = 3,
   peak_gb_s = 144.0,
+  pcie = { generation = 2, lanes = 16 },
 }

@@ -7,4 +7,5 @@ return {
   l2_mib = 0,
   memory_gb = 0.768,
   peak_gb_s = 86.4,
+  pcie = { generation = 1, lanes = 16 },
 }

@@ -7,4 +7,5 @@ return {
   l2_mib = 2,
   memory_gb = 8,
   peak_gb_s = 256.0,
+  pcie = { generation = 3, lanes = 16 },
 }

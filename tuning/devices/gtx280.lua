@@ -7,4 +7,5 @@ return {
   l2_mib = 0,
   memory_gb = 1,
   peak_gb_s = 141.7,
+  pcie = { generation = 2, lanes = 16 },
 }

@@ -7,5 +7,6 @@ return {
   l2_mib = 50,
   memory_gb = 80,
   peak_gb_s = 3350.0,
+  pcie = { generation = 5, lanes = 16 },
   l2_bytes_clk = 4224, -- as on an H200, the same chip
 }

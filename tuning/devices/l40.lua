@@ -7,4 +7,5 @@ return {
   l2_mib = 96,
   memory_gb = 48,
   peak_gb_s = 864.0,
+  pcie = { generation = 4, lanes = 16 },
 }

@@ -7,4 +7,5 @@ return {
   l2_mib = 3,
   memory_gb = 6,
   peak_gb_s = 288.0,
+  pcie = { generation = 4, lanes = 16 },
 }

@@ -7,4 +7,5 @@ return {
   l2_mib = 4,
   memory_gb = 16,
   peak_gb_s = 320.0,
+  pcie = { generation = 3, lanes = 16 },
 }

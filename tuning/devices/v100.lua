@@ -7,5 +7,6 @@ return {
   l2_mib = 6,
   memory_gb = 16,
   peak_gb_s = 900.0,
+  pcie = { generation = 3, lanes = 16 },
   l2_bytes_clk = 2048, -- NVIDIA A100 architecture white paper, on V100
 }

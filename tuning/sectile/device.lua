@@ -75,6 +75,35 @@ local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
 -- Atomic operations on global memory, the same: see tuning/devices/h200.lua.
 local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
 
+-- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on
+-- 128b/130b), and the share that headers of packets of 256 bytes and flow control leave to data:
+-- 54.8 GB/s of 16 lanes of the fifth generation.
+local LANE_GB_S, DATA_SHARE = { 0.25, 0.5, 0.9846, 1.969, 3.938, 7.563 }, 0.87
+local PCIE_LATENCY_US, HOST_COPY_GB_S = 10, 13
+
+local function read_link(desc, place)
+  local pcie = desc.pcie
+  if not pcie then
+    return 0, 0, 0
+  end
+  check.options(pcie, "pcie", place)
+  local lane = LANE_GB_S[pcie.generation]
+  if not lane then
+    check.fail_key(place, "generation", "pcie: generation must be 1 to %d, not %d", #LANE_GB_S,
+      pcie.generation)
+  end
+  if pcie.lanes < 1 or pcie.lanes > 16 then
+    check.fail_key(place, "lanes", "pcie: lanes must be 1 to 16, not %d", pcie.lanes)
+  end
+  for _, key in ipairs { "gb_s", "latency_us", "host_gb_s" } do
+    if pcie[key] and not (pcie[key] > 0 and pcie[key] < math.huge) then
+      check.fail_key(place, key, "pcie: %s must be more than 0", key)
+    end
+  end
+  return (pcie.gb_s or lane * pcie.lanes * DATA_SHARE) * 1e9,
+    (pcie.latency_us or PCIE_LATENCY_US) * 1e3, (pcie.host_gb_s or HOST_COPY_GB_S) * 1e9
+end
+
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
 ---@param file string
@@ -99,6 +128,7 @@ function M.read(desc, file)
     end
   end
   local generation = math.tointeger(major)
+  local pcie_bytes_s, pcie_latency_ns, host_copy_bytes_s = read_link(desc, place)
   local registers = cc.registers or REGISTERS
   return {
     name = desc.name,
@@ -127,6 +157,8 @@ function M.read(desc, file)
     fp64_clk = desc.fp64_clk or cc.fp64_clk,
     sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
     latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
+    pcie_bytes_s = pcie_bytes_s, pcie_latency_ns = pcie_latency_ns,
+    host_copy_bytes_s = host_copy_bytes_s,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
     atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
     atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,

@@ -1,0 +1,309 @@
+/* Copies between host and device: what the store has of them, and what is timed now. In the store
+ * they are a problem of their own, `transfer`: a run a size, a candidate a kind and way. */
+#include "tune/tune_record.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PROBLEM      "transfer"
+#define VERSION_TEXT "sectile transfer 1" /* of what a time means */
+#define LEAST        3                    /* samples */
+#define MOST         101
+#define NO_TIME      "no time was left for it (--budget)"
+
+typedef struct session {
+  sct_transfer_report *out;
+  const sct_tune_opts *opts;
+  tune_device device;
+  sct_store *store; /* NULL: keep nothing */
+  sct_row_problem problem;
+  sct_row_device row;
+  sct_row_run runs[SCT_TRANSFER_MOST_SIZES];
+} session;
+
+static sct_transfer_cell *cell_at(session *s, sct_host_kind kind, int way, int z) {
+  return &s->out->rows[kind][way].cells[z];
+}
+
+static void label_of(char out[48], sct_host_kind kind, int way) {
+  snprintf(out, 48, "%s %s", sct_host_name(kind),
+           way == SCT_TRANSFER_SETUP ? "setup" : sct_way_name((sct_way)way));
+}
+
+/* ---- the store ---- */
+
+static sct_status open_store(session *s, sct_error *err) {
+  const char *given = s->opts->store_path;
+  SCT_SCOPED(sct_str) path = {0};
+  if (given && given[0] == '\0') {
+    return SCT_OK;
+  }
+  if (!given) {
+    SCT_TRY(sct_path_store(&path, err));
+  }
+  SCT_TRY(sct_store_open(&s->store, given ? given : sct_str_c(&path), false, err));
+  char hex[SCT_HASH_HEX];
+  sct_arena *arena = &s->out->arena;
+  s->problem = (sct_row_problem){
+      .name = sct_arena_strdup(arena, PROBLEM),
+      .spec_hash = sct_arena_strdup(arena, sct_hash_hex(hex, sct_hash_text(VERSION_TEXT))),
+      .canonical = sct_arena_strdup(arena, VERSION_TEXT)};
+  SCT_TRY(sct_store_put_problem(s->store, &s->problem, err));
+  return sct_tune_put_device(s->store, &s->device.desc, "", "", arena, &s->row, err);
+}
+
+/* Takes over a result, if it is of a kind and way. */
+static void take_known(session *s, int z, const sct_row_result *row) {
+  char label[48];
+  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+    for (int way = 0; way < SCT_TRANSFER_N_WAYS; way++) {
+      label_of(label, (sct_host_kind)kind, way);
+      const sct_row_outcome *o = &row->outcome;
+      if (strcmp(label, row->candidate.label) == 0) {
+        *cell_at(s, (sct_host_kind)kind, way, z) = (sct_transfer_cell){
+            .known = true,
+            .failure = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0 ? NULL : o->detail,
+            .median_ns = s->out->timed ? o->median_ns : o->predicted_ns,
+            .q1_ns = o->q1_ns,
+            .q3_ns = o->q3_ns};
+      }
+    }
+  }
+}
+
+/* The run of a size, and what it has already. */
+static sct_status open_run(session *s, int z, sct_error *err) {
+  char now[32];
+  sct_arena *arena = &s->out->arena;
+  const long long bytes = (long long)s->out->bytes[z];
+  sct_tune_now(now);
+  s->runs[z] = (sct_row_run){.problem = s->problem.id,
+                             .device = s->row.id,
+                             .size_label = sct_arena_printf(arena, "bytes=%lld", bytes),
+                             .extents = sct_arena_printf(arena, "{\"bytes\":%lld}", bytes),
+                             .read_bytes = (double)bytes,
+                             .write_bytes = (double)bytes,
+                             .started = sct_arena_strdup(arena, now)};
+  SCT_TRY(sct_store_put_run(s->store, &s->runs[z], err));
+  sct_row_result *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_results(s->store, arena, s->runs[z].id, false, &rows, &n, err));
+  for (int k = 0; k < n && !s->opts->again; k++) {
+    take_known(s, z, &rows[k]);
+  }
+  return SCT_OK;
+}
+
+static sct_status keep(session *s, sct_host_kind kind, int way, int z, const sct_timing *t,
+                       sct_error *err) {
+  char label[48], hex[SCT_HASH_HEX], now[32], axes[96];
+  if (!s->store) {
+    return SCT_OK;
+  }
+  label_of(label, kind, way);
+  sct_tune_now(now);
+  snprintf(axes, sizeof axes, "{\"memory\":\"%s\",\"way\":\"%s\"}", sct_host_name(kind),
+           label + strlen(sct_host_name(kind)) + 1);
+  sct_arena *arena = &s->out->arena;
+  sct_row_candidate candidate = {
+      .problem = s->problem.id,
+      .source_hash = sct_arena_strdup(arena, sct_hash_hex(hex, sct_hash_text(label))),
+      .label = label,
+      .strategy = sct_arena_strdup(arena, PROBLEM),
+      .axes = axes};
+  sct_row_outcome outcome = {.run = s->runs[z].id,
+                             .outcome =
+                                 sct_arena_strdup(arena, sct_outcome_name(t->verdict.outcome)),
+                             .detail = sct_arena_strdup(arena, t->verdict.detail),
+                             .median_ns = s->out->timed ? t->median_ns : 0,
+                             .q1_ns = s->out->timed ? t->q1_ns : 0,
+                             .q3_ns = s->out->timed ? t->q3_ns : 0,
+                             .min_ns = s->out->timed ? t->min_ns : 0,
+                             .samples_ns = t->samples_ns,
+                             .n_samples = s->out->timed ? t->n_samples : 0,
+                             .launches = 1,
+                             .measured = now,
+                             SCT_NOT_COUNTED,
+                             .predicted_ns = s->out->timed ? NAN : t->median_ns};
+  return sct_store_put_result(s->store, &candidate, &outcome, true, err);
+}
+
+/* ---- timing ---- */
+
+/* What came of a cell. */
+static sct_status take(session *s, sct_host_kind kind, int way, int z, const sct_timing *t,
+                       sct_error *err) {
+  const bool ok = t->verdict.outcome == SCT_OUT_OK;
+  *cell_at(s, kind, way, z) = (sct_transfer_cell){
+      .known = true,
+      .failure = ok ? NULL : sct_arena_strdup(&s->out->arena, t->verdict.detail),
+      .median_ns = t->median_ns,
+      .q1_ns = t->q1_ns,
+      .q3_ns = t->q3_ns};
+  return keep(s, kind, way, z, t, err);
+}
+
+/* The sizes first..last of a kind fail, those ways that are not known yet. */
+static sct_status fail_sizes(session *s, sct_host_kind kind, int first, int last,
+                             const sct_timing *t, sct_error *err) {
+  for (int z = first; z <= last; z++) {
+    for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
+      if (!cell_at(s, kind, way, z)->known) {
+        SCT_TRY(take(s, kind, way, z, t, err));
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* A smaller array may fit. */
+static bool is_too_large(sct_outcome_kind outcome) {
+  return outcome == SCT_OUT_TOO_LARGE || outcome == SCT_OUT_CRASH || outcome == SCT_OUT_HANG;
+}
+
+/* A timing that worked, or did not because of one size. */
+static sct_status take_timing(session *s, sct_host_kind kind, int way, int z, int room,
+                              const sct_timing *t, double made_ns, sct_error *err) {
+  if (s->out->timed && made_ns > 0 && !cell_at(s, kind, SCT_TRANSFER_SETUP, room)->known) {
+    double sample = made_ns;
+    const sct_timing made = {.verdict = {.outcome = SCT_OUT_OK},
+                             .n_samples = 1,
+                             .samples_ns = &sample,
+                             .median_ns = made_ns,
+                             .q1_ns = made_ns,
+                             .q3_ns = made_ns,
+                             .min_ns = made_ns};
+    SCT_TRY(take(s, kind, SCT_TRANSFER_SETUP, room, &made, err));
+  }
+  return take(s, kind, way, z, t, err);
+}
+
+/* Times one cell with arrays for size *room, and for smaller ones where these do not fit. */
+static sct_status time_cell(session *s, sct_host_kind kind, int way, int z, int *room,
+                            int64_t limit_ns, sct_error *err) {
+  while (*room >= z) {
+    const sct_ask_transfer ask = {.kind = kind,
+                                  .way = (sct_way)way,
+                                  .bytes = s->out->bytes[z],
+                                  .room = s->out->bytes[*room],
+                                  .least = LEAST,
+                                  .most = MOST,
+                                  .limit_ns = limit_ns};
+    sct_timing t;
+    double made_ns = 0;
+    SCT_TRY(sct_measure_transfer(s->device.measure, &ask, &t, &made_ns, err));
+    const sct_outcome_kind outcome = t.verdict.outcome;
+    if (outcome == SCT_OUT_OK || outcome == SCT_OUT_WRONG_RESULT) {
+      const sct_status status = take_timing(s, kind, way, z, *room, &t, made_ns, err);
+      sct_free(t.samples_ns);
+      return status;
+    }
+    const int last = *room; /* what is refused at all is refused at all sizes */
+    *room = is_too_large(outcome) ? *room - 1 : -1;
+    SCT_TRY(fail_sizes(s, kind, *room + 1, last, &t, err));
+  }
+  return SCT_OK;
+}
+
+static int count_unknown(session *s, sct_host_kind kind, int first, int last) {
+  int n = 0;
+  for (int z = first; z <= last; z++) {
+    for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
+      n += !cell_at(s, kind, way, z)->known;
+    }
+  }
+  return n;
+}
+
+static sct_status time_kind(session *s, sct_host_kind kind, int64_t until_ns, sct_error *err) {
+  const int n = s->out->n_sizes;
+  int room = n - 1;
+  for (int z = 0; z < n; z++) {
+    for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
+      sct_transfer_cell *cell = cell_at(s, kind, way, z);
+      const int64_t left_ns = until_ns - sct_now_ns();
+      if (!cell->known && left_ns > 0) {
+        SCT_TRY(time_cell(s, kind, way, z, &room, left_ns / count_unknown(s, kind, z, n - 1), err));
+      } else if (!cell->known) {
+        cell->failure = NO_TIME;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* Each kind has its share of the time that is left. */
+static sct_status time_all(session *s, sct_error *err) {
+  const int64_t budget_ns = s->opts->budget_ns > 0 ? s->opts->budget_ns : SCT_TRANSFER_BUDGET_NS;
+  const int64_t end_ns = sct_now_ns() + budget_ns;
+  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+    const int64_t now_ns = sct_now_ns();
+    const int64_t share_ns = (end_ns - now_ns) / (SCT_N_HOSTS - kind);
+    SCT_TRY(time_kind(s, (sct_host_kind)kind, now_ns + share_ns, err));
+  }
+  return SCT_OK;
+}
+
+/* ---- what it comes to ---- */
+
+double sct_transfer_rate(const sct_transfer_report *r, sct_host_kind kind, int way, int size) {
+  const double ns = r->rows[kind][way].cells[size].median_ns;
+  return ns > 0 ? (double)r->bytes[size] * (way == SCT_BOTH_WAYS ? 2 : 1) / ns * 1e9 : 0;
+}
+
+/* Where a rate is reached between two sizes, as if time grew evenly with bytes: a latency and bytes
+ * at a rate do so. */
+static double reached_at(const sct_transfer_report *r, const sct_transfer_row *row, int z,
+                         double bytes_ns) {
+  const double last = (double)r->bytes[z], before = z > 0 ? (double)r->bytes[z - 1] : last;
+  const double from_ns = z > 0 ? row->cells[z - 1].median_ns : 0;
+  const double slope = z > 0 ? (row->cells[z].median_ns - from_ns) / (last - before) : 0;
+  const double bytes = bytes_ns * (from_ns - before * slope) / (1 - bytes_ns * slope);
+  return from_ns > 0 && bytes > before && bytes < last ? bytes : last;
+}
+
+static void sum_up(sct_transfer_report *r, sct_host_kind kind, int way) {
+  sct_transfer_row *row = &r->rows[kind][way];
+  for (int z = r->n_sizes - 1; z >= 0; z--) {
+    const double rate = sct_transfer_rate(r, kind, way, z);
+    row->latency_ns = rate > 0 ? row->cells[z].median_ns : row->latency_ns;
+    row->best_bytes_s = rate > row->best_bytes_s ? rate : row->best_bytes_s;
+  }
+  const double half = row->best_bytes_s / 2;
+  for (int z = r->n_sizes - 1; z >= 0 && half > 0; z--) {
+    if (sct_transfer_rate(r, kind, way, z) >= half) {
+      row->half_bytes = reached_at(r, row, z, half / 1e9 / (way == SCT_BOTH_WAYS ? 2 : 1));
+    }
+  }
+}
+
+static sct_status run(session *s, sct_error *err) {
+  SCT_TRY(sct_tune_device_open_bare(&s->device, s->opts, err));
+  if (s->device.replay) {
+    return sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself");
+  }
+  s->out->device = s->device.desc;
+  s->out->timed = s->device.kind->times;
+  SCT_TRY(open_store(s, err));
+  for (int z = 0; z < s->out->n_sizes && s->store; z++) {
+    SCT_TRY(open_run(s, z, err));
+  }
+  SCT_TRY(time_all(s, err));
+  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+    for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
+      sum_up(s->out, (sct_host_kind)kind, way);
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts, sct_error *err) {
+  session s = {.out = out, .opts = opts};
+  const sct_status status = run(&s, err);
+  sct_measure_close(s.device.measure);
+  sct_tune_device_close(&s.device);
+  if (s.store) {
+    sct_store_close(s.store);
+  }
+  return status;
+}
