@@ -1,7 +1,6 @@
 /* Profiles with those of an earlier file: every figure that both have, and its change. */
 #include "cli/cli_count.h"
 
-#include <math.h>
 #include <string.h>
 
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err) {
@@ -59,49 +58,4 @@ void cli_baseline_add(json_t *doc, const json_t *baseline) {
             json_object_get(doc, sections[k]));
   }
   json_object_set_new(doc, "changes", changes);
-}
-
-/* A count as it is, another figure in four digits. */
-static void figure_cell(cli_table *t, double value) {
-  const bool whole = value == floor(value) || fabs(value) >= 1e4;
-  cli_table_cell(t, whole ? "%.0f" : "%.4g", value);
-}
-
-/* Is the section of "global.loads.sectors" one of "global,source"? */
-static bool is_listed(const char *list, const char *figure) {
-  const size_t n = strcspn(figure, ".");
-  for (const char *at = list; at != NULL && *at != '\0'; at += at[0] == ',') {
-    const size_t length = strcspn(at, ",");
-    if (length == n && strncmp(at, figure, n) == 0) {
-      return true;
-    }
-    at += length;
-  }
-  return list == NULL;
-}
-
-void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections) {
-  SCT_SCOPED(cli_table) t = {0};
-  size_t k = 0;
-  json_t *one = NULL;
-  cli_table_columns(&t, "baseline,>before,>now,>change");
-  json_array_foreach(json_object_get(doc, "changes"), k, one) {
-    const char *figure = json_string_value(json_object_get(one, "figure"));
-    if (!is_listed(sections, figure)) {
-      continue;
-    }
-    const double before = json_number_value(json_object_get(one, "before"));
-    const double now = json_number_value(json_object_get(one, "now"));
-    cli_table_row(&t, CLI_PLAIN);
-    cli_table_cell(&t, "%s", figure);
-    figure_cell(&t, before);
-    figure_cell(&t, now);
-    cli_table_cell_if(&t, before != 0.0 && fabs(now - before) >= 5e-4 * fabs(before), "%+.1f %%",
-                      100.0 * (now - before) / before);
-  }
-  if (t.n_rows > 0) {
-    cli_table_print(out, &t, 2, false);
-  } else if (k == 0) {
-    sct_str_append(out, "  baseline    it has no such case\n");
-  }
 }

@@ -29,8 +29,8 @@ typedef struct side {
 typedef struct comparing {
   const cli_args *args;
   side sides[2];
-  sct_str text;
-  json_t *groups;
+  json_t *groups; /* what both have */
+  json_t *all;    /* the same, and in between what one side alone has */
 } comparing;
 
 /* ---- loading ---- */
@@ -307,88 +307,10 @@ static json_t *conditions_of(const known *a, const known *b) {
   return list;
 }
 
-/* ---- showing ---- */
-
-static void put_time(cli_table *t, const sct_row_outcome *o) {
-  char text[32];
-  if (strcmp(o->outcome, "ok") != 0) {
-    cli_table_cell(t, "%s", o->outcome);
-  } else {
-    cli_table_cell(t, "%s", time_of(o) > 0 ? sct_format_ns(text, time_of(o)) : "not timed");
-  }
-}
-
-static void put_table(comparing *c, const group *g) {
-  SCT_SCOPED(cli_table) t = {0};
-  const size_t most = (size_t)c->args->top;
-  const bool predicted = g->n > 0 && g->pairs[0].predicted;
-  cli_table_columns(&t, predicted ? "B is,candidate,>A predicted,>B predicted,>B / A,>95 %"
-                                  : "B is,candidate,>A,>B,>B / A,>95 %");
-  for (size_t k = 0; k < g->n && k < most; k++) {
-    const pair *p = &g->pairs[k];
-    cli_table_row(&t, CLI_PLAIN);
-    cli_table_cell(&t, "%s" CLI_NEXT "%s", p->compared ? sct_verdict_name(p->c.kind) : "-",
-                   p->a->label);
-    put_time(&t, &p->a->result->outcome);
-    put_time(&t, &p->b->result->outcome);
-    cli_table_cell_if(&t, p->compared, "%.3f", p->c.ratio);
-    cli_table_cell_if(&t, p->compared && !p->predicted, "%.3f to %.3f", p->c.low, p->c.high);
-  }
-  cli_table_print(&c->text, &t, 2, cli_wants_colour(stdout));
-}
-
-static void put_conditions(sct_str *out, const json_t *list) {
-  const json_t *item = NULL;
-  size_t k = 0;
-  json_array_foreach(list, k, item) {
-    const char *a = json_string_value(json_object_get(item, "a"));
-    const char *b = json_string_value(json_object_get(item, "b"));
-    sct_str_printf(out, "%s%s %s -> %s", k > 0 ? ", " : "  conditions differ: ",
-                   json_string_value(json_object_get(item, "name")), a && a[0] ? a : "unknown",
-                   b && b[0] ? b : "unknown");
-  }
-  sct_str_append(out, json_array_size(list) > 0 ? "\n" : "");
-}
-
-static sct_status write_page(const comparing *c, sct_error *err) {
-  SCT_SCOPED(sct_str) title = {0}, page = {0};
-  sct_str_printf(&title, "%s and %s", sct_path_basename(c->args->words[0]),
-                 sct_path_basename(c->args->words[1]));
-  SCT_OWNED_PTR(json_t)
-  doc = json_pack("{s:o, s:o, s:O}", "title", sct_json_string(sct_str_c(&title)), "text",
-                  cli_lines_json(sct_str_c(&c->text)), "groups", c->groups);
-  SCT_TRY(sct_script_page(&page, "sectile.report", "comparison", doc, err));
-  return sct_file_write(c->args->out, page.data, page.len, err);
-}
+/* ---- JSON ---- */
 
 static bool winner_changed(const group *g) {
   return g->winner[0] && g->winner[1] && strcmp(g->winner[0], g->winner[1]) != 0;
-}
-
-static void put_group(comparing *c, const group *g, const json_t *conditions) {
-  sct_str_printf(&c->text, "%s  %s  on %s\n", g->a->problem, g->a->run->size_label,
-                 g->a->device->name);
-  put_conditions(&c->text, conditions);
-  if (winner_changed(g)) {
-    sct_str_printf(&c->text, "  winner changed: %s -> %s\n", g->winner[0], g->winner[1]);
-  } else if (g->winner[0] && g->winner[1]) {
-    sct_str_printf(&c->text, "  same winner: %s\n", g->winner[0]);
-  }
-  for (int k = 0; k < 2; k++) {
-    if (g->then[k]) {
-      sct_str_printf(&c->text,
-                     "  the winner of %s is not known: it was decided anew later; the fastest was "
-                     "%s\n",
-                     k == 0 ? "A" : "B", g->then[k]);
-    }
-  }
-  put_table(c, g);
-  sct_str_append(&c->text, " ");
-  for (int k = 0; k < SCT_COUNT(g->counts); k++) {
-    sct_str_printf(&c->text, " %d %s", g->counts[k], sct_verdict_name((sct_verdict_kind)k));
-  }
-  sct_str_printf(&c->text, "; %zu only in A, %zu only in B\n\n", json_array_size(g->only[0]),
-                 json_array_size(g->only[1]));
 }
 
 static json_t *pair_json(const pair *p) {
@@ -407,17 +329,18 @@ static json_t *pair_json(const pair *p) {
                    "a_outcome", x->outcome, "b_outcome", y->outcome, "same_source", same_source);
 }
 
-static json_t *group_json(const group *g, json_t *conditions) {
+static json_t *group_json(const group *g) {
   json_t *pairs = json_array();
   for (size_t k = 0; k < g->n; k++) {
     json_array_append_new(pairs, pair_json(&g->pairs[k]));
   }
   return json_pack(
-      "{s:o, s:o, s:o, s:O, s:o, s:o, s:b, s:i, s:i, s:i, s:i, s:O, s:O, s:o}", "problem",
+      "{s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:i, s:i, s:i, s:i, s:O, s:O, s:o}", "problem",
       sct_json_string(g->a->problem), "size", sct_json_string(g->a->run->size_label), "device",
-      sct_json_string(g->a->device->name), "conditions", conditions, "winner_a",
+      sct_json_string(g->a->device->name), "conditions", conditions_of(g->a, g->b), "winner_a",
       sct_json_string(g->winner[0]), "winner_b", sct_json_string(g->winner[1]), "winner_changed",
-      winner_changed(g), "fast", g->counts[SCT_FAST], "slow", g->counts[SCT_SLOW], "same",
+      winner_changed(g), "fastest_a", sct_json_string(g->then[0]), "fastest_b",
+      sct_json_string(g->then[1]), "fast", g->counts[SCT_FAST], "slow", g->counts[SCT_SLOW], "same",
       g->counts[SCT_SAME], "ambiguous", g->counts[SCT_AMBIGUOUS], "only_a", g->only[0], "only_b",
       g->only[1], "candidates", pairs);
 }
@@ -459,19 +382,19 @@ static void compare_group(comparing *c, const known *a, const known *b) {
   group g = {.a = a, .b = b, .only = {json_array(), json_array()}};
   g.winner[0] = winner_of(&c->sides[0], a, end_a, &g.then[0]);
   g.winner[1] = winner_of(&c->sides[1], b, end_b, &g.then[1]);
-  json_t *conditions = conditions_of(a, b);
   join(&g, a, end_a, b, end_b);
-  put_group(c, &g, conditions);
-  json_array_append_new(c->groups, group_json(&g, conditions));
-  json_decref(conditions);
+  json_t *doc = group_json(&g);
+  json_array_append(c->all, doc);
+  json_array_append_new(c->groups, doc);
   json_decref(g.only[0]);
   json_decref(g.only[1]);
   sct_free(g.pairs);
 }
 
-static void put_lonely(comparing *c, const known *k, const char *where) {
-  sct_str_printf(&c->text, "%s  %s  on %s: only in %s\n\n", k->problem, k->run->size_label,
-                 k->device->name, where);
+static json_t *only_in(const char *name, const known *k) {
+  return json_pack("{s:o, s:o, s:o, s:s}", "problem", sct_json_string(k->problem), "size",
+                   sct_json_string(k->run->size_label), "device", sct_json_string(k->device->name),
+                   "only_in", name);
 }
 
 static void compare_all(comparing *c) {
@@ -484,15 +407,39 @@ static void compare_all(comparing *c) {
     if (order == 0) {
       compare_group(c, a, b);
     } else {
-      put_lonely(c, order < 0 ? a : b, order < 0 ? "A" : "B");
+      json_array_append_new(c->all, order < 0 ? only_in("A", a) : only_in("B", b));
     }
     a = order <= 0 ? end_of_group(x, a) : a;
     b = order >= 0 ? end_of_group(y, b) : b;
   }
 }
 
+static sct_status print(comparing *c, sct_error *err) {
+  cli_args args = *c->args;
+  args.out = NULL; /* which has the page */
+  json_t *doc = json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args.words[0]), "b",
+                          sct_json_string(args.words[1]), "groups", c->groups);
+  json_t *look = cli_look(&args);
+  json_object_set_new(look, "top", json_integer(args.top));
+  if (!args.json) {
+    json_object_set(doc, "all", c->all);
+  }
+  return cli_show(&args, "sectile.show", "compare", doc, look, err);
+}
+
+static sct_status write_page(const comparing *c, sct_error *err) {
+  SCT_SCOPED(sct_str) title = {0}, page = {0};
+  sct_str_printf(&title, "%s and %s", sct_path_basename(c->args->words[0]),
+                 sct_path_basename(c->args->words[1]));
+  SCT_OWNED_PTR(json_t) doc = json_pack("{s:O, s:O}", "groups", c->groups, "all", c->all);
+  SCT_OWNED_PTR(json_t)
+  look = json_pack("{s:o, s:i}", "title", sct_json_string(sct_str_c(&title)), "top", c->args->top);
+  SCT_TRY(sct_script_page(&page, "sectile.report", "comparison", doc, look, err));
+  return sct_file_write(c->args->out, page.data, page.len, err);
+}
+
 sct_status cli_compare(const cli_args *args, sct_error *err) {
-  comparing c = {.args = args, .groups = json_array()};
+  comparing c = {.args = args, .groups = json_array(), .all = json_array()};
   const char *const reads[] = {args->words[0], args->words[1]};
   sct_status status = args->out ? cli_check_target(args, args->out, reads, 2, err) : SCT_OK;
   for (int k = 0; k < 2; k++) {
@@ -507,24 +454,12 @@ sct_status cli_compare(const cli_args *args, sct_error *err) {
     }
   }
   compare_all(&c);
-  if (args->out) {
-    status = write_page(&c, err);
-    if (status != SCT_OK) {
-      goto done;
-    }
-  }
-  if (args->json) {
-    status = cli_json_print(json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args->words[0]), "b",
-                                      sct_json_string(args->words[1]), "groups", c.groups),
-                            err);
-  } else {
-    status = cli_print(&c.text, err);
-    c.text = (sct_str){0};
-  }
+  status = args->out ? write_page(&c, err) : SCT_OK;
+  SCT_THEN(print(&c, err));
 done:
   close_side(&c.sides[0]);
   close_side(&c.sides[1]);
   json_decref(c.groups);
-  sct_str_free(&c.text);
+  json_decref(c.all);
   return status;
 }

@@ -121,7 +121,7 @@ static void csv_row(sct_str *out, const sct_count_row *row) {
   sct_str_printf(out, ",%s\n", counts_word(row));
 }
 
-static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report *report) {
+static void csv(sct_str *out, const cli_args *args, const sct_count_report *report) {
   if (args->by != CLI_BY_CASE) {
     sct_str_append(out, "case,ptx_line,file,line,executed,lanes,divergent,requests,sectors,"
                         "sectors_ideal,tags,bytes,shared_requests,wavefronts,wavefronts_ideal,"
@@ -129,7 +129,7 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
     for (int i = 0; i < report->n_rows; i++) {
       each_part(&report->rows[i], args->by, csv_part, out);
     }
-    return SCT_OK;
+    return;
   }
   sct_str_append(out, "case");
   for (int k = 0; k < N_FIGURES; k++) {
@@ -139,7 +139,6 @@ static sct_status csv(sct_str *out, const cli_args *args, const sct_count_report
   for (int i = 0; i < report->n_rows; i++) {
     csv_row(out, &report->rows[i]);
   }
-  return SCT_OK;
 }
 
 /* ---- JSON */
@@ -241,100 +240,17 @@ static void row_json(json_t **out, const cli_args *args, const sct_count_row *ro
   each_part(row, args->by, json_part, parts);
 }
 
-static sct_status json(sct_str *out, const cli_args *args, const sct_count_report *report,
-                       sct_error *err) {
+static json_t *report_json(const cli_args *args, const sct_count_report *report) {
   json_t *cases = json_array();
   for (int i = 0; i < report->n_rows; i++) {
     json_t *row;
     row_json(&row, args, &report->rows[i]);
     json_array_append_new(cases, row);
   }
-  return cli_json_dump(out,
-                       json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
-                                 sct_json_string(args->words[0]), "arch",
-                                 args->arch ? args->arch : DEFAULT_ARCH, "exit_code",
-                                 report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
-                                 "failed", report->n_failed, "cases", cases),
-                       err);
-}
-
-/* ---- a table for a person */
-
-static void ratio_cell(cli_table *t, int64_t of, int64_t by) {
-  cli_table_cell_if(t, by > 0, "%.2f", (double)of / (double)(by > 0 ? by : 1));
-}
-
-static void number_cell(cli_table *t, int64_t v, bool shown) {
-  cli_table_cell_if(t, shown, "%lld", (long long)v);
-}
-
-/* Empty where nothing moved. */
-static void degree_cell(cli_table *t, double degree, int64_t sectors) {
-  cli_table_cell_if(t, sectors > 0, "%.3g%%", 100.0 * degree);
-}
-
-static void table_part(void *ctx, const sct_count_row *row, const part *p) {
-  cli_table *t = ctx;
-  const bool global = p->global->requests > 0, shared = p->shared->requests > 0;
-  cli_table_row(t, CLI_PLAIN);
-  cli_table_cell(t, "%s" CLI_NEXT "%s:%d" CLI_NEXT "%lld" CLI_NEXT "%.1f", row->name,
-                 sct_path_basename(p->file), p->line, (long long)p->executed,
-                 sct_per(p->lanes, p->executed));
-  number_cell(t, p->divergent, p->divergent > 0);
-  number_cell(t, p->global->requests, global);
-  number_cell(t, p->global->sectors, global);
-  ratio_cell(t, p->global->sectors, p->global->requests);
-  number_cell(t, p->global->sectors_ideal, global);
-  degree_cell(t, (double)p->global->distinct_bytes / (double)p->global->moved, p->global->sectors);
-  number_cell(t, p->shared->wavefronts, shared);
-  number_cell(t, p->shared->wavefronts_ideal, shared);
-  cli_table_cell(t, "%.*s", p->text_len, p->text);
-}
-
-static void table_row(cli_table *t, const sct_count_row *row) {
-  const sct_ptx_counters *c = &row->counters;
-  const sct_ptx_degree degree = sct_ptx_degree_of(c);
-  int64_t v[N_FIGURES];
-  figures_of(v, c);
-  cli_table_row(t, row->problem ? CLI_BAD : CLI_PLAIN);
-  cli_table_cell(t, "%s", row->name);
-  if (row->problem != NULL) {
-    cli_table_cell(t, "%s", counts_word(row));
-    return;
-  }
-  number_cell(t, v[0], true);
-  number_cell(t, v[1], true);
-  ratio_cell(t, v[1], v[0]);
-  degree_cell(t, degree.load, c->load.sectors + c->bulk_load.sectors);
-  number_cell(t, v[3], true);
-  number_cell(t, v[4], true);
-  ratio_cell(t, v[4], v[3]);
-  degree_cell(t, degree.store, c->store.sectors + c->bulk_store.sectors);
-  number_cell(t, v[6] - v[7], true);
-  number_cell(t, v[10], v[10] > 0);
-  number_cell(t, v[10] - v[11], v[10] > 0);
-  cli_table_cell(t, "%s", counts_word(row));
-}
-
-static void table(sct_str *out, const cli_args *args, const sct_count_report *report) {
-  SCT_SCOPED(cli_table) t = {0};
-  const bool whole = args->by == CLI_BY_CASE;
-  if (whole) {
-    cli_table_columns(&t, "case,>ld requests,>sectors,>each,>coalesced,>st requests,>sectors,>each,"
-                          ">coalesced,>excessive,>wavefronts,>conflicts,>counts");
-  } else {
-    cli_table_columns(&t, "case,place,>warps,>lanes,>divergent,>requests,>sectors,>each,>ideal,"
-                          ">coalesced,>wavefronts,>ideal");
-    cli_table_columns(&t, args->by == CLI_BY_LINE ? "" : "instruction");
-  }
-  for (int i = 0; i < report->n_rows; i++) {
-    if (whole) {
-      table_row(&t, &report->rows[i]);
-    } else {
-      each_part(&report->rows[i], args->by, table_part, &t);
-    }
-  }
-  cli_table_print(out, &t, 0, args->out == NULL && cli_wants_colour(stdout));
+  return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                   sct_json_string(args->words[0]), "arch", args->arch ? args->arch : DEFAULT_ARCH,
+                   "exit_code", report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
+                   "failed", report->n_failed, "cases", cases);
 }
 
 /* ---- the command */
@@ -414,18 +330,13 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
 }
 
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
-  sct_status status = SCT_OK;
-  if (args->json) {
-    status = json(&text, args, report, err);
-  } else if (args->csv) {
-    status = csv(&text, args, report);
-  } else {
-    table(&text, args, report);
+  if (!args->csv) {
+    json_t *look = cli_look(args);
+    json_object_set_new(look, "whole", json_boolean(args->by == CLI_BY_CASE));
+    return cli_show(args, "sectile.show_profile", "count", report_json(args, report), look, err);
   }
-  if (status != SCT_OK) {
-    return status;
-  }
+  sct_str text = {0};
+  csv(&text, args, report);
   return cli_put(args, &text, err);
 }
 

@@ -26,13 +26,6 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err);
 
-/* Of a profile: speed and roofline, caches, mix of instructions; all of it in JSON (cli_speed.c).
- */
-void cli_speed_print(sct_str *out, const sct_speed *speed, const sct_device_desc *device);
-void cli_caches_print(sct_str *out, const sct_count_row *row);
-void cli_mix_print(sct_str *out, const sct_ptx_counters *c);
-void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
-
 /* The candidate --pick of a spec at --size, run as `profile` runs it. */
 typedef struct cli_candidate cli_candidate;
 sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
@@ -40,6 +33,8 @@ sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
 const sct_count_row *cli_candidate_row(const cli_candidate *candidate);
 void cli_candidate_free(cli_candidate *candidate); /* accepts NULL */
 
+/* Adds what follows from a model, and the mix of instructions (cli_speed.c). */
+void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
 /* A row as `profile --json` has it (cli_profile.c). */
 json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device);
 json_t *cli_global_json(const sct_ptx_global *g);
@@ -64,8 +59,8 @@ bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row);
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
 /* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */
 sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_error *err);
-/* Of `profile --metrics` and `--csv`. */
-sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count_report *report,
+/* Prints those of --metrics, as --csv or a table. */
+sct_status cli_metrics_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, sct_error *err);
 
 /* What NVIDIA's profiler counts of launches (cli_ncu.c): ours, on a GPU. */
@@ -91,15 +86,13 @@ typedef struct cli_counters {
   const sct_device_desc *device;
   bool wanted[CLI_N_METRICS];
 } cli_counters;
-void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row);
 json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row);
 void cli_counters_csv_head(sct_str *out);
 void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row);
 
 /* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
- * `changes` of the case, and as a table of those of `sections`, as --section lists them. */
+ * `changes` of the case. */
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err);
 void cli_baseline_add(json_t *doc, const json_t *baseline);
-void cli_baseline_print(sct_str *out, const json_t *doc, const char *sections);
 
 #endif

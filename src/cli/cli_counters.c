@@ -41,31 +41,6 @@ static int count(const pair *pairs, int n, bool equal) {
   return found;
 }
 
-void cli_counters_print(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row) {
-  pair pairs[CLI_N_METRICS];
-  const int n = pairs_of(pairs, c, launch, row);
-  SCT_SCOPED(cli_table) t = {0};
-  sct_str text = {0};
-  cli_table_columns(&t, "counters,kind,>sectile,>ncu,>difference");
-  for (int k = 0; k < n; k++) {
-    const pair *p = &pairs[k];
-    cli_table_row(&t, CLI_PLAIN);
-    cli_table_cell(&t, "%s" CLI_NEXT "%s" CLI_NEXT "%.10g" CLI_NEXT "%.10g", p->metric->name,
-                   p->exact ? "exact" : "estimated", p->ours, p->theirs);
-    cli_table_cell_if(&t, !p->equal, "%s%+.6g", p->exact ? "! " : "", p->theirs - p->ours);
-  }
-  if (n > 0) {
-    cli_table_print(out, &t, 2, false);
-  }
-  const int equal = count(pairs, n, true), differ = count(pairs, n, false);
-  sct_str_printf(&text, "%d of %d exact counts are equal on %s (%s)", equal, equal + differ,
-                 c->device->id, c->device->name);
-  if (differ > 0 && !row->exact) {
-    sct_str_printf(&text, "; ours are approximate: %s", row->cause);
-  }
-  cli_wrap_str(out, "equal", &text);
-}
-
 json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row) {
   pair pairs[CLI_N_METRICS];
   const int n = pairs_of(pairs, c, launch, row);

@@ -57,29 +57,6 @@ static sct_status load_list(device_list *list, const cli_args *args, sct_error *
   return SCT_OK;
 }
 
-static void add_device(cli_table *t, const sct_device_desc *d) {
-  char memory[32], says[96];
-  cli_table_row(t, d->is_virtual ? CLI_PLAIN : CLI_GOOD);
-  cli_table_cell(t, "%s" CLI_NEXT "%s" CLI_NEXT "%d.%d" CLI_NEXT "%d" CLI_NEXT "%s" CLI_NEXT "%s",
-                 d->id, d->name, d->cc_major, d->cc_minor, d->n_sms,
-                 sct_format_bytes(memory, (double)d->memory_bytes), says_of(says, d));
-}
-
-static void append_text(sct_str *out, const device_list *list, const char *why) {
-  SCT_SCOPED(cli_table) table = {0};
-  cli_table_columns(&table, "device,name,>CC,>SMs,>memory,its figures are");
-  for (int k = 0; k < list->n_gpus; k++) {
-    add_device(&table, &list->gpus[k]);
-  }
-  for (int k = 0; k < list->n_described; k++) {
-    add_device(&table, &list->described[k]);
-  }
-  cli_table_print(out, &table, 0, cli_wants_colour(stdout));
-  if (list->n_gpus == 0) {
-    sct_str_printf(out, "no GPU here: %s\n", why);
-  }
-}
-
 static json_t *device_json(const sct_device_desc *d) {
   char says[96];
   json_t *doc = cli_json_device(d);
@@ -103,13 +80,7 @@ sct_status cli_devices(const cli_args *args, sct_error *err) {
   device_list list = {0};
   sct_status status = load_list(&list, args, err);
   const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";
-  if (status == SCT_OK && args->json) {
-    status = cli_json_print(list_json(&list, why), err);
-  } else if (status == SCT_OK) {
-    sct_str text = {0};
-    append_text(&text, &list, why);
-    status = cli_print(&text, err);
-  }
+  SCT_THEN(cli_show(args, "sectile.show", "devices", list_json(&list, why), cli_look(args), err));
   sct_free(list.gpus);
   sct_arena_free(&list.arena);
   return status;

@@ -1,8 +1,6 @@
 /* The command `explain`: what a candidate's label says, by the descriptions of its strategy. */
 #include "cli/cli_internal.h"
 
-#include <string.h>
-
 /* The words behind the spec as one label. */
 static void append_label(sct_str *out, const cli_args *args) {
   for (int k = 1; k < args->n_words; k++) {
@@ -14,44 +12,22 @@ static const char *value_of(const sct_strategy *s, const sct_candidate *c, int a
   return s->axes[axis].values[c->value[axis]].text;
 }
 
-static void print_axis(sct_str *out, const sct_strategy *s, const sct_candidate *c, int k) {
-  const sct_axis *axis = &s->axes[k];
-  SCT_SCOPED(sct_str) head = {0}, text = {0};
-  sct_str_printf(&head, "%s%s", axis->key, value_of(s, c, k));
-  sct_str_append(&text, axis->doc ? axis->doc : "");
-  for (int v = 0, n = 0; v < axis->n_values; v++) {
-    if (v != c->value[k]) {
-      sct_str_printf(&text, "%s %s", n++ == 0 ? " (others:" : "", axis->values[v].text);
-    }
-  }
-  sct_str_append(&text, axis->n_values > 1 ? ")" : "");
-  cli_wrap_str(out, sct_str_c(&head), &text);
-}
-
-static void print_text(sct_str *out, const sct_tune_plan *plan, const sct_tune_item *item) {
-  const sct_candidate *c = &plan->space.candidates[item->candidate];
-  const sct_strategy *s = &plan->space.strategies[c->strategy];
-  const char *here = item->code.launcher_doc;
-  sct_str_printf(out, "%s\n", item->label);
-  cli_wrap(out, s->name, s->doc ? s->doc : "");
-  if (here && here[0] != '\0' && !(s->doc && strcmp(here, s->doc) == 0)) {
-    cli_wrap(out, "here", here);
-  }
-  for (int k = 0; k < s->n_axes; k++) {
-    print_axis(out, s, c, k);
-  }
-}
-
 static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
   const sct_candidate *c = &plan->space.candidates[item->candidate];
   const sct_strategy *s = &plan->space.strategies[c->strategy];
   json_t *axes = json_array();
   for (int k = 0; k < s->n_axes; k++) {
     const sct_axis *axis = &s->axes[k];
+    json_t *others = json_array();
+    for (int v = 0; v < axis->n_values; v++) {
+      if (v != c->value[k]) {
+        json_array_append_new(others, sct_json_string(axis->values[v].text));
+      }
+    }
     json_array_append_new(
-        axes, json_pack("{s:o, s:o, s:o, s:o}", "name", sct_json_string(axis->name), "key",
+        axes, json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(axis->name), "key",
                         sct_json_string(axis->key), "value", sct_json_string(value_of(s, c, k)),
-                        "doc", sct_json_string(axis->doc)));
+                        "others", others, "doc", sct_json_string(axis->doc)));
   }
   return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
                    "label", sct_json_string(item->label), "strategy", sct_json_string(s->name),
@@ -63,15 +39,11 @@ sct_status cli_explain(const cli_args *args, sct_error *err) {
   sct_device_desc device;
   SCT_SCOPED(sct_tune_plan) plan = {0};
   const sct_tune_item *item = NULL;
-  SCT_SCOPED(sct_str) label = {0}, text = {0};
+  SCT_SCOPED(sct_str) label = {0};
   append_label(&label, args);
   const char *const wanted = label.len > 0 ? sct_str_c(&label) : NULL;
   SCT_TRY(cli_device_describe(&device, args, err));
   SCT_TRY(cli_plan_make(&plan, args, &device, wanted, err));
   SCT_TRY(cli_find_item(&item, &plan, wanted, err));
-  if (args->json) {
-    return cli_json_print(json_of(&plan, item), err);
-  }
-  print_text(&text, &plan, item);
-  return cli_print(&text, err);
+  return cli_show(args, "sectile.show", "explain", json_of(&plan, item), cli_look(args), err);
 }

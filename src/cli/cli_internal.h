@@ -244,6 +244,13 @@ json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
 json_t *cli_json_report(const sct_tune_report *report);
 json_t *cli_lines_json(const char *text); /* a list */
+/* Prints a document, to --out if there is one, and ends it: with --json as it is, else as text that
+ * a function of a module of tuning/sectile ("sectile.show") makes of it and of `look`, which is
+ * ended, too. */
+sct_status cli_show(const cli_args *args, const char *module, const char *function, json_t *doc,
+                    json_t *look, sct_error *err);
+/* Colour and width of standard output; --out has neither. */
+json_t *cli_look(const cli_args *args);
 
 /* ---- stores ---- */
 

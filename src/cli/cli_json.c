@@ -29,6 +29,26 @@ sct_status cli_json_print(json_t *doc, sct_error *err) {
   return cli_print(&text, err);
 }
 
+json_t *cli_look(const cli_args *args) {
+  const bool terminal = args->out == NULL;
+  return json_pack("{s:b, s:i}", "colour", terminal && cli_wants_colour(stdout), "width",
+                   terminal ? cli_output_width(stdout) : 0);
+}
+
+sct_status cli_show(const cli_args *args, const char *module, const char *function, json_t *given,
+                    json_t *look, sct_error *err) {
+  sct_str text = {0};
+  SCT_OWNED_PTR(json_t) doc = given;
+  SCT_OWNED_PTR(json_t) how = look;
+  const sct_status status = args->json ? cli_json_dump(&text, json_incref(doc), err)
+                                       : sct_script_page(&text, module, function, doc, how, err);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
+  return cli_put(args, &text, err);
+}
+
 json_t *cli_json_error(sct_status status, const char *text) {
   return json_pack("{s:{s:s, s:i, s:o}}", "error", "status", sct_status_text(status), "exit_code",
                    sct_exit_code(status), "text", sct_json_string(text));

@@ -46,34 +46,32 @@ static void append_csv(sct_str *out, const sct_count_row *row, const bool wanted
   sct_str_append(out, "\n");
 }
 
-static void append_table(sct_str *out, const sct_count_row *row, const bool wanted[],
-                         const double values[]) {
-  SCT_SCOPED(cli_table) t = {0};
-  sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
-  cli_table_columns(&t, "metric,>value");
+/* The metrics that are known, by name. */
+static json_t *row_json(const sct_count_row *row, const bool wanted[], const double values[]) {
+  json_t *list = json_array();
   for (int k = 0; k < CLI_N_METRICS && row->problem == NULL; k++) {
     if (wanted[k] && !isnan(values[k])) {
-      cli_table_row(&t, CLI_PLAIN);
-      cli_table_cell(&t, "%s" CLI_NEXT "%.10g", cli_metrics[k].name, values[k]);
+      json_array_append_new(list, json_pack("{s:s, s:o}", "metric", cli_metrics[k].name, "value",
+                                            sct_json_number(values[k])));
     }
   }
-  if (row->problem) {
-    sct_str_printf(out, "  failed      %s\n", row->problem);
-  } else {
-    cli_table_print(out, &t, 2, false);
-  }
+  return json_pack("{s:o, s:o, s:o, s:o}", "case", sct_json_string(row->name), "kernel",
+                   sct_json_string(row->kernel), "problem", sct_json_string(row->problem),
+                   "metrics", list);
 }
 
-sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count_report *report,
+sct_status cli_metrics_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, sct_error *err) {
   bool wanted[CLI_N_METRICS];
   double values[CLI_N_METRICS] = {0};
+  sct_str csv = {0};
   SCT_TRY(cli_metrics_choose(wanted, args->metrics, err));
-  sct_str_append(out, args->csv ? "case,kernel" : "");
-  for (int k = 0; k < CLI_N_METRICS && args->csv; k++) {
-    sct_str_printf(out, "%s%s", wanted[k] ? "," : "", wanted[k] ? cli_metrics[k].name : "");
+  json_t *cases = json_array();
+  sct_str_append(&csv, "case,kernel");
+  for (int k = 0; k < CLI_N_METRICS; k++) {
+    sct_str_printf(&csv, "%s%s", wanted[k] ? "," : "", wanted[k] ? cli_metrics[k].name : "");
   }
-  sct_str_append(out, args->csv ? "\n" : "");
+  sct_str_append(&csv, "\n");
   for (int k = 0; k < report->n_rows; k++) {
     const sct_count_row *row = &report->rows[k];
     SCT_SCOPED(sct_profile) p = {0};
@@ -81,11 +79,14 @@ sct_status cli_metrics_print(sct_str *out, const cli_args *args, const sct_count
       sct_count_profile(&p, row, device);
       cli_metrics_of(values, row, &p);
     }
-    if (args->csv) {
-      append_csv(out, row, wanted, values);
-    } else {
-      append_table(out, row, wanted, values);
-    }
+    append_csv(&csv, row, wanted, values);
+    json_array_append_new(cases, row_json(row, wanted, values));
   }
-  return SCT_OK;
+  json_t *doc = json_pack("{s:o}", "cases", cases);
+  if (!args->csv) {
+    sct_str_free(&csv);
+    return cli_show(args, "sectile.show_profile", "metrics", doc, cli_look(args), err);
+  }
+  json_decref(doc);
+  return cli_put(args, &csv, err);
 }

@@ -76,7 +76,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
     json_object_set_new(of, "stored", json_integer(size->n_stored));
     SCT_THEN(add_profiles(of, size, args, report, err));
   }
-  SCT_THEN(sct_script_page(&text, "sectile.report", "session", doc, err));
+  SCT_THEN(sct_script_page(&text, "sectile.report", "session", doc, NULL, err));
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;

@@ -7,9 +7,9 @@
 enum { DEFAULT_LINES = 10, WIDEST_SOURCE = 74 };
 
 /* What `--section` chooses from, as the page of commands has them. */
-enum { LAUNCH, SPEED, GLOBAL, SHARED, CACHES, WARPS, MIX, SOURCE, ISSUES, N_SECTIONS };
-static const char *const section_names[N_SECTIONS] = {
-    "launch", "speed", "global", "shared", "caches", "warps", "mix", "source", "issues"};
+static const char *const section_names[] = {"launch", "speed", "global", "shared", "caches",
+                                            "warps",  "mix",   "source", "issues"};
+enum { N_SECTIONS = SCT_COUNT(section_names) };
 
 /* ---- source lines ---- */
 
@@ -53,202 +53,6 @@ static const char *line_of(sources *s, const char *path, int line) {
   at += strspn(at, " \t");
   const size_t n = strcspn(at, "\r\n");
   return sct_arena_strndup(&s->arena, at, n < WIDEST_SOURCE ? n : WIDEST_SOURCE);
-}
-
-/* ---- sections ---- */
-
-static void append_sides(sct_str *out, const int64_t sides[3]) {
-  sct_str_printf(out, "(%lld, %lld, %lld)", (long long)sides[0], (long long)sides[1],
-                 (long long)sides[2]);
-}
-
-static void append_launch(sct_str *out, const sct_count_row *row, const sct_profile *p,
-                          const sct_device_desc *device) {
-  sct_str text = {0};
-  sct_str_append(&text, "grid ");
-  append_sides(&text, row->grid);
-  sct_str_append(&text, ", block ");
-  append_sides(&text, row->block);
-  sct_str_printf(&text,
-                 ": %lld blocks of %lld threads\n%d registers a thread, %lld bytes of shared "
-                 "memory a block\n",
-                 (long long)p->blocks, (long long)p->threads, row->registers,
-                 (long long)(row->static_shared_bytes + row->shared_bytes));
-  if (p->waves > 0.0) {
-    sct_str_printf(&text,
-                   "%s, %d SMs: %d blocks an SM, %.2f waves, occupancy %.0f %% (limit: %s)\n",
-                   device->name, device->n_sms, p->occupancy.blocks_sm, p->waves,
-                   100.0 * p->occupancy.fraction, p->occupancy.limit);
-  }
-  if (row->blocks_run > 0 && row->blocks_run < p->blocks) {
-    sct_str_printf(&text, "counts are those of %lld of the blocks, spread over the grid\n",
-                   (long long)row->blocks_run);
-  }
-  cli_wrap_str(out, "launch", &text);
-}
-
-static void global_row(cli_table *t, const char *name, const sct_ptx_global *g) {
-  if (g->requests == 0) {
-    return;
-  }
-  cli_table_row(t, CLI_PLAIN);
-  cli_table_cell(t,
-                 "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
-                 "%lld" CLI_NEXT "%.2f" CLI_NEXT "%.3g %%" CLI_NEXT "%lld",
-                 name, (long long)g->requests, (long long)g->sectors,
-                 sct_per(g->sectors, g->requests), sct_per(g->sectors_ideal, g->requests),
-                 (long long)(g->sectors - g->sectors_ideal), sct_per(g->sectors, g->sectors_ideal),
-                 100.0 * sct_per(g->distinct_bytes, g->moved), (long long)g->tags);
-}
-
-static void append_global(sct_str *out, const sct_ptx_counters *c) {
-  SCT_SCOPED(cli_table) t = {0};
-  cli_table_columns(&t, "global,>requests,>sectors,>each,>ideal,>excessive,>factor,>used,>tags");
-  global_row(&t, "loads", &c->load);
-  global_row(&t, "stores", &c->store);
-  global_row(&t, "atomics", &c->atomics);
-  global_row(&t, "bulk loads", &c->bulk_load);
-  global_row(&t, "bulk stores", &c->bulk_store);
-  if (t.n_rows > 0) {
-    cli_table_print(out, &t, 2, false);
-  }
-}
-
-static void shared_row(cli_table *t, const char *name, const sct_ptx_shared *s) {
-  if (s->requests > 0) {
-    cli_table_row(t, CLI_PLAIN);
-    cli_table_cell(t,
-                   "%s" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT "%.1f" CLI_NEXT "%.1f" CLI_NEXT
-                   "%lld" CLI_NEXT "%.1f-way",
-                   name, (long long)s->requests, (long long)s->wavefronts,
-                   sct_per(s->wavefronts, s->requests), sct_per(s->wavefronts_ideal, s->requests),
-                   (long long)(s->wavefronts - s->wavefronts_ideal),
-                   sct_per(s->wavefronts, s->wavefronts_ideal));
-  }
-}
-
-static void append_shared(sct_str *out, const sct_ptx_counters *c) {
-  SCT_SCOPED(cli_table) t = {0};
-  cli_table_columns(&t, "shared,>requests,>wavefronts,>each,>ideal,>excessive,>conflict");
-  shared_row(&t, "loads", &c->shared_load);
-  shared_row(&t, "stores", &c->shared_store);
-  shared_row(&t, "copies", &c->shared_async);
-  shared_row(&t, "atomics", &c->shared_atomics);
-  if (t.n_rows > 0) {
-    cli_table_print(out, &t, 2, false);
-  }
-}
-
-static void append_warps(sct_str *out, const sct_ptx_counters *c) {
-  sct_str text = {0};
-  sct_str_printf(&text,
-                 "%lld instructions (PTX), %.1f of 32 lanes active; %lld of %lld branches split "
-                 "one; %lld barriers, %lld shuffles, %lld requests of local memory",
-                 (long long)c->warp_instructions,
-                 sct_per(c->lane_instructions, c->warp_instructions),
-                 (long long)c->divergent_branches, (long long)c->branches, (long long)c->barriers,
-                 (long long)c->shuffles, (long long)c->local_requests);
-  cli_wrap_str(out, "warps", &text);
-}
-
-static void access_row(cli_table *t, const sct_profile_access *a) {
-  const sct_ptx_global *g = &a->global;
-  const sct_ptx_shared *h = &a->shared;
-  const int64_t n = a->is_shared ? h->wavefronts : g->sectors;
-  const int64_t ideal = a->is_shared ? h->wavefronts_ideal : g->sectors_ideal;
-  const int64_t requests = a->is_shared ? h->requests : g->requests;
-  cli_table_row(t, CLI_PLAIN);
-  cli_table_cell(t,
-                 "%s:%d" CLI_NEXT "%s %s" CLI_NEXT "%.3g" CLI_NEXT "%lld" CLI_NEXT "%lld" CLI_NEXT
-                 "%.1f" CLI_NEXT "%.1f" CLI_NEXT "%lld",
-                 sct_path_basename(a->file), a->line, a->is_shared ? "shared" : "global",
-                 sct_access_name(a->kind), sct_per(a->is_shared ? h->bytes : g->bytes, a->lanes),
-                 (long long)requests, (long long)n, sct_per(n, requests), sct_per(ideal, requests),
-                 (long long)(n - ideal));
-}
-
-/* The rows of the table, and below each what the line says. */
-static void append_rows(sct_str *out, const cli_table *t, sources *s, const sct_profile *p) {
-  SCT_SCOPED(sct_str) rows = {0};
-  cli_table_print(&rows, t, 2, false);
-  const char *at = sct_str_c(&rows);
-  for (int k = -1; *at != '\0'; k++) {
-    const size_t n = strcspn(at, "\n") + 1;
-    const sct_profile_access *a = k >= 0 ? &p->accesses[k] : NULL;
-    sct_str_append_n(out, at, n);
-    const char *code = a ? line_of(s, a->file, a->line) : "";
-    if (code[0] != '\0') {
-      sct_str_printf(out, "      %s\n", code);
-    }
-    at += n;
-  }
-}
-
-static void append_source(sct_str *out, const sct_count_row *row, const sct_profile *p, int top) {
-  SCT_SCOPED(cli_table) t = {0};
-  sources s = {.n = row->source != NULL, .files = {{"source", row->source}}};
-  cli_table_columns(&t, "source,access,>bytes,>requests,>sectors,>each,>ideal,>excessive");
-  for (int k = 0; k < p->n_accesses && k < top; k++) {
-    access_row(&t, &p->accesses[k]);
-  }
-  if (t.n_rows > 0) {
-    append_rows(out, &t, &s, p);
-  }
-  if (p->n_accesses > top) {
-    sct_str_printf(out, "  and %d more; --top %d shows them\n", p->n_accesses - top, p->n_accesses);
-  }
-  sct_arena_free(&s.arena);
-}
-
-static void append_issues(sct_str *out, const sct_profile *p) {
-  if (p->n_issues == 0) {
-    sct_str_append(out, "  issues      none that the rules know\n");
-  }
-  for (int k = 0; k < p->n_issues; k++) {
-    const sct_issue *i = &p->issues[k];
-    SCT_SCOPED(sct_str) place = {0};
-    if (i->file[0] != '\0') {
-      sct_str_printf(&place, "%s:%d", sct_path_basename(i->file), i->line);
-    }
-    int same = 0; /* the first that says so */
-    while (same < k && strcmp(p->issues[same].advice.id, i->advice.id) != 0) {
-      same++;
-    }
-    cli_issue_print(out, k + 1, &i->advice, sct_str_c(&place), same < k ? same + 1 : 0);
-  }
-}
-
-/* The sections that are `wanted`, and what makes counts no more than approximate. */
-static void append_row(sct_str *out, const cli_args *args, const sct_count_row *row,
-                       const sct_device_desc *device, const bool wanted[N_SECTIONS]) {
-  sct_profile p;
-  const sct_ptx_counters *const c = &row->counters;
-  sct_str parts[N_SECTIONS] = {0};
-  sct_str_printf(out, "%s%s: %s\n", out->len > 0 ? "\n" : "", row->name, row->kernel);
-  if (row->problem) {
-    cli_wrap(out, "failed", row->problem);
-    return;
-  }
-  sct_count_profile(&p, row, device);
-  append_launch(&parts[LAUNCH], row, &p, device);
-  cli_speed_print(&parts[SPEED], &p.speed, device);
-  append_global(&parts[GLOBAL], c);
-  append_shared(&parts[SHARED], c);
-  cli_caches_print(&parts[CACHES], row);
-  append_warps(&parts[WARPS], c);
-  cli_mix_print(&parts[MIX], c);
-  append_source(&parts[SOURCE], row, &p, args->top > 0 ? args->top : DEFAULT_LINES);
-  append_issues(&parts[ISSUES], &p);
-  for (int k = 0; k < N_SECTIONS; k++) {
-    sct_str_append(out, wanted[k] ? sct_str_c(&parts[k]) : "");
-    sct_str_free(&parts[k]);
-  }
-  if (!row->exact) {
-    sct_str text = {0};
-    sct_str_printf(&text, "approximate: %s", row->cause);
-    cli_wrap_str(out, "counts", &text);
-  }
-  sct_profile_free(&p);
 }
 
 /* ---- JSON ---- */
@@ -330,68 +134,102 @@ typedef struct printer {
   const json_t *baseline;
   const cli_counters *counters; /* NULL: none */
   bool wanted[N_SECTIONS];
+  int top; /* lines of the source */
 } printer;
 
-static void print_row(const printer *p, sct_str *text, json_t *cases, const sct_count_row *row,
-                      int launch) {
-  json_t *doc = cli_profile_json(row, p->device);
-  const bool counted = p->counters && !row->problem;
-  if (p->baseline) {
-    cli_baseline_add(doc, p->baseline);
+/* What the text has and --json has not: the lines of the source, and figures of the launch. */
+static void add_text(json_t *doc, const printer *p, const sct_count_row *row, sources *s) {
+  sct_profile profile;
+  const sct_ptx_counters *c = &row->counters;
+  const sct_ptx_traffic *t = &row->traffic;
+  sct_count_profile(&profile, row, p->device);
+  for (int k = 0; k < profile.n_accesses && k < p->top; k++) {
+    const sct_profile_access *a = &profile.accesses[k];
+    json_object_set_new(json_array_get(json_object_get(doc, "accesses"), (size_t)k), "code",
+                        sct_json_string(line_of(s, a->file, a->line)));
   }
-  if (counted) {
-    json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch, row));
-  }
-  if (!p->args->json) {
-    append_row(text, p->args, row, p->device, p->wanted);
-  }
-  if (!p->args->json && p->baseline && !row->problem) {
-    cli_baseline_print(text, doc, p->args->section);
-  }
-  if (!p->args->json && counted) {
-    cli_counters_print(text, p->counters, launch, row);
-  }
-  json_array_append_new(cases, doc);
+  const double *peak = profile.speed.peak_flops;
+  json_object_set_new(
+      doc, "more",
+      json_pack("{s:i, s:I, s:b, s:o, s:o, s:f, s:f}", "blocks_sm", profile.occupancy.blocks_sm,
+                "blocks_run", (json_int_t)row->blocks_run, "touched",
+                t->l1_sectors + t->l2_reads + t->l2_writes > 0, "bulk_loads",
+                cli_global_json(&c->bulk_load), "bulk_stores", cli_global_json(&c->bulk_store),
+                "peak_f32", peak[SCT_PTX_FLOP_F32], "peak_f64", peak[SCT_PTX_FLOP_F64]));
+  sct_profile_free(&profile);
 }
 
-static sct_status print_rows(const printer *p, sct_str *text, sct_error *err) {
-  json_t *cases = json_array();
-  sct_status status = SCT_OK;
-  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
-    const sct_count_row *row = &p->report->rows[k];
-    print_row(p, text, cases, row, launch);
-    launch += row->problem == NULL;
-  }
-  if (p->args->json) {
-    status = cli_json_dump(text,
-                           json_pack("{s:s, s:o, s:s, s:i, s:i, s:O}", "version", SCT_VERSION,
-                                     "file", sct_json_string(p->args->words[0]), "device",
-                                     p->device->id, "exit_code",
-                                     p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0,
-                                     "failed", p->report->n_failed, "cases", cases),
-                           err);
-  }
-  json_decref(cases);
-  return status;
-}
-
-static sct_status print_counters_csv(const printer *p, sct_str *text) {
-  cli_counters_csv_head(text);
-  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
-    if (p->report->rows[k].problem == NULL) {
-      cli_counters_csv(text, p->counters, launch++, &p->report->rows[k]);
+static json_t *look_of(const printer *p) {
+  const sct_device_desc *d = p->device;
+  json_t *look = cli_look(p->args), *shown = json_array(), *listed = json_object();
+  for (int k = 0; k < N_SECTIONS; k++) {
+    if (p->wanted[k]) {
+      json_array_append_new(shown, json_string(section_names[k]));
+      json_object_set_new(listed, section_names[k], json_true());
     }
   }
-  return SCT_OK;
+  json_object_set_new(look, "sections", shown);
+  json_object_set_new(look, "listed", p->args->section ? json_incref(listed) : json_null());
+  json_decref(listed);
+  json_object_set_new(look, "top", json_integer(p->top));
+  json_object_set_new(look, "inflight", json_string(sct_limit_name(SCT_LIMIT_INFLIGHT)));
+  json_object_set_new(look, "device",
+                      json_pack("{s:o, s:o, s:i, s:f, s:f}", "id", sct_json_string(d->id), "name",
+                                sct_json_string(d->name), "sms", d->n_sms, "inflight_bytes",
+                                (double)d->inflight_bytes, "peak_bytes_s", d->peak_bytes_s));
+  return look;
+}
+
+static sct_status print_rows(const printer *p, sct_error *err) {
+  json_t *cases = json_array();
+  sources s = {.n = 1};
+  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
+    const sct_count_row *row = &p->report->rows[k];
+    json_t *doc = cli_profile_json(row, p->device);
+    s.files[0].path = "source";
+    s.files[0].text = row->source ? row->source : "";
+    if (p->baseline) {
+      cli_baseline_add(doc, p->baseline);
+    }
+    if (p->counters && !row->problem) {
+      json_object_set_new(doc, "counters", cli_counters_json(p->counters, launch++, row));
+    }
+    if (!p->args->json && !row->problem) {
+      add_text(doc, p, row, &s);
+    }
+    json_array_append_new(cases, doc);
+  }
+  sct_arena_free(&s.arena);
+  return cli_show(p->args, "sectile.show_profile", "profile",
+                  json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
+                            sct_json_string(p->args->words[0]), "device", p->device->id,
+                            "exit_code",
+                            p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
+                            p->report->n_failed, "cases", cases),
+                  look_of(p), err);
+}
+
+static sct_status print_counters_csv(const printer *p, sct_error *err) {
+  sct_str text = {0};
+  cli_counters_csv_head(&text);
+  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
+    if (p->report->rows[k].problem == NULL) {
+      cli_counters_csv(&text, p->counters, launch++, &p->report->rows[k]);
+    }
+  }
+  return cli_put(p->args, &text, err);
 }
 
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, const json_t *baseline,
                              cli_launches_fn *write, void *ctx, sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
   SCT_SCOPED(cli_ncu) ncu = {0};
   cli_counters counters = {.ncu = &ncu, .device = device};
-  printer p = {.args = args, .report = report, .device = device, .baseline = baseline};
+  printer p = {.args = args,
+               .report = report,
+               .device = device,
+               .baseline = baseline,
+               .top = args->top > 0 ? args->top : DEFAULT_LINES};
   sct_status status =
       cli_read_names(p.wanted, args->section, SCT_NAMES(section_names, N_SECTIONS), "section", err);
   if (status == SCT_OK && args->counters) {
@@ -403,14 +241,11 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
     SCT_THEN(cli_ncu_run(&ncu, device, report->n_rows - report->n_failed, counters.wanted, write,
                          ctx, err));
   }
-  SCT_THEN(args->counters && args->csv  ? print_counters_csv(&p, &text)
-           : args->counters             ? print_rows(&p, &text, err)
-           : args->metrics || args->csv ? cli_metrics_print(&text, args, report, device, err)
-                                        : print_rows(&p, &text, err));
-  if (status != SCT_OK) {
-    return status;
-  }
-  return cli_put(args, &text, err);
+  SCT_THEN(args->counters && args->csv  ? print_counters_csv(&p, err)
+           : args->counters             ? print_rows(&p, err)
+           : args->metrics || args->csv ? cli_metrics_print(args, report, device, err)
+                                        : print_rows(&p, err));
+  return status;
 }
 
 typedef struct counted {

@@ -114,11 +114,11 @@ typedef struct sct_rendered {
 sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
                              const sct_candidate *cand, sct_error *err);
 
-/* ---- pages ---- */
+/* ---- what people read ---- */
 
-/* Appends the texts that a function of a module of ours ("sectile.report") makes of a document,
- * which it sees as a table. */
+/* Appends the texts that a function of a module of ours ("sectile.report") makes of a document and
+ * of how it is to look (may be NULL), which it sees as tables. */
 sct_status sct_script_page(sct_str *out, const char *module, const char *function,
-                           const json_t *doc, sct_error *err);
+                           const json_t *doc, const json_t *look, sct_error *err);
 
 #endif

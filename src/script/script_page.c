@@ -1,5 +1,5 @@
-/* Pages: a document of JSON becomes text by a module of tuning/sectile, which fills templates. What
- * it works on is ours, however long: no limit of a user's script holds. */
+/* What people read: a document of JSON becomes text by a module of tuning/sectile, which may fill
+ * templates. The module is ours, however long its work: no limit of a user's script holds. */
 #include <string.h>
 
 #include "script/script_internal.h"
@@ -9,7 +9,7 @@
 typedef struct page_job {
   sct_str *out;
   const char *module, *function;
-  const json_t *doc;
+  const json_t *doc, *look;
 } page_job;
 
 /* core.template(name, env): the text of templates/NAME as a function that sees `env`, whose `_o`
@@ -74,7 +74,8 @@ static int make_page(lua_State *L) {
   lua_call(L, 1, 1);
   lua_getfield(L, -1, job->function);
   push_json(L, job->doc);
-  lua_call(L, 1, 1);
+  push_json(L, job->look);
+  lua_call(L, 2, 1);
   const lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
   for (lua_Integer k = 1; k <= n; k++) {
     lua_rawgeti(L, -1, k);
@@ -85,8 +86,8 @@ static int make_page(lua_State *L) {
 }
 
 sct_status sct_script_page(sct_str *out, const char *module, const char *function,
-                           const json_t *doc, sct_error *err) {
-  page_job job = {out, module, function, doc};
+                           const json_t *doc, const json_t *look, sct_error *err) {
+  page_job job = {out, module, function, doc, look};
   sct_sandbox sb;
   SCT_TRY(sct_sandbox_init(&sb, NULL, err));
   sb.limit_bytes = SIZE_MAX / 2;

@@ -67,8 +67,9 @@ static void figures_have_units(void **state) {
                {1536, "1.5 KiB", "1.536 us"},
                {1e18, "9.095e+05 TiB", "1e+09 s"}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    assert_string_equal(lua(&out, "page.bytes(%g)", cases[k].value), cases[k].bytes);
-    assert_string_equal(lua(&out, "page.ns(%g)", cases[k].value), cases[k].ns);
+    assert_string_equal(lua(&out, "require('sectile.units').bytes(%g)", cases[k].value),
+                        cases[k].bytes);
+    assert_string_equal(lua(&out, "require('sectile.units').ns(%g)", cases[k].value), cases[k].ns);
   }
 }
 
@@ -184,19 +185,30 @@ static void ranges_stay_in_their_scale(void **state) {
 static void documents_may_be_large(void **state) {
   (void)state;
   SCT_SCOPED(sct_str) out = {0};
-  json_t *lines = json_array();
-  for (int k = 0; k < 60000; k++) {
-    json_array_append_new(lines, json_string("a line of thirty-two characters."));
+  enum { ROWS = 60000 };
+  json_t *rows = json_array();
+  for (int k = 0; k < ROWS; k++) {
+    json_array_append_new(rows, json_pack("{s:s, s:n, s:b, s:f, s:i, s:s, s:s}", "label", "a < b",
+                                          "verdict", "predicted", 1, "a_ns", 2.5, "b_ns", 3,
+                                          "a_outcome", "ok", "b_outcome", "hang"));
   }
   SCT_OWNED_PTR(json_t)
-  doc = json_pack("{s:s, s:o, s:[{s:s, s:s, s:s, s:n, s:[{s:s, s:n, s:b, s:f, s:i}]}]}", "title",
-                  "a < b", "text", lines, "groups", "problem", "p", "size", "i=1", "device", "d",
-                  "winner_b", "candidates", "label", "x", "verdict", "predicted", 1, "a_ns", 2.5,
-                  "b_ns", 3);
-  assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, &err), SCT_OK);
-  assert_int_equal(count_of(sct_str_c(&out), "thirty-two"), 60000);
+  group = json_pack("{s:s, s:s, s:s, s:[], s:n, s:b, s:i, s:i, s:i, s:i, s:[], s:[], s:o}",
+                    "problem", "p", "size", "i=1", "device", "d", "conditions", "winner_b",
+                    "winner_changed", 0, "fast", 0, "slow", 0, "same", 0, "ambiguous", 0, "only_a",
+                    "only_b", "candidates", rows);
+  SCT_OWNED_PTR(json_t) doc = json_pack("{s:[O], s:[O]}", "groups", group, "all", group);
+  SCT_OWNED_PTR(json_t) look = json_pack("{s:s, s:i}", "title", "a < b", "top", ROWS);
+  assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, look, &err), SCT_OK);
+  assert_int_equal(count_of(sct_str_c(&out), "hang"), ROWS);
+  assert_int_equal(count_of(sct_str_c(&out), "  -     a &lt; b           2.5 ns         hang\n"),
+                   ROWS);
   assert_non_null(strstr(sct_str_c(&out), "<h1>a &lt; b</h1>\n<h2>p, i=1, d</h2>\n<h2>"));
   assert_balanced(sct_str_c(&out));
+  sct_str_clear(&out);
+  assert_int_equal(sct_script_page(&out, "sectile.show", "compare", doc, look, &err), SCT_OK);
+  assert_int_equal(count_of(sct_str_c(&out), "  -     a < b           2.5 ns         hang\n"),
+                   ROWS);
 }
 
 /* What is wrong with a template, as one of --assets may be, is said with its line. */
@@ -205,7 +217,8 @@ static void wrong_templates_are_errors(void **state) {
   SCT_SCOPED(sct_str) out = {0};
   mkdir(path_of("templates"), 0700);
   mkdir(path_of("templates/report"), 0700);
-  SCT_OWNED_PTR(json_t) doc = json_pack("{s:s, s:[], s:[]}", "title", "t", "text", "groups");
+  SCT_OWNED_PTR(json_t) doc = json_pack("{s:[], s:[]}", "groups", "all");
+  SCT_OWNED_PTR(json_t) look = json_pack("{s:s, s:i}", "title", "t", "top", 1);
   static const char *const cases[][2] = {
       {"<p>\n$(title", "templates/report/comparison.html:2: error: '$('"},
       {"<p>\n\n//% for x in\n", "templates/report/comparison.html:"},
@@ -213,7 +226,8 @@ static void wrong_templates_are_errors(void **state) {
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     write_file("templates/report/comparison.html", cases[k][0]);
     sct_assets_override(folder);
-    assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, &err), SCT_ESPEC);
+    assert_int_equal(sct_script_page(&out, "sectile.report", "comparison", doc, look, &err),
+                     SCT_ESPEC);
     if (!strstr(err.text, cases[k][1])) {
       fail_msg("%s", err.text);
     }

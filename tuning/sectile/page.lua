@@ -60,26 +60,4 @@ function page.fill(name, values)
   return page.html(out)
 end
 
---- "1.5 KiB"
----@param bytes number
----@return string
-function page.bytes(bytes)
-  local units, k = { "B", "KiB", "MiB", "GiB", "TiB" }, 1
-  while bytes >= 1024 and k < #units do
-    bytes, k = bytes / 1024, k + 1
-  end
-  return string.format(k == 1 and "%.0f %s" or "%.4g %s", bytes, units[k])
-end
-
---- "1.5 us"
----@param ns number
----@return string
-function page.ns(ns)
-  local units, k = { "ns", "us", "ms", "s" }, 1
-  while ns >= 1000 and k < #units do
-    ns, k = ns / 1000, k + 1
-  end
-  return string.format("%.4g %s", ns, units[k])
-end
-
 return page

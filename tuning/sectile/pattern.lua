@@ -1,6 +1,7 @@
 -- pattern: pictures of one request of a warp: its lanes over the sectors and lines of global memory
 -- that they touch, or its words over the banks of shared memory.
 local page = require "sectile.page"
+local units = require "sectile.units"
 
 local pattern = {}
 
@@ -86,7 +87,7 @@ local function offsets(lines, x_of)
     local x = x_of(line * LINE_BYTES)
     if line ~= (lines[k - 1] or line) + 1 and x >= free_from and x < WIDTH - 50 then
       parts[#parts + 1] = string.format('<text x="%.1f" y="%d">+%s</text>', x, END + 14,
-        page.bytes((line - lines[1]) * LINE_BYTES))
+        units.bytes((line - lines[1]) * LINE_BYTES))
       free_from = x + 70
     end
   end

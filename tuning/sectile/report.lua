@@ -3,18 +3,12 @@
 local chart = require "sectile.chart"
 local page = require "sectile.page"
 local pattern = require "sectile.pattern"
+local show = require "sectile.show"
+local units = require "sectile.units"
 
 local report = {}
 
 local SERIES, SHOWN_ROWS, SHOWN_PATTERNS, MOST_VALUES = 8, 10, 4, 64
-
-local function per(n, of)
-  return of > 0 and n / of or 0.0
-end
-
-local function base_name(path)
-  return string.match(path, "[^/]*$")
-end
 
 -- ---- rows ----
 
@@ -60,7 +54,7 @@ local function scatter(size, axis, across)
       y = 1e-9 * time_of(row),
       series = series[k],
       ringed = row.winner,
-      title = row.label .. ": " .. page.ns(time_of(row)),
+      title = row.label .. ": " .. units.ns(time_of(row)),
     }
   end
   local time = { name = is_timed(size) and "time" or "time, predicted", unit = "s" }
@@ -99,7 +93,7 @@ local function candidates(size, from, to)
       good = good,
       outcome = row.outcome,
       label = row.label,
-      time = not good and "failed" or ns > 0 and page.ns(ns) or "",
+      time = not good and "failed" or ns > 0 and units.ns(ns) or "",
       limit = row.predicted_limit,
       loads = string.format("%.1f", row.sectors_ld or 0),
       stores = string.format("%.1f", row.sectors_st or 0),
@@ -161,9 +155,9 @@ local function axis_values(size)
       list[#list + 1] = #times > 0 and {
         text = text,
         n = #times,
-        best = page.ns(times[1]),
+        best = units.ns(times[1]),
         more = string.format("%+.1f", 100 * (times[1] / best - 1)),
-        median = page.ns(quartile[3]),
+        median = units.ns(quartile[3]),
         range = chart.range(quartile, all[1], all[#all]),
       } or nil
     end
@@ -177,9 +171,9 @@ end
 local function each_of(access)
   local c = access.counts
   if access.space == "shared" then
-    return per(c.wavefronts, c.requests), per(c.wavefronts_ideal, c.requests)
+    return units.per(c.wavefronts, c.requests), units.per(c.wavefronts_ideal, c.requests)
   end
-  return per(c.sectors, c.requests), per(c.sectors_ideal, c.requests)
+  return units.per(c.sectors, c.requests), units.per(c.sectors_ideal, c.requests)
 end
 
 local function accesses(list, name, profile)
@@ -187,12 +181,12 @@ local function accesses(list, name, profile)
     if a.space ~= "shared" then
       local each, ideal = each_of(a)
       list[#list + 1] = {
-        where = string.format("%s, %s:%d", name, base_name(a.file), a.line),
+        where = string.format("%s, %s:%d", name, units.base_name(a.file), a.line),
         kind = a.access,
-        bytes = string.format("%.3g", per(a.counts.bytes, a.lanes)),
+        bytes = string.format("%.3g", units.per(a.counts.bytes, a.lanes)),
         each = string.format("%.1f", each),
         ideal = string.format("%.1f", ideal),
-        picture = chart.sectors(each, per(a.counts.distinct_bytes, a.counts.moved)),
+        picture = chart.sectors(each, units.per(a.counts.distinct_bytes, a.counts.moved)),
       }
     end
   end
@@ -206,7 +200,7 @@ local function figure(profile, a, room)
     or ": %.1f sectors a request, %.1f would do"
   return {
     code = line and string.gsub(line, "^ +", "") or nil,
-    text = string.format("%s:%d, %s%s", base_name(a.file), a.line, a.access, shared and ""
+    text = string.format("%s:%d, %s%s", units.base_name(a.file), a.line, a.access, shared and ""
       or string.format("%s of %d bytes a lane", r.buffer and " of " .. r.buffer or "", r.width))
       .. string.format(what, each, ideal),
     picture = shared and pattern.banks(r) or pattern.lanes(r, room),
@@ -335,8 +329,8 @@ end
 local function size_page(device, size)
   local values = {
     size = size,
-    reads = page.bytes(size.read_bytes or 0),
-    writes = page.bytes(size.write_bytes or 0),
+    reads = units.bytes(size.read_bytes or 0),
+    writes = units.bytes(size.write_bytes or 0),
     passed = size.rows[1] ~= nil and size.rows[1].winner,
   }
   if values.passed then
@@ -397,8 +391,9 @@ end
 
 --- Two stores (cli_compare.c) as the texts of a page.
 ---@param comparison table
+---@param look table
 ---@return string[]
-function report.comparison(comparison)
+function report.comparison(comparison, look)
   local groups, lines = {}, {}
   for k, group in ipairs(comparison.groups) do
     groups[k] = {
@@ -406,11 +401,11 @@ function report.comparison(comparison)
       picture = compared(group),
     }
   end
-  for k, line in ipairs(comparison.text) do
-    lines[k] = page.escape(line) .. "\n"
+  for k, line in ipairs(show.compare(comparison, { top = look.top })) do
+    lines[k] = page.escape(line)
   end
-  return whole(comparison.title, "report/comparison.html",
-    { title = comparison.title, groups = groups, text = page.html(lines) })
+  return whole(look.title, "report/comparison.html",
+    { title = look.title, groups = groups, text = page.html(lines) })
 end
 
 return report

@@ -1,0 +1,260 @@
+-- show: what `space`, `explain`, `devices` and `compare` print for a person, from the documents
+-- that --json prints.
+local text = require "sectile.text"
+local units = require "sectile.units"
+
+local show = {}
+
+-- ---- sectile space ----
+
+-- The strategy's name, and where it has other axes at other sizes, for which of them these are.
+local function name_of(strategy, n_sizes)
+  local some = #strategy.sizes < n_sizes
+  return strategy.name .. (some and " at " .. table.concat(strategy.sizes, "; ") or "")
+end
+
+local function count_sizes(doc)
+  local n, known = 0, {}
+  for _, strategy in ipairs(doc.strategies) do
+    for _, label in ipairs(strategy.sizes) do
+      n = n + (known[label] and 0 or 1)
+      known[label] = true
+    end
+  end
+  return n
+end
+
+local function strategies_of(doc, n_sizes)
+  local t = text.table { "strategy", ">candidates", "" }
+  for _, s in ipairs(doc.strategies) do
+    if s.applies then
+      t:row("plain", name_of(s, n_sizes), s.candidates, s.doc)
+    else
+      t:row("dim", name_of(s, n_sizes), "-", "does not apply; it needs: " .. (s.why_not or ""))
+    end
+  end
+  return t
+end
+
+local function axes_of(doc, n_sizes)
+  local t = text.table { "strategy", "axis", "key", "values", "" }
+  for _, s in ipairs(doc.strategies) do
+    for k, axis in ipairs(s.applies and s.axes or {}) do
+      local values = {}
+      for v, value in ipairs(axis.values) do
+        values[v] = tostring(value)
+      end
+      t:row("plain", k == 1 and name_of(s, n_sizes) or nil, axis.name, axis.key,
+        table.concat(values, " "), axis.doc)
+    end
+  end
+  return t
+end
+
+local function put_pruned(out, doc)
+  local t = text.table { ">points", "strategy", "went because" }
+  for _, p in ipairs(doc.pruned) do
+    t:row("plain", p.count, p.strategy, p.reason)
+  end
+  if doc.collapsed > 0 then
+    t:row("plain", doc.collapsed, nil, "equal to another point: an axis did not matter")
+  end
+  if #t.rows > 0 then
+    out:put("\n")
+    out:table(t, 2)
+  end
+end
+
+-- Each reason once, with its first candidate.
+local function put_failed(out, doc)
+  local reasons, list = {}, {}
+  for _, f in ipairs(doc.failed) do
+    local reason = string.format("%s: %s", f.says, f.detail or "")
+    if not reasons[reason] then
+      list[#list + 1] = reason
+      reasons[reason] = { label = f.label, more = -1 }
+    end
+    reasons[reason].more = reasons[reason].more + 1
+  end
+  for _, reason in ipairs(list) do
+    local r = reasons[reason]
+    out:put("  failed: %s%s: %s\n", r.label,
+      r.more > 0 and string.format(" and %d more", r.more) or "", reason)
+  end
+end
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.space(doc, look)
+  local out, n_sizes = text.new(look), count_sizes(doc)
+  out:put("%s for %s (%s): %d candidates of %d points\n\n", out:paint("bold", doc.name),
+    doc.device, look.device_name, doc.candidates, doc.points)
+  out:table(strategies_of(doc, n_sizes), 2)
+  out:put("\n")
+  out:table(axes_of(doc, n_sizes), 2)
+  put_pruned(out, doc)
+  put_failed(out, doc)
+  return out
+end
+
+-- ---- sectile space --modes ----
+
+-- The lists, each shown where it differs from the first, with what it is for.
+local KINDS = {
+  { "merging", "modes" },
+  { "all", "modes of strategies that take every split" },
+  { "none", "modes of the naive variant, for all extents" },
+}
+
+local function mode_names(list)
+  local names = {}
+  for k, mode in ipairs(list.modes) do
+    names[k] = mode.name
+  end
+  return table.concat(names, ",")
+end
+
+local function modes_table(list, look)
+  local heads = { "mode", "of", "extent" }
+  for z = 1, look.n_sizes do
+    heads[#heads + 1] = z == 1 and ">sizes" or ">"
+  end
+  for _, name in ipairs(look.operands) do
+    heads[#heads + 1] = ">" .. name
+  end
+  local t = text.table(heads)
+  for _, mode in ipairs(list.modes) do
+    local cells = { mode.name, table.concat(mode.dims, ", "), mode.extent }
+    for _, size in ipairs(mode.sizes) do
+      cells[#cells + 1] = size
+    end
+    for _, name in ipairs(look.operands) do
+      cells[#cells + 1] = mode.strides[name]
+    end
+    t:row("plain", table.unpack(cells))
+  end
+  return t
+end
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.modes(doc, look)
+  local out = text.new(look)
+  for k, kind in ipairs(KINDS) do
+    local list = doc[kind[1]]
+    if k == 1 or mode_names(list) ~= mode_names(doc[KINDS[1][1]]) then
+      out:put("%s%s: %s (an operand's column: bytes that a step goes)\n", k > 1 and "\n" or "",
+        out:paint("bold", doc.name), kind[2])
+      out:table(modes_table(list, look), 2)
+      for _, condition in ipairs(list.requires) do
+        out:put("  requires %s\n", condition)
+      end
+    end
+  end
+  return out
+end
+
+-- ---- sectile explain ----
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.explain(doc, look)
+  local out = text.new(look)
+  out:put("%s\n", doc.label)
+  out:wrap(doc.strategy, doc.doc or "")
+  if doc.here and doc.here ~= "" and doc.here ~= doc.doc then
+    out:wrap("here", doc.here)
+  end
+  for _, axis in ipairs(doc.axes) do
+    local others = table.concat(axis.others, " ")
+    out:wrap((axis.key or "") .. axis.value,
+      (axis.doc or "") .. (others ~= "" and " (others: " .. others .. ")" or ""))
+  end
+  return out
+end
+
+-- ---- sectile devices ----
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.devices(doc, look)
+  local out = text.new(look)
+  local t = text.table { "device", "name", ">CC", ">SMs", ">memory", "its figures are" }
+  for _, d in ipairs(doc.devices) do
+    t:row(d.virtual and "plain" or "good", d.id, d.name, d.cc, d.sms, units.bytes(d.memory_bytes),
+      d.says)
+  end
+  out:table(t, 0)
+  if doc.no_gpu then
+    out:put("no GPU here: %s\n", doc.no_gpu)
+  end
+  return out
+end
+
+-- ---- sectile compare ----
+
+local function compared_time(outcome, ns)
+  return outcome ~= "ok" and outcome or ns and units.ns(ns) or "not timed"
+end
+
+local function compared_table(group, top)
+  local of = group.candidates[1] and group.candidates[1].predicted and " predicted" or ""
+  local t = text.table { "B is", "candidate", ">A" .. of, ">B" .. of, ">B / A", ">95 %" }
+  for k = 1, math.min(top, #group.candidates) do
+    local c = group.candidates[k]
+    t:row("plain", c.verdict or "-", c.label, compared_time(c.a_outcome, c.a_ns),
+      compared_time(c.b_outcome, c.b_ns), c.ratio and string.format("%.3f", c.ratio),
+      c.low and string.format("%.3f to %.3f", c.low, c.high))
+  end
+  return t
+end
+
+local function known(value)
+  return value and value ~= "" and value or "unknown"
+end
+
+local function put_group(out, group, top)
+  local differ = {}
+  for k, c in ipairs(group.conditions) do
+    differ[k] = string.format("%s %s -> %s", c.name, known(c.a), known(c.b))
+  end
+  if #differ > 0 then
+    out:put("  conditions differ: %s\n", table.concat(differ, ", "))
+  end
+  if group.winner_changed then
+    out:put("  winner changed: %s -> %s\n", group.winner_a, group.winner_b)
+  elseif group.winner_a and group.winner_b then
+    out:put("  same winner: %s\n", group.winner_a)
+  end
+  for _, side in ipairs { "a", "b" } do
+    if group["fastest_" .. side] then
+      out:put("  the winner of %s is not known: it was decided anew later; the fastest was %s\n",
+        string.upper(side), group["fastest_" .. side])
+    end
+  end
+  out:table(compared_table(group, top), 2)
+  out:put("  %d FAST %d SLOW %d SAME %d AMBIGUOUS; %d only in A, %d only in B\n\n", group.fast,
+    group.slow, group.same, group.ambiguous, #group.only_a, #group.only_b)
+end
+
+--- `doc.all`: groups of both, and in their order what one side alone has, with `only_in`.
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.compare(doc, look)
+  local out = text.new(look)
+  for _, group in ipairs(doc.all) do
+    out:put("%s  %s  on %s%s\n", group.problem, group.size, group.device,
+      group.only_in and ": only in " .. group.only_in .. "\n" or "")
+    if not group.only_in then
+      put_group(out, group, look.top)
+    end
+  end
+  return out
+end
+
+return show
