@@ -129,8 +129,8 @@ $(g:head(threads)) {
   }
 //%   end
 //% else
-  // combines what the threads have: hands each of the block's outputs to `leave`
-  const auto each_output = [&](auto leave) {
+  // brings what the threads have to shared memory
+  const auto meet = [&] {
 //%   if lanes_first then
     combine_across<$(lanes_first), 32>(mine); // lanes of a warp that have the same outputs
 //%   end
@@ -140,16 +140,19 @@ $(g:head(threads)) {
 #pragma unroll
       for (int m = 0; m < $(mine_constant); m++) parts[$(part_text)][$(index_text)] = mine[m];
     __syncthreads();
-    for (int index = threadIdx.x; index < kKept; index += kThreads) {
-      partial all = parts[0][index];
+  };
+  // what it comes to, for one of the block's outputs
+  const auto all_of = [&](int index) -> partial {
+    partial all = parts[0][index];
 #pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
-      leave(index, all);
-    }
+    for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+    return all;
   };
 //%   if shared then
   if (shares > 1) {
-    each_output([&](int index, const partial &all) { partials[blockIdx.x * kKept + index] = all; });
+    meet();
+    for (int index = threadIdx.x; index < kKept; index += kThreads)
+      partials[blockIdx.x * kKept + index] = all_of(index);
     if (!is_last_block(&workspace[tile], shares)) return;
     // the last block combines what all have left
 #pragma unroll
@@ -163,12 +166,14 @@ $(g:head(threads)) {
     }
   }
 //%   end
-  each_output([&](int index, const partial &all) {
+  meet();
+  for (int index = threadIdx.x; index < kKept; index += kThreads) {
+    const partial all = all_of(index);
     const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       $(place_kept("kept"))
       $(store("all"))
     }
-  });
+  }
 //% end
 }

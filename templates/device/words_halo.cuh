@@ -13,7 +13,7 @@ __device__ __forceinline__ long long wrap_index(long long i, long long n) {
 __device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
 
 // What lies at `from`; nullptr is where everything is zero.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_or_zero(const void *from) {
   T value = {};
   if (from != nullptr)
@@ -22,11 +22,13 @@ __device__ __forceinline__ T load_or_zero(const void *from) {
 }
 
 // The word of a type, in which lanes exchange it.
-template <class T> constexpr int exchange_bytes = alignof(T) < 4 ? alignof(T) : 4;
+template <class T> __host__ __device__ constexpr int exchange_bytes() {
+  return alignof(T) < 4 ? alignof(T) : 4;
+}
 
 // The value that another lane of the warp has.
 template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
-  using word = typename word_of<exchange_bytes<T>>::type;
+  using word = typename word_of<exchange_bytes<T>()>::type;
   T other;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / sizeof(word); k++)

@@ -21,7 +21,9 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A policy of L2: lines that are moved by it leave it last.
 __device__ __forceinline__ unsigned long long evict_last_policy() {
@@ -55,7 +57,7 @@ __device__ __forceinline__ void load_word(uint4 &w, size_t from, unsigned long l
 }
 
 // A T in whole words, whose lines L2 gives up last.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_evict_last(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -69,7 +71,7 @@ __device__ __forceinline__ T load_evict_last(const void *from) {
 // A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
   using word = typename word_of<kBytes>::type;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / kBytes; k++)

@@ -51,10 +51,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -67,7 +69,7 @@ __device__ __forceinline__ T load(const void *from) {
 // A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
   using word = typename word_of<kBytes>::type;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / kBytes; k++)

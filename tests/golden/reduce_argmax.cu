@@ -42,10 +42,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -56,7 +58,7 @@ __device__ __forceinline__ T load(const void *from) {
 }
 
 // A T from shared memory, in words of kWord bytes.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T take(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;

@@ -44,10 +44,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words, streaming: it is used once.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_streaming(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -58,7 +60,7 @@ __device__ __forceinline__ T load_streaming(const void *from) {
 }
 
 // A T from shared memory, in words of kWord bytes.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T take(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -143,20 +145,23 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   for (; first + kStep <= n_reduced; first += shares * (long long)kStep) take(first, false);
   if (first < n_reduced) take(first, true);
 
-  // combines what the threads have: hands each of the block's outputs to `leave`
-  const auto each_output = [&](auto leave) {
+  // brings what the threads have to shared memory
+  const auto meet = [&] {
 #pragma unroll
       for (int m = 0; m < kVec; m++) parts[group][lane * kVec + m] = mine[m];
     __syncthreads();
-    for (int index = threadIdx.x; index < kKept; index += kThreads) {
-      partial all = parts[0][index];
+  };
+  // what it comes to, for one of the block's outputs
+  const auto all_of = [&](int index) -> partial {
+    partial all = parts[0][index];
 #pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
-      leave(index, all);
-    }
+    for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+    return all;
   };
   if (shares > 1) {
-    each_output([&](int index, const partial &all) { partials[blockIdx.x * kKept + index] = all; });
+    meet();
+    for (int index = threadIdx.x; index < kKept; index += kThreads)
+      partials[blockIdx.x * kKept + index] = all_of(index);
     if (!is_last_block(&workspace[tile], shares)) return;
     // the last block combines what all have left
 #pragma unroll
@@ -169,11 +174,13 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
         mine[m] = combine(mine[m], load_from_l2(&left[lane * kVec + m]));
     }
   }
-  each_output([&](int index, const partial &all) {
+  meet();
+  for (int index = threadIdx.x; index < kKept; index += kThreads) {
+    const partial all = all_of(index);
     const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       const long long col = kept;
       total[col] = all.total;
     }
-  });
+  }
 }

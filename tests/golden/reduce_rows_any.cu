@@ -47,10 +47,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -61,7 +63,7 @@ __device__ __forceinline__ T load(const void *from) {
 }
 
 // A T from shared memory, in words of kWord bytes.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T take(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -149,25 +151,28 @@ reduce(const float *__restrict__ a, float *__restrict__ total, long long n_row, 
   for (; first + kStep <= stop; first += kStep) take(first, false);
   if (first < stop) take(first, true);
 
-  // combines what the threads have: hands each of the block's outputs to `leave`
-  const auto each_output = [&](auto leave) {
+  // brings what the threads have to shared memory
+  const auto meet = [&] {
     combine_across<1, 32>(mine); // lanes of a warp that have the same outputs
     if (lane % 32 == 0)
 #pragma unroll
       for (int m = 0; m < 1; m++) parts[lane / 32][m] = mine[m];
     __syncthreads();
-    for (int index = threadIdx.x; index < kKept; index += kThreads) {
-      partial all = parts[0][index];
-#pragma unroll 8
-      for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
-      leave(index, all);
-    }
   };
-  each_output([&](int index, const partial &all) {
+  // what it comes to, for one of the block's outputs
+  const auto all_of = [&](int index) -> partial {
+    partial all = parts[0][index];
+#pragma unroll 8
+    for (int part = 1; part < kParts; part++) all = combine(all, parts[part][index]);
+    return all;
+  };
+  meet();
+  for (int index = threadIdx.x; index < kKept; index += kThreads) {
+    const partial all = all_of(index);
     const long long kept = tile * (long long)kKept + index;
     if (kept < n_kept) {
       const long long row = kept;
       total[row] = all.total;
     }
-  });
+  }
 }

@@ -183,10 +183,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words, streaming: it is used once.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_streaming(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -199,7 +201,7 @@ __device__ __forceinline__ T load_streaming(const void *from) {
 // A T in whole words, streaming: it is used once.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store_streaming(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
   using word = typename word_of<kBytes>::type;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / kBytes; k++)
@@ -207,7 +209,7 @@ __device__ __forceinline__ void store_streaming(void *to, const T &value) {
 }
 
 // A T from shared memory, in words of kWord bytes.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T take(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;

@@ -21,10 +21,12 @@ template <> struct word_of<8> { using type = uint2; };
 template <> struct word_of<16> { using type = uint4; };
 
 // The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> constexpr int word_bytes = alignof(T) < 16 ? alignof(T) : 16;
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
 
 // A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load(const void *from) {
   using word = typename word_of<kWord>::type;
   T value;
@@ -37,7 +39,7 @@ __device__ __forceinline__ T load(const void *from) {
 // A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
 template <int kWord = 0, class T>
 __device__ __forceinline__ void store(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>;
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
   using word = typename word_of<kBytes>::type;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / kBytes; k++)
@@ -48,7 +50,7 @@ __device__ __forceinline__ void store(void *to, const T &value) {
 __device__ __forceinline__ bool is_inside(long long i, long long n) { return i >= 0 && i < n; }
 
 // What lies at `from`; nullptr is where everything is zero.
-template <class T, int kWord = word_bytes<T>>
+template <class T, int kWord = word_bytes<T>()>
 __device__ __forceinline__ T load_or_zero(const void *from) {
   T value = {};
   if (from != nullptr)
@@ -57,11 +59,13 @@ __device__ __forceinline__ T load_or_zero(const void *from) {
 }
 
 // The word of a type, in which lanes exchange it.
-template <class T> constexpr int exchange_bytes = alignof(T) < 4 ? alignof(T) : 4;
+template <class T> __host__ __device__ constexpr int exchange_bytes() {
+  return alignof(T) < 4 ? alignof(T) : 4;
+}
 
 // The value that another lane of the warp has.
 template <class T> __device__ __forceinline__ T from_lane(const T &value, int lane) {
-  using word = typename word_of<exchange_bytes<T>>::type;
+  using word = typename word_of<exchange_bytes<T>()>::type;
   T other;
 #pragma unroll
   for (int k = 0; k < sizeof(T) / sizeof(word); k++)
