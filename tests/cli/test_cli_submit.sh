@@ -55,6 +55,8 @@ expect 0 "the fleet/heat.sh\":" submit --shards 3 --store 'the fleet' --dry-run 
 expect 1 '' test -e 'the fleet'
 expect 0 'submitted job 7 (3 shares) and, after it, job 8 (final heat)' \
   submit --shards 3 --store 'the fleet' "${passed[@]}"
+expect 1 'there is no sbatch on this host' env PATH="$scratch/none" \
+  /bin/bash 'the fleet/submit.sh'
 expect 0 '--parsable --dependency=afterok:7 --kill-on-invalid-dep=yes heat.sh' cat "$SBATCH_LOG"
 expect 0 '' "$SCT_PROGRAM" tune 'my halve.lua' --store whole.db "${passed[@]:1}"
 expect 0 "$(outcomes whole.db)" outcomes 'the fleet/all-of-3.db'
