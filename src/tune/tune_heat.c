@@ -2,6 +2,7 @@
  * which candidates of a merged store are raced once more, all on one card. */
 #include "tune/tune_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,12 +129,15 @@ static sct_status read_sheets(heat *h, const char *size, sct_error *err) {
   return SCT_OK;
 }
 
-static void add_label(heat *h, const char *label) {
+/* Whether it is new, and a candidate. */
+static bool add_label(heat *h, const char *label) {
   const bool known = sct_names_find(SCT_NAMES(h->labels, (int)h->n), label) >= 0;
-  if (!known && find_candidate(h, label) >= 0) {
+  const bool is_new = !known && find_candidate(h, label) >= 0;
+  if (is_new) {
     SCT_GROW(h->labels, h->n, h->cap);
     h->labels[h->n++] = label;
   }
+  return is_new;
 }
 
 /* Sessions of shares know which of theirs are coalesced; rows have that as it is. */
@@ -178,6 +182,20 @@ static void add_least(heat *h, int stores) {
   }
 }
 
+/* Times that are hardly longer count as equal to the least one, which has to be there. */
+static bool add_quickest(heat *h, const sct_rank_row *rows, size_t n) {
+  const sct_rank_row *quickest = NULL;
+  double least = INFINITY;
+  for (size_t k = 0; k < n; k++) {
+    const double ns = rows[k].timed ? rows[k].median_ns : rows[k].predicted_ns;
+    if (rows[k].coalesced && ns > 0 && ns < least) {
+      quickest = &rows[k];
+      least = ns;
+    }
+  }
+  return quickest && add_label(h, quickest->label);
+}
+
 /* One after the other, as sessions choose their winner. */
 static void add_best(heat *h) {
   size_t n = 0, at = 0;
@@ -197,6 +215,9 @@ static void add_best(heat *h) {
     }
     const char *label = rows[choice.winner].label;
     add_label(h, label);
+    if (k == 0 && h->opts->heat.n > 1) {
+      k += add_quickest(h, rows, n);
+    }
     for (size_t r = 0; r < n; r++) { /* on whatever card */
       rows[r].eligible = rows[r].eligible && strcmp(rows[r].label, label) != 0;
     }
