@@ -63,13 +63,18 @@ expect 0 '"share": "2/3"' "$SCT_PROGRAM" tune "$scratch/halve.lua" -d virtual:h2
   --search exhaustive --store "$scratch/share2.db" --shard 2/3 --json
 
 # ---- the final heat: the best of merged shares, in a store of its own
+few() { # few STORE TOP: the naive one may be further, and those with the least loads and stores
+  local n
+  n=$(labels "$1" | wc -l)
+  [ "$n" -ge "$2" ] && [ "$n" -le $(($2 + 3)) ] || fail "$n candidates in the heat of the $2 best"
+}
 rm "$scratch/merged.db"
 expect 0 '' "$SCT_PROGRAM" merge "$scratch/merged.db" "${shares[@]}"
 emit 0 'candidates only' merged
 expect 0 'final heat: the 4 best of each size' "$SCT_PROGRAM" tune "$scratch/halve.lua" \
   -d virtual:h200 --store "$scratch/heat.db" --top-of "$scratch/merged.db" --top 4
 expect 0 "$(winner whole)" winner heat
-expect 0 '5' echo "$(labels heat | wc -l)" # the naive one is the fifth
+few heat 4
 emit 0 '' heat
 absent 'candidates only'
 emit 0 '' whole
@@ -120,9 +125,9 @@ for k in 1 2; do
 done
 expect 0 '' "$SCT_PROGRAM" merge "$scratch/timed.db" "$scratch"/timed[12].db
 races 2 timed_heat --top-of "$scratch/timed.db" --top 8
-expect 0 '9' echo "$(labels timed_heat | wc -l)"
+few timed_heat 8
+races 0 timed_heat --top-of "$scratch/timed.db" --top 8 # of the same times: a race changes them
 races 2 timed --search exhaustive
-races 0 timed_heat --top-of "$scratch/timed.db" --top 8
 races 0 timed --search exhaustive
 
 expect 8 'has no candidate of this version of' "$SCT_PROGRAM" tune "$scratch/halve.lua" \
