@@ -1,10 +1,6 @@
 /* The command `check`: is a spec right? */
 #include "cli/cli_internal.h"
 
-static const char *plural(int n) {
-  return n == 1 ? "" : "s";
-}
-
 /* Of one operand: its bytes at each size in each of its layouts, and below what its values lie if
  * it is an index. */
 static json_t *array_json(const sct_spec *spec, int op) {
@@ -91,18 +87,12 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   sct_advice *issues = NULL;
   const int n =
       spec.n_sizes > 0 ? sct_model_layout_issues(&issues, &spec, NULL, &spec.sizes[0], &arena) : 0;
+  json_t *doc = good_json(path, &spec, hash);
+  json_object_set_new(doc, "issues", issues_json(issues, n));
   if (args->json) {
-    json_t *doc = good_json(path, &spec, hash);
-    json_object_set_new(doc, "issues", issues_json(issues, n));
     json_array_append_new(documents, doc);
   } else {
-    sct_str text = {0};
-    sct_str_printf(&text, "%s: ok (%d operand%s, %d size%s, %s)\n", path, spec.n_operands,
-                   plural(spec.n_operands), spec.n_sizes, plural(spec.n_sizes), hash);
-    for (int k = 0; k < n; k++) {
-      cli_issue_print(&text, k + 1, &issues[k], "", 0);
-    }
-    status = cli_print(&text, err);
+    status = cli_show(args, "sectile.show", "check", doc, cli_look(args), err);
   }
   sct_spec_free(&spec);
   return status;

@@ -36,109 +36,8 @@ static void figures_of(int64_t v[N_FIGURES], const sct_ptx_counters *c) {
   memcpy(v, all, sizeof(all));
 }
 
-/* What one instruction or one source line did. */
-typedef struct part {
-  int ptx_line; /* 0: a source line */
-  const char *file;
-  int line, instructions;
-  const char *text;
-  int text_len;
-  int64_t executed, lanes, divergent;
-  const sct_ptx_global *global;
-  const sct_ptx_shared *shared;
-} part;
-
-typedef void part_fn(void *ctx, const sct_count_row *row, const part *p);
-
-/* Calls `visit` for every instruction, or source line, that a warp reached. */
-static void each_part(const sct_count_row *row, cli_by by, part_fn *visit, void *ctx) {
-  SCT_OWNED sct_count_line *lines = NULL;
-  int n = 0;
-  for (int i = 0; by == CLI_BY_INSTRUCTION && i < row->n_insts; i++) {
-    const sct_ptx_inst_counters *k = &row->insts[i];
-    if (k->executed > 0) {
-      visit(ctx, row,
-            &(part){k->ptx_line, k->file, k->line, 1, k->text, k->text_len, k->executed, k->lanes,
-                    k->divergent, &k->global, &k->shared});
-    }
-  }
-  if (by == CLI_BY_LINE) {
-    sct_count_lines(&lines, &n, row);
-  }
-  for (int i = 0; i < n; i++) {
-    const sct_count_line *k = &lines[i];
-    if (k->executed > 0) {
-      visit(ctx, row,
-            &(part){0, k->file, k->line, k->instructions, "", 0, k->executed, k->lanes,
-                    k->divergent, &k->global, &k->shared});
-    }
-  }
-}
-
 static const char *counts_word(const sct_count_row *row) {
   return row->problem != NULL ? "failed" : row->exact ? "exact" : "approximate";
-}
-
-/* ---- CSV, RFC 4180 */
-
-static void csv_text(sct_str *out, const char *text, int n) {
-  const bool quoted = strcspn(text, ",\"\r\n") < (size_t)n;
-  sct_str_append(out, quoted ? "\"" : "");
-  for (int i = 0; i < n; i++) {
-    sct_str_printf(out, "%s%c", text[i] == '"' ? "\"" : "", text[i]);
-  }
-  sct_str_append(out, quoted ? "\"" : "");
-}
-
-static void csv_part(void *ctx, const sct_count_row *row, const part *p) {
-  sct_str *out = ctx;
-  csv_text(out, row->name, (int)strlen(row->name));
-  sct_str_printf(out, ",%d,", p->ptx_line);
-  csv_text(out, p->file, (int)strlen(p->file));
-  const sct_ptx_global *g = p->global;
-  const sct_ptx_shared *s = p->shared;
-  const int64_t values[] = {p->line,       p->executed,         p->lanes, p->divergent, g->requests,
-                            g->sectors,    g->sectors_ideal,    g->tags,  g->bytes,     s->requests,
-                            s->wavefronts, s->wavefronts_ideal, s->bytes};
-  for (int k = 0; k < SCT_COUNT(values); k++) {
-    sct_str_printf(out, ",%lld", (long long)values[k]);
-  }
-  sct_str_append(out, ",");
-  csv_text(out, p->text, p->text_len);
-  sct_str_append(out, "\n");
-}
-
-static void csv_row(sct_str *out, const sct_count_row *row) {
-  int64_t v[N_FIGURES];
-  figures_of(v, &row->counters);
-  csv_text(out, row->name, (int)strlen(row->name));
-  for (int k = 0; k < N_FIGURES; k++) {
-    sct_str_append(out, ",");
-    if (row->problem == NULL) {
-      sct_str_printf(out, "%lld", (long long)v[k]);
-    }
-  }
-  sct_str_printf(out, ",%s\n", counts_word(row));
-}
-
-static void csv(sct_str *out, const cli_args *args, const sct_count_report *report) {
-  if (args->by != CLI_BY_CASE) {
-    sct_str_append(out, "case,ptx_line,file,line,executed,lanes,divergent,requests,sectors,"
-                        "sectors_ideal,tags,bytes,shared_requests,wavefronts,wavefronts_ideal,"
-                        "shared_bytes,text\n");
-    for (int i = 0; i < report->n_rows; i++) {
-      each_part(&report->rows[i], args->by, csv_part, out);
-    }
-    return;
-  }
-  sct_str_append(out, "case");
-  for (int k = 0; k < N_FIGURES; k++) {
-    sct_str_printf(out, ",%s", figure_names[k]);
-  }
-  sct_str_append(out, ",counts\n");
-  for (int i = 0; i < report->n_rows; i++) {
-    csv_row(out, &report->rows[i]);
-  }
 }
 
 /* ---- JSON */
@@ -197,20 +96,48 @@ static json_t *counters_json(const sct_ptx_counters *c) {
   return doc;
 }
 
-static void json_part(void *ctx, const sct_count_row *row, const part *p) {
-  (void)row;
-  json_t *doc = json_pack(
-      "{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(p->file), "line", p->line,
-      "executed", (json_int_t)p->executed, "lanes", (json_int_t)p->lanes, "active_lanes",
-      sct_json_number(sct_per(p->lanes, p->executed)), "divergent", (json_int_t)p->divergent,
-      "global", cli_global_json(p->global), "shared", cli_shared_json(p->shared));
-  if (p->ptx_line > 0) {
-    json_object_set_new(doc, "ptx_line", json_integer(p->ptx_line));
-    json_object_set_new(doc, "text", json_stringn(p->text, (size_t)p->text_len));
-  } else {
-    json_object_set_new(doc, "instructions", json_integer(p->instructions));
+/* What an instruction or a source line did. */
+static json_t *part_json(const char *file, int line, int64_t executed, int64_t lanes,
+                         int64_t divergent, const sct_ptx_global *global,
+                         const sct_ptx_shared *shared) {
+  return json_pack("{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(file),
+                   "line", line, "executed", (json_int_t)executed, "lanes", (json_int_t)lanes,
+                   "active_lanes", sct_json_number(sct_per(lanes, executed)), "divergent",
+                   (json_int_t)divergent, "global", cli_global_json(global), "shared",
+                   cli_shared_json(shared));
+}
+
+/* Every instruction that a warp reached. */
+static json_t *instructions_json(const sct_count_row *row) {
+  json_t *list = json_array();
+  for (int i = 0; i < row->n_insts; i++) {
+    const sct_ptx_inst_counters *k = &row->insts[i];
+    if (k->executed > 0) {
+      json_t *doc =
+          part_json(k->file, k->line, k->executed, k->lanes, k->divergent, &k->global, &k->shared);
+      json_object_set_new(doc, "ptx_line", json_integer(k->ptx_line));
+      json_object_set_new(doc, "text", json_stringn(k->text, (size_t)k->text_len));
+      json_array_append_new(list, doc);
+    }
   }
-  json_array_append_new(ctx, doc);
+  return list;
+}
+
+static json_t *source_lines_json(const sct_count_row *row) {
+  SCT_OWNED sct_count_line *lines = NULL;
+  int n = 0;
+  json_t *list = json_array();
+  sct_count_lines(&lines, &n, row);
+  for (int i = 0; i < n; i++) {
+    const sct_count_line *k = &lines[i];
+    if (k->executed > 0) {
+      json_t *doc =
+          part_json(k->file, k->line, k->executed, k->lanes, k->divergent, &k->global, &k->shared);
+      json_object_set_new(doc, "instructions", json_integer(k->instructions));
+      json_array_append_new(list, doc);
+    }
+  }
+  return list;
 }
 
 json_t *cli_diag_json(const sct_ptx_diag *d) {
@@ -222,9 +149,8 @@ json_t *cli_diag_json(const sct_ptx_diag *d) {
                    (json_int_t)d->address);
 }
 
-static void row_json(json_t **out, const cli_args *args, const sct_count_row *row) {
+static json_t *row_json(const cli_args *args, const sct_count_row *row) {
   json_t *doc = row->problem == NULL ? counters_json(&row->counters) : json_object();
-  *out = doc;
   json_object_set_new(doc, "case", sct_json_string(row->name));
   json_object_set_new(doc, "kernel", sct_json_string(row->kernel));
   json_object_set_new(doc, "counts", sct_json_string(counts_word(row)));
@@ -232,20 +158,18 @@ static void row_json(json_t **out, const cli_args *args, const sct_count_row *ro
   json_object_set_new(doc, "problem", sct_json_string(row->problem));
   json_object_set_new(doc, "diagnosis",
                       row->diag.kind != SCT_PTX_CLEAN ? cli_diag_json(&row->diag) : json_null());
-  if (args->by == CLI_BY_CASE) {
-    return;
+  if (args->by == CLI_BY_LINE) {
+    json_object_set_new(doc, "lines", source_lines_json(row));
+  } else if (args->by == CLI_BY_INSTRUCTION) {
+    json_object_set_new(doc, "instructions", instructions_json(row));
   }
-  json_t *parts = json_array();
-  json_object_set_new(doc, args->by == CLI_BY_LINE ? "lines" : "instructions", parts);
-  each_part(row, args->by, json_part, parts);
+  return doc;
 }
 
 static json_t *report_json(const cli_args *args, const sct_count_report *report) {
   json_t *cases = json_array();
   for (int i = 0; i < report->n_rows; i++) {
-    json_t *row;
-    row_json(&row, args, &report->rows[i]);
-    json_array_append_new(cases, row);
+    json_array_append_new(cases, row_json(args, &report->rows[i]));
   }
   return json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
                    sct_json_string(args->words[0]), "arch", args->arch ? args->arch : DEFAULT_ARCH,
@@ -330,14 +254,11 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
 }
 
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
-  if (!args->csv) {
-    json_t *look = cli_look(args);
-    json_object_set_new(look, "whole", json_boolean(args->by == CLI_BY_CASE));
-    return cli_show(args, "sectile.show_profile", "count", report_json(args, report), look, err);
-  }
-  sct_str text = {0};
-  csv(&text, args, report);
-  return cli_put(args, &text, err);
+  json_t *look = cli_look(args);
+  json_object_set_new(look, "whole", json_boolean(args->by == CLI_BY_CASE));
+  json_object_set_new(look, "figures", sct_json_strings(figure_names, N_FIGURES));
+  return cli_show(args, "sectile.show_profile", args->csv ? "count_csv" : "count",
+                  report_json(args, report), look, err);
 }
 
 /* Is this the first row that says so? Rows of one kernel share the text. */

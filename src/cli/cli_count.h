@@ -59,7 +59,7 @@ bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row);
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
 /* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */
 sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_error *err);
-/* Prints those of --metrics, as --csv or a table. */
+/* Prints those of --metrics. */
 sct_status cli_metrics_print(const cli_args *args, const sct_count_report *report,
                              const sct_device_desc *device, sct_error *err);
 
@@ -87,8 +87,6 @@ typedef struct cli_counters {
   bool wanted[CLI_N_METRICS];
 } cli_counters;
 json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row);
-void cli_counters_csv_head(sct_str *out);
-void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row);
 
 /* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
  * `changes` of the case. */

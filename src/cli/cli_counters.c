@@ -54,17 +54,3 @@ json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row
   return json_pack("{s:i, s:i, s:o}", "equal", count(pairs, n, true), "differ",
                    count(pairs, n, false), "metrics", metrics);
 }
-
-void cli_counters_csv_head(sct_str *out) {
-  sct_str_append(out, "case,kernel,metric,kind,sectile,ncu,equal\n");
-}
-
-void cli_counters_csv(sct_str *out, const cli_counters *c, int launch, const sct_count_row *row) {
-  pair pairs[CLI_N_METRICS];
-  const int n = pairs_of(pairs, c, launch, row);
-  for (int k = 0; k < n; k++) {
-    const pair *p = &pairs[k];
-    sct_str_printf(out, "\"%s\",\"%s\",%s,%s,%.15g,%.15g,%d\n", row->name, row->kernel,
-                   p->metric->name, p->exact ? "exact" : "estimated", p->ours, p->theirs, p->equal);
-  }
-}

@@ -134,30 +134,17 @@ static const char *description(sct_arena *arena, const char *text) {
 }
 
 static sct_status print_list(const cli_args *args, name_list *list, sct_error *err) {
-  SCT_SCOPED(cli_table) table = {0};
-  json_t *doc = json_array();
+  SCT_OWNED_PTR(json_t) doc = json_array();
   SCT_SCOPED(sct_str) text = {0};
-  sct_status status = SCT_OK;
-  cli_table_columns(&table, "example,");
   for (size_t k = 0; k < list->n; k++) {
-    SCT_TRY_DONE(sct_asset_read(&text, list->names[k], err));
+    SCT_TRY(sct_asset_read(&text, list->names[k], err));
     const char *name = short_name(&list->arena, list->names[k]);
     const char *doc_line = description(&list->arena, sct_str_c(&text));
-    cli_table_row(&table, CLI_PLAIN);
-    cli_table_cell(&table, "%s" CLI_NEXT "%s", name, doc_line);
     json_array_append_new(doc, json_pack("{s:o, s:o}", "name", sct_json_string(name), "doc",
                                          sct_json_string(doc_line)));
   }
-  if (args->json) {
-    status = cli_json_print(json_pack("{s:O}", "examples", doc), err);
-  } else {
-    sct_str_clear(&text);
-    cli_table_print(&text, &table, 0, cli_wants_colour(stdout));
-    status = cli_print(&text, err);
-  }
-done:
-  json_decref(doc);
-  return status;
+  return cli_show(args, "sectile.show", "examples", json_pack("{s:O}", "examples", doc),
+                  cli_look(args), err);
 }
 
 static sct_status find_example(const char **out, name_list *list, const char *name,

@@ -190,48 +190,7 @@ const char *cli_paint(bool colour, cli_style style); /* escape sequence, "" with
 const char *cli_unpaint(bool colour, cli_style style);
 int cli_terminal_width(FILE *stream); /* 80 where it is not known */
 
-/* A table of text. Columns whose cells are all empty are not printed. */
-typedef struct cli_table {
-  sct_arena arena;
-  int n_columns;
-  struct {
-    const char *head;
-    bool right;
-  } column[16];
-  const char **cells; /* row-major */
-  size_t n_cells, cap_cells;
-  cli_style *styles; /* a row's */
-  size_t n_rows, cap_rows;
-  int wrapped; /* 1 + the column that comes last and goes on in further lines; 0: none */
-  int width;   /* then: of all */
-} cli_table;
-/* "name,>time,>GB/s": heads of columns in turn, one that begins with > to the right. */
-void cli_table_columns(cli_table *t, const char *heads);
-void cli_table_row(cli_table *t, cli_style style);
-/* The next cells of the last row: one, or several with CLI_NEXT between them. */
-#define CLI_NEXT "\x1f"
-void cli_table_cell(cli_table *t, const char *fmt, ...) SCT_PRINTF(2, 3);
-/* The same, or one empty cell. */
-void cli_table_cell_if(cli_table *t, bool filled, const char *fmt, ...) SCT_PRINTF(3, 4);
-void cli_table_print(sct_str *out, const cli_table *t, int indent, bool colour);
-/* Leaves out the columns with these heads, in this order, until the table is no wider than `width`;
- * where that is not enough, column `last` becomes the last one, in as many lines as it needs.
- * Returns how many columns were left out. */
-int cli_table_fit(cli_table *t, int indent, int width, const char *last, const char *const *heads,
-                  int n);
-void cli_table_free(cli_table *t);
-
-/* An issue by its number; place may be "". What to try is said once: `same` is the number of an
- * earlier issue that says it, 0: none. And as JSON. */
-void cli_issue_print(sct_str *out, int number, const sct_advice *advice, const char *place,
-                     int same);
 json_t *cli_issue_json(const sct_advice *advice);
-
-/* "  head        text" in lines of 80 characters, the others below the first word of the text. A
- * newline in it begins a line. */
-void cli_wrap(sct_str *out, const char *head, const char *text);
-/* The same, and frees the text. */
-void cli_wrap_str(sct_str *out, const char *head, sct_str *text);
 
 /* ---- JSON ---- */
 
@@ -321,7 +280,8 @@ void cli_events_close(cli_events *e);
 json_t *cli_events_members(const char **name, const sct_tune_event *event);
 void cli_events_write(cli_events *e, const char *event, json_t *members); /* takes `members` */
 
-/* width: columns that tables may have; 0: any. */
-void cli_board(sct_str *out, const sct_tune_report *report, int top, int width, bool colour);
+/* Appends the leaderboard of a report as --json has it: the best `top` of each size; ends `look`.
+ */
+sct_status cli_board(sct_str *out, const json_t *report, int top, json_t *look, sct_error *err);
 
 #endif

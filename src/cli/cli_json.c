@@ -74,6 +74,11 @@ json_t *cli_json_device(const sct_device_desc *d) {
 
 /* ---- the report of a session ---- */
 
+json_t *cli_issue_json(const sct_advice *a) {
+  return json_pack("{s:s, s:o, s:s, s:o, s:s}", "id", a->id, "gain", sct_json_number(a->gain), "of",
+                   a->of, "evidence", sct_json_string(a->evidence), "advice", a->advice);
+}
+
 static json_t *ptx_json(const sct_ptx_check *check) {
   if (!check->known) {
     return json_null();
@@ -125,6 +130,11 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   if (row->own) {
     json_object_set_new(doc, "own", json_true());
   }
+  for (int k = 0; k < SCT_N_OUTCOMES && !sct_tune_row_good(row); k++) {
+    if (strcmp(sct_outcome_name((sct_outcome_kind)k), row->outcome) == 0) {
+      json_object_set_new(doc, "says", json_string(sct_outcome_text((sct_outcome_kind)k)));
+    }
+  }
   return doc;
 }
 
@@ -137,18 +147,18 @@ static json_t *size_json(const sct_tune_size *size) {
   for (int k = 0; k < size->n_issues; k++) {
     json_array_append_new(issues, cli_issue_json(&size->issues[k]));
   }
-  return json_pack("{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
-                   "s:o, s:o, s:o, s:o}",
-                   "label", sct_json_string(size->label), "ceiling_bytes_s",
-                   cli_json_positive(size->ceiling_bytes_s), "read_bytes",
-                   sct_json_number(size->read_bytes), "write_bytes",
-                   sct_json_number(size->write_bytes), "verified", size->n_verified, "failed",
-                   size->n_failed, "tied", size->n_tied, "unfit", size->n_unfit, "tried",
-                   size->n_rows, "untried", size->n_untried, "counted_only",
-                   size->verified_only_counted, "faster", sct_json_string(size->faster), "kept",
-                   sct_json_string(size->kept), "recorded", sct_json_string(size->recorded), "why",
-                   sct_json_string(size->why), "best", sct_json_string(size->best), "decided",
-                   sct_json_string(size->decided), "issues", issues, "rows", rows);
+  return json_pack(
+      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
+      "s:o, s:o, s:o, s:o, s:o}",
+      "label", sct_json_string(size->label), "ceiling_bytes_s",
+      cli_json_positive(size->ceiling_bytes_s), "read_bytes", sct_json_number(size->read_bytes),
+      "write_bytes", sct_json_number(size->write_bytes), "verified", size->n_verified, "failed",
+      size->n_failed, "tied", size->n_tied, "unfit", size->n_unfit, "tried", size->n_rows,
+      "untried", size->n_untried, "counted_only", size->verified_only_counted, "faster",
+      sct_json_string(size->faster), "converted", sct_json_string(size->converted), "kept",
+      sct_json_string(size->kept), "recorded", sct_json_string(size->recorded), "why",
+      sct_json_string(size->why), "best", sct_json_string(size->best), "decided",
+      sct_json_string(size->decided), "issues", issues, "rows", rows);
 }
 
 json_t *cli_json_report(const sct_tune_report *report) {
@@ -162,7 +172,7 @@ json_t *cli_json_report(const sct_tune_report *report) {
   if (report->share.n > 0) {
     share = json_sprintf("%d/%d", report->share.k, report->share.n);
   }
-  return json_pack(
+  json_t *doc = json_pack(
       "{s:o, s:o, s:o, s:b, s:I, s:I, s:I, s:I, s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}",
       "name", sct_json_string(report->name), "device", cli_json_device(&report->device), "says",
       sct_json_string(report->says), "replayed", report->replayed, "points",
@@ -173,4 +183,13 @@ json_t *cli_json_report(const sct_tune_report *report) {
       sct_json_string(report->search), "settled", report->settled, "stopped_early",
       report->stopped_early, "sizes", sizes, "conditions",
       report->conditions.len > 0 ? sct_json_load(sct_str_c(&report->conditions)) : json_null());
+  const uint64_t slowdown = sct_throttle_hardware(report->throttle);
+  add_keys(doc, json_pack("{s:o, s:b, s:I, s:I, s:I, s:o}", "top",
+                          report->heat.store_path ? json_integer(report->heat.n) : json_null(),
+                          "contended", report->contended, "samples", (json_int_t)report->n_samples,
+                          "contended_samples", (json_int_t)report->n_contended, "slow_samples",
+                          (json_int_t)report->n_slow, "slowdown",
+                          slowdown != 0 ? sct_json_string(sct_throttle_meaning(slowdown))
+                                        : json_null()));
+  return doc;
 }

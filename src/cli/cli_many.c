@@ -59,11 +59,7 @@ static sct_status start_session(many *m, int k, sct_error *err) {
                            .place = k,
                            .n_places = m->n,
                            .cores = share_of(sct_cores(), m->n, k),
-                           .wants_events = wants.wants_events,
-                           .wants_document = wants.wants_document,
-                           .wants_board = wants.wants_board,
-                           .colour = wants.colour,
-                           .width = wants.width};
+                           .wants_events = wants.wants_events};
   sct_wire_clear(&m->wire);
   sct_wire_put(&m->wire, cli_start_table(), &start);
   SCT_TRY(sct_child_start(&it->child, &opts, err));
@@ -144,7 +140,6 @@ static void take_outcome(many *m, member *it, const cli_ended *got) {
                      .message = sct_arena_strdup(&m->arena, got->message),
                      .stale = sct_arena_strdup(&m->arena, got->stale),
                      .document = sct_json_load(got->document)};
-  sct_str_append(&o->board, got->board);
   it->came[got->spec] = true;
   cli_notify_end_event(m->to, it->device, o);
 }

@@ -33,19 +33,6 @@ sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_
                         err);
 }
 
-static void append_csv(sct_str *out, const sct_count_row *row, const bool wanted[],
-                       const double values[]) {
-  sct_str_printf(out, "\"%s\",\"%s\"", row->name, row->kernel);
-  for (int k = 0; k < CLI_N_METRICS; k++) {
-    if (wanted[k] && row->problem == NULL && !isnan(values[k])) {
-      sct_str_printf(out, ",%.15g", values[k]);
-    } else if (wanted[k]) {
-      sct_str_append(out, ",");
-    }
-  }
-  sct_str_append(out, "\n");
-}
-
 /* The metrics that are known, by name. */
 static json_t *row_json(const sct_count_row *row, const bool wanted[], const double values[]) {
   json_t *list = json_array();
@@ -64,14 +51,14 @@ sct_status cli_metrics_print(const cli_args *args, const sct_count_report *repor
                              const sct_device_desc *device, sct_error *err) {
   bool wanted[CLI_N_METRICS];
   double values[CLI_N_METRICS] = {0};
-  sct_str csv = {0};
   SCT_TRY(cli_metrics_choose(wanted, args->metrics, err));
-  json_t *cases = json_array();
-  sct_str_append(&csv, "case,kernel");
+  json_t *cases = json_array(), *names = json_array(), *look = cli_look(args);
   for (int k = 0; k < CLI_N_METRICS; k++) {
-    sct_str_printf(&csv, "%s%s", wanted[k] ? "," : "", wanted[k] ? cli_metrics[k].name : "");
+    if (wanted[k]) {
+      json_array_append_new(names, json_string(cli_metrics[k].name));
+    }
   }
-  sct_str_append(&csv, "\n");
+  json_object_set_new(look, "metrics", names);
   for (int k = 0; k < report->n_rows; k++) {
     const sct_count_row *row = &report->rows[k];
     SCT_SCOPED(sct_profile) p = {0};
@@ -79,14 +66,8 @@ sct_status cli_metrics_print(const cli_args *args, const sct_count_report *repor
       sct_count_profile(&p, row, device);
       cli_metrics_of(values, row, &p);
     }
-    append_csv(&csv, row, wanted, values);
     json_array_append_new(cases, row_json(row, wanted, values));
   }
-  json_t *doc = json_pack("{s:o}", "cases", cases);
-  if (!args->csv) {
-    sct_str_free(&csv);
-    return cli_show(args, "sectile.show_profile", "metrics", doc, cli_look(args), err);
-  }
-  json_decref(doc);
-  return cli_put(args, &csv, err);
+  return cli_show(args, "sectile.show_profile", args->csv ? "metrics_csv" : "metrics",
+                  json_pack("{s:o}", "cases", cases), look, err);
 }

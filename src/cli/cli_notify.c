@@ -28,10 +28,6 @@ static bool streams_to_stdout(const cli_notify *t) {
 
 void cli_notify_wants(const cli_notify *t, cli_session *s) {
   s->wants_events = t->events.fd >= 0;
-  s->wants_document = s->wants_events || t->args->json;
-  s->wants_board = !t->args->json && !streams_to_stdout(t);
-  s->colour = cli_wants_colour(stdout);
-  s->width = cli_output_width(stdout);
 }
 
 void cli_notify_event(cli_notify *t, const char *device, const char *event, json_t *members) {
@@ -49,16 +45,30 @@ void cli_notify_end_event(cli_notify *t, const char *device, const cli_outcome *
   }
 }
 
-static sct_status show(cli_notify *t, cli_outcome *o, sct_error *err) {
+sct_status cli_board(sct_str *out, const json_t *report, int top, json_t *given, sct_error *err) {
+  SCT_OWNED_PTR(json_t) look = given;
+  json_object_set_new(look, "top", json_integer(top));
+  json_object_set_new(look, "patience", json_integer(SCT_SEARCH_PATIENCE));
+  json_object_set_new(look, "gain", json_real(SCT_SEARCH_GAIN));
+  return sct_script_page(out, "sectile.show_tune", "board", report, look, err);
+}
+
+static sct_status show(cli_notify *t, const cli_outcome *o, sct_error *err) {
+  const json_t *report = json_object_get(o->document, "report");
   if (t->args->json) {
     json_array_append(t->documents, o->document);
     return SCT_OK;
   }
-  if (o->board.len == 0) {
+  if (!json_is_object(report)) {
     return SCT_OK;
   }
   sct_str text = {0};
-  sct_str_printf(&text, "%s%s", t->n_boards++ > 0 ? "\n" : "", sct_str_c(&o->board));
+  sct_str_append(&text, t->n_boards++ > 0 ? "\n" : "");
+  const sct_status status = cli_board(&text, report, t->args->top, cli_look(t->args), err);
+  if (status != SCT_OK) {
+    sct_str_free(&text);
+    return status;
+  }
   return cli_print(&text, err);
 }
 

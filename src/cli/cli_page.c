@@ -72,7 +72,6 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
   for (int z = 0; z < report->n_sizes; z++) {
     const sct_tune_size *size = &report->sizes[z];
     json_t *of = json_array_get(json_object_get(doc, "sizes"), (size_t)z);
-    json_object_set_new(of, "converted", sct_json_string(size->converted));
     json_object_set_new(of, "stored", json_integer(size->n_stored));
     SCT_THEN(add_profiles(of, size, args, report, err));
   }

@@ -200,24 +200,13 @@ static sct_status print_rows(const printer *p, sct_error *err) {
     json_array_append_new(cases, doc);
   }
   sct_arena_free(&s.arena);
-  return cli_show(p->args, "sectile.show_profile", "profile",
+  return cli_show(p->args, "sectile.show_profile", p->args->csv ? "counters_csv" : "profile",
                   json_pack("{s:s, s:o, s:s, s:i, s:i, s:o}", "version", SCT_VERSION, "file",
                             sct_json_string(p->args->words[0]), "device", p->device->id,
                             "exit_code",
                             p->report->n_failed > 0 ? sct_exit_code(SCT_ENOTVERIFIED) : 0, "failed",
                             p->report->n_failed, "cases", cases),
                   look_of(p), err);
-}
-
-static sct_status print_counters_csv(const printer *p, sct_error *err) {
-  sct_str text = {0};
-  cli_counters_csv_head(&text);
-  for (int k = 0, launch = 0; k < p->report->n_rows; k++) {
-    if (p->report->rows[k].problem == NULL) {
-      cli_counters_csv(&text, p->counters, launch++, &p->report->rows[k]);
-    }
-  }
-  return cli_put(p->args, &text, err);
 }
 
 sct_status cli_profile_print(const cli_args *args, const sct_count_report *report,
@@ -241,10 +230,9 @@ sct_status cli_profile_print(const cli_args *args, const sct_count_report *repor
     SCT_THEN(cli_ncu_run(&ncu, device, report->n_rows - report->n_failed, counters.wanted, write,
                          ctx, err));
   }
-  SCT_THEN(args->counters && args->csv  ? print_counters_csv(&p, err)
-           : args->counters             ? print_rows(&p, err)
-           : args->metrics || args->csv ? cli_metrics_print(args, report, device, err)
-                                        : print_rows(&p, err));
+  SCT_THEN(!args->counters && (args->metrics || args->csv)
+               ? cli_metrics_print(args, report, device, err)
+               : print_rows(&p, err));
   return status;
 }
 

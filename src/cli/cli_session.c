@@ -5,7 +5,6 @@
 
 void cli_outcome_free(cli_outcome *o) {
   json_decref(o->document);
-  sct_str_free(&o->board);
   o->document = NULL;
 }
 
@@ -64,13 +63,8 @@ static sct_status report_ended(const cli_session *s, int spec, const sct_tune_re
   cli_outcome o = {.spec = spec,
                    .status = outcome,
                    .message = outcome == SCT_OK ? "" : why->text,
-                   .stale = report->stale ? report->stale : ""};
-  if (s->wants_document) {
-    o.document = cli_session_document(s, spec, report, outcome, why->text);
-  }
-  if (s->wants_board && report->name) {
-    cli_board(&o.board, report, s->args->top, s->width, s->colour);
-  }
+                   .stale = report->stale ? report->stale : "",
+                   .document = cli_session_document(s, spec, report, outcome, why->text)};
   return s->to->ended(s->to->ctx, &o, err);
 }
 

@@ -20,10 +20,9 @@ typedef struct cli_outcome {
   sct_status status;
   const char *message; /* of a failure, else "" */
   const char *stale;   /* what the store has that is not used; "": nothing */
-  json_t *document;    /* NULL: not wanted */
-  sct_str board;       /* the same; empty where there is nothing to show */
+  json_t *document;    /* of it, as --json prints it */
 } cli_outcome;
-void cli_outcome_free(cli_outcome *o); /* document and board */
+void cli_outcome_free(cli_outcome *o); /* the document */
 
 typedef struct cli_listener {
   void *ctx;
@@ -41,8 +40,7 @@ typedef struct cli_session {
   const cli_args *args;
   const char *device;  /* its id */
   int place, n_places; /* of several that tune the same at the same time (compile.h) */
-  bool wants_events, wants_document, wants_board, colour;
-  int width; /* of leaderboards; 0: as wide as they are */
+  bool wants_events;
   const cli_listener *to;
 } cli_session;
 

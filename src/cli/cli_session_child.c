@@ -68,7 +68,7 @@ static bool on_stop(void *ctx) {
 static sct_status on_ended(void *ctx, cli_outcome *o, sct_error *err) {
   (void)err;
   SCT_OWNED char *text = text_of(json_incref(o->document));
-  const cli_ended ended = {o->spec, o->status, o->message, o->stale, text, sct_str_c(&o->board)};
+  const cli_ended ended = {o->spec, o->status, o->message, o->stale, text};
   send_message(ctx, CLI_MESSAGE_ENDED, cli_ended_table(), &ended);
   cli_outcome_free(o);
   return SCT_OK;
@@ -91,10 +91,6 @@ static sct_status read_start(sct_wire *message, cli_session *s, cli_args *args, 
   s->place = start.place;
   s->n_places = start.n_places;
   s->wants_events = start.wants_events;
-  s->wants_document = start.wants_document;
-  s->wants_board = start.wants_board;
-  s->colour = start.colour;
-  s->width = start.width;
   char cores[24];
   snprintf(cores, sizeof cores, "%d", start.cores);
   if (setenv("SECTILE_CORES", cores, 1) != 0) {

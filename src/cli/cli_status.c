@@ -160,47 +160,6 @@ static sct_status read_fleet(fleet *f, sct_error *err) {
 
 /* ---- what is printed ---- */
 
-static bool is_slow(const line *l) {
-  return l->timed && l->sheet.scale > 1.0 + SCT_MOST_NOISE;
-}
-
-static void add_line(cli_table *t, const line *l) {
-  const bool slow = is_slow(l);
-  cli_table_row(t, l->why ? CLI_DIM : slow ? CLI_WARN : l->finished ? CLI_GOOD : CLI_PLAIN);
-  if (l->share > 0) {
-    cli_table_cell(t, "%d", l->share);
-  } else {
-    cli_table_cell(t, "final heat");
-  }
-  cli_table_cell(t, "%s" CLI_NEXT "%s", l->kernel, l->size);
-  cli_table_cell_if(t, !l->why, "%d of %d", l->done, l->planned);
-  cli_table_cell(t, "%s", l->why ? l->why : l->finished ? "done" : "under way");
-  cli_table_cell(t, "%s", l->best);
-  cli_table_cell_if(t, l->best_ns > 0, "%.4g us", l->best_ns / 1e3);
-  cli_table_cell_if(t, !l->why, "%.19sZ", l->last);
-  cli_table_cell(t, "%s", l->node);
-  cli_table_cell_if(t, slow, "%.2f times as slow", l->sheet.scale);
-}
-
-static sct_status print_text(const fleet *f, sct_error *err) {
-  SCT_SCOPED(cli_table) table = {0};
-  sct_str text = {0};
-  int n_done = 0;
-  cli_table_columns(&table, ">share,kernel,size,>candidates,,best so far,>time,last outcome,node,");
-  for (size_t k = 0; k < f->n;) { /* a share has a line for each kernel and size */
-    const int share = f->lines[k].share;
-    bool done = share > 0;
-    for (; k < f->n && f->lines[k].share == share; k++) {
-      done = done && f->lines[k].finished;
-      add_line(&table, &f->lines[k]);
-    }
-    n_done += done;
-  }
-  cli_table_print(&text, &table, 0, cli_wants_colour(stdout));
-  sct_str_printf(&text, "%d of %d shares are done\n", n_done, f->n_shares);
-  return cli_print(&text, err);
-}
-
 static json_t *line_json(const line *l) {
   return json_pack("{s:o, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:o, s:b, s:s, s:s, s:o}", "share",
                    l->share > 0 ? json_integer(l->share) : json_null(), "kernel", l->kernel, "size",
@@ -216,12 +175,11 @@ static json_t *line_json(const line *l) {
 sct_status cli_status(const cli_args *args, sct_error *err) {
   SCT_SCOPED(fleet) f = {.directory = args->words[0]};
   SCT_TRY(read_fleet(&f, err));
-  if (!args->json) {
-    return print_text(&f, err);
-  }
-  json_t *lines = json_array();
+  json_t *lines = json_array(), *look = cli_look(args);
   for (size_t k = 0; k < f.n; k++) {
     json_array_append_new(lines, line_json(&f.lines[k]));
   }
-  return cli_json_print(json_pack("{s:i, s:o}", "shares", f.n_shares, "lines", lines), err);
+  json_object_set_new(look, "noise", json_real(SCT_MOST_NOISE));
+  return cli_show(args, "sectile.show", "status",
+                  json_pack("{s:i, s:o}", "shares", f.n_shares, "lines", lines), look, err);
 }

@@ -14,6 +14,7 @@ static const char *lua(sct_str *out, const char *fmt, ...) {
   sct_str_printf(&text,
                  "local page, chart, pattern = require 'sectile.page', require 'sectile.chart', "
                  "require 'sectile.pattern'\n"
+                 "local text = require 'sectile.text'\n"
                  "local lanes = function(base, stride, width, n)\n"
                  "  local r = { width = width, address = {} }\n"
                  "  for lane = 1, n do r.address[lane] = base + (lane - 1) * stride end\n"
@@ -179,6 +180,51 @@ static void ranges_stay_in_their_scale(void **state) {
   }
 }
 
+/* ---- text ---- */
+
+static void columns_are_as_wide_as_their_cells(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  static const char table[] = "(function() local t = text.table { 'name', '>empty', '>n', '' }\n"
+                              "t:row('plain', 'a', nil, 0, 'last')\n" /* others end early */
+                              "t:row('good', 'longer name', false, 7)\n"
+                              "t:row('plain', '', nil, 112)\n"
+                              "local out = text.new { colour = %s }\n"
+                              "out:table(t, %d)\n"
+                              "return { html = setmetatable(out, nil) } end)()";
+  assert_string_equal(lua(&out, table, "false", 2), "  name           n\n"
+                                                    "  a              0  last\n"
+                                                    "  longer name    7\n"
+                                                    "               112\n");
+  const char *coloured = lua(&out, table, "true", 0);
+  assert_non_null(strstr(coloured, "\033[2mname"));
+  assert_non_null(strstr(coloured, "\033[1;32mlonger name    7\033[0m\n"));
+  assert_non_null(strstr(coloured, "\033[0m\na              0  last\n")); /* plain stays plain */
+}
+
+static void sentences_are_wrapped(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  static const char wrap[] = "(function() local out = text.new {}\n"
+                             "out:wrap('%s', '%s')\n"
+                             "return { html = setmetatable(out, nil) } end)()";
+  static const struct {
+    const char *head, *text, *wanted;
+  } cases[] = {
+      {"why", "a b", "  why         a b\n"},
+      {"why", "", "  why         \n"},
+      {"eleven char", "a\\n\\nb ", "  eleven char a\n              b\n"},
+      {"twelve chars", "a", "  twelve chars  a\n"},
+      {"x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb cc",
+       "  x           aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+       "              bb cc\n"},
+      {"x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb",
+       "  x           aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa bb\n"}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    assert_string_equal(lua(&out, wrap, cases[k].head, cases[k].text), cases[k].wanted);
+  }
+}
+
 /* ---- documents ---- */
 
 /* More rows than a text of a script may be long, and every kind of value. */
@@ -245,6 +291,8 @@ int main(void) {
       cmocka_unit_test(lanes_lie_over_the_sectors_they_touch),
       cmocka_unit_test(banks_that_several_words_want_stand_out),
       cmocka_unit_test(ranges_stay_in_their_scale),
+      cmocka_unit_test(columns_are_as_wide_as_their_cells),
+      cmocka_unit_test(sentences_are_wrapped),
       cmocka_unit_test(documents_may_be_large),
       cmocka_unit_test(wrong_templates_are_errors),
   };

@@ -1,5 +1,5 @@
--- show: what `space`, `explain`, `devices` and `compare` print for a person, from the documents
--- that --json prints.
+-- show: what commands print for a person, from the documents that --json prints. The longer ones
+-- have files of their own.
 local text = require "sectile.text"
 local units = require "sectile.units"
 
@@ -192,6 +192,156 @@ function show.devices(doc, look)
   if doc.no_gpu then
     out:put("no GPU here: %s\n", doc.no_gpu)
   end
+  return out
+end
+
+-- ---- sectile check ----
+
+local function some(n, what)
+  return string.format("%d %s%s", n, what, n == 1 and "" or "s")
+end
+
+---@param doc table of one spec
+---@param look table
+---@return sectile.Text
+function show.check(doc, look)
+  local out = text.new(look)
+  out:put("%s: ok (%s, %s, %s)\n", doc.spec, some(#doc.operands, "operand"),
+    some(#doc.sizes, "size"), doc.hash)
+  for k, issue in ipairs(doc.issues) do
+    out:issue(k, issue)
+  end
+  return out
+end
+
+-- ---- sectile status ----
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.status(doc, look)
+  local out, open = text.new(look), {}
+  local t = text.table { ">share", "kernel", "size", ">candidates", "", "best so far", ">time",
+    "last outcome", "node", "" }
+  for _, l in ipairs(doc.lines) do
+    local known = l.last ~= ""
+    local slow = l.timed and (l.scale or 1) > 1 + look.noise
+    if l.share and l.state ~= "done" then
+      open[l.share] = true -- a share has a line for each kernel and size
+    end
+    t:row(not known and "dim" or slow and "warn" or l.state == "done" and "good" or "plain",
+      l.share or "final heat", l.kernel, l.size,
+      known and string.format("%d of %d", l.done, l.planned) or nil, l.state, l.best,
+      l.best_ns and string.format("%.4g us", l.best_ns / 1e3),
+      known and string.sub(l.last, 1, 19) .. "Z" or nil, l.node,
+      slow and string.format("%.2f times as slow", l.scale) or nil)
+  end
+  out:table(t, 0)
+  local done = doc.shares
+  for _ in pairs(open) do
+    done = done - 1
+  end
+  out:put("%d of %d shares are done\n", done, doc.shares)
+  return out
+end
+
+-- ---- sectile transfer ----
+
+-- The rows by kind of memory and way, and both in their order.
+local function by_memory(doc)
+  local rows, memories, ways = {}, {}, {}
+  for _, row in ipairs(doc.transfers) do
+    if not rows[row.memory] then
+      rows[row.memory] = {}
+      memories[#memories + 1] = row.memory
+    end
+    ways[#ways + 1] = #memories == 1 and row.way or nil
+    rows[row.memory][row.way] = row
+  end
+  return rows, memories, ways
+end
+
+local function transfers_table(doc, first)
+  local t = text.table { "memory", "way", ">latency", ">GB/s", ">half at", ">made in" }
+  for _, row in ipairs(doc.transfers) do
+    if row.best_bytes_s then
+      t:row("plain", row.memory, row.way, units.ns(row.latency_ns or 0),
+        string.format("%.4g", row.best_bytes_s / 1e9), units.bytes(row.half_bytes or 0),
+        row.way == first and row.made_ns and units.ns(row.made_ns))
+    end
+  end
+  return t
+end
+
+-- GB/s by size, a column a kind of memory.
+local function rates_table(rows, memories, way)
+  local heads = { ">" .. way }
+  for k, memory in ipairs(memories) do
+    heads[k + 1] = ">" .. memory
+  end
+  local t = text.table(heads)
+  for z, size in ipairs(rows[memories[1]][way].sizes) do
+    local cells = { units.bytes(size.bytes) }
+    for k, memory in ipairs(memories) do
+      local row = rows[memory][way]
+      local rate = row.sizes[z].bytes_s
+      cells[k + 1] = row.best_bytes_s ~= nil
+        and (rate and string.format("%.4g", rate / 1e9) or "-")
+    end
+    t:row("plain", table.unpack(cells))
+  end
+  return t
+end
+
+-- Each reason once, with the first size that it stands at.
+local function transfer_failures(of, memory, ways)
+  local lines, before = {}, nil
+  for z, size in ipairs(of[ways[1]].sizes) do
+    for _, way in ipairs(ways) do
+      local failure = of[way].sizes[z].failure
+      if failure and failure ~= before then
+        lines[#lines + 1] = string.format("%s%s: %s\n", memory,
+          z > 1 and ", from " .. units.bytes(size.bytes) .. " on" or "", failure)
+      end
+      before = failure or before
+    end
+  end
+  return table.concat(lines)
+end
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.transfer(doc, look)
+  local out, failures = text.new(look), {}
+  local rows, memories, ways = by_memory(doc)
+  out:put("%s (%s): %s\n\n", doc.device.name, doc.device.id, doc.timed
+    and "medians, from the call until the host knows that it is done"
+    or "stated rates, not timed")
+  out:table(transfers_table(doc, ways[1]), 0)
+  for _, way in ipairs(ways) do
+    out:put("\n")
+    out:table(rates_table(rows, memories, way), 0)
+  end
+  for k, memory in ipairs(memories) do
+    failures[k] = transfer_failures(rows[memory], memory, ways)
+  end
+  local all = table.concat(failures)
+  out:put("%s%s", all ~= "" and "\n" or "", all)
+  return out
+end
+
+-- ---- sectile examples ----
+
+---@param doc table
+---@param look table
+---@return sectile.Text
+function show.examples(doc, look)
+  local out, t = text.new(look), text.table { "example", "" }
+  for _, example in ipairs(doc.examples) do
+    t:row("plain", example.name, example.doc)
+  end
+  out:table(t, 0)
   return out
 end
 

@@ -332,4 +332,85 @@ function show.count(doc, look)
   return out
 end
 
+-- ---- CSV, RFC 4180 ----
+
+local function csv_text(s)
+  return string.find(s, '[,"\r\n]') and '"' .. string.gsub(s, '"', '""') .. '"' or s
+end
+
+-- A line of cells; numbers are written as they are.
+local function csv_line(cells)
+  for k, cell in ipairs(cells) do
+    cells[k] = type(cell) == "string" and csv_text(cell) or tostring(cell)
+  end
+  return table.concat(cells, ",") .. "\n"
+end
+
+local function count_csv_part(c, p)
+  local g, s = p.global, p.shared
+  return csv_line { c.case, p.ptx_line or 0, p.file, p.line, p.executed, p.lanes, p.divergent,
+    g.requests, g.sectors, g.sectors_ideal, g.tags, g.bytes, s.requests, s.wavefronts,
+    s.wavefronts_ideal, s.bytes, p.text or "" }
+end
+
+local function count_csv_case(c, figures)
+  local cells = { c.case }
+  for k, name in ipairs(figures) do
+    cells[k + 1] = c[name] or ""
+  end
+  cells[#cells + 1] = c.counts
+  return csv_line(cells)
+end
+
+---@param doc table
+---@param look table
+---@return string[]
+function show.count_csv(doc, look)
+  local out = {}
+  out[1] = look.whole and "case," .. table.concat(look.figures, ",") .. ",counts\n"
+    or "case,ptx_line,file,line,executed,lanes,divergent,requests,sectors,sectors_ideal,tags,bytes,"
+      .. "shared_requests,wavefronts,wavefronts_ideal,shared_bytes,text\n"
+  for _, c in ipairs(doc.cases) do
+    out[#out + 1] = look.whole and count_csv_case(c, look.figures) or nil
+    for _, p in ipairs(c.lines or c.instructions or {}) do
+      out[#out + 1] = count_csv_part(c, p)
+    end
+  end
+  return out
+end
+
+--- `profile --metrics --csv`; look.metrics: those of the columns.
+---@param doc table
+---@param look table
+---@return string[]
+function show.metrics_csv(doc, look)
+  local out = { "case,kernel" .. (#look.metrics > 0 and "," or "")
+    .. table.concat(look.metrics, ",") .. "\n" }
+  for _, c in ipairs(doc.cases) do
+    local cells, known = {}, {}
+    for _, m in ipairs(c.metrics) do
+      known[m.metric] = string.format("%.15g", m.value)
+    end
+    for k, name in ipairs(look.metrics) do
+      cells[k] = "," .. (known[name] or "")
+    end
+    out[#out + 1] = string.format('"%s","%s"%s\n', c.case, c.kernel, table.concat(cells))
+  end
+  return out
+end
+
+--- `profile --counters --csv`.
+---@param doc table
+---@return string[]
+function show.counters_csv(doc)
+  local out = { "case,kernel,metric,kind,sectile,ncu,equal\n" }
+  for _, c in ipairs(doc.cases) do
+    for _, m in ipairs(c.counters and c.counters.metrics or {}) do
+      out[#out + 1] = string.format('"%s","%s",%s,%s,%.15g,%.15g,%d\n', c.case, c.kernel, m.metric,
+        m.exact and "exact" or "estimated", m.sectile, m.ncu, m.equal and 1 or 0)
+    end
+  end
+  return out
+end
+
 return show

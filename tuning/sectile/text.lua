@@ -94,14 +94,14 @@ function text.table(heads)
   return setmetatable({ columns = columns, rows = {} }, Table)
 end
 
---- A row of cells; those that are nil stay empty.
+--- A row of cells; those that are nil or false stay empty.
 ---@param style string
 ---@param ... any
 function Table:row(style, ...)
   local row = { style = style }
   for k = 1, #self.columns do
     local cell = select(k, ...)
-    row[k] = cell ~= nil and tostring(cell) or ""
+    row[k] = cell and tostring(cell) or ""
   end
   self.rows[#self.rows + 1] = row
 end

@@ -1,0 +1,271 @@
+-- show_tune: the leaderboard of `tune`, what a person wants to know of a session, size by size,
+-- from the report that --json prints.
+local text = require "sectile.text"
+local units = require "sectile.units"
+
+local show = {}
+
+local MAX_FAILURES = 3 -- shown with their reasons; --json has all
+local MAX_OWN_FAILURES = 8 -- the same of kernels of the user's own
+local EQUALS = 3 -- rows of one time that are shown before they are counted
+
+-- What a narrow terminal does without, the first first.
+local OPTIONAL = { "occupancy", "regs", "spilled", "coalesced ld | st", "of copy", "GB/s predicted",
+  "GB/s", "by", "sectors ld | st" }
+
+local function is_good(row)
+  return row.outcome == "ok"
+end
+
+local function time_of(row)
+  return row.median_ns or row.predicted_ns or 0
+end
+
+-- ---- one row ----
+
+-- Columns without a figure are left out, so a table has those of a time or of a prediction.
+local function new_table(replayed)
+  return text.table { "", ">#", "candidate", replayed and ">replayed" or ">time", ">GB/s",
+    ">of copy", ">predicted", ">GB/s predicted", ">x naive", "by", ">sectors ld | st",
+    ">coalesced ld | st", ">regs", ">spilled", ">occupancy" }
+end
+
+local function percent(share)
+  return share and share > 0 and string.format("%.0f %%", 100 * share) or nil
+end
+
+-- naive_ns: of the best naive variant; 0: not known.
+local function add_row(t, size, row, naive_ns)
+  local timed, ns = row.median_ns ~= nil, time_of(row)
+  local predicted = not timed and row.predicted_ns
+  local bytes = size.read_bytes + size.write_bytes
+  local counted = (row.sectors or 0) > 0
+  t:row(row.winner and "good" or not row.coalesced and "warn" or row.naive and "bold" or "plain",
+    (row.winner and "*" or row.tied and "=" or "") .. (row.naive and "n" or row.own and "o" or "")
+      .. (row.coalesced and "" or "!"),
+    row.rank, row.label,
+    timed and units.ns(row.median_ns),
+    row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9),
+    percent(row.share),
+    predicted and units.ns(predicted),
+    predicted and string.format("%.0f", bytes / predicted),
+    naive_ns > 0 and ns > 0 and string.format("%.2f", naive_ns / ns) or nil,
+    not timed and row.predicted_limit or nil,
+    counted and string.format("%.1f | %4.1f", row.sectors_ld, row.sectors_st) or nil,
+    counted and string.format("%.3g | %4.3g %%", 100 * (row.degree_ld or 0),
+      100 * (row.degree_st or 0)) or nil,
+    row.registers,
+    row.spill_bytes > 0 and row.spill_bytes .. " B" or nil,
+    percent(row.occupancy))
+end
+
+-- ---- the table of a size ----
+
+local function best_naive(size)
+  for _, row in ipairs(size.rows) do
+    if row.naive and is_good(row) then
+      return time_of(row)
+    end
+  end
+  return 0
+end
+
+-- Rows of the same printed time from row `from` on: how many follow it.
+local function as_fast(size, from)
+  local time, n = units.ns(time_of(size.rows[from])), 0
+  for r = from + 1, #size.rows do
+    if not is_good(size.rows[r]) or units.ns(time_of(size.rows[r])) ~= time then
+      break
+    end
+    n = n + 1
+  end
+  return n
+end
+
+---@class sectile.Board the table, and which rows are in it in any case: the first naive one, the
+---first of each kernel of the user's own
+local Board = {}
+Board.__index = Board
+
+-- What a row stands for that is shown in any case; nil: nothing.
+local function kind_of(row)
+  return row.naive and "naive" or row.own and "own " .. string.match(row.label, "^[^ ]*") or nil
+end
+
+function Board:wants(row)
+  local kind = kind_of(row)
+  return kind ~= nil and not self.shown[kind]
+end
+
+function Board:show(row)
+  add_row(self.table, self.size, row, self.naive_ns)
+  self.shown[kind_of(row) or ""] = true
+end
+
+-- Rows from `r` on that nothing but their label tells from those before: as one, but for what is
+-- shown in any case. Returns how many these are.
+function Board:show_equals(r)
+  local size, n = self.size, as_fast(self.size, r - 1)
+  if n < 2 then
+    return 0
+  end
+  local row = size.rows[r]
+  local time = units.ns(time_of(row))
+  self.table:row("dim", nil, r, string.format("to %d: %d more as fast", r + n - 1, n),
+    row.median_ns and time, nil, nil, not row.median_ns and time or nil)
+  for k = r, r + n - 1 do
+    if self:wants(size.rows[k]) then
+      self:show(size.rows[k])
+    end
+  end
+  return n
+end
+
+local function put_table(out, size, replayed, top)
+  local board = setmetatable({ size = size, naive_ns = best_naive(size), shown = {},
+    table = new_table(replayed) }, Board)
+  local r, shown, same = 1, 0, 0
+  while size.rows[r] and is_good(size.rows[r]) do
+    same = r > 1 and as_fast(size, r - 1) > 0 and same + 1 or 0
+    local equals = shown < top and same == EQUALS and board:show_equals(r) or 0
+    if equals == 0 and (shown < top or board:wants(size.rows[r])) then
+      board:show(size.rows[r])
+    end
+    shown = shown + ((equals > 0 or shown < top) and 1 or 0)
+    r = r + math.max(equals, 1)
+  end
+  if #board.table.rows == 0 then
+    out:put("  no candidate passed\n")
+    return
+  end
+  local left_out = out.width > 0 and board.table:fit(2, out.width, "candidate", OPTIONAL) or 0
+  out:table(board.table, 2)
+  if left_out > 0 then
+    out:put("  %d columns are left out: COLUMNS=160 shows them\n", left_out)
+  end
+end
+
+-- ---- one size ----
+
+-- The user's own first: these can be mended.
+local function put_failures(out, size)
+  local shown, most = 0, { [true] = MAX_OWN_FAILURES, [false] = MAX_FAILURES }
+  for _, own in ipairs { true, false } do
+    for _, row in ipairs(size.rows) do
+      if not is_good(row) and (row.own or false) == own and most[own] > 0 then
+        local detail = string.match(row.detail or "", "^[^\n]*")
+        out:put("  %s %s: %s%s\n", out:paint("bad", "failed:"), row.label, row.says,
+          detail ~= "" and ": " .. detail or "")
+        most[own], shown = most[own] - 1, shown + 1
+      end
+    end
+  end
+  if size.failed > shown then
+    out:put("  and %d more; --json has all of them\n", size.failed - shown)
+  end
+end
+
+local function put_untried(out, size, report, look)
+  local all = size.tried + size.untried
+  if size.untried > 0 and report.settled then
+    out:put("  tried %d of %d candidates: the last %d were at most %.1f %% better, and in 96 %% of "
+      .. "recorded searches the best then was within 1 %% of the best of all; --search exhaustive "
+      .. "tries all\n", size.tried, all, look.patience, 100 * look.gain)
+  elseif size.untried > 0 then
+    out:put("  tried %d of %d candidates (search: %s): the best of these, others may be better\n",
+      size.tried, all, report.search)
+  end
+end
+
+local function put_size(out, size, report, look)
+  out:put("\n%s: reads %s, writes %s%s\n", out:paint("bold", size.label),
+    units.bytes(size.read_bytes), units.bytes(size.write_bytes),
+    size.ceiling_bytes_s and string.format("; a copy moves %.0f GB/s", size.ceiling_bytes_s / 1e9)
+      or "")
+  put_table(out, size, report.replayed, look.top)
+  out:put("  %d %s, %d failed, %d tied for the best%s%s\n", size.verified,
+    size.counted_only and "verified, counted and predicted"
+      or report.replayed and "recorded as verified"
+      or "verified",
+    size.failed, size.tied,
+    size.unfit > 0 and string.format(", %d not for this size", size.unfit) or "",
+    size.decided and "; " .. size.decided or "")
+  put_untried(out, size, report, look)
+  if size.recorded then
+    out:put("  %s\n", size.recorded)
+  end
+  put_failures(out, size)
+  for _, key in ipairs { "converted", "kept", "faster" } do
+    if size[key] then
+      out:put("  %s %s\n", out:paint("warn", "note:"), size[key])
+    end
+  end
+  if size.best then
+    out:wrap("best of", size.best)
+  end
+  if size.why then
+    out:wrap("why", size.why)
+  end
+  for k, issue in ipairs(size.issues) do
+    out:issue(k, issue)
+  end
+end
+
+-- ---- a session ----
+
+-- What was generated, checked and measured of all candidates.
+local function put_extent(out, r)
+  if r.share then
+    out:put("share %s of the candidates: others may be better; `sectile merge` joins the stores of "
+      .. "all shares\n", (string.gsub(r.share, "/", " of ")))
+  end
+  if r.top_of then
+    out:put("final heat: the %d best of each size in %s, and the naive variants\n", r.top, r.top_of)
+  end
+  if r.ungenerated > 0 then
+    out:put("generated %d of %d candidates in the time that --budget leaves for it; a longer "
+      .. "--budget, or none, goes on with the others\n", r.candidates - r.ungenerated, r.candidates)
+  end
+  if r.checked > 0 then
+    out:put("%d checked on the CPU before the GPU, %d failed there\n", r.checked, r.caught)
+  end
+end
+
+-- What stood in the way of the samples.
+local function put_samples(out, r)
+  if r.contended then
+    out:put("contended: other processes computed on the GPU; --json lists them\n")
+  end
+  if r.contended_samples > 0 then
+    out:put("contended: %d of %d samples were taken next to a process that came during the "
+      .. "session; --json says which and whose\n", r.contended_samples, r.samples)
+  end
+  if r.slow_samples > 0 then
+    out:put("%d of %d samples at a low clock or under hardware slowdown%s\n", r.slow_samples,
+      r.samples, r.slowdown and ": " .. r.slowdown or "")
+  end
+end
+
+---@param r table the report
+---@param look table
+---@return sectile.Text
+function show.board(r, look)
+  local out, own = text.new(look), false
+  out:put("%s on %s (%s, CC %s): %s\n", out:paint("bold", r.name), r.device.id, r.device.name,
+    r.device.cc, r.says)
+  out:put("%d points, %d candidates, %d different kernels%s\n", r.points, r.candidates, r.sources,
+    r.stopped_early and "; stopped early, so not all were evaluated" or "")
+  put_extent(out, r)
+  put_samples(out, r)
+  for _, size in ipairs(r.sizes) do
+    put_size(out, size, r, look)
+    for _, row in ipairs(size.rows) do
+      own = own or row.own
+    end
+  end
+  out:put("\n* winner   = tied with it   n naive%s   ! not coalesced   sectors: of 32 bytes, a "
+    .. "request of a warp\n", own and "   o your own" or "")
+  return out
+end
+
+return show
