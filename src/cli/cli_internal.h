@@ -154,10 +154,8 @@ sct_status cli_read_number(int64_t *out, const char *name, const char *text, int
 void cli_prepare(void);
 sct_status cli_set_up(const cli_args *args, sct_error *err);
 
-void cli_help_program(sct_str *out);
-void cli_help_command(sct_str *out, const cli_command *command);
-void cli_usage_line(sct_str *out,
-                    const cli_command *command); /* "sectile tune SPEC... [options]" */
+/* Prints the help of a command; NULL: of the program. */
+sct_status cli_help(const cli_command *command, sct_error *err);
 
 /* ---- output ---- */
 

@@ -35,18 +35,13 @@ sct_status cli_set_up(const cli_args *args, sct_error *err) {
 }
 
 static sct_status run(const cli_args *args, sct_error *err) {
-  sct_str text = {0};
   if (args->version) {
+    sct_str text = {0};
     sct_str_append(&text, "sectile " SCT_VERSION "\n");
     return cli_print(&text, err);
   }
   if (args->help) {
-    if (args->command) {
-      cli_help_command(&text, args->command);
-    } else {
-      cli_help_program(&text);
-    }
-    return cli_print(&text, err);
+    return cli_help(args->command, err);
   }
   if (!args->command) {
     return sct_fail(err, SCT_EUSAGE,

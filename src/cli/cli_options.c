@@ -294,7 +294,8 @@ static sct_status check_words(const cli_args *args, sct_error *err) {
   } else {
     return SCT_OK;
   }
-  cli_usage_line(&text, command);
+  sct_str_printf(&text, "sectile %s%s%s [options]", command->name,
+                 command->words[0] != '\0' ? " " : "", command->words);
   return fail_str(err, &text);
 }
 

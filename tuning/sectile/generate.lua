@@ -1,0 +1,265 @@
+-- generate: what is made of the tables of commands and options (cli_generate.c): help, the man page,
+-- completions for shells.
+--
+-- The document has `version`, `commands` (name, words, doc, details, example, options), `options`
+-- of every command, and `exits` (code, text); an option has name, letter, arg, doc, file.
+local generate = {}
+
+local OPTION_WIDTH = 20 -- columns of "-h, --help"
+
+-- ---- help ----
+
+local function padded(s, width)
+  return s .. string.rep(" ", width - #s)
+end
+
+local function option_lines(options)
+  local lines = {}
+  for k, o in ipairs(options) do
+    local name = (o.letter and "-" .. o.letter .. ", " or "    ") .. "--" .. o.name
+      .. (o.arg and " " .. o.arg or "")
+    lines[k] = "  " .. padded(name, OPTION_WIDTH) .. "  " .. o.doc .. "\n"
+  end
+  return table.concat(lines)
+end
+
+-- Several statuses may share an exit code: "4    no device, no NVRTC".
+local function exit_lines(exits)
+  local lines, last = {}, nil
+  for _, e in ipairs(exits) do
+    if e.code == last then
+      lines[#lines] = lines[#lines] .. ", " .. e.text
+    else
+      lines[#lines + 1] = string.format("  %-4d %s", e.code, e.text)
+    end
+    last = e.code
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- The help of the program.
+---@return string[]
+function generate.program(doc)
+  local commands = {}
+  for k, c in ipairs(doc.commands) do
+    commands[k] = "  " .. padded(c.name .. " " .. c.words, OPTION_WIDTH) .. "  " .. c.doc .. "\n"
+  end
+  return { [[
+Sectile finds the fastest coalesced way to move and transform an array on a GPU, and
+writes it down as one kernel header.
+
+Usage: sectile COMMAND [options]
+
+Commands:
+]], table.concat(commands), [[
+
+`sectile COMMAND --help` says more about each. For all of them:
+]], option_lines(doc.options), [[
+
+From nothing to a header:
+  sectile init
+  sectile tune my_kernel.lua --budget 60s
+  sectile emit my_kernel.lua -o my_kernel.h
+
+Exit codes:
+]], exit_lines(doc.exits) }
+end
+
+--- The help of the command look.command.
+---@return string[]
+function generate.command(doc, look)
+  local c = doc.commands[look.command]
+  local own = option_lines(c.options)
+  return {
+    string.format("Usage: sectile %s%s%s [options]\n\n%s: %s.\n%s\n", c.name,
+      c.words ~= "" and " " or "", c.words, c.name, c.doc, c.details),
+    own ~= "" and "\nOptions:\n" .. own or "",
+    "\nOptions of every command:\n" .. option_lines(doc.options),
+    "\nExample:\n  sectile " .. c.example .. "\n",
+  }
+end
+
+-- ---- man page ----
+
+-- No character of it starts a request, and `-` is one that can be copied.
+local function roff(s)
+  s = string.gsub(s, "\\", "\\e")
+  s = string.gsub("\n" .. s, "\n([.'])", "\n\\&%1")
+  return (string.gsub(string.sub(s, 2), "%-", "\\-"))
+end
+
+local function man_options(options)
+  local list = {}
+  for k, o in ipairs(options) do
+    list[k] = string.format(".TP\n%s\\fB%s\\fR%s\n%s\n",
+      o.letter and "\\fB\\-" .. o.letter .. "\\fR, " or "", roff("--" .. o.name),
+      o.arg and " \\fI" .. o.arg .. "\\fR" or "", roff(o.doc))
+  end
+  return table.concat(list)
+end
+
+---@return string[]
+function generate.man(doc)
+  local out = { string.format([[
+.TH SECTILE 1 "" "sectile %s"
+.SH NAME
+sectile \- tune memory\-bound GPU kernels
+.SH SYNOPSIS
+.B sectile
+.I COMMAND
+[options]
+.SH DESCRIPTION
+Sectile finds the fastest coalesced way to move and transform an array on a
+GPU, and writes it down as one kernel header.
+.SH COMMANDS
+]], doc.version) }
+  for _, c in ipairs(doc.commands) do
+    out[#out + 1] = string.format(
+      ".SS sectile %s %s\n%s.\n.PP\n%s\n%s.PP\nExample:\n.EX\n  sectile %s\n.EE\n", c.name, c.words,
+      roff(c.doc), roff(c.details), man_options(c.options), roff(c.example))
+  end
+  out[#out + 1] = ".SH OPTIONS OF EVERY COMMAND\n" .. man_options(doc.options)
+    .. ".SH EXIT STATUS\n"
+  for _, e in ipairs(doc.exits) do
+    out[#out + 1] = string.format(".TP\n%d\n%s\n", e.code, roff(e.text))
+  end
+  return out
+end
+
+-- ---- shells ----
+
+-- What a command takes: its own options and those of every command, in the order of the table.
+local function all_options(doc, command)
+  local list = {}
+  for _, options in ipairs { doc.options, command.options } do
+    for _, o in ipairs(options) do
+      list[#list + 1] = o
+    end
+  end
+  table.sort(list, function(a, b)
+    return a.index < b.index
+  end)
+  return list
+end
+
+-- "--store", "-h": those of options, or of options that name a file.
+local function names(options, files_only)
+  local list = {}
+  for _, o in ipairs(options) do
+    if not files_only or o.file then
+      list[#list + 1] = "--" .. o.name
+      list[#list + 1] = o.letter and "-" .. o.letter or nil
+    end
+  end
+  return list
+end
+
+local function case(label, words)
+  return string.format("    %s) words='%s' ;;\n", label, table.concat(words, " "))
+end
+
+---@return string[]
+function generate.bash(doc)
+  local commands, cases = {}, {}
+  for k, c in ipairs(doc.commands) do
+    commands[k] = c.name
+    cases[k] = case(c.name, names(all_options(doc, c)))
+  end
+  local list = table.concat(commands, " ")
+  return { string.format([==[
+# bash completion for sectile: made by `sectile generate bash`
+_sectile() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+  local word words command=
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ " %s " == *" $word "* ]] && command=$word && break
+  done
+  case $prev in
+    %s) COMPREPLY=($(compgen -f -- "$cur")); return ;;
+  esac
+  case $command in
+]==], list, table.concat(names(doc.every, true), "|")),
+    case("''", { list, table.concat(names(doc.options), " ") }), table.concat(cases), [==[
+  esac
+  if [[ -z $command || $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -f -- "$cur"))
+  fi
+}
+complete -o filenames -F _sectile sectile
+]==] }
+end
+
+-- Text within '...' of zsh, in which brackets and colons have a meaning of their own.
+local function zsh(s)
+  return (string.gsub(string.gsub(s, "[%[%]:]", "\\%0"), "'", "'\\''"))
+end
+
+local function zsh_option(o)
+  return string.format(" \\\n        %s'[%s]%s'",
+    o.letter and string.format("{-%s,--%s}", o.letter, o.name) or "--" .. o.name, zsh(o.doc),
+    o.arg and ":" .. o.arg .. ":" .. (o.file and "_files" or "") or "")
+end
+
+---@return string[]
+function generate.zsh(doc)
+  local commands, cases = {}, {}
+  for k, c in ipairs(doc.commands) do
+    local options = {}
+    for n, o in ipairs(all_options(doc, c)) do
+      options[n] = zsh_option(o)
+    end
+    commands[k] = string.format("    '%s:%s'\n", c.name, zsh(c.doc))
+    cases[k] = string.format("      %s) _arguments%s '*:file:_files' ;;\n", c.name,
+      table.concat(options))
+  end
+  return { [[
+#compdef sectile
+# made by `sectile generate zsh`
+_sectile() {
+  local state
+  local -a commands
+  commands=(
+]], table.concat(commands), [[
+  )
+  _arguments -C '1: :->command' '*:: :->words'
+  case $state in
+    command) _describe command commands ;;
+    words) case $words[1] in
+]], table.concat(cases), [[
+    esac ;;
+  esac
+}
+_sectile "$@"
+]] }
+end
+
+-- Text within '...' of fish.
+local function fish(s)
+  return (string.gsub(s, "['\\]", "\\%0"))
+end
+
+local function fish_options(options, when)
+  local list = {}
+  for k, o in ipairs(options) do
+    list[k] = string.format("complete -c sectile%s -l %s%s%s -d '%s'\n", when, o.name,
+      o.letter and " -s " .. o.letter or "", o.arg and (o.file and " -rF" or " -x") or "",
+      fish(o.doc))
+  end
+  return table.concat(list)
+end
+
+---@return string[]
+function generate.fish(doc)
+  local out = { "# made by `sectile generate fish`\n", fish_options(doc.options, "") }
+  for _, c in ipairs(doc.commands) do
+    out[#out + 1] = string.format(
+      "complete -c sectile -n __fish_use_subcommand -f -a %s -d '%s'\n", c.name, fish(c.doc))
+    out[#out + 1] = fish_options(c.options,
+      string.format(" -n '__fish_seen_subcommand_from %s'", c.name))
+  end
+  return out
+end
+
+return generate
