@@ -113,18 +113,19 @@ static sct_status choose_run(const cli_args *args, sct_store *store, sct_id *run
                         c.n, sct_str_c(&list));
 }
 
-static sct_status whole(sct_store *store, sct_id run, sct_str *out, sct_error *err) {
-  (void)run;
-  return sct_store_export(store, out, err);
-}
-
+/* Others than JSON hold one run, and are functions of tuning/sectile/foreign.lua. */
 static const struct {
-  const char *name;
-  bool one_run;
-  sct_status (*put)(sct_store *store, sct_id run, sct_str *out, sct_error *err);
-} formats[] = {{"json", false, whole},
-               {"kernel-tuner", true, sct_store_export_kernel_tuner},
-               {"t4", true, sct_store_export_t4}};
+  const char *name, *function;
+} formats[] = {{"json", NULL}, {"kernel-tuner", "kernel_tuner"}, {"t4", "t4"}};
+
+static sct_status put_run(sct_str *out, const cli_args *args, sct_store *store,
+                          const char *function, sct_error *err) {
+  SCT_OWNED_PTR(json_t) doc = NULL;
+  sct_id run = 0;
+  SCT_TRY(choose_run(args, store, &run, err));
+  SCT_TRY(sct_store_run_json(&doc, store, run, err));
+  return sct_script_page(out, "sectile.foreign", function, doc, NULL, err);
+}
 
 static sct_status find_format(const char *name, int *out, sct_error *err) {
   *out = 0;
@@ -136,10 +137,10 @@ static sct_status find_format(const char *name, int *out, sct_error *err) {
 sct_status cli_export(const cli_args *args, sct_error *err) {
   SCT_OWNED_PTR(sct_store) store = NULL;
   SCT_SCOPED(sct_str) text = {0};
-  sct_id run = 0;
   int format = 0;
   SCT_TRY(find_format(args->format, &format, err));
-  if (!formats[format].one_run && (args->n_words > 0 || args->size || args->device)) {
+  const char *const function = formats[format].function;
+  if (!function && (args->n_words > 0 || args->size || args->device)) {
     return sct_fail(err, SCT_EUSAGE,
                     "--format json holds the whole store: NAME, --size and --device choose a run "
                     "for kernel-tuner and t4");
@@ -148,10 +149,8 @@ sct_status cli_export(const cli_args *args, sct_error *err) {
     SCT_TRY(cli_check_target(args, args->out, NULL, 0, err));
   }
   SCT_TRY(cli_store_open(&store, args, true, err));
-  if (formats[format].one_run) {
-    SCT_TRY(choose_run(args, store, &run, err));
-  }
-  SCT_TRY(formats[format].put(store, run, &text, err));
+  SCT_TRY(function ? put_run(&text, args, store, function, err)
+                   : sct_store_export(store, &text, err));
   return cli_put(args, &text, err);
 }
 

@@ -8,6 +8,7 @@
 #define SCT_STORE_H
 
 #include "base/base.h"
+#include "json/json.h"
 
 typedef struct sct_store sct_store;
 
@@ -192,9 +193,11 @@ sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row
 sct_status sct_store_merge(sct_store *to, sct_store *const *from, int n, sct_error *err);
 /* Appends the whole store as JSON, equal bytes for equal contents. */
 sct_status sct_store_export(sct_store *s, sct_str *out, sct_error *err);
-/* Appends one run as a cache of Kernel Tuner, or as results in the T4 format. */
-sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out, sct_error *err);
-sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err);
+/* One run as a document, which the caller ends: `problem`, `device` and `run` as in an export;
+ * `extents`, a list of their values; `rows`, each a candidate with its outcome, whose `axes` are a
+ * list of name and value, without those that ran and were not timed. SCT_EDATA: nothing was timed.
+ */
+sct_status sct_store_run_json(json_t **out, sct_store *s, sct_id run, sct_error *err);
 /* Joins a file to the store, in one transaction: an export of sct_store_export(), a cache of Kernel
  * Tuner, or results in the T4 format; what others measured becomes a problem of its own, without a
  * winner. SCT_EDATA: "FILE:LINE:COLUMN: error: ..." for what is no JSON, else

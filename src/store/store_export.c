@@ -1,4 +1,4 @@
-/* store_export - the whole store as text. */
+/* store_export - the whole store as text, and one run as a document. */
 #include "store/store_json.h"
 
 #include <stdlib.h>
@@ -160,6 +160,66 @@ sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_
   sct_store_leave(s);
   return status;
 }
+
+/* ---- one run ---- */
+
+/* The members of an object in the order of its text, which tables of Lua do not keep: with their
+ * names, or their values alone. */
+static json_t *members_json(const char *text, bool named) {
+  SCT_OWNED_PTR(json_t) object = sct_json_load(text);
+  json_t *list = json_array();
+  const char *name = NULL;
+  json_t *value = NULL;
+  json_object_foreach(object, name, value) {
+    json_array_append_new(list, named ? json_pack("[s, O]", name, value) : json_incref(value));
+  }
+  return list;
+}
+
+/* Formats of other tuners have no place for a candidate that ran and was not timed. */
+static json_t *timed_json(sct_row_result *rows, int n) {
+  json_t *const list = json_array();
+  if (n > 0) {
+    qsort(rows, (size_t)n, sizeof(rows[0]), by_source);
+  }
+  for (int i = 0; i < n; ++i) {
+    const sct_row_outcome *const o = &rows[i].outcome;
+    if (strcmp(o->outcome, "ok") != 0 || o->n_samples > 0 || o->median_ns > 0) {
+      json_t *const object = row_json(&sct_store_candidate_table, &rows[i]);
+      sct_store_json_row(object, &sct_store_outcome_table, &rows[i]);
+      json_object_set_new(object, "axes", members_json(rows[i].candidate.axes, true));
+      json_array_append_new(list, object);
+    }
+  }
+  return list;
+}
+
+sct_status sct_store_run_json(json_t **out, sct_store *s, sct_id id, sct_error *err) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  sct_row_run run;
+  sct_row_problem problem;
+  sct_row_device device;
+  sct_row_result *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_fetch(s, &arena, &sct_store_run_table, id, &run, err));
+  SCT_TRY(sct_store_fetch(s, &arena, &sct_store_problem_table, run.problem, &problem, err));
+  SCT_TRY(sct_store_fetch(s, &arena, &sct_store_device_table, run.device, &device, err));
+  SCT_TRY(sct_store_results(s, &arena, id, true, &rows, &n, err));
+  json_t *const timed = timed_json(rows, n);
+  if (json_array_size(timed) == 0) {
+    json_decref(timed);
+    return sct_fail(err, SCT_EDATA, "%s at %s on %s: nothing was timed, so there is nothing to say",
+                    problem.name, run.size_label, device.name);
+  }
+  *out = json_pack("{s:o, s:o, s:o, s:o, s:o}", "problem",
+                   row_json(&sct_store_problem_table, &problem), "device",
+                   row_json(&sct_store_device_table, &device), "run",
+                   row_json(&sct_store_run_table, &run), "extents",
+                   members_json(run.extents, false), "rows", timed);
+  return SCT_OK;
+}
+
+/* ---- the whole store ---- */
 
 static sct_status list_device(void *ctx, json_t *object, sct_error *err) {
   (void)err;

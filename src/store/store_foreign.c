@@ -1,337 +1,383 @@
-/* store_foreign - one run in the formats of other tuners: Kernel Tuner's cache, T4 results. */
+/* store_foreign - caches of Kernel Tuner and T4 results as problems of their own.
+ *
+ * What others measured was not verified or timed by us: its problem has a name that no spec can
+ * have
+ * ("kernel-tuner:convolution"), its device says which program it was, and its run has no winner. */
 #include "store/store_json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct one_run {
-  sct_arena arena; /* of the rows */
-  sct_row_problem problem;
-  sct_row_device device;
-  sct_row_run run;
-  sct_row_result *rows;
-  int n;
-  json_t *names;   /* the parameters, in order */
-  json_t **values; /* [n]: a row's, an object */
-} one_run;
+/* One file: everything below it is of one problem, one device, one size. */
+typedef struct foreign {
+  sct_store *s;
+  const char *file;
+  const char *tool; /* "Kernel Tuner" */
+  const char *mark; /* of names and hashes: "kernel-tuner" */
+  const char *kernel;
+  sct_id problem, run;
+} foreign;
 
-#define STRATEGY  "strategy"
-#define CANDIDATE "candidate"
-#define ABSENT    "-" /* a parameter that the strategy does not have */
+typedef struct foreign_result {
+  json_t *axes; /* borrowed, object of the parameters in order */
+  const char *outcome, *detail, *measured;
+  double *samples_ns;
+  int n_samples;
+  double mean_ns; /* where there are no samples */
+} foreign_result;
 
-static int by_source(const void *a, const void *b) {
-  return strcmp(((const sct_row_result *)a)->candidate.source_hash,
-                ((const sct_row_result *)b)->candidate.source_hash);
+static void hash_hex(char out[SCT_HASH_HEX], const foreign *f, const char *what) {
+  SCT_SCOPED(sct_str) text = {0};
+  sct_str_printf(&text, "%s\n%s\n%s", f->mark, f->kernel, what);
+  (void)sct_hash_hex(out, sct_hash_text(sct_str_c(&text)));
 }
 
-static bool has_name(const json_t *names, const char *name) {
-  const json_t *known = NULL;
-  size_t i = 0;
-  json_array_foreach(names, i, known) {
-    if (strcmp(json_string_value(known), name) == 0) {
-      return true;
+static char *borrow(const char *text) {
+  return (char *)(uintptr_t)(text != NULL ? text : "");
+}
+
+static void dump(sct_str *out, json_t *json) {
+  (void)sct_json_dump(out, json_incref(json),
+                      JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15), NULL);
+}
+
+/* ---- problem, device, run */
+
+static sct_status put_head(foreign *f, const char *device_name, const char *size, json_t *extents,
+                           sct_error *err) {
+  char spec_hash[SCT_HASH_HEX], key[SCT_HASH_HEX];
+  SCT_SCOPED(sct_str) name = {0}, extents_text = {0}, conditions = {0};
+  const char *const file = sct_path_basename(f->file);
+  sct_id device_id = 0;
+  bool inserted = false;
+  hash_hex(spec_hash, f, "problem");
+  sct_str_printf(&name, "%s:%s", f->mark, f->kernel);
+  sct_str_printf(&conditions,
+                 "{\"origin\":\"%s\",\"protocol\":\"as %s measured it; not verified or "
+                 "timed by sectile\"}",
+                 f->tool, f->tool);
+  dump(&extents_text, extents);
+  const sct_row_problem problem = {
+      .name = borrow(sct_str_c(&name)), .spec_hash = spec_hash, .spec_file = borrow(file)};
+  sct_status status =
+      sct_store_join_row(f->s, &sct_store_problem_table, &problem, &f->problem, err);
+  if (status == SCT_OK) {
+    sct_row_device device = {
+        .name = borrow(device_name), .device_id = borrow(f->mark), .tool = borrow(f->tool)};
+    device.key = sct_store_device_key(key, &device);
+    status = sct_store_join_row(f->s, &sct_store_device_table, &device, &device_id, err);
+  }
+  if (status == SCT_OK) {
+    const sct_row_run run = {.problem = f->problem,
+                             .device = device_id,
+                             .size_label = borrow(size),
+                             .extents = borrow(sct_str_c(&extents_text)),
+                             .started = borrow(""),
+                             .finished = borrow(""),
+                             .conditions = borrow(sct_str_c(&conditions))};
+    status = sct_store_join_run(f->s, &run, &f->run, &inserted, err);
+    if (status == SCT_OK && inserted) {
+      status = sct_store_join_end(f->s, f->run, true, &run, "", "", err);
     }
   }
-  return false;
+  return status;
 }
 
-/* Strategies have axes of their own: the parameters are those of all, and a value says that there
- * is none. */
-static void take_axes(one_run *r) {
-  const json_t *known = NULL;
-  size_t k = 0;
-  json_array_append_new(r->names, json_string(STRATEGY));
-  for (int i = 0; i < r->n; ++i) {
-    const char *name = NULL;
-    json_t *value = NULL;
-    r->values[i] = sct_json_load(r->rows[i].candidate.axes);
-    r->values[i] = r->values[i] != NULL ? r->values[i] : json_object();
-    json_object_foreach(r->values[i], name, value) {
-      if (!has_name(r->names, name)) {
-        json_array_append_new(r->names, json_string(name));
-      }
-    }
-    json_object_set_new(r->values[i], STRATEGY, sct_json_string(r->rows[i].candidate.strategy));
-  }
-  for (int i = 0; i < r->n; ++i) {
-    json_array_foreach(r->names, k, known) {
-      if (json_object_get(r->values[i], json_string_value(known)) == NULL) {
-        json_object_set_new(r->values[i], json_string_value(known), json_string(ABSENT));
-      }
+/* ---- results */
+
+static void summarise(sct_row_outcome *o, const foreign_result *r) {
+  const sct_quartiles of = r->n_samples > 0
+                               ? sct_quartiles_of(r->samples_ns, r->n_samples)
+                               : (sct_quartiles){r->mean_ns, r->mean_ns, r->mean_ns, r->mean_ns};
+  o->median_ns = of.median;
+  o->q1_ns = of.q1;
+  o->q3_ns = of.q3;
+  o->min_ns = of.min;
+}
+
+static void label_of(sct_str *out, json_t *axes) {
+  const char *name = NULL;
+  json_t *value = NULL;
+  json_object_foreach(axes, name, value) {
+    sct_str_printf(out, "%s%s=", out->len > 0 ? " " : "", name);
+    if (json_is_string(value)) {
+      sct_str_append(out, json_string_value(value));
+    } else {
+      dump(out, value);
     }
   }
 }
 
-/* A value as Python's str() writes it. */
-static void put_python(sct_str *out, const json_t *value) {
-  if (json_is_string(value)) {
-    sct_str_append(out, json_string_value(value));
-  } else if (json_is_boolean(value)) {
-    sct_str_append(out, json_is_true(value) ? "True" : "False");
-  } else if (json_is_integer(value)) {
-    sct_str_printf(out, "%lld", (long long)json_integer_value(value));
-  } else {
-    sct_str_printf(out, "%.15g", json_number_value(value));
+static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err) {
+  char hash[SCT_HASH_HEX];
+  SCT_SCOPED(sct_str) axes = {0}, label = {0};
+  sct_row_result row = {0};
+  label_of(&label, r->axes);
+  dump(&axes, r->axes);
+  hash_hex(hash, f, sct_str_c(&axes));
+  row.candidate = (sct_row_candidate){.problem = f->problem,
+                                      .source_hash = hash,
+                                      .label = borrow(sct_str_c(&label)),
+                                      .strategy = borrow(f->mark),
+                                      .axes = borrow(sct_str_c(&axes)),
+                                      .kernel = borrow(f->kernel)};
+  sct_status status =
+      sct_store_join_row(f->s, &sct_store_candidate_table, &row, &row.candidate.id, err);
+  if (status == SCT_OK) {
+    row.outcome = (sct_row_outcome){.run = f->run,
+                                    .candidate = row.candidate.id,
+                                    .outcome = borrow(r->outcome),
+                                    .detail = borrow(r->detail),
+                                    .measured = borrow(r->measured),
+                                    .samples_ns = r->samples_ns,
+                                    .n_samples = r->n_samples,
+                                    SCT_NOT_COUNTED};
+    summarise(&row.outcome, r);
+    status = sct_store_join_outcome(f->s, &row, err);
   }
+  return status;
 }
 
-static void put_key(sct_str *out, const one_run *r, int i) {
-  const json_t *name = NULL;
-  size_t k = 0;
-  json_array_foreach(r->names, k, name) {
-    sct_str_append(out, k > 0 ? "," : "");
-    put_python(out, json_object_get(r->values[i], json_string_value(name)));
+/* Times of a list, in units of `unit_ns`. */
+static sct_status take_times(sct_json list, double unit_ns, foreign_result *r) {
+  const size_t n = json_array_size(list.json);
+  if (sct_json_absent(list)) {
+    return SCT_OK;
   }
-}
-
-/* Candidates may differ in what is no axis, such as layouts: then the label is one more. */
-static void make_unique(one_run *r) {
-  json_t *const seen = json_object();
-  bool twice = false;
-  for (int i = 0; i < r->n && !twice; ++i) {
-    SCT_SCOPED(sct_str) key = {0};
-    put_key(&key, r, i);
-    twice = json_object_get(seen, sct_str_c(&key)) != NULL;
-    json_object_set_new(seen, sct_str_c(&key), json_true());
-  }
-  json_decref(seen);
-  if (twice) {
-    json_array_append_new(r->names, json_string(CANDIDATE));
-  }
-  for (int i = 0; i < r->n && twice; ++i) {
-    json_object_set_new(r->values[i], CANDIDATE, sct_json_string(r->rows[i].candidate.label));
-  }
-}
-
-static void close_run(one_run *r) {
-  for (int i = 0; r->values != NULL && i < r->n; ++i) {
-    json_decref(r->values[i]);
-  }
-  sct_free(r->values);
-  json_decref(r->names);
-  sct_arena_free(&r->arena);
-}
-
-/* A candidate that ran and was not timed has no place in these formats. */
-static void drop_untimed(one_run *r) {
-  int kept = 0;
-  for (int i = 0; i < r->n; ++i) {
-    const sct_row_outcome *const o = &r->rows[i].outcome;
-    if (strcmp(o->outcome, "ok") != 0 || o->n_samples > 0 || o->median_ns > 0) {
-      r->rows[kept++] = r->rows[i];
+  r->samples_ns = n > 0 ? sct_alloc(n * sizeof(double)) : NULL;
+  for (size_t i = 0; i < n; ++i) {
+    const json_t *const value = json_array_get(list.json, i);
+    if (!json_is_number(value) || json_number_value(value) < 0) {
+      return sct_json_fail(list, "expected times, numbers from 0 on");
     }
+    r->samples_ns[r->n_samples++] = json_number_value(value) * unit_ns;
   }
-  r->n = kept;
+  return json_is_array(list.json) ? SCT_OK : sct_json_fail(list, "expected a list of times");
 }
 
-static sct_status open_run(one_run *r, sct_store *s, sct_id run, sct_error *err) {
-  *r = (one_run){0};
-  SCT_TRY(sct_store_fetch(s, &r->arena, &sct_store_run_table, run, &r->run, err));
-  SCT_TRY(
-      sct_store_fetch(s, &r->arena, &sct_store_problem_table, r->run.problem, &r->problem, err));
-  SCT_TRY(sct_store_fetch(s, &r->arena, &sct_store_device_table, r->run.device, &r->device, err));
-  SCT_TRY(sct_store_results(s, &r->arena, run, true, &r->rows, &r->n, err));
-  drop_untimed(r);
-  if (r->n == 0) {
-    return sct_fail(err, SCT_EDATA, "%s at %s on %s: nothing was timed, so there is nothing to say",
-                    r->problem.name, r->run.size_label, r->device.name);
-  }
-  qsort(r->rows, (size_t)r->n, sizeof(r->rows[0]), by_source);
-  r->values = sct_alloc(sizeof(json_t *) * (size_t)(r->n + 1));
-  r->names = json_array();
-  take_axes(r);
-  make_unique(r);
-  return SCT_OK;
+static bool is_scalar(const json_t *value) {
+  return json_is_number(value) || json_is_string(value) || json_is_boolean(value);
 }
 
-static json_t *parameters_of(const one_run *r, int i) {
-  json_t *const object = json_object();
-  const json_t *name = NULL;
-  size_t k = 0;
-  json_array_foreach(r->names, k, name) {
-    const char *const key = json_string_value(name);
-    json_object_set(object, key, json_object_get(r->values[i], key));
+/* What another tuner calls our outcomes; rows end with NULL. */
+typedef struct outcome_word {
+  const char *word, *outcome;
+} outcome_word;
+
+static const char *outcome_of(const outcome_word *words, const char *word) {
+  while (words->word != NULL && (word == NULL || strcmp(word, words->word) != 0)) {
+    ++words;
   }
-  return object;
-}
-
-static json_t *times_of(const sct_row_outcome *o, double unit_ns) {
-  json_t *const list = json_array();
-  for (int i = 0; i < o->n_samples; ++i) {
-    json_array_append_new(list, sct_json_number(o->samples_ns[i] / unit_ns));
-  }
-  return list;
-}
-
-#define MS 1e6 /* ns */
-
-static double mean_ms(const sct_row_outcome *o) {
-  double sum = 0;
-  for (int i = 0; i < o->n_samples; ++i) {
-    sum += o->samples_ns[i];
-  }
-  return o->n_samples > 0 ? sum / o->n_samples / MS : o->median_ns / MS;
-}
-
-/* What its samples took on the device. */
-static double benchmark_ms(const sct_row_outcome *o) {
-  return mean_ms(o) * o->n_samples * (double)(o->launches > 1 ? o->launches : 1);
-}
-
-/* Both formats have a time for each part of a candidate's evaluation. Sectile compiles and checks
- * in batches next to the measuring and stores no time of these: 0. */
-static void put_parts(json_t *times, const sct_row_outcome *o, const char *const names[4],
-                      const char *benchmark) {
-  for (int k = 0; k < 4; ++k) {
-    json_object_set_new(times, names[k], json_real(0));
-  }
-  json_object_set_new(times, benchmark, sct_json_number(benchmark_ms(o)));
-}
-
-/* What our outcomes are called elsewhere; any other is the last row. */
-static const struct {
-  const char *outcome, *kernel_tuner, *t4;
-} words[] = {
-    {"ok", NULL, "correct"},
-    {"render_error", "InvalidConfig", "constraints"},
-    {"too_large", "InvalidConfig", "constraints"},
-    {"spills", "InvalidConfig", "constraints"},
-    {"compile_error", "CompilationFailedConfig", "compile"},
-    {"hang", "RuntimeFailedConfig", "timeout"},
-    {"wrong_result", "RuntimeFailedConfig", "correctness"},
-    {"not_written", "RuntimeFailedConfig", "correctness"},
-    {"input_changed", "RuntimeFailedConfig", "correctness"},
-    {"race", "RuntimeFailedConfig", "correctness"},
-    {NULL, "RuntimeFailedConfig", "runtime"},
-};
-
-static int words_of(const char *outcome) {
-  int k = 0;
-  while (words[k].outcome != NULL && strcmp(words[k].outcome, outcome) != 0) {
-    ++k;
-  }
-  return k;
+  return words->outcome;
 }
 
 /* ---- Kernel Tuner ---- */
 
-static json_t *size_of(const one_run *r) {
-  json_t *const extents = sct_json_load(r->run.extents), *const list = json_array();
-  const char *name = NULL;
-  json_t *value = NULL;
-  json_object_foreach(extents, name, value) {
-    json_array_append(list, value);
+#define MS 1e6 /* ns */
+
+static const outcome_word kt_errors[] = {{"InvalidConfig", "too_large"},
+                                         {"CompilationFailedConfig", "compile_error"},
+                                         {"RuntimeFailedConfig", "launch_error"},
+                                         {0}};
+
+static sct_status kt_axes(const json_t *keys, sct_json entry, json_t *axes) {
+  const json_t *key = NULL;
+  size_t i = 0;
+  json_array_foreach(keys, i, key) {
+    json_t *const value = json_object_get(entry.json, json_string_value(key));
+    if (!is_scalar(value)) {
+      return sct_json_fail(sct_json_member(entry, json_string_value(key)),
+                           "expected this parameter's value");
+    }
+    json_object_set(axes, json_string_value(key), value);
   }
-  json_decref(extents);
-  return list;
+  return SCT_OK;
 }
 
-/* All values that a parameter has, each once. */
-static json_t *values_of(const one_run *r, const char *name) {
-  json_t *const list = json_array();
-  for (int i = 0; i < r->n; ++i) {
-    json_t *const value = json_object_get(r->values[i], name);
-    const json_t *known = NULL;
-    size_t k = 0;
-    bool there = false;
-    json_array_foreach(list, k, known) {
-      there = there || json_equal(known, value) == 1;
-    }
-    if (!there) {
-      json_array_append(list, value);
-    }
-  }
-  return list;
-}
-
-static json_t *kernel_tuner_entry(const one_run *r, int i) {
-  const sct_row_outcome *const o = &r->rows[i].outcome;
-  const char *const word = words[words_of(o->outcome)].kernel_tuner;
-  json_t *const entry = parameters_of(r, i);
+/* What an entry says of the time: an error in its own place, or (older files) in the time's. */
+static sct_status kt_time(sct_json entry, const char *objective, foreign_result *r) {
+  const bool own = json_object_get(entry.json, "__error__") != NULL;
+  const sct_json failure = sct_json_member(entry, own ? "__error__" : objective);
+  const char *const word = json_string_value(failure.json);
   if (word != NULL) {
-    json_object_set_new(entry, "time", json_string(word));
-    json_object_set_new(entry, "__error__", json_string(word));
-  } else {
-    json_object_set_new(entry, "time", sct_json_number(mean_ms(o)));
-    json_object_set_new(entry, "times", times_of(o, MS));
+    r->outcome = outcome_of(kt_errors, word);
+    r->detail = word;
+    return r->outcome != NULL
+               ? SCT_OK
+               : sct_json_fail(failure, "expected InvalidConfig, CompilationFailedConfig or "
+                                        "RuntimeFailedConfig");
   }
-  static const char *const parts[] = {"compile_time", "verification_time", "strategy_time",
-                                      "framework_time"};
-  put_parts(entry, o, parts, "benchmark_time");
-  json_object_set_new(entry, "timestamp", sct_json_string(o->measured));
-  json_object_set_new(entry, "source_hash", sct_json_string(r->rows[i].candidate.source_hash));
-  return entry;
+  r->outcome = "ok";
+  const sct_json ms = sct_json_member(entry, "time");
+  if (!json_is_number(ms.json) || json_number_value(ms.json) < 0) {
+    return sct_json_fail(ms, "expected a time in ms, or the word of an error");
+  }
+  r->mean_ns = json_number_value(ms.json) * MS;
+  return take_times(sct_json_member(entry, "times"), MS, r);
 }
 
-static json_t *kernel_tuner(const one_run *r) {
-  json_t *const params = json_object(), *const cache = json_object();
-  const json_t *name = NULL;
-  size_t k = 0;
-  json_array_foreach(r->names, k, name) {
-    json_object_set_new(params, json_string_value(name), values_of(r, json_string_value(name)));
+static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective, sct_json entry) {
+  if (!json_is_object(entry.json)) {
+    return sct_json_fail(entry, "expected an object");
   }
-  for (int i = 0; i < r->n; ++i) {
-    SCT_SCOPED(sct_str) key = {0};
-    put_key(&key, r, i);
-    json_object_set_new(cache, sct_str_c(&key), kernel_tuner_entry(r, i));
+  foreign_result r = {.axes = json_object()};
+  r.measured = json_string_value(json_object_get(entry.json, "timestamp"));
+  sct_status status = kt_axes(keys, entry, r.axes);
+  SCT_THEN(kt_time(entry, objective, &r));
+  SCT_THEN(put_result(f, &r, entry.doc->err));
+  sct_free(r.samples_ns);
+  json_decref(r.axes);
+  return status;
+}
+
+/* "4096x1024" and {"x": 4096, "y": 1024} of a number, a list of numbers and words, or a word; "?"
+ * where there is none, as in caches of old versions. Words are Kernel Tuner's expressions: no
+ * extents. */
+static sct_status kt_size(sct_json size, sct_str *label, json_t *extents) {
+  static const char *const names[] = {"x", "y", "z"};
+  const size_t n = json_is_array(size.json) ? json_array_size(size.json) : 1;
+  if (sct_json_absent(size)) {
+    sct_str_append(label, "?");
+    return SCT_OK;
   }
-  json_t *const ours = json_pack(
-      "{s:o, s:o, s:o, s:o, s:o}", "spec_hash", sct_json_string(r->problem.spec_hash), "uuid",
-      sct_json_string(r->device.uuid), "driver", sct_json_string(r->device.driver), "nvrtc",
-      sct_json_string(r->device.nvrtc), "size", sct_json_string(r->run.size_label));
-  return json_pack("{s:o, s:o, s:o, s:O, s:o, s:[s], s:o, s:o}", "device_name",
-                   sct_json_string(r->device.name), "kernel_name", sct_json_string(r->problem.name),
-                   "problem_size", size_of(r), "tune_params_keys", r->names, "tune_params", params,
-                   "objective", "time", "sectile", ours, "cache", cache);
+  for (size_t i = 0; i < n; ++i) {
+    const json_t *const value = json_is_array(size.json) ? json_array_get(size.json, i) : size.json;
+    const json_int_t number =
+        json_is_real(value) ? (json_int_t)json_real_value(value) : json_integer_value(value);
+    if (!(json_is_number(value) || json_is_string(value)) || i >= (size_t)SCT_COUNT(names)) {
+      return sct_json_fail(size, "expected a number, a list of one to three, or a word");
+    }
+    sct_str_append(label, i > 0 ? "x" : "");
+    if (json_is_string(value)) {
+      sct_str_append(label, json_string_length(value) > 0 ? json_string_value(value) : "?");
+      continue;
+    }
+    sct_str_append_int(label, number);
+    json_object_set_new(extents, names[i], json_integer(number));
+  }
+  return n > 0 ? SCT_OK : sct_json_fail(size, "expected a size");
+}
+
+static sct_status kt_head(foreign *f, sct_json doc) {
+  const sct_json device = sct_json_member(doc, "device_name");
+  const sct_json kernel = sct_json_member(doc, "kernel_name");
+  f->kernel = json_string_value(kernel.json);
+  if (!json_is_string(device.json)) {
+    return sct_json_fail(device, "expected a text");
+  }
+  if (f->kernel == NULL || f->kernel[0] == '\0') {
+    return sct_json_fail(kernel, "expected a name");
+  }
+  SCT_SCOPED(sct_str) size = {0};
+  SCT_OWNED_PTR(json_t) const extents = json_object();
+  SCT_TRY(kt_size(sct_json_member(doc, "problem_size"), &size, extents));
+  return put_head(f, json_string_value(device.json), sct_str_c(&size), extents, doc.doc->err);
+}
+
+static sct_status kt_keys(sct_json keys) {
+  const json_t *key = NULL;
+  size_t i = 0;
+  bool good = json_array_size(keys.json) > 0;
+  json_array_foreach(keys.json, i, key) {
+    good = good && json_is_string(key);
+  }
+  return good ? SCT_OK : sct_json_fail(keys, "expected a list of names");
+}
+
+sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc) {
+  foreign f = {.s = s, .file = file, .tool = "Kernel Tuner", .mark = "kernel-tuner"};
+  const sct_json keys = sct_json_member(doc, "tune_params_keys");
+  const sct_json cache = sct_json_member(doc, "cache");
+  const json_t *const objective = json_object_get(doc.json, "objective");
+  const char *word =
+      json_string_value(json_is_array(objective) ? json_array_get(objective, 0) : objective);
+  const char *key = NULL;
+  json_t *entry = NULL;
+  SCT_TRY(kt_keys(keys));
+  if (!json_is_object(cache.json)) {
+    return sct_json_fail(cache, "expected an object");
+  }
+  SCT_TRY(kt_head(&f, doc));
+  json_object_foreach(cache.json, key, entry) {
+    SCT_TRY(kt_entry(&f, keys.json, word != NULL ? word : "time", sct_json_member(cache, key)));
+  }
+  return SCT_OK;
 }
 
 /* ---- T4 ---- */
 
-static json_t *t4_result(const one_run *r, int i) {
-  const sct_row_outcome *const o = &r->rows[i].outcome;
-  const bool good = strcmp(o->outcome, "ok") == 0;
-  json_t *const measurements = json_array();
-  if (good && (o->n_samples > 0 || o->median_ns > 0)) {
-    json_array_append_new(measurements, json_pack("{s:s, s:o, s:s}", "name", "time", "value",
-                                                  sct_json_number(mean_ms(o)), "unit", "ms"));
+static const outcome_word t4_outcomes[] = {{"correct", "ok"},
+                                           {"timeout", "hang"},
+                                           {"compile", "compile_error"},
+                                           {"runtime", "launch_error"},
+                                           {"correctness", "wrong_result"},
+                                           {"constraints", "too_large"},
+                                           {0}};
+
+static const struct {
+  const char *word;
+  double ns;
+} t4_units[] = {{"miliseconds", 1e6},  {"milliseconds", 1e6}, {"ms", 1e6},
+                {"microseconds", 1e3}, {"nanoseconds", 1},    {"seconds", 1e9}};
+
+static sct_status t4_unit(sct_json unit, double *ns) {
+  *ns = MS;
+  for (int k = 0; json_is_string(unit.json) && k < SCT_COUNT(t4_units); ++k) {
+    if (strcmp(json_string_value(unit.json), t4_units[k].word) == 0) {
+      *ns = t4_units[k].ns;
+      return SCT_OK;
+    }
   }
-  static const char *const parts[] = {"compilation", "validation", "search_algorithm", "framework"};
-  json_t *const times = json_pack("{s:o}", "runtimes", times_of(o, MS));
-  put_parts(times, o, parts, "benchmark");
-  return json_pack("{s:o, s:o, s:o, s:s, s:i, s:[s], s:o}", "timestamp",
-                   sct_json_string(o->measured), "configuration", parameters_of(r, i), "times",
-                   times, "invalidity", words[words_of(o->outcome)].t4, "correctness", good ? 1 : 0,
-                   "objectives", "time", "measurements", measurements);
+  return unit.json == NULL
+             ? SCT_OK
+             : sct_json_fail(unit, "expected miliseconds, microseconds, nanoseconds or seconds");
 }
 
-static json_t *t4(const one_run *r) {
-  json_t *const results = json_array();
-  for (int i = 0; i < r->n; ++i) {
-    json_array_append_new(results, t4_result(r, i));
+static sct_status t4_result(foreign *f, sct_json result, double unit_ns) {
+  const sct_json configuration = sct_json_member(result, "configuration");
+  const sct_json times = sct_json_member(result, "times");
+  const sct_json invalidity = sct_json_member(result, "invalidity");
+  const char *const word = json_string_value(invalidity.json);
+  foreign_result r = {.axes = configuration.json, .outcome = outcome_of(t4_outcomes, word)};
+  const char *name = NULL;
+  json_t *value = NULL;
+  if (!json_is_object(configuration.json)) {
+    return sct_json_fail(configuration, "expected an object");
   }
-  return json_pack("{s:s, s:{s:s, s:o, s:o, s:o}, s:o}", "schema_version", "1.0.0", "metadata",
-                   "timeunit", "milliseconds", "kernel", sct_json_string(r->problem.name), "device",
-                   sct_json_string(r->device.name), "size", sct_json_string(r->run.size_label),
-                   "results", results);
-}
-
-/* ---- both ---- */
-
-static sct_status put_run(sct_store *s, sct_id run, json_t *(*document)(const one_run *r),
-                          sct_str *out, sct_error *err) {
-  one_run r;
-  sct_status status = open_run(&r, s, run, err);
-  if (status == SCT_OK) { /* Kernel Tuner wants the very end to be brace, newline, brace */
-    status = sct_json_dump(out, document(&r), JSON_INDENT(1), err);
+  json_object_foreach(configuration.json, name, value) {
+    if (!is_scalar(value)) {
+      return sct_json_fail(configuration, "expected numbers, texts or booleans");
+    }
   }
-  close_run(&r);
+  if (!json_is_object(times.json)) {
+    return sct_json_fail(times, "expected an object");
+  }
+  if (r.outcome == NULL) {
+    return sct_json_fail(invalidity, "expected correct, timeout, compile, runtime, correctness or "
+                                     "constraints");
+  }
+  r.detail = strcmp(r.outcome, "ok") == 0 ? "" : word;
+  r.measured = json_string_value(json_object_get(result.json, "timestamp"));
+  sct_status status = take_times(sct_json_member(times, "runtimes"), unit_ns, &r);
+  SCT_THEN(put_result(f, &r, result.doc->err));
+  sct_free(r.samples_ns);
   return status;
 }
 
-sct_status sct_store_export_kernel_tuner(sct_store *s, sct_id run, sct_str *out, sct_error *err) {
-  return put_run(s, run, kernel_tuner, out, err);
-}
-
-sct_status sct_store_export_t4(sct_store *s, sct_id run, sct_str *out, sct_error *err) {
-  return put_run(s, run, t4, out, err);
+sct_status sct_store_read_t4(sct_store *s, const char *file, sct_json doc) {
+  foreign f = {.s = s, .file = file, .tool = "T4 results", .mark = "t4"};
+  const sct_json results = sct_json_member(doc, "results");
+  double unit_ns = 0;
+  if (!json_is_array(results.json)) {
+    return sct_json_fail(results, "expected a list");
+  }
+  SCT_TRY(t4_unit(sct_json_member(sct_json_member(doc, "metadata"), "timeunit"), &unit_ns));
+  json_t *const none = json_object();
+  f.kernel = sct_path_basename(file); /* the format names neither kernel nor device */
+  const sct_status status = put_head(&f, "unknown device", "unknown size", none, doc.doc->err);
+  json_decref(none);
+  SCT_TRY(status);
+  for (size_t i = 0; i < json_array_size(results.json); ++i) {
+    SCT_TRY(t4_result(&f, sct_json_item(results, i), unit_ns));
+  }
+  return SCT_OK;
 }

@@ -21,7 +21,7 @@ typedef struct sct_store_reader {
 /* All of a store as of one moment; SCT_EDATA for rows that refer to nothing. */
 sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_error *err);
 
-/* ---- formats of other tuners (store_foreign.c, store_foreign_read.c) ---- */
+/* ---- formats of other tuners (store_foreign.c) ---- */
 
 /* Joins what a Kernel Tuner cache or a T4 results file says to the store. */
 sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc);

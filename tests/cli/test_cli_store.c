@@ -263,6 +263,58 @@ static void export_to_others_needs_one_run(void **state) {
   fx_free(&r);
 }
 
+/* Two rows that differ in no parameter, other parameters, and every kind of value. */
+static const char cache[] =
+    "{\"device_name\": \"A\\u00e9 \\\"x\\\"\", \"kernel_name\": \"conv\", \"problem_size\": [4096, "
+    "1024],\n"
+    "\"tune_params_keys\": [\"size_x\", \"pad\", \"mode\", \"flag\"], \"tune_params\": {},\n"
+    "\"objective\": \"time\", \"cache\": {\n"
+    "\"16,0.5,a,True\": {\"size_x\": 16, \"pad\": 0.5, \"mode\": \"a\", \"flag\": true, \"time\": "
+    "1.25, "
+    "\"times\": [1.5, 1.0, 1.25], \"timestamp\": \"2024-05-01T10:00:00+00:00\"},\n"
+    "\"32,0.5,a,False\": {\"size_x\": 32, \"pad\": 0.5, \"mode\": \"a\", \"flag\": false, "
+    "\"time\": "
+    "\"RuntimeFailedConfig\"},\n"
+    "\"64,1.0,a,True\": {\"size_x\": 64, \"pad\": 1.0, \"mode\": \"a\", \"flag\": true, \"time\": "
+    "9, "
+    "\"__error__\": \"CompilationFailedConfig\"}}\n}";
+
+/* A run in the formats of others keeps its figures on the way there and back. */
+static void exports_to_others_read_back(void **state) {
+  (void)state;
+  static const char *const formats[] = {"kernel-tuner", "t4"};
+  fx_result r = {0};
+  fx_write("cache.json", cache);
+  fx_run(&r, "import", "cache.json", "--store", "cache.db");
+  fx_expect(&r, 0, NULL, NULL);
+  for (int k = 0; k < SCT_COUNT(formats); k++) {
+    const char *const store = k == 0 ? "copy0.db" : "copy1.db";
+    fx_run(&r, "export", "--store", "cache.db", "--format", formats[k], "-o", "copy.json");
+    fx_expect(&r, 0, NULL, NULL);
+    sct_str text = {0};
+    sct_error err = {0};
+    assert_int_equal(sct_file_read(&text, fx_path("copy.json"), &err), SCT_OK);
+    assert_non_null(strstr(sct_str_c(&text), "\"pad\": 0.5,"));
+    assert_non_null(strstr(sct_str_c(&text), "\"pad\": 1.0,"));
+    assert_non_null(strstr(sct_str_c(&text), "\"flag\": false"));
+    if (k == 0) { /* Kernel Tuner goes on from there */
+      assert_true(sct_has_suffix(sct_str_c(&text), "}\n}"));
+      assert_non_null(strstr(sct_str_c(&text), "\"kernel-tuner,16,0.5,a,True\": {"));
+      assert_non_null(strstr(sct_str_c(&text), "\"problem_size\": [\n  4096,\n  1024\n ]"));
+    }
+    sct_str_free(&text);
+    fx_run(&r, "import", "copy.json", "--store", store);
+    fx_expect(&r, 0, NULL, NULL);
+    fx_run(&r, "export", "--store", store);
+    fx_expect(&r, 0, "\"median_ns\":1250000.0", NULL);
+    fx_expect(&r, 0, "\"samples_ns\":", NULL);
+    fx_expect(&r, 0, "\"outcome\":\"compile_error\"", NULL);
+    fx_expect(&r, 0, "\"outcome\":\"launch_error\"", NULL);
+    fx_expect(&r, 0, k == 0 ? "A\xc3\xa9 \\\"x\\\"" : "unknown device", NULL);
+  }
+  fx_free(&r);
+}
+
 /* What others measured is never made into a header. */
 static void imported_caches_have_no_header(void **state) {
   (void)state;
@@ -381,6 +433,7 @@ int main(void) {
       cmocka_unit_test(merge_and_export_do_not_know_order),
       cmocka_unit_test(merge_checks_its_sources_first),
       cmocka_unit_test(export_to_others_needs_one_run),
+      cmocka_unit_test(exports_to_others_read_back),
       cmocka_unit_test(imported_caches_have_no_header),
       cmocka_unit_test(nothing_that_is_read_is_written_over),
       cmocka_unit_test(a_name_takes_no_parameters),

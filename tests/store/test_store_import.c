@@ -131,42 +131,44 @@ static void t4_results_are_a_problem_of_their_own(void **state) {
   expect(f->path, "SELECT outcome FROM outcome ORDER BY id DESC LIMIT 1", "hang");
 }
 
-/* A run in the formats of others keeps its figures on the way there and back. */
-static void exports_to_others_read_back(void **state) {
+/* Others write a run from its document: values in order, what ran and was not timed left out. */
+static void a_run_as_a_document_has_what_was_timed(void **state) {
   const fixture *const f = *state;
+  json_t *doc = NULL;
   import_ok(f, kernel_tuner);
-  for (int k = 0; k < 2; ++k) {
-    sct_str out = {0};
-    sct_store *s = fx_open(f->path, true);
-    FX_OK(k == 0 ? sct_store_export_kernel_tuner(s, 1, &out, &err)
-                 : sct_store_export_t4(s, 1, &out, &err));
-    sct_store_close(s);
-    if (k == 0) {
-      assert_string_equal(out.data + out.len - 3, "}\n}");
+  sct_store *const s = fx_open(f->path, true);
+  FX_OK(sct_store_run_json(&doc, s, 1, &err));
+  sct_store_close(s);
+  SCT_OWNED_PTR(json_t)
+  wanted =
+      json_pack("[[s, i], [s, f], [s, s]]", "block_size_x", 16, "use_padding", 0.5, "mode", "a");
+  SCT_OWNED_PTR(json_t) extents = json_pack("[i, i]", 4096, 1024);
+  assert_true(json_equal(json_object_get(doc, "extents"), extents));
+  const json_t *const rows = json_object_get(doc, "rows"), *row = NULL;
+  size_t k = 0;
+  int n_ok = 0;
+  assert_int_equal(json_array_size(rows), 3);
+  json_array_foreach(rows, k, row) {
+    if (strcmp(json_string_value(json_object_get(row, "outcome")), "ok") == 0) {
+      assert_true(json_equal(json_object_get(row, "axes"), wanted));
+      assert_int_equal(json_array_size(json_object_get(row, "samples_ns")), 3);
+      n_ok++;
     }
-    const char *const copy = path_of(f, "copy.db"), *const file = path_of(f, "copy.json");
-    (void)remove(copy);
-    fx_write(file, out.data, out.len);
-    s = fx_open(copy, false);
-    FX_OK(sct_store_import(s, file, &err));
-    sct_store_close(s);
-    expect(copy, "SELECT median_ns || ' ' || length(samples_ns) FROM outcome WHERE outcome='ok'",
-           "1250000.0 24");
-    expect(copy, "SELECT count(*) || sum(outcome = 'compile_error') FROM outcome", "31");
-    sct_str_free(&out);
   }
+  assert_int_equal(n_ok, 1);
+  json_decref(doc);
 }
 
-static void a_run_without_times_is_no_cache(void **state) {
+static void a_run_without_times_is_no_document(void **state) {
   const fixture *const f = *state;
   sct_store *const s = fx_open(f->path, false);
   const sct_row_run run = fx_run(s);
   sct_row_candidate c = {.problem = run.problem, .source_hash = text_of("x")};
   sct_row_outcome o = {.run = run.id, .outcome = text_of("ok")};
-  sct_str out = {0};
+  json_t *doc = NULL;
   sct_error why = {0};
   FX_OK(sct_store_put_result(s, &c, &o, true, &err));
-  assert_int_equal(sct_store_export_kernel_tuner(s, run.id, &out, &why), SCT_EDATA);
+  assert_int_equal(sct_store_run_json(&doc, s, run.id, &why), SCT_EDATA);
   assert_non_null(strstr(why.text, "nothing was timed"));
   sct_store_close(s);
 }
@@ -350,8 +352,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(an_open_cache_is_taken_as_far_as_it_goes, fx_setup,
                                       fx_teardown),
       cmocka_unit_test_setup_teardown(t4_results_are_a_problem_of_their_own, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(exports_to_others_read_back, fx_setup, fx_teardown),
-      cmocka_unit_test_setup_teardown(a_run_without_times_is_no_cache, fx_setup, fx_teardown),
+      cmocka_unit_test_setup_teardown(a_run_as_a_document_has_what_was_timed, fx_setup,
+                                      fx_teardown),
+      cmocka_unit_test_setup_teardown(a_run_without_times_is_no_document, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(sizes_of_kernel_tuner, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(malformed_files_change_nothing, fx_setup, fx_teardown),
       cmocka_unit_test_setup_teardown(any_damage_is_survived, fx_setup, fx_teardown),

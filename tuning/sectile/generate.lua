@@ -1,5 +1,5 @@
--- generate: what is made of the tables of commands and options (cli_generate.c): help, the man page,
--- completions for shells.
+-- generate: what is made of the tables of commands and options (cli_generate.c): help, the man
+-- page, completions for shells.
 --
 -- The document has `version`, `commands` (name, words, doc, details, example, options), `options`
 -- of every command, and `exits` (code, text); an option has name, letter, arg, doc, file.
