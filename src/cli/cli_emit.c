@@ -33,7 +33,7 @@ static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
   }
   SCT_TRY(cli_hint_example(sct_script_try_spec(&w->spec, word, err), word, err));
   sct_hash_hex(w->hash, w->spec.hash);
-  w->request = (sct_emit_request){.name = w->spec.name, .spec_hash = w->hash};
+  w->request = (sct_emit_request){.name = w->spec.name, .spec_hash = w->hash, .host = w->spec.host};
   return SCT_OK;
 }
 

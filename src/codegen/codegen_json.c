@@ -78,6 +78,19 @@ static json_t *formulas_json(const sct_spec *spec, const sct_operand *op) {
   return formulas;
 }
 
+/* How chunks of the host's array follow each other in each of its layouts, and whether what lies
+ * there before is needed. */
+static void add_chunks(json_t *json, const sct_spec *spec, const sct_operand *op) {
+  json_t *steps = json_array(), *writes = json_array();
+  const int k = (int)(op - spec->operands);
+  for (int l = 0; l < op->n_layouts; l++) {
+    json_array_append_new(steps, expr_json(spec, sct_spec_chunk_step(spec, k, l, spec->chunk_dim)));
+    json_array_append_new(writes, json_boolean(sct_spec_writes_all(spec, k, l)));
+  }
+  json_object_set_new(json, "chunk_steps", steps);
+  json_object_set_new(json, "writes_all", writes);
+}
+
 static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str *scratch) {
   json_t *layouts = json_array(), *bytes = json_array();
   for (int k = 0; k < op->n_layouts; k++) {
@@ -119,6 +132,9 @@ static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str
     if (sct_operand_start_byte(op) >= 0) {
       json_object_set_new(json, "start", json_integer(sct_operand_start_byte(op)));
     }
+  }
+  if (spec->chunk_dim >= 0) {
+    add_chunks(json, spec, op);
   }
   json_object_set_new(json, "shape", expr_list(spec, op->extent, op->n_dims));
   json_object_set_new(json, "formulas", formulas_json(spec, op));
@@ -211,11 +227,15 @@ sct_status sct_codegen_signature(sct_str *out, const sct_spec *spec, sct_error *
     add_limits(operand, spec, k);
     json_array_append_new(operands, operand);
   }
-  return sct_json_dump(out,
-                       json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents",
-                                 extents, "scalars", scalars, "operands", operands, "body",
-                                 spec->body),
-                       JSON_COMPACT, err);
+  json_t *signature = json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", spec->name, "extents", extents,
+                                "scalars", scalars, "operands", operands, "body", spec->body);
+  if (spec->chunk_dim >= 0) {
+    json_object_set_new(signature, "host",
+                        json_pack("{s:s, s:I, s:I}", "chunks", spec->dims[spec->chunk_dim],
+                                  "before", (json_int_t)spec->halo_before, "after",
+                                  (json_int_t)spec->halo_after));
+  }
+  return sct_json_dump(out, signature, JSON_COMPACT, err);
 }
 
 /* What each parameter of a kernel of the user's own receives. */

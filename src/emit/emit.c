@@ -11,7 +11,8 @@ static const char *const parts[] = {
     "templates/header/banner.cuh",  "templates/header/types.cuh",
     "templates/header/layouts.cuh", "templates/header/declarations.cuh",
     "templates/header/kernels.cuh", "templates/header/variants.cuh",
-    "templates/header/runtime.cuh", "templates/header/public.cuh",
+    "templates/header/runtime.cuh", "templates/header/host.cuh",
+    "templates/header/public.cuh",
 };
 
 static const char *const forms[] = {

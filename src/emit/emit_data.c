@@ -475,6 +475,7 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   add_arguments(*out, h);
   add_ranges(*out, h);
   add_limits(*out, h);
+  emit_add_host(*out, h);
   emit_add_layouts(*out, h);
   emit_add_other_sizes(*out, h);
   emit_add_figures(*out, h);

@@ -10,6 +10,7 @@
  *   emit_layout.c    layouts
  *   emit_figures.c   devices, sizes, the table of the banner
  *   emit_kernels.c   the kernels
+ *   emit_host.c    chunks of the host's arrays
  *   emit_code.c    the kernels compiled, of the form c
  *   emit_python.c  the module of Python next to it
  *   emit_selftest.c  the file of cases next to it
@@ -73,11 +74,13 @@ typedef struct emit_operand {
   int64_t start;          /* what every byte is set to before they do; -1: nothing is set */
   bool offsets;           /* where ragged rows begin */
   int n_inside, n_apart, n_bounds;
-  const char **inside;    /* conditions over n_<extent>: places lie in the array */
-  emit_steps *apart;      /* no two elements are one */
-  const char **bounds;    /* of numbers on the way, as sct_expr_print_bound() says */
-  emit_formula *formulas; /* [n_layouts]; NULL: the store has none */
-  const char **shape;     /* [n_dims] extents of the array over n_<extent>; with formulas only */
+  const char **inside;      /* conditions over n_<extent>: places lie in the array */
+  emit_steps *apart;        /* no two elements are one */
+  const char **bounds;      /* of numbers on the way, as sct_expr_print_bound() says */
+  emit_formula *formulas;   /* [n_layouts]; NULL: the store has none */
+  const char **chunk_steps; /* [n_layouts] of the host's array, in bytes; with chunk_dim only */
+  bool *writes_all;         /* [n_layouts] the same: what it holds before is not needed */
+  const char **shape;       /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;
 
 typedef struct emit_scalar {
@@ -98,6 +101,8 @@ typedef struct emit_signature {
   emit_operand *operands; /* inputs, then outputs: also the order of arguments */
   emit_scalar *scalars;
   emit_extent *extents;
+  int chunk_dim; /* an extent: arrays of the host are cut along it; -1: there is no NAME_host */
+  int64_t halo_before, halo_after;
 } emit_signature;
 
 /* ---- how a kernel is launched (sct_row_candidate.launch) ---- */
@@ -305,6 +310,8 @@ sct_status emit_check_formulas(const emit_header *h, sct_error *err);
 /* emit_selftest.c: what its template needs in addition. */
 void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
                        bool computes);
+/* emit_host.c: functions for arrays of the host. */
+void emit_add_host(json_t *out, const emit_header *h);
 /* emit_code.c: bytes as lines of numbers with commas. */
 json_t *emit_byte_lines(const char *bytes, size_t n);
 /* emit_python.c: what its template needs in addition. */

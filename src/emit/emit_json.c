@@ -205,6 +205,49 @@ static sct_status read_limits(emit_operand *op, const emit_signature *sig, sct_j
   return read_conditions(&op->bounds, &op->n_bounds, sig, sct_json_member(at, "bounds"));
 }
 
+enum { MOST_HALO = 1 << 16 };
+
+/* Of a spec with `host = true`. */
+static sct_status read_chunks(emit_operand *op, const emit_signature *sig, sct_json at) {
+  const emit_operand without_indices = {.n_dims = 0};
+  const sct_json writes = sct_json_member(at, "writes_all");
+  int n = 0;
+  SCT_TRY(get_expressions(&op->chunk_steps, sct_json_member(at, "chunk_steps"), op->n_layouts, sig,
+                          &without_indices));
+  SCT_TRY(sct_json_length(&n, writes, false));
+  if (n != op->n_layouts || op->bytes == NULL) {
+    return sct_json_fail(writes, "expected one for each layout, and its bytes");
+  }
+  op->writes_all = SCT_ARENA_NEW(at.doc->arena, bool, n + 1);
+  for (int k = 0; k < n; k++) {
+    op->writes_all[k] = json_is_true(sct_json_item(writes, (size_t)k).json);
+  }
+  return SCT_OK;
+}
+
+static sct_status read_host(emit_signature *sig, sct_json root) {
+  const sct_json host = sct_json_member(root, "host"), operands = sct_json_member(root, "operands");
+  const char *name = NULL;
+  sig->chunk_dim = -1;
+  if (host.json == NULL) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_json_text(&name, sct_json_member(host, "chunks"), NULL));
+  for (int k = 0; k < sig->n_extents; k++) {
+    sig->chunk_dim =
+        sig->extents[k].is_dim && strcmp(sig->extents[k].name, name) == 0 ? k : sig->chunk_dim;
+  }
+  if (sig->chunk_dim < 0) {
+    return sct_json_fail(sct_json_member(host, "chunks"), "expected a dimension");
+  }
+  SCT_TRY(sct_json_integer(&sig->halo_before, sct_json_member(host, "before"), 0, MOST_HALO));
+  SCT_TRY(sct_json_integer(&sig->halo_after, sct_json_member(host, "after"), 0, MOST_HALO));
+  for (int k = 0; k < sig->n_operands; k++) {
+    SCT_TRY(read_chunks(&sig->operands[k], sig, sct_json_item(operands, (size_t)k)));
+  }
+  return SCT_OK;
+}
+
 static sct_status read_scalar(emit_scalar *scalar, sct_json at) {
   const emit_type *type = NULL;
   SCT_TRY(get_name(&scalar->name, sct_json_member(at, "name")));
@@ -308,6 +351,7 @@ sct_status emit_read_signature(emit_signature *out, sct_arena *arena, const char
   SCT_TRY_DONE(get_name(&out->name, sct_json_member(root, "name")));
   SCT_TRY_DONE(sct_json_text(&out->body, sct_json_member(root, "body"), ""));
   SCT_TRY_DONE(read_lists(out, root));
+  SCT_TRY_DONE(read_host(out, root));
 done:
   json_decref(root.json);
   return status;

@@ -454,6 +454,11 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
                     out->problem->name);
   }
   SCT_TRY(emit_read_signature(&out->sig, &out->arena, out->problem->signature, err));
+  if (request->host && out->sig.chunk_dim < 0) {
+    return sct_fail(err, SCT_EDATA,
+                    "the store has it without `host`: `sectile tune` on the spec adds that, and "
+                    "does not measure again what it has");
+  }
   SCT_TRY(load_devices(out, store, err));
   SCT_TRY(choose_layouts(out, store, err));
   return collect_kernels(out, err);

@@ -254,6 +254,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   for (int k = 0; k < spec->n_scalars; k++) {
     spec->scalars[k].name = read_named(L, spec, kernel, "scalars", k, &spec->scalars[k].type);
   }
+  spec->host = sct_script_field_flag(L, kernel, "host");
   lua_getfield(L, kernel, "tolerance");
   spec->tolerance = lua_tonumber(L, -1);
   spec->tolerance_given = !lua_isnil(L, -1);

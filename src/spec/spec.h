@@ -415,6 +415,7 @@ typedef struct sct_spec {
   bool body_in_file; /* the file holds the body byte for byte, so its lines can be pointed at */
   int n_sizes;
   sct_size *sizes;
+  bool host;        /* arrays of the host are cut into chunks; not part of the hash */
   double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
   bool tolerance_given;
   /* set by sct_spec_bind() */
@@ -434,6 +435,8 @@ typedef struct sct_spec {
   const char *fast_body;   /* the same in fast arithmetic (sinf as __sinf); NULL: the spec gives no
                               tolerance, or it would be the same */
   bool *body_uses_dim;     /* [n_dims] the body names this index */
+  int chunk_dim; /* of `host`: the dimension that is cut, else -1; a chunk needs so many */
+  int64_t halo_before, halo_after; /* elements along it before its own, and after */
   int n_limits;
   sct_condition *limits;
   int n_moves; /* > 0: the body only moves data, and these are all its assignments */
@@ -512,6 +515,12 @@ int sct_spec_n_choices(const sct_spec *spec);
 /* The first operand that has its choice together with `op`: `op`, if it has one of its own. */
 int sct_spec_first_tied(const sct_spec *spec, int op);
 int sct_spec_choice_of(const sct_spec *spec, int op);
+
+/* How many bytes an array of the host goes on with each element along `dim`, over the other
+ * extents; 0: not at all. SCT_EXPR_NONE: a chunk of it is no array of this layout. */
+sct_expr sct_spec_chunk_step(const sct_spec *spec, int op, int layout, int dim);
+/* Does the kernel write every byte of the output, without reading one before? */
+bool sct_spec_writes_all(const sct_spec *spec, int op, int layout);
 
 /* ---- addresses and sizes ---- */
 

@@ -178,6 +178,7 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_ordered(spec, err));
   SCT_TRY(sct_spec_check_layouts(spec, err));
   write_canonical(spec, sct_str_c(&bodies));
+  SCT_TRY(sct_spec_find_chunks(spec, err));
   return SCT_OK;
 }
 

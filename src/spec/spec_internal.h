@@ -121,6 +121,8 @@ sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err);
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
 /* Starts noting what bodies use. */
 void sct_spec_begin_bodies(sct_spec *spec);
+/* Finds the dimension that is cut into chunks, where the spec asks for that (spec_chunks.c). */
+sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err);
 /* Screens the body; sets operand.used, body_uses_dim; assigned: [n_operands] what it assigns. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
                                sct_error *err);

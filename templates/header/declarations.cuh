@@ -74,6 +74,34 @@ cudaError_t $(name)_launch(const $(name)_args *args, cudaStream_t stream);
 // What $(name) would do with these arguments on the current device.
 $(name)_choice $(name)_variant($(join(parameters)));
 
+//% if host then
+// ---- Arrays of the host
+// $(name)_host cuts $(host.extent) into chunks, which are copied to the device, computed and copied back on
+// several streams, so that copies and kernels overlap. A plan owns the streams, the device's
+// memory of the chunks and, for arrays that are not page-locked, a ring of page-locked memory; one
+// call at a time may use it. Page-locking costs time for each page, and takes memory from the
+// system: for arrays that are copied once the ring is faster than cudaHostRegister.
+typedef struct $(name)_host_plan $(name)_host_plan;
+// What is 0 has a default.
+typedef struct $(name)_host_options {
+  long long chunk;   // of $(host.extent); default: 16 MiB of the largest array
+  int streams;       // 1 to 8; default 3
+  int threads;       // of the host, that copy to the ring and back (C++); default 4
+  bool page_locked;  // no ring: all arrays of all calls will be page-locked
+} $(name)_host_options;
+// For calls on the current device whose other extents are not larger. Leaves nothing behind where
+// it fails; `$(host.options)` may be null.
+cudaError_t $(name)_host_plan_create($(name)_host_plan **$(host.plan), $(join(host.extents)),
+    const $(name)_host_options *$(host.options));
+// Waits for its calls; null is fine.
+cudaError_t $(name)_host_plan_destroy($(name)_host_plan *$(host.plan));
+// What $(name) does, for arrays of the host. It starts when `$(stream)` has come to it, and what `$(stream)`
+// gets later waits for it. Where all arrays are page-locked it only queues; else it is done when it
+// returns. After an error nothing of it is on its way any more; outputs then hold anything.
+cudaError_t $(name)_host($(join(host.parameters)),
+    const $(name)_host_plan *$(host.plan), cudaStream_t $(stream));
+
+//% end
 #ifdef __cplusplus
 }
 #endif

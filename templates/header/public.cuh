@@ -21,6 +21,25 @@ $(linkage)$(name)_choice $(name)_variant($(join(parameters))) {
   const $(name)_args $(call) = {$(join(arguments))};
   return $(detail)_describe(&$(call));
 }
+//% if host then
+$(linkage)cudaError_t $(name)_host_plan_create($(name)_host_plan **$(host.plan), $(join(host.extents)), const $(name)_host_options *$(host.options)) {
+  $(name)_args $(call);
+  memset(&$(call), 0, sizeof $(call));
+//%   for _, x in ipairs(extents) do
+  $(call).n_$(x) = n_$(x);
+//%   end
+  return $(detail)_create($(host.plan), &$(call), $(host.options));
+}
+$(linkage)cudaError_t $(name)_host_plan_destroy($(name)_host_plan *$(host.plan)) {
+  if ($(host.plan) != NULL) $(detail)_close_plan($(host.plan));
+  free($(host.plan));
+  return cudaSuccess;
+}
+$(linkage)cudaError_t $(name)_host($(join(host.parameters)), const $(name)_host_plan *$(host.plan), cudaStream_t $(stream)) {
+  $(name)_args $(call) = {$(join(host.arguments))};
+  return $(detail)_host(&$(call), $(host.plan), $(stream));
+}
+//% end
 //% if is_inline then
 #undef $(name)_LINKAGE
 //% end

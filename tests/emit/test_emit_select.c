@@ -364,6 +364,11 @@ static void damage_is_named(void **state) {
        "extents[1]: expected those with \"dim\": true first"},
       {"\"operands\": [", "\"operands\": 7, \"x\": [", "operands: expected a list"},
       {"\"body\"", "", "signature is damaged: the document: expected"},
+      {"\"body\"", "\"host\": {\"chunks\": \"j\"}, \"body\"", "host.chunks: expected a dimension"},
+      {"\"body\"", "\"host\": {\"chunks\": \"i\", \"before\": -1}, \"body\"",
+       "host.before: expected a whole number from 0 to 65536"},
+      {"\"body\"", "\"host\": {\"chunks\": \"i\", \"before\": 0, \"after\": 0}, \"body\"",
+       "operands[0].chunk_steps: expected a list"},
   };
   fixture_add(f);
   for (int k = 0; k < SCT_COUNT(damages); k++) {

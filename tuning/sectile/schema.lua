@@ -68,6 +68,8 @@ M["s.kernel"] = {
   { "also", "table", "kernels that you have already, as further candidates: a list of tables, or "
     .. "one" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },
+  { "host", "boolean", "the header also has `NAME_host`, for arrays of the host: chunks of the "
+    .. "slowest dimension, copied and computed on several streams" },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
     .. "its field; default 0: results agree bit for bit" },
 }

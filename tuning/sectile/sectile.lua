@@ -571,7 +571,7 @@ end
 
 --- A kernel: what a spec script returns.
 ---@param options table name, dims, extents, ragged, index, scalars, inputs, outputs, body, steps,
---- over, also, sizes, tolerance
+--- over, also, sizes, tolerance, host
 ---@return table
 function M.kernel(options)
   local place = check.place()
@@ -604,7 +604,7 @@ function M.kernel(options)
     over = options.over and texts(options.over, "over", place),
     extents = options.extents and texts(options.extents, "extents", place),
     also = options.also and own.copy(options.also, place),
-    tolerance = options.tolerance,
+    tolerance = options.tolerance, host = options.host,
   }
 end
 

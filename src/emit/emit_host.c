@@ -1,0 +1,92 @@
+/* Functions for arrays of the host (`host = true`) as data for their templates: along which extent
+ * arrays are cut, how chunks follow each other in each array, what is copied which way. */
+#include "emit/emit_internal.h"
+
+#include <string.h>
+
+static int layout_of(const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  return sct_names_find(SCT_NAMES(op->layouts, op->n_layouts), h->layout[operand]);
+}
+
+static json_t *truth(bool value) {
+  return json_string(value ? "true" : "false");
+}
+
+/* Each array by its name, and its type as a member of the arguments has it. */
+static json_t *places(const json_t *operands, const json_t *parameters) {
+  json_t *list = json_array();
+  for (size_t k = 0; k < json_array_size(operands); k++) {
+    const char *const name =
+        json_string_value(json_object_get(json_array_get(operands, k), "name"));
+    const char *const parameter = json_string_value(json_array_get(parameters, k));
+    json_array_append_new(
+        list, json_pack("{s:s, s:o}", "name", name, "type",
+                        json_stringn_nocheck(parameter, strlen(parameter) - strlen(name))));
+  }
+  return list;
+}
+
+/* Parameters without the workspace, which the plan has; its place among the arguments is NULL. */
+static void add_parameters(json_t *host, const json_t *out, const emit_header *h) {
+  json_t *parameters = json_array(), *arguments = json_array(), *extents = json_array();
+  const int n = emit_n_arguments(&h->sig);
+  for (int k = 0; k < n; k++) {
+    json_array_append(parameters, json_array_get(json_object_get(out, "parameters"), (size_t)k));
+    json_array_append(arguments, json_array_get(json_object_get(out, "arguments"), (size_t)k));
+    if (k >= n - h->sig.n_extents) {
+      json_array_append(extents, json_array_get(json_object_get(out, "parameters"), (size_t)k));
+    }
+  }
+  if (!json_is_false(json_object_get(out, "workspace"))) {
+    json_array_append_new(arguments, json_string("NULL"));
+  }
+  json_object_set_new(host, "parameters", parameters);
+  json_object_set_new(host, "arguments", arguments);
+  json_object_set_new(host, "extents", extents);
+}
+
+/* What an array is along the chunks, and which way it goes. */
+static void add_arrays(json_t *host, const emit_header *h) {
+  json_t *steps = json_array(), *bytes = json_array(), *names = json_array();
+  json_t *is_in = json_array(), *is_out = json_array();
+  SCT_SCOPED(sct_str) steps_over = {0}, bytes_over = {0};
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_operand *op = &h->sig.operands[k];
+    const int layout = layout_of(h, k);
+    const char *const step = op->chunk_steps[layout];
+    sct_str_printf(&steps_over, "%s ", step);
+    sct_str_printf(&bytes_over, "%s ", op->bytes[layout]);
+    json_array_append_new(names, emit_text(op->name));
+    json_array_append_new(steps, emit_host_text(&h->sig, step));
+    json_array_append_new(bytes, emit_host_text(&h->sig, op->bytes[layout]));
+    json_array_append_new(is_in, truth(!op->is_output || !op->writes_all[layout]));
+    json_array_append_new(is_out, truth(op->is_output));
+  }
+  json_object_set_new(host, "arrays", names);
+  json_object_set_new(host, "steps", steps);
+  json_object_set_new(host, "steps_over", emit_mentioned(&h->sig, sct_str_c(&steps_over)));
+  json_object_set_new(host, "bytes", bytes);
+  json_object_set_new(host, "bytes_over", emit_mentioned(&h->sig, sct_str_c(&bytes_over)));
+  json_object_set_new(host, "is_in", is_in);
+  json_object_set_new(host, "is_out", is_out);
+}
+
+void emit_add_host(json_t *out, const emit_header *h) {
+  if (h->sig.chunk_dim < 0) {
+    json_object_set_new(out, "host", json_false());
+    return;
+  }
+  sct_str plan = {0}, options = {0};
+  emit_own_name(&plan, &h->sig, "plan");
+  emit_own_name(&options, &h->sig, "options");
+  json_t *host = json_pack(
+      "{s:o, s:i, s:I, s:I, s:o, s:o, s:o}", "extent",
+      emit_textf("n_%s", h->sig.extents[h->sig.chunk_dim].name), "n_arrays", h->sig.n_operands,
+      "before", (json_int_t)h->sig.halo_before, "after", (json_int_t)h->sig.halo_after, "plan",
+      emit_take(&plan), "options", emit_take(&options), "places",
+      places(json_object_get(out, "operands"), json_object_get(out, "parameters")));
+  add_parameters(host, out, h);
+  add_arrays(host, h);
+  json_object_set_new(out, "host", host);
+}

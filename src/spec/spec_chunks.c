@@ -1,0 +1,191 @@
+/* Chunks: a kernel of which a part of one dimension is a call of its own, with a smaller extent and
+ * pointers that are some steps further. That is so where the bytes of each array are a sum of that
+ * dimension's index times a step and something that knows neither index nor extent. */
+#include "spec/spec_internal.h"
+
+#include <string.h>
+
+#define TEXT_BYTES 320
+
+/* Why dimension `dim` cannot be cut. */
+typedef struct refusal {
+  char text[TEXT_BYTES];
+} refusal;
+
+static sct_status refuse(refusal *why, const char *fmt, ...) SCT_PRINTF(2, 3);
+static sct_status refuse(refusal *why, const char *fmt, ...) {
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(why->text, sizeof why->text, fmt, args);
+  va_end(args);
+  return SCT_ESPEC;
+}
+
+/* `e` with one variable replaced. */
+static sct_expr put(const sct_spec *spec, sct_expr e, sct_expr var, sct_expr with) {
+  return sct_expr_subst(spec->pool, e, &var, &with, 1);
+}
+
+/* What `e` grows by where `var` grows by one. */
+static sct_expr growth(const sct_spec *spec, sct_expr e, sct_expr var) {
+  const sct_expr next = sct_expr_add(spec->pool, var, sct_expr_const(spec->pool, 1));
+  return sct_expr_sub(spec->pool, put(spec, e, var, next), e);
+}
+
+/* Only extents other than that of `dim`. */
+static bool is_over_extents(const sct_spec *spec, sct_expr e, int dim) {
+  sct_expr vars[SCT_MAX_EXTENTS + SCT_MAX_DIMS + SCT_MAX_OPERANDS];
+  const int n = sct_expr_vars(spec->pool, e, vars, SCT_COUNT(vars));
+  bool all = e != SCT_EXPR_NONE && n <= SCT_COUNT(vars);
+  for (int v = 0; v < n && all; v++) {
+    bool extent = false;
+    for (int k = 0; k < spec->n_extents; k++) {
+      extent = extent || (k != dim && vars[v] == spec->extent_var[k]);
+    }
+    all = extent;
+  }
+  return all;
+}
+
+sct_expr sct_spec_chunk_step(const sct_spec *spec, int op, int layout, int dim) {
+  const sct_operand *operand = &spec->operands[op];
+  const sct_layout *l = &operand->layouts[layout];
+  const sct_expr n = spec->extent_var[dim];
+  const sct_expr step = growth(spec, l->offset[0], spec->dim_var[dim]);
+  bool cuts = is_over_extents(spec, step, dim) && growth(spec, l->bytes, n) == step;
+  for (int f = 0; f < operand->record.n_fields && cuts; f++) {
+    cuts = growth(spec, l->offset[f], spec->dim_var[dim]) == step &&
+           !sct_expr_mentions(spec->pool, l->offset[f], n);
+  }
+  int64_t lo = 0, hi = 0;
+  sct_expr_range(spec->pool, step, &lo, &hi);
+  return cuts && lo >= 0 ? step : SCT_EXPR_NONE;
+}
+
+bool sct_spec_writes_all(const sct_spec *spec, int op, int layout) {
+  const sct_operand *operand = &spec->operands[op];
+  const sct_record *record = &operand->record;
+  bool all = operand->is_output && !sct_operand_is_prefilled(operand) &&
+             record->bytes == record->data_bytes && sct_operand_shared(operand) == 1;
+  sct_expr bytes = sct_expr_const(spec->pool, record->bytes);
+  for (int d = 0; d < operand->n_dims && all; d++) {
+    bool own = false;
+    for (int k = 0; k < spec->n_dims; k++) {
+      own =
+          own || (operand->at[d] == spec->dim_var[k] && operand->extent[d] == spec->extent_var[k]);
+    }
+    all = own;
+    bytes = sct_expr_mul(spec->pool, bytes, operand->extent[d]);
+  }
+  return all && operand->layouts[layout].bytes == bytes;
+}
+
+/* ---- may a dimension be cut? ---- */
+
+static bool body_names_extent(sct_spec *spec, int dim) {
+  token_list body;
+  bool names = false;
+  char extent[64];
+  snprintf(extent, sizeof extent, "n_%s", spec->dims[dim]);
+  if (sct_spec_tokenize(&body, spec, NULL) == SCT_OK) {
+    for (int k = 0; k < body.n; k++) {
+      names = names || sct_token_is(&body.tokens[k], extent);
+    }
+  }
+  return names;
+}
+
+static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *why) {
+  const sct_operand *op = &spec->operands[k];
+  const char *const name = spec->dims[dim];
+  if (op->is_output && op->through_index) {
+    return refuse(why,
+                  "an index says where elements of the output '%s' are, so that chunks would meet "
+                  "there",
+                  op->name);
+  }
+  for (int l = 0; l < op->n_layouts; l++) {
+    const sct_expr step = sct_spec_chunk_step(spec, k, l, dim);
+    if (step == SCT_EXPR_NONE) {
+      return refuse(why,
+                    "a chunk of %s is no array of '%s' by itself in layout %s: its elements must "
+                    "follow each other by equal steps, the slowest dimension first; give it a "
+                    "layout such as s.row_major or s.aos",
+                    name, op->name, op->layouts[l].label);
+    }
+    const sct_expr rest =
+        put(spec, op->layouts[l].bytes, spec->extent_var[dim], sct_expr_const(spec->pool, 0));
+    if (op->is_output && rest != sct_expr_const(spec->pool, 0)) {
+      return refuse(why,
+                    "the output '%s' has more elements along %s than the kernel, so that a chunk "
+                    "of it ends within the next one; give it no pad there",
+                    op->name, name);
+    }
+  }
+  return SCT_OK;
+}
+
+/* How far taps with a border reach along `dim`: such a chunk has neighbours of its elements too. */
+static sct_status add_halo(sct_spec *spec, const sct_operand *op, int dim, refusal *why) {
+  for (int d = 0; d < op->n_dims && op->border != SCT_BORDER_NONE; d++) {
+    int64_t lo = 0, hi = 0;
+    sct_operand_reach(op, d, &lo, &hi);
+    if (!sct_expr_mentions(spec->pool, op->at[d], spec->dim_var[dim]) || (lo == 0 && hi == 0)) {
+      continue;
+    }
+    if (op->border == SCT_BORDER_WRAP || op->at[d] != spec->dim_var[dim]) {
+      return refuse(why,
+                    "taps of '%s' reach %s; let them reach along other dimensions only, or take "
+                    "border = \"clamp\" or \"zero\"",
+                    op->name,
+                    op->border == SCT_BORDER_WRAP ? "from one end to the other"
+                                                  : "by more than neighbours of a chunk");
+    }
+    spec->halo_before = -lo > spec->halo_before ? -lo : spec->halo_before;
+    spec->halo_after = hi > spec->halo_after ? hi : spec->halo_after;
+  }
+  return SCT_OK;
+}
+
+static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
+  const char *const name = spec->dims[dim];
+  spec->halo_before = spec->halo_after = 0;
+  if (sct_spec_joins(spec, dim)) {
+    return refuse(why, "elements along %s are combined or scanned, which is no chunk's work", name);
+  }
+  const bool uses_dim = spec->body_uses_dim[dim];
+  if (uses_dim || body_names_extent(spec, dim)) {
+    return refuse(why, "the body computes with %s%s, which is another one in each chunk",
+                  uses_dim ? "" : "n_", name);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(check_layouts(spec, k, dim, why));
+    SCT_TRY(add_halo(spec, &spec->operands[k], dim, why));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err) {
+  refusal first = {""}, other;
+  spec->chunk_dim = -1;
+  if (!spec->host) {
+    return SCT_OK;
+  }
+  if (sct_spec_is_ragged(spec) || sct_spec_accumulates(spec)) {
+    (void)refuse(&first, "%s",
+                 sct_spec_is_ragged(spec) ? "rows of different lengths are not cut"
+                                          : "what is accumulated is not cut");
+  }
+  for (int d = 0; d < spec->n_dims && spec->chunk_dim < 0 && (d > 0 || first.text[0] == '\0');
+       d++) {
+    if (check_dim(spec, d, d == 0 ? &first : &other) == SCT_OK) {
+      spec->chunk_dim = d;
+    }
+  }
+  return spec->chunk_dim >= 0
+             ? SCT_OK
+             : sct_spec_fail_at(
+                   spec, err, spec->file, sct_spec_key_line(spec, spec->file, spec->line, "host"),
+                   "host = true needs a dimension that can be cut into chunks; of %s: %s",
+                   spec->dims[0], first.text);
+}

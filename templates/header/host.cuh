@@ -1,0 +1,364 @@
+//% if host then
+// ---- Arrays of the host: chunks of $(host.extent), each on one of several streams.
+
+#include <stdlib.h>
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+#include <system_error>
+#include <thread>
+#endif
+
+enum {
+  $(detail)_n_arrays = $(host.n_arrays),
+  $(detail)_before = $(host.before),  // elements that a chunk needs in addition to its own
+  $(detail)_after = $(host.after),
+  $(detail)_most_streams = 8
+};
+static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
+static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
+
+// What a step along $(host.extent) is in each array, in bytes; 0: chunks need all of it.
+static inline void $(detail)_steps(long long *out, const $(name)_args *c) {
+//%   if #host.steps_over > 0 then
+  const long long $(join(host.steps_over, "n_%s = c->n_%s"));
+//%   else
+  (void)c;
+//%   end
+  const long long steps[] = {$(join(host.steps))};
+  memcpy(out, steps, sizeof steps);
+}
+
+// The bytes of each array of a call with so many of $(host.extent).
+static inline void $(detail)_sizes(long long *out, const $(name)_args *c, long long chunk) {
+  $(name)_args of = *c;
+  of.$(host.extent) = chunk;
+  const long long $(join(host.bytes_over, "n_%s = of.n_%s"));
+  const long long bytes[] = {$(join(host.bytes))};
+  memcpy(out, bytes, sizeof bytes);
+}
+
+// One of the chunks that are on their way.
+typedef struct $(detail)_slot {
+  cudaStream_t stream;
+  cudaEvent_t done;
+  void *device[$(detail)_n_arrays], *ring[$(detail)_n_arrays];  // ring: page-locked; null: none
+//%   if workspace then
+  void *workspace;
+//%   end
+  long long left[$(detail)_n_arrays];  // bytes that wait in the ring for the host's array; 0: none
+  void *to[$(detail)_n_arrays];
+} $(detail)_slot;
+
+struct $(name)_host_plan {
+  int streams, threads;
+  long long room[$(detail)_n_arrays];  // bytes of each array on the device, of a slot or of all
+  void *whole[$(detail)_n_arrays];     // arrays that all chunks need
+  cudaEvent_t begun, whole_there;
+  $(detail)_slot slots[$(detail)_most_streams];
+};
+
+// Copies on the host, by several threads where that pays.
+static inline void $(detail)_copy(void *to, const void *from, long long bytes, int threads) {
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  enum { most = 16, least_bytes = 1 << 20 };
+  std::thread others[most];
+  int n = 0;
+  const long long share = bytes / threads + 1;
+  try {
+    for (; n + 1 < threads && n < most && bytes > least_bytes + share; n++) {
+      bytes -= share;
+      others[n] = std::thread([=] {
+        memcpy((char *)to + bytes, (const char *)from + bytes, (size_t)share);
+      });
+    }
+  } catch (const std::system_error &) {
+    bytes += share;  // no further thread: the rest is ours
+  }
+#else
+  (void)threads;
+#endif
+  memcpy(to, from, (size_t)bytes);
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  for (int k = 0; k < n; k++) others[k].join();
+#endif
+}
+
+static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_slot *slot,
+                                              bool ring) {
+  cudaError_t error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+  if (error == cudaSuccess) error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    if (p->whole[k] != NULL) continue;
+    error = cudaMalloc(&slot->device[k], (size_t)p->room[k]);
+    if (error == cudaSuccess && ring) error = cudaMallocHost(&slot->ring[k], (size_t)p->room[k]);
+  }
+//%   if workspace then
+  const size_t bytes = $(workspace_bytes);
+  if (error == cudaSuccess && bytes > 0) error = cudaMalloc(&slot->workspace, bytes);
+  if (error == cudaSuccess && bytes > 0) {
+    error = cudaMemsetAsync(slot->workspace, 0, bytes, slot->stream);
+  }
+//%   end
+  return error;
+}
+
+static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name)_args *c,
+                                              const $(name)_host_options *o) {
+  const long long wanted = 16 << 20;  // bytes of the largest array's chunk
+  long long n = c->$(host.extent), steps[$(detail)_n_arrays], most = 1;
+  $(detail)_steps(steps, c);
+  for (int k = 0; k < $(detail)_n_arrays; k++) most = steps[k] > most ? steps[k] : most;
+  long long chunk = o->chunk > 0 ? o->chunk : wanted / most > 0 ? wanted / most : 1;
+  chunk = chunk < n ? chunk : n > 0 ? n : 1;
+  p->streams = o->streams > 0 ? o->streams : 3;
+  p->threads = o->threads > 0 ? o->threads : 4;
+  $(detail)_sizes(p->room, c, chunk + $(detail)_before + $(detail)_after);
+  cudaError_t error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
+  if (error == cudaSuccess) {
+    error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
+  }
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    p->room[k] = p->room[k] > 0 ? p->room[k] : 1;
+    if (steps[k] == 0) error = cudaMalloc(&p->whole[k], (size_t)p->room[k]);
+  }
+  for (int s = 0; s < p->streams && error == cudaSuccess; s++) {
+    error = $(detail)_open_slot(p, &p->slots[s], !o->page_locked);
+  }
+  return error;
+}
+
+static inline void $(detail)_close_plan($(name)_host_plan *p) {
+  for (int s = 0; s < p->streams; s++) {
+    $(detail)_slot *const slot = &p->slots[s];
+    if (slot->stream != NULL) cudaStreamSynchronize(slot->stream);
+    for (int k = 0; k < $(detail)_n_arrays; k++) {
+      if (slot->device[k] != NULL) cudaFree(slot->device[k]);
+      if (slot->ring[k] != NULL) cudaFreeHost(slot->ring[k]);
+    }
+//%   if workspace then
+    if (slot->workspace != NULL) cudaFree(slot->workspace);
+//%   end
+    if (slot->done != NULL) cudaEventDestroy(slot->done);
+    if (slot->stream != NULL) cudaStreamDestroy(slot->stream);
+  }
+  for (int k = 0; k < $(detail)_n_arrays; k++) {
+    if (p->whole[k] != NULL) cudaFree(p->whole[k]);
+  }
+  if (p->whole_there != NULL) cudaEventDestroy(p->whole_there);
+  if (p->begun != NULL) cudaEventDestroy(p->begun);
+}
+
+// One call on its way through a plan.
+typedef struct $(detail)_host_call {
+  const $(name)_args *c;
+  $(name)_host_plan *plan;
+  const char *from[$(detail)_n_arrays];
+  char *to[$(detail)_n_arrays];  // null: an input
+  long long steps[$(detail)_n_arrays], bytes[$(detail)_n_arrays];  // of the whole call
+  long long chunk;  // of $(host.extent)
+  bool pageable[$(detail)_n_arrays];  // copied through the ring
+} $(detail)_host_call;
+
+static inline bool $(detail)_is_pageable(const void *p) {
+  struct cudaPointerAttributes a;
+  const cudaError_t error = cudaPointerGetAttributes(&a, p);
+  if (error != cudaSuccess) cudaGetLastError();  // of older runtimes: memory that it does not know
+  return error != cudaSuccess || a.type == cudaMemoryTypeUnregistered;
+}
+
+// The chunk that fits the plan, and which arrays go through the ring.
+static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
+  const $(name)_args *const c = h->c;
+  const char *const from[] = {$(join(host.arrays, "(const char *)c->%s"))};
+  long long least[$(detail)_n_arrays];
+  memcpy(h->from, from, sizeof from);
+  $(detail)_steps(h->steps, c);
+  $(detail)_sizes(h->bytes, c, c->$(host.extent));
+  $(detail)_sizes(least, c, 0);
+  h->chunk = c->$(host.extent);
+  for (int k = 0; k < $(detail)_n_arrays; k++) {
+    h->to[k] = $(detail)_is_out[k] ? (char *)from[k] : NULL;
+    const long long room = h->plan->room[k] - least[k];
+    const long long halo = $(detail)_before + $(detail)_after;
+    const long long fits = h->steps[k] > 0 ? room / h->steps[k] - halo : h->chunk;
+    if (room < 0 || (h->steps[k] == 0) != (h->plan->whole[k] != NULL)) return cudaErrorInvalidValue;
+    h->chunk = fits < h->chunk ? fits : h->chunk;
+    h->pageable[k] = h->bytes[k] > 0 && ($(detail)_is_pageable(from[k]) ||
+                                         $(detail)_is_pageable(from[k] + h->bytes[k] - 1));
+    if (h->pageable[k] && h->steps[k] > 0 && h->plan->slots[0].ring[k] == NULL) {
+      return cudaErrorInvalidValue;
+    }
+  }
+  return h->chunk > 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Waits for the slot's last chunk, and brings what came back to where it belongs.
+static inline cudaError_t $(detail)_finish(const $(detail)_host_call *h, $(detail)_slot *slot) {
+  const cudaError_t error = cudaEventSynchronize(slot->done);
+  for (int k = 0; k < $(detail)_n_arrays; k++) {
+    if (slot->left[k] > 0 && error == cudaSuccess) {
+      $(detail)_copy(slot->to[k], slot->ring[k], slot->left[k], h->plan->threads);
+    }
+    slot->left[k] = 0;
+  }
+  return error;
+}
+
+static inline cudaError_t $(detail)_send(const $(detail)_host_call *h, $(detail)_slot *slot,
+                                         long long first, long long end) {
+  long long bytes[$(detail)_n_arrays];
+  cudaError_t error = cudaSuccess;
+  $(detail)_sizes(bytes, h->c, end - first);
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    const char *from = h->from[k] + first * h->steps[k];
+    if (!$(detail)_is_in[k] || h->steps[k] == 0 || bytes[k] <= 0) continue;
+    if (h->pageable[k]) {
+      $(detail)_copy(slot->ring[k], from, bytes[k], h->plan->threads);
+      from = (const char *)slot->ring[k];
+    }
+    error = cudaMemcpyAsync(slot->device[k], from, (size_t)bytes[k], cudaMemcpyHostToDevice,
+                            slot->stream);
+  }
+  return error;
+}
+
+// What elements [own, own_end) of a chunk that begins at `first` came to.
+static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail)_slot *slot,
+                                          long long first, long long own, long long own_end) {
+  cudaError_t error = cudaSuccess;
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    const long long bytes = (own_end - own) * h->steps[k];
+    if (h->to[k] == NULL || bytes == 0) continue;
+    char *const to = h->to[k] + own * h->steps[k];
+    const char *const from = (const char *)slot->device[k] + (own - first) * h->steps[k];
+    error = cudaMemcpyAsync(h->pageable[k] ? (char *)slot->ring[k] : to, from, (size_t)bytes,
+                            cudaMemcpyDeviceToHost, slot->stream);
+    slot->to[k] = to;
+    slot->left[k] = h->pageable[k] ? bytes : 0;
+  }
+  return error;
+}
+
+static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(detail)_slot *slot,
+                                              long long own) {
+  const long long n = h->c->$(host.extent);
+  const long long own_end = h->chunk < n - own ? own + h->chunk : n;
+  const long long first = own > $(detail)_before ? own - $(detail)_before : 0;
+  const long long end = n - own_end > $(detail)_after ? own_end + $(detail)_after : n;
+  $(name)_args c = *h->c;
+  bool waits = false;  // for the host's part of an earlier chunk
+  for (int k = 0; k < $(detail)_n_arrays; k++) waits = waits || (h->pageable[k] && h->steps[k] > 0);
+  cudaError_t error = waits ? $(detail)_finish(h, slot) : cudaSuccess;
+  if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
+  int k = 0;
+//%   for _, a in ipairs(host.places) do
+  c.$(a.name) = ($(a.type))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
+//%   end
+  c.$(host.extent) = end - first;
+//%   if workspace then
+  c.$(workspace) = slot->workspace;
+//%   end
+  if (error == cudaSuccess) error = $(detail)_launch(&c, slot->stream);
+  if (error == cudaSuccess) error = $(detail)_fetch(h, slot, first, own, own_end);
+  if (error == cudaSuccess) error = cudaEventRecord(slot->done, slot->stream);
+  return error;
+}
+
+// The slots wait for the caller's stream, and for arrays that all of them read.
+static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStream_t stream) {
+  $(name)_host_plan *const p = h->plan;
+  $(detail)_slot *const slots = p->slots;
+  bool pageable = false;
+  cudaError_t error = cudaEventRecord(p->begun, stream);
+  for (int s = 0; s < p->streams && error == cudaSuccess; s++) {
+    error = cudaStreamWaitEvent(slots[s].stream, p->begun, 0);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(slots[0].stream, slots[s].done, 0);
+  }
+  for (int k = 0; k < $(detail)_n_arrays; k++) pageable = pageable || h->pageable[k];
+  if (error == cudaSuccess && pageable) error = cudaEventSynchronize(p->begun);
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    if (h->steps[k] == 0 && h->bytes[k] > 0) {
+      error = cudaMemcpyAsync(p->whole[k], h->from[k], (size_t)h->bytes[k],
+                              cudaMemcpyHostToDevice, slots[0].stream);
+    }
+  }
+  if (error == cudaSuccess) error = cudaEventRecord(p->whole_there, slots[0].stream);
+  for (int s = 1; s < p->streams && error == cudaSuccess; s++) {
+    error = cudaStreamWaitEvent(slots[s].stream, p->whole_there, 0);
+  }
+  return error;
+}
+
+// The host's part of the last chunks; then the caller's stream waits for all of them.
+static inline cudaError_t $(detail)_end(const $(detail)_host_call *h, cudaStream_t stream,
+                                        cudaError_t error) {
+  $(name)_host_plan *const p = h->plan;
+  for (int s = 0; s < p->streams; s++) {
+    $(detail)_slot *const slot = &p->slots[s];
+    bool left = false;
+    for (int k = 0; k < $(detail)_n_arrays; k++) left = left || slot->left[k] > 0;
+    if (error == cudaSuccess && left) error = $(detail)_finish(h, slot);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, slot->done, 0);
+  }
+  for (int s = 0; s < p->streams && error != cudaSuccess; s++) {  // nothing goes on after an error
+    cudaStreamSynchronize(p->slots[s].stream);
+    memset(p->slots[s].left, 0, sizeof p->slots[s].left);
+  }
+  return error;
+}
+
+static inline cudaError_t $(detail)_host($(name)_args *c, const $(name)_host_plan *plan,
+                                         cudaStream_t stream) {
+  $(detail)_host_call h;
+  cudaError_t error = cudaErrorInvalidValue;
+  if (plan == NULL) return error;
+//%   if workspace then
+  c->$(workspace) = plan->slots[0].workspace;
+//%   end
+  if ($(detail)_no_work(c, &error) != NULL) return error;
+  h.c = c;
+  h.plan = ($(name)_host_plan *)plan;
+  error = $(detail)_prepare(&h);
+  if (error == cudaSuccess) {
+    error = $(detail)_begin(&h, stream);
+    int s = 0;
+    for (long long own = 0; own < c->$(host.extent) && error == cudaSuccess; own += h.chunk) {
+      error = $(detail)_run_chunk(&h, &h.plan->slots[s], own);
+      s = s + 1 < h.plan->streams ? s + 1 : 0;
+    }
+    error = $(detail)_end(&h, stream, error);
+  }
+  if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
+  return error;
+}
+
+static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name)_args *c,
+                                           const $(name)_host_options *options) {
+  const $(name)_host_options none = {0, 0, 0, false};
+  const $(name)_host_options *const o = options != NULL ? options : &none;
+  long long n[$(detail)_n_extents];
+  $(detail)_extents(n, c);
+  if (out == NULL || o->chunk < 0 || o->threads < 0 || o->streams < 0 ||
+      o->streams > $(detail)_most_streams) {
+    return cudaErrorInvalidValue;
+  }
+  *out = NULL;
+  for (int k = 0; k < $(detail)_n_extents; k++) {
+    if (n[k] < 0 || n[k] > 1LL << 48) return cudaErrorInvalidValue;
+  }
+//%   if checks_extents then
+  if ($(detail)_bad_extents(c) != NULL) return cudaErrorInvalidValue;
+//%   end
+  $(name)_host_plan *const p = ($(name)_host_plan *)calloc(1, sizeof *p);
+  if (p == NULL) return cudaErrorMemoryAllocation;
+  const cudaError_t error = $(detail)_open_plan(p, c, o);
+  if (error == cudaSuccess) {
+    *out = p;
+    return error;
+  }
+  cudaGetLastError();  // it is returned, and need not be asked for
+  $(detail)_close_plan(p);
+  free(p);
+  return error;
+}
+
+//% end

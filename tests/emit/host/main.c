@@ -1,0 +1,316 @@
+// Calls of mixed_host and stencil_host with all sizes of chunks and arrays, page-locked and
+// pageable, against one plain loop; then with each call of the runtime failing in turn.
+#include "mixed.h"
+#include "runtime.h"
+#include "stencil.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mixed_pair pair;
+
+// ---- what the kernels do ----
+
+typedef struct kept {
+  float *a, *w, *b, k;
+  pair *c;
+  long long rows, cols;
+} kept;
+
+void *keep_arguments(const char *kernel, void **args) {
+  kept k;
+  memset(&k, 0, sizeof k);
+  k.a = *(float **)args[0];
+  if (strstr(kernel, "mixed") != NULL) {
+    k.w = *(float **)args[1];
+    k.b = *(float **)args[2];
+    k.c = *(pair **)args[3];
+    k.k = *(float *)args[4];
+    k.rows = *(long long *)args[5];
+    k.cols = *(long long *)args[6];
+  } else {
+    k.b = *(float **)args[1];
+    k.rows = *(long long *)args[2];
+    k.cols = *(long long *)args[3];
+  }
+  return memcpy(malloc(sizeof k), &k, sizeof k);
+}
+
+static void mix(const kept *k) {
+  for (long long at = 0; at < k->rows * k->cols; at++) {
+    k->b[at] += k->a[at] * k->w[at % k->cols];
+    k->c[at].x = k->k * k->a[at];
+    k->c[at].n = 7;
+  }
+}
+
+static float tap(const kept *k, long long y, long long x) {
+  y = y < 0 ? 0 : y >= k->rows ? k->rows - 1 : y;
+  return k->a[y * k->cols + (x < 0 ? 0 : x)];
+}
+
+static void smooth(const kept *k) {
+  for (long long y = 0; y < k->rows; y++) {
+    for (long long x = 0; x < k->cols; x++) {
+      k->b[y * k->cols + x] =
+          tap(k, y - 1, x) + 2 * tap(k, y, x) + 4 * tap(k, y + 2, x) + 8 * tap(k, y, x - 1);
+    }
+  }
+}
+
+void run_kernel(const char *kernel, void *k) {
+  (strstr(kernel, "mixed") != NULL ? mix : smooth)((const kept *)k);
+  free(k);
+}
+
+// ---- arrays ----
+
+enum { most_rows = 41, cols = 3, most = most_rows * cols };
+static float a[most], w[cols], b[most], expected_b[most];
+static pair c[most], expected_c[most];
+static int n_calls;
+
+static void *memory(const void *from, size_t n, bool locked) { // the program's own never fails
+  const int fault = fail_at;
+  void *p = NULL;
+  fail_at = 0;
+  if (locked && cudaMallocHost(&p, n) != cudaSuccess)
+    exit(5);
+  fail_at = fault;
+  return memcpy(locked ? p : malloc(n), from, n);
+}
+
+static void release(void *p, bool locked) {
+  if (locked)
+    cudaFreeHost(p);
+  else
+    free(p);
+}
+
+static void fill(void) {
+  for (int k = 0; k < most; k++) {
+    a[k] = (float)(k * 7 % 101);
+    b[k] = (float)(k * 3 % 17);
+    memset(&c[k], 0x5a, sizeof c[k]); // bytes between the fields included
+  }
+  for (int k = 0; k < cols; k++)
+    w[k] = (float)(k + 1);
+}
+
+static int complain(const char *what, long long rows, long long chunk, int streams, int locked) {
+  fprintf(stderr, "%s: rows %lld, chunk %lld, streams %d, page-locked %x\n", what, rows, chunk,
+          streams, (unsigned)locked);
+  return 1;
+}
+
+// ---- calls ----
+
+// Arrays in memory that the bits of `locked` say. What the caller's stream holds before comes
+// first, and what it gets after sees the results.
+static int try_mixed(long long rows, long long chunk, int streams, int locked,
+                     cudaStream_t stream) {
+  const size_t n = (size_t)(rows * cols);
+  const mixed_host_options options = {chunk, streams, 2, locked == 15};
+  mixed_host_plan *plan = NULL;
+  fill();
+  float *const pa = (float *)memory(a, sizeof a, locked & 1), *const pw = (float *)memory(
+                                                                  w, sizeof w, locked & 2);
+  float *const pb = (float *)memory(b, sizeof b, locked & 4);
+  pair *const pc = (pair *)memory(c, sizeof c, locked & 8);
+  memcpy(expected_b, b, sizeof b);
+  memcpy(expected_c, c, sizeof c);
+  const kept k = {a, w, expected_b, 0.5f, expected_c, rows, cols};
+  memset(pa, 0, sizeof a); // the input comes with the caller's stream
+  late = stream;
+  const int fault = fail_at;
+  fail_at = 0;
+  float *const source = (float *)memory(a, sizeof a, true);
+  if (cudaMemcpyAsync(pa, source, sizeof a, cudaMemcpyHostToHost, stream) != cudaSuccess)
+    exit(6);
+  fail_at = fault;
+  mix(&k);
+  cudaError_t error = mixed_host_plan_create(&plan, rows, cols, &options);
+  if (error == cudaSuccess)
+    error = mixed_host(pa, pw, pb, pc, 0.5f, rows, cols, plan, stream);
+  int wrong = 0;
+  if (error == cudaSuccess) {
+    cudaStreamSynchronize(stream);
+    wrong = memcmp(pb, expected_b, sizeof(float) * n) != 0 ||
+            memcmp(pc, expected_c, sizeof(pair) * n) != 0;
+    n_calls++;
+  } else {
+    cudaStreamSynchronize(stream);
+    wrong = fail_at == 0 && !failed ? 1 : n_pending != 0;
+  }
+  wrong = wrong || memcmp(pb + n, b + n, sizeof(float) * (most - n)) != 0;
+  wrong = wrong || memcmp(pc + n, c + n, sizeof(pair) * (most - n)) != 0;
+  mixed_host_plan_destroy(plan);
+  release(source, true), release(pa, locked & 1), release(pw, locked & 2), release(pb, locked & 4),
+      release(pc, locked & 8);
+  return wrong ? complain("mixed", rows, chunk, streams, locked) : 0;
+}
+
+static int try_stencil(long long rows, long long chunk, int streams, int locked,
+                       cudaStream_t stream) {
+  const size_t n = (size_t)(rows * cols);
+  const stencil_host_options options = {chunk, streams, 0, false};
+  stencil_host_plan *plan = NULL;
+  fill();
+  float *const pa = (float *)memory(a, sizeof a, locked & 1), *const pb = (float *)memory(
+                                                                  b, sizeof b, locked & 2);
+  const kept k = {a, NULL, expected_b, 0, NULL, rows, cols};
+  smooth(&k);
+  cudaError_t error = stencil_host_plan_create(&plan, rows, cols, &options);
+  for (int again = 0; again < 2 && error == cudaSuccess; again++) { // a plan is used again
+    error = stencil_host(pa, pb, rows, cols, plan, stream);
+  }
+  cudaStreamSynchronize(stream);
+  int wrong = error == cudaSuccess ? memcmp(pb, expected_b, sizeof(float) * n) != 0
+                                   : !failed || n_pending != 0;
+  wrong = wrong || memcmp(pb + n, b + n, sizeof(float) * (most - n)) != 0;
+  n_calls++;
+  stencil_host_plan_destroy(plan);
+  release(pa, locked & 1), release(pb, locked & 2);
+  return wrong ? complain("stencil", rows, chunk, streams, locked) : 0;
+}
+
+// Two calls of one plan from two streams: what all chunks of the second need comes after the first.
+static int try_two_streams(cudaStream_t other) {
+  const mixed_host_options options = {2, 3, 0, true};
+  mixed_host_plan *plan = NULL;
+  fill();
+  float *const pa = (float *)memory(a, sizeof a, true), *pw[2] = {NULL, NULL},
+               *pb[2] = {NULL, NULL};
+  pair *const pc = (pair *)memory(c, sizeof c, true);
+  cudaError_t error = mixed_host_plan_create(&plan, 40, cols, &options);
+  int wrong = 0;
+  for (int k = 0; k < 2; k++) {
+    pw[k] = (float *)memory(w, sizeof w, true);
+    pb[k] = (float *)memory(b, sizeof b, true);
+    pw[k][0] += (float)k;
+    if (error == cudaSuccess)
+      error = mixed_host(pa, pw[k], pb[k], pc, 1, 40, cols, plan, k == 0 ? NULL : other);
+  }
+  cudaStreamSynchronize(other);
+  cudaStreamSynchronize(NULL);
+  for (int k = 0; k < 2; k++) {
+    fill();
+    const kept kernel = {a, pw[k], b, 1, c, 40, cols};
+    mix(&kernel);
+    wrong += memcmp(pb[k], b, 40 * cols * sizeof *b) != 0;
+  }
+  mixed_host_plan_destroy(plan);
+  for (int k = 0; k < 2; k++)
+    release(pw[k], true), release(pb[k], true);
+  release(pa, true), release(pc, true);
+  return error != cudaSuccess || wrong ? complain("two streams", 40, 2, 3, 15) : 0;
+}
+
+// Arrays that several threads copy.
+static int try_large(void) {
+  const long long rows = 600001;
+  const size_t n = (size_t)rows;
+  const stencil_host_options options = {400000, 2, 5, false};
+  stencil_host_plan *plan = NULL;
+  float *const from = (float *)malloc(4 * n), *const to = (float *)calloc(n, 4);
+  float *const expected = (float *)malloc(4 * n);
+  for (size_t k = 0; k < n; k++)
+    from[k] = (float)(k % 1021);
+  const kept k = {from, NULL, expected, 0, NULL, rows, 1};
+  smooth(&k);
+  cudaError_t error = stencil_host_plan_create(&plan, rows, 1, &options);
+  if (error == cudaSuccess)
+    error = stencil_host(from, to, rows, 1, plan, NULL);
+  cudaStreamSynchronize(NULL);
+  const int wrong = error != cudaSuccess || memcmp(to, expected, 4 * n) != 0;
+  stencil_host_plan_destroy(plan);
+  free(from), free(to), free(expected);
+  return wrong ? complain("large", rows, options.chunk, 2, 0) : 0;
+}
+
+static int try_sizes(cudaStream_t stream) {
+  static const long long all_rows[] = {0, 1, 2, 3, 7, 8, 9, 16, 40},
+                         chunks[] = {0, 1, 2, 5, 8, 100};
+  static const int all_streams[] = {0, 1, 2, 3, 8};
+  int wrong = 0;
+  for (size_t r = 0; r < sizeof all_rows / sizeof *all_rows; r++) {
+    for (size_t k = 0; k < sizeof chunks / sizeof *chunks; k++) {
+      for (size_t s = 0; s < sizeof all_streams / sizeof *all_streams; s++) {
+        for (int locked = 0; locked < 16; locked++) {
+          wrong += try_mixed(all_rows[r], chunks[k], all_streams[s], locked, stream);
+          wrong +=
+              locked < 4 ? try_stencil(all_rows[r], chunks[k], all_streams[s], locked, stream) : 0;
+        }
+      }
+    }
+  }
+  return wrong;
+}
+
+// Each call of the runtime fails in turn.
+static int try_faults(cudaStream_t stream) {
+  int wrong = 0;
+  for (int locked = 0; locked < 16; locked += 5) {
+    const int before = n_alive;
+    for (int at = 1; at < 1000; at++) {
+      failed = false;
+      fail_at = at;
+      wrong += try_mixed(16, 3, 3, locked, stream);
+      fail_at = 0;
+      wrong += n_alive != before ? complain("left behind", 16, 3, 3, locked) : 0;
+      if (!failed)
+        break;
+    }
+    failed = false;
+  }
+  return wrong;
+}
+
+static int try_bad_values(void) {
+  const mixed_host_options bad[] = {
+      {-1, 0, 0, false}, {0, -1, 0, false}, {0, 9, 0, false}, {0, 0, -1, false}};
+  const mixed_host_options locked = {0, 0, 0, true};
+  mixed_host_plan *plan = NULL;
+  int wrong = 0;
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    wrong += mixed_host_plan_create(&plan, 8, 3, &bad[k]) != cudaErrorInvalidValue;
+  }
+  wrong += mixed_host_plan_create(NULL, 8, 3, NULL) != cudaErrorInvalidValue;
+  wrong += mixed_host_plan_create(&plan, -8, 3, NULL) != cudaErrorInvalidValue || plan != NULL;
+  wrong += mixed_host_plan_create(&plan, 8, 2, &locked) != cudaSuccess;
+  fill();
+  wrong += mixed_host(a, w, b, c, 1, 8, 2, NULL, NULL) != cudaErrorInvalidValue;
+  wrong +=
+      mixed_host(a, w, b, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue; // pageable, and no ring
+  wrong += mixed_host(NULL, w, b, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue;
+  wrong += mixed_host(a, w, b, c, 1, -1, 2, plan, NULL) != cudaErrorInvalidValue;
+  wrong += mixed_host(a, w, a, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue;   // they overlap
+  wrong += mixed_host(NULL, NULL, NULL, NULL, 1, 0, 2, plan, NULL) != cudaSuccess; // nothing to do
+  wrong +=
+      mixed_host_plan_destroy(plan) != cudaSuccess || mixed_host_plan_destroy(NULL) != cudaSuccess;
+  wrong += mixed_host_plan_create(&plan, 1, 1, NULL) != cudaSuccess;
+  wrong +=
+      mixed_host(a, w, b, c, 1, 1, 3, plan, NULL) != cudaErrorInvalidValue; // wider than the plan
+  wrong += mixed_host(a, w, b, c, 1, 5, 1, plan, NULL) != cudaSuccess;      // longer is fine
+  mixed_host_plan_destroy(plan);
+  cudaStreamSynchronize(NULL);
+  return wrong > 0 ? complain("bad values", wrong, 0, 0, 0) : 0;
+}
+
+int main(void) {
+  cudaStream_t stream = NULL;
+  int wrong = try_bad_values() + try_large();
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+    return 7;
+  for (int k = LATE; k <= BACKWARDS; k++) {
+    run_order = (order)k;
+    wrong += try_sizes(k == BACKWARDS ? NULL : stream) + try_two_streams(stream);
+  }
+  run_order = LATE;
+  wrong += try_faults(stream);
+  cudaStreamDestroy(stream);
+  wrong += n_alive != 0 ? complain("alive at the end", n_alive, 0, 0, 0) : 0;
+  printf("%s, %d calls\n", wrong == 0 ? "right" : "wrong", n_calls);
+  return wrong != 0;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Functions for arrays of the host: in C and C++ with a runtime of our own, whose streams run as
+# late as they may; by nvcc without a warning. Skipped where there is no toolkit.
+. "$(dirname "$0")/../shell.sh"
+export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
+here="$root/tests/emit/host"
+nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
+toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+
+cd "$scratch" || exit 1
+sectile() { "$SCT_PROGRAM" "$@" --store "$scratch/store.db"; }
+strict() { "$@" -Wall -Wextra -Wpedantic -Werror -g -O1 -I. -I"$here" -isystem "$toolkit/include"; }
+for kernel in mixed stencil; do
+  # first without `host`: the header says how it comes to have it, and nothing is measured again
+  sed '/host = true/d' "$here/$kernel.lua" >$kernel.lua
+  tune() { sectile tune $kernel.lua -d virtual:h200 --only 'direct threads=256' "$@"; }
+  expect 0 '' tune -q
+  sectile export | grep '"measured"' >before
+  cp "$here/$kernel.lua" .
+  expect 8 'has it without `host`' sectile emit $kernel.lua -o $kernel.h
+  expect 0 '' tune -q
+  sectile export | grep '"measured"' >after
+  expect 0 '' cmp before after
+  expect 0 '' sectile emit $kernel.lua -o $kernel.h -q
+  printf '#include "%s.h"\n' $kernel >user_$kernel.cu
+  expect 0 '' "$nvcc" -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -c \
+    user_$kernel.cu -o user.o
+  expect 0 '' sectile emit $kernel.lua --form c -o $kernel.h -q
+done
+printf '#define mixed_IMPLEMENTATION\n#define stencil_IMPLEMENTATION\n' >main.c
+cat "$here/main.c" >>main.c
+for language in 'gcc -std=c11' 'g++ -std=c++14 -x c++ -pthread'; do
+  # shellcheck disable=SC2086 # a compiler and its options
+  expect 0 '' strict $language main.c -c -o main.o
+  expect 0 '' strict gcc -std=c11 -c "$here/runtime.c" -o runtime.o
+  expect 0 '' g++ main.o runtime.o -pthread -o main
+  expect 0 'right, ' ./main
+done
+
+# What waits for what, and which elements a chunk needs: each is missed where it is taken away.
+without() { # without HEADER TEXT [REPLACEMENT]
+  sed "s/$2/${3:-}/" "$1.h" >mutant.h
+  expect 1 '' cmp -s "$1.h" mutant.h
+  mkdir -p mutant && cp main.c mixed.h stencil.h mutant/ && mv mutant.h "mutant/$1.h"
+  expect 0 '' gcc -std=c11 -g -I"$here" -isystem "$toolkit/include" -c mutant/main.c -o mutant.o
+  expect 0 '' gcc mutant.o runtime.o -o mutant/main
+  expect 1 'wrong, ' mutant/main
+}
+# What runs on a GPU is built.
+expect 0 '' "$root/tests/gpu/host.py" "$SCT_PROGRAM" "$scratch/gpu" --build
+
+wait='error = cudaStreamWaitEvent'
+without stencil '_before = 1' '_before = 0'
+without stencil '_after = 2' '_after = 1'
+without mixed "$wait(slots\\[s\\].stream, p->begun, 0);" ';'
+without mixed "$wait(slots\\[s\\].stream, p->whole_there, 0);" ';'
+without mixed "$wait(slots\\[0\\].stream, slots\\[s\\].done, 0);" ';'
+without mixed "$wait(stream, slot->done, 0);" ';'
+without mixed 'error = cudaEventSynchronize(p->begun);' ';'
+without mixed 'waits ? mixed_detail_finish(h, slot) :' ''
+without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, true, false}'
+without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, false, true}'
+without stencil 'own_end - own) \* h->steps' 'own_end - first) * h->steps'
+without mixed 'cudaEventDestroy(slot->done)' '(void)0'
+without mixed 'cudaStreamSynchronize(p->slots\[s\].stream);' ';'
+finish

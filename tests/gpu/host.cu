@@ -1,0 +1,240 @@
+// NAME_host on a GPU: results at odd sizes against the launch function, nothing left behind by 1,000
+// calls, two host threads with a plan each, and its times against the bound max(to device, kernel,
+// to host) and the plain sequence. tests/gpu/host.py builds and runs it.
+#include "add_const_double3.h"
+#include "stencil2d_f32.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+static int n_wrong;
+
+static void check(cudaError_t error, const char *what) {
+  if (error != cudaSuccess) {
+    std::printf("FAIL  %s: %s\n", what, cudaGetErrorString(error));
+    std::exit(1);
+  }
+}
+#define CHECK(call) check(call, #call)
+
+static void expect(bool good, const char *what) {
+  std::printf("%s  %s\n", good ? "ok  " : "FAIL", what);
+  n_wrong += !good;
+}
+
+// Memory of the host, page-locked or not, each page touched.
+struct host_array {
+  bool locked;
+  size_t bytes;
+  char *p = nullptr;
+  host_array(bool is_locked, size_t n) : locked(is_locked), bytes(n) {
+    if (locked) CHECK(cudaMallocHost(&p, n + 1));
+    else p = (char *)std::malloc(n + 1);
+    std::memset(p, 0, n);
+  }
+  ~host_array() {
+    if (locked) cudaFreeHost(p);
+    else std::free(p);
+  }
+};
+
+// A kernel with one array in and one out: a call for arrays of the device, one for arrays of the host.
+struct add3 {
+  static constexpr const char *name = "add_const_double3";
+  typedef add_const_double3_host_plan plan;
+  long long n;
+  long long step() const { return 24; }  // bytes of an element along the chunks
+  size_t bytes() const { return 24 * (size_t)n; }
+  cudaError_t device(const void *a, void *b, cudaStream_t s) const {
+    return add_const_double3((const add_const_double3_vec3 *)a, (add_const_double3_vec3 *)b, 3.0, n, s);
+  }
+  cudaError_t open(plan **p, long long chunk, int streams, int threads) const {
+    const add_const_double3_host_options o = {chunk, streams, threads, false};
+    return add_const_double3_host_plan_create(p, n, &o);
+  }
+  static cudaError_t close(plan *p) { return add_const_double3_host_plan_destroy(p); }
+  cudaError_t host(const void *a, void *b, const plan *p, cudaStream_t s) const {
+    return add_const_double3_host((const add_const_double3_vec3 *)a, (add_const_double3_vec3 *)b, 3.0, n, p, s);
+  }
+};
+struct stencil {
+  static constexpr const char *name = "stencil2d_f32";
+  typedef stencil2d_f32_host_plan plan;
+  long long rows, cols;
+  long long step() const { return 4 * cols; }
+  size_t bytes() const { return 4 * (size_t)(rows * cols); }
+  cudaError_t device(const void *a, void *b, cudaStream_t s) const {
+    return stencil2d_f32((const float *)a, (float *)b, 0.1f, rows, cols, s);
+  }
+  cudaError_t open(plan **p, long long chunk, int streams, int threads) const {
+    const stencil2d_f32_host_options o = {chunk, streams, threads, false};
+    return stencil2d_f32_host_plan_create(p, rows, cols, &o);
+  }
+  static cudaError_t close(plan *p) { return stencil2d_f32_host_plan_destroy(p); }
+  cudaError_t host(const void *a, void *b, const plan *p, cudaStream_t s) const {
+    return stencil2d_f32_host((const float *)a, (float *)b, 0.1f, rows, cols, p, s);
+  }
+};
+
+// What the launch function makes of the whole array.
+template <class K>
+static std::vector<char> reference(const K &k, const char *a) {
+  std::vector<char> out(k.bytes());
+  void *da = nullptr, *db = nullptr;
+  CHECK(cudaMalloc(&da, k.bytes() + 1));
+  CHECK(cudaMalloc(&db, k.bytes() + 1));
+  CHECK(cudaMemcpy(da, a, k.bytes(), cudaMemcpyHostToDevice));
+  CHECK(k.device(da, db, nullptr));
+  CHECK(cudaMemcpy(out.data(), db, k.bytes(), cudaMemcpyDeviceToHost));
+  CHECK(cudaFree(da));
+  CHECK(cudaFree(db));
+  return out;
+}
+
+static void fill(char *p, size_t bytes, bool doubles) {
+  for (size_t k = 0; k < bytes / (doubles ? 8 : 4); k++) {
+    if (doubles) ((double *)p)[k] = (double)(k % 1009);
+    else ((float *)p)[k] = (float)(k % 1009);
+  }
+}
+
+template <class K>
+static bool is_right(const K &k, long long chunk, int streams, int locked) {
+  typename K::plan *plan = nullptr;
+  host_array a(locked & 1, k.bytes()), b(locked & 2, k.bytes());
+  fill(a.p, k.bytes(), std::strcmp(K::name, "stencil2d_f32") != 0);
+  const std::vector<char> wanted = reference(k, a.p);
+  CHECK(k.open(&plan, chunk, streams, 2));
+  CHECK(k.host(a.p, b.p, plan, nullptr));
+  CHECK(cudaStreamSynchronize(nullptr));
+  CHECK(K::close(plan));
+  return std::memcmp(b.p, wanted.data(), k.bytes()) == 0;
+}
+
+static void try_results() {
+  bool right = true;
+  for (long long n : {0LL, 1LL, 2LL, 33LL, 1000LL, 100003LL}) {
+    for (long long chunk : {0LL, 1LL, 7LL, 1024LL, 1000000LL}) {
+      if (chunk > 0 && n / chunk > 2000) continue;
+      for (int locked = 0; locked < 4; locked++) {
+        right = right && is_right(add3{n}, chunk, 1 + locked, locked);
+        right = right && is_right(stencil{n, 37}, chunk, 4 - locked, locked);
+      }
+    }
+  }
+  expect(right, "results equal those of the launch function at all sizes and chunks");
+}
+
+static void try_leaks() {
+  const add3 k{5000};
+  size_t before = 0, after = 0, all = 0;
+  host_array a(false, k.bytes()), b(true, k.bytes());
+  for (int call = 0; call < 1000; call++) {
+    add3::plan *plan = nullptr;
+    CHECK(k.open(&plan, 512, 3, 1));
+    CHECK(k.host(a.p, b.p, plan, nullptr));
+    CHECK(add3::close(plan));
+    if (call == 10) CHECK(cudaMemGetInfo(&before, &all));
+  }
+  CHECK(cudaDeviceSynchronize());
+  CHECK(cudaMemGetInfo(&after, &all));
+  expect(before == after, "1,000 plans and calls leave no memory of the device behind");
+  add3::plan *plan = nullptr;
+  expect(add3{1LL << 45}.open(&plan, 1LL << 45, 3, 1) == cudaErrorMemoryAllocation && plan == nullptr &&
+             cudaPeekAtLastError() == cudaSuccess,
+         "a plan that does not fit is refused, and no error stays");
+}
+
+static void try_threads() {
+  bool right[2] = {false, false};
+  std::thread others[2];
+  for (int k = 0; k < 2; k++) {
+    others[k] = std::thread([k, &right] {
+      right[k] = true;
+      for (int call = 0; call < 20; call++) right[k] = right[k] && is_right(add3{200003 + call}, 10000, 3, k);
+    });
+  }
+  for (std::thread &t : others) t.join();
+  expect(right[0] && right[1], "two threads of the host with a plan each");
+}
+
+// ---- times ----
+
+template <class F>
+static double best_ms(F call) {
+  std::vector<double> times;
+  for (int k = 0; k < 7; k++) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(times.begin() + 2, times.end());  // the first two warm up
+  return times[4];
+}
+
+template <class K>
+static void show_times(const K &k) {
+  const size_t n = k.bytes();
+  void *da = nullptr, *db = nullptr;
+  CHECK(cudaMalloc(&da, n));
+  CHECK(cudaMalloc(&db, n));
+  double whole[2], bound = 0;
+  host_array *arrays[2][2];
+  for (int locked = 0; locked < 2; locked++) {
+    for (host_array *&a : arrays[locked]) a = new host_array(locked != 0, n);
+    host_array &a = *arrays[locked][0], &b = *arrays[locked][1];
+    const double in = best_ms([&] { CHECK(cudaMemcpy(da, a.p, n, cudaMemcpyHostToDevice)); });
+    const double run = best_ms([&] { CHECK(k.device(da, db, nullptr)); CHECK(cudaDeviceSynchronize()); });
+    const double out = best_ms([&] { CHECK(cudaMemcpy(b.p, db, n, cudaMemcpyDeviceToHost)); });
+    whole[locked] = in + run + out;
+    bound = std::max(in, std::max(run, out));
+    std::printf("      %s, %.3f GB each way, %s: in %.2f ms, kernel %.2f, out %.2f, sum %.2f\n", K::name, n / 1e9,
+                locked ? "page-locked" : "pageable", in, run, out, whole[locked]);
+  }
+  CHECK(cudaFree(da));
+  CHECK(cudaFree(db));
+  double best[2] = {1e9, 1e9};
+  for (int locked = 0; locked < 2; locked++) {
+    for (int streams : {2, 3, 4}) {
+      for (long long mb : {4, 16, 64}) {
+        for (int threads : {1, 4, 8}) {
+          if (locked && threads > 1) continue;
+          typename K::plan *plan = nullptr;
+          CHECK(k.open(&plan, (mb << 20) / k.step(), streams, threads));
+          const double ms = best_ms([&] {
+            CHECK(k.host(arrays[locked][0]->p, arrays[locked][1]->p, plan, nullptr));
+            CHECK(cudaStreamSynchronize(nullptr));
+          });
+          CHECK(K::close(plan));
+          std::printf("        %s, %d streams, %2lld MiB, %d threads: %.2f ms, %.2f of the bound\n",
+                      locked ? "page-locked" : "ring", streams, mb, threads, ms, bound / ms);
+          best[locked] = std::min(best[locked], ms);
+        }
+      }
+    }
+  }
+  for (int locked = 0; locked < 2; locked++) delete arrays[locked][0], delete arrays[locked][1];
+  char text[200];
+  std::snprintf(text, sizeof text, "%s, page-locked: %.2f ms, %.2f of the bound %.2f ms (0.90)", K::name, best[1], bound / best[1], bound);
+  expect(bound / best[1] >= 0.90, text);
+  std::snprintf(text, sizeof text, "%s, pageable: %.2f ms, %.2f of the bound (0.75), %.2f x as fast as the plain sequence (2)", K::name, best[0], bound / best[0], whole[0] / best[0]);
+  expect(bound / best[0] >= 0.75 && whole[0] / best[0] >= 2, text);
+}
+
+int main(int argc, char **) {
+  int n = 0;
+  if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return 77;
+  try_results();
+  try_leaks();
+  try_threads();
+  if (argc == 1) {  // with an argument: for compute-sanitizer
+    show_times(add3{1LL << 25});
+    show_times(stencil{16384, 16384});
+  }
+  return n_wrong > 0;
+}
