@@ -149,9 +149,12 @@ static inline void $(detail)_choose_tuned(const $(name)_args *c, const $(detail)
 static inline cudaError_t $(detail)_choose(const $(name)_args *c, $(detail)_choice *out) {
   $(detail)_place here = {NULL, 0, 0};
   const cudaError_t error = $(detail)_find_place(&here);
-  const $(detail)_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const $(detail)_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) $(detail)_choose_tuned(c, &here, out);
   if (out->variant < 0 && $(detail)_takes(&$(detail)_variants[0], c, &here)) out->variant = 0;

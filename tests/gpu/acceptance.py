@@ -168,7 +168,7 @@ def check_headers(form):
         source = os.path.join(out, f"{name}_kernels." + {"cuda": "cu", "c": "c"}[form])
         with open(source, "w") as f:
             f.write(f'#define {name}_IMPLEMENTATION\n#include "{name}.h"\n')
-        return build(name + "_kernels", source=source)
+        return build(name + "_kernels", "-O2", source=source)
 
     def make(name):
         header = os.path.join(out, name + ".h")
@@ -191,7 +191,7 @@ def check_headers(form):
             kernels += [name + "_kernels"] if built.returncode == 0 and form != "inline" else []
         say(program.result().returncode == 0, "headers.cu builds " + program.result().stderr[-1500:])
     link_and_run("headers", cases + kernels + ["main"])
-    built = build("launches", source=os.path.join(HERE, "launches.cu"))
+    built = build("launches", "-O2", source=os.path.join(HERE, "launches.cu"))
     say(built.returncode == 0, f"{form}: launches.cu builds " + built.stderr[-1500:])
     link_and_run("launches", kernels + ["launches"])
 

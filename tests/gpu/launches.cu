@@ -34,19 +34,19 @@ __global__ void bare(const float *y, float *x, float k, long long n) {
   if (i < n) x[i] = fmaf(k, y[i], x[i]);
 }
 
-// Nanoseconds of the host for a call: the median of batches that the queue of launches has room for.
-template <class F> static double cost(F call) {
-  constexpr int kBatches = 101, kCalls = 400;
-  std::vector<double> ns;
-  for (int batch = 0; batch < kBatches; batch++) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < kCalls; k++) call();
-    const auto end = std::chrono::steady_clock::now();
-    must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    ns.push_back(std::chrono::duration<double, std::nano>(end - start).count() / kCalls);
-  }
+// Nanoseconds of the host for a call, a batch of them that the queue of launches has room for.
+template <class F> static double batch(F call) {
+  constexpr int kCalls = 400;
+  const auto start = std::chrono::steady_clock::now();
+  for (int k = 0; k < kCalls; k++) call();
+  const auto end = std::chrono::steady_clock::now();
+  must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  return std::chrono::duration<double, std::nano>(end - start).count() / kCalls;
+}
+
+static double median(std::vector<double> ns) {
   std::sort(ns.begin(), ns.end());
-  return ns[kBatches / 2];
+  return ns[ns.size() / 2];
 }
 
 static void costs() {
@@ -69,11 +69,14 @@ static void costs() {
     saxpy_in_place_launch(&a, 0);
   };
   must(saxpy_in_place(y, x, k, n, 0), "saxpy_in_place"); // loads and finds the device
-  cost(plain);                                           // warms up
-  const double base = cost(plain), called = cost(header), passed = cost(by_struct);
-  std::printf("      bare launch %.0f ns, saxpy_in_place() %+.0f ns, saxpy_in_place_launch() %+.0f ns\n", base,
-              called - base, passed - base);
-  say(called - base < 1000.0 && passed - base < 1000.0, "a call costs less than 1 us more than a bare launch");
+  std::vector<double> base, called, passed;              // in turn, as the machine changes its pace
+  for (int k = 0; k < 101; k++) {
+    const double ns = batch(plain);
+    base.push_back(ns), called.push_back(batch(header) - ns), passed.push_back(batch(by_struct) - ns);
+  }
+  std::printf("      bare launch %.0f ns, saxpy_in_place() %+.0f ns, saxpy_in_place_launch() %+.0f ns\n", median(base),
+              median(called), median(passed));
+  say(median(called) < 1000.0 && median(passed) < 1000.0, "a call costs less than 1 us more than a bare launch");
   cudaFree(y);
   cudaFree(x);
 }

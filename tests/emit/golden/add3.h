@@ -604,9 +604,12 @@ static inline void add3_detail_choose_tuned(const add3_args *c, const add3_detai
 static inline cudaError_t add3_detail_choose(const add3_args *c, add3_detail_choice *out) {
   add3_detail_place here = {NULL, 0, 0};
   const cudaError_t error = add3_detail_find_place(&here);
-  const add3_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const add3_detail_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) add3_detail_choose_tuned(c, &here, out);
   if (out->variant < 0 && add3_detail_takes(&add3_detail_variants[0], c, &here)) out->variant = 0;

@@ -430,9 +430,12 @@ static inline void hostile_detail_choose_tuned(const hostile_args *c, const host
 static inline cudaError_t hostile_detail_choose(const hostile_args *c, hostile_detail_choice *out) {
   hostile_detail_place here = {NULL, 0, 0};
   const cudaError_t error = hostile_detail_find_place(&here);
-  const hostile_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const hostile_detail_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) hostile_detail_choose_tuned(c, &here, out);
   if (out->variant < 0 && hostile_detail_takes(&hostile_detail_variants[0], c, &here)) out->variant = 0;

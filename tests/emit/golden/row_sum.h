@@ -606,9 +606,12 @@ static inline void row_sum_detail_choose_tuned(const row_sum_args *c, const row_
 static inline cudaError_t row_sum_detail_choose(const row_sum_args *c, row_sum_detail_choice *out) {
   row_sum_detail_place here = {NULL, 0, 0};
   const cudaError_t error = row_sum_detail_find_place(&here);
-  const row_sum_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const row_sum_detail_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) row_sum_detail_choose_tuned(c, &here, out);
   if (out->variant < 0 && row_sum_detail_takes(&row_sum_detail_variants[0], c, &here)) out->variant = 0;

@@ -651,9 +651,12 @@ static inline void scale_detail_choose_tuned(const scale_args *c, const scale_de
 static inline cudaError_t scale_detail_choose(const scale_args *c, scale_detail_choice *out) {
   scale_detail_place here = {NULL, 0, 0};
   const cudaError_t error = scale_detail_find_place(&here);
-  const scale_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const scale_detail_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) scale_detail_choose_tuned(c, &here, out);
   if (out->variant < 0 && scale_detail_takes(&scale_detail_variants[0], c, &here)) out->variant = 0;

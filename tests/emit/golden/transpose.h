@@ -448,9 +448,12 @@ static inline void transpose_detail_choose_tuned(const transpose_args *c, const 
 static inline cudaError_t transpose_detail_choose(const transpose_args *c, transpose_detail_choice *out) {
   transpose_detail_place here = {NULL, 0, 0};
   const cudaError_t error = transpose_detail_find_place(&here);
-  const transpose_detail_choice none = {-1, 0, NULL, NULL, cudaGetErrorString(error)};
+  const transpose_detail_choice none = {-1, 0, NULL, NULL, NULL};
   *out = none;
-  if (error != cudaSuccess) return error;
+  if (error != cudaSuccess) {
+    out->reason = cudaGetErrorString(error);
+    return error;
+  }
   out->reason = "no device of this major version was tuned";
   if (here.device != NULL) transpose_detail_choose_tuned(c, &here, out);
   if (out->variant < 0 && transpose_detail_takes(&transpose_detail_variants[0], c, &here)) out->variant = 0;
