@@ -46,12 +46,8 @@ static void worked_line(const char *line, const char *path) {
   }
 }
 
-static void worked_file(void *ctx, const char *asset) {
-  (void)ctx;
+static void worked_file(const char *asset) {
   sct_str text = {0};
-  if (!sct_has_suffix(asset, ".lua")) {
-    return;
-  }
   assert_int_equal(sct_asset_read(&text, asset, NULL), SCT_OK);
   const char *at = strstr(sct_str_c(&text), WORKED_MARK);
   if (!at) {
@@ -71,7 +67,13 @@ static int worked_order(const void *a, const void *b) {
 
 static inline int worked_count(void) {
   if (n_worked_kernels == 0) {
-    sct_asset_list("tuning/kernels/", worked_file, NULL);
+    sct_arena arena = {0};
+    int n = 0;
+    const char **specs = sct_asset_names(&n, &arena, "tuning/kernels/", ".lua");
+    for (int k = 0; k < n; k++) {
+      worked_file(specs[k]);
+    }
+    sct_arena_free(&arena);
     qsort(worked_kernels, (size_t)n_worked_kernels, sizeof worked_kernels[0], worked_order);
   }
   return n_worked_kernels;

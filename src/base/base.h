@@ -277,9 +277,9 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err);
  * copied.
  */
 void sct_assets_override(const char *directory);
-/* Calls `visit` for every asset whose name starts with `prefix`, in name order, overrides included
- * once. */
-void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx);
+/* The names of all assets that start with `prefix` and end with `suffix`, in order, overrides
+ * included once. */
+const char **sct_asset_names(int *n, sct_arena *arena, const char *prefix, const char *suffix);
 
 /* ---- random numbers and permutations ---- */
 

@@ -55,19 +55,21 @@ sct_status sct_asset_read(sct_str *out, const char *name, sct_error *err) {
  * ---------------------------- */
 
 typedef struct name_list {
-  char **names;
+  sct_arena *arena;
+  const char *prefix, *suffix;
+  const char **names;
   size_t n, cap;
 } name_list;
 
 static void list_add(name_list *list, const char *name) {
-  if (sct_names_find(SCT_NAMES(list->names, (int)list->n), name) >= 0) {
-    return;
+  if (sct_has_prefix(name, list->prefix) && sct_has_suffix(name, list->suffix) &&
+      sct_names_find(SCT_NAMES(list->names, (int)list->n), name) < 0) {
+    SCT_GROW(list->names, list->n, list->cap);
+    list->names[list->n++] = sct_arena_strdup(list->arena, name);
   }
-  SCT_GROW(list->names, list->n, list->cap);
-  list->names[list->n++] = sct_strdup(name);
 }
 
-static void list_directory(name_list *list, const char *directory, const char *prefix) {
+static void list_directory(name_list *list, const char *directory) {
   SCT_SCOPED(sct_str) path = {0};
   sct_str_printf(&path, "%s/%s", override_directory, directory);
   DIR *dir = sct_opendir(sct_str_c(&path));
@@ -79,8 +81,7 @@ static void list_directory(name_list *list, const char *directory, const char *p
     sct_str_printf(&name, "%s%s%s", directory, directory[0] ? "/" : "", e->d_name);
     sct_str_printf(&full, "%s/%s", override_directory, sct_str_c(&name));
     struct stat st;
-    if (stat(sct_str_c(&full), &st) == 0 && S_ISREG(st.st_mode) &&
-        sct_has_prefix(sct_str_c(&name), prefix)) {
+    if (stat(sct_str_c(&full), &st) == 0 && S_ISREG(st.st_mode)) {
       list_add(list, sct_str_c(&name));
     }
   }
@@ -89,23 +90,23 @@ static void list_directory(name_list *list, const char *directory, const char *p
   }
 }
 
-void sct_asset_list(const char *prefix, void (*visit)(void *ctx, const char *name), void *ctx) {
-  name_list list = {0};
+const char **sct_asset_names(int *n, sct_arena *arena, const char *prefix, const char *suffix) {
+  name_list list = {.arena = arena, .prefix = prefix, .suffix = suffix};
   for (int k = 0; k < sct_asset_count; k++) {
-    if (sct_has_prefix(sct_asset_table[k].name, prefix)) {
-      list_add(&list, sct_asset_table[k].name);
-    }
+    list_add(&list, sct_asset_table[k].name);
   }
   if (override_directory[0]) { /* a prefix names one directory: "tuning/strategies/" */
     SCT_SCOPED(sct_str) directory = {0};
     const char *slash = strrchr(prefix, '/');
     sct_str_append_n(&directory, prefix, slash ? (size_t)(slash - prefix) : 0);
-    list_directory(&list, sct_str_c(&directory), prefix);
+    list_directory(&list, sct_str_c(&directory));
   }
-  sct_sort_texts((const char **)list.names, list.n);
+  sct_sort_texts(list.names, list.n);
+  const char **names = SCT_ARENA_NEW(arena, const char *, list.n + 1);
   for (size_t k = 0; k < list.n; k++) {
-    visit(ctx, list.names[k]);
-    sct_free(list.names[k]);
+    names[k] = list.names[k];
   }
   sct_free(list.names);
+  *n = (int)list.n;
+  return names;
 }

@@ -6,45 +6,6 @@
 #define STARTER  "templates/starter/"
 #define EXAMPLES "tuning/kernels/"
 
-/* ---- names of assets ---- */
-
-typedef struct name_list {
-  sct_arena arena;
-  const char **names; /* of assets: "tuning/kernels/shifted.lua" */
-  size_t n, cap;
-} name_list;
-
-static void add_name(void *ctx, const char *name) {
-  name_list *list = ctx;
-  if (!sct_has_suffix(name, ".lua")) {
-    return;
-  }
-  const char *copy = sct_arena_strdup(&list->arena, name);
-  SCT_GROW(list->names, list->n, list->cap);
-  list->names[list->n++] = copy;
-}
-
-static void read_names(name_list *list, const char *prefix) {
-  sct_asset_list(prefix, add_name, list);
-}
-
-/* A spec, and the CUDA file of the same name that goes with some. */
-static void add_with_cuda(name_list *list, const char *spec) {
-  SCT_SCOPED(sct_str) text = {0};
-  const char *cuda =
-      sct_arena_printf(&list->arena, "%.*scu", (int)(strlen(spec) - strlen("lua")), spec);
-  add_name(list, spec);
-  if (sct_asset_read(&text, cuda, NULL) == SCT_OK) {
-    SCT_GROW(list->names, list->n, list->cap);
-    list->names[list->n++] = cuda;
-  }
-}
-
-static void name_list_free(name_list *list) {
-  sct_free(list->names);
-  sct_arena_free(&list->arena);
-}
-
 /* ---- writing ---- */
 
 static void path_in(sct_str *out, const char *directory, const char *asset) {
@@ -54,9 +15,9 @@ static void path_in(sct_str *out, const char *directory, const char *asset) {
 
 /* Writes assets into a directory; nothing at all if one of the files exists. */
 static sct_status write_assets(const cli_args *args, const char *directory,
-                               const char *const *assets, size_t n, sct_error *err) {
+                               const char *const *assets, int n, sct_error *err) {
   SCT_SCOPED(sct_str) path = {0}, text = {0};
-  for (size_t k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
     if (sct_file_exists(sct_str_c(&path))) {
       return sct_fail(err, SCT_EUSAGE, "'%s' exists and is left alone; nothing was written",
@@ -64,7 +25,7 @@ static sct_status write_assets(const cli_args *args, const char *directory,
     }
   }
   SCT_TRY(sct_dir_make(directory, err));
-  for (size_t k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
     SCT_TRY(sct_asset_read(&text, assets[k], err));
     SCT_TRY(sct_file_write(sct_str_c(&path), sct_str_c(&text), text.len, err));
@@ -75,11 +36,11 @@ static sct_status write_assets(const cli_args *args, const char *directory,
   return SCT_OK;
 }
 
-static sct_status print_written(const char *directory, const char *const *assets, size_t n,
+static sct_status print_written(const char *directory, const char *const *assets, int n,
                                 sct_error *err) {
   json_t *files = json_array();
   SCT_SCOPED(sct_str) path = {0};
-  for (size_t k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++) {
     path_in(&path, directory, assets[k]);
     json_array_append_new(files, sct_json_string(sct_str_c(&path)));
   }
@@ -90,11 +51,12 @@ static sct_status print_written(const char *directory, const char *const *assets
 
 sct_status cli_init(const cli_args *args, sct_error *err) {
   const char *directory = args->n_words > 0 ? args->words[0] : ".";
-  SCT_SCOPED(name_list) list = {0};
-  read_names(&list, STARTER);
-  SCT_TRY(write_assets(args, directory, list.names, list.n, err));
+  SCT_SCOPED(sct_arena) arena = {0};
+  int n = 0;
+  const char **files = sct_asset_names(&n, &arena, STARTER, ".lua");
+  SCT_TRY(write_assets(args, directory, files, n, err));
   if (args->json) {
-    return print_written(directory, list.names, list.n, err);
+    return print_written(directory, files, n, err);
   }
   SCT_SCOPED(sct_str) text = {0}, in = {0};
   if (strcmp(directory, ".") != 0) {
@@ -110,6 +72,23 @@ sct_status cli_init(const cli_args *args, sct_error *err) {
 }
 
 /* ---- examples ---- */
+
+/* Their assets: "tuning/kernels/shifted.lua". */
+typedef struct example_list {
+  sct_arena arena;
+  const char **assets;
+  int n;
+} example_list;
+
+static example_list examples(void) {
+  example_list list = {0};
+  list.assets = sct_asset_names(&list.n, &list.arena, EXAMPLES, ".lua");
+  return list;
+}
+
+static void example_list_free(example_list *list) {
+  sct_arena_free(&list->arena);
+}
 
 /* "tuning/kernels/shifted.lua" to "shifted" */
 static const char *short_name(sct_arena *arena, const char *asset) {
@@ -133,12 +112,12 @@ static const char *description(sct_arena *arena, const char *text) {
   return sct_arena_strdup(arena, sct_str_c(&line));
 }
 
-static sct_status print_list(const cli_args *args, name_list *list, sct_error *err) {
+static sct_status print_list(const cli_args *args, example_list *list, sct_error *err) {
   SCT_OWNED_PTR(json_t) doc = json_array();
   SCT_SCOPED(sct_str) text = {0};
-  for (size_t k = 0; k < list->n; k++) {
-    SCT_TRY(sct_asset_read(&text, list->names[k], err));
-    const char *name = short_name(&list->arena, list->names[k]);
+  for (int k = 0; k < list->n; k++) {
+    SCT_TRY(sct_asset_read(&text, list->assets[k], err));
+    const char *name = short_name(&list->arena, list->assets[k]);
     const char *doc_line = description(&list->arena, sct_str_c(&text));
     json_array_append_new(doc, json_pack("{s:o, s:o}", "name", sct_json_string(name), "doc",
                                          sct_json_string(doc_line)));
@@ -147,29 +126,28 @@ static sct_status print_list(const cli_args *args, name_list *list, sct_error *e
                   cli_look(args), err);
 }
 
-static sct_status find_example(const char **out, name_list *list, const char *name,
+static sct_status find_example(const char **out, example_list *list, const char *name,
                                sct_error *err) {
   const char **names = SCT_ARENA_NEW(&list->arena, const char *, list->n + 1);
-  for (size_t k = 0; k < list->n; k++) {
-    names[k] = short_name(&list->arena, list->names[k]);
-    if (strcmp(names[k], name) == 0 || strcmp(sct_path_basename(list->names[k]), name) == 0) {
-      *out = list->names[k];
+  for (int k = 0; k < list->n; k++) {
+    names[k] = short_name(&list->arena, list->assets[k]);
+    if (strcmp(names[k], name) == 0 || strcmp(sct_path_basename(list->assets[k]), name) == 0) {
+      *out = list->assets[k];
       return SCT_OK;
     }
   }
   SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "no example is called '%s'", name);
-  sct_str_suggest(&text, name, SCT_NAMES(names, (int)list->n));
+  sct_str_suggest(&text, name, SCT_NAMES(names, list->n));
   return sct_fail(err, SCT_EUSAGE, "%s", sct_str_c(&text));
 }
 
 sct_status cli_hint_example(sct_status status, const char *word, sct_error *err) {
-  SCT_SCOPED(name_list) list = {0};
+  SCT_SCOPED(example_list) list = examples();
   const char *asset = NULL;
   if (status != SCT_EIO || !err || sct_file_exists(word)) {
     return status;
   }
-  read_names(&list, EXAMPLES);
   if (find_example(&asset, &list, sct_path_basename(word), NULL) == SCT_OK) {
     const sct_error before = *err;
     const char *name = short_name(&list.arena, asset);
@@ -194,22 +172,33 @@ static sct_status print_example(const cli_args *args, const char *asset, sct_err
   return status;
 }
 
+/* The CUDA file of the same name that goes with some specs; NULL: there is none. */
+static const char *cuda_of(sct_arena *arena, const char *spec) {
+  SCT_SCOPED(sct_str) text = {0};
+  const char *cuda = sct_arena_printf(arena, "%.*scu", (int)(strlen(spec) - strlen("lua")), spec);
+  return sct_asset_read(&text, cuda, NULL) == SCT_OK ? cuda : NULL;
+}
+
 sct_status cli_examples(const cli_args *args, sct_error *err) {
-  SCT_SCOPED(name_list) list = {0};
+  SCT_SCOPED(example_list) list = examples();
   const char *one = NULL;
-  read_names(&list, EXAMPLES);
   if (args->n_words > 0) {
     SCT_TRY(find_example(&one, &list, args->words[0], err));
   }
   if (!args->out) {
     return one ? print_example(args, one, err) : print_list(args, &list, err);
   }
-  SCT_SCOPED(name_list) written = {0};
-  for (size_t k = 0; k < list.n; k++) {
-    if (!one || one == list.names[k]) {
-      add_with_cuda(&written, list.names[k]);
-    }
+  const char **files = SCT_ARENA_NEW(&list.arena, const char *, 2 * list.n + 1);
+  int n = 0;
+  for (int k = 0; k < list.n; k++) {
+    const char *spec = list.assets[k];
+    const char *cuda = cuda_of(&list.arena, spec);
+    const bool wanted = !one || one == spec;
+    files[n] = spec;
+    n += wanted;
+    files[n] = cuda;
+    n += wanted && cuda != NULL;
   }
-  SCT_TRY(write_assets(args, args->out, written.names, written.n, err));
-  return args->json ? print_written(args->out, written.names, written.n, err) : SCT_OK;
+  SCT_TRY(write_assets(args, args->out, files, n, err));
+  return args->json ? print_written(args->out, files, n, err) : SCT_OK;
 }

@@ -109,30 +109,14 @@ int sct_script_core_type_names(lua_State *L) {
 
 /* ---- layout files ---- */
 
-typedef struct name_list {
-  char names[64][64];
-  int n;
-} name_list;
-
-static void note_asset(void *ctx, const char *name) {
-  name_list *list = ctx;
-  const char *base = sct_path_basename(name);
-  const size_t len = strlen(base);
-  if (list->n < SCT_COUNT(list->names) && sct_has_suffix(base, ".lua") &&
-      len - 4 < sizeof(list->names[0])) {
-    memcpy(list->names[list->n], base, len - 4);
-    list->names[list->n][len - 4] = '\0';
-    list->n++;
-  }
-}
-
 /* core.layout_names() -> the built-in layouts, sorted */
 int sct_script_core_layout_names(lua_State *L) {
-  name_list list = {.n = 0};
-  sct_asset_list("tuning/layouts/", note_asset, &list);
-  lua_createtable(L, list.n, 0);
-  for (int k = 0; k < list.n; k++) {
-    lua_pushstring(L, list.names[k]);
+  int n = 0;
+  const char **names = sct_asset_names(&n, &sct_sandbox_of(L)->arena, "tuning/layouts/", ".lua");
+  lua_createtable(L, n, 0);
+  for (int k = 0; k < n; k++) {
+    const char *base = sct_path_basename(names[k]);
+    lua_pushlstring(L, base, strlen(base) - strlen(".lua"));
     lua_rawseti(L, -2, k + 1);
   }
   return 1;

@@ -13,31 +13,12 @@ typedef struct device_loader {
 
 /* ---- names ---- */
 
-typedef struct name_list {
-  sct_arena *arena;
-  const char **names;
-  size_t n, cap;
-} name_list;
-
-static void note_device(void *ctx, const char *asset) {
-  name_list *list = ctx;
-  const char *base = sct_path_basename(asset);
-  if (!sct_has_suffix(base, ".lua")) {
-    return;
-  }
-  char *name = sct_arena_strndup(list->arena, base, strlen(base) - strlen(".lua"));
-  SCT_GROW(list->names, list->n, list->cap);
-  list->names[list->n++] = name;
-}
-
 void sct_script_device_names(const char ***out, int *n, sct_arena *arena) {
-  name_list list = {.arena = arena};
-  sct_asset_list(DIRECTORY, note_device, &list);
-  const char **names = SCT_ARENA_NEW(arena, const char *, list.n + 1);
-  memcpy(names, list.names, sizeof(*names) * list.n);
-  *out = names;
-  *n = (int)list.n;
-  sct_free(list.names);
+  *out = sct_asset_names(n, arena, DIRECTORY, ".lua");
+  for (int k = 0; k < *n; k++) {
+    const char *base = sct_path_basename((*out)[k]);
+    (*out)[k] = sct_arena_strndup(arena, base, strlen(base) - strlen(".lua"));
+  }
 }
 
 static sct_status unknown_device(const char *name, sct_error *err) {

@@ -39,6 +39,7 @@ typedef struct sct_sandbox {
   const char *refused;    /* why the allocator refused: Lua's own message does not say */
   sct_rng rng;            /* behind math.random: the same numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
+  sct_arena arena;        /* the same for what C functions keep; as long as the state */
   const char *place_file; /* where the public function now running was called from */
   int place_line;
   sct_script_chunk *chunks;

@@ -101,19 +101,6 @@ static void name_part(sct_script *script, struct sct_library_part *part) {
   part->name = ""; /* a comment on its own */
 }
 
-typedef struct file_list {
-  sct_script *script;
-  const char *names[32];
-  int n;
-} file_list;
-
-static void note_file(void *ctx, const char *name) {
-  file_list *list = ctx;
-  if (sct_has_suffix(name, ".cuh") && list->n < SCT_COUNT(list->names)) {
-    list->names[list->n++] = sct_arena_strdup(&list->script->arena, name);
-  }
-}
-
 /* Adds the definitions of one file. */
 static sct_status add_parts(sct_script *script, const char *file, const char *text,
                             sct_error *err) {
@@ -142,13 +129,13 @@ static sct_status add_parts(sct_script *script, const char *file, const char *te
 }
 
 sct_status sct_library_read(sct_script *script, sct_error *err) {
-  file_list list = {.script = script};
-  sct_asset_list(DIRECTORY, note_file, &list);
+  int n = 0;
+  const char **files = sct_asset_names(&n, &script->arena, DIRECTORY, ".cuh");
   script->parts = SCT_ARENA_NEW(&script->arena, struct sct_library_part, SCT_MAX_LIBRARY);
-  for (int k = 0; k < list.n; k++) {
+  for (int k = 0; k < n; k++) {
     SCT_SCOPED(sct_str) text = {0};
-    SCT_TRY(sct_asset_read(&text, list.names[k], err));
-    SCT_TRY(add_parts(script, list.names[k], sct_str_c(&text), err));
+    SCT_TRY(sct_asset_read(&text, files[k], err));
+    SCT_TRY(add_parts(script, files[k], sct_str_c(&text), err));
   }
   return SCT_OK;
 }

@@ -163,6 +163,7 @@ void sct_sandbox_free(sct_sandbox *sb) {
   sct_free(sb->chunks);
   sct_free(sb->root);
   sct_str_free(&sb->scratch);
+  sct_arena_free(&sb->arena);
   memset(sb, 0, sizeof(*sb));
 }
 

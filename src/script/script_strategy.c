@@ -17,13 +17,9 @@ typedef struct file_list {
   size_t n, cap;
 } file_list;
 
-static void add_file(void *ctx, const char *name) {
-  file_list *list = ctx;
-  if (!sct_has_suffix(name, ".lua")) {
-    return;
-  }
+static void add_file(file_list *list, const char *name) {
   SCT_GROW(list->names, list->n, list->cap);
-  list->names[list->n++] = sct_arena_strdup(list->arena, name);
+  list->names[list->n++] = name;
 }
 
 /* The naive variant is always the first: everything is compared with it. */
@@ -40,7 +36,11 @@ static void direct_first(file_list *list) {
 
 static sct_status find_files(file_list *list, const char *strategy_dir, size_t *n_assets,
                              sct_error *err) {
-  sct_asset_list(STRATEGY_DIRECTORY, add_file, list);
+  int n = 0;
+  const char **assets = sct_asset_names(&n, list->arena, STRATEGY_DIRECTORY, ".lua");
+  for (int k = 0; k < n; k++) {
+    add_file(list, assets[k]);
+  }
   direct_first(list);
   *n_assets = list->n;
   if (strategy_dir) {
@@ -50,7 +50,7 @@ static sct_status find_files(file_list *list, const char *strategy_dir, size_t *
     }
     for (struct dirent *e = readdir(dir); e; e = readdir(dir)) {
       const char *path = sct_arena_printf(list->arena, "%s/%s", strategy_dir, e->d_name);
-      if (e->d_name[0] != '.') {
+      if (e->d_name[0] != '.' && sct_has_suffix(path, ".lua")) {
         add_file(list, path);
       }
     }

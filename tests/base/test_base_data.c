@@ -201,9 +201,16 @@ static void test_xdg_paths(void **state) {
   sct_str_free(&s);
 }
 
-static void count_asset(void *ctx, const char *name) {
-  assert_true(sct_has_prefix(name, "tuning/strategies/"));
-  ++*(int *)ctx;
+static int count_strategies(void) {
+  sct_arena arena = {0};
+  int n = 0;
+  const char **names = sct_asset_names(&n, &arena, "tuning/strategies/", ".lua");
+  for (int k = 0; k < n; k++) {
+    assert_true(sct_has_prefix(names[k], "tuning/strategies/"));
+    assert_true(sct_has_suffix(names[k], ".lua"));
+  }
+  sct_arena_free(&arena);
+  return n;
 }
 
 static void test_assets_can_be_overridden(void **state) {
@@ -214,14 +221,13 @@ static void test_assets_can_be_overridden(void **state) {
   assert_non_null(strstr(err.text, "no_such.lua"));
   assert_int_equal(sct_asset_read(&text, "tuning/kernels/transpos_f32.lua", &err), SCT_EIO);
   assert_non_null(strstr(err.text, "did you mean 'tuning/kernels/transpose_f32.lua'?"));
-  int embedded = 0, with_override = 0;
-  sct_asset_list("tuning/strategies/", count_asset, &embedded);
+  const int embedded = count_strategies();
   assert_int_equal(sct_dir_make(in_folder("tuning/strategies"), NULL), SCT_OK);
   assert_int_equal(sct_file_write(in_folder("tuning/strategies/zz.lua"), "return 1", 8, NULL),
                    SCT_OK);
+  assert_int_equal(sct_file_write(in_folder("tuning/strategies/zz.txt"), "text", 4, NULL), SCT_OK);
   sct_assets_override(folder);
-  sct_asset_list("tuning/strategies/", count_asset, &with_override);
-  assert_int_equal(with_override, embedded + 1);
+  assert_int_equal(count_strategies(), embedded + 1);
   assert_int_equal(sct_asset_read(&text, "tuning/strategies/zz.lua", NULL), SCT_OK);
   assert_string_equal(sct_str_c(&text), "return 1");
   sct_assets_override(NULL);

@@ -485,17 +485,18 @@ static void permutations_depend_on_the_seed(void **state) {
 
 typedef struct listing {
   int n;
-  const char *last;
   bool has_override, has_direct;
 } listing;
 
-static void visit(void *ctx, const char *name) {
-  listing *l = ctx;
-  assert_true(!l->last || strcmp(l->last, name) < 0); /* in order, none twice */
-  l->last = sct_arena_strdup(&arena, name);
-  l->n++;
-  l->has_override |= strcmp(name, "tuning/strategies/zz_mine.lua") == 0;
-  l->has_direct |= strcmp(name, "tuning/strategies/direct.lua") == 0;
+static listing list_of(const char *prefix) {
+  listing l = {0};
+  const char **names = sct_asset_names(&l.n, &arena, prefix, "");
+  for (int k = 0; k < l.n; k++) {
+    assert_true(k == 0 || strcmp(names[k - 1], names[k]) < 0); /* in order, none twice */
+    l.has_override |= strcmp(names[k], "tuning/strategies/zz_mine.lua") == 0;
+    l.has_direct |= strcmp(names[k], "tuning/strategies/direct.lua") == 0;
+  }
+  return l;
 }
 
 static void listings_are_sorted_and_merged(void **state) {
@@ -505,15 +506,12 @@ static void listings_are_sorted_and_merged(void **state) {
   write_ok(in_folder("over/tuning/strategies/direct.lua"), "changed");
   write_ok(in_folder("over/tuning/strategies/.swap"), "not listed");
   write_ok(in_folder("over/tuning/strategies/deeper/x.lua"), "another folder");
-  listing before = {0}, with = {0}, none = {0}, all = {0};
-  sct_asset_list("tuning/strategies/", visit, &before);
+  const listing before = list_of("tuning/strategies/");
   assert_true(before.has_direct && !before.has_override);
-  sct_asset_list("tuning/no_such_folder/", visit, &none);
-  assert_int_equal(none.n, 0);
-  sct_asset_list("", visit, &all);
-  assert_true(all.n > before.n);
+  assert_int_equal(list_of("tuning/no_such_folder/").n, 0);
+  assert_true(list_of("").n > before.n);
   sct_assets_override(in_folder("over"));
-  sct_asset_list("tuning/strategies/", visit, &with);
+  const listing with = list_of("tuning/strategies/");
   assert_int_equal(with.n, before.n + 1); /* what replaces one is listed once */
   assert_true(with.has_direct && with.has_override);
   sct_str text = {0};

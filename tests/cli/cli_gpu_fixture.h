@@ -30,8 +30,7 @@ static inline void fx_write_direct_(const char *name) {
 }
 
 /* Nothing but the naive strategy: these tests are about the GPU, not about the space. */
-static inline void fx_switch_off_(void *ctx, const char *name) {
-  (void)ctx;
+static inline void fx_switch_off_(const char *name) {
   const char *base = sct_path_basename(name);
   sct_error err = {0};
   assert_int_equal(sct_dir_make(fx_path("assets/tuning/strategies"), &err), SCT_OK);
@@ -50,7 +49,11 @@ static inline int fx_gpu_setup(void **state) {
   if (fx_setup(state) != 0) {
     return 1;
   }
-  sct_asset_list("tuning/strategies/", fx_switch_off_, NULL);
+  int n = 0;
+  const char **names = sct_asset_names(&n, &fx_arena, "tuning/strategies/", "");
+  for (int k = 0; k < n; k++) {
+    fx_switch_off_(names[k]);
+  }
   fx_write("copy.lua", FX_COPY_SPEC);
   return setenv("XDG_RUNTIME_DIR", fx_folder, 1);
 }

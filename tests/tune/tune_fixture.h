@@ -101,8 +101,7 @@ static inline void tf_add_strategy(const char *dir, const char *name, const char
   tf_write(sct_arena_printf(&tf_arena, "%s/%s.lua", dir, name), text);
 }
 
-static void tf_switch_off(void *ctx, const char *name) {
-  (void)ctx;
+static void tf_switch_off(const char *name) {
   const char *base = sct_path_basename(name);
   if (strcmp(base, "direct.lua") != 0) {
     tf_write(sct_arena_printf(&tf_arena, "assets/%s", name),
@@ -116,7 +115,11 @@ static void tf_switch_off(void *ctx, const char *name) {
 static inline int tf_setup(void **state) {
   (void)state;
   assert_int_equal(scratch_make(tf_folder, sizeof tf_folder, "tune"), 0);
-  sct_asset_list("tuning/strategies/", tf_switch_off, NULL);
+  int n = 0;
+  const char **names = sct_asset_names(&n, &tf_arena, "tuning/strategies/", "");
+  for (int k = 0; k < n; k++) {
+    tf_switch_off(names[k]);
+  }
   tf_write("assets/tuning/strategies/direct.lua", tf_direct("{ 256, 128, 512 }"));
   sct_assets_override(tf_path("assets"));
   return 0;
