@@ -1,5 +1,5 @@
 /* What is made of the tables of commands and options by tuning/sectile/generate.lua: help, the man
- * page and the completions of shells; and the definitions of specs for editors. */
+ * page, the completions of shells, and definitions for editors. */
 #include "cli/cli_internal.h"
 
 #include <string.h>
@@ -59,12 +59,7 @@ sct_status cli_help(const cli_command *command, sct_error *err) {
 }
 
 sct_status cli_generate(const cli_args *args, sct_error *err) {
-  static const char *const kinds[] = {"man", "bash", "zsh", "fish"};
-  if (strcmp(args->words[0], "lua") == 0) {
-    sct_str text = {0};
-    const sct_status status = sct_script_definitions(&text, err);
-    return status == SCT_OK ? cli_print(&text, err) : status;
-  }
+  static const char *const kinds[] = {"man", "bash", "zsh", "fish", "lua"};
   return sct_names_find(SCT_NAMES(kinds, SCT_COUNT(kinds)), args->words[0]) >= 0
              ? print(args->words[0], NULL, err)
              : sct_fail(err, SCT_EUSAGE,

@@ -56,9 +56,6 @@ sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err);
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err);
 
-/* Appends what specs and layouts may say, for editors (tuning/sectile/editor.lua). */
-sct_status sct_script_definitions(sct_str *out, sct_error *err);
-
 /* ---- devices ---- */
 
 /* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the

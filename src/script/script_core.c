@@ -201,17 +201,3 @@ int sct_script_core_evaluate(lua_State *L) {
   }
   return 1;
 }
-
-/* ---- for editors ---- */
-
-sct_status sct_script_definitions(sct_str *out, sct_error *err) {
-  sct_sandbox sb;
-  SCT_TRY(sct_sandbox_init(&sb, NULL, err));
-  sct_status status = sct_sandbox_load_asset(&sb, "tuning/sectile/editor.lua", err);
-  SCT_THEN(sct_sandbox_call(&sb, 0, 1, err));
-  if (status == SCT_OK) {
-    sct_str_append(out, lua_tostring(sb.L, -1));
-  }
-  sct_sandbox_free(&sb);
-  return status;
-}

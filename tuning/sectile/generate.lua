@@ -1,5 +1,5 @@
 -- generate: what is made of the tables of commands and options (cli_generate.c): help, the man
--- page, completions for shells.
+-- page, completions for shells; and definitions for editors.
 --
 -- The document has `version`, `commands` (name, words, doc, details, example, options), `options`
 -- of every command, and `exits` (code, text); an option has name, letter, arg, doc, file.
@@ -260,6 +260,12 @@ function generate.fish(doc)
       string.format(" -n '__fish_seen_subcommand_from %s'", c.name))
   end
   return out
+end
+
+--- Definitions for editors with lua-language-server.
+---@return string[]
+function generate.lua()
+  return { require "sectile.editor" }
 end
 
 return generate
