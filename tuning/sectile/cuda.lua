@@ -403,6 +403,38 @@ function G:binding(at, held)
   return with
 end
 
+--- The binding of a plan whose kernel moves `p.vec` neighbours along the fastest mode.
+---@param p table g, vec, index (names by mode), values (what index arrays hold, by name)
+---@param e? any of the element e of a vector
+---@return table
+function cuda.vector_binding(p, e)
+  local at = kit.map(p.index, cuda.var)
+  at[#at] = e and p.vec > 1 and at[#at] + cuda.var("e") or at[#at]
+  return p.g:binding(at, function(op) return p.values[op.name] end)
+end
+
+--- An operand of such a plan, or its field `f`, on its way: name, type, and the word of its
+--- vectors, where it has some (p.any says that one has).
+---@param p table
+---@param op sectile.Operand
+---@param f? integer
+---@param at string where the kernel has it, "%s[item]" of its name
+---@return table
+function cuda.vector_stream(p, op, f, at)
+  local g, last = p.g, #p.k.dims
+  local x = { op = op, f = f, element = g:type(op, f), name = g:value_name(op, f) }
+  x.many = p.vec > 1 and g:changes(op, last)
+  local vector = x.many and g:wide_vector(op, f, last, p.vec)
+  if vector then
+    g:adopt(op, vector, p.vec)
+    x.word, p.any = vector.word, true
+  end
+  x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
+  x.at = string.format(at, x.name)
+  x.value = x.at .. (x.many and "[e]" or "")
+  return x
+end
+
 --- The parts in which an operand moves: false for its whole value, else the fields that the body
 --- mentions.
 ---@param op sectile.Operand

@@ -90,27 +90,11 @@ end
 
 -- ---- what is loaded ----
 
--- What the kernel calls the index of each mode; `e`: of the element e of a vector.
-local function binding(p, e)
-  local at = kit.map(p.index, cuda.var)
-  at[#at] = e and p.vec > 1 and at[#at] + cuda.var("e") or at[#at]
-  return p.g:binding(at, function(op) return p.values[op.name] end)
-end
+local binding = cuda.vector_binding
 
--- A part of an input on its way: names and texts of the template.
+-- A part of an input on its way.
 local function stream(p, op, f)
-  local g, last = p.g, #p.k.dims
-  local x = { op = op, f = f, element = g:type(op, f), name = g:value_name(op, f) }
-  x.many = p.vec > 1 and g:changes(op, last)
-  local vector = x.many and g:wide_vector(op, f, last, p.vec)
-  if vector then
-    g:adopt(op, vector, p.vec)
-    x.word, p.any = vector.word, true
-  end
-  x.type = x.many and string.format("vec<%s, kVec>", x.element) or x.element
-  x.at = "got." .. x.name .. "[item]"
-  x.value = x.at .. (x.many and "[e]" or "")
-  return x
+  return cuda.vector_stream(p, op, f, "got.%s[item]")
 end
 
 -- Statements that load a stream at a vector of which `left` elements are in the row.
