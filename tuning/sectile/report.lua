@@ -4,21 +4,15 @@ local chart = require "sectile.chart"
 local page = require "sectile.page"
 local pattern = require "sectile.pattern"
 local show = require "sectile.show"
+local show_tune = require "sectile.show_tune"
 local units = require "sectile.units"
 
 local report = {}
 
+local is_good, time_of = show_tune.is_good, show_tune.time_of
 local SERIES, SHOWN_ROWS, SHOWN_PATTERNS, MOST_VALUES = 8, 10, 4, 64
 
 -- ---- rows ----
-
-local function is_good(row)
-  return row.outcome == "ok"
-end
-
-local function time_of(row)
-  return row.median_ns or row.predicted_ns or 0
-end
 
 local function is_timed(size)
   return size.rows[1] ~= nil and size.rows[1].median_ns ~= nil

@@ -13,13 +13,21 @@ local EQUALS = 3 -- rows of one time that are shown before they are counted
 local OPTIONAL = { "occupancy", "regs", "spilled", "coalesced ld | st", "of copy", "GB/s predicted",
   "GB/s", "by", "sectors ld | st" }
 
-local function is_good(row)
+--- Whether a row of a report was verified.
+---@param row table
+---@return boolean
+function show.is_good(row)
   return row.outcome == "ok"
 end
 
-local function time_of(row)
+--- Its time, measured or predicted; 0: neither is known.
+---@param row table
+---@return number ns
+function show.time_of(row)
   return row.median_ns or row.predicted_ns or 0
 end
+
+local is_good, time_of = show.is_good, show.time_of
 
 -- ---- one row ----
 
