@@ -8,7 +8,8 @@
  * the candidate declares, hostile values, and outputs that hold something else. Prints a line for
  * each fact, with tabs between its words:
  *
- *   spec FAMILY STRATEGIES      candidate STRATEGY RUNS      finding KIND LABEL TEXT
+ *   spec FAMILY STRATEGIES      candidate STRATEGY RUNS      finding KIND LABEL TEXT      chunks
+ * RUNS
  *
  * --mutate moves one store of every candidate's PTX; each that runs and is not noticed is a
  * finding. Exit code 0 without findings, 1 with some, 2 where the runner itself cannot go on. */
@@ -17,6 +18,7 @@
 #include "measure/measure.h"
 #include "ptx/ptx.h"
 #include "shared_cache.h"
+#include "spec/spec_internal.h"
 
 #include "reference.h"
 
@@ -53,7 +55,7 @@ typedef struct world {
   const char *strategy; /* candidates of this one only; NULL: of all */
   uint64_t rng, seed;
   bool mutate;
-  int n_findings;
+  int n_findings, n_chunked; /* runs in chunks */
 } world;
 
 /* ---- output ---- */
@@ -108,6 +110,8 @@ static bool open_world(world *w, const char *folder) {
     finding(w, "refused", "-", err.text);
     return false;
   }
+  w->spec.host = true;
+  (void)sct_spec_find_chunks(&w->spec, NULL); /* where it can be cut */
   must(sct_script_load_device(&w->device, "h200", &err), &err);
   if (sct_script_new(&w->script, &w->spec, &w->device, NULL, &err) != SCT_OK ||
       sct_script_space(&w->space, w->script, &err) != SCT_OK ||
@@ -498,6 +502,8 @@ static int64_t blocks_of(world *w, const picked *p, const int64_t *n, bool few) 
   return few && p->code.rounds > 0 && blocks > 1 ? 1 + below(w, blocks < 3 ? blocks : 3) : blocks;
 }
 
+#include "run_chunks.h"
+
 static bool fits_memory(const fz_spec *s, const int *layout, const int64_t *n) {
   bool fits = true;
   for (int k = 0; k < s->n_arrays; k++) {
@@ -528,6 +534,15 @@ static int run_candidate(world *w, int k) {
     p->wrong = !run_one(w, p, &run, blocks, &text);
     if (p->wrong && !w->mutate) {
       finding(w, "wrong", p->label, sct_str_c(&text));
+    }
+    sct_str_clear(&text);
+    bool any = false;
+    if (p->naive && !p->wrong && w->spec.chunk_dim >= 0 && !w->mutate) {
+      name_run(&text, &run, blocks);
+      if (!run_chunks(w, p, &run, &any, &text)) {
+        finding(w, "chunks", p->label, sct_str_c(&text));
+      }
+      w->n_chunked += any;
     }
     fz_run_close(&run);
     sct_str_free(&text);
@@ -639,6 +654,7 @@ int main(int argc, char **argv) {
       finding(w, "shape", "-", "the spec has other arrays, extents or layouts than it says");
     }
   }
+  printf("chunks\t%d\n", w->n_chunked);
   const int n_findings = w->n_findings;
   close_world(w);
   free(w);

@@ -202,7 +202,7 @@ static void show_times(const K &k) {
   for (int locked = 0; locked < 2; locked++) {
     for (int streams : {2, 3, 4}) {
       for (long long mb : {4, 16, 64}) {
-        for (int threads : {1, 4, 8}) {
+        for (int threads : {1, 4, 8, 16}) {
           if (locked && threads > 1) continue;
           typename K::plan *plan = nullptr;
           CHECK(k.open(&plan, (mb << 20) / k.step(), streams, threads));
