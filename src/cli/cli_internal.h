@@ -199,7 +199,9 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err);
 sct_status cli_json_print(json_t *doc, sct_error *err);
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
-json_t *cli_json_report(const sct_tune_report *report);
+/* top: only rows that a leaderboard of so many is made from, or CLI_ALL_ROWS. */
+json_t *cli_json_report(const sct_tune_report *report, int top);
+#define CLI_ALL_ROWS INT32_MAX
 json_t *cli_lines_json(const char *text); /* a list */
 /* Prints a document, to --out if there is one, and ends it: with --json as it is, else as text that
  * a function of a module of tuning/sectile ("sectile.show") makes of it and of `look`, which is

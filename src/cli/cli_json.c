@@ -138,11 +138,43 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   return doc;
 }
 
-static json_t *size_json(const sct_tune_size *size) {
-  json_t *rows = json_array();
-  for (int r = 0; r < size->n_rows; r++) {
-    json_array_append_new(rows, row_json(&size->rows[r], r + 1));
+/* Of each row, how many of those that follow it take as long, as times are printed. */
+static int *count_as_fast(const sct_tune_size *size) {
+  int *as_fast = sct_alloc(sizeof *as_fast * (size_t)(size->n_rows + 1));
+  char time[32] = "", before[32];
+  for (int r = size->n_rows - 1; r >= 0; r--) {
+    snprintf(before, sizeof before, "%s", time);
+    sct_format_ns(time, sct_tune_row_ns(&size->rows[r]));
+    const bool both = r + 1 < size->n_rows && sct_tune_row_good(&size->rows[r + 1]);
+    as_fast[r] = both && strcmp(time, before) == 0 ? as_fast[r + 1] + 1 : 0;
   }
+  return as_fast;
+}
+
+/* What a leaderboard of `top` rows is made from: of rows that take as long the first five, which it
+ * shows as four, and in any case naive ones, the user's own, and some that failed. */
+static json_t *rows_json(const sct_tune_size *size, int top) {
+  SCT_OWNED int *as_fast = count_as_fast(size);
+  json_t *rows = json_array();
+  int n_failed = 0, in_run = 0;
+  int64_t n = 0;
+  for (int r = 0; r < size->n_rows; r++) {
+    const sct_tune_row *row = &size->rows[r];
+    const bool good = sct_tune_row_good(row);
+    in_run = r > 0 && as_fast[r - 1] > 0 ? in_run + 1 : 1;
+    n_failed += !good;
+    const bool leads = good && n < 5 * (int64_t)top && (in_run <= 5 || top == CLI_ALL_ROWS);
+    n += leads;
+    if (leads || row->naive || row->own || (!good && (n_failed <= 64 || top == CLI_ALL_ROWS))) {
+      json_t *doc = row_json(row, r + 1);
+      json_object_set_new(doc, "as_fast", json_integer(as_fast[r]));
+      json_array_append_new(rows, doc);
+    }
+  }
+  return rows;
+}
+
+static json_t *size_json(const sct_tune_size *size, int top) {
   json_t *issues = json_array();
   for (int k = 0; k < size->n_issues; k++) {
     json_array_append_new(issues, cli_issue_json(&size->issues[k]));
@@ -158,16 +190,16 @@ static json_t *size_json(const sct_tune_size *size) {
       sct_json_string(size->faster), "converted", sct_json_string(size->converted), "kept",
       sct_json_string(size->kept), "recorded", sct_json_string(size->recorded), "why",
       sct_json_string(size->why), "best", sct_json_string(size->best), "decided",
-      sct_json_string(size->decided), "issues", issues, "rows", rows);
+      sct_json_string(size->decided), "issues", issues, "rows", rows_json(size, top));
 }
 
-json_t *cli_json_report(const sct_tune_report *report) {
+json_t *cli_json_report(const sct_tune_report *report, int top) {
   if (!report->name) { /* the session ended before there was one */
     return json_null();
   }
   json_t *sizes = json_array(), *share = json_null();
   for (int z = 0; z < report->n_sizes; z++) {
-    json_array_append_new(sizes, size_json(&report->sizes[z]));
+    json_array_append_new(sizes, size_json(&report->sizes[z], top));
   }
   if (report->share.n > 0) {
     share = json_sprintf("%d/%d", report->share.k, report->share.n);

@@ -63,7 +63,7 @@ static sct_status add_profiles(json_t *doc, const sct_tune_size *size, const cli
 
 static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
   sct_str text = {0};
-  SCT_OWNED_PTR(json_t) doc = cli_json_report(report);
+  SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
   json_object_set_new(doc, "version", json_string(SCT_VERSION));
   json_object_set_new(doc, "conditions_text",
                       report->conditions.len > 0 ? sct_json_string(sct_str_c(&report->conditions))

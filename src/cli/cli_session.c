@@ -10,11 +10,12 @@ void cli_outcome_free(cli_outcome *o) {
 
 json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_report *report,
                              sct_status status, const char *message) {
+  const bool all = s->args->json || s->wants_events;
   return json_pack("{s:o, s:o, s:s, s:i, s:o, s:o}", "spec", sct_json_string(s->args->words[spec]),
                    "device_id", sct_json_string(s->device), "status", sct_status_text(status),
                    "exit_code", sct_exit_code(status), "message",
                    status == SCT_OK ? json_null() : sct_json_string(message), "report",
-                   cli_json_report(report));
+                   cli_json_report(report, all ? CLI_ALL_ROWS : s->args->top));
 }
 
 /* ---- what sct_tune_run reports ---- */

@@ -236,7 +236,7 @@ static sct_tune_report report_of(sct_tune_size *size) {
 }
 
 static void board_of(sct_str *out, const sct_tune_report *report, int top, int width, bool colour) {
-  SCT_OWNED_PTR(json_t) doc = cli_json_report(report);
+  SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
   json_t *look = json_pack("{s:b, s:i}", "colour", colour, "width", width);
   sct_error err = {0};
   if (cli_board(out, doc, top, look, &err) != SCT_OK) {
@@ -362,6 +362,45 @@ static void equal_rows_are_counted(void **state) {
   sct_str_free(&out);
 }
 
+/* Of a large session only some rows become a document: the leaderboard is the same. */
+static void a_board_needs_few_rows(void **state) {
+  (void)state;
+  enum { ROWS = 3000 };
+  static char labels[ROWS][24];
+  static sct_tune_row many[ROWS];
+  for (int run = 1; run <= ROWS; run *= 6) { /* rows that take as long */
+    for (int k = 0; k < ROWS; k++) {
+      snprintf(labels[k], sizeof labels[k], "%s t%d", k % 1000 == 7 ? "own" : "map", k);
+      many[k] = rows[0];
+      many[k].label = labels[k];
+      many[k].winner = k == 0;
+      many[k].tied = k < run;
+      many[k].naive = k == 2007;
+      many[k].own = k == 1007 ? 1 : 0;
+      many[k].median_ns = 10000 + 100.0 * (k / run);
+      many[k].outcome = k < ROWS - 200 ? "ok" : "hang";
+    }
+    sct_tune_size size;
+    sct_tune_report report = report_of(&size);
+    size.rows = many;
+    size.n_rows = ROWS;
+    size.n_failed = 200;
+    for (int top = 1; top <= 200; top += 40) {
+      sct_str all = {0}, few = {0};
+      sct_error err = {0};
+      board_of(&all, &report, top, 0, false);
+      SCT_OWNED_PTR(json_t) doc = cli_json_report(&report, top);
+      const json_t *first = json_array_get(json_object_get(doc, "sizes"), 0);
+      assert_in_range(json_array_size(json_object_get(first, "rows")), 1, 5 * top + 2 + 64);
+      json_t *look = json_pack("{s:b, s:i}", "colour", 0, "width", 0);
+      assert_int_equal(cli_board(&few, doc, top, look, &err), SCT_OK);
+      assert_string_equal(sct_str_c(&few), sct_str_c(&all));
+      sct_str_free(&all);
+      sct_str_free(&few);
+    }
+  }
+}
+
 static size_t widest_row(const char *text) {
   size_t most = 0;
   const char *from = strstr(text, "  #  "), *end = strstr(text, " columns are left");
@@ -401,7 +440,7 @@ static void the_report_is_complete_as_json(void **state) {
   (void)state;
   sct_tune_size size;
   const sct_tune_report report = report_of(&size);
-  json_t *doc = cli_json_report(&report);
+  json_t *doc = cli_json_report(&report, CLI_ALL_ROWS);
   assert_non_null(doc);
   const json_t *first = json_array_get(json_object_get(doc, "sizes"), 0);
   const json_t *list = json_object_get(first, "rows");
@@ -442,6 +481,7 @@ int main(void) {
       cmocka_unit_test(the_winner_is_green_on_a_terminal),
       cmocka_unit_test(columns_of_time_are_left_out_where_nothing_ran),
       cmocka_unit_test(equal_rows_are_counted),
+      cmocka_unit_test(a_board_needs_few_rows),
       cmocka_unit_test(a_board_fits_the_terminal),
       cmocka_unit_test(the_report_is_complete_as_json),
       cmocka_unit_test(json_bears_what_is_no_number_and_no_text),

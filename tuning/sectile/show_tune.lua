@@ -78,18 +78,6 @@ local function best_naive(size)
   return 0
 end
 
--- Rows of the same printed time from row `from` on: how many follow it.
-local function as_fast(size, from)
-  local time, n = units.ns(time_of(size.rows[from])), 0
-  for r = from + 1, #size.rows do
-    if not is_good(size.rows[r]) or units.ns(time_of(size.rows[r])) ~= time then
-      break
-    end
-    n = n + 1
-  end
-  return n
-end
-
 ---@class sectile.Board the table, and which rows are in it in any case: the first naive one, the
 ---first of each kernel of the user's own
 local Board = {}
@@ -110,37 +98,42 @@ function Board:show(row)
   self.shown[kind_of(row) or ""] = true
 end
 
--- Rows from `r` on that nothing but their label tells from those before: as one, but for what is
--- shown in any case. Returns how many these are.
-function Board:show_equals(r)
-  local size, n = self.size, as_fast(self.size, r - 1)
-  if n < 2 then
-    return 0
-  end
-  local row = size.rows[r]
+-- Row k of the list and those that take as long, which nothing but their label tells from it: as
+-- one, but for what is shown in any case. Returns the index behind them. The list may lack some.
+function Board:show_equals(k)
+  local rows = self.size.rows
+  local row, last = rows[k], rows[k].rank + rows[k].as_fast
   local time = units.ns(time_of(row))
-  self.table:row("dim", nil, r, string.format("to %d: %d more as fast", r + n - 1, n),
-    row.median_ns and time, nil, nil, not row.median_ns and time or nil)
-  for k = r, r + n - 1 do
-    if self:wants(size.rows[k]) then
-      self:show(size.rows[k])
+  self.table:row("dim", nil, row.rank,
+    string.format("to %d: %d more as fast", last, row.as_fast + 1), row.median_ns and time, nil,
+    nil, not row.median_ns and time or nil)
+  while rows[k] and rows[k].rank <= last do
+    if self:wants(rows[k]) then
+      self:show(rows[k])
     end
+    k = k + 1
   end
-  return n
+  return k
 end
 
 local function put_table(out, size, replayed, top)
   local board = setmetatable({ size = size, naive_ns = best_naive(size), shown = {},
     table = new_table(replayed) }, Board)
-  local r, shown, same = 1, 0, 0
-  while size.rows[r] and is_good(size.rows[r]) do
-    same = r > 1 and as_fast(size, r - 1) > 0 and same + 1 or 0
-    local equals = shown < top and same == EQUALS and board:show_equals(r) or 0
-    if equals == 0 and (shown < top or board:wants(size.rows[r])) then
-      board:show(size.rows[r])
+  local k, shown, same = 1, 0, 0
+  while size.rows[k] and is_good(size.rows[k]) do
+    local row = size.rows[k]
+    local before = size.rows[k - 1]
+    same = before and before.rank + before.as_fast >= row.rank and same + 1 or 0
+    if shown < top and same == EQUALS and row.as_fast > 0 then
+      k = board:show_equals(k)
+      shown = shown + 1
+    else
+      if shown < top or board:wants(row) then
+        board:show(row)
+      end
+      shown = shown + (shown < top and 1 or 0)
+      k = k + 1
     end
-    shown = shown + ((equals > 0 or shown < top) and 1 or 0)
-    r = r + math.max(equals, 1)
   end
   if #board.table.rows == 0 then
     out:put("  no candidate passed\n")
