@@ -123,7 +123,7 @@ static ends either(ends x, ends y) {
 static uint8_t assigned(uint8_t from, int add) {
   uint8_t to = 0;
   for (int s = 0; s < 4; s++) {
-    to |= from >> s & 1 ? (uint8_t)(1 << (s | add)) : 0;
+    to = (uint8_t)(from >> s & 1 ? to | 1 << (s | add) : to);
   }
   return to;
 }

@@ -127,7 +127,7 @@ static uint8_t f64_to_byte(double value, ptx_type type) {
 static uint16_t byte_to_f16(uint8_t bits, ptx_type type) {
   const uint16_t sign = (uint16_t)((bits & 0x80) << 8), size = bits & 0x7f;
   if (type == PTX_T_E5M2X2) {
-    return size > 0x7c ? 0x7fff : (uint16_t)(sign | size << 8);
+    return (uint16_t)(size > 0x7c ? 0x7fff : sign | size << 8);
   }
   /* an f16 of the same exponent is 256 times smaller */
   const double value = sct_ptx_f16_to_f32((uint16_t)(size << 7)) * 256.0;
