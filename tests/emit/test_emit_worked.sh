@@ -13,12 +13,16 @@ worked='import worked
 for name, (spec, params) in worked.kernels().items():
     print(name, spec, *worked.options(params))'
 (cd "$root/scripts/suite" && python3 -c "$worked") >kernels
+tuned() { # tuned LOG SPEC OPTION...
+  "$SCT_PROGRAM" tune "${@:2}" -d virtual:h200 -q >"$1" 2>&1
+}
+naive='direct threads=256' # kernels with a choice of layouts have none of that label
 emit() { # emit I: the headers of every other kernel, the naive variant alone
   local name words form
   awk "NR % 2 == $1" kernels | while read -r name words; do
     # shellcheck disable=SC2086 # a spec and its parameters
-    "$SCT_PROGRAM" tune $words -d virtual:h200 --max-candidates 1 --store "$1.db" -q >"$name.log" \
-      2>&1 || cat "$name.log"
+    tuned "$name.log" $words --store "$1.db" --only "$naive" ||
+      tuned "$name.log" $words --store "$1.db" --max-candidates 1 || cat "$name.log"
     for form in inline cuda c; do
       # shellcheck disable=SC2086
       "$SCT_PROGRAM" emit $words --store "$1.db" --form $form -o "$form/$name.h" -q
