@@ -12,6 +12,10 @@ stand_in() { # stand_in NAME TEXT
 fresh() {
   stand_in setup 'echo all there'
   stand_in lint 'echo clean'
+  # shellcheck disable=SC2016
+  stand_in package 'echo "makes $*"'
+  # shellcheck disable=SC2016
+  stand_in package_try 'echo "tries $*"'
   stand_in quickstart 'echo "budget $SECTILE_QUICKSTART_BUDGET"'
   # shellcheck disable=SC2016
   stand_in bare_loader 'echo "bare $1"; exec "$@"'
@@ -27,7 +31,7 @@ run=(bash "$tree/.ci/run")
 fresh
 expect 0 'CI=true preset=asan' "${run[@]}"
 last_line '100% tests passed, 0 tests failed out of 7'
-for stage in setup lint test quickstart sanitizers; do
+for stage in setup lint test quickstart packages sanitizers; do
   expect 0 "==== $stage: passed, " "${run[@]}"
 done
 
@@ -44,6 +48,17 @@ stand_in bare_loader 'exit 77'
 expect 0 'quickstart: left out' "${run[@]}"
 stand_in bare_loader 'exit 4'
 expect 1 ', failed: quickstart' "${run[@]}"
+
+fresh # packages are made, then tried, or not at all where nothing can be fetched
+expect 0 'makes wheel deb' "${run[@]}"
+expect 0 'tries --suite bullseye wheel deb' "${run[@]}"
+for script in package package_try; do
+  fresh
+  stand_in $script 'exit 77'
+  expect 0 'packages: left out' "${run[@]}"
+  stand_in $script 'exit 1'
+  expect 1 ', failed: packages' "${run[@]}"
+done
 
 fresh # the first failing run of the tests has the last word
 # shellcheck disable=SC2016
