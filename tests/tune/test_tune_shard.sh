@@ -113,15 +113,15 @@ absent 'fast took'
 absent 'usual took'
 expect 0 "$best|" labels cards_heat
 
-# ---- where candidates are timed, on a fake GPU of the test program: what a share raced is no race
-# of all, so the heat races, and so does a session of all; each of them only once
+# ---- where candidates are timed, on a fake GPU of the test program: a share has no final race, and
+# what it raced is no race of all, so the heat races, and so does a session of all; each only once
 races() { # races COUNT STORE OPTIONS...
   SECTILE_FAKE_GPU=ok XDG_RUNTIME_DIR=$scratch expect 0 '' "$SCT_PROGRAM" tune \
     "$scratch/halve.lua" -d cuda:0 --store "$scratch/$2.db" --events "$scratch/events" -q "${@:3}"
   expect 0 "races: $1" echo "races: $(grep -c '"event":"race"' "$scratch/events")"
 }
 for k in 1 2; do
-  races 2 "timed$k" --search exhaustive --shard "$k/2"
+  races 1 "timed$k" --search exhaustive --shard "$k/2"
 done
 expect 0 '' "$SCT_PROGRAM" merge "$scratch/timed.db" "$scratch"/timed[12].db
 races 2 timed_heat --top-of "$scratch/timed.db" --top 8
