@@ -42,23 +42,6 @@ static const sct_script_chunk *find_short(const sct_sandbox *sb, const char *pla
   return NULL;
 }
 
-/* "\n    the source line" without its indentation, or nothing. */
-static void append_source_line(sct_str *out, const char *text, int line) {
-  for (int k = 1; k < line && text; k++) {
-    text = strchr(text, '\n');
-    text = text ? text + 1 : NULL;
-  }
-  if (!text) {
-    return;
-  }
-  text += strspn(text, " \t");
-  const size_t n = strcspn(text, "\r\n");
-  if (n > 0) {
-    sct_str_append(out, "\n    ");
-    sct_str_append_n(out, text, n > 200 ? 200 : n);
-  }
-}
-
 /* "place:12: text" as "file:12: error: text" and the source line. */
 static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, size_t place_len,
                         int line, const char *text) {
@@ -81,7 +64,7 @@ static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, 
   const bool has_kind = sct_has_prefix(text, "error: ");
   sct_str_printf(out, ":%d: %s%s%s", line, has_kind ? "" : "error: ", text, from);
   if (chunk && !strchr(text, '\n')) {
-    append_source_line(out, chunk->text, line);
+    sct_spec_append_line(out, chunk->text, line);
   }
 }
 

@@ -481,6 +481,9 @@ void sct_spec_free(sct_spec *spec); /* pool and arena; leaves a zeroed struct */
 sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *file, int line,
                             const char *fmt, ...) SCT_PRINTF(5, 6);
 #define sct_spec_fail(err, file, ...) sct_spec_fail_at(NULL, err, file, __VA_ARGS__)
+/* Appends "\n    the line" of a text (may be NULL) without its indentation; nothing if it is blank.
+ */
+void sct_spec_append_line(sct_str *out, const char *text, int line);
 /* The line of `text` at or after `from_line` where `needle` stands in quotes (or, with is_key, as a
  * word before `=`) inside the statement that starts at from_line; from_line if it does not.
  * from_line 0: anywhere in the text. */

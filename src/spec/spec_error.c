@@ -12,7 +12,7 @@ static const char *line_start(const char *text, int line) {
   return text;
 }
 
-static void append_line(sct_str *out, const char *text, int line) {
+void sct_spec_append_line(sct_str *out, const char *text, int line) {
   const char *start = line_start(text, line);
   if (!start) {
     return;
@@ -45,7 +45,7 @@ sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *fi
       (sct_file_read(&read, file, NULL) == SCT_OK || sct_asset_read(&read, file, NULL) == SCT_OK)) {
     source = sct_str_c(&read);
   }
-  append_line(&text, source, line);
+  sct_spec_append_line(&text, source, line);
   return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
 }
 
