@@ -110,7 +110,7 @@ static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name
   long long chunk = o->chunk > 0 ? o->chunk : wanted / most > 0 ? wanted / most : 1;
   chunk = chunk < n ? chunk : n > 0 ? n : 1;
   p->streams = o->streams > 0 ? o->streams : 3;
-  p->threads = o->threads > 0 ? o->threads : 4;
+  p->threads = o->threads > 0 ? o->threads : 8;
   $(detail)_sizes(p->room, c, chunk + $(detail)_before + $(detail)_after);
   cudaError_t error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
   if (error == cudaSuccess) {

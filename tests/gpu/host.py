@@ -39,7 +39,7 @@ def main():
         subprocess.run([args.program, "emit", spec, "-o", os.path.join(args.out, kernel + ".h"), "-q", *store], check=True)
     binary = os.path.join(args.out, "host")
     subprocess.run(["nvcc", "-O2", "-std=c++17", f"-arch={'sm_90' if args.build else args.arch}", "-I", args.out,
-                    os.path.join(HERE, "host.cu"), "-o", binary], check=True)
+                    os.path.join(HERE, "host.cu"), "-Xcompiler", "-pthread", "-o", binary], check=True)
     return 0 if args.build else subprocess.run([binary]).returncode
 
 
