@@ -173,9 +173,10 @@ function halo.stream(p, op, f)
   local s = { op = op, f = f, dims = halo.dims_of(k, op) }
   s.bytes = kit.bytes_of(op, f)
   s.name = f and kit.member(op.name, op.record.fields[f]) or op.name
-  local stem = string.gsub(s.name, "%.", "_")
-  s.type, s.at, s.beyond = g:type(op, f), g:name(stem .. "_at"), g:name(stem .. "_beyond")
-  s.lines, s.load_line = g:name(stem .. "_line"), g:name("load_" .. stem)
+  local word = f and op.record.fields[f].word or ""
+  s.stem = op.name .. (word == "" and "" or "_" .. word)
+  s.type, s.at, s.beyond = g:type(op, f), g:name(s.stem .. "_at"), g:name(s.stem .. "_beyond")
+  s.lines, s.load_line = g:name(s.stem .. "_line"), g:name("load_" .. s.stem)
   for _, dim in ipairs(s.dims) do
     s.has_m, s.has_c = s.has_m or dim == p.dim_m, s.has_c or dim == p.dim_c
   end
@@ -275,9 +276,9 @@ end
 function halo.shared(p, s, start)
   local g = p.g
   g:need_align(s.op, WORD)
-  s.tile = g:name(string.gsub(s.name, "%.", "_") .. "_tile")
-  s.from = g:name(string.gsub(s.name, "%.", "_") .. "_from")
-  s.k_words = "kWords_" .. string.gsub(s.name, "%.", "_")
+  s.tile = g:name(s.stem .. "_tile")
+  s.from = g:name(s.stem .. "_from")
+  s.k_words = "kWords_" .. s.stem
   s.before = s.left + p.drift -- the line's elements before first_x
   s.n_tile = s.before + p.columns + s.right
   s.n_words = (s.n_tile * s.bytes + 2 * WORD - 2) // WORD -- from wherever the line starts
