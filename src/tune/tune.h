@@ -311,7 +311,7 @@ void sct_tune_plan_free(sct_tune_plan *plan);
 #define SCT_TRANSFER_MOST_SIZES 24
 #define SCT_TRANSFER_SETUP      0 /* in place of a way: making the host's memory */
 #define SCT_TRANSFER_N_WAYS     4
-#define SCT_TRANSFER_BUDGET_NS  ((int64_t)10000000000)
+#define SCT_TRANSFER_BUDGET_NS  ((int64_t)40000000000)
 
 typedef struct sct_transfer_cell {
   bool known; /* it has a time or a failure, which the store keeps */
