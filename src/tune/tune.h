@@ -339,7 +339,7 @@ typedef struct sct_transfer_report {
 /* Times copies between host and device, by kind of the host's memory, way and size: out->bytes, of
  * which the caller fills n_sizes, multiples of 16, ascending. What the store has under these
  * conditions is not timed again, unless opts->again. What the device refuses is a failure of its
- * cells, and the others go on; so is what opts->budget_ns (0: ten seconds) leaves no time for. */
+ * cells, and the others go on; so is what opts->budget_ns (0: forty seconds) leaves no time for. */
 sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts, sct_error *err);
 /* Bytes a second of a cell; 0: it has no time. */
 double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, int way, int size);
