@@ -2,6 +2,9 @@
 // ---- Arrays of the host: chunks of $(host.extent), each on one of several streams.
 
 #include <stdlib.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 #if defined(__cplusplus) && defined(__cpp_exceptions)
 #include <system_error>
 #include <thread>
@@ -11,7 +14,8 @@ enum {
   $(detail)_n_arrays = $(host.n_arrays),
   $(detail)_before = $(host.before),  // elements that a chunk needs in addition to its own
   $(detail)_after = $(host.after),
-  $(detail)_most_streams = 8
+  $(detail)_most_streams = 8,
+  $(detail)_most_threads = 64
 };
 static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
 static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
@@ -49,37 +53,34 @@ typedef struct $(detail)_slot {
 } $(detail)_slot;
 
 struct $(name)_host_plan {
-  int streams, threads;
+  int device, threads, n_slots;
+  $(detail)_slot *slots;
   long long room[$(detail)_n_arrays];  // bytes of each array on the device, of a slot or of all
   void *whole[$(detail)_n_arrays];     // arrays that all chunks need
   cudaEvent_t begun, whole_there;
-  $(detail)_slot slots[$(detail)_most_streams];
 };
 
-// Copies on the host, by several threads where that pays.
-static inline void $(detail)_copy(void *to, const void *from, long long bytes, int threads) {
-#if defined(__cplusplus) && defined(__cpp_exceptions)
-  enum { most = 16, least_bytes = 1 << 20 };
-  std::thread others[most];
-  int n = 0;
-  const long long share = bytes / threads + 1;
-  try {
-    for (; n + 1 < threads && n < most && bytes > least_bytes + share; n++) {
-      bytes -= share;
-      others[n] = std::thread([=] {
-        memcpy((char *)to + bytes, (const char *)from + bytes, (size_t)share);
-      });
-    }
-  } catch (const std::system_error &) {
-    bytes += share;  // no further thread: the rest is ours
+// From the ring to the host's array, past the caches, which the ring has for itself.
+static inline void $(detail)_copy_out(void *to, const void *from, long long bytes) {
+  size_t left = (size_t)bytes;
+#if defined(__SSE2__)
+  const size_t aligned = (size_t)(-(intptr_t)to & 15), head = aligned < left ? aligned : left;
+  memcpy(to, from, head);
+  __m128i *out = (__m128i *)((char *)to + head);
+  const __m128i *in = (const __m128i *)((const char *)from + head);
+  for (left -= head; left >= 64; left -= 64, in += 4, out += 4) {
+    const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1);
+    const __m128i c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+    _mm_stream_si128(out, a);
+    _mm_stream_si128(out + 1, b);
+    _mm_stream_si128(out + 2, c);
+    _mm_stream_si128(out + 3, d);
   }
-#else
-  (void)threads;
+  _mm_sfence();
+  to = out;
+  from = in;
 #endif
-  memcpy(to, from, (size_t)bytes);
-#if defined(__cplusplus) && defined(__cpp_exceptions)
-  for (int k = 0; k < n; k++) others[k].join();
-#endif
+  memcpy(to, from, left);
 }
 
 static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_slot *slot,
@@ -103,16 +104,19 @@ static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_sl
 
 static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name)_args *c,
                                               const $(name)_host_options *o) {
-  const long long wanted = 16 << 20;  // bytes of the largest array's chunk
+  const long long wanted = o->page_locked ? 16 << 20 : 1 << 20;  // of the largest array's chunk
+  const long long halo = $(detail)_before + $(detail)_after;
   long long n = c->$(host.extent), steps[$(detail)_n_arrays], most = 1;
   $(detail)_steps(steps, c);
   for (int k = 0; k < $(detail)_n_arrays; k++) most = steps[k] > most ? steps[k] : most;
-  long long chunk = o->chunk > 0 ? o->chunk : wanted / most > 0 ? wanted / most : 1;
+  long long chunk = wanted / most > 8 * halo ? wanted / most : 8 * halo;  // few of a halo only
+  chunk = o->chunk > 0 ? o->chunk : chunk > 0 ? chunk : 1;
   chunk = chunk < n ? chunk : n > 0 ? n : 1;
-  p->streams = o->streams > 0 ? o->streams : 3;
-  p->threads = o->threads > 0 ? o->threads : 8;
-  $(detail)_sizes(p->room, c, chunk + $(detail)_before + $(detail)_after);
-  cudaError_t error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
+  $(detail)_sizes(p->room, c, chunk + halo);
+  cudaError_t error = cudaGetDevice(&p->device);
+  if (error == cudaSuccess) {
+    error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
+  }
   if (error == cudaSuccess) {
     error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
   }
@@ -120,14 +124,14 @@ static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name
     p->room[k] = p->room[k] > 0 ? p->room[k] : 1;
     if (steps[k] == 0) error = cudaMalloc(&p->whole[k], (size_t)p->room[k]);
   }
-  for (int s = 0; s < p->streams && error == cudaSuccess; s++) {
+  for (int s = 0; s < p->n_slots && error == cudaSuccess; s++) {
     error = $(detail)_open_slot(p, &p->slots[s], !o->page_locked);
   }
   return error;
 }
 
 static inline void $(detail)_close_plan($(name)_host_plan *p) {
-  for (int s = 0; s < p->streams; s++) {
+  for (int s = 0; s < p->n_slots; s++) {
     $(detail)_slot *const slot = &p->slots[s];
     if (slot->stream != NULL) cudaStreamSynchronize(slot->stream);
     for (int k = 0; k < $(detail)_n_arrays; k++) {
@@ -145,6 +149,8 @@ static inline void $(detail)_close_plan($(name)_host_plan *p) {
   }
   if (p->whole_there != NULL) cudaEventDestroy(p->whole_there);
   if (p->begun != NULL) cudaEventDestroy(p->begun);
+  free(p->slots);
+  free(p);
 }
 
 // One call on its way through a plan.
@@ -154,8 +160,9 @@ typedef struct $(detail)_host_call {
   const char *from[$(detail)_n_arrays];
   char *to[$(detail)_n_arrays];  // null: an input
   long long steps[$(detail)_n_arrays], bytes[$(detail)_n_arrays];  // of the whole call
-  long long chunk;  // of $(host.extent)
+  long long chunk, n_chunks;  // of $(host.extent)
   bool pageable[$(detail)_n_arrays];  // copied through the ring
+  int threads, streams;  // threads that take chunks in turns, and the streams of each
 } $(detail)_host_call;
 
 static inline bool $(detail)_is_pageable(const void *p) {
@@ -175,6 +182,7 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
   $(detail)_sizes(h->bytes, c, c->$(host.extent));
   $(detail)_sizes(least, c, 0);
   h->chunk = c->$(host.extent);
+  bool ring = false;
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     h->to[k] = $(detail)_is_out[k] ? (char *)from[k] : NULL;
     const long long room = h->plan->room[k] - least[k];
@@ -184,19 +192,23 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
     h->chunk = fits < h->chunk ? fits : h->chunk;
     h->pageable[k] = h->bytes[k] > 0 && ($(detail)_is_pageable(from[k]) ||
                                          $(detail)_is_pageable(from[k] + h->bytes[k] - 1));
-    if (h->pageable[k] && h->steps[k] > 0 && h->plan->slots[0].ring[k] == NULL) {
-      return cudaErrorInvalidValue;
-    }
+    if (!h->pageable[k] || h->steps[k] == 0) continue;
+    if (h->plan->slots[0].ring[k] == NULL) return cudaErrorInvalidValue;
+    ring = true;
   }
-  return h->chunk > 0 ? cudaSuccess : cudaErrorInvalidValue;
+  if (h->chunk <= 0) return cudaErrorInvalidValue;
+  h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
+  h->threads = !ring ? 1 : h->n_chunks < h->plan->threads ? (int)h->n_chunks : h->plan->threads;
+  h->streams = h->plan->n_slots / h->threads;
+  return cudaSuccess;
 }
 
 // Waits for the slot's last chunk, and brings what came back to where it belongs.
-static inline cudaError_t $(detail)_finish(const $(detail)_host_call *h, $(detail)_slot *slot) {
+static inline cudaError_t $(detail)_finish($(detail)_slot *slot) {
   const cudaError_t error = cudaEventSynchronize(slot->done);
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     if (slot->left[k] > 0 && error == cudaSuccess) {
-      $(detail)_copy(slot->to[k], slot->ring[k], slot->left[k], h->plan->threads);
+      $(detail)_copy_out(slot->to[k], slot->ring[k], slot->left[k]);
     }
     slot->left[k] = 0;
   }
@@ -212,8 +224,7 @@ static inline cudaError_t $(detail)_send(const $(detail)_host_call *h, $(detail)
     const char *from = h->from[k] + first * h->steps[k];
     if (!$(detail)_is_in[k] || h->steps[k] == 0 || bytes[k] <= 0) continue;
     if (h->pageable[k]) {
-      $(detail)_copy(slot->ring[k], from, bytes[k], h->plan->threads);
-      from = (const char *)slot->ring[k];
+      from = (const char *)memcpy(slot->ring[k], from, (size_t)bytes[k]);
     }
     error = cudaMemcpyAsync(slot->device[k], from, (size_t)bytes[k], cudaMemcpyHostToDevice,
                             slot->stream);
@@ -247,7 +258,7 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
   $(name)_args c = *h->c;
   bool waits = false;  // for the host's part of an earlier chunk
   for (int k = 0; k < $(detail)_n_arrays; k++) waits = waits || (h->pageable[k] && h->steps[k] > 0);
-  cudaError_t error = waits ? $(detail)_finish(h, slot) : cudaSuccess;
+  cudaError_t error = waits ? $(detail)_finish(slot) : cudaSuccess;
   if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
   int k = 0;
 //%   for _, a in ipairs(host.places) do
@@ -263,43 +274,80 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
   return error;
 }
 
-// The slots wait for the caller's stream, and for arrays that all of them read.
+// What all chunks read; it may still be in use by an earlier call.
 static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStream_t stream) {
   $(name)_host_plan *const p = h->plan;
-  $(detail)_slot *const slots = p->slots;
-  bool pageable = false;
+  const cudaStream_t first = p->slots[0].stream;
+  bool pageable = false, whole = false;
   cudaError_t error = cudaEventRecord(p->begun, stream);
-  for (int s = 0; s < p->streams && error == cudaSuccess; s++) {
-    error = cudaStreamWaitEvent(slots[s].stream, p->begun, 0);
-    if (error == cudaSuccess) error = cudaStreamWaitEvent(slots[0].stream, slots[s].done, 0);
+  for (int k = 0; k < $(detail)_n_arrays; k++) {
+    pageable = pageable || h->pageable[k];
+    whole = whole || h->steps[k] == 0;
   }
-  for (int k = 0; k < $(detail)_n_arrays; k++) pageable = pageable || h->pageable[k];
   if (error == cudaSuccess && pageable) error = cudaEventSynchronize(p->begun);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(first, p->begun, 0);
+  for (int s = 1; s < p->n_slots && whole && error == cudaSuccess; s++) {
+    error = cudaStreamWaitEvent(first, p->slots[s].done, 0);
+  }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     if (h->steps[k] == 0 && h->bytes[k] > 0) {
-      error = cudaMemcpyAsync(p->whole[k], h->from[k], (size_t)h->bytes[k],
-                              cudaMemcpyHostToDevice, slots[0].stream);
+      error = cudaMemcpyAsync(p->whole[k], h->from[k], (size_t)h->bytes[k], cudaMemcpyHostToDevice,
+                              first);
     }
   }
-  if (error == cudaSuccess) error = cudaEventRecord(p->whole_there, slots[0].stream);
-  for (int s = 1; s < p->streams && error == cudaSuccess; s++) {
-    error = cudaStreamWaitEvent(slots[s].stream, p->whole_there, 0);
+  return error == cudaSuccess ? cudaEventRecord(p->whole_there, first) : error;
+}
+
+// The chunks of one thread of the host: each h->threads-th, on streams of its own.
+static inline cudaError_t $(detail)_run_thread(const $(detail)_host_call *h, int thread) {
+  $(detail)_slot *const slots = h->plan->slots + thread * h->streams;
+  cudaError_t error = thread > 0 ? cudaSetDevice(h->plan->device) : cudaSuccess;
+  int n_used = 0, s = 0;
+  for (long long k = thread; k < h->n_chunks && error == cudaSuccess; k += h->threads) {
+    if (n_used < h->streams) {
+      error = cudaStreamWaitEvent(slots[n_used++].stream, h->plan->whole_there, 0);
+    }
+    if (error == cudaSuccess) error = $(detail)_run_chunk(h, &slots[s], k * h->chunk);
+    s = s + 1 < h->streams ? s + 1 : 0;
+  }
+  for (int k = 0; k < n_used && error == cudaSuccess; k++) {
+    bool left = false;
+    for (int a = 0; a < $(detail)_n_arrays; a++) left = left || slots[k].left[a] > 0;
+    if (left) error = $(detail)_finish(&slots[k]);
   }
   return error;
 }
 
-// The host's part of the last chunks; then the caller's stream waits for all of them.
+static inline cudaError_t $(detail)_run_threads(const $(detail)_host_call *h) {
+  cudaError_t errors[$(detail)_most_threads], error = cudaSuccess;
+  int n = 1;  // those that have begun, with this one
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  std::thread others[$(detail)_most_threads];
+  try {
+    for (; n < h->threads; n++) {
+      others[n] = std::thread([=, &errors] { errors[n] = $(detail)_run_thread(h, n); });
+    }
+  } catch (const std::system_error &) {
+  }  // no further thread: this one does what is left
+#endif
+  errors[0] = $(detail)_run_thread(h, 0);
+  for (int k = n; k < h->threads; k++) errors[k] = $(detail)_run_thread(h, k);
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  for (int k = 1; k < n; k++) others[k].join();
+#endif
+  for (int k = 0; k < h->threads; k++) error = error == cudaSuccess ? errors[k] : error;
+  return error;
+}
+
+// The caller's stream waits for all chunks; after an error nothing is on its way any more.
 static inline cudaError_t $(detail)_end(const $(detail)_host_call *h, cudaStream_t stream,
                                         cudaError_t error) {
   $(name)_host_plan *const p = h->plan;
-  for (int s = 0; s < p->streams; s++) {
-    $(detail)_slot *const slot = &p->slots[s];
-    bool left = false;
-    for (int k = 0; k < $(detail)_n_arrays; k++) left = left || slot->left[k] > 0;
-    if (error == cudaSuccess && left) error = $(detail)_finish(h, slot);
-    if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, slot->done, 0);
+  for (int s = 0; s < p->n_slots && error == cudaSuccess; s++) {
+    const long long first = s / h->streams + (long long)(s % h->streams) * h->threads;
+    if (first < h->n_chunks) error = cudaStreamWaitEvent(stream, p->slots[s].done, 0);
   }
-  for (int s = 0; s < p->streams && error != cudaSuccess; s++) {  // nothing goes on after an error
+  for (int s = 0; s < p->n_slots && error != cudaSuccess; s++) {
     cudaStreamSynchronize(p->slots[s].stream);
     memset(p->slots[s].left, 0, sizeof p->slots[s].left);
   }
@@ -320,11 +368,7 @@ static inline cudaError_t $(detail)_host($(name)_args *c, const $(name)_host_pla
   error = $(detail)_prepare(&h);
   if (error == cudaSuccess) {
     error = $(detail)_begin(&h, stream);
-    int s = 0;
-    for (long long own = 0; own < c->$(host.extent) && error == cudaSuccess; own += h.chunk) {
-      error = $(detail)_run_chunk(&h, &h.plan->slots[s], own);
-      s = s + 1 < h.plan->streams ? s + 1 : 0;
-    }
+    if (error == cudaSuccess) error = $(detail)_run_threads(&h);
     error = $(detail)_end(&h, stream, error);
   }
   if (error != cudaSuccess) cudaGetLastError();  // it is returned, and need not be asked for
@@ -338,7 +382,7 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
   long long n[$(detail)_n_extents];
   $(detail)_extents(n, c);
   if (out == NULL || o->chunk < 0 || o->threads < 0 || o->streams < 0 ||
-      o->streams > $(detail)_most_streams) {
+      o->streams > $(detail)_most_streams || o->threads > $(detail)_most_threads) {
     return cudaErrorInvalidValue;
   }
   *out = NULL;
@@ -350,14 +394,22 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
 //%   end
   $(name)_host_plan *const p = ($(name)_host_plan *)calloc(1, sizeof *p);
   if (p == NULL) return cudaErrorMemoryAllocation;
-  const cudaError_t error = $(detail)_open_plan(p, c, o);
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  p->threads = o->page_locked ? 1 : o->threads > 0 ? o->threads : 8;
+#else
+  p->threads = 1;
+#endif
+  p->n_slots = p->threads * (o->streams > 0 ? o->streams : 3);
+  p->slots = ($(detail)_slot *)calloc((size_t)p->n_slots, sizeof *p->slots);
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (p->slots == NULL) p->n_slots = 0;
+  else error = $(detail)_open_plan(p, c, o);
   if (error == cudaSuccess) {
     *out = p;
     return error;
   }
   cudaGetLastError();  // it is returned, and need not be asked for
   $(detail)_close_plan(p);
-  free(p);
   return error;
 }
 

@@ -32,7 +32,6 @@ $(linkage)cudaError_t $(name)_host_plan_create($(name)_host_plan **$(host.plan),
 }
 $(linkage)cudaError_t $(name)_host_plan_destroy($(name)_host_plan *$(host.plan)) {
   if ($(host.plan) != NULL) $(detail)_close_plan($(host.plan));
-  free($(host.plan));
   return cudaSuccess;
 }
 $(linkage)cudaError_t $(name)_host($(join(host.parameters)), const $(name)_host_plan *$(host.plan), cudaStream_t $(stream)) {

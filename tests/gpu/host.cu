@@ -193,16 +193,18 @@ static double both_ways_ms(void *to_device, void *to_host, void *da, void *db, s
   return ms;
 }
 
-// Copies on the host, n bytes into a page-locked array and n bytes out of one, by so many threads.
+// Copies on the host as the ring makes them, n bytes in and n out, by so many threads and chunks.
 static double host_copies_ms(host_array *const (&pageable)[2], host_array *const (&locked)[2], size_t n,
-                             int threads) {
+                             int threads, size_t chunk) {
   return best_ms([&] {
     std::vector<std::thread> all;
     for (int t = 0; t < threads; t++) {
       all.emplace_back([&, t] {
-        const size_t first = n / threads * t, bytes = t + 1 < threads ? n / threads : n - first;
-        std::memcpy((char *)locked[0]->p + first, (const char *)pageable[0]->p + first, bytes);
-        std::memcpy((char *)pageable[1]->p + first, (const char *)locked[1]->p + first, bytes);
+        char *const ring[2] = {locked[0]->p + 3 * chunk * t, locked[1]->p + 3 * chunk * t};
+        for (size_t k = t; k < n / chunk; k += threads) {
+          std::memcpy(ring[0] + k / threads % 3 * chunk, pageable[0]->p + k * chunk, chunk);
+          add_const_double3_detail_copy_out(pageable[1]->p + k * chunk, ring[1] + k / threads % 3 * chunk, chunk);
+        }
       });
     }
     for (std::thread &t : all) t.join();
@@ -229,26 +231,32 @@ static void show_times(const K &k) {
                 locked ? "page-locked" : "pageable", in, run, out, whole[locked]);
   }
   const double both = both_ways_ms(arrays[1][0]->p, arrays[1][1]->p, da, db, n);
-  const double copies = std::min(host_copies_ms(arrays[0], arrays[1], n, 8), host_copies_ms(arrays[0], arrays[1], n, 16));
+  double copies = 1e9;
+  for (int threads : {8, 16}) {
+    for (size_t chunk : {1 << 19, 1 << 20}) {
+      copies = std::min(copies, host_copies_ms(arrays[0], arrays[1], n, threads, chunk));
+    }
+  }
   const double bound_both = std::max(bound, both), bound_ring = std::max(bound_both, copies);
   std::printf("      both ways at once %.2f ms; what the ring copies, by threads that do nothing else, %.2f\n", both, copies);
   CHECK(cudaFree(da));
   CHECK(cudaFree(db));
   double best[2] = {1e9, 1e9};
   for (int locked = 0; locked < 2; locked++) {
-    for (int streams : {2, 3, 4}) {
-      for (long long mb : {4, 16, 64}) {
-        for (int threads : {1, 4, 8, 16}) {
-          if (locked && threads > 1) continue;
+    for (int streams : {0, 2, 3, 4}) {  // 0: all by default
+      for (long long kb : {0, 512, 1024, 2048, 4096, 16384, 65536}) {
+        for (int threads : {0, 1, 4, 8, 16}) {
+          if ((streams == 0) != (kb == 0) || (streams == 0 ? threads > 0 : (threads == 0) != (locked != 0))) continue;
+          if (kb > 0 && (locked ? kb < 4096 || threads > 0 : kb > 4096 || (threads < 4 && streams < 4))) continue;
           typename K::plan *plan = nullptr;
-          CHECK(k.open(&plan, (mb << 20) / k.step(), streams, threads));
+          CHECK(k.open(&plan, (kb << 10) / k.step(), streams, threads));
           const double ms = best_ms([&] {
             CHECK(k.host(arrays[locked][0]->p, arrays[locked][1]->p, plan, nullptr));
             CHECK(cudaStreamSynchronize(nullptr));
           });
           CHECK(K::close(plan));
-          std::printf("        %s, %d streams, %2lld MiB, %d threads: %.2f ms, %.2f of the bound\n",
-                      locked ? "page-locked" : "ring", streams, mb, threads, ms, bound / ms);
+          std::printf("        %s, %d streams, %5lld KiB, %2d threads: %.2f ms, %.2f of the bound\n",
+                      locked ? "page-locked" : "ring", streams, kb, threads, ms, bound / ms);
           best[locked] = std::min(best[locked], ms);
         }
       }

@@ -154,7 +154,7 @@ static int try_mixed(long long rows, long long chunk, int streams, int locked,
 static int try_stencil(long long rows, long long chunk, int streams, int locked,
                        cudaStream_t stream) {
   const size_t n = (size_t)(rows * cols);
-  const stencil_host_options options = {chunk, streams, 0, false};
+  const stencil_host_options options = {chunk, streams, streams, false};
   stencil_host_plan *plan = NULL;
   fill();
   float *const pa = (float *)memory(a, sizeof a, locked & 1), *const pb = (float *)memory(
@@ -207,11 +207,10 @@ static int try_two_streams(cudaStream_t other) {
   return error != cudaSuccess || wrong ? complain("two streams", 40, 2, 3, 15) : 0;
 }
 
-// Arrays that several threads copy.
-static int try_large(void) {
-  const long long rows = 600001;
+// Several threads of the host, by chunks of that many rows.
+static int try_large(long long rows, long long chunk, int threads) {
   const size_t n = (size_t)rows;
-  const stencil_host_options options = {400000, 2, 5, false};
+  const stencil_host_options options = {chunk, 2, threads, false};
   stencil_host_plan *plan = NULL;
   float *const from = (float *)malloc(4 * n), *const to = (float *)calloc(n, 4);
   float *const expected = (float *)malloc(4 * n);
@@ -226,7 +225,7 @@ static int try_large(void) {
   const int wrong = error != cudaSuccess || memcmp(to, expected, 4 * n) != 0;
   stencil_host_plan_destroy(plan);
   free(from), free(to), free(expected);
-  return wrong ? complain("large", rows, options.chunk, 2, 0) : 0;
+  return wrong ? complain("large", rows, options.chunk, threads, 0) : 0;
 }
 
 static int try_sizes(cudaStream_t stream) {
@@ -300,7 +299,8 @@ static int try_bad_values(void) {
 
 int main(void) {
   cudaStream_t stream = NULL;
-  int wrong = try_bad_values() + try_large();
+  int wrong = try_bad_values() + try_large(600001, 400000, 5) + try_large(100003, 1001, 7) +
+              try_large(64, 1, 64);
   if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
     return 7;
   for (int k = LATE; k <= BACKWARDS; k++) {

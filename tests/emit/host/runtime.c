@@ -1,5 +1,7 @@
+#define _GNU_SOURCE // recursive locks
 #include "runtime.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +33,18 @@ int n_alive, n_pending, fail_at;
 bool failed;
 order run_order;
 cudaStream_t late;
-static struct CUstream_st *streams[64];
+static struct CUstream_st *streams[256];
 static int n_streams;
+
+// Threads of the host call at once; a call may make another.
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static void unlock(const int *unused) {
+  (void)unused;
+  pthread_mutex_unlock(&lock);
+}
+#define LOCKED                                                                                     \
+  __attribute__((cleanup(unlock))) const int locked_here = pthread_mutex_lock(&lock);              \
+  (void)locked_here
 
 // ---- memory ----
 
@@ -81,18 +93,23 @@ static cudaError_t give(void *p, bool host) {
 }
 
 cudaError_t cudaMalloc(void **out, size_t n) {
+  LOCKED;
   return take(out, n, false);
 }
 cudaError_t cudaMallocHost(void **out, size_t n) {
+  LOCKED;
   return take(out, n, true);
 }
 cudaError_t cudaFree(void *p) {
+  LOCKED;
   return give(p, false);
 }
 cudaError_t cudaFreeHost(void *p) {
+  LOCKED;
   return give(p, true);
 }
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p) {
+  LOCKED;
   memset(a, 0, sizeof *a);
   a->type = is_locked(p) ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
   return cudaSuccess;
@@ -154,6 +171,7 @@ static cudaError_t queue(cudaStream_t stream, op o) {
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
+  LOCKED;
   if (fails() || flags != cudaStreamNonBlocking)
     return cudaErrorUnknown;
   *out = streams[n_streams++] = (cudaStream_t)calloc(1, sizeof **out);
@@ -161,6 +179,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *out, unsigned flags) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t s) {
+  LOCKED;
   if (s->first != NULL)
     exit(4);
   for (int k = 0; k < n_streams; k++) {
@@ -172,17 +191,20 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+  LOCKED;
   for (int k = n_streams - 1; k >= 0 && run_order == BACKWARDS; k--)
     run_until(of(streams[k]), NULL, 0);
   run_until(of(s), NULL, 0);
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags) {
+  LOCKED;
   const op o = {.kind = WAIT, .event = e, .ticket = e->ticket, .stream = e->stream};
   (void)flags;
   return queue(s, o);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
+  LOCKED;
   if (fails() || flags != cudaEventDisableTiming)
     return cudaErrorUnknown;
   *out = (cudaEvent_t)calloc(1, sizeof **out);
@@ -190,6 +212,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags) {
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  LOCKED;
   if (e->done < e->ticket)
     run_until(e->stream, e, e->ticket);
   for (int k = -1; k < n_streams; k++) { // who waits for it need not any more
@@ -203,6 +226,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
   return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
+  LOCKED;
   const op o = {.kind = RECORD, .event = e, .ticket = tickets + 1};
   const cudaError_t error = queue(s, o);
   if (error == cudaSuccess) {
@@ -212,6 +236,7 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
   return error;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+  LOCKED;
   if (e->done < e->ticket)
     run_until(e->stream, e, e->ticket);
   return cudaSuccess;
@@ -219,6 +244,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
+  LOCKED;
   op o = {.kind = COPY, .to = to, .from = (void *)(uintptr_t)from, .n = n};
   if (kind == cudaMemcpyDeviceToHost && !is_locked(to)) { // waits
     run_until(of(stream), NULL, 0);
@@ -232,11 +258,13 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
   return queue(stream, o);
 }
 cudaError_t cudaMemsetAsync(void *to, int value, size_t n, cudaStream_t stream) {
+  LOCKED;
   const op o = {.kind = SET, .to = to, .value = value, .n = n};
   return queue(stream, o);
 }
 cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared,
                              cudaStream_t stream) {
+  LOCKED;
   const op o = {
       .kind = LAUNCH, .kernel = (const char *)f, .from = keep_arguments((const char *)f, args)};
   (void)grid, (void)block, (void)shared;
@@ -248,6 +276,10 @@ cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, 
 
 // ---- the rest ----
 
+cudaError_t cudaSetDevice(int device) {
+  LOCKED;
+  return fails() || device != 0 ? cudaErrorUnknown : cudaSuccess;
+}
 cudaError_t cudaGetDevice(int *device) {
   *device = 0;
   return cudaSuccess;
