@@ -264,9 +264,10 @@ const cli_command cli_commands[] = {
         .details =
             "Times copies to the device, to the host and both at once, by size: from memory that\n"
             "is pageable, page-locked, write-combined, registered, mapped (zero copy) and managed\n"
-            "with a prefetch. Prints latency, rate and the size that reaches half of it, and\n"
-            "stores all of it. A kind that the device or the driver refuses is named with the\n"
-            "reason. Virtual devices have stated rates.",
+            "with a prefetch; with two devices (--device cuda:0,cuda:1) from one to the other,\n"
+            "too. Prints latency, rate and the size that reaches half of it, and stores all of\n"
+            "it. A kind that the device or the driver refuses is named with the reason. Virtual\n"
+            "devices have stated rates.",
         .example = "transfer --device virtual:h200 --sizes 4K,1M,256M",
     },
     {

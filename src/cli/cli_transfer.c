@@ -1,5 +1,7 @@
-/* The command `transfer`: copies between host and device as tables. */
+/* The command `transfer`: copies between a device and the host, or a second device, as tables. */
 #include "cli/cli_internal.h"
+
+#include <string.h>
 
 #define FIRST_BYTES 4096
 #define LAST_BYTES  ((int64_t)1 << 30)
@@ -42,32 +44,51 @@ static json_t *cells_json(const sct_transfer_report *r, int kind, int way) {
 
 static json_t *report_json(const sct_transfer_report *r) {
   json_t *rows = json_array();
-  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+  for (int kind = 0; kind < r->n_kinds; kind++) {
     const sct_transfer_cell *setup = last_setup(r, kind);
     for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
       const sct_transfer_row *row = &r->rows[kind][way];
-      json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "memory",
-                                            sct_host_name((sct_host_kind)kind), "way",
-                                            sct_way_name((sct_way)way), "latency_ns",
-                                            cli_json_positive(row->latency_ns), "best_bytes_s",
-                                            cli_json_positive(row->best_bytes_s), "half_bytes",
-                                            cli_json_positive(row->half_bytes), "made_ns",
-                                            cli_json_positive(setup ? setup->median_ns : 0),
-                                            "sizes", cells_json(r, kind, way)));
+      json_array_append_new(rows,
+                            json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "memory",
+                                      sct_host_name((sct_host_kind)kind), "way",
+                                      sct_way_name((sct_host_kind)kind, (sct_way)way), "latency_ns",
+                                      cli_json_positive(row->latency_ns), "best_bytes_s",
+                                      cli_json_positive(row->best_bytes_s), "half_bytes",
+                                      cli_json_positive(row->half_bytes), "made_ns",
+                                      cli_json_positive(setup ? setup->median_ns : 0), "sizes",
+                                      cells_json(r, kind, way)));
     }
   }
-  return json_pack("{s:o, s:b, s:o}", "device", cli_json_device(&r->device), "timed", r->timed,
-                   "transfers", rows);
+  return json_pack("{s:o, s:o, s:b, s:o}", "device", cli_json_device(&r->device), "peer",
+                   r->n_kinds > SCT_HOST_PEER ? cli_json_device(&r->peer) : json_null(), "timed",
+                   r->timed, "transfers", rows);
+}
+
+/* Splits "cuda:0,cuda:1"; parts of `text`, which is changed. */
+static sct_status choose_devices(sct_tune_opts *opts, char *text, sct_error *err) {
+  char *comma = text ? strchr(text, ',') : NULL;
+  opts->device = text;
+  if (!comma) {
+    return SCT_OK;
+  }
+  *comma = '\0';
+  opts->peer = comma + 1;
+  return text[0] == '\0' || comma[1] == '\0' || strchr(comma + 1, ',')
+             ? sct_fail(err, SCT_EUSAGE,
+                        "--device: expected a device, or two with a comma between them, as in "
+                        "cuda:0,cuda:1")
+             : SCT_OK;
 }
 
 sct_status cli_transfer(const cli_args *args, sct_error *err) {
-  const sct_tune_opts opts = {.device = args->device,
-                              .store_path = args->store,
-                              .budget_ns = args->budget_ns,
-                              .again = args->again,
-                              .measure = cli_measure_opts(args)};
+  sct_tune_opts opts = {.store_path = args->store,
+                        .budget_ns = args->budget_ns,
+                        .again = args->again,
+                        .measure = cli_measure_opts(args)};
   SCT_OWNED sct_transfer_report *r = sct_alloc(sizeof *r); /* some 30 KiB */
-  sct_status status = choose_sizes(r, args, err);
+  SCT_OWNED char *devices = args->device ? sct_strdup(args->device) : NULL;
+  sct_status status = choose_devices(&opts, devices, err);
+  SCT_THEN(choose_sizes(r, args, err));
   SCT_THEN(sct_tune_transfer(r, &opts, err));
   SCT_THEN(cli_show(args, "sectile.show", "transfer", report_json(r), cli_look(args), err));
   sct_arena_free(&r->arena);

@@ -74,9 +74,9 @@ uint64_t sct_throttle_hardware(uint64_t bits); /* those that make times worthles
 void sct_throttle_names(sct_str *out, uint64_t bits, const char *between); /* appends */
 const char *sct_throttle_meaning(uint64_t bits); /* of the first; "" for none */
 
-/* ---- copies between host and device ---- */
+/* ---- copies between a device and the host, or a second device ---- */
 
-/* Kinds of host memory. */
+/* Kinds of memory on the other side. */
 typedef enum sct_host_kind {
 #define SCT_HOST(id, name, doc) SCT_HOST_##id,
 #include "device_host.def"
@@ -84,14 +84,15 @@ typedef enum sct_host_kind {
   SCT_N_HOSTS
 } sct_host_kind;
 const char *sct_host_name(sct_host_kind kind); /* "page-locked" */
+bool sct_host_is_peer(sct_host_kind kind);     /* a second device's, not the host's */
 
 typedef enum sct_way { SCT_TO_DEVICE = 1, SCT_TO_HOST = 2, SCT_BOTH_WAYS = 3 } sct_way;
-const char *sct_way_name(sct_way way); /* "to device" */
+const char *sct_way_name(sct_host_kind kind, sct_way way); /* "to device"; TO_HOST: "to peer" */
 
 /* The time of a copy of so many bytes (each way) on a device whose description states the rates of
- * its link; 0: it does not. */
-double sct_stated_transfer_ns(const sct_device_desc *device, sct_host_kind kind, sct_way way,
-                              int64_t bytes);
+ * its link; 0: it does not. peer: of a second device's memory this one, else NULL. */
+double sct_stated_transfer_ns(const sct_device_desc *device, const sct_device_desc *peer,
+                              sct_host_kind kind, sct_way way, int64_t bytes);
 
 /* ---- the CUDA driver (worker process only) ---- */
 
@@ -156,12 +157,12 @@ sct_status sct_cuda_sync(sct_cuda *cuda, sct_error *err);
 sct_status sct_cuda_host_alloc(sct_cuda *cuda, void **host, sct_cuda_ptr *device, int64_t bytes,
                                sct_error *err);
 void sct_cuda_host_free(sct_cuda *cuda, void *host);
-/* Host memory of a kind, each of its pages touched. */
+/* Memory of a kind, each page of the host's touched. */
 typedef struct sct_host_block {
   sct_host_kind kind;
-  void *host;
+  void *host; /* NULL: a second device's */
   int64_t bytes;
-  uint64_t alias; /* how the device addresses it (mapped, managed); 0: not at all */
+  uint64_t alias; /* how a device addresses it (mapped, managed, a peer's); 0: not at all */
 } sct_host_block;
 /* What was opened is closed by the second; it accepts a zeroed block. */
 sct_status sct_cuda_block_open(sct_cuda *cuda, sct_host_block *out, sct_host_kind kind,
@@ -171,6 +172,17 @@ void sct_cuda_block_close(sct_cuda *cuda, sct_host_block *block);
  * p, the prefetch. Not of mapped memory: kernels use its alias. */
 sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool to_device,
                                sct_cuda_ptr p, int64_t bytes, sct_error *err);
+/* Calls are for this device from now on; opening one makes it so. Of a second one, calls that name
+ * a stream or an address of its need it too. */
+sct_status sct_cuda_enter(sct_cuda *cuda, sct_error *err);
+/* Memory of `peer`, another device, for copies between both: kind PEER with peer access both ways,
+ * where they have it, STAGED without. Afterwards, failed or not, calls are for `cuda`. */
+sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *out,
+                              sct_host_kind kind, int64_t bytes, sct_error *err);
+void sct_cuda_peer_close(sct_cuda *cuda, sct_cuda *peer, sct_host_block *block);
+/* Queues a copy from one device to another, on the current stream of the first. */
+sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to, sct_cuda_ptr to_p,
+                              int64_t bytes, sct_error *err);
 /* What is queued or waited for from now on is of stream k: 0, which is so at first, or 1. */
 sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err);
 /* Events around what is queued between start and stop; stop synchronises. It is mark, which only

@@ -10,6 +10,7 @@ struct sct_cuda {
   void *context, *start, *stop;
   void *streams[2], *stream; /* the second comes when it is asked for; the current one */
   int last;                  /* CUresult of the last failing call */
+  bool reaches;              /* peer access to the second device is on */
   int64_t ecc_before;        /* uncorrected errors when it was opened; -1 unknown */
   sct_nvml_known known;      /* processes that were there when newcomers were asked for first */
 };
@@ -22,6 +23,7 @@ struct sct_cuda {
 #define MAX_DYNAMIC_SHARED_BYTES   8    /* CUfunction_attribute */
 #define ATTRIBUTE_MEMORY_CLOCK_KHZ 36
 #define ATTRIBUTE_BUS_BITS         37
+#define PEER_ACCESS_UNSUPPORTED    217
 #define REGISTERS_PER_WARP_UNIT    256 /* CC 3.0 and later; registers a thread can have: 255 */
 #define MAX_GRID_BLOCKS            INT32_MAX
 
@@ -67,11 +69,15 @@ sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err) {
   return SCT_OK;
 }
 
+sct_status sct_cuda_enter(sct_cuda *cuda, sct_error *err) {
+  return check(cuda, "cuCtxSetCurrent", cuda->driver.context_set(cuda->context), err);
+}
+
 static sct_status open_context(sct_cuda *cuda, sct_error *err) {
   const sct_driver *d = &cuda->driver;
   SCT_TRY(check(cuda, "cuDevicePrimaryCtxRetain", d->context_retain(&cuda->context, cuda->device),
                 err));
-  SCT_TRY(check(cuda, "cuCtxSetCurrent", d->context_set(cuda->context), err));
+  SCT_TRY(sct_cuda_enter(cuda, err));
   SCT_TRY(sct_cuda_use_stream(cuda, 0, err));
   SCT_TRY(check(cuda, "cuEventCreate", d->event_create(&cuda->start, 0), err));
   return check(cuda, "cuEventCreate", d->event_create(&cuda->stop, 0), err);
@@ -362,6 +368,75 @@ sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool
                            d->copy_to_device(p, block->host, (size_t)bytes, cuda->stream), err)
                    : check(cuda, "cuMemcpyDtoHAsync",
                            d->copy_to_host(block->host, p, (size_t)bytes, cuda->stream), err);
+}
+
+/* ---- memory of a second device ---- */
+
+static sct_status check_can_reach(sct_cuda *cuda, const sct_cuda *peer, sct_error *err) {
+  int can = 0;
+  SCT_TRY(check(cuda, "cuDeviceCanAccessPeer",
+                cuda->driver.can_reach(&can, cuda->device, peer->device), err));
+  if (can == 0) {
+    cuda->last = PEER_ACCESS_UNSUPPORTED;
+    return sct_fail(err, SCT_EUSAGE, "cuda:%d cannot access the memory of cuda:%d", cuda->ordinal,
+                    peer->ordinal);
+  }
+  return SCT_OK;
+}
+
+/* Switches access from one to the other on or off. */
+static sct_status set_reach(sct_cuda *cuda, const sct_cuda *peer, bool on, sct_error *err) {
+  const sct_driver *d = &cuda->driver;
+  if (cuda->reaches == on) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_cuda_enter(cuda, err));
+  SCT_TRY(on ? check(cuda, "cuCtxEnablePeerAccess", d->reach(peer->context, 0), err)
+             : check(cuda, "cuCtxDisablePeerAccess", d->reach_no_more(peer->context), err));
+  cuda->reaches = on;
+  return SCT_OK;
+}
+
+static sct_status set_both(sct_cuda *cuda, sct_cuda *peer, bool on, sct_error *err) {
+  if (on) {
+    SCT_TRY(check_can_reach(cuda, peer, err));
+    SCT_TRY(check_can_reach(peer, cuda, err));
+  }
+  SCT_TRY(set_reach(cuda, peer, on, err));
+  return set_reach(peer, cuda, on, err);
+}
+
+sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *out,
+                              sct_host_kind kind, int64_t bytes, sct_error *err) {
+  sct_host_block block = {.kind = kind, .bytes = bytes};
+  sct_status status = set_both(cuda, peer, kind == SCT_HOST_PEER, err);
+  SCT_THEN(sct_cuda_enter(peer, err));
+  SCT_THEN(sct_cuda_alloc(peer, &block.alias, bytes, err));
+  const sct_status back = sct_cuda_enter(cuda, status == SCT_OK ? err : NULL);
+  SCT_THEN(back);
+  if (status != SCT_OK) {
+    sct_cuda_peer_close(cuda, peer, &block);
+    return status;
+  }
+  *out = block;
+  return SCT_OK;
+}
+
+void sct_cuda_peer_close(sct_cuda *cuda, sct_cuda *peer, sct_host_block *block) {
+  if (block->alias != 0) {
+    (void)sct_cuda_enter(peer, NULL);
+    sct_cuda_release(peer, block->alias);
+    (void)sct_cuda_enter(cuda, NULL);
+  }
+  *block = (sct_host_block){0};
+}
+
+sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to, sct_cuda_ptr to_p,
+                              int64_t bytes, sct_error *err) {
+  return check(from, "cuMemcpyPeerAsync",
+               from->driver.copy_to_peer(to_p, to->context, from_p, from->context, (size_t)bytes,
+                                         from->stream),
+               err);
 }
 
 /* ---- kernels ---- */

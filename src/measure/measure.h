@@ -69,6 +69,7 @@ typedef struct sct_measure_opts {
   int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */
   bool force;          /* time where the Multi-Process Service is in front of the GPU */
   bool look_only;      /* only asks what the GPU is: no lock, no refusal; times nothing */
+  bool hold_only;      /* holds the GPU for another session's worker, as its second device */
   bool (*stop)(void *ctx); /* asked while waiting; true: give up. May be NULL */
   void *stop_ctx;
   const sct_recording *recording;   /* NULL, or what stands in for the device */
@@ -216,11 +217,14 @@ typedef struct sct_timing {
 sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             int64_t budget_ns, sct_timing *out, sct_error *err);
 
-/* Times copies between host and device: a verdict, and if it is OK the samples (caller frees) with
- * their median and quartiles. On a described device one sample, of the time that it states, 0 where
- * it states none. *made_ns: what the host's memory took to make. Not for a recording. */
-sct_status sct_measure_transfer(sct_measure *m, const sct_ask_transfer *what, sct_timing *out,
-                                double *made_ns, sct_error *err);
+/* Times copies between a device and the host: a verdict, and if it is OK the samples (caller frees)
+ * with their median and quartiles. On a described device one sample, of the time that it states, 0
+ * where it states none. *made_ns: what the other side's memory took to make. peer: of kinds of a
+ * second device's memory this one, of the same kind (hold_only is enough); else NULL. Not for a
+ * recording. */
+sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
+                                const sct_ask_transfer *what, sct_timing *out, double *made_ns,
+                                sct_error *err);
 
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
  * an order of its own, so that sample r of all of them was taken in the same conditions. Then the

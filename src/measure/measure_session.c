@@ -89,7 +89,9 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     }
     SCT_TRY_DONE(status);
   }
-  SCT_TRY_DONE(sct_remote_ensure(m, err));
+  if (!o->hold_only) {
+    SCT_TRY_DONE(sct_remote_ensure(m, err));
+  }
   m->cases.most_bytes = most_case_bytes(m);
   *out = m;
   return SCT_OK;

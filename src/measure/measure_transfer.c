@@ -1,4 +1,5 @@
-/* Copies between host and device: what the worker is asked, and what its answer means. */
+/* Copies between a device and the host, or a second device: what the worker is asked, and what its
+ * answer means. */
 #include "measure_session.h"
 
 #include <string.h>
@@ -17,11 +18,23 @@ static sct_status evaluate(const sct_measure *m, const sct_got_transfer *got, sc
   return SCT_OK;
 }
 
-sct_status sct_measure_transfer(sct_measure *m, const sct_ask_transfer *what, sct_timing *out,
-                                double *made_ns, sct_error *err) {
+sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
+                                const sct_ask_transfer *what, sct_timing *out, double *made_ns,
+                                sct_error *err) {
   *out = (sct_timing){.verdict = {.outcome = SCT_OUT_OK}};
   SCT_TRY(sct_remote_ensure(m, err));
   sct_ask_transfer request = *what;
+  sct_ask_open second;
+  if (peer) { /* the session that holds it has its lock */
+    second = (sct_ask_open){.ordinal = peer->ordinal,
+                            .generation = m->generation,
+                            .script = peer->fake,
+                            .described = &peer->device,
+                            .n_described = peer->is_virtual,
+                            .lock = ""};
+    request.peer = &second;
+    request.n_peer = 1;
+  }
   if (m->is_virtual) {
     request.least = request.most = 1; /* all would be the same */
   }

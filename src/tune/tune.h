@@ -102,6 +102,7 @@ typedef struct sct_tune_heat {
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
                                else virtual:h200 */
+  const char *peer;         /* of sct_tune_transfer(): the second device; NULL: none */
   const char *store_path;   /* NULL: the default store; "" : keep nothing */
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
@@ -306,7 +307,7 @@ sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
                               sct_error *err);
 void sct_tune_plan_free(sct_tune_plan *plan);
 
-/* ---- copies between host and device (tune_transfer.c) ---- */
+/* ---- copies between a device and the host, or a second device (tune_transfer.c) ---- */
 
 #define SCT_TRANSFER_MOST_SIZES 24
 #define SCT_TRANSFER_SETUP      0 /* in place of a way: making the host's memory */
@@ -328,18 +329,22 @@ typedef struct sct_transfer_row {
 } sct_transfer_row;
 
 typedef struct sct_transfer_report {
-  sct_device_desc device;
-  bool timed; /* else stated */
+  sct_device_desc device, peer; /* peer: the second device, where n_kinds says so */
+  bool timed;                   /* else stated */
+  int n_kinds;                  /* of rows: SCT_N_HOSTS with a second device, else SCT_HOST_PEER */
   int n_sizes;
   int64_t bytes[SCT_TRANSFER_MOST_SIZES];                  /* one way, ascending */
   sct_transfer_row rows[SCT_N_HOSTS][SCT_TRANSFER_N_WAYS]; /* [kind][way] */
   sct_arena arena;
 } sct_transfer_report;
 
-/* Times copies between host and device, by kind of the host's memory, way and size: out->bytes, of
- * which the caller fills n_sizes, multiples of 16, ascending. What the store has under these
- * conditions is not timed again, unless opts->again. What the device refuses is a failure of its
- * cells, and the others go on; so is what opts->budget_ns (0: forty seconds) leaves no time for. */
+/* Times copies between a device and the host and, where there is opts->peer, that second device, by
+ * kind of memory, way and size: out->bytes, of which the caller fills n_sizes, multiples of 16,
+ * ascending. What the store has under these conditions is not timed again, unless opts->again. What
+ * a device refuses is a failure of its cells, and the others go on; so is what opts->budget_ns (0:
+ * forty seconds) leaves no time for. SCT_EUSAGE for a peer that is the same GPU, or of another
+ * sort.
+ */
 sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts, sct_error *err);
 /* Bytes a second of a cell; 0: it has no time. */
 double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, int way, int size);

@@ -1,5 +1,6 @@
-/* Copies between host and device: what the store has of them, and what is timed now. In the store
- * they are a problem of their own, `transfer`: a run a size, a candidate a kind and way. */
+/* Copies between a device and the host, or a second device: what the store has of them, and what is
+ * timed now. In the store they are a problem of their own, `transfer`: a run a size, a candidate a
+ * kind and way. */
 #include "tune/tune_record.h"
 
 #include <math.h>
@@ -14,8 +15,8 @@
 typedef struct session {
   sct_transfer_report *out;
   const sct_tune_opts *opts;
-  tune_device device;
-  sct_store *store; /* NULL: keep nothing */
+  tune_device device, peer; /* peer: the second one, if there is one */
+  sct_store *store;         /* NULL: keep nothing */
   sct_row_problem problem;
   sct_row_device row;
   sct_row_run runs[SCT_TRANSFER_MOST_SIZES];
@@ -25,9 +26,22 @@ static sct_transfer_cell *cell_at(session *s, sct_host_kind kind, int way, int z
   return &s->out->rows[kind][way].cells[z];
 }
 
-static void label_of(char out[48], sct_host_kind kind, int way) {
-  snprintf(out, 48, "%s %s", sct_host_name(kind),
-           way == SCT_TRANSFER_SETUP ? "setup" : sct_way_name((sct_way)way));
+#define LABEL_BYTES 128
+
+static const char *way_name(sct_host_kind kind, int way) {
+  return way == SCT_TRANSFER_SETUP ? "setup" : sct_way_name(kind, (sct_way)way);
+}
+
+/* What the second device is known by. */
+static const char *peer_name(const session *s, sct_host_kind kind) {
+  const sct_device_desc *d = &s->out->peer;
+  return !sct_host_is_peer(kind) ? "" : d->uuid[0] != '\0' ? d->uuid : d->id;
+}
+
+static void label_of(char out[LABEL_BYTES], const session *s, sct_host_kind kind, int way) {
+  const char *peer = peer_name(s, kind);
+  snprintf(out, LABEL_BYTES, "%s %s%s%s", sct_host_name(kind), way_name(kind, way),
+           peer[0] != '\0' ? " " : "", peer);
 }
 
 /* ---- the store ---- */
@@ -54,10 +68,10 @@ static sct_status open_store(session *s, sct_error *err) {
 
 /* Takes over a result, if it is of a kind and way. */
 static void take_known(session *s, int z, const sct_row_result *row) {
-  char label[48];
-  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+  char label[LABEL_BYTES];
+  for (int kind = 0; kind < s->out->n_kinds; kind++) {
     for (int way = 0; way < SCT_TRANSFER_N_WAYS; way++) {
-      label_of(label, (sct_host_kind)kind, way);
+      label_of(label, s, (sct_host_kind)kind, way);
       const sct_row_outcome *o = &row->outcome;
       if (strcmp(label, row->candidate.label) == 0) {
         *cell_at(s, (sct_host_kind)kind, way, z) = (sct_transfer_cell){
@@ -96,14 +110,16 @@ static sct_status open_run(session *s, int z, sct_error *err) {
 
 static sct_status keep(session *s, sct_host_kind kind, int way, int z, const sct_timing *t,
                        sct_error *err) {
-  char label[48], hex[SCT_HASH_HEX], now[32], axes[96];
+  char label[LABEL_BYTES], hex[SCT_HASH_HEX], now[32], axes[2 * LABEL_BYTES];
   if (!s->store) {
     return SCT_OK;
   }
-  label_of(label, kind, way);
+  label_of(label, s, kind, way);
   sct_tune_now(now);
-  snprintf(axes, sizeof axes, "{\"memory\":\"%s\",\"way\":\"%s\"}", sct_host_name(kind),
-           label + strlen(sct_host_name(kind)) + 1);
+  const char *peer = peer_name(s, kind);
+  snprintf(axes, sizeof axes, "{\"memory\":\"%s\",\"way\":\"%s\"%s%s%s}", sct_host_name(kind),
+           way_name(kind, way), peer[0] != '\0' ? ",\"peer\":\"" : "", peer,
+           peer[0] != '\0' ? "\"" : "");
   sct_arena *arena = &s->out->arena;
   sct_row_candidate candidate = {
       .problem = s->problem.id,
@@ -191,7 +207,8 @@ static sct_status time_cell(session *s, sct_host_kind kind, int way, int z, int 
                                   .limit_ns = limit_ns};
     sct_timing t;
     double made_ns = 0;
-    SCT_TRY(sct_measure_transfer(s->device.measure, &ask, &t, &made_ns, err));
+    SCT_TRY(sct_measure_transfer(s->device.measure, sct_host_is_peer(kind) ? s->peer.measure : NULL,
+                                 &ask, &t, &made_ns, err));
     const sct_outcome_kind outcome = t.verdict.outcome;
     if (outcome == SCT_OUT_OK || outcome == SCT_OUT_WRONG_RESULT) {
       const sct_status status = take_timing(s, kind, way, z, *room, &t, made_ns, err);
@@ -237,7 +254,7 @@ static sct_status time_kind(session *s, sct_host_kind kind, int64_t until_ns, sc
 static sct_status time_all(session *s, sct_error *err) {
   const int64_t budget_ns = s->opts->budget_ns > 0 ? s->opts->budget_ns : SCT_TRANSFER_BUDGET_NS;
   const int64_t end_ns = sct_now_ns() + budget_ns;
-  for (int left = SCT_N_HOSTS; left > 0; left--) {
+  for (int left = s->out->n_kinds; left > 0; left--) {
     const int64_t now_ns = sct_now_ns();
     const int64_t share_ns = (end_ns - now_ns) / left;
     SCT_TRY(time_kind(s, (sct_host_kind)(left - 1), now_ns + share_ns, err));
@@ -278,19 +295,66 @@ static void sum_up(sct_transfer_report *r, sct_host_kind kind, int way) {
   }
 }
 
-static sct_status run(session *s, sct_error *err) {
-  SCT_TRY(sct_tune_device_open_bare(&s->device, s->opts, err));
-  if (s->device.replay) {
-    return sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself");
+/* ---- devices ---- */
+
+static sct_status open_device(tune_device *out, const session *s, const char *id, bool hold_only,
+                              sct_error *err) {
+  sct_tune_opts opts = *s->opts;
+  opts.device = id;
+  opts.measure.hold_only = hold_only;
+  SCT_TRY(sct_tune_device_open_bare(out, &opts, err));
+  return out->replay
+             ? sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself")
+             : SCT_OK;
+}
+
+static sct_status open_peer(session *s, sct_error *err) {
+  return s->opts->peer ? open_device(&s->peer, s, s->opts->peer, true, err) : SCT_OK;
+}
+
+static sct_status check_peer(const session *s, sct_error *err) {
+  const sct_device_desc *a = &s->device.desc, *b = &s->peer.desc;
+  if (s->device.kind != s->peer.kind) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "nothing is copied between %s and %s: expected two GPUs or "
+                    "two virtual devices",
+                    a->id, b->id);
+  }
+  return !a->is_virtual && strcmp(a->id, b->id) == 0
+             ? sct_fail(err, SCT_EUSAGE, "%s is one device: expected another one to copy to", a->id)
+             : SCT_OK;
+}
+
+/* Of two GPUs that of the smaller name is held first, so that two sessions never wait for each
+ * other. */
+static sct_status open_devices(session *s, sct_error *err) {
+  const bool peer_first =
+      s->opts->peer && s->opts->device && strcmp(s->opts->peer, s->opts->device) < 0;
+  if (peer_first) {
+    SCT_TRY(open_peer(s, err));
+  }
+  SCT_TRY(open_device(&s->device, s, s->opts->device, false, err));
+  if (!peer_first) {
+    SCT_TRY(open_peer(s, err));
   }
   s->out->device = s->device.desc;
+  s->out->n_kinds = s->opts->peer ? SCT_N_HOSTS : SCT_HOST_PEER;
+  if (s->opts->peer) {
+    SCT_TRY(check_peer(s, err));
+    s->out->peer = s->peer.desc;
+  }
+  return SCT_OK;
+}
+
+static sct_status run(session *s, sct_error *err) {
+  SCT_TRY(open_devices(s, err));
   s->out->timed = s->device.kind->times;
   SCT_TRY(open_store(s, err));
   for (int z = 0; z < s->out->n_sizes && s->store; z++) {
     SCT_TRY(open_run(s, z, err));
   }
   SCT_TRY(time_all(s, err));
-  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+  for (int kind = 0; kind < s->out->n_kinds; kind++) {
     for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS; way++) {
       sum_up(s->out, (sct_host_kind)kind, way);
     }
@@ -302,7 +366,9 @@ sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts
   session s = {.out = out, .opts = opts};
   const sct_status status = run(&s, err);
   sct_measure_close(s.device.measure);
+  sct_measure_close(s.peer.measure);
   sct_tune_device_close(&s.device);
+  sct_tune_device_close(&s.peer);
   if (s.store) {
     sct_store_close(s.store);
   }

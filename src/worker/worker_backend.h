@@ -39,15 +39,17 @@ typedef struct sct_launch {
   sct_arg args[SCT_MAX_ARGS];
 } sct_launch;
 
-/* A copy between host and device: by way, 0 to the device. */
+typedef struct sct_backend sct_backend;
+
+/* A copy between a device and the host, or a second device: by way, 0 to the device. */
 typedef struct sct_transfer {
+  sct_backend *peer; /* whose memory the blocks are; NULL: the host's */
   sct_way way;
   int64_t bytes;
   sct_host_block block[2];
   sct_cuda_ptr device[2]; /* of managed memory its alias */
 } sct_transfer;
 
-typedef struct sct_backend sct_backend;
 typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);
   int (*last)(sct_backend *b); /* asking clears it */
@@ -104,10 +106,13 @@ typedef struct sct_backend_ops {
                        int64_t bytes, sct_error *err);
   /* NULL where nothing counts. Of the last launch. */
   void (*counts)(sct_backend *b, sct_launch_counts *out);
-  /* Host memory of a kind, of which `bytes` may be fewer where nothing is timed. */
-  sct_status (*block_open)(sct_backend *b, sct_host_block *out, sct_host_kind kind, int64_t bytes,
-                           sct_error *err);
-  void (*block_close)(sct_backend *b, sct_host_block *block);
+  /* Memory of a kind, of which `bytes` may be fewer where nothing is timed. peer: a device of the
+   * same sort, of whose memory it shall be; NULL: the host's. */
+  sct_status (*block_open)(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                           sct_host_kind kind, int64_t bytes, sct_error *err);
+  void (*block_close)(sct_backend *b, sct_backend *peer, sct_host_block *block);
+  /* Calls are for this device from now on, of two that are open. NULL where that needs nothing. */
+  sct_status (*enter)(sct_backend *b, sct_error *err);
   /* One transfer: *ns from the call until the host knows that it is done. */
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
   int n_copies;
@@ -150,9 +155,9 @@ sct_status sct_host_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t by
 sct_status sct_host_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,
                          uint64_t or_mask, uint64_t seed, sct_error *err);
 /* A transfer moves no more than a MiB, and takes the time that the description states. */
-sct_status sct_host_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
-                               int64_t bytes, sct_error *err);
-void sct_host_block_close(sct_backend *b, sct_host_block *block);
+sct_status sct_host_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                               sct_host_kind kind, int64_t bytes, sct_error *err);
+void sct_host_block_close(sct_backend *b, sct_backend *peer, sct_host_block *block);
 sct_status sct_host_transfer(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
 sct_status sct_host_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                             int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);

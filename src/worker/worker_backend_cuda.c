@@ -330,13 +330,22 @@ static sct_status cuda_near(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, in
 
 /* ---- transfers ---- */
 
-static sct_status cuda_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
-                                  int64_t bytes, sct_error *err) {
-  return sct_cuda_block_open(self(b)->cuda, out, kind, bytes, err);
+static sct_status cuda_enter(sct_backend *b, sct_error *err) {
+  return sct_cuda_enter(self(b)->cuda, err);
 }
 
-static void cuda_block_close(sct_backend *b, sct_host_block *block) {
-  sct_cuda_block_close(self(b)->cuda, block);
+static sct_status cuda_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                                  sct_host_kind kind, int64_t bytes, sct_error *err) {
+  return peer ? sct_cuda_peer_open(self(b)->cuda, self(peer)->cuda, out, kind, bytes, err)
+              : sct_cuda_block_open(self(b)->cuda, out, kind, bytes, err);
+}
+
+static void cuda_block_close(sct_backend *b, sct_backend *peer, sct_host_block *block) {
+  if (peer) {
+    sct_cuda_peer_close(self(b)->cuda, self(peer)->cuda, block);
+  } else {
+    sct_cuda_block_close(self(b)->cuda, block);
+  }
 }
 
 /* Kernels copy mapped memory in slices, so that both ways share the SMs. */
@@ -350,6 +359,13 @@ static sct_status queue_slice(cuda_backend *c, const sct_transfer *t, int k, int
                    left < SLICE_BYTES ? left : SLICE_BYTES, err);
 }
 
+/* On a stream of the device that it comes from. */
+static sct_status queue_peer(cuda_backend *c, const sct_transfer *t, int k, sct_error *err) {
+  sct_cuda *peer = self(t->peer)->cuda;
+  return k == 0 ? sct_cuda_peer_copy(peer, t->block[k].alias, c->cuda, t->device[k], t->bytes, err)
+                : sct_cuda_peer_copy(c->cuda, t->device[k], peer, t->block[k].alias, t->bytes, err);
+}
+
 /* Queues what goes each way on a stream of its own; `back`: the opposite way. */
 static sct_status queue_ways(cuda_backend *c, const sct_transfer *t, bool back, sct_error *err) {
   const bool mapped = t->block[0].kind == SCT_HOST_MAPPED;
@@ -360,21 +376,22 @@ static sct_status queue_ways(cuda_backend *c, const sct_transfer *t, bool back, 
         continue;
       }
       SCT_TRY(sct_cuda_use_stream(c->cuda, k, err));
-      SCT_TRY(mapped ? queue_slice(c, t, k, at, err)
-                     : sct_cuda_block_copy(c->cuda, &t->block[k], (k == 0) != back, t->device[k],
-                                           t->bytes, err));
+      SCT_TRY(mapped    ? queue_slice(c, t, k, at, err)
+              : t->peer ? queue_peer(c, t, k, err)
+                        : sct_cuda_block_copy(c->cuda, &t->block[k], (k == 0) != back, t->device[k],
+                                              t->bytes, err));
     }
   }
   return SCT_OK;
 }
 
 /* Waits for them; stream 0 is the current one then. */
-static sct_status sync_ways(cuda_backend *c, sct_way way, sct_error *err) {
+static sct_status sync_ways(cuda_backend *c, const sct_transfer *t, sct_error *err) {
   sct_status status = SCT_OK;
   for (int k = 1; k >= 0; k--) {
-    if (((int)way & 1 << k) != 0) {
+    if (((int)t->way & 1 << k) != 0) {
       SCT_THEN(sct_cuda_use_stream(c->cuda, k, err));
-      SCT_THEN(sct_cuda_sync(c->cuda, err));
+      SCT_THEN(sct_cuda_sync(t->peer && k == 0 ? self(t->peer)->cuda : c->cuda, err));
     }
   }
   (void)sct_cuda_use_stream(c->cuda, 0, NULL); /* which is there */
@@ -386,11 +403,11 @@ static sct_status cuda_transfer(sct_backend *b, const sct_transfer *t, double *n
   sct_status status = SCT_OK;
   if (t->block[0].kind == SCT_HOST_MANAGED) {
     SCT_THEN(queue_ways(c, t, true, err));
-    SCT_THEN(sync_ways(c, t->way, err));
+    SCT_THEN(sync_ways(c, t, err));
   }
   const int64_t start = sct_now_ns();
   SCT_THEN(queue_ways(c, t, false, err));
-  const sct_status synced = sync_ways(c, t->way, status == SCT_OK ? err : NULL);
+  const sct_status synced = sync_ways(c, t, status == SCT_OK ? err : NULL);
   *ns = (double)(sct_now_ns() - start);
   return status == SCT_OK ? synced : status; /* the first failure is reported */
 }
@@ -423,6 +440,7 @@ static const sct_backend_ops cuda_ops = {
     .expect = NULL,
     .block_open = cuda_block_open,
     .block_close = cuda_block_close,
+    .enter = cuda_enter,
     .transfer = cuda_transfer,
     .n_copies = 4,
 };

@@ -332,22 +332,42 @@ static void ptx_close(sct_backend *b) {
 }
 
 #define FIRST_PREFETCH 6 /* the first number of the compute capability */
+#define FIRST_PEER     2
 
-static sct_status ptx_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
-                                 int64_t bytes, sct_error *err) {
+static sct_status need(ptx_backend *p, int cc_major, const char *what, sct_error *err) {
+  if (p->base.desc.cc_major >= cc_major) {
+    return SCT_OK;
+  }
+  p->last = CUDA_NOT_SUPPORTED;
+  return sct_fail(err, SCT_EUSAGE, "there is no %s below compute capability %d.0", what, cc_major);
+}
+
+static sct_status need_room(ptx_backend *p, int64_t bytes, const char *whose, sct_error *err) {
   char size[32], memory[32];
-  if (kind == SCT_HOST_MANAGED && b->desc.cc_major < FIRST_PREFETCH) {
-    self(b)->last = CUDA_NOT_SUPPORTED;
-    return sct_fail(err, SCT_EUSAGE, "there is no prefetch below compute capability %d.0",
-                    FIRST_PREFETCH);
+  const int64_t there = p->base.desc.memory_bytes;
+  if (2 * bytes <= there) {
+    return SCT_OK;
   }
-  if (2 * bytes > b->desc.memory_bytes) {
-    self(b)->last = CUDA_OUT_OF_MEMORY;
-    return sct_fail(err, SCT_ENOMEM, "two arrays of %s do not fit the device's %s",
-                    sct_format_bytes(size, (double)bytes),
-                    sct_format_bytes(memory, (double)b->desc.memory_bytes));
+  p->last = CUDA_OUT_OF_MEMORY;
+  return sct_fail(err, SCT_ENOMEM, "two arrays of %s do not fit the %s %s",
+                  sct_format_bytes(size, (double)bytes), whose,
+                  sct_format_bytes(memory, (double)there));
+}
+
+static sct_status ptx_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                                 sct_host_kind kind, int64_t bytes, sct_error *err) {
+  if (kind == SCT_HOST_MANAGED) {
+    SCT_TRY(need(self(b), FIRST_PREFETCH, "prefetch", err));
   }
-  return sct_host_block_open(b, out, kind, bytes, err);
+  if (kind == SCT_HOST_PEER) {
+    SCT_TRY(need(self(b), FIRST_PEER, "peer access", err));
+    SCT_TRY(need(self(peer), FIRST_PEER, "peer access", err));
+  }
+  SCT_TRY(need_room(self(b), bytes, "device's", err));
+  if (peer) {
+    SCT_TRY(need_room(self(peer), bytes, "second device's", err));
+  }
+  return sct_host_block_open(b, peer, out, kind, bytes, err);
 }
 
 static const sct_backend_ops ptx_ops = {

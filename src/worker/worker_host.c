@@ -56,20 +56,29 @@ static int64_t moved(int64_t bytes) {
   return bytes < MOST_MOVED ? bytes : MOST_MOVED;
 }
 
-sct_status sct_host_block_open(sct_backend *b, sct_host_block *out, sct_host_kind kind,
-                               int64_t bytes, sct_error *err) {
+sct_status sct_host_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                               sct_host_kind kind, int64_t bytes, sct_error *err) {
   (void)b;
-  (void)err;
   *out = (sct_host_block){.kind = kind, .bytes = moved(bytes)};
+  if (peer) {
+    return peer->ops->alloc(peer, &out->alias, out->bytes, err);
+  }
   out->host = sct_alloc((size_t)out->bytes);
   out->alias = kind == SCT_HOST_MANAGED || kind == SCT_HOST_MAPPED ? (uintptr_t)out->host : 0;
   return SCT_OK;
 }
 
-void sct_host_block_close(sct_backend *b, sct_host_block *block) {
+void sct_host_block_close(sct_backend *b, sct_backend *peer, sct_host_block *block) {
   (void)b;
+  if (peer) {
+    peer->ops->release(peer, block->alias);
+  }
   sct_free(block->host);
   *block = (sct_host_block){0};
+}
+
+static uint8_t *bytes_of(const sct_host_block *block) {
+  return block->host ? block->host : sct_host(block->alias);
 }
 
 sct_status sct_host_transfer(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err) {
@@ -77,12 +86,13 @@ sct_status sct_host_transfer(sct_backend *b, const sct_transfer *t, double *ns, 
   const size_t bytes = (size_t)moved(t->bytes);
   const int64_t start = sct_now_ns();
   if ((t->way & SCT_TO_DEVICE) != 0 && t->block[0].kind != SCT_HOST_MANAGED) {
-    memcpy(sct_host(t->device[0]), t->block[0].host, bytes);
+    memcpy(sct_host(t->device[0]), bytes_of(&t->block[0]), bytes);
   }
   if ((t->way & SCT_TO_HOST) != 0 && t->block[1].kind != SCT_HOST_MANAGED) {
-    memcpy(t->block[1].host, sct_host(t->device[1]), bytes);
+    memcpy(bytes_of(&t->block[1]), sct_host(t->device[1]), bytes);
   }
-  *ns = b->desc.is_virtual ? sct_stated_transfer_ns(&b->desc, t->block[0].kind, t->way, t->bytes)
+  *ns = b->desc.is_virtual ? sct_stated_transfer_ns(&b->desc, t->peer ? &t->peer->desc : NULL,
+                                                    t->block[0].kind, t->way, t->bytes)
                            : (double)(sct_now_ns() - start);
   return SCT_OK;
 }

@@ -74,19 +74,24 @@ static sct_status take_lock(sct_worker_state *w, const char *name, sct_error *er
   }
 }
 
+sct_status sct_worker_open_backend(sct_worker_state *w, sct_backend **out, const sct_ask_open *in,
+                                   sct_error *err) {
+  SCT_TRY(take_lock(w, in->lock, err));
+  if (in->n_described > 0) {
+    sct_backend_ptx_open(out, in->described);
+    return SCT_OK;
+  }
+  return stand_in(in->script)
+             ? stand_in(in->script)->open(out, in->ordinal, in->script, in->generation, err)
+             : sct_backend_cuda_open(out, in->ordinal, err);
+}
+
 sct_status sct_worker_open(sct_worker_state *w, const sct_ask_open *in, sct_got_open *out,
                            sct_error *err) {
   if (w->backend) {
     return sct_worker_malformed(err);
   }
-  SCT_TRY(take_lock(w, in->lock, err));
-  if (in->n_described > 0) {
-    sct_backend_ptx_open(&w->backend, in->described);
-  } else if (stand_in(in->script)) {
-    SCT_TRY(stand_in(in->script)->open(&w->backend, in->ordinal, in->script, in->generation, err));
-  } else {
-    SCT_TRY(sct_backend_cuda_open(&w->backend, in->ordinal, err));
-  }
+  SCT_TRY(sct_worker_open_backend(w, &w->backend, in, err));
   out->device = w->backend->desc;
   out->n_copies = w->backend->ops->n_copies;
   return SCT_OK;
@@ -309,6 +314,7 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
 static void close_worker(sct_worker_state *w) {
   sct_worker_free_buffers(w);
   sct_worker_close_ends(w);
+  sct_worker_close_peer(w);
   if (w->backend) {
     for (size_t k = 0; k < w->n_kernels; k++) {
       if (w->kernels[k].module) {
@@ -323,6 +329,13 @@ static void close_worker(sct_worker_state *w) {
   sct_free(w->kernels);
 }
 
+/* What the driver said of the request that failed. */
+static int last_result(sct_worker_state *w) {
+  const int result = w->backend ? w->backend->ops->last(w->backend) : 0;
+  const int of_peer = w->peer ? w->peer->ops->last(w->peer) : 0;
+  return result != 0 ? result : of_peer;
+}
+
 /* One request. Returns false when the worker must end. */
 static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   uint32_t code = 0;
@@ -334,7 +347,7 @@ static bool serve(sct_worker_state *w, sct_wire *in, sct_wire *out) {
   sct_status status = dispatch(w, code, in, out, &err);
   int result = 0;
   if (status != SCT_OK) {
-    result = w->backend ? w->backend->ops->last(w->backend) : 0;
+    result = last_result(w);
     sct_wire_clear(out);
     sct_wire_put(out, sct_got_failure_table(), &(sct_got_failure){result, err.text});
   }

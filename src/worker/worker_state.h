@@ -33,6 +33,7 @@ typedef struct sct_worker_ends {
 
 typedef struct sct_worker_state {
   sct_backend *backend;
+  sct_backend *peer; /* a second device, for transfers; NULL: none yet */
   sct_worker_buffer *buffers;
   size_t n_buffers, cap_buffers;
   sct_worker_workspace workspace;
@@ -71,6 +72,10 @@ static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64
 }
 
 void sct_worker_close_ends(sct_worker_state *w); /* worker_transfer.c */
+void sct_worker_close_peer(sct_worker_state *w); /* the same */
+/* The device that a request names, locked, if it shall be (worker_main.c). */
+sct_status sct_worker_open_backend(sct_worker_state *w, sct_backend **out, const sct_ask_open *in,
+                                   sct_error *err);
 /* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,

@@ -1,6 +1,6 @@
-/* Copies between host and device. One sample is one transfer, from the call until the host knows
- * that it is done, so that latency is what a program sees. Marks at both ends of an array show
- * that its bytes have arrived. */
+/* Copies between a device and the host, or a second device. One sample is one transfer, from the
+ * call until the host knows that it is done, so that latency is what a program sees. Marks at both
+ * ends of an array show that its bytes have arrived. */
 #include "worker_state.h"
 
 #include <string.h>
@@ -11,27 +11,79 @@
 void sct_worker_close_ends(sct_worker_state *w) {
   sct_transfer *t = &w->ends.at;
   for (int k = 0; k < 2 && w->backend; k++) {
-    if (t->device[k] != 0 && t->device[k] != t->block[k].alias) {
+    if (t->device[k] != 0 && w->ends.kind != SCT_HOST_MANAGED) {
       w->backend->ops->release(w->backend, t->device[k]);
     }
-    if (t->block[k].host) {
-      w->backend->ops->block_close(w->backend, &t->block[k]);
+    if (t->block[k].host || t->peer) {
+      w->backend->ops->block_close(w->backend, t->peer, &t->block[k]);
     }
   }
   w->ends = (sct_worker_ends){0};
 }
 
-static sct_status open_ends(sct_worker_state *w, sct_host_kind kind, int64_t room, sct_error *err) {
+/* ---- the second device ---- */
+
+/* Calls are for it, or for the worker's own again. */
+static sct_status enter(sct_backend *b, sct_error *err) {
+  return b->ops->enter ? b->ops->enter(b, err) : SCT_OK;
+}
+
+void sct_worker_close_peer(sct_worker_state *w) {
+  if (w->peer) {
+    (void)enter(w->peer, NULL);
+    w->peer->ops->close(w->peer);
+    (void)enter(w->backend, NULL);
+    w->peer = NULL;
+  }
+}
+
+static sct_status open_peer(sct_worker_state *w, const sct_ask_open *in, sct_error *err) {
+  if (w->peer) {
+    return SCT_OK;
+  }
+  const sct_status status = sct_worker_open_backend(w, &w->peer, in, err);
+  const sct_status back = enter(w->backend, status == SCT_OK ? err : NULL);
+  if (status == SCT_OK && w->peer->ops != w->backend->ops) {
+    sct_worker_close_peer(w);
+    return sct_worker_malformed(err);
+  }
+  return status == SCT_OK ? back : status;
+}
+
+/* Bytes of a block come from `put` (else NULL), or go to `get`. */
+static sct_status move(sct_worker_state *w, const sct_host_block *block, int64_t at,
+                       const void *put, void *get, int64_t bytes, sct_error *err) {
+  sct_backend *peer = w->ends.at.peer;
+  if (!peer) {
+    uint8_t *host = (uint8_t *)block->host + at;
+    memcpy(put ? host : get, put ? put : host, (size_t)bytes);
+    return SCT_OK;
+  }
+  const sct_cuda_ptr p = block->alias + (uint64_t)at;
+  sct_status status = enter(peer, err);
+  SCT_THEN(put ? peer->ops->upload(peer, p, put, bytes, err)
+               : peer->ops->download(peer, get, p, bytes, err));
+  const sct_status back = enter(w->backend, status == SCT_OK ? err : NULL);
+  return status == SCT_OK ? back : status;
+}
+
+/* ---- both sides ---- */
+
+static sct_status open_ends(sct_worker_state *w, const sct_ask_transfer *in, sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   sct_worker_ends *e = &w->ends;
-  e->kind = kind;
-  e->room = room;
+  if (in->n_peer > 0) {
+    SCT_TRY(open_peer(w, in->peer, err));
+    e->at.peer = w->peer;
+  }
+  e->kind = in->kind;
+  e->room = in->room;
   for (int k = 0; k < 2; k++) {
     sct_host_block *block = &e->at.block[k];
     const int64_t start = sct_now_ns();
-    SCT_TRY(ops->block_open(w->backend, block, kind, room, err));
+    SCT_TRY(ops->block_open(w->backend, e->at.peer, block, in->kind, in->room, err));
     e->made_ns = (double)(sct_now_ns() - start);
-    if (kind == SCT_HOST_MANAGED) {
+    if (in->kind == SCT_HOST_MANAGED) {
       e->at.device[k] = block->alias;
     } else {
       SCT_TRY(ops->alloc(w->backend, &e->at.device[k], block->bytes, err));
@@ -67,13 +119,12 @@ static sct_status put_marks(sct_worker_state *w, const sct_transfer *t, int k, s
     make_mark(source, k, mark, false);
     make_mark(other, k, mark, true);
     const int64_t at = mark_at(t, mark);
-    uint8_t *host = (uint8_t *)t->block[k].host + at;
     if (w->ends.kind != SCT_HOST_MANAGED) { /* which is one place */
       SCT_TRY(w->backend->ops->upload(w->backend, t->device[k] + (uint64_t)at,
                                       k == 0 ? other : source, mark_bytes(t), err));
     }
-    memcpy(host, k == 0 || w->ends.kind == SCT_HOST_MANAGED ? source : other,
-           (size_t)mark_bytes(t));
+    SCT_TRY(move(w, &t->block[k], at, k == 0 || w->ends.kind == SCT_HOST_MANAGED ? source : other,
+                 NULL, mark_bytes(t), err));
   }
   return SCT_OK;
 }
@@ -88,7 +139,7 @@ static sct_status find_wrong(sct_worker_state *w, const sct_transfer *t, int k, 
       SCT_TRY(w->backend->ops->download(w->backend, found, t->device[k] + (uint64_t)at,
                                         mark_bytes(t), err));
     } else {
-      memcpy(found, (const uint8_t *)t->block[k].host + at, (size_t)mark_bytes(t));
+      SCT_TRY(move(w, &t->block[k], at, NULL, found, mark_bytes(t), err));
     }
     int64_t first = -1;
     if (sct_bytes_differ(found, expected, NULL, mark_bytes(t), &first) > 0) {
@@ -116,12 +167,12 @@ static sct_status take_samples(sct_worker_state *w, const sct_ask_transfer *in,
 sct_status sct_worker_transfer(sct_worker_state *w, const sct_ask_transfer *in,
                                sct_got_transfer *out, sct_error *err) {
   if (!w->backend || !w->backend->ops->transfer || in->bytes > in->room || in->least > in->most ||
-      in->bytes % 16 != 0) {
+      in->bytes % 16 != 0 || sct_host_is_peer(in->kind) != (in->n_peer > 0)) {
     return sct_worker_malformed(err);
   }
   if (!w->ends.open || w->ends.kind != in->kind || w->ends.room != in->room) {
     sct_worker_close_ends(w);
-    SCT_TRY(open_ends(w, in->kind, in->room, err));
+    SCT_TRY(open_ends(w, in, err));
   }
   w->ends.at.way = in->way;
   w->ends.at.bytes = in->bytes;

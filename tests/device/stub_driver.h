@@ -20,9 +20,14 @@ static struct stub {
   int fail_at, fail_with; /* the fail_at-th call (from 1) returns fail_with; 0: none */
   int calls;
   int contexts, streams, events, modules, allocations, pinned, registered, managed,
-      nvml_inits;               /* alive */
-  unsigned host_flags;          /* of the last host memory */
-  int prefetched_to;            /* device of the last prefetch */
+      nvml_inits;      /* alive */
+  unsigned host_flags; /* of the last host memory */
+  int prefetched_to;   /* device of the last prefetch */
+  int freed_in;
+  int current, allocated_in; /* ordinals of the current context's device and of the last memory's */
+  bool cannot_reach[2];      /* the device of this ordinal cannot access the other's memory */
+  bool reaches[2];           /* peer access is on */
+  int copied_from, copied_to;   /* ordinals of the last copy between devices */
   int shared_bytes;             /* asked for by attribute */
   unsigned grid, block, shared; /* of the last launch */
   long long arg;                /* its first argument */
@@ -81,11 +86,14 @@ static int stub_device_memory(size_t *bytes, int device) {
   *bytes = (size_t)141 << 30;
   return result();
 }
-static int handle;
+static int handle, contexts[2];
+static int ordinal_of(const void *context) {
+  assert_true(context == &contexts[0] || context == &contexts[1]);
+  return context == &contexts[1];
+}
 static int stub_context_retain(void **context, int device) {
-  (void)device;
   const int r = counted(&stub.contexts, 1);
-  *context = r == 0 ? &handle : NULL;
+  *context = r == 0 ? &contexts[device - 40] : NULL;
   return r;
 }
 static int stub_context_release(int device) {
@@ -93,8 +101,28 @@ static int stub_context_release(int device) {
   return counted(&stub.contexts, -1);
 }
 static int stub_context_set(void *context) {
-  assert_ptr_equal(context, &handle);
+  const int r = result();
+  stub.current = r == 0 ? ordinal_of(context) : stub.current;
+  return r;
+}
+static int stub_can_reach(int *can, int device, int peer) {
+  assert_int_equal(device + peer, 40 + 41);
+  *can = !stub.cannot_reach[device - 40];
   return result();
+}
+static int switch_reach(bool on, const void *peer) {
+  assert_int_equal(ordinal_of(peer), 1 - stub.current);
+  assert_true(stub.reaches[stub.current] != on); /* else 704, 705 */
+  const int r = result();
+  stub.reaches[stub.current] = r == 0 ? on : !on;
+  return r;
+}
+static int stub_reach(void *peer, unsigned flags) {
+  assert_int_equal(flags, 0);
+  return switch_reach(true, peer);
+}
+static int stub_reach_no_more(void *peer) {
+  return switch_reach(false, peer);
 }
 static int stub_stream_create(void **stream, unsigned flags) {
   assert_int_equal(flags, 1);
@@ -140,6 +168,7 @@ static int stub_mem_alloc(uint64_t *p, size_t bytes) {
   const int r = counted(&stub.allocations, 1);
   if (r == 0) {
     *p = 0x1000;
+    stub.allocated_in = stub.current;
   }
   return r;
 }
@@ -147,6 +176,7 @@ static int stub_mem_free(uint64_t p) {
   if (p != 0x1000) {
     return counted(&stub.managed, -1);
   }
+  stub.freed_in = stub.current;
   return counted(&stub.allocations, -1);
 }
 static uint64_t pinned[8];
@@ -205,6 +235,13 @@ static int stub_copy_to_host(void *to, uint64_t from, size_t bytes, void *stream
 }
 static int stub_copy_on_device(uint64_t to, uint64_t from, size_t bytes, void *stream) {
   (void)to, (void)from, (void)stream, (void)bytes;
+  return result();
+}
+static int stub_copy_to_peer(uint64_t to, void *to_context, uint64_t from, void *from_context,
+                             size_t bytes, void *stream) {
+  assert_true(to != 0 && from != 0 && bytes > 0 && stream != NULL);
+  stub.copied_to = ordinal_of(to_context);
+  stub.copied_from = ordinal_of(from_context);
   return result();
 }
 static int stub_set_bytes(uint64_t to, unsigned char byte, size_t bytes, void *stream) {

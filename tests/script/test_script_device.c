@@ -37,7 +37,7 @@ static void test_h200(void **state) {
   assert_int_equal(desc.latency_cycles, 479);
   assert_true(desc.launch_ns == 3100);
   assert_true(desc.pcie_bytes_s == 3.938 * 16 * 0.87 * 1e9 && desc.pcie_latency_ns == 10000 &&
-              desc.host_copy_bytes_s == 13e9);
+              desc.host_copy_bytes_s == 13e9 && desc.peer_bytes_s == 25 * 18 * 0.87 * 1e9);
   assert_true(desc.atomic_sector_ns == 0.011 && desc.atomic_line_ns == 6.0 &&
               desc.atomic_lane_ns == 0.546);
   assert_int_equal(desc.inflight_bytes, 48 << 10);
@@ -61,6 +61,8 @@ static void test_every_device_is_plausible(void **state) {
     assert_true(desc.smem_unit >= 128 && desc.warp_unit >= 2);
     assert_int_equal(desc.counting_only, desc.cc_major < 7);
     assert_true(desc.pcie_bytes_s > 3e9 && desc.pcie_bytes_s < 64e9);
+    assert_true(desc.peer_bytes_s == 0 ||
+                (desc.peer_bytes_s > 100e9 && desc.peer_bytes_s < 1000e9));
     if (desc.counting_only) {
       continue;
     }
@@ -168,16 +170,26 @@ static void test_wrong_descriptions(void **state) {
        2, "l2_mib must be more than 0"},
 #define DEVICE                                                                                     \
   "return { name = 'x', cc = '9.0', sms = 1, clock_mhz = 1, l2_mib = 1, "                          \
-  "memory_gb = 1, peak_gb_s = 1,\n pcie = "
-      {DEVICE "5 }", 2, "pcie must be a table, not an integer"},
-      {DEVICE "{ generation = 5 } }", 1, "pcie needs 'lanes'"},
-      {DEVICE "{ generation = 7, lanes = 16 } }", 2, "generation must be 1 to 6, not 7"},
-      {DEVICE "{ generation = 0, lanes = 16 } }", 2, "generation must be 1 to 6, not 0"},
-      {DEVICE "{ generation = 3, lanes = 17 } }", 2, "lanes must be 1 to 16, not 17"},
-      {DEVICE "{ generation = 3, lanes = 8, gb_s = 0 } }", 2, "gb_s must be more than 0"},
-      {DEVICE "{ generation = 3, lanes = 8, gb_s = 0/0 } }", 2, "gb_s must be more than 0"},
-      {DEVICE "{ generation = 3, lanes = 8, latency_us = 1/0 } }", 2, "latency_us must be more"},
-      {DEVICE "{ generation = 3, lanes = 8, rate = 1 } }", 2, "pcie has no option 'rate'"},
+  "memory_gb = 1, peak_gb_s = 1,\n "
+#define PCIE   DEVICE "pcie = "
+#define NVLINK DEVICE "nvlink = "
+      {PCIE "5 }", 2, "pcie must be a table, not an integer"},
+      {PCIE "{ generation = 5 } }", 1, "pcie needs 'lanes'"},
+      {PCIE "{ generation = 7, lanes = 16 } }", 2, "generation must be 1 to 6, not 7"},
+      {PCIE "{ generation = 0, lanes = 16 } }", 2, "generation must be 1 to 6, not 0"},
+      {PCIE "{ generation = 3, lanes = 17 } }", 2, "lanes must be 1 to 16, not 17"},
+      {PCIE "{ generation = 3, lanes = 8, gb_s = 0 } }", 2, "gb_s must be more than 0"},
+      {PCIE "{ generation = 3, lanes = 8, gb_s = 0/0 } }", 2, "gb_s must be more than 0"},
+      {PCIE "{ generation = 3, lanes = 8, latency_us = 1/0 } }", 2, "latency_us must be more"},
+      {PCIE "{ generation = 3, lanes = 8, rate = 1 } }", 2, "pcie has no option 'rate'"},
+      {NVLINK "true }", 2, "nvlink must be a table, not a boolean"},
+      {NVLINK "{ generation = 4 } }", 1, "nvlink needs 'links'"},
+      {NVLINK "{ generation = 6, links = 18 } }", 2, "generation must be 1 to 5, not 6"},
+      {NVLINK "{ generation = 4, links = 0 } }", 2, "links must be 1 to 36, not 0"},
+      {NVLINK "{ generation = 4, links = 2, gb_s = -1 } }", 2, "gb_s must be more than 0"},
+      {NVLINK "{ generation = 4, links = 2, lanes = 1 } }", 2, "nvlink has no option 'lanes'"},
+#undef NVLINK
+#undef PCIE
 #undef DEVICE
       {"while true do end", 1, "ran too long"},
   };

@@ -32,6 +32,7 @@
  *   joins=N     another process begins to compute on it at the N-th sample of a worker
  *   leaves=N    and ends at this one
  *   late=N      launches are counted from the N-th sample of a worker on
+ *   nopeer      another device's memory is out of its reach
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
 #include "worker/worker_backend.h"
@@ -51,7 +52,7 @@
   X(MEMORY, "memory") X(COLD, "cold") X(THROTTLE, "throttle") X(HEAT, "heat") \
   X(LOST, "lost") X(LOCK, "lock") X(OTHERS, "others") X(JOINS, "joins") \
   X(LEAVES, "leaves") X(LATE, "late") X(MODE, "mode") X(MIG, "mig") \
-  X(MPS, "mps")
+  X(MPS, "mps") X(NOPEER, "nopeer")
 /* clang-format on */
 #define FAULT_ID(id, name)   FAULT_##id,
 #define FAULT_NAME(id, name) name,
@@ -351,9 +352,6 @@ static sct_status fake_load(sct_backend *b, sct_cuda_kernel *out, const void *im
     return fail(self(b), 200, "cuModuleLoadData", err);
   }
   fake_kernel *kernel = sct_alloc(sizeof *kernel);
-  if (!kernel) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   kernel->serial = serial;
   *out = (sct_cuda_kernel){kernel, kernel};
   return SCT_OK;
@@ -592,6 +590,15 @@ static sct_status fake_launch_empty(sct_backend *b, sct_error *err) {
   return SCT_OK;
 }
 
+static sct_status fake_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
+                                  sct_host_kind kind, int64_t bytes, sct_error *err) {
+  fake_backend *f = self(b);
+  if (kind == SCT_HOST_PEER && find_fault(&f->script, FAULT_NOPEER, NULL)) {
+    return fail(f, 217, "cuDeviceCanAccessPeer", err);
+  }
+  return sct_host_block_open(b, peer, out, kind, bytes, err);
+}
+
 /* ---- the device itself ---- */
 
 static int fake_last(sct_backend *b) {
@@ -649,7 +656,7 @@ static const sct_backend_ops fake_ops = {
     .checksum = checksum,
     .compare = sct_host_compare,
     .expect = fake_expect,
-    .block_open = sct_host_block_open,
+    .block_open = fake_block_open,
     .block_close = sct_host_block_close,
     .transfer = sct_host_transfer,
     .n_copies = 2,
@@ -668,9 +675,6 @@ static sct_status fake_open(sct_backend **out, int ordinal, const char *script, 
     return sct_fail(err, SCT_EUNHEALTHY, "cuInit failed: CUDA_ERROR_UNKNOWN (999)");
   }
   fake_backend *f = sct_alloc(sizeof *f);
-  if (!f) {
-    return sct_fail(err, SCT_ENOMEM, "out of memory");
-  }
   f->base.ops = &fake_ops;
   f->script = parsed;
   describe(&f->base.desc, ordinal, &parsed);

@@ -8,5 +8,6 @@ return {
   memory_gb = 40,
   peak_gb_s = 1555.0,
   pcie = { generation = 4, lanes = 16 },
+  nvlink = { generation = 3, links = 12 },
   l2_bytes_clk = 5120, -- NVIDIA A100 architecture white paper
 }

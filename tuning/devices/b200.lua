@@ -8,4 +8,5 @@ return {
   memory_gb = 180,
   peak_gb_s = 7670.0,
   pcie = { generation = 5, lanes = 16 },
+  nvlink = { generation = 5, links = 18 },
 }

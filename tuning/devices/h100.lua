@@ -8,5 +8,6 @@ return {
   memory_gb = 80,
   peak_gb_s = 3350.0,
   pcie = { generation = 5, lanes = 16 },
+  nvlink = { generation = 4, links = 18 },
   l2_bytes_clk = 4224, -- as on an H200, the same chip
 }

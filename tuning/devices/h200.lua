@@ -9,6 +9,7 @@ return {
   memory_gb = 141,
   peak_gb_s = 4800.0,
   pcie = { generation = 5, lanes = 16 },
+  nvlink = { generation = 4, links = 18 },
   copy_gb_s = 4289.0,
   inflight_kib = 48, -- CUB asks 48 KiB here, 32 on an H100
   l2_bytes_clk = 4224, -- what naive transposes reach; GH100 is said to have 5120

@@ -8,5 +8,6 @@ return {
   memory_gb = 16,
   peak_gb_s = 900.0,
   pcie = { generation = 3, lanes = 16 },
+  nvlink = { generation = 2, links = 6 },
   l2_bytes_clk = 2048, -- NVIDIA A100 architecture white paper, on V100
 }

@@ -81,26 +81,46 @@ local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
 local LANE_GB_S, DATA_SHARE = { 0.25, 0.5, 0.9846, 1.969, 3.938, 7.563 }, 0.87
 local PCIE_LATENCY_US, HOST_COPY_GB_S = 10, 13
 
+-- The links between devices: GB/s of one each way, by generation of NVLink (the data sheets state
+-- the sum of both ways). The same share is left to data.
+local NVLINK_GB_S, MOST_NVLINKS = { 20, 25, 25, 25, 50 }, 36
+
+local function check_positive(of, keys, what, place)
+  for _, key in ipairs(keys) do
+    if of[key] and not (of[key] > 0 and of[key] < math.huge) then
+      check.fail_key(place, key, "%s: %s must be more than 0", what, key)
+    end
+  end
+end
+
+local function check_range(value, key, most, what, place)
+  if value < 1 or value > most then
+    check.fail_key(place, key, "%s: %s must be 1 to %d, not %d", what, key, most, value)
+  end
+end
+
+local function read_peer(desc, place)
+  local nvlink = desc.nvlink
+  if not nvlink then
+    return 0
+  end
+  check.options(nvlink, "nvlink", place)
+  check_range(nvlink.generation, "generation", #NVLINK_GB_S, "nvlink", place)
+  check_range(nvlink.links, "links", MOST_NVLINKS, "nvlink", place)
+  check_positive(nvlink, { "gb_s" }, "nvlink", place)
+  return (nvlink.gb_s or NVLINK_GB_S[nvlink.generation] * nvlink.links * DATA_SHARE) * 1e9
+end
+
 local function read_link(desc, place)
   local pcie = desc.pcie
   if not pcie then
     return 0, 0, 0
   end
   check.options(pcie, "pcie", place)
-  local lane = LANE_GB_S[pcie.generation]
-  if not lane then
-    check.fail_key(place, "generation", "pcie: generation must be 1 to %d, not %d", #LANE_GB_S,
-      pcie.generation)
-  end
-  if pcie.lanes < 1 or pcie.lanes > 16 then
-    check.fail_key(place, "lanes", "pcie: lanes must be 1 to 16, not %d", pcie.lanes)
-  end
-  for _, key in ipairs { "gb_s", "latency_us", "host_gb_s" } do
-    if pcie[key] and not (pcie[key] > 0 and pcie[key] < math.huge) then
-      check.fail_key(place, key, "pcie: %s must be more than 0", key)
-    end
-  end
-  return (pcie.gb_s or lane * pcie.lanes * DATA_SHARE) * 1e9,
+  check_range(pcie.generation, "generation", #LANE_GB_S, "pcie", place)
+  check_range(pcie.lanes, "lanes", 16, "pcie", place)
+  check_positive(pcie, { "gb_s", "latency_us", "host_gb_s" }, "pcie", place)
+  return (pcie.gb_s or LANE_GB_S[pcie.generation] * pcie.lanes * DATA_SHARE) * 1e9,
     (pcie.latency_us or PCIE_LATENCY_US) * 1e3, (pcie.host_gb_s or HOST_COPY_GB_S) * 1e9
 end
 
@@ -158,7 +178,7 @@ function M.read(desc, file)
     sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
     latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     pcie_bytes_s = pcie_bytes_s, pcie_latency_ns = pcie_latency_ns,
-    host_copy_bytes_s = host_copy_bytes_s,
+    host_copy_bytes_s = host_copy_bytes_s, peer_bytes_s = read_peer(desc, place),
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
     atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
     atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,

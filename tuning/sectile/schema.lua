@@ -139,6 +139,7 @@ M["device file"] = {
   { "latency_cycles", "integer", "of a lone load from device memory; default: by cc" },
   { "launch_us", "number", "an empty kernel between two events; default: 3.1" },
   { "pcie", "table", "`{ generation = 5, lanes = 16 }`: the link to the host" },
+  { "nvlink", "table", "`{ generation = 4, links = 18 }`: to a second device; default: by pcie" },
   { "atomic_sector_ns", "number", "the device, for a sector updated by a request; default: 0.011" },
   { "atomic_line_ns", "number", "a line of 128 bytes, for a request of atomics; default: 6" },
   { "atomic_lane_ns", "number", "and for each lane of the request; default: 0.55" },
@@ -150,6 +151,12 @@ M["pcie"] = {
   { "gb_s", "number", "what copies reach each way; default: 87 % of the link's raw rate" },
   { "latency_us", "number", "of the smallest copy; default: 10" },
   { "host_gb_s", "number", "the host's own copy, for pageable memory; default: 13" },
+}
+
+M["nvlink"] = {
+  { "generation", "integer", "1 to 5", required = true },
+  { "links", "integer", "1 to 36, all to one device, as through a switch", required = true },
+  { "gb_s", "number", "what copies reach each way; default: 87 % of the links' raw rate" },
 }
 
 return M

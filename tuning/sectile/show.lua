@@ -247,18 +247,27 @@ end
 
 -- ---- sectile transfer ----
 
--- The rows by kind of memory and way, and both in their order.
+-- The rows by kind of memory and way, and groups of kinds that have the same ways, all in their
+-- order: the host's, and a second device's.
 local function by_memory(doc)
-  local rows, memories, ways = {}, {}, {}
-  for _, row in ipairs(doc.transfers) do
-    if not rows[row.memory] then
-      rows[row.memory] = {}
-      memories[#memories + 1] = row.memory
-    end
-    ways[#ways + 1] = #memories == 1 and row.way or nil
+  local rows, groups = {}, {}
+  local ways, memory, before = {}, nil, nil
+  for k, row in ipairs(doc.transfers) do
+    rows[row.memory] = rows[row.memory] or {}
     rows[row.memory][row.way] = row
+    ways = row.memory == memory and ways or {}
+    memory = row.memory
+    ways[#ways + 1] = row.way
+    if not doc.transfers[k + 1] or doc.transfers[k + 1].memory ~= memory then
+      local key = table.concat(ways, ",")
+      if key ~= before then
+        groups[#groups + 1] = { ways = ways, memories = {} }
+        before = key
+      end
+      table.insert(groups[#groups].memories, memory)
+    end
   end
-  return rows, memories, ways
+  return rows, groups
 end
 
 local function transfers_table(doc, first)
@@ -314,17 +323,20 @@ end
 ---@return sectile.Text
 function show.transfer(doc, look)
   local out, failures = text.new(look), {}
-  local rows, memories, ways = by_memory(doc)
-  out:put("%s (%s): %s\n\n", doc.device.name, doc.device.id, doc.timed
+  local rows, groups = by_memory(doc)
+  local peer = doc.peer and string.format(", peer %s (%s)", doc.peer.name, doc.peer.id) or ""
+  out:put("%s (%s)%s: %s\n\n", doc.device.name, doc.device.id, peer, doc.timed
     and "medians, from the call until the host knows that it is done"
     or "stated rates, not timed")
-  out:table(transfers_table(doc, ways[1]), 0)
-  for _, way in ipairs(ways) do
-    out:put("\n")
-    out:table(rates_table(rows, memories, way), 0)
-  end
-  for k, memory in ipairs(memories) do
-    failures[k] = transfer_failures(rows[memory], memory, ways)
+  out:table(transfers_table(doc, groups[1].ways[1]), 0)
+  for _, group in ipairs(groups) do
+    for _, way in ipairs(group.ways) do
+      out:put("\n")
+      out:table(rates_table(rows, group.memories, way), 0)
+    end
+    for _, memory in ipairs(group.memories) do
+      failures[#failures + 1] = transfer_failures(rows[memory], memory, group.ways)
+    end
   end
   local all = table.concat(failures)
   out:put("%s%s", all ~= "" and "\n" or "", all)
