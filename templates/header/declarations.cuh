@@ -84,9 +84,9 @@ $(name)_choice $(name)_variant($(join(parameters)));
 typedef struct $(name)_host_plan $(name)_host_plan;
 // What is 0 has a default.
 typedef struct $(name)_host_options {
-  long long chunk;   // of $(host.extent); default: of the largest array 1 MiB, page-locked 16 MiB
-  int streams;       // 1 to 8, of each thread; default 3
-  int threads;       // 1 to 64 of the host, that copy to the ring and back (C++); default 8
+  long long chunk;   // of $(host.extent); default: of the largest array 2 MiB, page-locked 16 MiB
+  int streams;       // 1 to 8, of each thread; default 2, page-locked 3
+  int threads;       // 1 to 64, that copy to the ring and back (C++); default: cores, 16 at most
   bool page_locked;  // no ring: all arrays of all calls will be page-locked
 } $(name)_host_options;
 // For calls on the current device whose other extents are not larger. Leaves nothing behind where
