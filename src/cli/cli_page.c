@@ -61,6 +61,26 @@ static sct_status add_profiles(json_t *doc, const sct_tune_size *size, const cli
   return profile_json(doc, "naive_profile", naive ? naive : winner, args, report, err);
 }
 
+/* What the store has of copies to and from the device. */
+static sct_status add_transfers(json_t *doc, const cli_args *args, const sct_tune_report *report,
+                                sct_error *err) {
+  sct_transfer_list list = {0};
+  json_t *copies = json_array();
+  json_object_set_new(doc, "transfers", copies);
+  const sct_status status =
+      report->replayed ? SCT_OK
+                       : sct_tune_transfers_known(&list, &report->device, args->store, err);
+  for (int k = 0; k < list.n; k++) {
+    const sct_transfer_known *c = &list.copies[k];
+    json_array_append_new(copies,
+                          json_pack("{s:i, s:s, s:s, s:s, s:I, s:f}", "kind", (int)c->kind,
+                                    "memory", sct_host_name(c->kind), "way", c->way, "peer",
+                                    c->peer, "bytes", (json_int_t)c->bytes, "bytes_s", c->bytes_s));
+  }
+  sct_arena_free(&list.arena);
+  return status;
+}
+
 static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
   sct_str text = {0};
   SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
@@ -68,7 +88,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
   json_object_set_new(doc, "conditions_text",
                       report->conditions.len > 0 ? sct_json_string(sct_str_c(&report->conditions))
                                                  : json_null());
-  sct_status status = SCT_OK;
+  sct_status status = add_transfers(doc, args, report, err);
   for (int z = 0; z < report->n_sizes; z++) {
     const sct_tune_size *size = &report->sizes[z];
     json_t *of = json_array_get(json_object_get(doc, "sizes"), (size_t)z);

@@ -346,6 +346,23 @@ typedef struct sct_transfer_report {
  * sort.
  */
 sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts, sct_error *err);
+/* A copy that the store has a time of. */
+typedef struct sct_transfer_known {
+  sct_host_kind kind;
+  const char *way;  /* sct_way_name() */
+  const char *peer; /* uuid or id of the second device; "": the host */
+  int64_t bytes;    /* each way */
+  double bytes_s;   /* both ways: the sum */
+} sct_transfer_known;
+typedef struct sct_transfer_list {
+  sct_arena arena; /* owns all of it */
+  sct_transfer_known *copies;
+  int n;
+} sct_transfer_list;
+/* What the store has of this device under its conditions, of any sizes, in no order; nothing is
+ * timed. store_path as in sct_tune_opts; SCT_EIO where it is not there. `out` is zero before. */
+sct_status sct_tune_transfers_known(sct_transfer_list *out, const sct_device_desc *device,
+                                    const char *store_path, sct_error *err);
 /* Bytes a second of a cell; 0: it has no time. */
 double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, int way, int size);
 

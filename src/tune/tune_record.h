@@ -25,7 +25,10 @@ sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_
                                 const sct_tune_opts *opts, sct_error *err);
 void sct_tune_record_close(tune_record *r);
 
-/* The row of a device, whose texts are the caller's or go to the arena. */
+/* The row of a device, whose texts are the caller's or go to the arena; the second puts it, too. */
+sct_status sct_tune_device_row(sct_row_device *row, const sct_device_desc *device,
+                               const char *nvrtc, const char *options, sct_arena *arena,
+                               sct_error *err);
 sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *device, const char *nvrtc,
                                const char *options, sct_arena *arena, sct_row_device *row,
                                sct_error *err);

@@ -77,9 +77,8 @@ static char *describe(const sct_device_desc *d) {
   return compact(doc);
 }
 
-sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *d, const char *nvrtc,
-                               const char *options, sct_arena *arena, sct_row_device *row,
-                               sct_error *err) {
+sct_status sct_tune_device_row(sct_row_device *row, const sct_device_desc *d, const char *nvrtc,
+                               const char *options, sct_arena *arena, sct_error *err) {
   char arch[16];
   snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
   char *description = describe(d);
@@ -101,6 +100,13 @@ sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *d, const
                           .options = borrow(options),
                           .description = sct_arena_strdup(arena, description)};
   sct_free(description);
+  return SCT_OK;
+}
+
+sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *d, const char *nvrtc,
+                               const char *options, sct_arena *arena, sct_row_device *row,
+                               sct_error *err) {
+  SCT_TRY(sct_tune_device_row(row, d, nvrtc, options, arena, err));
   return sct_store_put_device(store, row, err);
 }
 

@@ -2,6 +2,7 @@
  * timed now. In the store they are a problem of their own, `transfer`: a run a size, a candidate a
  * kind and way. */
 #include "tune/tune_record.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -46,8 +47,8 @@ static void label_of(char out[LABEL_BYTES], const session *s, sct_host_kind kind
 
 /* ---- the store ---- */
 
-static sct_status open_store(session *s, sct_error *err) {
-  const char *given = s->opts->store_path;
+/* *out stays NULL where nothing is kept. */
+static sct_status open_file(sct_store **out, const char *given, bool read_only, sct_error *err) {
   SCT_SCOPED(sct_str) path = {0};
   if (given && given[0] == '\0') {
     return SCT_OK;
@@ -55,7 +56,14 @@ static sct_status open_store(session *s, sct_error *err) {
   if (!given) {
     SCT_TRY(sct_path_store(&path, err));
   }
-  SCT_TRY(sct_store_open(&s->store, given ? given : sct_str_c(&path), false, err));
+  return sct_store_open(out, given ? given : sct_str_c(&path), read_only, err);
+}
+
+static sct_status open_store(session *s, sct_error *err) {
+  SCT_TRY(open_file(&s->store, s->opts->store_path, false, err));
+  if (!s->store) {
+    return SCT_OK;
+  }
   char hex[SCT_HASH_HEX];
   sct_arena *arena = &s->out->arena;
   s->problem = (sct_row_problem){
@@ -371,6 +379,82 @@ sct_status sct_tune_transfer(sct_transfer_report *out, const sct_tune_opts *opts
   sct_tune_device_close(&s.peer);
   if (s.store) {
     sct_store_close(s.store);
+  }
+  return status;
+}
+
+/* ---- what the store has ---- */
+
+static bool take_axes(sct_transfer_known *out, const char *text, sct_arena *arena) {
+  SCT_OWNED_PTR(json_t) axes = sct_json_load(text);
+  const char *memory = json_string_value(json_object_get(axes, "memory"));
+  const char *way = json_string_value(json_object_get(axes, "way"));
+  const char *peer = json_string_value(json_object_get(axes, "peer"));
+  for (int kind = 0; memory && way && kind < SCT_N_HOSTS; kind++) {
+    if (strcmp(memory, sct_host_name((sct_host_kind)kind)) == 0) {
+      out->kind = (sct_host_kind)kind;
+      out->way = sct_arena_strdup(arena, way);
+      out->peer = sct_arena_strdup(arena, peer ? peer : "");
+      return strcmp(way, way_name(out->kind, SCT_TRANSFER_SETUP)) != 0;
+    }
+  }
+  return false; /* of another version */
+}
+
+/* Copies of a run that have a time, appended. */
+static sct_status list_run(sct_transfer_list *out, sct_store *store, const sct_row_run *run,
+                           sct_error *err) {
+  sct_row_result *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_results(store, &out->arena, run->id, false, &rows, &n, err));
+  sct_transfer_known *all = SCT_ARENA_NEW(&out->arena, sct_transfer_known, out->n + n + 1);
+  memcpy(all, out->copies, sizeof *all * (size_t)out->n);
+  out->copies = all;
+  for (int k = 0; k < n; k++) {
+    const sct_row_outcome *o = &rows[k].outcome;
+    sct_transfer_known *copy = &all[out->n];
+    const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
+    const bool sized = run->read_bytes >= 1 && run->read_bytes <= SCT_MAX_TRANSFER;
+    *copy = (sct_transfer_known){.bytes = sized ? (int64_t)run->read_bytes : 0};
+    if (sized && ns > 0 && take_axes(copy, rows[k].candidate.axes, &out->arena)) {
+      const bool both = strcmp(copy->way, sct_way_name(copy->kind, SCT_BOTH_WAYS)) == 0;
+      copy->bytes_s = run->read_bytes * (both ? 2 : 1) / ns * 1e9;
+      out->n++;
+    }
+  }
+  return SCT_OK;
+}
+
+static sct_status list_all(sct_transfer_list *out, sct_store *store, const sct_device_desc *device,
+                           sct_error *err) {
+  char key[SCT_HASH_HEX], hex[SCT_HASH_HEX];
+  sct_row_problem *problems = NULL;
+  sct_row_device wanted, *devices = NULL;
+  sct_row_run *runs = NULL;
+  int n_problems = 0, n_devices = 0, n_runs = 0;
+  SCT_TRY(sct_tune_device_row(&wanted, device, "", "", &out->arena, err));
+  sct_store_device_key(key, &wanted);
+  sct_hash_hex(hex, sct_hash_text(VERSION_TEXT));
+  SCT_TRY(sct_store_problem_by_hash(store, &out->arena, hex, &problems, &n_problems, err));
+  SCT_TRY(sct_store_devices(store, &out->arena, &devices, &n_devices, err));
+  for (int d = 0; d < n_devices && n_problems > 0; d++) {
+    if (strcmp(devices[d].key, key) == 0) {
+      SCT_TRY(sct_store_runs(store, &out->arena, problems->id, devices[d].id, &runs, &n_runs, err));
+    }
+  }
+  for (int r = 0; r < n_runs; r++) {
+    SCT_TRY(list_run(out, store, &runs[r], err));
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_transfers_known(sct_transfer_list *out, const sct_device_desc *device,
+                                    const char *store_path, sct_error *err) {
+  sct_store *store = NULL;
+  SCT_TRY(open_file(&store, store_path, true, err));
+  const sct_status status = store ? list_all(out, store, device, err) : SCT_OK;
+  if (store) {
+    sct_store_close(store);
   }
   return status;
 }

@@ -96,6 +96,40 @@ static void a_page_shows_one_state(void **state) {
   fx_free(&r);
 }
 
+/* What the store has of copies, of this device alone. */
+static void a_page_shows_stored_transfers(void **state) {
+  (void)state;
+  fx_result r = {0};
+#define REPORT                                                                                     \
+  "report", "first.lua", "--store", "t.db", "-d", "virtual:h200", "--max-candidates", "3", "-q"
+  fx_write("first.lua", ONE_SIZE("b = a + 1.0f;"));
+  fx_run(&r, "transfer", "-d", "virtual:a100", "--store", "t.db");
+  fx_run(&r, REPORT);
+  fx_expect(&r, 0, "<h1>one</h1>", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "<h2>Copies"));
+  fx_run(&r, "transfer", "-d", "virtual:h200", "--store", "t.db", "--sizes", "16,4K,1M");
+  fx_run(&r, REPORT);
+  fx_expect(&r, 0, "<h2>Copies to the device and back</h2>", NULL);
+  assert_balanced(sct_str_c(&r.out));
+  assert_non_null(strstr(sct_str_c(&r.out), "stated rates, not timed"));
+  assert_non_null(strstr(sct_str_c(&r.out), "<title>page-locked, 1 MiB: 36 GB/s</title>"));
+  assert_non_null(strstr(sct_str_c(&r.out), "<title>page-locked, 1 MiB: 72 GB/s</title>"));
+  /* three ways; six kinds, each with a line from size to size */
+  assert_int_equal(count_of(sct_str_c(&r.out), "<line class=\"run s1\""), 3 * 2);
+  assert_int_equal(count_of(sct_str_c(&r.out), "<line class=\"run s"), 3 * 6 * 2);
+  assert_null(strstr(sct_str_c(&r.out), "peer"));
+  fx_run(&r, "transfer", "-d", "virtual:h200,virtual:h200", "--store", "t.db", "--sizes", "1M");
+  fx_run(&r, "transfer", "-d", "virtual:h200,virtual:h100", "--store", "t.db", "--sizes", "1G");
+  fx_run(&r, REPORT);
+  const char *html = sct_str_c(&r.out);
+  assert_non_null(strstr(html, "<title>peer virtual:h200, 1 MiB: 82.71 GB/s</title>"));
+  assert_non_null(strstr(html, "</i> staged peer virtual:h100</li>"));
+  assert_int_equal(count_of(html, "<line class=\"run s6\""), 0); /* not from one to the other */
+  assert_int_equal(count_of(html, "<line class=\"run s"), 3 * 6 * 3);
+#undef REPORT
+  fx_free(&r);
+}
+
 static void what_cannot_be_is_said(void **state) {
   (void)state;
   fx_result r = {0};
@@ -116,6 +150,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_page_has_all_that_a_session_knows),
       cmocka_unit_test(a_page_shows_one_state),
+      cmocka_unit_test(a_page_shows_stored_transfers),
       cmocka_unit_test(what_cannot_be_is_said),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);

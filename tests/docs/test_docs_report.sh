@@ -22,8 +22,10 @@ expect 1 '"overflow": ' "$look" "$scratch/wide.html" --width 400
 expect 1 "nothing on the page has 'absent'" "$look" "$scratch/good.html" --from absent \
   --png "$scratch/a.png"
 
+expect 0 '' "$SCT_PROGRAM" transfer -d virtual:h200,virtual:h200 --store "$scratch/s.db" -q
 expect 0 '' "$SCT_PROGRAM" report "$root/tuning/kernels/transpose_f32.lua" -d virtual:h200 \
   --store "$scratch/s.db" --max-candidates 40 -q -o "$scratch/report.html"
+expect 0 'Copies to the device and back' cat "$scratch/report.html"
 for shown in "1280 light" "400 dark"; do
   expect 0 '"errors": [], "requests": []' "$look" "$scratch/report.html" --width "${shown% *}" \
     --scheme "${shown#* }" --png "$scratch/shot.png"

@@ -98,6 +98,35 @@ static void charts_take_any_points(void **state) {
   }
 }
 
+/* Lines may have the colour of points; an axis of bytes has powers of 2. */
+static void lines_join_points(void **state) {
+  (void)state;
+  static const char fmt[] =
+      "chart.points({ { x = %s, y = 1e9, series = 3, title = '' } }, { { x0 = %s, y0 = 1e9, x1 = "
+      "%s, y1 = 2e9, series = 3 }, { x0 = 4096, y0 = 1e9, x1 = 8192, y1 = 1e9 } }, { name = 'x', "
+      "unit = 'bytes' }, { name = 'y', unit = 'B/s' })";
+  static const struct {
+    const char *from, *to;
+    int n;
+    const char *ticks[3];
+  } cases[] = {{"4096", "1073741824", 7, {">4 KiB<", ">32 KiB<", ">1 GiB<"}},
+               {"16", "4096", 5, {">16 B<", ">256 B<", ">4 KiB<"}},
+               {"4096", "4096", 2, {">4 KiB<", ">8 KiB<", ">4 KiB<"}},
+               {"0.25", "8192", 7, {">1 B<", ">1 KiB<", ">4 KiB<"}}};
+  SCT_SCOPED(sct_str) out = {0};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const char *text = lua(&out, fmt, cases[k].from, cases[k].from, cases[k].to);
+    assert_int_equal(count_of(text, "<line class=\"run s3\""), 1);
+    assert_int_equal(count_of(text, "<line class=\"roof\""), 1);
+    assert_int_equal(count_of(text, " KiB<") + count_of(text, " B<") + count_of(text, " MiB<") +
+                         count_of(text, " GiB<"),
+                     cases[k].n);
+    for (int t = 0; t < 3; t++) {
+      assert_non_null(strstr(text, cases[k].ticks[t]));
+    }
+  }
+}
+
 static void sectors_are_boxes(void **state) {
   (void)state;
   static const struct {
@@ -287,6 +316,7 @@ int main(void) {
       cmocka_unit_test(templates_escape_what_they_are_given),
       cmocka_unit_test(figures_have_units),
       cmocka_unit_test(charts_take_any_points),
+      cmocka_unit_test(lines_join_points),
       cmocka_unit_test(sectors_are_boxes),
       cmocka_unit_test(lanes_lie_over_the_sectors_they_touch),
       cmocka_unit_test(banks_that_several_words_want_stand_out),

@@ -1,10 +1,11 @@
 -- chart: pictures of pages as SVG, without a script. A picture is a list of texts (page.lua).
 local page = require "sectile.page"
+local units = require "sectile.units"
 
 local chart = {}
 
 local WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 360, 64, 16, 12, 44
-local MOST_BOXES = 34
+local MOST_BOXES, MOST_TICKS = 34, 9
 
 -- ---- logarithmic axes ----
 
@@ -43,17 +44,17 @@ end
 
 -- "1.5 M"
 local function tick(value, unit)
-  local units, k = { "n", "u", "m", "", "k", "M", "G", "T", "P" }, 4
+  local prefixes, k = { "n", "u", "m", "", "k", "M", "G", "T", "P" }, 4
   if unit == "" then
     return string.format("%.3g", value)
   end
-  while value >= 999.5 and k < #units do
+  while value >= 999.5 and k < #prefixes do
     value, k = value / 1e3, k + 1
   end
   while value < 0.9995 and k > 1 do
     value, k = value * 1e3, k - 1
   end
-  return string.format("%.3g %s%s", value, units[k], unit)
+  return string.format("%.3g %s%s", value, prefixes[k], unit)
 end
 
 local ACROSS = '<line class="axis" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>'
@@ -62,17 +63,34 @@ local UPRIGHT = '<line class="axis" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>'
   .. '<text x="%d" y="%.1f" text-anchor="end">%s</text>\n'
 
 -- Ticks at 1, 2 and 5 of every decade, where there are few decades; else at decades.
-local function put_ticks(out, s, unit, upright)
-  local steps = s.hi - s.lo < 2.5 and { 1, 2, 5 } or { 1 }
+local function decimal_ticks(s, unit)
+  local steps, ticks = s.hi - s.lo < 2.5 and { 1, 2, 5 } or { 1 }, {}
   for decade = math.floor(s.lo), math.floor(s.hi) do
     for _, step in ipairs(steps) do
       local value = step * 10.0 ^ decade
-      local at, text = place(s, value), tick(value, unit)
-      if log10(value) >= s.lo and log10(value) <= s.hi then
-        out[#out + 1] = upright
-            and UPRIGHT:format(LEFT, WIDTH - RIGHT, at, at, LEFT - 6, at + 4, text)
-          or ACROSS:format(at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, text)
-      end
+      ticks[#ticks + 1] = { value = value, text = tick(value, unit) }
+    end
+  end
+  return ticks
+end
+
+-- Ticks of bytes at powers of 2, as many as there is room for.
+local function binary_ticks(s)
+  local one = log10(2)
+  local step, ticks = math.ceil((s.hi - s.lo) / one / MOST_TICKS), {}
+  for k = math.max(0, math.ceil(s.lo / one / step)), math.floor(s.hi / one / step) do
+    ticks[#ticks + 1] = { value = 2.0 ^ (k * step), text = units.bytes(2 ^ (k * step)) }
+  end
+  return ticks
+end
+
+local function put_ticks(out, s, axis, upright)
+  for _, t in ipairs(axis.unit == "bytes" and binary_ticks(s) or decimal_ticks(s, axis.unit)) do
+    local at = place(s, t.value)
+    if log10(t.value) >= s.lo and log10(t.value) <= s.hi then
+      out[#out + 1] = upright
+          and UPRIGHT:format(LEFT, WIDTH - RIGHT, at, at, LEFT - 6, at + 4, t.text)
+        or ACROSS:format(at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, t.text)
     end
   end
 end
@@ -102,8 +120,8 @@ end
 
 --- Points and lines on two logarithmic axes.
 ---@param points sectile.Point[]
----@param lines table[] each with x0, y0, x1, y1, above 0
----@param across table an axis: its name, and the unit of its values ("s")
+---@param lines table[] each with x0, y0, x1, y1, above 0, and a colour as points (none: plain)
+---@param across table an axis: its name, and the unit of its values ("s"; "bytes": powers of 2)
 ---@param up table the same
 ---@return table
 function chart.points(points, lines, across, up)
@@ -126,11 +144,12 @@ function chart.points(points, lines, across, up)
   local out = { string.format(
     '<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="%s by %s">\n', WIDTH, HEIGHT,
     name, by) }
-  put_ticks(out, x, across.unit, false)
-  put_ticks(out, y, up.unit, true)
+  put_ticks(out, x, across, false)
+  put_ticks(out, y, up, true)
   for _, l in ipairs(lines) do
-    out[#out + 1] = string.format('<line class="roof" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>\n',
-      place(x, l.x0), place(y, l.y0), place(x, l.x1), place(y, l.y1))
+    local class = l.series and "run s" .. l.series or "roof"
+    out[#out + 1] = string.format('<line class="%s" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>\n',
+      class, place(x, l.x0), place(y, l.y0), place(x, l.x1), place(y, l.y1))
   end
   put_points(out, points, x, y, false)
   put_points(out, points, x, y, true)

@@ -285,6 +285,67 @@ local function profiles(device, naive, winner)
   })
 end
 
+-- ---- copies to the device and back: kinds of memory are colours ----
+
+local DIRECTIONS = {
+  { title = "To the device", ways = { ["to device"] = true } },
+  { title = "From the device", ways = { ["to host"] = true, ["to peer"] = true } },
+  { title = "Both ways at once, the sum", ways = { ["both ways"] = true } },
+}
+
+local function copy_name(copy)
+  return copy.memory .. (copy.peer ~= "" and " " .. copy.peer or "")
+end
+
+-- Rates by size of the copies, which are sorted by kind and size.
+local function rates(copies, ways)
+  local points, lines, before = {}, {}, {}
+  for _, c in ipairs(copies) do
+    if ways[c.way] then
+      local name = copy_name(c)
+      points[#points + 1] = {
+        x = c.bytes,
+        y = c.bytes_s,
+        series = c.kind % SERIES,
+        title = string.format("%s, %s: %.4g GB/s", name, units.bytes(c.bytes), c.bytes_s / 1e9),
+      }
+      local joins = before.name == name
+      lines[#lines + 1] = joins and { x0 = before.x, y0 = before.y, x1 = c.bytes, y1 = c.bytes_s,
+        series = c.kind % SERIES } or nil
+      before = { name = name, x = c.bytes, y = c.bytes_s }
+    end
+  end
+  return points[1] and chart.points(points, lines, { name = "bytes each way", unit = "bytes" },
+    { name = "bytes a second", unit = "B/s" })
+end
+
+local function by_kind_and_size(a, b)
+  if a.kind ~= b.kind then
+    return a.kind < b.kind
+  end
+  if a.peer ~= b.peer then
+    return a.peer < b.peer
+  end
+  return a.bytes < b.bytes
+end
+
+-- nil: the store has none.
+local function transfers(copies, timed)
+  local figures, kinds, last = {}, {}, nil
+  table.sort(copies, by_kind_and_size)
+  for _, c in ipairs(copies) do
+    local name = copy_name(c)
+    kinds[#kinds + 1] = name ~= last and { series = c.kind % SERIES, name = name } or nil
+    last = name
+  end
+  for _, direction in ipairs(DIRECTIONS) do
+    local picture = rates(copies, direction.ways)
+    figures[#figures + 1] = picture and { title = direction.title, picture = picture } or nil
+  end
+  return figures[1]
+    and page.fill("report/transfers.html", { figures = figures, kinds = kinds, timed = timed })
+end
+
 -- ---- pages ----
 
 local function lines_of(...)
@@ -356,7 +417,8 @@ function report.session(session)
   for k, size in ipairs(session.sizes) do
     sizes[k] = size_page(session.device, size)
   end
-  return whole(session.name, "report/session.html", { session = session, sizes = sizes })
+  return whole(session.name, "report/session.html", { session = session, sizes = sizes,
+    transfers = transfers(session.transfers, not session.device.virtual) })
 end
 
 -- What compare says of a candidate as a colour.
