@@ -18,6 +18,7 @@ $(g:head(threads)) {
   $(unravel(kept, "row_index"))
   $(range("row_index < " .. n_kept))
   const long long n_elements = row_index < $(n_kept) ? $(n_reduced) : 0;
+  $(held_before)
 //%   for _, step in ipairs(g.steps) do
 
 //%     if step.reduces then

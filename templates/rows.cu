@@ -47,7 +47,7 @@ $(g:head(threads, cluster)) {
     for (int item = 0; item < kItems; item++) {
       const $(place_type) $(place) = $(held_text);
       $(indices)
-      $(load(held))
+      $(load_there(held))
     }
   }
 //% end
@@ -74,12 +74,12 @@ $(g:head(threads, cluster)) {
   $(step.anew)
   $(step_loop){
 //%     if #step.apart > 0 then
-    $(declare(step.apart, odd and " = {}"))
+    $(declare(step.apart, (odd or any_updated(step.apart)) and " = {}"))
 #pragma unroll
     for (int item = 0; item < kItems; item++) {
-      const $(place_type) $(place) = $(apart_text);
+      const $(place_type) $(place) = $(apart_text(step));
       $(indices)
-      $(load(step.apart))
+      $(load_there(step.apart))
     }
 //%     end
 #pragma unroll

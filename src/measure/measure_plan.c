@@ -363,8 +363,9 @@ static bool index_is_legal(const sct_shape *s, int op) {
   const int64_t limit = sct_type_index_limit(p->op->record.fields[0].type, wanted);
   const sct_spec *spec = s->plan->spec;
   const bool are_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
-  return s->n_elements == 0 || (limit >= 1 && (!are_offsets || limit == wanted) &&
-                                (!p->op->index_scatters || s->op[op].count <= limit));
+  const bool is_idle = s->n_elements == 0 && spec->n_steps == 0; /* empty rows have results, too */
+  return is_idle || (limit >= 1 && (!are_offsets || limit == wanted) &&
+                     (!p->op->index_scatters || s->op[op].count <= limit));
 }
 
 bool sct_shape_indexes_fit(const sct_shape *s) {

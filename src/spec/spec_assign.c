@@ -66,9 +66,12 @@ static void print_local(sct_str *out, const local *l, int unit) {
   }
 }
 
-/* Does the body assign this output? That of a step does so only with its own. */
-static bool is_of_step(const sct_spec *spec, int op) {
+bool sct_spec_is_of_step(const sct_spec *spec, int op) {
   return spec->n_steps == 0 || spec->operands[op].step == spec->step;
+}
+
+bool sct_spec_is_old_value(const sct_spec *spec, int op) {
+  return spec->n_steps > 0 && spec->operands[op].is_inout && spec->operands[op].step < 0;
 }
 
 /* "o", "o.x", "o.pos.x"; the operand it belongs to, none for a step's value. */
@@ -82,7 +85,7 @@ static const sct_operand *print_output(sct_str *out, const assign *a, int unit) 
   }
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     const sct_record *record = &spec->operands[op].record;
-    for (int f = 0; f < record->n_fields && is_of_step(spec, op); f++) {
+    for (int f = 0; f < record->n_fields && sct_spec_is_of_step(spec, op); f++) {
       const int lane = unit - a->output_unit[op][f];
       const int n = sct_type_get(record->fields[f].type)->lanes;
       if (lane < 0 || lane >= n) {
@@ -217,7 +220,7 @@ static int number_outputs(assign *a) {
   int n = 0;
   for (int op = a->spec->n_inputs; op < a->spec->n_operands; op++) {
     const sct_record *record = &a->spec->operands[op].record;
-    for (int f = 0; f < record->n_fields && is_of_step(a->spec, op); f++) {
+    for (int f = 0; f < record->n_fields && sct_spec_is_of_step(a->spec, op); f++) {
       a->output_unit[op][f] = n;
       n += sct_type_get(record->fields[f].type)->lanes;
     }
@@ -235,7 +238,8 @@ static unit_set held_before(const assign *a) {
   unit_set held = 0;
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     const sct_operand *o = &spec->operands[op];
-    const bool is_held = o->is_inout && o->accumulate == SCT_REDUCE_NONE;
+    const bool is_held =
+        o->is_inout && o->accumulate == SCT_REDUCE_NONE && sct_spec_is_of_step(spec, op);
     held |= is_held ? sct_assign_bits(a, sct_assign_output(a, op)) : 0;
   }
   return held;

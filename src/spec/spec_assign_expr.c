@@ -304,6 +304,19 @@ static sct_status place(assign *a, int op, local *l, flow *out) {
   return SCT_OK;
 }
 
+static sct_status belongs_elsewhere(assign *a, const token *t, const sct_operand *op) {
+  return op->is_inout
+             ? sct_spec_fail_body(a->spec, a->err, t->line,
+                                  "'%s' is updated in place by step %d, so this step would "
+                                  "find it changed; use it there or before, or give what "
+                                  "follows from it to an output of that step",
+                                  op->name, op->step + 1)
+             : sct_spec_fail_body(a->spec, a->err, t->line,
+                                  "output '%s' belongs to another step; a step reads "
+                                  "inputs and the values of steps before it",
+                                  op->name);
+}
+
 static sct_status name(assign *a, flow *out) {
   const token *t = &a->t[a->k];
   int tap = -1;
@@ -311,15 +324,12 @@ static sct_status name(assign *a, flow *out) {
   const int op = l ? -1 : sct_spec_find_value(a->spec, t->text, t->len, &tap);
   const sct_value *value = l || op >= 0 ? NULL : sct_spec_find_step_value(a->spec, t->text, t->len);
   *out = plain(a);
-  if (op >= 0 && a->spec->operands[op].is_output && a->spec->n_steps > 0 &&
-      a->spec->operands[op].step != a->spec->step) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
-                              "output '%s' belongs to another step; a step reads inputs and the "
-                              "values of steps before it",
-                              a->spec->operands[op].name);
+  const bool is_output = op >= 0 && a->spec->operands[op].is_output;
+  const bool is_old = is_output && sct_spec_is_old_value(a->spec, op);
+  if (is_output && !is_old && !sct_spec_is_of_step(a->spec, op)) {
+    return belongs_elsewhere(a, t, &a->spec->operands[op]);
   }
-  if (l || (op >= 0 && a->spec->operands[op].is_output) ||
-      (value && value->step == a->spec->step)) {
+  if (l || (is_output && !is_old) || (value && value->step == a->spec->step)) {
     return place(a, op, l, out);
   }
   if (sct_token_is(t, "keep")) { /* "keep(o)", as was checked before: o has its value */

@@ -688,7 +688,7 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *ass
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    if (op->is_inout && !s.assigned[k]) {
+    if (op->is_inout && !s.assigned[k] && spec->n_steps == 0) {
       return sct_spec_fail_body(spec, err, 0,
                                 "'%s' is updated in place (inout), but never assigned; what is "
                                 "only read stands in inputs",

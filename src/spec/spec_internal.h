@@ -113,11 +113,11 @@ sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err);
 /* Checks the bodies of all steps, which are then written below each other as the kernel's. Appends
  * what canonical text has of them. */
 sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err);
-/* The value called so, or NULL. */
 /* The numbers that the body computes for `at`: their names and variables. */
 sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err);
 /* Each of them is named by an `at`, of outputs that accumulate. */
 sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err);
+/* The value called so, or NULL. */
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
 /* Starts noting what bodies use. */
 void sct_spec_begin_bodies(sct_spec *spec);
@@ -126,6 +126,10 @@ sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err);
 /* Screens the body; sets operand.used, body_uses_dim; assigned: [n_operands] what it assigns. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
                                sct_error *err);
+/* Does the body that is being checked assign output `op`? That of a step does so with its own. */
+bool sct_spec_is_of_step(const sct_spec *spec, int op);
+/* Does it find there what the array held before the kernel, as a later step updates it in place? */
+bool sct_spec_is_old_value(const sct_spec *spec, int op);
 /* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
 sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err);
 /* Sets moves, component_wise, component_body. */

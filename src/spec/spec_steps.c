@@ -192,12 +192,6 @@ static sct_status bind_output(const sct_spec *spec, sct_operand *op, sct_error *
                             "a value there, and assign it in a step that follows",
                             op->name, sct_reduce_name(op->reduce));
   }
-  if (op->is_inout) {
-    return sct_spec_fail_at(spec, err, op->file, op->line,
-                            "'%s' is updated in place (inout), which kernels with steps do not do; "
-                            "write an array of another name",
-                            op->name);
-  }
   op->per_row = true;
   for (int d = 0; d < spec->n_dims; d++) {
     op->per_row = op->per_row && !(spec->reduced[d] && sct_spec_moves_with(spec, op, d));
@@ -218,6 +212,22 @@ sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err) {
 }
 
 /* ---- bodies ---- */
+
+/* What a row holds once, all its threads have read when a step that reduces is done, and may be
+ * changed then. */
+static sct_status check_update_of_row(const sct_spec *spec, const sct_operand *output,
+                                      sct_error *err) {
+  bool reduced = false;
+  for (int s = 0; s < spec->step; s++) {
+    reduced = reduced || spec->steps[s].reduces;
+  }
+  return reduced ? SCT_OK
+                 : sct_spec_fail_body(spec, err, 0,
+                                      "'%s' has one element a row and is updated in place by step "
+                                      "%d, which other threads of the row may not have read yet; "
+                                      "put a step that reduces before it",
+                                      output->name, spec->step + 1);
+}
 
 /* What a step assigns that others assign too, or cannot. */
 static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
@@ -251,7 +261,7 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
     }
   }
   step->per_row = step->per_row || output->per_row;
-  return SCT_OK;
+  return output->is_inout && output->per_row ? check_update_of_row(spec, output, err) : SCT_OK;
 }
 
 /* Does it lie elsewhere for other elements of a row? */

@@ -40,6 +40,17 @@ __device__ __forceinline__ vec<T, kCount> load_some(const T *from, long long cou
   return v;
 }
 
+// The elements of a vector from number `from` to below number `end`; the others are zero.
+template <class T, int kCount>
+__device__ __forceinline__ vec<T, kCount> load_between(const T *at, long long from, long long end) {
+  vec<T, kCount> v = {};
+#pragma unroll
+  for (int k = 0; k < kCount; k++)
+    if (k >= from && k < end)
+      v[k] = at[k];
+  return v;
+}
+
 // The first `count` elements of a vector whose others lie outside the array.
 template <class T, int kCount>
 __device__ __forceinline__ void store_some(T *to, const vec<T, kCount> &v, long long count) {

@@ -516,26 +516,26 @@ local function guarded(r, v, format_cu, format_c)
     c = ("if (%s) { %s }"):format(c.c, format_c or format_cu) }
 end
 
--- Fields of an output that is updated in place get what they held where a condition holds, or, of
--- integers, mixed with it.
-local function update(r, v, spec, a)
+--- Makes an output one that is updated in place by the statements `list`: its fields get what they
+--- held where a condition holds, or, of integers, mixed with it.
+function M.update(r, v, list, a)
   a.inout = true
   for k, target in ipairs(targets(a)) do
     local t, old = target.type, ("old_%s_%d"):format(a.name, k)
     local is_mixed = t.lanes == 1 and not types.is_float(t)
-    table.insert(spec.body, 1, { cu = ("const %s %s = %s;"):format(t.cuda, old, target.text),
+    table.insert(list, 1, { cu = ("const %s %s = %s;"):format(t.cuda, old, target.text),
       c = ("const %s %s = %s;"):format(t.c, old, target.text) })
     if is_mixed and r:chance(50) then
       local text = ("%s = (%s)(%s ^ %s);"):format(target.text, t.c, target.text, old)
-      table.insert(spec.body, { cu = text, c = text })
+      table.insert(list, { cu = text, c = text })
     else
-      table.insert(spec.body, guarded(r, v, ("%s = %s;"):format(target.text, old)))
+      table.insert(list, guarded(r, v, ("%s = %s;"):format(target.text, old)))
     end
   end
 end
 
--- What an output holds before is any bytes, and a bool is one of two.
-local function has_bool(a)
+--- What an output holds before is any bytes, and a bool is one of two.
+function M.has_bool(a)
   for _, f in ipairs(a.record.fields) do
     if f.type.kind == "FZ_BOOL" then
       return true
@@ -549,8 +549,8 @@ function M.hold(r, spec)
   local v = M.values(spec)
   for _, a in ipairs(spec.outputs) do
     local kind = (a.reduce or a.scan or spec.small and not a.accumulate) and 10 or r:int(1, 10)
-    if kind <= 2 and not a.accumulate and not has_bool(a) then
-      update(r, v, spec, a)
+    if kind <= 2 and not a.accumulate and not M.has_bool(a) then
+      M.update(r, v, spec.body, a)
     end
     if kind == 2 or kind == 3 then
       a.keeps = true

@@ -19,20 +19,37 @@ local function is_along(spec, a)
 end
 
 -- What a step may read: inputs (once a row, those that do not move along it), scalars, dimensions,
--- values of earlier steps.
-local function readable(spec, once, values)
-  local inputs, dims = {}, {}
+-- values of earlier steps; and what outputs hold that no step before has updated in place, `held`.
+local function readable(spec, once, values, outputs)
+  local inputs, dims, held = {}, {}, {}
   for _, a in ipairs(spec.inputs) do
     inputs[#inputs + 1] = not (once and is_along(spec, a)) and a or nil
+  end
+  for _, a in ipairs(spec.outputs) do
+    local is_held = a.inout and not a.is_updated and not (once and not a.once)
+    for _, own in ipairs(outputs or {}) do
+      is_held, a.is_updated = is_held and own ~= a, a.is_updated or own == a
+    end
+    held[#held + 1] = is_held and a or nil
   end
   for _, dim in ipairs(once and spec.kept or spec.dims) do
     dims[#dims + 1] = dim
   end
-  local v = body.values { inputs = inputs, scalars = spec.scalars, dims = dims, small = spec.small }
+  local named = table.move(held, 1, #held, #inputs + 1, table.move(inputs, 1, #inputs, 1, {}))
+  local v = body.values { inputs = named, scalars = spec.scalars, dims = dims, small = spec.small }
   for _, value in ipairs(values) do
     v.leaves[#v.leaves + 1] = body.leaf(value.type.class, value.name, value.any_zero)
   end
-  return v, inputs
+  return v, inputs, held
+end
+
+-- What the step does to outputs that are updated in place.
+local function update(r, v, step, outputs)
+  for _, a in ipairs(outputs) do
+    if a.inout then
+      body.update(r, v, step.body, a)
+    end
+  end
 end
 
 local TYPES = { "i32", "u32", "i64", "u64", "f32", "f64" }
@@ -51,7 +68,8 @@ local function reduce_step(r, spec, earlier)
     value.any_zero = is_float and how ~= "sum"
     step.values[#step.values + 1] = value
     -- what follows from a sum is not small any more
-    local v = readable(spec, false, how == "sum" and is_float and {} or earlier)
+    local v
+    v, _, step.held = readable(spec, false, how == "sum" and is_float and {} or earlier)
     step.body[#step.body + 1] = body.value(r, v, value)
   end
   return step
@@ -60,7 +78,7 @@ end
 local function row_step(r, spec, earlier, outputs)
   local step = { once = true, values = {}, outputs = outputs, body = {} }
   local v
-  v, step.inputs = readable(spec, true, earlier)
+  v, step.inputs, step.held = readable(spec, true, earlier, outputs)
   for _ = 1, #outputs == 0 and 1 or r:pick { 0, 1 } do
     local value = { name = "v" .. #earlier + #step.values + 1, type = types.by_name[r:pick(TYPES)] }
     step.values[#step.values + 1] = value
@@ -69,6 +87,7 @@ local function row_step(r, spec, earlier, outputs)
   for _, s in ipairs(body.statements(r, v, spec, outputs, "moves")) do
     step.body[#step.body + 1] = s
   end
+  update(r, v, step, outputs)
   return step
 end
 
@@ -78,6 +97,7 @@ function M.write(r, spec)
   spec.steps = {}
   for _, a in ipairs(spec.outputs) do
     table.insert(a.once and once or each, a)
+    a.inout = not spec.small and not body.has_bool(a) and r:chance(30) or nil
   end
   local function add(step)
     table.insert(spec.steps, step)
@@ -95,8 +115,11 @@ function M.write(r, spec)
     add(row_step(r, spec, earlier, once))
   end
   if #each > 0 then
-    local v = readable(spec, false, earlier)
-    add { values = {}, outputs = each, body = body.statements(r, v, spec, each, spec.body_kind) }
+    local v, _, held = readable(spec, false, earlier, each)
+    local step = { values = {}, outputs = each, held = held }
+    step.body = body.statements(r, v, spec, each, spec.body_kind)
+    update(r, v, step, each)
+    add(step)
   end
 end
 
@@ -175,6 +198,9 @@ local function over_row(spec, step, p)
   for k, a in ipairs(spec.inputs) do
     out[#out + 1] = p.load_input(a, k - 1)
   end
+  for _, a in ipairs(step.held) do
+    out[#out + 1] = p.load_input(a, a.number)
+  end
   for _, value in ipairs(step.values) do
     out[#out + 1] = ("    %s %s;\n"):format(field_of(value).type.c, value.name)
   end
@@ -203,6 +229,9 @@ local function once_a_row(spec, step, p)
     for k, input in ipairs(spec.inputs) do
       out[#out + 1] = input == a and p.load_input(a, k - 1) or nil
     end
+  end
+  for _, a in ipairs(step.held) do
+    out[#out + 1] = p.load_input(a, a.number)
   end
   for _, a in ipairs(step.outputs) do
     out[#out + 1] = p.start_output(a, a.number)

@@ -494,6 +494,33 @@ template <class L> void run_rows(const char *name, bool half, int n_columns, Row
       launch, near);
 }
 
+// x and a residual, which are updated in place and lie one after the other where the output does.
+template <class L> void run_added_norm(const char *name, bool half, L launch) {
+  Near near;
+  near.share = half ? 1.6e-2f : 2e-4f;
+  near.least = 0.1f;
+  near.bytes = half ? 2 : 4;
+  run_2d(
+      name, near.bytes, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(rows * cols, 46), residual = small_values(rows * cols, 47), gamma = small_values(cols, 48);
+        std::vector<float> both(2 * x.size());
+        float *const sum = both.data() + x.size();
+        for (size_t k = 0; k < x.size(); k++) sum[k] = x[k] + residual[k];
+        for (long long r = 0; r < rows; r++) rms_norm_row(sum + r * cols, gamma.data(), nullptr, both.data() + r * cols, cols);
+        in = {floats_as(gamma, half), floats_as(x, half), floats_as(residual, half)};
+        want = floats_as(both, half);
+      },
+      [&](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        const size_t bytes = rows * cols * near.bytes;
+        const Any residual{(char *)out.p + bytes};
+        cudaMemcpyAsync(out.p, in[1].p, bytes, cudaMemcpyDeviceToDevice, stream);
+        cudaMemcpyAsync(residual.p, in[2].p, bytes, cudaMemcpyDeviceToDevice, stream);
+        return launch(in[0], out, residual, rows, cols);
+      },
+      near);
+}
+
 // Rows as bytes with a scale a row; the scales lie after the bytes, from a multiple of 256 on. The largest magnitude
 // becomes `largest`; `rounded` gives the byte of a scaled value.
 template <class R, class L> void run_quantised(const char *name, bool half, float largest, R rounded, L launch) {
@@ -1517,6 +1544,22 @@ CASE(rms_norm) {
 CASE(rms_norm_bf16) {
   run_rows("rms_norm_bf16", true, 1, rms_norm_row, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
     return rms_norm_bf16(in[0], in[1], out, kEps, rows, cols, stream);
+  });
+}
+#endif
+
+#ifdef KERNEL_add_rms_norm
+CASE(add_rms_norm) {
+  run_added_norm("add_rms_norm", false, [](Any gamma, Any x, Any residual, long long rows, long long cols) {
+    return add_rms_norm(gamma, x, residual, kEps, rows, cols, stream);
+  });
+}
+#endif
+
+#ifdef KERNEL_add_rms_norm_bf16
+CASE(add_rms_norm_bf16) {
+  run_added_norm("add_rms_norm_bf16", true, [](Any gamma, Any x, Any residual, long long rows, long long cols) {
+    return add_rms_norm_bf16(gamma, x, residual, kEps, rows, cols, stream);
   });
 }
 #endif

@@ -185,7 +185,6 @@ static void test_mistakes_of_tables(void **state) {
   FAILS(5, Y, SOFTMAX, "tolerance = 0,", "tolerance = 0 cannot hold for what follows from 't'");
   FAILS(3, "s.array('y', 'f32', nil, { dims = 'row', reduce = 'sum' })", SOFTMAX, "",
         "reduce to a value there");
-  FAILS(3, "s.array('y', 'f32', nil, { inout = true })", SOFTMAX, "", "write an array of another");
 }
 
 static void test_mistakes_of_maps(void **state) {
@@ -236,6 +235,44 @@ static void test_mistakes_of_bodies(void **state) {
   FAILS(4, Y,
         "steps = { { row = { r = 'f32' }, body = 'float q = r; r = q;' }, { body = 'y = r;' } },",
         "", "value 'r' is read before it is assigned");
+}
+
+#define HELD       "s.array('o', 'f32', nil, { inout = true })"
+#define HELD_AND_L HELD ", s.array('l', 'f32', nil, { dims = 'row', inout = true })"
+
+/* Steps read what an output that is updated in place held, up to the one that assigns it. */
+static void test_in_place(void **state) {
+  (void)state;
+  int64_t read = 0, written = 0;
+  load_ok(kernel(HELD,
+                 "steps = { { reduce = { m = 'max' }, body = 'm = o + x;' },"
+                 "{ body = 'if (m > b) o -= m;' } },",
+                 ""));
+  assert_int_equal(spec.operands[2].step, 1);
+  sct_spec_traffic(&spec, &spec.sizes[0], &read, &written);
+  assert_true(read == 4 * (8 * 9 * 2 + 8) && written == 4 * 8 * 9);
+  sct_spec_free(&spec);
+  load_ok(kernel(HELD_AND_L,
+                 "steps = { { reduce = { m = 'max' }, body = 'm = o * l;' },"
+                 "{ row = { r = 'f32' }, body = 'l = fmaxf(l, m); r = l - m;' },"
+                 "{ body = 'o = r;' } },",
+                 ""));
+  sct_spec_free(&spec);
+  FAILS(4, HELD_AND_L, "steps = { " MAX ", { body = 'l += m;' }, { body = 'o = l;' } },", "",
+        "'l' is updated in place by step 2, so this step would find it changed");
+  FAILS(4, Y ", " HELD, "steps = { " MAX ", { body = 'o += m;' }, { body = 'y = o;' } },", "",
+        "'o' is updated in place by step 2");
+  FAILS(4, HELD_AND_L,
+        "steps = { { row = { r = 'f32' }, body = 'r = l; l = b;' }, " MAX ","
+        "{ body = 'o = r - m;' } },",
+        "", "'l' has one element a row and is updated in place by step 1");
+  FAILS(3, Y ", " HELD,
+        "steps = { { reduce = { m = 'max' }, body = 'm = o;' }, { body = 'y = m;' } },", "",
+        "output 'o' is assigned by no step");
+  FAILS(4, Y ", " HELD, "steps = { " MAX ", { body = 'y = y + m;' }, { body = 'o = m;' } },", "",
+        "output 'y' is read before it is assigned");
+  FAILS(4, HELD, "steps = { { reduce = { m = 'max' }, body = 'm = x; o = x;' } },", "",
+        "output 'o' is assigned by a step of its own");
 }
 
 /* The line of a step's body, even where others have the same text. */
@@ -310,6 +347,7 @@ int main(void) {
       cmocka_unit_test(test_mistakes_of_tables),
       cmocka_unit_test(test_mistakes_of_maps),
       cmocka_unit_test(test_mistakes_of_bodies),
+      cmocka_unit_test(test_in_place),
       cmocka_unit_test(test_lines_of_bodies),
       cmocka_unit_test(test_strategies_must_say_that_they_know_steps),
   };

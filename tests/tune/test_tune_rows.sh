@@ -109,4 +109,33 @@ mutant device/vectors.cuh 'k >= from && k < end' 'k < end' odd "$odd"
 mutant device/vectors.cuh 'k >= from && k < end' 'k >= from' odd "$odd"
 mutant tuning/strategies/rows.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' odd "$odd"
 mutant tuning/strategies/rows.lua '(p.odd and p.vec - 1 or 0)' '(p.odd and -p.vec or 0)' odd "$odd"
+# in place: threads load their own elements alone, and what there is once a row before it changes
+sed 's/inputs = .*/inputs = {},/; s/outputs = { s.array("y", "f32")/outputs = { '\
+'s.array("x", "f32", nil, { inout = true })/; s/dims = "row" })/dims = "row", inout = true })/; '\
+'s/body = "l = m + n;"/body = "l = l * m + n;"/; s/body = "y =/body = "x =/' \
+  "$scratch/spec.lua" >"$scratch/held.lua"
+sed '/sizes = /s/row = .*/row = 70, col = 129 }, { row = 31, col = 123 } },/' \
+  "$scratch/held.lua" >"$scratch/held_odd.lua"
+fresh_assets
+naive='direct threads=256'
+shared='rows threads=128 lanes=128 vec=4 start=vector hold=none items=2 evict=none'
+for label in "$block" "$part" "$again" "$shared" "$naive"; do
+  expect 0 'outcome: ok' tuned held "$label"
+done
+expect 0 'outcome: ok' tuned held_odd "$odd"
+rows=tuning/strategies/rows.lua
+# lanes after a row's end load what another thread writes; elements of neighbouring rows
+mutant $rows '(p.odd or any_updated(list)) and text' 'p.odd and text' held "$shared"
+mutant $rows 'if p.odd or not any_updated(list) then' 'if true then' held "$block"
+mutant $rows 'load_between<%s, kVec>(%s, -%s, n_elements' \
+  'load_between<%s, kVec>(%s, %s * 0, n_elements' held_odd "$odd"
+mutant $rows 'if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' \
+  'if (%s >= -kVec && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' held_odd "$odd"
+# what is written is read as if nobody did
+mutant $rows 'cuda.load(cuda.load_name(x.op, streaming and "load_streaming")' 'cuda.load("load"' \
+  held "$again"
+# a store before the last load of what there is once a row: each step loads it by itself; blocks of
+# a cluster do
+mutant tuning/strategies/direct.lua 'elseif not p.held_once[op.number] then' 'else' held "$naive"
+mutant $rows 'p.cluster and any_updated(p.steady)' 'false' held "$cluster"
 finish

@@ -156,6 +156,9 @@ function cuda.new(k, kernel, threads)
   bind_names(g)
   for _, old in pairs(g.old) do
     old.reads = { { name = old.name, used = old.used, offset = old.offset } }
+    for _, step in ipairs(g.steps) do
+      step.reads[old.number] = step.in_body[g.ops[old.old_of].name] and old.reads or {}
+    end
   end
   return g
 end
@@ -506,9 +509,12 @@ local function element_params(g, part)
   end
   for _, op in ipairs(g.inputs) do
     local some = part.reads and part.reads[op.number] or op.reads
-    for _, read in ipairs((op.is_index or op.old_of) and {} or some) do
-      local type = g:type(op)
-      add(read.name, op.record.bare and type .. " " or "const " .. type .. " &")
+    local array = op.old_of and g.ops[op.old_of]
+    local is_output = kit.has(part.outputs, array) -- whose parameter has the old value
+    for _, read in ipairs((op.is_index or is_output) and {} or some) do
+      local name, type = array and array.name or read.name, g:type(op)
+      add(name, op.record.bare and type .. " " or "const " .. type .. " &")
+      list[#list].of = read.name
     end
     if op.is_index and part.in_body[op.name] then
       add(op.name, "long long ")
@@ -594,7 +600,8 @@ function G:call(values, step)
     end
   end
   for n, param in ipairs(element_params(self, part)) do
-    list[n] = param.value or values[param.name] or error("no value for " .. param.name, 2)
+    list[n] = param.value or values[param.of or param.name]
+      or error("no value for " .. param.name, 2)
   end
   return kit.concat { kit.concat(before), part.name .. "(" .. table.concat(list, ", ") .. ");",
     kit.concat(behind) }

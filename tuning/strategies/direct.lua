@@ -55,6 +55,11 @@ local function declare_read(p, op, read)
   return kit.concat(lines)
 end
 
+local function declare_index(p, op)
+  return string.format("const long long %s = %s;", value_name(p, op.name),
+    load_text(p, op, 1, op.offset))
+end
+
 -- Declares the values of all inputs, those of index arrays first, and of the outputs; for a step
 -- those that it reads and gives.
 local function declare_values(p, step)
@@ -63,9 +68,8 @@ local function declare_values(p, step)
     local kept = op.old_of and not g.ops[op.old_of].is_inout -- is not stored, so not read either
     if op.is_index then
       local read = op.number ~= offsets or g.in_body[op.name]
-      lines[#lines + 1] = read and string.format("const long long %s = %s;",
-        value_name(p, op.name), load_text(p, op, 1, op.offset)) or nil
-    else
+      lines[#lines + 1] = read and declare_index(p, op) or nil
+    elseif not p.held_once[op.number] then
       for _, read in ipairs(kept and {} or step and step.reads[op.number] or op.reads) do
         lines[#lines + 1] = declare_read(p, op, read)
       end
@@ -117,7 +121,7 @@ local function start_plan(k, c)
   local g = cuda.new(k, "direct", c.threads)
   accumulate.align(g)
   local p = { g = g, k = k, threads = c.threads, index = {}, dims = {}, values = {},
-    definitions = "", takes = false }
+    definitions = "", takes = false, held_once = {} }
   for d, dim in ipairs(k.dims) do
     p.index[d], p.dims[d] = g:name(dim), d
   end
@@ -380,6 +384,36 @@ local function plan_step(p, step)
   end
 end
 
+-- Declares what outputs that are updated once a row held before: all threads of the row load it at
+-- the start, and a step that reduces lies between that and the store.
+local function declare_held_once(p, is_row)
+  local g, declared, indices, loaded = p.g, {}, {}, {}
+  local function differs(op)
+    return kit.any(p.reduced, function(d) return g:changes(op, d) end)
+  end
+  local is_indexed = kit.any(g.ops, function(op)
+    return op.old_of and op.through_index and not differs(op)
+  end)
+  for _, op in ipairs(g.inputs) do
+    if op.is_index and is_indexed and not differs(op) then
+      indices[#indices + 1] = declare_index(p, op)
+    elseif op.old_of and not differs(op) then
+      local name = value_name(p, op.name)
+      p.held_once[op.number] = true
+      declared[#declared + 1] = string.format("%s %s = {};", g:type(op), name)
+      for _, f in ipairs(cuda.parts(op, true)) do
+        local to = f and kit.member(name, op.record.fields[f]) or name
+        loaded[#loaded + 1] = string.format("%s = %s;", to, load_text(p, op, f or nil, op.offset))
+      end
+    end
+  end
+  if #loaded == 0 then
+    return ""
+  end
+  local text = string.gsub(kit.concat { kit.concat(indices), kit.concat(loaded) }, "\n", "\n  ")
+  return kit.concat { kit.concat(declared), string.format("if (%s) {\n  %s\n}", is_row, text) }
+end
+
 -- A block a row, or LANES of them side by side; each step is a loop over the row.
 local function plan_steps(k, c)
   local p = start_plan(k, c)
@@ -397,6 +431,7 @@ local function plan_steps(k, c)
       p.definitions = kit.concat { p.definitions, step.definitions }
     end
   end
+  p.held_before = declare_held_once(p, "row_index < " .. p.n_kept)
   p.declare_row = function(step)
     return kit.concat(kit.map(step.values, function(value)
       return value.cuda .. " " .. value_name(p, value.name) .. ";"

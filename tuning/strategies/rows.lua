@@ -138,14 +138,19 @@ local function load_text(p, x)
   local word, shorter = p.g:single(x.op, x.f)
   word = x.word or shorter or (streaming and word)
   local address = p.g:address(x.op, x.f, binding(p, each))
-  local text = cuda.load(streaming and "load_streaming" or "load", each and x.element or x.type,
-    word, address)
+  local text = cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
+    each and x.element or x.type, word, address)
   if not p.odd or not x.many then
     return string.format("%s = %s;", to, held and "first > 0 ? " .. text .. " : " .. held or text)
   end
   local before = held and string.format("if (first == 0)\n  %s = %s;\nelse ", to, held) or ""
   if each then
     return before .. string.format("if (%s)\n  %s = %s;", p.is_inside, to, text)
+  end
+  if x.op.old_of then -- no element of a neighbouring row, which other threads write
+    return before .. string.format("if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"
+      .. "  %s = load_between<%s, kVec>(%s, -%s, n_elements - %s);", p.place, p.place, to, text, to,
+      x.element, address, p.place, p.place)
   end
   return before .. string.format("if (%s + kVec <= n_elements)\n  %s = %s;\nelse\n  %s = "
     .. "load_some<%s, kVec>(%s, n_elements - %s);", p.place, to, text, to, x.element, address,
@@ -159,6 +164,29 @@ local function loads(p, list)
     table.insert(x.many and not x.word and elements or lines, load_text(p, x))
   end
   return kit.concat { kit.concat(lines), for_elements(elements) }
+end
+
+-- Does the kernel write what some stream of a list loads? Only the thread that writes an element
+-- loads it then, which it does before, so no other thread finds it changed.
+local function any_updated(list)
+  return kit.any(list, function(x) return x.op.old_of end)
+end
+
+-- The element `text` of a row at which lanes load a list. Lanes after the row's end load what it
+-- ends with, without a branch; but not what other threads write.
+local function place_of(p, list, text)
+  return (p.odd or any_updated(list)) and text
+    or string.format("min(%s, n_elements - %d)", text, p.vec)
+end
+
+-- Statements that load the list there.
+local function loads_there(p, list)
+  local text = loads(p, list)
+  if p.odd or not any_updated(list) then
+    return text
+  end
+  return string.format("if (%s < n_elements) {\n  %s\n}", p.place,
+    (string.gsub(text, "\n", "\n  ")))
 end
 
 -- The statement that stores a stream.
@@ -349,13 +377,14 @@ local function plan_row(p)
       (p.vec > 1 and " * kVec) " or ") ") or ""
   p.place_type = p.again and "long long" or "int"
   local text = p.vec > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
-  local behind, clamped = p.odd and " - shift" or "", p.odd and "%s" or "min(%s, n_elements - %d)"
+  local behind = p.odd and " - shift" or ""
   p.place_text = (p.again and "first + " or "") .. text .. behind
-  p.held_text = string.format(clamped, p.again and not p.odd and "(long long)(" .. text .. ")"
-    or text .. behind, p.vec)
-  p.apart_text = string.format(clamped, p.place_text, p.vec)
+  p.held_text = place_of(p, p.held, p.again and not p.odd and "(long long)(" .. text .. ")"
+    or text .. behind)
+  p.apart_text = function(step) return place_of(p, step.apart, p.place_text) end
   p.held_doc = (p.again and "the row's first elements" or "the row") .. ", all loads before the "
-    .. "first use" .. (p.odd and "" or "; lanes after its end load what it ends with")
+    .. "first use" .. ((p.odd or any_updated(p.held)) and ""
+      or "; lanes after its end load what it ends with")
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
     or "n_elements > 0"
@@ -389,6 +418,8 @@ local function plan(k, c)
     return nil, "no operand moves in wider words with this width"
   elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
+  elseif p.cluster and any_updated(p.steady) then
+    return nil, "blocks of a cluster do not read what one of them changes"
   end
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
@@ -404,7 +435,9 @@ local function plan(k, c)
   end
   plan_row(p)
   p.load = function(list) return loads(p, list) end
+  p.load_there = function(list) return loads_there(p, list) end
   p.store = function(step) return stores(p, step.outputs) end
+  p.any_updated = any_updated
   p.declare = function(list, value)
     return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
   end
@@ -565,8 +598,8 @@ return {
     { "the kernel has steps, or rows of different lengths", function(k)
       return k.steps ~= nil or k.ragged ~= nil
     end },
-    { "outputs are written whole", function(k)
-      return not kit.any(k.operands, function(op) return op.old_of ~= nil end)
+    { "no element of an output is kept as it was", function(k)
+      return not kit.any(k.operands, function(op) return op.keeps end)
     end },
     { "index arrays do not change along a row", function(k)
       local _, along = dims_of(k)
