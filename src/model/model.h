@@ -141,6 +141,45 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 double sct_model_stored_sectors(const sct_count *stores);
 double sct_model_rounds(double loads);
 
+/* ---- copies beside kernels (model_pipeline.c) ---- */
+
+/* What works by itself, beside the others: copies each way, kernels, copies on the host. */
+typedef enum sct_engine {
+  SCT_ENGINE_IN,
+  SCT_ENGINE_KERNEL,
+  SCT_ENGINE_OUT,
+  SCT_ENGINE_HOST,
+  SCT_N_ENGINES
+} sct_engine;
+const char *sct_engine_name(sct_engine engine); /* "in", "kernel", "out", "host" */
+
+/* One operation of those that threads of a host queue, each its own in this order. */
+#define SCT_MAX_PIPE_THREADS 64
+typedef struct sct_pipe_step {
+  sct_engine engine;
+  int thread;  /* -1: before they begin */
+  int stream;  /* what was queued there before has ended when it begins */
+  int after;   /* the same of an earlier operation; -1: of none */
+  bool blocks; /* the thread queues nothing more until it has ended; so with its own copies */
+  double ns;   /* that it takes */
+  double begin_ns, end_ns;
+} sct_pipe_step;
+
+/* When each operation begins and ends: an engine does one at a time, in order, but for copies on
+ * the host, of which each thread does one. */
+void sct_model_pipeline(sct_pipe_step *steps, int n);
+
+/* What a timeline comes to, whether it was modelled or measured. */
+typedef struct sct_overlap {
+  double total_ns; /* till the last one ended */
+  int n_threads;
+  double busy_ns[SCT_N_ENGINES]; /* what an engine did; the host's threads, on average */
+  sct_engine limit;              /* the busiest one */
+  double hidden; /* of the time of all others, the share that passed while it, or each other,
+                    worked: 0 where one followed the other, 1 where the busiest one never waited */
+} sct_overlap;
+sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n);
+
 /* ---- what there is to mend ---- */
 
 /* What a rule of model_rules.def looks at. */

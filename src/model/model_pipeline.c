@@ -1,0 +1,63 @@
+/* Copies beside kernels: when the operations of a list begin and end, given what each takes. The
+ * same sums stand for timelines that were measured. */
+#include "model/model.h"
+
+#include <assert.h>
+
+const char *sct_engine_name(sct_engine engine) {
+  static const char *const names[SCT_N_ENGINES] = {"in", "kernel", "out", "host"};
+  return names[engine];
+}
+
+static double later(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* The last operation before number k that is of the same stream, or of the same engine. */
+static double end_before(const sct_pipe_step *steps, int k, bool same_stream) {
+  for (int other = k - 1; other >= 0; other--) {
+    const sct_pipe_step *s = &steps[other];
+    if (same_stream ? s->stream == steps[k].stream && s->engine != SCT_ENGINE_HOST
+                    : s->engine == steps[k].engine) {
+      return s->end_ns;
+    }
+  }
+  return 0;
+}
+
+void sct_model_pipeline(sct_pipe_step *steps, int n) {
+  double free_ns[SCT_MAX_PIPE_THREADS + 1] = {0}; /* when a thread gets to its next one */
+  for (int k = 0; k < n; k++) {
+    sct_pipe_step *s = &steps[k];
+    assert(s->after < k && s->thread < SCT_MAX_PIPE_THREADS);
+    double *const host_ns = &free_ns[s->thread + 1];
+    s->begin_ns = later(*host_ns, free_ns[0]);
+    s->begin_ns = s->after >= 0 ? later(s->begin_ns, steps[s->after].end_ns) : s->begin_ns;
+    if (s->engine != SCT_ENGINE_HOST) {
+      s->begin_ns = later(s->begin_ns, end_before(steps, k, true));
+      s->begin_ns = later(s->begin_ns, end_before(steps, k, false));
+    }
+    s->end_ns = s->begin_ns + s->ns;
+    *host_ns = s->blocks || s->engine == SCT_ENGINE_HOST ? s->end_ns : *host_ns;
+  }
+}
+
+sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n) {
+  sct_overlap o = {.n_threads = 1};
+  double sum = 0;
+  for (int k = 0; k < n; k++) {
+    const sct_pipe_step *s = &steps[k];
+    o.busy_ns[s->engine] += s->end_ns - s->begin_ns;
+    o.total_ns = later(o.total_ns, s->end_ns);
+    o.n_threads = s->thread >= o.n_threads ? s->thread + 1 : o.n_threads;
+  }
+  o.busy_ns[SCT_ENGINE_HOST] /= o.n_threads;
+  for (int e = 0; e < SCT_N_ENGINES; e++) {
+    sum += o.busy_ns[e];
+    o.limit = o.busy_ns[e] > o.busy_ns[o.limit] ? (sct_engine)e : o.limit;
+  }
+  const double others = sum - o.busy_ns[o.limit];
+  const double hidden = others > 0 ? (sum - o.total_ns) / others : 0;
+  o.hidden = hidden < 0 ? 0 : hidden > 1 ? 1 : hidden;
+  return o;
+}
