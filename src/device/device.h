@@ -185,6 +185,26 @@ sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to,
                               int64_t bytes, sct_error *err);
 /* What is queued or waited for from now on is of stream k: 0, which is so at first, or 1. */
 sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err);
+/* A view of the session for the calling thread, with a current stream and a last result of its own;
+ * closed before the session, which then has the result. */
+sct_status sct_cuda_share(sct_cuda **out, sct_cuda *cuda, sct_error *err);
+void sct_cuda_unshare(sct_cuda *view, sct_cuda *cuda);
+/* Further streams; the current one; 0 is stream 0. */
+sct_status sct_cuda_stream_open(sct_cuda *cuda, void **stream, sct_error *err);
+void sct_cuda_stream_close(sct_cuda *cuda, void *stream);
+void sct_cuda_set_stream(sct_cuda *cuda, void *stream);
+/* Asynchronous where the host's memory is page-locked. */
+sct_status sct_cuda_copy_in(sct_cuda *cuda, sct_cuda_ptr to, const void *from, int64_t bytes,
+                            sct_error *err);
+sct_status sct_cuda_copy_out(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
+                             sct_error *err);
+/* Events: of the current stream, which waits for others'. */
+sct_status sct_cuda_event_open(sct_cuda *cuda, void **event, bool timed, sct_error *err);
+void sct_cuda_event_close(sct_cuda *cuda, void *event);
+sct_status sct_cuda_event_record(sct_cuda *cuda, void *event, sct_error *err);
+sct_status sct_cuda_event_wait(sct_cuda *cuda, void *event, sct_error *err);
+sct_status sct_cuda_event_sync(sct_cuda *cuda, void *event, sct_error *err); /* the host does */
+sct_status sct_cuda_event_elapsed(sct_cuda *cuda, double *ns, void *from, void *to, sct_error *err);
 /* Events around what is queued between start and stop; stop synchronises. It is mark, which only
  * queues the second event, and read, which waits for it. */
 sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err);

@@ -250,8 +250,7 @@ sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, in
   if (bytes == 0) {
     return SCT_OK;
   }
-  SCT_TRY(check(cuda, "cuMemcpyHtoDAsync",
-                cuda->driver.copy_to_device(to, from, (size_t)bytes, cuda->stream), err));
+  SCT_TRY(sct_cuda_copy_in(cuda, to, from, bytes, err));
   return sct_cuda_sync(cuda, err);
 }
 
@@ -260,8 +259,7 @@ sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_
   if (bytes == 0) {
     return SCT_OK;
   }
-  SCT_TRY(check(cuda, "cuMemcpyDtoHAsync",
-                cuda->driver.copy_to_host(to, from, (size_t)bytes, cuda->stream), err));
+  SCT_TRY(sct_cuda_copy_out(cuda, to, from, bytes, err));
   return sct_cuda_sync(cuda, err);
 }
 
@@ -364,10 +362,8 @@ sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool
                  d->prefetch(p, (size_t)bytes, to_device ? cuda->device : DEVICE_CPU, cuda->stream),
                  err);
   }
-  return to_device ? check(cuda, "cuMemcpyHtoDAsync",
-                           d->copy_to_device(p, block->host, (size_t)bytes, cuda->stream), err)
-                   : check(cuda, "cuMemcpyDtoHAsync",
-                           d->copy_to_host(block->host, p, (size_t)bytes, cuda->stream), err);
+  return to_device ? sct_cuda_copy_in(cuda, p, block->host, bytes, err)
+                   : sct_cuda_copy_out(cuda, block->host, p, bytes, err);
 }
 
 /* ---- memory of a second device ---- */
@@ -511,15 +507,93 @@ sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err) {
 }
 
 sct_status sct_cuda_timer_read(sct_cuda *cuda, double *ns, sct_error *err) {
-  const sct_driver *d = &cuda->driver;
-  float ms = 0;
-  SCT_TRY(check(cuda, "cuEventSynchronize", d->event_sync(cuda->stop), err));
-  SCT_TRY(check(cuda, "cuEventElapsedTime", d->event_elapsed(&ms, cuda->start, cuda->stop), err));
-  *ns = (double)ms * 1e6;
-  return SCT_OK;
+  SCT_TRY(sct_cuda_event_sync(cuda, cuda->stop, err));
+  return sct_cuda_event_elapsed(cuda, ns, cuda->start, cuda->stop, err);
 }
 
 sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) {
   SCT_TRY(sct_cuda_timer_mark(cuda, err));
   return sct_cuda_timer_read(cuda, ns, err);
+}
+
+/* ---- several threads and streams ---- */
+
+#define EVENT_DISABLE_TIMING 2u
+
+sct_status sct_cuda_share(sct_cuda **out, sct_cuda *cuda, sct_error *err) {
+  sct_cuda *view = sct_alloc(sizeof *view);
+  *view = *cuda;
+  view->last = 0;
+  const sct_status status = sct_cuda_enter(view, err);
+  if (status != SCT_OK) {
+    sct_cuda_unshare(view, cuda);
+    return status;
+  }
+  *out = view;
+  return SCT_OK;
+}
+
+void sct_cuda_unshare(sct_cuda *view, sct_cuda *cuda) {
+  if (view) {
+    cuda->last = view->last != 0 ? view->last : cuda->last;
+    sct_free(view);
+  }
+}
+
+sct_status sct_cuda_stream_open(sct_cuda *cuda, void **stream, sct_error *err) {
+  return check(cuda, "cuStreamCreate", cuda->driver.stream_create(stream, STREAM_NON_BLOCKING),
+               err);
+}
+
+void sct_cuda_stream_close(sct_cuda *cuda, void *stream) {
+  if (stream) {
+    cuda->driver.stream_destroy(stream);
+  }
+}
+
+void sct_cuda_set_stream(sct_cuda *cuda, void *stream) {
+  cuda->stream = stream ? stream : cuda->streams[0];
+}
+
+sct_status sct_cuda_copy_in(sct_cuda *cuda, sct_cuda_ptr to, const void *from, int64_t bytes,
+                            sct_error *err) {
+  return check(cuda, "cuMemcpyHtoDAsync",
+               cuda->driver.copy_to_device(to, from, (size_t)bytes, cuda->stream), err);
+}
+
+sct_status sct_cuda_copy_out(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
+                             sct_error *err) {
+  return check(cuda, "cuMemcpyDtoHAsync",
+               cuda->driver.copy_to_host(to, from, (size_t)bytes, cuda->stream), err);
+}
+
+sct_status sct_cuda_event_open(sct_cuda *cuda, void **event, bool timed, sct_error *err) {
+  return check(cuda, "cuEventCreate",
+               cuda->driver.event_create(event, timed ? 0 : EVENT_DISABLE_TIMING), err);
+}
+
+void sct_cuda_event_close(sct_cuda *cuda, void *event) {
+  if (event) {
+    cuda->driver.event_destroy(event);
+  }
+}
+
+sct_status sct_cuda_event_record(sct_cuda *cuda, void *event, sct_error *err) {
+  return check(cuda, "cuEventRecord", cuda->driver.event_record(event, cuda->stream), err);
+}
+
+sct_status sct_cuda_event_wait(sct_cuda *cuda, void *event, sct_error *err) {
+  return check(cuda, "cuStreamWaitEvent", cuda->driver.stream_wait(cuda->stream, event, 0), err);
+}
+
+sct_status sct_cuda_event_sync(sct_cuda *cuda, void *event, sct_error *err) {
+  return check(cuda, "cuEventSynchronize", cuda->driver.event_sync(event), err);
+}
+
+sct_status sct_cuda_event_elapsed(sct_cuda *cuda, double *ns, void *from, void *to,
+                                  sct_error *err) {
+  float ms = 0;
+  SCT_TRY(check(cuda, "cuEventElapsedTime", cuda->driver.event_elapsed(&ms, from, to), err));
+  *ns = (double)ms * 1e6;
+  return SCT_OK;
 }

@@ -138,6 +138,12 @@ static int stub_stream_sync(void *stream) {
   assert_non_null(stream);
   return result();
 }
+static int stub_stream_wait(void *stream, void *event, unsigned flags) {
+  assert_non_null(stream);
+  assert_non_null(event);
+  assert_int_equal(flags, 0);
+  return result();
+}
 static int stub_event_create(void **event, unsigned flags) {
   (void)flags;
   const int r = counted(&stub.events, 1);
