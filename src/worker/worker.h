@@ -43,10 +43,33 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_SAMPLES  10000
 #define SCT_MAX_UNIT_NS  ((int64_t)1000000000)
 #define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
-/* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes. */
 /* Of NEAR. */
 enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
-typedef enum sct_arg_kind { SCT_ARG_VALUE, SCT_ARG_BUFFER, SCT_ARG_WORKSPACE } sct_arg_kind;
+/* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes, an
+ * array of the host by its number (of HOST, and mapped). */
+typedef enum sct_arg_kind {
+  SCT_ARG_VALUE,
+  SCT_ARG_BUFFER,
+  SCT_ARG_WORKSPACE,
+  SCT_ARG_HOST
+} sct_arg_kind;
+/* Of HOST: copies between an array of the host, or a ring, and the device; kernels; copies on the
+ * host from an array to a ring and back. */
+typedef enum sct_host_op_kind {
+  SCT_HOST_OP_IN,
+  SCT_HOST_OP_KERNEL,
+  SCT_HOST_OP_OUT,
+  SCT_HOST_OP_TO_RING,
+  SCT_HOST_OP_FROM_RING,
+  SCT_N_HOST_OPS
+} sct_host_op_kind;
+#define SCT_MAX_HOST_THREADS  64
+#define SCT_MAX_STREAMS       (8 * SCT_MAX_HOST_THREADS) /* 8 of each thread of the host */
+#define SCT_MAX_HOST_LAUNCHES (8 * SCT_MAX_STREAMS)
+#define SCT_MAX_HOST_OPS      (1 << 16)
+typedef struct sct_host_time {
+  double begin_ns, end_ns; /* since the first one began */
+} sct_host_time;
 /* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
  * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
 #define SCT_RESULT_UNSUPPORTED 9999

@@ -32,6 +32,7 @@ typedef struct cuda_backend {
   int64_t looked_ns;                 /* when it was asked for other processes last */
   int n_newcomers;                   /* and what it said */
   sct_gpu_process newcomer;
+  void *streams[SCT_MAX_STREAMS]; /* of HOST; NULL: not made yet */
 } cuda_backend;
 
 static cuda_backend *self(sct_backend *b) {
@@ -47,6 +48,9 @@ static void cuda_close(sct_backend *b) {
     sct_cuda_release(c->cuda, c->scratch);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
+    for (int k = 0; k < SCT_MAX_STREAMS; k++) {
+      sct_cuda_stream_close(c->cuda, c->streams[k]);
+    }
     for (int k = 0; k < SCT_COUNT(own); k++) {
       sct_cuda_unload(c->cuda, own[k]);
     }
@@ -114,16 +118,21 @@ static void cuda_unload(sct_backend *b, sct_cuda_kernel *kernel) {
   sct_cuda_unload(self(b)->cuda, kernel);
 }
 
-static sct_status cuda_launch(sct_backend *b, const sct_cuda_kernel *kernel,
-                              const sct_launch *launch, sct_error *err) {
+sct_status sct_gpu_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, const sct_launch *launch,
+                          sct_error *err) {
   uint64_t values[SCT_MAX_ARGS][2];
   void *args[SCT_MAX_ARGS];
   for (int k = 0; k < launch->n_args; k++) {
     memcpy(values[k], launch->args[k].value, sizeof values[k]);
     args[k] = values[k];
   }
-  return sct_cuda_launch_3d(self(b)->cuda, kernel, launch->grid, launch->block,
-                            launch->shared_bytes, args, err);
+  return sct_cuda_launch_3d(cuda, kernel, launch->grid, launch->block, launch->shared_bytes, args,
+                            err);
+}
+
+static sct_status cuda_launch(sct_backend *b, const sct_cuda_kernel *kernel,
+                              const sct_launch *launch, sct_error *err) {
+  return sct_gpu_launch(self(b)->cuda, kernel, launch, err);
 }
 
 static sct_status cuda_sync(sct_backend *b, sct_error *err) {
@@ -412,6 +421,11 @@ static sct_status cuda_transfer(sct_backend *b, const sct_transfer *t, double *n
   return status == SCT_OK ? synced : status; /* the first failure is reported */
 }
 
+static sct_status cuda_run_steps(sct_backend *b, const sct_host_step *steps, int n,
+                                 sct_host_time *times, double *ns, sct_error *err) {
+  return sct_gpu_run_steps(self(b)->cuda, self(b)->streams, steps, n, times, ns, err);
+}
+
 static const sct_backend_ops cuda_ops = {
     .close = cuda_close,
     .last = cuda_last,
@@ -442,6 +456,7 @@ static const sct_backend_ops cuda_ops = {
     .block_close = cuda_block_close,
     .enter = cuda_enter,
     .transfer = cuda_transfer,
+    .run_steps = cuda_run_steps,
     .n_copies = 4,
 };
 

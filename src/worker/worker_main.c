@@ -192,6 +192,17 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
                      .stride = b->stride,
                      .name = b->name};
     return SCT_OK;
+  case SCT_ARG_HOST:
+    if (in->number >= w->host.n_arrays || w->host.arrays[in->number].alias == 0) {
+      return sct_worker_malformed(err);
+    }
+    *arg = (sct_arg){.value = {w->host.arrays[in->number].alias},
+                     .bytes = sizeof arg->value[0],
+                     .is_buffer = true,
+                     .buffer_bytes = w->host.bytes[in->number],
+                     .copies = 1,
+                     .name = ""};
+    return SCT_OK;
   default:
     *arg = (sct_arg){.bytes = (size_t)in->n_value};
     memcpy(arg->value, in->value, arg->bytes);
@@ -315,6 +326,7 @@ static void close_worker(sct_worker_state *w) {
   sct_worker_free_buffers(w);
   sct_worker_close_ends(w);
   sct_worker_close_peer(w);
+  sct_worker_close_host(w);
   if (w->backend) {
     for (size_t k = 0; k < w->n_kernels; k++) {
       if (w->kernels[k].module) {

@@ -31,6 +31,14 @@ typedef struct sct_worker_ends {
   sct_transfer at;
 } sct_worker_ends;
 
+/* Arrays of the host and a ring, which stay from one HOST to the next. */
+typedef struct sct_worker_arrays {
+  sct_host_kind memory;
+  int n_arrays;
+  int64_t bytes[SCT_MAX_OPERANDS], ring_bytes; /* 0: there is no ring */
+  sct_host_block arrays[SCT_MAX_OPERANDS], ring;
+} sct_worker_arrays;
+
 typedef struct sct_worker_state {
   sct_backend *backend;
   sct_backend *peer; /* a second device, for transfers; NULL: none yet */
@@ -47,6 +55,7 @@ typedef struct sct_worker_state {
   sct_cuda_ptr scratch;                   /* for comparisons; 0: none */
   int64_t scratch_bytes;
   sct_worker_ends ends;
+  sct_worker_arrays host;
   int lock; /* descriptor of the GPU's lock; -1: none */
   bool quit;
   sct_arena memory; /* of the request that is done */
@@ -76,6 +85,7 @@ void sct_worker_close_peer(sct_worker_state *w); /* the same */
 /* The device that a request names, locked, if it shall be (worker_main.c). */
 sct_status sct_worker_open_backend(sct_worker_state *w, sct_backend **out, const sct_ask_open *in,
                                    sct_error *err);
+void sct_worker_close_host(sct_worker_state *w); /* worker_pipeline.c */
 /* worker_buffers.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,

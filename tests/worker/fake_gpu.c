@@ -33,8 +33,10 @@
  *   leaves=N    and ends at this one
  *   late=N      launches are counted from the N-th sample of a worker on
  *   nopeer      another device's memory is out of its reach
+ *   copies      kernels of two arrays whose output nobody expects copy the first to the second
  *   mode=M      it is in compute mode M (2 prohibited, 3 exclusive process)      mig   it is sliced
  *   mps=N       N clients of MPS compute on it */
+#include "fake_launch.h"
 #include "worker/worker_backend.h"
 
 #include <signal.h>
@@ -52,7 +54,7 @@
   X(MEMORY, "memory") X(COLD, "cold") X(THROTTLE, "throttle") X(HEAT, "heat") \
   X(LOST, "lost") X(LOCK, "lock") X(OTHERS, "others") X(JOINS, "joins") \
   X(LEAVES, "leaves") X(LATE, "late") X(MODE, "mode") X(MIG, "mig") \
-  X(MPS, "mps") X(NOPEER, "nopeer")
+  X(MPS, "mps") X(NOPEER, "nopeer") X(COPIES, "copies")
 /* clang-format on */
 #define FAULT_ID(id, name)   FAULT_##id,
 #define FAULT_NAME(id, name) name,
@@ -363,15 +365,6 @@ static void fake_unload(sct_backend *b, sct_cuda_kernel *kernel) {
   *kernel = (sct_cuda_kernel){0};
 }
 
-static bool is_argument(const sct_launch *launch, const uint8_t *p) {
-  for (int k = 0; k < launch->n_args; k++) {
-    if (launch->args[k].bytes == sizeof(uint64_t) && sct_host(launch->args[k].value[0]) == p) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* The memory that arguments of a launch lie in, which has further copies of their arrays, too. */
 typedef struct touched {
   const uint8_t *from[SCT_MAX_ARGS], *to[SCT_MAX_ARGS];
@@ -416,7 +409,7 @@ static void change_input(fake_backend *f, const sct_launch *launch, bool stray, 
   for (size_t k = 0; k < f->n_allocations; k++) {
     uint8_t *p = f->allocations[k].raw + guard;
     if (f->allocations[k].bytes > 2 * guard + 15 && !is_output(f, p) &&
-        is_argument(launch, p) != stray && !f->changed) {
+        fake_is_argument(launch, p) != stray && !f->changed) {
       *p ^= 0x40;
       f->changed = true; /* the next launch must not undo it */
       return;
@@ -508,13 +501,18 @@ static sct_status fake_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   SCT_TRY(fail_launch(f, k, err));
   touched memory;
   double bytes = 0;
+  bool expected = false;
   find_touched(&memory, f, launch);
   for (size_t e = 0; e < f->n_expectations; e++) {
     expectation *x = &f->expectations[e];
-    if (is_argument(launch, x->p)) {
+    if (fake_is_argument(launch, x->p)) {
       place(f, x, k);
+      expected = true;
     }
     bytes += is_touched(&memory, x->p) ? 2.0 * (double)x->bytes : 0.0;
+  }
+  if (!expected && find_fault(&f->script, FAULT_COPIES, NULL)) {
+    fake_copy_arrays(launch);
   }
   if (find_fault(&f->script, FAULT_INPUT, k)) {
     change_input(f, launch, false, guard);
@@ -659,6 +657,7 @@ static const sct_backend_ops fake_ops = {
     .block_open = fake_block_open,
     .block_close = sct_host_block_close,
     .transfer = sct_host_transfer,
+    .run_steps = sct_host_run_steps,
     .n_copies = 2,
 };
 
