@@ -226,6 +226,69 @@ sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
                                 const sct_ask_transfer *what, sct_timing *out, double *made_ns,
                                 sct_error *err);
 
+/* ---- from the host and back ---- */
+
+/* How arrays of the host go to the device, through kernels and back. */
+typedef struct sct_host_way {
+  sct_host_kind memory; /* of the arrays: pageable, page-locked; mapped: kernels work on them */
+  int64_t chunk;        /* elements of spec->chunk_dim; 0: all of them, on one stream */
+  /* threads: of the host, which copy through a ring, on so many streams each; 0: there is no ring,
+   * and one thread queues all. */
+  int streams, threads;
+} sct_host_way;
+
+/* Chunks differ in their halos at either end, and in the length of the last one. */
+#define SCT_MAX_CHUNKS 8
+
+/* The operations of a way, in the order of NAME_host in headers. */
+typedef struct sct_pipeline {
+  const sct_spec *spec;
+  sct_host_way way;
+  int layout[SCT_MAX_OPERANDS];
+  const sct_size *size;
+  bool is_in[SCT_MAX_OPERANDS];    /* it is copied to the device */
+  bool is_whole[SCT_MAX_OPERANDS]; /* once, for all chunks */
+  int64_t step[SCT_MAX_OPERANDS];  /* bytes of the array for each element of the dimension */
+  int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
+  int64_t n_chunks;
+  int n_threads, n_slots;         /* a slot has a stream and room for a chunk */
+  int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
+  int n_extents;
+  /* A buffer or ring is slot * n_operands + operand, a launch slot * SCT_MAX_CHUNKS + extent. */
+  sct_host_op *ops;
+  int n_ops, cap_ops;
+} sct_pipeline;
+
+/* Without elements it has no operations. Borrows spec and size. SCT_EUSAGE: too many operations. */
+sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int *layout,
+                             const sct_size *size, const sct_host_way *way, sct_error *err);
+void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
+int sct_pipeline_slot(const sct_pipeline *p, int64_t chunk);
+bool sct_pipeline_uses(const sct_pipeline *p, int slot); /* any chunk does */
+/* The extents of chunk number k of those that differ. */
+void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTENTS]);
+/* The operations for the model: all but how long they take. out: [n_ops] */
+void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out);
+/* A way that is as `way`, at a size so small that kernels can be interpreted: dims, [n_dims]. */
+void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way *way,
+                        int64_t *dims);
+
+/* Runs a pipeline of the current problem, `candidate` where its requirements hold at a chunk's
+ * extents, else the naive variant. The arrays hold seeded data, outputs poison; they must become
+ * what the naive variant makes of all at once. Samples are end to end, from the first call until
+ * the host knows that all is done: at least `least`, at most `most` for limit_ns; none where most
+ * is 0. steps: [n_ops] of sct_pipeline_steps(), receive when each began and ended in a further run.
+ * SCT_ENOTVERIFIED if the naive variant fails. Free the samples. */
+typedef struct sct_sample_limits {
+  int least, most;
+  int64_t limit_ns;
+} sct_sample_limits;
+sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
+                                const sct_sample_limits *limits, sct_timing *out,
+                                sct_pipe_step *steps, sct_error *err);
+/* The legal size whose dimensions are dims; its extents. false: there is none. */
+bool sct_measure_small_size(sct_measure *m, const int64_t *dims, int64_t extent[SCT_MAX_EXTENTS]);
+
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
  * an order of its own, so that sample r of all of them was taken in the same conditions. Then the
  * median of a single copy of the arrays. Checked like sct_measure_time. out[n]: samples in the

@@ -326,6 +326,8 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
                                double *ns, sct_verdict *out, sct_error *err);
 /* Compares what timed launches left with the naive variant's. */
 sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err);
+/* The same of one launch: what is updated in place, too. */
+sct_status sct_timed_compare_all(sct_measure *m, sct_verdict *out, sct_error *err);
 /* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
  * one is enough. */
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);

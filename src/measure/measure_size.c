@@ -55,7 +55,19 @@ static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *
   return true;
 }
 
+static sct_status send_image(sct_measure *m, int op, int64_t buffer, sct_error *err) {
+  uint8_t *image = NULL;
+  SCT_TRY(sct_image_input(&image, &m->timed.shape, op, err));
+  const sct_status status = sct_remote_upload(m, buffer, image, m->timed.shape.op[op].bytes, err);
+  sct_free(image);
+  return status;
+}
+
+/* Ordinary values; where nothing is timed, or runs no code, those of verification. */
 static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error *err) {
+  if (m->plan.op[op].op->is_index || m->is_virtual || m->fake[0] != '\0') {
+    return send_image(m, op, buffer, err);
+  }
   const sct_masks masks = sct_data_record_masks(&m->plan.op[op].op->record);
   const sct_ask_fill fill = {buffer, masks.and_mask, masks.or_mask, sct_data_key(m->seed, op, 0)};
   return sct_ask_FILL(m, &fill, NULL, err);
@@ -64,16 +76,7 @@ static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error 
 static sct_status prepare_input(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
   SCT_TRY(sct_remote_alloc(m, t->shape.op[op].bytes, t->copies, &t->buffer[op], err));
-  if (m->plan.op[op].op->is_index) {
-    uint8_t *image = NULL;
-    SCT_TRY(sct_image_input(&image, &t->shape, op, err));
-    const sct_status status =
-        sct_remote_upload(m, t->buffer[op], image, t->shape.op[op].bytes, err);
-    sct_free(image);
-    SCT_TRY(status);
-  } else {
-    SCT_TRY(fill_values(m, op, t->buffer[op], err));
-  }
+  SCT_TRY(fill_values(m, op, t->buffer[op], err));
   SCT_TRY(sct_ask_REPEAT(m, &(sct_a_buffer){t->buffer[op]}, NULL, err));
   return sct_ask_SEAL(m, &(sct_a_buffer){t->buffer[op]}, NULL, err);
 }
@@ -206,7 +209,7 @@ static int64_t choose_copies(const sct_measure *m) {
   }
   const int64_t each = bytes + 3 * (int64_t)SCT_GUARD_BYTES * s->plan->spec->n_operands;
   const int64_t room = (m->device.memory_bytes / 2 - memory_needed(s)) / each;
-  const int64_t wanted = sct_copies_for(&m->device, bytes);
+  const int64_t wanted = m->is_virtual ? 1 : sct_copies_for(&m->device, bytes);
   return room < wanted ? (room > 1 ? room : 1) : wanted;
 }
 
@@ -472,13 +475,21 @@ static int first_compared(const sct_spec *spec) {
   return first;
 }
 
-sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
+static sct_status compare_from(sct_measure *m, int first, sct_verdict *out, sct_error *err) {
   const sct_timed *t = &m->timed;
-  for (int k = first_compared(m->plan.spec); k < m->plan.spec->n_operands; k++) {
+  for (int k = first; k < m->plan.spec->n_operands; k++) {
     sct_difference found = {0};
     const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
     SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
     SCT_TRY(evaluate_output(m, k, found.n, found.first, out, err));
   }
   return SCT_OK;
+}
+
+sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
+  return compare_from(m, first_compared(m->plan.spec), out, err);
+}
+
+sct_status sct_timed_compare_all(sct_measure *m, sct_verdict *out, sct_error *err) {
+  return compare_from(m, m->plan.spec->n_inputs, out, err);
 }
