@@ -256,18 +256,23 @@ const cli_command cli_commands[] = {
     },
     {
         .name = "transfer",
-        .words = "",
+        .words = "[SPEC]",
+        .max_words = 1,
         .options = CLI_BIT(DEVICE) | CLI_BIT(SIZES) | CLI_BIT(BUDGET) | CLI_BIT(AGAIN) |
-                   CLI_BIT(WAIT) | CLI_BIT(FORCE),
+                   CLI_BIT(WAIT) | CLI_BIT(FORCE) | CLI_BIT(SIZE) | CLI_BIT(STRATEGIES) |
+                   CLI_BIT(SEED) | CLI_BIT(PARAM),
         .run = cli_transfer,
-        .doc = "how fast copies to the device and back are, by kind of the host's memory",
+        .doc = "how fast copies to the device and back are, alone or with a spec's kernel",
         .details =
             "Times copies to the device, to the host and both at once, by size: from memory that\n"
             "is pageable, page-locked, write-combined, registered, mapped (zero copy) and managed\n"
             "with a prefetch; with two devices (--device cuda:0,cuda:1) from one to the other,\n"
             "too. Prints latency, rate and the size that reaches half of it, and stores all of\n"
             "it. A kind that the device or the driver refuses is named with the reason. Virtual\n"
-            "devices have stated rates.",
+            "devices have stated rates.\n"
+            "With SPEC, which says `host = true`: tries ways for its arrays from the host through\n"
+            "the kernel and back, in chunks on several streams or not, of page-locked and of\n"
+            "pageable memory; prints them against the bound, with a timeline of the best.",
         .example = "transfer --device virtual:h200 --sizes 4K,1M,256M",
     },
     {

@@ -81,6 +81,12 @@ static sct_status choose_devices(sct_tune_opts *opts, char *text, sct_error *err
 }
 
 sct_status cli_transfer(const cli_args *args, sct_error *err) {
+  if (args->n_words > 0) {
+    return cli_transfer_spec(args, err);
+  }
+  if (args->size) {
+    return sct_fail(err, SCT_EUSAGE, "--size is of a spec: copies alone have --sizes");
+  }
   sct_tune_opts opts = {.store_path = args->store,
                         .budget_ns = args->budget_ns,
                         .again = args->again,

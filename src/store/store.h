@@ -27,6 +27,10 @@ typedef int64_t sct_id;
  * where they are written, SCT_EDATA where a file has something else). A double that
  * is NaN is read back as NaN. docs/store.md describes the JSON documents. */
 
+/* Ways from the host and back of a spec (`transfer SPEC`) are a problem of its own, by the hash of
+ * this text with the spec's hash. */
+#define SCT_HOST_PROBLEM "sectile host 1 %s"
+
 /* ---- writing */
 
 /* A kernel as the user wrote it. Unique by spec_hash. */

@@ -290,6 +290,7 @@ typedef struct sct_tune_plan {
 typedef struct sct_tune_plan_opts {
   const char *strategy_dir;    /* NULL: none but ours */
   const sct_tune_labels *only; /* NULL: all are wanted */
+  bool only_naive;             /* none but the naive ones, and those in `only` */
   sct_tune_share share;
   sct_tune_heat heat;
   bool select_any;               /* of the heat: those that are not coalesced compete */
@@ -365,5 +366,55 @@ sct_status sct_tune_transfers_known(sct_transfer_list *out, const sct_device_des
                                     const char *store_path, sct_error *err);
 /* Bytes a second of a cell; 0: it has no time. */
 double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, int way, int size);
+
+/* ---- arrays of the host: the whole way of a spec (tune_host.c) ---- */
+
+/* A way that was tried. */
+typedef struct sct_host_row {
+  sct_host_way way;
+  const char *kernel; /* label of the candidate that computes chunks */
+  const char *tuned;  /* the tuned size that it won, the nearest one; NULL: the naive variant */
+  bool is_exact;      /* that size is the chunk's */
+  sct_outcome_kind outcome;
+  const char *failure; /* NULL: none */
+  double modelled_ns;
+  double median_ns, q1_ns, q3_ns; /* 0: not timed */
+  double *samples_ns;             /* [n_samples] */
+  int n_samples;
+  sct_pipe_step *steps; /* [n_steps] the timeline: measured where it was timed, else modelled */
+  int n_steps;
+  sct_overlap overlap; /* of it */
+} sct_host_row;
+/* Its median; where it was not timed, the modelled time. */
+double sct_host_row_ns(const sct_host_row *row);
+
+typedef struct sct_host_size {
+  const char *label;
+  int64_t n; /* elements of the dimension that is cut */
+  double bytes_in, bytes_out;
+  double engine_ns[SCT_N_ENGINES]; /* all copies of page-locked memory each way; the kernel */
+  double bound_ns;                 /* the longest of them */
+  double lock_ns;                  /* to page-lock all arrays; 0: not known */
+  int n_rows;
+  sct_host_row *rows;
+  int locked, pageable; /* the fastest of page-locked arrays, and of pageable ones; -1: none */
+} sct_host_size;
+
+typedef struct sct_host_report {
+  const char *name, *dim; /* of the kernel; which dimension is cut */
+  sct_device_desc device;
+  bool timed; /* else modelled */
+  int n_sizes;
+  sct_host_size *sizes;
+  sct_arena arena;
+} sct_host_report;
+
+/* Tries ways from the host and back for a spec with `host = true`, at a size of it (NULL: at each),
+ * by the model and, where the device gives times, the best of them timed; all that run are
+ * verified. Chunks are computed by the winner in the store of the nearest tuned size. Keeps what it
+ * finds. opts->budget_ns: of all samples; 0: 1.5 s a way. SCT_EUSAGE: the spec does not say `host`,
+ * or has no such size. */
+sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char *size,
+                         const sct_tune_opts *opts, sct_error *err);
 
 #endif

@@ -133,7 +133,7 @@ static sct_status mark_wanted(const sct_tune_plan *plan, const sct_tune_labels *
 static sct_status choose(tune_sample *out, const sct_tune_plan *plan, const sct_tune_labels *only,
                          const sct_tune_plan_opts *opts, sct_error *err) {
   const size_t n = plan->space.n_candidates;
-  const bool some = only->n > 0;
+  const bool some = only->n > 0 || opts->only_naive;
   if (opts->until_ns > 0 && n >= SAMPLE_FROM && !some && opts->share.n == 0) {
     sct_tune_sample_init(out, plan, opts->until_ns);
     return SCT_OK;
@@ -261,7 +261,7 @@ static sct_status render(const plan_job *job, const sct_tune_plan_opts *opts, sc
   sct_status status = choose(&sample, plan, &only, opts, err);
   SCT_THEN(sct_tune_render(all, plan, job->script, &sample, opts->events, err));
   if (status == SCT_OK) {
-    keep_items(plan, all, only.n > 0, opts->nvrtc);
+    keep_items(plan, all, only.n > 0 || opts->only_naive, opts->nvrtc);
     if (opts->share.n > 0) {
       keep_share(plan, opts->share);
     }

@@ -20,7 +20,11 @@ typedef struct tune_record {
   bool nothing_known; /* the store had no outcome of this problem on this device at the start */
 } tune_record;
 
-/* Opens the store that the options ask for; what is zero may be closed. Borrows all three. */
+/* The store that the options ask for; NULL: none. */
+sct_status sct_tune_open_store(sct_store **out, const sct_tune_opts *opts, sct_error *err);
+/* {"i":1024}, of sct_free(). NULL: a name is not UTF-8. */
+char *sct_tune_extents_json(const sct_spec *spec, const sct_size *size);
+/* Opens that store; what is zero may be closed. Borrows all three. */
 sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
                                 const sct_tune_opts *opts, sct_error *err);
 void sct_tune_record_close(tune_record *r);

@@ -18,18 +18,20 @@ static char *keep(const tune_record *r, const char *text) {
 
 /* ---- opening ---- */
 
-sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
-                                const sct_tune_opts *opts, sct_error *err) {
-  *out = (tune_record){.table = table, .where = where, .opts = opts};
-  if (where->replay || (opts->store_path && opts->store_path[0] == '\0')) {
-    return SCT_OK; /* a replay measures nothing that could be kept */
-  }
+sct_status sct_tune_open_store(sct_store **out, const sct_tune_opts *opts, sct_error *err) {
   if (opts->store_path) {
-    return sct_store_open(&out->store, opts->store_path, false, err);
+    return opts->store_path[0] == '\0' ? SCT_OK : sct_store_open(out, opts->store_path, false, err);
   }
   SCT_SCOPED(sct_str) path = {0};
   SCT_TRY(sct_path_store(&path, err));
-  return sct_store_open(&out->store, sct_str_c(&path), false, err);
+  return sct_store_open(out, sct_str_c(&path), false, err);
+}
+
+sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
+                                const sct_tune_opts *opts, sct_error *err) {
+  *out = (tune_record){.table = table, .where = where, .opts = opts};
+  return where->replay ? SCT_OK /* it measures nothing that could be kept */
+                       : sct_tune_open_store(&out->store, opts, err);
 }
 
 void sct_tune_record_close(tune_record *r) {
@@ -119,7 +121,7 @@ static sct_status put_device(tune_record *r, sct_error *err) {
 /* ---- runs --------------------------------------------------------------------------------------
  */
 
-static char *extents_json(const sct_spec *spec, const sct_size *size) {
+char *sct_tune_extents_json(const sct_spec *spec, const sct_size *size) {
   json_t *doc = json_object();
   for (int k = 0; k < spec->n_extents; k++) {
     json_object_set_new(doc, spec->extent_names[k], json_integer(size->extent[k]));
@@ -219,7 +221,8 @@ static sct_status put_run(tune_record *r, int size, sct_error *err) {
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
   sct_tune_now(now);
-  char *extents = extents_json(spec, &spec->sizes[size]), *conditions = conditions_json(r, size);
+  char *extents = sct_tune_extents_json(spec, &spec->sizes[size]),
+       *conditions = conditions_json(r, size);
   sct_row_run *run = &r->runs[size];
   *run = (sct_row_run){.problem = r->problem.id,
                        .device = r->device.id,

@@ -241,7 +241,7 @@ static void what_cannot_be_is_said(void **state) {
          "--assets", "assets");
   fx_run(&r, "transfer", "-d", "replay:gpu.db", "--store", "t.db");
   fx_expect(&r, 2, NULL, "a replay has no transfers");
-  fx_run(&r, "transfer", "spec.lua");
+  fx_run(&r, "transfer", "spec.lua", "other.lua");
   fx_expect(&r, 2, NULL, NULL);
   fx_free(&r);
 }

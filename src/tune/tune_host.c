@@ -1,0 +1,526 @@
+/* The whole way of a spec with `host = true`: ways are modelled, those that may be the best timed
+ * where the device gives times, and all that run are verified. */
+#include "tune/tune_host.h"
+#include "tune/tune_record.h"
+#include "tune/tune_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB           ((int64_t)1 << 20)
+#define MOST_ROWS     32
+#define TIMED_OF_EACH 4 /* ways of page-locked arrays, and of pageable ones through rings */
+#define MOST_TIMED    (2 * TIMED_OF_EACH + 3) /* with those that are not cut */
+#define LEAST_SAMPLES 5
+#define MOST_SAMPLES  15
+#define SAMPLES_NS    ((int64_t)1500000000)
+#define RATES_NS      ((int64_t)10000000000) /* to measure copies that nobody has measured yet */
+
+/* A kernel's predicted time at some extents, which chunks of several ways have. */
+typedef struct known_time {
+  const sct_tune_item *item;
+  int64_t extent[SCT_MAX_EXTENTS];
+  double ns;
+} known_time;
+
+typedef struct session {
+  sct_host_report *out;
+  const sct_tune_opts *opts;
+  tune_device device;
+  tune_host_store store;
+  sct_tune_plan plan;
+  const char *winners[64];         /* of the sizes of the spec; NULL: none */
+  struct sct_ptx_module **modules; /* [plan.n_items] */
+  sct_sampler *sampler;
+  known_time times[64];
+  int n_times;
+  sct_transfer_report transfers; /* of a device that is timed */
+  tune_rates rates;
+} session;
+
+double sct_host_row_ns(const sct_host_row *row) {
+  return row->median_ns > 0 ? row->median_ns : row->modelled_ns;
+}
+
+/* ---- kernels ---- */
+
+static int n_sizes(const session *s, const sct_spec *spec) {
+  return spec->n_sizes < SCT_COUNT(s->winners) ? spec->n_sizes : SCT_COUNT(s->winners);
+}
+
+static sct_status find_winners(session *s, const sct_spec *spec, sct_error *err) {
+  for (int z = 0; z < n_sizes(s, spec); z++) {
+    SCT_TRY(sct_host_store_winner(&s->store, spec->sizes[z].label, &s->winners[z], err));
+  }
+  return SCT_OK;
+}
+
+static sct_status make_plan(session *s, const char *spec_path, const sct_spec *spec,
+                            sct_error *err) {
+  const char *labels[SCT_COUNT(s->winners)];
+  sct_tune_labels only = {0, labels};
+  for (int z = 0; z < n_sizes(s, spec); z++) {
+    bool listed = s->winners[z] == NULL;
+    for (int k = 0; k < only.n && !listed; k++) {
+      listed = strcmp(labels[k], s->winners[z]) == 0;
+    }
+    if (!listed) {
+      labels[only.n++] = s->winners[z];
+    }
+  }
+  const sct_tune_plan_opts opts = {
+      .strategy_dir = s->opts->strategy_dir, .only = &only, .only_naive = true};
+  return sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+}
+
+static sct_status compile(session *s, sct_error *err) {
+  const size_t n = (size_t)s->plan.n_items;
+  SCT_OWNED sct_compile_unit *units = sct_alloc(sizeof *units * (n + 1));
+  SCT_OWNED sct_compiled *results = sct_alloc(sizeof *results * (n + 1));
+  SCT_OWNED int *items = sct_alloc(sizeof *items * (n + 1));
+  int n_units = 0;
+  for (int k = 0; k < s->plan.n_items; k++) {
+    const sct_kernel_code *code = &s->plan.items[k].code;
+    if (s->plan.items[k].outcome == SCT_OUT_OK) {
+      items[n_units] = k;
+      units[n_units++] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
+    }
+  }
+  SCT_TRY(sct_compiler_run(s->device.compiler, units, n_units, results, NULL, NULL, err));
+  s->modules = sct_alloc(sizeof *s->modules * (n + 1));
+  for (int u = 0; u < n_units; u++) {
+    sct_tune_item *item = &s->plan.items[items[u]];
+    item->compiled = results[u];
+    if (!results[u].ok ||
+        sct_ptx_parse(&s->modules[items[u]], results[u].ptx, "PTX", err) != SCT_OK) {
+      item->outcome = SCT_OUT_COMPILE_ERROR;
+    }
+  }
+  return SCT_OK;
+}
+
+static int item_of(const session *s, const char *label) {
+  const int k =
+      label ? sct_names_find(SCT_NAMES_IN(s->plan.items, s->plan.n_items, label), label) : -1;
+  return k >= 0 && s->plan.items[k].outcome == SCT_OUT_OK ? k : -1;
+}
+
+/* How far extents are from a tuned size, as headers have it: 1 where they are the same. */
+static double distance(const sct_spec *spec, const sct_size *size, const int64_t *extent) {
+  double far = 1;
+  for (int k = 0; k < spec->n_extents; k++) {
+    const double a = (double)size->extent[k], b = (double)extent[k];
+    far *= a == b ? 1 : a > b ? a / (b > 0 ? b : 0.5) : b / (a > 0 ? a : 0.5);
+  }
+  return far;
+}
+
+/* The winner of the nearest tuned size that is right at these extents, else the naive variant. */
+static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *row) {
+  const sct_spec *spec = &s->plan.spec;
+  const sct_size size = {.extent = (int64_t *)(uintptr_t)extent, .fill = spec->sizes[0].fill};
+  double nearest = 0;
+  int found = -1;
+  for (int z = 0; z < n_sizes(s, spec); z++) {
+    const int k = item_of(s, s->winners[z]);
+    const double far = distance(spec, &spec->sizes[z], extent);
+    if (k >= 0 && (found < 0 || far < nearest) &&
+        sct_codegen_fits(spec, &s->plan.items[k].code, &size)) {
+      found = k;
+      nearest = far;
+      row->tuned = sct_arena_strdup(&s->out->arena, spec->sizes[z].label);
+      row->is_exact = far == 1;
+    }
+  }
+  found = found >= 0 ? found : sct_tune_naive_item(&s->plan, 0);
+  row->kernel = found >= 0 ? sct_arena_strdup(&s->out->arena, s->plan.items[found].label) : NULL;
+  return found;
+}
+
+/* By its counts; where the device says too little for that, by its bytes. */
+static sct_status predict(session *s, int k, const sct_size *size, double *ns, sct_error *err) {
+  const sct_tune_item *item = &s->plan.items[k];
+  const sct_spec *spec = &s->plan.spec;
+  SCT_SCOPED(sct_counters) counters = {0};
+  sct_prediction predicted = {0};
+  int64_t read_bytes = 0, write_bytes = 0;
+  const sct_workload work = {.spec = spec,
+                             .code = &item->code,
+                             .size = size,
+                             .counters = &counters,
+                             .registers = item->compiled.registers,
+                             .shared_bytes =
+                                 item->code.shared_bytes + item->compiled.static_shared_bytes};
+  if (!s->sampler) {
+    sct_sampler_new(&s->sampler, spec, &s->device.desc, s->opts->seed, 0);
+  }
+  SCT_TRY(sct_sampler_count(s->sampler, &counters, &item->code, s->modules[k], item->compiled.entry,
+                            size, 0, err));
+  SCT_TRY(sct_model_predict(&predicted, &s->device.rated, &work, err));
+  sct_spec_traffic(spec, size, &read_bytes, &write_bytes);
+  const double peak = s->device.desc.peak_bytes_s;
+  *ns = predicted.ns > 0 ? predicted.ns
+        : peak > 0       ? (double)(read_bytes + write_bytes) / peak * 1e9
+                         : 0;
+  return SCT_OK;
+}
+
+static sct_status kernel_time(session *s, int k, const sct_size *size, double *ns, sct_error *err) {
+  const size_t bytes = sizeof *size->extent * (size_t)s->plan.spec.n_extents;
+  for (int t = 0; t < s->n_times; t++) {
+    if (s->times[t].item == &s->plan.items[k] &&
+        memcmp(s->times[t].extent, size->extent, bytes) == 0) {
+      *ns = s->times[t].ns;
+      return SCT_OK;
+    }
+  }
+  SCT_TRY(predict(s, k, size, ns, err));
+  known_time *t = &s->times[s->n_times < SCT_COUNT(s->times) ? s->n_times++ : 0];
+  *t = (known_time){.item = &s->plan.items[k], .ns = *ns};
+  memcpy(t->extent, size->extent, bytes);
+  return SCT_OK;
+}
+
+/* ---- ways ---- */
+
+static int64_t largest_step(const session *s, const sct_size *size, const int *layout) {
+  sct_pipeline p;
+  const sct_host_way whole = {.memory = SCT_HOST_LOCKED, .streams = 1};
+  int64_t most = 1;
+  if (sct_pipeline_make(&p, &s->plan.spec, layout, size, &whole, NULL) == SCT_OK) {
+    for (int k = 0; k < s->plan.spec.n_operands; k++) {
+      most = p.step[k] > most ? p.step[k] : most;
+    }
+    sct_pipeline_free(&p);
+  }
+  return most;
+}
+
+static int add_way(sct_host_size *z, sct_host_kind memory, int64_t chunk, int streams,
+                   int threads) {
+  z->rows[z->n_rows] = (sct_host_row){.way = {memory, chunk, streams, threads}};
+  return z->n_rows++;
+}
+
+/* Chunks of so many bytes of the largest array, and not of little more than a halo. */
+static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
+  const int64_t least = 8 * (spec->halo_before + spec->halo_after);
+  const int64_t chunk = bytes / step > least ? bytes / step : least;
+  return chunk > 0 ? chunk : 1;
+}
+
+/* Chunks of 4, 16 and 64 MiB, where that is not all; through a ring, which is to stay in the cores'
+ * caches, of 1, 2 and 4 MiB on few streams. */
+static void list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
+  (void)add_way(z, SCT_HOST_PAGEABLE, 0, 1, 0);
+  (void)add_way(z, SCT_HOST_LOCKED, 0, 1, 0);
+  (void)add_way(z, SCT_HOST_MAPPED, 0, 1, 0);
+  for (int64_t bytes = 4 * MIB; bytes <= 64 * MIB; bytes *= 4) {
+    const int64_t chunk = chunk_of(spec, bytes, step);
+    for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {
+      (void)add_way(z, SCT_HOST_LOCKED, chunk, streams, 0);
+    }
+  }
+  for (int64_t bytes = MIB; bytes <= 4 * MIB; bytes *= 2) {
+    const int64_t chunk = chunk_of(spec, bytes, step);
+    for (int threads = 4; threads <= 16 && chunk < z->n; threads *= 2) {
+      (void)add_way(z, SCT_HOST_PAGEABLE, chunk, 2, threads);
+    }
+  }
+}
+
+static void take_steps(session *s, sct_host_row *row, const sct_pipe_step *steps, int n) {
+  row->steps = SCT_ARENA_NEW(&s->out->arena, sct_pipe_step, n + 1);
+  memcpy(row->steps, steps, sizeof *steps * (size_t)n);
+  row->n_steps = n;
+  row->overlap = sct_model_overlap(steps, n);
+}
+
+static sct_status model_way(session *s, const sct_pipeline *p, int item, sct_host_row *row,
+                            sct_error *err) {
+  double kernel_ns[SCT_MAX_CHUNKS] = {0};
+  for (int k = 0; k < p->n_extents; k++) {
+    int64_t extent[SCT_MAX_EXTENTS];
+    sct_pipeline_extents(p, k, extent);
+    const sct_size chunk = {.extent = extent, .fill = p->size->fill, .label = "a chunk"};
+    const int used = sct_codegen_fits(&s->plan.spec, &s->plan.items[item].code, &chunk)
+                         ? item
+                         : sct_tune_naive_item(&s->plan, item);
+    SCT_TRY(kernel_time(s, used, &chunk, &kernel_ns[k], err));
+  }
+  SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
+  sct_pipeline_steps(p, steps);
+  sct_rates_fill(&s->rates, p, kernel_ns, steps);
+  sct_model_pipeline(steps, p->n_ops);
+  take_steps(s, row, steps, p->n_ops);
+  row->modelled_ns = row->overlap.total_ns;
+  return SCT_OK;
+}
+
+/* What all copies take without gaps, and one kernel. */
+static sct_status find_bound(session *s, const sct_pipeline *p, int item, sct_host_size *z,
+                             sct_error *err) {
+  for (int k = 0; k < p->spec->n_operands; k++) {
+    z->bytes_in += p->is_in[k] ? (double)p->bytes[k] : 0;
+    z->bytes_out += p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
+  }
+  z->engine_ns[SCT_ENGINE_IN] =
+      sct_rates_copy_ns(&s->rates, SCT_HOST_LOCKED, SCT_BOTH_WAYS, z->bytes_in);
+  z->engine_ns[SCT_ENGINE_OUT] =
+      sct_rates_copy_ns(&s->rates, SCT_HOST_LOCKED, SCT_BOTH_WAYS, z->bytes_out);
+  z->lock_ns = sct_rates_lock_ns(&s->rates, z->bytes_in + z->bytes_out);
+  SCT_TRY(kernel_time(s, item, p->size, &z->engine_ns[SCT_ENGINE_KERNEL], err));
+  for (int e = 0; e < SCT_N_ENGINES; e++) {
+    z->bound_ns = z->engine_ns[e] > z->bound_ns ? z->engine_ns[e] : z->bound_ns;
+  }
+  return SCT_OK;
+}
+
+/* A way with its pipeline and kernel. */
+static sct_status open_way(const session *s, const sct_size *size, sct_host_row *row,
+                           sct_pipeline *p, int *item, sct_error *err) {
+  int64_t extent[SCT_MAX_EXTENTS];
+  memcpy(extent, size->extent, sizeof *extent * (size_t)s->plan.spec.n_extents);
+  int64_t *const n = &extent[s->plan.spec.chunk_dim];
+  *n = row->way.chunk > 0 && row->way.chunk < *n ? row->way.chunk : *n;
+  *item = choose_kernel(s, extent, row);
+  if (*item < 0) {
+    return sct_fail(err, SCT_ENOTVERIFIED, "%s: the naive variant does not compile",
+                    s->plan.spec.name);
+  }
+  return sct_pipeline_make(p, &s->plan.spec, s->plan.items[*item].code.layout, size, &row->way,
+                           err);
+}
+
+/* ---- runs ---- */
+
+static sct_status set_problem(session *s, int item, sct_error *err) {
+  const int naive = sct_tune_naive_item(&s->plan, item);
+  if (naive == s->device.naive_set) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
+  s->device.naive_set = naive;
+  return SCT_OK;
+}
+
+static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_host_row *row,
+                               sct_error *err) {
+  const int64_t budget_ns = s->opts->budget_ns / (s->plan.spec.n_sizes * MOST_TIMED);
+  const sct_sample_limits limits = {LEAST_SAMPLES, MOST_SAMPLES,
+                                    budget_ns > 0 ? budget_ns : SAMPLES_NS};
+  const sct_sample_limits none = {0};
+  const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
+  sct_timing t;
+  SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
+  SCT_TRY(sct_measure_pipeline(s->device.measure, &binary, p, s->out->timed ? &limits : &none, &t,
+                               steps, err));
+  row->outcome = t.verdict.outcome;
+  if (t.verdict.outcome != SCT_OUT_OK) {
+    row->failure = sct_arena_printf(&s->out->arena, "%s: %s", sct_outcome_text(t.verdict.outcome),
+                                    t.verdict.detail);
+  } else if (s->out->timed) {
+    row->median_ns = t.median_ns;
+    row->q1_ns = t.q1_ns;
+    row->q3_ns = t.q3_ns;
+    row->n_samples = t.n_samples;
+    row->samples_ns = SCT_ARENA_NEW(&s->out->arena, double, t.n_samples + 1);
+    memcpy(row->samples_ns, t.samples_ns, sizeof(double) * (size_t)t.n_samples);
+    take_steps(s, row, steps, p->n_ops);
+  }
+  sct_free(t.samples_ns);
+  return SCT_OK;
+}
+
+/* The same way at a size that can be interpreted. */
+static sct_status run_small(session *s, const sct_pipeline *p, int item, sct_host_row *row,
+                            sct_error *err) {
+  sct_host_way way = row->way;
+  int64_t dims[SCT_MAX_DIMS], extent[SCT_MAX_EXTENTS];
+  sct_pipeline small;
+  sct_pipeline_small(p->spec, p->size, &way, dims);
+  if (!sct_measure_small_size(s->device.measure, dims, extent)) {
+    row->outcome = SCT_OUT_TOO_LARGE;
+    row->failure = "not verified: the spec does not allow a size that is small enough";
+    return SCT_OK;
+  }
+  const sct_size size = {.extent = extent, .fill = p->size->fill, .label = "a small size"};
+  SCT_TRY(sct_pipeline_make(&small, p->spec, p->layout, &size, &way, err));
+  const sct_status status = run_pipeline(s, &small, item, row, err);
+  sct_pipeline_free(&small);
+  return status;
+}
+
+static sct_status run_way(session *s, const sct_size *size, sct_host_row *row, sct_error *err) {
+  sct_pipeline p = {0};
+  int item = -1;
+  sct_status status = open_way(s, size, row, &p, &item, err);
+  SCT_THEN(set_problem(s, item, err));
+  SCT_THEN(s->out->timed ? run_pipeline(s, &p, item, row, err) : run_small(s, &p, item, row, err));
+  sct_pipeline_free(&p);
+  return status;
+}
+
+/* ---- a size ---- */
+
+static bool is_ring(const sct_host_row *row) {
+  return row->way.threads > 0;
+}
+
+/* Is it worth a run? Of what is timed those that the model ranks first. */
+static bool is_wanted(const session *s, const sct_host_size *z, int k) {
+  const sct_host_row *row = &z->rows[k];
+  int before = 0;
+  for (int other = 0; other < z->n_rows; other++) {
+    const sct_host_row *o = &z->rows[other];
+    before +=
+        o->way.chunk > 0 && is_ring(o) == is_ring(row) &&
+        (o->modelled_ns < row->modelled_ns || (o->modelled_ns == row->modelled_ns && other < k));
+  }
+  return !s->out->timed || row->way.chunk == 0 || before < TIMED_OF_EACH;
+}
+
+static int fastest(const session *s, const sct_host_size *z, sct_host_kind memory) {
+  int best = -1;
+  for (int k = 0; k < z->n_rows; k++) {
+    const sct_host_row *row = &z->rows[k];
+    const bool counts =
+        row->way.memory == memory && !row->failure && (row->median_ns > 0 || !s->out->timed);
+    best =
+        counts && (best < 0 || sct_host_row_ns(row) < sct_host_row_ns(&z->rows[best])) ? k : best;
+  }
+  return best;
+}
+
+static sct_status model_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
+  for (int k = 0; k < z->n_rows; k++) {
+    sct_pipeline p = {0};
+    int item = -1;
+    sct_status status = open_way(s, size, &z->rows[k], &p, &item, err);
+    if (k == 0) {
+      SCT_THEN(find_bound(s, &p, item, z, err));
+    }
+    SCT_THEN(model_way(s, &p, item, &z->rows[k], err));
+    sct_pipeline_free(&p);
+    SCT_TRY(status);
+  }
+  return SCT_OK;
+}
+
+static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
+  const sct_spec *spec = &s->plan.spec;
+  sct_host_row none = {0};
+  *z = (sct_host_size){.label = sct_arena_strdup(&s->out->arena, size->label),
+                       .n = size->extent[spec->chunk_dim],
+                       .rows = SCT_ARENA_NEW(&s->out->arena, sct_host_row, MOST_ROWS)};
+  if (sct_spec_elements(spec, size) == 0) {
+    return SCT_OK;
+  }
+  const int item = choose_kernel(s, size->extent, &none);
+  list_ways(z, spec, item >= 0 ? largest_step(s, size, s->plan.items[item].code.layout) : 1);
+  SCT_TRY(model_size(s, size, z, err));
+  for (int memory = 0; memory < SCT_N_HOSTS; memory++) { /* arrays stay for ways of one memory */
+    for (int k = 0; k < z->n_rows; k++) {
+      if ((int)z->rows[k].way.memory == memory && is_wanted(s, z, k)) {
+        SCT_TRY(run_way(s, size, &z->rows[k], err));
+      }
+    }
+  }
+  z->locked = fastest(s, z, SCT_HOST_LOCKED);
+  z->pageable = fastest(s, z, SCT_HOST_PAGEABLE);
+  return sct_host_store_keep(&s->store, spec, size, z, err);
+}
+
+/* ---- a session ---- */
+
+/* Before the device is opened: sizes of `transfer`, so that what it has measured counts. */
+static sct_status measure_rates(session *s, sct_error *err) {
+  static const int64_t bytes[] = {4 << 10, 256 << 10, 4 << 20, 16 << 20, 64 << 20};
+  const sct_device_kind *kind = NULL;
+  const char *name = NULL;
+  sct_device_desc desc;
+  s->rates.device = &s->device.desc;
+  SCT_TRY(sct_tune_device(&desc, s->opts, err));
+  SCT_TRY(sct_device_parse(&kind, &name, desc.id, err));
+  s->out->timed = kind->times;
+  if (!kind->times) {
+    return SCT_OK;
+  }
+  sct_tune_opts opts = *s->opts;
+  opts.again = false;
+  opts.budget_ns = RATES_NS;
+  s->transfers.n_sizes = SCT_COUNT(bytes);
+  memcpy(s->transfers.bytes, bytes, sizeof bytes);
+  s->rates.transfers = &s->transfers;
+  return sct_tune_transfer(&s->transfers, &opts, err);
+}
+
+static sct_status check_spec(const sct_spec *spec, const char *size, sct_error *err) {
+  int k = 0;
+  if (spec->chunk_dim < 0) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "%s: %s has no `host = true`, so its arrays do not come from the host",
+                    spec->file, spec->name);
+  }
+  return size ? sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), size, err,
+                                 "the spec has no size '%s'", size)
+              : SCT_OK;
+}
+
+static sct_status prepare(session *s, const char *spec_path, const char *size, sct_error *err) {
+  SCT_SCOPED(sct_spec) spec = {0};
+  sct_host_report *out = s->out;
+  SCT_TRY(sct_script_try_spec(&spec, spec_path, err));
+  SCT_TRY(check_spec(&spec, size, err));
+  SCT_TRY(measure_rates(s, err));
+  SCT_TRY(sct_tune_device_open(&s->device, s->opts, err));
+  if (s->device.replay) {
+    return sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself");
+  }
+  if (s->device.desc.is_virtual && s->device.desc.pcie_bytes_s <= 0) {
+    return sct_fail(err, SCT_EUSAGE, "%s states no link to the host (`pcie` of its description)",
+                    s->device.desc.id);
+  }
+  sct_tune_rates(&s->device);
+  out->device = s->device.desc;
+  out->name = sct_arena_strdup(&out->arena, spec.name);
+  out->dim = sct_arena_strdup(&out->arena, spec.dims[spec.chunk_dim]);
+  SCT_TRY(sct_host_store_open(&s->store, &s->device, &spec, s->opts, &out->arena, err));
+  SCT_TRY(find_winners(s, &spec, err));
+  SCT_TRY(make_plan(s, spec_path, &spec, err));
+  return compile(s, err);
+}
+
+static sct_status run(session *s, const char *spec_path, const char *size, sct_error *err) {
+  SCT_TRY(prepare(s, spec_path, size, err));
+  const sct_spec *spec = &s->plan.spec;
+  s->out->sizes = SCT_ARENA_NEW(&s->out->arena, sct_host_size, spec->n_sizes + 1);
+  for (int z = 0; z < spec->n_sizes; z++) {
+    if (!size || strcmp(size, spec->sizes[z].label) == 0) {
+      SCT_TRY(try_size(s, &spec->sizes[z], &s->out->sizes[s->out->n_sizes++], err));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char *size,
+                         const sct_tune_opts *opts, sct_error *err) {
+  session *s = sct_alloc(sizeof *s); /* transfers are some 30 KiB */
+  s->out = out;
+  s->opts = opts;
+  const sct_status status = run(s, spec_path, size, err);
+  for (int k = 0; k < s->plan.n_items && s->modules; k++) {
+    sct_ptx_module_free(s->modules[k]);
+  }
+  sct_free(s->modules);
+  sct_sampler_free(s->sampler);
+  sct_measure_close(s->device.measure);
+  sct_tune_plan_free(&s->plan);
+  sct_tune_device_close(&s->device);
+  if (s->store.store) {
+    sct_store_close(s->store.store);
+  }
+  sct_arena_free(&s->transfers.arena);
+  sct_free(s);
+  return status;
+}

@@ -1,0 +1,41 @@
+/* tune_host - what a session over ways from the host and back is made of. */
+#ifndef SCT_TUNE_HOST_H
+#define SCT_TUNE_HOST_H
+
+#include "ptx/ptx.h"
+#include "tune/tune_device.h"
+
+/* ---- what copies take (tune_host_rates.c) ---- */
+
+typedef struct tune_rates {
+  const sct_device_desc *device;        /* states them, where nothing is measured */
+  const sct_transfer_report *transfers; /* NULL: stated */
+} tune_rates;
+double sct_rates_copy_ns(const tune_rates *r, sct_host_kind kind, sct_way way, double bytes);
+/* Of a copy by one of several threads that all copy. */
+double sct_rates_host_ns(const tune_rates *r, double bytes, int threads);
+double sct_rates_lock_ns(const tune_rates *r, double bytes);
+/* How long each operation takes, kernels by extent: kernel_ns[n_extents]. */
+void sct_rates_fill(const tune_rates *r, const sct_pipeline *p, const double *kernel_ns,
+                    sct_pipe_step *steps);
+
+/* ---- what is kept (tune_host_store.c) ---- */
+
+typedef struct tune_host_store {
+  sct_store *store; /* NULL: keep nothing */
+  sct_arena *arena;
+  sct_row_problem problem; /* of ways, which is one of its own */
+  sct_row_device device;
+  sct_row_run *runs; /* [n_runs] of kernels on this device */
+  int n_runs;
+} tune_host_store;
+sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
+                               const sct_spec *spec, const sct_tune_opts *opts, sct_arena *arena,
+                               sct_error *err);
+/* The label of the winner at a size of the spec; NULL: there is none. */
+sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, const char **label,
+                                 sct_error *err);
+sct_status sct_host_store_keep(tune_host_store *s, const sct_spec *spec, const sct_size *size,
+                               const sct_host_size *found, sct_error *err);
+
+#endif

@@ -1,0 +1,208 @@
+/* `transfer SPEC`: ways from the host and back, modelled on a virtual device and timed on a fake
+ * GPU; tables, timelines, what is stored, and what is refused. */
+#include "cli_gpu_fixture.h"
+
+#include <math.h>
+
+#define SPEC(host, sizes)                                                                          \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"move\", dims = { \"i\" }, " host "\n"                                                \
+  "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"               \
+  "  body = \"b = a;\", sizes = { " sizes " },\n"                                                  \
+  "}\n"
+
+static double number(const json_t *object, const char *key) {
+  return json_number_value(json_object_get(object, key));
+}
+
+static const json_t *first_size(const json_t *doc) {
+  return json_array_get(json_object_get(doc, "sizes"), 0);
+}
+
+/* A way by its memory, chunk (0: all), streams and threads. */
+static const json_t *way(const json_t *size, const char *memory, double chunk, int streams,
+                         int threads) {
+  const json_t *each = NULL;
+  size_t k = 0;
+  json_array_foreach(json_object_get(size, "ways"), k, each) {
+    if (strcmp(json_string_value(json_object_get(each, "memory")), memory) == 0 &&
+        number(each, "chunk") == chunk && number(each, "streams") == streams &&
+        number(each, "threads") == threads) {
+      return each;
+    }
+  }
+  fail_msg("no way %s %g %d %d", memory, chunk, streams, threads);
+  return NULL;
+}
+
+static bool is_near(double a, double b) {
+  return fabs(a - b) <= 1e-6 * fabs(b);
+}
+
+/* 64 MiB each way, of which the model's times follow by hand. */
+static void a_virtual_device_is_modelled(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("host.lua", SPEC("host = true,", "{ i = 1 << 24 }"));
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200", "--store", "t.db", "--json");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const json_t *size = first_size(doc);
+  const double link = 3.938 * 16 * 0.87, bytes = 1 << 26; /* GB/s, bytes a ns */
+  const double kernel = number(json_object_get(size, "engines_ns"), "kernel");
+  assert_true(json_is_false(json_object_get(doc, "timed")));
+  assert_true(is_near(number(size, "bound_ns"), 10000 + bytes / link));
+  assert_true(kernel > 0 && kernel < number(size, "bound_ns") / 10);
+  const json_t *plain = way(size, "page-locked", 0, 1, 0);
+  assert_true(is_near(number(plain, "modelled_ns"), 2 * (10000 + bytes / link) + kernel));
+  assert_true(number(plain, "hidden") < 1e-9);
+  const json_t *pageable = way(size, "pageable", 0, 1, 0);
+  assert_true(
+      is_near(number(pageable, "modelled_ns"), 2 * (10000 + bytes / link + bytes / 13.0) + kernel));
+  /* 16 chunks of 4 MiB: all copies in, then the last chunk's kernel and its copy out */
+  const json_t *chunks = way(size, "page-locked", 1 << 20, 3, 0);
+  const double copy = 10000 + bytes / 16 / link;
+  assert_true(number(chunks, "modelled_ns") > 17 * copy &&
+              number(chunks, "modelled_ns") < 17 * copy + kernel);
+  assert_true(number(chunks, "hidden") > 0.9);
+  assert_true(
+      is_near(number(chunks, "share"), number(size, "bound_ns") / number(chunks, "modelled_ns")));
+  assert_true(json_is_null(json_object_get(chunks, "failure")));
+  const json_t *chosen =
+      json_array_get(json_object_get(size, "ways"), (size_t)number(size, "page_locked"));
+  assert_true(number(chosen, "modelled_ns") <= number(chunks, "modelled_ns"));
+  assert_true(json_array_size(json_object_get(chosen, "timeline")) >= 3 * 4);
+  json_decref(doc);
+  fx_free(&r);
+}
+
+static void text_says_what_was_chosen(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("host.lua", SPEC("host = true,", "{ i = 1 << 24 }"));
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200", "--store", "t.db");
+  fx_expect(&r, 0, "modelled by stated rates, not timed; results verified at small sizes", NULL);
+  fx_expect(&r, 0, "i=16777216: 64 MiB to the device, 64 MiB back; bound 1.234 ms (in ", NULL);
+  fx_expect(&r, 0, "\n  page-locked arrays: chunks of i=", NULL);
+  fx_expect(&r, 0, "computed by the naive variant, as the store has no winner for this device",
+            NULL);
+  fx_expect(&r, 0, " to `sizes`, then `sectile tune host.lua`", NULL);
+  fx_expect(&r, 0, "\n    in     |", NULL);
+  fx_expect(&r, 0, "\n    host   |", NULL);
+  fx_expect(&r, 0, "to lock the pages of pageable arrays takes about 3.728 ms: for one call it ",
+            NULL);
+  fx_free(&r);
+}
+
+/* A winner in the store computes the chunks; of the nearest size, and it is said which. */
+static void chunks_have_the_winner_of_the_nearest_size(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("two.lua", SPEC("host = true,", "{ i = 1000 }, { i = 1 << 20 }, { i = 1 << 22 }"));
+  fx_run(&r, "tune", "two.lua", "-d", "virtual:h200", "--store", "two.db", "-q", "--assets",
+         "assets");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, "transfer", "two.lua", "-d", "virtual:h200", "--store", "two.db", "--json", "--size",
+         "i=4194304", "--assets", "assets");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  assert_int_equal(json_array_size(json_object_get(doc, "sizes")), 1);
+  const json_t *size = first_size(doc);
+  const json_t *chunk = way(size, "page-locked", 1 << 20, 2, 0);
+  assert_string_equal(json_string_value(json_object_get(chunk, "tuned")), "i=1048576");
+  assert_true(json_is_true(json_object_get(chunk, "tuned_exactly")));
+  const json_t *ring = way(size, "pageable", 1 << 18, 2, 4);
+  assert_string_equal(json_string_value(json_object_get(ring, "tuned")), "i=1048576");
+  assert_true(json_is_false(json_object_get(ring, "tuned_exactly")));
+  json_decref(doc);
+  fx_run(&r, "export", "--store", "two.db");
+  fx_expect(&r, 0, "page-locked chunk=1048576 streams=2 threads=0", NULL);
+  fx_run(&r, "emit", "host", "--store", "two.db");
+  fx_expect(&r, 8, NULL, "'host' is no kernel that `sectile tune` made");
+  fx_free(&r);
+}
+
+/* The fake copies where nobody expects a result, so that this spec is right in chunks. */
+static void a_gpu_is_timed(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_fake("copies");
+  fx_write("host.lua", SPEC("host = true,", "{ i = 2500001 }"));
+  fx_run(&r, "transfer", "host.lua", "-d", "cuda:0", "--store", "gpu.db", "--json", "--assets",
+         "assets");
+  fx_expect(&r, 0, NULL, NULL);
+  json_t *doc = fx_json(&r);
+  const json_t *size = first_size(doc);
+  assert_true(json_is_true(json_object_get(doc, "timed")));
+  const json_t *plain = way(size, "page-locked", 0, 1, 0);
+  assert_true(json_array_size(json_object_get(plain, "samples_ns")) >= 5);
+  assert_true(number(plain, "median_ns") > 0 && number(plain, "total_ns") > 0);
+  const json_t *chosen =
+      json_array_get(json_object_get(size, "ways"), (size_t)number(size, "pageable"));
+  assert_true(number(chosen, "median_ns") > 0);
+  json_decref(doc);
+  fx_run(&r, "export", "--store", "gpu.db");
+  fx_expect(&r, 0, "pageable chunk=", NULL);
+  fx_free(&r);
+}
+
+static void wrong_results_are_failures(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_fake("ok");
+  fx_write("scale.lua", "local s = require \"sectile\"\n" /* which the fake does not compute */
+                        "return s.kernel {\n"
+                        "  name = \"two\", dims = { \"i\" }, host = true,\n"
+                        "  inputs = { s.array(\"a\", \"f32\"), s.array(\"c\", \"f32\") },\n"
+                        "  outputs = { s.array(\"b\", \"f32\") },\n"
+                        "  body = \"b = a;\", sizes = { { i = 3000 } },\n"
+                        "}\n");
+  fx_run(&r, "transfer", "scale.lua", "-d", "cuda:0", "--store", "gpu.db", "--assets", "assets");
+  fx_expect(&r, 5, "failed", NULL);
+  fx_expect(&r, 5, "b of element i=0", NULL);
+  fx_free(&r);
+}
+
+static void small_sizes_are_not_cut(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("small.lua", SPEC("host = true,", "{ i = 1 }, { i = 33 }"));
+  fx_run(&r, "transfer", "small.lua", "-d", "virtual:h200", "--store", "t.db");
+  fx_expect(&r, 0, "i=1: 4 B to the device, 4 B back; bound 10 us", NULL);
+  fx_expect(&r, 0, "page-locked arrays: all at once", NULL);
+  fx_free(&r);
+}
+
+static void what_cannot_be_is_said(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("plain.lua", SPEC("", "{ i = 100 }"));
+  fx_write("host.lua", SPEC("host = true,", "{ i = 100 }"));
+  fx_run(&r, "transfer", "plain.lua", "-d", "virtual:h200");
+  fx_expect(&r, 2, NULL, "plain.lua: move has no `host = true`");
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200", "--size", "i=1000");
+  fx_expect(&r, 2, NULL, "the spec has no size 'i=1000'");
+  fx_run(&r, "transfer", "host.lua", "--sizes", "4K");
+  fx_expect(&r, 2, NULL, "--sizes is for copies alone");
+  fx_run(&r, "transfer", "--size", "i=100");
+  fx_expect(&r, 2, NULL, "--size is of a spec");
+  fx_run(&r, "transfer", "none.lua");
+  fx_expect(&r, 1, NULL, "cannot read 'none.lua'");
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:geforce_8800");
+  fx_expect(&r, 4, NULL, "is for counting only");
+  fx_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_virtual_device_is_modelled),
+      cmocka_unit_test(text_says_what_was_chosen),
+      cmocka_unit_test(chunks_have_the_winner_of_the_nearest_size),
+      cmocka_unit_test(a_gpu_is_timed),
+      cmocka_unit_test(wrong_results_are_failures),
+      cmocka_unit_test(small_sizes_are_not_cut),
+      cmocka_unit_test(what_cannot_be_is_said),
+  };
+  return cmocka_run_group_tests(tests, fx_gpu_setup, fx_teardown);
+}

@@ -1,0 +1,335 @@
+/* From the host and back on the virtual device: lists of operations leave what the kernel makes of
+ * all at once, at odd sizes and in chunks of all kinds; one that has lost an operation, a halo or
+ * an element is found. */
+#include "tune_verify.h"
+
+#include "measure/measure_session.h"
+
+#define MIXED                                                                                      \
+  "local s = require \"sectile\"\n"                                                                \
+  "local pair = s.record { { \"x\", \"f32\" }, { \"n\", \"u8\" }, name = \"pair\" }\n"             \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"mixed\", dims = { \"row\", \"col\" },\n"                                \
+  "  scalars = { { \"k\", \"f32\" } },\n"                                                          \
+  "  inputs = { s.array(\"a\", \"f32\"),\n"                                                        \
+  "    s.array(\"w\", \"f32\", s.row_major, { dims = { \"col\" } }) },\n"                          \
+  "  outputs = { s.array(\"b\", \"f32\", s.row_major, { inout = true }),\n"                        \
+  "    s.array(\"c\", pair, s.aos) },\n"                                                           \
+  "  body = \"b = b + a * w; c.x = k * a; c.n = 7;\",\n"                                           \
+  "  sizes = { { row = 300, col = 40 } },\n"                                                       \
+  "}\n"
+#define STENCIL(border)                                                                            \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"stencil\", dims = { \"y\", \"x\" },\n"                                  \
+  "  inputs = { s.array(\"a\", \"f32\", s.row_major, {\n"                                          \
+  "    taps = { up = { -1, 0 }, below = { 2, 0 }, left = { 0, -1 } }, border = \"" border          \
+  "\" }) },\n"                                                                                     \
+  "  outputs = { s.array(\"b\", \"f32\") },\n"                                                     \
+  "  body = \"b = up + 2.0f * a + 4.0f * below + 8.0f * left;\",\n"                                \
+  "  sizes = { { y = 300, x = 40 } },\n"                                                           \
+  "}\n"
+#define SUMS                                                                                       \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"sums\", dims = { \"row\", \"col\" }, tolerance = 1e-5,\n"               \
+  "  inputs = { s.array(\"a\", \"f32\") },\n"                                                      \
+  "  outputs = { s.array(\"b\", \"f32\", s.row_major, { dims = { \"row\" }, reduce = \"sum\" }) "  \
+  "},\n"                                                                                           \
+  "  body = \"b = a;\", sizes = { { row = 300, col = 40 } },\n"                                    \
+  "}\n"
+#define TABLE                                                                                      \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"lookup\", dims = { \"i\" },\n"                                          \
+  "  inputs = { s.array(\"pick\", \"i32\"),\n"                                                     \
+  "    s.array(\"t\", \"f64\", s.row_major, { dims = { \"place\" }, at = { \"pick\" } }) },\n"     \
+  "  outputs = { s.array(\"b\", \"f64\") },\n"                                                     \
+  "  body = \"b = t;\", sizes = { { i = 300, place = 50 } },\n"                                    \
+  "}\n"
+
+static int64_t extent[SCT_MAX_EXTENTS];
+static sct_size size;
+
+/* A pipeline of the spec at n elements of the dimension that is cut, others as in its size. */
+static void make(tv_world *w, int64_t n, sct_host_way way, sct_pipeline *p) {
+  const sct_spec *spec = &w->f.spec;
+  assert_int_equal(spec->chunk_dim, 0);
+  memcpy(extent, spec->sizes[0].extent, sizeof *extent * (size_t)spec->n_extents);
+  extent[0] = n;
+  size = (sct_size){.extent = extent, .fill = spec->sizes[0].fill, .label = "here"};
+  MUST(sct_pipeline_make(p, spec, w->code.layout, &size, &way, err));
+}
+
+static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipeline *p) {
+  const sct_binary candidate = tv_binary(&w->code, compiled);
+  const sct_sample_limits none = {0};
+  sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p->n_ops);
+  sct_timing t;
+  MUST(sct_measure_pipeline(w->measure, &candidate, p, &none, &t, steps, err));
+  assert_int_equal(t.n_samples, 0);
+  for (int k = 0; k < p->n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
+    assert_true(steps[k].end_ns >= steps[k].begin_ns && steps[k].ns >= 0);
+  }
+  sct_free(steps);
+  return t.verdict;
+}
+
+static void open_world(tv_world *w, const char *spec, const char *label, sct_compiled *compiled) {
+  tv_open_text(w, spec, label);
+  *compiled = tv_compile(w, &w->code, w->code.source);
+  const sct_binary naive = tv_binary(&w->naive, &w->reference);
+  MUST(sct_measure_problem(w->measure, &w->f.spec, w->code.layout, &naive, err));
+}
+
+static void close_world(tv_world *w, sct_compiled *compiled) {
+  tv_close(w);
+  sct_compiled_free(compiled);
+}
+
+static const sct_host_way ways[] = {{SCT_HOST_PAGEABLE, 0, 1, 0}, {SCT_HOST_LOCKED, 0, 1, 0},
+                                    {SCT_HOST_MAPPED, 0, 1, 0},   {SCT_HOST_LOCKED, 1, 2, 0},
+                                    {SCT_HOST_LOCKED, 7, 3, 0},   {SCT_HOST_LOCKED, 32, 4, 0},
+                                    {SCT_HOST_LOCKED, 999, 3, 0}, {SCT_HOST_PAGEABLE, 7, 3, 1},
+                                    {SCT_HOST_PAGEABLE, 3, 2, 4}, {SCT_HOST_PAGEABLE, 32, 2, 16}};
+static const int64_t sizes[] = {1, 2, 3, 31, 33, 100};
+
+static void check_all(const char *spec, const char *label) {
+  tv_world w;
+  sct_compiled compiled;
+  open_world(&w, spec, label, &compiled);
+  for (int z = 0; z < SCT_COUNT(sizes); z++) {
+    for (int k = 0; k < SCT_COUNT(ways); k++) {
+      sct_pipeline p;
+      make(&w, sizes[z], ways[k], &p);
+      const sct_verdict verdict = run(&w, &compiled, &p);
+      if (verdict.outcome != SCT_OUT_OK) {
+        fail_msg("n=%d, way %d: %s", (int)sizes[z], k, verdict.detail);
+      }
+      sct_pipeline_free(&p);
+    }
+  }
+  close_world(&w, &compiled);
+}
+
+static void arrays_of_every_kind(void **state) {
+  (void)state;
+  check_all(MIXED, "direct threads=256");
+}
+
+static void halos(void **state) {
+  (void)state;
+  check_all(STENCIL("clamp"), "direct threads=128");
+  check_all(STENCIL("zero"), "direct threads=256");
+}
+
+static void rows_that_are_summed(void **state) {
+  (void)state;
+  check_all(SUMS, "direct threads=256");
+}
+
+static void tables_that_all_chunks_need(void **state) {
+  (void)state;
+  check_all(TABLE, "direct threads=256");
+}
+
+static void without_elements_there_is_nothing_to_run(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  sct_pipeline p;
+  sct_timing t;
+  sct_error e = {0};
+  open_world(&w, MIXED, "direct threads=256", &compiled);
+  make(&w, 0, ways[4], &p);
+  assert_int_equal(p.n_ops, 0);
+  const sct_binary candidate = tv_binary(&w.code, &compiled);
+  const sct_sample_limits none = {0};
+  assert_int_equal(sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, NULL, &e),
+                   SCT_EUSAGE);
+  sct_pipeline_free(&p);
+  close_world(&w, &compiled);
+}
+
+/* ---- lists with a mistake ---- */
+
+static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which) {
+  for (int k = 0; k < p->n_ops; k++) {
+    if (p->ops[k].kind == kind && which-- == 0) {
+      return &p->ops[k];
+    }
+  }
+  fail_msg("no operation of kind %d", (int)kind);
+  return NULL;
+}
+
+static void nothing(sct_pipeline *p) {
+  (void)p;
+}
+
+static void in_of_an_element_before(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_IN, 2)->host_at -= p->step[0];
+}
+
+static void out_of_an_element_after(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_OUT, 1)->host_at += p->step[0];
+}
+
+static void out_from_the_halo(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_OUT, 1)->device_at = 0;
+}
+
+static void no_last_row(sct_pipeline *p) {
+  sct_host_op *op = find(p, SCT_HOST_OP_IN, 2); /* keeps what the slot's chunk before had there */
+  op->bytes -= p->step[0];
+}
+
+static void another_slot(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_KERNEL, 1)->launch -= SCT_MAX_CHUNKS;
+}
+
+static void nothing_comes_back(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_OUT, 3)->bytes = 0;
+}
+
+static void the_ring_is_not_emptied(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_FROM_RING, 2)->bytes = 0;
+}
+
+static void the_ring_is_not_filled(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_TO_RING, 4)->bytes = 0;
+}
+
+static const struct mistake {
+  const char *name;
+  int way; /* of `ways` */
+  void (*make)(sct_pipeline *p);
+  bool good;
+} mistakes[] = {{"none", 4, nothing, true},
+                {"an element before", 4, in_of_an_element_before, false},
+                {"an element after", 4, out_of_an_element_after, false},
+                {"from the halo", 4, out_from_the_halo, false},
+                {"the last row stays out", 4, no_last_row, false},
+                {"another slot", 4, another_slot, false},
+                {"nothing comes back", 4, nothing_comes_back, false},
+                {"the ring is right", 7, nothing, true},
+                {"the ring is not emptied", 7, the_ring_is_not_emptied, false},
+                {"the ring is not filled", 7, the_ring_is_not_filled, false}};
+
+static void mistakes_are_found(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
+  for (int k = 0; k < SCT_COUNT(mistakes); k++) {
+    sct_pipeline p;
+    make(&w, 33, ways[mistakes[k].way], &p);
+    mistakes[k].make(&p);
+    const sct_verdict verdict = run(&w, &compiled, &p);
+    if ((verdict.outcome == SCT_OUT_OK) != mistakes[k].good) {
+      fail_msg("%s: %s %s", mistakes[k].name, sct_outcome_name(verdict.outcome), verdict.detail);
+    }
+    sct_pipeline_free(&p);
+  }
+  close_world(&w, &compiled);
+}
+
+static void a_lost_halo_is_found(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  sct_pipeline p;
+  open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
+  w.f.spec.halo_after = 1; /* taps reach 2 */
+  make(&w, 33, ways[4], &p);
+  const sct_verdict verdict = run(&w, &compiled, &p);
+  assert_int_equal(verdict.outcome, SCT_OUT_WRONG_RESULT);
+  assert_non_null(strstr(verdict.detail, "b of element y=6"));
+  sct_pipeline_free(&p);
+  close_world(&w, &compiled);
+}
+
+/* What lies outside of its arrays is refused by the worker, not done. */
+static void lists_that_cannot_be_are_refused(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
+  for (int k = 0; k < 5; k++) {
+    sct_pipeline p;
+    sct_timing t;
+    sct_error e = {0};
+    make(&w, 33, ways[4], &p);
+    sct_host_op *op = find(&p, SCT_HOST_OP_OUT, 4);
+    op->host_at += k == 0 ? p.step[1] : 0; /* the last chunk has fewer rows */
+    op->device_at += k == 1 ? 1 << 20 : 0;
+    op->bytes = k == 2 ? INT64_MAX : op->bytes;
+    op->after = k == 3 ? p.n_ops : op->after;
+    op->array = k == 4 ? 3 : op->array;
+    const sct_binary candidate = tv_binary(&w.code, &compiled);
+    const sct_sample_limits none = {0};
+    sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p.n_ops);
+    const sct_status status = sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, steps, &e);
+    assert_true(status != SCT_OK || t.verdict.outcome != SCT_OUT_OK);
+    sct_free(steps);
+    sct_pipeline_free(&p);
+  }
+  close_world(&w, &compiled);
+}
+
+/* ---- lists, without a device ---- */
+
+static void chunks_are_queued_in_order(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  sct_pipeline p;
+  open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
+  make(&w, 20, (sct_host_way){SCT_HOST_PAGEABLE, 8, 2, 1}, &p);
+  assert_int_equal(p.n_extents, 3); /* 8 + 2, 1 + 8 + 2, 1 + 4 */
+  assert_int_equal(p.extent[0], 10);
+  assert_int_equal(p.extent[1], 11);
+  assert_int_equal(p.extent[2], 5);
+  static const char *const order = "r<ko r<ko R r<ko R R"; /* the first slot's ring, filled again */
+  static const char letters[] = {'<', 'k', 'o', 'r', 'R'};
+  int n = 0;
+  for (const char *c = order; *c != '\0'; c++) {
+    if (*c != ' ') {
+      assert_true(n < p.n_ops);
+      assert_int_equal(letters[p.ops[n++].kind], *c);
+    }
+  }
+  assert_int_equal(n, p.n_ops);
+  assert_int_equal(p.ops[8].after, 3); /* the copy back to the ring */
+  assert_int_equal(p.ops[9].after, 3); /* and before the ring is filled again */
+  assert_int_equal(p.ops[10].host_at, 15 * 160);
+  assert_int_equal(p.ops[12].device_at, 160);
+  sct_pipeline_free(&p);
+  close_world(&w, &compiled);
+}
+
+static int setup(void **state) {
+  (void)state;
+  return scratch_make(tv_folder, sizeof tv_folder, "host");
+}
+
+static int teardown(void **state) {
+  (void)state;
+  return scratch_remove(tv_folder);
+}
+
+int main(int argc, char **argv) {
+  TV_WORKER(argc, argv)
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(arrays_of_every_kind),
+      cmocka_unit_test(halos),
+      cmocka_unit_test(rows_that_are_summed),
+      cmocka_unit_test(tables_that_all_chunks_need),
+      cmocka_unit_test(without_elements_there_is_nothing_to_run),
+      cmocka_unit_test(mistakes_are_found),
+      cmocka_unit_test(a_lost_halo_is_found),
+      cmocka_unit_test(lists_that_cannot_be_are_refused),
+      cmocka_unit_test(chunks_are_queued_in_order),
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
