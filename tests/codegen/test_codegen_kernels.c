@@ -233,6 +233,23 @@ static void test_formulas_are_in_the_signature(void **state) {
   fixture_close(&f);
 }
 
+/* A sum of narrow floats is rounded once: what the body gives stays as wide as it is summed. */
+static void test_narrow_sums_are_rounded_once(void **state) {
+  (void)state;
+  static const char *const labels[] = {
+      "direct threads=256",
+      "reduce threads=128 lanes=128 vec=8 items=2 outputs=2 blocks=1 evict=none"};
+  for (int k = 0; k < SCT_COUNT(labels); k++) {
+    fixture f;
+    fixture_open(&f, SCT_TESTS_DIR "/cases/moe_combine.lua");
+    const sct_kernel_code code = fixture_make(&f, labels[k]);
+    assert_non_null(strstr(code.source, "compute(float w, bf16 e, float &y)"));
+    assert_non_null(strstr(code.source, "(bf16)mine"));
+    assert_null(strstr(code.source, "bf16 y_"));
+    fixture_close(&f);
+  }
+}
+
 /* A remainder of what may be negative calls a function, which the source then defines. */
 static void test_floor_functions_are_defined_where_they_are_called(void **state) {
   (void)state;
@@ -482,6 +499,7 @@ int main(void) {
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
       cmocka_unit_test(test_naive_asks_for_what_it_accesses),
+      cmocka_unit_test(test_narrow_sums_are_rounded_once),
       cmocka_unit_test(test_requirements_together_leave_no_tails),
       cmocka_unit_test(test_what_registers_cannot_hold_is_rejected),
   };

@@ -189,12 +189,14 @@ function reduce.definitions(slots, suffix)
   return (string.gsub(text, "%$", suffix or ""))
 end
 
---- The C type of what the body gives for a reduced value: an output, or a step's.
+--- The C type of what the body gives for a reduced value: an output, or a step's. Narrow floats
+--- come as wide as they are combined, so that only the result is rounded.
 ---@param op table with record or cuda, and reduce
 ---@return string
 function reduce.given_type(op)
-  return op.compared and op.compared.cuda or op.cuda or op.record.bare and op.record.fields[1].cuda
-    or op.record.name
+  local field = op.compared or op.cuda and op or op.record.bare and op.record.fields[1]
+  local wide = field and op.reduce and not op.compared and field.kind == "float"
+  return wide and accumulator(field, op.reduce) or field and field.cuda or op.record.name
 end
 
 --- The initializers of the partial of one element whose outputs are computed.
@@ -205,9 +207,9 @@ end
 ---@return string
 function reduce.members(slots, value_of, index)
   return table.concat(kit.map(slots, function(s)
-    local value, given = kit.member(value_of(s.op), s.field), s.compared or s.field
-    local type = s.members[1].type
-    value = type == given.cuda and value or string.format("(%s)%s", type, value)
+    local value, type = kit.member(value_of(s.op), s.field), s.members[1].type
+    local given = s.field.name == "" and reduce.given_type(s.op) or s.field.cuda
+    value = type == given and value or string.format("(%s)%s", type, value)
     return s.compared and string.format("%s, (%s)%s", value, s.type, index()) or value
   end), ", ")
 end
