@@ -491,7 +491,9 @@ local ROWS = {
   "blocks > 1 or 4 * kept >= sms or many <= 4096", -- else most of the GPU is idle
 }
 local COLUMNS = {
-  "vec == fit or 2 * vec == fit or vec == odd", "outputs == 1 or (fit == 1 and lanes >= 32)",
+  "vec == fit or 2 * vec == fit or vec == odd",
+  -- several outputs where one has few bytes to read
+  "outputs == 1 or (fit == 1 and lanes >= 32) or (lanes == threads and items >= many)",
   "lanes * vec * outputs < 2 * kept", "threads // lanes * items < 2 * many or lanes == threads",
   "lanes >= 16 or kept <= 2048 or fast <= 16 * vec",
   "lanes * vec * widest >= 32 or lanes * vec >= fast",
