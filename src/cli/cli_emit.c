@@ -34,6 +34,9 @@ static sct_status read_wanted(wanted *w, const cli_args *args, sct_error *err) {
   SCT_TRY(cli_hint_example(sct_script_try_spec(&w->spec, word, err), word, err));
   sct_hash_hex(w->hash, w->spec.hash);
   w->request = (sct_emit_request){.name = w->spec.name, .spec_hash = w->hash, .host = w->spec.host};
+  for (int k = 0; k < w->spec.n_operands && w->spec.host; k++) {
+    w->request.stays |= w->spec.operands[k].stays ? UINT32_C(1) << k : 0;
+  }
   return SCT_OK;
 }
 

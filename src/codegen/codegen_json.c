@@ -89,6 +89,9 @@ static void add_chunks(json_t *json, const sct_spec *spec, const sct_operand *op
   }
   json_object_set_new(json, "chunk_steps", steps);
   json_object_set_new(json, "writes_all", writes);
+  if (op->stays) {
+    json_object_set_new(json, "stays", json_true());
+  }
 }
 
 static json_t *operand_json(const sct_spec *spec, const sct_operand *op, sct_str *scratch) {

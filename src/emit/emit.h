@@ -35,7 +35,8 @@ sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *e
 typedef struct sct_emit_request {
   const char *name;      /* the kernel's name; used when spec_hash is NULL, and in messages */
   const char *spec_hash; /* hex hash of the spec; NULL: the newest problem called `name` */
-  bool host;             /* the spec asks for functions for arrays of the host */
+  bool host;             /* the spec asks for functions for arrays of the host ... */
+  uint32_t stays;        /* ... but for those of its arrays whose bits are set */
   sct_emit_form form;
   sct_emit_compile *compile; /* for SCT_EMIT_C */
   const char *context;       /* its first argument */

@@ -13,16 +13,24 @@ static json_t *truth(bool value) {
   return json_string(value ? "true" : "false");
 }
 
+/* An array of the device that kernels use where it is. Where taps reach beyond a chunk, they would
+ * write what is another chunk's: then they write a copy of it, as of the host's. */
+static bool is_direct(const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  return op->stays && !(op->is_output && (h->sig.halo_before > 0 || h->sig.halo_after > 0));
+}
+
 /* Each array by its name, and its type as a member of the arguments has it. */
-static json_t *places(const json_t *operands, const json_t *parameters) {
+static json_t *places(const emit_header *h, const json_t *operands, const json_t *parameters) {
   json_t *list = json_array();
   for (size_t k = 0; k < json_array_size(operands); k++) {
     const char *const name =
         json_string_value(json_object_get(json_array_get(operands, k), "name"));
     const char *const parameter = json_string_value(json_array_get(parameters, k));
     json_array_append_new(
-        list, json_pack("{s:s, s:o}", "name", name, "type",
-                        json_stringn_nocheck(parameter, strlen(parameter) - strlen(name))));
+        list, json_pack("{s:s, s:o, s:b}", "name", name, "type",
+                        json_stringn_nocheck(parameter, strlen(parameter) - strlen(name)), "direct",
+                        is_direct(h, (int)k)));
   }
   return list;
 }
@@ -60,8 +68,9 @@ static void add_arrays(json_t *host, const emit_header *h) {
     json_array_append_new(names, emit_text(op->name));
     json_array_append_new(steps, emit_host_text(&h->sig, step));
     json_array_append_new(bytes, emit_host_text(&h->sig, op->bytes[layout]));
-    json_array_append_new(is_in, truth(!op->is_output || !op->writes_all[layout]));
-    json_array_append_new(is_out, truth(op->is_output));
+    const bool direct = is_direct(h, k);
+    json_array_append_new(is_in, truth(!direct && (!op->is_output || !op->writes_all[layout])));
+    json_array_append_new(is_out, truth(!direct && op->is_output));
   }
   json_object_set_new(host, "arrays", names);
   json_object_set_new(host, "steps", steps);
@@ -70,6 +79,35 @@ static void add_arrays(json_t *host, const emit_header *h) {
   json_object_set_new(host, "bytes_over", emit_mentioned(&h->sig, sct_str_c(&bytes_over)));
   json_object_set_new(host, "is_in", is_in);
   json_object_set_new(host, "is_out", is_out);
+}
+
+/* Which arrays are the device's; false for what no array is. */
+static void add_device(json_t *host, const emit_header *h) {
+  json_t *direct = json_array(), *names = json_array();
+  bool any = false, staged = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    const emit_operand *op = &h->sig.operands[k];
+    json_array_append_new(direct, truth(is_direct(h, k)));
+    any = any || is_direct(h, k);
+    staged = staged || (op->stays && !is_direct(h, k));
+    if (op->stays) {
+      json_array_append_new(names, emit_text(op->name));
+    }
+  }
+  /* further conditions on array k, where there is one to make */
+  json_object_set_new(host, "if_copied",
+                      emit_textf(any ? " && !%s_detail_direct[k]" : "", h->sig.name));
+  json_object_set_new(host, "or_direct",
+                      emit_textf(any ? " || %s_detail_direct[k]" : "", h->sig.name));
+  json_object_set_new(host, "direct", any ? json_incref(direct) : json_false());
+  json_object_set_new(host, "device_arrays",
+                      json_array_size(names) > 0 ? json_incref(names) : json_false());
+  json_object_set_new(host, "to_device",
+                      json_string(staged ? "cudaMemcpyDefault" : "cudaMemcpyHostToDevice"));
+  json_object_set_new(host, "to_host",
+                      json_string(staged ? "cudaMemcpyDefault" : "cudaMemcpyDeviceToHost"));
+  json_decref(direct);
+  json_decref(names);
 }
 
 void emit_add_host(json_t *out, const emit_header *h) {
@@ -85,8 +123,9 @@ void emit_add_host(json_t *out, const emit_header *h) {
       emit_textf("n_%s", h->sig.extents[h->sig.chunk_dim].name), "n_arrays", h->sig.n_operands,
       "before", (json_int_t)h->sig.halo_before, "after", (json_int_t)h->sig.halo_after, "plan",
       emit_take(&plan), "options", emit_take(&options), "places",
-      places(json_object_get(out, "operands"), json_object_get(out, "parameters")));
+      places(h, json_object_get(out, "operands"), json_object_get(out, "parameters")));
   add_parameters(host, out, h);
   add_arrays(host, h);
+  add_device(host, h);
   json_object_set_new(out, "host", host);
 }

@@ -78,6 +78,7 @@ typedef struct emit_operand {
   emit_steps *apart;        /* no two elements are one */
   const char **bounds;      /* of numbers on the way, as sct_expr_print_bound() says */
   emit_formula *formulas;   /* [n_layouts]; NULL: the store has none */
+  bool stays;               /* on the device, where NAME_host copies others */
   const char **chunk_steps; /* [n_layouts] of the host's array, in bytes; with chunk_dim only */
   bool *writes_all;         /* [n_layouts] the same: what it holds before is not needed */
   const char **shape;       /* [n_dims] extents of the array over n_<extent>; with formulas only */

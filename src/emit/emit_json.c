@@ -212,6 +212,7 @@ static sct_status read_chunks(emit_operand *op, const emit_signature *sig, sct_j
   const emit_operand without_indices = {.n_dims = 0};
   const sct_json writes = sct_json_member(at, "writes_all");
   int n = 0;
+  op->stays = sct_json_is_true(at, "stays");
   SCT_TRY(get_expressions(&op->chunk_steps, sct_json_member(at, "chunk_steps"), op->n_layouts, sig,
                           &without_indices));
   SCT_TRY(sct_json_length(&n, writes, false));

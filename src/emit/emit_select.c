@@ -446,6 +446,15 @@ static sct_status collect_kernels(emit_header *h, sct_error *err) {
   return SCT_OK;
 }
 
+/* Arrays that stay on the device, as bits. */
+static uint32_t stays(const emit_signature *sig) {
+  uint32_t bits = 0;
+  for (int k = 0; k < sig->n_operands; k++) {
+    bits |= sig->operands[k].stays ? UINT32_C(1) << k : 0;
+  }
+  return bits;
+}
+
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
                             sct_error *err) {
   SCT_TRY(load_problem(out, store, request, err));
@@ -454,10 +463,11 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
                     out->problem->name);
   }
   SCT_TRY(emit_read_signature(&out->sig, &out->arena, out->problem->signature, err));
-  if (request->host && out->sig.chunk_dim < 0) {
+  if (request->host && (out->sig.chunk_dim < 0 || stays(&out->sig) != request->stays)) {
     return sct_fail(err, SCT_EDATA,
-                    "the store has it without `host`: `sectile tune` on the spec adds that, and "
-                    "does not measure again what it has");
+                    "the store has it without%s `host`: `sectile tune` on the spec adds that, and "
+                    "does not measure again what it has",
+                    out->sig.chunk_dim < 0 ? "" : " this");
   }
   SCT_TRY(load_devices(out, store, err));
   SCT_TRY(choose_layouts(out, store, err));

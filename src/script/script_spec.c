@@ -110,6 +110,11 @@ static void read_operand(lua_State *L, sct_script_loader *ld, int table, bool is
   op->is_output = is_output;
   op->is_inout = sct_script_field_flag(L, table, "inout");
   op->has_none = sct_script_field_flag(L, table, "none");
+  lua_getfield(L, table, "host");
+  op->host_given = !lua_isnil(L, -1);
+  op->stays = op->host_given ? !lua_toboolean(L, -1) : !spec->host_given;
+  spec->host = spec->host || (op->host_given && !op->stays);
+  lua_pop(L, 1);
   sct_script_read_place(L, spec, table, &op->file, &op->line);
   lua_getfield(L, table, "record");
   read_record(L, ld, lua_gettop(L), &op->record);
@@ -147,6 +152,9 @@ static void read_operands(lua_State *L, sct_script_loader *ld, int kernel) {
                          is_output ? k - spec->n_inputs : k);
     read_operand(L, ld, lua_gettop(L), is_output, &spec->operands[k]);
     lua_pop(L, 1);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    spec->operands[k].stays = spec->operands[k].stays && spec->host;
   }
 }
 
@@ -254,7 +262,7 @@ static void read_kernel(lua_State *L, sct_script_loader *ld, int kernel) {
   for (int k = 0; k < spec->n_scalars; k++) {
     spec->scalars[k].name = read_named(L, spec, kernel, "scalars", k, &spec->scalars[k].type);
   }
-  spec->host = sct_script_field_flag(L, kernel, "host");
+  spec->host = spec->host_given = sct_script_field_flag(L, kernel, "host");
   lua_getfield(L, kernel, "tolerance");
   spec->tolerance = lua_tonumber(L, -1);
   spec->tolerance_given = !lua_isnil(L, -1);

@@ -196,6 +196,8 @@ typedef struct sct_operand {
   sct_border border;
   const char *file; /* where it was made */
   int line;
+  bool host_given, stays; /* of sct_spec.host: the array says itself where it lies; it is the
+                             device's, and not copied; not part of the hash */
   /* set by sct_spec_bind() */
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
   sct_expr *index;      /* [n_dims] the array's own index variables "<name>.0", ... */
@@ -416,6 +418,7 @@ typedef struct sct_spec {
   int n_sizes;
   sct_size *sizes;
   bool host;        /* arrays of the host are cut into chunks; not part of the hash */
+  bool host_given;  /* ... as the kernel says, not an array */
   double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
   bool tolerance_given;
   /* set by sct_spec_bind() */
@@ -491,6 +494,8 @@ int sct_spec_find_line(const char *text, int from_line, const char *needle, bool
 /* The same in a source of the spec; from_line if it is not known. */
 int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
 int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text);
+/* Of all such keys of the call the outermost, not one of a table within it. */
+int sct_spec_own_key_line(const sct_spec *spec, const char *file, int line, const char *text);
 /* The line where item `n` (from 0) of the list `key = { {...}, {...} }` opens, as above. */
 int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 

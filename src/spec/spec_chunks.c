@@ -10,11 +10,14 @@
 /* Why dimension `dim` cannot be cut. */
 typedef struct refusal {
   char text[TEXT_BYTES];
+  const sct_operand *of; /* the array; NULL: no single one */
 } refusal;
 
-static sct_status refuse(refusal *why, const char *fmt, ...) SCT_PRINTF(2, 3);
-static sct_status refuse(refusal *why, const char *fmt, ...) {
+static sct_status refuse(refusal *why, const sct_operand *of, const char *fmt, ...)
+    SCT_PRINTF(3, 4);
+static sct_status refuse(refusal *why, const sct_operand *of, const char *fmt, ...) {
   va_list args;
+  why->of = of;
   va_start(args, fmt);
   vsnprintf(why->text, sizeof why->text, fmt, args);
   va_end(args);
@@ -98,16 +101,16 @@ static bool body_names_extent(sct_spec *spec, int dim) {
 static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *why) {
   const sct_operand *op = &spec->operands[k];
   const char *const name = spec->dims[dim];
-  if (op->is_output && op->through_index) {
-    return refuse(why,
+  if (op->is_output && op->through_index && !op->stays) {
+    return refuse(why, op,
                   "an index says where elements of the output '%s' are, so that chunks would meet "
-                  "there",
+                  "there; it may stay on the device (host = false)",
                   op->name);
   }
   for (int l = 0; l < op->n_layouts; l++) {
     const sct_expr step = sct_spec_chunk_step(spec, k, l, dim);
     if (step == SCT_EXPR_NONE) {
-      return refuse(why,
+      return refuse(why, op,
                     "a chunk of %s is no array of '%s' by itself in layout %s: its elements must "
                     "follow each other by equal steps, the slowest dimension first; give it a "
                     "layout such as s.row_major or s.aos",
@@ -115,8 +118,9 @@ static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *w
     }
     const sct_expr rest =
         put(spec, op->layouts[l].bytes, spec->extent_var[dim], sct_expr_const(spec->pool, 0));
-    if (op->is_output && rest != sct_expr_const(spec->pool, 0)) {
-      return refuse(why,
+    const sct_expr none = sct_expr_const(spec->pool, 0);
+    if (op->is_output && step != none && rest != none) {
+      return refuse(why, op,
                     "the output '%s' has more elements along %s than the kernel, so that a chunk "
                     "of it ends within the next one; give it no pad there",
                     op->name, name);
@@ -134,7 +138,7 @@ static sct_status add_halo(sct_spec *spec, const sct_operand *op, int dim, refus
       continue;
     }
     if (op->border == SCT_BORDER_WRAP || op->at[d] != spec->dim_var[dim]) {
-      return refuse(why,
+      return refuse(why, op,
                     "taps of '%s' reach %s; let them reach along other dimensions only, or take "
                     "border = \"clamp\" or \"zero\"",
                     op->name,
@@ -151,28 +155,58 @@ static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
   const char *const name = spec->dims[dim];
   spec->halo_before = spec->halo_after = 0;
   if (sct_spec_joins(spec, dim)) {
-    return refuse(why, "elements along %s are combined or scanned, which is no chunk's work", name);
+    return refuse(why, NULL, "elements along %s are combined or scanned, which is no chunk's work",
+                  name);
   }
   const bool uses_dim = spec->body_uses_dim[dim];
   if (uses_dim || body_names_extent(spec, dim)) {
-    return refuse(why, "the body computes with %s%s, which is another one in each chunk",
+    return refuse(why, NULL, "the body computes with %s%s, which is another one in each chunk",
                   uses_dim ? "" : "n_", name);
   }
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(check_layouts(spec, k, dim, why));
     SCT_TRY(add_halo(spec, &spec->operands[k], dim, why));
   }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (op->through_index && (spec->halo_before > 0 || spec->halo_after > 0)) {
+      return refuse(why, op,
+                    "taps reach beyond a chunk, so that chunks would both write elements of '%s'",
+                    op->name);
+    }
+  }
   return SCT_OK;
 }
 
+/* Where `host` stands that is about the array, or about all. */
+static sct_status fail_at_host(const sct_spec *spec, const refusal *why, sct_error *err) {
+  const sct_operand *of = why->of && why->of->host_given ? why->of : NULL;
+  for (int k = 0; k < spec->n_operands && !of && !spec->host_given; k++) {
+    of = spec->operands[k].host_given && !spec->operands[k].stays ? &spec->operands[k] : NULL;
+  }
+  const char *file = of ? of->file : spec->file;
+  const int line = of ? sct_spec_key_line(spec, file, of->line, "host")
+                      : sct_spec_own_key_line(spec, file, spec->line, "host");
+  return sct_spec_fail_at(spec, err, file, line, "host = %s %s", of && of->stays ? "false" : "true",
+                          why->text);
+}
+
 sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err) {
-  refusal first = {""}, other;
+  refusal first = {.text = ""}, other, whole;
+  int n_copied = 0;
   spec->chunk_dim = -1;
   if (!spec->host) {
     return SCT_OK;
   }
+  for (int k = 0; k < spec->n_operands; k++) {
+    n_copied += !spec->operands[k].stays;
+  }
+  if (n_copied == 0) {
+    (void)refuse(&whole, NULL, "needs an array that lies on the host: all have host = false");
+    return fail_at_host(spec, &whole, err);
+  }
   if (sct_spec_is_ragged(spec) || sct_spec_accumulates(spec)) {
-    (void)refuse(&first, "%s",
+    (void)refuse(&first, NULL, "%s",
                  sct_spec_is_ragged(spec) ? "rows of different lengths are not cut"
                                           : "what is accumulated is not cut");
   }
@@ -182,10 +216,10 @@ sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err) {
       spec->chunk_dim = d;
     }
   }
-  return spec->chunk_dim >= 0
-             ? SCT_OK
-             : sct_spec_fail_at(
-                   spec, err, spec->file, sct_spec_key_line(spec, spec->file, spec->line, "host"),
-                   "host = true needs a dimension that can be cut into chunks; of %s: %s",
-                   spec->dims[0], first.text);
+  if (spec->chunk_dim >= 0) {
+    return SCT_OK;
+  }
+  (void)refuse(&whole, first.of, "needs a dimension that can be cut into chunks; of %s: %s",
+               spec->dims[0], first.text);
+  return fail_at_host(spec, &whole, err);
 }

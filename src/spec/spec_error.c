@@ -1,5 +1,6 @@
 /* Errors that point into a script: "file:line: error: text" and the source line. */
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 #include "spec/spec_internal.h"
@@ -142,6 +143,22 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n) 
 int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text) {
   const char *source = find_source(spec, file);
   return source ? sct_spec_find_line(source, line, text, false) : line;
+}
+
+int sct_spec_own_key_line(const sct_spec *spec, const char *file, int line, const char *text) {
+  const char *source = find_source(spec, file);
+  const size_t len = strlen(text);
+  walker w = walk_from(source ? source : "", line);
+  int found = line, depth = INT_MAX;
+  bool goes_on = w.p != NULL;
+  while (goes_on) {
+    if (w.depth < depth && stands_here(source, w.p, text, len, true)) {
+      found = w.line;
+      depth = w.depth;
+    }
+    goes_on = walk(&w);
+  }
+  return found;
 }
 
 int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text) {

@@ -462,6 +462,14 @@ static sct_status check_spec(const sct_spec *spec, const char *size, sct_error *
                     "%s: %s has no `host = true`, so its arrays do not come from the host",
                     spec->file, spec->name);
   }
+  for (int o = 0; o < spec->n_operands; o++) {
+    if (spec->operands[o].stays) {
+      return sct_fail(err, SCT_EUSAGE,
+                      "%s: '%s' stays on the device: ways are compared for kernels of which all "
+                      "arrays lie on the host",
+                      spec->file, spec->operands[o].name);
+    }
+  }
   return size ? sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), size, err,
                                  "the spec has no size '%s'", size)
               : SCT_OK;

@@ -81,6 +81,9 @@ $(name)_choice $(name)_variant($(join(parameters)));
 // memory of the chunks and, for arrays that are not page-locked, a ring of page-locked memory; one
 // call at a time may use it. Page-locking costs time for each page, and takes memory from the
 // system: for arrays that are copied once the ring is faster than cudaHostRegister.
+//%   if host.device_arrays then
+// Of $(join(host.device_arrays, "`%s`")) it takes device pointers: what they point to stays there, and is no part of a plan.
+//%   end
 typedef struct $(name)_host_plan $(name)_host_plan;
 // What is 0 has a default.
 typedef struct $(name)_host_options {
@@ -96,8 +99,14 @@ cudaError_t $(name)_host_plan_create($(name)_host_plan **$(host.plan), $(join(ho
 // Waits for its calls; null is fine.
 cudaError_t $(name)_host_plan_destroy($(name)_host_plan *$(host.plan));
 // What $(name) does, for arrays of the host. It starts when `$(stream)` has come to it, and what `$(stream)`
+//%   if host.device_arrays then
+// gets later waits for it. Where all arrays of the host are page-locked it only queues; else these
+// are read and written when it returns. After an error nothing of it is on its way any more;
+// outputs then hold anything.
+//%   else
 // gets later waits for it. Where all arrays are page-locked it only queues; else it is done when it
 // returns. After an error nothing of it is on its way any more; outputs then hold anything.
+//%   end
 cudaError_t $(name)_host($(join(host.parameters)),
     const $(name)_host_plan *$(host.plan), cudaStream_t $(stream));
 

@@ -19,6 +19,10 @@ enum {
 };
 static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
 static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
+//%   if host.direct then
+// Arrays of the device that kernels use where they are.
+static const bool $(detail)_direct[] = {$(join(host.direct))};
+//%   end
 
 // What a step along $(host.extent) is in each array, in bytes; 0: chunks need all of it.
 static inline void $(detail)_steps(long long *out, const $(name)_args *c) {
@@ -88,7 +92,7 @@ static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_sl
   cudaError_t error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
   if (error == cudaSuccess) error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
-    if (p->whole[k] != NULL) continue;
+    if (p->whole[k] != NULL$(host.or_direct)) continue;
     error = cudaMalloc(&slot->device[k], (size_t)p->room[k]);
     if (error == cudaSuccess && ring) error = cudaMallocHost(&slot->ring[k], (size_t)p->room[k]);
   }
@@ -108,7 +112,7 @@ static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name
   const long long halo = $(detail)_before + $(detail)_after;
   long long n = c->$(host.extent), steps[$(detail)_n_arrays], most = 1;
   $(detail)_steps(steps, c);
-  for (int k = 0; k < $(detail)_n_arrays; k++) most = steps[k] > most ? steps[k] : most;
+  for (int k = 0; k < $(detail)_n_arrays; k++) most = steps[k] > most$(host.if_copied) ? steps[k] : most;
   long long chunk = wanted / most > 8 * halo ? wanted / most : 8 * halo;  // few of a halo only
   chunk = o->chunk > 0 ? o->chunk : chunk > 0 ? chunk : 1;
   chunk = chunk < n ? chunk : n > 0 ? n : 1;
@@ -122,7 +126,7 @@ static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name
   }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     p->room[k] = p->room[k] > 0 ? p->room[k] : 1;
-    if (steps[k] == 0) error = cudaMalloc(&p->whole[k], (size_t)p->room[k]);
+    if (steps[k] == 0$(host.if_copied)) error = cudaMalloc(&p->whole[k], (size_t)p->room[k]);
   }
   for (int s = 0; s < p->n_slots && error == cudaSuccess; s++) {
     error = $(detail)_open_slot(p, &p->slots[s], !o->page_locked);
@@ -185,6 +189,13 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
   bool ring = false;
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     h->to[k] = $(detail)_is_out[k] ? (char *)from[k] : NULL;
+//%   if host.direct then
+    h->pageable[k] = false;
+    if ($(detail)_direct[k] && h->bytes[k] > 0 && $(detail)_is_pageable(from[k])) {
+      return cudaErrorInvalidValue;
+    }
+    if ($(detail)_direct[k]) continue;
+//%   end
     const long long room = h->plan->room[k] - least[k];
     const long long halo = $(detail)_before + $(detail)_after;
     const long long fits = h->steps[k] > 0 ? room / h->steps[k] - halo : h->chunk;
@@ -197,6 +208,9 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
     ring = true;
   }
   if (h->chunk <= 0) return cudaErrorInvalidValue;
+//%   if host.direct then
+  if (h->chunk > 32 && h->chunk < c->$(host.extent)) h->chunk -= h->chunk % 32;  // parts begin aligned
+//%   end
   h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
   h->threads = !ring ? 1 : h->n_chunks < h->plan->threads ? (int)h->n_chunks : h->plan->threads;
   h->streams = h->plan->n_slots / h->threads;
@@ -226,7 +240,7 @@ static inline cudaError_t $(detail)_send(const $(detail)_host_call *h, $(detail)
     if (h->pageable[k]) {
       from = (const char *)memcpy(slot->ring[k], from, (size_t)bytes[k]);
     }
-    error = cudaMemcpyAsync(slot->device[k], from, (size_t)bytes[k], cudaMemcpyHostToDevice,
+    error = cudaMemcpyAsync(slot->device[k], from, (size_t)bytes[k], $(host.to_device),
                             slot->stream);
   }
   return error;
@@ -242,7 +256,7 @@ static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail
     char *const to = h->to[k] + own * h->steps[k];
     const char *const from = (const char *)slot->device[k] + (own - first) * h->steps[k];
     error = cudaMemcpyAsync(h->pageable[k] ? (char *)slot->ring[k] : to, from, (size_t)bytes,
-                            cudaMemcpyDeviceToHost, slot->stream);
+                            $(host.to_host), slot->stream);
     slot->to[k] = to;
     slot->left[k] = h->pageable[k] ? bytes : 0;
   }
@@ -262,7 +276,11 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
   if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
   int k = 0;
 //%   for _, a in ipairs(host.places) do
+//%     if a.direct then
+  c.$(a.name) = ($(a.type))(h->from[k] + first * h->steps[k]), k++;
+//%     else
   c.$(a.name) = ($(a.type))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
+//%     end
 //%   end
   c.$(host.extent) = end - first;
 //%   if workspace then
@@ -282,7 +300,7 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
   cudaError_t error = cudaEventRecord(p->begun, stream);
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     pageable = pageable || h->pageable[k];
-    whole = whole || h->steps[k] == 0;
+    whole = whole || (h->steps[k] == 0$(host.if_copied));
   }
   if (error == cudaSuccess && pageable) error = cudaEventSynchronize(p->begun);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(first, p->begun, 0);
@@ -290,7 +308,7 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
     error = cudaStreamWaitEvent(first, p->slots[s].done, 0);
   }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
-    if (h->steps[k] == 0 && h->bytes[k] > 0) {
+    if (h->steps[k] == 0 && h->bytes[k] > 0$(host.if_copied)) {
       error = cudaMemcpyAsync(p->whole[k], h->from[k], (size_t)h->bytes[k], cudaMemcpyHostToDevice,
                               first);
     }

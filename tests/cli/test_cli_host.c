@@ -181,6 +181,13 @@ static void what_cannot_be_is_said(void **state) {
   fx_write("host.lua", SPEC("host = true,", "{ i = 100 }"));
   fx_run(&r, "transfer", "plain.lua", "-d", "virtual:h200");
   fx_expect(&r, 2, NULL, "plain.lua: move has no `host = true`");
+  fx_write("stays.lua", "local s = require \"sectile\"\n"
+                        "return s.kernel {\n  name = \"move\", dims = { \"i\" },\n"
+                        "  inputs = { s.array(\"a\", \"f32\") },\n"
+                        "  outputs = { s.array(\"b\", \"f32\", s.row_major, { host = true }) },\n"
+                        "  body = \"b = a;\", sizes = { { i = 100 } } }\n");
+  fx_run(&r, "transfer", "stays.lua", "-d", "virtual:h200");
+  fx_expect(&r, 2, NULL, "stays.lua: 'a' stays on the device: ways are compared for kernels");
   fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200", "--size", "i=1000");
   fx_expect(&r, 2, NULL, "the spec has no size 'i=1000'");
   fx_run(&r, "transfer", "host.lua", "--sizes", "4K");

@@ -30,20 +30,26 @@ for kernel in mixed stencil; do
 done
 printf '#define mixed_IMPLEMENTATION\n#define stencil_IMPLEMENTATION\n' >main.c
 cat "$here/main.c" >>main.c
-for language in 'gcc -std=c11' 'g++ -std=c++14 -x c++ -pthread'; do
-  # shellcheck disable=SC2086 # a compiler and its options
-  expect 0 '' strict $language main.c -c -o main.o
-  expect 0 '' strict gcc -std=c11 -c "$here/runtime.c" -o runtime.o
-  expect 0 '' g++ main.o runtime.o -pthread -o main
-  expect 0 'right, ' ./main
-done
+expect 0 '' strict gcc -std=c11 -c "$here/runtime.c" -o runtime.o
+right() { # right [OPTION...]: in both languages
+  for language in 'gcc -std=c11' 'g++ -std=c++14 -x c++ -pthread'; do
+    # shellcheck disable=SC2086 # a compiler and its options
+    expect 0 '' strict $language "$@" main.c -c -o main.o
+    expect 0 '' g++ main.o runtime.o -pthread -o main
+    expect 0 'right, ' ./main
+  done
+}
+right
 
 # What waits for what, and which elements a chunk needs: each is missed where it is taken away.
+where=
 without() { # without HEADER TEXT [REPLACEMENT]
   sed "s/$2/${3:-}/" "$1.h" >mutant.h
   expect 1 '' cmp -s "$1.h" mutant.h
   mkdir -p mutant && cp main.c mixed.h stencil.h mutant/ && mv mutant.h "mutant/$1.h"
-  expect 0 '' gcc -std=c11 -g -I"$here" -isystem "$toolkit/include" -c mutant/main.c -o mutant.o
+  # shellcheck disable=SC2086 # options
+  expect 0 '' gcc -std=c11 -g $where -I"$here" -isystem "$toolkit/include" -c mutant/main.c \
+    -o mutant.o
   expect 0 '' gcc mutant.o runtime.o -o mutant/main
   expect 1 'wrong, ' mutant/main
 }
@@ -65,4 +71,38 @@ without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, fal
 without stencil 'own_end - own) \* h->steps' 'own_end - first) * h->steps'
 without mixed 'cudaEventDestroy(slot->done)' '(void)0'
 without mixed 'cudaStreamSynchronize(p->slots\[s\].stream);' ';'
+
+# Arrays that stay on the device: the table and the array that is updated in place; the stencil's
+# output. Headers come to have it as they come to have `host`.
+sed -i 's/dims = { "col" }/&, host = false/; s/inout = true/&, host = false/' mixed.lua
+sed -i 's/s.array("b", "f32")/s.array("b", "f32", s.row_major, { host = false })/' stencil.lua
+emit_both() {
+  for kernel in mixed stencil; do
+    tune() { sectile tune $kernel.lua -d virtual:h200 --only 'direct threads=256' "$@"; }
+    expect 8 'has it without this `host`' sectile emit $kernel.lua -o $kernel.h
+    expect 0 '' tune -q
+    expect 0 '' sectile emit $kernel.lua -o $kernel.h -q
+    expect 0 '' "$nvcc" -arch=sm_90 -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -c \
+      user_$kernel.cu -o user.o
+    expect 0 '' sectile emit $kernel.lua --form c -o $kernel.h -q
+  done
+}
+emit_both
+where='-DMIXED_DEVICE=6 -DSTENCIL_DEVICE=2'
+# shellcheck disable=SC2086 # options
+right $where
+expect 0 'Of `w`, `b` it takes device pointers' cat mixed.h
+without mixed ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k])'
+without mixed '_direct\[\] = {false, true, true, false}' '_direct[] = {false, true, false, false}'
+without mixed ' && !mixed_detail_direct\[k\]) {' ') {'
+without mixed 'if (mixed_detail_direct\[k\] && h->bytes\[k\] > 0' 'if (false'
+without stencil 'cudaMemcpyDefault, slot->stream' 'cudaMemcpyDeviceToHost, slot->stream'
+# The stencil's input instead, whose neighbours are there already.
+sed -i 's/, { host = false }//; s/border = "clamp"/&, host = false/' stencil.lua
+sed -i '/host = true,/d; s/inout = true, host = false/inout = true, host = true/' mixed.lua
+emit_both
+where='-DMIXED_DEVICE=11 -DSTENCIL_DEVICE=1'
+# shellcheck disable=SC2086 # options
+right $where
+without stencil ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k] + own * h->steps[k])'
 finish

@@ -89,8 +89,12 @@ static bool run_chunk(world *w, picked *p, const fz_run *run, const chunk *c,
   }
   for (int k = run->spec->n_inputs; k < run->spec->n_arrays && right; k++) {
     const unsigned char *part = sct_ptx_memory_data(l.memory, l.address[k]);
-    memcpy(out[k] + c->own * c->step[k], part + (c->own - c->first) * c->step[k],
-           (size_t)((c->own_end - c->own) * c->step[k]));
+    if (c->step[k] == 0) { /* of the device, whose elements may be anywhere */
+      memcpy(out[k], part, (size_t)c->bytes[k]);
+    } else {
+      memcpy(out[k] + c->own * c->step[k], part + (c->own - c->first) * c->step[k],
+             (size_t)((c->own_end - c->own) * c->step[k]));
+    }
   }
   sct_ptx_result_free(&result);
   sct_ptx_memory_free(l.memory);

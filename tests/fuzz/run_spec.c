@@ -111,6 +111,9 @@ static bool open_world(world *w, const char *folder) {
     return false;
   }
   w->spec.host = true;
+  for (int k = 0; k < w->spec.n_operands; k++) {
+    w->spec.operands[k].stays = sct_mix64(w->seed, (uint64_t)k) % 3 == 0; /* on the device */
+  }
   (void)sct_spec_find_chunks(&w->spec, NULL); /* where it can be cut */
   must(sct_script_load_device(&w->device, "h200", &err), &err);
   if (sct_script_new(&w->script, &w->spec, &w->device, NULL, &err) != SCT_OK ||

@@ -2,6 +2,7 @@
 // calls, two host threads with a plan each, and its times against the bound max(to device, kernel,
 // to host) and the plain sequence. tests/gpu/host.py builds and runs it.
 #include "add_const_double3.h"
+#include "placed.h"
 #include "stencil2d_f32.h"
 
 #include <algorithm>
@@ -128,6 +129,64 @@ static void try_results() {
     }
   }
   expect(right, "results equal those of the launch function at all sizes and chunks");
+}
+
+// ---- arrays that stay on the device ----
+
+struct device_array {
+  float *p = nullptr;
+  explicit device_array(const std::vector<float> &from) {
+    CHECK(cudaMalloc(&p, 4 * from.size() + 4));
+    CHECK(cudaMemcpy(p, from.data(), 4 * from.size(), cudaMemcpyHostToDevice));
+  }
+  ~device_array() { cudaFree(p); }
+  std::vector<float> back(size_t n) const {
+    std::vector<float> out(n);
+    CHECK(cudaMemcpy(out.data(), p, 4 * n, cudaMemcpyDeviceToHost));
+    return out;
+  }
+};
+
+static bool is_placed_right(long long rows, long long cols, long long chunk, int locked) {
+  const long long table_rows = 13;
+  const size_t n = (size_t)(rows * cols);
+  std::vector<float> table((size_t)(table_rows * cols)), pick((size_t)rows), sum(n), wanted_b(n), wanted_sum(n);
+  host_array a(locked & 1, 4 * n), b(locked & 2, 4 * n);
+  fill(a.p, 4 * n, false);
+  for (size_t k = 0; k < table.size(); k++) table[k] = (float)(k % 97);
+  for (size_t k = 0; k < pick.size(); k++) {
+    const int row = (int)(5 * k % (size_t)table_rows);
+    std::memcpy(&pick[k], &row, sizeof row);
+  }
+  for (size_t k = 0; k < n; k++) {
+    const float value = ((const float *)a.p)[k];
+    sum[k] = (float)(k % 11);
+    wanted_sum[k] = sum[k] + value;
+    wanted_b[k] = value * table[5 * (k / (size_t)cols) % (size_t)table_rows * (size_t)cols + k % (size_t)cols];
+  }
+  const device_array d_table(table), d_pick(pick), d_sum(sum);
+  const placed_host_options options = {chunk, 1 + locked, 2, false};
+  placed_host_plan *plan = nullptr;
+  CHECK(placed_host_plan_create(&plan, rows, cols, table_rows, &options));
+  CHECK(placed_host((const float *)a.p, d_table.p, (const int *)d_pick.p, d_sum.p, (float *)b.p, rows, cols, table_rows,
+                    plan, nullptr));
+  CHECK(cudaStreamSynchronize(nullptr));
+  const bool refused = placed_host((const float *)a.p, d_table.p, (const int *)d_pick.p, sum.data(), (float *)b.p, rows,
+                                   cols, table_rows, plan, nullptr) == cudaErrorInvalidValue;
+  CHECK(placed_host_plan_destroy(plan));
+  return std::memcmp(b.p, wanted_b.data(), 4 * n) == 0 && d_sum.back(n) == wanted_sum && (refused || n == 0);
+}
+
+static void try_placed() {
+  bool right = true;
+  for (long long rows : {0LL, 1LL, 2LL, 33LL, 1000LL, 10007LL}) {
+    for (long long chunk : {0LL, 1LL, 7LL, 1024LL}) {
+      for (int locked = 0; locked < 4 && (chunk == 0 || rows / chunk <= 2000); locked++) {
+        right = right && is_placed_right(rows, 37, chunk, locked) && is_placed_right(rows, 64, chunk, locked);
+      }
+    }
+  }
+  expect(right, "arrays that stay on the device are used where they are");
 }
 
 static void try_leaks() {
@@ -276,6 +335,7 @@ int main(int argc, char **) {
   int n = 0;
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return 77;
   try_results();
+  try_placed();
   try_leaks();
   try_threads();
   if (argc == 1) {  // with an argument: for compute-sanitizer

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""NAME_host of two worked kernels on a GPU: results, leaks, threads, and times against the bound.
+"""NAME_host of two worked kernels, and of placed.lua, on a GPU: results, leaks, threads, and times against the bound.
 
   tests/gpu/host.py PROGRAM [OUT] [--build] [--arch ARCH] [--device ID]     OUT: where headers and store go, default out/host
 
-Tunes two kernels with `host = true` (a few candidates), builds tests/gpu/host.cu and runs it; --build: only that, on a virtual
+Tunes two kernels with `host = true` and one of which some arrays stay on the device (a few candidates), builds tests/gpu/host.cu and runs it; --build: only that, on a virtual
 device. Exit 1 if something falls short, 77 without a GPU.
 """
 import argparse
@@ -27,9 +27,12 @@ def main():
     os.makedirs(args.out, exist_ok=True)
     store = ["--store", os.path.join(args.out, "store.db")]
     device = "virtual:h200" if args.build else args.device
-    for kernel in KERNELS:
-        with open(os.path.join(ROOT, "tuning", "kernels", kernel + ".lua"), encoding="utf-8") as file:
-            text = file.read().replace("s.kernel {", "s.kernel { host = true,")
+    for kernel in KERNELS + ("placed",):
+        folder = HERE if kernel == "placed" else os.path.join(ROOT, "tuning", "kernels")
+        with open(os.path.join(folder, kernel + ".lua"), encoding="utf-8") as file:
+            text = file.read()
+        if kernel in KERNELS:
+            text = text.replace("s.kernel {", "s.kernel { host = true,")
         spec = os.path.join(args.out, kernel + ".lua")
         with open(spec, "w", encoding="utf-8") as file:
             file.write(text)

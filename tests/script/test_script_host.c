@@ -153,11 +153,110 @@ static void test_refusals(void **state) {
                "spec.lua", 3, "host must be a boolean");
 }
 
+/* Arrays say one by one where they lie: line 4 has the input, line 5 the output, line 6 the
+ * kernel's own `host`, if it has one. */
+static const char *placed(const char *inputs, const char *outputs, const char *host,
+                          const char *body) {
+  static char text[2048];
+  snprintf(text, sizeof text,
+           "local s = require 'sectile'\n"
+           "return s.kernel {\n"
+           "  name = 'k', dims = { 'row', 'col' },\n"
+           "  inputs = { %s },\n"
+           "  outputs = { %s },\n"
+           "  %s body = [[%s]], sizes = { { row = 4, col = 6%s } },\n"
+           "}\n",
+           inputs, outputs, host, body, strstr(outputs, "'m'") ? ", m = 9" : "");
+  return text;
+}
+
+#define ARRAY(name, options) "s.array('" name "', 'f32', s.row_major, { " options " })"
+#define TO                   "s.array('to', 'i32', s.row_major, { dims = 'row' })"
+#define SCATTERED            "dims = { 'm', 'col' }, at = { 'to', 'col' }"
+#define UP                   "border = 'zero', taps = { up = { -1, 0 } }"
+
+static void test_arrays_may_stay_on_the_device(void **state) {
+  (void)state;
+  static const struct {
+    const char *inputs, *outputs, *host, *body;
+    int chunk_dim;
+    bool stays[3];
+  } cases[] = {
+      {ARRAY("a", "host = true"), ARRAY("b", ""), "", "b = a;", 0, {false, true}},
+      {ARRAY("a", ""), ARRAY("b", "host = true"), "", "b = a;", 0, {true, false}},
+      {ARRAY("a", ""), ARRAY("b", "host = false"), "host = true,", "b = a;", 0, {false, true}},
+      {ARRAY("a", "host = true"), ARRAY("b", ""), "host = true,", "b = a;", 0, {false, false}},
+      {ARRAY("a", ""), ARRAY("b", "host = false"), "", "b = a;", -1, {false, false}},
+      {ARRAY("a", "host = true"), ARRAY("b", ""), "host = false,", "b = a;", 0, {false, true}},
+      /* places that an index gives, of the device's array */
+      {ARRAY("a", "host = true") ", " TO,
+       ARRAY("b", SCATTERED),
+       "",
+       "b = a;",
+       0,
+       {false, true, true}},
+      /* neighbours of the host's array, and of the device's */
+      {ARRAY("a", "host = true, " UP), ARRAY("b", ""), "", "b = a + up;", 0, {false, true}},
+      {ARRAY("a", UP), ARRAY("b", "host = true"), "", "b = a + up;", 0, {true, false}},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    load_ok(placed(cases[k].inputs, cases[k].outputs, cases[k].host, cases[k].body));
+    assert_int_equal(spec.chunk_dim, cases[k].chunk_dim);
+    assert_int_equal(spec.host, cases[k].chunk_dim >= 0);
+    for (int op = 0; op < spec.n_operands; op++) {
+      assert_int_equal(spec.operands[op].stays, cases[k].stays[op]);
+    }
+    sct_spec_free(&spec);
+  }
+  load_ok(placed(ARRAY("a", "host = true"), ARRAY("b", ""), "", "b = a;"));
+  const sct_hash hash = spec.hash;
+  sct_spec_free(&spec);
+  load_ok(placed(ARRAY("a", ""), ARRAY("b", ""), "", "b = a;"));
+  assert_memory_equal(&hash, &spec.hash, sizeof hash); /* where arrays lie is not measured */
+  sct_spec_free(&spec);
+}
+
+static void test_what_may_not_stay(void **state) {
+  (void)state;
+  static const struct {
+    const char *inputs, *outputs, *host, *body;
+    int line;
+    const char *says;
+  } cases[] = {
+      {ARRAY("a", "host = false"), ARRAY("b", "host = false"), "host = true,", "b = a;", 6,
+       "host = true needs an array that lies on the host: all have host = false"},
+      /* an array's own place, else that of the first on the host */
+      {ARRAY("a", ""), "s.array('b', 'f32', s.col_major, { host = true })", "", "b = a;", 5,
+       "host = true needs a dimension that can be cut into chunks; of row: a chunk of row is no "
+       "array of 'b' by itself"},
+      {ARRAY("a", "host = true"), "s.array('b', 'f32', s.col_major)", "", "b = a;", 4,
+       "array of 'b' by itself in layout col_major"},
+      {ARRAY("a", ""), "s.array('b', 'f32', s.col_major, { host = false })", "host = true,",
+       "b = a;", 5, "host = false needs a dimension that can be cut"},
+      {ARRAY("a", ""), ARRAY("b", "host = true"), "", "b = a * (float)row;", 5,
+       "host = true needs a dimension that can be cut into chunks; of row: the body computes"},
+      {ARRAY("a", "") ", " TO, ARRAY("b", "host = true, " SCATTERED), "", "b = a;", 5,
+       "chunks would meet there; it may stay on the device (host = false)"},
+      {ARRAY("a", "host = true, " UP) ", " TO, ARRAY("b", SCATTERED), "", "b = a + up;", 4,
+       "taps reach beyond a chunk, so that chunks would both write elements of 'b'"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    assert_fails(placed(cases[k].inputs, cases[k].outputs, cases[k].host, cases[k].body),
+                 "spec.lua", cases[k].line, cases[k].says);
+  }
+  assert_fails(placed(ARRAY("a", "host = 'gpu'"), ARRAY("b", ""), "", "b = a;"), "spec.lua", 4,
+               "host must be a boolean");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_steps),    cmocka_unit_test(test_which_dimension),
-      cmocka_unit_test(test_halos),    cmocka_unit_test(test_what_is_written),
+      cmocka_unit_test(test_steps),
+      cmocka_unit_test(test_which_dimension),
+      cmocka_unit_test(test_halos),
+      cmocka_unit_test(test_what_is_written),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_arrays_may_stay_on_the_device),
+      cmocka_unit_test(test_what_may_not_stay),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

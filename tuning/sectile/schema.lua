@@ -46,6 +46,8 @@ M["s.array"] = {
   { "exclusive", "boolean", "of a scan: the element itself is left out" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
     .. "place; what is accumulated begins with what it held" },
+  { "host", "boolean", "of `NAME_host`, which the header then has: `true`, the array lies on the "
+    .. "host; `false`, it is the device's and stays there; default: as the kernel's `host`" },
 }
 
 M["s.kernel"] = {
@@ -69,7 +71,7 @@ M["s.kernel"] = {
     .. "one" },
   { "sizes", "table", "the problems that are tuned, one by one", required = true },
   { "host", "boolean", "the header also has `NAME_host`, for arrays of the host: chunks of the "
-    .. "slowest dimension, copied and computed on several streams" },
+    .. "slowest dimension, copied and computed on several streams; arrays may say so one by one" },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
     .. "its field; default 0: results agree bit for bit" },
 }

@@ -373,7 +373,7 @@ function M.array(name, element, lay, options)
     check.fail_key(place, "border", "%s has a border, but no taps that could reach beyond it", what)
   end
   array.inout, array.none = options.inout or nil, options.none or nil
-  array.deterministic = options.deterministic or nil
+  array.deterministic, array.host = options.deterministic or nil, options.host
   return check.seal(array)
 end
 

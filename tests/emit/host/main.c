@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Which arrays are the device's, as bits: specs say so of some, or of none.
+#ifndef MIXED_DEVICE
+#define MIXED_DEVICE   0
+#define STENCIL_DEVICE 0
+#endif
+
 typedef struct mixed_pair pair;
 
 // ---- what the kernels do ----
@@ -71,19 +77,31 @@ static float a[most], w[cols], b[most], expected_b[most];
 static pair c[most], expected_c[most];
 static int n_calls;
 
-static void *memory(const void *from, size_t n, bool locked) { // the program's own never fails
+typedef enum where { PAGEABLE, LOCKED, DEVICE } where;
+
+// Where an array lies that has this bit.
+static where place(int bit, int locked, int device) {
+  return device & bit ? DEVICE : locked & bit ? LOCKED : PAGEABLE;
+}
+
+static void *memory(const void *from, size_t n, where at) { // the program's own never fails
   const int fault = fail_at;
   void *p = NULL;
   fail_at = 0;
-  if (locked && cudaMallocHost(&p, n) != cudaSuccess)
+  const cudaError_t error = at == LOCKED   ? cudaMallocHost(&p, n)
+                            : at == DEVICE ? cudaMalloc(&p, n)
+                                           : cudaSuccess;
+  if (error != cudaSuccess)
     exit(5);
   fail_at = fault;
-  return memcpy(locked ? p : malloc(n), from, n);
+  return memcpy(at != PAGEABLE ? p : malloc(n), from, n);
 }
 
-static void release(void *p, bool locked) {
-  if (locked)
+static void release(void *p, where at) {
+  if (at == LOCKED)
     cudaFreeHost(p);
+  else if (at == DEVICE)
+    cudaFree(p);
   else
     free(p);
 }
@@ -114,10 +132,13 @@ static int try_mixed(long long rows, long long chunk, int streams, int locked,
   const mixed_host_options options = {chunk, streams, 2, locked == 15};
   mixed_host_plan *plan = NULL;
   fill();
-  float *const pa = (float *)memory(a, sizeof a, locked & 1), *const pw = (float *)memory(
-                                                                  w, sizeof w, locked & 2);
-  float *const pb = (float *)memory(b, sizeof b, locked & 4);
-  pair *const pc = (pair *)memory(c, sizeof c, locked & 8);
+  where at[4];
+  for (int k = 0; k < 4; k++)
+    at[k] = place(1 << k, locked, MIXED_DEVICE);
+  float *const pa = (float *)memory(a, sizeof a, at[0]), *const pw =
+                                                             (float *)memory(w, sizeof w, at[1]);
+  float *const pb = (float *)memory(b, sizeof b, at[2]);
+  pair *const pc = (pair *)memory(c, sizeof c, at[3]);
   memcpy(expected_b, b, sizeof b);
   memcpy(expected_c, c, sizeof c);
   const kept k = {a, w, expected_b, 0.5f, expected_c, rows, cols};
@@ -125,8 +146,8 @@ static int try_mixed(long long rows, long long chunk, int streams, int locked,
   late = stream;
   const int fault = fail_at;
   fail_at = 0;
-  float *const source = (float *)memory(a, sizeof a, true);
-  if (cudaMemcpyAsync(pa, source, sizeof a, cudaMemcpyHostToHost, stream) != cudaSuccess)
+  float *const source = (float *)memory(a, sizeof a, LOCKED);
+  if (cudaMemcpyAsync(pa, source, sizeof a, cudaMemcpyDefault, stream) != cudaSuccess)
     exit(6);
   fail_at = fault;
   mix(&k);
@@ -146,8 +167,8 @@ static int try_mixed(long long rows, long long chunk, int streams, int locked,
   wrong = wrong || memcmp(pb + n, b + n, sizeof(float) * (most - n)) != 0;
   wrong = wrong || memcmp(pc + n, c + n, sizeof(pair) * (most - n)) != 0;
   mixed_host_plan_destroy(plan);
-  release(source, true), release(pa, locked & 1), release(pw, locked & 2), release(pb, locked & 4),
-      release(pc, locked & 8);
+  release(source, LOCKED), release(pa, at[0]), release(pw, at[1]), release(pb, at[2]),
+      release(pc, at[3]);
   return wrong ? complain("mixed", rows, chunk, streams, locked) : 0;
 }
 
@@ -157,8 +178,9 @@ static int try_stencil(long long rows, long long chunk, int streams, int locked,
   const stencil_host_options options = {chunk, streams, streams, false};
   stencil_host_plan *plan = NULL;
   fill();
-  float *const pa = (float *)memory(a, sizeof a, locked & 1), *const pb = (float *)memory(
-                                                                  b, sizeof b, locked & 2);
+  const where at[] = {place(1, locked, STENCIL_DEVICE), place(2, locked, STENCIL_DEVICE)};
+  float *const pa = (float *)memory(a, sizeof a, at[0]), *const pb =
+                                                             (float *)memory(b, sizeof b, at[1]);
   const kept k = {a, NULL, expected_b, 0, NULL, rows, cols};
   smooth(&k);
   cudaError_t error = stencil_host_plan_create(&plan, rows, cols, &options);
@@ -171,7 +193,7 @@ static int try_stencil(long long rows, long long chunk, int streams, int locked,
   wrong = wrong || memcmp(pb + n, b + n, sizeof(float) * (most - n)) != 0;
   n_calls++;
   stencil_host_plan_destroy(plan);
-  release(pa, locked & 1), release(pb, locked & 2);
+  release(pa, at[0]), release(pb, at[1]);
   return wrong ? complain("stencil", rows, chunk, streams, locked) : 0;
 }
 
@@ -180,14 +202,17 @@ static int try_two_streams(cudaStream_t other) {
   const mixed_host_options options = {2, 3, 0, true};
   mixed_host_plan *plan = NULL;
   fill();
-  float *const pa = (float *)memory(a, sizeof a, true), *pw[2] = {NULL, NULL},
+  where at[4];
+  for (int k = 0; k < 4; k++)
+    at[k] = place(1 << k, 15, MIXED_DEVICE);
+  float *const pa = (float *)memory(a, sizeof a, at[0]), *pw[2] = {NULL, NULL},
                *pb[2] = {NULL, NULL};
-  pair *const pc = (pair *)memory(c, sizeof c, true);
+  pair *const pc = (pair *)memory(c, sizeof c, at[3]);
   cudaError_t error = mixed_host_plan_create(&plan, 40, cols, &options);
   int wrong = 0;
   for (int k = 0; k < 2; k++) {
-    pw[k] = (float *)memory(w, sizeof w, true);
-    pb[k] = (float *)memory(b, sizeof b, true);
+    pw[k] = (float *)memory(w, sizeof w, at[1]);
+    pb[k] = (float *)memory(b, sizeof b, at[2]);
     pw[k][0] += (float)k;
     if (error == cudaSuccess)
       error = mixed_host(pa, pw[k], pb[k], pc, 1, 40, cols, plan, k == 0 ? NULL : other);
@@ -202,8 +227,8 @@ static int try_two_streams(cudaStream_t other) {
   }
   mixed_host_plan_destroy(plan);
   for (int k = 0; k < 2; k++)
-    release(pw[k], true), release(pb[k], true);
-  release(pa, true), release(pc, true);
+    release(pw[k], at[1]), release(pb[k], at[2]);
+  release(pa, at[0]), release(pc, at[3]);
   return error != cudaSuccess || wrong ? complain("two streams", 40, 2, 3, 15) : 0;
 }
 
@@ -212,8 +237,10 @@ static int try_large(long long rows, long long chunk, int threads) {
   const size_t n = (size_t)rows;
   const stencil_host_options options = {chunk, 2, threads, false};
   stencil_host_plan *plan = NULL;
-  float *const from = (float *)malloc(4 * n), *const to = (float *)calloc(n, 4);
-  float *const expected = (float *)malloc(4 * n);
+  const where at[] = {place(1, 0, STENCIL_DEVICE), place(2, 0, STENCIL_DEVICE)};
+  float *const expected = (float *)calloc(n, 4);
+  float *const from = (float *)memory(expected, 4 * n, at[0]);
+  float *const to = (float *)memory(expected, 4 * n, at[1]);
   for (size_t k = 0; k < n; k++)
     from[k] = (float)(k % 1021);
   const kept k = {from, NULL, expected, 0, NULL, rows, 1};
@@ -224,7 +251,7 @@ static int try_large(long long rows, long long chunk, int threads) {
   cudaStreamSynchronize(NULL);
   const int wrong = error != cudaSuccess || memcmp(to, expected, 4 * n) != 0;
   stencil_host_plan_destroy(plan);
-  free(from), free(to), free(expected);
+  release(from, at[0]), release(to, at[1]), free(expected);
   return wrong ? complain("large", rows, options.chunk, threads, 0) : 0;
 }
 
@@ -279,9 +306,15 @@ static int try_bad_values(void) {
   wrong += mixed_host_plan_create(&plan, -8, 3, NULL) != cudaErrorInvalidValue || plan != NULL;
   wrong += mixed_host_plan_create(&plan, 8, 2, &locked) != cudaSuccess;
   fill();
+  const where at[] = {place(1, 0, MIXED_DEVICE), place(2, 0, MIXED_DEVICE),
+                      place(4, 0, MIXED_DEVICE), place(8, 0, MIXED_DEVICE)};
+  float *const pa = (float *)memory(a, sizeof a, at[0]), *const pw =
+                                                             (float *)memory(w, sizeof w, at[1]);
+  float *const pb = (float *)memory(b, sizeof b, at[2]);
+  pair *const pc = (pair *)memory(c, sizeof c, at[3]);
   wrong += mixed_host(a, w, b, c, 1, 8, 2, NULL, NULL) != cudaErrorInvalidValue;
   wrong +=
-      mixed_host(a, w, b, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue; // pageable, and no ring
+      mixed_host(pa, pw, pb, pc, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue; // pageable, no ring
   wrong += mixed_host(NULL, w, b, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue;
   wrong += mixed_host(a, w, b, c, 1, -1, 2, plan, NULL) != cudaErrorInvalidValue;
   wrong += mixed_host(a, w, a, c, 1, 8, 2, plan, NULL) != cudaErrorInvalidValue;   // they overlap
@@ -289,11 +322,16 @@ static int try_bad_values(void) {
   wrong +=
       mixed_host_plan_destroy(plan) != cudaSuccess || mixed_host_plan_destroy(NULL) != cudaSuccess;
   wrong += mixed_host_plan_create(&plan, 1, 1, NULL) != cudaSuccess;
-  wrong +=
-      mixed_host(a, w, b, c, 1, 1, 3, plan, NULL) != cudaErrorInvalidValue; // wider than the plan
-  wrong += mixed_host(a, w, b, c, 1, 5, 1, plan, NULL) != cudaSuccess;      // longer is fine
+  wrong += mixed_host(pa, pw, pb, pc, 1, 1, 3, plan, NULL) !=
+           cudaErrorInvalidValue;                                          // wider than the plan
+  wrong += mixed_host(pa, pw, pb, pc, 1, 5, 1, plan, NULL) != cudaSuccess; // longer is fine
+  for (int k = 1; k < 3; k++) { // an array of the device is none that it does not know
+    wrong += at[k] == DEVICE && mixed_host(pa, k == 1 ? w : pw, k == 2 ? b : pb, pc, 1, 5, 1, plan,
+                                           NULL) != cudaErrorInvalidValue;
+  }
   mixed_host_plan_destroy(plan);
   cudaStreamSynchronize(NULL);
+  release(pa, at[0]), release(pw, at[1]), release(pb, at[2]), release(pc, at[3]);
   return wrong > 0 ? complain("bad values", wrong, 0, 0, 0) : 0;
 }
 

@@ -63,6 +63,14 @@ static bool is_locked(const void *p) {
   return false;
 }
 
+static bool is_device(const void *p) {
+  for (int k = 0; k < n_blocks; k++) {
+    if ((const char *)p >= blocks[k].p && (const char *)p < blocks[k].p + blocks[k].n)
+      return !blocks[k].host;
+  }
+  return false;
+}
+
 static bool fails(void) {
   failed = failed || fail_at == 1;
   return fail_at > 0 && --fail_at == 0;
@@ -246,7 +254,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcp
                             cudaStream_t stream) {
   LOCKED;
   op o = {.kind = COPY, .to = to, .from = (void *)(uintptr_t)from, .n = n};
-  if (kind == cudaMemcpyDeviceToHost && !is_locked(to)) { // waits
+  const bool from_device = is_device(from), to_device = is_device(to);
+  if ((kind == cudaMemcpyHostToDevice && (from_device || !to_device)) ||
+      (kind == cudaMemcpyDeviceToHost && (!from_device || to_device)))
+    return cudaErrorInvalidValue;
+  if (from_device && !is_locked(to)) { // waits
     run_until(of(stream), NULL, 0);
     memcpy(to, from, n);
     return fails() ? cudaErrorUnknown : cudaSuccess;
