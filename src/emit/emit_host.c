@@ -1,5 +1,6 @@
 /* Functions for arrays of the host (`host = true`) as data for their templates: along which extent
- * arrays are cut, how chunks follow each other in each array, what is copied which way. */
+ * arrays are cut, how chunks follow each other in each array, what is copied which way, and what a
+ * plan is by default. */
 #include "emit/emit_internal.h"
 
 #include <string.h>
@@ -110,6 +111,108 @@ static void add_device(json_t *host, const emit_header *h) {
   json_decref(names);
 }
 
+/* ---- defaults ---- */
+
+#define MOST_MIB     1024
+#define MOST_STREAMS 8
+#define MOST_THREADS 64
+
+static double time_of(const sct_row_outcome *o) {
+  return o->median_ns > 0 ? o->median_ns : o->predicted_ns > 0 ? o->predicted_ns : 0;
+}
+
+static int number(const json_t *axes, const char *key, int most) {
+  const json_int_t value = json_integer_value(json_object_get(axes, key));
+  return value >= 1 && value <= most ? (int)value : 0;
+}
+
+/* Of the ways that NAME_host can go, the fastest of page-locked arrays and that through a ring. */
+static void take_ways(emit_ways *out, const sct_row_result *rows, int n) {
+  double locked_ns = 0, ring_ns = 0;
+  for (int k = 0; k < n; k++) {
+    SCT_OWNED_PTR(json_t) axes = sct_json_load(rows[k].candidate.axes);
+    const char *const memory = json_string_value(json_object_get(axes, "memory"));
+    const int mib = number(axes, "chunk_mib", MOST_MIB);
+    const int streams = number(axes, "streams", MOST_STREAMS);
+    const int threads = number(axes, "threads", MOST_THREADS);
+    const double ns = time_of(&rows[k].outcome);
+    if (!memory || mib == 0 || streams == 0 || ns <= 0 ||
+        strcmp(rows[k].outcome.outcome, "ok") != 0) {
+      continue;
+    }
+    if (strcmp(memory, "page-locked") == 0 && (locked_ns == 0 || ns < locked_ns)) {
+      locked_ns = ns;
+      out->locked_mib = mib;
+      out->locked_streams = streams;
+      out->timed = rows[k].outcome.median_ns > 0;
+    } else if (threads > 0 && strcmp(memory, "pageable") == 0 && (ring_ns == 0 || ns < ring_ns)) {
+      ring_ns = ns;
+      out->ring_mib = mib;
+      out->ring_streams = streams;
+      out->ring_threads = threads;
+    }
+  }
+}
+
+/* The run of the largest size, on the first device of the header that has one. */
+static const sct_row_run *find_run(const emit_header *h, const sct_row_run *runs, int n) {
+  const sct_row_run *found = NULL;
+  for (int d = 0; d < h->n_devices && !found; d++) {
+    const sct_row_device *row = h->devices[d].row;
+    for (int k = 0; k < n; k++) {
+      const sct_row_device *on =
+          sct_row_device_find(h->device_rows, h->n_device_rows, runs[k].device);
+      found = on && on->is_virtual == row->is_virtual && strcmp(on->name, row->name) == 0 ? &runs[k]
+                                                                                          : found;
+    }
+  }
+  return found;
+}
+
+sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err) {
+  char hash[SCT_HASH_HEX];
+  sct_row_problem *problems = NULL;
+  sct_row_run *runs = NULL;
+  sct_row_result *rows = NULL;
+  int n = 0, n_runs = 0, n_rows = 0;
+  h->ways = (emit_ways){
+      .locked_mib = 16, .locked_streams = 3, .ring_mib = 2, .ring_streams = 2, .ring_threads = 16};
+  bool all = h->sig.chunk_dim >= 0; /* ways are tried for kernels of which all arrays are copied */
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    all = all && !h->sig.operands[k].stays;
+  }
+  if (!all) {
+    return SCT_OK;
+  }
+  const char *text = sct_arena_printf(&h->arena, SCT_HOST_PROBLEM, h->problem->spec_hash);
+  sct_hash_hex(hash, sct_hash_text(text));
+  SCT_TRY(sct_store_problem_by_hash(store, &h->arena, hash, &problems, &n, err));
+  if (n > 0) {
+    SCT_TRY(sct_store_runs(store, &h->arena, problems[0].id, 0, &runs, &n_runs, err));
+  }
+  const sct_row_run *run = find_run(h, runs, n_runs);
+  if (run) {
+    SCT_TRY(sct_store_results(store, &h->arena, run->id, false, &rows, &n_rows, err));
+    take_ways(&h->ways, rows, n_rows);
+    h->ways.on = sct_row_device_find(h->device_rows, h->n_device_rows, run->device);
+  }
+  return SCT_OK;
+}
+
+static void add_ways(json_t *host, const emit_ways *w) {
+  json_object_set_new(host, "locked_mib", json_integer(w->locked_mib));
+  json_object_set_new(host, "locked_streams", json_integer(w->locked_streams));
+  json_object_set_new(host, "ring_mib", json_integer(w->ring_mib));
+  json_object_set_new(host, "ring_streams", json_integer(w->ring_streams));
+  json_object_set_new(host, "ring_threads", json_integer(w->ring_threads));
+  sct_str chosen = {0};
+  if (w->on) {
+    sct_str_append(&chosen, w->timed ? "timed on " : "modelled for ");
+    emit_comment(&chosen, w->on->name);
+  }
+  json_object_set_new(host, "chosen", w->on ? emit_take(&chosen) : json_false());
+}
+
 void emit_add_host(json_t *out, const emit_header *h) {
   if (h->sig.chunk_dim < 0) {
     json_object_set_new(out, "host", json_false());
@@ -127,5 +230,6 @@ void emit_add_host(json_t *out, const emit_header *h) {
   add_parameters(host, out, h);
   add_arrays(host, h);
   add_device(host, h);
+  add_ways(host, &h->ways);
   json_object_set_new(out, "host", host);
 }

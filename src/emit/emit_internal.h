@@ -167,6 +167,13 @@ typedef struct emit_other {
   emit_launch launch;                  /* of the winner */
 } emit_other;
 
+/* Defaults of NAME_host, for page-locked arrays and for pageable ones. */
+typedef struct emit_ways {
+  const sct_row_device *on; /* where `transfer` found them; NULL: those of all headers */
+  bool timed;               /* there; else modelled */
+  int locked_mib, locked_streams, ring_mib, ring_streams, ring_threads;
+} emit_ways;
+
 typedef struct emit_device {
   const sct_row_device *row;
   int64_t n_sms; /* 0: unknown */
@@ -188,6 +195,7 @@ typedef struct emit_header {
   int n_kernels;
   emit_kernel *kernels;      /* [0] is the naive variant */
   const char *const *layout; /* [n_operands] the layouts this header is for */
+  emit_ways ways;
   /* rows read from the store */
   sct_row_problem *problems;
   sct_row_device *device_rows;
@@ -313,6 +321,9 @@ void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *c
                        bool computes);
 /* emit_host.c: functions for arrays of the host. */
 void emit_add_host(json_t *out, const emit_header *h);
+/* Defaults of NAME_host that `transfer` has found for a device of the header, else the usual ones.
+ */
+sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err);
 /* emit_code.c: bytes as lines of numbers with commas. */
 json_t *emit_byte_lines(const char *bytes, size_t n);
 /* emit_python.c: what its template needs in addition. */

@@ -470,6 +470,7 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
                     out->sig.chunk_dim < 0 ? "" : " this");
   }
   SCT_TRY(load_devices(out, store, err));
+  SCT_TRY(emit_load_ways(out, store, err));
   SCT_TRY(choose_layouts(out, store, err));
   return collect_kernels(out, err);
 }

@@ -176,6 +176,10 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
       .limit_ns = limits->limit_ns};
   sct_worker_ask(&r->m->worker, SCT_OP_HOST, &request, 3 * r->m->request_ns + limits->limit_ns,
                  &r->m->reply, &got);
+  if (r->m->reply.kind == SCT_REPLY_NOMEM) { /* of the host */
+    sct_verdict_set(&out->verdict, SCT_OUT_TOO_LARGE, "%s", r->m->reply.text);
+    return SCT_OK;
+  }
   SCT_TRY(sct_reply_evaluate(&r->m->reply, "", &out->verdict, err));
   if (out->verdict.outcome == SCT_OUT_OK && got.n_times != r->p->n_ops) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to HOST");

@@ -372,6 +372,7 @@ double sct_transfer_rate(const sct_transfer_report *report, sct_host_kind kind, 
 /* A way that was tried. */
 typedef struct sct_host_row {
   sct_host_way way;
+  int chunk_mib;      /* of the largest array; 0: not cut */
   const char *kernel; /* label of the candidate that computes chunks */
   const char *tuned;  /* the tuned size that it won, the nearest one; NULL: the naive variant */
   bool is_exact;      /* that size is the chunk's */

@@ -196,10 +196,8 @@ static int64_t largest_step(const session *s, const sct_size *size, const int *l
   return most;
 }
 
-static int add_way(sct_host_size *z, sct_host_kind memory, int64_t chunk, int streams,
-                   int threads) {
-  z->rows[z->n_rows] = (sct_host_row){.way = {memory, chunk, streams, threads}};
-  return z->n_rows++;
+static void add_way(sct_host_size *z, sct_host_way way, int64_t chunk_bytes) {
+  z->rows[z->n_rows++] = (sct_host_row){.way = way, .chunk_mib = (int)(chunk_bytes / MIB)};
 }
 
 /* Chunks of so many bytes of the largest array, and not of little more than a halo. */
@@ -212,19 +210,19 @@ static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
 /* Chunks of 4, 16 and 64 MiB, where that is not all; through a ring, which is to stay in the cores'
  * caches, of 1, 2 and 4 MiB on few streams. */
 static void list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
-  (void)add_way(z, SCT_HOST_PAGEABLE, 0, 1, 0);
-  (void)add_way(z, SCT_HOST_LOCKED, 0, 1, 0);
-  (void)add_way(z, SCT_HOST_MAPPED, 0, 1, 0);
+  add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0}, 0);
+  add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0}, 0);
+  add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0}, 0);
   for (int64_t bytes = 4 * MIB; bytes <= 64 * MIB; bytes *= 4) {
     const int64_t chunk = chunk_of(spec, bytes, step);
     for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {
-      (void)add_way(z, SCT_HOST_LOCKED, chunk, streams, 0);
+      add_way(z, (sct_host_way){SCT_HOST_LOCKED, chunk, streams, 0}, bytes);
     }
   }
   for (int64_t bytes = MIB; bytes <= 4 * MIB; bytes *= 2) {
     const int64_t chunk = chunk_of(spec, bytes, step);
     for (int threads = 4; threads <= 16 && chunk < z->n; threads *= 2) {
-      (void)add_way(z, SCT_HOST_PAGEABLE, chunk, 2, threads);
+      add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, chunk, 2, threads}, bytes);
     }
   }
 }

@@ -66,11 +66,11 @@ static sct_status keep_row(tune_host_store *s, const sct_row_run *run, const sct
       .source_hash = sct_arena_strdup(s->arena, sct_hash_hex(hex, sct_hash_text(label))),
       .label = label,
       .strategy = sct_arena_strdup(s->arena, PROBLEM),
-      .axes = sct_arena_printf(
-          s->arena,
-          "{\"memory\":\"%s\",\"dim\":\"%s\",\"chunk\":%lld,\"streams\":%d,\"threads\":%d}",
-          sct_host_name(w->memory), spec->dims[spec->chunk_dim], (long long)w->chunk, w->streams,
-          w->threads)};
+      .axes = sct_arena_printf(s->arena,
+                               "{\"memory\":\"%s\",\"dim\":\"%s\",\"chunk\":%lld,\"chunk_mib\":%d,"
+                               "\"streams\":%d,\"threads\":%d}",
+                               sct_host_name(w->memory), spec->dims[spec->chunk_dim],
+                               (long long)w->chunk, row->chunk_mib, w->streams, w->threads)};
   const bool timed = row->n_samples > 0;
   sct_row_outcome result = {.run = run->id,
                             .outcome = sct_arena_strdup(s->arena, sct_outcome_name(row->outcome)),

@@ -85,11 +85,15 @@ $(name)_choice $(name)_variant($(join(parameters)));
 // Of $(join(host.device_arrays, "`%s`")) it takes device pointers: what they point to stays there, and is no part of a plan.
 //%   end
 typedef struct $(name)_host_plan $(name)_host_plan;
+//% if host.chosen then
+// What is 0 has a default, the fastest of those $(host.chosen).
+//% else
 // What is 0 has a default.
+//% end
 typedef struct $(name)_host_options {
-  long long chunk;   // of $(host.extent); default: of the largest array 2 MiB, page-locked 16 MiB
-  int streams;       // 1 to 8, of each thread; default 2, page-locked 3
-  int threads;       // 1 to 64, that copy to the ring and back (C++); default: cores, 16 at most
+  long long chunk;   // of $(host.extent); default: of the largest array $(host.ring_mib) MiB, page-locked $(host.locked_mib) MiB
+  int streams;       // 1 to 8, of each thread; default $(host.ring_streams), page-locked $(host.locked_streams)
+  int threads;       // 1 to 64, that copy to the ring and back (C++); default: cores, $(host.ring_threads) at most
   bool page_locked;  // no ring: all arrays of all calls will be page-locked
 } $(name)_host_options;
 // For calls on the current device whose other extents are not larger. Leaves nothing behind where

@@ -108,7 +108,8 @@ static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_sl
 
 static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name)_args *c,
                                               const $(name)_host_options *o) {
-  const long long wanted = o->page_locked ? 16 << 20 : 2 << 20;  // of the largest array's chunk
+  // bytes of the largest array's chunk
+  const long long wanted = o->page_locked ? $(host.locked_mib) << 20 : $(host.ring_mib) << 20;
   const long long halo = $(detail)_before + $(detail)_after;
   long long n = c->$(host.extent), steps[$(detail)_n_arrays], most = 1;
   $(detail)_steps(steps, c);
@@ -416,10 +417,10 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
 #if defined(__cplusplus) && defined(__cpp_exceptions)
   if (!o->page_locked) {
     const int cores = (int)std::thread::hardware_concurrency();  // 0: unknown
-    p->threads = o->threads > 0 ? o->threads : cores == 0 ? 8 : cores < 16 ? cores : 16;
+    p->threads = o->threads > 0 ? o->threads : cores == 0 ? 8 : cores < $(host.ring_threads) ? cores : $(host.ring_threads);
   }
 #endif
-  p->n_slots = p->threads * (o->streams > 0 ? o->streams : o->page_locked ? 3 : 2);
+  p->n_slots = p->threads * (o->streams > 0 ? o->streams : o->page_locked ? $(host.locked_streams) : $(host.ring_streams));
   p->slots = ($(detail)_slot *)calloc((size_t)p->n_slots, sizeof *p->slots);
   cudaError_t error = cudaErrorMemoryAllocation;
   if (p->slots == NULL) p->n_slots = 0;

@@ -118,6 +118,14 @@ static void chunks_have_the_winner_of_the_nearest_size(void **state) {
   json_decref(doc);
   fx_run(&r, "export", "--store", "two.db");
   fx_expect(&r, 0, "page-locked chunk=1048576 streams=2 threads=0", NULL);
+  fx_run(&r, "emit", "two.lua", "--store", "two.db", "-o", "two.h", "-q");
+  fx_expect(&r, 0, NULL, NULL);
+  sct_str header = {0};
+  assert_int_equal(sct_file_read(&header, fx_path("two.h"), NULL), SCT_OK);
+  assert_non_null(strstr(sct_str_c(&header), "of the largest array 1 MiB, page-locked 4 MiB"));
+  assert_non_null(strstr(sct_str_c(&header), "the fastest of those modelled for NVIDIA H200."));
+  assert_non_null(strstr(sct_str_c(&header), "page_locked ? 4 << 20 : 1 << 20;"));
+  sct_str_free(&header);
   fx_run(&r, "emit", "host", "--store", "two.db");
   fx_expect(&r, 8, NULL, "'host' is no kernel that `sectile tune` made");
   fx_free(&r);
