@@ -229,6 +229,54 @@ static void run_timing(sct_measure *m, sct_spec *spec, double bytes) {
          (double)(sct_now_ns() - start) / 1e6);
 }
 
+/* ---- copies between a device and the host, or a second device ---- */
+
+/* Every way of a kind: its marks arrive, at sizes that are no powers of two, too. */
+static void run_transfers_of(sct_measure *m, const sct_measure *peer, sct_host_kind kind) {
+  static const int64_t sizes[] = {16, 4096, (1 << 20) + 16, 1 << 22};
+  sct_timing t = {0};
+  double best = 0, made_ns = 0;
+  char text[128];
+  const int64_t start = sct_now_ns();
+  for (int z = 0; z < SCT_COUNT(sizes) && t.verdict.outcome == SCT_OUT_OK; z++) {
+    for (int way = SCT_TO_DEVICE; way <= SCT_BOTH_WAYS && t.verdict.outcome == SCT_OUT_OK; way++) {
+      const sct_ask_transfer ask = {.kind = kind,
+                                    .way = (sct_way)way,
+                                    .bytes = sizes[z],
+                                    .room = 1 << 22,
+                                    .least = 3,
+                                    .most = 9,
+                                    .limit_ns = 100000000};
+      assert_ok(sct_measure_transfer(m, peer, &ask, &t, &made_ns, &fixture_err));
+      const double rate = t.median_ns > 0 ? (double)sizes[z] / t.median_ns : 0;
+      best = rate > best ? rate : best;
+      sct_free(t.samples_ns);
+    }
+  }
+  snprintf(text, sizeof text, "%.3g GB/s%s%.60s", best, t.verdict.outcome == SCT_OUT_OK ? "" : "; ",
+           t.verdict.outcome == SCT_OUT_OK ? "" : t.verdict.detail);
+  /* not every pair of devices has peer access */
+  report(t.verdict.outcome == SCT_OUT_OK || kind == SCT_HOST_PEER, sct_host_name(kind),
+         sct_outcome_name(t.verdict.outcome), text, (double)(sct_now_ns() - start) / 1e6);
+}
+
+static void run_transfers(sct_measure *m) {
+  sct_measure *peer = NULL;
+  const sct_measure_opts hold = {.hold_only = true};
+  if (sct_measure_open(&peer, 1, &hold, &fixture_err) != SCT_OK) {
+    printf("no second GPU: %s\n", fixture_err.text);
+  }
+  for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
+    if (!sct_host_is_peer((sct_host_kind)kind)) {
+      run_transfers_of(m, NULL, (sct_host_kind)kind);
+    } else if (peer) { /* twice: access is switched off again */
+      run_transfers_of(m, peer, (sct_host_kind)kind);
+      run_transfers_of(m, peer, SCT_HOST_PEER);
+    }
+  }
+  sct_measure_close(peer);
+}
+
 static sct_measure *open_session(void) {
   sct_measure *m = NULL;
   const sct_measure_opts opts = {.seed = 1};
@@ -268,6 +316,7 @@ static void test_on_the_gpu(void **state) {
   time_one(m, &records, "record_whole", SCT_OUT_OK);
   time_one(m, &records, "record_fields", SCT_OUT_OK); /* ... or left alone */
   time_one(m, &records, "record_short", SCT_OUT_NOT_WRITTEN);
+  run_transfers(m);
   sct_measure_close(m);
   sct_spec_free(&copy);
   sct_spec_free(&records);

@@ -97,6 +97,41 @@ static void test_a_second_session_is_refused(void **state) {
   sct_measure_close(second);
 }
 
+/* A second device is held, and left to the first one's worker. */
+static void test_a_peer_is_held_and_not_opened(void **state) {
+  (void)state;
+  sct_measure *first, *peer;
+  sct_timing t;
+  double made_ns = 0;
+  const char script[] = "devices=2 1:lock=7";
+  sct_ask_transfer ask = {.kind = SCT_HOST_PEER,
+                          .way = SCT_BOTH_WAYS,
+                          .bytes = 4096,
+                          .room = 4096,
+                          .least = 3,
+                          .most = 3};
+  assert_ok(open_with(&first, (sct_measure_opts){.fake = script}));
+  const sct_measure_opts hold = {.fake = script, .hold_only = true};
+  assert_ok(sct_measure_open(&peer, 1, &hold, &fixture_err));
+  assert_int_equal(peer->generation, 0);
+  assert_string_equal(sct_measure_device(peer)->id, "cuda:1");
+  int fd = -1;
+  assert_int_equal(sct_lock_take(&fd, "fake-7-1", NULL), SCT_EBUSY);
+  assert_ok(sct_measure_transfer(first, peer, &ask, &t, &made_ns, &fixture_err));
+  assert_true(t.verdict.outcome == SCT_OUT_OK && t.n_samples == 3 && made_ns > 0);
+  sct_free(t.samples_ns);
+  /* a kind and whose memory it is must agree */
+  assert_true(sct_measure_transfer(first, NULL, &ask, &t, &made_ns, &fixture_err) != SCT_OK);
+  ask.kind = SCT_HOST_LOCKED;
+  assert_true(sct_measure_transfer(first, peer, &ask, &t, &made_ns, &fixture_err) != SCT_OK);
+  assert_ok(sct_measure_transfer(first, NULL, &ask, &t, &made_ns, &fixture_err));
+  sct_free(t.samples_ns);
+  sct_measure_close(peer);
+  assert_int_equal(sct_lock_take(&fd, "fake-7-1", NULL), SCT_OK);
+  sct_lock_release(&fd);
+  sct_measure_close(first);
+}
+
 static void test_the_lock_outlives_a_worker(void **state) {
   (void)state;
   world w;
@@ -263,6 +298,7 @@ int main(int argc, char **argv) {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
   const struct CMUnitTest tests[] = {
       IN_FOLDER(test_a_second_session_is_refused),
+      IN_FOLDER(test_a_peer_is_held_and_not_opened),
       IN_FOLDER(test_the_lock_outlives_a_worker),
       IN_FOLDER(test_waiting),
       IN_FOLDER(test_waiting_can_be_interrupted),
