@@ -185,9 +185,9 @@ sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to,
                               int64_t bytes, sct_error *err);
 /* What is queued or waited for from now on is of stream k: 0, which is so at first, or 1. */
 sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err);
-/* A view of the session for the calling thread, with a current stream and a last result of its own;
- * closed before the session, which then has the result. */
-sct_status sct_cuda_share(sct_cuda **out, sct_cuda *cuda, sct_error *err);
+/* A view of the session for another thread, which enters it: with a current stream and a last
+ * result of its own. Ended before the session, which then has the result. Accepts NULL. */
+sct_cuda *sct_cuda_share(const sct_cuda *cuda);
 void sct_cuda_unshare(sct_cuda *view, sct_cuda *cuda);
 /* Further streams; the current one; 0 is stream 0. */
 sct_status sct_cuda_stream_open(sct_cuda *cuda, void **stream, sct_error *err);

@@ -520,17 +520,11 @@ sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err) {
 
 #define EVENT_DISABLE_TIMING 2u
 
-sct_status sct_cuda_share(sct_cuda **out, sct_cuda *cuda, sct_error *err) {
+sct_cuda *sct_cuda_share(const sct_cuda *cuda) {
   sct_cuda *view = sct_alloc(sizeof *view);
   *view = *cuda;
   view->last = 0;
-  const sct_status status = sct_cuda_enter(view, err);
-  if (status != SCT_OK) {
-    sct_cuda_unshare(view, cuda);
-    return status;
-  }
-  *out = view;
-  return SCT_OK;
+  return view;
 }
 
 void sct_cuda_unshare(sct_cuda *view, sct_cuda *cuda) {

@@ -259,7 +259,12 @@ sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, con
   }
   SCT_TRY(sct_remote_ensure(m, err));
   snprintf(where, sizeof where, " (%s)", p->size->label ? p->size->label : "this size");
-  SCT_TRY(sct_timed_prepare(m, p->size, where, err));
+  const sct_status prepared = sct_timed_prepare(m, p->size, where, err);
+  if (prepared == SCT_ENOMEM) { /* of the device, which has all at once to compare with */
+    sct_verdict_set(&out->verdict, SCT_OUT_TOO_LARGE, "%s", err ? err->text : "");
+    return SCT_OK;
+  }
+  SCT_TRY(prepared);
   if (m->timed.naive_verdict.outcome != SCT_OUT_OK) {
     return sct_fail(err, SCT_ENOTVERIFIED, "the naive variant fails at this size: %s: %s",
                     sct_outcome_text(m->timed.naive_verdict.outcome),

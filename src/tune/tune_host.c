@@ -70,7 +70,14 @@ static sct_status make_plan(session *s, const char *spec_path, const sct_spec *s
   }
   const sct_tune_plan_opts opts = {
       .strategy_dir = s->opts->strategy_dir, .only = &only, .only_naive = true};
-  return sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+  sct_status status = sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+  if (status == SCT_EUSAGE && only.n > 0) { /* a label that strategies of today do not have */
+    sct_log(SCT_LOG_WARN, "winners in the store are not used: %s", err ? err->text : "");
+    memset(s->winners, 0, sizeof s->winners);
+    only.n = 0;
+    status = sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+  }
+  return status;
 }
 
 static sct_status compile(session *s, sct_error *err) {

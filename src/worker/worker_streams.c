@@ -16,6 +16,7 @@ typedef struct gpu_run {
 
 typedef struct gpu_thread {
   gpu_run *run;
+  sct_cuda *view;
   int which;
   pthread_t thread;
   bool started;
@@ -82,12 +83,10 @@ static sct_status do_steps(gpu_run *r, sct_cuda *cuda, int thread, sct_error *er
 
 static void *run_thread(void *of) {
   gpu_thread *t = of;
-  sct_cuda *view = NULL;
-  t->status = sct_cuda_share(&view, t->run->cuda, &t->err);
+  t->status = sct_cuda_enter(t->view, &t->err);
   if (t->status == SCT_OK) {
-    t->status = do_steps(t->run, view, t->which, &t->err);
+    t->status = do_steps(t->run, t->view, t->which, &t->err);
   }
-  sct_cuda_unshare(view, t->run->cuda);
   return NULL;
 }
 
@@ -95,7 +94,7 @@ static void *run_thread(void *of) {
 static sct_status run_all(gpu_run *r, gpu_thread *threads, sct_error *err) {
   sct_status status = do_steps(r, r->cuda, -1, err);
   for (int t = 1; t < r->n_threads && status == SCT_OK; t++) {
-    threads[t] = (gpu_thread){.run = r, .which = t};
+    threads[t] = (gpu_thread){.run = r, .which = t, .view = sct_cuda_share(r->cuda)};
     threads[t].started = sct_thread_create(&threads[t].thread, NULL, run_thread, &threads[t]) == 0;
   }
   SCT_THEN(do_steps(r, r->cuda, 0, err));
@@ -108,6 +107,7 @@ static sct_status run_all(gpu_run *r, gpu_thread *threads, sct_error *err) {
     } else { /* no further thread: this one does what is left */
       SCT_THEN(do_steps(r, r->cuda, t, err));
     }
+    sct_cuda_unshare(threads[t].view, r->cuda);
   }
   for (int s = 0; s < r->n_streams; s++) {
     if (r->streams[s]) {
