@@ -97,9 +97,9 @@ static void add_device(json_t *host, const emit_header *h) {
   }
   /* further conditions on array k, where there is one to make */
   json_object_set_new(host, "if_copied",
-                      emit_textf(any ? " && !%s_detail_direct[k]" : "", h->sig.name));
+                      any ? emit_textf(" && !%s_detail_direct[k]", h->sig.name) : emit_text(""));
   json_object_set_new(host, "or_direct",
-                      emit_textf(any ? " || %s_detail_direct[k]" : "", h->sig.name));
+                      any ? emit_textf(" || %s_detail_direct[k]", h->sig.name) : emit_text(""));
   json_object_set_new(host, "direct", any ? json_incref(direct) : json_false());
   json_object_set_new(host, "device_arrays",
                       json_array_size(names) > 0 ? json_incref(names) : json_false());
