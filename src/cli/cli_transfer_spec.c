@@ -108,9 +108,11 @@ sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
   }
   sct_status status = cli_hint_example(sct_tune_host(&r, args->words[0], args->size, &opts, err),
                                        args->words[0], err);
-  json_t *look = cli_look(args);
-  json_object_set_new(look, "spec", sct_json_string(args->words[0]));
-  SCT_THEN(cli_show(args, "sectile.show_transfer", "spec", report_json(&r), look, err));
+  if (status == SCT_OK) {
+    json_t *look = cli_look(args);
+    json_object_set_new(look, "spec", sct_json_string(args->words[0]));
+    status = cli_show(args, "sectile.show_transfer", "spec", report_json(&r), look, err);
+  }
   if (status == SCT_OK && is_wrong(&r)) {
     status = SCT_ENOTVERIFIED;
   }

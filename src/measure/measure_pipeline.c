@@ -187,7 +187,9 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
   if (out->verdict.outcome == SCT_OUT_OK) {
     out->n_samples = (int)got.n_samples_ns;
     out->samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
-    memcpy(out->samples_ns, got.samples_ns, sizeof(double) * (size_t)got.n_samples_ns);
+    for (int k = 0; k < out->n_samples; k++) {
+      out->samples_ns[k] = got.samples_ns[k];
+    }
     take_times(&got, steps);
   }
   return SCT_OK;

@@ -72,6 +72,7 @@ static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipe
     assert_true(steps[k].end_ns >= steps[k].begin_ns && steps[k].ns >= 0);
   }
   sct_free(steps);
+  sct_free(t.samples_ns);
   return t.verdict;
 }
 
@@ -272,6 +273,7 @@ static void lists_that_cannot_be_are_refused(void **state) {
     const sct_status status = sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, steps, &e);
     assert_true(status != SCT_OK || t.verdict.outcome != SCT_OUT_OK);
     sct_free(steps);
+    sct_free(t.samples_ns);
     sct_pipeline_free(&p);
   }
   close_world(&w, &compiled);
