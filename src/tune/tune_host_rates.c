@@ -60,14 +60,16 @@ double sct_rates_lock_ns(const tune_rates *r, double bytes) {
   return bytes / LOCK_BYTES_S * 1e9;
 }
 
-/* A kernel that works on the host's arrays waits for the link, which is used both ways. */
+/* A kernel that works on the host's arrays waits for the link. Its reads and writes hardly overlap:
+ * there 50 GB/s one way, 54 both ways together. */
 static double mapped_ns(const tune_rates *r, const sct_pipeline *p, double kernel_ns) {
   double in = 0, out = 0;
   for (int k = 0; k < p->spec->n_operands; k++) {
     in += p->is_in[k] ? (double)p->bytes[k] : 0;
     out += p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
   }
-  const double link_ns = sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_BOTH_WAYS, in > out ? in : out);
+  const double link_ns = sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_DEVICE, in) +
+                         sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_HOST, out);
   return kernel_ns > link_ns ? kernel_ns : link_ns;
 }
 

@@ -4,6 +4,7 @@
 #include "measure_fixture.h"
 
 #include "measure_gpu_kernels.h"
+#include "spec/spec_internal.h"
 #include "worker/worker_backend.h"
 
 #include <unistd.h>
@@ -277,6 +278,49 @@ static void run_transfers(sct_measure *m) {
   sct_measure_close(peer);
 }
 
+/* ---- from the host and back ---- */
+
+static void run_way(sct_measure *m, const sct_spec *spec, const sct_binary *kernel,
+                    const sct_host_way *way, int64_t shift) {
+  const sct_sample_limits limits = {3, 5, 200000000};
+  char name[64];
+  sct_pipeline p;
+  sct_timing t;
+  assert_ok(sct_pipeline_make(&p, spec, first_layout, &spec->sizes[0], way, &fixture_err));
+  for (int k = 0; k < p.n_ops; k++) { /* each copy back but the first one */
+    const bool moves = p.ops[k].kind == SCT_HOST_OP_OUT && p.ops[k].host_at > 0;
+    p.ops[k].host_at -= moves ? shift : 0;
+  }
+  sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p.n_ops);
+  assert_ok(sct_measure_pipeline(m, kernel, &p, &limits, &t, steps, &fixture_err));
+  bool good = t.verdict.outcome == (shift == 0 ? SCT_OUT_OK : SCT_OUT_WRONG_RESULT);
+  for (int k = 0; k < p.n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
+    good = good && steps[k].ns >= 0 && steps[k].end_ns <= 1.5 * t.median_ns + 1e7;
+  }
+  snprintf(name, sizeof name, "%.8s %lld/%d/%d", sct_host_name(way->memory), (long long)way->chunk,
+           way->streams, way->threads);
+  const sct_overlap o = sct_model_overlap(steps, p.n_ops);
+  printf("     traced %.1f ms, %.0f %% hidden, %s\n", o.total_ns / 1e6, 100 * o.hidden,
+         sct_engine_name(o.limit));
+  report(good, name, sct_outcome_name(t.verdict.outcome), t.verdict.detail, t.median_ns / 1e6);
+  sct_free(steps);
+  sct_free(t.samples_ns);
+  sct_pipeline_free(&p);
+}
+
+static void run_ways(sct_measure *m, sct_spec *spec, const sct_binary *kernel) {
+  static const sct_host_way ways[] = {
+      {SCT_HOST_PAGEABLE, 0, 1, 0},      {SCT_HOST_PAGEABLE, 500009, 2, 8},
+      {SCT_HOST_PAGEABLE, 300007, 1, 3}, {SCT_HOST_LOCKED, 0, 1, 0},
+      {SCT_HOST_LOCKED, 4000037, 3, 0},  {SCT_HOST_MAPPED, 0, 1, 0}};
+  spec->host = true;
+  assert_ok(sct_spec_find_chunks(spec, &fixture_err));
+  for (int k = 0; k < SCT_COUNT(ways); k++) {
+    run_way(m, spec, kernel, &ways[k], 0);
+  }
+  run_way(m, spec, kernel, &ways[4], 4);
+}
+
 static sct_measure *open_session(void) {
   sct_measure *m = NULL;
   const sct_measure_opts opts = {.seed = 1};
@@ -310,6 +354,7 @@ static void test_on_the_gpu(void **state) {
   problem(m, &copy, &naive_copy, "f32", n, "copy");
   run_faults(m, &copy);
   run_timing(m, &copy, 8.0 * (double)n);
+  run_ways(m, &copy, &naive_copy.binary);
   problem(m, &records, &naive_records, "f64 f32", 10000019, "record_fields");
   expect_one(m, &records, "record_whole", SCT_OUT_OK); /* padding may be written ... */
   expect_one(m, &records, "record_short", SCT_OUT_NOT_WRITTEN);
