@@ -124,8 +124,10 @@ static void add_kernel(cut *c, int slot, int64_t extent) {
   p->extent[k] = extent;
   p->n_extents += k == p->n_extents;
   queue(c, slot,
-        (sct_host_op){
-            .kind = SCT_HOST_OP_KERNEL, .ring = -1, .launch = (int64_t)slot * SCT_MAX_CHUNKS + k});
+        (sct_host_op){.kind = SCT_HOST_OP_KERNEL,
+                      .thread = c->thread,
+                      .ring = -1,
+                      .launch = (int64_t)slot * SCT_MAX_CHUNKS + k});
 }
 
 /* Each thread takes every so many-th chunk, on streams of its own. */

@@ -195,12 +195,24 @@ static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host
   return good;
 }
 
+/* May operation k stand there? What comes before the threads is in front, what it waits for is its
+ * own thread's, and a stream belongs to one thread, without which it has no order. */
+static bool is_in_order(const sct_ask_host *in, int k, int *owner) {
+  const sct_host_op *op = &in->ops[k];
+  const sct_host_op *after = op->after >= 0 && op->after < k ? &in->ops[op->after] : NULL;
+  *owner = *owner < 0 ? op->thread : *owner;
+  return op->after < k && (!after || after->thread < 0 || after->thread == op->thread) &&
+         (op->thread >= 0 ? *owner == op->thread : k == 0 || in->ops[k - 1].thread < 0);
+}
+
 static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_host_step *steps,
                             sct_error *err) {
   sct_launch *launches = SCT_ARENA_NEW(&w->memory, sct_launch, in->n_launches);
   for (int64_t k = 0; k < in->n_launches; k++) {
     SCT_TRY(sct_worker_set_launch(w, &in->launches[k], &launches[k], err));
   }
+  int owners[SCT_MAX_STREAMS];
+  memset(owners, 0xff, sizeof owners);
   for (int k = 0; k < in->n_ops; k++) {
     const sct_host_op *op = &in->ops[k];
     sct_host_step *s = &steps[k];
@@ -209,9 +221,7 @@ static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_hos
                          .stream = op->stream,
                          .after = op->after,
                          .bytes = op->bytes};
-    bool good = op->after < k && (op->after < 0 || in->ops[op->after].thread < 0 ||
-                                  in->ops[op->after].thread == op->thread);
-    good = good && (op->thread >= 0 || k == 0 || in->ops[k - 1].thread < 0);
+    bool good = is_in_order(in, k, &owners[op->stream]);
     if (op->kind == SCT_HOST_OP_KERNEL) {
       good = good && op->launch < in->n_launches;
       s->launch = good ? &launches[op->launch] : NULL;
