@@ -9,22 +9,28 @@ $(step.definitions)
 $(kit.comment(doc))
 $(g:head(threads, cluster)) {
   constexpr int kThreads = $(threads);
-  constexpr int kLanes = $(lanes); // threads that have a row
+  constexpr int kLanes = $(lanes); // threads that have a $(line)
 //% if vec > 1 then
-  constexpr int kVec = $(vec); // elements of a vector
+  constexpr int kVec = $(vec); // $(vec_doc)
 //% end
-  constexpr int kItems = $(items); // vectors of a row that a thread has at once
+  constexpr int kItems = $(items); // $(items_doc) that a thread has at once
 //% if cluster then
-  constexpr int kBlocks = $(cluster); // of a cluster, which have a row together
-  cluster_arrive();
+  constexpr int kBlocks = $(cluster); // of a cluster, which have a $(line) together
+//% end
+//% if columns then
+  constexpr int kSide = $(block_threads) / kLanes; // threads side by side along $(last)
+  const int lane = $(thread_number) / kSide;
+  const long long $(index_name) = $(first_column);
+//% elseif cluster then
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
-  const long long row_index = blockIdx.x / kBlocks;
+  const long long $(index_name) = blockIdx.x / kBlocks;
 //% else
   constexpr int kRows = kThreads / kLanes; // rows of a block
-  const int lane = threadIdx.x $(lane_of);
-  const long long row_index = blockIdx.x * (long long)kRows + threadIdx.x $(row_of);
+  const int lane = threadIdx.x % kLanes;
+  const long long $(index_name) = blockIdx.x * (long long)kRows + threadIdx.x / kLanes;
 //% end
-  const bool is_row = row_index < $(n_rows);
+  $(arrive)
+  const bool $(exists) = $(index_name) < $(n_rows);
   $(kept_indices)
   $(range)
   const $(place_type) n_elements = $(n_elements);
@@ -56,12 +62,19 @@ $(g:head(threads, cluster)) {
 //% end
 //% for _, step in ipairs(g.steps) do
 
-//%   if step.mine then
+//%   if step.mine and not columns then
   partial$(step.suffix) $(step.mine) = identity$(step.suffix)();
+//%   elseif step.mine and vec == 1 then
+  partial$(step.suffix) $(step.mine)[1] = {identity$(step.suffix)()};
+//%   elseif step.mine then
+  partial$(step.suffix) $(step.mine)[kVec];
+#pragma unroll
+  for (int e = 0; e < kVec; e++)
+    $(step.mine)[e] = identity$(step.suffix)();
 //%   end
 //%   if step.per_row then
   $(step.row_values)
-  if (is_row) {
+  if ($(exists)) {
     $(declare(step.given))
     $(step.compute())
 //%     if #step.outputs > 0 then
@@ -87,30 +100,26 @@ $(g:head(threads, cluster)) {
       const $(place_type) $(place) = $(place_text);
 //%     if step.mine then
       // computed without a branch, so that later steps find what they have in common
-//%       if odd then
+//%       if each_apart then
       $(indices)
       $(declare(step.inline, " = {}"))
-      $(load(step.inline))
+      $(load_inside(step.inline))
       $(each_element) {
         const bool inside = $(is_inside);
-        const partial$(step.suffix) before = $(step.mine);
+        const partial$(step.suffix) before = $(step.mine .. of);
         $(step.compute())
-        $(step.mine) = inside ? $(step.mine) : before;
+        $(step.mine .. of) = inside ? $(step.mine .. of) : before;
       }
 //%       else
       const bool inside = $(place) < n_elements;
-      const partial$(step.suffix) before = $(step.mine);
+      const partial$(step.suffix) before = $(step.mine .. of);
       $(indices)
       $(declare(step.inline, " = {}"))
-//%         if #step.inline > 0 then
-      if (inside) {
-        $(load(step.inline))
-      }
-//%         end
+      $(load_inside(step.inline))
       $(each_element) {
         $(step.compute())
       }
-      $(step.mine) = inside ? $(step.mine) : before;
+      $(step.mine .. of) = inside ? $(step.mine .. of) : before;
 //%       end
 //%     else
       if ($(place) < n_elements) {
@@ -127,7 +136,9 @@ $(g:head(threads, cluster)) {
     }
   }
 //%   end
-//%   if step.mine then
+//%   if step.mine and columns then
+  $(combine)($(step.mine));
+//%   elseif step.mine then
   $(step.mine) = $(combine)($(step.mine));
 //%   end
 //% end

@@ -22,7 +22,7 @@ typedef struct worked {
   int n_params;
 } worked;
 
-static worked worked_kernels[96]; /* sorted by name, once worked_count() was asked */
+static worked worked_kernels[128]; /* sorted by name, once worked_count() was asked */
 static int n_worked_kernels;
 
 static worked *worked_add(const char *name, size_t length, const char *path) {

@@ -46,6 +46,38 @@ template <int kLanes, class T> __device__ __forceinline__ T combine_row(const T 
   return all[0];
 }
 
+// Combines what threads of a block have found of kVec columns each. Threads whose numbers differ
+// by multiples of kSide have the same columns: all of them get the result. For each T at most once
+// in a kernel.
+template <int kThreads, int kSide, class T, int kVec>
+__device__ __forceinline__ void combine_columns(T (&mine)[kVec]) {
+  constexpr int kColumns = kSide * kVec, kParts = kThreads / (kSide < 32 ? 32 : kSide);
+  if (kSide < 32)
+    combine_across<kSide, 32>(mine);
+  if (kParts > 1) {
+    constexpr int kPitch = kParts + 1; // no bank conflicts on either side
+    __shared__ __align__(16) T parts[kColumns * kPitch], all[kColumns];
+    const int side = threadIdx.x % kSide, part = threadIdx.x / (kSide < 32 ? 32 : kSide);
+    if (kSide >= 32 || threadIdx.x % 32 < kSide)
+#pragma unroll
+      for (int e = 0; e < kVec; e++)
+        parts[(e * kSide + side) * kPitch + part] = mine[e];
+    __syncthreads();
+    // kParts lanes combine a column
+    for (int first = threadIdx.x / 32 * 32; first < kColumns * kParts; first += kThreads) {
+      const int k = min(first + (int)threadIdx.x % 32, kColumns * kParts - 1);
+      T one[1] = {parts[k / kParts * kPitch + k % kParts]};
+      combine_across<1, kParts>(one);
+      if (k % kParts == 0)
+        all[k / kParts] = one[0];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < kVec; e++)
+      mine[e] = all[e * kSide + side];
+  }
+}
+
 // Combines the values of the threads of a block whose numbers differ by multiples of kLanes: all of
 // them get the result.
 template <int kThreads, int kLanes, class T>

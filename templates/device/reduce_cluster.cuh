@@ -39,3 +39,25 @@ __device__ __forceinline__ T combine_cluster(const T &mine) {
   combine_across<1, (kParts < 32 ? kParts : 32)>(all);
   return all[0];
 }
+
+// The same as combine_columns, for threads of all blocks of a cluster of kBlocks, which all must
+// run already.
+template <int kThreads, int kSide, int kBlocks, class T, int kVec>
+__device__ __forceinline__ void combine_columns_cluster(T (&mine)[kVec]) {
+  __shared__ __align__(16) T blocks[kBlocks][kSide * kVec]; // of the cluster
+  combine_columns<kThreads, kSide>(mine);
+  const int side = threadIdx.x % kSide, rank = threadIdx.x / kSide;
+  if (rank < kBlocks)
+#pragma unroll
+    for (int e = 0; e < kVec; e++)
+      put_to_block(&blocks[blockIdx.x % kBlocks][e * kSide + side], rank, mine[e]);
+  cluster_arrive();
+  cluster_wait();
+#pragma unroll
+  for (int e = 0; e < kVec; e++) {
+    mine[e] = blocks[0][e * kSide + side];
+#pragma unroll
+    for (int block = 1; block < kBlocks; block++)
+      mine[e] = combine(mine[e], blocks[block][e * kSide + side]);
+  }
+}

@@ -1,5 +1,5 @@
--- Rows in one layout of the output, columns in the other, which lacks room for vectors.
--- no: rows o=strided(1, i + 8) threads=256 lanes=32 vec=2 start=vector hold=none items=1 evict=none
+-- Rows in one layout of the output, columns in the other, of which a thread has two then.
+-- try: rows o=strided(1, i + 8) threads=64 lanes=32 vec=2 start=vector hold=none items=1 evict=none
 local s = require "sectile"
 return s.kernel {
   name    = "steps_chosen",

@@ -354,15 +354,20 @@ function families.scan(r)
   return spec
 end
 
--- Rows along the last dimensions mostly. Outputs have all dimensions, or those that rows lack.
+-- Rows along the last dimensions mostly, or columns. Outputs have all dimensions, or those that
+-- rows lack.
 function families.steps(r)
   local spec = start(r, r:weighted { { 1, 10 }, { 2, 55 }, { 3, 25 }, { 4, 10 } })
   local one = r:pick { "f32", "f32", "bf16", "i32", "f64", "i8" }
   local list = r:chance(60) and { types.by_name[one] } or types.scalars
   local first = r:chance(75) and r:int(math.min(2, #spec.dims), #spec.dims) or 1
+  local columns = #spec.dims > 1 and r:chance(25)
   spec.over, spec.kept = {}, {}
   for d, dim in ipairs(spec.dims) do
     local reduced = d >= first
+    if columns then
+      reduced = d == #spec.dims - 1
+    end
     if r:chance(10) and #spec.dims > 1 then
       reduced = not reduced
     end

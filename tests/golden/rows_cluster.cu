@@ -167,9 +167,9 @@ rows(const float *__restrict__ x, float *__restrict__ y, long long n_row, long l
   constexpr int kVec = 4; // elements of a vector
   constexpr int kItems = 8; // vectors of a row that a thread has at once
   constexpr int kBlocks = 8; // of a cluster, which have a row together
-  cluster_arrive();
   const int lane = blockIdx.x % kBlocks * kThreads + threadIdx.x;
   const long long row_index = blockIdx.x / kBlocks;
+  cluster_arrive();
   const bool is_row = row_index < n_row;
   const long long row = row_index;
   const int n_elements = is_row ? n_col : 0;

@@ -494,6 +494,26 @@ template <class L> void run_rows(const char *name, bool half, int n_columns, Row
       launch, near);
 }
 
+template <class L> void run_columns(const char *name, bool half, L launch) {
+  Near near;
+  near.share = half ? 1.6e-2f : 2e-4f;
+  near.bytes = half ? 2 : 4;
+  run_2d(
+      name, near.bytes, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        const std::vector<float> x = small_values(rows * cols, 49);
+        std::vector<float> y(x.size());
+        for (long long c = 0; c < cols; c++) {
+          double square = kEps;
+          for (long long r = 0; r < rows; r++) square += (double)x[r * cols + c] * x[r * cols + c];
+          for (long long r = 0; r < rows; r++) y[r * cols + c] = (float)(x[r * cols + c] / sqrt(square));
+        }
+        in = {floats_as(x, half)};
+        want = floats_as(y, half);
+      },
+      launch, near);
+}
+
 // x and a residual, which are updated in place and lie one after the other where the output does.
 template <class L> void run_added_norm(const char *name, bool half, L launch) {
   Near near;
@@ -1560,6 +1580,22 @@ CASE(add_rms_norm) {
 CASE(add_rms_norm_bf16) {
   run_added_norm("add_rms_norm_bf16", true, [](Any gamma, Any x, Any residual, long long rows, long long cols) {
     return add_rms_norm_bf16(gamma, x, residual, kEps, rows, cols, stream);
+  });
+}
+#endif
+
+#ifdef KERNEL_normalise_columns
+CASE(normalise_columns) {
+  run_columns("normalise_columns", false, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return normalise_columns(in[0], out, kEps, rows, cols, stream);
+  });
+}
+#endif
+
+#ifdef KERNEL_normalise_columns_bf16
+CASE(normalise_columns_bf16) {
+  run_columns("normalise_columns_bf16", true, [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+    return normalise_columns_bf16(in[0], out, kEps, rows, cols, stream);
   });
 }
 #endif

@@ -43,7 +43,8 @@ END
 sed '/sizes = /s/row = .*/row = 70, col = 129 }, { row = 31, col = 123 } },/' \
   "$scratch/spec.lua" >"$scratch/odd.lua"
 odd='rows threads=64 lanes=32 vec=4 start=any hold=registers items=2 evict=none'
-column='rows threads=256 lanes=8 vec=1 start=vector hold=registers items=13 evict=none'
+column='rows threads=256 lanes=32 vec=2 blocks=1 hold=registers items=4 evict=none'
+columns='rows threads=256 lanes=32 vec=2 blocks=4 hold=registers items=1 evict=none'
 
 for label in "$block" "$part" "$again" "$cluster"; do
   expect 0 'outcome: ok' tuned spec "$label"
@@ -68,14 +69,14 @@ mutant rows.cu '= identity$(step.suffix)()' '= {}' spec "$part"
 mutant rows.cu 'n_elements = $(n_elements)' 'n_elements = ($(n_elements)) & ~7' spec "$block"
 mutant rows.cu 'item < kItems' 'item < kItems - 1' spec "$block"
 # what is computed behind the end of a row
-mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' spec "$block"
+mutant rows.cu 'inside ? $(step.mine .. of) : before' '$(step.mine .. of)' spec "$block"
 # elements twice, where a row is read again
 mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' spec "$again"
 # loads behind the end of a row
 mutant tuning/strategies/rows.lua '"min(%s, n_elements - %d)"' '"%s"' spec "$block"
 # rows beyond the last
-mutant rows.cu 'is_row = row_index < $(n_rows)' 'is_row = row_index <= $(n_rows)' spec "$part"
+mutant rows.cu '$(index_name) < $(n_rows)' '$(index_name) <= $(n_rows)' spec "$part"
 # a block of the cluster that is written to before it runs
 mutant rows.cu 'cluster_wait(); // all' 'cluster_wait(), cluster_arrive(); // all' spec "$cluster"
 # a barrier of the block where one of the cluster is needed
@@ -92,11 +93,34 @@ mutant rows.cu 'blockIdx.x % kBlocks * kThreads +' '' spec "$cluster"
 mutant rows.cu 'if (lane == 0) {' 'if (threadIdx.x == 0) {' spec "$part"
 # columns
 fresh_assets
-expect 0 'outcome: ok' tuned columns "$column"
-mutant rows.cu '$(lane_of)' '% kLanes' columns "$column"
-mutant rows.cu '$(row_of)' '/ kLanes' columns "$column"
-mutant rows.cu 'item < kItems' 'item < kItems - 1' columns "$column"
-mutant rows.cu 'inside ? $(step.mine) : before' '$(step.mine)' columns "$column"
+for label in "$column" "$columns"; do
+  fresh_assets
+  expect 0 'outcome: ok' tuned columns "$label"
+  mutant rows.cu '$(thread_number) / kSide' '$(thread_number) % kLanes' columns "$label"
+  mutant rows.cu 'item < kItems' 'item < kItems - 1' columns "$label"
+  mutant rows.cu 'inside ? $(step.mine .. of) : before' '$(step.mine .. of)' columns "$label"
+  mutant tuning/strategies/rows.lua 'threadIdx.x % kSide"' 'threadIdx.x / kSide"' columns "$label"
+  mutant tuning/strategies/rows.lua '"(%s) * kVec"' '"(%s) * 1"' columns "$label"
+  # lanes of a warp that have the same columns; the warps; neighbouring columns
+  mutant device/reduce.cuh 'combine_across<kSide, 32>(mine)' \
+    'combine_across<2 * kSide, 32>(mine)' columns "$label"
+  mutant device/reduce.cuh 'combine_across<1, kParts>(one)' 'combine_across<1, 2>(one)' \
+    columns "$label"
+  mutant device/reduce.cuh 'parts[(e * kSide + side) * kPitch' 'parts[side * kPitch' \
+    columns "$label"
+  mutant device/reduce.cuh 'mine[e] = all[e * kSide + side]' 'mine[e] = all[side]' columns "$label"
+done
+mutant device/reduce.cuh '    __syncthreads();
+    // kParts' '    // kParts' columns "$column"
+# blocks of a cluster
+mutant device/reduce_cluster.cuh 'rank < kBlocks' 'rank < kBlocks - 1' columns "$columns"
+mutant device/reduce_cluster.cuh '  cluster_arrive();
+  cluster_wait();
+#' '  __syncthreads();
+#' columns "$columns"
+mutant device/reduce_cluster.cuh 'block = 1; block < kBlocks' 'block = 2; block < kBlocks' \
+  columns "$columns"
+mutant tuning/strategies/rows.lua '"(blockIdx.x % kBlocks * kThreads + ' '"(' columns "$columns"
 # rows that start anywhere
 fresh_assets
 expect 0 'outcome: ok' tuned odd "$odd"
@@ -126,7 +150,7 @@ expect 0 'outcome: ok' tuned held_odd "$odd"
 rows=tuning/strategies/rows.lua
 # lanes after a row's end load what another thread writes; elements of neighbouring rows
 mutant $rows '(p.odd or any_updated(list)) and text' 'p.odd and text' held "$shared"
-mutant $rows 'if p.odd or not any_updated(list) then' 'if true then' held "$block"
+mutant $rows '(any_updated(list) and loads_inside or loads)' 'loads' held "$block"
 mutant $rows 'load_between<%s, kVec>(%s, -%s, n_elements' \
   'load_between<%s, kVec>(%s, %s * 0, n_elements' held_odd "$odd"
 mutant $rows 'if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' \

@@ -1,9 +1,10 @@
 -- rows: kernels in steps. kLanes threads have a row: part of a warp, a warp, the block or all of a
 -- cluster's blocks; a block has as many rows as it has threads for. Where rows run along the
--- fastest mode neighbouring threads have the same row, else neighbouring rows (columns). What
--- several steps read is loaded once and held in registers, all loads in flight; or, of rows that
--- do not fit, read again in every step. Of ragged rows, whose lengths differ, what fits is held and
--- the rest read again; without steps they are a single one, which assigns what has their elements.
+-- fastest mode neighbouring threads have the same row, else neighbouring columns, or vectors of
+-- them. What several steps read is loaded once and held in registers, all loads in flight; or, of
+-- rows that do not fit, read again in every step. Of ragged rows, whose lengths differ, what fits
+-- is held and the rest read again; without steps they are a single one, which assigns what has
+-- their elements.
 
 -- ---- the index space ----
 
@@ -176,17 +177,22 @@ end
 -- ends with, without a branch; but not what other threads write.
 local function place_of(p, list, text)
   return (p.odd or any_updated(list)) and text
-    or string.format("min(%s, n_elements - %d)", text, p.vec)
+    or string.format("min(%s, n_elements - %d)", text, p.along)
 end
 
--- Statements that load the list there.
-local function loads_there(p, list)
+-- Statements that load the list inside the row; where rows start anywhere each load sees to that.
+local function loads_inside(p, list)
   local text = loads(p, list)
-  if p.odd or not any_updated(list) then
+  if p.odd or #list == 0 then
     return text
   end
   return string.format("if (%s < n_elements) {\n  %s\n}", p.place,
     (string.gsub(text, "\n", "\n  ")))
+end
+
+-- Statements that load it there.
+local function loads_there(p, list)
+  return (any_updated(list) and loads_inside or loads)(p, list)
 end
 
 -- The statement that stores a stream.
@@ -255,15 +261,16 @@ local function compute(p, step)
     bind(op, true)
   end
   for _, value in ipairs(step.values) do
-    values[value.name] = p.value_names[value.name]
+    values[value.name] = p.value_names[value.name] .. (step.reduces and "" or p.of)
     before[#before + 1] = step.reduces and string.format("%s %s;", reduce.given_type(value),
       values[value.name]) or nil
   end
   before[#before + 1] = g:call(values, step)
   if step.reduces then
-    behind[1] = string.format("%s = combine(%s, {%s});", step.mine, step.mine,
-      reduce.members(step.slots, function(value) return values[value.name] end,
-        function() return g:text(p.k.reduced_index, binding(p, p.vec > 1), true) end))
+    local mine = step.mine .. p.of
+    local members = reduce.members(step.slots, function(value) return values[value.name] end,
+      function() return g:text(p.k.reduced_index, binding(p, p.vec > 1), true) end)
+    behind[1] = string.format("%s = combine(%s, {%s});", mine, mine, members)
   end
   return kit.concat { kit.concat(before), kit.concat(behind) }
 end
@@ -281,6 +288,15 @@ local function passing(p, step)
   return apart, inline
 end
 
+-- Partials of a step in shared memory.
+local function parts_of(p)
+  if not p.columns then
+    return p.lanes > 32 and p.lanes // 32 or 0
+  end
+  local parts, blocks = p.threads // math.max(p.side, 32), p.cluster or 0
+  return p.side * p.vec * ((parts > 1 and parts + 2 or 0) + blocks)
+end
+
 local function plan_step(p, step)
   local g = p.g
   step.apart, step.inline = passing(p, step)
@@ -290,19 +306,18 @@ local function plan_step(p, step)
     kit.append(step.given, table.unpack(p.streams[op.number]))
   end
   step.row_values = kit.concat(kit.map(step.reduces and {} or step.values, function(value)
-    return value.cuda .. " " .. p.value_names[value.name] .. " = {};"
+    return value.cuda .. " " .. p.value_names[value.name] .. p.shape .. " = {};"
   end))
   if step.reduces then
     step.slots, step.bytes = reduce.value_slots(step)
     step.mine = g:name("found" .. step.suffix)
     step.definitions = reduce.definitions(step.slots, step.suffix)
-    local parts = p.columns and p.threads or p.lanes > 32 and p.lanes // 32 or 0
-    p.static_shared_bytes = p.static_shared_bytes + parts * step.bytes
+    p.static_shared_bytes = p.static_shared_bytes + parts_of(p) * step.bytes
   end
   step.compute = function()
     local text = compute(p, step)
-    reduce.name_values(step.slots or {}, step.mine, p.values)
-    return text
+    reduce.name_values(step.slots or {}, (step.mine or "") .. p.of, p.values)
+    return step.per_row and p.columns and p.vec > 1 and for_elements { text } or text
   end
 end
 
@@ -347,13 +362,15 @@ local function traffic(p)
 end
 
 local function doc_of(p)
-  return string.format("%s %s, %s.%s", p.cluster and "A cluster of blocks has"
+  local who = p.cluster and not p.columns and "A cluster of blocks has"
+    or p.lanes == 1 and "A thread has" or p.columns and p.lanes .. " threads have"
     or p.lanes == p.threads and "A block has"
-    or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have",
-    p.columns and "a column" or "a row", p.is_map and "of any length"
+    or p.lanes == 32 and "A warp has" or p.lanes .. " lanes have"
+  return string.format("%s %s, %s.%s", who, not p.columns and "a row" or p.vec == 1 and "a column"
+      or p.vec .. " neighbouring columns", p.is_map and "of any length"
       or p.hold == "none" and "read again in every step"
       or p.again and "whose first elements are loaded once" or "whose elements are loaded once",
-    p.vec > 1 and string.format(" They move in vectors of %d.", p.vec) or "")
+    p.vec > 1 and not p.columns and string.format(" They move in vectors of %d.", p.vec) or "")
 end
 
 -- Elements of the first vector that lie before the row, where rows start anywhere.
@@ -368,51 +385,83 @@ end
 local function plan_row(p)
   local g = p.g
   local walk = reduce.walk(g, p.index, p.reduced, "row_first")
-  p.range = walk.range("is_row")
-  p.n_elements = p.k.ragged and walk.many or "is_row ? " .. walk.many .. " : 0"
+  p.range = walk.range(p.exists)
+  p.n_elements = p.k.ragged and walk.many or p.exists .. " ? " .. walk.many .. " : 0"
   p.n_span = p.odd and "n_span" or "n_elements"
   p.shift = p.odd and shift_of(p, walk)
   p.step_loop = p.again
     and "for (long long first = 0; first < " .. p.n_span .. "; first += kLanes * kItems" ..
-      (p.vec > 1 and " * kVec) " or ") ") or ""
+      (p.along > 1 and " * kVec) " or ") ") or ""
   p.place_type = p.again and "long long" or "int"
-  local text = p.vec > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
+  local text = p.along > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
   local behind = p.odd and " - shift" or ""
   p.place_text = (p.again and "first + " or "") .. text .. behind
   p.held_text = place_of(p, p.held, p.again and not p.odd and "(long long)(" .. text .. ")"
     or text .. behind)
   p.apart_text = function(step) return place_of(p, step.apart, p.place_text) end
-  p.held_doc = (p.again and "the row's first elements" or "the row") .. ", all loads before the "
-    .. "first use" .. ((p.odd or any_updated(p.held)) and ""
+  p.held_doc = (p.again and "the row's first elements" or "the " .. p.line)
+    .. ", all loads before the first use" .. ((p.odd or any_updated(p.held)) and ""
       or "; lanes after its end load what it ends with")
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
-  p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and "is_row"
+  p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and p.exists
     or "n_elements > 0"
   p.indices = p.place == "flat_index" and walk.element("flat_index") or ""
-  p.kept_indices = reduce.unravel(g, p.index, p.kept, "row_index")
+  p.kept_indices = reduce.unravel(g, p.index, p.kept, p.index_name)
 end
 
-local function plan(k, c)
-  local g = generator(k, c.threads)
+-- Which threads have which elements; or nil and why not. Vectors are neighbours along a row
+-- (p.along of them), or neighbouring columns, whose partials are arrays (p.of is one of those).
+local function share_out(k, c)
+  local blocks, single = c.blocks or math.max(c.lanes // c.threads, 1), c.vec == 1
   local p = {
-    g = g, k = k, threads = c.threads, lanes = c.lanes, vec = c.vec, items = c.items, hold = c.hold,
-    evict = c.evict, cluster = c.lanes > c.threads and c.lanes // c.threads,
+    k = k, threads = c.threads, lanes = c.lanes * (c.blocks or 1), vec = c.vec, items = c.items,
+    hold = c.hold, evict = c.evict, cluster = blocks > 1 and blocks,
     again = c.hold == "none" or k.ragged ~= nil, is_map = not k.steps, odd = c.start == "any",
     index = {}, values = {}, value_names = {}, element_names = {}, static_shared_bytes = 0,
   }
   p.kept, p.reduced = dims_of(k)
   p.columns = p.reduced[#p.reduced] ~= #k.dims
   -- the constraints are those of one choice of layouts
-  if p.columns and (p.vec > 1 or p.cluster) then
-    return nil, "columns have single elements and no clusters"
-  elseif not p.columns and c.lanes > 32 and c.lanes < c.threads then
-    return nil, "a warp or the whole block has a row"
+  if p.columns and (p.odd or c.lanes > c.threads) then
+    return nil, "a block or a cluster has columns side by side"
+  elseif not p.columns and (c.blocks and p.cluster or c.lanes > 32 and c.lanes < c.threads) then
+    return nil, "a warp, the block or the whole cluster has a row"
   end
+  p.side, p.along = c.threads // c.lanes, p.columns and 1 or c.vec
+  p.of = p.columns and (single and "[0]" or "[e]") or ""
+  p.shape = p.columns and (single and "[1]" or "[kVec]") or ""
+  p.each_apart = p.odd or p.columns and not single
+  return p
+end
+
+-- What the template calls rows or columns, and says of them.
+local function name_lines(p)
+  local columns, block = p.columns, p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
+  p.line, p.last = columns and "column" or "row", p.k.dims[#p.k.dims]
+  p.index_name, p.exists = p.line .. "_index", "is_" .. p.line
+  p.vec_doc = columns and "neighbouring columns that they have" or "elements of a vector"
+  p.items_doc = columns and "elements of a column" or "vectors of a row"
+  p.arrive = p.cluster and "cluster_arrive();" or ""
+  p.block_threads = p.cluster and "kThreads * kBlocks" or "kThreads"
+  p.thread_number = p.cluster and "(blockIdx.x % kBlocks * kThreads + threadIdx.x)" or "threadIdx.x"
+  p.first_column = string.format(p.vec > 1 and "(%s) * kVec" or "%s",
+    block .. " * (long long)kSide + threadIdx.x % kSide")
+end
+
+local function plan(k, c)
+  local p, reason = share_out(k, c)
+  if not p then
+    return nil, reason
+  end
+  local g = generator(k, c.threads)
+  p.g = g
+  name_lines(p)
   for d, dim in ipairs(k.dims) do
     p.index[d] = g:name(dim)
   end
   p.place = #p.reduced == 1 and not k.ragged and p.index[p.reduced[1]] or "flat_index"
-  p.is_inside = string.format("%s + e >= 0 && %s + e < n_elements", p.place, p.place)
+  p.is_inside = p.columns and p.place .. " < n_elements"
+    or string.format("%s + e >= 0 && %s + e < n_elements", p.place, p.place)
   take_streams(p)
   if not p.any and p.vec > 1 then
     return nil, "no operand moves in wider words with this width"
@@ -430,23 +479,26 @@ local function plan(k, c)
   local rows = reduce.count(k, p.kept)
   p.n_rows = g:text(rows)
   if not p.again then
-    local most = p.lanes * p.items * p.vec - (p.odd and p.vec - 1 or 0)
+    local most = p.lanes * p.items * p.along - (p.odd and p.vec - 1 or 0)
     g:require((reduce.count(k, p.reduced) + 0 * k.extents[1]):le(most))
   end
   plan_row(p)
   p.load = function(list) return loads(p, list) end
+  if p.static_shared_bytes > k.device.smem_block_bytes then
+    return nil, "the threads' partials need more shared memory than a block has"
+  end
+  p.load_inside = function(list) return loads_inside(p, list) end
   p.load_there = function(list) return loads_there(p, list) end
   p.store = function(step) return stores(p, step.outputs) end
   p.any_updated = any_updated
   p.declare = function(list, value)
     return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
   end
-  p.lane_of = p.columns and "/ kRows" or "% kLanes"
-  p.row_of = p.columns and "% kRows" or "/ kLanes"
-  p.combine = p.cluster and "combine_cluster<kThreads, kBlocks>"
-    or p.columns and "combine_block<kThreads, kRows>" or "combine_row<kLanes>"
-  p.grid = p.cluster and rows * p.cluster or kit.ceil_div(rows + 0 * k.extents[1],
-    p.threads // p.lanes)
+  p.combine = p.columns and (p.cluster and "combine_columns_cluster<kThreads, kSide, kBlocks>"
+    or "combine_columns<kThreads, kSide>")
+    or p.cluster and "combine_cluster<kThreads, kBlocks>" or "combine_row<kLanes>"
+  local n_rows_block = p.columns and p.side * p.vec or math.max(p.side, 1)
+  p.grid = kit.ceil_div(rows + 0 * k.extents[1], n_rows_block) * (p.cluster or 1)
   p.traffic, p.doc = traffic(p), doc_of(p)
   return g:plan(p)
 end
@@ -478,9 +530,10 @@ local function odd_fit(k, g)
   return 16 // bytes
 end
 
--- What the constraints name. At the tuned sizes: rows, the elements of one (many), and the widest
--- vectors (fit). Of the operands that move along a row: the bytes of the widest record, and of all
--- inputs, of which those that several steps read are held, also as values (each 4 bytes or more).
+-- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
+-- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
+-- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
+-- more each (values).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
   local widest, held, values, odd = 1, 0, 0, 1
@@ -496,18 +549,20 @@ local function facts(k)
   if #reduced == 1 and reduced[1] == #k.dims then
     odd = odd_fit(k, g)
   end
-  local many, fit = 1, 1
+  local many, fit, kept = 1, 1, 1
   for _, extents in ipairs(k.sizes) do
-    local count = 1
+    local count, rows = 1, 1
     for d = 1, #k.dims do
       count = count * (kit.has(reduced, d) and extents[d] or 1)
+      rows = rows * (kit.has(reduced, d) and 1 or extents[d])
     end
+    kept = math.max(kept, rows)
     many = math.max(many, count // math.max(k.ragged and extents[k.ragged.row] or 1, 1))
     fit = math.max(fit, widest_fit(k, extents[#k.dims], widest))
   end
   return {
     { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
-    { "odd", odd }, { "cc", k.device.cc },
+    { "odd", odd }, { "kept", kept }, { "cc", k.device.cc }, { "sms", k.device.sms },
   }
 end
 
@@ -541,12 +596,30 @@ local ALONG = {
     .. " and many * held > 131072 and threads >= 256)",
 }
 
--- Columns: warps or more side by side; what is read again, 4 to 16 elements at a time.
+-- Columns: those that a block has side by side fill sectors of 32 bytes.
 local COLUMNS = {
-  "vec == 1 and start == 'vector'",
-  "threads // lanes >= 32 and (lanes == 1 or threads // lanes <= 128)",
-  "hold ~= 'none' or held == 0 or many > 512",
-  "hold ~= 'none' or (lanes >= 8 and (items == 4 or items == 8 or items == 16))",
+  "vec == fit or 2 * vec == fit or 4 * vec == fit", "threads >= 128", "lanes <= threads",
+  "threads // lanes * vec * widest >= 32 or threads // lanes * vec >= kept",
+  "threads // lanes * vec * widest <= 256 or threads // lanes == 32 or lanes == 1",
+  "threads // lanes * vec < 2 * kept", "threads // lanes <= 32 or vec == 1",
+  "threads // lanes <= 128 or lanes == 1", "lanes * blocks < 2 * many or lanes * blocks == 1",
+  "hold == 'none' or lanes * blocks * items >= many",
+  "hold == 'none' or items == 1 or (items <= 16 and lanes * blocks * (items - 1) < many)"
+    .. " or (items > 16 and lanes * blocks * (items - 4) < many)"
+    .. " or (items == 64 and lanes * blocks * 32 < many)",
+  "hold == 'none' or (held > 0 and vec * items * held <= 128"
+    .. " and (threads < 1024 or hold == 'packed' or vec * items * values <= 128))",
+  "hold ~= 'packed' or (values > held and vec >= 4 and vec * items * values > 128)",
+  "evict == 'none' or (threads == 512 and hold ~= 'none')",
+  -- what is read again: columns of which a block can hardly hold a sector's
+  "hold ~= 'none' or held == 0 or 32 * many * held > 65536 * widest",
+  "hold ~= 'none' or (lanes >= 8 and lanes <= 128 and (items == 4 or items == 8 or items == 16)"
+    .. " and vec * items * widest >= 16 and vec * items * widest <= 64)",
+  -- clusters: where blocks would be few, or their registers cannot hold the columns
+  "blocks == 1 or (cc >= 90 and lanes >= blocks and threads >= 256 and vec * items * widest >= 8)",
+  "blocks == 1 or kept <= sms * (threads // lanes) * vec or (hold ~= 'none'"
+    .. " and (kept <= 2 * sms * (threads // lanes) * vec"
+    .. " or many * held * (threads // lanes) * vec > 65536))",
 }
 
 -- Rows of different lengths: what is held covers those of mean length, and not much more.
@@ -567,12 +640,12 @@ local function where(k)
     return kit.append(kit.append({}, table.unpack(RAGGED)),
       table.unpack(along[#along] == #k.dims and RAGGED_ALONG or RAGGED_COLUMNS))
   end
-  return kit.append(kit.append({}, table.unpack(WHERE)),
-    table.unpack(k.reduced[#k.dims] and ALONG or COLUMNS))
+  return not k.reduced[#k.dims] and COLUMNS
+    or kit.append(kit.append({}, table.unpack(WHERE)), table.unpack(ALONG))
 end
 
-local function axes()
-  return {
+local function axes(k)
+  local list = {
     { "threads", { 256, 128, 512, 1024, 64 }, key = "threads=", doc = "threads a block" },
     { "lanes", { 256, 128, 512, 1024, 2048, 4096, 64, 32, 16, 8, 4, 2, 1 }, key = "lanes=",
       doc = "threads that have a row: part of a block, a block, or a cluster of blocks" },
@@ -587,6 +660,13 @@ local function axes()
     { "evict", { "none", "streaming" }, key = "evict=",
       doc = "streaming: what is used once leaves the caches first" },
   }
+  if not k.ragged and not k.reduced[#k.dims] then
+    list[2] = { "lanes", { 32, 16, 8, 64, 128, 256, 512, 1024, 4, 2, 1 }, key = "lanes=",
+      doc = "threads of a block that have a column" }
+    list[4] = { "blocks", { 1, 2, 4, 8 }, key = "blocks=",
+      doc = "of a cluster, which have columns together" }
+  end
+  return list
 end
 
 return {
