@@ -81,6 +81,21 @@ static sct_status add_transfers(json_t *doc, const cli_args *args, const sct_tun
   return status;
 }
 
+/* And of ways from the host and back, where the spec says `host`. */
+static sct_status add_ways(json_t *doc, const cli_args *args, const sct_tune_report *report,
+                           sct_error *err) {
+  const sct_tune_opts opts = {.store_path = args->store};
+  SCT_SCOPED(sct_spec) spec = {0};
+  json_t *ways = json_array();
+  json_object_set_new(doc, "ways", ways);
+  if (report->replayed) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_script_try_spec(&spec, args->words[0], err));
+  return spec.chunk_dim >= 0 ? sct_tune_host_known(ways, &spec.hash, &report->device, &opts, err)
+                             : SCT_OK;
+}
+
 static sct_status write_page(const cli_args *args, const sct_tune_report *report, sct_error *err) {
   sct_str text = {0};
   SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
@@ -89,6 +104,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
                       report->conditions.len > 0 ? sct_json_string(sct_str_c(&report->conditions))
                                                  : json_null());
   sct_status status = add_transfers(doc, args, report, err);
+  SCT_THEN(add_ways(doc, args, report, err));
   for (int z = 0; z < report->n_sizes; z++) {
     const sct_tune_size *size = &report->sizes[z];
     json_t *of = json_array_get(json_object_get(doc, "sizes"), (size_t)z);

@@ -179,6 +179,9 @@ typedef struct sct_overlap {
                     worked: 0 where one followed the other, 1 where the busiest one never waited */
 } sct_overlap;
 sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n);
+/* The share of each of n_columns equal parts of the total time that an engine works. */
+void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
+                    sct_engine engine);
 
 /* ---- what there is to mend ---- */
 

@@ -61,3 +61,20 @@ sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n) {
   o.hidden = hidden < 0 ? 0 : hidden > 1 ? 1 : hidden;
   return o;
 }
+
+void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
+                    sct_engine engine) {
+  const sct_overlap o = sct_model_overlap(steps, n);
+  const double column_ns = o.total_ns / n_columns;
+  const double all_ns = column_ns * (engine == SCT_ENGINE_HOST ? o.n_threads : 1);
+  for (int c = 0; c < n_columns; c++) {
+    double busy_ns = 0;
+    for (int k = 0; k < n; k++) {
+      const double from = later(steps[k].begin_ns, c * column_ns);
+      const double to =
+          steps[k].end_ns < (c + 1) * column_ns ? steps[k].end_ns : (c + 1) * column_ns;
+      busy_ns += steps[k].engine == engine && to > from ? to - from : 0;
+    }
+    out[c] = all_ns > 0 ? busy_ns / all_ns : 0;
+  }
+}

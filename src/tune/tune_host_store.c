@@ -2,6 +2,7 @@
  * the store these are a problem of their own, `host`, a run a size, a candidate a way. */
 #include "tune/tune_host.h"
 #include "tune/tune_record.h"
+#include "json/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,14 +54,60 @@ sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, con
   return SCT_OK;
 }
 
+/* ---- timelines, which the run keeps ---- */
+
+#define COLUMNS 120
+
+static json_t *lane_json(const sct_host_row *row, sct_engine engine) {
+  double lane[COLUMNS];
+  json_t *list = json_array();
+  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine);
+  for (int c = 0; c < COLUMNS; c++) {
+    json_array_append_new(list, json_integer((json_int_t)(100 * lane[c] + 0.5)));
+  }
+  return list;
+}
+
+static json_t *timeline_json(const sct_host_row *row, const char *label) {
+  json_t *lanes = json_object();
+  for (int e = 0; e < SCT_N_ENGINES; e++) {
+    if (row->overlap.busy_ns[e] > 0) {
+      json_object_set_new(lanes, sct_engine_name((sct_engine)e), lane_json(row, (sct_engine)e));
+    }
+  }
+  return json_pack("{s:s, s:f, s:f, s:s, s:o}", "way", label, "total_ns", row->overlap.total_ns,
+                   "hidden", row->overlap.hidden, "limit", sct_engine_name(row->overlap.limit),
+                   "lanes", lanes);
+}
+
+static char *label_of(const tune_host_store *s, const sct_host_way *w) {
+  return sct_arena_printf(s->arena, "%s chunk=%lld streams=%d threads=%d", sct_host_name(w->memory),
+                          (long long)w->chunk, w->streams, w->threads);
+}
+
+/* Of the fastest ways of both kinds of arrays. */
+static sct_status timelines(const tune_host_store *s, sct_str *out, const sct_host_size *found,
+                            sct_error *err) {
+  json_t *list = json_array();
+  const int chosen[] = {found->locked, found->pageable};
+  for (int k = 0; k < SCT_COUNT(chosen); k++) {
+    if (chosen[k] >= 0) {
+      const sct_host_row *row = &found->rows[chosen[k]];
+      json_array_append_new(list, timeline_json(row, label_of(s, &row->way)));
+    }
+  }
+  return sct_json_dump(out, json_pack("{s:f, s:o}", "bound_ns", found->bound_ns, "timelines", list),
+                       JSON_COMPACT, err);
+}
+
+/* ---- ways ---- */
+
 static sct_status keep_row(tune_host_store *s, const sct_row_run *run, const sct_spec *spec,
                            const sct_host_row *row, sct_error *err) {
   char hex[SCT_HASH_HEX], now[32];
   const sct_host_way *w = &row->way;
   sct_tune_now(now);
-  char *label =
-      sct_arena_printf(s->arena, "%s chunk=%lld streams=%d threads=%d", sct_host_name(w->memory),
-                       (long long)w->chunk, w->streams, w->threads);
+  char *label = label_of(s, w);
   sct_row_candidate candidate = {
       .problem = s->problem.id,
       .source_hash = sct_arena_strdup(s->arena, sct_hash_hex(hex, sct_hash_text(label))),
@@ -106,5 +153,73 @@ sct_status sct_host_store_keep(tune_host_store *s, const sct_spec *spec, const s
   for (int k = 0; k < found->n_rows; k++) {
     SCT_TRY(keep_row(s, &run, spec, &found->rows[k], err));
   }
+  SCT_SCOPED(sct_str) conditions = {0};
+  SCT_TRY(timelines(s, &conditions, found, err));
+  run.conditions = sct_arena_strdup(s->arena, sct_str_c(&conditions));
+  run.n_candidates = found->n_rows;
+  run.finished = now;
+  return sct_store_finish_run(s->store, &run, err);
+}
+
+/* ---- what the store has ---- */
+
+static json_t *ways_json(const sct_row_result *rows, int n) {
+  json_t *list = json_array();
+  for (int k = 0; k < n; k++) {
+    const sct_row_outcome *o = &rows[k].outcome;
+    const bool good = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+    const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
+    if (good && ns > 0) {
+      json_t *axes = sct_json_load(rows[k].candidate.axes);
+      json_array_append_new(list, json_pack("{s:o, s:o, s:f, s:b}", "way",
+                                            sct_json_string(rows[k].candidate.label), "axes",
+                                            axes ? axes : json_object(), "ns", ns, "timed",
+                                            o->median_ns > 0));
+    }
+  }
+  return list;
+}
+
+static sct_status list_run(json_t *out, sct_store *store, sct_arena *arena, const sct_row_run *run,
+                           sct_error *err) {
+  sct_row_result *rows = NULL;
+  int n = 0;
+  SCT_TRY(sct_store_results(store, arena, run->id, false, &rows, &n, err));
+  json_t *conditions = sct_json_load(run->conditions);
+  json_array_append_new(
+      out, json_pack("{s:o, s:f, s:o, s:o}", "size", sct_json_string(run->size_label), "bytes",
+                     run->read_bytes + run->write_bytes, "ways", ways_json(rows, n), "found",
+                     conditions ? conditions : json_object()));
   return SCT_OK;
+}
+
+static sct_status list_all(json_t *out, sct_store *store, const sct_hash *spec,
+                           const sct_device_desc *device, sct_error *err) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  char hash[SCT_HASH_HEX];
+  sct_row_problem *problems = NULL;
+  sct_row_device *devices = NULL;
+  sct_row_run *runs = NULL;
+  int n = 0, n_devices = 0, n_runs = 0;
+  const char *text = sct_arena_printf(&arena, SCT_HOST_PROBLEM, sct_hash_hex(hash, *spec));
+  sct_hash_hex(hash, sct_hash_text(text));
+  SCT_TRY(sct_store_problem_by_hash(store, &arena, hash, &problems, &n, err));
+  SCT_TRY(sct_store_devices(store, &arena, &devices, &n_devices, err));
+  if (n > 0) {
+    SCT_TRY(sct_store_runs(store, &arena, problems[0].id, 0, &runs, &n_runs, err));
+  }
+  for (int k = 0; k < n_runs; k++) {
+    const sct_row_device *on = sct_row_device_find(devices, n_devices, runs[k].device);
+    if (on && strcmp(on->device_id, device->id) == 0 && strcmp(on->uuid, device->uuid) == 0) {
+      SCT_TRY(list_run(out, store, &arena, &runs[k], err));
+    }
+  }
+  return SCT_OK;
+}
+
+sct_status sct_tune_host_known(json_t *out, const sct_hash *spec, const sct_device_desc *device,
+                               const sct_tune_opts *opts, sct_error *err) {
+  SCT_OWNED_PTR(sct_store) store = NULL;
+  SCT_TRY(sct_tune_open_store(&store, opts, err));
+  return store ? list_all(out, store, spec, device, err) : SCT_OK;
 }

@@ -130,6 +130,37 @@ static void a_page_shows_stored_transfers(void **state) {
   fx_free(&r);
 }
 
+/* Ways from the host and back, with timelines of the best of page-locked and of pageable arrays. */
+static void a_page_shows_stored_ways(void **state) {
+  (void)state;
+  fx_result r = {0};
+#define REPORT_WAYS                                                                                \
+  "report", "host.lua", "--store", "ways.db", "-d", "virtual:h200", "--max-candidates", "3", "-q"
+  fx_write("host.lua", "local s = require \"sectile\"\n"
+                       "return s.kernel {\n"
+                       "  name = \"move\", dims = { \"i\" }, host = true,\n"
+                       "  inputs = { s.array(\"a\", \"f32\") },\n"
+                       "  outputs = { s.array(\"b\", \"f32\") },\n"
+                       "  body = \"b = a;\", sizes = { { i = 1 << 23 } },\n"
+                       "}\n");
+  fx_run(&r, REPORT_WAYS);
+  fx_expect(&r, 0, "<h1>move</h1>", NULL);
+  assert_null(strstr(sct_str_c(&r.out), "From the host and back"));
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200", "--store", "ways.db");
+  fx_expect(&r, 0, NULL, NULL);
+  fx_run(&r, REPORT_WAYS);
+  fx_expect(&r, 0, "<h2>From the host and back</h2>", NULL);
+  assert_balanced(sct_str_c(&r.out));
+  fx_expect(&r, 0, "modelled by stated rates, not timed", NULL);
+  fx_expect(&r, 0, "<figcaption>page-locked chunk=1048576 streams=3 threads=0: 88 % hidden", NULL);
+  fx_expect(&r, 0, "<figcaption>pageable chunk=", NULL);
+  assert_int_equal(count_of(sct_str_c(&r.out), "aria-label=\"timeline of"), 2);
+  assert_int_equal(count_of(sct_str_c(&r.out), "text-anchor=\"end\">kernel</text>"), 2);
+  assert_int_equal(count_of(sct_str_c(&r.out), "text-anchor=\"end\">host</text>"), 1);
+  assert_int_equal(count_of(sct_str_c(&r.out), "<tr><td>page-locked</td>"), 1 + 2 * 3);
+  fx_free(&r);
+}
+
 static void what_cannot_be_is_said(void **state) {
   (void)state;
   fx_result r = {0};
@@ -151,6 +182,7 @@ int main(void) {
       cmocka_unit_test(a_page_has_all_that_a_session_knows),
       cmocka_unit_test(a_page_shows_one_state),
       cmocka_unit_test(a_page_shows_stored_transfers),
+      cmocka_unit_test(a_page_shows_stored_ways),
       cmocka_unit_test(what_cannot_be_is_said),
   };
   return cmocka_run_group_tests(tests, fx_setup, fx_teardown);

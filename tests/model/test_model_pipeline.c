@@ -99,6 +99,23 @@ static void the_host_waits_for_what_blocks_it(void **state) {
   check(&s[1], 7, 10);
 }
 
+static void lanes_say_what_part_an_engine_works(void **state) {
+  (void)state;
+  double lane[4];
+  sct_pipe_step s[] = {op(IN, 0, 5), op(HOST, 1, 4), op(HOST, 2, 8)};
+  s[0].thread = -1;
+  s[0].blocks = true;
+  s[2].thread = 1;
+  sct_model_pipeline(s, 3); /* 13 in all */
+  s[2].end_ns = 20;         /* or, as it were, 20 */
+  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_IN);
+  assert_true(lane[0] == 1 && lane[1] == 0 && lane[3] == 0);
+  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_HOST); /* two threads */
+  assert_true(lane[0] == 0 && lane[1] > 0.89 && lane[1] < 0.91 && lane[2] == 0.5);
+  sct_model_lane(lane, 4, s, 0, SCT_ENGINE_HOST);
+  assert_true(lane[0] == 0);
+}
+
 static void nothing_takes_no_time(void **state) {
   (void)state;
   sct_pipe_step s[] = {op(IN, 0, 0)};
@@ -118,6 +135,7 @@ int main(void) {
       cmocka_unit_test(operations_wait_for_others),
       cmocka_unit_test(threads_have_orders_of_their_own),
       cmocka_unit_test(the_host_waits_for_what_blocks_it),
+      cmocka_unit_test(lanes_say_what_part_an_engine_works),
       cmocka_unit_test(nothing_takes_no_time),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

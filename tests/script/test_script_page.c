@@ -127,6 +127,21 @@ static void lines_join_points(void **state) {
   }
 }
 
+static void timelines_are_bars(void **state) {
+  (void)state;
+  SCT_SCOPED(sct_str) out = {0};
+  const char *text = lua(&out,
+                         "chart.lanes({ { name = 'in', series = 1, shares = { 1, 0, 0.5, 0 } }, { "
+                         "name = '<out>', series = 3, shares = { 0 } } }, %s)",
+                         "'7 ms'");
+  assert_int_equal(count_of(text, "<path class=\"s1\" d=\"M64.0 0.0h140.0v22.0h-140.0zM344.0 "
+                                  "11.0h140.0v11.0h-140.0z\"/>"),
+                   1);
+  assert_int_equal(count_of(text, "<path class=\"s3\" d=\"\"/>"), 1);
+  assert_non_null(strstr(text, "&lt;out&gt;"));
+  assert_non_null(strstr(text, "text-anchor=\"end\">7 ms</text>"));
+}
+
 static void sectors_are_boxes(void **state) {
   (void)state;
   static const struct {
@@ -317,6 +332,7 @@ int main(void) {
       cmocka_unit_test(figures_have_units),
       cmocka_unit_test(charts_take_any_points),
       cmocka_unit_test(lines_join_points),
+      cmocka_unit_test(timelines_are_bars),
       cmocka_unit_test(sectors_are_boxes),
       cmocka_unit_test(lanes_lie_over_the_sectors_they_touch),
       cmocka_unit_test(banks_that_several_words_want_stand_out),

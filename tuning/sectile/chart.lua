@@ -159,6 +159,42 @@ function chart.points(points, lines, across, up)
   return page.html(out)
 end
 
+local LANE_HEIGHT, LANE_GAP = 22, 6
+
+-- A lane as bars from its lower edge, as high as the share of the time that passes there.
+local function bars(shares, top, width)
+  local path, step = {}, width / #shares
+  for k, share in ipairs(shares) do
+    path[#path + 1] = share > 0
+        and page.box(LEFT + (k - 1) * step, top + LANE_HEIGHT * (1 - share), step,
+          LANE_HEIGHT * share)
+      or nil
+  end
+  return table.concat(path)
+end
+
+--- A timeline: what share of each part of it an engine works.
+---@param lanes table[] each with name, series, and shares from 0 to 1
+---@param total string how long it is
+---@return table
+function chart.lanes(lanes, total)
+  local height, width = #lanes * (LANE_HEIGHT + LANE_GAP) + 20, WIDTH - LEFT - RIGHT
+  local out = { string.format(
+    '<svg class="chart" viewBox="0 0 %d %d" role="img" aria-label="timeline of %s">\n', WIDTH,
+    height, page.escape(total)) }
+  for k, lane in ipairs(lanes) do
+    local top = (k - 1) * (LANE_HEIGHT + LANE_GAP)
+    out[#out + 1] = string.format('<text x="%d" y="%d" text-anchor="end">%s</text>'
+      .. '<line class="axis" x1="%d" x2="%d" y1="%d" y2="%d"/><path class="s%d" d="%s"/>\n',
+      LEFT - 6, top + 16, page.escape(lane.name), LEFT, WIDTH - RIGHT, top + LANE_HEIGHT,
+      top + LANE_HEIGHT, lane.series, bars(lane.shares, top, width))
+  end
+  out[#out + 1] = string.format('<text x="%d" y="%d">0</text>'
+    .. '<text x="%d" y="%d" text-anchor="end">%s</text>\n</svg>\n', LEFT, height - 4,
+    WIDTH - RIGHT, height - 4, page.escape(total))
+  return page.html(out)
+end
+
 --- Sectors that a request touches, each filled by the share of it that is used.
 ---@param each number
 ---@param used number

@@ -346,6 +346,69 @@ local function transfers(copies, timed)
     and page.fill("report/transfers.html", { figures = figures, kinds = kinds, timed = timed })
 end
 
+-- ---- from the host and back: what a store says is not believed ----
+
+local ENGINES, MOST_COLUMNS, MOST_TIMELINES = { "in", "kernel", "out", "host" }, 200, 4
+
+local function number(value)
+  return type(value) == "number" and value == value and math.abs(value) < math.huge and value or 0
+end
+
+local function lanes_of(timeline)
+  local lanes = {}
+  for k, engine in ipairs(ENGINES) do
+    local columns = type(timeline.lanes) == "table" and timeline.lanes[engine]
+    local shares = {}
+    for c = 1, type(columns) == "table" and math.min(#columns, MOST_COLUMNS) or 0 do
+      shares[c] = math.max(0, math.min(1, number(columns[c]) / 100))
+    end
+    lanes[#lanes + 1] = shares[1] and { name = engine, series = k, shares = shares } or nil
+  end
+  return lanes
+end
+
+local function timelines(found)
+  local figures = {}
+  for _, t in ipairs(type(found.timelines) == "table" and found.timelines or {}) do
+    local lanes = type(t) == "table" and #figures < MOST_TIMELINES and lanes_of(t) or {}
+    figures[#figures + 1] = lanes[1] and {
+      title = string.format("%s: %.0f %% hidden, limited by %s", tostring(t.way),
+        100 * number(t.hidden), tostring(t.limit)),
+      picture = chart.lanes(lanes, units.ns(number(t.total_ns))),
+    } or nil
+  end
+  return figures
+end
+
+local function way_row(way, size)
+  local axes, bound = way.axes, number(size.found.bound_ns)
+  local chunk = math.tointeger(axes.chunk) or 0
+  return {
+    memory = tostring(axes.memory),
+    chunk = chunk > 0 and string.format("%d", chunk) or "all",
+    streams = math.tointeger(axes.streams) or 1,
+    threads = math.tointeger(axes.threads) or 0,
+    time = units.ns(way.ns),
+    rate = string.format("%.4g", size.bytes / way.ns),
+    share = bound > 0 and string.format("%.2f", bound / way.ns) or "",
+  }
+end
+
+-- nil: the store has none.
+local function ways(sizes)
+  local list, timed = {}, false
+  for k, size in ipairs(sizes) do
+    local rows = {}
+    table.sort(size.ways, function(a, b) return a.ns < b.ns end)
+    for w, way in ipairs(size.ways) do
+      rows[w] = way_row(way, size)
+      timed = timed or way.timed
+    end
+    list[k] = { title = size.size, ways = rows, figures = timelines(size.found) }
+  end
+  return list[1] and page.fill("report/ways.html", { sizes = list, timed = timed })
+end
+
 -- ---- pages ----
 
 local function lines_of(...)
@@ -418,7 +481,8 @@ function report.session(session)
     sizes[k] = size_page(session.device, size)
   end
   return whole(session.name, "report/session.html", { session = session, sizes = sizes,
-    transfers = transfers(session.transfers, not session.device.virtual) })
+    transfers = transfers(session.transfers, not session.device.virtual),
+    ways = ways(session.ways) })
 end
 
 -- What compare says of a candidate as a colour.
