@@ -169,6 +169,10 @@ typedef struct sct_pipe_step {
  * the host, of which each thread does one. */
 void sct_model_pipeline(sct_pipe_step *steps, int n);
 
+/* The same of measured ones, whose begin is when their turn on the stream came: an engine that had
+ * others to do began them later. */
+void sct_model_measured(sct_pipe_step *steps, int n);
+
 /* What a timeline comes to, whether it was modelled or measured. */
 typedef struct sct_overlap {
   double total_ns; /* till the last one ended */

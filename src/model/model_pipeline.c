@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 const char *sct_engine_name(sct_engine engine) {
   static const char *const names[SCT_N_ENGINES] = {"in", "kernel", "out", "host"};
@@ -39,6 +40,34 @@ void sct_model_pipeline(sct_pipe_step *steps, int n) {
     }
     s->end_ns = s->begin_ns + s->ns;
     *host_ns = s->blocks || s->engine == SCT_ENGINE_HOST ? s->end_ns : *host_ns;
+  }
+}
+
+typedef struct ended {
+  double ns;
+  int step;
+} ended;
+
+static int by_end(const void *a, const void *b) {
+  const ended *x = a, *y = b;
+  return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->step - y->step;
+}
+
+void sct_model_measured(sct_pipe_step *steps, int n) {
+  SCT_OWNED ended *order = sct_alloc(sizeof *order * (size_t)(n + 1));
+  double free_ns[SCT_N_ENGINES] = {0};
+  for (int k = 0; k < n; k++) {
+    order[k] = (ended){steps[k].end_ns, k};
+  }
+  qsort(order, (size_t)n, sizeof *order, by_end);
+  for (int k = 0; k < n; k++) {
+    sct_pipe_step *s = &steps[order[k].step];
+    if (s->engine != SCT_ENGINE_HOST) {
+      s->begin_ns = later(s->begin_ns, free_ns[s->engine]);
+      free_ns[s->engine] = s->end_ns;
+    }
+    s->begin_ns = s->begin_ns < s->end_ns ? s->begin_ns : s->end_ns;
+    s->ns = s->end_ns - s->begin_ns;
   }
 }
 

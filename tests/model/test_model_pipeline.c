@@ -99,6 +99,28 @@ static void the_host_waits_for_what_blocks_it(void **state) {
   check(&s[1], 7, 10);
 }
 
+/* By their ends, whatever their order in the list: as threads of the host queued them. */
+static void measured_operations_waited_for_their_engine(void **state) {
+  (void)state;
+  sct_pipe_step s[] = {op(IN, 0, 0), op(IN, 1, 0), op(IN, 2, 0), op(HOST, 0, 0), op(KERNEL, 0, 0)};
+  static const double begin[] = {1, 0, 3, 0, 9}, end[] = {20, 8, 30, 25, 12};
+  for (int k = 0; k < 5; k++) {
+    s[k].begin_ns = begin[k];
+    s[k].end_ns = end[k];
+  }
+  sct_model_measured(s, 5);
+  check(&s[1], 0, 8); /* the first to end */
+  check(&s[0], 8, 20);
+  check(&s[2], 20, 30);
+  check(&s[3], 0, 25); /* no engine of the device's */
+  check(&s[4], 9, 12);
+  assert_true(s[2].ns == 10 && sct_model_overlap(s, 5).busy_ns[IN] == 30);
+  s[4].begin_ns = 13; /* by clocks that disagree */
+  sct_model_measured(s, 5);
+  check(&s[4], 12, 12);
+  sct_model_measured(s, 0);
+}
+
 static void lanes_say_what_part_an_engine_works(void **state) {
   (void)state;
   double lane[4];
@@ -135,6 +157,7 @@ int main(void) {
       cmocka_unit_test(operations_wait_for_others),
       cmocka_unit_test(threads_have_orders_of_their_own),
       cmocka_unit_test(the_host_waits_for_what_blocks_it),
+      cmocka_unit_test(measured_operations_waited_for_their_engine),
       cmocka_unit_test(lanes_say_what_part_an_engine_works),
       cmocka_unit_test(nothing_takes_no_time),
   };
