@@ -408,7 +408,9 @@ static sct_status list_run(sct_transfer_list *out, sct_store *store, const sct_r
   int n = 0;
   SCT_TRY(sct_store_results(store, &out->arena, run->id, false, &rows, &n, err));
   sct_transfer_known *all = SCT_ARENA_NEW(&out->arena, sct_transfer_known, out->n + n + 1);
-  memcpy(all, out->copies, sizeof *all * (size_t)out->n);
+  for (int k = 0; k < out->n; k++) {
+    all[k] = out->copies[k];
+  }
   out->copies = all;
   for (int k = 0; k < n; k++) {
     const sct_row_outcome *o = &rows[k].outcome;

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 /* cmocka wants the above first */
 #include <cmocka.h>
 
@@ -412,12 +413,45 @@ static void what_fails_is_reported_and_leaves_nothing(void **state) {
   assert_true(n_failures > 20);
 }
 
-int main(void) {
+#define ONCE "--once" /* this program, in a process of its own */
+
+static int run_once(void) {
+  sct_error err = {0};
+  (void)set_up(NULL);
+  make(true, THREADS);
+  return run(NULL, &err) == SCT_OK && is_right() ? 0 : 1;
+}
+
+/* Where the system gives no further thread, one does it all. */
+static void without_threads_it_comes_back_too(void **state) {
+  (void)state;
+  char path[256], command[320];
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+  assert_true(n > 0);
+  path[n] = '\0';
+  snprintf(command, sizeof command, "SCT_FAULTS=thread:1+ '%s' " ONCE " 2>&1 | grep -c 'fault: '",
+           path);
+  FILE *said = popen(command, "r");
+  int n_faults = 0;
+  assert_int_equal(fscanf(said, "%d", &n_faults), 1);
+  pclose(said);
+#ifdef SCT_FAULTS
+  assert_true(n_faults >= THREADS - 1);
+#endif
+  snprintf(command, sizeof command, "SCT_FAULTS=thread:1+ '%s' " ONCE " 2>/dev/null", path);
+  assert_int_equal(system(command), 0);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], ONCE) == 0) {
+    return run_once();
+  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(chunks_come_back_as_they_must, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_traced_run_says_when, set_up, tear_down),
       cmocka_unit_test_setup_teardown(no_wait_is_idle, set_up, tear_down),
       cmocka_unit_test_setup_teardown(all_wait_for_what_all_need, set_up, tear_down),
+      cmocka_unit_test(without_threads_it_comes_back_too),
       cmocka_unit_test_setup_teardown(what_fails_is_reported_and_leaves_nothing, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
