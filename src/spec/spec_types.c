@@ -116,7 +116,8 @@ static sct_status check_fields(const sct_record *record, sct_error *err) {
       return sct_fail(
           err, SCT_ESPEC,
           "field '%.*s' cannot be of type %s: fields of records have whole bytes; write "
-          "u8, of which the body takes %d values apart, or an array of bare %s",
+          "u8, of which the body takes %d values apart (docs/cookbook.md, \"Blocks of weights\"), "
+          "or an array of bare %s",
           (int)strcspn(field->name, "["), field->name, type->name, type->shared, type->name);
     }
     if (field->n_elements > 0 && type->lanes > 1) {

@@ -110,7 +110,8 @@ static void test_refused(void **state) {
   open_spec("i");
   make_record(&record, "d:f16 q:i4");
   assert_int_equal(sct_record_finish(&record, 0, &err), SCT_ESPEC);
-  assert_says("field 'q' cannot be of type i4: fields of records have whole bytes; write u8");
+  assert_says("field 'q' cannot be of type i4: fields of records have whole bytes; write u8, of "
+              "which the body takes 2 values apart (docs/cookbook.md, \"Blocks of weights\")");
   close_spec();
 }
 
