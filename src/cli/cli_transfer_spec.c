@@ -92,6 +92,11 @@ static bool is_wrong(const sct_host_report *r) {
   return failed;
 }
 
+static void on_progress(void *ctx, const char *phase, int64_t done, int64_t total,
+                        const char *item) {
+  cli_progress_step(ctx, sct_now_ns(), phase, done, total, item);
+}
+
 sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
   const sct_tune_opts opts = {.device = args->device,
                               .store_path = args->store,
@@ -106,8 +111,12 @@ sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
                     "are timed each time",
                     args->sizes ? "sizes" : "again");
   }
-  sct_status status = cli_hint_example(sct_tune_host(&r, args->words[0], args->size, &opts, err),
-                                       args->words[0], err);
+  cli_progress progress = cli_progress_new(args);
+  const sct_tune_events events = {.ctx = &progress, .progress = on_progress};
+  cli_progress_start(&progress, sct_now_ns(), args->words[0]);
+  sct_status status = cli_hint_example(
+      sct_tune_host(&r, args->words[0], args->size, &opts, &events, err), args->words[0], err);
+  cli_progress_clear(&progress);
   if (status == SCT_OK) {
     json_t *look = cli_look(args);
     json_object_set_new(look, "spec", sct_json_string(args->words[0]));

@@ -416,7 +416,7 @@ typedef struct sct_host_report {
  * finds. opts->budget_ns: of all samples; 0: 1.5 s a way. SCT_EUSAGE: the spec does not say `host`,
  * or has no such size. */
 sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char *size,
-                         const sct_tune_opts *opts, sct_error *err);
+                         const sct_tune_opts *opts, const sct_tune_events *events, sct_error *err);
 /* Appends what the store of the options has of a spec's ways on a device, an object a size: `size`,
  * `bytes` of both ways, `ways` (way, axes, ns, timed), `found` (docs/store.md). Nothing is timed.
  */

@@ -26,6 +26,7 @@ typedef struct known_time {
 typedef struct session {
   sct_host_report *out;
   const sct_tune_opts *opts;
+  const sct_tune_events *events; /* NULL: nobody watches */
   tune_device device;
   tune_host_store store;
   sct_tune_plan plan;
@@ -412,6 +413,27 @@ static sct_status model_size(session *s, const sct_size *size, sct_host_size *z,
   return SCT_OK;
 }
 
+/* Ways of one memory after the other, for which the worker keeps the arrays. */
+static sct_status run_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
+  int n_wanted = 0, n_done = 0;
+  for (int k = 0; k < z->n_rows; k++) {
+    n_wanted += is_wanted(s, z, k);
+  }
+  for (int memory = 0; memory < SCT_N_HOSTS; memory++) {
+    for (int k = 0; k < z->n_rows; k++) {
+      if ((int)z->rows[k].way.memory != memory || !is_wanted(s, z, k)) {
+        continue;
+      }
+      if (s->events && s->events->progress) {
+        s->events->progress(s->events->ctx, s->out->timed ? "time" : "verify", ++n_done, n_wanted,
+                            z->label);
+      }
+      SCT_TRY(run_way(s, size, &z->rows[k], err));
+    }
+  }
+  return SCT_OK;
+}
+
 static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
   const sct_spec *spec = &s->plan.spec;
   sct_host_row none = {0};
@@ -424,13 +446,7 @@ static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, s
   const int item = choose_kernel(s, size->extent, &none);
   list_ways(z, spec, item >= 0 ? largest_step(s, size, s->plan.items[item].code.layout) : 1);
   SCT_TRY(model_size(s, size, z, err));
-  for (int memory = 0; memory < SCT_N_HOSTS; memory++) { /* arrays stay for ways of one memory */
-    for (int k = 0; k < z->n_rows; k++) {
-      if ((int)z->rows[k].way.memory == memory && is_wanted(s, z, k)) {
-        SCT_TRY(run_way(s, size, &z->rows[k], err));
-      }
-    }
-  }
+  SCT_TRY(run_size(s, size, z, err));
   z->locked = fastest(s, z, SCT_HOST_LOCKED);
   z->pageable = fastest(s, z, SCT_HOST_PAGEABLE);
   return sct_host_store_keep(&s->store, spec, size, z, err);
@@ -517,10 +533,11 @@ static sct_status run(session *s, const char *spec_path, const char *size, sct_e
 }
 
 sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char *size,
-                         const sct_tune_opts *opts, sct_error *err) {
+                         const sct_tune_opts *opts, const sct_tune_events *events, sct_error *err) {
   session *s = sct_alloc(sizeof *s); /* transfers are some 30 KiB */
   s->out = out;
   s->opts = opts;
+  s->events = events;
   const sct_status status = run(s, spec_path, size, err);
   for (int k = 0; k < s->plan.n_items && s->modules; k++) {
     sct_ptx_module_free(s->modules[k]);
