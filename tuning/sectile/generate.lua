@@ -18,7 +18,8 @@ local function option_lines(options)
   for k, o in ipairs(options) do
     local name = (o.letter and "-" .. o.letter .. ", " or "    ") .. "--" .. o.name
       .. (o.arg and " " .. o.arg or "")
-    lines[k] = "  " .. padded(name, OPTION_WIDTH) .. "  " .. o.doc .. "\n"
+    local doc = string.gsub(o.doc, "\n", "\n" .. string.rep(" ", OPTION_WIDTH + 4))
+    lines[k] = "  " .. padded(name, OPTION_WIDTH) .. "  " .. doc .. "\n"
   end
   return table.concat(lines)
 end
