@@ -92,7 +92,7 @@ static sct_status add_ways(json_t *doc, const cli_args *args, const sct_tune_rep
     return SCT_OK;
   }
   SCT_TRY(sct_script_try_spec(&spec, args->words[0], err));
-  return spec.chunk_dim >= 0 ? sct_tune_host_known(ways, &spec.hash, &report->device, &opts, err)
+  return spec.chunk_dim >= 0 ? sct_tune_host_known(ways, &spec, &report->device, &opts, err)
                              : SCT_OK;
 }
 

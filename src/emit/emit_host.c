@@ -177,14 +177,14 @@ sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err) {
   int n = 0, n_runs = 0, n_rows = 0;
   h->ways = (emit_ways){
       .locked_mib = 16, .locked_streams = 3, .ring_mib = 2, .ring_streams = 2, .ring_threads = 16};
-  bool all = h->sig.chunk_dim >= 0; /* ways are tried for kernels of which all arrays are copied */
+  unsigned stays = 0;
   for (int k = 0; k < h->sig.n_operands; k++) {
-    all = all && !h->sig.operands[k].stays;
+    stays |= h->sig.operands[k].stays ? 1u << k : 0;
   }
-  if (!all) {
+  if (h->sig.chunk_dim < 0) {
     return SCT_OK;
   }
-  const char *text = sct_arena_printf(&h->arena, SCT_HOST_PROBLEM, h->problem->spec_hash);
+  const char *text = sct_arena_printf(&h->arena, SCT_HOST_PROBLEM, h->problem->spec_hash, stays);
   sct_hash_hex(hash, sct_hash_text(text));
   SCT_TRY(sct_store_problem_by_hash(store, &h->arena, hash, &problems, &n, err));
   if (n > 0) {

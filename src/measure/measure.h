@@ -240,13 +240,23 @@ typedef struct sct_host_way {
 /* Chunks differ in their halos at either end, and in the length of the last one. */
 #define SCT_MAX_CHUNKS 8
 
+/* A launch for chunks of a slot with the same extents; where kernels use arrays of the device, for
+ * one, whose elements begin at `first`. */
+typedef struct sct_chunk_launch {
+  int slot, extent;
+  int64_t first;
+} sct_chunk_launch;
+
 /* The operations of a way, in the order of NAME_host in headers. */
 typedef struct sct_pipeline {
   const sct_spec *spec;
   sct_host_way way;
   int layout[SCT_MAX_OPERANDS];
   const sct_size *size;
-  bool is_in[SCT_MAX_OPERANDS];    /* it is copied to the device */
+  /* Of arrays that stay on the device: kernels use them where they are; or, where a chunk computes
+   * what is another one's, a copy. */
+  bool is_direct[SCT_MAX_OPERANDS], is_staged[SCT_MAX_OPERANDS];
+  bool is_in[SCT_MAX_OPERANDS];    /* it is copied to the device, or staged */
   bool is_whole[SCT_MAX_OPERANDS]; /* once, for all chunks */
   int64_t step[SCT_MAX_OPERANDS];  /* bytes of the array for each element of the dimension */
   int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
@@ -254,7 +264,9 @@ typedef struct sct_pipeline {
   int n_threads, n_slots;         /* a slot has a stream and room for a chunk */
   int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
   int n_extents;
-  /* A buffer or ring is slot * n_operands + operand, a launch slot * SCT_MAX_CHUNKS + extent. */
+  sct_chunk_launch *launches;
+  int n_launches, cap_launches;
+  /* A buffer or ring is slot * n_operands + operand, a launch one of `launches`. */
   sct_host_op *ops;
   int n_ops, cap_ops;
 } sct_pipeline;

@@ -51,13 +51,16 @@ static void queue(cut *c, int slot, sct_host_op op) {
 static sct_host_op copy_of(const cut *c, sct_host_op_kind kind, int slot, int op) {
   const sct_pipeline *p = c->p;
   const int64_t number = (int64_t)slot * p->spec->n_operands + op;
-  return (sct_host_op){.kind = kind,
+  const bool staged = p->is_staged[op], in = kind == SCT_HOST_OP_IN;
+  const sct_host_op_kind stage = in ? SCT_HOST_OP_STAGE_IN : SCT_HOST_OP_STAGE_OUT;
+  return (sct_host_op){.kind = staged ? stage : kind,
                        .thread = c->thread,
                        .stream = slot,
                        .after = -1,
                        .array = op,
                        .buffer = p->is_whole[op] ? op : number,
-                       .ring = p->way.threads > 0 && !p->is_whole[op] ? number : -1};
+                       .other = staged ? op : -1,
+                       .ring = p->way.threads > 0 && !p->is_whole[op] && !staged ? number : -1};
 }
 
 /* The host brings what came to the ring to where it belongs. */
@@ -66,7 +69,9 @@ static void finish(cut *c, int slot) {
     sct_host_op op = c->p->ops[c->out[slot] + k];
     op.kind = SCT_HOST_OP_FROM_RING;
     op.after = c->last[slot];
-    (void)add(c, &op);
+    if (op.ring >= 0) {
+      (void)add(c, &op);
+    }
   }
   c->n_out[slot] = 0;
 }
@@ -88,7 +93,7 @@ static void add_in(cut *c, int slot, int64_t first, int64_t end) {
     sct_host_op op = copy_of(c, SCT_HOST_OP_IN, slot, k);
     op.host_at = first * c->p->step[k];
     op.bytes = bytes_at(c->p, k, end - first);
-    if (!c->p->is_in[k] || c->p->is_whole[k] || op.bytes == 0) {
+    if (!c->p->is_in[k] || c->p->is_whole[k] || c->p->is_direct[k] || op.bytes == 0) {
       continue;
     }
     if (op.ring >= 0) {
@@ -107,15 +112,39 @@ static void add_out(cut *c, int slot, int64_t first, int64_t own, int64_t own_en
     op.host_at = own * c->p->step[k];
     op.device_at = (own - first) * c->p->step[k];
     op.bytes = (own_end - own) * c->p->step[k];
-    if (op.bytes > 0) {
+    if (op.bytes > 0 && !c->p->is_direct[k]) {
       queue(c, slot, op);
       c->out[slot] = c->n_out[slot] == 0 ? c->last[slot] : c->out[slot];
-      c->n_out[slot] += op.ring >= 0;
+      c->n_out[slot] += c->p->way.threads > 0;
     }
   }
 }
 
-static void add_kernel(cut *c, int slot, int64_t extent) {
+static bool any_direct(const sct_pipeline *p) {
+  bool any = false;
+  for (int k = 0; k < p->spec->n_operands; k++) {
+    any = any || p->is_direct[k];
+  }
+  return any;
+}
+
+static int add_launch(sct_pipeline *p, sct_chunk_launch launch) {
+  launch.first = any_direct(p) ? launch.first : 0;
+  for (int k = 0; k < p->n_launches; k++) {
+    const sct_chunk_launch *l = &p->launches[k];
+    if (l->slot == launch.slot && l->extent == launch.extent && l->first == launch.first) {
+      return k;
+    }
+  }
+  if (p->n_launches == p->cap_launches) {
+    p->cap_launches = p->cap_launches > 0 ? 2 * p->cap_launches : 16;
+    p->launches = sct_realloc(p->launches, sizeof *p->launches * (size_t)p->cap_launches);
+  }
+  p->launches[p->n_launches] = launch;
+  return p->n_launches++;
+}
+
+static void add_kernel(cut *c, int slot, int64_t extent, int64_t first) {
   sct_pipeline *p = c->p;
   int k = 0;
   while (k < p->n_extents && p->extent[k] != extent) {
@@ -127,7 +156,8 @@ static void add_kernel(cut *c, int slot, int64_t extent) {
         (sct_host_op){.kind = SCT_HOST_OP_KERNEL,
                       .thread = c->thread,
                       .ring = -1,
-                      .launch = (int64_t)slot * SCT_MAX_CHUNKS + k});
+                      .other = -1,
+                      .launch = add_launch(p, (sct_chunk_launch){slot, k, first})});
 }
 
 /* Each thread takes every so many-th chunk, on streams of its own. */
@@ -143,7 +173,7 @@ static void add_chunk(cut *c, int64_t which) {
   if (!mapped) {
     add_in(c, slot, first, end);
   }
-  add_kernel(c, slot, end - first);
+  add_kernel(c, slot, end - first, first);
   if (!mapped) {
     add_out(c, slot, first, own, own_end);
   }
@@ -153,7 +183,7 @@ static void measure_arrays(sct_pipeline *p, int64_t n, int64_t halo) {
   const int64_t most = p->way.chunk + halo < n ? p->way.chunk + halo : n;
   for (int k = 0; k < p->spec->n_operands; k++) {
     p->step[k] = step_of(p, k);
-    p->is_whole[k] = p->step[k] == 0 && p->way.memory != SCT_HOST_MAPPED;
+    p->is_whole[k] = p->step[k] == 0 && p->way.memory != SCT_HOST_MAPPED && !p->is_direct[k];
     p->is_in[k] = !p->spec->operands[k].is_output || !sct_spec_writes_all(p->spec, k, p->layout[k]);
     p->bytes[k] = bytes_at(p, k, n);
     p->room[k] = bytes_at(p, k, most);
@@ -168,17 +198,29 @@ bool sct_pipeline_uses(const sct_pipeline *p, int slot) {
   return slot / p->way.streams + slot % p->way.streams * p->n_threads < p->n_chunks;
 }
 
-/* How long chunks are, and who takes them. */
+#define ALIGNED_CHUNK 32 /* elements, as in headers: parts of the device's arrays begin aligned */
+
+/* Which arrays stay where they are, how long chunks are, and who takes them. */
 static sct_status cut_up(cut *c, sct_error *err) {
   sct_pipeline *p = c->p;
   const int64_t halo = c->before + c->after;
+  for (int k = 0; k < p->spec->n_operands; k++) {
+    const sct_operand *op = &p->spec->operands[k];
+    const bool shared = op->is_output && halo > 0 && p->way.memory != SCT_HOST_MAPPED;
+    p->is_direct[k] = op->stays && !shared;
+    p->is_staged[k] = op->stays && shared;
+  }
   p->way.chunk = p->way.chunk == 0 ? c->n : p->way.chunk < halo ? halo : p->way.chunk;
   p->way.chunk = p->way.chunk > 0 ? p->way.chunk : 1;
+  if (any_direct(p) && p->way.chunk > ALIGNED_CHUNK && p->way.chunk < c->n) {
+    p->way.chunk -= p->way.chunk % ALIGNED_CHUNK;
+  }
   p->n_chunks = (c->n + p->way.chunk - 1) / p->way.chunk;
   p->n_threads = p->way.threads < p->n_chunks ? p->way.threads : (int)p->n_chunks;
   p->n_threads = p->n_threads > 0 ? p->n_threads : 1;
   p->n_slots = p->n_threads * p->way.streams;
-  return p->n_chunks <= SCT_MAX_HOST_OPS / (4 * p->spec->n_operands + 1)
+  return p->n_chunks <= SCT_MAX_HOST_OPS / (4 * p->spec->n_operands + 1) &&
+                 (!any_direct(p) || p->n_chunks <= SCT_MAX_HOST_LAUNCHES)
              ? SCT_OK
              : sct_fail(err, SCT_EUSAGE, "%lld chunks are too many: take larger ones",
                         (long long)p->n_chunks);
@@ -212,6 +254,7 @@ sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int 
 
 void sct_pipeline_free(sct_pipeline *p) {
   sct_free(p->ops);
+  sct_free(p->launches);
   *p = (sct_pipeline){0};
 }
 
@@ -222,9 +265,13 @@ void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTE
 
 void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out) {
   static const sct_engine engines[SCT_N_HOST_OPS] = {
-      [SCT_HOST_OP_IN] = SCT_ENGINE_IN,          [SCT_HOST_OP_KERNEL] = SCT_ENGINE_KERNEL,
-      [SCT_HOST_OP_OUT] = SCT_ENGINE_OUT,        [SCT_HOST_OP_TO_RING] = SCT_ENGINE_HOST,
+      [SCT_HOST_OP_IN] = SCT_ENGINE_IN,
+      [SCT_HOST_OP_KERNEL] = SCT_ENGINE_KERNEL,
+      [SCT_HOST_OP_OUT] = SCT_ENGINE_OUT,
+      [SCT_HOST_OP_TO_RING] = SCT_ENGINE_HOST,
       [SCT_HOST_OP_FROM_RING] = SCT_ENGINE_HOST,
+      [SCT_HOST_OP_STAGE_IN] = SCT_ENGINE_KERNEL,
+      [SCT_HOST_OP_STAGE_OUT] = SCT_ENGINE_KERNEL,
   };
   for (int k = 0; k < p->n_ops; k++) {
     const sct_host_op *op = &p->ops[k];

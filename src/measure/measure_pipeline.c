@@ -12,12 +12,12 @@ typedef struct run {
   sct_job jobs[2];  /* the naive variant and the candidate */
   int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in the first slot */
   int64_t workspace[SCT_MAX_STREAMS];
-  int n_launches;
-  sct_ask_launch *launches;
-  sct_launch_room *rooms; /* [n_launches] */
+  sct_ask_launch *launches; /* [p->n_launches] */
+  sct_launch_room *rooms;
   sct_host_op *ops;
 } run;
 
+/* Of arrays that are not used where they are. */
 static int64_t *buffer_at(const run *r, int slot, int op) {
   return &r->buffers[(r->p->is_whole[op] ? 0 : slot * r->p->spec->n_operands) + op];
 }
@@ -36,7 +36,7 @@ static sct_status open_slots(run *r, sct_error *err) {
       continue;
     }
     for (int k = 0; k < n_operands && r->p->way.memory != SCT_HOST_MAPPED; k++) {
-      if (s == 0 || !r->p->is_whole[k]) {
+      if ((s == 0 || !r->p->is_whole[k]) && !r->p->is_direct[k]) {
         int64_t *const buffer = buffer_at(r, s, k);
         SCT_TRY(sct_remote_alloc(r->m, r->p->room[k], 1, buffer, err));
         SCT_TRY(sct_ask_SET(r->m, &(sct_ask_set){*buffer, POISON}, NULL, err));
@@ -57,33 +57,51 @@ static void close_slots(run *r) {
   sct_remote_free(r->m, &freed);
 }
 
-/* A launch of a slot at some extents. */
-static sct_status set_launch(run *r, int slot, int extent, sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = r->p->spec;
-  const bool mapped = r->p->way.memory == SCT_HOST_MAPPED;
-  int64_t extents[SCT_MAX_EXTENTS], buffer[SCT_MAX_OPERANDS];
-  sct_shape shape;
-  sct_pipeline_extents(r->p, extent, extents);
-  SCT_TRY(sct_shape_init(&shape, &r->m->plan, extents, r->p->size->fill, err));
-  for (int k = 0; k < spec->n_operands; k++) {
-    buffer[k] = mapped ? k : *buffer_at(r, slot, k);
+/* What a kernel needs at these extents, of parts of the device's arrays too. */
+static bool is_allowed(const run *r, const sct_kernel_code *code, const int64_t *extents,
+                       int64_t first) {
+  bool allowed = sct_code_allows(&r->m->plan, code, extents);
+  for (int k = 0; k < r->p->spec->n_operands; k++) {
+    const int64_t at = first * r->p->step[k];
+    allowed = allowed && (!r->p->is_direct[k] || !code->align || at % code->align[k] == 0);
   }
-  const bool allowed = sct_code_allows(&r->m->plan, r->jobs[1].binary->code, extents);
-  const sct_job *job = &r->jobs[allowed];
-  sct_target target = {.shape = &shape, .buffer = buffer};
+  return allowed;
+}
+
+/* An array of the device as it is, a mapped one, or what the slot has of it. */
+static sct_ask_arg array_arg(const run *r, const sct_chunk_launch *l, int op) {
+  if (r->p->is_direct[op]) {
+    return (sct_ask_arg){.kind = SCT_ARG_BUFFER,
+                         .number = r->m->timed.buffer[op],
+                         .offset = l->first * r->p->step[op]};
+  }
+  return r->p->way.memory == SCT_HOST_MAPPED
+             ? (sct_ask_arg){.kind = SCT_ARG_HOST, .number = op}
+             : (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = *buffer_at(r, l->slot, op)};
+}
+
+static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = r->p->spec;
+  const sct_chunk_launch *l = &r->p->launches[which];
+  int64_t extents[SCT_MAX_EXTENTS];
+  sct_param params[SCT_MAX_ARGS];
+  sct_shape shape;
+  sct_pipeline_extents(r->p, l->extent, extents);
+  SCT_TRY(sct_shape_init(&shape, &r->m->plan, extents, r->p->size->fill, err));
+  const sct_job *job = &r->jobs[is_allowed(r, r->jobs[1].binary->code, extents, l->first)];
+  sct_target target = {.shape = &shape, .buffer = r->m->timed.buffer};
   const sct_status status =
       sct_code_blocks(&shape, job->binary->code, &target.blocks, verdict, err);
-  sct_launch_room *room = &r->rooms[r->n_launches];
-  sct_ask_launch *launch = &r->launches[r->n_launches++];
   if (status == SCT_OK) {
-    *launch = sct_remote_launch(r->m, job, &target, room);
+    r->launches[which] = sct_remote_launch(r->m, job, &target, &r->rooms[which]);
   }
-  for (int k = 0; k < launch->n_args; k++) { /* each stream has a workspace of its own */
-    sct_ask_arg *arg = &room->args[k];
-    if (arg->kind == SCT_ARG_WORKSPACE) {
-      *arg = (sct_ask_arg){SCT_ARG_BUFFER, r->workspace[slot], NULL, 0};
-    } else if (arg->kind == SCT_ARG_BUFFER && mapped) {
-      arg->kind = SCT_ARG_HOST;
+  const int n = sct_code_params(params, spec, job->binary->code);
+  for (int k = 0; k < r->launches[which].n_args; k++) {
+    sct_ask_arg *arg = &r->rooms[which].args[k];
+    if (arg->kind == SCT_ARG_WORKSPACE) { /* each stream has one of its own */
+      *arg = (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = r->workspace[l->slot]};
+    } else if (k < n && params[k].kind == SCT_PARAM_ARRAY) {
+      *arg = array_arg(r, l, params[k].number);
     }
   }
   sct_shape_free(&shape);
@@ -93,7 +111,8 @@ static sct_status set_launch(run *r, int slot, int extent, sct_verdict *verdict,
 #define RING_ALIGN 4096
 
 static int64_t ring_room(const sct_pipeline *p, int op) {
-  return p->is_whole[op] ? 0 : (p->room[op] + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+  const bool none = p->is_whole[op] || p->spec->operands[op].stays;
+  return none ? 0 : (p->room[op] + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
 }
 
 /* Where the ring of a slot and operand begins; `number` of all of them: the bytes of the ring. */
@@ -106,26 +125,19 @@ static int64_t ring_at(const sct_pipeline *p, int64_t number) {
   return number / p->spec->n_operands * slot_bytes + before;
 }
 
-/* Launches that the operations ask for, each once; and buffers, places in the ring and launches as
- * the worker has them. */
+/* Buffers and places in the ring as the worker has them. */
 static sct_status set_ops(run *r, sct_verdict *verdict, sct_error *err) {
-  int launch_of[SCT_MAX_HOST_LAUNCHES];
-  memset(launch_of, 0xff, sizeof launch_of);
+  for (int k = 0; k < r->p->n_launches; k++) {
+    SCT_TRY(set_launch(r, k, verdict, err));
+  }
   for (int k = 0; k < r->p->n_ops; k++) {
     sct_host_op *op = &r->ops[k];
     *op = r->p->ops[k];
     if (op->kind != SCT_HOST_OP_KERNEL) {
       op->buffer = r->buffers[op->buffer];
+      op->other = op->other >= 0 ? r->m->timed.buffer[op->other] : -1;
       op->ring = op->ring >= 0 ? ring_at(r->p, op->ring) : -1;
-      continue;
     }
-    int *const launch = &launch_of[op->launch];
-    if (*launch < 0) {
-      *launch = r->n_launches;
-      SCT_TRY(set_launch(r, (int)(op->launch / SCT_MAX_CHUNKS), (int)(op->launch % SCT_MAX_CHUNKS),
-                         verdict, err));
-    }
-    op->launch = *launch;
   }
   return SCT_OK;
 }
@@ -133,10 +145,12 @@ static sct_status set_ops(run *r, sct_verdict *verdict, sct_error *err) {
 static void set_arrays(const run *r, sct_host_array arrays[SCT_MAX_OPERANDS]) {
   const sct_timed *t = &r->m->timed;
   for (int k = 0; k < r->p->spec->n_operands; k++) {
-    const bool is_output = k >= r->p->spec->n_inputs;
-    arrays[k] = (sct_host_array){.bytes = r->p->bytes[k],
-                                 .from = is_output ? t->prefill[k] : t->buffer[k],
-                                 .to = is_output ? t->buffer[k] : -1};
+    const bool is_output = k >= r->p->spec->n_inputs, stays = r->p->spec->operands[k].stays;
+    arrays[k] = (sct_host_array){.bytes = stays ? 0 : r->p->bytes[k],
+                                 .from = stays       ? -1
+                                         : is_output ? t->prefill[k]
+                                                     : t->buffer[k],
+                                 .to = is_output && !stays ? t->buffer[k] : -1};
   }
 }
 
@@ -162,7 +176,7 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
       .ring_bytes =
           r->p->way.threads > 0 ? ring_at(r->p, r->p->n_slots * r->p->spec->n_operands) : 0,
       .launches = r->launches,
-      .n_launches = r->n_launches,
+      .n_launches = r->p->n_launches,
       .ops = r->ops,
       .n_ops = r->p->n_ops,
       .least = limits->least,
@@ -189,6 +203,34 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
   return SCT_OK;
 }
 
+static bool has_outputs_that_stay(const run *r) {
+  bool any = false;
+  for (int k = r->p->spec->n_inputs; k < r->p->spec->n_operands; k++) {
+    any = any || r->p->spec->operands[k].stays;
+  }
+  return any;
+}
+
+/* Outputs that stay are set anew for the run that is compared: samples may have updated them. */
+static sct_status ask_all(run *r, const sct_sample_limits *limits, sct_timing *out,
+                          sct_pipe_step *steps, sct_error *err) {
+  const sct_sample_limits none = {0};
+  if (!has_outputs_that_stay(r)) {
+    return ask(r, limits, out, steps, err);
+  }
+  SCT_TRY(sct_timed_poison(r->m, err));
+  SCT_TRY(ask(r, limits, out, steps, err));
+  if (limits->most > 0 && out->verdict.outcome == SCT_OUT_OK) {
+    sct_timing compared = {.verdict = {.outcome = SCT_OUT_OK}};
+    SCT_TRY(sct_timed_poison(r->m, err));
+    const sct_status status = ask(r, &none, &compared, steps, err);
+    out->verdict = compared.verdict;
+    sct_free(compared.samples_ns);
+    return status;
+  }
+  return SCT_OK;
+}
+
 static sct_status check(run *r, sct_verdict *verdict, sct_error *err) {
   sct_audit audit;
   SCT_TRY(sct_timed_compare_all(r->m, verdict, err));
@@ -211,7 +253,7 @@ static sct_status load_and_run(run *r, const sct_sample_limits *limits, sct_timi
     SCT_TRY(set_ops(r, v, err));
   }
   if (v->outcome == SCT_OUT_OK) {
-    SCT_TRY(ask(r, limits, out, steps, err));
+    SCT_TRY(ask_all(r, limits, out, steps, err));
   }
   return v->outcome == SCT_OUT_OK ? check(r, v, err) : SCT_OK;
 }
@@ -220,7 +262,7 @@ static sct_status run_pipeline(sct_measure *m, const sct_binary *candidate, cons
                                const sct_sample_limits *limits, sct_timing *out,
                                sct_pipe_step *steps, sct_error *err) {
   const size_t n_buffers = (size_t)(p->n_slots * p->spec->n_operands);
-  const size_t n_launches = (size_t)(p->n_slots * p->n_extents);
+  const size_t n_launches = (size_t)p->n_launches;
   run r = {.m = m,
            .p = p,
            .jobs = {{.binary = &m->naive, .kernel = -1}, {.binary = candidate, .kernel = -1}},

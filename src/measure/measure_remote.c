@@ -233,14 +233,14 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
   for (int k = 0; k < n; k++) {
     const sct_param *p = &params[k];
     if (p->kind == SCT_PARAM_ARRAY) {
-      *arg++ = (sct_ask_arg){SCT_ARG_BUFFER, target->buffer[p->number], NULL, 0};
+      *arg++ = (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = target->buffer[p->number]};
     } else {
       const int bytes = sct_code_value(room->values[k], spec, p, m->seed, extent);
-      *arg++ = (sct_ask_arg){SCT_ARG_VALUE, 0, room->values[k], bytes};
+      *arg++ = (sct_ask_arg){.kind = SCT_ARG_VALUE, .value = room->values[k], .n_value = bytes};
     }
   }
   if (code->workspace_bytes > 0) {
-    *arg++ = (sct_ask_arg){SCT_ARG_WORKSPACE, code->workspace_bytes, NULL, 0};
+    *arg++ = (sct_ask_arg){.kind = SCT_ARG_WORKSPACE, .number = code->workspace_bytes};
   }
   int yz[2];
   sct_code_grid_yz(yz, spec, code, extent);
@@ -376,9 +376,10 @@ sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to,
                                  int64_t words, const sct_sampling *how, sct_timing *t,
                                  sct_error *err) {
   const sct_kernel_code *code = job->binary->code;
-  const sct_ask_arg args[] = {{SCT_ARG_BUFFER, from, NULL, 0},
-                              {SCT_ARG_BUFFER, to, NULL, 0},
-                              {SCT_ARG_VALUE, 0, (const uint8_t *)&words, sizeof words}};
+  const sct_ask_arg args[] = {
+      {.kind = SCT_ARG_BUFFER, .number = from},
+      {.kind = SCT_ARG_BUFFER, .number = to},
+      {.kind = SCT_ARG_VALUE, .value = (const uint8_t *)&words, .n_value = sizeof words}};
   const sct_ask_launch launch = {.kernel = job->kernel,
                                  .blocks = (words + code->threads - 1) / code->threads,
                                  .threads = code->threads,

@@ -420,7 +420,7 @@ sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char
 /* Appends what the store of the options has of a spec's ways on a device, an object a size: `size`,
  * `bytes` of both ways, `ways` (way, axes, ns, timed), `found` (docs/store.md). Nothing is timed.
  */
-sct_status sct_tune_host_known(json_t *out, const sct_hash *spec, const sct_device_desc *device,
+sct_status sct_tune_host_known(json_t *out, const sct_spec *spec, const sct_device_desc *device,
                                const sct_tune_opts *opts, sct_error *err);
 
 #endif

@@ -197,7 +197,7 @@ static int64_t largest_step(const session *s, const sct_size *size, const int *l
   int64_t most = 1;
   if (sct_pipeline_make(&p, &s->plan.spec, layout, size, &whole, NULL) == SCT_OK) {
     for (int k = 0; k < s->plan.spec.n_operands; k++) {
-      most = p.step[k] > most ? p.step[k] : most;
+      most = p.step[k] > most && !p.is_direct[k] ? p.step[k] : most;
     }
     sct_pipeline_free(&p);
   }
@@ -267,8 +267,9 @@ static sct_status model_way(session *s, const sct_pipeline *p, int item, sct_hos
 static sct_status find_bound(session *s, const sct_pipeline *p, int item, sct_host_size *z,
                              sct_error *err) {
   for (int k = 0; k < p->spec->n_operands; k++) {
-    z->bytes_in += p->is_in[k] ? (double)p->bytes[k] : 0;
-    z->bytes_out += p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
+    const bool is_copied = !p->spec->operands[k].stays;
+    z->bytes_in += is_copied && p->is_in[k] ? (double)p->bytes[k] : 0;
+    z->bytes_out += is_copied && p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
   }
   z->engine_ns[SCT_ENGINE_IN] =
       sct_rates_copy_ns(&s->rates, SCT_HOST_LOCKED, SCT_BOTH_WAYS, z->bytes_in);
@@ -294,8 +295,10 @@ static sct_status open_way(const session *s, const sct_size *size, sct_host_row 
     return sct_fail(err, SCT_ENOTVERIFIED, "%s: the naive variant does not compile",
                     s->plan.spec.name);
   }
-  return sct_pipeline_make(p, &s->plan.spec, s->plan.items[*item].code.layout, size, &row->way,
-                           err);
+  SCT_TRY(
+      sct_pipeline_make(p, &s->plan.spec, s->plan.items[*item].code.layout, size, &row->way, err));
+  row->way.chunk = row->way.chunk > 0 ? p->way.chunk : 0; /* as it is cut */
+  return SCT_OK;
 }
 
 /* ---- runs ---- */
@@ -482,14 +485,6 @@ static sct_status check_spec(const sct_spec *spec, const char *size, sct_error *
     return sct_fail(err, SCT_EUSAGE,
                     "%s: %s has no `host = true`, so its arrays do not come from the host",
                     spec->file, spec->name);
-  }
-  for (int o = 0; o < spec->n_operands; o++) {
-    if (spec->operands[o].stays) {
-      return sct_fail(err, SCT_EUSAGE,
-                      "%s: '%s' stays on the device: ways are compared for kernels of which all "
-                      "arrays lie on the host",
-                      spec->file, spec->operands[o].name);
-    }
   }
   return size ? sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), size, err,
                                  "the spec has no size '%s'", size)

@@ -38,6 +38,9 @@ static double measured_ns(const tune_rates *r, sct_host_kind kind, int way, doub
 }
 
 double sct_rates_copy_ns(const tune_rates *r, sct_host_kind kind, sct_way way, double bytes) {
+  if (bytes <= 0) {
+    return 0;
+  }
   const double ns = r->transfers ? measured_ns(r, kind, way, bytes) : 0;
   return ns > 0 ? ns : sct_stated_transfer_ns(r->device, NULL, kind, way, (int64_t)bytes);
 }
@@ -65,8 +68,9 @@ double sct_rates_lock_ns(const tune_rates *r, double bytes) {
 static double mapped_ns(const tune_rates *r, const sct_pipeline *p, double kernel_ns) {
   double in = 0, out = 0;
   for (int k = 0; k < p->spec->n_operands; k++) {
-    in += p->is_in[k] ? (double)p->bytes[k] : 0;
-    out += p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
+    const bool is_copied = !p->spec->operands[k].stays;
+    in += is_copied && p->is_in[k] ? (double)p->bytes[k] : 0;
+    out += is_copied && p->spec->operands[k].is_output ? (double)p->bytes[k] : 0;
   }
   const double link_ns = sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_DEVICE, in) +
                          sct_rates_copy_ns(r, SCT_HOST_MAPPED, SCT_TO_HOST, out);
@@ -85,12 +89,17 @@ void sct_rates_fill(const tune_rates *r, const sct_pipeline *p, const double *ke
                                                      : SCT_TO_HOST;
     switch (op->kind) {
     case SCT_HOST_OP_KERNEL:
-      steps[k].ns = kernel_ns[op->launch % SCT_MAX_CHUNKS];
+      steps[k].ns = kernel_ns[p->launches[op->launch].extent];
       steps[k].ns = p->way.memory == SCT_HOST_MAPPED ? mapped_ns(r, p, steps[k].ns) : steps[k].ns;
       break;
     case SCT_HOST_OP_IN:
     case SCT_HOST_OP_OUT:
       steps[k].ns = sct_rates_copy_ns(r, op->ring >= 0 ? SCT_HOST_LOCKED : kind, way, bytes);
+      break;
+    case SCT_HOST_OP_STAGE_IN:
+    case SCT_HOST_OP_STAGE_OUT:
+      steps[k].ns = r->device->launch_ns;
+      steps[k].ns += r->device->peak_bytes_s > 0 ? 2 * bytes / r->device->peak_bytes_s * 1e9 : 0;
       break;
     default:
       steps[k].ns = sct_rates_host_ns(r, bytes, p->n_threads);

@@ -9,6 +9,15 @@
 
 #define PROBLEM "host"
 
+static char *canonical_of(sct_arena *arena, const sct_spec *spec) {
+  char hash[SCT_HASH_HEX];
+  unsigned stays = 0;
+  for (int k = 0; k < spec->n_operands; k++) {
+    stays |= spec->operands[k].stays ? 1u << k : 0;
+  }
+  return sct_arena_printf(arena, SCT_HOST_PROBLEM, sct_hash_hex(hash, spec->hash), stays);
+}
+
 static sct_status find_runs(tune_host_store *s, const sct_spec *spec, sct_error *err) {
   char hash[SCT_HASH_HEX];
   sct_row_problem *problems = NULL;
@@ -32,7 +41,7 @@ sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
   SCT_TRY(sct_tune_put_device(out->store, &device->desc, sct_compiler_version(device->compiler),
                               sct_compiler_options(device->compiler), arena, &out->device, err));
   SCT_TRY(find_runs(out, spec, err));
-  char *canonical = sct_arena_printf(arena, SCT_HOST_PROBLEM, sct_hash_hex(hash, spec->hash));
+  char *canonical = canonical_of(arena, spec);
   out->problem = (sct_row_problem){
       .name = sct_arena_strdup(arena, PROBLEM),
       .spec_hash = sct_arena_strdup(arena, sct_hash_hex(hash, sct_hash_text(canonical))),
@@ -193,7 +202,7 @@ static sct_status list_run(json_t *out, sct_store *store, sct_arena *arena, cons
   return SCT_OK;
 }
 
-static sct_status list_all(json_t *out, sct_store *store, const sct_hash *spec,
+static sct_status list_all(json_t *out, sct_store *store, const sct_spec *spec,
                            const sct_device_desc *device, sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
   char hash[SCT_HASH_HEX];
@@ -201,8 +210,7 @@ static sct_status list_all(json_t *out, sct_store *store, const sct_hash *spec,
   sct_row_device *devices = NULL;
   sct_row_run *runs = NULL;
   int n = 0, n_devices = 0, n_runs = 0;
-  const char *text = sct_arena_printf(&arena, SCT_HOST_PROBLEM, sct_hash_hex(hash, *spec));
-  sct_hash_hex(hash, sct_hash_text(text));
+  sct_hash_hex(hash, sct_hash_text(canonical_of(&arena, spec)));
   SCT_TRY(sct_store_problem_by_hash(store, &arena, hash, &problems, &n, err));
   SCT_TRY(sct_store_devices(store, &arena, &devices, &n_devices, err));
   if (n > 0) {
@@ -217,7 +225,7 @@ static sct_status list_all(json_t *out, sct_store *store, const sct_hash *spec,
   return SCT_OK;
 }
 
-sct_status sct_tune_host_known(json_t *out, const sct_hash *spec, const sct_device_desc *device,
+sct_status sct_tune_host_known(json_t *out, const sct_spec *spec, const sct_device_desc *device,
                                const sct_tune_opts *opts, sct_error *err) {
   SCT_OWNED_PTR(sct_store) store = NULL;
   SCT_TRY(sct_tune_open_store(&store, opts, err));

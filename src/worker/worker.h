@@ -54,13 +54,15 @@ typedef enum sct_arg_kind {
   SCT_ARG_HOST
 } sct_arg_kind;
 /* Of HOST: copies between an array of the host, or a ring, and the device; kernels; copies on the
- * host from an array to a ring and back. */
+ * host from an array to a ring and back; on the device. */
 typedef enum sct_host_op_kind {
   SCT_HOST_OP_IN,
   SCT_HOST_OP_KERNEL,
   SCT_HOST_OP_OUT,
   SCT_HOST_OP_TO_RING,
   SCT_HOST_OP_FROM_RING,
+  SCT_HOST_OP_STAGE_IN, /* from an array of the device, and back */
+  SCT_HOST_OP_STAGE_OUT,
   SCT_N_HOST_OPS
 } sct_host_op_kind;
 #define SCT_MAX_HOST_THREADS  64

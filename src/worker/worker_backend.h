@@ -54,8 +54,8 @@ typedef struct sct_transfer {
 typedef struct sct_host_step {
   sct_host_op_kind kind;
   int thread, stream, after;
-  uint8_t *array, *ring; /* ring: the host's side of a copy, where there is one; else NULL */
-  sct_cuda_ptr device;
+  uint8_t *array, *ring;      /* ring: the host's side of a copy, where there is one; else NULL */
+  sct_cuda_ptr device, other; /* other: of STAGE, the array */
   int64_t bytes;
   const sct_cuda_kernel *kernel;
   const sct_launch *launch;

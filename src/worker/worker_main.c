@@ -182,12 +182,15 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
     if (!b) {
       return SCT_EINTERNAL;
     }
-    *arg = (sct_arg){.value = {sct_worker_data(b)},
+    if (in->offset > b->bytes) {
+      return sct_worker_malformed(err);
+    }
+    *arg = (sct_arg){.value = {sct_worker_data(b) + (uint64_t)in->offset},
                      .bytes = sizeof arg->value[0],
                      .is_buffer = true,
                      .read_only = b->sealed,
-                     .buffer_bytes = b->bytes,
-                     .align = b->align,
+                     .buffer_bytes = b->bytes - in->offset,
+                     .align = in->offset > 0 ? in->offset & -in->offset : b->align,
                      .copies = (uint64_t)b->copies,
                      .stride = b->stride,
                      .name = b->name};

@@ -44,6 +44,11 @@ static sct_status run_step(sct_backend *b, const sct_host_step *s, sct_error *er
     return b->ops->upload(b, s->device, host, s->bytes, err);
   case SCT_HOST_OP_OUT:
     return b->ops->download(b, host, s->device, s->bytes, err);
+  case SCT_HOST_OP_STAGE_IN:
+  case SCT_HOST_OP_STAGE_OUT:
+    SCT_TRY(b->ops->copy(b, 0, s->kind == SCT_HOST_OP_STAGE_IN ? s->device : s->other,
+                         s->kind == SCT_HOST_OP_STAGE_IN ? s->other : s->device, s->bytes, err));
+    return b->ops->sync(b, err);
   case SCT_HOST_OP_KERNEL:
     SCT_TRY(b->ops->launch(b, s->kernel, s->launch, err));
     return b->ops->sync(b, err);
@@ -178,9 +183,22 @@ static bool is_part(int64_t at, int64_t bytes, int64_t all) {
   return at <= all && bytes <= all - at;
 }
 
+static bool set_stage(sct_worker_state *w, const sct_host_op *op, sct_host_step *s) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, op->buffer, NULL);
+  const sct_worker_buffer *other = sct_worker_buffer_at(w, op->other, NULL);
+  const bool good = b && other && is_part(op->device_at, op->bytes, b->bytes) &&
+                    is_part(op->host_at, op->bytes, other->bytes);
+  s->device = good ? sct_worker_data(b) + (uint64_t)op->device_at : 0;
+  s->other = good ? sct_worker_data(other) + (uint64_t)op->host_at : 0;
+  return good;
+}
+
 /* A copy with its addresses; false: it lies outside of what it names. */
 static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host_op *op,
                      sct_host_step *s) {
+  if (op->kind == SCT_HOST_OP_STAGE_IN || op->kind == SCT_HOST_OP_STAGE_OUT) {
+    return set_stage(w, op, s);
+  }
   const bool device = op->kind == SCT_HOST_OP_IN || op->kind == SCT_HOST_OP_OUT;
   const sct_worker_buffer *b = device ? sct_worker_buffer_at(w, op->buffer, NULL) : NULL;
   const bool good = op->array < in->n_arrays && (!device || b) && (device || op->ring >= 0) &&
@@ -267,6 +285,7 @@ sct_status sct_worker_host(sct_worker_state *w, const sct_ask_host *in, sct_got_
     SCT_TRY(fill_array(w, in, k, err));
   }
   SCT_TRY(set_steps(w, in, steps, err));
+  SCT_TRY(w->backend->ops->sync(w->backend, err)); /* what sets buffers is on another stream */
   SCT_TRY(take_samples(w, in, steps, out, err));
   SCT_TRY(fill_outputs(w, in, true, err));
   double traced_ns = 0;

@@ -35,6 +35,10 @@ static sct_status queue_step(sct_cuda *cuda, const sct_host_step *s, sct_error *
   if (s->kind == SCT_HOST_OP_KERNEL) {
     return sct_gpu_launch(cuda, s->kernel, s->launch, err);
   }
+  if (s->kind == SCT_HOST_OP_STAGE_IN || s->kind == SCT_HOST_OP_STAGE_OUT) {
+    const bool in = s->kind == SCT_HOST_OP_STAGE_IN;
+    return sct_cuda_copy(cuda, in ? s->device : s->other, in ? s->other : s->device, s->bytes, err);
+  }
   return s->bytes == 0               ? SCT_OK
          : s->kind == SCT_HOST_OP_IN ? sct_cuda_copy_in(cuda, s->device, host, s->bytes, err)
                                      : sct_cuda_copy_out(cuda, host, s->device, s->bytes, err);

@@ -125,8 +125,9 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       }
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, SCT_DAMAGE_NONE);
-      /* kernel, blocks, threads, shared, nothing of y and z, 1 argument, not reversed */
-      numbers(13, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)id, 0, 0);
+      /* kernel, blocks, threads, shared, nothing of y and z, 1 argument from its start, not
+       * reversed */
+      numbers(14, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)id, 0, 0, 0);
       call_ok(SCT_OP_RUN);
       audit_all(&damage, &where, &offset);
       assert_int_equal(damage, s == 0 ? SCT_DAMAGE_AFTER : SCT_DAMAGE_BEFORE);

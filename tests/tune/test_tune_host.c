@@ -48,6 +48,40 @@
   "  body = \"b = t;\", sizes = { { i = 300, place = 50 } },\n"                                    \
   "}\n"
 
+/* The sums and the weights stay on the device, and are used there. */
+#define KEEP                                                                                       \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"keeps\", dims = { \"row\", \"col\" },\n"                                             \
+  "  inputs = { s.array(\"a\", \"f32\", s.row_major, { host = true }),\n"                          \
+  "    s.array(\"w\", \"f32\", s.row_major, { dims = { \"col\" } }) },\n"                          \
+  "  outputs = { s.array(\"b\", \"f32\", s.row_major, { inout = true }) },\n"                      \
+  "  body = \"b = b + a * w;\", sizes = { { row = 300, col = 40 } },\n"                            \
+  "}\n"
+/* Its output stays, and is staged. */
+#define STAGED                                                                                     \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"staged\", dims = { \"y\", \"x\" },\n"                                                \
+  "  inputs = { s.array(\"a\", \"f32\", s.row_major, { host = true,\n"                             \
+  "    taps = { up = { -1, 0 }, below = { 2, 0 } }, border = \"clamp\" }) },\n"                    \
+  "  outputs = { s.array(\"b\", \"f32\", s.row_major, { inout = true }) },\n"                      \
+  "  body = \"b = b + up + 2.0f * a + 4.0f * below;\",\n"                                          \
+  "  sizes = { { y = 300, x = 40 } },\n"                                                           \
+  "}\n"
+
+/* Chunks scatter to an output that stays. */
+#define SCATTER                                                                                    \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  name = \"scatters\", dims = { \"i\" }, host = true,\n"                                        \
+  "  inputs = { s.array(\"pick\", \"i32\"), s.array(\"a\", \"f64\") },\n"                          \
+  "  outputs = { s.array(\"b\", \"f64\", s.row_major, { dims = { \"place\" }, at = { \"pick\" "    \
+  "},\n"                                                                                           \
+  "    host = false }) },\n"                                                                       \
+  "  body = \"b = a;\", sizes = { { i = 300, place = 300 } },\n"                                   \
+  "}\n"
+
 static int64_t extent[SCT_MAX_EXTENTS];
 static sct_size size;
 
@@ -134,6 +168,36 @@ static void tables_that_all_chunks_need(void **state) {
   check_all(TABLE, "direct threads=256");
 }
 
+static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which);
+
+static void arrays_that_stay(void **state) {
+  (void)state;
+  check_all(KEEP, "direct threads=256");
+  check_all(STAGED, "direct threads=256");
+  check_all(SCATTER, "direct threads=256");
+}
+
+/* A kernel that works on the wrong part of an array of the device. */
+static void wrong_parts_are_found(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  sct_pipeline p;
+  open_world(&w, KEEP, "direct threads=256", &compiled);
+  make(&w, 33, ways[4], &p);
+  assert_int_equal(p.n_launches, 5);
+  p.launches[2].first--;
+  assert_int_equal(run(&w, &compiled, &p).outcome, SCT_OUT_WRONG_RESULT);
+  sct_pipeline_free(&p);
+  close_world(&w, &compiled);
+  open_world(&w, STAGED, "direct threads=256", &compiled);
+  make(&w, 33, ways[4], &p);
+  find(&p, SCT_HOST_OP_STAGE_OUT, 2)->device_at -= p.step[1];
+  assert_int_equal(run(&w, &compiled, &p).outcome, SCT_OUT_WRONG_RESULT);
+  sct_pipeline_free(&p);
+  close_world(&w, &compiled);
+}
+
 static void without_elements_there_is_nothing_to_run(void **state) {
   (void)state;
   tv_world w;
@@ -186,7 +250,7 @@ static void no_last_row(sct_pipeline *p) {
 }
 
 static void another_slot(sct_pipeline *p) {
-  find(p, SCT_HOST_OP_KERNEL, 1)->launch -= SCT_MAX_CHUNKS;
+  find(p, SCT_HOST_OP_KERNEL, 1)->launch = find(p, SCT_HOST_OP_KERNEL, 0)->launch;
 }
 
 static void nothing_comes_back(sct_pipeline *p) {
@@ -327,6 +391,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(halos),
       cmocka_unit_test(rows_that_are_summed),
       cmocka_unit_test(tables_that_all_chunks_need),
+      cmocka_unit_test(arrays_that_stay),
+      cmocka_unit_test(wrong_parts_are_found),
       cmocka_unit_test(without_elements_there_is_nothing_to_run),
       cmocka_unit_test(mistakes_are_found),
       cmocka_unit_test(a_lost_halo_is_found),
