@@ -1,6 +1,8 @@
 /* `sectile transfer SPEC`: ways from the host and back as tables and timelines. */
 #include "cli/cli_internal.h"
 
+#include <string.h>
+
 static json_t *engines_json(const double ns[SCT_N_ENGINES]) {
   json_t *doc = json_object();
   for (int e = 0; e < SCT_N_ENGINES; e++) {
@@ -110,6 +112,12 @@ sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
                     "--%s is for copies alone: a spec has sizes of its own (--size), and its ways "
                     "are timed each time",
                     args->sizes ? "sizes" : "again");
+  }
+  if (args->device && strchr(args->device, ',')) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--device '%s': a spec's ways are tried on one device; a second one is for "
+                    "copies alone",
+                    args->device);
   }
   cli_progress progress = cli_progress_new(args);
   const sct_tune_events events = {.ctx = &progress, .progress = on_progress};

@@ -200,6 +200,8 @@ static void what_cannot_be_is_said(void **state) {
   fx_expect(&r, 2, NULL, "the spec has no size 'i=1000'");
   fx_run(&r, "transfer", "host.lua", "--sizes", "4K");
   fx_expect(&r, 2, NULL, "--sizes is for copies alone");
+  fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200,virtual:a100");
+  fx_expect(&r, 2, NULL, "a spec's ways are tried on one device");
   fx_run(&r, "transfer", "--size", "i=100");
   fx_expect(&r, 2, NULL, "--size is of a spec");
   fx_run(&r, "transfer", "none.lua");
