@@ -81,26 +81,33 @@ static bool exchanges_agree(const sct_counters *a, const sct_counters *b) {
 }
 
 /* Every element of an output is stored once, by whatever kernel, and what lies between fields may
- * be too; what is updated in place is loaded before. Blocks that share an output are few of many
- * here, outputs that are kept in part are left out, and atomic operations are no stores. */
+ * be too; what is updated in place is loaded before, by steps in each of them or once. */
+static bool is_stored(const sct_spec *spec, int op, const sct_size *size, int64_t found) {
+  const sct_operand *const operand = &spec->operands[op];
+  const sct_record *const record = &operand->record;
+  const int64_t bytes = sct_spec_touched_bytes(spec, op, size);
+  const int64_t gaps = bytes / record->data_bytes * (record->bytes - record->data_bytes);
+  const int passes = spec->n_steps > 0 ? spec->n_steps : 1;
+  bool good = false;
+  for (int loads = operand->is_inout ? 1 : 0; loads <= (operand->is_inout ? passes : 0); loads++) {
+    good = good || agree((1 + loads) * bytes, found) || agree((1 + loads) * (bytes + gaps), found);
+  }
+  if (!good) {
+    print_error("    %s: %lld bytes stored, and loaded if it is updated, of %lld\n", operand->name,
+                (long long)found, (long long)bytes);
+  }
+  return good;
+}
+
+/* Blocks that share an output are few of many here, outputs that are kept in part are left out, and
+ * atomic operations are no stores. */
 static bool outputs_are_stored(const work *w, const picked *p, const sct_size *size,
                                const sct_counters *c) {
+  const sct_spec *const spec = &w->f.spec;
   bool same = true;
-  for (int op = w->f.spec.n_inputs; op < w->f.spec.n_operands && p->code.workspace_bytes == 0;
-       op++) {
-    const sct_operand *const operand = &w->f.spec.operands[op];
-    const sct_record *const record = &operand->record;
-    const int64_t bytes =
-        sct_spec_touched_bytes(&w->f.spec, op, size) * (operand->is_inout ? 2 : 1);
-    if (operand->keeps || operand->accumulate != SCT_REDUCE_NONE) {
-      continue;
-    }
-    const int64_t gaps = bytes / record->data_bytes * (record->bytes - record->data_bytes);
-    if (!agree(bytes, c->operand[op].distinct_bytes) &&
-        !agree(bytes + gaps, c->operand[op].distinct_bytes)) {
-      print_error("    %s: %lld bytes stored of %lld\n", w->f.spec.operands[op].name,
-                  (long long)c->operand[op].distinct_bytes, (long long)bytes);
-      same = false;
+  for (int op = spec->n_inputs; op < spec->n_operands && p->code.workspace_bytes == 0; op++) {
+    if (!spec->operands[op].keeps && spec->operands[op].accumulate == SCT_REDUCE_NONE) {
+      same = is_stored(spec, op, size, c->operand[op].distinct_bytes) && same;
     }
   }
   return same;
