@@ -5,7 +5,7 @@
 /* A virtual machine of 16 cores with an H200, 2026-11-27: one thread copies 13 GB/s, 16 threads
  * with a ring that stays in their caches 104 GB/s. */
 #define HOST_COPY_BYTES_S 13e9
-#define THREADS_AT_BEST   15
+#define THREADS_AT_BEST   15.0
 /* There, too: 1 GiB registered takes 0.03 s more than one that is pageable. */
 #define LOCK_BYTES_S 36e9
 
