@@ -117,17 +117,14 @@ static void add_device(json_t *host, const emit_header *h) {
 #define MOST_STREAMS 8
 #define MOST_THREADS 64
 
-static double time_of(const sct_row_outcome *o) {
-  return o->median_ns > 0 ? o->median_ns : o->predicted_ns > 0 ? o->predicted_ns : 0;
-}
-
 static int number(const json_t *axes, const char *key, int most) {
   const json_int_t value = json_integer_value(json_object_get(axes, key));
   return value >= 1 && value <= most ? (int)value : 0;
 }
 
-/* Of the ways that NAME_host can go, the fastest of page-locked arrays and that through a ring. */
-static void take_ways(emit_ways *out, const sct_row_result *rows, int n) {
+/* Of the ways that NAME_host can go, the fastest of page-locked arrays and that through a ring;
+ * only those that were timed, as no model knows the host's caches. False: there are none. */
+static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
   double locked_ns = 0, ring_ns = 0;
   for (int k = 0; k < n; k++) {
     SCT_OWNED_PTR(json_t) axes = sct_json_load(rows[k].candidate.axes);
@@ -135,7 +132,7 @@ static void take_ways(emit_ways *out, const sct_row_result *rows, int n) {
     const int mib = number(axes, "chunk_mib", MOST_MIB);
     const int streams = number(axes, "streams", MOST_STREAMS);
     const int threads = number(axes, "threads", MOST_THREADS);
-    const double ns = time_of(&rows[k].outcome);
+    const double ns = rows[k].outcome.median_ns; /* 0: not timed */
     if (!memory || mib == 0 || streams == 0 || ns <= 0 ||
         strcmp(rows[k].outcome.outcome, "ok") != 0) {
       continue;
@@ -144,7 +141,6 @@ static void take_ways(emit_ways *out, const sct_row_result *rows, int n) {
       locked_ns = ns;
       out->locked_mib = mib;
       out->locked_streams = streams;
-      out->timed = rows[k].outcome.median_ns > 0;
     } else if (threads > 0 && strcmp(memory, "pageable") == 0 && (ring_ns == 0 || ns < ring_ns)) {
       ring_ns = ns;
       out->ring_mib = mib;
@@ -152,19 +148,19 @@ static void take_ways(emit_ways *out, const sct_row_result *rows, int n) {
       out->ring_threads = threads;
     }
   }
+  return locked_ns > 0 || ring_ns > 0;
 }
 
-/* The run of the largest size, on the first device of the header that has one. */
-static const sct_row_run *find_run(const emit_header *h, const sct_row_run *runs, int n) {
+/* The run of the largest size on this device; NULL: none. */
+static const sct_row_run *find_run(const emit_header *h, const sct_row_device *device,
+                                   const sct_row_run *runs, int n) {
   const sct_row_run *found = NULL;
-  for (int d = 0; d < h->n_devices && !found; d++) {
-    const sct_row_device *row = h->devices[d].row;
-    for (int k = 0; k < n; k++) {
-      const sct_row_device *on =
-          sct_row_device_find(h->device_rows, h->n_device_rows, runs[k].device);
-      found = on && on->is_virtual == row->is_virtual && strcmp(on->name, row->name) == 0 ? &runs[k]
-                                                                                          : found;
-    }
+  for (int k = 0; k < n; k++) {
+    const sct_row_device *on =
+        sct_row_device_find(h->device_rows, h->n_device_rows, runs[k].device);
+    found = on && on->is_virtual == device->is_virtual && strcmp(on->name, device->name) == 0
+                ? &runs[k]
+                : found;
   }
   return found;
 }
@@ -190,11 +186,12 @@ sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err) {
   if (n > 0) {
     SCT_TRY(sct_store_runs(store, &h->arena, problems[0].id, 0, &runs, &n_runs, err));
   }
-  const sct_row_run *run = find_run(h, runs, n_runs);
-  if (run) {
-    SCT_TRY(sct_store_results(store, &h->arena, run->id, false, &rows, &n_rows, err));
-    take_ways(&h->ways, rows, n_rows);
-    h->ways.on = sct_row_device_find(h->device_rows, h->n_device_rows, run->device);
+  for (int d = 0; d < h->n_devices && !h->ways.on; d++) { /* of the first that was timed */
+    const sct_row_run *run = find_run(h, h->devices[d].row, runs, n_runs);
+    if (run) {
+      SCT_TRY(sct_store_results(store, &h->arena, run->id, false, &rows, &n_rows, err));
+      h->ways.on = take_ways(&h->ways, rows, n_rows) ? h->devices[d].row : NULL;
+    }
   }
   return SCT_OK;
 }
@@ -207,7 +204,6 @@ static void add_ways(json_t *host, const emit_ways *w) {
   json_object_set_new(host, "ring_threads", json_integer(w->ring_threads));
   sct_str chosen = {0};
   if (w->on) {
-    sct_str_append(&chosen, w->timed ? "timed on " : "modelled for ");
     emit_comment(&chosen, w->on->name);
   }
   json_object_set_new(host, "chosen", w->on ? emit_take(&chosen) : json_false());

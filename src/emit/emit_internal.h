@@ -169,8 +169,7 @@ typedef struct emit_other {
 
 /* Defaults of NAME_host, for page-locked arrays and for pageable ones. */
 typedef struct emit_ways {
-  const sct_row_device *on; /* where `transfer` found them; NULL: those of all headers */
-  bool timed;               /* there; else modelled */
+  const sct_row_device *on; /* where `transfer` timed them; NULL: those of all headers */
   int locked_mib, locked_streams, ring_mib, ring_streams, ring_threads;
 } emit_ways;
 

@@ -86,7 +86,7 @@ $(name)_choice $(name)_variant($(join(parameters)));
 //%   end
 typedef struct $(name)_host_plan $(name)_host_plan;
 //% if host.chosen then
-// What is 0 has a default, the fastest of those $(host.chosen).
+// What is 0 has a default, the fastest of those timed on $(host.chosen).
 //% else
 // What is 0 has a default.
 //% end
