@@ -242,10 +242,11 @@ static void test_narrow_sums_are_rounded_once(void **state) {
   for (int k = 0; k < SCT_COUNT(labels); k++) {
     fixture f;
     fixture_open(&f, SCT_TESTS_DIR "/cases/moe_combine.lua");
-    const sct_kernel_code code = fixture_make(&f, labels[k]);
+    sct_kernel_code code = fixture_make(&f, labels[k]);
     assert_non_null(strstr(code.source, "compute(float w, bf16 e, float &y)"));
     assert_non_null(strstr(code.source, "(bf16)mine"));
     assert_null(strstr(code.source, "bf16 y_"));
+    sct_kernel_code_free(&code);
     fixture_close(&f);
   }
 }
