@@ -483,7 +483,8 @@ static sct_status check_spec(const sct_spec *spec, const char *size, sct_error *
   int k = 0;
   if (spec->chunk_dim < 0) {
     return sct_fail(err, SCT_EUSAGE,
-                    "%s: %s has no `host = true`, so its arrays do not come from the host",
+                    "%s: %s has no `host = true`, so its arrays do not come from the host; write "
+                    "it into s.kernel { ... }, or at arrays",
                     spec->file, spec->name);
   }
   return size ? sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), size, err,

@@ -34,7 +34,7 @@ sct_status sct_host_store_open(tune_host_store *out, const tune_device *device,
                                sct_error *err) {
   char hash[SCT_HASH_HEX];
   *out = (tune_host_store){.arena = arena};
-  SCT_TRY(sct_tune_open_store(&out->store, opts, err));
+  SCT_TRY(sct_tune_open_store(&out->store, opts->store_path, false, err));
   if (!out->store) {
     return SCT_OK;
   }
@@ -228,6 +228,6 @@ static sct_status list_all(json_t *out, sct_store *store, const sct_spec *spec,
 sct_status sct_tune_host_known(json_t *out, const sct_spec *spec, const sct_device_desc *device,
                                const sct_tune_opts *opts, sct_error *err) {
   SCT_OWNED_PTR(sct_store) store = NULL;
-  SCT_TRY(sct_tune_open_store(&store, opts, err));
+  SCT_TRY(sct_tune_open_store(&store, opts->store_path, false, err));
   return store ? list_all(out, store, spec, device, err) : SCT_OK;
 }

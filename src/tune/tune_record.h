@@ -20,8 +20,8 @@ typedef struct tune_record {
   bool nothing_known; /* the store had no outcome of this problem on this device at the start */
 } tune_record;
 
-/* The store that the options ask for; NULL: none. */
-sct_status sct_tune_open_store(sct_store **out, const sct_tune_opts *opts, sct_error *err);
+/* The store at a path; NULL: the usual one; "": none, and *out stays NULL. */
+sct_status sct_tune_open_store(sct_store **out, const char *given, bool read_only, sct_error *err);
 /* {"i":1024}, of sct_free(). NULL: a name is not UTF-8. */
 char *sct_tune_extents_json(const sct_spec *spec, const sct_size *size);
 /* Opens that store; what is zero may be closed. Borrows all three. */

@@ -18,20 +18,20 @@ static char *keep(const tune_record *r, const char *text) {
 
 /* ---- opening ---- */
 
-sct_status sct_tune_open_store(sct_store **out, const sct_tune_opts *opts, sct_error *err) {
-  if (opts->store_path) {
-    return opts->store_path[0] == '\0' ? SCT_OK : sct_store_open(out, opts->store_path, false, err);
+sct_status sct_tune_open_store(sct_store **out, const char *given, bool read_only, sct_error *err) {
+  if (given) {
+    return given[0] == '\0' ? SCT_OK : sct_store_open(out, given, read_only, err);
   }
   SCT_SCOPED(sct_str) path = {0};
   SCT_TRY(sct_path_store(&path, err));
-  return sct_store_open(out, sct_str_c(&path), false, err);
+  return sct_store_open(out, sct_str_c(&path), read_only, err);
 }
 
 sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
                                 const sct_tune_opts *opts, sct_error *err) {
   *out = (tune_record){.table = table, .where = where, .opts = opts};
   return where->replay ? SCT_OK /* it measures nothing that could be kept */
-                       : sct_tune_open_store(&out->store, opts, err);
+                       : sct_tune_open_store(&out->store, opts->store_path, false, err);
 }
 
 void sct_tune_record_close(tune_record *r) {

@@ -47,20 +47,8 @@ static void label_of(char out[LABEL_BYTES], const session *s, sct_host_kind kind
 
 /* ---- the store ---- */
 
-/* *out stays NULL where nothing is kept. */
-static sct_status open_file(sct_store **out, const char *given, bool read_only, sct_error *err) {
-  SCT_SCOPED(sct_str) path = {0};
-  if (given && given[0] == '\0') {
-    return SCT_OK;
-  }
-  if (!given) {
-    SCT_TRY(sct_path_store(&path, err));
-  }
-  return sct_store_open(out, given ? given : sct_str_c(&path), read_only, err);
-}
-
 static sct_status open_store(session *s, sct_error *err) {
-  SCT_TRY(open_file(&s->store, s->opts->store_path, false, err));
+  SCT_TRY(sct_tune_open_store(&s->store, s->opts->store_path, false, err));
   if (!s->store) {
     return SCT_OK;
   }
@@ -453,7 +441,7 @@ static sct_status list_all(sct_transfer_list *out, sct_store *store, const sct_d
 sct_status sct_tune_transfers_known(sct_transfer_list *out, const sct_device_desc *device,
                                     const char *store_path, sct_error *err) {
   sct_store *store = NULL;
-  SCT_TRY(open_file(&store, store_path, true, err));
+  SCT_TRY(sct_tune_open_store(&store, store_path, true, err));
   const sct_status status = store ? list_all(out, store, device, err) : SCT_OK;
   if (store) {
     sct_store_close(store);

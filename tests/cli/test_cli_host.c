@@ -196,6 +196,7 @@ static void what_cannot_be_is_said(void **state) {
   fx_write("host.lua", SPEC("host = true,", "{ i = 100 }"));
   fx_run(&r, "transfer", "plain.lua", "-d", "virtual:h200");
   fx_expect(&r, 2, NULL, "plain.lua: move has no `host = true`");
+  fx_expect(&r, 2, NULL, "write it into s.kernel { ... }, or at arrays");
   fx_write("stays.lua", "local s = require \"sectile\"\n"
                         "return s.kernel {\n  name = \"move\", dims = { \"i\" },\n"
                         "  inputs = { s.array(\"a\", \"f32\") },\n"
