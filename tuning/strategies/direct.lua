@@ -60,14 +60,20 @@ local function declare_index(p, op)
     load_text(p, op, 1, op.offset))
 end
 
+-- Does what lies where `op` is read differ along a row?
+local function differs(p, op)
+  return kit.any(p.reduced, function(d) return p.g:changes(op, d) end)
+end
+
 -- Declares the values of all inputs, those of index arrays first, and of the outputs; for a step
--- those that it reads and gives.
+-- those that it reads and gives. What is done once a row has no index along it.
 local function declare_values(p, step)
   local g, lines, offsets = p.g, {}, p.k.ragged and p.k.ragged.offsets
   for _, op in ipairs(g.inputs) do
     local kept = op.old_of and not g.ops[op.old_of].is_inout -- is not stored, so not read either
     if op.is_index then
-      local read = op.number ~= offsets or g.in_body[op.name]
+      local read = (op.number ~= offsets or g.in_body[op.name])
+        and not (step and step.per_row and differs(p, op))
       lines[#lines + 1] = read and declare_index(p, op) or nil
     elseif not p.held_once[op.number] then
       for _, read in ipairs(kept and {} or step and step.reads[op.number] or op.reads) do
@@ -388,16 +394,13 @@ end
 -- the start, and a step that reduces lies between that and the store.
 local function declare_held_once(p, is_row)
   local g, declared, indices, loaded = p.g, {}, {}, {}
-  local function differs(op)
-    return kit.any(p.reduced, function(d) return g:changes(op, d) end)
-  end
   local is_indexed = kit.any(g.ops, function(op)
-    return op.old_of and op.through_index and not differs(op)
+    return op.old_of and op.through_index and not differs(p, op)
   end)
   for _, op in ipairs(g.inputs) do
-    if op.is_index and is_indexed and not differs(op) then
+    if op.is_index and is_indexed and not differs(p, op) then
       indices[#indices + 1] = declare_index(p, op)
-    elseif op.old_of and not differs(op) then
+    elseif op.old_of and not differs(p, op) then
       local name = value_name(p, op.name)
       p.held_once[op.number] = true
       declared[#declared + 1] = string.format("%s %s = {};", g:type(op), name)
