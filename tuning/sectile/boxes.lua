@@ -86,7 +86,7 @@ local function each_box(size, into, out, most, try)
 end
 
 --- Boxes for arrays of `size` whose sides are `into` and `out`: of each of some sizes the one for
---- which DRAM moves least, as text "AxBx...", largest first.
+--- which DRAM moves least, as text "AxBx...", largest first. Small arrays have none.
 ---@param size integer[]
 ---@param into { order: integer[], step: integer[] }
 ---@param out { order: integer[], step: integer[] }
@@ -95,6 +95,9 @@ end
 ---@return string[]
 function boxes.list(size, into, out, bytes, width)
   local best, first = {}, into.order[1]
+  if kit.product(size) == 0 then
+    return best
+  end
   each_box(size, into.order, out.order, SIZES[#SIZES] // bytes, function(box)
     local count, whole = kit.product(box), 1
     for d, extent in ipairs(box) do

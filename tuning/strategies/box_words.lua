@@ -17,9 +17,10 @@ end
 local function axes(k)
   local about = boxes.read(k)
   local into, out = boxes.sides_at(k, about)
+  local list = boxes.list(k.sizes[1], into, out, element_bytes(k, about))
   return {
     { "threads", { 256, 512, 128 }, key = "threads=", doc = "threads a block" },
-    { "box", boxes.list(k.sizes[1], into, out, element_bytes(k, about)), key = "box=",
+    { "box", #list > 0 and list or { "none" }, key = "box=",
       doc = "elements of a box along the modes, slowest first" },
     { "evict", { "none", "stores" }, key = "evict=",
       doc = "stores: L2 gives up last what is stored" },
@@ -174,7 +175,8 @@ local DOC = "A block moves a box of %d elements (%s) through shared memory: in a
 
 local function refuse(p)
   local words = kit.ceil_div(p.count, p.per_word * p.threads)
-  return words > 24 and "a thread would move more than 24 words"
+  return p.count == 0 and "the array is smaller than a box"
+    or words > 24 and "a thread would move more than 24 words"
     or p.count == kit.product(p.size) and "one box holds the whole array"
     or words < 2 and "a thread would move a word" or nil
 end
