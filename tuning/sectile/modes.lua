@@ -121,7 +121,7 @@ end
 
 -- Puts expressions for variables everywhere; `exact`, if it differs, where a user's dimension lies.
 local function rewrite(s, put, exact)
-  for _, all in ipairs(s.operands) do
+  for _, all in ipairs(#put > 0 and s.operands or {}) do
     for _, list in ipairs { all.offset, all.at, all.number } do
       for n, e in ipairs(list) do
         list[n] = E.subst(e, put)
