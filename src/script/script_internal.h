@@ -77,6 +77,9 @@ sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_
 extern const char *const sct_script_long_text; /* what a script hears that makes a longer one */
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);
+/* A fresh budget within a call, unless it is spent. For C code that has scripts do the next of a
+ * limited number of things, each as long as a call may take. */
+void sct_sandbox_renew(lua_State *L);
 /* Pushes a read-only view of the table at `idx`: assigning raises, and so does reading a key it
  * has not ("<what> has no 'x'; did you mean ...", or "unknown name 'x'" where what is ""). */
 void sct_sandbox_freeze(lua_State *L, int idx, const char *what);

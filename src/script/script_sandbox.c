@@ -59,6 +59,11 @@ void sct_sandbox_charge(lua_State *L, int64_t units) {
   sb->left -= units;
 }
 
+void sct_sandbox_renew(lua_State *L) {
+  sct_sandbox *sb = sct_sandbox_of(L);
+  sb->left = sb->left > 0 ? sb->budget : 0;
+}
+
 /* Remembers the innermost Lua line. Only reads call frames, so it is safe inside an allocation. */
 static void note_place(sct_sandbox *sb) {
   lua_Debug ar;

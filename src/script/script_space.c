@@ -348,6 +348,7 @@ static const char *push_fitting_view(lua_State *L, reader *r, int s, const char 
   memset(layout, 0, sizeof *layout * (size_t)spec->n_operands);
   const char *first_reason = NULL;
   for (int n = 0; n < MAX_LAYOUT_COMBINATIONS; n++) {
+    sct_sandbox_renew(L);
     sct_script_push_view(L, r->script, layout, &kind, sizes);
     const int view = lua_gettop(L);
     const bool leaves_taps_out = !kind.taps && sct_script_field_flag(L, view, "has_taps");

@@ -13,12 +13,12 @@ static sct_space space;
   "return s.kernel { name = 'move', dims = { 'i' }, inputs = { s.array('a', 'f32') },\n"           \
   "  outputs = { s.array('b', 'f32') }, body = 'b = a;', sizes = { { i = 4096 } } }\n"
 
-/* Loads the spec and the strategy file "own/probe.lua" beside the built-in ones. */
-static sct_status open_strategy(const char *text) {
+/* Loads a spec and the strategy file "own/probe.lua" beside the built-in ones. */
+static sct_status open_strategy_of(const char *spec_text, const char *text) {
   sct_error ignored;
   (void)mkdir(path_of("own"), 0700);
   write_file("own/probe.lua", text);
-  load_ok(SPEC);
+  load_ok(spec_text);
   assert_int_equal(sct_script_load_device(&device, "h200", &ignored), SCT_OK);
   script = NULL;
   memset(&space, 0, sizeof space);
@@ -27,6 +27,10 @@ static sct_status open_strategy(const char *text) {
     status = sct_script_space(&space, script, &err);
   }
   return status == SCT_OK ? sct_space_enumerate(&space, &err) : status;
+}
+
+static sct_status open_strategy(const char *text) {
+  return open_strategy_of(SPEC, text);
 }
 
 static void close_strategy(void) {
@@ -263,6 +267,28 @@ static void lists_that_are_none_are_refused(void **state) {
   assert_bad(WITH("axes = {}, applies = { 'always' }"), 1, "an entry of 'applies' is");
 }
 
+/* Each combination of layouts may take a script as long as one alone, not all of them together. */
+static void every_layout_has_a_budget(void **state) {
+  (void)state;
+  static const char *const spec_text =
+      "local s = require 'sectile'\n"
+      "local r = s.record { { 'x', 'f32' }, { 'y', 'f32' } }\n"
+      "return s.kernel { name = 'move', dims = { 'i' },\n"
+      "  inputs = { s.array('a', r, s.choose { s.aos, s.soa, s.aosoa { lanes = 32 } }) },\n"
+      "  outputs = { s.array('b', r, s.choose { s.aos, s.soa }) }, body = 'b = a;',\n"
+      "  sizes = { { i = 4096 } } }\n";
+  assert_int_equal(
+      open_strategy_of(spec_text, WITH("axes = {}, applies = { { 'words', function(k)\n"
+                                       "    for n = 1, 9000000 do end return false\n"
+                                       "  end } }")),
+      SCT_OK);
+  close_strategy();
+  assert_bad(WITH("axes = {}, applies = { { 'words', function(k)\n"
+                  "    for n = 1, 21000000 do end return false\n"
+                  "  end } }"),
+             4, "the script ran too long");
+}
+
 static void applies_has_a_shape(void **state) {
   (void)state;
   assert_bad(WITH("axes = {}, applies = { { 'always' } }"), 1,
@@ -335,6 +361,7 @@ int main(void) {
       cmocka_unit_test(conditions_name_the_nearest_axis),
       cmocka_unit_test(facts_have_a_shape),
       cmocka_unit_test(lists_that_are_none_are_refused),
+      cmocka_unit_test(every_layout_has_a_budget),
       cmocka_unit_test(applies_has_a_shape),
       cmocka_unit_test(lua_errors_keep_their_line),
       cmocka_unit_test(names_are_read_only),
