@@ -577,11 +577,6 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
                               output);
   }
   sct_operand *op = &s->spec->operands[at];
-  if (s->spec->n_steps > 0) {
-    return sct_spec_fail_body(
-        s->spec, s->err, s->t[k].line,
-        "keep() is not known to kernels with steps; assign '%s' on every path", op->name);
-  }
   sct_reduce how = SCT_REDUCE_NONE;
   const char *joined = sct_spec_joined(op, &how);
   if (how != SCT_REDUCE_NONE) {
@@ -591,6 +586,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
                               op->name, joined, sct_reduce_name(how), op->name);
   }
   op->keeps = true;
+  s->assigned[at] = s->assigned[at] || s->spec->n_steps > 0; /* by the step that this is */
   for (int f = 0; f < op->record.n_fields; f++) {
     op->used[f] = true;
   }

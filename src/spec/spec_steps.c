@@ -240,7 +240,9 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
                               spec->step + 1, output->name, output->name);
   }
   if (output->step >= 0) {
-    return sct_spec_fail_body(spec, err, 0, "output '%s' is assigned by step %d already",
+    return sct_spec_fail_body(spec, err, 0,
+                              "output '%s' is assigned by step %d already; one step assigns or "
+                              "keeps all its elements",
                               output->name, output->step + 1);
   }
   output->step = spec->step;

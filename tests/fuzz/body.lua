@@ -544,6 +544,13 @@ function M.has_bool(a)
   return false
 end
 
+--- Makes an output one whose elements the statements `list` keep where a condition holds.
+function M.keep(r, v, list, a)
+  a.keeps = true
+  table.insert(list, guarded(r, v, ("keep(%s);"):format(a.name),
+    ("%s_kept = true;"):format(a.name)))
+end
+
 --- Makes some outputs of a spec that has its body such that what they held before matters.
 function M.hold(r, spec)
   local v = M.values(spec)
@@ -553,9 +560,7 @@ function M.hold(r, spec)
       M.update(r, v, spec.body, a)
     end
     if kind == 2 or kind == 3 then
-      a.keeps = true
-      table.insert(spec.body, guarded(r, v, ("keep(%s);"):format(a.name),
-        ("%s_kept = true;"):format(a.name)))
+      M.keep(r, v, spec.body, a)
     end
   end
 end

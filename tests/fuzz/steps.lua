@@ -43,11 +43,14 @@ local function readable(spec, once, values, outputs)
   return v, inputs, held
 end
 
--- What the step does to outputs that are updated in place.
-local function update(r, v, step, outputs)
+-- What the step does to outputs that are updated in place, or kept in part.
+local function hold(r, v, spec, step, outputs)
   for _, a in ipairs(outputs) do
     if a.inout then
       body.update(r, v, step.body, a)
+    end
+    if not spec.small and r:chance(30) then
+      body.keep(r, v, step.body, a)
     end
   end
 end
@@ -87,7 +90,7 @@ local function row_step(r, spec, earlier, outputs)
   for _, s in ipairs(body.statements(r, v, spec, outputs, "moves")) do
     step.body[#step.body + 1] = s
   end
-  update(r, v, step, outputs)
+  hold(r, v, spec, step, outputs)
   return step
 end
 
@@ -118,7 +121,7 @@ function M.write(r, spec)
     local v, _, held = readable(spec, false, earlier, each)
     local step = { values = {}, outputs = each, held = held }
     step.body = body.statements(r, v, spec, each, spec.body_kind)
-    update(r, v, step, each)
+    hold(r, v, spec, step, each)
     add(step)
   end
 end

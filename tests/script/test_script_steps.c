@@ -226,7 +226,6 @@ static void test_mistakes_of_bodies(void **state) {
         "it cannot use 'x', which differs along it");
   FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'l = m; ' }, { body = 'y = l;' } },", "",
         "output 'l' belongs to another step");
-  FAILS(4, Y, "steps = { " MAX ", { body = 'keep(y);' } },", "", "keep() is not known to kernels");
   FAILS(4, Y, "steps = { " MAX ", { body = 'y = w;' } },", "", "unknown name 'w'");
   FAILS(4, Y, "steps = { { row = { r = 'f32' }, body = 'r = x;' }, { body = 'y = r;' } },", "",
         "it cannot use 'x', which differs along it");
@@ -273,6 +272,41 @@ static void test_in_place(void **state) {
         "output 'y' is read before it is assigned");
   FAILS(4, HELD, "steps = { { reduce = { m = 'max' }, body = 'm = x; o = x;' } },", "",
         "output 'o' is assigned by a step of its own");
+}
+
+/* Elements are kept by the step that assigns the others, once a row, too. */
+static void test_kept_elements(void **state) {
+  (void)state;
+  int64_t read = 0, written = 0;
+  load_ok(kernel(Y_AND_L,
+                 "steps = { " MAX ", { body = 'if (m > b) l = m; else keep(l);' },"
+                 "{ body = 'y = x; if (x > m) keep(y);' } },",
+                 ""));
+  assert_true(spec.operands[2].keeps && spec.operands[2].step == 2);
+  assert_true(spec.operands[3].keeps && spec.operands[3].step == 1 && spec.steps[1].per_row);
+  assert_string_equal(spec.steps[1].kernel_body, "if (m > b) l = m; else l_kept = true;");
+  sct_spec_traffic(&spec, &spec.sizes[0], &read, &written);
+  assert_true(read == 4 * (8 * 9 + 8) && written == 0);
+  sct_spec_free(&spec);
+  load_ok(kernel(HELD,
+                 "steps = { { reduce = { m = 'max' }, body = 'm = o + x;' },"
+                 "{ body = 'if (m > b) o -= m; else keep(o);' } },",
+                 ""));
+  assert_true(spec.operands[2].keeps && spec.operands[2].is_inout);
+  sct_spec_free(&spec);
+  FAILS(4, Y, "steps = { " MAX ", { body = 'if (x > m) y = x;' } },", "",
+        "what stays as it was says `keep(y);` there");
+  FAILS(4, Y, "steps = { { reduce = { m = 'max' }, body = 'm = x; keep(y);' } },", "",
+        "step 1 reduces, so it assigns its values only; output 'y' is assigned by a step of its");
+  FAILS(4, Y,
+        "steps = { " MAX ", { body = 'if (m > 0) keep(y); else y = x;' },"
+        "{ body = 'if (x > m) keep(y); else y = m;' } },",
+        "", "'y' is assigned by step 2 already; one step assigns or keeps all its elements");
+  FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'if (x > m) keep(l); else l = m;' } },", "",
+        "it cannot use 'x', which differs along it");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'y = x; keep(m);' } },", "", "as in `keep(y);`");
+  FAILS(4, Y, "steps = { " MAX ", { body = 'float y_kept = x; keep(y);' } },", "",
+        "makes the name 'y_kept', which is taken");
 }
 
 /* The line of a step's body, even where others have the same text. */
@@ -348,6 +382,7 @@ int main(void) {
       cmocka_unit_test(test_mistakes_of_maps),
       cmocka_unit_test(test_mistakes_of_bodies),
       cmocka_unit_test(test_in_place),
+      cmocka_unit_test(test_kept_elements),
       cmocka_unit_test(test_lines_of_bodies),
       cmocka_unit_test(test_strategies_must_say_that_they_know_steps),
   };

@@ -132,8 +132,9 @@ mutant $search '  __syncthreads();
 
 # steps: what is held stands for the rest of a row, which is lost, or twice
 rows=tuning/strategies/rows.lua
-mutant $rows '"if (first == 0)' '"if (first >= 0)' steps "$held"
-mutant $rows '"first > 0 ? "' '"first < 0 ? "' steps "$single"
+streams=tuning/sectile/row_streams.lua
+mutant $streams '"if (first == 0)' '"if (first >= 0)' steps "$held"
+mutant $streams '"first > 0 ? "' '"first < 0 ? "' steps "$single"
 for label in "$held" "$single" "$again"; do
   mutant $rows 'first += kLanes * kItems' 'first += 2 * kLanes * kItems' steps "$label"
 done

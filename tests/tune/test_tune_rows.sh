@@ -74,7 +74,7 @@ mutant rows.cu 'inside ? $(step.mine .. of) : before' '$(step.mine .. of)' spec 
 mutant rows.cu '$(step_loop){' \
   '$(string.gsub(step_loop, "kItems %* kVec", "kVec")){' spec "$again"
 # loads behind the end of a row
-mutant tuning/strategies/rows.lua '"min(%s, n_elements - %d)"' '"%s"' spec "$block"
+mutant tuning/sectile/row_streams.lua '"min(%s, n_elements - %d)"' '"%s"' spec "$block"
 # rows beyond the last
 mutant rows.cu '$(index_name) < $(n_rows)' '$(index_name) <= $(n_rows)' spec "$part"
 # a block of the cluster that is written to before it runs
@@ -127,11 +127,12 @@ expect 0 'outcome: ok' tuned odd "$odd"
 # the elements before a row: all of them, and those that are counted or overwritten
 mutant tuning/strategies/rows.lua '" - shift"' '""' odd "$odd"
 mutant tuning/strategies/rows.lua '"%s + e >= 0 && %s' '"0 * %s + e >= 0 && %s' odd "$odd"
-mutant tuning/strategies/rows.lua '"if (%s >= 0 && %s' '"if (%s >= -kVec && %s' odd "$odd"
+mutant tuning/sectile/row_streams.lua '"if (%s >= 0 && %s' '"if (%s >= -kVec && %s' odd "$odd"
 mutant device/vectors.cuh 'k >= from && k < end' 'k < end' odd "$odd"
 # and those behind it
 mutant device/vectors.cuh 'k >= from && k < end' 'k >= from' odd "$odd"
-mutant tuning/strategies/rows.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' odd "$odd"
+mutant tuning/sectile/row_streams.lua '"if (%s + kVec <= n_elements)' '"if (%s < n_elements)' \
+  odd "$odd"
 mutant tuning/strategies/rows.lua '(p.odd and p.vec - 1 or 0)' '(p.odd and -p.vec or 0)' odd "$odd"
 # in place: threads load their own elements alone, and what there is once a row before it changes
 sed 's/inputs = .*/inputs = {},/; s/outputs = { s.array("y", "f32")/outputs = { '\
@@ -147,19 +148,71 @@ for label in "$block" "$part" "$again" "$shared" "$naive"; do
   expect 0 'outcome: ok' tuned held "$label"
 done
 expect 0 'outcome: ok' tuned held_odd "$odd"
-rows=tuning/strategies/rows.lua
+streams=tuning/sectile/row_streams.lua
 # lanes after a row's end load what another thread writes; elements of neighbouring rows
-mutant $rows '(p.odd or any_updated(list)) and text' 'p.odd and text' held "$shared"
-mutant $rows '(any_updated(list) and loads_inside or loads)' 'loads' held "$block"
-mutant $rows 'load_between<%s, kVec>(%s, -%s, n_elements' \
+mutant $streams '(p.odd or row_streams.any_updated(list)) and text' 'p.odd and text' \
+  held "$shared"
+mutant $streams 'row_streams.any_updated(list) and row_streams.loads_inside or ' '' held "$block"
+mutant $streams 'load_between<%s, kVec>(%s, -%s, n_elements' \
   'load_between<%s, kVec>(%s, %s * 0, n_elements' held_odd "$odd"
-mutant $rows 'if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' \
+mutant $streams 'if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' \
   'if (%s >= -kVec && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"' held_odd "$odd"
 # what is written is read as if nobody did
-mutant $rows 'cuda.load(cuda.load_name(x.op, streaming and "load_streaming")' 'cuda.load("load"' \
-  held "$again"
+mutant $streams 'cuda.load(cuda.load_name(x.op, streaming and "load_streaming")' \
+  'cuda.load("load"' held "$again"
 # a store before the last load of what there is once a row: each step loads it by itself; blocks of
 # a cluster do
 mutant tuning/strategies/direct.lua 'elseif not p.held_once[op.number] then' 'else' held "$naive"
-mutant $rows 'p.cluster and any_updated(p.steady)' 'false' held "$cluster"
+mutant tuning/strategies/rows.lua 'p.cluster and row_streams.any_updated(p.steady)' 'false' \
+  held "$cluster"
+# kept elements: in rows, in rows that start anywhere, in columns, once a row
+cat >"$scratch/keeps.lua" <<'END'
+local s = require "sectile"
+return s.kernel {
+  name = "mutant", dims = { "row", "col" },
+  inputs = { s.array("x", "f32"), s.array("p", "bool", nil, { dims = "row" }) },
+  outputs = {
+    s.array("y", "f32"), s.array("o", "f32", nil, { inout = true }),
+    s.array("l", "f32", nil, { dims = "row" }),
+  },
+  steps = {
+    { reduce = { m = "max" }, body = "m = -x * o;" },
+    { body = "l = m; if (p) keep(l);" },
+    { body = "if (x < 1.5f) y = x * m; else keep(y); o = x; if (p || x > 1.25f) keep(o);" },
+  },
+  sizes = { { row = 64, col = 1000 }, { row = 99, col = 128 } },
+}
+END
+sed '/sizes = /s/row = .*/row = 70, col = 129 }, { row = 31, col = 123 } },/' \
+  "$scratch/keeps.lua" >"$scratch/keeps_odd.lua"
+sed 's/"col" },/&over = "row",/; s/dims = "row"/dims = "col"/;
+  /sizes = /s/row = .*/row = 100, col = 70 } },/' \
+  "$scratch/keeps.lua" >"$scratch/keeps_columns.lua"
+fresh_assets
+few='rows threads=256 lanes=8 vec=4 start=vector hold=registers items=4 evict=streaming'
+for label in "$block" "$few" "$naive"; do
+  expect 0 'outcome: ok' tuned keeps "$label"
+done
+expect 0 'outcome: ok' tuned keeps_odd "$odd"
+expect 0 'outcome: ok' tuned keeps_columns "$column"
+expect 0 'outcome: ok' tuned keeps_columns "$columns"
+# kept_mutant SPEC LABEL: a vector in which none, some, or all are kept
+kept_mutant() {
+  mutant device/vectors.cuh 'any = any || flags[k]' 'any = any && flags[k]' "$1" "$2"
+  mutant device/vectors.cuh 'any = any || flags[k]' 'any = flags[0]' "$1" "$2"
+  mutant device/vectors.cuh 'if (!kept[k])' 'if (!kept[0])' "$1" "$2"
+  mutant device/vectors.cuh 'if (!kept[k])' 'if (false)' "$1" "$2"
+}
+kept_mutant keeps "$block"
+kept_mutant keeps_odd "$odd"
+kept_mutant keeps_columns "$column"
+kept_mutant keeps_columns "$columns"
+# an element
+mutant tuning/sectile/cuda.lua '"if (!%s)\n  %s", flag' '"if (true || %s)\n  %s", flag' \
+  keeps "$few"
+# those of other rows
+mutant $streams '"!(" .. p.is_inside .. ")"' '"false"' keeps_odd "$odd"
+mutant $streams 'flag.name .. (many and "[e]"' 'flag.name .. (many and "[0]"' keeps "$block"
+# a flag that is never reset
+mutant $streams 'or "false"' 'or flag.value' keeps "$block"
 finish

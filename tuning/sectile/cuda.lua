@@ -486,6 +486,18 @@ function cuda.store(name, word, address, value)
   return string.format("%s%s(%s, %s);", name, word and "<" .. word .. ">" or "", address, value)
 end
 
+--- The same where some of it is kept: `store`, unless the flag is set; of a vector whose elements
+--- have flags, of those whose are not.
+---@param flag string
+---@param store string the statement that stores all
+---@param address? string|false of a vector
+---@param value? string
+---@return string
+function cuda.store_unless(flag, store, address, value)
+  return address and string.format("if (!any_of(%s))\n  %s\nelse\n  store_unless(%s, %s, %s);",
+    flag, store, address, value, flag) or string.format("if (!%s)\n  %s", flag, store)
+end
+
 --- Do CUDA's own loads take the type of a field?
 ---@param field sectile.Field
 ---@return boolean

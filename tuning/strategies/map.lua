@@ -204,12 +204,8 @@ end
 -- Stores unless the flag of an element says that it is kept.
 local function store_unless(p, y)
   local flag, e = p.kept[y.op.number], p.vec > 1 and "[e]" or ""
-  if y.path == "vector" then
-    y.store = string.format("if (!any_of(%s))\n  %s\nelse\n  store_unless(%s, %s, %s);", flag,
-      y.store, y.address, y.name, flag)
-  else
-    y.store = string.format("if (!%s%s)\n  %s", flag, e, y.store)
-  end
+  y.store = y.path == "vector" and cuda.store_unless(flag, y.store, y.address, y.name)
+    or cuda.store_unless(flag .. e, y.store)
 end
 
 -- The statements that compute one element.

@@ -6,15 +6,6 @@
 -- is held and the rest read again; without steps they are a single one, which assigns what has
 -- their elements.
 
--- ---- the index space ----
-
--- What the kernel calls the index of each mode; `e`: `e` elements on along the fastest one.
-local function binding(p, e)
-  local at = kit.map(p.index, cuda.var)
-  at[#at] = e and at[#at] + cuda.var("e") or at[#at]
-  return p.g:binding(at, function(op) return p.index_values[op.number] end)
-end
-
 -- ---- operands on their way ----
 
 -- The modes that tell rows apart and those along a row.
@@ -124,109 +115,6 @@ local function streams(p, op)
   return kit.map(op.used, function(f) return stream(p, op, f) end)
 end
 
--- Statements in a loop over the elements of a vector.
-local function for_elements(lines)
-  return #lines == 0 and "" or "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
-    .. string.gsub(kit.concat(lines), "\n", "\n  ") .. "\n}"
-end
-
--- The statement that loads a stream at the indices' variables.
-local function load_text(p, x)
-  local each, first = x.many and not x.word, x.first
-  local to = each and x.value or x.at
-  local held = first and (each and first.value or first.at)
-  local streaming = p.evict == "streaming" and not x.steady and (x.held or p.is_map) and not first
-  local word, shorter = p.g:single(x.op, x.f)
-  word = x.word or shorter or (streaming and word)
-  local address = p.g:address(x.op, x.f, binding(p, each))
-  local text = cuda.load(cuda.load_name(x.op, streaming and "load_streaming"),
-    each and x.element or x.type, word, address)
-  if not p.odd or not x.many then
-    return string.format("%s = %s;", to, held and "first > 0 ? " .. text .. " : " .. held or text)
-  end
-  local before = held and string.format("if (first == 0)\n  %s = %s;\nelse ", to, held) or ""
-  if each then
-    return before .. string.format("if (%s)\n  %s = %s;", p.is_inside, to, text)
-  end
-  if x.op.old_of then -- no element of a neighbouring row, which other threads write
-    return before .. string.format("if (%s >= 0 && %s + kVec <= n_elements)\n  %s = %s;\nelse\n"
-      .. "  %s = load_between<%s, kVec>(%s, -%s, n_elements - %s);", p.place, p.place, to, text, to,
-      x.element, address, p.place, p.place)
-  end
-  return before .. string.format("if (%s + kVec <= n_elements)\n  %s = %s;\nelse\n  %s = "
-    .. "load_some<%s, kVec>(%s, n_elements - %s);", p.place, to, text, to, x.element, address,
-    p.place)
-end
-
--- Statements that load the streams of a list.
-local function loads(p, list)
-  local lines, elements = {}, {}
-  for _, x in ipairs(list) do
-    table.insert(x.many and not x.word and elements or lines, load_text(p, x))
-  end
-  return kit.concat { kit.concat(lines), for_elements(elements) }
-end
-
--- Does the kernel write what some stream of a list loads? Only the thread that writes an element
--- loads it then, which it does before, so no other thread finds it changed.
-local function any_updated(list)
-  return kit.any(list, function(x) return x.op.old_of end)
-end
-
--- The element `text` of a row at which lanes load a list. Lanes after the row's end load what it
--- ends with, without a branch; but not what other threads write.
-local function place_of(p, list, text)
-  return (p.odd or any_updated(list)) and text
-    or string.format("min(%s, n_elements - %d)", text, p.along)
-end
-
--- Statements that load the list inside the row; where rows start anywhere each load sees to that.
-local function loads_inside(p, list)
-  local text = loads(p, list)
-  if p.odd or #list == 0 then
-    return text
-  end
-  return string.format("if (%s < n_elements) {\n  %s\n}", p.place,
-    (string.gsub(text, "\n", "\n  ")))
-end
-
--- Statements that load it there.
-local function loads_there(p, list)
-  return (any_updated(list) and loads_inside or loads)(p, list)
-end
-
--- The statement that stores a stream.
-local function store_text(p, x)
-  local each, op = x.many and not x.word, x.op
-  local word, shorter = p.g:single(op, x.f)
-  local with, value = binding(p, each), each and x.value or x.at
-  local address = p.g:address(op, x.f, with)
-  local text = string.format("%s = %s;", p.g:place(op, x.f, with), value)
-  if x.word or shorter or p.evict == "streaming" and not x.steady then
-    text = string.format("%s<%d>(%s, %s);", p.evict == "streaming" and "store_streaming" or "store",
-      x.word or word, address, value)
-  end
-  if not p.odd or not x.many then
-    return text
-  elseif each then
-    return string.format("if (%s)\n  %s", p.is_inside, text)
-  end
-  return string.format("if (%s >= 0 && %s + kVec <= n_elements)\n  %s\nelse\n  "
-    .. "store_between(%s, %s, -%s, n_elements - %s);", p.place, p.place, text, address, value,
-    p.place, p.place)
-end
-
--- Statements that store the outputs of a step.
-local function stores(p, outputs)
-  local lines, elements = {}, {}
-  for _, op in ipairs(outputs) do
-    for _, x in ipairs(p.streams[op.number]) do
-      table.insert(x.many and not x.word and elements or lines, store_text(p, x))
-    end
-  end
-  return kit.concat { kit.concat(lines), for_elements(elements) }
-end
-
 -- ---- a step ----
 
 -- The call of a step's function for the element `e` of the vectors, and what becomes of its result.
@@ -259,6 +147,9 @@ local function compute(p, step)
   end
   for _, op in ipairs(step.outputs) do
     bind(op, true)
+    local flag = p.flags[op.number]
+    values[op.name .. "_kept"] = flag and flag.value
+    before[#before + 1] = flag and string.format("%s = %s;", flag.value, flag.start) or nil
   end
   for _, value in ipairs(step.values) do
     values[value.name] = p.value_names[value.name] .. (step.reduces and "" or p.of)
@@ -269,7 +160,7 @@ local function compute(p, step)
   if step.reduces then
     local mine = step.mine .. p.of
     local members = reduce.members(step.slots, function(value) return values[value.name] end,
-      function() return g:text(p.k.reduced_index, binding(p, p.vec > 1), true) end)
+      function() return g:text(p.k.reduced_index, row_streams.binding(p, p.vec > 1), true) end)
     behind[1] = string.format("%s = combine(%s, {%s});", mine, mine, members)
   end
   return kit.concat { kit.concat(before), kit.concat(behind) }
@@ -304,6 +195,7 @@ local function plan_step(p, step)
   step.given = {}
   for _, op in ipairs(step.outputs) do
     kit.append(step.given, table.unpack(p.streams[op.number]))
+    kit.append(step.given, p.flags[op.number])
   end
   step.row_values = kit.concat(kit.map(step.reduces and {} or step.values, function(value)
     return value.cuda .. " " .. p.value_names[value.name] .. p.shape .. " = {};"
@@ -317,7 +209,7 @@ local function plan_step(p, step)
   step.compute = function()
     local text = compute(p, step)
     reduce.name_values(step.slots or {}, (step.mine or "") .. p.of, p.values)
-    return step.per_row and p.columns and p.vec > 1 and for_elements { text } or text
+    return step.per_row and p.columns and p.vec > 1 and row_streams.for_elements { text } or text
   end
 end
 
@@ -330,10 +222,11 @@ end
 
 local function take_streams(p)
   local g = p.g
-  p.streams, p.index_values, p.steady, p.held = {}, {}, {}, {}
+  p.streams, p.index_values, p.steady, p.held, p.flags = {}, {}, {}, {}, {}
   for _, op in ipairs(g.ops) do
     p.element_names[op.number] = g:name(op.name .. "_e")
     p.streams[op.number] = streams(p, op)
+    p.flags[op.number] = op.keeps and row_streams.flag(p, op) or nil
     for _, x in ipairs((op.is_output or is_idle(p, op)) and {} or p.streams[op.number]) do
       if x.steady then
         table.insert(p.steady, x)
@@ -396,11 +289,11 @@ local function plan_row(p)
   local text = p.along > 1 and "(item * kLanes + lane) * kVec" or "item * kLanes + lane"
   local behind = p.odd and " - shift" or ""
   p.place_text = (p.again and "first + " or "") .. text .. behind
-  p.held_text = place_of(p, p.held, p.again and not p.odd and "(long long)(" .. text .. ")"
-    or text .. behind)
-  p.apart_text = function(step) return place_of(p, step.apart, p.place_text) end
+  p.held_text = row_streams.place_of(p, p.held, p.again and not p.odd
+    and "(long long)(" .. text .. ")" or text .. behind)
+  p.apart_text = function(step) return row_streams.place_of(p, step.apart, p.place_text) end
   p.held_doc = (p.again and "the row's first elements" or "the " .. p.line)
-    .. ", all loads before the first use" .. ((p.odd or any_updated(p.held)) and ""
+    .. ", all loads before the first use" .. ((p.odd or row_streams.any_updated(p.held)) and ""
       or "; lanes after its end load what it ends with")
   p.each_element = p.vec > 1 and "#pragma unroll\nfor (int e = 0; e < kVec; e++)" or ""
   p.steady_guard = kit.any(g.steps, function(step) return step.per_row end) and p.exists
@@ -467,7 +360,7 @@ local function plan(k, c)
     return nil, "no operand moves in wider words with this width"
   elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
-  elseif p.cluster and any_updated(p.steady) then
+  elseif p.cluster and row_streams.any_updated(p.steady) then
     return nil, "blocks of a cluster do not read what one of them changes"
   end
   if p.vec > 1 and not p.odd then
@@ -483,14 +376,14 @@ local function plan(k, c)
     g:require((reduce.count(k, p.reduced) + 0 * k.extents[1]):le(most))
   end
   plan_row(p)
-  p.load = function(list) return loads(p, list) end
+  p.load = function(list) return row_streams.loads(p, list) end
   if p.static_shared_bytes > k.device.smem_block_bytes then
     return nil, "the threads' partials need more shared memory than a block has"
   end
-  p.load_inside = function(list) return loads_inside(p, list) end
-  p.load_there = function(list) return loads_there(p, list) end
-  p.store = function(step) return stores(p, step.outputs) end
-  p.any_updated = any_updated
+  p.load_inside = function(list) return row_streams.loads_inside(p, list) end
+  p.load_there = function(list) return row_streams.loads_there(p, list) end
+  p.store = function(step) return row_streams.stores(p, step.outputs) end
+  p.any_updated = row_streams.any_updated
   p.declare = function(list, value)
     return kit.each(list, "{type} {name}{shape}" .. (value or "") .. ";")
   end
@@ -677,9 +570,6 @@ return {
   applies = {
     { "the kernel has steps, or rows of different lengths", function(k)
       return k.steps ~= nil or k.ragged ~= nil
-    end },
-    { "no element of an output is kept as it was", function(k)
-      return not kit.any(k.operands, function(op) return op.keeps end)
     end },
     { "index arrays do not change along a row", function(k)
       local _, along = dims_of(k)
