@@ -541,6 +541,33 @@ template <class L> void run_added_norm(const char *name, bool half, L launch) {
       near);
 }
 
+// Rows in place of which about half are above the limit, and are scaled to it; the others stay bit by bit.
+inline float clip_limit(long long cols) { return sqrtf(17.0f * (float)cols + 0.25f); }
+
+template <class L> void run_clipped(const char *name, bool half, L launch) {
+  Near near;
+  near.share = half ? 1.6e-2f : 2e-4f;
+  near.bytes = half ? 2 : 4;
+  run_2d(
+      name, near.bytes, 4097,
+      [&](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        std::vector<float> x = small_values(rows * cols, 81);
+        in = {floats_as(x, half)};
+        for (long long r = 0; r < rows; r++) {
+          double square = 0;
+          for (long long c = 0; c < cols; c++) square += (double)x[r * cols + c] * x[r * cols + c];
+          const double share = clip_limit(cols) / sqrt(square);
+          for (long long c = 0; c < cols && share < 1; c++) x[r * cols + c] = (float)(x[r * cols + c] * share);
+        }
+        want = floats_as(x, half);
+      },
+      [&](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        cudaMemcpyAsync(out.p, in[0].p, rows * cols * near.bytes, cudaMemcpyDeviceToDevice, stream);
+        return launch(out, rows, cols);
+      },
+      near);
+}
+
 // Rows as bytes with a scale a row; the scales lie after the bytes, from a multiple of 256 on. The largest magnitude
 // becomes `largest`; `rounded` gives the byte of a scaled value.
 template <class R, class L> void run_quantised(const char *name, bool half, float largest, R rounded, L launch) {
@@ -1533,6 +1560,52 @@ CASE(softmax) {
 CASE(softmax_bf16) {
   run_rows("softmax_bf16", true, 0, softmax_row,
            [](const std::vector<Any> &in, Any out, long long rows, long long cols) { return softmax_bf16(in[0], out, rows, cols, stream); });
+}
+#endif
+
+#ifdef KERNEL_masked_softmax
+CASE(masked_softmax) {
+  Near near;
+  near.share = 2e-4f;
+  run_2d(
+      "masked_softmax", 4, 4097,
+      [](long long rows, long long cols, std::vector<Bytes> &in, Bytes &want) {
+        std::vector<float> x = small_values(rows * cols, 82);
+        Bytes mask(rows * cols);
+        for (long long r = 0; r < rows; r++) {
+          const long long length = (long long)(mix(83000001 + r) % (uint64_t)(cols + 1));
+          for (long long c = 0; c < cols; c++) mask[r * cols + c] = r % 3 == 0 ? c < length : r % 3 == 1 && mix(84000001 + r * cols + c) % 2 == 0;
+        }
+        in = {mask, bytes_of(x)};
+        for (long long r = 0; r < rows; r++) {
+          std::vector<float> some, y(cols);
+          for (long long c = 0; c < cols; c++) {
+            if (mask[r * cols + c]) some.push_back(x[r * cols + c]);
+          }
+          softmax_row(some.data(), nullptr, nullptr, y.data(), (long long)some.size());
+          for (long long c = 0, k = 0; c < cols; c++) {
+            if (mask[r * cols + c]) x[r * cols + c] = y[k++];
+          }
+        }
+        want = bytes_of(x);
+      },
+      [](const std::vector<Any> &in, Any out, long long rows, long long cols) {
+        cudaMemcpyAsync(out.p, in[1].p, rows * cols * 4, cudaMemcpyDeviceToDevice, stream);
+        return masked_softmax(in[0], out, rows, cols, stream);
+      },
+      near);
+}
+#endif
+
+#ifdef KERNEL_clip_rows
+CASE(clip_rows) {
+  run_clipped("clip_rows", false, [](Any x, long long rows, long long cols) { return clip_rows(x, clip_limit(cols), rows, cols, stream); });
+}
+#endif
+
+#ifdef KERNEL_clip_rows_bf16
+CASE(clip_rows_bf16) {
+  run_clipped("clip_rows_bf16", true, [](Any x, long long rows, long long cols) { return clip_rows_bf16(x, clip_limit(cols), rows, cols, stream); });
 }
 #endif
 
