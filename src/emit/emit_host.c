@@ -172,7 +172,7 @@ sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0, n_runs = 0, n_rows = 0;
   h->ways = (emit_ways){
-      .locked_mib = 16, .locked_streams = 3, .ring_mib = 2, .ring_streams = 2, .ring_threads = 16};
+      .locked_mib = 16, .locked_streams = 3, .ring_mib = 2, .ring_streams = 8, .ring_threads = 16};
   unsigned stays = 0;
   for (int k = 0; k < h->sig.n_operands; k++) {
     stays |= h->sig.operands[k].stays ? 1u << k : 0;

@@ -232,8 +232,8 @@ sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
 typedef struct sct_host_way {
   sct_host_kind memory; /* of the arrays: pageable, page-locked; mapped: kernels work on them */
   int64_t chunk;        /* elements of spec->chunk_dim; 0: all of them, on one stream */
-  /* threads: of the host, which copy through a ring, on so many streams each; 0: there is no ring,
-   * and one thread queues all. */
+  /* threads: of the host, which copy through a ring, each with two chunks on their way; 0: there is
+   * no ring, one thread queues all, and each stream has a chunk on its way. */
   int streams, threads;
 } sct_host_way;
 
@@ -261,7 +261,7 @@ typedef struct sct_pipeline {
   int64_t step[SCT_MAX_OPERANDS];  /* bytes of the array for each element of the dimension */
   int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
   int64_t n_chunks;
-  int n_threads, n_slots;         /* a slot has a stream and room for a chunk */
+  int n_threads, n_slots;         /* a slot has room for a chunk; its stream is slot % streams */
   int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
   int n_extents;
   sct_chunk_launch *launches;

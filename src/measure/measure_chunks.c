@@ -7,11 +7,11 @@
 typedef struct cut {
   sct_pipeline *p;
   int64_t n, before, after;
-  int thread;                 /* that the current operations are of */
-  int last[SCT_MAX_STREAMS];  /* the operation that a stream ends with; -1: it has none */
-  int whole_there;            /* the last copy of what all chunks need; -1: there is none */
-  int out[SCT_MAX_STREAMS];   /* the first copy out of a slot's last chunk, and ... */
-  int n_out[SCT_MAX_STREAMS]; /* ... how many of them have not left the ring yet */
+  int thread;               /* that the current operations are of */
+  int last[SCT_MAX_SLOTS];  /* the operation that a slot ends with; -1: it has none */
+  int whole_there;          /* the last copy of what all chunks need; -1: there is none */
+  int out[SCT_MAX_SLOTS];   /* the first copy out of a slot's last chunk, and ... */
+  int n_out[SCT_MAX_SLOTS]; /* ... how many of them have not left the ring yet */
 } cut;
 
 static int64_t bytes_at(const sct_pipeline *p, int op, int64_t chunk) {
@@ -41,9 +41,9 @@ static int add(cut *c, const sct_host_op *op) {
   return p->n_ops++;
 }
 
-/* On a stream, whose first operation waits for what all chunks need. */
+/* For a slot, whose first operation waits for what all chunks need. */
 static void queue(cut *c, int slot, sct_host_op op) {
-  op.stream = slot;
+  op.slot = slot;
   op.after = c->last[slot] < 0 ? c->whole_there : -1;
   c->last[slot] = add(c, &op);
 }
@@ -55,7 +55,7 @@ static sct_host_op copy_of(const cut *c, sct_host_op_kind kind, int slot, int op
   const sct_host_op_kind stage = in ? SCT_HOST_OP_STAGE_IN : SCT_HOST_OP_STAGE_OUT;
   return (sct_host_op){.kind = staged ? stage : kind,
                        .thread = c->thread,
-                       .stream = slot,
+                       .slot = slot,
                        .after = -1,
                        .array = op,
                        .buffer = p->is_whole[op] ? op : number,
@@ -160,7 +160,8 @@ static void add_kernel(cut *c, int slot, int64_t extent, int64_t first) {
                       .launch = add_launch(p, (sct_chunk_launch){slot, k, first})});
 }
 
-/* Each thread takes every so many-th chunk, on streams of its own. */
+/* Each thread takes every so many-th chunk, in slots of its own. (NAME_host lets a thread have the
+ * next one when it gets to it.) */
 static void add_chunk(cut *c, int64_t which) {
   const int64_t chunk = c->p->way.chunk, own = which * chunk;
   const int slot = sct_pipeline_slot(c->p, which);
@@ -191,13 +192,16 @@ static void measure_arrays(sct_pipeline *p, int64_t n, int64_t halo) {
 }
 
 int sct_pipeline_slot(const sct_pipeline *p, int64_t chunk) {
-  return (int)(chunk % p->n_threads * p->way.streams + chunk / p->n_threads % p->way.streams);
+  const int each = p->n_slots / p->n_threads;
+  return (int)(chunk % p->n_threads * each + chunk / p->n_threads % each);
 }
 
 bool sct_pipeline_uses(const sct_pipeline *p, int slot) {
-  return slot / p->way.streams + slot % p->way.streams * p->n_threads < p->n_chunks;
+  const int each = p->n_slots / p->n_threads;
+  return slot / each + slot % each * p->n_threads < p->n_chunks;
 }
 
+#define RING_SLOTS    2  /* of each thread of the host, as in headers */
 #define ALIGNED_CHUNK 32 /* elements, as in headers: parts of the device's arrays begin aligned */
 
 /* Which arrays stay where they are, how long chunks are, and who takes them. */
@@ -218,7 +222,7 @@ static sct_status cut_up(cut *c, sct_error *err) {
   p->n_chunks = (c->n + p->way.chunk - 1) / p->way.chunk;
   p->n_threads = p->way.threads < p->n_chunks ? p->way.threads : (int)p->n_chunks;
   p->n_threads = p->n_threads > 0 ? p->n_threads : 1;
-  p->n_slots = p->n_threads * p->way.streams;
+  p->n_slots = p->way.threads > 0 ? p->n_threads * RING_SLOTS : p->way.streams;
   return p->n_chunks <= SCT_MAX_HOST_OPS / (4 * p->spec->n_operands + 1) &&
                  (!any_direct(p) || p->n_chunks <= SCT_MAX_HOST_LAUNCHES)
              ? SCT_OK
@@ -246,7 +250,7 @@ sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int 
     add_chunk(&c, k);
   }
   for (int s = 0; s < out->n_slots; s++) {
-    c.thread = s / out->way.streams;
+    c.thread = s / (out->n_slots / out->n_threads);
     finish(&c, s);
   }
   return SCT_OK;
@@ -279,7 +283,7 @@ void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out) {
     out[k] =
         (sct_pipe_step){.engine = engines[op->kind],
                         .thread = op->thread,
-                        .stream = op->stream,
+                        .stream = op->slot % p->way.streams,
                         .after = op->after,
                         .blocks = copies && op->ring < 0 && p->way.memory == SCT_HOST_PAGEABLE};
   }

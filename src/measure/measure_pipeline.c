@@ -11,7 +11,7 @@ typedef struct run {
   const sct_pipeline *p;
   sct_job jobs[2];  /* the naive variant and the candidate */
   int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in the first slot */
-  int64_t workspace[SCT_MAX_STREAMS];
+  int64_t workspace[SCT_MAX_SLOTS];
   sct_ask_launch *launches; /* [p->n_launches] */
   sct_launch_room *rooms;
   sct_host_op *ops;
@@ -53,7 +53,7 @@ static sct_status open_slots(run *r, sct_error *err) {
 static void close_slots(run *r) {
   sct_wire freed = {0};
   sct_remote_put_freed(&freed, r->buffers, r->p->n_slots * r->p->spec->n_operands);
-  sct_remote_put_freed(&freed, r->workspace, SCT_MAX_STREAMS);
+  sct_remote_put_freed(&freed, r->workspace, SCT_MAX_SLOTS);
   sct_remote_free(r->m, &freed);
 }
 
@@ -98,7 +98,7 @@ static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error 
   const int n = sct_code_params(params, spec, job->binary->code);
   for (int k = 0; k < r->launches[which].n_args; k++) {
     sct_ask_arg *arg = &r->rooms[which].args[k];
-    if (arg->kind == SCT_ARG_WORKSPACE) { /* each stream has one of its own */
+    if (arg->kind == SCT_ARG_WORKSPACE) { /* each slot has one of its own */
       *arg = (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = r->workspace[l->slot]};
     } else if (k < n && params[k].kind == SCT_PARAM_ARRAY) {
       *arg = array_arg(r, l, params[k].number);
@@ -110,19 +110,28 @@ static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error 
 
 #define RING_ALIGN 4096
 
-static int64_t ring_room(const sct_pipeline *p, int op) {
-  const bool none = p->is_whole[op] || p->spec->operands[op].stays;
-  return none ? 0 : (p->room[op] + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+/* What the first n operands need of a slot's ring, on one of the two ways. */
+static int64_t ring_room(const sct_pipeline *p, int n, bool is_out) {
+  int64_t bytes = 0;
+  for (int k = 0; k < n; k++) {
+    const bool goes = is_out ? p->spec->operands[k].is_output : p->is_in[k];
+    if (goes && !p->is_whole[k] && !p->spec->operands[k].stays) {
+      bytes += (p->room[k] + RING_ALIGN - 1) / RING_ALIGN * RING_ALIGN;
+    }
+  }
+  return bytes;
 }
 
-/* Where the ring of a slot and operand begins; `number` of all of them: the bytes of the ring. */
-static int64_t ring_at(const sct_pipeline *p, int64_t number) {
-  int64_t slot_bytes = 0, before = 0;
-  for (int k = 0; k < p->spec->n_operands; k++) {
-    before += k < number % p->spec->n_operands ? ring_room(p, k) : 0;
-    slot_bytes += ring_room(p, k);
-  }
-  return number / p->spec->n_operands * slot_bytes + before;
+/* What comes back takes the place of what went. */
+static int64_t slot_bytes(const sct_pipeline *p) {
+  const int64_t in = ring_room(p, p->spec->n_operands, false);
+  const int64_t out = ring_room(p, p->spec->n_operands, true);
+  return in > out ? in : out;
+}
+
+static int64_t ring_at(const sct_pipeline *p, const sct_host_op *op) {
+  const bool is_out = op->kind == SCT_HOST_OP_OUT || op->kind == SCT_HOST_OP_FROM_RING;
+  return op->ring / p->spec->n_operands * slot_bytes(p) + ring_room(p, op->array, is_out);
 }
 
 /* Buffers and places in the ring as the worker has them. */
@@ -136,7 +145,7 @@ static sct_status set_ops(run *r, sct_verdict *verdict, sct_error *err) {
     if (op->kind != SCT_HOST_OP_KERNEL) {
       op->buffer = r->buffers[op->buffer];
       op->other = op->other >= 0 ? r->m->timed.buffer[op->other] : -1;
-      op->ring = op->ring >= 0 ? ring_at(r->p, op->ring) : -1;
+      op->ring = op->ring >= 0 ? ring_at(r->p, op) : -1;
     }
   }
   return SCT_OK;
@@ -168,20 +177,20 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
   sct_host_array arrays[SCT_MAX_OPERANDS];
   sct_got_host got = {0};
   set_arrays(r, arrays);
-  const sct_ask_host request = {
-      .memory = r->p->way.memory,
-      .poison = POISON,
-      .arrays = arrays,
-      .n_arrays = r->p->spec->n_operands,
-      .ring_bytes =
-          r->p->way.threads > 0 ? ring_at(r->p, r->p->n_slots * r->p->spec->n_operands) : 0,
-      .launches = r->launches,
-      .n_launches = r->p->n_launches,
-      .ops = r->ops,
-      .n_ops = r->p->n_ops,
-      .least = limits->least,
-      .most = limits->most,
-      .limit_ns = limits->limit_ns};
+  const sct_ask_host request = {.memory = r->p->way.memory,
+                                .poison = POISON,
+                                .arrays = arrays,
+                                .n_arrays = r->p->spec->n_operands,
+                                .ring_bytes =
+                                    r->p->way.threads > 0 ? r->p->n_slots * slot_bytes(r->p) : 0,
+                                .launches = r->launches,
+                                .n_launches = r->p->n_launches,
+                                .ops = r->ops,
+                                .n_ops = r->p->n_ops,
+                                .n_streams = r->p->way.streams,
+                                .least = limits->least,
+                                .most = limits->most,
+                                .limit_ns = limits->limit_ns};
   sct_worker_ask(&r->m->worker, SCT_OP_HOST, &request, 3 * r->m->request_ns + limits->limit_ns,
                  &r->m->reply, &got);
   if (r->m->reply.kind == SCT_REPLY_NOMEM) { /* of the host */

@@ -66,8 +66,9 @@ typedef enum sct_host_op_kind {
   SCT_N_HOST_OPS
 } sct_host_op_kind;
 #define SCT_MAX_HOST_THREADS  64
-#define SCT_MAX_STREAMS       (8 * SCT_MAX_HOST_THREADS) /* 8 of each thread of the host */
-#define SCT_MAX_HOST_LAUNCHES (8 * SCT_MAX_STREAMS)
+#define SCT_MAX_STREAMS       8
+#define SCT_MAX_SLOTS         (2 * SCT_MAX_HOST_THREADS) /* chunks on their way */
+#define SCT_MAX_HOST_LAUNCHES (32 * SCT_MAX_SLOTS)
 #define SCT_MAX_HOST_OPS      (1 << 16)
 typedef struct sct_host_time {
   double begin_ns, end_ns; /* since the first one began */

@@ -214,7 +214,7 @@ static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host
 }
 
 /* May operation k stand there? What comes before the threads is in front, what it waits for is its
- * own thread's, and a stream belongs to one thread, without which it has no order. */
+ * own thread's, and a slot belongs to one thread, without which it has no order. */
 static bool is_in_order(const sct_ask_host *in, int k, int *owner) {
   const sct_host_op *op = &in->ops[k];
   const sct_host_op *after = op->after >= 0 && op->after < k ? &in->ops[op->after] : NULL;
@@ -229,17 +229,17 @@ static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_hos
   for (int64_t k = 0; k < in->n_launches; k++) {
     SCT_TRY(sct_worker_set_launch(w, &in->launches[k], &launches[k], err));
   }
-  int owners[SCT_MAX_STREAMS];
+  int owners[SCT_MAX_SLOTS];
   memset(owners, 0xff, sizeof owners);
   for (int k = 0; k < in->n_ops; k++) {
     const sct_host_op *op = &in->ops[k];
     sct_host_step *s = &steps[k];
     *s = (sct_host_step){.kind = op->kind,
                          .thread = op->thread,
-                         .stream = op->stream,
+                         .stream = op->slot % in->n_streams,
                          .after = op->after,
                          .bytes = op->bytes};
-    bool good = is_in_order(in, k, &owners[op->stream]);
+    bool good = is_in_order(in, k, &owners[op->slot]);
     if (op->kind == SCT_HOST_OP_KERNEL) {
       good = good && op->launch < in->n_launches;
       s->launch = good ? &launches[op->launch] : NULL;

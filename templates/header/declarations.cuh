@@ -92,7 +92,7 @@ typedef struct $(name)_host_plan $(name)_host_plan;
 //% end
 typedef struct $(name)_host_options {
   long long chunk;   // of $(host.extent); default: of the largest array $(host.ring_mib) MiB, page-locked $(host.locked_mib) MiB
-  int streams;       // 1 to 8, of each thread; default $(host.ring_streams), page-locked $(host.locked_streams)
+  int streams;       // 1 to 8; default $(host.ring_streams), page-locked $(host.locked_streams)
   int threads;       // 1 to 64, that copy to the ring and back (C++); default: cores, $(host.ring_threads) at most
   bool page_locked;  // no ring: all arrays of all calls will be page-locked
 } $(name)_host_options;

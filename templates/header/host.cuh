@@ -1,5 +1,5 @@
 //% if host then
-// ---- Arrays of the host: chunks of $(host.extent), each on one of several streams.
+// ---- Arrays of the host: chunks of $(host.extent), each in a slot and on one of several streams.
 
 #include <stdlib.h>
 #if defined(__SSE2__)
@@ -15,7 +15,9 @@ enum {
   $(detail)_before = $(host.before),  // elements that a chunk needs in addition to its own
   $(detail)_after = $(host.after),
   $(detail)_most_streams = 8,
-  $(detail)_most_threads = 64
+  $(detail)_most_threads = 64,
+  $(detail)_ring_slots = 2,    // of each thread of the host
+  $(detail)_ring_align = 4096  // bytes
 };
 static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
 static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
@@ -48,7 +50,8 @@ static inline void $(detail)_sizes(long long *out, const $(name)_args *c, long l
 typedef struct $(detail)_slot {
   cudaStream_t stream;
   cudaEvent_t done;
-  void *device[$(detail)_n_arrays], *ring[$(detail)_n_arrays];  // ring: page-locked; null: none
+  void *device[$(detail)_n_arrays];
+  char *ring;  // page-locked, for what goes and then for what comes back; null: there is none
 //%   if workspace then
   void *workspace;
 //%   end
@@ -57,8 +60,11 @@ typedef struct $(detail)_slot {
 } $(detail)_slot;
 
 struct $(name)_host_plan {
-  int device, threads, n_slots;
+  int device, threads, n_slots, n_streams;
   $(detail)_slot *slots;
+  cudaStream_t streams[$(detail)_most_streams];
+  cudaEvent_t ends[$(detail)_most_streams];  // of the last call on each stream
+  long long ring_in[$(detail)_n_arrays], ring_out[$(detail)_n_arrays], ring_bytes;  // of a slot
   long long room[$(detail)_n_arrays];  // bytes of each array on the device, of a slot or of all
   void *whole[$(detail)_n_arrays];     // arrays that all chunks need
   cudaEvent_t begun, whole_there;
@@ -87,14 +93,41 @@ static inline void $(detail)_copy_out(void *to, const void *from, long long byte
   memcpy(to, from, left);
 }
 
+// Where in the ring of a slot each array goes and comes.
+static inline void $(detail)_divide_ring($(name)_host_plan *p) {
+  long long in = 0, out = 0;
+  for (int k = 0; k < $(detail)_n_arrays; k++) {
+    p->ring_in[k] = in;
+    p->ring_out[k] = out;
+    if (p->whole[k] != NULL$(host.or_direct)) continue;
+    const long long blocks = (p->room[k] + $(detail)_ring_align - 1) / $(detail)_ring_align;
+    in += $(detail)_is_in[k] ? blocks * $(detail)_ring_align : 0;
+    out += $(detail)_is_out[k] ? blocks * $(detail)_ring_align : 0;
+  }
+  p->ring_bytes = in > out ? in : out;
+}
+
+static inline cudaError_t $(detail)_open_streams($(name)_host_plan *p) {
+  cudaError_t error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
+  if (error == cudaSuccess) {
+    error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
+  }
+  for (int k = 0; k < p->n_streams && error == cudaSuccess; k++) {
+    error = cudaStreamCreateWithFlags(&p->streams[k], cudaStreamNonBlocking);
+    if (error == cudaSuccess) error = cudaEventCreateWithFlags(&p->ends[k], cudaEventDisableTiming);
+  }
+  return error;
+}
+
 static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_slot *slot,
                                               bool ring) {
-  cudaError_t error = cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
-  if (error == cudaSuccess) error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
+  cudaError_t error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
+  if (error == cudaSuccess && ring && p->ring_bytes > 0) {
+    error = cudaMallocHost((void **)&slot->ring, (size_t)p->ring_bytes);
+  }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     if (p->whole[k] != NULL$(host.or_direct)) continue;
     error = cudaMalloc(&slot->device[k], (size_t)p->room[k]);
-    if (error == cudaSuccess && ring) error = cudaMallocHost(&slot->ring[k], (size_t)p->room[k]);
   }
 //%   if workspace then
   const size_t bytes = $(workspace_bytes);
@@ -119,35 +152,37 @@ static inline cudaError_t $(detail)_open_plan($(name)_host_plan *p, const $(name
   chunk = chunk < n ? chunk : n > 0 ? n : 1;
   $(detail)_sizes(p->room, c, chunk + halo);
   cudaError_t error = cudaGetDevice(&p->device);
-  if (error == cudaSuccess) {
-    error = cudaEventCreateWithFlags(&p->begun, cudaEventDisableTiming);
-  }
-  if (error == cudaSuccess) {
-    error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
-  }
+  if (error == cudaSuccess) error = $(detail)_open_streams(p);
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     p->room[k] = p->room[k] > 0 ? p->room[k] : 1;
     if (steps[k] == 0$(host.if_copied)) error = cudaMalloc(&p->whole[k], (size_t)p->room[k]);
   }
+  $(detail)_divide_ring(p);
   for (int s = 0; s < p->n_slots && error == cudaSuccess; s++) {
+    p->slots[s].stream = p->streams[s % p->n_streams];
     error = $(detail)_open_slot(p, &p->slots[s], !o->page_locked);
   }
   return error;
 }
 
 static inline void $(detail)_close_plan($(name)_host_plan *p) {
+  for (int k = 0; k < p->n_streams; k++) {
+    if (p->streams[k] != NULL) cudaStreamSynchronize(p->streams[k]);
+  }
   for (int s = 0; s < p->n_slots; s++) {
     $(detail)_slot *const slot = &p->slots[s];
-    if (slot->stream != NULL) cudaStreamSynchronize(slot->stream);
     for (int k = 0; k < $(detail)_n_arrays; k++) {
       if (slot->device[k] != NULL) cudaFree(slot->device[k]);
-      if (slot->ring[k] != NULL) cudaFreeHost(slot->ring[k]);
     }
+    if (slot->ring != NULL) cudaFreeHost(slot->ring);
 //%   if workspace then
     if (slot->workspace != NULL) cudaFree(slot->workspace);
 //%   end
     if (slot->done != NULL) cudaEventDestroy(slot->done);
-    if (slot->stream != NULL) cudaStreamDestroy(slot->stream);
+  }
+  for (int k = 0; k < p->n_streams; k++) {
+    if (p->ends[k] != NULL) cudaEventDestroy(p->ends[k]);
+    if (p->streams[k] != NULL) cudaStreamDestroy(p->streams[k]);
   }
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     if (p->whole[k] != NULL) cudaFree(p->whole[k]);
@@ -167,7 +202,12 @@ typedef struct $(detail)_host_call {
   long long steps[$(detail)_n_arrays], bytes[$(detail)_n_arrays];  // of the whole call
   long long chunk, n_chunks;  // of $(host.extent)
   bool pageable[$(detail)_n_arrays];  // copied through the ring
-  int threads, streams;  // threads that take chunks in turns, and the streams of each
+  int threads, slots;  // threads that take one chunk after the other, and the slots of each
+#if defined(__cplusplus)
+  std::atomic<long long> next;  // the chunk that is taken next
+#else
+  long long next;
+#endif
 } $(detail)_host_call;
 
 static inline bool $(detail)_is_pageable(const void *p) {
@@ -205,7 +245,7 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
     h->pageable[k] = h->bytes[k] > 0 && ($(detail)_is_pageable(from[k]) ||
                                          $(detail)_is_pageable(from[k] + h->bytes[k] - 1));
     if (!h->pageable[k] || h->steps[k] == 0) continue;
-    if (h->plan->slots[0].ring[k] == NULL) return cudaErrorInvalidValue;
+    if (h->plan->slots[0].ring == NULL) return cudaErrorInvalidValue;
     ring = true;
   }
   if (h->chunk <= 0) return cudaErrorInvalidValue;
@@ -214,16 +254,17 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
 //%   end
   h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
   h->threads = !ring ? 1 : h->n_chunks < h->plan->threads ? (int)h->n_chunks : h->plan->threads;
-  h->streams = h->plan->n_slots / h->threads;
+  h->slots = ring ? $(detail)_ring_slots : h->plan->n_slots;
+  h->next = 0;
   return cudaSuccess;
 }
 
 // Waits for the slot's last chunk, and brings what came back to where it belongs.
-static inline cudaError_t $(detail)_finish($(detail)_slot *slot) {
+static inline cudaError_t $(detail)_finish(const $(detail)_host_call *h, $(detail)_slot *slot) {
   const cudaError_t error = cudaEventSynchronize(slot->done);
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     if (slot->left[k] > 0 && error == cudaSuccess) {
-      $(detail)_copy_out(slot->to[k], slot->ring[k], slot->left[k]);
+      $(detail)_copy_out(slot->to[k], slot->ring + h->plan->ring_out[k], slot->left[k]);
     }
     slot->left[k] = 0;
   }
@@ -239,7 +280,7 @@ static inline cudaError_t $(detail)_send(const $(detail)_host_call *h, $(detail)
     const char *from = h->from[k] + first * h->steps[k];
     if (!$(detail)_is_in[k] || h->steps[k] == 0 || bytes[k] <= 0) continue;
     if (h->pageable[k]) {
-      from = (const char *)memcpy(slot->ring[k], from, (size_t)bytes[k]);
+      from = (const char *)memcpy(slot->ring + h->plan->ring_in[k], from, (size_t)bytes[k]);
     }
     error = cudaMemcpyAsync(slot->device[k], from, (size_t)bytes[k], $(host.to_device),
                             slot->stream);
@@ -256,8 +297,8 @@ static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail
     if (h->to[k] == NULL || bytes == 0) continue;
     char *const to = h->to[k] + own * h->steps[k];
     const char *const from = (const char *)slot->device[k] + (own - first) * h->steps[k];
-    error = cudaMemcpyAsync(h->pageable[k] ? (char *)slot->ring[k] : to, from, (size_t)bytes,
-                            $(host.to_host), slot->stream);
+    error = cudaMemcpyAsync(h->pageable[k] ? slot->ring + h->plan->ring_out[k] : to, from,
+                            (size_t)bytes, $(host.to_host), slot->stream);
     slot->to[k] = to;
     slot->left[k] = h->pageable[k] ? bytes : 0;
   }
@@ -273,7 +314,7 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
   $(name)_args c = *h->c;
   bool waits = false;  // for the host's part of an earlier chunk
   for (int k = 0; k < $(detail)_n_arrays; k++) waits = waits || (h->pageable[k] && h->steps[k] > 0);
-  cudaError_t error = waits ? $(detail)_finish(slot) : cudaSuccess;
+  cudaError_t error = waits ? $(detail)_finish(h, slot) : cudaSuccess;
   if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
   int k = 0;
 //%   for _, a in ipairs(host.places) do
@@ -289,14 +330,14 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
 //%   end
   if (error == cudaSuccess) error = $(detail)_launch(&c, slot->stream);
   if (error == cudaSuccess) error = $(detail)_fetch(h, slot, first, own, own_end);
-  if (error == cudaSuccess) error = cudaEventRecord(slot->done, slot->stream);
+  if (error == cudaSuccess && waits) error = cudaEventRecord(slot->done, slot->stream);
   return error;
 }
 
 // What all chunks read; it may still be in use by an earlier call.
 static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStream_t stream) {
   $(name)_host_plan *const p = h->plan;
-  const cudaStream_t first = p->slots[0].stream;
+  const cudaStream_t first = p->streams[0];
   bool pageable = false, whole = false;
   cudaError_t error = cudaEventRecord(p->begun, stream);
   for (int k = 0; k < $(detail)_n_arrays; k++) {
@@ -305,8 +346,8 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
   }
   if (error == cudaSuccess && pageable) error = cudaEventSynchronize(p->begun);
   if (error == cudaSuccess) error = cudaStreamWaitEvent(first, p->begun, 0);
-  for (int s = 1; s < p->n_slots && whole && error == cudaSuccess; s++) {
-    error = cudaStreamWaitEvent(first, p->slots[s].done, 0);
+  for (int s = 1; s < p->n_streams && whole && error == cudaSuccess; s++) {
+    error = cudaStreamWaitEvent(first, p->ends[s], 0);
   }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     if (h->steps[k] == 0 && h->bytes[k] > 0$(host.if_copied)) {
@@ -314,30 +355,31 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
                               first);
     }
   }
-  return error == cudaSuccess ? cudaEventRecord(p->whole_there, first) : error;
-}
-
-// The chunks of one thread of the host: each h->threads-th, on streams of its own.
-static inline cudaError_t $(detail)_run_thread(const $(detail)_host_call *h, int thread) {
-  $(detail)_slot *const slots = h->plan->slots + thread * h->streams;
-  cudaError_t error = thread > 0 ? cudaSetDevice(h->plan->device) : cudaSuccess;
-  int n_used = 0, s = 0;
-  for (long long k = thread; k < h->n_chunks && error == cudaSuccess; k += h->threads) {
-    if (n_used < h->streams) {
-      error = cudaStreamWaitEvent(slots[n_used++].stream, h->plan->whole_there, 0);
-    }
-    if (error == cudaSuccess) error = $(detail)_run_chunk(h, &slots[s], k * h->chunk);
-    s = s + 1 < h->streams ? s + 1 : 0;
-  }
-  for (int k = 0; k < n_used && error == cudaSuccess; k++) {
-    bool left = false;
-    for (int a = 0; a < $(detail)_n_arrays; a++) left = left || slots[k].left[a] > 0;
-    if (left) error = $(detail)_finish(&slots[k]);
+  if (error == cudaSuccess) error = cudaEventRecord(p->whole_there, first);
+  for (int s = 1; s < p->n_streams && error == cudaSuccess; s++) {
+    error = cudaStreamWaitEvent(p->streams[s], p->whole_there, 0);
   }
   return error;
 }
 
-static inline cudaError_t $(detail)_run_threads(const $(detail)_host_call *h) {
+// One chunk after the other, in the slots of one thread of the host.
+static inline cudaError_t $(detail)_run_thread($(detail)_host_call *h, int thread) {
+  $(detail)_slot *const slots = h->plan->slots + thread * h->slots;
+  cudaError_t error = thread > 0 ? cudaSetDevice(h->plan->device) : cudaSuccess;
+  int s = 0;
+  for (long long k = h->next++; k < h->n_chunks && error == cudaSuccess; k = h->next++) {
+    error = $(detail)_run_chunk(h, &slots[s], k * h->chunk);
+    s = s + 1 < h->slots ? s + 1 : 0;
+  }
+  for (int k = 0; k < h->slots && error == cudaSuccess; k++) {
+    bool left = false;
+    for (int a = 0; a < $(detail)_n_arrays; a++) left = left || slots[k].left[a] > 0;
+    if (left) error = $(detail)_finish(h, &slots[k]);
+  }
+  return error;
+}
+
+static inline cudaError_t $(detail)_run_threads($(detail)_host_call *h) {
   cudaError_t errors[$(detail)_most_threads], error = cudaSuccess;
   int n = 1;  // those that have begun, with this one
 #if defined(__cplusplus) && defined(__cpp_exceptions)
@@ -347,14 +389,13 @@ static inline cudaError_t $(detail)_run_threads(const $(detail)_host_call *h) {
       others[n] = std::thread([=, &errors] { errors[n] = $(detail)_run_thread(h, n); });
     }
   } catch (const std::system_error &) {
-  }  // no further thread: this one does what is left
+  }  // no further thread: those that have begun take all chunks
 #endif
   errors[0] = $(detail)_run_thread(h, 0);
-  for (int k = n; k < h->threads; k++) errors[k] = $(detail)_run_thread(h, k);
 #if defined(__cplusplus) && defined(__cpp_exceptions)
   for (int k = 1; k < n; k++) others[k].join();
 #endif
-  for (int k = 0; k < h->threads; k++) error = error == cudaSuccess ? errors[k] : error;
+  for (int k = 0; k < n; k++) error = error == cudaSuccess ? errors[k] : error;
   return error;
 }
 
@@ -362,12 +403,14 @@ static inline cudaError_t $(detail)_run_threads(const $(detail)_host_call *h) {
 static inline cudaError_t $(detail)_end(const $(detail)_host_call *h, cudaStream_t stream,
                                         cudaError_t error) {
   $(name)_host_plan *const p = h->plan;
-  for (int s = 0; s < p->n_slots && error == cudaSuccess; s++) {
-    const long long first = s / h->streams + (long long)(s % h->streams) * h->threads;
-    if (first < h->n_chunks) error = cudaStreamWaitEvent(stream, p->slots[s].done, 0);
+  for (int s = 0; s < p->n_streams && error == cudaSuccess; s++) {
+    error = cudaEventRecord(p->ends[s], p->streams[s]);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, p->ends[s], 0);
+  }
+  for (int s = 0; s < p->n_streams && error != cudaSuccess; s++) {
+    cudaStreamSynchronize(p->streams[s]);
   }
   for (int s = 0; s < p->n_slots && error != cudaSuccess; s++) {
-    cudaStreamSynchronize(p->slots[s].stream);
     memset(p->slots[s].left, 0, sizeof p->slots[s].left);
   }
   return error;
@@ -420,7 +463,8 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
     p->threads = o->threads > 0 ? o->threads : cores == 0 ? 8 : cores < $(host.ring_threads) ? cores : $(host.ring_threads);
   }
 #endif
-  p->n_slots = p->threads * (o->streams > 0 ? o->streams : o->page_locked ? $(host.locked_streams) : $(host.ring_streams));
+  p->n_streams = o->streams > 0 ? o->streams : o->page_locked ? $(host.locked_streams) : $(host.ring_streams);
+  p->n_slots = o->page_locked ? p->n_streams : p->threads * $(detail)_ring_slots;
   p->slots = ($(detail)_slot *)calloc((size_t)p->n_slots, sizeof *p->slots);
   cudaError_t error = cudaErrorMemoryAllocation;
   if (p->slots == NULL) p->n_slots = 0;

@@ -302,11 +302,11 @@ static void show_times(const K &k) {
   CHECK(cudaFree(db));
   double best[2] = {1e9, 1e9};
   for (int locked = 0; locked < 2; locked++) {
-    for (int streams : {0, 2, 3, 4}) {  // 0: all by default
-      for (long long kb : {0, 512, 1024, 2048, 4096, 16384, 65536}) {
+    for (int streams : {0, 2, 3, 4, 8}) {  // 0: all by default
+      for (long long kb : {0, 1024, 2048, 4096, 8192, 16384, 65536}) {
         for (int threads : {0, 1, 4, 8, 16}) {
           if ((streams == 0) != (kb == 0) || (streams == 0 ? threads > 0 : (threads == 0) != (locked != 0))) continue;
-          if (kb > 0 && (locked ? kb < 4096 || threads > 0 : kb > 4096 || (threads < 4 && streams < 4))) continue;
+          if (kb > 0 && (locked ? kb < 4096 || threads > 0 : kb > 8192 || (streams < 4 && threads < 16))) continue;
           typename K::plan *plan = nullptr;
           CHECK(k.open(&plan, (kb << 10) / k.step(), streams, threads));
           const double ms = best_ms([&] {

@@ -195,7 +195,15 @@ static const sct_library_door door = {open_library, find_symbol};
 
 /* ---- a list ---- */
 
-enum { N = 1000, CHUNK = 64, THREADS = 3, STREAMS = 2, SLOTS = THREADS * STREAMS, MOST = 256 };
+enum {
+  N = 1000,
+  CHUNK = 64,
+  THREADS = 3,
+  EACH = 2,
+  SLOTS = THREADS * EACH,
+  SHARED = 4,
+  MOST = 256
+};
 
 static struct work {
   uint8_t in[N], out[N], table[4];
@@ -216,7 +224,8 @@ static int put(sct_host_step step) {
 static void put_chunk(int at, int slot, int thread, bool ring, int *last, int *out_at) {
   struct work *w = &work;
   const int bytes = at + CHUNK < N ? CHUNK : N - at;
-  sct_host_step s = {.thread = thread, .stream = slot, .after = last[slot], .bytes = bytes};
+  sct_host_step s = {
+      .thread = thread, .stream = slot % SHARED, .after = last[slot], .bytes = bytes};
   if (ring && last[slot] >= 0) {
     s.kind = SCT_HOST_OP_FROM_RING;
     s.array = w->out + out_at[slot];
@@ -255,7 +264,7 @@ static void put_chunk(int at, int slot, int thread, bool ring, int *last, int *o
   out_at[slot] = at;
 }
 
-/* In chunks, by `threads` threads on streams of their own, through rings or not. */
+/* In chunks, by `threads` threads, which share streams, through rings or not. */
 static void make(bool ring, int threads) {
   int last[SLOTS], out_at[SLOTS];
   memset(&work, 0, sizeof work);
@@ -274,13 +283,13 @@ static void make(bool ring, int threads) {
                             .bytes = sizeof work.table});
   for (int c = 0; c * CHUNK < N; c++) {
     const int thread = c % threads;
-    put_chunk(c * CHUNK, thread * STREAMS + c / threads % STREAMS, thread, ring, last, out_at);
+    put_chunk(c * CHUNK, thread * EACH + c / threads % EACH, thread, ring, last, out_at);
   }
   for (int s = 0; s < SLOTS && ring; s++) {
     if (last[s] >= 0) {
       (void)put((sct_host_step){.kind = SCT_HOST_OP_FROM_RING,
-                                .thread = s / STREAMS,
-                                .stream = s,
+                                .thread = s / EACH,
+                                .stream = s % SHARED,
                                 .after = last[s],
                                 .array = work.out + out_at[s],
                                 .ring = work.ring_out[s],

@@ -114,7 +114,7 @@ end
 local function described(doc, way)
   return way.chunk
     and string.format("chunks of %s=%d on %d streams%s", doc.dim, way.chunk, way.streams,
-      way.threads > 0 and string.format(" of each of %d threads", way.threads) or "")
+      way.threads > 0 and string.format(", by %d threads", way.threads) or "")
     or "all at once"
 end
 
