@@ -107,6 +107,14 @@ int sct_script_core_type_names(lua_State *L) {
   return 1;
 }
 
+/* core.type_shared(name) -> how many neighbours of the type have its bytes together */
+int sct_script_core_type_shared(lua_State *L) {
+  sct_type type = SCT_TYPE_U8;
+  const bool known = sct_type_find(&type, luaL_checkstring(L, 1));
+  lua_pushinteger(L, known ? sct_type_get(type)->shared : 1);
+  return 1;
+}
+
 /* ---- layout files ---- */
 
 /* core.layout_names() -> the built-in layouts, sorted */

@@ -60,7 +60,8 @@ int64_t sct_type_index_limit(sct_type type, int64_t limit);
 /* ---- records ---- */
 
 typedef struct sct_field {
-  const char *name; /* "" for the only field of a bare type; "q[3]": an element of an array */
+  const char *name; /* "" for the only field of a bare type; "q[3]": an element of an array, or,
+                       where elements share bytes, a byte of it */
   int element, n_elements; /* that is number `element` of so many; 0 of 0: it is no array's */
   sct_type type;
   int64_t bytes;
@@ -77,6 +78,15 @@ typedef struct sct_record {
   int64_t data_bytes; /* sum of the fields' bytes */
   bool packed;
 } sct_record;
+
+/* Of a field that is part of an array: how many elements this has as bodies count them, and which
+ * of its fields holds element `at`. */
+static inline int sct_field_elements(const sct_field *field) {
+  return field->n_elements * sct_type_get(field->type)->shared;
+}
+static inline int sct_field_of_element(const sct_field *field, int64_t at) {
+  return (int)(at / sct_type_get(field->type)->shared);
+}
 
 /* A name for generated text: "q[3]" as "q_3". */
 enum { SCT_FIELD_WORD = 64 };
@@ -224,7 +234,8 @@ typedef struct sct_operand {
 /* How many elements of the operand have one byte: more than one only in a bare array. Its extents,
  * places and layouts are those of the bytes. */
 static inline int sct_operand_shared(const sct_operand *op) {
-  return sct_type_get(op->record.fields[0].type)->shared;
+  const sct_field *first = &op->record.fields[0];
+  return first->name[0] == '\0' ? sct_type_get(first->type)->shared : 1;
 }
 
 /* What an output holds before the kernel runs matters. */

@@ -128,16 +128,6 @@ static sct_status skip_to(assign *a, const char *close) {
   return sct_assign_unexpected(a);
 }
 
-static int component(const token *t, int lanes) {
-  static const char *const names[] = {"x", "y", "z", "w"};
-  for (int k = 0; k < lanes; k++) {
-    if (sct_token_is(t, names[k])) {
-      return k;
-    }
-  }
-  return -1;
-}
-
 /* ".x.y" behind a name: fields and components, which were checked before. */
 static void skip_members(assign *a) {
   while (sct_assign_at(a, ".") && a->t[a->k + 1].kind == TOKEN_NAME) {
@@ -200,7 +190,7 @@ static sct_status input_element(assign *a, int op) {
   }
   units u;
   a->k += 2;
-  return element_units(a, (units){0, record->fields[f].n_elements}, &u);
+  return element_units(a, (units){0, sct_field_elements(&record->fields[f])}, &u);
 }
 
 /* Reads "o", "o.x", "o.pos.x", "o.q[n]" of output `op`; below 0: the name of a value. */
@@ -225,7 +215,7 @@ static sct_status output_units(assign *a, int op, units *out) {
   }
   const int lanes = sct_type_get(record->fields[f].type)->lanes;
   if (lanes > 1 && sct_assign_at(a, ".")) {
-    const int lane = component(&a->t[a->k + 1], lanes);
+    const int lane = sct_spec_component(&a->t[a->k + 1], lanes);
     a->k += 2;
     *out = (units){a->output_unit[op][f] + (lane > 0 ? lane : 0), 1};
     return SCT_OK;
@@ -241,7 +231,7 @@ static sct_status local_units(assign *a, const local *l, units *out) {
   bool first = true;
   while (sct_assign_at(a, ".") || sct_assign_at(a, "[")) {
     if (sct_assign_at(a, ".")) {
-      const int lane = component(&a->t[a->k + 1], l->lanes);
+      const int lane = sct_spec_component(&a->t[a->k + 1], l->lanes);
       *out = lane >= 0 ? (units){l->units.first + lane, 1} : *out;
       a->k += 2;
     } else {

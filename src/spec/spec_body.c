@@ -21,8 +21,6 @@ typedef struct body_scan {
   bool *assigned; /* [n_operands] */
 } body_scan;
 
-static const char *const components[] = {"x", "y", "z", "w"};
-
 /* ---- brackets and refused words ---- */
 
 static sct_status check_brackets(const body_scan *s) {
@@ -239,124 +237,6 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
 
 /* ---- operands ---- */
 
-/* A mention of an operand: by the name of which tap (-1: its own), which field (-1: the whole
- * record) and how many from it on, which component (-1: all), the token behind it, and the one to
- * go on with, as an index is read like any expression. */
-typedef struct mention {
-  int op, tap, field, n_fields, component;
-  int behind, next;
-} mention;
-
-static const char *name_of(const body_scan *s, const mention *m) {
-  const sct_operand *op = &s->spec->operands[m->op];
-  return m->tap >= 0 ? op->taps[m->tap].name : op->name;
-}
-
-/* Refuses what stands without a dot: taps, keep(). */
-static sct_status check_dot(const body_scan *s, const sct_operand *op, const token *t) {
-  for (int k = 0; k < op->n_taps; k++) {
-    if (sct_token_is(t, op->taps[k].name)) {
-      return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' is a tap of '%s': write `%s` alone",
-                                op->taps[k].name, op->name, op->taps[k].name);
-    }
-  }
-  return !op->is_output || !sct_token_is(t, "keep")
-             ? SCT_OK
-             : sct_spec_fail_body(s->spec, s->err, t->line, "write `keep(%s);`", op->name);
-}
-
-static sct_status bad_field(const body_scan *s, const token *t, const mention *m) {
-  const sct_operand *op = &s->spec->operands[m->op];
-  SCT_TRY(check_dot(s, op, t));
-  const char *names[SCT_MAX_FIELDS];
-  for (int k = 0; k < op->record.n_fields; k++) {
-    const char *name = op->record.fields[k].name;
-    names[k] = sct_arena_strndup(&s->spec->arena, name, strcspn(name, "["));
-  }
-  const char *word = sct_arena_strndup(&s->spec->arena, t->text, t->len);
-  SCT_SCOPED(sct_str) hint = {0};
-  sct_str_suggest(&hint, word, SCT_NAMES(names, op->record.n_fields));
-  return sct_spec_fail_body(s->spec, s->err, t->line, "'%s' has no field '%s'%s", name_of(s, m),
-                            word, sct_str_c(&hint));
-}
-
-static sct_status read_component(const body_scan *s, mention *m, int at) {
-  const sct_operand *op = &s->spec->operands[m->op];
-  const sct_type_info *type = sct_type_get(op->record.fields[m->field].type);
-  for (int k = 0; k < type->lanes && type->lanes > 1; k++) {
-    if (sct_token_is(&s->t[at], components[k])) {
-      m->component = k;
-      m->behind = m->next = at + 1;
-      return SCT_OK;
-    }
-  }
-  SCT_TRY(check_dot(s, op, &s->t[at]));
-  return sct_spec_fail_body(s->spec, s->err, s->t[at].line, "a value of type %s has no '.%.*s'%s",
-                            type->name, (int)s->t[at].len, s->t[at].text,
-                            type->lanes == 2   ? "; expected x or y"
-                            : type->lanes == 4 ? "; expected x, y, z or w"
-                                               : "");
-}
-
-/* The token behind the bracket that opens at token k; brackets close, as was checked. */
-static int behind_bracket(const body_scan *s, int k) {
-  int depth = 0;
-  do {
-    depth += strchr("([{", s->t[k].text[0]) ? 1 : strchr(")]}", s->t[k].text[0]) ? -1 : 0;
-    k++;
-  } while (depth > 0);
-  return k;
-}
-
-/* Reads the index of an element of an array, at the token behind the array's name. */
-static sct_status read_element(const body_scan *s, mention *m) {
-  const sct_field *first = &s->spec->operands[m->op].record.fields[m->field];
-  const token *t = &s->t[m->behind];
-  const int base = (int)strcspn(first->name, "[");
-  if (!sct_token_is(t, "[")) {
-    return sct_spec_fail_body(s->spec, s->err, t->line,
-                              "'%s.%.*s' is an array of %d elements; name one, as in %s.%.*s[0]",
-                              name_of(s, m), base, first->name, first->n_elements, name_of(s, m),
-                              base, first->name);
-  }
-  const int64_t at = sct_spec_constant_index(t);
-  if (at >= first->n_elements) {
-    return sct_spec_fail_body(s->spec, s->err, t->line,
-                              "'%s.%.*s' has %d elements; the last one is %s.%.*s[%d]",
-                              name_of(s, m), base, first->name, first->n_elements, name_of(s, m),
-                              base, first->name, first->n_elements - 1);
-  }
-  m->behind = behind_bracket(s, m->behind);
-  m->field += at >= 0 ? (int)at : 0;
-  m->n_fields = at >= 0 ? 1 : first->n_elements;
-  m->next = at >= 0 ? m->behind : m->next + 1;
-  return SCT_OK;
-}
-
-/* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
-static sct_status read_mention(const body_scan *s, int k, int op, int tap, mention *m) {
-  const sct_record *record = &s->spec->operands[op].record;
-  *m = (mention){.op = op, .tap = tap, .field = -1, .n_fields = 1, .component = -1};
-  m->behind = m->next = k + 1;
-  const bool bare = record->fields[0].name[0] == '\0';
-  if (bare) {
-    m->field = 0;
-    return sct_token_is(&s->t[k + 1], ".") ? read_component(s, m, k + 2) : SCT_OK;
-  }
-  if (!sct_token_is(&s->t[k + 1], ".")) {
-    return SCT_OK;
-  }
-  m->field = sct_spec_find_field(record, s->t[k + 2].text, s->t[k + 2].len);
-  if (m->field < 0 || s->t[k + 2].len == 0) {
-    return bad_field(s, &s->t[k + 2], m);
-  }
-  m->behind = m->next = k + 3;
-  if (record->fields[m->field].n_elements > 0) {
-    return read_element(s, m);
-  }
-  return sct_token_is(&s->t[k + 3], ".") ? read_component(s, m, k + 4) : SCT_OK;
-}
-
 static bool same_records(const sct_record *a, const sct_record *b) {
   if (a->n_fields != b->n_fields) {
     return false;
@@ -380,7 +260,7 @@ static bool starts_statement(const body_scan *s, int k) {
          sct_token_is(before, "do");
 }
 
-static void mark(body_scan *s, const mention *m) {
+static void mark(body_scan *s, const sct_mention *m) {
   sct_operand *op = &s->spec->operands[m->op];
   for (int f = 0; f < op->record.n_fields; f++) {
     if (m->field >= 0 && (f < m->field || f >= m->field + m->n_fields)) {
@@ -394,7 +274,7 @@ static void mark(body_scan *s, const mention *m) {
 }
 
 /* A record without a field: only "b = a;" between records of the same fields. */
-static sct_status check_whole(body_scan *s, int k, const mention *m) {
+static sct_status check_whole(body_scan *s, int k, const sct_mention *m) {
   const sct_operand *op = &s->spec->operands[m->op];
   const bool target = sct_token_is(&s->t[k + 1], "=");
   const int other = target ? k + 2 : k - 2;
@@ -407,12 +287,13 @@ static sct_status check_whole(body_scan *s, int k, const mention *m) {
   if (with < 0) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "'%s' is a record; name one of its fields, as in %s.%s",
-                              name_of(s, m), name_of(s, m), op->record.fields[0].name);
+                              sct_spec_mention_name(s->spec, m), sct_spec_mention_name(s->spec, m),
+                              op->record.fields[0].name);
   }
   if (!same_records(&op->record, &s->spec->operands[with].record)) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "'%s' and '%s' have different fields; assign them one by one",
-                              name_of(s, m), s->spec->operands[with].name);
+                              sct_spec_mention_name(s->spec, m), s->spec->operands[with].name);
   }
   return SCT_OK;
 }
@@ -473,8 +354,8 @@ static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op
 }
 
 static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next) {
-  mention m;
-  SCT_TRY(read_mention(s, k, at, tap, &m));
+  sct_mention m;
+  SCT_TRY(sct_spec_read_mention(&m, s->spec, s->t, k, at, tap, s->err));
   const sct_operand *op = &s->spec->operands[at];
   const token *after = &s->t[m.behind];
   const bool stepped = is_stepped(s, k);
@@ -494,7 +375,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   if (sct_token_is(after, "[") || sct_token_is(after, "(")) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "'%s' stands for one element; where it lies is said by %s = { ... }",
-                              name_of(s, &m), tap < 0 ? "at" : "taps");
+                              sct_spec_mention_name(s->spec, &m), tap < 0 ? "at" : "taps");
   }
   mark(s, &m);
   for (int d = 0; d < s->spec->n_dims && sct_operand_shared(op) > 1; d++) {
@@ -600,12 +481,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
 static bool is_component_of_value(const body_scan *s, int k) {
   const bool member =
       k >= 2 && sct_token_is(&s->t[k - 1], ".") && strchr(")]}", s->t[k - 2].text[0]) != NULL;
-  for (int c = 0; c < SCT_COUNT(components) && member; c++) {
-    if (sct_token_is(&s->t[k], components[c])) {
-      return true;
-    }
-  }
-  return false;
+  return member && sct_spec_component(&s->t[k], 4) >= 0;
 }
 
 static sct_status check_name(body_scan *s, int k, int *next) {

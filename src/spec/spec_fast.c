@@ -298,6 +298,10 @@ static value primary(fast *f) {
     v.type = of_number(t);
     v.is_one = strtod(t->text, NULL) == 1.0;
     f->k++;
+  } else if (sct_spec_is_reader(t)) { /* "signed_bits<4>(q, 1)" */
+    f->k += 4;
+    (void)arguments(f);
+    v.type = INTEGER;
   } else if (t->kind == TOKEN_NAME) {
     f->k++;
     if (at(f, "(")) {

@@ -56,6 +56,10 @@ bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
 bool sct_spec_is_extent(const sct_spec *spec, const token *t);
 /* The field called so; of an array, its first element. */
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
+/* Which of x, y, z, w the token is, of a value of so many components; -1: none. */
+int sct_spec_component(const token *t, int lanes);
+/* The token behind the bracket that opens at token k; brackets close, as was checked. */
+int sct_spec_behind_bracket(const token *t, int k);
 /* "[3]" at tokens t: the number, else -1. */
 int64_t sct_spec_constant_index(const token *t);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
@@ -67,6 +71,19 @@ sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int
 sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err);
 /* "north (-1, 0), west (0, -1)" */
 void sct_spec_print_taps(sct_str *out, const sct_operand *op);
+
+/* A mention of an operand: by the name of which tap (-1: its own), which field (-1: the whole
+ * record) and how many from it on, the token behind it, and the one to go on with, as an index is
+ * read like any expression. */
+typedef struct sct_mention {
+  int op, tap, field, n_fields;
+  int behind, next;
+} sct_mention;
+/* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
+sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t, int k, int op,
+                                 int tap, sct_error *err);
+/* The array's name there, or the tap's. */
+const char *sct_spec_mention_name(const sct_spec *spec, const sct_mention *m);
 
 /* ---- the steps of sct_spec_finish ---- */
 
@@ -94,8 +111,13 @@ void sct_spec_find_limits(sct_spec *spec);
 sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* Turns extents and places of elements that share bytes into those of the bytes. */
 sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err);
-/* The value of input `op` whose elements share bytes, as kernels write it. */
-void sct_spec_print_shared(sct_str *out, const sct_spec *spec, const sct_operand *op);
+/* What kernels have in the place of the tokens at k, which name one of several elements in a byte.
+ * Returns how many tokens that are, 0 where they name something else; closes: [body->n] receives
+ * which bracket becomes a `)`. */
+int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *body, int k,
+                          bool *closes);
+/* Is it a function that reads such an element? Bodies cannot name it, kernels do. */
+bool sct_spec_is_reader(const token *t);
 /* Finds the array of offsets, which has an element more than there are rows. */
 sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err);
 /* What is ragged can be computed; sets the offsets' limit. */

@@ -42,7 +42,7 @@ static bool read_place(const sct_spec *spec, const token_list *body, int k, int 
   *next = k + 3;
   if (*field >= 0 && record->fields[*field].n_elements > 0) {
     const int64_t element = sct_spec_constant_index(&t[k + 3]);
-    *field += element >= 0 ? (int)element : 0;
+    *field += element >= 0 ? sct_field_of_element(&record->fields[*field], element) : 0;
     *next = k + 6;
     return element >= 0;
   }
@@ -333,45 +333,48 @@ static void print_copy(sct_str *out, const token_list *body, int k, const sct_re
   sct_str_append(out, first ? "" : " }");
 }
 
-/* Does token k name an input whose elements share bytes? */
-static bool is_shared(const sct_spec *spec, const token_list *body, int k, const sct_operand **op) {
+/* What kernels have in the place of the tokens at k. Returns how many tokens that are; 0: the text
+ * stays. closes: [n] brackets that close an element of an array whose elements share bytes. */
+static int print_rewritten(sct_str *out, const sct_spec *spec, const token_list *body, int k,
+                           bool *closes) {
   const token *t = &body->tokens[k];
-  const int at = t->kind == TOKEN_NAME && (k == 0 || !sct_token_is(&t[-1], "."))
-                     ? sct_spec_find_operand(spec, t->text, t->len)
-                     : -1;
-  *op = at >= 0 ? &spec->operands[at] : NULL;
-  return at >= 0 && sct_operand_shared(*op) > 1;
+  const sct_operand *to, *from;
+  if (copies_other_type(spec, body, k, &to, &from)) {
+    print_copy(out, body, k, &to->record);
+    return 4;
+  }
+  if (sct_token_is(t, "keep")) { /* sets a flag beside o */
+    sct_str_printf(out, "%.*s_kept = true", (int)t[2].len, t[2].text);
+    return 4;
+  }
+  if (closes[k]) {
+    sct_str_append(out, ")");
+    return 1;
+  }
+  if (sct_spec_spelling(t->text, t->len)) {
+    print_token(out, t);
+    return 1;
+  }
+  return sct_spec_print_shared(out, spec, body, k, closes);
 }
 
-/* keep(o) sets a flag beside o; types are spelled without headers.
- *
- * C++ copies a struct only to one of the same type; records that differ in name, packing or
- * alignment alone are copied field by field. */
+/* Types are spelled without headers. C++ copies a struct only to one of the same type; records that
+ * differ in name, packing or alignment alone are copied field by field. */
 void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
   SCT_SCOPED(sct_str) out = {0};
+  SCT_SCOPED(sct_str) text = {0};
+  bool *closes = SCT_ARENA_NEW(&spec->arena, bool, body->n + 1);
   const char *rest = spec->body;
-  for (int k = 0; k < body->n; k++) {
-    const sct_operand *to, *from;
-    if (copies_other_type(spec, body, k, &to, &from)) {
-      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
-      print_copy(&out, body, k, &to->record);
-      k += 3;
-      rest = body->tokens[k].text + body->tokens[k].len;
-    } else if (sct_token_is(&body->tokens[k], "keep")) {
-      const token *o = &body->tokens[k + 2];
-      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
-      sct_str_printf(&out, "%.*s_kept = true", (int)o->len, o->text);
-      k += 3;
-      rest = body->tokens[k].text + body->tokens[k].len;
-    } else if (is_shared(spec, body, k, &from)) {
-      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
-      sct_spec_print_shared(&out, spec, from);
-      rest = body->tokens[k].text + body->tokens[k].len;
-    } else if (sct_spec_spelling(body->tokens[k].text, body->tokens[k].len)) {
-      sct_str_append_n(&out, rest, (size_t)(body->tokens[k].text - rest));
-      print_token(&out, &body->tokens[k]);
-      rest = body->tokens[k].text + body->tokens[k].len;
+  for (int k = 0; k < body->n;) {
+    const token *t = &body->tokens[k];
+    sct_str_clear(&text);
+    const int n = print_rewritten(&text, spec, body, k, closes);
+    if (n > 0) {
+      sct_str_append_n(&out, rest, (size_t)(t->text - rest));
+      sct_str_append(&out, sct_str_c(&text));
+      rest = t[n - 1].text + t[n - 1].len;
     }
+    k += n > 0 ? n : 1;
   }
   sct_str_append(&out, rest);
   spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));

@@ -104,7 +104,8 @@ static sct_status check_fields(const sct_record *record, sct_error *err) {
   }
   if (record->n_fields > SCT_MAX_FIELDS) {
     return sct_fail(err, SCT_ESPEC,
-                    "a record has at most %d fields, not %d; each element of an array is one",
+                    "a record has at most %d fields, not %d; each element of an array is one, of "
+                    "i4, u4 and u1 each byte",
                     SCT_MAX_FIELDS, record->n_fields);
   }
   const bool bare = record->n_fields == 1 && record->fields[0].name[0] == '\0';
@@ -112,13 +113,11 @@ static sct_status check_fields(const sct_record *record, sct_error *err) {
     const sct_field *field = &record->fields[k];
     const sct_type_info *type = sct_type_get(field->type);
     SCT_TRY(check_field_name(field, record->fields, k, err));
-    if (type->shared > 1) {
-      return sct_fail(
-          err, SCT_ESPEC,
-          "field '%.*s' cannot be of type %s: fields of records have whole bytes; write "
-          "u8, of which the body takes %d values apart (docs/cookbook.md, \"Blocks of weights\"), "
-          "or an array of bare %s",
-          (int)strcspn(field->name, "["), field->name, type->name, type->shared, type->name);
+    if (type->shared > 1 && field->n_elements == 0) {
+      return sct_fail(err, SCT_ESPEC,
+                      "field '%s' cannot be one %s: %d of them share a byte; write an array, as in "
+                      "{ \"%s\", \"%s\", %d }",
+                      field->name, type->name, type->shared, field->name, type->name, type->shared);
     }
     if (field->n_elements > 0 && type->lanes > 1) {
       return sct_fail(err, SCT_ESPEC,

@@ -7,3 +7,19 @@ template <int kBits> __device__ __forceinline__ int signed_bits(unsigned char by
 template <int kBits> __device__ __forceinline__ int unsigned_bits(unsigned char byte, int at) {
   return byte >> kBits * at & ((1 << kBits) - 1);
 }
+
+// Number `at` of the fields of so many bits in an array of bytes, the lowest of each byte first.
+template <int kBits, int kBytes>
+__device__ __forceinline__ int signed_bits_in(const unsigned char (&bytes)[kBytes],
+                                              unsigned int at) {
+  constexpr unsigned int kFields = 8 / kBits; // of a byte
+  return signed_bits<kBits>(bytes[at / kFields], at % kFields);
+}
+
+// The same, as a number that is not negative.
+template <int kBits, int kBytes>
+__device__ __forceinline__ int unsigned_bits_in(const unsigned char (&bytes)[kBytes],
+                                                unsigned int at) {
+  constexpr unsigned int kFields = 8 / kBits;
+  return unsigned_bits<kBits>(bytes[at / kFields], at % kFields);
+}

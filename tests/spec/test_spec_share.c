@@ -110,16 +110,145 @@ static void test_refused(void **state) {
   open_spec("i");
   make_record(&record, "d:f16 q:i4");
   assert_int_equal(sct_record_finish(&record, 0, &err), SCT_ESPEC);
-  assert_says("field 'q' cannot be of type i4: fields of records have whole bytes; write u8, of "
-              "which the body takes 2 values apart (docs/cookbook.md, \"Blocks of weights\")");
+  assert_says("field 'q' cannot be one i4: 2 of them share a byte; write an array, as in "
+              "{ \"q\", \"i4\", 2 }");
+  close_spec();
+  open_spec("i");
+  add_array("a", "f32", INPUT);
+  add_array("o", "d:f16 q[0]:u1 q[1]:u1 q[2]:u1", OUTPUT);
+  assert_refused("field 'q' of output 'o' cannot be of type u1: 8 of its elements share a byte, "
+                 "which one assignment has to write; write { \"q\", \"u8\", 3 }, whose element is "
+                 "all 8 of them");
+}
+
+/* ---- fields of records ---- */
+
+/* Blocks of a scale, 4 elements of i4 and u4 each, and 16 of u1. */
+static void open_blocks(void) {
+  open_spec("i j");
+  add_scalar("k", "f32");
+  add_array("a", "q[0]:i4 q[1]:i4 d:f32 u[0]:u4 u[1]:u4 m[0]:u1 m[1]:u1", INPUT);
+  add_array("o", "f32", OUTPUT);
+}
+
+static sct_status close_blocks(const char *body) {
+  bind();
+  lay_out_rest();
+  set_sizes("i=3 j=5");
+  return try_finish(body);
+}
+
+static void test_fields_are_bytes(void **state) {
+  (void)state;
+  open_blocks();
+  assert_int_equal(close_blocks("o = a.q[3] + a.m[7];"), SCT_OK);
+  const sct_operand *a = find("a");
+  assert_int_equal(sct_operand_shared(a), 1);
+  assert_int_equal(a->record.bytes, 12); /* q at 0, d at 4, u at 8, m at 10 */
+  assert_int_equal(a->record.fields[5].offset, 10);
+  assert_int_equal(sct_field_elements(&a->record.fields[0]), 4);
+  assert_int_equal(sct_field_elements(&a->record.fields[6]), 16);
+  const bool used[] = {false, true, false, false, false, true, false};
+  for (int f = 0; f < a->record.n_fields; f++) {
+    assert_int_equal(a->used[f], used[f]);
+  }
+  assert_int_equal(spec.n_moves, 0);
+  assert_false(spec.component_wise);
+  close_spec();
+}
+
+#define READ "signed_bits_in<4>"
+static void test_bodies_get_fields(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *kernel;
+  } cases[] = {
+      {"o = a.q[3] * a.d; // q", "o = " READ "(a.q, 3) * a.d; // q"},
+      {"o = a.u[ j % 4 ];", "o = un" READ "(a.u,  j % 4 );"},
+      {"o = a.q[a.u[a.m[15]] & 3];", "o = " READ "(a.q, un" READ "(a.u, unsigned_bits_in<1>(a.m, "
+                                     "15)) & 3);"},
+      {"float t = 0; for (int n = 0; n < 4; n++) t += a.q[n] * a.u[(n + 1) % 4]; o = t;",
+       "float t = 0; for (int n = 0; n < 4; n++) t += " READ "(a.q, n) * un" READ
+       "(a.u, (n + 1) % 4); o = t;"},
+      {"int n = 0; o = a.q[n++] + (uint8_t)a.q[uint8_t(n)];",
+       "int n = 0; o = " READ "(a.q, n++) + (unsigned char)" READ
+       "(a.q, static_cast<unsigned char>(n));"},
+      {"float v[2] = {k, k}; o = a.q[max(i, 1)] + v[1];",
+       "float v[2] = {k, k}; o = " READ "(a.q, max(i, 1)) + v[1];"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_blocks();
+    assert_int_equal(close_blocks(cases[k].body), SCT_OK);
+    assert_string_equal(spec.kernel_body, cases[k].kernel);
+    close_spec();
+  }
+}
+
+static void test_wrong_elements(void **state) {
+  (void)state;
+  static const struct {
+    const char *body, *says;
+  } cases[] = {
+      {"o = a.q[4];", "'a.q' has 4 elements; the last one is a.q[3]"},
+      {"o = a.m[16];", "'a.m' has 16 elements; the last one is a.m[15]"},
+      {"o = a.q;", "'a.q' is an array of 4 elements; name one, as in a.q[0]"},
+      {"o = a.u[i, 1];", "'a.u' is an array of 4 elements, so it has one index, as in a.u[4 * row "
+                         "+ col]"},
+      {"a.q[0] = 1; o = 1;", "'a' is an input and cannot be assigned"},
+      {"o = 0; for (int n = 0; n < 5; n++) o += a.u[n];",
+       "`n` runs from 0 to 4, but the array has 4 elements"},
+      {"o = signed_bits_in(a.q, 0);", "a body may not contain `signed_bits_in`"},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    open_blocks();
+    assert_int_equal(close_blocks(cases[k].body), SCT_ESPEC);
+    assert_says(cases[k].says);
+    close_spec();
+  }
+}
+
+/* What a tap finds is read as the array's own element is. */
+static void test_taps_have_fields(void **state) {
+  (void)state;
+  open_blocks();
+  sct_operand *a = find("a");
+  a->taps = SCT_ARENA_NEW(&spec.arena, sct_tap, 1);
+  a->n_taps = 1;
+  a->border = SCT_BORDER_ZERO;
+  a->taps[0] = (sct_tap){.name = "west", .delta = SCT_ARENA_NEW(&spec.arena, int64_t, 2)};
+  a->taps[0].delta[1] = -1;
+  assert_int_equal(close_blocks("o = west.q[2] - a.q[0];"), SCT_OK);
+  assert_string_equal(spec.kernel_body, "o = " READ "(west.q, 2) - " READ "(a.q, 0);");
+  assert_true(a->taps[0].used[1] && !a->taps[0].used[0]);
+  close_spec();
+}
+
+/* Elements are integers: their quotient by a float is one of floats. */
+static void test_fast_arithmetic(void **state) {
+  (void)state;
+  open_blocks();
+  spec.tolerance_given = true;
+  spec.tolerance = 1e-3;
+  assert_int_equal(close_blocks("o = a.q[1] / k + a.q[1] / a.u[0];"), SCT_OK);
+  assert_string_equal(spec.fast_body, "o = __fdividef(" READ "(a.q, 1), k) + " READ
+                                      "(a.q, 1) / un" READ "(a.u, 0);");
+  close_spec();
+  open_kernel("u4");
+  spec.tolerance_given = true;
+  spec.tolerance = 1e-3;
+  close_kernel("o = expf(q) / k + q / k;");
+  assert_string_equal(spec.fast_body,
+                      "o = __fdividef(__expf(unsigned_bits<4>(q, (int)(col & 1))), k) + "
+                      "__fdividef(unsigned_bits<4>(q, (int)(col & 1)), k);");
   close_spec();
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_places_are_bytes),
-      cmocka_unit_test(test_bodies_get_parts),
-      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_places_are_bytes),  cmocka_unit_test(test_bodies_get_parts),
+      cmocka_unit_test(test_refused),           cmocka_unit_test(test_fields_are_bytes),
+      cmocka_unit_test(test_bodies_get_fields), cmocka_unit_test(test_wrong_elements),
+      cmocka_unit_test(test_taps_have_fields),  cmocka_unit_test(test_fast_arithmetic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

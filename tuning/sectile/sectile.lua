@@ -171,7 +171,22 @@ end
 
 local MAX_FIELDS = 64 -- SCT_MAX_FIELDS
 
--- The fields of an item { name, type [, count] }: one, or an element of an array each.
+-- How many fields an array is: one an element, or, where elements share bytes, one a byte.
+local function n_fields(name, of, count, place)
+  local shared = core.type_shared(of)
+  local most = MAX_FIELDS * shared
+  if math.type(count) ~= "integer" or count < 1 or count > most then
+    check.fail(place, "s.record: field '%s' has %s elements; expected a whole number from %d to %d",
+      name, tostring(count), shared, most)
+  elseif count % shared ~= 0 then
+    check.fail_word(place, name, "s.record: field '%s' has %d elements of %s, of which %d share a "
+      .. "byte, and the last byte is not full; write %d", name, count, of, shared,
+      (count // shared + 1) * shared)
+  end
+  return count // shared
+end
+
+-- The fields of an item { name, type [, count] }: one, or those of an array.
 local function add_fields(out, field, k, place)
   local name, count = type(field) == "table" and field[1], type(field) == "table" and field[3]
   if type(name) ~= "string" or #field < 2 or #field > 3 then
@@ -185,14 +200,11 @@ local function add_fields(out, field, k, place)
     end
   end
   local of = check.type_name(field[2], ("field '%s'"):format(name), place)
-  if count and (math.type(count) ~= "integer" or count < 1 or count > MAX_FIELDS) then
-    check.fail(place, "s.record: field '%s' has %s elements; expected a whole number from 1 to %d",
-      name, tostring(count), MAX_FIELDS)
-  elseif name:find("[", 1, true) then
+  if name:find("[", 1, true) then
     check.fail(place, "s.record: field '%s': an array is { \"%s\", \"%s\", count }", name,
       name:match "^[^%[]*", of)
   end
-  for element = 0, (count or 1) - 1 do
+  for element = 0, (count and n_fields(name, of, count, place) or 1) - 1 do
     out[#out + 1] = { count and ("%s[%d]"):format(name, element) or name, of }
   end
 end
