@@ -123,7 +123,7 @@ static json_t *record_text(const emit_record *record) {
     const bool same = k > 0 && strcmp(f->type, record->fields[k - 1].type) == 0;
     sct_str_printf(&s, "%s%s%s", k == 0 ? "" : (same ? ", " : "; "), same ? "" : f->type,
                    same ? "" : " ");
-    emit_declare(&s, record, k);
+    emit_declare(&s, record, k, emit_type_find(f->type)->shared);
   }
   sct_str_printf(&s, " } of %lld bytes%s", (long long)record->bytes,
                  record->packed ? ", packed" : "");

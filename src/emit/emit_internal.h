@@ -244,6 +244,7 @@ typedef struct emit_type {
   int bytes;               /* also the alignment */
   bool bits;               /* a struct of the kernel's own: the header passes its bits */
   bool vector;             /* a struct of CUDA's */
+  int shared;              /* so many neighbours have the byte together */
 } emit_type;
 const emit_type *emit_type_find(const char *name); /* NULL: unknown */
 
@@ -338,13 +339,13 @@ bool emit_takes_struct(const emit_header *h, int operand);
  * them, or its layout was left to the tuner, and the store says where its bytes lie. */
 bool emit_packs(const emit_header *h, int operand);
 bool emit_names_vectors(const emit_header *h);
-/* Appends the name of the record's type in the header. */
-/* How many fields from number k on are the elements of one array; 1: it is none. */
+/* How many fields from number k on are one array; 1: it is none. */
 int emit_elements(const emit_record *record, int k);
 /* What C++ would align the fields to by itself: the largest of them. */
 int64_t emit_natural_align(const emit_record *record);
-/* "q[19]", or "x": field number k as a member. */
-void emit_declare(sct_str *s, const emit_record *record, int k);
+/* "q[19]", or "x": field number k as a member, whose fields are `shared` elements each. */
+void emit_declare(sct_str *s, const emit_record *record, int k, int shared);
+/* Appends the name of the record's type in the header. */
 void emit_record_type(sct_str *s, const emit_header *h, const emit_record *record);
 
 #endif

@@ -64,13 +64,19 @@ int emit_elements(const emit_record *record, int k) {
   return n;
 }
 
-void emit_declare(sct_str *s, const emit_record *record, int k) {
+void emit_declare(sct_str *s, const emit_record *record, int k, int shared) {
   const char *name = record->fields[k].name;
   const size_t base = strcspn(name, "[");
   sct_str_append_n(s, name, base);
   if (name[base] != '\0') {
-    sct_str_printf(s, "[%d]", emit_elements(record, k));
+    sct_str_printf(s, "[%d]", emit_elements(record, k) * shared);
   }
+}
+
+/* Do both fields stand on one line? */
+static bool same_line(const emit_field *a, const emit_field *b) {
+  return a->cuda == b->cuda && emit_type_find(a->type)->shared == 1 &&
+         emit_type_find(b->type)->shared == 1;
 }
 
 /* "double x, y, z", fields of one type on one line; "alignas(16) float x" first where the record is
@@ -78,18 +84,24 @@ void emit_declare(sct_str *s, const emit_record *record, int k) {
 static json_t *members(const emit_record *record) {
   const bool aligned = !record->packed && record->align > emit_natural_align(record);
   json_t *list = json_array();
-  sct_str line = {0};
+  sct_str line = {0}, note = {0};
   for (int k = 0; k < record->n_fields;) {
     const emit_field *f = &record->fields[k];
+    const int n = emit_elements(record, k), shared = emit_type_find(f->type)->shared;
     const bool first = k == 0 && aligned;
     if (first) {
       sct_str_printf(&line, "alignas(%lld) ", (long long)record->align);
     }
     sct_str_printf(&line, "%s ", line.len == 0 || first ? f->cuda : ",");
-    emit_declare(&line, record, k);
-    k += emit_elements(record, k);
-    if (first || k == record->n_fields || record->fields[k].cuda != f->cuda) {
-      json_array_append_new(list, emit_take(&line));
+    emit_declare(&line, record, k, 1);
+    if (shared > 1) {
+      sct_str_printf(&note, "  // %d of %s, %d a byte, low bits first", n * shared, f->type,
+                     shared);
+    }
+    k += n;
+    if (first || k == record->n_fields || !same_line(f, &record->fields[k])) {
+      json_array_append_new(
+          list, json_pack("{s:o, s:o}", "text", emit_take(&line), "note", emit_take(&note)));
     }
   }
   return list;

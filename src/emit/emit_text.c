@@ -10,20 +10,20 @@
 /* ---- types ---- */
 
 static const emit_type types[] = {
-    {"i8", "signed char", 1, false, false},    {"i16", "short", 2, false, false},
-    {"i32", "int", 4, false, false},           {"i64", "long long", 8, false, false},
-    {"u8", "unsigned char", 1, false, false},  {"u16", "unsigned short", 2, false, false},
-    {"u32", "unsigned int", 4, false, false},  {"u64", "unsigned long long", 8, false, false},
-    {"f16", "unsigned short", 2, true, false}, {"bf16", "unsigned short", 2, true, false},
-    {"f32", "float", 4, false, false},         {"f64", "double", 8, false, false},
-    {"f32x2", "float2", 8, false, true},       {"f32x4", "float4", 16, false, true},
-    {"f64x2", "double2", 16, false, true},     {"i32x2", "int2", 8, false, true},
-    {"i32x4", "int4", 16, false, true},        {"i8x4", "char4", 4, false, true},
-    {"u8x4", "uchar4", 4, false, true},        {"f16x2", "ushort2", 4, true, true},
-    {"bf16x2", "ushort2", 4, true, true},      {"i4", "unsigned char", 1, false, false},
-    {"u4", "unsigned char", 1, false, false},  {"u1", "unsigned char", 1, false, false},
-    {"bool", "bool", 1, false, false},         {"e4m3", "unsigned char", 1, true, false},
-    {"e5m2", "unsigned char", 1, true, false},
+    {"i8", "signed char", 1, false, false, 1},    {"i16", "short", 2, false, false, 1},
+    {"i32", "int", 4, false, false, 1},           {"i64", "long long", 8, false, false, 1},
+    {"u8", "unsigned char", 1, false, false, 1},  {"u16", "unsigned short", 2, false, false, 1},
+    {"u32", "unsigned int", 4, false, false, 1},  {"u64", "unsigned long long", 8, false, false, 1},
+    {"f16", "unsigned short", 2, true, false, 1}, {"bf16", "unsigned short", 2, true, false, 1},
+    {"f32", "float", 4, false, false, 1},         {"f64", "double", 8, false, false, 1},
+    {"f32x2", "float2", 8, false, true, 1},       {"f32x4", "float4", 16, false, true, 1},
+    {"f64x2", "double2", 16, false, true, 1},     {"i32x2", "int2", 8, false, true, 1},
+    {"i32x4", "int4", 16, false, true, 1},        {"i8x4", "char4", 4, false, true, 1},
+    {"u8x4", "uchar4", 4, false, true, 1},        {"f16x2", "ushort2", 4, true, true, 1},
+    {"bf16x2", "ushort2", 4, true, true, 1},      {"i4", "unsigned char", 1, false, false, 2},
+    {"u4", "unsigned char", 1, false, false, 2},  {"u1", "unsigned char", 1, false, false, 8},
+    {"bool", "bool", 1, false, false, 1},         {"e4m3", "unsigned char", 1, true, false, 1},
+    {"e5m2", "unsigned char", 1, true, false, 1},
 };
 
 const emit_type *emit_type_find(const char *name) {

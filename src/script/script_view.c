@@ -267,12 +267,13 @@ static void push_record(lua_State *L, const sct_record *record) {
   for (int f = 0; f < record->n_fields; f++) {
     const sct_field *field = &record->fields[f];
     const sct_type_info *type = sct_type_get(field->type);
-    lua_createtable(L, 0, 11);
+    lua_createtable(L, 0, 12);
     char word[SCT_FIELD_WORD];
     sct_field_word(word, field->name);
     set_string(L, "name", field->name);
     set_string(L, "word", word);
     set_integer(L, "n_elements", field->n_elements);
+    set_integer(L, "shared", type->shared);
     set_type(L, type);
     set_integer(L, "lanes", type->lanes);
     set_integer(L, "bytes", field->bytes);

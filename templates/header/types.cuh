@@ -72,7 +72,7 @@ typedef struct __attribute__((aligned($(r.align)))) $(r.type) {  // C11 knows no
 typedef struct $(r.type) {
 //%   end
 //%   for _, member in ipairs(r.members) do
-  $(member);
+  $(member.text);$(member.note)
 //%   end
 } $(r.type);
 //%   if r.packed then

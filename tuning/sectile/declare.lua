@@ -189,7 +189,24 @@ local function small_type_texts(k)
   return text
 end
 
--- A struct definition, neighbouring fields of one type on one line.
+-- Field number n of a struct, with its neighbours of one type; an array whose elements share bytes
+-- has a line and a comment of its own. Also the number of the field after them.
+local function members_text(record, n)
+  local first, names = record.fields[n], {}
+  repeat
+    local field = record.fields[n]
+    names[#names + 1] = field.n_elements == 0 and field.name
+      or string.gsub(field.name, "%[.*", "[" .. field.n_elements .. "]")
+    n = n + math.max(1, field.n_elements)
+    local next_one = record.fields[n]
+  until not next_one or next_one.cuda ~= first.cuda or first.shared + next_one.shared > 2
+  local note = first.shared == 1 and "" or string.format(" // %d of %s, %d a byte, low bits first",
+    first.n_elements * first.shared, first.type, first.shared)
+  local prefix = record.packed and is_packed_apart(first.cuda) and "packed_" or ""
+  return string.format("  %s%s %s;%s", prefix, first.cuda, table.concat(names, ", "), note), n
+end
+
+-- A struct definition.
 local function struct_text(record)
   local natural = 1
   for _, field in ipairs(record.fields) do
@@ -205,15 +222,7 @@ local function struct_text(record)
   local lines = { string.format("struct %s%s {", attribute, record.name) }
   local n = 1
   while n <= #record.fields do
-    local names, type = {}, record.fields[n].cuda
-    while n <= #record.fields and record.fields[n].cuda == type do
-      local count = record.fields[n].n_elements
-      names[#names + 1] = count == 0 and record.fields[n].name
-        or string.gsub(record.fields[n].name, "%[.*", "[" .. count .. "]")
-      n = n + math.max(1, count)
-    end
-    local prefix = record.packed and is_packed_apart(type) and "packed_" or ""
-    lines[#lines + 1] = string.format("  %s%s %s;", prefix, type, table.concat(names, ", "))
+    lines[#lines + 1], n = members_text(record, n)
   end
   lines[#lines + 1] = "};"
   lines[#lines + 1] = string.format(
