@@ -1731,6 +1731,52 @@ CASE(dequant_uint4) {
 }
 #endif
 
+#if defined KERNEL_dequant_q4_0 || defined KERNEL_dequant_q4_0_f32
+#include <cuda_fp16.h>
+inline void put_weight(__half &w, float x) { w = __float2half_rn(x); }
+inline void put_weight(float &w, float x) { w = x; }
+
+// Blocks of a half and 16 bytes; weights 0 to 15 are the lower halves of the bytes. Scales are any finite halves, denormals too.
+template <class T, class L> void run_blocks(const char *name, L launch) {
+  run_1d(
+      name, sizeof(T),
+      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
+        Bytes blocks;
+        std::vector<T> weights;
+        for (long long k = 0; k < n; k++) {
+          __half_raw d;
+          d.x = (unsigned short)mix(17000023 + k);
+          if ((d.x & 0x7c00) == 0x7c00) d.x ^= 0x4000;
+          T w[32];
+          blocks.push_back((unsigned char)d.x);
+          blocks.push_back((unsigned char)(d.x >> 8));
+          for (int b = 0; b < 16; b++) {
+            const unsigned char byte = (unsigned char)(mix(41000041 + 16 * k + b) >> 24);
+            blocks.push_back(byte);
+            put_weight(w[b], __half2float(__half(d)) * (float)(byte % 16 - 8));
+            put_weight(w[b + 16], __half2float(__half(d)) * (float)(byte / 16 - 8));
+          }
+          weights.insert(weights.end(), w, w + 32);
+        }
+        in = {blocks};
+        want = bytes_of(weights);
+      },
+      launch);
+}
+#endif
+
+#ifdef KERNEL_dequant_q4_0
+CASE(dequant_q4_0) {
+  run_blocks<__half>("dequant_q4_0", [](const std::vector<Any> &in, Any out, long long n) { return dequant_q4_0(in[0], out, n, stream); });
+}
+#endif
+
+#ifdef KERNEL_dequant_q4_0_f32
+CASE(dequant_q4_0_f32) {
+  run_blocks<float>("dequant_q4_0_f32", [](const std::vector<Any> &in, Any out, long long n) { return dequant_q4_0_f32(in[0], out, n, stream); });
+}
+#endif
+
 #ifdef KERNEL_rotary
 CASE(rotary) {
   const long long heads = 3;

@@ -190,6 +190,13 @@ def dequant_int4(call, n, m):
     return call(pairs[:, 0::2] | pairs[:, 1::2] << 4, scale, n_col=m), want, 1e-3
 
 
+def dequant_q4_0(call, n, m):
+    scale, q = floats(n * m, kind="float16"), rng.integers(0, 256, (n * m, 16)).astype(np.uint8)
+    blocks = np.concatenate([scale.view(np.uint8).reshape(-1, 2), q], axis=1)
+    want = (np.concatenate([q & 15, q >> 4], axis=1) - 8.0) * scale[:, None]
+    return call(blocks.reshape(-1), n_block=n * m), want, 1e-3
+
+
 def particle_energy(call, n, m):
     p = floats(n * m, 7)
     packed = np.frombuffer(call.module.pack("p", p.tobytes(), n_i=n * m), np.uint8)
@@ -198,7 +205,8 @@ def particle_energy(call, n, m):
 
 
 CASES = [transpose_f32, sum_rows_f32, max_rows_f32, sum_all_f32, softmax, layer_norm, saxpy_in_place, stencil2d_f32, prefix_sum,
-         segment_sum, csr_spmv, scatter_add, histogram, gather_rows64, dequant_int4, particle_energy]
+         segment_sum, csr_spmv, scatter_add, histogram, gather_rows64, dequant_int4, dequant_q4_0,
+         particle_energy]
 SIZES = [(1, 1), (0, 5), (5, 0), (31, 33), (1, 127), (127, 1), (101, 103), (33, 31), (67, 4099), (512, 768)]
 
 
