@@ -94,7 +94,7 @@ sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) {
 
 /* ---- what bodies read ---- */
 
-/* "signed_bits<4>(", or of an array of bytes "signed_bits_in<4>(" */
+/* "signed_bits<4>(", or where the byte is not known "signed_bits_in<4>(" */
 static void print_reader(sct_str *out, sct_type type, const char *of_array) {
   sct_str_printf(out, "%s_bits%s<%d>(", type == SCT_TYPE_I4 ? "signed" : "unsigned", of_array,
                  8 / sct_type_get(type)->shared);
@@ -130,11 +130,19 @@ int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *
   const int f = sct_token_is(&t[1], ".") && sct_token_is(&t[3], "[")
                     ? sct_spec_find_field(&op->record, t[2].text, t[2].len)
                     : -1;
-  if (f < 0 || sct_type_get(op->record.fields[f].type)->shared == 1) {
+  const sct_field *field = f < 0 ? NULL : &op->record.fields[f];
+  const int shared = field ? sct_type_get(field->type)->shared : 1;
+  if (shared == 1) {
     return 0;
   }
-  print_reader(out, op->record.fields[f].type, "_in");
-  sct_str_printf(out, "%.*s.%.*s, ", (int)t->len, t->text, (int)t[2].len, t[2].text);
+  const int64_t element = sct_spec_constant_index(&t[3]);
+  print_reader(out, field->type, element < 0 ? "_in" : "");
+  sct_str_printf(out, "%.*s.%.*s", (int)t->len, t->text, (int)t[2].len, t[2].text);
+  if (element >= 0) { /* so that strategies see which byte is read */
+    sct_str_printf(out, "[%d], %d)", sct_field_of_element(field, element), (int)(element % shared));
+    return 6;
+  }
+  sct_str_append(out, ", ");
   closes[sct_spec_behind_bracket(body->tokens, k + 3) - 1] = true;
   return 4;
 }
