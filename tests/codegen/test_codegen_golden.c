@@ -75,6 +75,8 @@ static const struct {
      "map_staged"},
     {"mixed_soa_to_aos", "map threads=128 items=2 vec=1 store=staged team=warp evict=none",
      "map_warps"},
+    {"dequant_q4_0", "map threads=256 items=1 vec=1 load=staged store=staged team=block evict=none",
+     "map_bits"},
 };
 
 static void test_kernels_are_as_reviewed(void **state) {

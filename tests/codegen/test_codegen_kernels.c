@@ -373,6 +373,27 @@ static void test_layout_choices_become_axes_with_a_naive_variant_each(void **sta
   fixture_close(&f);
 }
 
+/* Of elements that share bytes too, a kernel loads those that the body names, not their array. */
+static void test_bytes_that_are_not_read_are_not_loaded(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(
+      &f, "local s = require 'sectile'\n"
+          "return s.kernel { name = 'one', dims = { 'i' },\n"
+          "  inputs = { s.array('a', s.record { { 'q', 'i4', 6 }, { 'd', 'f32' } }, s.soa) },\n"
+          "  outputs = { s.array('o', 'f32') }, body = 'o = a.q[3] * a.d;',\n"
+          "  sizes = { { i = 1000 } } }\n");
+  sct_kernel_code code = fixture_make(&f, "direct threads=256");
+  assert_non_null(
+      strstr(code.source, "  unsigned char q[3]; // 6 of i4, 2 a byte, low bits first"));
+  assert_non_null(strstr(code.source, "o = signed_bits<4>(a.q[1], 1) * a.d;"));
+  assert_non_null(strstr(code.source, "a_v.q[1] = "));
+  assert_null(strstr(code.source, "a_v.q[0] = "));
+  assert_null(strstr(code.source, "a_v.q[2] = "));
+  sct_kernel_code_free(&code);
+  fixture_close(&f);
+}
+
 #define SUM_OF(count)                                                                              \
   "local s = require 'sectile'\n"                                                                  \
   "return s.kernel { name = 'few', dims = { 'i', 'j' }, inputs = { s.array('a', 'f32') },\n"       \
@@ -498,6 +519,7 @@ int main(void) {
       cmocka_unit_test(test_strides_may_be_extents),
       cmocka_unit_test(test_compile_errors_name_the_template),
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
+      cmocka_unit_test(test_bytes_that_are_not_read_are_not_loaded),
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
       cmocka_unit_test(test_naive_asks_for_what_it_accesses),
       cmocka_unit_test(test_narrow_sums_are_rounded_once),

@@ -1,0 +1,190 @@
+// The same, as a number that is not negative.
+template <int kBits> __device__ __forceinline__ int unsigned_bits(unsigned char byte, int at) {
+  return byte >> kBits * at & ((1 << kBits) - 1);
+}
+
+// The same, as a number that is not negative.
+template <int kBits, int kBytes>
+__device__ __forceinline__ int unsigned_bits_in(const unsigned char (&bytes)[kBytes],
+                                                unsigned int at) {
+  constexpr unsigned int kFields = 8 / kBits;
+  return unsigned_bits<kBits>(bytes[at / kFields], at % kFields);
+}
+
+// The type of a word of kBytes, which one instruction loads or stores.
+template <int kBytes> struct word_of;
+template <> struct word_of<1> { using type = unsigned char; };
+template <> struct word_of<2> { using type = unsigned short; };
+template <> struct word_of<4> { using type = unsigned int; };
+template <> struct word_of<8> { using type = uint2; };
+template <> struct word_of<16> { using type = uint4; };
+
+// The bytes of the words that a T is moved in: as its type's alignment promises.
+template <class T> __host__ __device__ constexpr int word_bytes() {
+  return alignof(T) < 16 ? alignof(T) : 16;
+}
+
+// A T in whole words. __ldg, as plain words may be split into loads of what is used of them.
+template <class T, int kWord = word_bytes<T>()>
+__device__ __forceinline__ T load(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = __ldg(static_cast<const word *>(from) + k);
+  return value;
+}
+
+// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
+template <int kWord = 0, class T>
+__device__ __forceinline__ void store(void *to, const T &value) {
+  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
+  using word = typename word_of<kBytes>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kBytes; k++)
+    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
+}
+
+// A T from shared memory, in words of kWord bytes.
+template <class T, int kWord = word_bytes<T>()>
+__device__ __forceinline__ T take(const void *from) {
+  using word = typename word_of<kWord>::type;
+  T value;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    reinterpret_cast<word *>(&value)[k] = static_cast<const word *>(from)[k];
+  return value;
+}
+
+// A T to shared memory, in words of kWord bytes.
+template <int kWord, class T> __device__ __forceinline__ void put(void *to, const T &value) {
+  using word = typename word_of<kWord>::type;
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / kWord; k++)
+    static_cast<word *>(to)[k] = reinterpret_cast<const word *>(&value)[k];
+}
+
+// Where byte `at` of a tile is kept: words of 16 bytes are permuted within 128 bytes by the number
+// of those, so that lanes an even number of words apart meet different banks.
+__device__ __forceinline__ int swizzled(int at) { return at ^ at / 128 % 8 * 16; }
+
+// A T that begins at byte `at` of a swizzled tile.
+template <class T>
+__device__ __forceinline__ void put_swizzled(unsigned char *tile, int at, const T &value) {
+#pragma unroll
+  for (int k = 0; k < sizeof(T) / 16; k++)
+    put<16>(tile + swizzled(at + 16 * k), reinterpret_cast<const uint4 *>(&value)[k]);
+}
+
+// f16: 2 bytes; arithmetic goes through float.
+struct f16 {
+  unsigned short bits;
+  f16() = default;
+  __device__ __forceinline__ f16(float x) {
+    unsigned int pair; // with 0: a conversion to one half alone is slow
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(x));
+    bits = (unsigned short)pair;
+  }
+  __device__ __forceinline__ operator float() const {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+    return x;
+  }
+};
+
+struct block_q4_0 {
+  f16 d;
+  unsigned char qs[16]; // 32 of u4, 2 a byte, low bits first
+};
+static_assert(sizeof(block_q4_0) == 18 && alignof(block_q4_0) == 2, "layout of block_q4_0");
+
+struct weights {
+  f16 x[32];
+};
+static_assert(sizeof(weights) == 64 && alignof(weights) == 2, "layout of weights");
+
+constexpr int kThreads = 256;
+constexpr int kItems = 1; // vectors of a thread, whose loads are all in flight
+constexpr int kTile = kThreads * kItems; // vectors of a tile
+constexpr int kRecord_b = sizeof(block_q4_0); // bytes of a record of b
+constexpr int kTileBytes_b = kTile * kRecord_b; // and of its tile
+constexpr int kRecord_w = sizeof(weights); // bytes of a record of w
+constexpr int kTileBytes_w = kTile * kRecord_w; // and of its tile
+
+// What is computed for one element.
+__device__ __forceinline__ void compute(const block_q4_0 &b, weights &w) {
+  for (int n = 0; n < 16; n++) {
+    w.x[n] = (float)b.d * (unsigned_bits_in<4>(b.qs, 2 * n) - 8);
+    w.x[n + 16] = (float)b.d * (unsigned_bits_in<4>(b.qs, 2 * n + 1) - 8);
+  }
+}
+
+// Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
+// that share it. kWhole: all of the tile's vectors lie inside the arrays.
+template <bool kWhole>
+__device__ __forceinline__ void move_tile(
+    const block_q4_0 *__restrict__ b, weights *__restrict__ w, long long n_block,
+    unsigned char *b_tile, unsigned char *w_tile, long long first, long long vectors, int rank) {
+  // the tile of b, as its bytes lie in memory
+  const unsigned char *const b_bytes =
+      reinterpret_cast<const unsigned char *>(&b[first]);
+  if (kWhole) {
+#pragma unroll
+    for (int at_word = 0; at_word < kTileBytes_b; at_word += 16 * kThreads) {
+      const int byte = at_word + 16 * rank;
+      if (kTileBytes_b % (16 * kThreads) == 0 || byte < kTileBytes_b)
+        put<16>(b_tile + byte, load<uint4>(b_bytes + byte));
+    }
+  } else {
+    const long long bytes =
+        min(0LL + kTileBytes_b, (n_block - first) * kRecord_b);
+    using word = word_of<2>::type;
+    for (int byte = 2 * rank; byte < bytes; byte += 2 * kThreads)
+      put<2>(b_tile + byte, load<word>(b_bytes + byte));
+  }
+  __syncthreads();
+
+  // compute and store
+#pragma unroll
+  for (int item = 0; item < kItems; item++) {
+    const long long vector = first + item * kThreads + rank;
+    if (!kWhole && vector >= vectors) break;
+    const long long block = vector;
+    const block_q4_0 b_v = take<block_q4_0, 2>(b_tile + (item * kThreads + rank) * kRecord_b);
+    weights w_v;
+    compute(b_v, w_v);
+    put_swizzled(w_tile, (item * kThreads + rank) * kRecord_w, w_v);
+  }
+  __syncthreads();
+  // the tile of w, as its bytes lie in memory
+  unsigned char *const w_bytes = reinterpret_cast<unsigned char *>(&w[first]);
+  if (kWhole) {
+#pragma unroll
+    for (int at_word = 0; at_word < kTileBytes_w; at_word += 16 * kThreads) {
+      const int byte = at_word + 16 * rank;
+      if (kTileBytes_w % (16 * kThreads) == 0 || byte < kTileBytes_w)
+        store(w_bytes + byte, take<uint4>(w_tile + swizzled(byte)));
+    }
+  } else {
+    const long long bytes =
+        min(0LL + kTileBytes_w, (n_block - first) * kRecord_w);
+    for (int byte = 16 * rank; byte < bytes; byte += 16 * kThreads)
+      store(w_bytes + byte, take<word_of<16>::type>(w_tile + swizzled(byte)));
+  }
+}
+
+// Each thread moves 1 vector of 1 neighbouring element; records go through shared memory unchanged.
+__global__ void __launch_bounds__(256)
+map(const block_q4_0 *__restrict__ b, weights *__restrict__ w, long long n_block) {
+  // records of b
+  __shared__ __align__(16) unsigned char b_tile[kTileBytes_b];
+  // records of w
+  __shared__ __align__(16) unsigned char w_tile[kTileBytes_w];
+  const long long vectors = n_block;
+  const int rank = threadIdx.x;
+  const long long first = blockIdx.x * (long long)kTile;
+  if (first + kTile <= vectors)
+    move_tile<true>(b, w, n_block, b_tile, w_tile, first, vectors, rank);
+  else
+    move_tile<false>(b, w, n_block, b_tile, w_tile, first, vectors, rank);
+}
