@@ -37,26 +37,43 @@ local function component_leaf(t, cu, c)
   return node(t.class, cu, c)
 end
 
-local function add_value(out, name, record)
+-- The part of a byte, by arithmetic instead of shifts.
+local function shared_leaf(t, cu, byte, part)
+  local bits = 8 // t.count
+  local c = ("(%s >> (int)(%d * %s)) %% %d"):format(byte, bits, part, 1 << bits)
+  if t.name == "i4" then
+    c = ("((%s) >= 8 ? (%s) - 16 : (%s))"):format(c, c, c)
+  end
+  return node("i32", cu, "(" .. c .. ")")
+end
+
+-- The first and the last element of a byte, and, with the first byte, one at a computed index.
+local function add_shared(out, array, f, dim)
+  for part = 0, f.type.count - 1, f.type.count - 1 do
+    out.leaves[#out.leaves + 1] = shared_leaf(f.type,
+      ("%s[%d]"):format(array, f.element * f.type.count + part),
+      ("%s[%d]"):format(array, f.element), part)
+  end
+  if f.element == 0 and dim then
+    local at = ("(unsigned int)%s %% %du"):format(dim, f.count * f.type.count)
+    out.leaves[#out.leaves + 1] = shared_leaf(f.type, ("%s[%s]"):format(array, at),
+      ("%s[%s / %d]"):format(array, at, f.type.count), ("(%s %% %d)"):format(at, f.type.count))
+  end
+end
+
+local function add_value(out, name, record, dim)
   for _, f in ipairs(record.fields) do
     local text = record.bare and name or name .. "." .. f.name
-    out.whole[#out.whole + 1] = { type = f.type, text = text }
-    for k = 1, f.type.lanes do
+    if f.type.count then
+      add_shared(out, text:match "^[^%[]*", f, dim)
+    else
+      out.whole[#out.whole + 1] = { type = f.type, text = text }
+    end
+    for k = 1, f.type.count and 0 or f.type.lanes do
       local part = f.type.lanes > 1 and text .. "." .. COMPONENTS[k] or text
       out.leaves[#out.leaves + 1] = component_leaf(f.type, part, part)
     end
   end
-end
-
--- The part of a byte, by arithmetic instead of shifts.
-local function shared_leaf(a)
-  local t = a.record.fields[1].type
-  local bits = 8 // t.count
-  local c = ("(%s >> (int)(%d * %s)) %% %d"):format(a.name, bits, a.part, 1 << bits)
-  if t.name == "i4" then
-    c = ("((%s) >= 8 ? (%s) - 16 : (%s))"):format(c, c, c)
-  end
-  return node("i32", a.name, "(" .. c .. ")")
 end
 
 --- What a body may read: whole fields, and leaves of arithmetic.
@@ -67,12 +84,12 @@ function M.values(spec)
   for _, a in ipairs(spec.inputs) do
     if a.part then
       for _ = 1, 4 do -- it is named often
-        out.leaves[#out.leaves + 1] = shared_leaf(a)
+        out.leaves[#out.leaves + 1] = shared_leaf(a.record.fields[1].type, a.name, a.name, a.part)
       end
     elseif a.index == 0 or spec.reads_index then
-      add_value(out, a.name, a.record)
+      add_value(out, a.name, a.record, spec.dims[#spec.dims])
       for _, tap in ipairs(a.taps or {}) do
-        add_value(out, tap.name, a.record)
+        add_value(out, tap.name, a.record, spec.dims[1])
       end
     end
   end
@@ -431,7 +448,7 @@ local function alike_values(v, spec, k, c)
   local own = { whole = {}, leaves = {}, small = v.small }
   for _, input in ipairs(spec.inputs) do
     local field = input.record.fields[k]
-    if field and input.index == 0 and not input.part then
+    if field and input.index == 0 and not field.type.count then
       local text = input.record.bare and input.name or input.name .. "." .. field.name
       if field.type.lanes > 1 then
         text = text .. "." .. COMPONENTS[math.min(c, field.type.lanes)]

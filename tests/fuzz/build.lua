@@ -91,6 +91,13 @@ local function record_options(r)
   return { packed = r:chance(25), aligned = r:chance(15) }
 end
 
+-- A record that only inputs have.
+local function input_record(r, n, list)
+  local options = record_options(r)
+  options.bits = r:chance(25)
+  return types.random_record(r, n, list, options)
+end
+
 -- An input whose elements share bytes along its last dimension.
 local function add_shared(r, spec, where)
   local t, last = r:pick(types.shared), where[#where]
@@ -123,15 +130,15 @@ M.families = families
 function families.records(r)
   local spec = start(r, r:weighted { { 1, 80 }, { 2, 15 }, { 3, 5 } })
   local list = palette(r)
-  local record = types.random_record(r, r:int(1, 7), list, record_options(r))
+  local alike = r:chance(75)
+  local record = alike and types.random_record(r, r:int(1, 7), list, record_options(r))
+    or input_record(r, r:int(1, 7), list)
   local a = add_input(spec, record, along_all(r, spec.dims, r:chance(15) and places.any))
   layouts.choose(r, a, 12)
   if r:chance(20) then
-    local b = add_input(spec, types.random_record(r, r:int(1, 4), list, record_options(r)),
-      along_all(r, spec.dims))
+    local b = add_input(spec, input_record(r, r:int(1, 4), list), along_all(r, spec.dims))
     layouts.choose(r, b, 5)
   end
-  local alike = r:chance(75)
   local other = alike
       and (r:chance(50) and record
         or types.variant(r, record, { packed = r:chance(25), aligned = r:chance(10) }))
@@ -188,8 +195,10 @@ end
 
 function families.stencil(r)
   local spec = start(r, r:weighted { { 1, 25 }, { 2, 45 }, { 3, 30 } })
+  local same = r:chance(60)
   local record = r:chance(70) and bare(r, r:chance(60) and { types.by_name.f32 } or nil)
-    or types.random_record(r, r:int(1, 3), palette(r), record_options(r))
+    or same and types.random_record(r, r:int(1, 3), palette(r), record_options(r))
+    or input_record(r, r:int(1, 3), palette(r))
   local border = r:pick { "clamp", "zero", "wrap", "none", "clamp" }
   local reach = r:pick { 1, 1, 1, 2, 3, 5 }
   local taps = random_taps(r, #spec.dims, reach)
@@ -206,7 +215,6 @@ function families.stencil(r)
   end
   local a = add_input(spec, record, list, { taps = taps, border = border })
   layouts.choose(r, a, 5)
-  local same = r:chance(60)
   layouts.choose(r, add_output(spec, same and record or bare(r), along_all(r, spec.dims),
     { like = same and "a" or nil }), 5)
   maybe_broadcast(r, spec, 20)
@@ -259,8 +267,10 @@ function families.through(r)
     end
     return where
   end
+  local same = r:chance(75)
   local record = r:chance(60) and bare(r)
-    or types.random_record(r, r:int(1, 5), palette(r), record_options(r))
+    or same and types.random_record(r, r:int(1, 5), palette(r), record_options(r))
+    or input_record(r, r:int(1, 5), palette(r))
   local a = new_array("a", record, scatter and along_all(r, spec.dims) or addressed())
   table.insert(spec.inputs, a)
   layouts.choose(r, a, 5)
@@ -269,7 +279,6 @@ function families.through(r)
     table.insert(spec.inputs, b)
     layouts.choose(r, b, 0)
   end
-  local same = r:chance(75)
   local o = add_output(spec, same and record or bare(r),
     scatter and addressed() or along_all(r, spec.dims), { like = same and "a" or nil })
   layouts.choose(r, o, 5)
@@ -295,8 +304,7 @@ function families.reduce(r)
   local spec = start(r, r:weighted { { 1, 30 }, { 2, 45 }, { 3, 20 }, { 4, 5 } })
   local one = r:pick { "f32", "f32", "i32", "u32", "f64", "f16" }
   local list = r:chance(60) and { types.by_name[one] } or types.numbers
-  local record = r:chance(65) and bare(r, list)
-    or types.random_record(r, r:int(1, 4), list, record_options(r))
+  local record = r:chance(65) and bare(r, list) or input_record(r, r:int(1, 4), list)
   local order = r:chance(30) and r:shuffled(spec.dims) or spec.dims
   local a = add_input(spec, record, along_all(r, order, r:chance(20) and places.any))
   layouts.choose(r, a, 6)
@@ -333,8 +341,7 @@ function families.scan(r)
   spec.along = r:chance(65) and spec.dims[#spec.dims] or r:pick(spec.dims)
   local one = r:pick { "f32", "f32", "i32", "u32", "f64", "i64", "f16", "u8" }
   local list = r:chance(60) and { types.by_name[one] } or types.scalars
-  local record = r:chance(75) and bare(r, list)
-    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  local record = r:chance(75) and bare(r, list) or input_record(r, r:int(1, 3), list)
   local order = r:chance(20) and r:shuffled(spec.dims) or spec.dims
   layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(20) and places.any)), 5)
   maybe_broadcast(r, spec, 25)
@@ -377,8 +384,7 @@ function families.steps(r)
     spec.over, spec.kept = spec.dims, {}
   end
   spec.small = r:chance(40)
-  local record = r:chance(80) and bare(r, list)
-    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  local record = r:chance(80) and bare(r, list) or input_record(r, r:int(1, 3), list)
   local order = r:chance(10) and r:shuffled(spec.dims) or spec.dims
   layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(10) and places.any)), 6)
   for _ = 1, r:pick { 0, 1, 1, 2 } do
@@ -409,8 +415,7 @@ function families.ragged(r)
   spec.inputs[1] = ptr
   local list = r:chance(60) and { types.by_name[r:pick { "f32", "f32", "i32", "f64", "f16" }] }
     or types.numbers
-  local record = r:chance(70) and bare(r, list)
-    or types.random_record(r, r:int(1, 3), list, record_options(r))
+  local record = r:chance(70) and bare(r, list) or input_record(r, r:int(1, 3), list)
   layouts.choose(r, add_input(spec, record, along_all(r, { last }, r:chance(30) and places.any)), 5)
   maybe_broadcast(r, spec, 60)
   local kept, elements = {}, {}
@@ -493,8 +498,7 @@ function families.accumulate(r)
   end
   local list = r:chance(50) and { types.by_name[r:pick { "f32", "i32", "u64", "f64" }] }
     or types.scalars
-  local record = r:chance(65) and bare(r, list)
-    or types.random_record(r, r:int(1, 4), list, record_options(r))
+  local record = r:chance(65) and bare(r, list) or input_record(r, r:int(1, 4), list)
   local from = along_all(r, spec.dims, r:chance(20) and places.any)
   layouts.choose(r, add_input(spec, record, from), 5)
   maybe_broadcast(r, spec, 25)

@@ -112,12 +112,14 @@ end
 
 local NAMES = { "x", "y", "z", "u", "v", "p", "q", "mass", "id", "key", "flag" }
 
---- A random record of n fields; `types`: a list to choose from.
+--- A random record of n fields; `types`: a list to choose from. options.bits: and of an array whose
+--- elements share bytes, each of which is a field.
 function M.random_record(r, n, types, options)
   local names, fields = r:shuffled(NAMES), {}
-  for k = 1, n do
-    local of = r:pick(types)
-    local count = of.lanes == 1 and r:chance(12) and r:int(1, 5) or 0
+  local bits = options.bits and r:int(1, n + 1)
+  for k = 1, bits and n + 1 or n do
+    local of = k == bits and r:pick(M.shared) or r:pick(types)
+    local count = k == bits and r:int(1, 5) or of.lanes == 1 and r:chance(12) and r:int(1, 5) or 0
     for element = 0, math.max(1, count) - 1 do -- an array's elements are fields
       local name = count > 0 and ("%s[%d]"):format(names[k], element) or names[k]
       fields[#fields + 1] = { name = name, type = of, count = count, element = element }
@@ -160,7 +162,8 @@ function M.record_lua(record)
       parts[#parts + 1] = ('{ "%s", "%s" }'):format(f.name, f.type.name)
     elseif f.element == 0 then
       local name = f.name:match "^[^%[]*"
-      parts[#parts + 1] = ('{ "%s", "%s", %d }'):format(name, f.type.name, f.count)
+      parts[#parts + 1] = ('{ "%s", "%s", %d }'):format(name, f.type.name,
+        f.count * (f.type.count or 1))
     end
   end
   if record.name then
