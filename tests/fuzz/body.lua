@@ -47,6 +47,12 @@ local function shared_leaf(t, cu, byte, part)
   return node("i32", cu, "(" .. c .. ")")
 end
 
+-- The element at an index that is computed.
+local function shared_at(array, f, at)
+  return shared_leaf(f.type, ("%s[%s]"):format(array, at),
+    ("%s[(%s) / %d]"):format(array, at, f.type.count), ("((%s) %% %d)"):format(at, f.type.count))
+end
+
 -- The first and the last element of a byte, and, with the first byte, one at a computed index.
 local function add_shared(out, array, f, dim)
   for part = 0, f.type.count - 1, f.type.count - 1 do
@@ -54,10 +60,12 @@ local function add_shared(out, array, f, dim)
       ("%s[%d]"):format(array, f.element * f.type.count + part),
       ("%s[%d]"):format(array, f.element), part)
   end
-  if f.element == 0 and dim then
-    local at = ("(unsigned int)%s %% %du"):format(dim, f.count * f.type.count)
-    out.leaves[#out.leaves + 1] = shared_leaf(f.type, ("%s[%s]"):format(array, at),
-      ("%s[%s / %d]"):format(array, at, f.type.count), ("(%s %% %d)"):format(at, f.type.count))
+  if f.element == 0 then
+    local n = f.count * f.type.count
+    out.shared[#out.shared + 1] = { array = array, field = f, n = n }
+    for _ = 1, dim and f.count + 1 or 0 do -- it is named often
+      out.leaves[#out.leaves + 1] = shared_at(array, f, ("(unsigned int)%s %% %du"):format(dim, n))
+    end
   end
 end
 
@@ -80,7 +88,7 @@ end
 ---@param spec table
 ---@return table
 function M.values(spec)
-  local out = { whole = {}, leaves = {}, small = spec.small }
+  local out = { whole = {}, leaves = {}, shared = {}, small = spec.small }
   for _, a in ipairs(spec.inputs) do
     if a.part then
       for _ = 1, 4 do -- it is named often
@@ -417,6 +425,20 @@ local function loop(r, v, number)
   return { cu = format:format(n.cu), c = format:format(n.c) }
 end
 
+-- The same over the elements of an array that share bytes, forwards or backwards.
+local function bits_loop(r, v, number)
+  local from = #v.shared > 0 and not v.small and r:pick(v.shared)
+  if not from then
+    return nil
+  end
+  local name = "t" .. number
+  local one = shared_at(from.array, from.field, r:pick { "k0", ("%d - k0"):format(from.n - 1) })
+  local format = ("unsigned int %s = 1u;\nfor (int k0 = 0; k0 < %d; k0++) %s = %s * 3u + "
+    .. "(unsigned int)(%%s);"):format(name, from.n, name, name)
+  v.leaves[#v.leaves + 1] = node("u32", name)
+  return { cu = format:format(one.cu), c = format:format(one.c) }
+end
+
 -- ---- bodies ----
 
 local kinds = {}
@@ -507,6 +529,7 @@ function kinds.mixed(r, v, spec)
   for number = 1, r:pick { 0, 0, 1, 2 } do
     out[#out + 1] = r:chance(20) and loop(r, v, number) or variable(r, v, number)
   end
+  out[#out + 1] = r:chance(60) and bits_loop(r, v, 3) or nil
   local together = {}
   for _, a in ipairs(spec.outputs) do
     for _, target in ipairs(targets(a)) do
