@@ -948,6 +948,55 @@ CK(cluster_loads) {
   out[GID] = v;
   ARRIVE; WAIT;
 }
+CK(ok_cluster_global) { // what one block writes all read, and what all have read one changes
+  const int at = blockIdx.x / 4 * 1024 + threadIdx.x, one = blockIdx.x / 4 * 1024 + 512;
+  if (blockIdx.x % 4 == 1) scratch[at] = in[GID];
+  if (blockIdx.x % 4 == 2 && threadIdx.x == 40) scratch[one] = in[GID];
+  ARRIVE; WAIT;
+  const float held = scratch[at], same = scratch[one];
+  ARRIVE; WAIT;
+  if (blockIdx.x % 4 == 2) scratch[at] = held + 1.f;
+  if (blockIdx.x % 4 == 3 && threadIdx.x == 70) scratch[one] = same + 1.f;
+  ARRIVE; WAIT;
+  out[GID] = held + same + scratch[at] + scratch[one];
+}
+CK(cluster_changes_what_others_read) {
+  const int one = blockIdx.x / 4 * 1024;
+  if (blockIdx.x % 4 == 0 && threadIdx.x == 5) scratch[one] = in[GID];
+  ARRIVE; WAIT;
+  const float held = scratch[one]; // here
+  __syncthreads();
+  if (blockIdx.x % 4 == 3 && threadIdx.x == 5) scratch[one] = held + 1.f; // here
+  out[GID] = held;
+}
+CK(cluster_reads_after_it_arrives) {
+  const int one = blockIdx.x / 4 * 1024;
+  if (blockIdx.x % 4 == 0 && threadIdx.x == 5) scratch[one] = in[GID];
+  ARRIVE; WAIT;
+  ARRIVE;
+  const float held = scratch[one]; // here
+  WAIT;
+  if (blockIdx.x % 4 == 3 && threadIdx.x == 5) scratch[one] = held + 1.f; // here
+  out[GID] = held;
+}
+CK(cluster_changes_what_one_reads) {
+  const int at = blockIdx.x / 4 * 1024 + threadIdx.x;
+  scratch[GID] = in[GID];
+  ARRIVE; WAIT;
+  out[GID] = blockIdx.x % 4 == 0 ? scratch[at + 256] : 1.f; // here
+  if (blockIdx.x % 4 == 2) scratch[at + 256] = 7.f; // here
+}
+CK(cluster_reads_what_one_writes) {
+  const int at = blockIdx.x / 4 * 1024 + threadIdx.x;
+  if (blockIdx.x % 4 == 0) scratch[at] = in[GID]; // here
+  __syncthreads();
+  out[GID] = blockIdx.x % 4 == 1 ? scratch[at] : 1.f; // here
+}
+CK(cluster_reads_from_another_cluster) {
+  if (blockIdx.x == 0) scratch[threadIdx.x] = in[GID]; // here
+  ARRIVE; WAIT;
+  out[GID] = blockIdx.x == 4 ? scratch[threadIdx.x] : 1.f; // here
+}
 CK(cluster_after_the_end) {
   __shared__ float t[256];
   u32 last, next;

@@ -152,6 +152,12 @@ static const mutant mutants[] = {
     CLUSTERS("cluster_past_end", OUT_OF_BOUNDS),
     CLUSTERS("cluster_loads", BAD_OPERAND),
     CLUSTERS("cluster_after_the_end", BAD_OPERAND),
+    CLUSTERS("ok_cluster_global", CLEAN),
+    CLUSTERS("cluster_changes_what_others_read", GLOBAL_RACE),
+    CLUSTERS("cluster_reads_after_it_arrives", GLOBAL_RACE),
+    CLUSTERS("cluster_changes_what_one_reads", GLOBAL_RACE),
+    CLUSTERS("cluster_reads_what_one_writes", GLOBAL_RACE),
+    CLUSTERS("cluster_reads_from_another_cluster", GLOBAL_RACE),
 };
 
 static int setup(void **state) {

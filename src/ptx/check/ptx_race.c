@@ -9,10 +9,12 @@
  * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
  * their own, one for each mbarrier. Where several warps share a touch, any wait that ended later is
  * taken to order them: a race may be missed there, none is invented. Warps of one block conflict
- * where nothing orders them, blocks always. A store that leaves the bytes as they were is no race.
- * Atomic operations do not conflict with each other; a plain access does with one of another warp.
- * Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
- * alone. Where a kernel orders its blocks itself (fences of device scope), blocks are not compared.
+ * where nothing orders them, blocks always, but for those of a cluster before and after one of its
+ * barriers, which release and acquire all memory. A store that leaves the bytes as they were is no
+ * race. Atomic operations do not conflict with each other; a plain access does with one of another
+ * warp. Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's
+ * barriers alone. Where a kernel orders its blocks itself (fences of device scope), blocks are not
+ * compared.
  */
 #include "ptx/exec/ptx_exec.h"
 
@@ -24,9 +26,15 @@
 #define NC_BIT     ((uint64_t)1 << 63) /* read through the read-only path */
 #define PLAIN_BIT  ((uint64_t)1 << 31) /* the block of this update has stored there as well */
 #define BLOCK_MANY UINT64_C(0x7fffffff)
+/* Several blocks of the cluster that the block is of have read; the epoch is the number of the
+ * cluster's barrier that the last of them comes before. */
+#define CLUSTER_BIT ((uint64_t)1 << 31)
 
+static uint64_t block_number(const ptx_exec *x) {
+  return (uint64_t)(x->block_index % 0x7ffffffe) + 1;
+}
 static uint64_t touch_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
-  const uint64_t block = part->shared ? 1 : (uint64_t)(x->block_index % 0x7ffffffe) + 1;
+  const uint64_t block = part->shared ? 1 : block_number(x);
   const uint32_t epoch = (who & ~(unsigned)WHO_ATOMIC) < PTX_LANES ? x->warp->stamp : x->epoch;
   return block << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
 }
@@ -47,6 +55,10 @@ static unsigned warp_of(uint64_t t) { /* WHO_MANY: several */
   return who_of(t) & ~(unsigned)WHO_ATOMIC;
 }
 
+static bool of_cluster(uint64_t t) {
+  return (t & CLUSTER_BIT) != 0 && !is_atomic(t);
+}
+
 /* Whether this warp comes behind `other`, a touch of its own block. */
 static bool behind(const ptx_exec *x, uint64_t other) {
   const ptx_warp *w = x->warp;
@@ -63,14 +75,37 @@ static bool behind(const ptx_exec *x, uint64_t other) {
          (who < PTX_LANES && sct_ptx_synced(x, who));
 }
 
+/* The block of this cluster that `other` is a touch of; NULL: none. */
+static const ptx_exec *peer_of(const ptx_exec *x, uint64_t other) {
+  for (int k = 0; k < x->cluster->n; k++) {
+    if (block_number(&x->cluster->blocks[k]) == block_of(other)) {
+      return &x->cluster->blocks[k];
+    }
+  }
+  return NULL;
+}
+
+/* How many barriers of the cluster this warp has waited at. */
+static uint32_t waited(const ptx_exec *x) {
+  return x->warp->arrived ? x->warp->cluster_phase : x->cluster->phase;
+}
+
+/* Whether a barrier of the cluster lies between `other`, a touch of another of its blocks, and what
+ * this warp does. What one block does between arriving and waiting counts as done before. */
+static bool met(const ptx_exec *x, uint64_t other) {
+  const ptx_exec *peer = peer_of(x, other);
+  return peer != NULL &&
+         epoch_of(other) < (of_cluster(other) ? waited(x) : peer->cluster_base & EPOCHS);
+}
+
 /* Whether `other` and `mine` are unordered: same block, by another warp, with nothing in between,
  * or another block. */
 static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   if (other == 0) {
     return false;
   }
-  if (block_of(other) != block_of(mine)) {
-    return !x->code->orders_blocks;
+  if (of_cluster(other) || block_of(other) != block_of(mine)) {
+    return !x->code->orders_blocks && !met(x, other);
   }
   return warp_of(other) != warp_of(mine) && !behind(x, other);
 }
@@ -78,10 +113,14 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
 static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        int lane, uint64_t other, bool other_wrote) {
   char who[96];
-  const bool blocks = !part->shared && block_of(other) != block_of(touch_of(x, part, 0));
+  const bool several = of_cluster(other);
+  const bool blocks =
+      !part->shared && (several || block_of(other) != block_of(touch_of(x, part, 0)));
   const bool stored = !is_atomic(other) || (blocks && (other & PLAIN_BIT) != 0);
   const char *wrote = stored ? "wrote" : "updated";
-  if (blocks && block_of(other) == BLOCK_MANY) {
+  if (several) {
+    snprintf(who, sizeof who, "several blocks of the cluster");
+  } else if (blocks && block_of(other) == BLOCK_MANY) {
     snprintf(who, sizeof who, "several blocks");
   } else if (blocks) {
     snprintf(who, sizeof who, "block number %lld", (long long)block_of(other) - 1);
@@ -104,6 +143,17 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
                        other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
 }
 
+/* `read` was by other blocks, unordered with this read, or is one of several already. */
+static uint64_t read_by_several(const ptx_exec *x, uint64_t read) {
+  const ptx_exec *peer = peer_of(x, read);
+  if (peer == NULL) {
+    return BLOCK_MANY << 32 | WHO_MANY;
+  }
+  const uint32_t mine = waited(x) + x->warp->arrived;
+  const uint32_t phase = of_cluster(read) && epoch_of(read) > mine ? epoch_of(read) : mine;
+  return block_number(x) << 32 | CLUSTER_BIT | (uint64_t)(phase & EPOCHS) << WHO_BITS | WHO_MANY;
+}
+
 static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                          int lane, ptx_touch *t) {
   const bool nc = (u->op & PTX_MEM_NC) != 0;
@@ -116,12 +166,11 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
                          "reads '%s' through the read-only path where this kernel has written",
                          part->buf->name);
   }
-  const uint64_t keep = t->read & NC_BIT;
+  const uint64_t keep = t->read & NC_BIT, read = keep ^ t->read;
   uint64_t now = me;
-  if (t->read != 0 && block_of(t->read) != block_of(me) && !x->code->orders_blocks) {
-    now = BLOCK_MANY << 32 | WHO_MANY;
-  } else if (block_of(t->read) == block_of(me) && unordered(x, keep ^ t->read, me)) {
-    now = touch_of(x, part, WHO_MANY);
+  if (unordered(x, read, me)) {
+    const bool blocks = of_cluster(read) || block_of(read) != block_of(me);
+    now = blocks ? read_by_several(x, read) : touch_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
   return true;
