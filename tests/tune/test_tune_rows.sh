@@ -163,8 +163,15 @@ mutant $streams 'cuda.load(cuda.load_name(x.op, streaming and "load_streaming")'
 # a store before the last load of what there is once a row: each step loads it by itself; blocks of
 # a cluster do
 mutant tuning/strategies/direct.lua 'elseif not p.held_once[op.number] then' 'else' held "$naive"
-mutant tuning/strategies/rows.lua 'p.cluster and row_streams.any_updated(p.steady)' 'false' \
-  held "$cluster"
+sed 's/"col" },/&over = "row",/; s/dims = "row"/dims = "col"/;
+  /sizes = /s/row = .*/row = 100, col = 70 } },/' "$scratch/held.lua" >"$scratch/held_columns.lua"
+fresh_assets
+expect 0 'outcome: ok' tuned held "$cluster"
+expect 0 'outcome: ok' tuned held_columns "$columns"
+again_once='$(step.row_values)
+  $(load(steady))'
+mutant rows.cu '$(step.row_values)' "$again_once" held "$cluster"
+mutant rows.cu '$(step.row_values)' "$again_once" held_columns "$columns"
 # kept elements: in rows, in rows that start anywhere, in columns, once a row
 cat >"$scratch/keeps.lua" <<'END'
 local s = require "sectile"

@@ -360,8 +360,6 @@ local function plan(k, c)
     return nil, "no operand moves in wider words with this width"
   elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
-  elseif p.cluster and row_streams.any_updated(p.steady) then
-    return nil, "blocks of a cluster do not read what one of them changes"
   end
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
