@@ -262,6 +262,34 @@ static void a_place_that_is_not_its_own_is_shown(void **state) {
   sct_str_free(&header);
 }
 
+/* A struct has their bytes; what is said of a record counts them. */
+static void elements_that_share_bytes_are_counted(void **state) {
+  fixture *f = *state;
+  static const char *const signature =
+      "{\"name\": \"add3\", \"extents\": [{\"name\": \"i\", \"dim\": true}], "
+      "\"scalars\": [{\"name\": \"k\", \"type\": \"f64\"}], \"operands\": [{\"name\": \"a\", "
+      "\"role\": \"in\", \"record\": "
+      "{\"name\": \"block\", \"bytes\": 6, \"align\": 2, \"fields\": ["
+      "{\"name\": \"d\", \"type\": \"f16\", \"offset\": 0}, "
+      "{\"name\": \"n\", \"type\": \"u8\", \"offset\": 2}, "
+      "{\"name\": \"q[0]\", \"type\": \"i4\", \"offset\": 3}, "
+      "{\"name\": \"q[1]\", \"type\": \"i4\", \"offset\": 4}, "
+      "{\"name\": \"m[0]\", \"type\": \"u1\", \"offset\": 5}]}, "
+      "\"layouts\": [\"aos\"], \"dims\": [\"i\"], \"at\": [\"i\"]}, "
+      "{\"name\": \"b\", \"role\": \"out\", \"record\": " VEC3 ", \"layouts\": [\"aos\"], "
+      "\"dims\": [\"i\"], \"at\": [\"i\"]}], \"body\": \"\"}";
+  fixture_problem(f, "add3", signature);
+  fixture_add_size(f, fixture_h200(f), 64, &add_direct, 9000, "2025-01-01T00:00:00Z");
+  sct_str header = fixture_header(f, "add3");
+  assert_true(has_text(&header, "block { f16 d; u8 n; i4 q[4]; u1 m[8] } of 6 bytes"));
+  assert_true(has_text(&header, "  unsigned short d;\n"
+                                "  unsigned char n;\n"
+                                "  unsigned char q[2];  // 4 of i4, 2 a byte, low bits first\n"
+                                "  unsigned char m[1];  // 8 of u1, 8 a byte, low bits first\n"
+                                "} add3_block;\n"));
+  sct_str_free(&header);
+}
+
 static void names_of_the_user_do_not_meet_ours(void **state) {
   fixture *f = *state;
   fixture_scale(f); /* has a scalar called stream */
@@ -358,6 +386,7 @@ int main(void) {
       TEST(a_kernel_is_described_once),
       TEST(names_of_the_user_do_not_meet_ours),
       TEST(a_place_that_is_not_its_own_is_shown),
+      TEST(elements_that_share_bytes_are_counted),
       TEST(records_are_not_called_as_what_headers_have),
       TEST(an_equal_file_is_left_alone),
       TEST(text_is_appended),

@@ -18,7 +18,7 @@ expect 0 '' c++ -std=c++11 -shared -fPIC -pthread -isystem "$toolkit/include" \
   -Wl,-soname,libcudart.so.99 -o "$fake/lib/libcudart.so.99" "$here/nvcc/fake_cudart.cc"
 sectile() { "$SCT_PROGRAM" "$@" --store "$scratch/store.db"; }
 cd "$scratch/modules" || exit 1
-for name in blend sum shares points; do
+for name in blend sum shares points masked; do
   expect 0 '' sectile tune "$here/python/$name.lua" -d virtual:h200 --max-candidates 1 -q
   expect 0 '' sectile emit "$name" -o "$name.h" --python "$name.py"
 done

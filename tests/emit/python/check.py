@@ -11,6 +11,7 @@ import blend as blend_module  # noqa: E402
 import points as points_module  # noqa: E402
 import sum as sum_module  # noqa: E402
 from blend import blend  # noqa: E402
+from masked import masked  # noqa: E402
 from points import points  # noqa: E402
 from shares import shares  # noqa: E402
 from sum import sum_  # noqa: E402
@@ -119,6 +120,13 @@ refused(ValueError, "points: p: expected 2 dimensions, the last of length 3, got
 refused(ValueError, "points: p: expected shape (9, 3), got (9, 4)", points, Tensor((9, 4), torch.float32), shift, q)
 refused(TypeError, "missing 1 required positional argument: 'q'", points, p, shift)
 refused(TypeError, "points: q: expected an array", points, p, shift, None)
+
+# Elements that share bytes are bytes.
+m, b = Tensor((9, 3), torch.uint8), Tensor((36,), torch.uint8)
+o = masked(m, b)
+check(o.shape == (9,) and launch().first == m.address, "elements that share bytes")
+refused(ValueError, "masked: m: expected shape (9, 3), got (9, 24)", masked, Tensor((9, 24), torch.uint8), b)
+refused(ValueError, "masked: b: expected 36 bytes, got 35", masked, m, Tensor((35,), torch.uint8))
 
 n = 5
 records = b"".join(struct.pack("=fid", k, -k, 0.5 * k) for k in range(n))
