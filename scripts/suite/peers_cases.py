@@ -166,6 +166,16 @@ def dequant_int4(job):
             (fixed((rows, cols // 128), torch.float16),), 0.0)
 
 
+def dequant_q4_0(job):  # blocks of llama.cpp: a half, then 16 bytes whose lower halves come first
+    (blocks,) = numbers(job, "blocks")
+
+    def dequantise(b):
+        q = b[:, 2:]
+        return ((torch.cat((q & 15, q >> 4), 1).float() - 8) * b[:, :2].view(torch.float16).float()).to(torch.float16)
+
+    return drawn((blocks, 18), torch.uint8), (blocks, 32), torch.float16, dequantise, (), 0.0
+
+
 def index_add(job):  # onto zeros: a new array is cleared first
     n, words, m = numbers(job, "n", "words", "m")
     pick = torch.randint(0, m, (n,), device="cuda")
@@ -187,7 +197,7 @@ def pool(job):
 
 
 CASES = {"softmax": softmax, "dequant_int4": dequant_int4, "layer_norm": norm, "rms_norm": norm, "quantise_rows": quantise_rows,
-         "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
+         "dequant_q4_0": dequant_q4_0, "rope": rope, "paged": paged, "nv12": nv12, "prep": prep, "row_statistics": row_statistics,
          "row_scaling": row_scaling, "pitched": pitched, "reverse": reverse, "picked_rows": picked_rows,
          "row_max": row_max, "blur": blur, "index_add": index_add, "moe_combine": moe_combine,
          "pool": pool}
