@@ -171,9 +171,12 @@ static sct_status element_units(assign *a, units all, units *out) {
   flow index;
   a->k++;
   SCT_TRY(sct_assign_expression(a, &index));
-  if (index.known && index.value >= 0 && index.value < all.n) {
-    *out = (units){all.first + (int)index.value, 1};
+  if (index.known && (index.value < 0 || index.value >= all.n) && a->now != UNITS_ALL) {
+    return sct_spec_fail_body(a->spec, a->err, t->line,
+                              "there is no element %lld: the array has %d", (long long)index.value,
+                              all.n);
   }
+  *out = index.known ? (units){all.first + (int)index.value, 1} : *out;
   a->by_counter = by_counter;
   return sct_assign_expect(a, "]");
 }

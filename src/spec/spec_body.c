@@ -291,9 +291,13 @@ static sct_status check_whole(body_scan *s, int k, const sct_mention *m) {
                               op->record.fields[0].name);
   }
   if (!same_records(&op->record, &s->spec->operands[with].record)) {
+    SCT_SCOPED(sct_str) hint = {0};
+    sct_spec_hint_bytes(&hint, &op->record);
+    sct_spec_hint_bytes(&hint, &s->spec->operands[with].record);
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "'%s' and '%s' have different fields; assign them one by one",
-                              sct_spec_mention_name(s->spec, m), s->spec->operands[with].name);
+                              "'%s' and '%s' have different fields; assign them one by one%s",
+                              sct_spec_mention_name(s->spec, m), s->spec->operands[with].name,
+                              sct_str_c(&hint));
   }
   return SCT_OK;
 }
@@ -312,6 +316,13 @@ static bool is_assignment(const token *t) {
 /* "++x", "--x" */
 static bool is_stepped(const body_scan *s, int k) {
   return k > 0 && (sct_token_is(&s->t[k - 1], "++") || sct_token_is(&s->t[k - 1], "--"));
+}
+
+/* "&x", and no "y & x" */
+static bool is_addressed(const body_scan *s, int k) {
+  const token *before = k > 1 ? &s->t[k - 2] : NULL;
+  return k > 0 && sct_token_is(&s->t[k - 1], "&") &&
+         (!before || (before->kind == TOKEN_PUNCT && !strchr(")]", before->text[0])));
 }
 
 static sct_status cannot_assign(const body_scan *s, const token *t, const char *what) {
@@ -362,6 +373,15 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   const bool assigns = is_assignment(after) || stepped;
   if (m.field < 0) {
     SCT_TRY(check_whole(s, k, &m));
+  }
+  const sct_type_info *type = sct_type_get(op->record.fields[m.field < 0 ? 0 : m.field].type);
+  if (type->shared > 1 && is_addressed(s, k)) {
+    return sct_spec_fail_body(
+        s->spec, s->err, s->t[k].line,
+        "an element of type %s is a part of a byte and has no address; write "
+        "`int v = %.*s;` and take that of v",
+        type->name, (int)(s->t[m.behind - 1].text + s->t[m.behind - 1].len - s->t[k].text),
+        s->t[k].text);
   }
   s->assigned[at] = s->assigned[at] || assigns;
   if (assigns && !op->is_output) {

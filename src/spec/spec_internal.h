@@ -116,6 +116,9 @@ sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err);
  * which bracket becomes a `)`. */
 int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *body, int k,
                           bool *closes);
+/* Appends what to write where a record that has such elements is copied; nothing where it has none,
+ * or something stands there already. */
+void sct_spec_hint_bytes(sct_str *out, const sct_record *record);
 /* Is it a function that reads such an element? Bodies cannot name it, kernels do. */
 bool sct_spec_is_reader(const token *t);
 /* Finds the array of offsets, which has an element more than there are rows. */

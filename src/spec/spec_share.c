@@ -20,8 +20,8 @@ static sct_status check_fields(const sct_spec *spec, const sct_operand *op, sct_
           spec, err, op->file, op->line,
           "field '%.*s' of output '%s' cannot be of type %s: %d of its elements share a byte, "
           "which "
-          "one assignment has to write; write { \"%.*s\", \"u8\", %d }, whose element is all %d "
-          "of them",
+          "one assignment has to write; write { \"%.*s\", \"u8\", %d }, where each holds %d of "
+          "them",
           base, field->name, op->name, type->name, type->shared, base, field->name,
           field->n_elements, type->shared);
     }
@@ -90,6 +90,18 @@ sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err) {
         pool, sct_expr_add(pool, op->extent[last], sct_expr_const(pool, shared - 1)), count);
   }
   return SCT_OK;
+}
+
+void sct_spec_hint_bytes(sct_str *out, const sct_record *record) {
+  for (int f = 0; f < record->n_fields && out->len == 0; f++) {
+    const sct_field *field = &record->fields[f];
+    if (field->n_elements > 0 && sct_type_get(field->type)->shared > 1) {
+      sct_str_printf(out,
+                     "; elements of %s that are only moved are { \"%.*s\", \"u8\", %d } in both",
+                     sct_type_get(field->type)->name, (int)strcspn(field->name, "["), field->name,
+                     field->n_elements);
+    }
+  }
 }
 
 /* ---- what bodies read ---- */

@@ -407,6 +407,8 @@ static void test_array_fields(void **state) {
       {LOOP("4", "{ c.q[t] = k; t++; }"), "output c.q[0]"},
       {LOOP("4", "{ c.e += c.q[t]; c.q[t] = k; }"), "output 'c.q[0]' is read before"},
       {LOOP("n", "c.q[t] = k;"), "the loop `for (t < n)` has no iteration"},
+      {"const int m = -1; " LOOP("4", "c.q[t] = g.q[m];"), "no element -1: the array has 4"},
+      {"const int m = 6; " LOOP("4", "{ c.q[t] = 0; if (m < 4) c.q[t] = g.q[m]; }"), NULL},
       {"c.e = 0; c.q[4] = 1;", "'c.q' has 4 elements; the last one is c.q[3]"},
       {"c.e = 0; c.q = g.q;", "'c.q' is an array of 4 elements; name one, as in c.q[0]"},
       {"c.e = g.q; c.q[0] = 1;", "'g.q' is an array of 4 elements; name one, as in g.q[0]"},

@@ -116,9 +116,10 @@ static void test_refused(void **state) {
   open_spec("i");
   add_array("a", "f32", INPUT);
   add_array("o", "d:f16 q[0]:u1 q[1]:u1 q[2]:u1", OUTPUT);
-  assert_refused("field 'q' of output 'o' cannot be of type u1: 8 of its elements share a byte, "
-                 "which one assignment has to write; write { \"q\", \"u8\", 3 }, whose element is "
-                 "all 8 of them");
+  assert_refused(
+      "field 'q' of output 'o' cannot be of type u1: 8 of its elements share a byte, "
+      "which one assignment has to write; write { \"q\", \"u8\", 3 }, where each holds 8 of "
+      "them");
 }
 
 /* ---- fields of records ---- */
@@ -184,6 +185,21 @@ static void test_bodies_get_fields(void **state) {
   }
 }
 
+/* Bytes of such elements cannot be named, but a record of u8 may be moved. */
+static void test_records_are_not_copied(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "q[0]:u1 q[1]:u1", INPUT);
+  add_array("o", "q[0]:u8 q[1]:u8", OUTPUT);
+  bind();
+  lay_out_rest();
+  set_sizes("i=3");
+  assert_int_equal(try_finish("o = a;"), SCT_ESPEC);
+  assert_says("'o' and 'a' have different fields; assign them one by one; elements of u1 that are "
+              "only moved are { \"q\", \"u8\", 2 } in both");
+  close_spec();
+}
+
 static void test_wrong_elements(void **state) {
   (void)state;
   static const struct {
@@ -197,6 +213,11 @@ static void test_wrong_elements(void **state) {
       {"a.q[0] = 1; o = 1;", "'a' is an input and cannot be assigned"},
       {"o = 0; for (int n = 0; n < 5; n++) o += a.u[n];",
        "`n` runs from 0 to 4, but the array has 4 elements"},
+      {"const int *p = &a.q[i & 1]; o = *p;",
+       "an element of type i4 is a part of a byte and has no address; write `int v = a.q[i & 1];` "
+       "and take that of v"},
+      {"o = a.q[1 - 2];", "there is no element -1: the array has 4"},
+      {"const int n = 2; o = a.u[n * n];", "there is no element 4: the array has 4"},
       {"o = signed_bits_in(a.q, 0);", "a body may not contain `signed_bits_in`"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
@@ -246,10 +267,15 @@ static void test_fast_arithmetic(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_places_are_bytes),  cmocka_unit_test(test_bodies_get_parts),
-      cmocka_unit_test(test_refused),           cmocka_unit_test(test_fields_are_bytes),
-      cmocka_unit_test(test_bodies_get_fields), cmocka_unit_test(test_wrong_elements),
-      cmocka_unit_test(test_taps_have_fields),  cmocka_unit_test(test_fast_arithmetic),
+      cmocka_unit_test(test_places_are_bytes),
+      cmocka_unit_test(test_bodies_get_parts),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_fields_are_bytes),
+      cmocka_unit_test(test_bodies_get_fields),
+      cmocka_unit_test(test_wrong_elements),
+      cmocka_unit_test(test_records_are_not_copied),
+      cmocka_unit_test(test_taps_have_fields),
+      cmocka_unit_test(test_fast_arithmetic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
