@@ -32,6 +32,11 @@ expect 0 'findings      none' "${run[@]}" --seed 20261123 --count "$FUZZ_COUNT"
 expect 0 'findings      none' "${run[@]}" --seed 202936080 --count $((FUZZ_COUNT / 2))
 cat "$scratch/output"
 
+# elements of records that share bytes, at computed indices and in loops
+for only in 12 59 60; do
+  expect 0 'findings      none' "${run[@]}" --seed 31 --only "$only" --family records --candidates 2
+done
+
 # programs for a GPU: each knows the header's function, its arrays and what they are aligned to
 expect 0 '2 headers in ' "${run[@]}" --headers "$scratch/gpu" --seed 20261123 --count 2 \
   --family records
