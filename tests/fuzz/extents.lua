@@ -113,6 +113,10 @@ function M.make_runs(r, spec)
       n[d] = math.min(n[d], spec.most[spec.dims[d]] or n[d])
       rest = math.max(1, rest // n[d])
     end
+    for d, dim in ipairs(spec.long and spec.dims or {}) do
+      n[d] = d == 1 and r:int(1, 5) or r:pick { 33000, 36864, 65536 }
+      n[d] = math.min(n[d], spec.most[dim] or n[d])
+    end
     spec.sizes[k] = finish_run(r, spec, n, true)
   end
 end
