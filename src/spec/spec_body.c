@@ -19,6 +19,7 @@ typedef struct body_scan {
   size_t local_len[MAX_LOCALS];
   int n_locals;
   bool *assigned; /* [n_operands] */
+  bool kept[SCT_MAX_OPERANDS];
 } body_scan;
 
 /* ---- brackets and refused words ---- */
@@ -486,8 +487,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
                               "nothing, as in `%s = 0;` for a sum",
                               op->name, joined, sct_reduce_name(how), op->name);
   }
-  op->keeps = true;
-  s->assigned[at] = s->assigned[at] || s->spec->n_steps > 0; /* by the step that this is */
+  op->keeps = s->kept[at] = true;
   for (int f = 0; f < op->record.n_fields; f++) {
     op->used[f] = true;
   }
@@ -580,12 +580,13 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *ass
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    if (op->is_inout && !s.assigned[k] && spec->n_steps == 0) {
+    if (op->is_inout && !s.assigned[k] && (spec->n_steps == 0 || s.kept[k])) {
       return sct_spec_fail_body(spec, err, 0,
                                 "'%s' is updated in place (inout), but never assigned; what is "
                                 "only read stands in inputs",
                                 op->name);
     }
+    s.assigned[k] = s.assigned[k] || s.kept[k];
   }
   return SCT_OK;
 }

@@ -302,6 +302,8 @@ static void test_kept_elements(void **state) {
         "steps = { " MAX ", { body = 'if (m > 0) keep(y); else y = x;' },"
         "{ body = 'if (x > m) keep(y); else y = m;' } },",
         "", "'y' is assigned by step 2 already; one step assigns or keeps all its elements");
+  FAILS(4, HELD, "steps = { " MAX ", { body = 'if (x > m) keep(o);' } },", "",
+        "'o' is updated in place (inout), but never assigned");
   FAILS(4, Y_AND_L, "steps = { " MAX ", { body = 'if (x > m) keep(l); else l = m;' } },", "",
         "it cannot use 'x', which differs along it");
   FAILS(4, Y, "steps = { " MAX ", { body = 'y = x; keep(m);' } },", "", "as in `keep(y);`");
