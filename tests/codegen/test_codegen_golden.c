@@ -60,6 +60,8 @@ static const struct {
     {"scan_rows", "scan threads=256 lanes=8 vec=4 items=4 order=rows hold=registers evict=none",
      "scan_rows"},
     {"quantise_rows", "direct threads=256", "steps_direct"},
+    {"clip_rows", "rows threads=256 lanes=256 vec=4 start=vector hold=registers items=4 evict=none",
+     "rows_kept"},
     {"layer_norm",
      "rows threads=256 lanes=256 vec=4 start=vector hold=registers items=4 evict=none",
      "rows_block"},

@@ -114,8 +114,8 @@ end
 function row_streams.flag(p, op)
   local many = p.vec > 1 and p.g:changes(op, #p.k.dims)
   local flag = { type = "bool", name = p.g:name(op.name .. "_kept") }
-  flag.shape, flag.value = many and "[kVec]" or "", flag.name .. (many and "[e]" or "")
-  flag.start = many and p.odd and "!(" .. p.is_inside .. ")" or "false"
+  flag.shape, flag.value = many and "[kVec]" or " = false", flag.name .. (many and "[e]" or "")
+  flag.start = many and (p.odd and "!(" .. p.is_inside .. ")" or "false")
   return flag
 end
 

@@ -149,7 +149,7 @@ local function compute(p, step)
     bind(op, true)
     local flag = p.flags[op.number]
     values[op.name .. "_kept"] = flag and flag.value
-    before[#before + 1] = flag and string.format("%s = %s;", flag.value, flag.start) or nil
+    before[#before + 1] = flag and flag.start and flag.value .. " = " .. flag.start .. ";" or nil
   end
   for _, value in ipairs(step.values) do
     values[value.name] = p.value_names[value.name] .. (step.reduces and "" or p.of)
