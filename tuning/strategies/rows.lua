@@ -424,7 +424,8 @@ end
 -- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
 -- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
 -- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
--- more each (values).
+-- more each (values). Whether elements of a row are kept, as those between others are stored one by
+-- one from a vector, but side by side from single ones (keeps).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
   local widest, held, values, odd = 1, 0, 0, 1
@@ -440,6 +441,9 @@ local function facts(k)
   if #reduced == 1 and reduced[1] == #k.dims then
     odd = odd_fit(k, g)
   end
+  local keeps = kit.any(g.outputs, function(op)
+    return op.keeps and changes_any(g, op, reduced)
+  end)
   local many, fit, kept = 1, 1, 1
   for _, extents in ipairs(k.sizes) do
     local count, rows = 1, 1
@@ -454,6 +458,7 @@ local function facts(k)
   return {
     { "widest", widest }, { "held", held }, { "values", values }, { "many", many }, { "fit", fit },
     { "odd", odd }, { "kept", kept }, { "cc", k.device.cc }, { "sms", k.device.sms },
+    { "keeps", keeps and 1 or 0 },
   }
 end
 
@@ -475,7 +480,7 @@ local WHERE = {
 }
 local ALONG = {
   "lanes <= 32 or lanes >= threads", "lanes <= 32 or threads <= 512 or many > 2048",
-  "vec == fit or start == 'any' or (2 * vec == fit and items <= 4)",
+  "vec == fit or start == 'any' or (2 * vec == fit and items <= 4) or (keeps == 1 and vec == 1)",
   "lanes >= 32 or (hold == 'registers' and items <= 4)",
   -- what is read again: rows that a block can hardly hold; 16 to 64 bytes of each array in flight
   "hold ~= 'none' or held == 0 or many * held > 65536",
