@@ -208,7 +208,9 @@ static sct_status narrow_limit(sct_spec *spec, sct_operand *index, const sct_ope
                            ? count
                            : sct_expr_binary(pool, SCT_EXPR_MIN, index->index_limit, count);
   int64_t lo = 0, hi = 0;
-  sct_expr_range(pool, sct_expr_sub(pool, place.factor, place.most_rest), &lo, &hi);
+  const bool moves = sct_spec_mentions_dims(spec, place.rest); /* else it is the same for all */
+  sct_expr_range(pool, moves ? sct_expr_sub(pool, place.factor, place.most_rest) : place.factor,
+                 &lo, &hi);
   if (op->is_output && op->accumulate == SCT_REDUCE_NONE && lo < 1) {
     return sct_spec_fail_at(spec, err, op->file,
                             sct_spec_text_line(spec, op->file, op->line, op->at_text[d]),

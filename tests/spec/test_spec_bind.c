@@ -172,9 +172,9 @@ static void test_scattered_windows(void **state) {
   static const struct {
     const char *at;
     bool meets;
-  } cases[] = {{"pick", false},     {"4 * pick + j % 4", false}, {"n_j * pick + j", false},
-               {"pick + j", true},  {"4 * pick + j % 5", true},  {"n_j * pick + i", true},
-               {"n_i * pick", true}};
+  } cases[] = {{"pick", false},      {"4 * pick + j % 4", false}, {"n_j * pick + j", false},
+               {"pick + j", true},   {"4 * pick + j % 5", true},  {"n_j * pick + i", true},
+               {"n_i * pick", true}, {"pick + 3", false},         {"2 * pick + n_j", false}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     open_spec("i j");
     add_array("pick", "i32", INPUT);
