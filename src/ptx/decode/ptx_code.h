@@ -175,7 +175,10 @@ typedef struct ptx_body {
 
 typedef struct ptx_shared_sym {
   const ptx_sym *sym;
-  int64_t address, bytes; /* bytes of the dynamic array: set at launch */
+  /* bytes of the dynamic array: set at launch; padded: to the array's alignment, at most 16.
+   * Compilers load whole words of what they know to be aligned, and leave alone what lies behind
+   * the array. */
+  int64_t address, bytes, padded;
 } ptx_shared_sym;
 
 /* Where the counters of an instruction go. */

@@ -281,7 +281,9 @@ static bool place_shared(ptx_dec *d, const ptx_sym *sym, int64_t *address) {
   }
   SCT_GROW(c->shared, c->n_shared, c->cap_shared);
   ptx_shared_sym *s = &c->shared[c->n_shared];
-  *s = (ptx_shared_sym){.sym = sym, .bytes = sym->bytes};
+  const int64_t word = sym->align < 16 ? sym->align : 16;
+  *s = (ptx_shared_sym){
+      .sym = sym, .bytes = sym->bytes, .padded = (sym->bytes + word - 1) / word * word};
   c->n_shared++;
   if (sym->is_extern) { /* its bytes are known at launch */
     *address = s->address = PTX_SHARED_DYNAMIC;

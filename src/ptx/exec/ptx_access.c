@@ -213,7 +213,8 @@ ptx_part sct_ptx_part_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *ac
     const int64_t a = (int64_t)(acc->addr[i] - part.origin);
     if (r == NULL || a < r->lo || a > r->hi - acc->width) {
       r = shared_range(x, a);
-      if (r == NULL || a > r->hi - acc->width) {
+      const int64_t end = r == NULL ? 0 : acc->dir == PTX_READ ? r->padded : r->hi;
+      if (r == NULL || a > end - acc->width) {
         fault_shared(x, u, acc, i);
         return part;
       }

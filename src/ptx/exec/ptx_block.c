@@ -131,7 +131,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   memset(x->barriers, 0, sizeof x->barriers);
   for (int i = 0; i < x->n_ranges; i++) {
     memset(x->shared_defined + x->ranges[i].lo, l->definedness ? 0 : 0xff,
-           (size_t)(x->ranges[i].hi - x->ranges[i].lo));
+           (size_t)(x->ranges[i].padded - x->ranges[i].lo));
   }
   set_order(x);
   for (int i = 0; i < l->n_warps; i++) {
@@ -188,7 +188,9 @@ static void new_shared(ptx_exec *x) {
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
     const int64_t bytes = s->sym->is_extern ? l->opts->shared_bytes : s->bytes;
-    x->ranges[x->n_ranges++] = (ptx_range){s->address, s->address + bytes, s->sym};
+    const int64_t padded = s->sym->is_extern ? bytes : s->padded;
+    x->ranges[x->n_ranges++] = (ptx_range){
+        .lo = s->address, .hi = s->address + bytes, .padded = s->address + padded, .sym = s->sym};
   }
 }
 

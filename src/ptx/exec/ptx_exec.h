@@ -166,6 +166,7 @@ typedef struct ptx_launch {
 
 typedef struct ptx_range {
   int64_t lo, hi;
+  int64_t padded; /* loads that begin below hi may reach so far */
   const ptx_sym *sym;
 } ptx_range;
 

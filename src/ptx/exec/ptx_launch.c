@@ -81,7 +81,7 @@ static sct_status check_shared(ptx_launch *l, const sct_ptx_launch_opts *o, sct_
   l->shared_end = PTX_SHARED_BASE;
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
-    const int64_t end = s->address + (s->sym->is_extern ? o->shared_bytes : s->bytes);
+    const int64_t end = s->address + (s->sym->is_extern ? o->shared_bytes : s->padded);
     l->shared_end = end > l->shared_end ? end : l->shared_end;
   }
   return SCT_OK;
