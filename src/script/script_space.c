@@ -394,6 +394,15 @@ static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
   }
 }
 
+/* Is the index space empty at all of these sizes? NULL: at every size. */
+static bool is_empty_at(const sct_spec *spec, const bool *sizes) {
+  bool empty = true;
+  for (int z = 0; z < spec->n_sizes && empty; z++) {
+    empty = (sizes && !sizes[z]) || sct_spec_elements(spec, &spec->sizes[z]) == 0;
+  }
+  return empty;
+}
+
 /* What the strategy at index s is at strategy->sizes. */
 static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy) {
   const int top = lua_gettop(L);
@@ -408,6 +417,8 @@ static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy
     reason = "an element of the outputs does not depend on those before it";
   } else if (sct_spec_accumulates(r->script->spec) && !sct_script_field_flag(L, s, "accumulates")) {
     reason = "no output is accumulated";
+  } else if (strategy->source > 0 && is_empty_at(r->script->spec, strategy->sizes)) {
+    reason = "the index space has elements"; /* the naive variant writes what else there is */
   } else {
     reason = push_fitting_view(L, r, s, strategy->file, strategy->sizes);
   }

@@ -359,7 +359,7 @@ static void test_strategies_must_say_that_they_know_steps(void **state) {
   for (int k = 0; k < space.n_strategies; k++) {
     const sct_strategy *s = &space.strategies[k];
     const bool able = strcmp(s->name, "direct") == 0 || strcmp(s->name, "rows") == 0;
-    assert_int_equal(s->applies, able);
+    assert_int_equal(s->applies, able && !(s->sizes && s->sizes[1])); /* where rows are empty */
     if (!able) {
       assert_string_equal(s->why_not, "the kernel has a body, not steps");
     }

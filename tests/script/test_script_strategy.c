@@ -289,6 +289,25 @@ static void every_layout_has_a_budget(void **state) {
              4, "the script ran too long");
 }
 
+/* Where the index space is empty there is the naive variant alone: others may divide by extents. */
+static void empty_sizes_are_not_asked_about(void **state) {
+  (void)state;
+  assert_int_equal(
+      open_strategy_of("local s = require 'sectile'\n"
+                       "return s.kernel { name = 'move', dims = { 'i' },\n"
+                       "  inputs = { s.array('a', 'f32') }, outputs = { s.array('b', 'f32') },\n"
+                       "  body = 'b = a;', sizes = { { i = 0 }, { i = 4096 } } }\n",
+                       WITH("axes = { { 'n', { 1 } } },\n"
+                            "  facts = function(k) return { { 'n', 8192 // k.sizes[1][1] } } end")),
+      SCT_OK);
+  const sct_strategy *full = &space.strategies[space.n_strategies - 1], *empty = full - 1;
+  assert_false(empty->applies);
+  assert_true(empty->sizes[0] && !empty->sizes[1]);
+  assert_true(full->applies && full->sizes[1]);
+  assert_int_equal(full->facts[0].value, 2);
+  close_strategy();
+}
+
 static void applies_has_a_shape(void **state) {
   (void)state;
   assert_bad(WITH("axes = {}, applies = { { 'always' } }"), 1,
@@ -362,6 +381,7 @@ int main(void) {
       cmocka_unit_test(facts_have_a_shape),
       cmocka_unit_test(lists_that_are_none_are_refused),
       cmocka_unit_test(every_layout_has_a_budget),
+      cmocka_unit_test(empty_sizes_are_not_asked_about),
       cmocka_unit_test(applies_has_a_shape),
       cmocka_unit_test(lua_errors_keep_their_line),
       cmocka_unit_test(names_are_read_only),

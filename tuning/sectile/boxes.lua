@@ -95,9 +95,6 @@ end
 ---@return string[]
 function boxes.list(size, into, out, bytes, width)
   local best, first = {}, into.order[1]
-  if kit.product(size) == 0 then
-    return best
-  end
   each_box(size, into.order, out.order, SIZES[#SIZES] // bytes, function(box)
     local count, whole = kit.product(box), 1
     for d, extent in ipairs(box) do
