@@ -85,17 +85,50 @@ bool sct_spec_writes_all(const sct_spec *spec, int op, int layout) {
 
 /* ---- may a dimension be cut? ---- */
 
-static bool body_names_extent(sct_spec *spec, int dim) {
+static bool body_names(sct_spec *spec, const char *name) {
   token_list body;
   bool names = false;
-  char extent[64];
-  snprintf(extent, sizeof extent, "n_%s", spec->dims[dim]);
   if (sct_spec_tokenize(&body, spec, NULL) == SCT_OK) {
     for (int k = 0; k < body.n; k++) {
-      names = names || sct_token_is(&body.tokens[k], extent);
+      names = names || sct_token_is(&body.tokens[k], name);
     }
   }
   return names;
+}
+
+/* The body computes with the dimension's index or extent, or where in a byte an element lies. */
+static sct_status check_body(sct_spec *spec, int dim, refusal *why) {
+  const char *const name = spec->dims[dim];
+  char extent[64];
+  snprintf(extent, sizeof extent, "n_%s", name);
+  if (body_names(spec, name) || body_names(spec, extent)) {
+    return refuse(why, NULL, "the body computes with %s, which is another one in each chunk",
+                  body_names(spec, name) ? name : extent);
+  }
+  for (int k = 0; k < spec->n_operands && spec->body_uses_dim[dim]; k++) {
+    const sct_operand *op = &spec->operands[k];
+    if (sct_operand_shared(op) > 1 && sct_expr_mentions(spec->pool, op->part, spec->dim_var[dim])) {
+      return refuse(why, op,
+                    "%d elements of '%s' share a byte along %s, in which a chunk may begin; put "
+                    "another dimension first in dims",
+                    sct_operand_shared(op), op->name, name);
+    }
+  }
+  return SCT_OK;
+}
+
+/* Which of the array's dimensions has a place that moves along `dim` otherwise than by one step for
+ * each index; -1: none, so that its layout decides. */
+static int odd_place(const sct_spec *spec, const sct_operand *op, int dim) {
+  int64_t step = 0;
+  for (int d = 0; d < op->n_dims; d++) {
+    const sct_expr by = growth(spec, op->at[d], spec->dim_var[dim]);
+    if (!sct_expr_is_const(spec->pool, by, &step) || step < 0 ||
+        sct_expr_mentions(spec->pool, op->at[d], spec->extent_var[dim])) {
+      return d;
+    }
+  }
+  return -1;
 }
 
 static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *why) {
@@ -109,7 +142,14 @@ static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *w
   }
   for (int l = 0; l < op->n_layouts; l++) {
     const sct_expr step = sct_spec_chunk_step(spec, k, l, dim);
-    if (step == SCT_EXPR_NONE) {
+    const int odd = step == SCT_EXPR_NONE ? odd_place(spec, op, dim) : -1;
+    if (odd >= 0) {
+      return refuse(why, op,
+                    "elements of '%s' are at \"%s\", which does not go on by equal steps along "
+                    "%s; let the array stay on the device (host = false), or put another dimension "
+                    "first in dims",
+                    op->name, op->at_text[odd], name);
+    } else if (step == SCT_EXPR_NONE) {
       return refuse(why, op,
                     "a chunk of %s is no array of '%s' by itself in layout %s: its elements must "
                     "follow each other by equal steps, the slowest dimension first; give it a "
@@ -158,11 +198,7 @@ static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
     return refuse(why, NULL, "elements along %s are combined or scanned, which is no chunk's work",
                   name);
   }
-  const bool uses_dim = spec->body_uses_dim[dim];
-  if (uses_dim || body_names_extent(spec, dim)) {
-    return refuse(why, NULL, "the body computes with %s%s, which is another one in each chunk",
-                  uses_dim ? "" : "n_", name);
-  }
+  SCT_TRY(check_body(spec, dim, why));
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(check_layouts(spec, k, dim, why));
     SCT_TRY(add_halo(spec, &spec->operands[k], dim, why));

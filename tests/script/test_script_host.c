@@ -135,7 +135,14 @@ static void test_refusals(void **state) {
        "extents = { '2 * row', 'col' }, taps = { up = { -1, 0 } } })",
        b, "b = a + up;", "reach by more than neighbours of a chunk"},
       {"s.array('a', 'f32', s.row_major, { at = { 'n_row - 1 - row', 'col' } })", b, "b = a;",
-       "no array of 'a' by itself"},
+       "of row: elements of 'a' are at \"n_row - 1 - row\", which does not go on by equal steps "
+       "along "
+       "row; let the array stay on the device (host = false), or put another dimension first"},
+      {"s.array('a', 'f32', s.row_major, { dims = { 'half', 'col' }, at = { 'row // 2', 'col' }, "
+       "extents = { '(row + 1) // 2', 'col' } })",
+       b, "b = a;", "elements of 'a' are at \"row // 2\", which"},
+      {"s.array('a', 'u4', s.row_major, { dims = { 'col', 'row' } })", b, "b = a;",
+       "of row: 2 elements of 'a' share a byte along row, in which a chunk may begin"},
       {"s.array('a', 'f32'), s.array('to', 'i32', s.row_major, { dims = 'row' })",
        "s.array('b', 'f32', s.row_major, { at = { 'to', 'col' } })", "b = a;",
        "an index says where elements of the output 'b' are"},
