@@ -81,7 +81,7 @@ static sct_status bind_axis(sct_spec *spec, sct_own *own, sct_own_axis *axis, in
                               axis->name, value->text);
     }
   }
-  if (!axis->values[0].is_string && !axis->values[0].is_bool) {
+  if (!axis->values[0].is_string) {
     const char *name = sct_arena_printf(&spec->arena, "own %d.%s", number, axis->name);
     axis->var = sct_expr_var(spec->pool, name, lo, hi, 1);
   }

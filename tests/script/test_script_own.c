@@ -37,19 +37,20 @@ static void test_what_it_becomes(void **state) {
   (void)state;
   write_file("mine.cu", MINE);
   load_ok(kernel(ALL,
-                 "where = { 'TILE > 8', 'n_row % TILE == 0', \"T == 'int'\" }, shared = '4 * TILE',"
-                 "align = { a = 16 }"));
+                 "where = { 'TILE > 8', 'n_row % TILE == 0', \"T == 'int'\", 'not ODD or TILE > 8',"
+                 "'ODD or n_col > 1' }, shared = '4 * TILE', align = { a = 16 }"));
   assert_int_equal(spec.n_own, 1);
   const sct_own *own = &spec.own[0];
   assert_string_equal(own->name, "own_mine");
   assert_int_equal(own->line, 3);
   assert_int_equal(own->n_axes, 3);
   assert_string_equal(own->axes[0].name, "ODD");
-  assert_true(own->axes[0].values[0].is_bool && own->axes[0].var == SCT_EXPR_NONE);
+  assert_true(own->axes[0].values[0].is_bool && own->axes[1].var == SCT_EXPR_NONE);
   assert_string_equal(own->axes[1].values[1].text, "int");
   assert_true(own->is_argument[1] && !own->is_argument[2]);
   assert_true(own->where[0] == SCT_EXPR_NONE && own->where[1] != SCT_EXPR_NONE);
-  assert_true(own->where[2] == SCT_EXPR_NONE);
+  assert_true(own->where[2] == SCT_EXPR_NONE && own->where[3] == SCT_EXPR_NONE);
+  assert_true(own->where[4] != SCT_EXPR_NONE);
   assert_int_equal(own->n_params, 5);
   assert_true(own->params[0].kind == SCT_PARAM_ARRAY && own->params[0].number == 1);
   assert_true(own->params[2].kind == SCT_PARAM_SCALAR && own->params[2].number == 0);
@@ -132,7 +133,8 @@ static void test_mistakes_of_the_spec(void **state) {
        "args: item 2 is the name of an array"},
       {CUDA KERNEL AXES LAUNCH, "", 2, "a kernel of your own needs 'args'"},
       {CUDA KERNEL ARGS AXES, "block = 32, grid = 'col // TILES'", 5,
-       "grid of 'own_mine', \"col // TILES\": column 1: unknown name 'col'; expected one of TILE, "
+       "grid of 'own_mine', \"col // TILES\": column 1: unknown name 'col'; expected one of ODD, "
+       "TILE, "
        "n_row, n_col"},
       {CUDA KERNEL ARGS AXES, "block = 'n_row', grid = 1", 5,
        "block of 'own_mine', \"n_row\": column 1: "
