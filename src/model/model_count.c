@@ -10,11 +10,16 @@ double sct_model_degree(const sct_count *c) {
 sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const sct_size *size) {
   sct_count load = c->load, store = c->store;
   for (int op = 0; op < c->n_operands; op++) {
-    const int ways = sct_operand_is_prefilled(&spec->operands[op]) ? 2 : 1; /* there and back */
+    const sct_operand *operand = &spec->operands[op];
+    const int ways = sct_operand_is_prefilled(operand) ? 2 : 1; /* there and back */
     const int64_t excess =
         c->operand[op].distinct_bytes - ways * sct_spec_element_bytes(spec, op, size);
-    sct_count *const way = spec->operands[op].is_output ? &store : &load;
-    way->distinct_bytes -= excess > 0 ? excess : 0;
+    /* what is updated in place may be read again, by each step, and is written once */
+    const bool rereads = operand->is_inout && operand->accumulate == SCT_REDUCE_NONE;
+    sct_count *const way = operand->is_output && !rereads ? &store : &load;
+    way->distinct_bytes -= excess < 0                     ? 0
+                           : excess < way->distinct_bytes ? excess
+                                                          : way->distinct_bytes;
   }
   const sct_count both = {.sectors = load.sectors + store.sectors,
                           .distinct_bytes = load.distinct_bytes + store.distinct_bytes};

@@ -184,6 +184,31 @@ static void test_what_is_thrown_away_is_moved_for_nothing(void **state) {
   sct_spec_free(&spec);
 }
 
+/* What is updated in place is written once, however often steps read it. */
+static void test_what_is_read_again_was_written_once(void **state) {
+  (void)state;
+  static const char text[] =
+      "local s = require 'sectile'\n"
+      "return s.kernel { name = 'x', dims = { 'i' }, body = 'b = b + 1.0f;',\n"
+      "  outputs = { s.array('b', 'f32', s.row_major, { inout = true }) },\n"
+      "  sizes = { { i = 3200 }, { i = 0 } } }\n";
+  sct_spec spec;
+  sct_error err;
+  if (sct_script_load_spec_text(&spec, "x.lua", text, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
+  sct_count operand[] = {{.sectors = 1600, .distinct_bytes = 4 * 12800}};
+  const sct_counters c = {.load = {.sectors = 1200, .distinct_bytes = 3 * 12800},
+                          .store = {.sectors = 400, .distinct_bytes = 12800},
+                          .operand = operand,
+                          .n_operands = 1};
+  const sct_degrees d = sct_model_degrees(&c, &spec, &spec.sizes[0]);
+  assert_true(fabs(d.load - 1.0 / 3) < 1e-9 && d.store == 1.0);
+  const sct_degrees none = sct_model_degrees(&c, &spec, &spec.sizes[1]);
+  assert_true(none.load >= 0.0 && none.store >= 0.0);
+  sct_spec_free(&spec);
+}
+
 static void test_several_passes_move_sectors_as_often(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 500, 4000, 9000, 8),
@@ -415,6 +440,7 @@ int main(void) {
       cmocka_unit_test(test_small_arrays_decide_nothing),
       cmocka_unit_test(test_counts_below_what_is_moved_are_no_measure),
       cmocka_unit_test(test_what_is_thrown_away_is_moved_for_nothing),
+      cmocka_unit_test(test_what_is_read_again_was_written_once),
       cmocka_unit_test(test_several_passes_move_sectors_as_often),
       cmocka_unit_test(test_ties_go_to_counts_then_label),
       cmocka_unit_test(test_noise_decides_what_is_a_tie),
