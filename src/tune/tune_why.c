@@ -59,9 +59,11 @@ static void say_slower(sct_str *out, const sct_tune_row *winner, const sct_tune_
   }
 }
 
-static void say_naive(sct_str *out, const sct_tune_row *winner, const sct_tune_row *naive) {
+static void say_naive(sct_str *out, const sct_tune_size *size, const sct_tune_row *winner) {
+  const sct_tune_row *naive = best_naive(size);
   if (winner->naive) {
-    sct_str_append(out, "It is the naive variant: nothing that was tried is faster.\n");
+    sct_str_printf(out, "It is the naive variant: nothing that was tried is faster%s.\n",
+                   size->converted ? ", conversions counted" : "");
     return;
   }
   if (!naive || !naive->counted || !winner->counted || winner->sectors <= 0.0) {
@@ -219,7 +221,7 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
-  say_naive(&text, row, best_naive(report));
+  say_naive(&text, report, row);
   say_math(&text, t, report, row);
   report->why = text.data;
   report->decided = decided_sentence(t, choice);
