@@ -107,8 +107,9 @@ static void suggest_label(sct_str *out, const sct_space *space, const char *labe
   char word[64];
   int n = 0;
   for (int k = 0; names && k < space->n_strategies; k++) {
-    if (space->strategies[k].applies) {
-      names[n++] = space->strategies[k].name;
+    const char *name = space->strategies[k].name;
+    if (space->strategies[k].applies && (n == 0 || strcmp(names[n - 1], name) != 0)) {
+      names[n++] = name; /* one may be there several times, for some sizes each */
     }
   }
   snprintf(word, sizeof(word), "%.*s", (int)strcspn(label, " "), label);

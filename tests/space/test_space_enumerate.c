@@ -302,6 +302,18 @@ static void test_errors_point_at_the_line(void **state) {
 
 /* ---- labels ---- */
 
+/* A strategy that is another one at some sizes is there once for each. */
+static void test_names_stand_once(void **state) {
+  (void)state;
+  add_axis(add_strategy("direct"), "threads", "t", "128");
+  add_axis(add_strategy("staged"), "threads", "t", "128");
+  add_axis(add_strategy("staged"), "threads", "t", "256");
+  enumerate();
+  assert_int_equal(sct_space_find(&space, "entirely something", 0, &err), -1);
+  assert_non_null(strstr(err.text, "expected one of direct, staged"));
+  assert_null(strstr(err.text, "staged, staged"));
+}
+
 static void test_find(void **state) {
   (void)state;
   add_axis(add_strategy("direct"), "threads", "t", "128 256");
@@ -348,17 +360,12 @@ static void test_intern(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_space, close_space)
   const struct CMUnitTest tests[] = {
-      TEST(test_order_and_labels),
-      TEST(test_strategies_that_do_not_apply),
-      TEST(test_constraints),
-      TEST(test_collapse),
-      TEST(test_early_pruning),
-      TEST(test_constraints_on_facts_alone),
-      TEST(test_prune_later),
-      TEST(test_wrong_constraints),
-      TEST(test_wrong_axes),
-      TEST(test_errors_point_at_the_line),
-      TEST(test_find),
+      TEST(test_order_and_labels), TEST(test_strategies_that_do_not_apply),
+      TEST(test_constraints),      TEST(test_collapse),
+      TEST(test_early_pruning),    TEST(test_constraints_on_facts_alone),
+      TEST(test_prune_later),      TEST(test_wrong_constraints),
+      TEST(test_wrong_axes),       TEST(test_errors_point_at_the_line),
+      TEST(test_names_stand_once), TEST(test_find),
       TEST(test_intern),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
