@@ -363,6 +363,9 @@ static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, i
       return fill;
     }
   }
+  if (is_offsets) {
+    words[n++] = FILE_WORD "NAME";
+  }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
   sct_str_suggest(text, word, SCT_NAMES(words, n));
@@ -473,9 +476,11 @@ static void read_default_fills(lua_State *L, const sct_script_loader *ld, int ke
     const char *word = lua_tostring(L, -1);
     const sct_operand *op = &spec->operands[k];
     if (word && !op->is_index) {
-      sct_script_raise_at(L, op->file, op->line,
-                          "array '%s' has a fill, but no other array is read or written through it",
-                          op->name);
+      sct_script_raise_at(
+          L, op->file, op->line,
+          "array '%s' has a fill, but no other array is read or written through it: "
+          "name it in at = { ... } of one, or leave fill out",
+          op->name);
     }
     lua_getfield(L, -2, "none");
     if (lua_toboolean(L, -1) && !op->is_index) {

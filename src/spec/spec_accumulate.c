@@ -94,10 +94,11 @@ static sct_status check_type(const sct_spec *spec, const sct_operand *op, sct_ty
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "output '%s': there is no atomic %s of %s; %s (" COOKBOOK ")", op->name,
                             sct_accumulate_name(op->accumulate), info->name,
-                            is_float && !adds
-                                ? "accumulate i32, u32, i64 or u64"
-                                : "accumulate i32, u32, i64, u64, f16, bf16, f32 or f64, and "
-                                  "convert in a second kernel");
+                            adds ? "accumulate i32, u32, i64, u64, f16, bf16, f32 or f64, and "
+                                   "convert in a second kernel"
+                            : is_float ? "accumulate i32, u32, i64 or u64"
+                                       : "accumulate i32, u32, i64 or u64, and convert in a second "
+                                         "kernel");
   }
   return SCT_OK;
 }

@@ -156,6 +156,10 @@ static sct_status explain_output(const assign *a) {
   const sct_operand *op = print_output(&text, a, a->watched);
   if (!a->ever_assigned) {
     sct_str_append(&text, " is never assigned");
+    if (op && op->record.n_fields > 1 && op->reduce == SCT_REDUCE_NONE &&
+        op->scan == SCT_REDUCE_NONE && op->accumulate == SCT_REDUCE_NONE) {
+      sct_str_append(&text, "; what stays as it was belongs to an output with inout = true");
+    }
     return fail_with(a, 0, &text);
   }
   sct_str_append(&text, " is not assigned");

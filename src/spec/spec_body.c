@@ -474,8 +474,9 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
       !sct_token_is(&s->t[k + 3], ")") || !sct_token_is(&s->t[k + 4], ";")) {
     const char *output = s->spec->operands[s->spec->n_inputs].name;
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
-                              "keep() is a statement that leaves an element of an output as it "
-                              "was, as in `keep(%s);`",
+                              "keep() is a statement that leaves a whole element of an output as "
+                              "it was, as in `keep(%s);`; of a record with inout = true, fields "
+                              "that are not assigned stay, too",
                               output);
   }
   sct_operand *op = &s->spec->operands[at];

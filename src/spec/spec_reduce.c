@@ -47,10 +47,14 @@ static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_e
   }
   if (op->is_output && (op->reduce == SCT_REDUCE_NONE) != (first->reduce == SCT_REDUCE_NONE)) {
     const bool lacks = op->reduce == SCT_REDUCE_NONE;
-    return sct_spec_fail_at(spec, err, op->file, op->line,
-                            "output '%s' reduces and output '%s' does not; a kernel reduces all of "
-                            "its outputs or none",
-                            lacks ? first->name : op->name, lacks ? op->name : first->name);
+    return sct_spec_fail_at(
+        spec, err, op->file, op->line,
+        "output '%s' reduces and output '%s' does not; a kernel reduces all of "
+        "its outputs or none; what is reduced and used, or stored, next "
+        "to other outputs is a value of steps, as in { reduce = { t = \"%s\" }, "
+        "body = ... } (docs/specs.md, \"Steps\")",
+        lacks ? first->name : op->name, lacks ? op->name : first->name,
+        sct_reduce_name(lacks ? first->reduce : op->reduce));
   }
   return SCT_OK;
 }

@@ -373,7 +373,10 @@ static sct_status written_twice(const sct_spec *spec, const sct_operand *op, con
   sct_str_append(&text, " both write element ");
   print_index(&text, a->at, op->n_dims);
   return sct_spec_fail_at(spec, err, op->file, op->line,
-                          "output '%s' is written twice: elements %s", op->name, sct_str_c(&text));
+                          "output '%s' is written twice: elements %s; what combines them is "
+                          "accumulate = \"add\" and the like, or over dimensions that the output "
+                          "lacks reduce = \"sum\" (docs/cookbook.md)",
+                          op->name, sct_str_c(&text));
 }
 
 /* Does a place of the operand name extent k, which is not one of the index space? */

@@ -94,7 +94,7 @@ static void test_mistakes(void **state) {
         "but 'row' is reduced, too");
   FAILS(6, RAGGED, PTR, SUM, "{ row = 0, j = 3, k = 1 }", "there is no row to which these");
   FAILS(6, RAGGED, PTR, SUM, "{ row = 8, j = 3, k = 90, ptr = 'permuted' }",
-        "unknown fill 'permuted' for 'ptr'; expected one of constant, uniform, power");
+        "unknown fill 'permuted' for 'ptr'; expected one of constant, uniform, power, file:NAME");
   FAILS(4, RAGGED,
         PTR ", s.array('c', 'i8', nil, { dims = 'k', fill = 'power' })"
             ", s.array('z', 'f32', nil, { dims = 'k', at = 'c' })",

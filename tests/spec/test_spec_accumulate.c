@@ -48,6 +48,8 @@ static void test_kinds(void **state) {
       {"a:bf16 n:u32", SCT_REDUCE_SUM, true, -1, NULL},
       {"bf16", SCT_REDUCE_MAX, false, -1, "there is no atomic max of bf16; accumulate i32, u32"},
       {"u16", SCT_REDUCE_SUM, false, -1, "there is no atomic add of u16"},
+      {"u8", SCT_REDUCE_MAX, false, -1,
+       "there is no atomic max of u8; accumulate i32, u32, i64 or u64, and convert in a second"},
       {"e5m2", SCT_REDUCE_SUM, false, -1,
        "there is no atomic add of e5m2; accumulate i32, u32, i64, u64, f16, bf16, f32 or f64"},
       {"f32x4", SCT_REDUCE_SUM, false, -1, "use a record of 4 fields instead of a vector type"},

@@ -34,7 +34,10 @@ static void test_bodies(void **state) {
        "output 'o' is read before it is assigned; an array that is updated in place has inout"},
       {false, "a = 1; o = a; keep(p);",
        "did you mean 'o'? An array that is updated in place stands in outputs, with inout = true"},
-      {false, "o = keep(o); keep(p);", "keep() is a statement that leaves an element"},
+      {false, "o = keep(o); keep(p);",
+       "keep() is a statement that leaves a whole element of an output as it was, as in "
+       "`keep(o);`; "
+       "of a record with inout = true, fields that are not assigned stay, too"},
       {false, "keep(a); o = a; keep(p);", "as in `keep(o);`"},
       {false, "keep(p.x); p.y = a; o = a;", "keep() is a statement"},
       {false, "keep; o = a; keep(p);", "keep() is a statement"},

@@ -120,7 +120,10 @@ static void test_what_cannot_be_reduced(void **state) {
 
   open_reduction("f32", "row", SCT_REDUCE_SUM);
   add_array("u", "f32", OUTPUT);
-  assert_bind_fails("output 't' reduces and output 'u' does not");
+  assert_bind_fails(
+      "output 't' reduces and output 'u' does not; a kernel reduces all of its outputs "
+      "or none; what is reduced and used, or stored, next to other outputs is a value "
+      "of steps, as in { reduce = { t = \"sum\" }, body = ... }");
 
   open_reduction("f32", "row col", SCT_REDUCE_MIN);
   assert_bind_fails("output 't' has all of the kernel's dimensions");
