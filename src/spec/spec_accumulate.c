@@ -90,15 +90,18 @@ static sct_status check_type(const sct_spec *spec, const sct_operand *op, sct_ty
                             op->name, info->name, info->lanes);
   }
   const bool is_half = is_float && info->bytes == 2;
-  if ((info->bytes < 4 && !is_half) || (is_float && !adds)) {
+  const bool orders = op->accumulate == SCT_REDUCE_MAX || op->accumulate == SCT_REDUCE_MIN;
+  if ((info->bytes < 4 && !(is_half && adds)) || (is_float && !adds && !orders)) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "output '%s': there is no atomic %s of %s; %s (" COOKBOOK ")", op->name,
                             sct_accumulate_name(op->accumulate), info->name,
                             adds ? "accumulate i32, u32, i64, u64, f16, bf16, f32 or f64, and "
                                    "convert in a second kernel"
-                            : is_float ? "accumulate i32, u32, i64 or u64"
-                                       : "accumulate i32, u32, i64 or u64, and convert in a second "
-                                         "kernel");
+                            : orders
+                                ? "accumulate i32, u32, i64, u64, f32 or f64, and convert in a "
+                                  "second kernel"
+                                : "accumulate i32, u32, i64 or u64, and convert in a second "
+                                  "kernel");
   }
   return SCT_OK;
 }

@@ -442,29 +442,33 @@ function families.ragged(r)
   return spec
 end
 
--- What points bring to an output, of types that atomic operations have. Floats are added only, as
--- small whole numbers, and onto 0.
+-- What points bring to an output, of types that atomic operations have. Floats are added as small
+-- whole numbers, and all join what is 0 at the start.
 local function add_collected(r, spec, where)
   local ways = { "add", "add", "min", "max", "and", "or", "xor" }
   local how = r:pick(ways)
   local list = {}
   for _, name in ipairs { "i32", "u32", "i64", "u64", "f32", "f32", "f64" } do
     local t = types.by_name[name]
-    list[#list + 1] = (how == "add" or not types.is_float(t)) and t or nil
+    list[#list + 1] = (not types.is_float(t) or how == "add" or how == "min" or how == "max")
+      and t or nil
   end
   list = r:chance(60) and { r:pick(list) } or list
   local record = r:chance(70) and bare(r, list)
     or types.random_record(r, r:int(1, 4), list, { aligned = r:chance(15) })
   local o = add_output(spec, record, where, { accumulate = how })
+  local has_floats = false
   for _, f in ipairs(record.fields) do
-    spec.small = spec.small or types.is_float(f.type)
+    has_floats = has_floats or types.is_float(f.type)
+    spec.small = spec.small or how == "add" and has_floats
     local byte = f.type.kind == "FZ_INT" and (how == "min" or how == "max") and -1
       or (how == "and" or how == "min") and 255 or 0
     o.start = types.is_float(f.type) and 0 or o.start and o.start ~= byte and -1 or byte
   end
-  o.inout = o.start < 0 or r:chance(40)
+  local extreme = has_floats and how ~= "add" -- whose identity has no bytes alike
+  o.inout = extreme or o.start < 0 or r:chance(40)
   if o.inout then
-    o.start = spec.small and o.start or -1
+    o.start = extreme and 0 or spec.small and o.start or -1
     layouts.choose(r, o, 8)
   else
     local even = record.bytes == #record.fields * record.fields[1].type.bytes -- sections touch

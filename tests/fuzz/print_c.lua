@@ -195,13 +195,19 @@ end
 local COMBINED = { add = "(%s)(v_ + %s)", ["and"] = "(%s)(v_ & %s)", ["or"] = "(%s)(v_ | %s)",
   xor = "(%s)(v_ ^ %s)" }
 
--- What a point brings to an element joins what is there. Sums of integers wrap.
+-- What a point brings to an element joins what is there. Sums of integers wrap. Of floats, NaN
+-- brings nothing, and 0 is above -0.
+local EXTREMES = { min = "%s < v_", max = "%s > v_" }
+local FLOAT_EXTREMES = { min = "(%s < v_ || (%s == v_ && signbit(%s)))",
+  max = "(%s > v_ || (%s == v_ && !signbit(%s)))" }
+
 local function accumulate(a, number)
   local out = {}
   for k, f in ipairs(a.record.fields) do
     local value = member(a.name, a.record, f)
+    local extremes = types.is_float(f.type) and FLOAT_EXTREMES or EXTREMES
     local text = COMBINED[a.accumulate] and COMBINED[a.accumulate]:format(f.type.c, value)
-      or ("%s %s v_ ? %s : v_"):format(value, a.accumulate == "min" and "<" or ">", value)
+      or extremes[a.accumulate]:format(value, value, value) .. " ? " .. value .. " : v_"
     local at = ("r, %d, %d, x_%s"):format(number, k - 1, a.name)
     out[k] = ("    { %s v_; fz_get(%s, &v_); v_ = %s; fz_put(%s, &v_); }\n"):format(f.type.c, at,
       text, at)

@@ -15,6 +15,13 @@
   KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'max', "     \
          "inout = true })",                                                                        \
          "n = x;", "{ i = 100000, m = 100 }")
+#define EXTREMES(how, less)                                                                        \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'most', dims = { 'i' },\n"                                             \
+  "  inputs = { s.array('key', 'i32'), s.array('x', 'f32') },\n"                                   \
+  "  outputs = { s.array('n', 'f32', s.row_major, { dims = { 'm' }, at = 'key', "                  \
+  "accumulate = '" how "', inout = true }) }, body = 'n = x - " less "f;',\n"                      \
+  "  sizes = { { i = 100000, m = 100 } } }\n"
 #define PARTS                                                                                      \
   KERNEL("s.array('n', 'i32', s.row_major, { dims = { 'm' }, at = 'key', accumulate = 'add' })",   \
          "n = x;", "{ i = 100000, m = 70000 }")
@@ -78,6 +85,10 @@ static const tv_mistake mistakes[] = {
     {COUNTS, "direct threads=256", "atomicAdd(&n[key_v], n_v);", "n[key_v] += n_v;"},
     {COUNTS, "direct threads=256", "thread >= n_i", "thread >= n_i - 1"},
     {MOST, "direct threads=256", "atomicMax(&", "atomicMin(&"},
+    /* floats above and below 0, in the order of their bits */
+    {EXTREMES("max", "0.5"), SHARED, "atomicMax(reinterpret_cast<int *>(to), bits);", "*to = v;"},
+    {EXTREMES("max", "0.5"), SHARED, "bits >= 0", "bits < 0"},
+    {EXTREMES("min", "3.5"), SHARED, "bits >= 0 && v == v", "v == v"},
     /* what a block holds */
     {COUNTS, SHARED, "atomicAdd(&held_n", "(void)atomicExch(&held_n"},
     {COUNTS, SHARED, "held_n[at] = 0;", "held_n[at] = 1;"},

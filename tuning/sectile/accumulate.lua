@@ -127,7 +127,9 @@ end
 ---@param value string
 ---@return string
 function accumulate.update(slot, address, value)
-  return string.format("%s(%s, %s);", FUNCTIONS[slot.op.accumulate], address, value)
+  local how = slot.op.accumulate
+  local own = slot.field.kind == "float" and how ~= "add" and "atomic_" .. how
+  return string.format("%s(%s, %s);", own or FUNCTIONS[how], address, value)
 end
 
 --- The function of the library that adds vectors of neighbours in global memory.
