@@ -1,5 +1,6 @@
 /* The device library: templates/device/ holds CUDA definitions with blank lines between them. A
  * kernel carries those that its text mentions, and those that they mention. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,19 +144,27 @@ sct_status sct_library_read(sct_script *script, sct_error *err) {
 /* ---- what a kernel carries ---------------------------------------------------------------------
  */
 
+struct mentions {
+  const sct_script *script;
+  bool *carried; /* [n_parts] */
+  /* numbers from 1, 0: none. The last definition with this first letter; the one before each */
+  int last[UCHAR_MAX + 1], before[SCT_MAX_LIBRARY];
+};
+
 static bool is_mention(const struct sct_library_part *part, const char *word, size_t n) {
-  return part->name[0] == word[0] && strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
+  return strncmp(part->name, word, n) == 0 && part->name[n] == '\0' &&
          (!part->is_called || word[n] == '(' || word[n] == '<');
 }
 
-static void note_mentions(const sct_script *script, const char *text, bool *carried) {
+static void note_mentions(struct mentions *m, const char *text) {
   const char *word = "";
   size_t n = 0;
   while (next_word(&text, &word, &n)) {
-    for (int k = 0; k < script->n_parts; k++) {
-      if (!carried[k] && is_mention(&script->parts[k], word, n)) {
-        carried[k] = true;
-        note_mentions(script, script->parts[k].text, carried);
+    for (int k = m->last[(unsigned char)word[0]]; k > 0; k = m->before[k - 1]) {
+      const struct sct_library_part *part = &m->script->parts[k - 1];
+      if (!m->carried[k - 1] && is_mention(part, word, n)) {
+        m->carried[k - 1] = true;
+        note_mentions(m, part->text);
       }
     }
   }
@@ -163,8 +172,14 @@ static void note_mentions(const sct_script *script, const char *text, bool *carr
 
 void sct_library_carried(const sct_script *script, const char *text,
                          bool carried[SCT_MAX_LIBRARY]) {
+  struct mentions m = {.script = script, .carried = carried};
   memset(carried, 0, SCT_MAX_LIBRARY * sizeof(*carried));
-  note_mentions(script, text, carried);
+  for (int k = 0; k < script->n_parts; k++) {
+    int *const last = &m.last[(unsigned char)script->parts[k].name[0]];
+    m.before[k] = *last;
+    *last = k + 1;
+  }
+  note_mentions(&m, text);
 }
 
 /* ---- names that a template takes ---------------------------------------------------------------
