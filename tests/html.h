@@ -49,9 +49,10 @@ static inline void assert_balanced(const char *html) {
 }
 
 static inline int count_of(const char *text, const char *word) {
+  const char *const end = text + strlen(text);
   int n = 0;
-  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-    n++;
+  for (const char *at = text; (at = memmem(at, (size_t)(end - at), word, strlen(word))); at++) {
+    n++; /* no strstr: with sanitizers it takes the length of what is left each time */
   }
   return n;
 }
