@@ -88,6 +88,7 @@ static void test_refused(void **state) {
       {"b = a; b.x = (f32)1;", "unknown name 'f32'; write `float`"},
       {"b = a; f32x4 t = v;", "unknown name 'f32x4'; write `float4`"},
       {"b = a; uint t = 1;", "unknown name 'uint'; write `unsigned int`"},
+      {"b = a; cuComplex t = v;", "unknown name 'cuComplex'; write `float2`"},
       {"b = a; int t = (int)uint8_t{1};", "write `uint8_t(...)`, with round brackets"},
       {"b = a; b.x = -INFINITY;", "unknown name 'INFINITY'; write `__int_as_float(0x7f800000)`"},
       {"b = a; b.x = __rsqrt_rn(k);", "unknown name '__rsqrt_rn'; did you mean '__frsqrt_rn'?"},

@@ -101,7 +101,10 @@ static void what_hints_say_compiles(void **state) {
   (void)state;
   sct_compiler *compiler = open_compiler();
   for (int k = 0; k < SCT_COUNT(hints); k++) {
-    const char *form = hints[k].kind == HINT_VALUE ? "b = a > 1 ? a : %s;" : "%s q = a; b = q;";
+    const bool is_pair = sct_has_suffix(hints[k].write, "2");
+    const char *form = hints[k].kind == HINT_VALUE ? "b = a > 1 ? a : %s;"
+                       : is_pair                   ? "%s q; q.x = q.y = a; b = q.y;"
+                                                   : "%s q = a; b = q;";
     char body[128];
     sct_spec spec = {0};
     sct_error why = {0};
