@@ -8,6 +8,7 @@
   --quick        only the last step; kernels that the store has not are tuned with three candidates a size before
   --build        builds the program of the headers and does not run it: needs no GPU, but --arch
   --arch ARCH    of nvcc; default native
+  --only REGEX   kernels whose names match, without launches.cu; default all
   --forms LIST   of the headers: inline (default), cuda, c; other than inline, kernels are in files of their own
 
 Tunes every kernel of the worked specs, checks that each winner is verified and not slower than the naive variant, that 28-byte records
@@ -45,6 +46,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--arch", default="native")
+    parser.add_argument("--only", type=re.compile, default="")
     parser.add_argument("--forms", type=lambda text: text.split(","), default=["inline"])
     args = parser.parse_args()
     args.store = args.store or os.path.join(args.out, "store.db")
@@ -135,8 +137,12 @@ def with_reference():
     return sorted(cases & known)
 
 
+def wanted():
+    return {name: how for name, how in worked.kernels().items() if re.search(ARGS.only, name)}
+
+
 def tune_quickly():
-    for name, (spec, params) in worked.kernels().items():
+    for name, (spec, params) in wanted().items():
         words = [spec, *worked.options(params), "--store", STORE, "-q"]
         if run(PROGRAM, "emit", *words, "-o", os.path.join(OUT, "known.h")).returncode != 0:
             tuned = run(PROGRAM, "tune", *words, "--max-candidates", "3", "--budget", "20s")
@@ -178,7 +184,7 @@ def check_headers(form):
             built = build_kernels(name)
         return emitted, built
 
-    names, cases, kernels = with_reference(), [], []
+    names, cases, kernels = [name for name in with_reference() if name in wanted()], [], []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         program = pool.submit(build, "main", "-DMAIN")
         for name, (emitted, built) in zip(names, pool.map(make, names)):
@@ -191,6 +197,8 @@ def check_headers(form):
             kernels += [name + "_kernels"] if built.returncode == 0 and form != "inline" else []
         say(program.result().returncode == 0, "headers.cu builds " + program.result().stderr[-1500:])
     link_and_run("headers", cases + kernels + ["main"])
+    if ARGS.only:  # what follows has headers of its own choice
+        return
     built = build("launches", "-O2", source=os.path.join(HERE, "launches.cu"))
     say(built.returncode == 0, f"{form}: launches.cu builds " + built.stderr[-1500:])
     link_and_run("launches", kernels + ["launches"])
@@ -214,7 +222,7 @@ def main():
         finish()
     print(f"device: {gpus[0]['name']}, {time.strftime('%Y-%m-%d')}")
     reports = {}
-    for name, (spec, params) in worked.kernels().items():
+    for name, (spec, params) in wanted().items():
         report = tune(name, spec, params)
         if report:
             reports[report["name"]] = judge(report)

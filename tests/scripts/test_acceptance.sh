@@ -31,6 +31,10 @@ expect 0 "" grep -qF -- "emit permute6_f32 --store $scratch/out/store.db" "$call
 expect 0 "0 problems" build --forms c
 expect 0 "" grep -qF -- "$scratch/out/c/permute6_f32_kernels.c -c -o" "$calls"
 
+expect 0 "0 problems" build --only '^permute6'
+expect 0 "" grep -qF -- "-DKERNEL_permute6_f32" "$calls"
+expect 1 "" grep -qE -- "-DKERNEL_record12_soa_to_aos|launches" "$calls"
+
 echo 'return nil' >"$tree/tuning/kernels/brand_new.lua"
 expect 1 "neither there nor excused: brand_new" build
 sed -i 's/^NO_REFERENCE = {}/NO_REFERENCE = {"brand_new": "it draws lots"}/' \
