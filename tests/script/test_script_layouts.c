@@ -168,7 +168,9 @@ static void test_strided(void **state) {
       "local s = require 'sectile'\nreturn s.kernel { name = 'k', dims = { 'i', 'j' },\n"
       "  inputs = { s.array('a', 'f32', s.strided { '2 * k', 1 }) },\n"
       "  outputs = { s.array('b', 'f32') }, body = 'b = a;', sizes = { { i = 3, j = 4 } } }",
-      "spec.lua", 3, "\"2 * k\": column 5: unknown name 'k'");
+      "spec.lua", 3,
+      "\"2 * k\": column 5: unknown name 'k'; expected one of i, j; a pitch that is known at "
+      "launch is a dimension of its own");
 }
 
 /* Two elements 3 * 2 and 2 * 3 apart meet. */

@@ -259,13 +259,18 @@ function helpers.linear_col(idx, ext)
   return n
 end
 
+-- What to write for a name that is no dimension of the array.
+local AT_LAUNCH = "; a pitch that is known at launch is a dimension of its own, of which `at` says"
+  .. " what is read: dims = { \"row\", \"pitch\" }, at = { \"row\", \"col\" }"
+
 local function parameter_value(value, names, ext, place)
   if type(value) ~= "string" then
     return value
   end
   local result, why = core.evaluate(value, names, ext)
   if result == nil then
-    check.fail_word(place, value, "\"%s\": %s", value, why)
+    check.fail_word(place, value, "\"%s\": %s%s", value, why,
+      string.find(why, "unknown name", 1, true) and AT_LAUNCH or "")
   end
   return result
 end
