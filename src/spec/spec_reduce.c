@@ -238,8 +238,9 @@ static double accumulated_halves(double unit, double points) {
 }
 
 /* Later steps take differences from what a sum came to, as x - mean does, and so lose some bits of
- * it, however few the summands were. */
-#define LEAST_IN_STEPS 1024
+ * it, however few the summands were; where values are nearly equal, rsqrtf(variance + 1e-5f) makes
+ * 316 times as much of one rounding: 4 sqrt(n) of them cover that from here on. */
+#define LEAST_IN_STEPS 16384
 
 /* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
  * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the

@@ -13,5 +13,5 @@ return s.kernel {
     { row = { r = "f32" }, body = "r = rsqrtf(q / n_col + 1e-5f);" },
     { body = "y = (x - mean) * r;" },
   },
-  sizes   = { { row = 2048, col = 1000 } },
+  sizes   = { { row = 2048, col = 1000 }, { row = 30, col = 31 } },
 }
