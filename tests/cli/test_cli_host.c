@@ -112,7 +112,7 @@ static void chunks_have_the_winner_of_the_nearest_size(void **state) {
   const json_t *chunk = way(size, "page-locked", 1 << 20, 2, 0);
   assert_string_equal(json_string_value(json_object_get(chunk, "tuned")), "i=1048576");
   assert_true(json_is_true(json_object_get(chunk, "tuned_exactly")));
-  const json_t *ring = way(size, "pageable", 1 << 18, 2, 4);
+  const json_t *ring = way(size, "pageable", 1 << 18, 8, 4);
   assert_string_equal(json_string_value(json_object_get(ring, "tuned")), "i=1048576");
   assert_true(json_is_false(json_object_get(ring, "tuned_exactly")));
   json_decref(doc);

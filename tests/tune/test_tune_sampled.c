@@ -141,9 +141,14 @@ static double count(const work *w, const picked *p, const sct_size *size, int64_
   return 1e-9 * (double)(cpu_ns() - start);
 }
 
-/* Where a few rows have most elements, what blocks do is told by none but those that have them. */
+/* Where a few rows have most elements, or rows are stored or kept by what they hold, what blocks do
+ * is told by none but themselves. */
 static bool is_skewed(const sct_spec *spec, const sct_size *size) {
-  return sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] == SCT_FILL_POWER;
+  bool keeps = false;
+  for (int op = spec->n_inputs; op < spec->n_operands; op++) {
+    keeps = keeps || (spec->n_steps > 0 && spec->operands[op].keeps);
+  }
+  return keeps || (sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] == SCT_FILL_POWER);
 }
 
 static void compare_at(work *w, const picked *p, const sct_size *size) {
@@ -190,11 +195,12 @@ static void counts_are_the_same(void **state) {
       }
     }
   }
+  const double n_counts = w.n_compared > 0 ? w.n_compared : 1;
   print_message(
       "%d of %zu candidates, %d counts compared, %d differ; few blocks %.2f ms each, many "
       "%.2f, at most %.2f ('%s')\n",
-      n, w.f.space.n_candidates, w.n_compared, w.n_different, 1e3 * w.few_s / w.n_compared,
-      1e3 * w.many_s / w.n_compared, 1e3 * w.slowest_s, w.slowest);
+      n, w.f.space.n_candidates, w.n_compared, w.n_different, 1e3 * w.few_s / n_counts,
+      1e3 * w.many_s / n_counts, 1e3 * w.slowest_s, w.slowest ? w.slowest : "none");
   sct_sampler_free(w.sampler);
   sct_ptx_module_free(w.module);
   picked_free(list, n);
