@@ -169,7 +169,7 @@ static void test_strided(void **state) {
       "  inputs = { s.array('a', 'f32', s.strided { '2 * k', 1 }) },\n"
       "  outputs = { s.array('b', 'f32') }, body = 'b = a;', sizes = { { i = 3, j = 4 } } }",
       "spec.lua", 3,
-      "\"2 * k\": column 5: unknown name 'k'; expected one of i, j; a pitch that is known at "
+      "\"2 * k\": column 5: unknown name 'k'; did you mean 'i'? (a pitch that is known at "
       "launch is a dimension of its own");
 }
 
