@@ -20,6 +20,17 @@ local function dims_of(k)
   return kept, along
 end
 
+-- A step that goes to `op` reads the index arrays that say where, too.
+local function read_indices(g, step, op)
+  for _, index in ipairs(g.inputs) do
+    if index.is_index and #step.reads[index.number] == 0
+      and E.mentions(op.offset[1], index.index_value) then
+      step.reads[index.number] = { { name = index.name, used = { 1 }, offset = index.offset } }
+      read_indices(g, step, index)
+    end
+  end
+end
+
 -- A generator for the kernel, whose body is a step where there are none.
 local function generator(k, threads)
   local g = cuda.new(k, "rows", threads)
@@ -29,6 +40,13 @@ local function generator(k, threads)
     step.doc = "The body for one element of a row."
     step.reads = kit.map(g.ops, function(op) return op.is_output and {} or op.reads end)
     g.steps = { step }
+  end
+  for _, step in ipairs(g.steps) do
+    for _, op in ipairs(g.ops) do
+      if #step.reads[op.number] > 0 or kit.has(step.outputs, op) then
+        read_indices(g, step, op)
+      end
+    end
   end
   return g
 end
@@ -227,11 +245,13 @@ local function take_streams(p)
     p.element_names[op.number] = g:name(op.name .. "_e")
     p.streams[op.number] = streams(p, op)
     p.flags[op.number] = op.keeps and row_streams.flag(p, op) or nil
-    for _, x in ipairs((op.is_output or is_idle(p, op)) and {} or p.streams[op.number]) do
+  end
+  for _, op in ipairs(g.inputs) do -- index arrays before what lies where they say
+    for _, x in ipairs(is_idle(p, op) and {} or p.streams[op.number]) do
+      p.index_values[op.number] = op.is_index and "(long long)" .. x.value or nil
+      p.values[op.name] = p.index_values[op.number]
       if x.steady then
         table.insert(p.steady, x)
-        p.index_values[op.number] = op.is_index and "(long long)" .. x.value or nil
-        p.values[op.name] = p.index_values[op.number]
       elseif x.held then
         table.insert(p.held, held_of(p, x))
       end
@@ -360,6 +380,8 @@ local function plan(k, c)
     return nil, "no operand moves in wider words with this width"
   elseif #p.held == 0 and p.hold ~= "none" then
     return nil, "no two steps read the same"
+  elseif k.ragged and kit.any(p.held, function(x) return x.op.is_index end) then
+    return nil, "of ragged rows an index array along them is not held"
   end
   if p.vec > 1 and not p.odd then
     g:require((k.extents[#k.dims] % p.vec):eq(0))
@@ -424,8 +446,8 @@ end
 -- What the constraints name. At the tuned sizes: rows (kept), the elements of one (many), and the
 -- widest vectors (fit). Of the operands that move along a row: the bytes of the widest record
 -- (widest), and of all inputs those that several steps read (held), also as values, of 4 bytes or
--- more each (values). Whether elements of a row are kept, as those between others are stored one by
--- one from a vector, but side by side from single ones (keeps).
+-- more each, index arrays of 8 (values). Whether elements of a row are kept, as those between
+-- others are stored one by one from a vector, but side by side from single ones (keeps).
 local function facts(k)
   local g = generator(setmetatable({ words = {} }, { __index = k }), 32)
   local widest, held, values, odd = 1, 0, 0, 1
@@ -434,7 +456,7 @@ local function facts(k)
     if changes_any(g, op, reduced) then
       widest = math.max(widest, op.record.bytes)
       for _, field in ipairs(not op.is_output and readers(g, op) > 1 and op.record.fields or {}) do
-        held, values = held + field.bytes, values + math.max(field.bytes, 4)
+        held, values = held + field.bytes, values + (op.is_index and 8 or math.max(field.bytes, 4))
       end
     end
   end
@@ -573,14 +595,6 @@ return {
   applies = {
     { "the kernel has steps, or rows of different lengths", function(k)
       return k.steps ~= nil or k.ragged ~= nil
-    end },
-    { "index arrays do not change along a row", function(k)
-      local _, along = dims_of(k)
-      return not kit.any(k.operands, function(op)
-        return op.is_index and kit.any(k.index, function(index, d)
-          return kit.has(along, d) and kit.any(op.at, function(at) return E.mentions(at, index) end)
-        end)
-      end)
     end },
   },
   axes = axes,
