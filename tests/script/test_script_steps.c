@@ -41,7 +41,7 @@ static void test_what_it_becomes(void **state) {
                                  "y = expf(x - m) / t;");
   const int64_t extent[] = {8, 9};
   assert_true(sct_spec_tolerance(&spec, 2, &(sct_size){.extent = (int64_t *)extent}) ==
-              128 * 0x1p-24); /* 4 u sqrt(1024), as later steps take differences from it */
+              512 * 0x1p-24); /* 4 u sqrt(16384), as later steps take differences from it */
   sct_spec_free(&spec);
 }
 
