@@ -28,8 +28,9 @@ typedef int64_t sct_id;
  * is NaN is read back as NaN. docs/store.md describes the JSON documents. */
 
 /* Ways from the host and back of a spec (`transfer SPEC`) are a problem of its own, by the hash of
- * this text with the spec's hash and bits for the arrays that stay on the device. */
-#define SCT_HOST_PROBLEM "sectile host 1 %s %x"
+ * this text with the spec's hash and bits for the arrays that stay on the device; its number goes
+ * up where ways come to mean something else. */
+#define SCT_HOST_PROBLEM "sectile host 2 %s %x"
 
 /* ---- writing */
 
