@@ -235,7 +235,16 @@ typedef struct sct_host_way {
   /* threads: of the host, which copy through a ring, each with two chunks on their way; 0: there is
    * no ring, one thread queues all, and each stream has a chunk on its way. */
   int streams, threads;
+  int devices; /* each has half of the dimension, as many streams, and half of the threads, or one
+                  of its own; 0 counts as 1, which is all there is of mapped arrays */
 } sct_host_way;
+
+/* What one of the devices does: elements [begin, end) of the dimension, in slots and by threads of
+ * the host that follow those of the device before. */
+typedef struct sct_host_part {
+  int64_t begin, end, n_chunks;
+  int n_threads, n_slots, first_thread, first_slot;
+} sct_host_part;
 
 /* Chunks differ in their halos at either end, and in the length of the last one. */
 #define SCT_MAX_CHUNKS 8
@@ -260,22 +269,29 @@ typedef struct sct_pipeline {
   bool is_whole[SCT_MAX_OPERANDS]; /* once, for all chunks */
   int64_t step[SCT_MAX_OPERANDS];  /* bytes of the array for each element of the dimension */
   int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
-  int64_t n_chunks;
-  int n_threads, n_slots;         /* a slot has room for a chunk; its stream is slot % streams */
+  sct_host_part parts[SCT_MAX_DEVICES];
+  int n_parts;
+  int64_t n_chunks;       /* of all parts, as are ... */
+  int n_threads, n_slots; /* ... these; a slot has room for a chunk; stream slot % streams */
   int64_t extent[SCT_MAX_CHUNKS]; /* of the chunks that differ, halos included */
   int n_extents;
   sct_chunk_launch *launches;
   int n_launches, cap_launches;
-  /* A buffer or ring is slot * n_operands + operand, a launch one of `launches`. */
+  /* Those of a device follow those of the one before. A buffer or ring is slot * n_operands +
+   * operand, a launch one of `launches`. */
   sct_host_op *ops;
   int n_ops, cap_ops;
 } sct_pipeline;
 
-/* Without elements it has no operations. Borrows spec and size. SCT_EUSAGE: too many operations. */
+/* Without elements it has no operations. Borrows spec and size. SCT_EUSAGE: too many operations;
+ * several devices where arrays are shared. */
 sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int *layout,
                              const sct_size *size, const sct_host_way *way, sct_error *err);
 void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
-int sct_pipeline_slot(const sct_pipeline *p, int64_t chunk);
+/* An operand that is one for all chunks, so that no two devices can have parts of it: it stays on
+ * the device, or each chunk adds to it. -1: there is none. */
+int sct_pipeline_shared(const sct_pipeline *p);
+int sct_pipeline_device(const sct_pipeline *p, int slot);
 bool sct_pipeline_uses(const sct_pipeline *p, int slot); /* any chunk does */
 /* The extents of chunk number k of those that differ. */
 void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTENTS]);

@@ -7,7 +7,7 @@
 typedef struct cut {
   sct_pipeline *p;
   int64_t n, before, after;
-  int thread;               /* that the current operations are of */
+  int device, thread;       /* that the current operations are of */
   int last[SCT_MAX_SLOTS];  /* the operation that a slot ends with; -1: it has none */
   int whole_there;          /* the last copy of what all chunks need; -1: there is none */
   int out[SCT_MAX_SLOTS];   /* the first copy out of a slot's last chunk, and ... */
@@ -41,6 +41,10 @@ static int add(cut *c, const sct_host_op *op) {
   return p->n_ops++;
 }
 
+static const sct_host_part *part_of(const cut *c) {
+  return &c->p->parts[c->device];
+}
+
 /* For a slot, whose first operation waits for what all chunks need. */
 static void queue(cut *c, int slot, sct_host_op op) {
   op.slot = slot;
@@ -51,14 +55,16 @@ static void queue(cut *c, int slot, sct_host_op op) {
 static sct_host_op copy_of(const cut *c, sct_host_op_kind kind, int slot, int op) {
   const sct_pipeline *p = c->p;
   const int64_t number = (int64_t)slot * p->spec->n_operands + op;
+  const int64_t whole = (int64_t)part_of(c)->first_slot * p->spec->n_operands + op;
   const bool staged = p->is_staged[op], in = kind == SCT_HOST_OP_IN;
   const sct_host_op_kind stage = in ? SCT_HOST_OP_STAGE_IN : SCT_HOST_OP_STAGE_OUT;
   return (sct_host_op){.kind = staged ? stage : kind,
+                       .device = c->device,
                        .thread = c->thread,
                        .slot = slot,
                        .after = -1,
                        .array = op,
-                       .buffer = p->is_whole[op] ? op : number,
+                       .buffer = p->is_whole[op] ? whole : number,
                        .other = staged ? op : -1,
                        .ring = p->way.threads > 0 && !p->is_whole[op] && !staged ? number : -1};
 }
@@ -77,15 +83,16 @@ static void finish(cut *c, int slot) {
 }
 
 static void add_whole(cut *c) {
+  const int slot = part_of(c)->first_slot;
   c->thread = -1;
   for (int k = 0; k < c->p->spec->n_operands; k++) {
     if (c->p->is_whole[k] && c->p->bytes[k] > 0) {
-      sct_host_op op = copy_of(c, SCT_HOST_OP_IN, 0, k);
+      sct_host_op op = copy_of(c, SCT_HOST_OP_IN, slot, k);
       op.bytes = c->p->bytes[k];
-      queue(c, 0, op);
+      queue(c, slot, op);
     }
   }
-  c->whole_there = c->last[0];
+  c->whole_there = c->last[slot];
 }
 
 static void add_in(cut *c, int slot, int64_t first, int64_t end) {
@@ -154,22 +161,29 @@ static void add_kernel(cut *c, int slot, int64_t extent, int64_t first) {
   p->n_extents += k == p->n_extents;
   queue(c, slot,
         (sct_host_op){.kind = SCT_HOST_OP_KERNEL,
+                      .device = c->device,
                       .thread = c->thread,
                       .ring = -1,
                       .other = -1,
                       .launch = add_launch(p, (sct_chunk_launch){slot, k, first})});
 }
 
-/* Each thread takes every so many-th chunk, in slots of its own. (NAME_host lets a thread have the
- * next one when it gets to it.) */
+static int slot_of(const sct_host_part *part, int64_t chunk) {
+  const int each = part->n_slots / part->n_threads;
+  return part->first_slot + (int)(chunk % part->n_threads * each + chunk / part->n_threads % each);
+}
+
+/* Each thread takes every so many-th chunk of its device's part, in slots of its own. (NAME_host
+ * lets a thread have the next one when it gets to it.) */
 static void add_chunk(cut *c, int64_t which) {
-  const int64_t chunk = c->p->way.chunk, own = which * chunk;
-  const int slot = sct_pipeline_slot(c->p, which);
-  const int64_t own_end = chunk < c->n - own ? own + chunk : c->n;
+  const sct_host_part *part = part_of(c);
+  const int64_t chunk = c->p->way.chunk, own = part->begin + which * chunk;
+  const int slot = slot_of(part, which);
+  const int64_t own_end = chunk < part->end - own ? own + chunk : part->end;
   const int64_t first = own > c->before ? own - c->before : 0;
   const int64_t end = c->n - own_end > c->after ? own_end + c->after : c->n;
   const bool mapped = c->p->way.memory == SCT_HOST_MAPPED;
-  c->thread = (int)(which % c->p->n_threads);
+  c->thread = part->first_thread + (int)(which % part->n_threads);
   finish(c, slot);
   if (!mapped) {
     add_in(c, slot, first, end);
@@ -177,6 +191,23 @@ static void add_chunk(cut *c, int64_t which) {
   add_kernel(c, slot, end - first, first);
   if (!mapped) {
     add_out(c, slot, first, own, own_end);
+  }
+}
+
+static void add_part(cut *c, int device) {
+  const sct_host_part *part = &c->p->parts[device];
+  c->device = device;
+  c->whole_there = -1;
+  if (part->n_chunks == 0) {
+    return;
+  }
+  add_whole(c);
+  for (int64_t k = 0; k < part->n_chunks; k++) {
+    add_chunk(c, k);
+  }
+  for (int s = 0; s < part->n_slots; s++) {
+    c->thread = part->first_thread + s / (part->n_slots / part->n_threads);
+    finish(c, part->first_slot + s);
   }
 }
 
@@ -191,18 +222,50 @@ static void measure_arrays(sct_pipeline *p, int64_t n, int64_t halo) {
   }
 }
 
-int sct_pipeline_slot(const sct_pipeline *p, int64_t chunk) {
-  const int each = p->n_slots / p->n_threads;
-  return (int)(chunk % p->n_threads * each + chunk / p->n_threads % each);
+int sct_pipeline_shared(const sct_pipeline *p) {
+  for (int k = 0; k < p->spec->n_operands; k++) {
+    const sct_operand *op = &p->spec->operands[k];
+    if (op->stays || (op->is_output && p->step[k] == 0)) {
+      return k;
+    }
+  }
+  return -1;
+}
+
+int sct_pipeline_device(const sct_pipeline *p, int slot) {
+  return p->n_parts > 1 && slot >= p->parts[1].first_slot;
 }
 
 bool sct_pipeline_uses(const sct_pipeline *p, int slot) {
-  const int each = p->n_slots / p->n_threads;
-  return slot / each + slot % each * p->n_threads < p->n_chunks;
+  const sct_host_part *part = &p->parts[sct_pipeline_device(p, slot)];
+  const int each = part->n_slots / part->n_threads, own = slot - part->first_slot;
+  return own / each + own % each * part->n_threads < part->n_chunks;
 }
 
 #define RING_SLOTS    2  /* of each thread of the host, as in headers */
 #define ALIGNED_CHUNK 32 /* elements, as in headers: parts of the device's arrays begin aligned */
+
+/* A device's part, which follows that of the device before. Threads of the host are shared evenly.
+ */
+static void add_device(sct_pipeline *p, int64_t end) {
+  const int d = p->n_parts++, devices = p->way.devices;
+  const int64_t begin = d > 0 ? p->parts[d - 1].end : 0;
+  const int64_t n_chunks = (end - begin + p->way.chunk - 1) / p->way.chunk;
+  const int shared = p->way.threads / devices + (d < p->way.threads % devices);
+  const int own = shared < n_chunks ? shared : (int)n_chunks;
+  const int n_threads = own > 0 ? own : 1;
+  p->parts[d] =
+      (sct_host_part){.begin = begin,
+                      .end = end,
+                      .n_chunks = n_chunks,
+                      .n_threads = n_threads,
+                      .n_slots = p->way.threads > 0 ? n_threads * RING_SLOTS : p->way.streams,
+                      .first_thread = p->n_threads,
+                      .first_slot = p->n_slots};
+  p->n_chunks += n_chunks;
+  p->n_threads += n_threads;
+  p->n_slots += p->parts[d].n_slots;
+}
 
 /* Which arrays stay where they are, how long chunks are, and who takes them. */
 static sct_status cut_up(cut *c, sct_error *err) {
@@ -214,15 +277,16 @@ static sct_status cut_up(cut *c, sct_error *err) {
     p->is_direct[k] = op->stays && !shared;
     p->is_staged[k] = op->stays && shared;
   }
-  p->way.chunk = p->way.chunk == 0 ? c->n : p->way.chunk < halo ? halo : p->way.chunk;
+  p->way.devices = p->way.devices > 1 && p->way.memory != SCT_HOST_MAPPED ? p->way.devices : 1;
+  const int64_t half = (c->n + p->way.devices - 1) / p->way.devices;
+  p->way.chunk = p->way.chunk == 0 ? half : p->way.chunk < halo ? halo : p->way.chunk;
   p->way.chunk = p->way.chunk > 0 ? p->way.chunk : 1;
   if (any_direct(p) && p->way.chunk > ALIGNED_CHUNK && p->way.chunk < c->n) {
     p->way.chunk -= p->way.chunk % ALIGNED_CHUNK;
   }
-  p->n_chunks = (c->n + p->way.chunk - 1) / p->way.chunk;
-  p->n_threads = p->way.threads < p->n_chunks ? p->way.threads : (int)p->n_chunks;
-  p->n_threads = p->n_threads > 0 ? p->n_threads : 1;
-  p->n_slots = p->way.threads > 0 ? p->n_threads * RING_SLOTS : p->way.streams;
+  for (int d = 0; d < p->way.devices; d++) {
+    add_device(p, d + 1 < p->way.devices ? half : c->n);
+  }
   return p->n_chunks <= SCT_MAX_HOST_OPS / (4 * p->spec->n_operands + 1) &&
                  (!any_direct(p) || p->n_chunks <= SCT_MAX_HOST_LAUNCHES)
              ? SCT_OK
@@ -235,23 +299,22 @@ sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int 
   cut c = {.p = out,
            .n = size->extent[spec->chunk_dim],
            .before = spec->halo_before,
-           .after = spec->halo_after,
-           .whole_there = -1};
+           .after = spec->halo_after};
   *out = (sct_pipeline){.spec = spec, .way = *way, .size = size};
   memcpy(out->layout, layout, sizeof *layout * (size_t)spec->n_operands);
   memset(c.last, 0xff, sizeof c.last);
   SCT_TRY(cut_up(&c, err));
   measure_arrays(out, c.n, c.before + c.after);
+  const int shared = sct_pipeline_shared(out);
+  if (shared >= 0 && out->n_parts > 1) {
+    return sct_fail(err, SCT_EUSAGE, "%s is one for all chunks: they are of one device",
+                    spec->operands[shared].name);
+  }
   if (sct_spec_elements(spec, size) == 0) {
     return SCT_OK;
   }
-  add_whole(&c);
-  for (int64_t k = 0; k < out->n_chunks; k++) {
-    add_chunk(&c, k);
-  }
-  for (int s = 0; s < out->n_slots; s++) {
-    c.thread = s / (out->n_slots / out->n_threads);
-    finish(&c, s);
+  for (int d = 0; d < out->n_parts; d++) {
+    add_part(&c, d);
   }
   return SCT_OK;
 }
@@ -282,6 +345,7 @@ void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out) {
     const bool copies = op->kind == SCT_HOST_OP_IN || op->kind == SCT_HOST_OP_OUT;
     out[k] =
         (sct_pipe_step){.engine = engines[op->kind],
+                        .device = op->device,
                         .thread = op->thread,
                         .stream = op->slot % p->way.streams,
                         .after = op->after,

@@ -10,16 +10,21 @@ typedef struct run {
   sct_measure *m;
   const sct_pipeline *p;
   sct_job jobs[2];  /* the naive variant and the candidate */
-  int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in the first slot */
+  int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in a device's first slot */
   int64_t workspace[SCT_MAX_SLOTS];
   sct_ask_launch *launches; /* [p->n_launches] */
   sct_launch_room *rooms;
   sct_host_op *ops;
 } run;
 
+static int first_slot(const run *r, int slot) {
+  return r->p->parts[sct_pipeline_device(r->p, slot)].first_slot;
+}
+
 /* Of arrays that are not used where they are. */
 static int64_t *buffer_at(const run *r, int slot, int op) {
-  return &r->buffers[(r->p->is_whole[op] ? 0 : slot * r->p->spec->n_operands) + op];
+  const int of = r->p->is_whole[op] ? first_slot(r, slot) : slot;
+  return &r->buffers[of * r->p->spec->n_operands + op];
 }
 
 static int64_t workspace_bytes(const run *r) {
@@ -36,7 +41,7 @@ static sct_status open_slots(run *r, sct_error *err) {
       continue;
     }
     for (int k = 0; k < n_operands && r->p->way.memory != SCT_HOST_MAPPED; k++) {
-      if ((s == 0 || !r->p->is_whole[k]) && !r->p->is_direct[k]) {
+      if ((s == first_slot(r, s) || !r->p->is_whole[k]) && !r->p->is_direct[k]) {
         int64_t *const buffer = buffer_at(r, s, k);
         SCT_TRY(sct_remote_alloc(r->m, r->p->room[k], 1, buffer, err));
         SCT_TRY(sct_ask_SET(r->m, &(sct_ask_set){*buffer, POISON}, NULL, err));

@@ -155,9 +155,11 @@ const char *sct_engine_name(sct_engine engine); /* "in", "kernel", "out", "host"
 
 /* One operation of those that threads of a host queue, each its own in this order. */
 #define SCT_MAX_PIPE_THREADS 64
+#define SCT_MAX_PIPE_DEVICES 2
 typedef struct sct_pipe_step {
   sct_engine engine;
-  int thread;  /* -1: before they begin */
+  int device;  /* that has engines and streams of its own */
+  int thread;  /* -1: before those of the device begin */
   int stream;  /* what was queued there before has ended when it begins */
   int after;   /* the same of an earlier operation; -1: of none */
   bool blocks; /* the thread queues nothing more until it has ended; so with its own copies */
@@ -165,8 +167,8 @@ typedef struct sct_pipe_step {
   double begin_ns, end_ns;
 } sct_pipe_step;
 
-/* When each operation begins and ends: an engine does one at a time, in order, but for copies on
- * the host, of which each thread does one. */
+/* When each operation begins and ends: an engine of a device does one at a time, in order; of
+ * copies on the host each thread does one. */
 void sct_model_pipeline(sct_pipe_step *steps, int n);
 
 /* The same of measured ones, whose begin is when their turn on the stream came: an engine that had
@@ -176,16 +178,17 @@ void sct_model_measured(sct_pipe_step *steps, int n);
 /* What a timeline comes to, whether it was modelled or measured. */
 typedef struct sct_overlap {
   double total_ns; /* till the last one ended */
-  int n_threads;
-  double busy_ns[SCT_N_ENGINES]; /* what an engine did; the host's threads, on average */
+  int n_threads, n_devices;
+  double busy_ns[SCT_N_ENGINES]; /* what an engine did; devices' and the host's threads' average */
   sct_engine limit;              /* the busiest one */
   double hidden; /* of the time of all others, the share that passed while it, or each other,
                     worked: 0 where one followed the other, 1 where the busiest one never waited */
 } sct_overlap;
 sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n);
-/* The share of each of n_columns equal parts of the total time that an engine works. */
+/* The share of each of n_columns equal parts of the total time that an engine works: one of a
+ * device, or the host's, of all. */
 void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
-                    sct_engine engine);
+                    sct_engine engine, int device);
 
 /* ---- what there is to mend ---- */
 

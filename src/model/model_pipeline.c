@@ -14,12 +14,14 @@ static double later(double a, double b) {
   return a > b ? a : b;
 }
 
-/* The last operation before number k that is of the same stream, or of the same engine. */
+/* The last operation before number k that is of the same stream, or of the same engine; of its
+ * device. */
 static double end_before(const sct_pipe_step *steps, int k, bool same_stream) {
   for (int other = k - 1; other >= 0; other--) {
     const sct_pipe_step *s = &steps[other];
-    if (same_stream ? s->stream == steps[k].stream && s->engine != SCT_ENGINE_HOST
-                    : s->engine == steps[k].engine) {
+    if (s->device == steps[k].device &&
+        (same_stream ? s->stream == steps[k].stream && s->engine != SCT_ENGINE_HOST
+                     : s->engine == steps[k].engine)) {
       return s->end_ns;
     }
   }
@@ -27,12 +29,15 @@ static double end_before(const sct_pipe_step *steps, int k, bool same_stream) {
 }
 
 void sct_model_pipeline(sct_pipe_step *steps, int n) {
-  double free_ns[SCT_MAX_PIPE_THREADS + 1] = {0}; /* when a thread gets to its next one */
+  double free_ns[SCT_MAX_PIPE_THREADS] = {0}; /* when a thread gets to its next one */
+  double begun_ns[SCT_MAX_PIPE_DEVICES] = {0};
   for (int k = 0; k < n; k++) {
     sct_pipe_step *s = &steps[k];
     assert(s->after < k && s->thread < SCT_MAX_PIPE_THREADS);
-    double *const host_ns = &free_ns[s->thread + 1];
-    s->begin_ns = later(*host_ns, free_ns[0]);
+    assert(s->device >= 0 && s->device < SCT_MAX_PIPE_DEVICES);
+    double *const begun = &begun_ns[s->device];
+    double *const host_ns = s->thread < 0 ? begun : &free_ns[s->thread];
+    s->begin_ns = later(*host_ns, *begun);
     s->begin_ns = s->after >= 0 ? later(s->begin_ns, steps[s->after].end_ns) : s->begin_ns;
     if (s->engine != SCT_ENGINE_HOST) {
       s->begin_ns = later(s->begin_ns, end_before(steps, k, true));
@@ -55,7 +60,7 @@ static int by_end(const void *a, const void *b) {
 
 void sct_model_measured(sct_pipe_step *steps, int n) {
   SCT_OWNED ended *order = sct_alloc(sizeof *order * (size_t)(n + 1));
-  double free_ns[SCT_N_ENGINES] = {0};
+  double free_ns[SCT_MAX_PIPE_DEVICES][SCT_N_ENGINES] = {{0}};
   for (int k = 0; k < n; k++) {
     order[k] = (ended){steps[k].end_ns, k};
   }
@@ -63,8 +68,9 @@ void sct_model_measured(sct_pipe_step *steps, int n) {
   for (int k = 0; k < n; k++) {
     sct_pipe_step *s = &steps[order[k].step];
     if (s->engine != SCT_ENGINE_HOST) {
-      s->begin_ns = later(s->begin_ns, free_ns[s->engine]);
-      free_ns[s->engine] = s->end_ns;
+      double *const engine_ns = &free_ns[s->device][s->engine];
+      s->begin_ns = later(s->begin_ns, *engine_ns);
+      *engine_ns = s->end_ns;
     }
     s->begin_ns = s->begin_ns < s->end_ns ? s->begin_ns : s->end_ns;
     s->ns = s->end_ns - s->begin_ns;
@@ -72,16 +78,17 @@ void sct_model_measured(sct_pipe_step *steps, int n) {
 }
 
 sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n) {
-  sct_overlap o = {.n_threads = 1};
+  sct_overlap o = {.n_threads = 1, .n_devices = 1};
   double sum = 0;
   for (int k = 0; k < n; k++) {
     const sct_pipe_step *s = &steps[k];
     o.busy_ns[s->engine] += s->end_ns - s->begin_ns;
     o.total_ns = later(o.total_ns, s->end_ns);
     o.n_threads = s->thread >= o.n_threads ? s->thread + 1 : o.n_threads;
+    o.n_devices = s->device >= o.n_devices ? s->device + 1 : o.n_devices;
   }
-  o.busy_ns[SCT_ENGINE_HOST] /= o.n_threads;
   for (int e = 0; e < SCT_N_ENGINES; e++) {
+    o.busy_ns[e] /= e == SCT_ENGINE_HOST ? o.n_threads : o.n_devices;
     sum += o.busy_ns[e];
     o.limit = o.busy_ns[e] > o.busy_ns[o.limit] ? (sct_engine)e : o.limit;
   }
@@ -92,7 +99,7 @@ sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n) {
 }
 
 void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
-                    sct_engine engine) {
+                    sct_engine engine, int device) {
   const sct_overlap o = sct_model_overlap(steps, n);
   const double column_ns = o.total_ns / n_columns;
   const double all_ns = column_ns * (engine == SCT_ENGINE_HOST ? o.n_threads : 1);
@@ -102,7 +109,9 @@ void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int 
       const double from = later(steps[k].begin_ns, c * column_ns);
       const double to =
           steps[k].end_ns < (c + 1) * column_ns ? steps[k].end_ns : (c + 1) * column_ns;
-      busy_ns += steps[k].engine == engine && to > from ? to - from : 0;
+      const bool counts =
+          steps[k].engine == engine && (engine == SCT_ENGINE_HOST || steps[k].device == device);
+      busy_ns += counts && to > from ? to - from : 0;
     }
     out[c] = all_ns > 0 ? busy_ns / all_ns : 0;
   }

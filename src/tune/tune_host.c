@@ -220,19 +220,19 @@ static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
 /* Chunks of 4, 16 and 64 MiB, where that is not all; through a ring, which is to stay in the cores'
  * caches, of 1, 2 and 4 MiB. */
 static void list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
-  add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0}, 0);
-  add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0}, 0);
-  add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0}, 0);
+  add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0, 1}, 0);
+  add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0, 1}, 0);
+  add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0, 1}, 0);
   for (int64_t bytes = 4 * MIB; bytes <= 64 * MIB; bytes *= 4) {
     const int64_t chunk = chunk_of(spec, bytes, step);
     for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {
-      add_way(z, (sct_host_way){SCT_HOST_LOCKED, chunk, streams, 0}, bytes);
+      add_way(z, (sct_host_way){SCT_HOST_LOCKED, chunk, streams, 0, 1}, bytes);
     }
   }
   for (int64_t bytes = MIB; bytes <= 4 * MIB; bytes *= 2) {
     const int64_t chunk = chunk_of(spec, bytes, step);
     for (int threads = 4; threads <= 16 && chunk < z->n; threads *= 2) {
-      add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, chunk, RING_STREAMS, threads}, bytes);
+      add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, chunk, RING_STREAMS, threads, 1}, bytes);
     }
   }
 }

@@ -70,7 +70,7 @@ sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, con
 static json_t *lane_json(const sct_host_row *row, sct_engine engine) {
   double lane[COLUMNS];
   json_t *list = json_array();
-  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine);
+  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine, 0);
   for (int c = 0; c < COLUMNS; c++) {
     json_array_append_new(list, json_integer((json_int_t)(100 * lane[c] + 0.5)));
   }

@@ -65,6 +65,7 @@ typedef enum sct_host_op_kind {
   SCT_HOST_OP_STAGE_OUT,
   SCT_N_HOST_OPS
 } sct_host_op_kind;
+#define SCT_MAX_DEVICES       2 /* that a list is for, each with its own streams and slots */
 #define SCT_MAX_HOST_THREADS  64
 #define SCT_MAX_STREAMS       8
 #define SCT_MAX_SLOTS         (2 * SCT_MAX_HOST_THREADS) /* chunks on their way */

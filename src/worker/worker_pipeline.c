@@ -213,14 +213,18 @@ static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host
   return good;
 }
 
-/* May operation k stand there? What comes before the threads is in front, what it waits for is its
- * own thread's, and a slot belongs to one thread, without which it has no order. */
+/* May operation k stand there? Those of a device stand together, in front what comes before its
+ * threads; what it waits for is its own thread's, and a slot belongs to one thread, without which
+ * it has no order. */
 static bool is_in_order(const sct_ask_host *in, int k, int *owner) {
   const sct_host_op *op = &in->ops[k];
   const sct_host_op *after = op->after >= 0 && op->after < k ? &in->ops[op->after] : NULL;
+  const sct_host_op *before = k > 0 && in->ops[k - 1].device == op->device ? op - 1 : NULL;
   *owner = *owner < 0 ? op->thread : *owner;
-  return op->after < k && (!after || after->thread < 0 || after->thread == op->thread) &&
-         (op->thread >= 0 ? *owner == op->thread : k == 0 || in->ops[k - 1].thread < 0);
+  return op->after < k && (!after || after->device == op->device) &&
+         (!after || after->thread < 0 || after->thread == op->thread) &&
+         (before || k == 0 || in->ops[k - 1].device < op->device) &&
+         (op->thread >= 0 ? *owner == op->thread : !before || before->thread < 0);
 }
 
 static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_host_step *steps,

@@ -310,9 +310,9 @@ static void run_way(sct_measure *m, const sct_spec *spec, const sct_binary *kern
 
 static void run_ways(sct_measure *m, sct_spec *spec, const sct_binary *kernel) {
   static const sct_host_way ways[] = {
-      {SCT_HOST_PAGEABLE, 0, 1, 0},      {SCT_HOST_PAGEABLE, 500009, 2, 8},
-      {SCT_HOST_PAGEABLE, 300007, 1, 3}, {SCT_HOST_LOCKED, 0, 1, 0},
-      {SCT_HOST_LOCKED, 4000037, 3, 0},  {SCT_HOST_MAPPED, 0, 1, 0}};
+      {SCT_HOST_PAGEABLE, 0, 1, 0, 1},      {SCT_HOST_PAGEABLE, 500009, 2, 8, 1},
+      {SCT_HOST_PAGEABLE, 300007, 1, 3, 1}, {SCT_HOST_LOCKED, 0, 1, 0, 1},
+      {SCT_HOST_LOCKED, 4000037, 3, 0, 1},  {SCT_HOST_MAPPED, 0, 1, 0, 1}};
   spec->host = true;
   assert_ok(sct_spec_find_chunks(spec, &fixture_err));
   for (int k = 0; k < SCT_COUNT(ways); k++) {

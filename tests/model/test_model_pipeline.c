@@ -91,6 +91,35 @@ static void threads_have_orders_of_their_own(void **state) {
   assert_true(o.n_threads == 2 && o.busy_ns[HOST] == 5 && o.total_ns == 15);
 }
 
+/* Engines, streams and what comes before the threads are each device's own; the host is one. */
+static void devices_have_engines_of_their_own(void **state) {
+  (void)state;
+  sct_pipe_step s[] = {op(IN, 0, 5), op(IN, 1, 4), op(HOST, 0, 2),
+                       op(IN, 0, 7), op(IN, 1, 4), op(HOST, 0, 2)};
+  s[0].thread = s[3].thread = -1;
+  s[0].blocks = s[3].blocks = true;
+  s[3].device = s[4].device = s[5].device = 1;
+  s[4].thread = s[5].thread = 1;
+  sct_model_pipeline(s, 6);
+  check(&s[1], 5, 9);
+  check(&s[2], 5, 7);
+  check(&s[3], 0, 7); /* beside the first device's */
+  check(&s[4], 7, 11);
+  check(&s[5], 7, 9);
+  const sct_overlap o = sct_model_overlap(s, 6);
+  assert_true(o.n_devices == 2 && o.n_threads == 2 && o.total_ns == 11);
+  assert_true(o.busy_ns[IN] == 10 && o.busy_ns[HOST] == 2); /* on average */
+  double lane[11];
+  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_IN, 0);
+  assert_true(lane[8] == 1 && lane[9] == 0);
+  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_IN, 1);
+  assert_true(lane[8] == 1 && lane[9] == 1);
+  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_HOST, 0);
+  assert_true(lane[5] == 0.5 && lane[7] == 0.5 && lane[9] == 0);
+  sct_model_measured(s, 6);
+  check(&s[4], 7, 11); /* the first device's copies are not in its way */
+}
+
 static void the_host_waits_for_what_blocks_it(void **state) {
   (void)state;
   sct_pipe_step s[] = {op(IN, 0, 7), op(OUT, 1, 3)};
@@ -130,11 +159,11 @@ static void lanes_say_what_part_an_engine_works(void **state) {
   s[2].thread = 1;
   sct_model_pipeline(s, 3); /* 13 in all */
   s[2].end_ns = 20;         /* or, as it were, 20 */
-  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_IN);
+  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_IN, 0);
   assert_true(lane[0] == 1 && lane[1] == 0 && lane[3] == 0);
-  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_HOST); /* two threads */
+  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_HOST, 0); /* two threads */
   assert_true(lane[0] == 0 && lane[1] > 0.89 && lane[1] < 0.91 && lane[2] == 0.5);
-  sct_model_lane(lane, 4, s, 0, SCT_ENGINE_HOST);
+  sct_model_lane(lane, 4, s, 0, SCT_ENGINE_HOST, 0);
   assert_true(lane[0] == 0);
 }
 
@@ -156,6 +185,7 @@ int main(void) {
       cmocka_unit_test(an_engine_does_one_at_a_time),
       cmocka_unit_test(operations_wait_for_others),
       cmocka_unit_test(threads_have_orders_of_their_own),
+      cmocka_unit_test(devices_have_engines_of_their_own),
       cmocka_unit_test(the_host_waits_for_what_blocks_it),
       cmocka_unit_test(measured_operations_waited_for_their_engine),
       cmocka_unit_test(lanes_say_what_part_an_engine_works),

@@ -122,29 +122,46 @@ static void close_world(tv_world *w, sct_compiled *compiled) {
   sct_compiled_free(compiled);
 }
 
-static const sct_host_way ways[] = {{SCT_HOST_PAGEABLE, 0, 1, 0}, {SCT_HOST_LOCKED, 0, 1, 0},
-                                    {SCT_HOST_MAPPED, 0, 1, 0},   {SCT_HOST_LOCKED, 1, 2, 0},
-                                    {SCT_HOST_LOCKED, 7, 3, 0},   {SCT_HOST_LOCKED, 32, 4, 0},
-                                    {SCT_HOST_LOCKED, 999, 3, 0}, {SCT_HOST_PAGEABLE, 7, 3, 1},
-                                    {SCT_HOST_PAGEABLE, 3, 2, 4}, {SCT_HOST_PAGEABLE, 32, 2, 16}};
+static const sct_host_way ways[] = {
+    {SCT_HOST_PAGEABLE, 0, 1, 0, 1}, {SCT_HOST_LOCKED, 0, 1, 0, 1},
+    {SCT_HOST_MAPPED, 0, 1, 0, 1},   {SCT_HOST_LOCKED, 1, 2, 0, 1},
+    {SCT_HOST_LOCKED, 7, 3, 0, 1},   {SCT_HOST_LOCKED, 32, 4, 0, 1},
+    {SCT_HOST_LOCKED, 999, 3, 0, 1}, {SCT_HOST_PAGEABLE, 7, 3, 1, 1},
+    {SCT_HOST_PAGEABLE, 3, 2, 4, 1}, {SCT_HOST_PAGEABLE, 32, 2, 16, 1}};
+/* The same by two devices; with threads that cannot be divided, and less than one each. */
+static const sct_host_way halves[] = {
+    {SCT_HOST_PAGEABLE, 0, 1, 0, 2}, {SCT_HOST_LOCKED, 1, 2, 0, 2},
+    {SCT_HOST_LOCKED, 7, 3, 0, 2},   {SCT_HOST_LOCKED, 999, 3, 0, 2},
+    {SCT_HOST_PAGEABLE, 7, 3, 1, 2}, {SCT_HOST_PAGEABLE, 3, 2, 5, 2}};
 static const int64_t sizes[] = {1, 2, 3, 31, 33, 100};
 
-static void check_all(const char *spec, const char *label) {
-  tv_world w;
-  sct_compiled compiled;
-  open_world(&w, spec, label, &compiled);
+static void check_ways(tv_world *w, const sct_compiled *compiled, const sct_host_way *list, int n) {
   for (int z = 0; z < SCT_COUNT(sizes); z++) {
-    for (int k = 0; k < SCT_COUNT(ways); k++) {
+    for (int k = 0; k < n; k++) {
       sct_pipeline p;
-      make(&w, sizes[z], ways[k], &p);
-      const sct_verdict verdict = run(&w, &compiled, &p);
+      make(w, sizes[z], list[k], &p);
+      const sct_verdict verdict = run(w, compiled, &p);
       if (verdict.outcome != SCT_OUT_OK) {
-        fail_msg("n=%d, way %d: %s", (int)sizes[z], k, verdict.detail);
+        fail_msg("n=%d, %d devices, way %d: %s", (int)sizes[z], list[k].devices, k, verdict.detail);
       }
       sct_pipeline_free(&p);
     }
   }
+}
+
+static void check_some(const char *spec, const char *label, bool by_halves) {
+  tv_world w;
+  sct_compiled compiled;
+  open_world(&w, spec, label, &compiled);
+  check_ways(&w, &compiled, ways, SCT_COUNT(ways));
+  if (by_halves) {
+    check_ways(&w, &compiled, halves, SCT_COUNT(halves));
+  }
   close_world(&w, &compiled);
+}
+
+static void check_all(const char *spec, const char *label) {
+  check_some(spec, label, true);
 }
 
 static void arrays_of_every_kind(void **state) {
@@ -172,9 +189,9 @@ static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which);
 
 static void arrays_that_stay(void **state) {
   (void)state;
-  check_all(KEEP, "direct threads=256");
-  check_all(STAGED, "direct threads=256");
-  check_all(SCATTER, "direct threads=256");
+  check_some(KEEP, "direct threads=256", false);
+  check_some(STAGED, "direct threads=256", false);
+  check_some(SCATTER, "direct threads=256", false);
 }
 
 /* A kernel that works on the wrong part of an array of the device. */
@@ -351,7 +368,7 @@ static void chunks_are_queued_in_order(void **state) {
   sct_compiled compiled;
   sct_pipeline p;
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
-  make(&w, 20, (sct_host_way){SCT_HOST_PAGEABLE, 8, 2, 1}, &p);
+  make(&w, 20, (sct_host_way){SCT_HOST_PAGEABLE, 8, 2, 1, 1}, &p);
   assert_int_equal(p.n_extents, 3); /* 8 + 2, 1 + 8 + 2, 1 + 4 */
   assert_int_equal(p.extent[0], 10);
   assert_int_equal(p.extent[1], 11);
@@ -372,6 +389,63 @@ static void chunks_are_queued_in_order(void **state) {
   assert_int_equal(p.ops[12].device_at, 160);
   sct_pipeline_free(&p);
   close_world(&w, &compiled);
+}
+
+/* Every device has its half, from the first element to the last, halos of the other's included. */
+static void two_devices_have_halves(void **state) {
+  (void)state;
+  tv_world w;
+  sct_compiled compiled;
+  sct_pipeline p;
+  open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
+  for (int64_t n = 1; n <= 40; n++) {
+    make(&w, n, (sct_host_way){SCT_HOST_PAGEABLE, 4, 2, 5, 2}, &p);
+    assert_int_equal(p.parts[0].begin, 0);
+    assert_int_equal(p.parts[0].end, (n + 1) / 2);
+    assert_int_equal(p.parts[1].begin, (n + 1) / 2);
+    assert_int_equal(p.parts[1].end, n);
+    assert_true(p.parts[0].n_threads <= 3 && p.parts[1].n_threads <= 2);
+    int64_t copied = 0, first_in = n;
+    for (int k = 0; k < p.n_ops; k++) {
+      const sct_host_op *op = &p.ops[k];
+      const sct_host_part *part = &p.parts[op->device];
+      const int64_t row = op->host_at / p.step[op->array];
+      assert_true(op->slot >= part->first_slot && op->slot < part->first_slot + part->n_slots);
+      assert_true(op->thread >= part->first_thread &&
+                  op->thread < part->first_thread + part->n_threads);
+      assert_true(op->after < 0 || p.ops[op->after].device == op->device);
+      if (op->kind == SCT_HOST_OP_OUT) {
+        assert_true(row >= part->begin && row + op->bytes / p.step[1] <= part->end);
+        copied += op->bytes / p.step[1];
+      } else if (op->kind == SCT_HOST_OP_IN && op->device == 1) {
+        first_in = row < first_in ? row : first_in;
+      }
+    }
+    assert_int_equal(copied, n);
+    assert_int_equal(first_in, n > 1 ? p.parts[1].begin - 1 : n); /* one row of halo before */
+    sct_pipeline_free(&p);
+  }
+  close_world(&w, &compiled);
+}
+
+static void what_is_one_for_all_is_not_halved(void **state) {
+  (void)state;
+  static const char *const specs[] = {KEEP, STAGED, SCATTER};
+  for (int k = 0; k < SCT_COUNT(specs); k++) {
+    tv_world w;
+    sct_compiled compiled;
+    sct_pipeline p;
+    sct_error e = {0};
+    open_world(&w, specs[k], "direct threads=256", &compiled);
+    make(&w, 33, ways[4], &p);
+    assert_true(sct_pipeline_shared(&p) >= 0);
+    sct_pipeline_free(&p);
+    assert_int_equal(sct_pipeline_make(&p, &w.f.spec, w.code.layout, &size, &halves[2], &e),
+                     SCT_EUSAGE);
+    assert_non_null(strstr(e.text, "is one for all chunks"));
+    sct_pipeline_free(&p);
+    close_world(&w, &compiled);
+  }
 }
 
 static int setup(void **state) {
@@ -398,6 +472,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_lost_halo_is_found),
       cmocka_unit_test(lists_that_cannot_be_are_refused),
       cmocka_unit_test(chunks_are_queued_in_order),
+      cmocka_unit_test(two_devices_have_halves),
+      cmocka_unit_test(what_is_one_for_all_is_not_halved),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }
