@@ -242,10 +242,37 @@ static double accumulated_halves(double unit, double points) {
  * 316 times as much of one rounding: 4 sqrt(n) of them cover that from here on. */
 #define LEAST_IN_STEPS 16384
 
+/* Is the place another one for summands of one sum? */
+static bool varies(const sct_spec *spec, const sct_operand *of, sct_expr at) {
+  bool row = false;
+  for (int d = 0; d < spec->n_dims; d++) {
+    row = row || (at == spec->dim_var[d] && !sct_spec_joins(spec, d));
+  }
+  return !row || of->accumulate != SCT_REDUCE_NONE;
+}
+
+/* How many summands of output `of` may have different values, as inputs have elements for them. */
+static double different_values(const sct_spec *spec, const sct_operand *of, const sct_size *size) {
+  const spec_env env = sct_spec_env_extents(spec, size->extent);
+  double values = 1;
+  for (int k = 0; k < spec->n_inputs; k++) {
+    const sct_operand *op = &spec->operands[k];
+    for (int d = 0; d < op->n_dims && !op->is_index; d++) {
+      int64_t extent = 0;
+      if (varies(spec, of, op->at[d]) &&
+          sct_spec_env_eval(spec, &env, op->extent[d], &extent, NULL) == SCT_OK) {
+        values *= extent > 1 ? (double)extent : 1;
+      }
+    }
+  }
+  return values;
+}
+
 /* Two orders of n positive summands differ by a random walk of at most n roundings each: sqrt(n) of
  * them and a factor of 4 hold for what tuning fills arrays with (n of them is the bound for the
- * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Halves are
- * summed as floats and rounded once more at the end. */
+ * worst input; Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Where only d
+ * values are different, n / d summands are rounded alike, so that the walk has d steps of n / d.
+ * Halves are summed as floats and rounded once more at the end. */
 double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *operand = &spec->operands[op];
   double sum_unit = sums_floats(operand) ? 0 : -1;
@@ -260,6 +287,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
     const bool meet = sct_spec_joins(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
     summands *= meet ? (double)size->extent[d] : 1; /* all points may fall on one place */
   }
+  summands *= fmax(summands / different_values(spec, operand, size), 1);
   if (spec->n_steps > 0) {
     summands = fmax(summands, LEAST_IN_STEPS);
   }

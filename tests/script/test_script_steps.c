@@ -45,6 +45,24 @@ static void test_what_it_becomes(void **state) {
   sct_spec_free(&spec);
 }
 
+/* Few elements, read again and again: equal summands are rounded alike. */
+static void test_sums_of_few_values(void **state) {
+  (void)state;
+  load_ok(
+      HEAD
+      "return s.kernel { name = 'k', dims = { 'row', 'col' },\n"
+      "  inputs = { s.array('pick', 'i32', nil, { fill = 'random' }),"
+      " s.array('x', 'f32', nil, { dims = 'n', at = { 'pick' } }),"
+      " s.array('b', 'f32', nil, { dims = 'row' }) },\n"
+      "  outputs = { s.array('y', 'f32') },\n"
+      "  steps = { { reduce = { t = 'sum' }, body = 't = x + b;' },"
+      " { body = 'y = x / t;' } },\n"
+      "  sizes = { { row = 4, col = 65536, n = 16 }, { row = 4, col = 65536, n = 70000 } } }\n");
+  assert_true(sct_spec_tolerance(&spec, 3, &spec.sizes[0]) == 1024 * 64 * 0x1p-24);
+  assert_true(sct_spec_tolerance(&spec, 3, &spec.sizes[1]) == 1024 * 0x1p-24);
+  sct_spec_free(&spec);
+}
+
 static void test_a_maximum_is_exact(void **state) {
   (void)state;
   const int64_t extent[] = {8, 9};
@@ -372,6 +390,7 @@ static void test_strategies_must_say_that_they_know_steps(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_it_becomes),
+      cmocka_unit_test(test_sums_of_few_values),
       cmocka_unit_test(test_a_maximum_is_exact),
       cmocka_unit_test(test_what_there_is_once_a_row),
       cmocka_unit_test(test_values_once_a_row),
