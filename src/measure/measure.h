@@ -301,6 +301,9 @@ void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out);
 void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way *way,
                         int64_t *dims);
 
+/* Pipelines for two devices have this one as the second (hold_only is enough), of the same model as
+ * the session's; NULL: there is none. It must outlive them. */
+void sct_measure_set_peer(sct_measure *m, const sct_measure *peer);
 /* Runs a pipeline of the current problem, `candidate` where its requirements hold at a chunk's
  * extents, else the naive variant. The arrays hold seeded data, outputs poison; they must become
  * what the naive variant makes of all at once. Samples are end to end, from the first call until

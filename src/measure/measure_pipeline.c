@@ -9,7 +9,7 @@
 typedef struct run {
   sct_measure *m;
   const sct_pipeline *p;
-  sct_job jobs[2];  /* the naive variant and the candidate */
+  sct_job jobs[SCT_MAX_DEVICES][2]; /* of each device: the naive variant and the candidate */
   int64_t *buffers; /* [n_slots][n_operands]; arrays that all need in a device's first slot */
   int64_t workspace[SCT_MAX_SLOTS];
   sct_ask_launch *launches; /* [p->n_launches] */
@@ -28,9 +28,15 @@ static int64_t *buffer_at(const run *r, int slot, int op) {
 }
 
 static int64_t workspace_bytes(const run *r) {
-  const int64_t naive = r->jobs[0].binary->code->workspace_bytes;
-  const int64_t other = r->jobs[1].binary->code->workspace_bytes;
+  const int64_t naive = r->jobs[0][0].binary->code->workspace_bytes;
+  const int64_t other = r->jobs[0][1].binary->code->workspace_bytes;
   return naive > other ? naive : other;
+}
+
+static sct_status open_buffer(run *r, int slot, int64_t bytes, uint8_t byte, int64_t *buffer,
+                              sct_error *err) {
+  SCT_TRY(sct_remote_alloc_on(r->m, bytes, sct_pipeline_device(r->p, slot), buffer, err));
+  return sct_ask_SET(r->m, &(sct_ask_set){*buffer, byte}, NULL, err);
 }
 
 static sct_status open_slots(run *r, sct_error *err) {
@@ -42,14 +48,11 @@ static sct_status open_slots(run *r, sct_error *err) {
     }
     for (int k = 0; k < n_operands && r->p->way.memory != SCT_HOST_MAPPED; k++) {
       if ((s == first_slot(r, s) || !r->p->is_whole[k]) && !r->p->is_direct[k]) {
-        int64_t *const buffer = buffer_at(r, s, k);
-        SCT_TRY(sct_remote_alloc(r->m, r->p->room[k], 1, buffer, err));
-        SCT_TRY(sct_ask_SET(r->m, &(sct_ask_set){*buffer, POISON}, NULL, err));
+        SCT_TRY(open_buffer(r, s, r->p->room[k], POISON, buffer_at(r, s, k), err));
       }
     }
     if (workspace > 0) {
-      SCT_TRY(sct_remote_alloc(r->m, workspace, 1, &r->workspace[s], err));
-      SCT_TRY(sct_ask_SET(r->m, &(sct_ask_set){r->workspace[s], 0}, NULL, err));
+      SCT_TRY(open_buffer(r, s, workspace, 0, &r->workspace[s], err));
     }
   }
   return SCT_OK;
@@ -93,7 +96,8 @@ static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error 
   sct_shape shape;
   sct_pipeline_extents(r->p, l->extent, extents);
   SCT_TRY(sct_shape_init(&shape, &r->m->plan, extents, r->p->size->fill, err));
-  const sct_job *job = &r->jobs[is_allowed(r, r->jobs[1].binary->code, extents, l->first)];
+  const sct_job *jobs = r->jobs[sct_pipeline_device(r->p, l->slot)];
+  const sct_job *job = &jobs[is_allowed(r, jobs[1].binary->code, extents, l->first)];
   sct_target target = {.shape = &shape, .buffer = r->m->timed.buffer};
   const sct_status status =
       sct_code_blocks(&shape, job->binary->code, &target.blocks, verdict, err);
@@ -256,12 +260,29 @@ static sct_status check(run *r, sct_verdict *verdict, sct_error *err) {
   return SCT_OK;
 }
 
+/* Both kernels, on each device that has chunks. */
+static sct_status load_kernels(run *r, sct_verdict *v, sct_error *err) {
+  for (int k = 0; k < 2 && v->outcome == SCT_OUT_OK; k++) {
+    SCT_TRY(sct_remote_load(r->m, r->jobs[0][k].binary, &r->jobs[0][k], v, err));
+  }
+  if (r->p->n_parts == 1 || v->outcome != SCT_OUT_OK) {
+    return SCT_OK;
+  }
+  if (!r->m->peer) {
+    return sct_fail(err, SCT_EUSAGE, "there is no second device for its part");
+  }
+  const sct_ask_open second = sct_remote_open_peer(r->m, r->m->peer);
+  SCT_TRY(sct_ask_PEER(r->m, &second, NULL, err));
+  for (int k = 0; k < 2 && v->outcome == SCT_OUT_OK; k++) {
+    SCT_TRY(sct_remote_load_peer(r->m, r->jobs[1][k].binary, &r->jobs[1][k], v, err));
+  }
+  return SCT_OK;
+}
+
 static sct_status load_and_run(run *r, const sct_sample_limits *limits, sct_timing *out,
                                sct_pipe_step *steps, sct_error *err) {
   sct_verdict *v = &out->verdict;
-  for (int k = 0; k < 2 && v->outcome == SCT_OUT_OK; k++) {
-    SCT_TRY(sct_remote_load(r->m, r->jobs[k].binary, &r->jobs[k], v, err));
-  }
+  SCT_TRY(load_kernels(r, v, err));
   if (v->outcome == SCT_OUT_OK) {
     SCT_TRY(open_slots(r, err));
     SCT_TRY(set_ops(r, v, err));
@@ -279,17 +300,21 @@ static sct_status run_pipeline(sct_measure *m, const sct_binary *candidate, cons
   const size_t n_launches = (size_t)p->n_launches;
   run r = {.m = m,
            .p = p,
-           .jobs = {{.binary = &m->naive, .kernel = -1}, {.binary = candidate, .kernel = -1}},
            .buffers = sct_alloc(sizeof *r.buffers * (n_buffers + 1)),
            .launches = sct_alloc(sizeof *r.launches * (n_launches + 1)),
            .rooms = sct_alloc(sizeof *r.rooms * (n_launches + 1)),
            .ops = sct_alloc(sizeof *r.ops * (size_t)p->n_ops)};
+  for (int d = 0; d < SCT_MAX_DEVICES; d++) {
+    r.jobs[d][0] = (sct_job){.binary = &m->naive, .kernel = -1};
+    r.jobs[d][1] = (sct_job){.binary = candidate, .kernel = -1};
+  }
   memset(r.buffers, 0xff, sizeof *r.buffers * n_buffers);
   memset(r.workspace, 0xff, sizeof r.workspace);
   sct_status status = load_and_run(&r, limits, out, steps, err);
   close_slots(&r);
-  sct_remote_unload(m, &r.jobs[1]);
-  sct_remote_unload(m, &r.jobs[0]);
+  for (int k = 2 * SCT_MAX_DEVICES - 1; k >= 0; k--) {
+    sct_remote_unload(m, &r.jobs[k / 2][k % 2]);
+  }
   sct_free(r.buffers);
   sct_free(r.launches);
   sct_free(r.rooms);
@@ -299,6 +324,10 @@ static sct_status run_pipeline(sct_measure *m, const sct_binary *candidate, cons
     status = SCT_OK;
   }
   return status;
+}
+
+void sct_measure_set_peer(sct_measure *m, const sct_measure *peer) {
+  m->peer = peer;
 }
 
 sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,

@@ -168,28 +168,20 @@ static int64_t next_number(sct_held *held, int64_t generation) {
   return held->n_numbered++;
 }
 
-sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
-                           sct_verdict *verdict, sct_error *err) {
-  const sct_hash hash = image_hash(m, binary);
-  sct_kept *kept = slot_of(m, binary);
-  *job = (sct_job){.binary = binary,
-                   .kernel = -1,
-                   .generation = m->generation,
-                   .loaded = kernel_hash(binary, hash)};
-  if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
-    kept->held = kept == &m->held.kept_naive;
-    job->kernel = kept->kernel;
-    return SCT_OK;
-  }
+/* For a job that is prepared; `unload`: another one, before it. -1: none. */
+static sct_status load(sct_measure *m, sct_job *job, sct_hash hash, int64_t unload,
+                       sct_verdict *verdict, sct_error *err) {
+  const sct_binary *binary = job->binary;
   size_t bytes = 0;
   bool has_it = false;
   const void *image = image_of(m, binary, &bytes);
   const int place = place_of(m, hash, &has_it);
-  const sct_ask_load request = {.unload = give_up(m, kept),
+  const sct_ask_load request = {.unload = unload,
                                 .kernel = next_number(&m->held, m->generation),
                                 .serial = serial_of(m, binary),
                                 .entry = binary->entry,
                                 .shared_bytes = binary->code->shared_bytes,
+                                .device = job->device,
                                 .image = place,
                                 .comes = !has_it,
                                 .data = image,
@@ -201,21 +193,58 @@ sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *jo
   if (m->reply.kind == SCT_REPLY_OK) {
     m->held.sent[place] = (sct_sent){hash, m->generation};
     job->kernel = request.kernel;
-    if (kept == &m->held.kept_naive) {
-      keep(kept, job);
-    }
   } else if (status == SCT_OK && m->reply.result == 1 && binary->code->shared_bytes > 0) {
     verdict->outcome = SCT_OUT_TOO_LARGE; /* the driver refused that much shared memory */
   }
   return status;
 }
 
+static sct_job job_of(const sct_measure *m, const sct_binary *binary, sct_hash hash) {
+  return (sct_job){.binary = binary,
+                   .kernel = -1,
+                   .generation = m->generation,
+                   .loaded = kernel_hash(binary, hash)};
+}
+
+sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
+                           sct_verdict *verdict, sct_error *err) {
+  const sct_hash hash = image_hash(m, binary);
+  sct_kept *kept = slot_of(m, binary);
+  *job = job_of(m, binary, hash);
+  if (holds(m, kept) && sct_hash_equal(kept->loaded, job->loaded)) {
+    kept->held = kept == &m->held.kept_naive;
+    job->kernel = kept->kernel;
+    return SCT_OK;
+  }
+  SCT_TRY(load(m, job, hash, give_up(m, kept), verdict, err));
+  if (job->kernel >= 0 && kept == &m->held.kept_naive) {
+    keep(kept, job);
+  }
+  return SCT_OK;
+}
+
+sct_status sct_remote_load_peer(sct_measure *m, const sct_binary *binary, sct_job *job,
+                                sct_verdict *verdict, sct_error *err) {
+  const sct_hash hash = image_hash(m, binary);
+  *job = job_of(m, binary, hash);
+  job->device = 1;
+  return load(m, job, hash, -1, verdict, err);
+}
+
+static void unload(sct_measure *m, int64_t kernel) {
+  (void)sct_ask_UNLOAD(m, &(sct_ask_unload){kernel}, NULL, NULL);
+}
+
 void sct_remote_unload(sct_measure *m, sct_job *job) {
-  const bool stays = holds(m, &m->held.kept_naive) && job->kernel == m->held.kept_naive.kernel;
-  if (job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker) &&
-      !stays) {
+  const bool stays =
+      job->device == 0 && holds(m, &m->held.kept_naive) && job->kernel == m->held.kept_naive.kernel;
+  const bool there =
+      job->kernel >= 0 && job->generation == m->generation && sct_child_alive(&m->worker);
+  if (there && job->device > 0) {
+    unload(m, job->kernel);
+  } else if (there && !stays) {
     if (holds(m, &m->held.kept)) {
-      (void)sct_ask_UNLOAD(m, &(sct_ask_unload){m->held.kept.kernel}, NULL, NULL);
+      unload(m, m->held.kept.kernel);
     }
     keep(&m->held.kept, job);
   }

@@ -13,12 +13,17 @@ static sct_status alloc(sct_measure *m, const sct_ask_alloc *request, int64_t *b
 
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err) {
-  return alloc(m, &(sct_ask_alloc){bytes, copies, 0}, buffer, err);
+  return alloc(m, &(sct_ask_alloc){bytes, copies, 0, 0}, buffer, err);
+}
+
+sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
+                               sct_error *err) {
+  return alloc(m, &(sct_ask_alloc){bytes, 1, 0, device}, buffer, err);
 }
 
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err) {
-  return alloc(m, &(sct_ask_alloc){bytes, 1, align}, buffer, err);
+  return alloc(m, &(sct_ask_alloc){bytes, 1, align, 0}, buffer, err);
 }
 
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n) {

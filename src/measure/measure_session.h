@@ -117,8 +117,9 @@ struct sct_measure {
   int n_copies;
   int lock; /* descriptor of the session's lock on the GPU; -1: none */
   char lock_name[64];
-  bool leaving; /* the worker was asked to end */
-  bool lost;    /* the device failed: it is not used any more */
+  const sct_measure *peer; /* holds the second device of pipelines; NULL: there is none */
+  bool leaving;            /* the worker was asked to end */
+  bool lost;               /* the device failed: it is not used any more */
   sct_conditions conditions;
   bool contended_now;    /* by a process that came since; it was reported */
   int64_t contended_by;  /* generation of the worker that saw it: the next one knows no other */
@@ -165,6 +166,8 @@ const char *sct_measure_script(const sct_measure_opts *opts);
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
 sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
 void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
+/* How a worker opens the device that `peer` holds, beside its own (measure_transfer.c). */
+sct_ask_open sct_remote_open_peer(const sct_measure *m, const sct_measure *peer);
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
 /* The requests that set things up: their failure is never the candidate's. After a failure the
@@ -172,6 +175,9 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err);
+/* One copy on a device of the worker's: what is the second one's is for SET, HOST and FREE. */
+sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
+                               sct_error *err);
 /* One whose address is a multiple of `align` and of no greater power of two. */
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err);
@@ -193,6 +199,7 @@ sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flag
 typedef struct sct_job {
   const sct_binary *binary;
   int64_t kernel; /* its number in the worker; -1: not loaded */
+  int device;     /* of the worker's */
   int64_t generation;
   sct_hash loaded; /* of image, entry and dynamic shared memory */
 } sct_job;
@@ -209,6 +216,9 @@ typedef struct sct_target {
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err);
+/* On the second device, where nothing stays. */
+sct_status sct_remote_load_peer(sct_measure *m, const sct_binary *binary, sct_job *job,
+                                sct_verdict *verdict, sct_error *err);
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
 sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *target, double *ns,
                           sct_verdict *verdict, sct_error *err);

@@ -18,6 +18,15 @@ static sct_status evaluate(const sct_measure *m, const sct_got_transfer *got, sc
   return SCT_OK;
 }
 
+sct_ask_open sct_remote_open_peer(const sct_measure *m, const sct_measure *peer) {
+  return (sct_ask_open){.ordinal = peer->ordinal,
+                        .generation = m->generation,
+                        .script = peer->fake,
+                        .described = &peer->device,
+                        .n_described = peer->is_virtual,
+                        .lock = ""}; /* the session that holds it has its lock */
+}
+
 sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
                                 const sct_ask_transfer *what, sct_timing *out, double *made_ns,
                                 sct_error *err) {
@@ -25,13 +34,8 @@ sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
   SCT_TRY(sct_remote_ensure(m, err));
   sct_ask_transfer request = *what;
   sct_ask_open second;
-  if (peer) { /* the session that holds it has its lock */
-    second = (sct_ask_open){.ordinal = peer->ordinal,
-                            .generation = m->generation,
-                            .script = peer->fake,
-                            .described = &peer->device,
-                            .n_described = peer->is_virtual,
-                            .lock = ""};
+  if (peer) {
+    second = sct_remote_open_peer(m, peer);
     request.peer = &second;
     request.n_peer = 1;
   }

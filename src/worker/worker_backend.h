@@ -53,7 +53,7 @@ typedef struct sct_transfer {
 /* An operation of HOST with its addresses. */
 typedef struct sct_host_step {
   sct_host_op_kind kind;
-  int thread, stream, after;
+  int on, thread, stream, after; /* on: which of the devices */
   uint8_t *array, *ring;      /* ring: the host's side of a copy, where there is one; else NULL */
   sct_cuda_ptr device, other; /* other: of STAGE, the array */
   int64_t bytes;
@@ -129,9 +129,9 @@ typedef struct sct_backend_ops {
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
   /* Each thread of the host does its steps in their order; then all are waited for, after *ns.
    * times: NULL, or of each step. A step waits only for one of its thread, or before the threads.
-   */
-  sct_status (*run_steps)(sct_backend *b, const sct_host_step *steps, int n, sct_host_time *times,
-                          double *ns, sct_error *err);
+   * peer: device 1 of the steps, NULL where all are of `b`; calls are for `b` afterwards. */
+  sct_status (*run_steps)(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
+                          sct_host_time *times, double *ns, sct_error *err);
   int n_copies;
 } sct_backend_ops;
 struct sct_backend {
@@ -143,8 +143,13 @@ struct sct_backend {
 sct_status sct_gpu_launch(sct_cuda *cuda, const sct_cuda_kernel *kernel, const sct_launch *launch,
                           sct_error *err);
 /* streams: [SCT_MAX_STREAMS], those that were made before; the caller closes them. */
-sct_status sct_gpu_run_steps(sct_cuda *cuda, void **streams, const sct_host_step *steps, int n,
-                             sct_host_time *times, double *ns, sct_error *err);
+typedef struct sct_gpu_device {
+  sct_cuda *cuda; /* NULL: there is none, and no step of it */
+  void **streams;
+} sct_gpu_device;
+sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
+                             const sct_host_step *steps, int n, sct_host_time *times, double *ns,
+                             sct_error *err);
 sct_status sct_backend_cuda_open(sct_backend **out, int ordinal, sct_error *err);
 /* The interpreter of PTX, as the device `desc` describes. */
 void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc);
@@ -183,7 +188,7 @@ sct_status sct_host_block_open(sct_backend *b, sct_backend *peer, sct_host_block
 void sct_host_block_close(sct_backend *b, sct_backend *peer, sct_host_block *block);
 sct_status sct_host_transfer(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
 /* One step after the other. */
-sct_status sct_host_run_steps(sct_backend *b, const sct_host_step *steps, int n,
+sct_status sct_host_run_steps(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
                               sct_host_time *times, double *ns, sct_error *err);
 /* The host's copy of a step. */
 void sct_host_step_copy(const sct_host_step *step);

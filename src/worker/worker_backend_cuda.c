@@ -421,9 +421,13 @@ static sct_status cuda_transfer(sct_backend *b, const sct_transfer *t, double *n
   return status == SCT_OK ? synced : status; /* the first failure is reported */
 }
 
-static sct_status cuda_run_steps(sct_backend *b, const sct_host_step *steps, int n,
-                                 sct_host_time *times, double *ns, sct_error *err) {
-  return sct_gpu_run_steps(self(b)->cuda, self(b)->streams, steps, n, times, ns, err);
+static sct_status cuda_run_steps(sct_backend *b, sct_backend *peer, const sct_host_step *steps,
+                                 int n, sct_host_time *times, double *ns, sct_error *err) {
+  sct_gpu_device devices[SCT_MAX_DEVICES] = {{self(b)->cuda, self(b)->streams}};
+  if (peer) {
+    devices[1] = (sct_gpu_device){self(peer)->cuda, self(peer)->streams};
+  }
+  return sct_gpu_run_steps(devices, steps, n, times, ns, err);
 }
 
 static const sct_backend_ops cuda_ops = {

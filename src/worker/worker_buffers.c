@@ -10,12 +10,25 @@ sct_status sct_worker_malformed(sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "malformed request to the worker");
 }
 
-sct_worker_buffer *sct_worker_buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
+sct_worker_buffer *sct_worker_any_buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
   if (!w->backend || id < 0 || (size_t)id >= w->n_buffers || w->buffers[id].raw == 0) {
     (void)sct_fail(err, SCT_EINTERNAL, "the worker has no buffer %lld", (long long)id);
     return NULL;
   }
   return &w->buffers[id];
+}
+
+sct_worker_buffer *sct_worker_buffer_at(sct_worker_state *w, int64_t id, sct_error *err) {
+  sct_worker_buffer *b = sct_worker_any_buffer_at(w, id, err);
+  if (b && b->device > 0) {
+    (void)sct_fail(err, SCT_EINTERNAL, "buffer %lld is the second device's", (long long)id);
+    return NULL;
+  }
+  return b;
+}
+
+static sct_backend *device_of(const sct_worker_state *w, const sct_worker_buffer *b) {
+  return sct_worker_device(w, b->device);
 }
 
 /* Byte k of a guard zone. */
@@ -41,11 +54,32 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
     zone[k] = guard_byte(k);
   }
   b->guard_sum[side] = sct_region_sum(zone, r.lo, r.hi);
-  return w->backend->ops->upload(w->backend, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
+  sct_backend *on = device_of(w, b);
+  return on->ops->upload(on, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
 }
 
-static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies, int64_t align,
-                             int64_t *made, sct_error *err) {
+/* Memory of b->device, to which calls go, between guard zones. */
+static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes,
+                              sct_error *err) {
+  sct_backend *on = device_of(w, b);
+  SCT_TRY(on->ops->alloc(on, &b->raw, bytes, err));
+  while (b->align > 0 &&
+         (b->raw + (uint64_t)b->offset) % (uint64_t)(2 * b->align) != (uint64_t)b->align) {
+    b->offset++;
+  }
+  sct_status status = SCT_OK;
+  for (int side = 0; side < 2; side++) {
+    SCT_THEN(write_guard(w, b, side, err));
+  }
+  if (status != SCT_OK) {
+    on->ops->release(on, b->raw);
+  }
+  return status;
+}
+
+static sct_status new_buffer(sct_worker_state *w, const sct_ask_alloc *in, int64_t *made,
+                             sct_error *err) {
+  const int64_t bytes = in->bytes, copies = in->copies, align = in->align;
   if (!w->backend || (align & (align - 1)) != 0 || (align > 0 && copies > 1)) {
     return sct_worker_malformed(err);
   }
@@ -54,23 +88,17 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
     id++;
   }
   SCT_GROW(w->buffers, id, w->cap_buffers);
-  sct_worker_buffer b = {
-      .bytes = bytes, .copies = copies, .align = align, .offset = SCT_GUARD_BYTES};
+  sct_worker_buffer b = {.device = in->device,
+                         .bytes = bytes,
+                         .copies = copies,
+                         .align = align,
+                         .offset = SCT_GUARD_BYTES};
   /* whole 8-byte words, so that kernels may read the last one whole; copies are aligned alike */
   b.stride = (2 * SCT_GUARD_BYTES + bytes + 7 + COPY_ALIGN) / COPY_ALIGN * COPY_ALIGN;
   const int64_t raw_bytes =
       copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + 2 * align;
-  SCT_TRY(w->backend->ops->alloc(w->backend, &b.raw, raw_bytes, err));
-  while (align > 0 && (b.raw + (uint64_t)b.offset) % (uint64_t)(2 * align) != (uint64_t)align) {
-    b.offset++;
-  }
-  for (int side = 0; side < 2; side++) {
-    const sct_status status = write_guard(w, &b, side, err);
-    if (status != SCT_OK) {
-      w->backend->ops->release(w->backend, b.raw);
-      return status;
-    }
-  }
+  SCT_TRY(sct_worker_enter(w, b.device, err));
+  SCT_TRY(open_buffer(w, &b, raw_bytes, err));
   w->buffers[id] = b;
   w->n_buffers += id == w->n_buffers;
   *made = (int64_t)id;
@@ -79,17 +107,24 @@ static sct_status new_buffer(sct_worker_state *w, int64_t bytes, int64_t copies,
 
 sct_status sct_worker_alloc(sct_worker_state *w, const sct_ask_alloc *in, sct_a_buffer *out,
                             sct_error *err) {
-  return new_buffer(w, in->bytes, in->copies, in->align, &out->buffer, err);
+  return new_buffer(w, in, &out->buffer, err);
+}
+
+static sct_status release(sct_worker_state *w, sct_worker_buffer *b, sct_error *err) {
+  sct_backend *on = device_of(w, b);
+  SCT_TRY(sct_worker_enter(w, b->device, err));
+  on->ops->release(on, b->raw);
+  *b = (sct_worker_buffer){0};
+  return SCT_OK;
 }
 
 sct_status sct_worker_free(sct_worker_state *w, const sct_ask_free *in, sct_error *err) {
   for (int64_t k = 0; k < in->n_buffers; k++) {
-    sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffers[k], err);
+    sct_worker_buffer *b = sct_worker_any_buffer_at(w, in->buffers[k], err);
     if (!b) {
       return SCT_EINTERNAL;
     }
-    w->backend->ops->release(w->backend, b->raw);
-    *b = (sct_worker_buffer){0};
+    SCT_TRY(release(w, b, err));
   }
   return SCT_OK;
 }
@@ -121,7 +156,7 @@ void sct_worker_free_buffers(sct_worker_state *w) {
   w->workspace = (sct_worker_workspace){.kernel = -1};
   for (size_t k = 0; k < w->n_buffers; k++) {
     if (w->buffers[k].raw != 0) {
-      w->backend->ops->release(w->backend, w->buffers[k].raw);
+      (void)release(w, &w->buffers[k], NULL);
     }
   }
   if (w->scratch != 0) {
@@ -133,9 +168,13 @@ void sct_worker_free_buffers(sct_worker_state *w) {
 }
 
 sct_status sct_worker_set(sct_worker_state *w, const sct_ask_set *in, sct_error *err) {
-  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
-  return b ? w->backend->ops->set(w->backend, sct_worker_data(b), in->byte, b->bytes, err)
-           : SCT_EINTERNAL;
+  const sct_worker_buffer *b = sct_worker_any_buffer_at(w, in->buffer, err);
+  if (!b) {
+    return SCT_EINTERNAL;
+  }
+  sct_backend *on = device_of(w, b);
+  SCT_TRY(sct_worker_enter(w, b->device, err));
+  return on->ops->set(on, sct_worker_data(b), in->byte, b->bytes, err);
 }
 
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
@@ -238,7 +277,8 @@ sct_status sct_worker_seal(sct_worker_state *w, const sct_a_buffer *in, sct_erro
 
 sct_status sct_worker_place(sct_worker_state *w, const sct_ask_place *in, sct_a_buffer *out,
                             sct_error *err) {
-  SCT_TRY(new_buffer(w, in->n_data, 1, 0, &out->buffer, err));
+  const sct_ask_alloc room = {.bytes = in->n_data, .copies = 1};
+  SCT_TRY(new_buffer(w, &room, &out->buffer, err));
   sct_worker_buffer *b = &w->buffers[out->buffer];
   sct_status status =
       w->backend->ops->upload(w->backend, sct_worker_data(b), in->data, b->bytes, err);
@@ -256,8 +296,8 @@ static sct_status find_guard_byte(sct_worker_state *w, sct_worker_buffer *b, int
                                   int64_t *offset, sct_error *err) {
   uint8_t zone[SCT_GUARD_BYTES];
   const sct_region r = guard_region(b, side);
-  SCT_TRY(
-      w->backend->ops->download(w->backend, zone, r.base + (uint64_t)r.lo, SCT_GUARD_BYTES, err));
+  sct_backend *on = device_of(w, b);
+  SCT_TRY(on->ops->download(on, zone, r.base + (uint64_t)r.lo, SCT_GUARD_BYTES, err));
   int64_t k = 0;
   while (k < SCT_GUARD_BYTES - 1 && zone[k] == guard_byte(k)) {
     k++;
@@ -285,33 +325,48 @@ static sct_status find_damage(sct_worker_state *w, const int64_t *ids, size_t n,
   return SCT_OK;
 }
 
+/* Of the listed buffers those of a device, to which calls go. */
+static sct_status audit_device(sct_worker_state *w, const int64_t *ids, size_t n, int device,
+                               sct_audit *out, sct_error *err) {
+  sct_backend *on = sct_worker_device(w, device);
+  int64_t *own = SCT_ARENA_NEW(&w->memory, int64_t, n + 1);
+  sct_region *regions = SCT_ARENA_NEW(&w->memory, sct_region, 3 * n + 1);
+  uint64_t *sums = SCT_ARENA_NEW(&w->memory, uint64_t, 3 * n + 1);
+  size_t n_own = 0;
+  for (size_t k = 0; k < n; k++) {
+    const sct_worker_buffer *b = &w->buffers[ids[k]];
+    if (b->raw != 0 && b->device == device && on->ops->checksum) {
+      regions[3 * n_own] = guard_region(b, 0);
+      regions[3 * n_own + 1] = guard_region(b, 1);
+      regions[3 * n_own + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
+      own[n_own++] = ids[k];
+    }
+  }
+  if (n_own > 0) {
+    SCT_TRY(on->ops->checksum(on, regions, (int)(3 * n_own), sums, err));
+  }
+  return find_damage(w, own, n_own, sums, out, err);
+}
+
 sct_status sct_worker_audit(sct_worker_state *w, const sct_ask_audit *in, sct_audit *out,
                             sct_error *err) {
-  const size_t most = in->n_buffers > 0 ? (size_t)in->n_buffers : w->n_buffers;
-  if (!w->backend || most > w->n_buffers) {
+  const size_t n = in->n_buffers > 0 ? (size_t)in->n_buffers : w->n_buffers;
+  if (!w->backend || n > w->n_buffers) {
     return sct_worker_malformed(err);
   }
-  int64_t *ids = SCT_ARENA_NEW(&w->memory, int64_t, most + 1);
-  sct_region *regions = SCT_ARENA_NEW(&w->memory, sct_region, 3 * most + 1);
-  uint64_t *sums = SCT_ARENA_NEW(&w->memory, uint64_t, 3 * most + 1);
-  size_t n = 0;
-  for (size_t k = 0; k < most; k++) {
-    const int64_t id = in->n_buffers > 0 ? in->buffers[k] : (int64_t)k;
-    if (id < 0 || (size_t)id >= w->n_buffers) {
+  int64_t *ids = SCT_ARENA_NEW(&w->memory, int64_t, n + 1);
+  for (size_t k = 0; k < n; k++) {
+    ids[k] = in->n_buffers > 0 ? in->buffers[k] : (int64_t)k;
+    if (ids[k] < 0 || (size_t)ids[k] >= w->n_buffers) {
       return sct_worker_malformed(err);
     }
-    const sct_worker_buffer *b = &w->buffers[id];
-    if (b->raw != 0 && w->backend->ops->checksum) {
-      regions[3 * n] = guard_region(b, 0);
-      regions[3 * n + 1] = guard_region(b, 1);
-      regions[3 * n + 2] = b->sealed ? data_region(b) : (sct_region){b->raw, 0, 0};
-      ids[n++] = id;
-    }
   }
-  if (n > 0) {
-    SCT_TRY(w->backend->ops->checksum(w->backend, regions, (int)(3 * n), sums, err));
+  SCT_TRY(audit_device(w, ids, n, 0, out, err));
+  if (!w->peer || out->damage != SCT_DAMAGE_NONE) {
+    return SCT_OK;
   }
-  return find_damage(w, ids, n, sums, out, err);
+  SCT_TRY(sct_worker_enter(w, 1, err));
+  return audit_device(w, ids, n, 1, out, err);
 }
 
 /* The data where they can be compared by words, or a copy of them. */

@@ -118,10 +118,13 @@ static const char *take_image(sct_worker_state *w, const sct_ask_load *in) {
 }
 
 static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
-  if (id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].module) {
+  if (id < 0 || (size_t)id >= w->n_kernels || !w->kernels[id].loaded.module) {
     return sct_worker_malformed(err);
   }
-  w->backend->ops->unload(w->backend, &w->kernels[id]);
+  sct_worker_kernel *k = &w->kernels[id];
+  sct_backend *on = sct_worker_device(w, k->device);
+  SCT_TRY(sct_worker_enter(w, k->device, err));
+  on->ops->unload(on, &k->loaded);
   if (w->workspace.kernel == id) { /* the number is given to another one */
     w->workspace.kernel = -1;
   }
@@ -130,12 +133,12 @@ static sct_status unload(sct_worker_state *w, int64_t id, sct_error *err) {
 
 /* A free place for kernel number `id`. */
 static sct_status make_room(sct_worker_state *w, int64_t id, sct_error *err) {
-  if ((size_t)id < w->n_kernels && w->kernels[id].module) {
+  if ((size_t)id < w->n_kernels && w->kernels[id].loaded.module) {
     return sct_worker_malformed(err);
   }
   while (w->n_kernels <= (size_t)id) {
     SCT_GROW(w->kernels, w->n_kernels, w->cap_kernels);
-    w->kernels[w->n_kernels++] = (sct_cuda_kernel){0};
+    w->kernels[w->n_kernels++] = (sct_worker_kernel){0};
   }
   return SCT_OK;
 }
@@ -149,9 +152,10 @@ sct_status sct_worker_load(sct_worker_state *w, const sct_ask_load *in, sct_erro
     return sct_worker_malformed(err);
   }
   SCT_TRY(make_room(w, in->kernel, err));
-  sct_cuda_kernel kernel = {0};
-  SCT_TRY(w->backend->ops->load(w->backend, &kernel, image, in->entry, in->shared_bytes, in->serial,
-                                err));
+  sct_worker_kernel kernel = {.device = in->device};
+  sct_backend *on = sct_worker_device(w, in->device);
+  SCT_TRY(sct_worker_enter(w, in->device, err));
+  SCT_TRY(on->ops->load(on, &kernel.loaded, image, in->entry, in->shared_bytes, in->serial, err));
   w->kernels[in->kernel] = kernel;
   return SCT_OK;
 }
@@ -165,7 +169,7 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
   const sct_worker_buffer *b = NULL;
   switch (in->kind) {
   case SCT_ARG_WORKSPACE:
-    if (in->number == 0) {
+    if (in->number == 0 || w->kernels[kernel].device > 0) {
       return sct_worker_malformed(err);
     }
     SCT_TRY(sct_worker_get_workspace(w, kernel, in->number, err));
@@ -178,11 +182,11 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
                      .name = "the workspace"};
     return SCT_OK;
   case SCT_ARG_BUFFER:
-    b = sct_worker_buffer_at(w, in->number, err);
+    b = sct_worker_any_buffer_at(w, in->number, err);
     if (!b) {
       return SCT_EINTERNAL;
     }
-    if (in->offset > b->bytes) {
+    if (in->offset > b->bytes || b->device != w->kernels[kernel].device) {
       return sct_worker_malformed(err);
     }
     *arg = (sct_arg){.value = {sct_worker_data(b) + (uint64_t)in->offset},
@@ -196,7 +200,8 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
                      .name = b->name};
     return SCT_OK;
   case SCT_ARG_HOST:
-    if (in->number >= w->host.n_arrays || w->host.arrays[in->number].alias == 0) {
+    if (in->number >= w->host.n_arrays || w->host.arrays[in->number].alias == 0 ||
+        w->kernels[kernel].device > 0) {
       return sct_worker_malformed(err);
     }
     *arg = (sct_arg){.value = {w->host.arrays[in->number].alias},
@@ -232,9 +237,9 @@ static sct_status set_sides(const sct_ask_launch *in, sct_launch *launch, sct_er
   return SCT_OK;
 }
 
-sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
-                                 sct_error *err) {
-  if ((size_t)in->kernel >= w->n_kernels || !w->kernels[in->kernel].module) {
+sct_status sct_worker_set_any_launch(sct_worker_state *w, const sct_ask_launch *in,
+                                     sct_launch *launch, sct_error *err) {
+  if ((size_t)in->kernel >= w->n_kernels || !w->kernels[in->kernel].loaded.module) {
     return sct_worker_malformed(err);
   }
   launch->kernel = (int)in->kernel;
@@ -250,11 +255,17 @@ sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, 
   return SCT_OK;
 }
 
+sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
+                                 sct_error *err) {
+  SCT_TRY(sct_worker_set_any_launch(w, in, launch, err));
+  return w->kernels[launch->kernel].device == 0 ? SCT_OK : sct_worker_malformed(err);
+}
+
 static sct_status run_launch(sct_worker_state *w, const sct_launch *launch, sct_got_launch *out,
                              sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   SCT_TRY(ops->timer_start(w->backend, err));
-  SCT_TRY(ops->launch(w->backend, &w->kernels[launch->kernel], launch, err));
+  SCT_TRY(ops->launch(w->backend, &w->kernels[launch->kernel].loaded, launch, err));
   SCT_TRY(ops->timer_stop(w->backend, &out->ns, err));
   SCT_TRY(ops->sync(w->backend, err));
   if (ops->counts) {
@@ -298,6 +309,9 @@ sct_status sct_worker_trial(sct_worker_state *w, const sct_ask_trial *in, sct_go
 
 static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_wire *out,
                            sct_error *err) {
+  if (w->peer) { /* the request before may have ended with calls for it */
+    SCT_TRY(sct_worker_enter(w, 0, err));
+  }
   switch (op) {
 #define SCT_OP(id, handler, request, answer)                                                       \
   case SCT_OP_##id: {                                                                              \
@@ -328,14 +342,12 @@ static sct_status dispatch(sct_worker_state *w, uint32_t op, sct_wire *in, sct_w
 static void close_worker(sct_worker_state *w) {
   sct_worker_free_buffers(w);
   sct_worker_close_ends(w);
-  sct_worker_close_peer(w);
   sct_worker_close_host(w);
+  for (size_t k = 0; k < w->n_kernels; k++) {
+    (void)unload(w, (int64_t)k, NULL); /* those that are there */
+  }
+  sct_worker_close_peer(w);
   if (w->backend) {
-    for (size_t k = 0; k < w->n_kernels; k++) {
-      if (w->kernels[k].module) {
-        w->backend->ops->unload(w->backend, &w->kernels[k]);
-      }
-    }
     w->backend->ops->close(w->backend);
   }
   for (int k = 0; k < SCT_MAX_IMAGES; k++) {

@@ -58,12 +58,12 @@ static sct_status run_step(sct_backend *b, const sct_host_step *s, sct_error *er
   }
 }
 
-sct_status sct_host_run_steps(sct_backend *b, const sct_host_step *steps, int n,
+sct_status sct_host_run_steps(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
                               sct_host_time *times, double *ns, sct_error *err) {
   const int64_t start = sct_now_ns();
   for (int k = 0; k < n; k++) {
     const int64_t begin = sct_now_ns();
-    SCT_TRY(run_step(b, &steps[k], err));
+    SCT_TRY(run_step(steps[k].on > 0 ? peer : b, &steps[k], err));
     if (times) {
       times[k] = (sct_host_time){(double)(begin - start), (double)(sct_now_ns() - start)};
     }
@@ -186,7 +186,7 @@ static bool is_part(int64_t at, int64_t bytes, int64_t all) {
 static bool set_stage(sct_worker_state *w, const sct_host_op *op, sct_host_step *s) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, op->buffer, NULL);
   const sct_worker_buffer *other = sct_worker_buffer_at(w, op->other, NULL);
-  const bool good = b && other && is_part(op->device_at, op->bytes, b->bytes) &&
+  const bool good = b && other && op->device == 0 && is_part(op->device_at, op->bytes, b->bytes) &&
                     is_part(op->host_at, op->bytes, other->bytes);
   s->device = good ? sct_worker_data(b) + (uint64_t)op->device_at : 0;
   s->other = good ? sct_worker_data(other) + (uint64_t)op->host_at : 0;
@@ -200,8 +200,9 @@ static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host
     return set_stage(w, op, s);
   }
   const bool device = op->kind == SCT_HOST_OP_IN || op->kind == SCT_HOST_OP_OUT;
-  const sct_worker_buffer *b = device ? sct_worker_buffer_at(w, op->buffer, NULL) : NULL;
-  const bool good = op->array < in->n_arrays && (!device || b) && (device || op->ring >= 0) &&
+  const sct_worker_buffer *b = device ? sct_worker_any_buffer_at(w, op->buffer, NULL) : NULL;
+  const bool good = op->array < in->n_arrays && (!device || (b && b->device == op->device)) &&
+                    (device || op->ring >= 0) &&
                     is_part(op->host_at, op->bytes, in->arrays[op->array].bytes) &&
                     (op->ring < 0 || is_part(op->ring, op->bytes, in->ring_bytes)) &&
                     (!b || is_part(op->device_at, op->bytes, b->bytes));
@@ -231,7 +232,7 @@ static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_hos
                             sct_error *err) {
   sct_launch *launches = SCT_ARENA_NEW(&w->memory, sct_launch, in->n_launches);
   for (int64_t k = 0; k < in->n_launches; k++) {
-    SCT_TRY(sct_worker_set_launch(w, &in->launches[k], &launches[k], err));
+    SCT_TRY(sct_worker_set_any_launch(w, &in->launches[k], &launches[k], err));
   }
   int owners[SCT_MAX_SLOTS];
   memset(owners, 0xff, sizeof owners);
@@ -239,15 +240,17 @@ static sct_status set_steps(sct_worker_state *w, const sct_ask_host *in, sct_hos
     const sct_host_op *op = &in->ops[k];
     sct_host_step *s = &steps[k];
     *s = (sct_host_step){.kind = op->kind,
+                         .on = op->device,
                          .thread = op->thread,
                          .stream = op->slot % in->n_streams,
                          .after = op->after,
                          .bytes = op->bytes};
-    bool good = is_in_order(in, k, &owners[op->slot]);
+    bool good = is_in_order(in, k, &owners[op->slot]) && sct_worker_device(w, op->device);
     if (op->kind == SCT_HOST_OP_KERNEL) {
       good = good && op->launch < in->n_launches;
       s->launch = good ? &launches[op->launch] : NULL;
-      s->kernel = good ? &w->kernels[s->launch->kernel] : NULL;
+      good = good && w->kernels[s->launch->kernel].device == op->device;
+      s->kernel = good ? &w->kernels[s->launch->kernel].loaded : NULL;
     } else {
       good = good && set_copy(w, in, op, s);
     }
@@ -264,16 +267,27 @@ static sct_status take_samples(sct_worker_state *w, const sct_ask_host *in,
   const int n_steps = (int)in->n_ops;
   double *samples = SCT_ARENA_NEW(&w->memory, double, in->most + 1);
   if (in->most > 0) { /* one that does not count: it loads code and brings pages */
-    SCT_TRY(ops->run_steps(w->backend, steps, n_steps, NULL, &samples[0], err));
+    SCT_TRY(ops->run_steps(w->backend, w->peer, steps, n_steps, NULL, &samples[0], err));
   }
   const int64_t start = sct_now_ns();
   int64_t n = 0;
   while (n < in->least || (n < in->most && sct_now_ns() - start < in->limit_ns)) {
     SCT_TRY(fill_outputs(w, in, false, err));
-    SCT_TRY(ops->run_steps(w->backend, steps, n_steps, NULL, &samples[n++], err));
+    SCT_TRY(ops->run_steps(w->backend, w->peer, steps, n_steps, NULL, &samples[n++], err));
   }
   out->samples_ns = samples;
   out->n_samples_ns = n;
+  return SCT_OK;
+}
+
+static sct_status sync_devices(sct_worker_state *w, sct_error *err) {
+  for (int d = SCT_MAX_DEVICES - 1; d >= 0; d--) {
+    sct_backend *b = sct_worker_device(w, d);
+    if (b) {
+      SCT_TRY(sct_worker_enter(w, d, err));
+      SCT_TRY(b->ops->sync(b, err));
+    }
+  }
   return SCT_OK;
 }
 
@@ -289,11 +303,12 @@ sct_status sct_worker_host(sct_worker_state *w, const sct_ask_host *in, sct_got_
     SCT_TRY(fill_array(w, in, k, err));
   }
   SCT_TRY(set_steps(w, in, steps, err));
-  SCT_TRY(w->backend->ops->sync(w->backend, err)); /* what sets buffers is on another stream */
+  SCT_TRY(sync_devices(w, err)); /* what sets buffers is on another stream */
   SCT_TRY(take_samples(w, in, steps, out, err));
   SCT_TRY(fill_outputs(w, in, true, err));
   double traced_ns = 0;
-  SCT_TRY(w->backend->ops->run_steps(w->backend, steps, (int)in->n_ops, times, &traced_ns, err));
+  SCT_TRY(w->backend->ops->run_steps(w->backend, w->peer, steps, (int)in->n_ops, times, &traced_ns,
+                                     err));
   out->times = times;
   out->n_times = in->n_ops;
   return give_outputs(w, in, err);

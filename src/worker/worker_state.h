@@ -6,6 +6,7 @@
 
 typedef struct sct_worker_buffer {
   sct_cuda_ptr raw; /* guard, data, guard; 0: freed */
+  int device;       /* whose memory it is */
   int64_t bytes;
   int64_t offset;         /* of the data, behind the first guard */
   int64_t align;          /* that the data have, and no more; 0: as the driver has it */
@@ -21,6 +22,11 @@ typedef struct sct_worker_workspace {
   int64_t bytes;
   int64_t kernel; /* the last that had it; for another one it is made 0. -1: none */
 } sct_worker_workspace;
+
+typedef struct sct_worker_kernel {
+  sct_cuda_kernel loaded; /* without a module: none */
+  int device;
+} sct_worker_kernel;
 
 /* Both sides of a transfer, which stay from one request to the next. */
 typedef struct sct_worker_ends {
@@ -41,13 +47,13 @@ typedef struct sct_worker_arrays {
 
 typedef struct sct_worker_state {
   sct_backend *backend;
-  sct_backend *peer; /* a second device, for transfers; NULL: none yet */
+  sct_backend *peer; /* device 1, where `backend` is 0; NULL: none yet */
   sct_worker_buffer *buffers;
   size_t n_buffers, cap_buffers;
   sct_worker_workspace workspace;
   char *images[SCT_MAX_IMAGES]; /* cubins or PTX, at the places that the parent gave them; NULL:
                                    none */
-  sct_cuda_kernel *kernels;
+  sct_worker_kernel *kernels;
   size_t n_kernels, cap_kernels;
   uint64_t turn; /* launches timed: which copies of its buffers the next one gets */
   bool knows_cost;
@@ -70,8 +76,9 @@ typedef struct sct_worker_state {
 #include "worker/worker_ops.def"
 
 sct_status sct_worker_malformed(sct_error *err);
-/* NULL with err written if there is none. */
+/* One of the worker's own device; the second: of either. NULL with err written if there is none. */
 sct_worker_buffer *sct_worker_buffer_at(sct_worker_state *w, int64_t id, sct_error *err);
+sct_worker_buffer *sct_worker_any_buffer_at(sct_worker_state *w, int64_t id, sct_error *err);
 static inline sct_cuda_ptr sct_worker_data(const sct_worker_buffer *b) {
   return b->raw + (uint64_t)b->offset;
 }
@@ -81,7 +88,13 @@ static inline sct_cuda_ptr sct_worker_copy_at(const sct_worker_buffer *b, uint64
 }
 
 void sct_worker_close_ends(sct_worker_state *w); /* worker_transfer.c */
-void sct_worker_close_peer(sct_worker_state *w); /* the same */
+/* worker_devices.c: the device of a number, NULL if it is not open. Calls are for it from now on,
+ * until the request ends. */
+static inline sct_backend *sct_worker_device(const sct_worker_state *w, int device) {
+  return device == 0 ? w->backend : w->peer;
+}
+sct_status sct_worker_enter(sct_worker_state *w, int device, sct_error *err);
+void sct_worker_close_peer(sct_worker_state *w);
 /* The device that a request names, locked, if it shall be (worker_main.c). */
 sct_status sct_worker_open_backend(sct_worker_state *w, sct_backend **out, const sct_ask_open *in,
                                    sct_error *err);
@@ -90,8 +103,11 @@ void sct_worker_close_host(sct_worker_state *w); /* worker_pipeline.c */
 void sct_worker_free_buffers(sct_worker_state *w);
 sct_status sct_worker_poison(sct_worker_state *w, const sct_ask_output *in, uint8_t byte,
                              sct_error *err);
+/* worker_main.c: a launch on the worker's own device; the second: on that of its kernel. */
 sct_status sct_worker_set_launch(sct_worker_state *w, const sct_ask_launch *in, sct_launch *launch,
-                                 sct_error *err); /* worker_main.c */
+                                 sct_error *err);
+sct_status sct_worker_set_any_launch(sct_worker_state *w, const sct_ask_launch *in,
+                                     sct_launch *launch, sct_error *err);
 sct_status sct_worker_get_workspace(sct_worker_state *w, int64_t kernel, int64_t bytes,
                                     sct_error *err);
 

@@ -1,28 +1,41 @@
-/* A list of copies and kernels on a GPU: threads of the host queue their operations on streams, as
- * NAME_host does, and events say what waits for what and, in a traced run, when each began and
- * ended. Streams stay; events are made before the clock starts. */
+/* A list of copies and kernels on one or two GPUs: threads of the host queue their operations on
+ * streams, as NAME_host does, and events say what waits for what and, in a traced run, when each
+ * began and ended. Streams stay; events are made before the clock starts. Of two GPUs each has
+ * threads of its own, one of which starts the others, as if two called NAME_host. */
 #include "worker_backend.h"
 
-typedef struct gpu_run {
-  sct_cuda *cuda;
-  const sct_host_step *steps;
-  int n, n_streams, n_threads;
-  sct_host_time *times; /* NULL: not traced */
-  void **streams;
-  void **begin, **end; /* [n] events; NULL where nobody asks */
-  void *base;          /* an event at the time 0 of a traced run */
-  int64_t start_ns;
-} gpu_run;
+typedef struct gpu_run gpu_run;
+typedef struct gpu_part gpu_part;
 
 typedef struct gpu_thread {
-  gpu_run *run;
+  gpu_part *part;
   sct_cuda *view;
-  int which;
+  int which; /* of the steps' threads; of those that begin a part it is not asked */
   pthread_t thread;
   bool started;
   sct_status status;
   sct_error err;
 } gpu_thread;
+
+/* What is one device's: its steps, streams, and threads [first, end). */
+struct gpu_part {
+  gpu_run *run;
+  sct_cuda *cuda;
+  void **streams;
+  int device, n_steps, n_streams, first, end;
+  gpu_thread threads[SCT_MAX_HOST_THREADS], lead;
+  void *base;      /* an event of a traced run, and ... */
+  int64_t base_ns; /* ... when it was, by the host's clock */
+};
+
+struct gpu_run {
+  const sct_host_step *steps;
+  int n;
+  sct_host_time *times; /* NULL: not traced */
+  void **begin, **end;  /* [n] events; NULL where nobody asks */
+  int64_t start_ns;
+  gpu_part *parts; /* [SCT_MAX_DEVICES] */
+};
 
 static bool is_on_host(const sct_host_step *s) {
   return s->kind == SCT_HOST_OP_TO_RING || s->kind == SCT_HOST_OP_FROM_RING;
@@ -58,12 +71,13 @@ static sct_status copy_on_host(gpu_run *r, sct_cuda *cuda, int k, sct_error *err
   return SCT_OK;
 }
 
-static sct_status do_step(gpu_run *r, sct_cuda *cuda, int k, sct_error *err) {
+static sct_status do_step(gpu_part *p, sct_cuda *cuda, int k, sct_error *err) {
+  gpu_run *r = p->run;
   const sct_host_step *s = &r->steps[k];
   if (is_on_host(s)) {
     return copy_on_host(r, cuda, k, err);
   }
-  sct_cuda_set_stream(cuda, r->streams[s->stream]);
+  sct_cuda_set_stream(cuda, p->streams[s->stream]);
   if (s->after >= 0 && r->end[s->after]) {
     SCT_TRY(sct_cuda_event_wait(cuda, r->end[s->after], err));
   }
@@ -74,132 +88,213 @@ static sct_status do_step(gpu_run *r, sct_cuda *cuda, int k, sct_error *err) {
   return r->end[k] ? sct_cuda_event_record(cuda, r->end[k], err) : SCT_OK;
 }
 
-/* Those of one thread; -1: before the threads. */
-static sct_status do_steps(gpu_run *r, sct_cuda *cuda, int thread, sct_error *err) {
+static bool is_of(const gpu_part *p, int k) {
+  return p->run->steps[k].on == p->device;
+}
+
+/* Those of one thread; -1: before the device's threads. */
+static sct_status do_steps(gpu_part *p, sct_cuda *cuda, int thread, sct_error *err) {
   sct_status status = SCT_OK;
-  for (int k = 0; k < r->n && status == SCT_OK; k++) {
-    status = r->steps[k].thread == thread ? do_step(r, cuda, k, err) : SCT_OK;
+  for (int k = 0; k < p->run->n && status == SCT_OK; k++) {
+    const bool own = is_of(p, k) && p->run->steps[k].thread == thread;
+    status = own ? do_step(p, cuda, k, err) : SCT_OK;
   }
   return status;
 }
 
 /* ---- threads ---- */
 
+static void start(gpu_thread *t, gpu_part *p, int which, void *(*run)(void *)) {
+  *t = (gpu_thread){.part = p, .which = which, .view = sct_cuda_share(p->cuda)};
+  t->started = sct_thread_create(&t->thread, NULL, run, t) == 0;
+}
+
+/* Waits for one that was started; what fails first is reported. */
+static sct_status join(gpu_thread *t, sct_status status, sct_error *err) {
+  pthread_join(t->thread, NULL);
+  return status == SCT_OK && t->status != SCT_OK ? sct_fail(err, t->status, "%s", t->err.text)
+                                                 : status;
+}
+
 static void *run_thread(void *of) {
   gpu_thread *t = of;
   t->status = sct_cuda_enter(t->view, &t->err);
   if (t->status == SCT_OK) {
-    t->status = do_steps(t->run, t->view, t->which, &t->err);
+    t->status = do_steps(t->part, t->view, t->which, &t->err);
   }
   return NULL;
 }
 
-/* All operations, and all streams at their ends; what fails first is reported. */
-static sct_status run_all(gpu_run *r, gpu_thread *threads, sct_error *err) {
-  sct_status status = do_steps(r, r->cuda, -1, err);
-  for (int t = 1; t < r->n_threads && status == SCT_OK; t++) {
-    threads[t] = (gpu_thread){.run = r, .which = t, .view = sct_cuda_share(r->cuda)};
-    threads[t].started = sct_thread_create(&threads[t].thread, NULL, run_thread, &threads[t]) == 0;
+/* All operations of a device, and all its streams at their ends. */
+static sct_status run_part(gpu_part *p, sct_cuda *cuda, sct_error *err) {
+  sct_status status = do_steps(p, cuda, -1, err);
+  for (int t = p->first + 1; t < p->end && status == SCT_OK; t++) {
+    start(&p->threads[t], p, t, run_thread);
   }
-  SCT_THEN(do_steps(r, r->cuda, 0, err));
-  for (int t = 1; t < r->n_threads; t++) {
-    if (threads[t].started) {
-      pthread_join(threads[t].thread, NULL);
-      if (threads[t].status != SCT_OK && status == SCT_OK) {
-        status = sct_fail(err, threads[t].status, "%s", threads[t].err.text);
-      }
+  SCT_THEN(do_steps(p, cuda, p->first, err));
+  for (int t = p->first + 1; t < p->end; t++) {
+    if (p->threads[t].started) {
+      status = join(&p->threads[t], status, err);
     } else { /* no further thread: this one does what is left */
-      SCT_THEN(do_steps(r, r->cuda, t, err));
+      SCT_THEN(do_steps(p, cuda, t, err));
     }
-    sct_cuda_unshare(threads[t].view, r->cuda);
+    sct_cuda_unshare(p->threads[t].view, cuda);
   }
-  for (int s = 0; s < r->n_streams; s++) {
-    if (r->streams[s]) {
-      sct_cuda_set_stream(r->cuda, r->streams[s]);
-      const sct_status synced = sct_cuda_sync(r->cuda, status == SCT_OK ? err : NULL);
+  for (int s = 0; s < p->n_streams; s++) {
+    if (p->streams[s]) {
+      sct_cuda_set_stream(cuda, p->streams[s]);
+      const sct_status synced = sct_cuda_sync(cuda, status == SCT_OK ? err : NULL);
       status = status == SCT_OK ? synced : status;
     }
   }
-  sct_cuda_set_stream(r->cuda, NULL);
+  sct_cuda_set_stream(cuda, NULL);
+  return status;
+}
+
+static void *run_lead(void *of) {
+  gpu_thread *t = of;
+  t->status = sct_cuda_enter(t->view, &t->err);
+  if (t->status == SCT_OK) {
+    t->status = run_part(t->part, t->view, &t->err);
+  }
+  return NULL;
+}
+
+static sct_status run_all(gpu_run *r, sct_error *err) {
+  gpu_part *first = &r->parts[0], *second = &r->parts[1];
+  if (second->n_steps > 0) {
+    start(&second->lead, second, -1, run_lead);
+  }
+  sct_status status = run_part(first, first->cuda, err);
+  if (second->lead.started) {
+    status = join(&second->lead, status, err);
+  } else if (second->n_steps > 0) { /* no further thread: one device after the other */
+    SCT_THEN(sct_cuda_enter(second->cuda, err));
+    SCT_THEN(run_part(second, second->cuda, err));
+    const sct_status back = sct_cuda_enter(first->cuda, status == SCT_OK ? err : NULL);
+    status = status == SCT_OK ? back : status;
+  }
+  sct_cuda_unshare(second->lead.view, first->cuda);
   return status;
 }
 
 /* ---- streams and events ---- */
 
-static sct_status open_events(gpu_run *r, sct_error *err) {
+static sct_status open_events(gpu_part *p, sct_error *err) {
+  gpu_run *r = p->run;
   const bool timed = r->times != NULL;
   for (int k = 0; k < r->n; k++) {
     const int after = r->steps[k].after;
-    if (after >= 0 && !is_on_host(&r->steps[after]) && !r->end[after]) {
-      SCT_TRY(sct_cuda_event_open(r->cuda, &r->end[after], timed, err));
+    if (is_of(p, k) && after >= 0 && !is_on_host(&r->steps[after]) && !r->end[after]) {
+      SCT_TRY(sct_cuda_event_open(p->cuda, &r->end[after], timed, err));
     }
   }
   for (int k = 0; k < r->n && timed; k++) {
-    if (!is_on_host(&r->steps[k])) {
-      SCT_TRY(sct_cuda_event_open(r->cuda, &r->begin[k], true, err));
-      SCT_TRY(r->end[k] ? SCT_OK : sct_cuda_event_open(r->cuda, &r->end[k], true, err));
+    if (is_of(p, k) && !is_on_host(&r->steps[k])) {
+      SCT_TRY(sct_cuda_event_open(p->cuda, &r->begin[k], true, err));
+      SCT_TRY(r->end[k] ? SCT_OK : sct_cuda_event_open(p->cuda, &r->end[k], true, err));
     }
   }
-  return timed ? sct_cuda_event_open(r->cuda, &r->base, true, err) : SCT_OK;
+  return timed ? sct_cuda_event_open(p->cuda, &p->base, true, err) : SCT_OK;
 }
 
-static sct_status open_run(gpu_run *r, sct_error *err) {
+/* Which threads and streams a device has; the streams are made that are not there. */
+static sct_status open_part(gpu_part *p, sct_error *err) {
+  const gpu_run *r = p->run;
+  p->first = SCT_MAX_HOST_THREADS;
   for (int k = 0; k < r->n; k++) {
     const int stream = r->steps[k].stream, thread = r->steps[k].thread;
-    r->n_streams = stream >= r->n_streams ? stream + 1 : r->n_streams;
-    r->n_threads = thread >= r->n_threads ? thread + 1 : r->n_threads;
-  }
-  r->begin = sct_alloc(sizeof *r->begin * (size_t)(r->n + 1));
-  r->end = sct_alloc(sizeof *r->end * (size_t)(r->n + 1));
-  for (int k = 0; k < r->n; k++) {
-    void **const stream = &r->streams[r->steps[k].stream];
-    if (!*stream) {
-      SCT_TRY(sct_cuda_stream_open(r->cuda, stream, err));
+    if (is_of(p, k)) {
+      p->n_steps++;
+      p->n_streams = stream >= p->n_streams ? stream + 1 : p->n_streams;
+      p->first = thread >= 0 && thread < p->first ? thread : p->first;
+      p->end = thread >= p->end ? thread + 1 : p->end;
     }
   }
-  return open_events(r, err);
-}
-
-static void close_run(gpu_run *r) {
-  for (int k = 0; k < r->n && r->begin && r->end; k++) {
-    sct_cuda_event_close(r->cuda, r->begin[k]);
-    sct_cuda_event_close(r->cuda, r->end[k]);
+  if (p->n_steps == 0) {
+    return SCT_OK;
   }
-  sct_cuda_event_close(r->cuda, r->base);
-  sct_free(r->begin);
-  sct_free(r->end);
+  SCT_TRY(sct_cuda_enter(p->cuda, err));
+  for (int k = 0; k < r->n; k++) {
+    void **const stream = &p->streams[r->steps[k].stream];
+    if (is_of(p, k) && !*stream) {
+      SCT_TRY(sct_cuda_stream_open(p->cuda, stream, err));
+    }
+  }
+  return open_events(p, err);
 }
 
-/* Host and device have one time 0: the base event's. */
+static void close_part(gpu_part *p) {
+  if (p->n_steps == 0) {
+    return;
+  }
+  (void)sct_cuda_enter(p->cuda, NULL);
+  for (int k = 0; k < p->run->n; k++) {
+    if (is_of(p, k)) {
+      sct_cuda_event_close(p->cuda, p->run->begin[k]);
+      sct_cuda_event_close(p->cuda, p->run->end[k]);
+    }
+  }
+  sct_cuda_event_close(p->cuda, p->base);
+}
+
+/* Host and devices have one time 0: base events say how far their clocks are apart. */
 static sct_status start_clock(gpu_run *r, sct_error *err) {
-  if (r->times) {
-    SCT_TRY(sct_cuda_event_record(r->cuda, r->base, err));
-    SCT_TRY(sct_cuda_sync(r->cuda, err));
+  for (int d = SCT_MAX_DEVICES - 1; d >= 0; d--) {
+    gpu_part *p = &r->parts[d];
+    if (p->n_steps > 0) {
+      SCT_TRY(sct_cuda_enter(p->cuda, err));
+    }
+    if (p->base) {
+      SCT_TRY(sct_cuda_event_record(p->cuda, p->base, err));
+      SCT_TRY(sct_cuda_sync(p->cuda, err));
+      p->base_ns = sct_now_ns();
+    }
   }
   r->start_ns = sct_now_ns();
+  return SCT_OK;
+}
+
+static sct_status read_event(const gpu_part *p, void *event, double *ns, sct_error *err) {
+  SCT_TRY(sct_cuda_event_elapsed(p->cuda, ns, p->base, event, err));
+  *ns += (double)(p->base_ns - p->run->start_ns);
+  *ns = *ns > 0 ? *ns : 0;
   return SCT_OK;
 }
 
 static sct_status read_events(gpu_run *r, sct_error *err) {
   for (int k = 0; k < r->n && r->times; k++) {
     if (!is_on_host(&r->steps[k])) {
-      SCT_TRY(sct_cuda_event_elapsed(r->cuda, &r->times[k].begin_ns, r->base, r->begin[k], err));
-      SCT_TRY(sct_cuda_event_elapsed(r->cuda, &r->times[k].end_ns, r->base, r->end[k], err));
+      const gpu_part *p = &r->parts[r->steps[k].on];
+      SCT_TRY(read_event(p, r->begin[k], &r->times[k].begin_ns, err));
+      SCT_TRY(read_event(p, r->end[k], &r->times[k].end_ns, err));
     }
   }
   return SCT_OK;
 }
 
-sct_status sct_gpu_run_steps(sct_cuda *cuda, void **streams, const sct_host_step *steps, int n,
-                             sct_host_time *times, double *ns, sct_error *err) {
-  gpu_run r = {
-      .cuda = cuda, .steps = steps, .n = n, .n_threads = 1, .times = times, .streams = streams};
-  gpu_thread threads[SCT_MAX_HOST_THREADS] = {{0}};
-  sct_status status = open_run(&r, err);
+sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
+                             const sct_host_step *steps, int n, sct_host_time *times, double *ns,
+                             sct_error *err) {
+  SCT_OWNED gpu_part *parts = sct_alloc(sizeof *parts * SCT_MAX_DEVICES);
+  SCT_OWNED void **begin = sct_alloc(sizeof *begin * (size_t)(n + 1));
+  SCT_OWNED void **end = sct_alloc(sizeof *end * (size_t)(n + 1));
+  gpu_run r = {.steps = steps, .n = n, .times = times, .begin = begin, .end = end, .parts = parts};
+  sct_status status = SCT_OK;
+  for (int d = 0; d < SCT_MAX_DEVICES; d++) {
+    parts[d].run = &r;
+    parts[d].cuda = devices[d].cuda;
+    parts[d].streams = devices[d].streams;
+    parts[d].device = d;
+    SCT_THEN(open_part(&parts[d], err));
+  }
   SCT_THEN(start_clock(&r, err));
-  SCT_THEN(run_all(&r, threads, err));
+  SCT_THEN(run_all(&r, err));
   *ns = (double)(sct_now_ns() - r.start_ns);
   SCT_THEN(read_events(&r, err));
-  close_run(&r);
+  for (int d = 0; d < SCT_MAX_DEVICES; d++) {
+    close_part(&parts[d]);
+  }
+  (void)sct_cuda_enter(devices[0].cuda, NULL);
   return status;
 }

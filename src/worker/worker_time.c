@@ -36,7 +36,7 @@ static sct_status launch_turn(sct_worker_state *w, const timed_work *work, uint6
         launch.args[k].value[0] += turn % arg->copies * (uint64_t)arg->stride;
       }
     }
-    return ops->launch(w->backend, &w->kernels[launch.kernel], &launch, err);
+    return ops->launch(w->backend, &w->kernels[launch.kernel].loaded, &launch, err);
   }
   return work->to ? ops->copy(w->backend, work->variant, sct_worker_copy_at(work->to, turn),
                               sct_worker_copy_at(work->from, turn), work->to->bytes, err)

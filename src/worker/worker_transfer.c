@@ -21,35 +21,6 @@ void sct_worker_close_ends(sct_worker_state *w) {
   w->ends = (sct_worker_ends){0};
 }
 
-/* ---- the second device ---- */
-
-/* Calls are for it, or for the worker's own again. */
-static sct_status enter(sct_backend *b, sct_error *err) {
-  return b->ops->enter ? b->ops->enter(b, err) : SCT_OK;
-}
-
-void sct_worker_close_peer(sct_worker_state *w) {
-  if (w->peer) {
-    (void)enter(w->peer, NULL);
-    w->peer->ops->close(w->peer);
-    (void)enter(w->backend, NULL);
-    w->peer = NULL;
-  }
-}
-
-static sct_status open_peer(sct_worker_state *w, const sct_ask_open *in, sct_error *err) {
-  if (w->peer) {
-    return SCT_OK;
-  }
-  const sct_status status = sct_worker_open_backend(w, &w->peer, in, err);
-  const sct_status back = enter(w->backend, status == SCT_OK ? err : NULL);
-  if (status == SCT_OK && w->peer->ops != w->backend->ops) {
-    sct_worker_close_peer(w);
-    return sct_worker_malformed(err);
-  }
-  return status == SCT_OK ? back : status;
-}
-
 /* Bytes of a block come from `put` (else NULL), or go to `get`. */
 static sct_status move(sct_worker_state *w, const sct_host_block *block, int64_t at,
                        const void *put, void *get, int64_t bytes, sct_error *err) {
@@ -60,10 +31,10 @@ static sct_status move(sct_worker_state *w, const sct_host_block *block, int64_t
     return SCT_OK;
   }
   const sct_cuda_ptr p = block->alias + (uint64_t)at;
-  sct_status status = enter(peer, err);
+  sct_status status = sct_worker_enter(w, 1, err);
   SCT_THEN(put ? peer->ops->upload(peer, p, put, bytes, err)
                : peer->ops->download(peer, get, p, bytes, err));
-  const sct_status back = enter(w->backend, status == SCT_OK ? err : NULL);
+  const sct_status back = sct_worker_enter(w, 0, status == SCT_OK ? err : NULL);
   return status == SCT_OK ? back : status;
 }
 
@@ -73,7 +44,7 @@ static sct_status open_ends(sct_worker_state *w, const sct_ask_transfer *in, sct
   const sct_backend_ops *ops = w->backend->ops;
   sct_worker_ends *e = &w->ends;
   if (in->n_peer > 0) {
-    SCT_TRY(open_peer(w, in->peer, err));
+    SCT_TRY(sct_worker_peer(w, in->peer, err));
     e->at.peer = w->peer;
   }
   e->kind = in->kind;

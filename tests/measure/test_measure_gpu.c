@@ -261,12 +261,18 @@ static void run_transfers_of(sct_measure *m, const sct_measure *peer, sct_host_k
          sct_outcome_name(t.verdict.outcome), text, (double)(sct_now_ns() - start) / 1e6);
 }
 
-static void run_transfers(sct_measure *m) {
+/* NULL: there is none. */
+static sct_measure *open_second(void) {
   sct_measure *peer = NULL;
   const sct_measure_opts hold = {.hold_only = true};
   if (sct_measure_open(&peer, 1, &hold, &fixture_err) != SCT_OK) {
     printf("no second GPU: %s\n", fixture_err.text);
   }
+  return peer;
+}
+
+static void run_transfers(sct_measure *m) {
+  sct_measure *peer = open_second();
   for (int kind = 0; kind < SCT_N_HOSTS; kind++) {
     if (!sct_host_is_peer((sct_host_kind)kind)) {
       run_transfers_of(m, NULL, (sct_host_kind)kind);
@@ -297,8 +303,8 @@ static void run_way(sct_measure *m, const sct_spec *spec, const sct_binary *kern
   for (int k = 0; k < p.n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
     good = good && steps[k].ns >= 0 && steps[k].end_ns <= 1.5 * t.median_ns + 1e7;
   }
-  snprintf(name, sizeof name, "%.8s %lld/%d/%d", sct_host_name(way->memory), (long long)way->chunk,
-           way->streams, way->threads);
+  snprintf(name, sizeof name, "%.8s %lld/%d/%d/%d", sct_host_name(way->memory),
+           (long long)way->chunk, way->streams, way->threads, way->devices);
   const sct_overlap o = sct_model_overlap(steps, p.n_ops);
   printf("     traced %.1f ms, %.0f %% hidden, %s\n", o.total_ns / 1e6, 100 * o.hidden,
          sct_engine_name(o.limit));
@@ -319,6 +325,19 @@ static void run_ways(sct_measure *m, sct_spec *spec, const sct_binary *kernel) {
     run_way(m, spec, kernel, &ways[k], 0);
   }
   run_way(m, spec, kernel, &ways[4], 4);
+  static const sct_host_way halves[] = {{SCT_HOST_PAGEABLE, 500009, 2, 16, 2},
+                                        {SCT_HOST_PAGEABLE, 0, 1, 0, 2},
+                                        {SCT_HOST_LOCKED, 4000037, 3, 0, 2}};
+  sct_measure *second = open_second();
+  sct_measure_set_peer(m, second);
+  for (int k = 0; k < SCT_COUNT(halves) && second; k++) {
+    run_way(m, spec, kernel, &halves[k], 0);
+  }
+  if (second) {
+    run_way(m, spec, kernel, &halves[2], 4);
+  }
+  sct_measure_set_peer(m, NULL);
+  sct_measure_close(second);
 }
 
 static sct_measure *open_session(void) {

@@ -50,7 +50,7 @@ static void open_fake(const char *script) {
 }
 
 static int64_t new_buffer(int bytes) {
-  numbers(3, bytes, 1, 0);
+  numbers(4, bytes, 1, 0, 0);
   call_ok(SCT_OP_ALLOC);
   return sct_wire_get_i64(&reply.body);
 }
@@ -119,7 +119,7 @@ static void test_guard_zones_start_at_the_next_byte(void **state) {
       for (int turn = 0; turn < 2; turn++) { /* then once more, in its own place */
         numbers(3, turn - 1, 0, 0);          /* what to unload, number, serial */
         sct_wire_put_text(&request, "k");
-        numbers(3, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
+        numbers(4, 0, 0, 5, 1); /* no shared memory; the image comes with it, for place 5 */
         sct_wire_put_bytes(&request, "image", 5);
         call_ok(SCT_OP_LOAD);
       }
@@ -158,7 +158,7 @@ static void test_copies_of_a_buffer(void **state) {
   uint8_t bytes[100], got[100];
   memset(bytes, 0x3c, sizeof bytes);
   open_fake("memory=60000");
-  numbers(3, 100, 5, 0);
+  numbers(4, 100, 5, 0, 0);
   call_ok(SCT_OP_ALLOC);
   const int64_t id = sct_wire_get_i64(&reply.body);
   numbers(2, (int)id, 0);
@@ -172,7 +172,7 @@ static void test_copies_of_a_buffer(void **state) {
   assert_int_equal(damage, SCT_DAMAGE_NONE);
   static const int copies[] = {0, -1, SCT_MAX_COPIES + 1, 20}; /* the last is more than there is */
   for (int k = 0; k < SCT_COUNT(copies); k++) {
-    numbers(3, 100, copies[k], 0);
+    numbers(4, 100, copies[k], 0, 0);
     call(SCT_OP_ALLOC);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
@@ -187,7 +187,7 @@ static void test_arrays_lie_where_they_are_asked_for(void **state) {
   const int64_t plain = new_buffer(100);
   for (int align = 1; align <= SCT_MAX_ALIGN; align *= 2) {
     int64_t damage, where, offset;
-    numbers(3, 100, 1, align);
+    numbers(4, 100, 1, align, 0);
     call_ok(SCT_OP_ALLOC);
     const int64_t id = sct_wire_get_i64(&reply.body);
     memset(bytes, align % 251, sizeof bytes);
@@ -215,10 +215,60 @@ static void test_arrays_lie_where_they_are_asked_for(void **state) {
     assert_int_equal(damage, SCT_DAMAGE_NONE);
   }
   for (int k = 0; k < SCT_COUNT(bad); k++) {
-    numbers(3, 100, 1, bad[k]);
+    numbers(4, 100, 1, bad[k], 0);
     call(SCT_OP_ALLOC);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
+}
+
+/* What is the second device's can be set, used by HOST and freed there, and no more. */
+static void test_a_second_device_has_buffers_and_kernels(void **state) {
+  (void)state;
+  int64_t damage, where, offset;
+  open_fake("devices=2");
+  numbers(4, 100, 1, 0, 1);
+  call(SCT_OP_ALLOC);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED); /* there is none yet */
+  for (int k = 0; k < 2; k++) {                   /* again: it stays */
+    const sct_ask_open second = {.ordinal = 1, .script = "devices=2", .lock = ""};
+    sct_worker_ask(&worker, SCT_OP_PEER, &second, LIMIT_NS, &reply, NULL);
+    assert_int_equal(reply.kind, SCT_REPLY_OK);
+  }
+  const int64_t own = new_buffer(100);
+  numbers(4, 100, 1, 0, 1);
+  call_ok(SCT_OP_ALLOC);
+  const int64_t id = sct_wire_get_i64(&reply.body);
+  assert_int_not_equal(own, id);
+  numbers(2, (int)id, 0);
+  call_ok(SCT_OP_SET);
+  numbers(3, (int)id, 0, 8);
+  call(SCT_OP_DOWNLOAD);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  numbers(2, (int)own, (int)id);
+  call(SCT_OP_COPY);
+  assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  for (int device = 0; device < 2; device++) {
+    numbers(3, -1, device, 0);
+    sct_wire_put_text(&request, "k");
+    numbers(4, 0, device, 0, device == 0); /* the image is there */
+    sct_wire_put_bytes(&request, "image", device == 0 ? 5 : 0);
+    call_ok(SCT_OP_LOAD);
+  }
+  for (int k = 0; k < 3; k++) { /* kernel and argument of two devices, or both of the second */
+    const int64_t kernel = k == 0 ? 0 : 1;
+    numbers(14, (int)kernel, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)(k == 1 ? own : id), 0, 0, 0);
+    call(SCT_OP_RUN);
+    assert_int_equal(reply.kind, SCT_REPLY_FAILED);
+  }
+  numbers(14, 0, 1, 32, 0, 0, 0, 0, 0, 1, 1, (int)own, 0, 0, 0);
+  call_ok(SCT_OP_RUN);
+  audit_all(&damage, &where, &offset);
+  assert_int_equal(damage, SCT_DAMAGE_NONE);
+  numbers(1, 1);
+  call_ok(SCT_OP_UNLOAD);
+  numbers(2, 1, (int)id);
+  call_ok(SCT_OP_FREE);
+  assert_int_equal(sct_worker_stop(&worker, LIMIT_NS), 0);
 }
 
 static void test_sealed_buffers_are_watched(void **state) {
@@ -328,7 +378,7 @@ static void test_malformed_requests_are_refused(void **state) {
   for (int k = 0; k < SCT_COUNT(places); k++) {
     numbers(3, -1, 0, 0);
     sct_wire_put_text(&request, "k");
-    numbers(3, 0, places[k], k < 2);
+    numbers(4, 0, 0, places[k], k < 2);
     sct_wire_put_bytes(&request, "image", k < 2 ? 5 : 0);
     call(SCT_OP_LOAD);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
@@ -339,7 +389,7 @@ static void test_malformed_requests_are_refused(void **state) {
     sct_wire_put_i64(&request, kernels[k]);
     numbers(1, 0);
     sct_wire_put_text(&request, "k");
-    numbers(3, 0, 1, 1);
+    numbers(4, 0, 0, 1, 1);
     sct_wire_put_bytes(&request, "image", 5);
     call(SCT_OP_LOAD);
     assert_int_equal(reply.kind, k % 4 == 0 ? SCT_REPLY_OK : SCT_REPLY_FAILED);
@@ -383,7 +433,7 @@ static void test_freed_buffers_are_gone(void **state) {
   call(SCT_OP_PLACE);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.status, SCT_ENOMEM);
-  numbers(3, 200000, 1, 0);
+  numbers(4, 200000, 1, 0, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.result, 2);
@@ -394,12 +444,12 @@ static void test_a_dead_worker_is_told_with_its_signal(void **state) {
   (void)state;
   open_fake("ok");
   kill(worker.pid, SIGTERM);
-  numbers(3, 8, 1, 0);
+  numbers(4, 8, 1, 0, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
   assert_false(sct_child_alive(&worker));
   assert_non_null(strstr(reply.text, "signal 15"));
-  numbers(3, 8, 1, 0);
+  numbers(4, 8, 1, 0, 0);
   call(SCT_OP_ALLOC); /* asking nobody */
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
 }
@@ -410,7 +460,7 @@ static void test_a_stopped_worker_is_killed_with_its_group(void **state) {
   const pid_t pid = worker.pid;
   assert_int_equal(getpgid(pid), pid);
   kill(pid, SIGSTOP);
-  numbers(3, 8, 1, 0);
+  numbers(4, 8, 1, 0, 0);
   sct_worker_call(&worker, SCT_OP_ALLOC, &request, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
   assert_non_null(strstr(reply.text, "ALLOC within 50 ms"));
@@ -501,6 +551,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_teardown(test_guard_zones_start_at_the_next_byte, clean),
       cmocka_unit_test_teardown(test_copies_of_a_buffer, clean),
       cmocka_unit_test_teardown(test_arrays_lie_where_they_are_asked_for, clean),
+      cmocka_unit_test_teardown(test_a_second_device_has_buffers_and_kernels, clean),
       cmocka_unit_test_teardown(test_sealed_buffers_are_watched, clean),
       cmocka_unit_test_teardown(test_fill_reaches_the_last_byte_only, clean),
       cmocka_unit_test_teardown(test_compare_counts_and_finds_the_first, clean),

@@ -95,6 +95,8 @@ static void make(tv_world *w, int64_t n, sct_host_way way, sct_pipeline *p) {
   MUST(sct_pipeline_make(p, spec, w->code.layout, &size, &way, err));
 }
 
+static sct_measure *second; /* of two devices */
+
 static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipeline *p) {
   const sct_binary candidate = tv_binary(&w->code, compiled);
   const sct_sample_limits none = {0};
@@ -115,10 +117,14 @@ static void open_world(tv_world *w, const char *spec, const char *label, sct_com
   *compiled = tv_compile(w, &w->code, w->code.source);
   const sct_binary naive = tv_binary(&w->naive, &w->reference);
   MUST(sct_measure_problem(w->measure, &w->f.spec, w->code.layout, &naive, err));
+  const sct_measure_opts hold = {.described = &w->f.device, .hold_only = true};
+  MUST(sct_measure_open(&second, 0, &hold, err));
+  sct_measure_set_peer(w->measure, second);
 }
 
 static void close_world(tv_world *w, sct_compiled *compiled) {
   tv_close(w);
+  sct_measure_close(second);
   sct_compiled_free(compiled);
 }
 
@@ -261,6 +267,17 @@ static void out_from_the_halo(sct_pipeline *p) {
   find(p, SCT_HOST_OP_OUT, 1)->device_at = 0;
 }
 
+/* The row of the first device's half that the second one's needs. */
+static void in_without_the_other_half(sct_pipeline *p) {
+  for (int k = 0; k < p->n_ops; k++) {
+    if (p->ops[k].kind == SCT_HOST_OP_IN && p->ops[k].device == 1) {
+      p->ops[k].host_at += p->step[0];
+      p->ops[k].bytes -= p->step[0];
+      return;
+    }
+  }
+}
+
 static void no_last_row(sct_pipeline *p) {
   sct_host_op *op = find(p, SCT_HOST_OP_IN, 2); /* keeps what the slot's chunk before had there */
   op->bytes -= p->step[0];
@@ -284,7 +301,7 @@ static void the_ring_is_not_filled(sct_pipeline *p) {
 
 static const struct mistake {
   const char *name;
-  int way; /* of `ways` */
+  int way; /* of `ways`, or 100 and one of `halves` */
   void (*make)(sct_pipeline *p);
   bool good;
 } mistakes[] = {{"none", 4, nothing, true},
@@ -296,7 +313,10 @@ static const struct mistake {
                 {"nothing comes back", 4, nothing_comes_back, false},
                 {"the ring is right", 7, nothing, true},
                 {"the ring is not emptied", 7, the_ring_is_not_emptied, false},
-                {"the ring is not filled", 7, the_ring_is_not_filled, false}};
+                {"the ring is not filled", 7, the_ring_is_not_filled, false},
+                {"halves are right", 102, nothing, true},
+                {"the other half's row", 102, in_without_the_other_half, false},
+                {"nothing comes back", 102, nothing_comes_back, false}};
 
 static void mistakes_are_found(void **state) {
   (void)state;
@@ -305,7 +325,8 @@ static void mistakes_are_found(void **state) {
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
   for (int k = 0; k < SCT_COUNT(mistakes); k++) {
     sct_pipeline p;
-    make(&w, 33, ways[mistakes[k].way], &p);
+    const int way = mistakes[k].way;
+    make(&w, 33, way < 100 ? ways[way] : halves[way - 100], &p);
     mistakes[k].make(&p);
     const sct_verdict verdict = run(&w, &compiled, &p);
     if ((verdict.outcome == SCT_OUT_OK) != mistakes[k].good) {
@@ -337,17 +358,22 @@ static void lists_that_cannot_be_are_refused(void **state) {
   tv_world w;
   sct_compiled compiled;
   open_world(&w, STENCIL("clamp"), "direct threads=256", &compiled);
-  for (int k = 0; k < 5; k++) {
+  for (int k = 0; k < 10; k++) {
     sct_pipeline p;
     sct_timing t;
     sct_error e = {0};
-    make(&w, 33, ways[4], &p);
-    sct_host_op *op = find(&p, SCT_HOST_OP_OUT, 4);
+    make(&w, 33, k < 5 ? ways[4] : halves[2], &p);
+    sct_host_op *op = find(&p, k == 7 ? SCT_HOST_OP_KERNEL : SCT_HOST_OP_OUT, 4);
     op->host_at += k == 0 ? p.step[1] : 0; /* the last chunk has fewer rows */
     op->device_at += k == 1 ? 1 << 20 : 0;
     op->bytes = k == 2 ? INT64_MAX : op->bytes;
     op->after = k == 3 ? p.n_ops : op->after;
     op->array = k == 4 ? 3 : op->array;
+    assert_int_equal(op->device, k >= 5);
+    op->device = k == 6 || k == 7 ? 0 : op->device; /* with memory or a kernel of the other */
+    op->buffer = k == 8 ? p.ops[0].buffer : op->buffer;
+    op->slot = k == 9 ? p.ops[0].slot : op->slot;
+    sct_measure_set_peer(w.measure, k == 5 ? NULL : second);
     const sct_binary candidate = tv_binary(&w.code, &compiled);
     const sct_sample_limits none = {0};
     sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p.n_ops);

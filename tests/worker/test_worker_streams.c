@@ -1,5 +1,6 @@
-/* Lists of copies and kernels on streams, with a driver that does nothing before someone waits for
- * it: what is not waited for has not happened, or happens too late. */
+/* Lists of copies and kernels on streams of one or two devices, with a driver that does nothing
+ * before someone waits for it: what is not waited for has not happened, or happens too late. Calls
+ * that name a stream or an event of another device than the thread's are refused. */
 #include "device/device_internal.h"
 #include "worker/worker_backend.h"
 
@@ -24,14 +25,19 @@ typedef struct item {
 static struct lazy_stream {
   item items[MOST_ITEMS];
   int n, done;
+  intptr_t context;
 } streams[MOST_STREAMS];
 static struct lazy_event {
   int stream, until; /* of the last record; -1: none */
   bool alive, timed;
+  intptr_t context;
   float at_ms;
 } events[MOST_EVENTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int n_streams, n_events, n_kept, n_alive, ticks, calls, fail_at;
+
+static _Thread_local intptr_t context; /* that the calls of a thread are for */
+static int n_strangers;
 
 static int result(void) {
   return ++calls == fail_at ? 700 : 0;
@@ -57,6 +63,7 @@ static void run_until(int stream, int until) {
 static int add(void *stream, item i) {
   pthread_mutex_lock(&lock);
   struct lazy_stream *s = &streams[(intptr_t)stream - 1];
+  n_strangers += s->context != context;
   const int failed = result();
   assert_true(s->n < MOST_ITEMS);
   if (failed == 0) {
@@ -70,6 +77,7 @@ static int lazy_stream_create(void **stream, unsigned flags) {
   (void)flags;
   *stream = (void *)(intptr_t)++n_streams;
   assert_true(n_streams <= MOST_STREAMS);
+  streams[n_streams - 1].context = context;
   n_alive++;
   return 0;
 }
@@ -80,6 +88,7 @@ static int lazy_stream_destroy(void *stream) {
 }
 static int lazy_stream_sync(void *stream) {
   pthread_mutex_lock(&lock);
+  n_strangers += streams[(intptr_t)stream - 1].context != context;
   run_until((int)(intptr_t)stream - 1, streams[(intptr_t)stream - 1].n);
   const int failed = result();
   pthread_mutex_unlock(&lock);
@@ -89,7 +98,8 @@ static int lazy_event_create(void **event, unsigned flags) {
   const int failed = result();
   if (failed == 0) {
     assert_true(n_events < MOST_EVENTS);
-    events[n_events] = (struct lazy_event){.until = -1, .alive = true, .timed = flags == 0};
+    events[n_events] =
+        (struct lazy_event){.until = -1, .alive = true, .timed = flags == 0, .context = context};
     *event = (void *)(intptr_t)++n_events;
     n_alive++;
   }
@@ -105,6 +115,7 @@ static int lazy_event_destroy(void *event) {
 static int lazy_event_record(void *event, void *stream) {
   const int which = (int)(intptr_t)event - 1, of = (int)(intptr_t)stream - 1;
   const int failed = add(stream, (item){.kind = RECORD, .event = which});
+  n_strangers += events[which].context != streams[of].context;
   events[which].stream = of;
   events[which].until = streams[of].n;
   return failed;
@@ -126,7 +137,7 @@ static int lazy_event_sync(void *event) {
 }
 static int lazy_event_elapsed(float *ms, void *start, void *stop) {
   const struct lazy_event *from = &events[(intptr_t)start - 1], *to = &events[(intptr_t)stop - 1];
-  assert_true(from->timed && to->timed);
+  assert_true(from->timed && to->timed && from->context == to->context);
   *ms = to->at_ms - from->at_ms;
   return result();
 }
@@ -152,7 +163,19 @@ static int lazy_launch(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned 
                             .table = sct_host(values[3])});
 }
 static int lazy_count(int *count) {
-  *count = 1;
+  *count = 2;
+  return 0;
+}
+static int lazy_device(int *device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+static int lazy_context(void **out, int device) {
+  *out = (void *)(intptr_t)(device + 1);
+  return 0;
+}
+static int lazy_enter(void *entered) {
+  context = (intptr_t)entered;
   return 0;
 }
 static int fine(void) {
@@ -176,7 +199,10 @@ static void *find_symbol(void *library, const char *name) {
              {"cuMemcpyHtoDAsync_v2", (function *)lazy_copy_to_device},
              {"cuMemcpyDtoHAsync_v2", (function *)lazy_copy_to_host},
              {"cuLaunchKernel", (function *)lazy_launch},
-             {"cuDeviceGetCount", (function *)lazy_count}};
+             {"cuDeviceGetCount", (function *)lazy_count},
+             {"cuDeviceGet", (function *)lazy_device},
+             {"cuDevicePrimaryCtxRetain", (function *)lazy_context},
+             {"cuCtxSetCurrent", (function *)lazy_enter}};
   function *found = (function *)fine;
   void *p = NULL;
   (void)library;
@@ -196,6 +222,7 @@ static const sct_library_door door = {open_library, find_symbol};
 /* ---- a list ---- */
 
 enum {
+  DEVICES = 2,
   N = 1000,
   CHUNK = 64,
   THREADS = 3,
@@ -207,12 +234,13 @@ enum {
 
 static struct work {
   uint8_t in[N], out[N], table[4];
-  uint8_t device_in[SLOTS][CHUNK], device_out[SLOTS][CHUNK], device_table[4];
-  uint8_t ring_in[SLOTS][CHUNK], ring_out[SLOTS][CHUNK];
+  uint8_t device_in[DEVICES * SLOTS][CHUNK], device_out[DEVICES * SLOTS][CHUNK];
+  uint8_t device_table[DEVICES][4];
+  uint8_t ring_in[DEVICES * SLOTS][CHUNK], ring_out[DEVICES * SLOTS][CHUNK];
   sct_host_step steps[MOST];
-  sct_launch launches[SLOTS + N / CHUNK + 1];
+  sct_launch launches[DEVICES * SLOTS + N / CHUNK + 1];
   sct_cuda_kernel kernel;
-  int n, n_launches, n_threads;
+  int n, n_launches;
 } work;
 
 static int put(sct_host_step step) {
@@ -221,16 +249,29 @@ static int put(sct_host_step step) {
   return work.n++;
 }
 
-static void put_chunk(int at, int slot, int thread, bool ring, int *last, int *out_at) {
+/* A device's half, of which the second begins where no chunk of the first would. */
+typedef struct half {
+  int on, begin, end, threads, table; /* table: the step that brings it */
+  bool ring;
+  int last[DEVICES * SLOTS], out_at[DEVICES * SLOTS];
+} half;
+
+static int bytes_at(const half *h, int at) {
+  return at + CHUNK < h->end ? CHUNK : h->end - at;
+}
+
+static void put_chunk(half *h, int at, int slot, int thread) {
   struct work *w = &work;
-  const int bytes = at + CHUNK < N ? CHUNK : N - at;
+  int *const last = h->last, *const out_at = h->out_at;
+  const bool ring = h->ring;
+  const int bytes = bytes_at(h, at);
   sct_host_step s = {
-      .thread = thread, .stream = slot % SHARED, .after = last[slot], .bytes = bytes};
+      .on = h->on, .thread = thread, .stream = slot % SHARED, .after = last[slot], .bytes = bytes};
   if (ring && last[slot] >= 0) {
     s.kind = SCT_HOST_OP_FROM_RING;
     s.array = w->out + out_at[slot];
     s.ring = w->ring_out[slot];
-    s.bytes = CHUNK;
+    s.bytes = bytes_at(h, out_at[slot]);
     (void)put(s);
   }
   s.bytes = bytes;
@@ -242,12 +283,12 @@ static void put_chunk(int at, int slot, int thread, bool ring, int *last, int *o
   }
   s.kind = SCT_HOST_OP_IN;
   s.device = (uintptr_t)w->device_in[slot];
-  s.after = last[slot] < 0 ? 0 : -1; /* the table */
+  s.after = last[slot] < 0 ? h->table : -1;
   (void)put(s);
   sct_launch *l = &w->launches[w->n_launches++];
   *l = (sct_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .n_args = 4};
   const uint64_t args[] = {(uintptr_t)w->device_in[slot], (uintptr_t)w->device_out[slot],
-                           (uint64_t)bytes, (uintptr_t)w->device_table};
+                           (uint64_t)bytes, (uintptr_t)w->device_table[h->on]};
   for (int k = 0; k < 4; k++) {
     l->args[k].value[0] = args[k];
   }
@@ -264,38 +305,53 @@ static void put_chunk(int at, int slot, int thread, bool ring, int *last, int *o
   out_at[slot] = at;
 }
 
-/* In chunks, by `threads` threads, which share streams, through rings or not. */
-static void make(bool ring, int threads) {
-  int last[SLOTS], out_at[SLOTS];
+static void put_half(half *h) {
+  memset(h->last, 0xff, sizeof h->last);
+  h->table = put((sct_host_step){.kind = SCT_HOST_OP_IN,
+                                 .on = h->on,
+                                 .thread = -1,
+                                 .after = -1,
+                                 .array = work.table,
+                                 .device = (uintptr_t)work.device_table[h->on],
+                                 .bytes = sizeof work.table});
+  for (int c = 0; h->begin + c * CHUNK < h->end; c++) {
+    const int thread = c % h->threads, slot = thread * EACH + c / h->threads % EACH;
+    put_chunk(h, h->begin + c * CHUNK, h->on * SLOTS + slot, h->on * THREADS + thread);
+  }
+  for (int s = 0; s < DEVICES * SLOTS && h->ring; s++) {
+    if (h->last[s] >= 0) {
+      (void)put((sct_host_step){.kind = SCT_HOST_OP_FROM_RING,
+                                .on = h->on,
+                                .thread = s / EACH,
+                                .stream = s % SHARED,
+                                .after = h->last[s],
+                                .array = work.out + h->out_at[s],
+                                .ring = work.ring_out[s],
+                                .bytes = bytes_at(h, h->out_at[s])});
+    }
+  }
+}
+
+/* In chunks, by `threads` threads a device, which share streams, through rings or not. */
+static void make_on(int devices, bool ring, int threads) {
   memset(&work, 0, sizeof work);
-  memset(last, 0xff, sizeof last);
-  work.n_threads = threads;
   work.table[0] = 7;
   work.kernel = (sct_cuda_kernel){&work, &work};
   for (int k = 0; k < N; k++) {
     work.in[k] = (uint8_t)(k * 37 + k / 256);
   }
-  (void)put((sct_host_step){.kind = SCT_HOST_OP_IN,
-                            .thread = -1,
-                            .after = -1,
-                            .array = work.table,
-                            .device = (uintptr_t)work.device_table,
-                            .bytes = sizeof work.table});
-  for (int c = 0; c * CHUNK < N; c++) {
-    const int thread = c % threads;
-    put_chunk(c * CHUNK, thread * EACH + c / threads % EACH, thread, ring, last, out_at);
+  for (int d = 0; d < devices; d++) {
+    half h = {.on = d,
+              .begin = d * N / devices,
+              .end = (d + 1) * N / devices,
+              .threads = threads,
+              .ring = ring};
+    put_half(&h);
   }
-  for (int s = 0; s < SLOTS && ring; s++) {
-    if (last[s] >= 0) {
-      (void)put((sct_host_step){.kind = SCT_HOST_OP_FROM_RING,
-                                .thread = s / EACH,
-                                .stream = s % SHARED,
-                                .after = last[s],
-                                .array = work.out + out_at[s],
-                                .ring = work.ring_out[s],
-                                .bytes = out_at[s] + CHUNK < N ? CHUNK : N - out_at[s]});
-    }
-  }
+}
+
+static void make(bool ring, int threads) {
+  make_on(1, ring, threads);
 }
 
 static bool is_right(void) {
@@ -307,15 +363,17 @@ static bool is_right(void) {
   return true;
 }
 
-static sct_cuda *cuda;
-static void *made[SCT_MAX_STREAMS];
+static sct_gpu_device devices[DEVICES];
+static void *made[DEVICES][SCT_MAX_STREAMS];
 
 static sct_status run(sct_host_time *times, sct_error *err) {
   double ns = 0;
-  memset(streams, 0, sizeof streams);
+  for (int s = 0; s < MOST_STREAMS; s++) {
+    streams[s].n = streams[s].done = 0;
+  }
   n_events = n_kept;
-  const sct_status status = sct_gpu_run_steps(cuda, made, work.steps, work.n, times, &ns, err);
-  assert_true(ns >= 0);
+  const sct_status status = sct_gpu_run_steps(devices, work.steps, work.n, times, &ns, err);
+  assert_true(ns >= 0 && context == 1 && n_strangers == 0);
   for (int s = 0; s < n_streams && status == SCT_OK; s++) {
     assert_int_equal(streams[s].done, streams[s].n); /* nothing is on its way any more */
   }
@@ -326,8 +384,12 @@ static int set_up(void **state) {
   (void)state;
   sct_device_set_door(&door);
   n_streams = n_events = n_alive = calls = fail_at = 0;
+  n_strangers = 0;
   memset(made, 0, sizeof made);
-  assert_int_equal(sct_cuda_open(&cuda, 0, NULL), SCT_OK);
+  for (int d = DEVICES - 1; d >= 0; d--) { /* calls are for the one that was opened last */
+    devices[d].streams = made[d];
+    assert_int_equal(sct_cuda_open(&devices[d].cuda, d, NULL), SCT_OK);
+  }
   n_kept = n_events;
   return 0;
 }
@@ -335,37 +397,59 @@ static int set_up(void **state) {
 static int tear_down(void **state) {
   (void)state;
   fail_at = 0;
-  for (int s = 0; s < SCT_MAX_STREAMS; s++) {
-    sct_cuda_stream_close(cuda, made[s]);
+  for (int d = 0; d < DEVICES; d++) {
+    for (int s = 0; s < SCT_MAX_STREAMS; s++) {
+      sct_cuda_stream_close(devices[d].cuda, made[d][s]);
+    }
+    sct_cuda_close(devices[d].cuda);
   }
-  sct_cuda_close(cuda);
   assert_int_equal(n_alive, 0);
   return 0;
 }
 
-static void chunks_come_back_as_they_must(void **state) {
-  (void)state;
+static void check_all(int n_devices) {
   for (int threads = 1; threads <= THREADS; threads += 2) {
     for (int ring = 0; ring < 2; ring++) {
       sct_error err = {0};
-      make(ring != 0, threads);
+      make_on(n_devices, ring != 0, threads);
       assert_int_equal(run(NULL, &err), SCT_OK);
       assert_true(is_right());
     }
   }
 }
 
+static void chunks_come_back_as_they_must(void **state) {
+  (void)state;
+  check_all(1);
+}
+
+/* Each by its own threads and streams; the second has none where nothing is its. */
+static void two_devices_bring_their_halves(void **state) {
+  (void)state;
+  check_all(2);
+  for (int s = 0; s < SHARED; s++) {
+    assert_non_null(made[1][s]);
+    assert_int_equal(streams[(intptr_t)made[1][s] - 1].context, 2);
+  }
+  const int alive = n_alive;
+  check_all(1);
+  assert_int_equal(n_alive, alive);
+}
+
 static void a_traced_run_says_when(void **state) {
   (void)state;
-  sct_host_time times[MOST];
-  sct_error err = {0};
-  make(true, THREADS);
-  assert_int_equal(run(times, &err), SCT_OK);
-  assert_true(is_right());
-  for (int k = 0; k < work.n; k++) {
-    assert_true(times[k].end_ns >= times[k].begin_ns && times[k].begin_ns >= 0);
+  for (int n_devices = 1; n_devices <= DEVICES; n_devices++) {
+    sct_host_time times[MOST];
+    sct_error err = {0};
+    make_on(n_devices, true, THREADS);
+    assert_int_equal(run(times, &err), SCT_OK);
+    assert_true(is_right());
+    for (int k = 0; k < work.n; k++) {
+      assert_true(times[k].end_ns >= times[k].begin_ns && times[k].begin_ns >= 0);
+      /* by the driver's ticks; both clocks are the host's, less than a second apart */
+      assert_true(work.steps[k].thread >= 0 || times[k].end_ns > times[k].begin_ns);
+    }
   }
-  assert_true(times[0].end_ns > times[0].begin_ns); /* by the driver's ticks */
 }
 
 /* One wait after the other is forgotten: each of them is needed. */
@@ -409,15 +493,16 @@ static void what_fails_is_reported_and_leaves_nothing(void **state) {
   const int alive = n_alive;
   for (int at = 1; at < 2000; at += 7) {
     sct_error err = {0};
-    make(true, THREADS);
+    make_on(1 + at % DEVICES, true, THREADS);
     calls = 0;
     fail_at = at;
     const sct_status status = run(times, &err);
     n_failures += status != SCT_OK;
     assert_true(status == SCT_OK || strstr(err.text, "CUDA_ERROR_ILLEGAL_ADDRESS"));
-    assert_true(status == SCT_OK || sct_cuda_last(cuda) == 700);
+    assert_true(status == SCT_OK || sct_cuda_last(devices[0].cuda) == 700 ||
+                sct_cuda_last(devices[1].cuda) == 700);
     fail_at = 0;
-    assert_true(n_alive <= alive + SLOTS + 1); /* streams stay, events do not */
+    assert_true(n_alive <= alive + DEVICES * SLOTS + 1); /* streams stay, events do not */
   }
   assert_true(n_failures > 20);
 }
@@ -427,8 +512,13 @@ static void what_fails_is_reported_and_leaves_nothing(void **state) {
 static int run_once(void) {
   sct_error err = {0};
   (void)set_up(NULL);
-  make(true, THREADS);
-  return run(NULL, &err) == SCT_OK && is_right() ? 0 : 1;
+  for (int n_devices = 1; n_devices <= DEVICES; n_devices++) {
+    make_on(n_devices, true, THREADS);
+    if (run(NULL, &err) != SCT_OK || !is_right()) {
+      return 1;
+    }
+  }
+  return 0;
 }
 
 /* Where the system gives no further thread, one does it all. */
@@ -457,6 +547,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(chunks_come_back_as_they_must, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(two_devices_bring_their_halves, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_traced_run_says_when, set_up, tear_down),
       cmocka_unit_test_setup_teardown(no_wait_is_idle, set_up, tear_down),
       cmocka_unit_test_setup_teardown(all_wait_for_what_all_need, set_up, tear_down),
