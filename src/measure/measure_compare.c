@@ -144,10 +144,10 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
 
 /* A value that is off by little is more often rounded another way, as a sum in another order or a
  * product that the compiler fused, than wrong: the sentence then ends with the tolerance that would
- * take it. */
-static void hint_at_tolerance(sct_verdict *out, const sct_shape *s, int op, const sct_place *place,
-                              int64_t byte, const uint8_t *got, const uint8_t *want,
-                              bool by_value) {
+ * take it. Where one of two values is not finite, a product may have overflowed that was fused, and
+ * so never rounded, in the other kernel. */
+static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const sct_place *place,
+                             int64_t byte, const uint8_t *got, const uint8_t *want, bool by_value) {
   const sct_type type = s->plan->op[op].op->record.fields[place->field].type;
   const sct_type_info *info = sct_type_get(type);
   if (info->kind != SCT_KIND_FLOAT || !by_value) {
@@ -156,11 +156,16 @@ static void hint_at_tolerance(sct_verdict *out, const sct_shape *s, int op, cons
   const double a = sct_data_float(type, got + byte), b = sct_data_float(type, want + byte);
   const double scale = fmax(fabs(b), sct_usual_magnitude(s, op, place->field, want));
   const double off = fabs(a - b) / scale;
+  const size_t used = strlen(out->detail), room = sizeof out->detail - used;
   if (off > 0 && off <= MOST_ROUNDING) {
-    const size_t used = strlen(out->detail);
-    snprintf(out->detail + used, sizeof out->detail - used,
+    snprintf(out->detail + used, room,
              "; if rounding may do that, `tolerance = %g` in the spec takes it",
              pow(10, ceil(log10(off))));
+  } else if (!(isfinite(a) && isfinite(b)) && strpbrk(s->plan->spec->body, "*") &&
+             strpbrk(s->plan->spec->body, "+-")) {
+    snprintf(out->detail + used, room,
+             "; if a product overflowed that another kernel fused with a sum, `fmaf(x, y, z)` "
+             "(`fma` of doubles) in the body computes the same in all");
   }
 }
 
@@ -180,7 +185,7 @@ void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_
     sct_describe_difference(out, s, op, byte, &place, got + place.offset, want + place.offset,
                             poison);
     if (out->outcome == SCT_OUT_WRONG_RESULT) {
-      hint_at_tolerance(out, s, op, &place, byte, got, want, by_value);
+      hint_at_rounding(out, s, op, &place, byte, got, want, by_value);
     }
   }
 }

@@ -11,6 +11,6 @@ return s.kernel {
       taps = { w1 = { 1 } } }),
   },
   outputs = { s.array("q", vec3, s.choose { s.aos, s.soa }) },
-  body    = "q.x = w * p.x + w1 * next.x; q.y = p.y + next.y; q.z = next.z;",
+  body    = "q.x = fma(w, (double)p.x, w1 * next.x); q.y = p.y + next.y; q.z = next.z;",
   sizes   = { { i = 515, j = 64 } },
 }

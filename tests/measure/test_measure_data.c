@@ -604,6 +604,21 @@ static void test_a_small_value_may_be_off_by_what_is_usual(void **state) {
   world_close(&w);
 }
 
+/* The verdict on a value's bits, the second of three that the body gives. */
+static sct_verdict check_bits(const char *body, uint32_t got, uint32_t want, double tolerance) {
+  world w;
+  const int64_t n[] = {3};
+  const fixture_array arrays[] = {{.name = "a", .types = "f32"}, {.name = "b", .types = "f32"}};
+  world_open(&w, "i", arrays, 1, 2, body, n);
+  uint8_t all[12];
+  memcpy(w.image[1] + 4, &want, 4);
+  memcpy(all, w.image[1], sizeof all);
+  memcpy(all + 4, &got, 4);
+  const sct_verdict v = check(&w, 1, all, tolerance);
+  world_close(&w);
+  return v;
+}
+
 /* NaN for NaN, whatever its bits where it was computed; nothing near it or infinity. */
 static void test_special_results_are_equal_or_wrong(void **state) {
   (void)state;
@@ -617,18 +632,23 @@ static void test_special_results_are_equal_or_wrong(void **state) {
                {0x7fffffff, 0x7f800000, false, false}};
   for (int k = 0; k < SCT_COUNT(cases) * 4; k++) {
     const bool computes = k % 2 == 1;
-    const double tolerance = k / 2 % 2 == 1 ? 0.01 : 0;
-    world w;
-    const int64_t n[] = {3};
-    const fixture_array arrays[] = {{.name = "a", .types = "f32"}, {.name = "b", .types = "f32"}};
-    world_open(&w, "i", arrays, 1, 2, computes ? "b = 1 * a;" : "b = a;", n);
-    uint8_t got[12];
-    memcpy(w.image[1] + 4, &cases[k / 4].want, 4);
-    memcpy(got, w.image[1], sizeof got);
-    memcpy(got + 4, &cases[k / 4].got, 4);
-    const bool right = computes ? cases[k / 4].computed : cases[k / 4].moved;
-    assert_int_equal(check(&w, 1, got, tolerance).outcome == SCT_OUT_OK, right);
-    world_close(&w);
+    const sct_verdict v = check_bits(computes ? "b = 1 * a;" : "b = a;", cases[k / 4].got,
+                                     cases[k / 4].want, k / 2 % 2 == 1 ? 0.01 : 0);
+    assert_int_equal(v.outcome == SCT_OUT_OK,
+                     computes ? cases[k / 4].computed : cases[k / 4].moved);
+  }
+}
+
+/* x * y + z is infinite or NaN in one kernel and not in another where only one rounds x * y. */
+static void test_fused_products_are_hinted_at(void **state) {
+  (void)state;
+  const sct_verdict verdicts[] = {check_bits("b = 2 * a + a * a;", 0x7fffffff, 0xff800000, 0),
+                                  check_bits("b = 2 * a + a * a;", 0x3f800000, 0x7f800000, 0),
+                                  check_bits("b = 2 * a + a * a;", 0x3f800000, 0x41800000, 0),
+                                  check_bits("b = 2 * a;", 0x7fffffff, 0xff800000, 0)};
+  for (int k = 0; k < SCT_COUNT(verdicts); k++) {
+    assert_int_equal(verdicts[k].outcome, SCT_OUT_WRONG_RESULT);
+    assert_int_equal(strstr(verdicts[k].detail, "`fmaf(x, y, z)`") != NULL, k < 2);
   }
 }
 
@@ -672,6 +692,7 @@ int main(void) {
       cmocka_unit_test(test_tolerance_is_relative),
       cmocka_unit_test(test_a_small_value_may_be_off_by_what_is_usual),
       cmocka_unit_test(test_special_results_are_equal_or_wrong),
+      cmocka_unit_test(test_fused_products_are_hinted_at),
       cmocka_unit_test(test_lengths_are_checked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
