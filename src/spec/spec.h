@@ -587,10 +587,10 @@ void sct_spec_traffic(const sct_spec *spec, const sct_size *size, int64_t *read_
 
 /* How near output `op` must come to the reference at this size, relative. Where the spec gives no
  * tolerance a sum of floats, which depends on the order of its n summands, gets 4 u sqrt(n) (u:
- * half a unit in the last place of a float or double; n at least 16,384 in kernels with steps),
- * where only d < n of them have different values sqrt(n / d) times that, halves 2 u of their own
- * besides; halves that are accumulated u n (n: points that fall on one element), above 1 any
- * result is right; everything else 0. */
+ * half a unit in the last place of a float or double; n at least 16,384 in kernels with steps, and
+ * of short rows there 2^13 u / n), where only d < n of them have different values sqrt(n / d) times
+ * that, halves 2 u of their own besides; halves that are accumulated u n (n: points that fall on
+ * one element), above 1 any result is right; everything else 0. */
 #define SCT_ANY_RESULT 2.0
 double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size);
 bool sct_spec_has_fast(const sct_spec *spec); /* a body has a form in fast arithmetic */

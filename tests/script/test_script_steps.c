@@ -3,6 +3,8 @@
 
 #include "space/space.h"
 
+#include <math.h>
+
 #define HEAD "local s = require 'sectile'\n"
 
 /* A kernel over row and col with these steps (line 4), outputs (line 3), and more options (5). */
@@ -39,9 +41,14 @@ static void test_what_it_becomes(void **state) {
   assert_int_equal(spec.operands[2].step, 2);
   assert_string_equal(spec.body, "// m: max\nm = x;\n// t: sum\nt = expf(x - m);\n"
                                  "y = expf(x - m) / t;");
-  const int64_t extent[] = {8, 9};
-  assert_true(sct_spec_tolerance(&spec, 2, &(sct_size){.extent = (int64_t *)extent}) ==
-              512 * 0x1p-24); /* 4 u sqrt(16384), as later steps take differences from it */
+  const int64_t extent[][2] = {{8, 3}, {8, 9}, {8, 16}, {8, 16384}, {8, 65536}};
+  /* 8192 u / n, 4 u sqrt(16384), as later steps take differences from it, 4 u sqrt(n) */
+  const double units[] = {8192.0 / 3, 8192.0 / 9, 512, 512, 1024};
+  for (int k = 0; k < SCT_COUNT(extent); k++) {
+    const double tolerance =
+        sct_spec_tolerance(&spec, 2, &(sct_size){.extent = (int64_t *)extent[k]});
+    assert_true(fabs(tolerance / (units[k] * 0x1p-24) - 1) < 1e-9);
+  }
   sct_spec_free(&spec);
 }
 
@@ -60,6 +67,21 @@ static void test_sums_of_few_values(void **state) {
       "  sizes = { { row = 4, col = 65536, n = 16 }, { row = 4, col = 65536, n = 70000 } } }\n");
   assert_true(sct_spec_tolerance(&spec, 3, &spec.sizes[0]) == 1024 * 64 * 0x1p-24);
   assert_true(sct_spec_tolerance(&spec, 3, &spec.sizes[1]) == 1024 * 0x1p-24);
+  sct_spec_free(&spec);
+}
+
+/* Ragged rows are short whatever their number of elements. */
+static void test_sums_of_ragged_rows(void **state) {
+  (void)state;
+  load_ok(HEAD "return s.kernel { name = 'k', dims = { 'row', 'k' }, ragged = { k = 'ptr' },\n"
+               "  inputs = { s.array('ptr', 'i32', nil, { dims = 'row' }),"
+               " s.array('x', 'f32', nil, { dims = 'k' }) },\n"
+               "  outputs = { s.array('y', 'f32', nil, { dims = 'k' }) },\n"
+               "  steps = { { reduce = { t = 'sum' }, body = 't = x;' },"
+               " { body = 'y = x / t;' } },\n"
+               "  sizes = { { row = 4, k = 65536 }, { row = 4, k = 1 << 20 } } }\n");
+  assert_true(fabs(sct_spec_tolerance(&spec, 2, &spec.sizes[0]) * 0x1p24 - 8192.0 / 3) < 1e-9);
+  assert_true(sct_spec_tolerance(&spec, 2, &spec.sizes[1]) == 4096 * 0x1p-24);
   sct_spec_free(&spec);
 }
 
@@ -391,6 +413,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_it_becomes),
       cmocka_unit_test(test_sums_of_few_values),
+      cmocka_unit_test(test_sums_of_ragged_rows),
       cmocka_unit_test(test_a_maximum_is_exact),
       cmocka_unit_test(test_what_there_is_once_a_row),
       cmocka_unit_test(test_values_once_a_row),
