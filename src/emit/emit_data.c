@@ -158,8 +158,8 @@ static json_t *operand_data(const emit_header *h, int index) {
       "{s:o, s:o, s:s, s:b, s:b, s:b, s:o, s:b, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:I}",
       "name", emit_text(op->name), "padded", emit_textf("%-*s", name_width(&h->sig), op->name),
       "role", op->is_output ? "out" : "in ", "is_output", op->is_output, "is_inout",
-      op->is_inout && op->accumulate[0] == '\0', "keeps", op->keeps, "record",
-      record_text(&op->record), "is_record", op->record.name != NULL, "layout",
+      op->is_inout && op->accumulate[0] == '\0' && op->reduce[0] == '\0', "keeps", op->keeps,
+      "record", record_text(&op->record), "is_record", op->record.name != NULL, "layout",
       emit_text(h->layout[index]), "layouts", sct_json_strings(op->layouts, op->n_layouts),
       "is_chosen", op->n_layouts > 1, "dims", sct_json_strings(op->dims, op->n_dims), "at",
       sct_json_strings(op->at, emit_at_its_own_place(op) ? 0 : op->n_at), "taps",
@@ -170,7 +170,8 @@ static json_t *operand_data(const emit_header *h, int index) {
   json_object_set_new(out, "reduce_note",
                       emit_text(is_index ? ": the lowest index of those that have it, -1 where "
                                            "none is"
-                                         : ""));
+                                : op->is_inout ? ", and of what it holds"
+                                               : ""));
   json_object_set_new(out, "scan", op->scan[0] != '\0' ? emit_text(op->scan) : json_false());
   json_object_set_new(out, "accumulate",
                       op->accumulate[0] != '\0' ? emit_text(op->accumulate) : json_false());

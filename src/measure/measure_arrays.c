@@ -17,8 +17,7 @@ sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) {
       continue;
     }
     const sct_operand *op = &spec->operands[k];
-    const bool is_known = op->accumulate != SCT_REDUCE_NONE && spec->n_moves > 0;
-    if (k < spec->n_inputs || (sct_operand_is_prefilled(op) && !is_known)) {
+    if (k < spec->n_inputs || (sct_operand_is_prefilled(op) && spec->n_moves == 0)) {
       SCT_TRY(sct_image_input(&c->image[k], &c->shape, k, err));
     } else {
       SCT_TRY(sct_image_output(&c->image[k], &c->shape, k, c->image, c->poison, err));

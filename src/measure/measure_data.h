@@ -157,7 +157,8 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
                             uint8_t poison, sct_error *err);
 
 /* What the move gives for the output element at `kept` (reduced dimensions: 0), to `to`: the sum,
- * maximum or minimum over the reduced dimensions of the `input` image's values. */
+ * maximum or minimum over the reduced dimensions of the `input` image's values; of an inout output
+ * also of the value at `to`, which stays as it is where there are no others. */
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
                              const uint8_t *input, const int64_t *kept, sct_error *err);
 

@@ -634,7 +634,11 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
     status = sct_image_accumulate(image, s, op, inputs, err);
   } else {
     const bool scans = s->plan->spec->scans && s->plan->spec->n_moves > 0;
-    image = new_image(s->op[op].bytes, poison);
+    if (sct_operand_is_prefilled(s->plan->op[op].op)) {
+      SCT_TRY(sct_image_input(&image, s, op, err));
+    } else {
+      image = new_image(s->op[op].bytes, poison);
+    }
     status = scans ? sct_image_scan(image, s, op, inputs, err)
                    : write_elements(image, NULL, s, op, inputs, err);
   }

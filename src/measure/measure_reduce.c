@@ -74,6 +74,14 @@ static void add_integer(fold *f, uint64_t value) {
   }
 }
 
+static void add_value(fold *f, const void *value) {
+  if (f->info->kind == SCT_KIND_FLOAT) {
+    add_real(f, sct_data_float(f->type, value));
+  } else {
+    add_integer(f, integer_of(f, value));
+  }
+}
+
 /* The next element in the order of their indices: of equals the first stays. NaN is passed over. */
 static void find_extreme(fold *f, const void *value, int64_t index) {
   const bool is_real = f->info->kind == SCT_KIND_FLOAT;
@@ -86,6 +94,14 @@ static void find_extreme(fold *f, const void *value, int64_t index) {
     f->real = real;
     f->bits = bits;
     f->index = index;
+  }
+}
+
+static void put_fold(uint8_t *to, const fold *f) {
+  if (f->info->kind == SCT_KIND_FLOAT) {
+    sct_data_put_float(to, f->type, (double)f->real);
+  } else {
+    memcpy(to, &f->bits, (size_t)f->info->bytes);
   }
 }
 
@@ -140,12 +156,17 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
   fold f = {.reduce = spec->operands[move->out].reduce,
             .type = field->type,
             .info = sct_type_get(field->type)};
-  const bool is_real = f.info->kind == SCT_KIND_FLOAT;
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
   range of;
   bool more = find_range(&of, s, kept);
+  if (spec->operands[move->out].is_inout && !more) {
+    return SCT_OK; /* it keeps what it held */
+  }
   memcpy(idx, of.from, sizeof *idx * (size_t)spec->n_dims);
   start(&f);
+  if (spec->operands[move->out].is_inout) {
+    add_value(&f, to);
+  }
   for (; more; more = next_reduced(&of, spec->n_dims, idx)) {
     sct_shape_inputs(s, idx, values);
     const int64_t from = sct_expr_program_run(s->plan->op[move->in].offset[move->in_field], values);
@@ -155,32 +176,20 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
     }
     if (is_arg) {
       find_extreme(&f, input + from, number_of(s, idx));
-    } else if (is_real) {
-      add_real(&f, sct_data_float(f.type, input + from));
     } else {
-      add_integer(&f, integer_of(&f, input + from));
+      add_value(&f, input + from);
     }
   }
   if (is_arg) {
     const int64_t bytes = spec->operands[move->out].record.fields[move->out_field].bytes;
     memcpy(to, &f.index, (size_t)bytes);
-  } else if (is_real) {
-    sct_data_put_float(to, f.type, (double)f.real);
   } else {
-    memcpy(to, &f.bits, (size_t)field->bytes);
+    put_fold(to, &f);
   }
   return SCT_OK;
 }
 
 /* ---- scanned outputs ---- */
-
-static void put_fold(uint8_t *to, const fold *f) {
-  if (f->info->kind == SCT_KIND_FLOAT) {
-    sct_data_put_float(to, f->type, (double)f->real);
-  } else {
-    memcpy(to, &f->bits, (size_t)f->info->bytes);
-  }
-}
 
 /* The line through idx, whose index along the scanned dimension is 0. */
 static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *move,
@@ -206,11 +215,7 @@ static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *
     if (out->exclusive) {
       put_fold(image + to, &f);
     }
-    if (f.info->kind == SCT_KIND_FLOAT) {
-      add_real(&f, sct_data_float(type, input + from));
-    } else {
-      add_integer(&f, integer_of(&f, input + from));
-    }
+    add_value(&f, input + from);
     if (!out->exclusive) {
       put_fold(image + to, &f);
     }

@@ -15,7 +15,7 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
     const int64_t excess =
         c->operand[op].distinct_bytes - ways * sct_spec_element_bytes(spec, op, size);
     /* what is updated in place may be read again, by each step, and is written once */
-    const bool rereads = operand->is_inout && operand->accumulate == SCT_REDUCE_NONE;
+    const bool rereads = sct_operand_is_updated(operand);
     sct_count *const way = operand->is_output && !rereads ? &store : &load;
     way->distinct_bytes -= excess < 0                     ? 0
                            : excess < way->distinct_bytes ? excess

@@ -180,7 +180,9 @@ bool sct_accumulate_find(sct_reduce *out, const char *name);
 typedef struct sct_operand {
   const char *name;
   bool is_output;
-  bool is_inout; /* an output that the body reads, too: it is updated in place */
+  bool is_inout; /* an output that the body reads, too: it is updated in place; of one that is
+                    reduced or accumulated: what it holds is the first of the values that become one
+                  */
   bool has_none; /* an index array: a value below 0 says that there is no element */
   bool keeps;    /* an output that keep() leaves as it was; set by sct_spec_finish() */
   bool per_row;  /* an output without the dimensions that are reduced; set by sct_spec_bind() */
@@ -241,6 +243,11 @@ static inline int sct_operand_shared(const sct_operand *op) {
 /* What an output holds before the kernel runs matters. */
 static inline bool sct_operand_is_prefilled(const sct_operand *op) {
   return op->is_inout || op->keeps || op->accumulate != SCT_REDUCE_NONE;
+}
+/* The body reads what an element held, and assigns what it holds next. What is accumulated or
+ * reduced onto that, it does not see. */
+static inline bool sct_operand_is_updated(const sct_operand *op) {
+  return op->is_inout && op->accumulate == SCT_REDUCE_NONE && op->reduce == SCT_REDUCE_NONE;
 }
 /* Each element that is written is read before. */
 static inline bool sct_operand_is_read_too(const sct_operand *op) {

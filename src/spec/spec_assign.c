@@ -242,8 +242,7 @@ static unit_set held_before(const assign *a) {
   unit_set held = 0;
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     const sct_operand *o = &spec->operands[op];
-    const bool is_held =
-        o->is_inout && o->accumulate == SCT_REDUCE_NONE && sct_spec_is_of_step(spec, op);
+    const bool is_held = sct_operand_is_updated(o) && sct_spec_is_of_step(spec, op);
     held |= is_held ? sct_assign_bits(a, sct_assign_output(a, op)) : 0;
   }
   return held;

@@ -276,12 +276,11 @@ static void find_component_body(sct_spec *spec, const token_list *body,
   }
 }
 
-/* Does the body depend on what an output holds? What it adds to such an element does not. */
+/* Does the body depend on what an output holds? What it adds to that does not. */
 static bool reads_outputs(const sct_spec *spec) {
   bool any = false;
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
-    const sct_operand *op = &spec->operands[k];
-    any = any || op->keeps || (op->is_inout && op->accumulate == SCT_REDUCE_NONE);
+    any = any || spec->operands[k].keeps || sct_operand_is_updated(&spec->operands[k]);
   }
   return any;
 }

@@ -36,14 +36,20 @@ static sct_status check_alone(const sct_spec *spec, const sct_operand *op, sct_e
                             "'%s' is an input; reduce = \"%s\" belongs to an output", op->name,
                             sct_reduce_name(op->reduce));
   }
-  if (op->is_inout && (!op->is_output || op->reduce != SCT_REDUCE_NONE)) {
+  if (op->is_inout && !op->is_output) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
-                            op->is_output
-                                ? "output '%s' is reduced, so it is not updated in place; give "
-                                  "what it held as an input of another name"
-                                : "'%s' is an input; an array that is updated in place stands in "
-                                  "outputs, with inout = true, and not in inputs",
+                            "'%s' is an input; an array that is updated in place stands in "
+                            "outputs, with inout = true, and not in inputs",
                             op->name);
+  }
+  if (op->is_inout && sct_reduce_is_arg(op->reduce)) {
+    const char *how = sct_reduce_name(op->reduce);
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' is an index (%s) and inout, but an index that it holds "
+                            "does not say which value was found there; leave inout out, reduce the "
+                            "value, too (reduce = \"%s\"), and combine both with those of before "
+                            "in a kernel of its own",
+                            op->name, how, how + strlen("arg"));
   }
   if (op->is_output && (op->reduce == SCT_REDUCE_NONE) != (first->reduce == SCT_REDUCE_NONE)) {
     const bool lacks = op->reduce == SCT_REDUCE_NONE;
@@ -298,6 +304,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   const double shortest = sct_spec_is_ragged(spec) ? SHORTEST : fmax(summands, 1);
   const double in_short_rows = spec->n_steps > 0 ? SHORT_ROW / shortest : 0;
   summands *= fmax(summands / different_values(spec, operand, size), 1);
+  summands += operand->is_inout && operand->reduce != SCT_REDUCE_NONE; /* what it held */
   if (spec->n_steps > 0) {
     summands = fmax(summands, LEAST_IN_STEPS);
   }

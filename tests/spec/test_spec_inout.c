@@ -107,12 +107,14 @@ static void test_what_is_refused(void **state) {
 
   open_spec("i j");
   add_array("a", "f32", INPUT);
-  sct_operand *m = add_array("m", "f32", OUTPUT);
+  sct_operand *m = add_array("m", "i32", OUTPUT);
   m->is_inout = true;
-  m->reduce = SCT_REDUCE_SUM;
+  m->reduce = SCT_REDUCE_ARGMAX;
+  m->compared = SCT_TYPE_F32;
   set_dims("m", "i");
   assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says("output 'm' is reduced, so it is not updated in place");
+  assert_says("output 'm' is an index (argmax) and inout");
+  assert_says("reduce the value, too (reduce = \"max\")");
   close_spec();
 
   open_spec("i j");

@@ -56,6 +56,45 @@ static void test_row_sums(void **state) {
   close_spec();
 }
 
+/* Onto what the output holds: that is read, too, but not by the body. */
+static void test_row_sums_onto_what_is_there(void **state) {
+  (void)state;
+  open_reduction("f32", "row", SCT_REDUCE_SUM);
+  find("t")->is_inout = true;
+  finish_reduction("t = a;");
+  assert_true(spec.reduces);
+  assert_int_equal(spec.n_moves, 1); /* so the host knows what must come out */
+  assert_true(sct_operand_is_prefilled(find("t")));
+  assert_true(sct_operand_is_read_too(find("t")));
+  assert_false(sct_operand_is_updated(find("t")));
+  assert_non_null(strstr(spec.canonical, "inout t"));
+  assert_non_null(strstr(spec.canonical, "\n  reduce sum\n"));
+  int64_t read = 0, written = 0;
+  sct_spec_traffic(&spec, &spec.sizes[0], &read, &written);
+  assert_int_equal(read, 240 + 24);
+  assert_int_equal(written, 24);
+  assert_true(sct_spec_tolerance(&spec, 1, &spec.sizes[0]) == 4 * 0x1p-24 * sqrt(11));
+  close_spec();
+
+  static const char *const bodies[] = {"t += a;", "t = t + a;", "if (a > 0) t = a;",
+                                       "if (a > 0) t = a; else keep(t);"};
+  static const char *const says[] = {
+      "output 't' is reduced (sum), so the body only assigns it what one element contributes",
+      "output 't' is reduced (sum), so the body cannot read it",
+      "output t is not assigned when `a > 0` is false; add an `else` that assigns it (0 adds",
+      "output 't' is reduced (sum), so nothing is kept"};
+  for (int k = 0; k < SCT_COUNT(bodies); k++) {
+    open_reduction("f32", "row", SCT_REDUCE_SUM);
+    find("t")->is_inout = true;
+    bind();
+    lay_out_rest();
+    set_sizes("row=6 col=10");
+    assert_int_equal(try_finish(bodies[k]), SCT_ESPEC);
+    assert_says(says[k]);
+    close_spec();
+  }
+}
+
 static void test_a_full_reduction_has_one_element(void **state) {
   (void)state;
   open_reduction("i32", "", SCT_REDUCE_MAX);
@@ -269,6 +308,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_row_sums),
+      cmocka_unit_test(test_row_sums_onto_what_is_there),
       cmocka_unit_test(test_a_full_reduction_has_one_element),
       cmocka_unit_test(test_others_do_not_reduce),
       cmocka_unit_test(test_the_hash_tells_how),

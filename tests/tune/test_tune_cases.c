@@ -15,7 +15,7 @@
 #include <dirent.h>
 
 #define STEP      2000
-#define MAX_SPECS 256
+#define MAX_SPECS 320
 
 static int64_t step = STEP;
 static uint64_t seed = PICKED_SEED;

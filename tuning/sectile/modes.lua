@@ -603,12 +603,13 @@ local function with_extents(k)
   end
 end
 
--- What outputs hold before the kernel, where that matters: further inputs at the same places, whose
--- `old_of` is the output's number. What steps and ragged rows keep is never loaded.
+-- What outputs hold before the kernel, where the body may read it: further inputs at the same
+-- places, whose `old_of` is the output's number. What steps and ragged rows keep is never loaded,
+-- and what values are combined with is loaded where the result is stored.
 local function add_old_values(k)
   local in_rows = k.steps ~= nil or k.ragged ~= nil
   for n, op in ipairs { table.unpack(k.operands) } do
-    if (op.is_inout or op.keeps and not in_rows) and not op.accumulate then
+    if (op.is_inout or op.keeps and not in_rows) and not (op.accumulate or op.reduce) then
       local old = kit.copy(op)
       old.is_output, old.is_inout, old.keeps, old.old_of = false, false, false, n
       k.operands[#k.operands + 1], old.number = old, #k.operands + 1

@@ -43,16 +43,17 @@ function reduce.identity(field, how, type)
   return how == "max" and "-" .. LARGEST[field.type] .. " - 1" or LARGEST[field.type]
 end
 
+-- The text of two values as one, both of the slot's type.
 local function combined(slot, one, other)
   local sign = slot.how == "sum" and "+" or BITS[slot.how]
   if sign then
-    return string.format("%s.%s %s %s.%s", one, slot.name, sign, other, slot.name)
+    return string.format("%s %s %s", one, sign, other)
   end
   local call = slot.how
   if slot.field.kind == "float" then
     call = slot.type == "float" and "f" .. slot.how .. "f" or "f" .. slot.how
   end
-  return string.format("%s(%s.%s, %s.%s)", call, one, slot.name, other, slot.name)
+  return string.format("%s(%s, %s)", call, one, other)
 end
 
 -- The members of an index: the extreme that was found, and where.
@@ -86,7 +87,7 @@ local function new_slot(op, field, name)
     slot.type = accumulator(field, how)
     slot.members[1] = {
       type = slot.type, name = name, identity = reduce.identity(field, how, slot.type),
-      combined = combined(slot, "one", "other"),
+      combined = combined(slot, "one." .. name, "other." .. name),
     }
   end
   return slot
@@ -225,17 +226,51 @@ function reduce.name_values(slots, name, values)
   end
 end
 
---- Statements that store the partial `name` to the outputs.
+-- The text of `value`, of the slot's type, in that of its field.
+local function rounded(slot, value)
+  return slot.type == slot.field.cuda and value
+    or string.format("(%s)%s", slot.field.cuda, value)
+end
+
+-- The value that is stored onto what an output holds: one rounding for both.
+local function onto(slot, held, value)
+  local wide = slot.type == slot.field.cuda and held or string.format("(%s)%s", slot.type, held)
+  local both = combined(slot, wide, value)
+  return rounded(slot, slot.type ~= slot.field.cuda and slot.how == "sum" and "(" .. both .. ")"
+    or both)
+end
+
+--- Statements that store the partial `name` to the outputs. Those that are inout take what they
+--- hold as one more value, and stay as they are where nothing was reduced.
 ---@param slots table
 ---@param name string|fun(slot: table): string the same for all, or by slot
 ---@param store fun(op: sectile.Operand, f: integer, value: string): string
+---@param held? fun(op: sectile.Operand, f: integer): string the text of what an output holds
+---@param some? string a condition: something was reduced; nil: the caller sees to it
 ---@return string
-function reduce.stores(slots, name, store)
-  return kit.concat(kit.map(slots, function(s)
+function reduce.stores(slots, name, store, held, some)
+  local fresh, updates = {}, {}
+  for _, s in ipairs(slots) do
     local value = (type(name) == "string" and name or name(s)) .. "." .. s.name
-    return store(s.op, s.f, s.type == s.field.cuda and value
-      or string.format("(%s)%s", s.field.cuda, value))
-  end))
+    if s.op.is_inout then
+      updates[#updates + 1] = store(s.op, s.f, onto(s, held(s.op, s.f), value))
+    else
+      fresh[#fresh + 1] = store(s.op, s.f, rounded(s, value))
+    end
+  end
+  return kit.concat { kit.concat(fresh), reduce.update(some, kit.concat(updates)) }
+end
+
+--- Statements that store onto what outputs hold, which stays where nothing was reduced.
+---@param some? string a condition: something was reduced; nil: the caller sees to it
+---@param lines string
+---@return string
+function reduce.update(some, lines)
+  if lines == "" or not some then
+    return lines
+  end
+  lines = string.gsub(string.gsub(lines, "\n", "\n  "), "\n  #", "\n#")
+  return string.format("if (%s) { // onto what is there\n  %s\n}", some, lines)
 end
 
 -- ---- the index space ----

@@ -45,7 +45,7 @@ M["s.array"] = {
   { "along", "string", "of a scan: the dimension; default: the kernel's last" },
   { "exclusive", "boolean", "of a scan: the element itself is left out" },
   { "inout", "boolean", "of an output: the body reads what its element held and updates it in "
-    .. "place; what is accumulated begins with what it held" },
+    .. "place; what is reduced or accumulated begins with what it held" },
   { "host", "boolean", "of `NAME_host`, which the header then has: `true`, the array lies on the "
     .. "host; `false`, it is the device's and stays there; default: as the kernel's `host`" },
 }

@@ -98,6 +98,13 @@ local function store_text(p, op, f, value)
     or string.format("%s = %s;", p.g:place(op, f, with), value)
 end
 
+-- Text of what field `f` of an output holds, or its whole value.
+local function held_text(p, op, f)
+  local word, with = word_of(p, op, f), binding(p)
+  return word and cuda.load("load_coherent", p.g:type(op, f), word, p.g:address(op, f, with))
+    or p.g:place(op, f, with)
+end
+
 local function stores(p, outputs)
   return kit.concat(kit.map(outputs, function(op)
     local name = p.values[op.name]
@@ -258,7 +265,8 @@ local function plan_reduction(k, c)
     return members(p, p.slots)
   end
   p.store_partial = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+      function(...) return held_text(p, ...) end, p.n_reduced .. " > 0")
   end
   p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)

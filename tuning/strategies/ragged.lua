@@ -72,6 +72,12 @@ local function store_text(p, op, f, text)
     or string.format("%s = %s;", p.g:place(op, f, binding(p)), text)
 end
 
+local function held_text(p, op, f)
+  local _, word = p.g:single(op, f)
+  return word and cuda.load("load_coherent", p.g:type(op, f), word, p.g:address(op, f, binding(p)))
+    or p.g:place(op, f, binding(p))
+end
+
 -- Does what an element gives depend on its row, other than by where that lies?
 local function needs_row(p)
   local g, ragged = p.g, p.k.ragged
@@ -111,7 +117,9 @@ local function plan(k, c)
   p.kept = reduce.dims(k)
   p.unravel = function(dims, text) return reduce.unravel(g, p.names, dims, text) end
   p.store = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+      function(...) return held_text(p, ...) end,
+      p.merges and p.first_of(p.row) .. " < " .. p.end_of(p.row) or "first < end")
   end
   local offsets = g.ops[ragged.offsets]
   p.offsets = offsets.pointer

@@ -218,46 +218,72 @@ local function store_text(p, op, f, value, with)
     or string.format("%s = %s;", p.g:place(op, f, with), value)
 end
 
--- Statements that store the outputs that a thread has to itself, as vectors where these are
--- neighbours in memory.
-local function store_own(p)
-  local g, base = p.g, p.outputs > 1 and "output" or "0"
-  if p.vec == 1 or p.rows then
-    return p.store("mine[" .. base .. "]")
-  end
-  local lines, after, vectors, with = {}, {}, {}, binding(p)
+-- Text of what field `f` of `op` holds there.
+local function held_text(p, op, f, with)
+  local _, word = p.g:single(op, f)
+  with = with or binding(p)
+  return word and cuda.load("load_coherent", p.g:type(op, f), word, p.g:address(op, f, with))
+    or p.g:place(op, f, with)
+end
+
+-- Something was reduced; else outputs that are inout stay as they are.
+local SOME = "n_reduced > 0"
+
+-- Statements that store outputs that a thread has to itself, those that are inout or the others, as
+-- vectors where these are neighbours in memory.
+local function store_vectors(p, is_inout)
+  local g, lines, after, vectors, with = p.g, {}, {}, {}, binding(p)
   for _, op in ipairs(g.outputs) do
     local whole = op.record.bare or g:wide_vector(op, nil, #p.k.dims, p.vec) ~= nil
-    for _, f in ipairs(cuda.parts(op, whole)) do
+    for _, f in ipairs(op.is_inout == is_inout and cuda.parts(op, whole) or {}) do
       f = f or nil
       local vector = g:wide_vector(op, f, #p.k.dims, p.vec)
       local name = vector and g:value_name(op, f)
       if vector then
         g:adopt(op, vector, p.vec)
-        lines[#lines + 1] = string.format("vec<%s, kVec> %s;", g:type(op, f), name)
+        local type = string.format("vec<%s, kVec>", g:type(op, f))
+        local held = is_inout
+          and " = " .. cuda.load("load_coherent", type, vector.word, g:address(op, f, with)) or ""
+        lines[#lines + 1] = string.format("%s %s%s;", type, name, held)
         after[#after + 1] = cuda.store("store", vector.word, g:address(op, f, with), name)
       end
       vectors[op] = vectors[op] or {}
       vectors[op][f or 0] = name
     end
   end
-  local each = reduce.stores(p.slots, p.outputs > 1 and "mine[output * kVec + e]" or "mine[e]",
+  local function element(op, f)
+    local whole, part = vectors[op][0], vectors[op][f]
+    return whole and kit.member(whole .. "[e]", op.record.fields[f]) or part and part .. "[e]"
+  end
+  local slots = kit.map(p.slots, function(slot) return vectors[slot.op] and slot end)
+  if #slots == 0 then
+    return ""
+  end
+  local each = reduce.stores(slots, p.outputs > 1 and "mine[output * kVec + e]" or "mine[e]",
     function(op, f, value)
-      local whole, part = vectors[op][0], vectors[op][f]
-      local to = whole and kit.member(whole .. "[e]", op.record.fields[f])
-        or part and part .. "[e]"
+      local to = element(op, f)
       return to and string.format("%s = %s;", to, value)
         or store_text(p, op, f, value, binding(p, true))
-    end)
+    end,
+    function(op, f) return element(op, f) or held_text(p, op, f, binding(p, true)) end)
   kit.append(lines, "#pragma unroll\nfor (int e = 0; e < kVec; e++) {\n  "
     .. string.gsub(each, "\n", "\n  ") .. "\n}", table.unpack(after))
   return kit.concat(lines)
 end
 
+-- Statements that store all of them.
+local function store_own(p)
+  if p.vec == 1 or p.rows then
+    return p.store(p.outputs > 1 and "mine[output]" or "mine[0]")
+  end
+  return kit.concat { store_vectors(p, false), reduce.update(SOME, store_vectors(p, true)) }
+end
+
 -- The template's texts that store: the partial `name`, and what a thread has to itself.
 local function set_stores(p)
   p.store = function(name)
-    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end)
+    return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
+      function(...) return held_text(p, ...) end, SOME)
   end
   p.store_own = function() return store_own(p) end
 end
