@@ -108,6 +108,9 @@ void *sct_alloc(size_t bytes);              /* zero-initialised */
 void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
 /* For a child whose parent reports how it ended: no line on stderr. */
 void sct_memory_end_silently(void);
+/* For a process that interprets kernels: arrays come and go with every launch, and pages that the
+ * system gets back and gives again, zeroed, cost more than what a kernel does with them. */
+void sct_memory_keep_pages(void);
 void sct_free(void *p); /* accepts NULL */
 /* `SCT_OWNED int *order = sct_alloc(...)`: freed at the end of its scope, as SCT_SCOPED; the only
  * variable of its declaration. */

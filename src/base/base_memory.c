@@ -1,6 +1,7 @@
 /* Memory: the malloc family behind one door, growing arrays, arenas. */
 #include "base/base.h"
 
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,13 @@ static bool silent;
 
 void sct_memory_end_silently(void) {
   silent = true;
+}
+
+void sct_memory_keep_pages(void) {
+#ifdef __GLIBC__
+  (void)mallopt(M_MMAP_THRESHOLD, 256 << 20);
+  (void)mallopt(M_TRIM_THRESHOLD, 512 << 20);
+#endif
 }
 
 /* Nothing here may allocate. */

@@ -404,6 +404,7 @@ static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
 void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
                      uint64_t seed, int64_t most_steps) {
   *out = sct_alloc(sizeof **out);
+  sct_memory_keep_pages();
   (*out)->spec = spec;
   (*out)->seed = seed;
   (*out)->max_shared_bytes = (int)device->smem_block_optin_bytes;

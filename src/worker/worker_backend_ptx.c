@@ -8,7 +8,6 @@
 #include "worker_backend.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <string.h>
 
 #define MAX_THREADS     8   /* of the host, for one launch */
@@ -396,18 +395,9 @@ static const sct_backend_ops ptx_ops = {
     .n_copies = 1,
 };
 
-/* Of this process, a worker: arrays come and go with every launch, and pages that the system gets
- * back and gives again, zeroed, cost more than what a kernel does with them. */
-static void keep_pages(void) {
-#ifdef __GLIBC__
-  (void)mallopt(M_MMAP_THRESHOLD, 256 << 20);
-  (void)mallopt(M_TRIM_THRESHOLD, 512 << 20);
-#endif
-}
-
 void sct_backend_ptx_open(sct_backend **out, const sct_device_desc *desc) {
   ptx_backend *p = sct_alloc(sizeof *p);
-  keep_pages();
+  sct_memory_keep_pages();
   p->base.ops = &ptx_ops;
   p->base.desc = *desc;
   p->n_cores = sct_cores() < MAX_THREADS ? sct_cores() : MAX_THREADS;
