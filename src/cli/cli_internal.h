@@ -104,6 +104,8 @@ sct_status cli_status(const cli_args *args, sct_error *err);
 sct_status cli_doctor(const cli_args *args, sct_error *err);
 sct_status cli_transfer(const cli_args *args, sct_error *err);
 sct_status cli_transfer_spec(const cli_args *args, sct_error *err);
+/* Splits "cuda:0,cuda:1" into opts->device and opts->peer; parts of `text`, which is changed. */
+sct_status cli_choose_devices(sct_tune_opts *opts, char *text, sct_error *err);
 sct_status cli_emit(const cli_args *args, sct_error *err);
 /* Cases for a self-test of the spec's kernels: `make` of sct_emit_tester, with its ctx. */
 typedef struct cli_selftest cli_selftest;

@@ -64,8 +64,7 @@ static json_t *report_json(const sct_transfer_report *r) {
                    r->timed, "transfers", rows);
 }
 
-/* Splits "cuda:0,cuda:1"; parts of `text`, which is changed. */
-static sct_status choose_devices(sct_tune_opts *opts, char *text, sct_error *err) {
+sct_status cli_choose_devices(sct_tune_opts *opts, char *text, sct_error *err) {
   char *comma = text ? strchr(text, ',') : NULL;
   opts->device = text;
   if (!comma) {
@@ -93,7 +92,7 @@ sct_status cli_transfer(const cli_args *args, sct_error *err) {
                         .measure = cli_measure_opts(args)};
   SCT_OWNED sct_transfer_report *r = sct_alloc(sizeof *r); /* some 30 KiB */
   SCT_OWNED char *devices = args->device ? sct_strdup(args->device) : NULL;
-  sct_status status = choose_devices(&opts, devices, err);
+  sct_status status = cli_choose_devices(&opts, devices, err);
   SCT_THEN(choose_sizes(r, args, err));
   SCT_THEN(sct_tune_transfer(r, &opts, err));
   SCT_THEN(cli_show(args, "sectile.show", "transfer", report_json(r), cli_look(args), err));

@@ -23,9 +23,10 @@ static json_t *timeline_json(const sct_host_row *row) {
   json_t *list = json_array();
   for (int k = 0; k < row->n_steps; k++) {
     const sct_pipe_step *s = &row->steps[k];
-    json_array_append_new(list, json_pack("{s:s, s:i, s:f, s:f}", "engine",
-                                          sct_engine_name(s->engine), "stream", s->stream,
-                                          "begin_ns", s->begin_ns, "end_ns", s->end_ns));
+    json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:f, s:f}", "engine",
+                                          sct_engine_name(s->engine), "device",
+                                          s->engine == SCT_ENGINE_HOST ? 0 : s->device, "stream",
+                                          s->stream, "begin_ns", s->begin_ns, "end_ns", s->end_ns));
   }
   return list;
 }
@@ -33,19 +34,20 @@ static json_t *timeline_json(const sct_host_row *row) {
 static json_t *row_json(const sct_host_size *z, int k) {
   const sct_host_row *row = &z->rows[k];
   const double ns = sct_host_row_ns(row);
+  const double bound_ns = row->way.devices > 1 ? z->two_bound_ns : z->bound_ns;
   json_t *doc = json_pack(
-      "{s:s, s:o, s:i, s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "memory",
+      "{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "memory",
       sct_host_name(row->way.memory), "chunk",
       row->way.chunk > 0 ? json_integer(row->way.chunk) : json_null(), "streams", row->way.streams,
-      "threads", row->way.threads, "kernel", sct_json_string(row->kernel), "tuned",
-      row->tuned ? sct_json_string(row->tuned) : json_null(), "tuned_exactly", row->is_exact,
-      "modelled_ns", cli_json_positive(row->modelled_ns), "median_ns",
-      cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns), "q3_ns",
-      cli_json_positive(row->q3_ns), "samples_ns", samples_json(row), "failure",
+      "threads", row->way.threads, "devices", row->way.devices, "kernel",
+      sct_json_string(row->kernel), "tuned", row->tuned ? sct_json_string(row->tuned) : json_null(),
+      "tuned_exactly", row->is_exact, "modelled_ns", cli_json_positive(row->modelled_ns),
+      "median_ns", cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns),
+      "q3_ns", cli_json_positive(row->q3_ns), "samples_ns", samples_json(row), "failure",
       row->failure ? sct_json_string(row->failure) : json_null());
   json_object_set_new(doc, "bytes_s",
                       cli_json_positive(ns > 0 ? (z->bytes_in + z->bytes_out) / ns * 1e9 : 0));
-  json_object_set_new(doc, "share", cli_json_positive(ns > 0 ? z->bound_ns / ns : 0));
+  json_object_set_new(doc, "share", cli_json_positive(ns > 0 ? bound_ns / ns : 0));
   json_object_set_new(doc, "busy_ns", engines_json(row->overlap.busy_ns));
   json_object_set_new(doc, "host_threads", json_integer(row->overlap.n_threads));
   json_object_set_new(doc, "total_ns", json_real(row->overlap.total_ns));
@@ -66,12 +68,12 @@ static json_t *size_json(const sct_host_size *z) {
   for (int k = 0; k < z->n_rows; k++) {
     json_array_append_new(ways, row_json(z, k));
   }
-  return json_pack("{s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o}", "size",
-                   sct_json_string(z->label), "n", (json_int_t)z->n, "bytes_in", z->bytes_in,
-                   "bytes_out", z->bytes_out, "engines_ns", engines_json(z->engine_ns), "bound_ns",
-                   cli_json_positive(z->bound_ns), "lock_ns", cli_json_positive(z->lock_ns), "ways",
-                   ways, "page_locked", chosen_json(z->locked), "pageable",
-                   chosen_json(z->pageable));
+  return json_pack(
+      "{s:o, s:I, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "size", sct_json_string(z->label),
+      "n", (json_int_t)z->n, "bytes_in", z->bytes_in, "bytes_out", z->bytes_out, "engines_ns",
+      engines_json(z->engine_ns), "bound_ns", cli_json_positive(z->bound_ns), "two_bound_ns",
+      cli_json_positive(z->two_bound_ns), "lock_ns", cli_json_positive(z->lock_ns), "ways", ways,
+      "page_locked", chosen_json(z->locked), "pageable", chosen_json(z->pageable));
 }
 
 static json_t *report_json(const sct_host_report *r) {
@@ -79,8 +81,10 @@ static json_t *report_json(const sct_host_report *r) {
   for (int z = 0; z < r->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&r->sizes[z]));
   }
-  return json_pack("{s:o, s:s, s:s, s:b, s:o}", "device", cli_json_device(&r->device), "name",
-                   r->name, "dim", r->dim, "timed", r->timed, "sizes", sizes);
+  return json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o}", "device", cli_json_device(&r->device),
+                   "peer", r->peer.id[0] != '\0' ? cli_json_device(&r->peer) : json_null(),
+                   "one_device", r->one_device ? sct_json_string(r->one_device) : json_null(),
+                   "name", r->name, "dim", r->dim, "timed", r->timed, "sizes", sizes);
 }
 
 static bool is_wrong(const sct_host_report *r) {
@@ -100,12 +104,12 @@ static void on_progress(void *ctx, const char *phase, int64_t done, int64_t tota
 }
 
 sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
-  const sct_tune_opts opts = {.device = args->device,
-                              .store_path = args->store,
-                              .strategy_dir = args->strategies,
-                              .budget_ns = args->budget_ns,
-                              .seed = args->seed,
-                              .measure = cli_measure_opts(args)};
+  sct_tune_opts opts = {.store_path = args->store,
+                        .strategy_dir = args->strategies,
+                        .budget_ns = args->budget_ns,
+                        .seed = args->seed,
+                        .measure = cli_measure_opts(args)};
+  SCT_OWNED char *devices = args->device ? sct_strdup(args->device) : NULL;
   sct_host_report r = {0};
   if (args->sizes || args->again) {
     return sct_fail(err, SCT_EUSAGE,
@@ -113,12 +117,7 @@ sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
                     "are timed each time",
                     args->sizes ? "sizes" : "again");
   }
-  if (args->device && strchr(args->device, ',')) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "--device '%s': a spec's ways are tried on one device; a second one is for "
-                    "copies alone",
-                    args->device);
-  }
+  SCT_TRY(cli_choose_devices(&opts, devices, err));
   cli_progress progress = cli_progress_new(args);
   const sct_tune_events events = {.ctx = &progress, .progress = on_progress};
   cli_progress_start(&progress, sct_now_ns(), args->words[0]);

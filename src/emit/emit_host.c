@@ -122,8 +122,9 @@ static int number(const json_t *axes, const char *key, int most) {
   return value >= 1 && value <= most ? (int)value : 0;
 }
 
-/* Of the ways that NAME_host can go, the fastest of page-locked arrays and that through a ring;
- * only those that were timed, as no model knows the host's caches. False: there are none. */
+/* Of the ways that NAME_host can go, by one device, the fastest of page-locked arrays and that
+ * through a ring; only those that were timed, as no model knows the host's caches. False: there are
+ * none. */
 static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
   double locked_ns = 0, ring_ns = 0;
   for (int k = 0; k < n; k++) {
@@ -133,7 +134,7 @@ static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
     const int streams = number(axes, "streams", MOST_STREAMS);
     const int threads = number(axes, "threads", MOST_THREADS);
     const double ns = rows[k].outcome.median_ns; /* 0: not timed */
-    if (!memory || mib == 0 || streams == 0 || ns <= 0 ||
+    if (!memory || mib == 0 || streams == 0 || ns <= 0 || number(axes, "devices", 2) > 1 ||
         strcmp(rows[k].outcome.outcome, "ok") != 0) {
       continue;
     }

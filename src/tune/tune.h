@@ -395,6 +395,7 @@ typedef struct sct_host_size {
   double bytes_in, bytes_out;
   double engine_ns[SCT_N_ENGINES]; /* all copies of page-locked memory each way; the kernel */
   double bound_ns;                 /* the longest of them */
+  double two_bound_ns;             /* the same of the larger half; 0: no way has two devices */
   double lock_ns;                  /* to page-lock all arrays; 0: not known */
   int n_rows;
   sct_host_row *rows;
@@ -402,9 +403,10 @@ typedef struct sct_host_size {
 } sct_host_size;
 
 typedef struct sct_host_report {
-  const char *name, *dim; /* of the kernel; which dimension is cut */
-  sct_device_desc device;
-  bool timed; /* else modelled */
+  const char *name, *dim;       /* of the kernel; which dimension is cut */
+  sct_device_desc device, peer; /* peer: where the options name a second device */
+  const char *one_device;       /* why there are none of both then; NULL: there are */
+  bool timed;                   /* else modelled */
   int n_sizes;
   sct_host_size *sizes;
   sct_arena arena;
@@ -413,8 +415,9 @@ typedef struct sct_host_report {
 /* Tries ways from the host and back for a spec with `host = true`, at a size of it (NULL: at each),
  * by the model and, where the device gives times, the best of them timed; all that run are
  * verified. Chunks are computed by the winner in the store of the nearest tuned size. Keeps what it
- * finds. opts->budget_ns: of all samples; 0: 1.5 s a way. SCT_EUSAGE: the spec does not say `host`,
- * or has no such size. */
+ * finds. With opts->peer, of the same model, the best ways are also tried with a half of the arrays
+ * on each device. opts->budget_ns: of all samples; 0: 1.5 s a way. SCT_EUSAGE: the spec does not
+ * say `host`, or has no such size; a peer of another model. */
 sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char *size,
                          const sct_tune_opts *opts, const sct_tune_events *events, sct_error *err);
 /* Appends what the store of the options has of a spec's ways on a device, an object a size: `size`,

@@ -182,6 +182,44 @@ sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts
   return open_worker(out, opts, false, err);
 }
 
+static sct_status open_peer(tune_device *out, const sct_tune_opts *session, sct_error *err) {
+  sct_tune_opts opts = *session;
+  opts.device = session->peer;
+  opts.measure.hold_only = true;
+  if (opts.device) {
+    SCT_TRY(sct_tune_device_open_bare(out, &opts, err));
+  }
+  return out->replay
+             ? sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself")
+             : SCT_OK;
+}
+
+static sct_status check_peer(const tune_device *device, const tune_device *peer, sct_error *err) {
+  const sct_device_desc *a = &device->desc, *b = &peer->desc;
+  if (device->kind != peer->kind) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "nothing is copied between %s and %s: expected two GPUs or two virtual devices",
+                    a->id, b->id);
+  }
+  return !a->is_virtual && strcmp(a->id, b->id) == 0
+             ? sct_fail(err, SCT_EUSAGE, "%s is one device: expected another one to copy to", a->id)
+             : SCT_OK;
+}
+
+sct_status sct_tune_devices_open(tune_device *device, tune_device *peer, const sct_tune_opts *opts,
+                                 bool bare, sct_error *err) {
+  const bool peer_first = opts->peer && opts->device && strcmp(opts->peer, opts->device) < 0;
+  if (peer_first) {
+    SCT_TRY(open_peer(peer, opts, err));
+  }
+  SCT_TRY(bare ? sct_tune_device_open_bare(device, opts, err)
+               : sct_tune_device_open(device, opts, err));
+  if (!peer_first) {
+    SCT_TRY(open_peer(peer, opts, err));
+  }
+  return opts->peer ? check_peer(device, peer, err) : SCT_OK;
+}
+
 void sct_tune_device_close(tune_device *d) {
   sct_tune_replay_free(d->replay);
   if (d->compiler) {

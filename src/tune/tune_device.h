@@ -21,6 +21,12 @@ typedef struct tune_device {
 sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err);
 /* Without a compiler: no kernel of it will run. */
 sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts, sct_error *err);
+/* The same of opts->device, with a compiler or not, and of opts->peer where one is named: it is
+ * held for the first one's worker. Of two GPUs that of the smaller name is held first, so that two
+ * sessions never wait for each other. SCT_EUSAGE for a peer that is the same GPU, or of another
+ * sort. */
+sct_status sct_tune_devices_open(tune_device *device, tune_device *peer, const sct_tune_opts *opts,
+                                 bool bare, sct_error *err);
 void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;

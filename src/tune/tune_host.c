@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIB           ((int64_t)1 << 20)
-#define MOST_ROWS     32
-#define TIMED_OF_EACH 4 /* ways of page-locked arrays, and of pageable ones through rings */
-#define MOST_TIMED    (2 * TIMED_OF_EACH + 3) /* with those that are not cut */
 #define LEAST_SAMPLES 5
 #define MOST_SAMPLES  15
 #define SAMPLES_NS    ((int64_t)1500000000)
@@ -27,7 +23,7 @@ typedef struct session {
   sct_host_report *out;
   const sct_tune_opts *opts;
   const sct_tune_events *events; /* NULL: nobody watches */
-  tune_device device;
+  tune_device device, peer;      /* peer: the second one, if there is one */
   tune_host_store store;
   sct_tune_plan plan;
   const char *winners[64];         /* of the sizes of the spec; NULL: none */
@@ -191,50 +187,26 @@ static sct_status kernel_time(session *s, int k, const sct_size *size, double *n
 
 /* ---- ways ---- */
 
-static int64_t largest_step(const session *s, const sct_size *size, const int *layout) {
+/* Bytes of the largest array for an element of the dimension that is cut; and whether each of two
+ * devices can have half of it, which the report says. */
+static int64_t look_at_arrays(session *s, const sct_size *size, const int *layout) {
   sct_pipeline p;
-  const sct_host_way whole = {.memory = SCT_HOST_LOCKED, .streams = 1};
+  const sct_host_way whole = {SCT_HOST_LOCKED, 0, 1, 0, 1};
   int64_t most = 1;
   if (sct_pipeline_make(&p, &s->plan.spec, layout, size, &whole, NULL) == SCT_OK) {
     for (int k = 0; k < s->plan.spec.n_operands; k++) {
       most = p.step[k] > most && !p.is_direct[k] ? p.step[k] : most;
     }
+    const int shared = sct_pipeline_shared(&p);
+    if (shared >= 0 && s->opts->peer) {
+      const sct_operand *op = &s->plan.spec.operands[shared];
+      s->out->one_device =
+          sct_arena_printf(&s->out->arena, "%s %s, so the job is not divided between two devices",
+                           op->name, op->stays ? "stays on the device" : "is one for all chunks");
+    }
     sct_pipeline_free(&p);
   }
   return most;
-}
-
-static void add_way(sct_host_size *z, sct_host_way way, int64_t chunk_bytes) {
-  z->rows[z->n_rows++] = (sct_host_row){.way = way, .chunk_mib = (int)(chunk_bytes / MIB)};
-}
-
-/* Chunks of so many bytes of the largest array, and not of little more than a halo. */
-static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
-  const int64_t least = 8 * (spec->halo_before + spec->halo_after);
-  const int64_t chunk = bytes / step > least ? bytes / step : least;
-  return chunk > 0 ? chunk : 1;
-}
-
-#define RING_STREAMS 8 /* fewer have too little on their way, more take turns that cost time */
-
-/* Chunks of 4, 16 and 64 MiB, where that is not all; through a ring, which is to stay in the cores'
- * caches, of 1, 2 and 4 MiB. */
-static void list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
-  add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0, 1}, 0);
-  add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0, 1}, 0);
-  add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0, 1}, 0);
-  for (int64_t bytes = 4 * MIB; bytes <= 64 * MIB; bytes *= 4) {
-    const int64_t chunk = chunk_of(spec, bytes, step);
-    for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {
-      add_way(z, (sct_host_way){SCT_HOST_LOCKED, chunk, streams, 0, 1}, bytes);
-    }
-  }
-  for (int64_t bytes = MIB; bytes <= 4 * MIB; bytes *= 2) {
-    const int64_t chunk = chunk_of(spec, bytes, step);
-    for (int threads = 4; threads <= 16 && chunk < z->n; threads *= 2) {
-      add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, chunk, RING_STREAMS, threads, 1}, bytes);
-    }
-  }
 }
 
 static void take_steps(session *s, sct_host_row *row, const sct_pipe_step *steps, int n) {
@@ -265,9 +237,10 @@ static sct_status model_way(session *s, const sct_pipeline *p, int item, sct_hos
   return SCT_OK;
 }
 
-/* What all copies take without gaps, and one kernel. */
+/* What all copies of a pipeline take without gaps, and one kernel; the longest of them. */
 static sct_status find_bound(session *s, const sct_pipeline *p, int item, sct_host_size *z,
                              sct_error *err) {
+  z->bytes_in = z->bytes_out = z->bound_ns = 0;
   for (int k = 0; k < p->spec->n_operands; k++) {
     const bool is_copied = !p->spec->operands[k].stays;
     z->bytes_in += is_copied && p->is_in[k] ? (double)p->bytes[k] : 0;
@@ -291,6 +264,7 @@ static sct_status open_way(const session *s, const sct_size *size, sct_host_row 
   int64_t extent[SCT_MAX_EXTENTS];
   memcpy(extent, size->extent, sizeof *extent * (size_t)s->plan.spec.n_extents);
   int64_t *const n = &extent[s->plan.spec.chunk_dim];
+  *n = row->way.devices > 1 ? sct_host_half(*n) : *n;
   *n = row->way.chunk > 0 && row->way.chunk < *n ? row->way.chunk : *n;
   *item = choose_kernel(s, extent, row);
   if (*item < 0) {
@@ -317,7 +291,7 @@ static sct_status set_problem(session *s, int item, sct_error *err) {
 
 static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_host_row *row,
                                sct_error *err) {
-  const int64_t budget_ns = s->opts->budget_ns / (s->plan.spec.n_sizes * MOST_TIMED);
+  const int64_t budget_ns = s->opts->budget_ns / (s->plan.spec.n_sizes * HOST_MOST_TIMED);
   const sct_sample_limits limits = {LEAST_SAMPLES, MOST_SAMPLES,
                                     budget_ns > 0 ? budget_ns : SAMPLES_NS};
   const sct_sample_limits none = {0};
@@ -374,23 +348,6 @@ static sct_status run_way(session *s, const sct_size *size, sct_host_row *row, s
 
 /* ---- a size ---- */
 
-static bool is_ring(const sct_host_row *row) {
-  return row->way.threads > 0;
-}
-
-/* Is it worth a run? Of what is timed those that the model ranks first. */
-static bool is_wanted(const session *s, const sct_host_size *z, int k) {
-  const sct_host_row *row = &z->rows[k];
-  int before = 0;
-  for (int other = 0; other < z->n_rows; other++) {
-    const sct_host_row *o = &z->rows[other];
-    before +=
-        o->way.chunk > 0 && is_ring(o) == is_ring(row) &&
-        (o->modelled_ns < row->modelled_ns || (o->modelled_ns == row->modelled_ns && other < k));
-  }
-  return !s->out->timed || row->way.chunk == 0 || before < TIMED_OF_EACH;
-}
-
 static int fastest(const session *s, const sct_host_size *z, sct_host_kind memory) {
   int best = -1;
   for (int k = 0; k < z->n_rows; k++) {
@@ -403,8 +360,10 @@ static int fastest(const session *s, const sct_host_size *z, sct_host_kind memor
   return best;
 }
 
-static sct_status model_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
-  for (int k = 0; k < z->n_rows; k++) {
+/* The ways from number `first` on. */
+static sct_status model_ways(session *s, const sct_size *size, sct_host_size *z, int first,
+                             sct_error *err) {
+  for (int k = first; k < z->n_rows; k++) {
     sct_pipeline p = {0};
     int item = -1;
     sct_status status = open_way(s, size, &z->rows[k], &p, &item, err);
@@ -418,15 +377,38 @@ static sct_status model_size(session *s, const sct_size *size, sct_host_size *z,
   return SCT_OK;
 }
 
+/* The best of them, each with a half on either device; the bound is that of the larger half. */
+static sct_status model_halves(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
+  const int first = z->n_rows;
+  if (!s->opts->peer || s->out->one_device || z->n < 2) {
+    return SCT_OK;
+  }
+  sct_host_list_halves(z);
+  int64_t extent[SCT_MAX_EXTENTS];
+  sct_size half = {.extent = extent, .fill = size->fill, .label = "half"};
+  memcpy(extent, size->extent, sizeof *extent * (size_t)s->plan.spec.n_extents);
+  extent[s->plan.spec.chunk_dim] = sct_host_half(z->n);
+  sct_host_size of_half = {0};
+  sct_host_row whole = {.way = {SCT_HOST_LOCKED, 0, 1, 0, 1}};
+  sct_pipeline p = {0};
+  int item = -1;
+  sct_status status = open_way(s, &half, &whole, &p, &item, err);
+  SCT_THEN(find_bound(s, &p, item, &of_half, err));
+  z->two_bound_ns = of_half.bound_ns;
+  sct_pipeline_free(&p);
+  SCT_THEN(model_ways(s, size, z, first, err));
+  return status;
+}
+
 /* Ways of one memory after the other, for which the worker keeps the arrays. */
 static sct_status run_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
   int n_wanted = 0, n_done = 0;
   for (int k = 0; k < z->n_rows; k++) {
-    n_wanted += is_wanted(s, z, k);
+    n_wanted += sct_host_is_wanted(s->out, z, k);
   }
   for (int memory = 0; memory < SCT_N_HOSTS; memory++) {
     for (int k = 0; k < z->n_rows; k++) {
-      if ((int)z->rows[k].way.memory != memory || !is_wanted(s, z, k)) {
+      if ((int)z->rows[k].way.memory != memory || !sct_host_is_wanted(s->out, z, k)) {
         continue;
       }
       if (s->events && s->events->progress) {
@@ -444,13 +426,15 @@ static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, s
   sct_host_row none = {0};
   *z = (sct_host_size){.label = sct_arena_strdup(&s->out->arena, size->label),
                        .n = size->extent[spec->chunk_dim],
-                       .rows = SCT_ARENA_NEW(&s->out->arena, sct_host_row, MOST_ROWS)};
+                       .rows = SCT_ARENA_NEW(&s->out->arena, sct_host_row, HOST_MOST_ROWS)};
   if (sct_spec_elements(spec, size) == 0) {
     return SCT_OK;
   }
   const int item = choose_kernel(s, size->extent, &none);
-  list_ways(z, spec, item >= 0 ? largest_step(s, size, s->plan.items[item].code.layout) : 1);
-  SCT_TRY(model_size(s, size, z, err));
+  sct_host_list_ways(z, spec,
+                     item >= 0 ? look_at_arrays(s, size, s->plan.items[item].code.layout) : 1);
+  SCT_TRY(model_ways(s, size, z, 0, err));
+  SCT_TRY(model_halves(s, size, z, err));
   SCT_TRY(run_size(s, size, z, err));
   z->locked = fastest(s, z, SCT_HOST_LOCKED);
   z->pageable = fastest(s, z, SCT_HOST_PAGEABLE);
@@ -474,6 +458,7 @@ static sct_status measure_rates(session *s, sct_error *err) {
   }
   sct_tune_opts opts = *s->opts;
   opts.again = false;
+  opts.peer = NULL; /* copies between both are no part of it */
   opts.budget_ns = RATES_NS;
   s->transfers.n_sizes = SCT_COUNT(bytes);
   memcpy(s->transfers.bytes, bytes, sizeof bytes);
@@ -494,13 +479,32 @@ static sct_status check_spec(const sct_spec *spec, const char *size, sct_error *
               : SCT_OK;
 }
 
+/* Chunks of both are computed by what won on the first. Before anything is measured. */
+static sct_status check_models(const session *s, sct_error *err) {
+  sct_tune_opts second = *s->opts;
+  sct_device_desc a, b;
+  second.device = s->opts->peer;
+  if (!second.device) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_tune_device(&a, s->opts, err));
+  SCT_TRY(sct_tune_device(&b, &second, err));
+  return strcmp(a.name, b.name) == 0
+             ? SCT_OK
+             : sct_fail(err, SCT_EUSAGE,
+                        "%s (%s) is of another model than %s (%s), whose winners compute both "
+                        "halves: expected a second %s, or %s alone",
+                        b.id, b.name, a.id, a.name, a.name, a.id);
+}
+
 static sct_status prepare(session *s, const char *spec_path, const char *size, sct_error *err) {
   SCT_SCOPED(sct_spec) spec = {0};
   sct_host_report *out = s->out;
   SCT_TRY(sct_script_try_spec(&spec, spec_path, err));
   SCT_TRY(check_spec(&spec, size, err));
+  SCT_TRY(check_models(s, err));
   SCT_TRY(measure_rates(s, err));
-  SCT_TRY(sct_tune_device_open(&s->device, s->opts, err));
+  SCT_TRY(sct_tune_devices_open(&s->device, &s->peer, s->opts, false, err));
   if (s->device.replay) {
     return sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself");
   }
@@ -509,7 +513,9 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
                     s->device.desc.id);
   }
   sct_tune_rates(&s->device);
+  sct_measure_set_peer(s->device.measure, s->peer.measure);
   out->device = s->device.desc;
+  out->peer = s->peer.desc;
   out->name = sct_arena_strdup(&out->arena, spec.name);
   out->dim = sct_arena_strdup(&out->arena, spec.dims[spec.chunk_dim]);
   SCT_TRY(sct_host_store_open(&s->store, &s->device, &spec, s->opts, &out->arena, err));
@@ -543,8 +549,10 @@ sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char
   sct_free(s->modules);
   sct_sampler_free(s->sampler);
   sct_measure_close(s->device.measure);
+  sct_measure_close(s->peer.measure);
   sct_tune_plan_free(&s->plan);
   sct_tune_device_close(&s->device);
+  sct_tune_device_close(&s->peer);
   if (s->store.store) {
     sct_store_close(s->store.store);
   }

@@ -5,6 +5,19 @@
 #include "ptx/ptx.h"
 #include "tune/tune_device.h"
 
+/* ---- ways (tune_host_ways.c) ---- */
+
+#define HOST_MOST_ROWS  32
+#define HOST_MOST_TIMED 17 /* of a size */
+/* Whole; in chunks of 4, 16 and 64 MiB, where that is not all; through a ring, which is to stay in
+ * the cores' caches, of 1, 2 and 4 MiB. step: bytes of the largest array for an element. */
+void sct_host_list_ways(sct_host_size *z, const sct_spec *spec, int64_t step);
+/* The best of those by the model, and whole halves, by two devices. */
+void sct_host_list_halves(sct_host_size *z);
+int64_t sct_host_half(int64_t n); /* the larger one, the first device's */
+/* Is it worth a run? Of what is timed those that the model ranks first. */
+bool sct_host_is_wanted(const sct_host_report *r, const sct_host_size *z, int k);
+
 /* ---- what copies take (tune_host_rates.c) ---- */
 
 typedef struct tune_rates {

@@ -67,21 +67,26 @@ sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, con
 
 #define COLUMNS 120
 
-static json_t *lane_json(const sct_host_row *row, sct_engine engine) {
+static json_t *lane_json(const sct_host_row *row, sct_engine engine, int device) {
   double lane[COLUMNS];
   json_t *list = json_array();
-  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine, 0);
+  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine, device);
   for (int c = 0; c < COLUMNS; c++) {
     json_array_append_new(list, json_integer((json_int_t)(100 * lane[c] + 0.5)));
   }
   return list;
 }
 
-static json_t *timeline_json(const sct_host_row *row, const char *label) {
+/* Those of a second device have its number: "in 2". The host is one. */
+static json_t *timeline_json(sct_arena *arena, const sct_host_row *row, const char *label) {
   json_t *lanes = json_object();
-  for (int e = 0; e < SCT_N_ENGINES; e++) {
-    if (row->overlap.busy_ns[e] > 0) {
-      json_object_set_new(lanes, sct_engine_name((sct_engine)e), lane_json(row, (sct_engine)e));
+  for (int d = 0; d < row->overlap.n_devices; d++) {
+    for (int e = 0; e < SCT_N_ENGINES; e++) {
+      const char *name = sct_engine_name((sct_engine)e);
+      if (row->overlap.busy_ns[e] > 0 && (d == 0 || e != SCT_ENGINE_HOST)) {
+        json_object_set_new(lanes, d == 0 ? name : sct_arena_printf(arena, "%s %d", name, d + 1),
+                            lane_json(row, (sct_engine)e, d));
+      }
     }
   }
   return json_pack("{s:s, s:f, s:f, s:s, s:o}", "way", label, "total_ns", row->overlap.total_ns,
@@ -90,8 +95,9 @@ static json_t *timeline_json(const sct_host_row *row, const char *label) {
 }
 
 static char *label_of(const tune_host_store *s, const sct_host_way *w) {
-  return sct_arena_printf(s->arena, "%s chunk=%lld streams=%d threads=%d", sct_host_name(w->memory),
-                          (long long)w->chunk, w->streams, w->threads);
+  return sct_arena_printf(s->arena, "%s chunk=%lld streams=%d threads=%d%s",
+                          sct_host_name(w->memory), (long long)w->chunk, w->streams, w->threads,
+                          w->devices > 1 ? " devices=2" : "");
 }
 
 /* Of the fastest ways of both kinds of arrays. */
@@ -102,10 +108,12 @@ static sct_status timelines(const tune_host_store *s, sct_str *out, const sct_ho
   for (int k = 0; k < SCT_COUNT(chosen); k++) {
     if (chosen[k] >= 0) {
       const sct_host_row *row = &found->rows[chosen[k]];
-      json_array_append_new(list, timeline_json(row, label_of(s, &row->way)));
+      json_array_append_new(list, timeline_json(s->arena, row, label_of(s, &row->way)));
     }
   }
-  return sct_json_dump(out, json_pack("{s:f, s:o}", "bound_ns", found->bound_ns, "timelines", list),
+  return sct_json_dump(out,
+                       json_pack("{s:f, s:f, s:o}", "bound_ns", found->bound_ns, "two_bound_ns",
+                                 found->two_bound_ns, "timelines", list),
                        JSON_COMPACT, err);
 }
 
@@ -124,9 +132,10 @@ static sct_status keep_row(tune_host_store *s, const sct_row_run *run, const sct
       .strategy = sct_arena_strdup(s->arena, PROBLEM),
       .axes = sct_arena_printf(s->arena,
                                "{\"memory\":\"%s\",\"dim\":\"%s\",\"chunk\":%lld,\"chunk_mib\":%d,"
-                               "\"streams\":%d,\"threads\":%d}",
+                               "\"streams\":%d,\"threads\":%d,\"devices\":%d}",
                                sct_host_name(w->memory), spec->dims[spec->chunk_dim],
-                               (long long)w->chunk, row->chunk_mib, w->streams, w->threads)};
+                               (long long)w->chunk, row->chunk_mib, w->streams, w->threads,
+                               w->devices)};
   const bool timed = row->n_samples > 0;
   sct_row_outcome result = {.run = run->id,
                             .outcome = sct_arena_strdup(s->arena, sct_outcome_name(row->outcome)),

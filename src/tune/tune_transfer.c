@@ -293,52 +293,14 @@ static void sum_up(sct_transfer_report *r, sct_host_kind kind, int way) {
 
 /* ---- devices ---- */
 
-static sct_status open_device(tune_device *out, const session *s, const char *id, bool hold_only,
-                              sct_error *err) {
-  sct_tune_opts opts = *s->opts;
-  opts.device = id;
-  opts.measure.hold_only = hold_only;
-  SCT_TRY(sct_tune_device_open_bare(out, &opts, err));
-  return out->replay
-             ? sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself")
-             : SCT_OK;
-}
-
-static sct_status open_peer(session *s, sct_error *err) {
-  return s->opts->peer ? open_device(&s->peer, s, s->opts->peer, true, err) : SCT_OK;
-}
-
-static sct_status check_peer(const session *s, sct_error *err) {
-  const sct_device_desc *a = &s->device.desc, *b = &s->peer.desc;
-  if (s->device.kind != s->peer.kind) {
-    return sct_fail(err, SCT_EUSAGE,
-                    "nothing is copied between %s and %s: expected two GPUs or "
-                    "two virtual devices",
-                    a->id, b->id);
-  }
-  return !a->is_virtual && strcmp(a->id, b->id) == 0
-             ? sct_fail(err, SCT_EUSAGE, "%s is one device: expected another one to copy to", a->id)
-             : SCT_OK;
-}
-
-/* Of two GPUs that of the smaller name is held first, so that two sessions never wait for each
- * other. */
 static sct_status open_devices(session *s, sct_error *err) {
-  const bool peer_first =
-      s->opts->peer && s->opts->device && strcmp(s->opts->peer, s->opts->device) < 0;
-  if (peer_first) {
-    SCT_TRY(open_peer(s, err));
-  }
-  SCT_TRY(open_device(&s->device, s, s->opts->device, false, err));
-  if (!peer_first) {
-    SCT_TRY(open_peer(s, err));
+  SCT_TRY(sct_tune_devices_open(&s->device, &s->peer, s->opts, true, err));
+  if (s->device.replay) {
+    return sct_fail(err, SCT_EUSAGE, "a replay has no transfers: take the device itself");
   }
   s->out->device = s->device.desc;
+  s->out->peer = s->peer.desc;
   s->out->n_kinds = s->opts->peer ? SCT_N_HOSTS : SCT_HOST_PEER;
-  if (s->opts->peer) {
-    SCT_TRY(check_peer(s, err));
-    s->out->peer = s->peer.desc;
-  }
   return SCT_OK;
 }
 

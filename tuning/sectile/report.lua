@@ -348,7 +348,9 @@ end
 
 -- ---- from the host and back: what a store says is not believed ----
 
-local ENGINES, MOST_COLUMNS, MOST_TIMELINES = { "in", "kernel", "out", "host" }, 200, 4
+local LANES = { "in", "kernel", "out", "in 2", "kernel 2", "out 2", "host" }
+local SERIES_OF_LANES = { 1, 2, 3, 1, 2, 3, 4 }
+local MOST_COLUMNS, MOST_TIMELINES = 200, 4
 
 local function number(value)
   return type(value) == "number" and value == value and math.abs(value) < math.huge and value or 0
@@ -356,13 +358,14 @@ end
 
 local function lanes_of(timeline)
   local lanes = {}
-  for k, engine in ipairs(ENGINES) do
-    local columns = type(timeline.lanes) == "table" and timeline.lanes[engine]
+  for k, name in ipairs(LANES) do
+    local columns = type(timeline.lanes) == "table" and timeline.lanes[name]
     local shares = {}
     for c = 1, type(columns) == "table" and math.min(#columns, MOST_COLUMNS) or 0 do
       shares[c] = math.max(0, math.min(1, number(columns[c]) / 100))
     end
-    lanes[#lanes + 1] = shares[1] and { name = engine, series = k, shares = shares } or nil
+    local lane = { name = name, series = SERIES_OF_LANES[k], shares = shares }
+    lanes[#lanes + 1] = shares[1] and lane or nil
   end
   return lanes
 end
@@ -381,13 +384,16 @@ local function timelines(found)
 end
 
 local function way_row(way, size)
-  local axes, bound = way.axes, number(size.found.bound_ns)
+  local axes = way.axes
+  local devices = math.tointeger(axes.devices) or 1
+  local bound = number(devices > 1 and size.found.two_bound_ns or size.found.bound_ns)
   local chunk = math.tointeger(axes.chunk) or 0
   return {
     memory = tostring(axes.memory),
     chunk = chunk > 0 and string.format("%d", chunk) or "all",
     streams = math.tointeger(axes.streams) or 1,
     threads = math.tointeger(axes.threads) or 0,
+    devices = devices,
     time = units.ns(way.ns),
     rate = string.format("%.4g", size.bytes / way.ns),
     share = bound > 0 and string.format("%.2f", bound / way.ns) or "",
@@ -396,17 +402,19 @@ end
 
 -- nil: the store has none.
 local function ways(sizes)
-  local list, timed = {}, false
+  local list, timed, most = {}, false, 1
   for k, size in ipairs(sizes) do
     local rows = {}
     table.sort(size.ways, function(a, b) return a.ns < b.ns end)
     for w, way in ipairs(size.ways) do
       rows[w] = way_row(way, size)
       timed = timed or way.timed
+      most = math.max(most, rows[w].devices)
     end
     list[k] = { title = size.size, ways = rows, figures = timelines(size.found) }
   end
-  return list[1] and page.fill("report/ways.html", { sizes = list, timed = timed })
+  local values = { sizes = list, timed = timed, divided = most > 1 }
+  return list[1] and page.fill("report/ways.html", values)
 end
 
 -- ---- pages ----

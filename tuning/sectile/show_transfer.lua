@@ -38,15 +38,16 @@ local function sorted(ways)
 end
 
 local function ways_table(doc, size)
-  local t = text.table { "memory", ">chunk", ">streams", ">threads", ">time", ">model", ">GB/s",
-    ">of bound", ">hidden", "limit" }
+  local t = text.table { "memory", ">devices", ">chunk", ">streams", ">threads", ">time", ">model",
+    ">GB/s", ">of bound", ">hidden", "limit" }
   for _, item in ipairs(sorted(size.ways)) do
     local way = item.way
     local chosen = item.k == size.page_locked or item.k == size.pageable
     if way.failure then
-      t:row("bad", memory_of(way), way.chunk or "all", way.streams, way.threads, "failed")
+      t:row("bad", memory_of(way), size.two_bound_ns and way.devices, way.chunk or "all",
+        way.streams, way.threads, "failed")
     elseif way.median_ns or not doc.timed then
-      t:row(chosen and "bold" or "plain", memory_of(way),
+      t:row(chosen and "bold" or "plain", memory_of(way), size.two_bound_ns and way.devices,
         way.chunk and string.format("%d", way.chunk) or "all", way.streams,
         way.threads > 0 and way.threads, units.ns(time_of(way)),
         doc.timed and units.ns(way.modelled_ns),
@@ -59,11 +60,12 @@ end
 
 -- ---- a timeline ----
 
--- How long each stream's operations of an engine take of a column: { [stream] = ns }, and all.
-local function column_of(steps, engine, from, to)
+-- How long each stream's operations of a device's engine take of a column: { [stream] = ns }, and
+-- all.
+local function column_of(steps, engine, device, from, to)
   local busy, all = {}, 0
   for _, step in ipairs(steps) do
-    local ns = step.engine == engine
+    local ns = step.engine == engine and step.device == device
       and math.min(step.end_ns, to) - math.max(step.begin_ns, from) or 0
     if ns > 0 then
       busy[step.stream] = (busy[step.stream] or 0) + ns
@@ -75,8 +77,8 @@ end
 
 -- The stream that an engine works for most of a column, where there are few; "." where it mostly
 -- waits.
-local function mark(way, engine, from, to)
-  local busy, all = column_of(way.timeline, engine, from, to)
+local function mark(way, engine, device, from, to)
+  local busy, all = column_of(way.timeline, engine, device, from, to)
   local best, most = nil, 0
   for stream, ns in pairs(busy) do
     if ns > most or ns == most and stream < best then
@@ -84,27 +86,47 @@ local function mark(way, engine, from, to)
     end
   end
   local full = (to - from) * (engine == "host" and way.host_threads or 1)
-  return all * 2 >= full and (way.host_threads > 1 and "#" or string.format("%d", best))
+  return all * 2 >= full and (way.host_threads > way.devices and "#" or string.format("%d", best))
     or all > 0 and "." or " "
 end
 
-local function lane(way, engine)
+local function lane(way, engine, device)
   local cells, step = {}, way.total_ns / COLUMNS
   for k = 1, COLUMNS do
-    cells[k] = mark(way, engine, (k - 1) * step, k * step)
+    cells[k] = mark(way, engine, device, (k - 1) * step, k * step)
   end
   return table.concat(cells)
 end
 
+-- The share of the time that a device's engine works; of the host's threads on average.
+local function busy_of(way, engine, device)
+  local ns = 0
+  for _, step in ipairs(way.timeline) do
+    ns = ns + (step.engine == engine and step.device == device and step.end_ns - step.begin_ns or 0)
+  end
+  return ns / way.total_ns / (engine == "host" and way.host_threads or 1)
+end
+
+local function put_lane(out, way, engine, device)
+  local name = way.devices > 1 and engine ~= "host"
+    and string.format("%s %d", engine, device + 1) or engine
+  out:put("    %-" .. (way.devices > 1 and 8 or 6) .. "s |%s| %3.0f %%\n", name,
+    lane(way, engine, device), 100 * busy_of(way, engine, device))
+end
+
 local function put_timeline(out, way)
-  for _, engine in ipairs(ENGINES) do
-    local busy = way.busy_ns[engine]
-    if busy > 0 then
-      out:put("    %-6s |%s| %3.0f %%\n", engine, lane(way, engine), 100 * busy / way.total_ns)
+  for device = 0, way.devices - 1 do
+    for _, engine in ipairs(ENGINES) do
+      if way.busy_ns[engine] > 0 and engine ~= "host" then
+        put_lane(out, way, engine, device)
+      end
     end
   end
-  out:put("           0%s%s\n", string.rep(" ", COLUMNS - #units.ns(way.total_ns)),
-    units.ns(way.total_ns))
+  if way.busy_ns.host > 0 then
+    put_lane(out, way, "host", 0)
+  end
+  out:put("    %s 0%s%s\n", string.rep(" ", way.devices > 1 and 8 or 6),
+    string.rep(" ", COLUMNS - #units.ns(way.total_ns)), units.ns(way.total_ns))
   out:put("    overlap %.0f %%; %s %s\n", 100 * way.hidden, DOES[way.limit],
     way.limit == "kernel" and "limits" or "limit")
 end
@@ -112,10 +134,10 @@ end
 -- ---- what was chosen ----
 
 local function described(doc, way)
-  return way.chunk
+  return (way.devices > 1 and "a half on each device, " or "") .. (way.chunk
     and string.format("chunks of %s=%d on %d streams%s", doc.dim, way.chunk, way.streams,
       way.threads > 0 and string.format(", by %d threads", way.threads) or "")
-    or "all at once"
+    or "all at once")
 end
 
 -- "{ row = 512, col = 8192 }": the size as a spec has it, with the chunk's extent.
@@ -146,6 +168,10 @@ local function put_chosen(out, doc, size, memory, chosen, spec)
   end
   out:put("\n  %s arrays: %s, %s\n", memory, described(doc, way), units.ns(time_of(way)))
   put_kernel(out, doc, size, way, spec)
+  if way.devices > 1 then
+    out:put("    in a program two threads of the host do it, each with a device and a plan of its "
+      .. "own (docs/transfer.md, On two GPUs)\n")
+  end
   put_timeline(out, way)
 end
 
@@ -178,16 +204,22 @@ end
 ---@return sectile.Text
 function show.spec(doc, look)
   local out = text.new(look)
-  out:put("%s from the host and back on %s (%s): %s\n", doc.name, doc.device.name, doc.device.id,
+  local second = doc.peer and string.format(" and %s (%s)", doc.peer.name, doc.peer.id) or ""
+  out:put("%s from the host and back on %s (%s)%s: %s\n", doc.name, doc.device.name,
+    doc.device.id, second,
     doc.timed and "medians, from the call until the host knows that it is done"
     or "modelled by stated rates, not timed; results verified at small sizes")
+  if doc.one_device then
+    out:put("%s\n", doc.one_device)
+  end
   for _, size in ipairs(doc.sizes) do
     out:put("\n%s: %s to the device, %s back", size.size, units.bytes(size.bytes_in),
       units.bytes(size.bytes_out))
     if size.bound_ns then
-      out:put("; bound %s (in %s, kernel %s, out %s)\n", units.ns(size.bound_ns),
+      out:put("; bound %s (in %s, kernel %s, out %s)%s\n", units.ns(size.bound_ns),
         units.ns(size.engines_ns["in"]), units.ns(size.engines_ns.kernel),
-        units.ns(size.engines_ns.out))
+        units.ns(size.engines_ns.out),
+        size.two_bound_ns and "; of two devices " .. units.ns(size.two_bound_ns) or "")
       out:table(ways_table(doc, size), 2)
       put_chosen(out, doc, size, "page-locked", size.page_locked, look.spec)
       put_chosen(out, doc, size, "pageable", size.pageable, look.spec)
