@@ -272,7 +272,8 @@ const cli_command cli_commands[] = {
             "devices have stated rates.\n"
             "With SPEC, which says `host = true`: tries ways for its arrays from the host through\n"
             "the kernel and back, in chunks on several streams or not, of page-locked and of\n"
-            "pageable memory; prints them against the bound, with a timeline of the best.",
+            "pageable memory; prints them against the bound, with a timeline of the best.\n"
+            "With two devices of one model the best ways are also tried with half on each.",
         .example = "transfer --device virtual:h200 --sizes 4K,1M,256M",
     },
     {

@@ -81,10 +81,11 @@ static json_t *report_json(const sct_host_report *r) {
   for (int z = 0; z < r->n_sizes; z++) {
     json_array_append_new(sizes, size_json(&r->sizes[z]));
   }
-  return json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o}", "device", cli_json_device(&r->device),
-                   "peer", r->peer.id[0] != '\0' ? cli_json_device(&r->peer) : json_null(),
-                   "one_device", r->one_device ? sct_json_string(r->one_device) : json_null(),
-                   "name", r->name, "dim", r->dim, "timed", r->timed, "sizes", sizes);
+  return json_pack("{s:o, s:o, s:o, s:b, s:s, s:s, s:b, s:o}", "device",
+                   cli_json_device(&r->device), "peer",
+                   r->peer.id[0] != '\0' ? cli_json_device(&r->peer) : json_null(), "one_device",
+                   r->one_device ? sct_json_string(r->one_device) : json_null(), "halo",
+                   r->has_halo, "name", r->name, "dim", r->dim, "timed", r->timed, "sizes", sizes);
 }
 
 static bool is_wrong(const sct_host_report *r) {

@@ -102,7 +102,7 @@ typedef struct sct_tune_heat {
 typedef struct sct_tune_opts {
   const char *device;       /* "cuda:0", "virtual:h200", "replay:FILE#DEVICE"; NULL: the first GPU,
                                else virtual:h200 */
-  const char *peer;         /* of sct_tune_transfer(): the second device; NULL: none */
+  const char *peer;         /* of transfers: the second device; NULL: none */
   const char *store_path;   /* NULL: the default store; "" : keep nothing */
   const char *cache_dir;    /* NULL: the default; "": none */
   const char *strategy_dir; /* further strategies; NULL: none */
@@ -406,6 +406,7 @@ typedef struct sct_host_report {
   const char *name, *dim;       /* of the kernel; which dimension is cut */
   sct_device_desc device, peer; /* peer: where the options name a second device */
   const char *one_device;       /* why there are none of both then; NULL: there are */
+  bool has_halo;                /* a half computes some of the other one's elements, too */
   bool timed;                   /* else modelled */
   int n_sizes;
   sct_host_size *sizes;

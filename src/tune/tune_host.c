@@ -517,6 +517,7 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
   out->device = s->device.desc;
   out->peer = s->peer.desc;
   out->name = sct_arena_strdup(&out->arena, spec.name);
+  out->has_halo = spec.halo_before + spec.halo_after > 0;
   out->dim = sct_arena_strdup(&out->arena, spec.dims[spec.chunk_dim]);
   SCT_TRY(sct_host_store_open(&s->store, &s->device, &spec, s->opts, &out->arena, err));
   SCT_TRY(find_winners(s, &spec, err));

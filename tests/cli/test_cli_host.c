@@ -271,7 +271,10 @@ static void two_devices_share_a_job(void **state) {
   fx_expect(&r, 0, "; of two devices ", NULL);
   fx_expect(&r, 0, "memory          devices  ", NULL);
   fx_expect(&r, 0, "page-locked arrays: a half on each device, chunks of i=", NULL);
-  fx_expect(&r, 0, "two threads of the host do it, each with a device and a plan of its own", NULL);
+  fx_expect(
+      &r, 0,
+      "two threads of the host do it, each with a device and a plan of its own (docs/transfer.md",
+      NULL);
   fx_expect(&r, 0, "\n    out 1    |", NULL);
   fx_expect(&r, 0, "\n    in 2     |", NULL);
   fx_run(&r, "export", "--store", "pair.db");
@@ -311,6 +314,7 @@ static void halves_have_halos(void **state) {
   const json_t *sizes = json_object_get(doc, "sizes");
   check_none_failed(first_size(doc));
   check_times(first_size(doc));
+  assert_true(json_is_true(json_object_get(doc, "halo")));
   check_none_failed(json_array_get(sizes, 1));
   assert_true(json_is_null(json_object_get(json_array_get(sizes, 1), "two_bound_ns")));
   check_none_failed(json_array_get(sizes, 2));

@@ -7,5 +7,7 @@ export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratc
 
 ways() { "$root/tests/gpu/ways.py" "$SCT_PROGRAM" "$scratch/ways" --device "$1"; }
 expect 0 'all as it should be' ways virtual:h200
+expect 0 'halves on two devices' ways virtual:h200,virtual:h200
 expect 77 '' ways cuda:99
+expect 77 '' ways virtual:h200,cuda:99
 finish

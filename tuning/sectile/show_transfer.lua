@@ -170,7 +170,8 @@ local function put_chosen(out, doc, size, memory, chosen, spec)
   put_kernel(out, doc, size, way, spec)
   if way.devices > 1 then
     out:put("    in a program two threads of the host do it, each with a device and a plan of its "
-      .. "own (docs/transfer.md, On two GPUs)\n")
+      .. "own%s (docs/transfer.md, On two GPUs)\n", doc.halo
+      and ", and memory for a half's results, of which those of its halo are not taken" or "")
   end
   put_timeline(out, way)
 end
