@@ -96,6 +96,7 @@ static void add_whole(cut *c) {
 }
 
 static void add_in(cut *c, int slot, int64_t first, int64_t end) {
+  const int before = c->last[slot]; /* of the chunk whose place in the ring this one takes */
   for (int k = 0; k < c->p->spec->n_operands; k++) {
     sct_host_op op = copy_of(c, SCT_HOST_OP_IN, slot, k);
     op.host_at = first * c->p->step[k];
@@ -106,7 +107,7 @@ static void add_in(cut *c, int slot, int64_t first, int64_t end) {
     if (op.ring >= 0) {
       sct_host_op copy = op;
       copy.kind = SCT_HOST_OP_TO_RING;
-      copy.after = c->last[slot];
+      copy.after = before;
       (void)add(c, &copy);
     }
     queue(c, slot, op);
