@@ -21,6 +21,22 @@ static bool is_direct(const emit_header *h, int operand) {
   return op->stays && !(op->is_output && (h->sig.halo_before > 0 || h->sig.halo_after > 0));
 }
 
+/* It reduces or accumulates, and chunks do not divide it. */
+bool emit_is_shared(const emit_header *h, int operand) {
+  const emit_operand *op = &h->sig.operands[operand];
+  const int dim = h->sig.chunk_dim;
+  return dim >= 0 && op->is_output && strcmp(op->chunk_steps[layout_of(h, operand)], "0") == 0 &&
+         (op->accumulate[0] != '\0' || h->sig.extents[dim].reduced);
+}
+
+bool emit_combines(const emit_header *h) {
+  bool any = false;
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    any = any || emit_is_shared(h, k);
+  }
+  return any;
+}
+
 /* Each array by its name, and its type as a member of the arguments has it. */
 static json_t *places(const emit_header *h, const json_t *operands, const json_t *parameters) {
   json_t *list = json_array();
@@ -82,13 +98,15 @@ static void add_arrays(json_t *host, const emit_header *h) {
   json_object_set_new(host, "is_out", is_out);
 }
 
-/* Which arrays are the device's; false for what no array is. */
+/* Which arrays are the device's, and which chunks go onto; false for what no array is. */
 static void add_device(json_t *host, const emit_header *h) {
-  json_t *direct = json_array(), *names = json_array();
+  json_t *direct = json_array(), *shared = json_array(), *names = json_array();
   bool any = false, staged = false;
+  const bool combines = emit_combines(h);
   for (int k = 0; k < h->sig.n_operands; k++) {
     const emit_operand *op = &h->sig.operands[k];
     json_array_append_new(direct, truth(is_direct(h, k)));
+    json_array_append_new(shared, truth(emit_is_shared(h, k)));
     any = any || is_direct(h, k);
     staged = staged || (op->stays && !is_direct(h, k));
     if (op->stays) {
@@ -100,6 +118,14 @@ static void add_device(json_t *host, const emit_header *h) {
                       any ? emit_textf(" && !%s_detail_direct[k]", h->sig.name) : emit_text(""));
   json_object_set_new(host, "or_direct",
                       any ? emit_textf(" || %s_detail_direct[k]", h->sig.name) : emit_text(""));
+  json_object_set_new(host, "if_in",
+                      combines ? emit_textf(" && %s_detail_is_in[k]", h->sig.name)
+                               : json_incref(json_object_get(host, "if_copied")));
+  json_object_set_new(host, "and_some",
+                      combines
+                          ? emit_textf(" && c->n_%s > 0", h->sig.extents[h->sig.chunk_dim].name)
+                          : emit_text(""));
+  json_object_set_new(host, "shared", combines ? json_incref(shared) : json_false());
   json_object_set_new(host, "direct", any ? json_incref(direct) : json_false());
   json_object_set_new(host, "device_arrays",
                       json_array_size(names) > 0 ? json_incref(names) : json_false());
@@ -108,7 +134,24 @@ static void add_device(json_t *host, const emit_header *h) {
   json_object_set_new(host, "to_host",
                       json_string(staged ? "cudaMemcpyDefault" : "cudaMemcpyDeviceToHost"));
   json_decref(direct);
+  json_decref(shared);
   json_decref(names);
+}
+
+/* What is set before points fall on it: once for all chunks, or for each. */
+static void add_starts(json_t *host, const emit_header *h) {
+  json_t *starts = json_array();
+  for (int k = 0; k < h->sig.n_operands && emit_combines(h); k++) {
+    const emit_operand *op = &h->sig.operands[k];
+    if (op->start >= 0) {
+      json_array_append_new(
+          starts, json_pack("{s:o, s:i, s:I, s:b, s:o}", "name", emit_text(op->name), "index", k,
+                            "byte", (json_int_t)op->start, "shared", emit_is_shared(h, k), "place",
+                            is_direct(h, k) ? emit_textf("(void *)h->from[%d]", k)
+                                            : emit_textf("p->whole[%d]", k)));
+    }
+  }
+  json_object_set_new(host, "starts", starts);
 }
 
 /* ---- defaults ---- */
@@ -210,7 +253,15 @@ static void add_ways(json_t *host, const emit_ways *w) {
   json_object_set_new(host, "chosen", w->on ? emit_take(&chosen) : json_false());
 }
 
+/* A launch need not clear what points fall on, as chunks go onto it. */
+static void add_onto(json_t *out, const emit_header *h) {
+  const bool onto = emit_combines(h) && json_array_size(json_object_get(out, "starts")) > 0;
+  json_object_set_new(out, "onto", json_boolean(onto));
+  json_object_set_new(out, "when_clear", json_string(onto ? "clear && " : ""));
+}
+
 void emit_add_host(json_t *out, const emit_header *h) {
+  add_onto(out, h);
   if (h->sig.chunk_dim < 0) {
     json_object_set_new(out, "host", json_false());
     return;
@@ -227,6 +278,7 @@ void emit_add_host(json_t *out, const emit_header *h) {
   add_parameters(host, out, h);
   add_arrays(host, h);
   add_device(host, h);
+  add_starts(host, h);
   add_ways(host, &h->ways);
   json_object_set_new(out, "host", host);
 }

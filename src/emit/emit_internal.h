@@ -321,6 +321,9 @@ void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *c
                        bool computes);
 /* emit_host.c: functions for arrays of the host. */
 void emit_add_host(json_t *out, const emit_header *h);
+/* An output that chunks of the host go onto. */
+bool emit_is_shared(const emit_header *h, int operand);
+bool emit_combines(const emit_header *h); /* there is such an output */
 /* Defaults of NAME_host that `transfer` has found for a device of the header, else the usual ones.
  */
 sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err);

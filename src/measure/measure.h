@@ -265,9 +265,11 @@ typedef struct sct_pipeline {
   /* Of arrays that stay on the device: kernels use them where they are; or, where a chunk computes
    * what is another one's, a copy. */
   bool is_direct[SCT_MAX_OPERANDS], is_staged[SCT_MAX_OPERANDS];
-  bool is_in[SCT_MAX_OPERANDS];    /* it is copied to the device, or staged */
-  bool is_whole[SCT_MAX_OPERANDS]; /* once, for all chunks */
-  int64_t step[SCT_MAX_OPERANDS];  /* bytes of the array for each element of the dimension */
+  bool is_in[SCT_MAX_OPERANDS];     /* it is copied to the device, or staged */
+  bool is_whole[SCT_MAX_OPERANDS];  /* once, for all chunks */
+  bool is_shared[SCT_MAX_OPERANDS]; /* chunks go onto it, one after the other */
+  int start[SCT_MAX_OPERANDS]; /* what each byte is set to before points fall on it; -1: nothing */
+  int64_t step[SCT_MAX_OPERANDS]; /* bytes of the array for each element of the dimension */
   int64_t bytes[SCT_MAX_OPERANDS], room[SCT_MAX_OPERANDS]; /* of an array; of it on the device */
   sct_host_part parts[SCT_MAX_DEVICES];
   int n_parts;
@@ -291,6 +293,7 @@ void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
 /* An operand that is one for all chunks, so that no two devices can have parts of it: it stays on
  * the device, or each chunk adds to it. -1: there is none. */
 int sct_pipeline_shared(const sct_pipeline *p);
+bool sct_pipeline_combines(const sct_pipeline *p); /* some array is shared by chunks */
 int sct_pipeline_device(const sct_pipeline *p, int slot);
 bool sct_pipeline_uses(const sct_pipeline *p, int slot); /* any chunk does */
 /* The extents of chunk number k of those that differ. */

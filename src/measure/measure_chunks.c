@@ -2,6 +2,7 @@
  * a header does (templates/header/host.cuh), in the same order. */
 #include "measure_session.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct cut {
@@ -10,6 +11,7 @@ typedef struct cut {
   int device, thread;       /* that the current operations are of */
   int last[SCT_MAX_SLOTS];  /* the operation that a slot ends with; -1: it has none */
   int whole_there;          /* the last copy of what all chunks need; -1: there is none */
+  int combined;             /* the last kernel, where chunks go onto what those before have left */
   int out[SCT_MAX_SLOTS];   /* the first copy out of a slot's last chunk, and ... */
   int n_out[SCT_MAX_SLOTS]; /* ... how many of them have not left the ring yet */
 } cut;
@@ -82,11 +84,28 @@ static void finish(cut *c, int slot) {
   c->n_out[slot] = 0;
 }
 
+/* What points fall on begins at the identity element: `bytes` of the array, from `at` of what a
+ * slot or all have of it, or of the device's own array. */
+static void add_start(cut *c, int slot, int op, int64_t at, int64_t bytes) {
+  sct_host_op set = copy_of(c, SCT_HOST_OP_SET, slot, op);
+  set.kind = SCT_HOST_OP_SET;
+  set.ring = -1;
+  set.other = c->p->is_direct[op] ? op : -1;
+  set.device_at = at;
+  set.bytes = bytes;
+  set.value = (uint8_t)c->p->start[op];
+  if (bytes > 0) {
+    queue(c, slot, set);
+  }
+}
+
 static void add_whole(cut *c) {
   const int slot = part_of(c)->first_slot;
   c->thread = -1;
   for (int k = 0; k < c->p->spec->n_operands; k++) {
-    if (c->p->is_whole[k] && c->p->bytes[k] > 0) {
+    if (c->p->start[k] >= 0 && c->p->is_shared[k]) {
+      add_start(c, slot, k, 0, c->p->bytes[k]);
+    } else if (c->p->is_whole[k] && c->p->bytes[k] > 0) {
       sct_host_op op = copy_of(c, SCT_HOST_OP_IN, slot, k);
       op.bytes = c->p->bytes[k];
       queue(c, slot, op);
@@ -95,9 +114,28 @@ static void add_whole(cut *c) {
   c->whole_there = c->last[slot];
 }
 
+/* What all chunks went onto. */
+static void add_whole_out(cut *c) {
+  const int slot = part_of(c)->first_slot;
+  c->thread = part_of(c)->first_thread;
+  for (int k = c->p->spec->n_inputs; k < c->p->spec->n_operands; k++) {
+    if (c->p->is_shared[k] && c->p->is_whole[k] && c->p->bytes[k] > 0) {
+      sct_host_op op = copy_of(c, SCT_HOST_OP_OUT, slot, k);
+      op.bytes = c->p->bytes[k];
+      queue(c, slot, op);
+      c->p->ops[c->last[slot]].after = c->combined;
+    }
+  }
+}
+
 static void add_in(cut *c, int slot, int64_t first, int64_t end) {
   const int before = c->last[slot]; /* of the chunk whose place in the ring this one takes */
   for (int k = 0; k < c->p->spec->n_operands; k++) {
+    if (c->p->start[k] >= 0 && !c->p->is_shared[k]) {
+      add_start(c, slot, k, c->p->is_direct[k] ? first * c->p->step[k] : 0,
+                (end - first) * c->p->step[k]);
+      continue;
+    }
     sct_host_op op = copy_of(c, SCT_HOST_OP_IN, slot, k);
     op.host_at = first * c->p->step[k];
     op.bytes = bytes_at(c->p, k, end - first);
@@ -167,6 +205,11 @@ static void add_kernel(cut *c, int slot, int64_t extent, int64_t first) {
                       .ring = -1,
                       .other = -1,
                       .launch = add_launch(p, (sct_chunk_launch){slot, k, first})});
+  if (sct_pipeline_combines(p)) { /* one kernel after the other */
+    sct_host_op *const op = &p->ops[c->last[slot]];
+    op->after = c->combined >= 0 ? c->combined : op->after;
+    c->combined = c->last[slot];
+  }
 }
 
 static int slot_of(const sct_host_part *part, int64_t chunk) {
@@ -198,7 +241,7 @@ static void add_chunk(cut *c, int64_t which) {
 static void add_part(cut *c, int device) {
   const sct_host_part *part = &c->p->parts[device];
   c->device = device;
-  c->whole_there = -1;
+  c->whole_there = c->combined = -1;
   if (part->n_chunks == 0) {
     return;
   }
@@ -210,6 +253,7 @@ static void add_part(cut *c, int device) {
     c->thread = part->first_thread + s / (part->n_slots / part->n_threads);
     finish(c, part->first_slot + s);
   }
+  add_whole_out(c);
 }
 
 static void measure_arrays(sct_pipeline *p, int64_t n, int64_t halo) {
@@ -217,6 +261,9 @@ static void measure_arrays(sct_pipeline *p, int64_t n, int64_t halo) {
   for (int k = 0; k < p->spec->n_operands; k++) {
     p->step[k] = step_of(p, k);
     p->is_whole[k] = p->step[k] == 0 && p->way.memory != SCT_HOST_MAPPED && !p->is_direct[k];
+    p->is_shared[k] = sct_spec_is_shared(p->spec, k, p->spec->chunk_dim);
+    p->start[k] =
+        p->spec->operands[k].is_output ? sct_operand_start_byte(&p->spec->operands[k]) : -1;
     p->is_in[k] = !p->spec->operands[k].is_output || !sct_spec_writes_all(p->spec, k, p->layout[k]);
     p->bytes[k] = bytes_at(p, k, n);
     p->room[k] = bytes_at(p, k, most);
@@ -235,6 +282,14 @@ int sct_pipeline_shared(const sct_pipeline *p) {
 
 int sct_pipeline_device(const sct_pipeline *p, int slot) {
   return p->n_parts > 1 && slot >= p->parts[1].first_slot;
+}
+
+bool sct_pipeline_combines(const sct_pipeline *p) {
+  bool any = false;
+  for (int k = 0; k < p->spec->n_operands; k++) {
+    any = any || p->is_shared[k];
+  }
+  return any;
 }
 
 bool sct_pipeline_uses(const sct_pipeline *p, int slot) {
@@ -306,6 +361,8 @@ sct_status sct_pipeline_make(sct_pipeline *out, const sct_spec *spec, const int 
   memset(c.last, 0xff, sizeof c.last);
   SCT_TRY(cut_up(&c, err));
   measure_arrays(out, c.n, c.before + c.after);
+  assert(way->memory != SCT_HOST_MAPPED ||
+         !sct_spec_accumulates(spec)); /* they begin on a device */
   const int shared = sct_pipeline_shared(out);
   if (shared >= 0 && out->n_parts > 1) {
     return sct_fail(err, SCT_EUSAGE, "%s is one for all chunks: they are of one device",
@@ -340,6 +397,7 @@ void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out) {
       [SCT_HOST_OP_FROM_RING] = SCT_ENGINE_HOST,
       [SCT_HOST_OP_STAGE_IN] = SCT_ENGINE_KERNEL,
       [SCT_HOST_OP_STAGE_OUT] = SCT_ENGINE_KERNEL,
+      [SCT_HOST_OP_SET] = SCT_ENGINE_KERNEL,
   };
   for (int k = 0; k < p->n_ops; k++) {
     const sct_host_op *op = &p->ops[k];

@@ -152,7 +152,8 @@ static sct_status set_ops(run *r, sct_verdict *verdict, sct_error *err) {
     sct_host_op *op = &r->ops[k];
     *op = r->p->ops[k];
     if (op->kind != SCT_HOST_OP_KERNEL) {
-      op->buffer = r->buffers[op->buffer];
+      const bool own = op->kind == SCT_HOST_OP_SET && op->other >= 0;
+      op->buffer = own ? r->m->timed.buffer[op->other] : r->buffers[op->buffer];
       op->other = op->other >= 0 ? r->m->timed.buffer[op->other] : -1;
       op->ring = op->ring >= 0 ? ring_at(r->p, op) : -1;
     }

@@ -545,7 +545,9 @@ int sct_spec_choice_of(const sct_spec *spec, int op);
 /* How many bytes an array of the host goes on with each element along `dim`, over the other
  * extents; 0: not at all. SCT_EXPR_NONE: a chunk of it is no array of this layout. */
 sct_expr sct_spec_chunk_step(const sct_spec *spec, int op, int layout, int dim);
-/* Does the kernel write every byte of the output, without reading one before? */
+/* Is it an output that all chunks along `dim` go onto, as they accumulate or reduce along it? */
+bool sct_spec_is_shared(const sct_spec *spec, int op, int dim);
+/* Is every byte of the output written by a launch, without reading one before? */
 bool sct_spec_writes_all(const sct_spec *spec, int op, int layout);
 
 /* ---- addresses and sizes ---- */

@@ -65,9 +65,22 @@ sct_expr sct_spec_chunk_step(const sct_spec *spec, int op, int layout, int dim) 
   return cuts && lo >= 0 ? step : SCT_EXPR_NONE;
 }
 
+bool sct_spec_is_shared(const sct_spec *spec, int op, int dim) {
+  const sct_operand *operand = &spec->operands[op];
+  bool mentions = false;
+  for (int d = 0; d < operand->n_dims; d++) {
+    mentions = mentions || sct_expr_mentions(spec->pool, operand->at[d], spec->dim_var[dim]);
+  }
+  return operand->is_output && !mentions &&
+         (operand->accumulate != SCT_REDUCE_NONE || operand->reduce != SCT_REDUCE_NONE);
+}
+
 bool sct_spec_writes_all(const sct_spec *spec, int op, int layout) {
   const sct_operand *operand = &spec->operands[op];
   const sct_record *record = &operand->record;
+  if (operand->is_output && sct_operand_start_byte(operand) >= 0) {
+    return true;
+  }
   bool all = operand->is_output && !sct_operand_is_prefilled(operand) &&
              record->bytes == record->data_bytes && sct_operand_shared(operand) == 1;
   sct_expr bytes = sct_expr_const(spec->pool, record->bytes);
@@ -134,7 +147,7 @@ static int odd_place(const sct_spec *spec, const sct_operand *op, int dim) {
 static sct_status check_layouts(const sct_spec *spec, int k, int dim, refusal *why) {
   const sct_operand *op = &spec->operands[k];
   const char *const name = spec->dims[dim];
-  if (op->is_output && op->through_index && !op->stays) {
+  if (op->is_output && op->through_index && !op->stays && op->accumulate == SCT_REDUCE_NONE) {
     return refuse(why, op,
                   "an index says where elements of the output '%s' are, so that chunks would meet "
                   "there; it may stay on the device (host = false)",
@@ -191,27 +204,65 @@ static sct_status add_halo(sct_spec *spec, const sct_operand *op, int dim, refus
   return SCT_OK;
 }
 
-static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
+/* Elements along `dim` are combined: each chunk with what the output holds of those before. */
+static sct_status check_joined(const sct_spec *spec, int dim, refusal *why) {
   const char *const name = spec->dims[dim];
-  spec->halo_before = spec->halo_after = 0;
-  if (sct_spec_joins(spec, dim)) {
-    return refuse(why, NULL, "elements along %s are combined or scanned, which is no chunk's work",
+  if (!spec->reduces) {
+    return refuse(why, NULL, "elements along %s are combined or scanned for others of the same row",
                   name);
-  }
-  SCT_TRY(check_body(spec, dim, why));
-  for (int k = 0; k < spec->n_operands; k++) {
-    SCT_TRY(check_layouts(spec, k, dim, why));
-    SCT_TRY(add_halo(spec, &spec->operands[k], dim, why));
   }
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
-    if (op->through_index && (spec->halo_before > 0 || spec->halo_after > 0)) {
+    if (sct_reduce_is_arg(op->reduce)) {
+      return refuse(why, op,
+                    "'%s' is an index along %s (%s), and a chunk knows only its own; put another "
+                    "dimension first in dims",
+                    op->name, name, sct_reduce_name(op->reduce));
+    }
+    if (!op->is_inout) {
+      return refuse(why, op,
+                    "elements of '%s' are combined along %s, so that each chunk goes onto what "
+                    "those before have left; say inout = true there, and fill it before the call",
+                    op->name, name);
+    }
+    for (int f = 0; f < op->record.n_fields; f++) {
+      const sct_type_info *type = sct_type_get(op->record.fields[f].type);
+      if (type->kind == SCT_KIND_FLOAT && type->bytes < 4) {
+        return refuse(why, op,
+                      "'%s' is combined along %s in %s, and would be rounded with each chunk; "
+                      "give it the type f32",
+                      op->name, name, type->name);
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+/* What all chunks go onto must get each point once. */
+static sct_status check_halo(const sct_spec *spec, int dim, refusal *why) {
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    const bool halo = spec->halo_before > 0 || spec->halo_after > 0;
+    if (halo && (op->through_index || sct_spec_is_shared(spec, k, dim))) {
       return refuse(why, op,
                     "taps reach beyond a chunk, so that chunks would both write elements of '%s'",
                     op->name);
     }
   }
   return SCT_OK;
+}
+
+static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
+  spec->halo_before = spec->halo_after = 0;
+  if (sct_spec_joins(spec, dim)) {
+    SCT_TRY(check_joined(spec, dim, why));
+  }
+  SCT_TRY(check_body(spec, dim, why));
+  for (int k = 0; k < spec->n_operands; k++) {
+    SCT_TRY(check_layouts(spec, k, dim, why));
+    SCT_TRY(add_halo(spec, &spec->operands[k], dim, why));
+  }
+  return check_halo(spec, dim, why);
 }
 
 /* Where `host` stands that is about the array, or about all. */
@@ -241,10 +292,8 @@ sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err) {
     (void)refuse(&whole, NULL, "needs an array that lies on the host: all have host = false");
     return fail_at_host(spec, &whole, err);
   }
-  if (sct_spec_is_ragged(spec) || sct_spec_accumulates(spec)) {
-    (void)refuse(&first, NULL, "%s",
-                 sct_spec_is_ragged(spec) ? "rows of different lengths are not cut"
-                                          : "what is accumulated is not cut");
+  if (sct_spec_is_ragged(spec)) {
+    (void)refuse(&first, NULL, "rows of different lengths are not cut");
   }
   for (int d = 0; d < spec->n_dims && spec->chunk_dim < 0 && (d > 0 || first.text[0] == '\0');
        d++) {

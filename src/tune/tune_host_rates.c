@@ -101,6 +101,10 @@ void sct_rates_fill(const tune_rates *r, const sct_pipeline *p, const double *ke
       steps[k].ns = r->device->launch_ns;
       steps[k].ns += r->device->peak_bytes_s > 0 ? 2 * bytes / r->device->peak_bytes_s * 1e9 : 0;
       break;
+    case SCT_HOST_OP_SET:
+      steps[k].ns = r->device->launch_ns;
+      steps[k].ns += r->device->peak_bytes_s > 0 ? bytes / r->device->peak_bytes_s * 1e9 : 0;
+      break;
     default:
       steps[k].ns = sct_rates_host_ns(r, bytes, p->n_threads);
     }

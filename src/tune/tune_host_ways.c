@@ -20,7 +20,9 @@ static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
 void sct_host_list_ways(sct_host_size *z, const sct_spec *spec, int64_t step) {
   add_way(z, (sct_host_way){SCT_HOST_PAGEABLE, 0, 1, 0, 1}, 0);
   add_way(z, (sct_host_way){SCT_HOST_LOCKED, 0, 1, 0, 1}, 0);
-  add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0, 1}, 0);
+  if (!sct_spec_accumulates(spec)) { /* over the link, element by element */
+    add_way(z, (sct_host_way){SCT_HOST_MAPPED, 0, 1, 0, 1}, 0);
+  }
   for (int mib = 4; mib <= 64; mib *= 4) {
     const int64_t chunk = chunk_of(spec, mib * MIB, step);
     for (int streams = 2; streams <= 4 && chunk < z->n; streams++) {

@@ -54,7 +54,7 @@ typedef enum sct_arg_kind {
   SCT_ARG_HOST
 } sct_arg_kind;
 /* Of HOST: copies between an array of the host, or a ring, and the device; kernels; copies on the
- * host from an array to a ring and back; on the device. */
+ * host from an array to a ring and back; on the device; what sets an array's bytes there. */
 typedef enum sct_host_op_kind {
   SCT_HOST_OP_IN,
   SCT_HOST_OP_KERNEL,
@@ -63,6 +63,7 @@ typedef enum sct_host_op_kind {
   SCT_HOST_OP_FROM_RING,
   SCT_HOST_OP_STAGE_IN, /* from an array of the device, and back */
   SCT_HOST_OP_STAGE_OUT,
+  SCT_HOST_OP_SET,
   SCT_N_HOST_OPS
 } sct_host_op_kind;
 #define SCT_MAX_DEVICES       2 /* that a list is for, each with its own streams and slots */

@@ -57,6 +57,7 @@ typedef struct sct_host_step {
   uint8_t *array, *ring;      /* ring: the host's side of a copy, where there is one; else NULL */
   sct_cuda_ptr device, other; /* other: of STAGE, the array */
   int64_t bytes;
+  uint8_t value; /* of SET */
   const sct_cuda_kernel *kernel;
   const sct_launch *launch;
 } sct_host_step;
@@ -128,7 +129,7 @@ typedef struct sct_backend_ops {
   /* One transfer: *ns from the call until the host knows that it is done. */
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
   /* Each thread of the host does its steps in their order; then all are waited for, after *ns.
-   * times: NULL, or of each step. A step waits only for one of its thread, or before the threads.
+   * times: NULL, or of each step. A step waits only for one before it in the list.
    * peer: device 1 of the steps, NULL where all are of `b`; calls are for `b` afterwards. */
   sct_status (*run_steps)(sct_backend *b, sct_backend *peer, const sct_host_step *steps, int n,
                           sct_host_time *times, double *ns, sct_error *err);

@@ -49,6 +49,9 @@ static sct_status run_step(sct_backend *b, const sct_host_step *s, sct_error *er
     SCT_TRY(b->ops->copy(b, 0, s->kind == SCT_HOST_OP_STAGE_IN ? s->device : s->other,
                          s->kind == SCT_HOST_OP_STAGE_IN ? s->other : s->device, s->bytes, err));
     return b->ops->sync(b, err);
+  case SCT_HOST_OP_SET:
+    SCT_TRY(b->ops->set(b, s->device, s->value, s->bytes, err));
+    return b->ops->sync(b, err);
   case SCT_HOST_OP_KERNEL:
     SCT_TRY(b->ops->launch(b, s->kernel, s->launch, err));
     return b->ops->sync(b, err);
@@ -193,13 +196,25 @@ static bool set_stage(sct_worker_state *w, const sct_host_op *op, sct_host_step 
   return good;
 }
 
+static bool set_bytes(sct_worker_state *w, const sct_host_op *op, sct_host_step *s) {
+  const sct_worker_buffer *b = sct_worker_any_buffer_at(w, op->buffer, NULL);
+  const bool good = b && b->device == op->device && is_part(op->device_at, op->bytes, b->bytes);
+  s->device = good ? sct_worker_data(b) + (uint64_t)op->device_at : 0;
+  s->value = op->value;
+  return good;
+}
+
 /* A copy with its addresses; false: it lies outside of what it names. */
 static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host_op *op,
                      sct_host_step *s) {
   if (op->kind == SCT_HOST_OP_STAGE_IN || op->kind == SCT_HOST_OP_STAGE_OUT) {
     return set_stage(w, op, s);
   }
-  const bool device = op->kind == SCT_HOST_OP_IN || op->kind == SCT_HOST_OP_OUT;
+  if (op->kind == SCT_HOST_OP_SET) {
+    return set_bytes(w, op, s);
+  }
+  const bool device =
+      op->kind == SCT_HOST_OP_IN || op->kind == SCT_HOST_OP_OUT || op->kind == SCT_HOST_OP_SET;
   const sct_worker_buffer *b = device ? sct_worker_any_buffer_at(w, op->buffer, NULL) : NULL;
   const bool good = op->array < in->n_arrays && (!device || (b && b->device == op->device)) &&
                     (device || op->ring >= 0) &&
@@ -214,16 +229,21 @@ static bool set_copy(sct_worker_state *w, const sct_ask_host *in, const sct_host
   return good;
 }
 
+static bool is_queued(sct_host_op_kind kind) {
+  return kind != SCT_HOST_OP_TO_RING && kind != SCT_HOST_OP_FROM_RING;
+}
+
 /* May operation k stand there? Those of a device stand together, in front what comes before its
- * threads; what it waits for is its own thread's, and a slot belongs to one thread, without which
- * it has no order. */
+ * threads; a slot belongs to one thread, without which it has no order, and what is queued on a
+ * stream may wait for another thread's. */
 static bool is_in_order(const sct_ask_host *in, int k, int *owner) {
   const sct_host_op *op = &in->ops[k];
   const sct_host_op *after = op->after >= 0 && op->after < k ? &in->ops[op->after] : NULL;
   const sct_host_op *before = k > 0 && in->ops[k - 1].device == op->device ? op - 1 : NULL;
   *owner = *owner < 0 ? op->thread : *owner;
   return op->after < k && (!after || after->device == op->device) &&
-         (!after || after->thread < 0 || after->thread == op->thread) &&
+         (!after || after->thread < 0 || after->thread == op->thread ||
+          (is_queued(op->kind) && is_queued(after->kind))) &&
          (before || k == 0 || in->ops[k - 1].device < op->device) &&
          (op->thread >= 0 ? *owner == op->thread : !before || before->thread < 0);
 }

@@ -4,6 +4,9 @@
  * threads of its own, one of which starts the others, as if two called NAME_host. */
 #include "worker_backend.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+
 typedef struct gpu_run gpu_run;
 typedef struct gpu_part gpu_part;
 
@@ -24,8 +27,9 @@ struct gpu_part {
   void **streams;
   int device, n_steps, n_streams, first, end;
   gpu_thread threads[SCT_MAX_HOST_THREADS], lead;
-  void *base;      /* an event of a traced run, and ... */
-  int64_t base_ns; /* ... when it was, by the host's clock */
+  atomic_bool failed; /* in one of its threads */
+  void *base;         /* an event of a traced run, and ... */
+  int64_t base_ns;    /* ... when it was, by the host's clock */
 };
 
 struct gpu_run {
@@ -33,6 +37,7 @@ struct gpu_run {
   int n;
   sct_host_time *times; /* NULL: not traced */
   void **begin, **end;  /* [n] events; NULL where nobody asks */
+  atomic_bool *queued;  /* [n] */
   int64_t start_ns;
   gpu_part *parts; /* [SCT_MAX_DEVICES] */
 };
@@ -47,6 +52,9 @@ static sct_status queue_step(sct_cuda *cuda, const sct_host_step *s, sct_error *
   uint8_t *const host = s->ring ? s->ring : s->array;
   if (s->kind == SCT_HOST_OP_KERNEL) {
     return sct_gpu_launch(cuda, s->kernel, s->launch, err);
+  }
+  if (s->kind == SCT_HOST_OP_SET) {
+    return sct_cuda_set(cuda, s->device, s->value, s->bytes, err);
   }
   if (s->kind == SCT_HOST_OP_STAGE_IN || s->kind == SCT_HOST_OP_STAGE_OUT) {
     const bool in = s->kind == SCT_HOST_OP_STAGE_IN;
@@ -92,14 +100,43 @@ static bool is_of(const gpu_part *p, int k) {
   return p->run->steps[k].on == p->device;
 }
 
-/* Those of one thread; -1: before the device's threads. */
-static sct_status do_steps(gpu_part *p, sct_cuda *cuda, int thread, sct_error *err) {
-  sct_status status = SCT_OK;
-  for (int k = 0; k < p->run->n && status == SCT_OK; k++) {
-    const bool own = is_of(p, k) && p->run->steps[k].thread == thread;
-    status = own ? do_step(p, cuda, k, err) : SCT_OK;
+/* Those of one thread, in the first one also of threads that could not be started; -1: before the
+ * device's threads. */
+static bool takes(const gpu_part *p, int thread, int k) {
+  const int of = p->run->steps[k].thread;
+  return is_of(p, k) && (of == thread || (thread >= 0 && thread == p->first && of > thread &&
+                                          !p->threads[of].started));
+}
+
+/* Until another thread has queued what step k waits for. False: a thread has failed. */
+static bool wait_for_other(gpu_part *p, int k) {
+  const int after = p->run->steps[k].after;
+  while (after >= 0 && p->run->end[after] && !atomic_load(&p->run->queued[after])) {
+    if (atomic_load(&p->failed)) {
+      return false;
+    }
+    sched_yield();
   }
-  return status;
+  return true;
+}
+
+/* What fails is reported by the thread that it happens to; the others of the device stop. */
+static sct_status do_steps(gpu_part *p, sct_cuda *cuda, int thread, sct_error *err) {
+  for (int k = 0; k < p->run->n; k++) {
+    if (!takes(p, thread, k)) {
+      continue;
+    }
+    if (!wait_for_other(p, k)) {
+      return SCT_OK;
+    }
+    const sct_status status = do_step(p, cuda, k, err);
+    if (status != SCT_OK) {
+      atomic_store(&p->failed, true);
+      return status;
+    }
+    atomic_store(&p->run->queued[k], true);
+  }
+  return SCT_OK;
 }
 
 /* ---- threads ---- */
@@ -122,6 +159,9 @@ static void *run_thread(void *of) {
   if (t->status == SCT_OK) {
     t->status = do_steps(t->part, t->view, t->which, &t->err);
   }
+  if (t->status != SCT_OK) {
+    atomic_store(&t->part->failed, true);
+  }
   return NULL;
 }
 
@@ -133,11 +173,7 @@ static sct_status run_part(gpu_part *p, sct_cuda *cuda, sct_error *err) {
   }
   SCT_THEN(do_steps(p, cuda, p->first, err));
   for (int t = p->first + 1; t < p->end; t++) {
-    if (p->threads[t].started) {
-      status = join(&p->threads[t], status, err);
-    } else { /* no further thread: this one does what is left */
-      SCT_THEN(do_steps(p, cuda, t, err));
-    }
+    status = p->threads[t].started ? join(&p->threads[t], status, err) : status;
     sct_cuda_unshare(p->threads[t].view, cuda);
   }
   for (int s = 0; s < p->n_streams; s++) {
@@ -279,7 +315,14 @@ sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
   SCT_OWNED gpu_part *parts = sct_alloc(sizeof *parts * SCT_MAX_DEVICES);
   SCT_OWNED void **begin = sct_alloc(sizeof *begin * (size_t)(n + 1));
   SCT_OWNED void **end = sct_alloc(sizeof *end * (size_t)(n + 1));
-  gpu_run r = {.steps = steps, .n = n, .times = times, .begin = begin, .end = end, .parts = parts};
+  SCT_OWNED atomic_bool *queued = sct_alloc(sizeof *queued * (size_t)(n + 1));
+  gpu_run r = {.steps = steps,
+               .n = n,
+               .times = times,
+               .begin = begin,
+               .end = end,
+               .queued = queued,
+               .parts = parts};
   sct_status status = SCT_OK;
   for (int d = 0; d < SCT_MAX_DEVICES; d++) {
     parts[d].run = &r;

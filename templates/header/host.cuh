@@ -21,6 +21,10 @@ enum {
 };
 static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
 static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
+//%   if host.shared then
+// Outputs that chunks go onto, one after the other.
+static const bool $(detail)_is_shared[] = {$(join(host.shared))};
+//%   end
 //%   if host.direct then
 // Arrays of the device that kernels use where they are.
 static const bool $(detail)_direct[] = {$(join(host.direct))};
@@ -68,6 +72,9 @@ struct $(name)_host_plan {
   long long room[$(detail)_n_arrays];  // bytes of each array on the device, of a slot or of all
   void *whole[$(detail)_n_arrays];     // arrays that all chunks need
   cudaEvent_t begun, whole_there;
+//%   if host.shared then
+  cudaEvent_t combined;  // the last chunk's kernel
+//%   end
 };
 
 // From the ring to the host's array, past the caches, which the ring has for itself.
@@ -112,6 +119,9 @@ static inline cudaError_t $(detail)_open_streams($(name)_host_plan *p) {
   if (error == cudaSuccess) {
     error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
   }
+//%   if host.shared then
+  if (error == cudaSuccess) error = cudaEventCreateWithFlags(&p->combined, cudaEventDisableTiming);
+//%   end
   for (int k = 0; k < p->n_streams && error == cudaSuccess; k++) {
     error = cudaStreamCreateWithFlags(&p->streams[k], cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreateWithFlags(&p->ends[k], cudaEventDisableTiming);
@@ -187,6 +197,9 @@ static inline void $(detail)_close_plan($(name)_host_plan *p) {
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     if (p->whole[k] != NULL) cudaFree(p->whole[k]);
   }
+//%   if host.shared then
+  if (p->combined != NULL) cudaEventDestroy(p->combined);
+//%   end
   if (p->whole_there != NULL) cudaEventDestroy(p->whole_there);
   if (p->begun != NULL) cudaEventDestroy(p->begun);
   free(p->slots);
@@ -208,6 +221,13 @@ typedef struct $(detail)_host_call {
 #else
   long long next;
 #endif
+//%   if host.shared then
+#if defined(__cplusplus)
+  std::atomic<long long> turn;  // the chunk whose kernel is next; below 0: -1 - an error
+#else
+  long long turn;
+#endif
+//%   end
 } $(detail)_host_call;
 
 static inline bool $(detail)_is_pageable(const void *p) {
@@ -248,11 +268,16 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
     if (h->plan->slots[0].ring == NULL) return cudaErrorInvalidValue;
     ring = true;
   }
-  if (h->chunk <= 0) return cudaErrorInvalidValue;
+  if (h->chunk <= 0$(host.and_some)) return cudaErrorInvalidValue;
 //%   if host.direct then
   if (h->chunk > 32 && h->chunk < c->$(host.extent)) h->chunk -= h->chunk % 32;  // parts begin aligned
 //%   end
+//%   if host.shared then
+  h->n_chunks = h->chunk > 0 ? (c->$(host.extent) + h->chunk - 1) / h->chunk : 0;
+  h->turn = 0;
+//%   else
   h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
+//%   end
   h->threads = !ring ? 1 : h->n_chunks < h->plan->threads ? (int)h->n_chunks : h->plan->threads;
   h->slots = ring ? $(detail)_ring_slots : h->plan->n_slots;
   h->next = 0;
@@ -305,7 +330,29 @@ static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail
   return error;
 }
 
-static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(detail)_slot *slot,
+//%   if host.shared then
+// The kernel of chunk `which`, after that of the one before, which another thread may queue.
+static inline cudaError_t $(detail)_launch_in_turn($(detail)_host_call *h, const $(name)_args *c,
+                                                   cudaStream_t stream, long long which) {
+  long long turn = h->turn;
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+  for (; turn >= 0 && turn < which; turn = h->turn) std::this_thread::yield();
+#endif
+  if (turn < 0) return (cudaError_t)(-1 - turn);
+  cudaError_t error = cudaSuccess;
+  if (which > 0) error = cudaStreamWaitEvent(stream, h->plan->combined, 0);
+//%     if onto then
+  if (error == cudaSuccess) error = $(detail)_launch_onto(c, stream, false);
+//%     else
+  if (error == cudaSuccess) error = $(detail)_launch(c, stream);
+//%     end
+  if (error == cudaSuccess) error = cudaEventRecord(h->plan->combined, stream);
+  if (error == cudaSuccess) h->turn = which + 1;
+  return error;
+}
+
+//%   end
+static inline cudaError_t $(detail)_run_chunk($(detail)_host_call *h, $(detail)_slot *slot,
                                               long long own) {
   const long long n = h->c->$(host.extent);
   const long long own_end = h->chunk < n - own ? own + h->chunk : n;
@@ -328,7 +375,18 @@ static inline cudaError_t $(detail)_run_chunk(const $(detail)_host_call *h, $(de
 //%   if workspace then
   c.$(workspace) = slot->workspace;
 //%   end
+//%   for _, s in ipairs(host.starts) do
+//%     if not s.shared then
+  if (error == cudaSuccess) {
+    error = cudaMemsetAsync(c.$(s.name), $(s.byte), (size_t)((end - first) * h->steps[$(s.index)]), slot->stream);
+  }
+//%     end
+//%   end
+//%   if host.shared then
+  if (error == cudaSuccess) error = $(detail)_launch_in_turn(h, &c, slot->stream, own / h->chunk);
+//%   else
   if (error == cudaSuccess) error = $(detail)_launch(&c, slot->stream);
+//%   end
   if (error == cudaSuccess) error = $(detail)_fetch(h, slot, first, own, own_end);
   if (error == cudaSuccess && waits) error = cudaEventRecord(slot->done, slot->stream);
   return error;
@@ -350,11 +408,18 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
     error = cudaStreamWaitEvent(first, p->ends[s], 0);
   }
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
-    if (h->steps[k] == 0 && h->bytes[k] > 0$(host.if_copied)) {
+    if (h->steps[k] == 0 && h->bytes[k] > 0$(host.if_in)) {
       error = cudaMemcpyAsync(p->whole[k], h->from[k], (size_t)h->bytes[k], cudaMemcpyHostToDevice,
                               first);
     }
   }
+//%   for _, s in ipairs(host.starts) do
+//%     if s.shared then
+  if (error == cudaSuccess && h->bytes[$(s.index)] > 0) {
+    error = cudaMemsetAsync($(s.place), $(s.byte), (size_t)h->bytes[$(s.index)], first);
+  }
+//%     end
+//%   end
   if (error == cudaSuccess) error = cudaEventRecord(p->whole_there, first);
   for (int s = 1; s < p->n_streams && error == cudaSuccess; s++) {
     error = cudaStreamWaitEvent(p->streams[s], p->whole_there, 0);
@@ -371,6 +436,9 @@ static inline cudaError_t $(detail)_run_thread($(detail)_host_call *h, int threa
     error = $(detail)_run_chunk(h, &slots[s], k * h->chunk);
     s = s + 1 < h->slots ? s + 1 : 0;
   }
+//%   if host.shared then
+  if (error != cudaSuccess) h->turn = -1 - (long long)error;  // the others wait no longer
+//%   end
   for (int k = 0; k < h->slots && error == cudaSuccess; k++) {
     bool left = false;
     for (int a = 0; a < $(detail)_n_arrays; a++) left = left || slots[k].left[a] > 0;
@@ -399,10 +467,23 @@ static inline cudaError_t $(detail)_run_threads($(detail)_host_call *h) {
   return error;
 }
 
+//%   if host.shared then
+// What chunks went onto comes back, and the caller's stream waits for all; after an error nothing
+// is on its way any more.
+//%   else
 // The caller's stream waits for all chunks; after an error nothing is on its way any more.
+//%   end
 static inline cudaError_t $(detail)_end(const $(detail)_host_call *h, cudaStream_t stream,
                                         cudaError_t error) {
   $(name)_host_plan *const p = h->plan;
+//%   if host.shared then
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(p->streams[0], p->combined, 0);
+  for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
+    if (!$(detail)_is_shared[k] || h->to[k] == NULL || h->bytes[k] == 0) continue;
+    error = cudaMemcpyAsync(h->to[k], p->whole[k], (size_t)h->bytes[k], cudaMemcpyDeviceToHost,
+                            p->streams[0]);
+  }
+//%   end
   for (int s = 0; s < p->n_streams && error == cudaSuccess; s++) {
     error = cudaEventRecord(p->ends[s], p->streams[s]);
     if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, p->ends[s], 0);
@@ -424,7 +505,11 @@ static inline cudaError_t $(detail)_host($(name)_args *c, const $(name)_host_pla
 //%   if workspace then
   c->$(workspace) = plan->slots[0].workspace;
 //%   end
+//%   if onto then
+  if ($(detail)_no_work(c, &error) != NULL && error != cudaSuccess) return error;
+//%   else
   if ($(detail)_no_work(c, &error) != NULL) return error;
+//%   end
   h.c = c;
   h.plan = ($(name)_host_plan *)plan;
   error = $(detail)_prepare(&h);

@@ -194,18 +194,24 @@ static inline const char *$(detail)_no_work(const $(name)_args *c, cudaError_t *
                : "invalid configuration: more than 2^48 elements";
 }
 
+//% if onto then
+// clear: what points fall on; else it holds what was there, as earlier launches have left it
+static inline cudaError_t $(detail)_launch_onto(const $(name)_args *c, cudaStream_t stream,
+                                                bool clear) {
+//% else
 static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t stream) {
+//% end
   $(detail)_choice chosen;
   const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
 //% if #starts > 0 then
-  if ($(detail)_no_work(c, &error) != NULL) return error == cudaSuccess ? $(detail)_start(c, stream) : error;
+  if ($(detail)_no_work(c, &error) != NULL) return $(when_clear)error == cudaSuccess ? $(detail)_start(c, stream) : error;
 //% else
   if ($(detail)_no_work(c, &error) != NULL) return error;
 //% end
   error = $(detail)_choose(c, &chosen);
 //% if #starts > 0 then
-  if (error == cudaSuccess) error = $(detail)_start(c, stream);
+  if ($(when_clear)error == cudaSuccess) error = $(detail)_start(c, stream);
 //% end
   if (error == cudaSuccess) error = $(detail)_find_kernel(&kernel, chosen.variant);
   if (error != cudaSuccess) return error;
@@ -214,6 +220,12 @@ static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t s
   return error;
 }
 
+//% if onto then
+static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t stream) {
+  return $(detail)_launch_onto(c, stream, true);
+}
+
+//% end
 static inline $(name)_choice $(detail)_describe(const $(name)_args *c) {
   static const char *const matches[] = {"none", "same major version",
                                        "same compute capability, other model",

@@ -2,6 +2,8 @@
 // calls, two host threads with a plan each, and its times against the bound max(to device, kernel,
 // to host) and the plain sequence. tests/gpu/host.py builds and runs it.
 #include "add_const_double3.h"
+#include "binned.h"
+#include "columns.h"
 #include "placed.h"
 #include "stencil2d_f32.h"
 
@@ -189,6 +191,80 @@ static void try_placed() {
   expect(right, "arrays that stay on the device are used where they are");
 }
 
+// ---- what all chunks go onto ----
+
+static bool is_binned_right(long long n, long long chunk, int locked, int threads) {
+  const int bins = 256;
+  host_array key(locked & 1, 4 * (size_t)n), x(locked & 2, 4 * (size_t)n);
+  host_array count(locked & 1, 4 * bins), total(locked & 2, 8 * bins);
+  std::vector<unsigned> wanted(bins);
+  std::vector<double> sum(bins);
+  for (long long k = 0; k < n; k++) {
+    const int bin = (int)(k * 7919 % 1021 % bins);
+    const float value = (float)(k % 1009);
+    std::memcpy(key.p + 4 * k, &bin, 4);
+    std::memcpy(x.p + 4 * k, &value, 4);
+    wanted[(size_t)bin]++;
+    sum[(size_t)bin] += value;  // exact, whatever the order
+  }
+  std::memset(count.p, 0x7f, 4 * bins);
+  std::memset(total.p, 0x7f, 8 * bins);
+  const binned_host_options options = {chunk, 1 + locked, threads, false};
+  binned_host_plan *plan = nullptr;
+  CHECK(binned_host_plan_create(&plan, n, bins, &options));
+  for (int again = 0; again < 2; again++) {
+    CHECK(binned_host((const int *)key.p, (const float *)x.p, (unsigned *)count.p, (double *)total.p, n, bins, plan,
+                      nullptr));
+  }
+  CHECK(cudaStreamSynchronize(nullptr));
+  CHECK(binned_host_plan_destroy(plan));
+  return std::memcmp(count.p, wanted.data(), 4 * bins) == 0 && std::memcmp(total.p, sum.data(), 8 * bins) == 0;
+}
+
+// Sums onto what was there; every call of a plan gives the same bits.
+static bool are_columns_right(long long rows, long long cols, long long chunk, int locked, int threads) {
+  const size_t n = (size_t)(rows * cols);
+  host_array a(locked & 1, 4 * n), total(locked & 2, 4 * (size_t)cols);
+  std::vector<double> wanted((size_t)cols);
+  std::vector<float> first((size_t)cols);
+  for (size_t k = 0; k < n; k++) {
+    const float value = (float)(k * 2654435761u % 1000003) * 1e-3f;
+    std::memcpy(a.p + 4 * k, &value, 4);
+    wanted[k % (size_t)cols] += value;
+  }
+  const columns_host_options options = {chunk, 1 + locked, threads, false};
+  columns_host_plan *plan = nullptr;
+  CHECK(columns_host_plan_create(&plan, rows, cols, &options));
+  bool right = true;
+  for (int again = 0; again < 4; again++) {
+    for (size_t k = 0; k < (size_t)cols; k++) ((float *)total.p)[k] = (float)(k % 13);
+    CHECK(columns_host((const float *)a.p, (float *)total.p, rows, cols, plan, nullptr));
+    CHECK(cudaStreamSynchronize(nullptr));
+    if (again == 0) std::memcpy(first.data(), total.p, 4 * (size_t)cols);
+    right = right && std::memcmp(first.data(), total.p, 4 * (size_t)cols) == 0;
+  }
+  for (size_t k = 0; k < (size_t)cols; k++) {
+    const double sum = wanted[k] + (double)(k % 13);
+    right = right && std::abs(first[k] - sum) <= 1e-5 * sum + 1e-6;
+  }
+  CHECK(columns_host_plan_destroy(plan));
+  return right;
+}
+
+static void try_onto() {
+  bool binned_right = true, columns_right = true;
+  for (long long n : {0LL, 1LL, 33LL, 1000LL, 100003LL, 3000001LL}) {
+    for (long long chunk : {0LL, 1LL, 7LL, 1024LL, 65536LL}) {
+      for (int locked = 0; locked < 4 && (chunk == 0 || n / chunk <= 2000); locked++) {
+        binned_right = binned_right && is_binned_right(n, chunk, locked, 1 + 5 * locked);
+        columns_right = columns_right && are_columns_right(n / 37, 37, chunk, locked, 16 - 5 * locked);
+      }
+    }
+  }
+  expect(binned_right, "points of all chunks fall on one histogram");
+  expect(columns_right, "sums of columns go onto what was there, in the order of the chunks");
+}
+
 static void try_leaks() {
   const add3 k{5000};
   size_t before = 0, after = 0, all = 0;
@@ -331,6 +407,38 @@ static void show_times(const K &k) {
   expect(bound_ring / best[0] >= 0.75 && whole[0] / best[0] >= 2, text);
 }
 
+// What sums over all chunks takes against its copies to the device, and the plain sequence.
+static void show_onto_times() {
+  const long long cols = 1024, rows = 200000;
+  const size_t n = 4 * (size_t)(rows * cols);
+  float *da = nullptr, *dt = nullptr;
+  void *work = nullptr;
+  CHECK(cudaMalloc(&da, n));
+  CHECK(cudaMalloc(&dt, 4 * cols));
+  CHECK(cudaMalloc(&work, columns_workspace_bytes() + 1));
+  CHECK(cudaMemset(work, 0, columns_workspace_bytes() + 1));
+  for (int locked = 0; locked < 2; locked++) {
+    host_array a(locked != 0, n), total(locked != 0, 4 * cols);
+    const columns_host_options options = {0, 0, 0, locked != 0};
+    columns_host_plan *plan = nullptr;
+    const double in = best_ms([&] { CHECK(cudaMemcpy(da, a.p, n, cudaMemcpyHostToDevice)); });
+    const double run = best_ms([&] { CHECK(columns(da, dt, rows, cols, work, nullptr)); CHECK(cudaDeviceSynchronize()); });
+    CHECK(columns_host_plan_create(&plan, rows, cols, &options));
+    const double ms = best_ms([&] {
+      CHECK(columns_host((const float *)a.p, (float *)total.p, rows, cols, plan, nullptr));
+      CHECK(cudaStreamSynchronize(nullptr));
+    });
+    CHECK(columns_host_plan_destroy(plan));
+    std::printf("      columns, %.3f GB, %s: in %.2f ms, kernel %.2f; columns_host %.2f\n", n / 1e9,
+                locked ? "page-locked" : "pageable", in, run, ms);
+    if (locked) expect(in / ms >= 0.90, "sums of columns of page-locked rows, 0.90 of their copy");
+    else expect((in + run) / ms >= 2, "sums of columns of pageable rows, twice as fast as one after the other");
+  }
+  CHECK(cudaFree(da));
+  CHECK(cudaFree(dt));
+  CHECK(cudaFree(work));
+}
+
 // A call with page-locked arrays as a CUDA graph, again and again.
 static void try_graph() {
   const add3 k{1LL << 22};
@@ -410,6 +518,7 @@ int main(int argc, char **) {
   if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) return 77;
   try_results();
   try_placed();
+  try_onto();
   try_leaks();
   try_threads();
   if (argc == 1) {  // with an argument: for compute-sanitizer
@@ -417,6 +526,7 @@ int main(int argc, char **) {
     if (n > 1) try_devices(n);
     show_times(add3{1LL << 25});
     show_times(stencil{16384, 16384});
+    show_onto_times();
   }
   return n_wrong > 0;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""NAME_host of two worked kernels, and of placed.lua, on a GPU: results, leaks, threads, and times against the bound.
+"""NAME_host of two worked kernels, and of those of this folder, on a GPU: results, leaks, threads, and times against the bound.
 
   tests/gpu/host.py PROGRAM [OUT] [--build] [--arch ARCH] [--device ID]     OUT: where headers and store go, default out/host
 
-Tunes two kernels with `host = true` and one of which some arrays stay on the device (a few candidates), builds tests/gpu/host.cu and runs it; --build: only that, on a virtual
+Tunes two kernels with `host = true`, one of which some arrays stay on the device, and two whose chunks go onto one output (a few candidates), builds tests/gpu/host.cu and runs it; --build: only that, on a virtual
 device. Exit 1 if something falls short, 77 without a GPU.
 """
 import argparse
@@ -14,6 +14,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 KERNELS = ("add_const_double3", "stencil2d_f32")
+OWN = ("placed", "binned", "columns")
 
 
 def main():
@@ -27,8 +28,8 @@ def main():
     os.makedirs(args.out, exist_ok=True)
     store = ["--store", os.path.join(args.out, "store.db")]
     device = "virtual:h200" if args.build else args.device
-    for kernel in KERNELS + ("placed",):
-        folder = HERE if kernel == "placed" else os.path.join(ROOT, "tuning", "kernels")
+    for kernel in KERNELS + OWN:
+        folder = HERE if kernel in OWN else os.path.join(ROOT, "tuning", "kernels")
         with open(os.path.join(folder, kernel + ".lua"), encoding="utf-8") as file:
             text = file.read()
         if kernel in KERNELS:

@@ -124,7 +124,15 @@ static void test_refusals(void **state) {
       {a, b, "b = a * (float)row;", "of row: the body computes with row, which is another one"},
       {a, b, "b = a / (float)n_row; // n_col", "the body computes with n_row"},
       {a, "s.array('b', 'f32', s.row_major, { dims = 'col', reduce = 'sum' })", "b = a;",
-       "elements along row are combined or scanned"},
+       "elements of 'b' are combined along row, so that each chunk goes onto what those before "
+       "have "
+       "left; say inout = true there"},
+      {a, "s.array('b', 'f16', s.row_major, { dims = 'col', reduce = 'sum', inout = true })",
+       "b = a;",
+       "'b' is combined along row in f16, and would be rounded with each chunk; give it "
+       "the type f32"},
+      {a, "s.array('b', 'i32', s.row_major, { dims = 'col', reduce = 'argmax' })", "b = a;",
+       "'b' is an index along row (argmax)"},
       {a, "s.array('b', 'f32', s.row_major, { scan = 'sum', along = 'row' })", "b = a;",
        "elements along row are combined or scanned"},
       {a, "s.array('b', 'f32', s.row_major, { pad = { 1, 0 } })", "b = a;",
@@ -146,9 +154,10 @@ static void test_refusals(void **state) {
       {"s.array('a', 'f32'), s.array('to', 'i32', s.row_major, { dims = 'row' })",
        "s.array('b', 'f32', s.row_major, { at = { 'to', 'col' } })", "b = a;",
        "an index says where elements of the output 'b' are"},
-      {"s.array('a', 'f32'), s.array('to', 'i32', s.row_major, { dims = 'row' })",
-       "s.array('b', 'f32', s.row_major, { dims = 'm', at = 'to', accumulate = 'add' })", "b = a;",
-       "what is accumulated is not cut"},
+      {"s.array('a', 'f32', s.row_major, { border = 'zero', taps = { up = { -1, 0 } } }), "
+       "s.array('to', 'i32', s.row_major, { dims = 'row' })",
+       "s.array('b', 'f32', s.row_major, { dims = 'm', at = 'to', accumulate = 'add' })",
+       "b = a + up;", "so that chunks would both write elements of 'b'"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     const char *text = kernel(cases[k].inputs, cases[k].outputs, cases[k].body);

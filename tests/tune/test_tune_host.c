@@ -82,6 +82,32 @@
   "  body = \"b = a;\", sizes = { { i = 300, place = 300 } },\n"                                   \
   "}\n"
 
+/* Chunks go onto what those before have left, and onto rows of their own. */
+#define ONTO(stays)                                                                                \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"onto\", dims = { \"row\", \"col\" },\n"                                 \
+  "  inputs = { s.array(\"key\", \"i32\"), s.array(\"a\", \"f32\") },\n"                           \
+  "  outputs = { s.array(\"t\", \"i32\", s.row_major, { dims = { \"bin\" }, at = { \"key\" },\n"   \
+  "      accumulate = \"add\"" stays " }),\n"                                                      \
+  "    s.array(\"n\", \"u32\", s.row_major, { dims = { \"row\", \"bin\" },\n"                      \
+  "      at = { \"row\", \"key\" }, accumulate = \"add\" }),\n"                                    \
+  "    s.array(\"m\", \"i32\", s.row_major, { dims = { \"bin\" }, at = { \"key\" },\n"             \
+  "      accumulate = \"max\", inout = true" stays " }) },\n"                                      \
+  "  body = \"t = (int)a; n = 1; m = (int)a;\", sizes = { { row = 300, col = 40, bin = 50 } },\n"  \
+  "}\n"
+
+/* The same of a reduction along the dimension that is cut. */
+#define COLUMNS(stays)                                                                             \
+  "local s = require \"sectile\"\n"                                                                \
+  "return s.kernel {\n"                                                                            \
+  "  host = true, name = \"columns\", dims = { \"row\", \"col\" }, tolerance = 1e-5,\n"            \
+  "  inputs = { s.array(\"a\", \"f32\") },\n"                                                      \
+  "  outputs = { s.array(\"t\", \"f32\", s.row_major, { dims = { \"col\" }, reduce = \"sum\",\n"   \
+  "      inout = true" stays " }) },\n"                                                            \
+  "  body = \"t = a;\", sizes = { { row = 300, col = 40 } },\n"                                    \
+  "}\n"
+
 static int64_t extent[SCT_MAX_EXTENTS];
 static sct_size size;
 
@@ -141,10 +167,18 @@ static const sct_host_way halves[] = {
     {SCT_HOST_PAGEABLE, 7, 3, 1, 2}, {SCT_HOST_PAGEABLE, 3, 2, 5, 2}};
 static const int64_t sizes[] = {1, 2, 3, 31, 33, 100};
 
+/* Mapped arrays are no place for what points fall on. */
+static bool has_way(const tv_world *w, const sct_host_way *way) {
+  return way->memory != SCT_HOST_MAPPED || !sct_spec_accumulates(&w->f.spec);
+}
+
 static void check_ways(tv_world *w, const sct_compiled *compiled, const sct_host_way *list, int n) {
   for (int z = 0; z < SCT_COUNT(sizes); z++) {
     for (int k = 0; k < n; k++) {
       sct_pipeline p;
+      if (!has_way(w, &list[k])) {
+        continue;
+      }
       make(w, sizes[z], list[k], &p);
       const sct_verdict verdict = run(w, compiled, &p);
       if (verdict.outcome != SCT_OUT_OK) {
@@ -186,12 +220,55 @@ static void rows_that_are_summed(void **state) {
   check_all(SUMS, "direct threads=256");
 }
 
+static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which);
+
+static void sums_of_all_chunks(void **state) {
+  (void)state;
+  check_some(ONTO(""), "direct threads=256", false);
+  check_some(ONTO(", host = false"), "direct threads=256", false);
+  check_some(COLUMNS(""), "direct threads=256", false);
+  check_some(COLUMNS(", host = false"), "direct threads=256", false);
+}
+
+static void no_start(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_SET, 0)->bytes = 0;
+}
+
+static void a_start_too_many(sct_pipeline *p) {
+  sct_host_op *const set = find(p, SCT_HOST_OP_SET, 2), *const first = find(p, SCT_HOST_OP_SET, 0);
+  set->buffer = first->buffer;
+  set->bytes = first->bytes;
+}
+
+static void no_start_of_a_chunk(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_SET, 1)->bytes = 0;
+}
+
+static void nothing_held(sct_pipeline *p) {
+  find(p, SCT_HOST_OP_IN, 0)->bytes = 0;
+}
+
+static void wrong_starts_are_found(void **state) {
+  (void)state;
+  static void (*const make_wrong[])(sct_pipeline *) = {no_start, a_start_too_many,
+                                                       no_start_of_a_chunk, nothing_held};
+  tv_world w;
+  sct_compiled compiled;
+  open_world(&w, ONTO(""), "direct threads=256", &compiled);
+  for (int k = 0; k < SCT_COUNT(make_wrong); k++) {
+    sct_pipeline p;
+    make(&w, 33, ways[4], &p);
+    make_wrong[k](&p);
+    assert_int_not_equal(run(&w, &compiled, &p).outcome, SCT_OUT_OK); /* poison, or wrong */
+    sct_pipeline_free(&p);
+  }
+  close_world(&w, &compiled);
+}
+
 static void tables_that_all_chunks_need(void **state) {
   (void)state;
   check_all(TABLE, "direct threads=256");
 }
-
-static sct_host_op *find(sct_pipeline *p, sct_host_op_kind kind, int which);
 
 static void arrays_that_stay(void **state) {
   (void)state;
@@ -490,6 +567,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(arrays_of_every_kind),
       cmocka_unit_test(halos),
       cmocka_unit_test(rows_that_are_summed),
+      cmocka_unit_test(sums_of_all_chunks),
+      cmocka_unit_test(wrong_starts_are_found),
       cmocka_unit_test(tables_that_all_chunks_need),
       cmocka_unit_test(arrays_that_stay),
       cmocka_unit_test(wrong_parts_are_found),

@@ -363,6 +363,29 @@ static bool is_right(void) {
   return true;
 }
 
+/* Kernels of which each goes on from what the one before has left, queued by several threads. */
+enum { LINKS = 20 };
+static void make_chain(bool waits) {
+  memset(&work, 0, sizeof work);
+  work.table[0] = work.device_table[0][0] = 7;
+  work.kernel = (sct_cuda_kernel){&work, &work};
+  for (int k = 0; k < LINKS; k++) {
+    const uint64_t args[] = {(uintptr_t)(work.out + k), (uintptr_t)(work.out + k + 1), 1,
+                             (uintptr_t)work.device_table[0]};
+    sct_launch *l = &work.launches[k];
+    *l = (sct_launch){.grid = {1, 1, 1}, .block = {32, 1, 1}, .n_args = 4};
+    for (int a = 0; a < 4; a++) {
+      l->args[a].value[0] = args[a];
+    }
+    (void)put((sct_host_step){.kind = SCT_HOST_OP_KERNEL,
+                              .thread = k * 3 % THREADS,
+                              .stream = (LINKS - k) % SHARED,
+                              .after = waits ? k - 1 : -1,
+                              .kernel = &work.kernel,
+                              .launch = l});
+  }
+}
+
 static sct_gpu_device devices[DEVICES];
 static void *made[DEVICES][SCT_MAX_STREAMS];
 
@@ -486,6 +509,16 @@ static void all_wait_for_what_all_need(void **state) {
   assert_false(is_right());
 }
 
+static void threads_wait_for_one_another(void **state) {
+  (void)state;
+  for (int waits = 0; waits < 2; waits++) {
+    sct_error err = {0};
+    make_chain(waits != 0);
+    assert_int_equal(run(NULL, &err), SCT_OK);
+    assert_int_equal(work.out[LINKS] == 7 * LINKS, waits);
+  }
+}
+
 static void what_fails_is_reported_and_leaves_nothing(void **state) {
   (void)state;
   int n_failures = 0;
@@ -493,7 +526,11 @@ static void what_fails_is_reported_and_leaves_nothing(void **state) {
   const int alive = n_alive;
   for (int at = 1; at < 2000; at += 7) {
     sct_error err = {0};
-    make_on(1 + at % DEVICES, true, THREADS);
+    if (at % 3 > 0) {
+      make_on(1 + at % DEVICES, true, THREADS);
+    } else {
+      make_chain(true);
+    }
     calls = 0;
     fail_at = at;
     const sct_status status = run(times, &err);
@@ -518,7 +555,8 @@ static int run_once(void) {
       return 1;
     }
   }
-  return 0;
+  make_chain(true);
+  return run(NULL, &err) != SCT_OK || work.out[LINKS] != 7 * LINKS;
 }
 
 /* Where the system gives no further thread, one does it all. */
@@ -551,6 +589,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(a_traced_run_says_when, set_up, tear_down),
       cmocka_unit_test_setup_teardown(no_wait_is_idle, set_up, tear_down),
       cmocka_unit_test_setup_teardown(all_wait_for_what_all_need, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(threads_wait_for_one_another, set_up, tear_down),
       cmocka_unit_test(without_threads_it_comes_back_too),
       cmocka_unit_test_setup_teardown(what_fails_is_reported_and_leaves_nothing, set_up, tear_down),
   };
