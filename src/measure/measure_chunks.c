@@ -429,7 +429,8 @@ void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way
   if (chunk > 0 && chunk < n) { /* each stream has more than one chunk, if it had */
     const int64_t n_chunks = n / chunk;
     way->threads = way->threads < 3 ? way->threads : 3;
-    const int64_t most = 2 * way->streams * (way->threads > 0 ? way->threads : 1) + 1;
+    const int devices = way->devices > 1 ? way->devices : 1;
+    const int64_t most = 2 * way->streams * (way->threads > 0 ? way->threads : devices) + 1;
     way->chunk = small(chunk);
     dims[spec->chunk_dim] =
         (n_chunks < most ? n_chunks : most) * way->chunk + small(n % chunk) % way->chunk;

@@ -115,9 +115,11 @@ static int lazy_event_destroy(void *event) {
 static int lazy_event_record(void *event, void *stream) {
   const int which = (int)(intptr_t)event - 1, of = (int)(intptr_t)stream - 1;
   const int failed = add(stream, (item){.kind = RECORD, .event = which});
+  pthread_mutex_lock(&lock);
   n_strangers += events[which].context != streams[of].context;
   events[which].stream = of;
   events[which].until = streams[of].n;
+  pthread_mutex_unlock(&lock);
   return failed;
 }
 static int lazy_stream_wait(void *stream, void *event, unsigned flags) {
