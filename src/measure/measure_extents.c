@@ -463,7 +463,8 @@ static sct_fill collecting_fill(const sct_spec *spec, int k, uint64_t hash) {
 static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_MAX_OPERANDS]) {
   for (int k = 0; k < spec->n_operands; k++) {
     const uint64_t pick = sct_mix64(hash, (uint64_t)k) % 3;
-    fill[k] = !spec->operands[k].is_index ? SCT_FILL_DEFAULT
+    const bool is_prefix = pick == 0 && sct_operand_is_mask(&spec->operands[k]);
+    fill[k] = !spec->operands[k].is_index ? is_prefix ? SCT_FILL_PREFIX : SCT_FILL_DEFAULT
               : sct_spec_is_ragged(spec) && k == spec->ragged.offsets
                   ? (sct_fill)(SCT_FILL_CONSTANT + pick)
               : spec->operands[k].index_collects              ? collecting_fill(spec, k, hash)

@@ -455,6 +455,14 @@ static void put_input(uint8_t *image, const sct_shape *s, int op, int field, con
                       const int64_t *offsets) {
   const sct_operand *operand = s->plan->op[op].op;
   const sct_field *f = &operand->record.fields[field];
+  if (s->fill[op] == SCT_FILL_PREFIX) {
+    const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
+    const sct_index_fill fill = sct_spec_index_fill(s->plan->spec, op, &size);
+    for (int k = 0; k < p->n; k++) {
+      image[offsets[k]] = (uint8_t)sct_index_fill_value(&fill, p->linear + k);
+    }
+    return;
+  }
   if (!operand->is_index) {
     put_values(image, s, op, field, p, offsets);
     return;

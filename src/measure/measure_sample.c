@@ -26,7 +26,7 @@
  * the ends, unless there is only one. */
 #define MOST_STEPS 2000000
 
-/* What fills an index array. */
+/* What fills an index array, or a mask. */
 typedef struct source {
   sct_index_fill fill;
   int64_t bytes;  /* of an element, if they lie one after the other */
@@ -55,6 +55,12 @@ struct sct_sampler {
 };
 
 /* ---- what arrays hold ---- */
+
+/* Does it matter what is in which element? */
+static bool has_source(const sct_sampler *s, const site *t, int op) {
+  return op < s->spec->n_operands &&
+         (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
+}
 
 static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
   const source *from = ctx;
@@ -154,7 +160,7 @@ static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int
   uint8_t values[FOLD_BYTES];
   sct_ptx_buffer buffer = {
       .name = operand->name, .bytes = shape->op[op].bytes, .read_only = !operand->is_output};
-  if (operand->is_index) {
+  if (has_source(s, t, op)) {
     SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
     buffer.fill = fill_index;
     buffer.fill_ctx = &t->source[op];
@@ -514,10 +520,10 @@ sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_
 
 /* What array `op` holds, as the interpreter has it; `*held` bytes, which repeat in it. */
 static void *contents_of(const sct_sampler *s, site *t, int op, int64_t bytes, int64_t *held) {
-  const bool is_index = op < s->spec->n_operands && s->spec->operands[op].is_index;
-  *held = is_index ? bytes : FOLD_BYTES;
+  const bool all = has_source(s, t, op);
+  *held = all ? bytes : FOLD_BYTES;
   uint8_t *const out = sct_alloc((size_t)*held + 1);
-  if (is_index) {
+  if (all) {
     fill_index(&t->source[op], out, 0, bytes);
   } else if (op < s->spec->n_operands) {
     fill_values(out, s, op);

@@ -65,7 +65,8 @@ static sct_status send_image(sct_measure *m, int op, int64_t buffer, sct_error *
 
 /* Ordinary values; where nothing is timed, or runs no code, those of verification. */
 static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error *err) {
-  if (m->plan.op[op].op->is_index || m->is_virtual || m->fake[0] != '\0') {
+  if (m->plan.op[op].op->is_index || m->timed.shape.fill[op] == SCT_FILL_PREFIX || m->is_virtual ||
+      m->fake[0] != '\0') {
     return send_image(m, op, buffer, err);
   }
   const sct_masks masks = sct_data_record_masks(&m->plan.op[op].op->record);

@@ -343,13 +343,20 @@ static void read_lengths(lua_State *L, const sct_script_loader *ld, int spec_lin
   r->lengths_file = sct_arena_strdup(&spec->arena, name);
 }
 
-/* How operand `op` is filled. Offsets of ragged rows have words of their own. */
+/* How operand `op` is filled. Offsets of ragged rows and masks have words of their own. */
 static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, int op,
                           const char *word) {
   const sct_spec *spec = ld->spec;
   const bool is_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
-  const sct_fill first = is_offsets ? SCT_FILL_CONSTANT : SCT_FILL_IDENTITY;
-  const sct_fill last = is_offsets ? SCT_FILL_POWER : SCT_FILL_CONSTANT;
+  const bool is_mask = sct_operand_is_mask(&spec->operands[op]);
+  static const sct_fill of_offsets[] = {SCT_FILL_CONSTANT, SCT_FILL_UNIFORM, SCT_FILL_POWER};
+  static const sct_fill of_index[] = {SCT_FILL_IDENTITY, SCT_FILL_PERMUTED, SCT_FILL_RANDOM,
+                                      SCT_FILL_CONSTANT};
+  static const sct_fill of_mask[] = {SCT_FILL_RANDOM, SCT_FILL_PREFIX};
+  const sct_fill *const fills = is_offsets ? of_offsets : is_mask ? of_mask : of_index;
+  const int n_fills = is_offsets ? SCT_COUNT(of_offsets)
+                      : is_mask  ? SCT_COUNT(of_mask)
+                                 : SCT_COUNT(of_index);
   const char *const key = spec->operands[op].name;
   const char *words[SCT_N_FILLS];
   int n = 0;
@@ -357,10 +364,10 @@ static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, i
     read_lengths(L, ld, line, word + strlen(FILE_WORD));
     return SCT_FILL_FILE;
   }
-  for (sct_fill fill = first; fill <= last; fill++) {
-    words[n++] = sct_fill_name(fill);
+  for (int k = 0; k < n_fills; k++) {
+    words[n++] = sct_fill_name(fills[k]);
     if (strcmp(word, words[n - 1]) == 0) {
-      return fill;
+      return fills[k];
     }
   }
   if (is_offsets) {
@@ -382,15 +389,16 @@ static void unknown_size_key(lua_State *L, const sct_script_loader *ld, int line
     names[n++] = spec->extent_names[k];
   }
   for (int k = 0; k < spec->n_operands; k++) {
-    if (spec->operands[k].is_index) {
+    if (spec->operands[k].is_index || sct_operand_is_mask(&spec->operands[k])) {
       names[n++] = spec->operands[k].name;
     }
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
   sct_str_suggest(text, key, SCT_NAMES(names, n));
-  sct_script_raise_at(L, spec->file, line, "sizes: there is no dimension or index array '%s'%s",
-                      key, sct_str_c(text));
+  sct_script_raise_at(L, spec->file, line,
+                      "sizes: there is no dimension, index array or mask '%s'%s", key,
+                      sct_str_c(text));
 }
 
 static int find_operand(const sct_spec *spec, const char *name) {
@@ -429,14 +437,16 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
     }
   }
   const int op = find_operand(spec, key);
-  if (op < 0 || !spec->operands[op].is_index) {
+  if (op < 0 || !(spec->operands[op].is_index || sct_operand_is_mask(&spec->operands[op]))) {
     unknown_size_key(L, ld, size->line, key);
   }
   if (lua_type(L, -1) != LUA_TSTRING) {
     sct_script_raise_at(L, spec->file, size->line,
-                        "sizes: '%s' is an index array; say how it is filled: identity, permuted, "
-                        "random or constant (offsets of ragged rows: constant, uniform, power or "
-                        "file:NAME)",
+                        sct_operand_is_mask(&spec->operands[op])
+                            ? "sizes: '%s' is a mask; say how it is filled: random or prefix"
+                            : "sizes: '%s' is an index array; say how it is filled: identity, "
+                              "permuted, random or constant (offsets of ragged rows: constant, "
+                              "uniform, power or file:NAME)",
                         key);
   }
   size->fill[op] = read_fill(L, ld, size->line, op, lua_tostring(L, -1));
@@ -475,7 +485,7 @@ static void read_default_fills(lua_State *L, const sct_script_loader *ld, int ke
     lua_getfield(L, -1, "fill");
     const char *word = lua_tostring(L, -1);
     const sct_operand *op = &spec->operands[k];
-    if (word && !op->is_index) {
+    if (word && !op->is_index && !sct_operand_is_mask(op)) {
       sct_script_raise_at(
           L, op->file, op->line,
           "array '%s' has a fill, but no other array is read or written through it: "

@@ -121,7 +121,7 @@ typedef struct sct_layout {
   bool owns_gaps;    /* padding between fields belongs to the array and may be overwritten */
 } sct_layout;
 
-/* How the tuner fills an index operand. */
+/* How the tuner fills an index operand, or a mask. */
 typedef enum sct_fill {
   SCT_FILL_DEFAULT,
   SCT_FILL_IDENTITY,
@@ -133,7 +133,8 @@ typedef enum sct_fill {
   SCT_FILL_UNIFORM,
   SCT_FILL_POWER,
   SCT_FILL_FILE,
-  SCT_FILL_EDGES, /* of verification: both sides of where eighths of an array end */
+  SCT_FILL_EDGES,  /* of verification: both sides of where eighths of an array end */
+  SCT_FILL_PREFIX, /* of a mask: along its last dimension half or more true, then false */
   SCT_N_FILLS
 } sct_fill;
 const char *sct_fill_name(sct_fill fill); /* "permuted" */
@@ -557,17 +558,21 @@ int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size 
 /* What index operand `op` holds for its element number `linear` (row-major over its extents) at
  * `size`. */
 int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size);
-/* The same for millions of elements: what does not depend on the element, worked out once. */
+/* The same for millions of elements: what does not depend on the element, worked out once. Also of
+ * a mask that is filled as a prefix. */
 typedef struct sct_index_fill {
   sct_fill fill; /* never SCT_FILL_DEFAULT */
   int64_t limit; /* values lie in [0, limit) */
   bool has_none; /* and some are -1 */
   bool are_offsets;
-  int64_t rows; /* of offsets: so many rows */
+  int64_t rows;    /* of offsets: so many rows */
+  int64_t columns; /* of a prefix: elements of a row */
   const sct_ragged *ragged;
   uint64_t seed;
 } sct_index_fill;
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size);
+/* An input of bools, which may be filled as a prefix. */
+bool sct_operand_is_mask(const sct_operand *op);
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear);
 /* Number of elements of the index space at `size`. */
 int64_t sct_spec_elements(const sct_spec *spec, const sct_size *size);

@@ -126,10 +126,21 @@ static sct_fill resolve_fill(const sct_operand *op, sct_fill fill, int64_t count
   return distinct ? SCT_FILL_PERMUTED : SCT_FILL_RANDOM;
 }
 
+bool sct_operand_is_mask(const sct_operand *op) {
+  return !op->is_index && !op->is_output && op->n_dims > 0 && op->record.n_fields == 1 &&
+         op->record.fields[0].type == SCT_TYPE_BOOL;
+}
+
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size) {
   const sct_operand *index = &spec->operands[op];
   const spec_env env = sct_spec_env_extents(spec, size->extent);
   sct_index_fill fill = {.seed = sct_hash_text(index->name).lo};
+  if (!index->is_index) {
+    fill.fill = SCT_FILL_PREFIX;
+    fill.limit = 2;
+    (void)sct_spec_env_eval(spec, &env, index->extent[index->n_dims - 1], &fill.columns, NULL);
+    return fill;
+  }
   if (sct_spec_env_eval(spec, &env, index->index_limit, &fill.limit, NULL) != SCT_OK) {
     fill.limit = 0;
   }
@@ -153,6 +164,14 @@ static int64_t edge_value(int64_t limit, uint64_t random) {
   return value < 0 ? 0 : value >= limit ? limit - 1 : value;
 }
 
+/* Rows are true up to a place of their own, half of them to all: a batch of sequences of different
+ * lengths. Shorter ones would be rare in one, and counts of a few blocks would tell less of all. */
+static int64_t prefix_value(const sct_index_fill *fill, int64_t linear) {
+  const int64_t columns = fill->columns < 1 ? 1 : fill->columns, half = columns / 2;
+  const uint64_t random = sct_mix64(fill->seed, (uint64_t)(linear / columns));
+  return linear % columns < half + (int64_t)(random % (uint64_t)(columns - half + 1));
+}
+
 enum { VALUES_A_NONE = 8 }; /* of an index array that may hold none */
 
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
@@ -174,6 +193,8 @@ int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
     return fill->limit / 2;
   case SCT_FILL_EDGES:
     return edge_value(fill->limit, sct_mix64(fill->seed, (uint64_t)linear));
+  case SCT_FILL_PREFIX:
+    return prefix_value(fill, linear);
   default:
     return (int64_t)(sct_mix64(fill->seed, (uint64_t)linear) % (uint64_t)fill->limit);
   }

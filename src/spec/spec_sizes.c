@@ -4,8 +4,9 @@
 
 #include "spec/spec_internal.h"
 
-static const char *const fill_names[SCT_N_FILLS] = {
-    "default", "identity", "permuted", "random", "constant", "uniform", "power", "file", "edges"};
+static const char *const fill_names[SCT_N_FILLS] = {"default",  "identity", "permuted", "random",
+                                                    "constant", "uniform",  "power",    "file",
+                                                    "edges",    "prefix"};
 
 const char *sct_fill_name(sct_fill fill) {
   return fill_names[fill];
@@ -50,7 +51,7 @@ static void label_size(sct_spec *spec, sct_size *size) {
                    (long long)size->extent[k]);
   }
   for (int k = 0; k < spec->n_operands; k++) {
-    if (spec->operands[k].is_index && size->fill[k] != SCT_FILL_DEFAULT) {
+    if (size->fill[k] != SCT_FILL_DEFAULT) {
       const char *const file = size->fill[k] == SCT_FILL_FILE ? spec->ragged.lengths_file : NULL;
       sct_str_printf(&text, " %s=%s%s%s", spec->operands[k].name, fill_names[size->fill[k]],
                      file ? ":" : "", file ? file : "");

@@ -289,6 +289,36 @@ static void test_gathers_get_every_kind_of_index(void **state) {
   world_close(&w);
 }
 
+/* Padding is a case of its own: a mask that is random leaves no vector alone. */
+static void test_masks_are_random_and_prefixes(void **state) {
+  (void)state;
+  world w;
+  const int64_t n[] = {64, 64};
+  const fixture_array arrays[] = {{.name = "mask", .types = "bool", .layout = FIXTURE_AOS},
+                                  {.name = "b", .types = "u8", .layout = FIXTURE_AOS}};
+  int seen[2] = {0};
+  world_open(&w, "row col", arrays, 1, 2, "b = mask;", n, 32);
+  for (int64_t col = 101; col < 130; col++) {
+    const int64_t extents[] = {5, col};
+    sct_case *c = NULL;
+    uint8_t *mask = NULL;
+    sct_case_get(&w.m, extents, &c);
+    const bool prefix = c->shape.fill[0] == SCT_FILL_PREFIX;
+    assert_true(c->legal);
+    assert_ok(sct_image_input(&mask, &c->shape, 0, &fixture_err));
+    int rises = 0;
+    for (int64_t k = 0; k < 5 * col; k++) {
+      rises += k % col > 0 && mask[k] > mask[k - 1];
+    }
+    assert_int_equal(rises == 0, prefix);
+    assert_true(!prefix || (mask[0] == 1 && mask[col / 2 - 1] == 1));
+    seen[prefix]++;
+    sct_free(mask);
+  }
+  assert_true(seen[0] > 0 && seen[1] > 0);
+  world_close(&w);
+}
+
 static void test_requirements_are_asked(void **state) {
   (void)state;
   world w;
@@ -511,6 +541,7 @@ int main(void) {
       cmocka_unit_test(test_own_extents_are_found),
       cmocka_unit_test(test_scatter_needs_room_and_distinct_values),
       cmocka_unit_test(test_gathers_get_every_kind_of_index),
+      cmocka_unit_test(test_masks_are_random_and_prefixes),
       cmocka_unit_test(test_requirements_are_asked),
       cmocka_unit_test(test_two_of_many_dimensions_are_multiples),
       cmocka_unit_test(test_sizes_keep_to_what_a_layout_allows),

@@ -52,6 +52,43 @@ static void test_what_it_becomes(void **state) {
   sct_spec_free(&spec);
 }
 
+#define MASKED(options, sizes)                                                                     \
+  HEAD "return s.kernel { name = 'k', dims = { 'row', 'col' },\n"                                  \
+       "  inputs = { s.array('mask', 'bool', nil, " options "), s.array('x', 'f32') },\n"          \
+       "  outputs = { s.array('y', 'f32') },\n"                                                    \
+       "  body = 'y = mask ? x : 0.0f;',\n"                                                        \
+       "  sizes = { " sizes " } }\n"
+
+/* A mask may be the beginning of each row. */
+static void test_masks_are_prefixes(void **state) {
+  (void)state;
+  load_ok(MASKED("{ fill = 'prefix' }", "{ row = 900, col = 7 }, { row = 9, col = 1 },"
+                                        " { row = 0, col = 7 },"
+                                        " { row = 4, col = 8, mask = 'random' }"));
+  assert_string_equal(spec.sizes[0].label, "row=900 col=7 mask=prefix");
+  assert_string_equal(spec.sizes[3].label, "row=4 col=8 mask=random");
+  int lengths[8] = {0};
+  for (int64_t row = 0; row < 900; row++) {
+    int length = 0;
+    for (int64_t col = 0; col < 7; col++) {
+      const int64_t value = sct_spec_index_value(&spec, 0, 7 * row + col, &spec.sizes[0]);
+      assert_int_equal(value, length == col && value);
+      length += (int)value;
+    }
+    lengths[length]++;
+  }
+  for (int length = 0; length < 8; length++) {
+    assert_int_equal(lengths[length] > 90, length >= 3); /* of 180 each */
+  }
+  sct_spec_free(&spec);
+  assert_fails(MASKED("{ fill = 'permuted' }", "{ row = 4, col = 8 }"), "spec.lua", 3,
+               "unknown fill 'permuted' for 'mask'; expected one of random, prefix");
+  assert_fails(MASKED("{}", "{ row = 4, col = 8, mask = 1 }"), "spec.lua", 6,
+               "'mask' is a mask; say how it is filled: random or prefix");
+  assert_fails(MASKED("{}", "{ row = 4, col = 8, x = 'prefix' }"), "spec.lua", 6,
+               "there is no dimension, index array or mask 'x'");
+}
+
 /* Few elements, read again and again: equal summands are rounded alike. */
 static void test_sums_of_few_values(void **state) {
   (void)state;
@@ -412,6 +449,7 @@ static void test_strategies_must_say_that_they_know_steps(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_it_becomes),
+      cmocka_unit_test(test_masks_are_prefixes),
       cmocka_unit_test(test_sums_of_few_values),
       cmocka_unit_test(test_sums_of_ragged_rows),
       cmocka_unit_test(test_a_maximum_is_exact),

@@ -5,7 +5,7 @@ local s = require "sectile"
 return s.kernel {
   name    = "masked_softmax",
   dims    = { "row", "col" },
-  inputs  = { s.array("mask", "bool") },
+  inputs  = { s.array("mask", "bool", s.row_major, { fill = "prefix" }) },
   outputs = { s.array("x", "f32", s.row_major, { inout = true }) },
   steps   = {
     { reduce = { m = "max" }, body = "m = mask ? x : -3.4e38f;" },

@@ -31,7 +31,8 @@ M["s.array"] = {
     .. "stay inside" },
   { "fill", "string", "how the tuner fills an index array where a size does not say: `identity`, "
     .. "`permuted`, `random` or `constant` (all the same); offsets of ragged rows: `constant`, "
-    .. "`uniform`, `power` or `file:NAME`" },
+    .. "`uniform`, `power` or `file:NAME`; an input of `bool`: `random` or `prefix` (of each row "
+    .. "of its last dimension the first half or more is true, as padding leaves it)" },
   { "none", "boolean", "of an index array: a value below 0 says that there is no element; the body "
     .. "asks for it, and what is read through it is what 0 finds" },
   { "reduce", "string|table", "of an output that lacks some of the kernel's dimensions: `sum`, "
