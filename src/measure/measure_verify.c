@@ -391,10 +391,31 @@ static sct_status make_reference(sct_measure *m, sct_case *c, sct_error *err) {
   return status;
 }
 
+/* The first output whose places the body computes; NULL: there is none. */
+static const sct_operand *computed_output(const sct_spec *spec) {
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    for (int d = 0; d < spec->operands[k].n_dims; d++) {
+      if (sct_spec_is_computed(spec, spec->operands[k].at[d])) {
+        return &spec->operands[k];
+      }
+    }
+  }
+  return NULL;
+}
+
 static sct_status no_reference(const sct_measure *m, sct_error *err) {
+  const sct_operand *computed = computed_output(m->plan.spec);
+  SCT_SCOPED(sct_str) advice = {0};
+  if (computed && m->naive_verdict.outcome == SCT_OUT_OUT_OF_BOUNDS) {
+    sct_str_printf(&advice,
+                   "; the body computes the places in '%s': at every extent, not only the sizes', "
+                   "it must leave out by `keep(%s);` what lies outside",
+                   computed->name, computed->name);
+  }
   return sct_fail(err, SCT_ENOTVERIFIED,
-                  "the naive variant itself failed, so there is nothing to compare with: %s: %s",
-                  sct_outcome_text(m->naive_verdict.outcome), m->naive_verdict.detail);
+                  "the naive variant itself failed, so there is nothing to compare with: %s: %s%s",
+                  sct_outcome_text(m->naive_verdict.outcome), m->naive_verdict.detail,
+                  sct_str_c(&advice));
 }
 
 /* ---- a candidate ---- */
