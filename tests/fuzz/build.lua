@@ -293,6 +293,8 @@ local function add_reduced(r, spec, record, where, kept)
   local o = add_output(spec, is_index and bare(r, types.indices) or record, where, { reduce = how })
   if is_index then
     o.reduce, o.given = r:pick { "argmax", "argmin" }, bare(r, types.values)
+  elseif how and r:chance(35) then -- onto values that the output holds
+    o.inout, o.start = true, -2
   end
   layouts.choose(r, o, is_index and 0 or 5)
   for _, f in ipairs(record.fields) do

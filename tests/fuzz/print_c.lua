@@ -187,7 +187,8 @@ local function start_output(a, number)
   local out = { ("    %s\n    memset(&%s, 0, sizeof %s);\n"):format(
     declare(a.name, a.given or a.record), a.name, a.name) }
   out[#out + 1] = not a.accumulate and place_text(a) or nil
-  out[#out + 1] = a.inout and not a.accumulate and load_at(a.name, a, number, "x_" .. a.name) or nil
+  out[#out + 1] = a.inout and not (a.accumulate or a.reduce)
+    and load_at(a.name, a, number, "x_" .. a.name) or nil
   out[#out + 1] = a.keeps and ("    bool %s_kept = false;\n"):format(a.name) or nil
   return table.concat(out)
 end
@@ -287,6 +288,10 @@ local function start_sums(spec, n_inputs)
     out[#out + 1] = ("  const int64_t kept_%d[] = {%s};\n  const int64_t count_%d = " ..
       "fz_count(kept_%d, %d);\n"):format(number, table.concat(kept, ", "), number, number,
       n_kept)
+    if a.reduce and a.inout then -- which elements have something to be reduced
+      out[#out + 1] = ("  bool *some_%d = (bool *)calloc((size_t)(count_%d + 1), sizeof(bool));\n")
+        :format(number, number)
+    end
     if a.given then
       local at = "at_" .. number
       out[#out + 1] = ("  int64_t *%s = (int64_t *)malloc((size_t)(count_%d + 1) * 8);\n" ..
@@ -356,6 +361,7 @@ local function add_to_sums(spec, n_inputs)
     local number = n_inputs + k - 1
     out[#out + 1] = ("    const int64_t p_%s = fz_linear(x_%s, kept_%d, %d);\n"):format(a.name,
       a.name, number, #a.places)
+    out[#out + 1] = a.inout and ("    some_%d[p_%s] = true;\n"):format(number, a.name) or nil
     for i, f in ipairs((a.given or a.record).fields) do
       out[#out + 1] = add(a.reduce, f, ("%s[p_%s]"):format(reduce_names(number, i), a.name),
         member(a.name, a.record, f), a.given and ("at_%d[p_%s]"):format(number, a.name),
@@ -372,6 +378,13 @@ local function from_sum(f, cell)
   return ("(%s)%s"):format(f.type.c, cell)
 end
 
+-- What an output holds is one more value for what has some.
+local function join_old(a, f, i, number)
+  local cell = reduce_names(number, i) .. "[q_]"
+  return ("    if (!some_%d[q_]) {\n      continue;\n    }\n    { %s v_; fz_get(r, %d, %d, x_, &v_);\n"
+    .. "%s    }\n"):format(number, f.type.c, number, i - 1, add(a.reduce, f, cell, "v_"))
+end
+
 local function store_sums(spec, n_inputs)
   local out = {}
   for k, a in ipairs(spec.outputs) do
@@ -380,11 +393,13 @@ local function store_sums(spec, n_inputs)
       "    int64_t x_[FZ_MAX_DIMS];\n    fz_unlinear(q_, kept_%d, %d, x_);\n"):format(number,
       number, #a.places)
     for i, f in ipairs(a.record.fields) do
+      out[#out + 1] = a.inout and join_old(a, f, i, number) or nil
       out[#out + 1] = ("    { const %s v_ = %s; fz_put(r, %d, %d, x_, &v_); }\n"):format(f.type.c,
         a.given and ("(%s)at_%d[q_]"):format(f.type.c, number)
           or from_sum(f, reduce_names(number, i) .. "[q_]"), number, i - 1)
     end
     out[#out + 1] = a.given and ("  }\n  free(at_%d);\n"):format(number) or "  }\n"
+    out[#out + 1] = a.inout and ("  free(some_%d);\n"):format(number) or nil
     for i in ipairs(a.record.fields) do
       out[#out + 1] = ("  free(%s);\n"):format(reduce_names(number, i))
     end

@@ -189,7 +189,7 @@ typedef struct fz_array {
   const char *name;
   bool is_output;
   int index;       /* 0: none; 1: index array; 2: its values are distinct; 3: offsets; 4: with -1 */
-  int start;       /* of an output, its bytes before; -1: poison */
+  int start;       /* of an output, its bytes before; -1: poison; -2: values, as inputs have */
   bool is_cleared; /* to that by the launch function */
   int n_fields;
   const fz_field *fields;
@@ -230,8 +230,9 @@ typedef struct fz_run {
   const int64_t *n;          /* extents */
   int layout[FZ_MAX_ARRAYS]; /* which of the array's layouts */
   int64_t bytes[FZ_MAX_ARRAYS];
-  unsigned char *data[FZ_MAX_ARRAYS];  /* inputs, and what outputs must be */
-  unsigned char *state[FZ_MAX_ARRAYS]; /* of outputs, a FZ_BYTE_ for each byte */
+  unsigned char *data[FZ_MAX_ARRAYS];   /* inputs, and what outputs must be */
+  unsigned char *state[FZ_MAX_ARRAYS];  /* of outputs, a FZ_BYTE_ for each byte */
+  unsigned char *before[FZ_MAX_ARRAYS]; /* of those that begin with values: these; else NULL */
   unsigned char scalar[FZ_MAX_SCALARS][8];
   uint64_t seed;
 } fz_run;
@@ -398,13 +399,18 @@ static inline int64_t *fz_index_values(const fz_run *run, int array, int64_t cou
   return values;
 }
 
-static inline void fz_fill_input(const fz_run *run, int array) {
+static inline unsigned char fz_poison(const fz_run *run, int array, int64_t byte) {
+  return (unsigned char)((run->seed * 151 + (uint64_t)array * 77 + (uint64_t)byte * 59) % 251);
+}
+
+static inline void fz_fill_values(const fz_run *run, int array) {
   const fz_spec *s = run->spec;
   const fz_array *a = &s->arrays[array];
   uint64_t rng = run->seed * 1000003 + (uint64_t)array;
   int64_t e[FZ_MAX_DIMS], x[FZ_MAX_DIMS] = {0};
   for (int64_t k = 0; k < run->bytes[array]; k++) { /* what no element owns is noise */
-    run->data[array][k] = (unsigned char)fz_random(&rng);
+    const unsigned char noise = (unsigned char)fz_random(&rng);
+    run->data[array][k] = a->is_output ? fz_poison(run, array, k) : noise;
   }
   for (int d = 0; d < a->n_dims; d++) {
     e[d] = s->extent(array, d, run->n);
@@ -431,13 +437,12 @@ static inline void fz_fill_input(const fz_run *run, int array) {
   free(values);
 }
 
-static inline unsigned char fz_poison(const fz_run *run, int array, int64_t byte) {
-  return (unsigned char)((run->seed * 151 + (uint64_t)array * 77 + (uint64_t)byte * 59) % 251);
-}
-
 /* What a byte of an output is when the kernel starts. */
 static inline unsigned char fz_start(const fz_run *run, int array, int64_t byte) {
   const int start = run->spec->arrays[array].start;
+  if (run->before[array]) {
+    return run->before[array][byte];
+  }
   return start >= 0 ? (unsigned char)start : fz_poison(run, array, byte);
 }
 
@@ -460,11 +465,19 @@ static inline void fz_run_open(fz_run *run, const fz_spec *spec, const int64_t *
     if (!run->data[k] || !run->state[k]) {
       abort();
     }
-    if (!spec->arrays[k].is_output) {
-      fz_fill_input(run, k);
+    const bool has_values = !spec->arrays[k].is_output || spec->arrays[k].start == -2;
+    if (has_values) {
+      fz_fill_values(run, k);
     }
-    for (int64_t b = 0; spec->arrays[k].is_output && b < run->bytes[k]; b++) {
+    for (int64_t b = 0; !has_values && b < run->bytes[k]; b++) {
       run->data[k][b] = fz_start(run, k, b);
+    }
+    if (has_values && spec->arrays[k].is_output) {
+      run->before[k] = (unsigned char *)malloc((size_t)run->bytes[k] + 1);
+      if (!run->before[k]) {
+        abort();
+      }
+      memcpy(run->before[k], run->data[k], (size_t)run->bytes[k]);
     }
   }
   spec->compute(run);
@@ -474,6 +487,7 @@ static inline void fz_run_close(fz_run *run) {
   for (int k = 0; k < run->spec->n_arrays; k++) {
     free(run->data[k]);
     free(run->state[k]);
+    free(run->before[k]);
   }
 }
 

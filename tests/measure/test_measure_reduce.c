@@ -123,6 +123,19 @@ static void close_problem(problem *p) {
   sct_spec_free(&p->spec);
 }
 
+/* t = a over rows of n columns, onto what t holds. */
+static void open_onto(problem *p, const char *type, sct_reduce reduce, int64_t rows, int64_t n) {
+  const fixture_array arrays[] = {
+      {.name = "a", .types = type},
+      {.name = "t", .types = type, .dims = "row", .reduce = reduce, .inout = true}};
+  const int64_t extents[] = {rows, n};
+  memset(p, 0, sizeof *p);
+  fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
+  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
+}
+
 static const int64_t lengths[] = {0, 1, 2, 31, 32, 33, 100};
 
 static void test_sums_of_doubles(void **state) {
@@ -170,6 +183,61 @@ static void test_maxima_and_minima_of_floats(void **state) {
       }
       close_problem(&p);
     }
+  }
+}
+
+/* Sums and extremes of bytes, which wrap, begin with what the output held; rows of none stay. */
+static void test_reductions_onto_what_is_there(void **state) {
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(lengths) * 3; k++) {
+    const int64_t n = lengths[k % SCT_COUNT(lengths)];
+    const sct_reduce reduce = (sct_reduce)(SCT_REDUCE_SUM + k / SCT_COUNT(lengths));
+    problem p;
+    uint8_t *held = NULL;
+    open_onto(&p, "i8", reduce, 9, n);
+    assert_ok(sct_image_input(&held, &p.shape, 1, &fixture_err));
+    reduce_on_host(&p);
+    int changed = 0;
+    for (int row = 0; row < 9; row++) {
+      int want = (int8_t)held[row];
+      for (int64_t col = 0; col < n; col++) {
+        const int value = (int8_t)p.image[0][row * n + col];
+        want = reduce == SCT_REDUCE_SUM                       ? want + value
+               : (reduce == SCT_REDUCE_MAX) == (value > want) ? value
+                                                              : want;
+      }
+      assert_int_equal((int8_t)p.image[1][row], (int8_t)want);
+      changed += p.image[1][row] != held[row];
+    }
+    assert_true((changed > 0) == (n > 0));
+    sct_free(held);
+    close_problem(&p);
+  }
+}
+
+/* NaN is one of the values that are passed over, and stays where there are no others. */
+static void test_maxima_onto_nan(void **state) {
+  (void)state;
+  for (int64_t n = 0; n < 2; n++) {
+    problem p;
+    uint8_t *held = NULL;
+    int n_nan = 0;
+    open_onto(&p, "f32", SCT_REDUCE_MAX, 2000, n);
+    assert_ok(sct_image_input(&held, &p.shape, 1, &fixture_err));
+    reduce_on_host(&p);
+    for (int row = 0; row < 2000; row++) {
+      float before, value = -INFINITY, got;
+      memcpy(&before, held + row * 4, 4);
+      memcpy(&value, p.image[0] + row * 4, n > 0 ? 4 : 0);
+      memcpy(&got, p.image[1] + row * 4, 4);
+      const float least = isnan(before) ? -INFINITY : before; /* fmaxf() keeps some NaNs */
+      const float want = n == 0 ? before : value > least ? value : least;
+      assert_true(n == 0 ? memcmp(&got, &want, 4) == 0 : got == want);
+      n_nan += isnan(before);
+    }
+    assert_true(n_nan > 0);
+    sct_free(held);
+    close_problem(&p);
   }
 }
 
@@ -311,6 +379,21 @@ static const char *const cuda_text =
     "WHERE(where_or_first, 0, a[k] > s || (a[k] == s && at < 0))\n"
     "WHERE(where_nan, -1, a[k] > s || a[k] != a[k] || (a[k] == s && at < 0))\n"
     "WHERE(where_but_last, -1, k < n - (n > 5000) && (a[k] > s || (a[k] == s && at < 0)))\n"
+    "#define ONTO(name, T, start) KERNEL(name, T) if (n == 0) return; T s = start;\n"
+    "#define LOWEST -__int_as_float(0x7f800000)\n"
+    "#define UP for (int k = 0; k < n; k++)\n"
+    "ONTO(onto, float, 0) UP s += a[k]; t[row] += s; }\n"
+    "ONTO(onto_first, float, t[row]) UP s += a[k]; t[row] = s; }\n"
+    "ONTO(onto_twice, float, t[row]) UP s += a[k]; t[row] += s; }\n"
+    "ONTO(onto_nothing, float, 0) UP s += a[k]; t[row] = s; }\n"
+    "ONTO(onto_short, float, 0) UP s += a[k]; t[row] = n > 5000 ? s : t[row] + s; }\n"
+    "ONTO(highest_onto, float, LOWEST) UP s = fmaxf(s, a[k]); t[row] = fmaxf(t[row], s); }\n"
+    "ONTO(onto_its_nan, float, LOWEST) UP s = fmaxf(s, a[k]);\n"
+    "  t[row] = t[row] < s ? s : t[row]; }\n"
+    "KERNEL(onto_none, float) float s = LOWEST; UP s = fmaxf(s, a[k]);\n"
+    "  t[row] = n > 0 ? fmaxf(t[row], s) : s; }\n"
+    "ONTO(wraps_onto, int, 0) UP s += a[k]; t[row] += s; }\n"
+    "ONTO(wraps_onto_few, int, 0) UP s += a[k]; t[row] = row < 64 ? t[row] + s : s; }\n"
     "KERNEL(wraps, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
     "KERNEL(off_by_one, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k];\n"
     "  t[row] = s + (n > 9000); }\n";
@@ -326,13 +409,17 @@ static const sct_device_desc described = {.name = "Described",
                                           .threads_block = 1024,
                                           .is_virtual = true};
 
-static sct_verdict verify(const char *type, sct_reduce reduce, const char *body, const char *naive,
-                          const char *entry) {
+static sct_verdict verify_onto(const char *type, sct_reduce reduce, bool inout, const char *body,
+                               const char *naive, const char *entry) {
   const sct_measure_opts opts = {.seed = 11, .described = &described};
   const char *const found = sct_reduce_is_arg(reduce) ? "i32" : type;
-  const fixture_array arrays[] = {
-      {.name = "a", .types = type},
-      {.name = "t", .types = found, .dims = "row", .reduce = reduce, .compared = type}};
+  const fixture_array arrays[] = {{.name = "a", .types = type},
+                                  {.name = "t",
+                                   .types = found,
+                                   .dims = "row",
+                                   .reduce = reduce,
+                                   .compared = type,
+                                   .inout = inout}};
   const int64_t extents[] = {100, 100};
   sct_spec spec;
   sct_measure *m = NULL;
@@ -351,6 +438,11 @@ static sct_verdict verify(const char *type, sct_reduce reduce, const char *body,
   sct_measure_close(m);
   sct_spec_free(&spec);
   return v;
+}
+
+static sct_verdict verify(const char *type, sct_reduce reduce, const char *body, const char *naive,
+                          const char *entry) {
+  return verify_onto(type, reduce, false, body, naive, entry);
 }
 
 static void test_wrong_sums_are_found(void **state) {
@@ -400,11 +492,51 @@ static void test_wrong_sums_are_found(void **state) {
   }
 }
 
+/* Against the host, where the body moves; else against the naive variant. */
+static void test_wrong_sums_onto_what_is_there_are_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *type;
+    sct_reduce reduce;
+    const char *body, *naive, *kernel;
+    sct_outcome_kind outcome;
+    const char *says;
+  } cases[] = {
+      {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "onto_first", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "onto", "onto_first", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "onto_twice", SCT_OUT_WRONG_RESULT, "n_col=1"},
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "onto", "onto_twice", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "onto_nothing", SCT_OUT_WRONG_RESULT, "n_col=1"},
+      {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "sum", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "onto", "onto_short", SCT_OUT_WRONG_RESULT, "9001"},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "highest_onto", SCT_OUT_OK, ""},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "highest", SCT_OUT_WRONG_RESULT, ""},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "onto_its_nan", SCT_OUT_WRONG_RESULT,
+       "nan"},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "onto_none", SCT_OUT_WRONG_RESULT,
+       "n_col=0"},
+      {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto", SCT_OUT_OK, ""},
+      {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto_few", SCT_OUT_WRONG_RESULT, ""},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    const sct_verdict v = verify_onto(cases[k].type, cases[k].reduce, true, cases[k].body,
+                                      cases[k].naive, cases[k].kernel);
+    if (v.outcome != cases[k].outcome || !strstr(v.detail, cases[k].says)) {
+      fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
+    }
+  }
+}
+
 /* The naive variant of a body that only moves is held against the host. */
 static void test_a_wrong_naive_variant_is_found(void **state) {
   (void)state;
   const sct_verdict v = verify("f32", SCT_REDUCE_SUM, "t = a;", "short_by_one", "short_by_one");
   assert_int_equal(v.outcome, SCT_OUT_WRONG_RESULT);
+  static const char *const wrong[] = {"onto_twice", "onto_nothing"};
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    const sct_verdict w = verify_onto("f32", SCT_REDUCE_SUM, true, "t = a;", wrong[k], wrong[k]);
+    assert_int_equal(w.outcome, SCT_OUT_WRONG_RESULT);
+  }
 }
 
 int main(int argc, char **argv) {
@@ -423,11 +555,14 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_halves_are_rounded_to_nearest_even),
       cmocka_unit_test(test_sums_of_doubles),
       cmocka_unit_test(test_maxima_and_minima_of_floats),
+      cmocka_unit_test(test_reductions_onto_what_is_there),
+      cmocka_unit_test(test_maxima_onto_nan),
       cmocka_unit_test(test_where_extremes_are),
       cmocka_unit_test(test_where_extremes_of_integers_are),
       cmocka_unit_test(test_integers_are_exact),
       cmocka_unit_test(test_halves_are_summed_beyond_their_precision),
       cmocka_unit_test(test_wrong_sums_are_found),
+      cmocka_unit_test(test_wrong_sums_onto_what_is_there_are_found),
       cmocka_unit_test(test_a_wrong_naive_variant_is_found),
   };
   const int failed = cmocka_run_group_tests(tests, NULL, NULL);

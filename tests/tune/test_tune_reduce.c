@@ -34,6 +34,9 @@ typedef struct problem {
 #define ZYX "'z', 'y', 'x'"
 #define OUT(type, dims, how)                                                                       \
   "s.array('t', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "' })"
+#define ONTO(type, dims, how)                                                                      \
+  "s.array('t', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "', inout = true " \
+  "})"
 
 static const problem problems[] = {
     {"f32 rows", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
@@ -154,6 +157,39 @@ static const problem problems[] = {
      false,
      "f32",
      {{0, 0, 8, "i64", SCT_REDUCE_ARGMIN, false}}},
+    {"f32 rows onto what is there", YX, "", ONTO("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
+     ONE("f32", SCT_REDUCE_SUM)},
+    {"i8 rows onto what is there off a word:start=any ", YX, "", ONTO("i8", "'y'", "sum"), "t = a;",
+     2, KEEP_Y, ONE("i8", SCT_REDUCE_SUM)},
+    {"i32 shared rows onto what is there: blocks=528 ", YX, "", ONTO("i32", "'y'", "max"), "t = a;",
+     2, KEEP_Y, ONE("i32", SCT_REDUCE_MAX)},
+    {"f32 long shared columns onto what is there: blocks=264 ", YX, "", ONTO("f32", "'x'", "sum"),
+     "t = a;", 2, KEEP_X, ONE("f32", SCT_REDUCE_SUM)},
+    {"u8 stripes of columns onto what is there off a word: outputs=4 ", YX, "",
+     ONTO("u8", "'x'", "min"), "t = a;", 2, KEEP_X, ONE("u8", SCT_REDUCE_MIN)},
+    {"f32 shorter rows onto what is there: outputs=2 ", YX, "", ONTO("f32", "'y'", "sum"), "t = a;",
+     2, KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
+    {"f16 columns onto what is there", YX, "", ONTO("f16", "'x'", "sum"), "t = a;", 2, KEEP_X,
+     ONE("f16", SCT_REDUCE_SUM)},
+    {"f64 all onto what is there", YX, "", ONTO("f64", "", "sum"), "t = a;", 2, 0,
+     ONE("f64", SCT_REDUCE_SUM)},
+    {"i16 lines of a box onto what is there", ZYX, "", ONTO("i16", "'z', 'x'", "sum"), "t = a;", 3,
+     KEEP_Z | KEEP_X, ONE("i16", SCT_REDUCE_SUM)},
+    {"several outputs of columns, one onto what is there",
+     YX,
+     "",
+     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'x' }, reduce = "
+     "'sum', inout = true }), s.array('m', 'f32', s.row_major, { dims = { 'x' }, reduce = 'min' })",
+     "t.s = a; t.n = 1; m = a;",
+     2,
+     KEEP_X,
+     2,
+     3,
+     false,
+     "f32",
+     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
+      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
+      {1, 0, 4, "f32", SCT_REDUCE_MIN, false}}},
     {"where in rows off a word:start=any ",
      YX,
      "",
@@ -274,6 +310,11 @@ static double wrapped(const char *type, double v) {
   return has_sign(type) && v >= span / 2 ? v - span : v;
 }
 
+/* What an output that is inout holds before the launch; others hold nothing that counts. */
+static double held_before(const result *r, int64_t place) {
+  return (double)((place * 5 + r->offset) % 9) - (has_sign(r->type) ? 4 : 0);
+}
+
 static double start_of(const result *r) {
   if (sct_reduce_is_arg(r->reduce)) {
     return -1;
@@ -299,7 +340,8 @@ static void find_extreme(const result *r, double *at, double *best, double value
 }
 
 /* Folds element by element into the place it belongs to, as one would explain it. */
-static double *expected(const problem *p, const result *r, const int64_t *n, int64_t n_places) {
+static double *expected(const problem *p, const result *r, bool onto, const int64_t *n,
+                        int64_t n_places) {
   double *want = sct_alloc(sizeof *want * (size_t)(n_places + 1));
   double *best = sct_alloc(sizeof *best * (size_t)(n_places + 1));
   int64_t count = 1;
@@ -307,7 +349,7 @@ static double *expected(const problem *p, const result *r, const int64_t *n, int
     count *= n[d];
   }
   for (int64_t k = 0; k < n_places; k++) {
-    want[k] = start_of(r);
+    want[k] = onto ? held_before(r, k) : start_of(r);
   }
   for (int64_t linear = 0; linear < count; linear++) {
     int64_t idx[MAX_DIMS], rest = linear, place = 0, column_major = 0, number = 0;
@@ -356,13 +398,17 @@ static const char *spec_text(sct_arena *arena, const problem *p) {
                           sizes[which][p->n_dims - 1]);
 }
 
-static void compare(const problem *p, const picked *c, const int64_t *n, int64_t n_places,
-                    sct_ptx_memory *memory, const uint64_t *pointer) {
+static int stride_of(const result *r) {
+  return r->stride > 0 ? r->stride : atoi(r->type + 1) / 8;
+}
+
+static void compare(const fixture *f, const problem *p, const picked *c, const int64_t *n,
+                    int64_t n_places, sct_ptx_memory *memory, const uint64_t *pointer) {
   for (int k = 0; k < p->n_results; k++) {
     const result *r = &p->results[k];
-    const int stride = r->stride > 0 ? r->stride : atoi(r->type + 1) / 8;
+    const int stride = stride_of(r);
     const uint8_t *out = sct_ptx_memory_data(memory, pointer[r->output]);
-    double *want = expected(p, r, n, n_places);
+    double *want = expected(p, r, f->spec.operands[1 + r->output].is_inout, n, n_places);
     for (int64_t place = 0; place < n_places; place++) {
       const double got = got_value(r->type, out + place * stride + r->offset);
       if (got != want[place]) {
@@ -373,6 +419,27 @@ static void compare(const problem *p, const picked *c, const int64_t *n, int64_t
     }
     sct_free(want);
   }
+}
+
+/* The bytes of an output before the launch, NULL where they do not count. */
+static uint8_t *new_contents(const fixture *f, const problem *p, int output, int64_t n_places) {
+  const sct_operand *op = &f->spec.operands[1 + output];
+  if (!op->is_inout) {
+    return NULL;
+  }
+  uint8_t *bytes = sct_alloc((size_t)(n_places * op->record.bytes) + 8);
+  for (int k = 0; k < p->n_results; k++) {
+    const result *r = &p->results[k];
+    for (int64_t place = 0; place < n_places && r->output == output; place++) {
+      uint8_t value[8] = {0};
+      picked_put(value, r->type, 0, (int64_t)held_before(r, place));
+      if (r->type[0] == 'f' && held_before(r, place) == 0) {
+        value[atoi(r->type + 1) / 8 - 1] = 0x80; /* -0, to which 0 may not be added in vain */
+      }
+      memcpy(bytes + place * stride_of(r) + r->offset, value, (size_t)atoi(r->type + 1) / 8);
+    }
+  }
+  return bytes;
 }
 
 /* A launch leaves its workspace as the next one, of whatever kernel, wants it. */
@@ -415,21 +482,37 @@ static void run(const fixture *f, const problem *p, const picked *c, const int64
   }
   picked_run r;
   uint64_t out[MAX_OUTPUTS] = {0};
+  uint8_t *held[MAX_OUTPUTS] = {NULL};
   picked_run_open(&r, c, &f->spec, n);
   assert_true(r.blocks > 0); /* sums of nothing are written too */
   picked_run_add_array(&r, "a", a, count * f->spec.operands[0].record.bytes);
   for (int k = 0; k < p->n_outputs; k++) {
     const int64_t bytes = n_places * f->spec.operands[1 + k].record.bytes;
-    out[k] = picked_run_add_array(&r, "t", NULL, bytes);
+    held[k] = new_contents(f, p, k, n_places);
+    out[k] = picked_run_add_buffer(
+        &r, &(sct_ptx_buffer){.name = "t", .bytes = bytes, .data = held[k], .output = true});
   }
   picked_run_add_extents(&r);
   const uint64_t workspace = picked_run_add_workspace(&r);
   for (int turn = 0; turn < (workspace != 0 ? 2 : 1); turn++) {
+    for (int k = 0; k < p->n_outputs && turn > 0; k++) {
+      if (held[k]) {
+        sct_ptx_memory_reset(r.memory, out[k], held[k]);
+      }
+    }
     picked_run_launch(&r, p->name);
-    compare(p, c, n, n_places, r.memory, out);
+    for (int k = 0; k < p->n_outputs && count == 0; k++) {
+      const uint8_t *after = sct_ptx_memory_data(r.memory, out[k]);
+      const int64_t bytes = n_places * f->spec.operands[1 + k].record.bytes;
+      assert_true(!held[k] || memcmp(held[k], after, (size_t)bytes) == 0);
+    }
+    compare(f, p, c, n, n_places, r.memory, out);
     counters_are_zero(p, c, sct_ptx_memory_data(r.memory, workspace));
   }
   picked_run_close(&r);
+  for (int k = 0; k < p->n_outputs; k++) {
+    sct_free(held[k]);
+  }
   sct_free(a);
 }
 
