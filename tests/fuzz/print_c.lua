@@ -381,8 +381,9 @@ end
 -- What an output holds is one more value for what has some.
 local function join_old(a, f, i, number)
   local cell = reduce_names(number, i) .. "[q_]"
-  return ("    if (!some_%d[q_]) {\n      continue;\n    }\n    { %s v_; fz_get(r, %d, %d, x_, &v_);\n"
-    .. "%s    }\n"):format(number, f.type.c, number, i - 1, add(a.reduce, f, cell, "v_"))
+  local text = "    if (!some_%d[q_]) {\n      continue;\n    }\n" ..
+    "    { %s v_; fz_get(r, %d, %d, x_, &v_);\n%s    }\n"
+  return text:format(number, f.type.c, number, i - 1, add(a.reduce, f, cell, "v_"))
 end
 
 local function store_sums(spec, n_inputs)

@@ -25,7 +25,7 @@ spec rows row "$dense" 'row = 4, k = 20000'
 spec columns k "$dense" 'row = 8, k = 4096'
 spec ragged row "$packed" 'row = 30, k = 900, ptr = "power"' 'ragged = { k = "ptr" },'
 
-shared='reduce threads=512 lanes=512 vec=4 start=vector items=4 outputs=1 blocks=528 evict=streaming'
+shared='reduce threads=512 lanes=512 vec=4 start=vector items=2 outputs=1 blocks=264 evict=none'
 vectors='reduce threads=256 lanes=256 vec=4 items=4 outputs=1 blocks=1 evict=none'
 stripes='reduce threads=128 lanes=32 vec=4 items=2 outputs=1 blocks=1056 evict=none'
 lanes='ragged lanes=256 threads=256 items=2 blocks=1056 evict=none'
