@@ -40,7 +40,8 @@ typedef enum sct_mix {
   /* Floating point: negative, 0, -0, below 1, from 2 to 8, denormal; integers: 0, -1, the lowest
    * and the highest. */
   SCT_MIX_FINITE,
-  SCT_MIX_ANY /* near the largest, infinite and NaN too */
+  SCT_MIX_ANY,  /* near the largest, infinite and NaN too */
+  SCT_MIX_STAYS /* nothing but NaN and -0: what is to stay shows any operation on it */
 } sct_mix;
 #define SCT_DATA_PERIOD 512
 typedef struct sct_stream {

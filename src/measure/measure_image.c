@@ -376,13 +376,16 @@ static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_
 /* Which of an array's dimensions tell apart the rows that are reduced or scanned. */
 typedef struct row_dims {
   bool all_alike; /* nothing is reduced or scanned */
+  bool stay;      /* results go onto what the elements hold, and there are none here */
   int n;
   int from[SCT_MAX_DIMS];    /* the array's dimension */
   bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one behind the other */
 } row_dims;
 
-static row_dims row_dims_of(const sct_spec *spec, const sct_operand *op) {
-  row_dims out = {.all_alike = !spec->reduces && !spec->scans && spec->n_steps == 0};
+static row_dims row_dims_of(const sct_shape *s, const sct_operand *op) {
+  const sct_spec *spec = s->plan->spec;
+  row_dims out = {.all_alike = !spec->reduces && !spec->scans && spec->n_steps == 0,
+                  .stay = op->is_inout && op->reduce != SCT_REDUCE_NONE && s->n_elements == 0};
   for (int d = 0; d < op->n_dims; d++) {
     const bool ragged = sct_spec_is_ragged(spec) && op->at[d] == spec->dim_var[spec->ragged.dim];
     bool kept = ragged;
@@ -403,8 +406,8 @@ static row_dims row_dims_of(const sct_spec *spec, const sct_operand *op) {
  * ordinary. */
 static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
   const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
-  if (rows->all_alike) {
-    return most;
+  if (rows->all_alike || rows->stay) {
+    return rows->stay ? SCT_MIX_STAYS : most;
   }
   uint64_t row = 0;
   bool first = true;
@@ -433,7 +436,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
   const sct_spec *spec = s->plan->spec;
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
-  const row_dims rows = row_dims_of(spec, s->plan->op[op].op);
+  const row_dims rows = row_dims_of(s, s->plan->op[op].op);
   sct_stream stream = {.key = sct_data_key(s->plan->seed, op, field),
                        .mix = mix_of(s, &rows, idx),
                        .divides = strpbrk(spec->body, "/%") != NULL};

@@ -196,11 +196,14 @@ static uint64_t special_integer(const sct_type_info *info, unsigned which, bool 
 static void put_specials(uint64_t *bits, int n, sct_type type, const sct_stream *stream,
                          int64_t first) {
   const sct_type_info *info = sct_type_get(type);
+  const bool stays = stream->mix == SCT_MIX_STAYS;
   const unsigned n_kinds = stream->mix == SCT_MIX_ANY ? N_SPECIAL : N_FINITE;
-  for (int64_t group = first / LANES_A_SPECIAL; group * LANES_A_SPECIAL < first + n; group++) {
+  const int64_t lanes = stays ? 1 : LANES_A_SPECIAL; /* of which one is special */
+  for (int64_t group = first / lanes; group * lanes < first + n; group++) {
     const uint64_t r = sct_mix64(~stream->key, (uint64_t)group);
-    const int64_t at = group * LANES_A_SPECIAL + (int64_t)(r >> 32) % LANES_A_SPECIAL - first;
-    const unsigned which = (unsigned)(((uint64_t)group + stream->key) % n_kinds);
+    const int64_t at = group * lanes + (int64_t)(r >> 32) % lanes - first;
+    const unsigned which = stays ? group % 2 != 0 ? MINUS_ZERO : WITH_PAYLOAD
+                                 : (unsigned)(((uint64_t)group + stream->key) % n_kinds);
     if (at >= 0 && at < n) {
       bits[at] = info->kind == SCT_KIND_FLOAT ? special_float(type, (special)which, r)
                                               : special_integer(info, which, stream->divides);

@@ -392,6 +392,8 @@ static const char *const cuda_text =
     "  t[row] = t[row] < s ? s : t[row]; }\n"
     "KERNEL(onto_none, float) float s = LOWEST; UP s = fmaxf(s, a[k]);\n"
     "  t[row] = n > 0 ? fmaxf(t[row], s) : s; }\n"
+    "KERNEL(highest_of_none, float) float s = LOWEST; UP s = fmaxf(s, a[k]);\n"
+    "  t[row] = fmaxf(t[row], s); }\n"
     "ONTO(wraps_onto, int, 0) UP s += a[k]; t[row] += s; }\n"
     "ONTO(wraps_onto_few, int, 0) UP s += a[k]; t[row] = row < 64 ? t[row] + s : s; }\n"
     "KERNEL(wraps, int) unsigned int s = 0; for (int k = 0; k < n; k++) s += a[k]; t[row] = s; }\n"
@@ -514,6 +516,10 @@ static void test_wrong_sums_onto_what_is_there_are_found(void **state) {
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "onto_its_nan", SCT_OUT_WRONG_RESULT,
        "nan"},
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "onto_none", SCT_OUT_WRONG_RESULT,
+       "n_col=0"},
+      {"f32", SCT_REDUCE_MAX, "t = a;", "highest_onto", "highest_of_none", SCT_OUT_WRONG_RESULT,
+       "n_col=0"},
+      {"f32", SCT_REDUCE_MAX, "t = 1 * a;", "highest_onto", "highest_of_none", SCT_OUT_WRONG_RESULT,
        "n_col=0"},
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto", SCT_OUT_OK, ""},
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto_few", SCT_OUT_WRONG_RESULT, ""},

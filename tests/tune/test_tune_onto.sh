@@ -46,6 +46,7 @@ mutant $lua "$both" value columns "$naive"
 mutant $lua "$both" "combined(slot, wide, $both)" rows "$naive"
 mutant $lua "$both" "combined(slot, wide, $both)" ragged "$naive"
 mutant $lua 'lines == "" or not some' true ragged "$naive"
+mutant $lua 'lines == "" or not some' true rows "$naive"
 
 # by candidates alone: blocks and warps that store a result once more
 mutant reduce.cu 'if (!is_last_block(&workspace[tile], shares)) return;' \
