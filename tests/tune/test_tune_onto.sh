@@ -31,6 +31,10 @@ stripes='reduce threads=128 lanes=32 vec=4 items=2 outputs=1 blocks=1056 evict=n
 lanes='ragged lanes=256 threads=256 items=2 blocks=1056 evict=none'
 path='ragged lanes=path threads=256 items=7 blocks=2112 evict=none'
 expect 0 'outcome: ok' tuned rows "$shared"
+expect 0 '' "$SCT_PROGRAM" emit "$scratch/rows.lua" --store "$scratch/store.db" --form c \
+  -o "$scratch/mutant.h" --python "$scratch/mutant.py" -q
+expect 0 'the sum of what is computed for it, and of what it holds' cat "$scratch/mutant.h"
+expect 0 '("n", True, False, ["int16"]' cat "$scratch/mutant.py" # no call may leave it out
 for label in "$vectors" "$stripes"; do
   expect 0 'outcome: ok' tuned columns "$label"
 done
