@@ -338,6 +338,17 @@ static void what_two_devices_cannot_is_said(void **state) {
   fx_expect(&r, 0, "\nsum stays on the device, so the job is not divided between two devices\n",
             NULL);
   fx_expect(&r, 0, "\n  page-locked arrays: all at once, ", NULL);
+  fx_write("columns.lua",
+           "local s = require \"sectile\"\n"
+           "return s.kernel {\n"
+           "  host = true, name = \"col_sums\", dims = { \"row\", \"col\" }, tolerance = 1e-4,\n"
+           "  inputs = { s.array(\"a\", \"f32\") },\n"
+           "  outputs = { s.array(\"b\", \"f32\", s.row_major,\n"
+           "    { dims = { \"col\" }, reduce = \"sum\", inout = true }) },\n"
+           "  body = \"b = a;\", sizes = { { row = 3001, col = 40 } } }\n");
+  fx_run(&r, "transfer", "columns.lua", "-d", "virtual:h200,virtual:h200");
+  fx_expect(&r, 0, "\nb is one for all chunks, so the job is not divided between two devices\n",
+            NULL);
   fx_run(&r, "transfer", "host.lua", "-d", "virtual:h200,virtual:a100");
   fx_expect(&r, 2, NULL,
             "virtual:a100 (NVIDIA A100-SXM4-40GB) is of another model than virtual:h200 (NVIDIA "
