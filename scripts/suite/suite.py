@@ -526,6 +526,7 @@ def main():
             print(f"suite: there is no {path}; `scripts/bench build` makes it", file=sys.stderr)
             return 2
     suite = Suite(args, rows, winners)
+    suite.notes += table.load_notes(args.rows)
     suite.run_servers()
     if not args.no_tune:
         suite.run_sessions()

@@ -8,6 +8,7 @@ import statistics
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROWS = os.path.join(HERE, "rows.txt")
+NOTE = "note: "
 COLUMNS = ("row", "spec", "size", "small", "moved", "target", "peers")
 MIXES = ((1, 1), (1, 0), (0, 1), (2, 1), (3, 1), (4, 1), (8, 1), (1, 2), (1, 4))  # those that peers.cu makes
 NOISE = 1.01  # a winner may be this much slower than the naive variant before it counts as slower
@@ -101,7 +102,7 @@ def read_rows(text, name="rows.txt"):
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("# ----"):
             group = line.strip("# -").partition(":")[0]
-        elif line.strip() and not line.startswith("#"):
+        elif line.strip() and not line.startswith(("#", NOTE)):
             row = dict(read_row(line, f"{name}:{number}"), group=group)
             if any(other["row"] == row["row"] for other in rows):
                 raise Bad(f"{name}:{number}: row '{row['row']}' appears twice")
@@ -112,6 +113,16 @@ def read_rows(text, name="rows.txt"):
 def load_rows(path=ROWS):
     with open(path, encoding="utf-8") as f:
         return read_rows(f.read(), os.path.basename(path))
+
+
+def read_notes(text):
+    """what a file of rows says of their results, for every page of them: reasons, what was tried"""
+    return [line[len(NOTE):].strip() for line in text.splitlines() if line.startswith(NOTE)]
+
+
+def load_notes(path=ROWS):
+    with open(path, encoding="utf-8") as f:
+        return read_notes(f.read())
 
 
 def select(rows, patterns):

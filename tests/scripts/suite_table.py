@@ -42,6 +42,11 @@ class Rows(unittest.TestCase):
         self.assertEqual(row["job"], "gather elem=4 n=1000 m=501")
         self.assertEqual((row["least"], row["median"], row["small"]), (0.9, None, "i=10"))
 
+    def test_notes_stand_beside_rows(self):
+        text = LINE + "\nnote: it waits for L2\n# note: no\nnote: and more \n"
+        self.assertEqual(table.read_notes(text), ["it waits for L2", "and more"])
+        self.assertEqual(len(table.read_rows(text)), 1)
+
     def test_a_row_at_another_size(self):
         row = table.at_size(table.read_rows(LINE)[0], "i=8")
         self.assertEqual((row["size"], row["small"], row["read_bytes"], row["write_bytes"]), ("i=8", None, 288, 32))
