@@ -1,5 +1,5 @@
 -- Sums of blocks of 4-bit weights in rows of different lengths, which mostly cancel: right orders
--- differ by up to 2.6e-5 of a sum, once in 1,600 sessions, a lost element by 1e-2.
+-- differ by up to 2.3e-4 of a sum (two parts of a row of 4,097), a lost element by 1e-2.
 local s = require "sectile"
 return s.kernel {
   name = "block_ragged",
@@ -12,6 +12,6 @@ return s.kernel {
   },
   outputs = { s.array("y", "f32", s.row_major, { dims = { "row" }, reduce = "sum" }) },
   body = "int t = 0; for (int n = 0; n < 8; n++) t += w.q[n] * w.q[7 - n]; y = t * w.d;",
-  tolerance = 1e-4,
+  tolerance = 1e-3,
   sizes = { { row = 300, k = 5000, ptr = "power" } },
 }
