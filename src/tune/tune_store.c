@@ -438,7 +438,7 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
       SCT_TRY(sct_tune_store_cell(r, k, size, err));
-    } else if (cell->coalesced != cell->was_coalesced && !(cell->from_store && partly)) {
+    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_judged && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
@@ -507,6 +507,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;
+    cell->was_judged = r->runs[size].winner != 0; /* a session that is killed says of none */
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }

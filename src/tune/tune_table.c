@@ -228,7 +228,7 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
                         .timed = cell->timing.n_samples > 0,
                         .predicted_ns = cell->predicted.ns,
                         .race = cell->race,
-                        .uncoalesced = part && cell->from_store && !cell->was_coalesced,
+                        .uncoalesced = part && cell->was_judged && !cell->was_coalesced,
                         .sectors = -1,
                         .wavefronts = -1,
                         .requests = -1};
