@@ -223,9 +223,11 @@ typedef struct $(detail)_host_call {
 #endif
 //%   if host.shared then
 #if defined(__cplusplus)
-  std::atomic<long long> turn;  // the chunk whose kernel is next; below 0: -1 - an error
+  std::atomic<long long> turn;  // the chunk whose kernel is next
+  std::atomic<int> failed;      // the error of a thread, for which the others do not wait
 #else
   long long turn;
+  int failed;
 #endif
 //%   end
 } $(detail)_host_call;
@@ -275,6 +277,7 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
 //%   if host.shared then
   h->n_chunks = h->chunk > 0 ? (c->$(host.extent) + h->chunk - 1) / h->chunk : 0;
   h->turn = 0;
+  h->failed = cudaSuccess;
 //%   else
   h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
 //%   end
@@ -334,13 +337,11 @@ static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail
 // The kernel of chunk `which`, after that of the one before, which another thread may queue.
 static inline cudaError_t $(detail)_launch_in_turn($(detail)_host_call *h, const $(name)_args *c,
                                                    cudaStream_t stream, long long which) {
-  long long turn = h->turn;
 #if defined(__cplusplus) && defined(__cpp_exceptions)
-  for (; turn >= 0 && turn < which; turn = h->turn) std::this_thread::yield();
+  while (h->turn < which && h->failed == cudaSuccess) std::this_thread::yield();
 #endif
-  if (turn < 0) return (cudaError_t)(-1 - turn);
-  cudaError_t error = cudaSuccess;
-  if (which > 0) error = cudaStreamWaitEvent(stream, h->plan->combined, 0);
+  cudaError_t error = (cudaError_t)(int)h->failed;
+  if (error == cudaSuccess && which > 0) error = cudaStreamWaitEvent(stream, h->plan->combined, 0);
 //%     if onto then
   if (error == cudaSuccess) error = $(detail)_launch_onto(c, stream, false);
 //%     else
@@ -437,7 +438,7 @@ static inline cudaError_t $(detail)_run_thread($(detail)_host_call *h, int threa
     s = s + 1 < h->slots ? s + 1 : 0;
   }
 //%   if host.shared then
-  if (error != cudaSuccess) h->turn = -1 - (long long)error;  // the others wait no longer
+  if (error != cudaSuccess) h->failed = (int)error;
 //%   end
   for (int k = 0; k < h->slots && error == cudaSuccess; k++) {
     bool left = false;

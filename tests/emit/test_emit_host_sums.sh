@@ -56,7 +56,7 @@ without "$cc" 'is_in\[\] = {true, true, false, false, true}' \
   'is_in[] = {true, true, false, false, false}'
 without "$cc" 'is_shared\[\] = {false, false, true, false, true}' \
   'is_shared[] = {false, false, true, false, false}'
-without "$cxx" 'turn < which' 'false'
+without "$cxx" 'h->turn < which' 'false'
 
 # The sums stay on the device, over many calls.
 sed -i '/"bin" }, at = { "key" }/s/accumulate/host = false, &/' sums.lua

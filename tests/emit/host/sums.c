@@ -171,7 +171,8 @@ int main(void) {
       wrong += try_call(most_rows, &many[m], 0, stream);
   }
   run_order = LATE;
-  wrong += try_faults(stream);
+  for (int again = 0; again < 8; again++) // threads meet differently
+    wrong += try_faults(stream);
   cudaStreamDestroy(stream);
   wrong += n_alive != 0;
   printf("%s, %d calls\n", wrong == 0 ? "right" : "wrong", n_calls);
