@@ -227,7 +227,7 @@ static sct_status check_joined(const sct_spec *spec, int dim, refusal *why) {
     }
     for (int f = 0; f < op->record.n_fields; f++) {
       const sct_type_info *type = sct_type_get(op->record.fields[f].type);
-      if (type->kind == SCT_KIND_FLOAT && type->bytes < 4) {
+      if (op->reduce == SCT_REDUCE_SUM && type->kind == SCT_KIND_FLOAT && type->bytes < 4) {
         return refuse(why, op,
                       "'%s' is combined along %s in %s, and would be rounded with each chunk; "
                       "give it the type f32",

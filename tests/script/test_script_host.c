@@ -108,6 +108,16 @@ static void test_what_is_written(void **state) {
   sct_spec_free(&spec);
 }
 
+/* The largest of halves is one of them: chunks round nothing. */
+static void test_largest_of_halves(void **state) {
+  (void)state;
+  load_ok(kernel("s.array('a', 'f32')",
+                 "s.array('b', 'f16', s.row_major, { dims = 'col', reduce = 'max', inout = true })",
+                 "b = a;"));
+  assert_int_equal(spec.chunk_dim, 0);
+  sct_spec_free(&spec);
+}
+
 static void test_refusals(void **state) {
   (void)state;
   static const char a[] = "s.array('a', 'f32')", b[] = "s.array('b', 'f32')";
@@ -270,6 +280,7 @@ int main(void) {
       cmocka_unit_test(test_which_dimension),
       cmocka_unit_test(test_halos),
       cmocka_unit_test(test_what_is_written),
+      cmocka_unit_test(test_largest_of_halves),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_arrays_may_stay_on_the_device),
       cmocka_unit_test(test_what_may_not_stay),
