@@ -178,25 +178,6 @@ static void records_with_one_name_stand_in_one_program(void **state) {
   }
 }
 
-/* nvcc and NVRTC differ in what they make of alignments; a vector without its own is stored in
- * parts, which no result shows. */
-static void vectors_are_stored_whole(void **state) {
-  fixture *f = *state;
-  need_nvcc();
-  if (run_nvcc(f, "-ptx -o stencil.ptx '" SCT_TESTS_DIR "/golden/stencil3d_registers.cu'") != 0) {
-    show_said(f);
-    fail_msg("nvcc does not compile it: see above");
-  }
-  sct_str path = {0};
-  sct_str ptx = {0};
-  sct_str_printf(&path, "%s/stencil.ptx", f->folder);
-  fixture_check(f, sct_file_read(&ptx, sct_str_c(&path), &f->err));
-  assert_non_null(strstr(sct_str_c(&ptx), "st.global.wb.v4.u32"));
-  assert_null(strstr(sct_str_c(&ptx), "st.global.wb.u32"));
-  sct_str_free(&path);
-  sct_str_free(&ptx);
-}
-
 /* ---- every pair of the described devices ---- */
 
 enum { MOST_DEVICES = 64 };
@@ -319,7 +300,6 @@ int main(void) {
       cmocka_unit_test(a_program_in_c_calls_kernels_of_one_file),
       cmocka_unit_test(every_pair_of_devices_finds_its_own),
       cmocka_unit_test(records_with_one_name_stand_in_one_program),
-      cmocka_unit_test(vectors_are_stored_whole),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

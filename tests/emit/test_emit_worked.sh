@@ -69,13 +69,20 @@ for pair in 'histogram accumulate' 'csr_spmv ragged'; do
   "$SCT_PROGRAM" gen "$spec" -d virtual:h200 --pick "$label" >"${pair#* }.cu" 2>said ||
     fail "no kernel of $pair"
 done
+mkdir golden
+expect 0 '' "$(dirname "$SCT_PROGRAM")"/../test_codegen_golden golden
 n=0
-for kernel in "$root"/tests/golden/*.cu "$PWD"/{accumulate,ragged}.cu; do # in one run of nvcc
-  printf 'namespace n%d {\n#include "%s"\n}\n' $((++n)) "$kernel"
+for kernel in golden/*.cu {accumulate,ragged}.cu; do # in one run of nvcc
+  n=$((n + 1))
+  printf 'namespace %s {\n#include "%s"\n}\n' "$(basename "$kernel" .cu)" "$kernel"
 done >kernels.cu
 [ "$n" -ge 37 ] || fail 'not all golden kernels'
 expect 0 '' "$nvcc" -std=c++11 -arch=sm_90 -Werror all-warnings -diag-suppress 177,550 \
   -include cstdint -ptx -o kernels.ptx kernels.cu # headers suppress these, too
+# nvcc and NVRTC differ in what they make of alignments; a vector without its own is stored in
+# parts, which no result shows.
+expect 0 'st.global.wb.v4.u32' sed -n '/\.entry .*stencil3d_registers/,/^}/p' kernels.ptx
+absent 'st.global.wb.u32'
 echo 'float unused(int x) { int y; return 0; }' >>cuda/all.h # it can fail
 expect 1 'unused' strict g++ -std=c++11 -Icuda main.cc
 finish

@@ -1,66 +1,6 @@
-// The address of shared memory as instructions take it.
-__device__ __forceinline__ unsigned int smem_address(const void *p) {
-  return (unsigned int)__cvta_generic_to_shared(p);
-}
-
-// The first `bytes` of kBytes (4 or 16) from global to shared memory, asynchronously; zeros
-// for the others.
-template <int kBytes = 16>
-__device__ __forceinline__ void async_copy_some(void *to, const void *from, int bytes) {
-  if (kBytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 ::"r"(smem_address(to)), "l"(from), "r"(bytes) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;"
-                 ::"r"(smem_address(to)), "l"(from), "n"(kBytes), "r"(bytes) : "memory");
-}
-
-// Closes a group of asynchronous copies.
-__device__ __forceinline__ void async_commit() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-
-// Waits until all but the last kGroups groups of this thread have arrived.
-template <int kGroups> __device__ __forceinline__ void async_wait() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kGroups) : "memory");
-}
-
-// The alignment of so many bytes of neighbouring T's: that of the word they fill, at most 16 or a
-// T's. One value, as nvcc takes the last of several alignas and not the strictest.
-template <class T> constexpr int vec_align(int bytes) {
-  return (bytes & -bytes) < 16 ? bytes & -bytes : alignof(T) < 16 ? 16 : alignof(T);
-}
-
-// kCount neighbouring elements in registers.
-template <class T, int kCount>
-struct alignas(vec_align<T>((int)sizeof(T) * kCount)) vec {
-  T element[kCount];
-  __device__ __forceinline__ T &operator[](int k) { return element[k]; }
-  __device__ __forceinline__ const T &operator[](int k) const { return element[k]; }
-};
-
-// The type of a word of kBytes, which one instruction loads or stores.
-template <int kBytes> struct word_of;
-template <> struct word_of<1> { using type = unsigned char; };
-template <> struct word_of<2> { using type = unsigned short; };
-template <> struct word_of<4> { using type = unsigned int; };
-template <> struct word_of<8> { using type = uint2; };
-template <> struct word_of<16> { using type = uint4; };
-
-// The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> __host__ __device__ constexpr int word_bytes() {
-  return alignof(T) < 16 ? alignof(T) : 16;
-}
-
-// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
-template <int kWord = 0, class T>
-__device__ __forceinline__ void store(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
-  using word = typename word_of<kBytes>::type;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kBytes; k++)
-    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
-}
+// templates/device/async.cuh: smem_address, async_copy_some, async_commit, async_wait
+// templates/device/vectors.cuh: vec_align, vec
+// templates/device/words.cuh: word_of, word_bytes, store
 
 // f16: 2 bytes; arithmetic goes through float.
 struct f16 {

@@ -1,20 +1,4 @@
-// The values of the block's threads whose numbers are lower by multiples of kLanes as one; in `all`
-// those of all threads that differ by multiples. Between two calls lies a barrier.
-template <int kThreads, int kLanes, class T>
-__device__ __forceinline__ T scan_block(T mine, const T &nothing, T &all) {
-  __shared__ __align__(16) T parts[kThreads];
-  for (int distance = kLanes; distance < kThreads; distance *= 2) {
-    parts[threadIdx.x] = mine;
-    __syncthreads();
-    if (threadIdx.x >= distance)
-      mine = combine(parts[threadIdx.x - distance], mine);
-    __syncthreads();
-  }
-  parts[threadIdx.x] = mine;
-  __syncthreads();
-  all = parts[kThreads - kLanes + threadIdx.x % kLanes];
-  return threadIdx.x < kLanes ? nothing : parts[threadIdx.x - kLanes];
-}
+// templates/device/scan.cuh: scan_block
 
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &o) {

@@ -1,36 +1,4 @@
-// The type of a word of kBytes, which one instruction loads or stores.
-template <int kBytes> struct word_of;
-template <> struct word_of<1> { using type = unsigned char; };
-template <> struct word_of<2> { using type = unsigned short; };
-template <> struct word_of<4> { using type = unsigned int; };
-template <> struct word_of<8> { using type = uint2; };
-template <> struct word_of<16> { using type = uint4; };
-
-// The bytes of the words that a T is moved in: as its type's alignment promises.
-template <class T> __host__ __device__ constexpr int word_bytes() {
-  return alignof(T) < 16 ? alignof(T) : 16;
-}
-
-// A T in whole words, streaming: it is used once.
-template <class T, int kWord = word_bytes<T>()>
-__device__ __forceinline__ T load_streaming(const void *from) {
-  using word = typename word_of<kWord>::type;
-  T value;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kWord; k++)
-    reinterpret_cast<word *>(&value)[k] = __ldcs(static_cast<const word *>(from) + k);
-  return value;
-}
-
-// A T in whole words. __stwb, as assignments of words may be split into stores of their parts.
-template <int kWord = 0, class T>
-__device__ __forceinline__ void store(void *to, const T &value) {
-  constexpr int kBytes = kWord > 0 ? kWord : word_bytes<T>();
-  using word = typename word_of<kBytes>::type;
-#pragma unroll
-  for (int k = 0; k < sizeof(T) / kBytes; k++)
-    __stwb(static_cast<word *>(to) + k, reinterpret_cast<const word *>(&value)[k]);
-}
+// templates/device/words.cuh: word_of, word_bytes, load_streaming, store
 
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &b) {

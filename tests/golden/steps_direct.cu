@@ -1,17 +1,4 @@
-// Combines the values of the threads of a block whose numbers differ by multiples of kLanes: all of
-// them get the result.
-template <int kThreads, int kLanes, class T>
-__device__ __forceinline__ T combine_block(const T &mine) {
-  __shared__ __align__(16) T parts[kThreads];
-  parts[threadIdx.x] = mine;
-  for (int half = kThreads / 2; half >= kLanes; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half)
-      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + half]);
-  }
-  __syncthreads();
-  return parts[threadIdx.x % kLanes];
-}
+// templates/device/reduce.cuh: combine_block
 
 // Step 1, for one element of a row.
 __device__ __forceinline__ void step_1(float x, float &m) {
