@@ -146,7 +146,7 @@ static uint32_t host(char op, int mode, bool ftz, uint32_t a, uint32_t b, uint32
   volatile float x = as_float(in[0]), y = as_float(in[1]), z = as_float(in[2]), f = 0;
   fesetround(modes[mode]);
   f = op == '+' ? x + y : op == '-' ? x - y : op == '*' ? x * y : fmaf(x, y, z);
-  if (ftz && fabsf(f) == FLT_MIN && (op == '*' || op == 'f')) { /* see test_ptx_float.c */
+  if (ftz && fabsf(f) == FLT_MIN && (op == '*' || op == 'f')) { /* see test_ptx_rounding.c */
     const volatile float big_x = x * 0x1p40f, big_z = z * 0x1p40f;
     const volatile float big = op == '*' ? big_x * y : fmaf(big_x, y, big_z);
     f = fabsf(big) < FLT_MIN * 0x1p40f ? copysignf(0, f) : f;

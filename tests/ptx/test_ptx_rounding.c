@@ -2,53 +2,18 @@
  * operations in that mode; fused operations against exact sums of two doubles; approximations
  * against what the manual promises. */
 #include "ptx_eval.h"
+#include "ptx_floats.h"
 
 #include <fenv.h>
-#include <float.h>
-#include <math.h>
 
-static float f32(uint64_t bits) {
-  const uint32_t b = (uint32_t)bits;
-  float f = 0;
-  memcpy(&f, &b, 4);
-  return f;
-}
-static uint64_t b32(float f) {
-  uint32_t b = 0;
-  memcpy(&b, &f, 4);
-  return isnan(f) ? 0x7fffffff : b;
-}
-static double f64(uint64_t bits) {
-  double f = 0;
-  memcpy(&f, &bits, 8);
-  return f;
-}
-static uint64_t b64(double f) {
-  uint64_t b = 0;
-  memcpy(&b, &f, 8);
-  return b;
-}
-
-static const uint64_t corners32[] = {
-    0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x807fffff, 0x00800000,
-    0x80800001, 0x33800000, 0x3f7fffff, 0x3f800000, 0xbf800000, 0x3f800001, 0x3fc00000,
-    0x40400000, 0xc0490fdb, 0x4b800001, 0x7e800000, 0x7f7fffff, 0xff7fffff, 0x7f800000,
-    0xff800000, 0x7fc00000, 0xffa00001, 0x1f800000, 0x20000001};
-static const uint64_t corners64[] = {
-    0x0000000000000000, 0x8000000000000000, 0x0000000000000001, 0x800fffffffffffff,
-    0x0010000000000000, 0x3ca0000000000000, 0x3fefffffffffffff, 0x3ff0000000000000,
-    0xbff0000000000000, 0x3ff0000000000001, 0x4008000000000000, 0xc00921fb54442d18,
-    0x4340000000000001, 0x7fefffffffffffff, 0xffefffffffffffff, 0x7ff0000000000000,
-    0xfff0000000000000, 0x7ff8000000000000, 0x1ff0000000000000, 0x2000000000000001};
-
-enum { ADD, SUB, MUL, DIV, FMA, RCP, SQRT, N_OPS };
+enum { ADD, SUB, MUL, DIV, FMA, MAD, RCP, SQRT, N_OPS };
 static const struct {
   const char *name;
   int n;
   bool must_round, sat; /* PTX wants a rounding mode; .sat is allowed */
 } ops[N_OPS] = {{"add", 2, false, true}, {"sub", 2, false, true}, {"mul", 2, false, true},
-                {"div", 2, true, false}, {"fma", 3, true, true},  {"rcp", 1, true, false},
-                {"sqrt", 1, true, false}};
+                {"div", 2, true, false}, {"fma", 3, true, true},  {"mad", 3, true, true},
+                {"rcp", 1, true, false}, {"sqrt", 1, true, false}};
 static const struct {
   const char *name;
   int host;
@@ -76,6 +41,7 @@ static float host32(int op, float x, float y, float z, int mode) {
     r = a / b;
     break;
   case FMA:
+  case MAD:
     r = fmaf(a, b, c);
     break;
   case RCP:
@@ -105,6 +71,7 @@ static double host64(int op, double x, double y, double z, int mode) {
     r = a / b;
     break;
   case FMA:
+  case MAD:
     r = fma(a, b, c);
     break;
   case RCP:
@@ -131,7 +98,7 @@ static void write_op(char *text, size_t size, int op, int mode, const char *mods
 /* .ftz: a product that only the coarser rounding of subnormals made the least normal number is 0;
  * 2^40 times as much has no subnormals. */
 static float flushed_product(int op, const float v[3], int mode, float r) {
-  if (fabsf(r) != FLT_MIN || (op != MUL && op != DIV && op != FMA)) {
+  if (fabsf(r) != FLT_MIN || (op != MUL && op != DIV && op != FMA && op != MAD)) {
     return flushed(r);
   }
   const float big = host32(op, v[0] * 0x1p40f, v[1], v[2] * 0x1p40f, mode);
