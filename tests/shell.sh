@@ -36,6 +36,21 @@ absent() {
   fi
 }
 
+# needs_nvrtc: ends the test as skipped where the program finds no NVRTC. Kernels are kept in the
+# cache of all tests, results in the scratch folder.
+needs_nvrtc() {
+  export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
+  "$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+}
+
+# needs_toolkit: the same where there is no CUDA toolkit; else it is in $toolkit, its compiler in
+# $nvcc.
+needs_toolkit() {
+  nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
+  toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+  needs_nvrtc
+}
+
 # pip_packages NAME PACKAGE...: the directory that holds these packages of PyPI, in $packages. It is
 # kept for later runs, of other clones too. Fails where there is no pip, or no index that answers.
 pip_packages() {

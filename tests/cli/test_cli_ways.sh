@@ -2,8 +2,7 @@
 # What tests/gpu/ways.py asks of ways from the host and back, on a virtual device. Skipped without
 # NVRTC.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_nvrtc
 
 ways() { "$root/tests/gpu/ways.py" "$SCT_PROGRAM" "$scratch/ways" --device "$1"; }
 expect 0 'all as it should be' ways virtual:h200

@@ -2,10 +2,7 @@
 # clang as the compiler of CUDA takes emitted headers, kernels and host. Skipped where no clang here
 # knows the toolkit: of CUDA 13 those from 22 on do. CLANG_CUDA names one.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
-nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
-toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_toolkit
 cuda() { "$1" -x cuda "--cuda-path=$toolkit" -std=c++17 -w "${@:2}"; }
 device='--cuda-device-only -S --cuda-gpu-arch=sm_90'
 echo '__global__ void k() {}' >"$scratch/empty.cu"

@@ -3,11 +3,8 @@
 # with a runtime of our own, whose streams run as late as they may. Skipped where there is no
 # toolkit.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 here="$root/tests/emit/host"
-nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
-toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_toolkit
 
 cd "$scratch" || exit 1
 sectile() { "$SCT_PROGRAM" "$@" --store "$scratch/store.db"; }

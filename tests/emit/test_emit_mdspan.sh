@@ -2,8 +2,7 @@
 # Views of C++23 of arrays in their layouts. Skipped where no compiler here has <mdspan> (GCC 16, or
 # libc++ of 18 and later); CXX_MDSPAN names one, with its options.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_nvrtc
 here="$root/tests/emit/mdspan"
 cd "$scratch" || exit 1
 printf '#include <mdspan>\n#ifndef __cpp_lib_mdspan\n#error none\n#endif\n' >has.cc

@@ -3,13 +3,10 @@
 # for the kernel, and launch, on fakes of PyTorch, CuPy and the CUDA runtime. tests/gpu/modules.py
 # runs them on a GPU. Skipped where there is no toolkit or no Python.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 export PYTHONDONTWRITEBYTECODE=1
 here="$root/tests/emit"
 python3=$(python3 -c 'import sys; print(sys.executable)') || exit 77
-nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
-toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_toolkit
 
 fake="$scratch/fake"
 mkdir -p "$fake/lib" "$scratch/modules"

@@ -2,10 +2,7 @@
 # The headers of all worked specs, in every form, through every compiler that is here and in every
 # standard: no warning, and all of them stand in one program. Skipped where there is no toolkit.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
-nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2>/dev/null) || exit 77
-toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-"$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
+needs_toolkit
 
 cd "$scratch" || exit 1
 mkdir inline cuda c
