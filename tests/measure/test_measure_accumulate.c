@@ -1,7 +1,6 @@
 /* Accumulated outputs: what points bring is combined on the host as well, so the naive variant has
  * a reference of its own, and what a kernel loses or counts twice is found. */
-#include "measure_fixture.h"
-#include "nvrtc_text.h"
+#include "measure_described.h"
 
 #include <math.h>
 
@@ -55,17 +54,6 @@ static const char *const cuda_text =
     "KERNEL(any_bit, unsigned) { I if (i < n) atomicOr(&o[K], x[i]); }\n"
     "KERNEL(any_bit_by_xor, unsigned) { I if (i < n) atomicXor(&o[K], x[i]); }\n";
 
-static const sct_device_desc described = {.name = "Described",
-                                          .id = "virtual:test",
-                                          .cc_major = 9,
-                                          .n_sms = 4,
-                                          .smem_block_bytes = 49152,
-                                          .smem_block_optin_bytes = 232448,
-                                          .threads_block = 1024,
-                                          .is_virtual = true};
-static const int first_layout[SCT_MAX_OPERANDS];
-static char *ptx;
-
 typedef struct world {
   sct_spec spec;
   sct_measure *m;
@@ -98,10 +86,7 @@ static void close_world(world *w) {
 }
 
 static sct_verdict verify(world *w, const char *entry) {
-  const sct_binary binary = {.code = &w->kernel.code, .entry = entry, .ptx = ptx};
-  sct_verdict v;
-  assert_ok(sct_measure_verify(w->m, &binary, &v, &fixture_err));
-  return v;
+  return described_verify(w->m, &w->kernel.code, entry);
 }
 
 static void expect_right(world *w, const char *const *kernels) {
@@ -204,12 +189,5 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_sums_of_floats_come_near),
       cmocka_unit_test(test_bits),
   };
-  nvrtc_door door;
-  if (!nvrtc_open(&door)) {
-    return 77;
-  }
-  ptx = nvrtc_ptx(cuda_text, "accumulate.cu", "compute_90", NULL);
-  const int failed = ptx ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
-  free(ptx);
-  return failed;
+  return described_run(cuda_text, "accumulate.cu", tests, SCT_COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* Kernels that access nothing wrongly and still give wrong values: the comparison with the naive
  * variant must find each, at the right field. Mistakes of access are in tests/ptx/mutants.cu. */
-#include "measure_fixture.h"
-#include "nvrtc_text.h"
+#include "measure_described.h"
 
 /* Records of three floats, b = a, 64 threads a block, one record each. */
 static const char *const cuda_text =
@@ -92,17 +91,6 @@ static const char *const held_text =
     "KERNEL(keep_too_much) { I if (SMALL && t != 40) { PUT(A(i, 0), A(i, 1), A(i, 2)) } }\n"
     "KERNEL(keep_a_field) { I if (SMALL) { b[3 * i] = A(i, 0); b[3 * i + 2] = A(i, 2); } }\n";
 
-static const sct_device_desc described = {.name = "Described",
-                                          .id = "virtual:test",
-                                          .cc_major = 9,
-                                          .n_sms = 4,
-                                          .smem_block_bytes = 49152,
-                                          .smem_block_optin_bytes = 232448,
-                                          .threads_block = 1024,
-                                          .is_virtual = true};
-static const int first_layout[SCT_MAX_OPERANDS];
-static char *ptx;
-
 typedef struct world {
   sct_spec spec;
   sct_measure *m;
@@ -135,10 +123,7 @@ static void close_world(world *w) {
 }
 
 static sct_verdict verify(world *w, const char *entry) {
-  const sct_binary binary = {.code = &w->kernel.code, .entry = entry, .ptx = ptx};
-  sct_verdict v;
-  assert_ok(sct_measure_verify(w->m, &binary, &v, &fixture_err));
-  return v;
+  return described_verify(w->m, &w->kernel.code, entry);
 }
 
 static const struct {
@@ -290,23 +275,14 @@ static void test_what_outputs_held_counts(void **state) {
 
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
-  nvrtc_door door;
-  if (!nvrtc_open(&door)) {
-    return 77;
-  }
   sct_str text = {0};
   sct_str_printf(&text, "%s%s", cuda_text, held_text);
-  ptx = nvrtc_ptx(sct_str_c(&text), "mutants.cu", "compute_90", NULL);
-  sct_str_free(&text);
-  if (!ptx) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_values_are_found_at_their_field),
                                      cmocka_unit_test(test_a_tolerance_excuses_rounding_only),
                                      cmocka_unit_test(test_nan_may_be_what_is_computed),
                                      cmocka_unit_test(test_what_outputs_held_counts),
                                      cmocka_unit_test(test_more_alignment_than_was_asked_for)};
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  free(ptx);
+  const int failed = described_run(sct_str_c(&text), "mutants.cu", tests, SCT_COUNT(tests));
+  sct_str_free(&text);
   return failed;
 }

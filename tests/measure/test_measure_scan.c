@@ -1,14 +1,11 @@
 /* Scans on the host and under verification: what outputs must hold, computed here a second time,
  * and kernels whose running sums are wrong in small ways. */
-#include "measure_fixture.h"
-#include "nvrtc_text.h"
+#include "measure_described.h"
 
 #include "measure/measure_data.h"
 #include "measure/measure_session.h"
 
 #include <math.h>
-
-static const int first_layout[SCT_MAX_OPERANDS];
 
 /* ---- what the host makes of arrays ---- */
 
@@ -124,40 +121,11 @@ static const char *const cuda_text =
     "SCAN(maxima_from_zero, float, 0, s = fmaxf(s, a[k]); o[k] = s)\n"
     "SCAN(maxima_with_nan, float, LOWEST, s = a[k] > s || a[k] != a[k] ? a[k] : s; o[k] = s)\n";
 
-static char *ptx;
-
-static const sct_device_desc described = {.name = "Described",
-                                          .id = "virtual:test",
-                                          .cc_major = 9,
-                                          .n_sms = 4,
-                                          .smem_block_bytes = 49152,
-                                          .smem_block_optin_bytes = 232448,
-                                          .threads_block = 1024,
-                                          .is_virtual = true};
-
 static sct_verdict verify(const char *type, sct_reduce scan, const char *body, const char *naive,
                           const char *entry) {
-  const sct_measure_opts opts = {.seed = 11, .described = &described};
   const fixture_array arrays[] = {{.name = "a", .types = type},
                                   {.name = "o", .types = type, .scan = scan}};
-  const int64_t extents[] = {100, 100};
-  sct_spec spec;
-  sct_measure *m = NULL;
-  sct_verdict v;
-  fixture_spec(&spec, "row col", arrays, 1, 2, NULL, body, extents);
-  sct_kernel_code code = {.threads = 64};
-  sct_expr_pool *pool = spec.pool;
-  code.grid = sct_expr_div(pool, sct_expr_add(pool, spec.extent_var[0], sct_expr_const(pool, 63)),
-                           sct_expr_const(pool, 64));
-  sct_kernel_code other = code;
-  const sct_binary first = {.code = &code, .entry = naive, .ptx = ptx};
-  const sct_binary second = {.code = &other, .entry = entry, .ptx = ptx};
-  assert_ok(sct_measure_open(&m, 0, &opts, &fixture_err));
-  assert_ok(sct_measure_problem(m, &spec, first_layout, &first, &fixture_err));
-  assert_ok(sct_measure_verify(m, &second, &v, &fixture_err));
-  sct_measure_close(m);
-  sct_spec_free(&spec);
-  return v;
+  return described_verify_rows(arrays, body, naive, entry);
 }
 
 static void test_wrong_sums_are_found(void **state) {
@@ -203,14 +171,6 @@ static void test_a_wrong_naive_variant_is_found(void **state) {
 
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
-  nvrtc_door door;
-  if (!nvrtc_open(&door)) {
-    return 77;
-  }
-  ptx = nvrtc_ptx(cuda_text, "scan.cu", "compute_90", NULL);
-  if (!ptx) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_running_sums_of_integers),
       cmocka_unit_test(test_running_maxima),
@@ -218,7 +178,5 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_wrong_sums_are_found),
       cmocka_unit_test(test_a_wrong_naive_variant_is_found),
   };
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  free(ptx);
-  return failed;
+  return described_run(cuda_text, "scan.cu", tests, SCT_COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* Verification on a described device: kernels run as PTX, and what the interpreter finds becomes
  * the candidate's outcome. The candidate after it is evaluated on its own, by the same worker. */
-#include "measure_fixture.h"
-#include "nvrtc_text.h"
+#include "measure_described.h"
 
 #include "measure/measure_session.h"
 #include "process/process_internal.h"
@@ -35,24 +34,12 @@ static const char *const cuda_text =
     "KERNEL(unknown_form) { I asm volatile(\"frobnicate.b32 1;\"); if (i < n) b[i] = a[i]; }\n"
     "extern \"C\" __global__ void other_arguments(const float *a, float *b) { *b = *a; }\n";
 
-static char *ptx;
-
-static const sct_device_desc described = {.name = "Described",
-                                          .id = "virtual:test",
-                                          .cc_major = 9,
-                                          .n_sms = 4,
-                                          .smem_block_bytes = 49152,
-                                          .smem_block_optin_bytes = 232448,
-                                          .threads_block = 1024,
-                                          .is_virtual = true};
-
 typedef struct world {
   sct_spec spec;
   sct_measure *m;
   fixture_kernel naive, other;
 } world;
 
-static const int first_layout[SCT_MAX_OPERANDS];
 static const fixture_array plain[] = {{.name = "a", .types = "f32"}, {.name = "b", .types = "f32"}};
 static const int64_t thousand[] = {1000};
 
@@ -77,10 +64,7 @@ static void close_world(world *w) {
 }
 
 static sct_verdict verify(world *w, const char *entry) {
-  const sct_binary binary = kernel_of(w, entry);
-  sct_verdict v;
-  assert_ok(sct_measure_verify(w->m, &binary, &v, &fixture_err));
-  return v;
+  return described_verify(w->m, &w->other.code, entry);
 }
 
 /* ---- outcomes ---- */
@@ -431,14 +415,6 @@ static void test_a_large_output_goes_in_pieces(void **state) {
 
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
-  nvrtc_door door;
-  if (!nvrtc_open(&door)) {
-    return 77;
-  }
-  ptx = nvrtc_ptx(cuda_text, "virtual.cu", "compute_90", NULL);
-  if (!ptx) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_misdeed_becomes_its_outcome),
       cmocka_unit_test(test_room_is_made_by_those_used_longest_ago),
@@ -454,7 +430,5 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_padding_may_be_undefined_and_fields_may_not),
       cmocka_unit_test(test_a_large_output_goes_in_pieces),
   };
-  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  free(ptx);
-  return failed;
+  return described_run(cuda_text, "virtual.cu", tests, SCT_COUNT(tests));
 }
