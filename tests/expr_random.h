@@ -63,13 +63,15 @@ static int n_trees;
 static sct_expr leaves[N_DOMAINS];
 static int64_t leaf_values[N_DOMAINS];
 
-static inline void open_leaves(void) {
+static inline int open_leaves(void **state) {
+  (void)state;
   open_pool();
   for (int k = 0; k < N_DOMAINS; k++) {
     const domain *d = &domains[k];
     leaves[k] = sct_expr_var(pool, d->name, d->lo, d->hi, d->multiple);
     assert_int_not_equal(leaves[k], SCT_EXPR_NONE);
   }
+  return 0;
 }
 
 /* The seed of this run: SCT_TEST_SEED or `fallback`; printed, so that a failure can be repeated. */

@@ -18,9 +18,12 @@ static inline void open_pool(void) {
   sct_expr_pool_new(&pool);
 }
 
-static inline void close_pool(void) {
+/* A teardown of cmocka. */
+static inline int close_pool(void **state) {
+  (void)state;
   sct_expr_pool_free(pool);
   pool = NULL;
+  return 0;
 }
 
 /* The expression of `text` over the pool's variables; the test fails if it does not parse. */

@@ -275,4 +275,10 @@ static inline void assert_says(const char *part) {
   }
 }
 
+static inline void assert_bind_fails(const char *says) {
+  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
+  assert_says(says);
+  close_spec();
+}
+
 #endif

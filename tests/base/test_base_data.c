@@ -1,5 +1,6 @@
 /* Arenas, random numbers, permutations, files, assets. */
 #include "base/base.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -10,18 +11,16 @@
 /* cmocka wants the above first */
 #include <cmocka.h>
 
-static char folder[] = "/tmp/sct_base_XXXXXX";
+static char folder[64];
 
 static int make_folder(void **state) {
   (void)state;
-  return mkdtemp(folder) ? 0 : -1;
+  return scratch_make(folder, sizeof folder, "base");
 }
 
 static int remove_folder(void **state) {
   (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", folder);
-  return system(command);
+  return scratch_remove(folder);
 }
 
 static const char *in_folder(const char *name) {

@@ -1,6 +1,7 @@
 /* Calls that fail on command: the n-th of a kind, in a process of a role, with a reason; and what
  * files look like afterwards. The variable is read before main, so each case is a process. */
 #include "base/base.h"
+#include "scratch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/sct_faults_XXXXXX";
+static char folder[64];
 
 /* ---- the other side: what a case does ---- */
 
@@ -270,14 +271,12 @@ static void test_read_and_folder(void **state) {
 
 static int make_folder(void **state) {
   (void)state;
-  return mkdtemp(folder) ? 0 : -1;
+  return scratch_make(folder, sizeof folder, "faults");
 }
 
 static int remove_folder(void **state) {
   (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  return system(command);
+  return scratch_remove(folder);
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,7 @@
 /* What base does at its edges: files that cannot be read or written, large arenas, the log's
  * levels, statistics of random numbers, assets and their overrides, long names. */
 #include "base/base.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -11,20 +12,18 @@
 /* cmocka wants the above first */
 #include <cmocka.h>
 
-static char folder[] = "/tmp/sct_outside_XXXXXX";
+static char folder[64];
 static sct_arena arena;
 
 static int make_folder(void **state) {
   (void)state;
-  return mkdtemp(folder) ? 0 : -1;
+  return scratch_make(folder, sizeof folder, "outside");
 }
 
 static int remove_folder(void **state) {
   (void)state;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", folder);
   sct_arena_free(&arena);
-  return system(command);
+  return scratch_remove(folder);
 }
 
 static const char *in_folder(const char *name) {

@@ -63,4 +63,16 @@ static inline bool fx_has_nvrtc(void) {
   return !none;
 }
 
+/* In main(), before any test: where there is none, says so. */
+static inline bool fx_lacks_nvrtc(void) {
+  void *state = NULL;
+  fx_setup(&state);
+  const bool lacks = !fx_has_nvrtc();
+  fx_teardown(&state);
+  if (lacks) {
+    print_message("no NVRTC\n");
+  }
+  return lacks;
+}
+
 #endif

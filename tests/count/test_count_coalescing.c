@@ -57,12 +57,7 @@ static void unknown_models_name_the_nearest(void **state) {
 }
 
 int main(void) {
-  void *state = NULL;
-  fx_setup(&state);
-  const bool nvrtc = fx_has_nvrtc();
-  fx_teardown(&state);
-  if (!nvrtc) {
-    print_message("no NVRTC\n");
+  if (fx_lacks_nvrtc()) {
     return 77;
   }
   const struct CMUnitTest tests[] = {

@@ -248,12 +248,7 @@ static void parts_are_rows_of_csv_and_table(void **state) {
 
 int main(void) {
   enum { SANITIZED = 2 }; /* of them: all paths */
-  void *state = NULL;
-  fx_setup(&state);
-  const bool nvrtc = fx_has_nvrtc();
-  fx_teardown(&state);
-  if (!nvrtc) {
-    print_message("no NVRTC\n");
+  if (fx_lacks_nvrtc()) {
     return 77;
   }
   const struct CMUnitTest tests[] = {

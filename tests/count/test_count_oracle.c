@@ -182,12 +182,7 @@ static void coalescing_is_of_distinct_bytes(void **state) {
 }
 
 int main(void) {
-  void *state = NULL;
-  fx_setup(&state);
-  const bool nvrtc = fx_has_nvrtc();
-  fx_teardown(&state);
-  if (!nvrtc) {
-    print_message("no NVRTC\n");
+  if (fx_lacks_nvrtc()) {
     return 77;
   }
   const struct CMUnitTest tests[] = {

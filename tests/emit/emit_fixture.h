@@ -253,6 +253,18 @@ static inline void fixture_close(fixture *f) {
   assert_int_equal(system(command), 0);
 }
 
+static inline int fixture_setup(void **state) {
+  *state = malloc(sizeof(fixture));
+  fixture_open(*state);
+  return 0;
+}
+
+static inline int fixture_teardown(void **state) {
+  fixture_close(*state);
+  free(*state);
+  return 0;
+}
+
 static inline void fixture_problem(fixture *f, const char *name, const char *signature) {
   char hash[SCT_HASH_HEX];
   sct_hash_hex(hash, sct_hash_text(signature));

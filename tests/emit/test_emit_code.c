@@ -33,12 +33,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 static void each_architecture_is_compiled_once(void **state) {
   fixture *f = *state;
   sct_str text = {0};
@@ -132,7 +126,7 @@ static void programs_of_c_launch_what_is_loaded(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
       TEST(each_architecture_is_compiled_once),
       TEST(a_failed_compilation_is_passed_on),
       TEST(clusters_are_left_out_of_older_code),

@@ -98,18 +98,6 @@ static void mistakes_are_named_by_line(void **state) {
   }
 }
 
-static int setup(void **state) {
-  *state = malloc(sizeof(fixture));
-  fixture_open(*state);
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(holes_are_filled),
@@ -117,5 +105,5 @@ int main(void) {
       cmocka_unit_test(texts_stay_in_their_place),
       cmocka_unit_test(mistakes_are_named_by_line),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -4,19 +4,6 @@
 
 #include "emit/emit_internal.h"
 
-static int setup(void **state) {
-  fixture *f = malloc(sizeof(*f));
-  fixture_open(f);
-  *state = f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 /* ---- a header with a signature of our own ---- */
 
 #define GRID_LAUNCH(layout)                                                                        \
@@ -287,7 +274,7 @@ static void damaged_formulas_are_named(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
       TEST(host_functions_stand_before_what_is_cuda),
       TEST(fixed_layouts_have_functions_of_c),
       TEST(stores_without_formulas_give_no_functions),

@@ -66,12 +66,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 /* Runs nvcc with `arguments` in the folder of the headers and gives its status; what it says stays
  * in the file `said`. */
 static int run_nvcc(fixture *f, const char *arguments) {
@@ -301,5 +295,5 @@ int main(void) {
       cmocka_unit_test(every_pair_of_devices_finds_its_own),
       cmocka_unit_test(records_with_one_name_stand_in_one_program),
   };
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, fixture_teardown);
 }

@@ -10,19 +10,6 @@
   "[{\"array\": \"b\"}, {\"array\": \"a\"}, {\"value\": \"2 * n_row\", \"type\": \"i32\"}]"
 #define GRID "[\"n_row\", \"(n_col + 31) / 32\", \"1\"]"
 
-static int setup(void **state) {
-  fixture *f = malloc(sizeof(*f));
-  fixture_open(f);
-  *state = f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 /* A matrix whose winner is such a kernel. */
 static void add(fixture *f, const char *source, const char *name, const char *params,
                 const char *block, const char *grid) {
@@ -84,8 +71,8 @@ static void what_cannot_be_is_refused(void **state) {
        "an #include of"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    (void)teardown(state);
-    (void)setup(state);
+    (void)fixture_teardown(state);
+    (void)fixture_setup(state);
     add(*state, cases[k].source, cases[k].name, cases[k].params, cases[k].block, cases[k].grid);
     fixture_refused(*state, "transpose", cases[k].says);
   }
@@ -93,8 +80,8 @@ static void what_cannot_be_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(its_text_and_its_launch, setup, teardown),
-      cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, setup, teardown),
+      cmocka_unit_test_setup_teardown(its_text_and_its_launch, fixture_setup, fixture_teardown),
+      cmocka_unit_test_setup_teardown(what_cannot_be_is_refused, fixture_setup, fixture_teardown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,6 @@
 #include "emit/emit_fixture.h"
 #include "emit/emit_internal.h"
 
-static int setup(void **state) {
-  fixture *f = malloc(sizeof(*f));
-  fixture_open(f);
-  *state = f;
-  return 0;
-}
-
-static int teardown(void **state) {
-  fixture_close(*state);
-  free(*state);
-  return 0;
-}
-
 static emit_header load(fixture *f, const char *name) {
   emit_header h = {0};
   const sct_emit_request request = {.name = name};
@@ -485,7 +472,7 @@ static void a_kernel_that_keeps_partial_results_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
       TEST(nothing_tuned_says_what_to_run),
       TEST(a_kernel_that_keeps_partial_results_is_refused),
       TEST(a_changed_spec_is_named),

@@ -11,12 +11,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 static sct_status eval(const char *text, int64_t of_i, int64_t of_n, int64_t *value,
                        sct_error *err) {
   const sct_expr vars[2] = {i, n};
@@ -145,11 +139,11 @@ static void test_program_parts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_floor_semantics, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_what_is_refused, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_guards, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_program_parts, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_floor_semantics, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_what_is_refused, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_guards, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_programs, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_program_parts, setup, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,12 +22,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 /* `text` must fold to exactly what `expected` prints as. */
 static void folds(const char *text, const char *expected) {
   char result[256] = "";
@@ -232,18 +226,18 @@ static void test_layouts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_multiples_leave_divisions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_small_values_leave_divisions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_low_parts_leave_divisions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_nested_divisions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_exact_divisions, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_quotient_joins_remainder, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_min_max, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_comparisons, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_logic, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_xor, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_layouts, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_sums, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_multiples_leave_divisions, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_small_values_leave_divisions, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_low_parts_leave_divisions, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_nested_divisions, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_exact_divisions, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_quotient_joins_remainder, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_min_max, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_comparisons, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_logic, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_xor, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_layouts, setup, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

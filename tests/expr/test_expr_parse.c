@@ -13,12 +13,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 static void same(const char *text, const char *with_brackets) {
   if (parse(text) != parse(with_brackets)) {
     fail_msg("%s does not read as %s", text, with_brackets);
@@ -179,11 +173,11 @@ static void test_word_soup(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_precedence, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_errors, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_nesting_is_bounded, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_resolver, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_word_soup, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_precedence, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_errors, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_nesting_is_bounded, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_resolver, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_word_soup, setup, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

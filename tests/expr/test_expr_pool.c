@@ -8,12 +8,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 static void test_equal_content_is_one_handle(void **state) {
   (void)state;
   const sct_expr i = sct_expr_var(pool, "i", 0, 9, 1);
@@ -183,13 +177,13 @@ static void test_overflow_and_size(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_equal_content_is_one_handle, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_reset_forgets_what_came_after, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_reset_after_growth, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_reset_and_quotients, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_none_passes_through, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_overflow_and_size, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_equal_content_is_one_handle, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_reset_forgets_what_came_after, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_reset_after_growth, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_reset_and_quotients, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_variables, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_none_passes_through, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_overflow_and_size, setup, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

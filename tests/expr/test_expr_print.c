@@ -7,18 +7,6 @@
 #include <ctype.h>
 #include <unistd.h>
 
-static int setup(void **state) {
-  (void)state;
-  open_leaves();
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 /* ---- a C expression, evaluated */
 
 typedef struct c_value {
@@ -452,12 +440,12 @@ static void test_compiler(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_text, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_wide, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_floor, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_random, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_compiler, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_text, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_wide, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_floor, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_tree, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_random, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_compiler, open_leaves, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

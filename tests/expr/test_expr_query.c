@@ -15,12 +15,6 @@ static int setup(void **state) {
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 static void test_shape(void **state) {
   (void)state;
   int64_t value = 0;
@@ -193,16 +187,16 @@ static void test_subst(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_shape, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_variables, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_quotients, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_substitution_of_parts, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_linear, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_split, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_ranges, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_divisors, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_divisor_if, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_subst, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_shape, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_variables, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_quotients, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_substitution_of_parts, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_linear, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_split, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_ranges, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_divisors, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_divisor_if, setup, close_pool),
+      cmocka_unit_test_setup_teardown(test_subst, setup, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,18 +7,6 @@
 #define MAX_EXHAUSTED 160 /* assignments tried in order; more are sampled */
 #define N_SAMPLES     40
 
-static int setup(void **state) {
-  (void)state;
-  open_leaves();
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  close_pool();
-  return 0;
-}
-
 /* Everything that is asked about one random expression. */
 typedef struct subject {
   int tree;
@@ -208,8 +196,8 @@ static void test_order(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_values, setup, teardown),
-      cmocka_unit_test_setup_teardown(test_order, setup, teardown),
+      cmocka_unit_test_setup_teardown(test_values, open_leaves, close_pool),
+      cmocka_unit_test_setup_teardown(test_order, open_leaves, close_pool),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,6 @@ static void assert_expr(sct_expr e, const char *text) {
   sct_str_free(&printed);
 }
 
-static void assert_bind_fails(const char *says) {
-  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says(says);
-  close_spec();
-}
-
 static void test_identity(void **state) {
   (void)state;
   open_spec("row col");

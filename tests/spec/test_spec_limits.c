@@ -3,12 +3,6 @@
 #include "spec_offset.h"
 #include "spec_test.h"
 
-static void assert_bind_fails(const char *says) {
-  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says(says);
-  close_spec();
-}
-
 static void test_many_dimensions(void **state) {
   (void)state;
   open_spec("a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12");

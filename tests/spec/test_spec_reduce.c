@@ -20,12 +20,6 @@ static void finish_reduction(const char *body) {
   finish(body);
 }
 
-static void assert_bind_fails(const char *says) {
-  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says(says);
-  close_spec();
-}
-
 static void test_names(void **state) {
   (void)state;
   sct_reduce reduce = SCT_REDUCE_NONE;

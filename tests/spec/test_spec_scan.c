@@ -20,12 +20,6 @@ static void finish_scan(const char *body) {
   finish(body);
 }
 
-static void assert_bind_fails(const char *says) {
-  assert_int_equal(sct_spec_bind(&spec, &err), SCT_ESPEC);
-  assert_says(says);
-  close_spec();
-}
-
 static void assert_body_fails(const char *body, const char *says) {
   open_scan("f32");
   bind();

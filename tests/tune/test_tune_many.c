@@ -1,25 +1,9 @@
 /* Several tuners on one store at once, and stores that cannot take what a tuner finds. */
 #include "tune_fixture.h"
 
-#include <sqlite3.h>
 #include <sys/wait.h>
 
 #define N_TUNERS 8
-
-static int take_number(void *out, int n, char **values, char **names) {
-  (void)n, (void)names;
-  *(int *)out = values[0] ? atoi(values[0]) : -1;
-  return 0;
-}
-
-static int ask(const char *store, const char *text) {
-  sqlite3 *db = NULL;
-  int out = -1;
-  assert_int_equal(sqlite3_open(tf_path(store), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, text, take_number, &out, NULL), SQLITE_OK);
-  sqlite3_close(db);
-  return out;
-}
 
 /* Starts a process that tunes `spec` on a virtual device and exits with 0 if it succeeds. */
 static pid_t start_tuner(const char *spec, const char *store) {
@@ -62,17 +46,17 @@ static void eight_tuners_lose_no_row(void **state) {
     pids[k] = start_tuner(spec_of(k), "many.db");
   }
   finish_tuners(pids);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM problem"), N_TUNERS);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM device"), 1);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM run WHERE winner > 0 AND naive > 0 AND "
-                                  "n_candidates = 3 AND finished > ''"),
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM problem"), N_TUNERS);
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM device"), 1);
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM run WHERE winner > 0 AND naive > 0 AND "
+                                     "n_candidates = 3 AND finished > ''"),
                    N_TUNERS);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM outcome WHERE outcome = 'ok' AND "
-                                  "predicted_ns > 0"),
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM outcome WHERE outcome = 'ok' AND "
+                                     "predicted_ns > 0"),
                    3 * N_TUNERS);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM earlier"), 0);
-  assert_int_equal(ask("many.db", "SELECT count(*) FROM pragma_integrity_check "
-                                  "WHERE integrity_check <> 'ok'"),
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM earlier"), 0);
+  assert_int_equal(tf_ask("many.db", "SELECT count(*) FROM pragma_integrity_check "
+                                     "WHERE integrity_check <> 'ok'"),
                    0);
 }
 
@@ -85,10 +69,10 @@ static void eight_tuners_of_one_spec_agree(void **state) {
     pids[k] = start_tuner(spec, "one.db");
   }
   finish_tuners(pids);
-  assert_int_equal(ask("one.db", "SELECT count(*) FROM problem"), 1);
-  assert_int_equal(ask("one.db", "SELECT count(*) FROM run"), 1);
-  assert_int_equal(ask("one.db", "SELECT count(*) FROM outcome"), 3);
-  assert_int_equal(ask("one.db", "SELECT count(*) FROM earlier"), 0);
+  assert_int_equal(tf_ask("one.db", "SELECT count(*) FROM problem"), 1);
+  assert_int_equal(tf_ask("one.db", "SELECT count(*) FROM run"), 1);
+  assert_int_equal(tf_ask("one.db", "SELECT count(*) FROM outcome"), 3);
+  assert_int_equal(tf_ask("one.db", "SELECT count(*) FROM earlier"), 0);
 }
 
 /* What cannot be kept is said before anything is measured. */
@@ -96,7 +80,7 @@ static void a_store_that_cannot_be_written_ends_it_early(void **state) {
   (void)state;
   tf_run r = tf_new("ok", "newer.db");
   tf_tune_ok(&r, TF_COPY("{ i = 4096 }"));
-  assert_int_equal(ask("newer.db", "PRAGMA user_version = 99"), -1);
+  assert_int_equal(tf_ask("newer.db", "PRAGMA user_version = 99"), -1);
   tf_tune(&r, TF_COPY("{ i = 4096 }"));
   assert_int_equal(r.status, SCT_EDATA);
   assert_non_null(strstr(r.err.text, "newer version of sectile (schema 99"));

@@ -3,7 +3,6 @@
 #include "tune_fixture.h"
 
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/wait.h>
 
 #define SPEC  TF_COPY("{ i = 4096 }")
@@ -19,21 +18,6 @@ static void sql(const char *store, const char *text) {
   sqlite3_close(db);
 }
 
-static int take_number(void *out, int n, char **values, char **names) {
-  (void)n, (void)names;
-  *(int *)out = values[0] ? atoi(values[0]) : -1;
-  return 0;
-}
-
-static int ask(const char *store, const char *text) {
-  sqlite3 *db = NULL;
-  int out = -1;
-  assert_int_equal(sqlite3_open(tf_path(store), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, text, take_number, &out, NULL), SQLITE_OK);
-  sqlite3_close(db);
-  return out;
-}
-
 /* A copy of the store beside it, which ask_both() calls "old": a store takes no tables of others.
  */
 static void keep_copy(const char *store) {
@@ -46,7 +30,7 @@ static void keep_copy(const char *store) {
 static int ask_both(const char *store, const char *question) {
   sct_str text = {0};
   sct_str_printf(&text, "ATTACH '%s.old' AS old; %s", tf_path(store), question);
-  const int answer = ask(store, sct_str_c(&text));
+  const int answer = tf_ask(store, sct_str_c(&text));
   sct_str_free(&text);
   return answer;
 }
@@ -100,7 +84,7 @@ static void a_finished_session_measures_nothing(void **state) {
   first.opts.strategy_dir = tf_path("more");
   tf_tune_ok(&first, SIZES);
   assert_true(first.report.sizes[0].n_tied > 1);
-  const int earlier = ask("done.db", "SELECT count(*) FROM earlier");
+  const int earlier = tf_ask("done.db", "SELECT count(*) FROM earlier");
   assert_true(earlier > 0); /* the samples of quick pass and race */
   keep_copy("done.db");
 
@@ -110,7 +94,7 @@ static void a_finished_session_measures_nothing(void **state) {
   assert_int_equal(second.n_final, 0);
   same_report(&first.report, &second.report);
   assert_null(second.report.stale);
-  assert_int_equal(ask("done.db", "SELECT count(*) FROM earlier"), earlier);
+  assert_int_equal(tf_ask("done.db", "SELECT count(*) FROM earlier"), earlier);
   assert_int_equal(ask_both("done.db", "SELECT count(*) FROM (SELECT * FROM outcome EXCEPT "
                                        "SELECT * FROM old.outcome)"),
                    0);
@@ -132,8 +116,8 @@ static void an_axis_that_is_gone_does_not_matter(void **state) {
   tf_tune_ok(&second, SPEC);
   assert_int_equal(second.n_final, 0);
   same_report(&first.report, &second.report);
-  assert_int_equal(ask("axes.db", "SELECT count(*) FROM candidate WHERE "
-                                  "axes LIKE '%\"min_blocks\":0}'"),
+  assert_int_equal(tf_ask("axes.db", "SELECT count(*) FROM candidate WHERE "
+                                     "axes LIKE '%\"min_blocks\":0}'"),
                    3);
   tf_free(&first);
   tf_free(&second);
@@ -313,14 +297,14 @@ static void a_killed_session_goes_on(void **state) {
   int n_killed = 0, known = 0;
   for (int at = 2; killed(&r, path, at); at += 5) {
     n_killed++;
-    const int rows = ask("killed.db", "SELECT count(*) FROM outcome");
+    const int rows = tf_ask("killed.db", "SELECT count(*) FROM outcome");
     assert_true(rows >= known); /* nothing acknowledged is lost */
     known = rows;
-    assert_int_equal(ask("killed.db", "SELECT count(*) FROM pragma_quick_check "
-                                      "WHERE quick_check <> 'ok'"),
+    assert_int_equal(tf_ask("killed.db", "SELECT count(*) FROM pragma_quick_check "
+                                         "WHERE quick_check <> 'ok'"),
                      0);
-    assert_int_equal(ask("killed.db", "SELECT count(*) - count(DISTINCT run * 1000 + candidate) "
-                                      "FROM outcome"),
+    assert_int_equal(tf_ask("killed.db", "SELECT count(*) - count(DISTINCT run * 1000 + candidate) "
+                                         "FROM outcome"),
                      0);
   }
   assert_true(n_killed >= 4);
@@ -341,15 +325,15 @@ static void a_killed_session_does_not_repeat_itself(void **state) {
   tf_run r = tf_new("slow@2=9", "once.db");
   const char *path = tf_write("spec.lua", SPEC);
   assert_true(killed(&r, path, 3)); /* before the third is timed */
-  assert_int_equal(ask("once.db", "SELECT count(*) FROM outcome"), 2);
+  assert_int_equal(tf_ask("once.db", "SELECT count(*) FROM outcome"), 2);
   keep_copy("once.db");
   tf_tune_ok(&r, SPEC);
   /* the samples of before the kill became earlier ones when their candidates raced */
   assert_int_equal(ask_both("once.db", "SELECT count(*) FROM old.outcome b JOIN main.earlier e ON "
                                        "e.samples_ns = b.samples_ns AND e.measured = b.measured"),
                    2);
-  assert_int_equal(ask("once.db", "SELECT count(*) - count(DISTINCT candidate) FROM earlier "
-                                  "WHERE race = ''"),
+  assert_int_equal(tf_ask("once.db", "SELECT count(*) - count(DISTINCT candidate) FROM earlier "
+                                     "WHERE race = ''"),
                    0);
   tf_free(&r);
 }
@@ -384,7 +368,7 @@ static void results_of_another_driver_are_not_used(void **state) {
     if (k == 0) {
       assert_string_equal(r.report.stale, "3 results of driver 570.1 are not used");
     }
-    assert_int_equal(ask("stale.db", "SELECT count(*) FROM outcome"), 3 * (k + 2));
+    assert_int_equal(tf_ask("stale.db", "SELECT count(*) FROM outcome"), 3 * (k + 2));
   }
   assert_non_null(strstr(r.report.stale, " and 3 of other conditions are not used"));
   tf_free(&r);
@@ -413,7 +397,7 @@ static void results_of_other_kernels_are_not_used(void **state) {
   tf_tune_ok(&second, SIZES);
   assert_string_equal(second.report.stale, "4 results of kernels that these templates and "
                                            "strategies do not make are not used");
-  assert_int_equal(ask("others.db", "SELECT count(*) FROM outcome"), 2 * 5);
+  assert_int_equal(tf_ask("others.db", "SELECT count(*) FROM outcome"), 2 * 5);
   const char *const labels[] = {"direct t128"};
   second.opts.only = (sct_tune_labels){1, labels};
   tf_tune_ok(&second, SIZES);
@@ -442,8 +426,8 @@ static void expect_kept(const char *store, const char *look, int most) {
   assert_non_null(size->kept);
   assert_non_null(strstr(size->kept, "'direct t512' of an earlier session ("));
   assert_false(tf_find(&r, 0, "direct t512") != NULL);
-  assert_int_equal(ask(store, WINS("direct t512")), 1);
-  assert_int_equal(ask(store, "SELECT count(*) FROM outcome"), 3);
+  assert_int_equal(tf_ask(store, WINS("direct t512")), 1);
+  assert_int_equal(tf_ask(store, "SELECT count(*) FROM outcome"), 3);
   tf_free(&r);
 }
 
@@ -465,14 +449,14 @@ static void a_part_of_a_session_leaves_a_better_winner(void **state) {
   r.opts.again = true; /* its own is faster */
   tf_tune_ok(&r, SPEC);
   assert_null(r.report.sizes[0].kept);
-  assert_int_equal(ask("part.db", "SELECT count(*) FROM run r JOIN outcome o ON o.id = r.winner "
-                                  "JOIN candidate c ON c.id = o.candidate WHERE c.label = "
-                                  "'direct t128'"),
+  assert_int_equal(tf_ask("part.db", "SELECT count(*) FROM run r JOIN outcome o ON o.id = r.winner "
+                                     "JOIN candidate c ON c.id = o.candidate WHERE c.label = "
+                                     "'direct t128'"),
                    1);
   tf_free(&r);
   tf_tune_ok(&all, SPEC); /* and all together are decided anew */
   tf_assert_winner(&all, 0, "direct t128");
-  assert_int_equal(ask("part.db", WINS("direct t128")), 1);
+  assert_int_equal(tf_ask("part.db", WINS("direct t128")), 1);
   tf_free(&all);
 }
 
@@ -484,7 +468,7 @@ static void expect_winner(const char *store, const char *label) {
                  "n.id = r.naive JOIN candidate c ON c.id = o.candidate WHERE o.outcome = 'ok' AND "
                  "c.label = '%s'",
                  label);
-  assert_int_equal(ask(store, sct_str_c(&question)), 1);
+  assert_int_equal(tf_ask(store, sct_str_c(&question)), 1);
   sct_str_free(&question);
 }
 
@@ -556,7 +540,7 @@ static void a_part_does_not_say_what_is_coalesced(void **state) {
   tf_tune_ok(&r, SPEC);
   assert_non_null(r.report.sizes[0].kept);
   expect_winner("moves.db", "direct t512");
-  assert_int_equal(ask("moves.db", "SELECT sum(coalesced) FROM outcome"), 1);
+  assert_int_equal(tf_ask("moves.db", "SELECT sum(coalesced) FROM outcome"), 1);
   tf_free(&r);
 }
 

@@ -13,6 +13,7 @@
 
 #include <poll.h>
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -329,6 +330,24 @@ static inline const sct_row_result *tf_result(const tf_stored *s, const char *la
   }
   fail_msg("no stored result '%s'", label);
   return NULL;
+}
+
+/* ---- what a store holds ---- */
+
+static inline int tf_take_number(void *out, int n, char **values, char **names) {
+  (void)n, (void)names;
+  *(int *)out = values[0] ? atoi(values[0]) : -1;
+  return 0;
+}
+
+/* The number that a question in SQL gives; -1: none. */
+static inline int tf_ask(const char *store, const char *text) {
+  sqlite3 *db = NULL;
+  int out = -1;
+  assert_int_equal(sqlite3_open(tf_path(store), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, text, tf_take_number, &out, NULL), SQLITE_OK);
+  sqlite3_close(db);
+  return out;
 }
 
 #endif
