@@ -26,17 +26,29 @@ typedef struct problem {
   result results[MAX_RESULTS];
 } problem;
 
-#define ONE(type, reduce)                                                                          \
-  1, 1, false, type, {                                                                             \
+#define FROM(input, by_columns, type, reduce)                                                      \
+  1, 1, by_columns, input, {                                                                       \
     { 0, 0, 0, type, reduce, false }                                                               \
   }
-#define YX  "'y', 'x'"
-#define ZYX "'z', 'y', 'x'"
-#define OUT(type, dims, how)                                                                       \
-  "s.array('t', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "' })"
-#define ONTO(type, dims, how)                                                                      \
-  "s.array('t', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "', inout = true " \
-  "})"
+#define ONE(type, reduce) FROM(type, false, type, reduce)
+/* After SUM_AND_COUNT. */
+#define SEVERAL(type, reduce)                                                                      \
+  2, 3, false, "f32", {                                                                            \
+    {0, 0, 8, "f32", SCT_REDUCE_SUM, false}, {0, 4, 8, "i32", SCT_REDUCE_SUM, true}, {             \
+      1, 0, 0, type, reduce, false                                                                 \
+    }                                                                                              \
+  }
+#define YX    "'y', 'x'"
+#define ZYX   "'z', 'y', 'x'"
+#define INOUT ", inout = true"
+#define OUT_AS(name, type, dims, how, more)                                                        \
+  "s.array('" name "', '" type "', s.row_major, { dims = { " dims " }, reduce = '" how "'" more    \
+  " })"
+#define OUT(type, dims, how)  OUT_AS("t", type, dims, how, "")
+#define ONTO(type, dims, how) OUT_AS("t", type, dims, how, INOUT)
+#define SUM_AND_COUNT(dims, more)                                                                  \
+  "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, "                              \
+  "{ dims = { " dims " }, reduce = 'sum'" more " })"
 
 static const problem problems[] = {
     {"f32 rows", YX, "", OUT("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y, ONE("f32", SCT_REDUCE_SUM)},
@@ -90,53 +102,18 @@ static const problem problems[] = {
      ONE("f32", SCT_REDUCE_SUM)},
     {"i32 through a box", ZYX, "", OUT("i32", "'x'", "sum"), "t = a;", 3, KEEP_X,
      ONE("i32", SCT_REDUCE_SUM)},
-    {"several outputs of rows",
-     YX,
-     "",
-     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'y' }, reduce = "
-     "'sum' }), s.array('m', 'f64', s.row_major, { dims = { 'y' }, reduce = 'max' })",
-     "t.s = a; t.n = 1; m = a;",
-     2,
-     KEEP_Y,
-     2,
-     3,
-     false,
-     "f32",
-     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
-      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
-      {1, 0, 8, "f64", SCT_REDUCE_MAX, false}}},
-    {"several outputs of columns",
-     YX,
-     "",
-     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'x' }, reduce = "
-     "'sum' }), s.array('m', 'f32', s.row_major, { dims = { 'x' }, reduce = 'min' })",
-     "t.s = a; t.n = 1; m = a;",
-     2,
-     KEEP_X,
-     2,
-     3,
-     false,
-     "f32",
-     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
-      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
-      {1, 0, 4, "f32", SCT_REDUCE_MIN, false}}},
-    {"rows of a matrix by columns",
-     YX,
-     ", s.col_major",
-     OUT("f32", "'y'", "sum"),
-     "t = a;",
-     2,
-     KEEP_Y,
-     1,
-     1,
-     true,
-     "f32",
-     {{0, 0, 0, "f32", SCT_REDUCE_SUM, false}}},
+    {"several outputs of rows", YX, "",
+     SUM_AND_COUNT("'y'", "") ", " OUT_AS("m", "f64", "'y'", "max", ""), "t.s = a; t.n = 1; m = a;",
+     2, KEEP_Y, SEVERAL("f64", SCT_REDUCE_MAX)},
+    {"several outputs of columns", YX, "",
+     SUM_AND_COUNT("'x'", "") ", " OUT_AS("m", "f32", "'x'", "min", ""), "t.s = a; t.n = 1; m = a;",
+     2, KEEP_X, SEVERAL("f32", SCT_REDUCE_MIN)},
+    {"rows of a matrix by columns", YX, ", s.col_major", OUT("f32", "'y'", "sum"), "t = a;", 2,
+     KEEP_Y, FROM("f32", true, "f32", SCT_REDUCE_SUM)},
     {"f32 rows and where",
      YX,
      "",
-     OUT("i32", "'y'", "argmax") ", s.array('m', 'f32', s.row_major, { dims = { 'y' }, reduce = "
-                                 "'max' })",
+     OUT("i32", "'y'", "argmax") ", " OUT_AS("m", "f32", "'y'", "max", ""),
      "t = a; m = a;",
      2,
      KEEP_Y,
@@ -145,18 +122,8 @@ static const problem problems[] = {
      false,
      "f32",
      {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}, {1, 0, 4, "f32", SCT_REDUCE_MAX, false}}},
-    {"where in shared rows: blocks=528 ",
-     YX,
-     "",
-     OUT("i64", "'y'", "argmin"),
-     "t = a;",
-     2,
-     KEEP_Y,
-     1,
-     1,
-     false,
-     "f32",
-     {{0, 0, 8, "i64", SCT_REDUCE_ARGMIN, false}}},
+    {"where in shared rows: blocks=528 ", YX, "", OUT("i64", "'y'", "argmin"), "t = a;", 2, KEEP_Y,
+     FROM("f32", false, "i64", SCT_REDUCE_ARGMIN)},
     {"f32 rows onto what is there", YX, "", ONTO("f32", "'y'", "sum"), "t = a;", 2, KEEP_Y,
      ONE("f32", SCT_REDUCE_SUM)},
     {"i8 rows onto what is there off a word:start=any ", YX, "", ONTO("i8", "'y'", "sum"), "t = a;",
@@ -175,81 +142,19 @@ static const problem problems[] = {
      ONE("f64", SCT_REDUCE_SUM)},
     {"i16 lines of a box onto what is there", ZYX, "", ONTO("i16", "'z', 'x'", "sum"), "t = a;", 3,
      KEEP_Z | KEEP_X, ONE("i16", SCT_REDUCE_SUM)},
-    {"several outputs of columns, one onto what is there",
-     YX,
-     "",
-     "s.array('t', s.record { { 's', 'f32' }, { 'n', 'i32' } }, s.aos, { dims = { 'x' }, reduce = "
-     "'sum', inout = true }), s.array('m', 'f32', s.row_major, { dims = { 'x' }, reduce = 'min' })",
-     "t.s = a; t.n = 1; m = a;",
-     2,
-     KEEP_X,
-     2,
-     3,
-     false,
-     "f32",
-     {{0, 0, 8, "f32", SCT_REDUCE_SUM, false},
-      {0, 4, 8, "i32", SCT_REDUCE_SUM, true},
-      {1, 0, 4, "f32", SCT_REDUCE_MIN, false}}},
-    {"where in rows off a word:start=any ",
-     YX,
-     "",
-     OUT("i32", "'y'", "argmax"),
-     "t = a;",
-     2,
-     KEEP_Y,
-     1,
-     1,
-     false,
-     "u8",
-     {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}}},
-    {"where in columns",
-     YX,
-     "",
-     OUT("i32", "'x'", "argmin"),
-     "t = a;",
-     2,
-     KEEP_X,
-     1,
-     1,
-     false,
-     "f64",
-     {{0, 0, 4, "i32", SCT_REDUCE_ARGMIN, false}}},
-    {"where in planes through a box",
-     ZYX,
-     "",
-     OUT("i64", "'y'", "argmax"),
-     "t = a;",
-     3,
-     KEEP_Y,
-     1,
-     1,
-     false,
-     "i16",
-     {{0, 0, 8, "i64", SCT_REDUCE_ARGMAX, false}}},
-    {"where of all by columns",
-     YX,
-     ", s.col_major",
-     OUT("i32", "", "argmax"),
-     "t = a;",
-     2,
-     0,
-     1,
-     1,
-     true,
-     "i32",
-     {{0, 0, 4, "i32", SCT_REDUCE_ARGMAX, false}}},
-    {"where the index counts",
-     YX,
-     "",
-     OUT("f32", "", "max"),
-     "t = a + (x == 0 ? 0 : -100);",
-     2,
-     0,
-     1,
-     1,
-     false,
-     "f32",
-     {{0, 0, 0, "f32", SCT_REDUCE_MAX, false}}},
+    {"several outputs of columns, one onto what is there", YX, "",
+     SUM_AND_COUNT("'x'", INOUT) ", " OUT_AS("m", "f32", "'x'", "min", ""),
+     "t.s = a; t.n = 1; m = a;", 2, KEEP_X, SEVERAL("f32", SCT_REDUCE_MIN)},
+    {"where in rows off a word:start=any ", YX, "", OUT("i32", "'y'", "argmax"), "t = a;", 2,
+     KEEP_Y, FROM("u8", false, "i32", SCT_REDUCE_ARGMAX)},
+    {"where in columns", YX, "", OUT("i32", "'x'", "argmin"), "t = a;", 2, KEEP_X,
+     FROM("f64", false, "i32", SCT_REDUCE_ARGMIN)},
+    {"where in planes through a box", ZYX, "", OUT("i64", "'y'", "argmax"), "t = a;", 3, KEEP_Y,
+     FROM("i16", false, "i64", SCT_REDUCE_ARGMAX)},
+    {"where of all by columns", YX, ", s.col_major", OUT("i32", "", "argmax"), "t = a;", 2, 0,
+     FROM("i32", true, "i32", SCT_REDUCE_ARGMAX)},
+    {"where the index counts", YX, "", OUT("f32", "", "max"), "t = a + (x == 0 ? 0 : -100);", 2, 0,
+     ONE("f32", SCT_REDUCE_MAX)},
 };
 
 /* Long along what is reduced, short along what is kept: the naive variant has a block an element.
