@@ -25,6 +25,13 @@ static inline sct_verdict described_verify(sct_measure *m, sct_kernel_code *code
   return v;
 }
 
+static inline void described_expect(sct_verdict v, const char *kernel, sct_outcome_kind outcome,
+                                    const char *says) {
+  if (v.outcome != outcome || !strstr(v.detail, says)) {
+    fail_msg("%s: %s: %s", kernel, sct_outcome_name(v.outcome), v.detail);
+  }
+}
+
 /* The kernel `entry` against `naive`: both take a row of (row, col) a thread, in blocks of 64. */
 static inline sct_verdict described_verify_rows(const fixture_array arrays[2], const char *body,
                                                 const char *naive, const char *entry) {

@@ -201,10 +201,7 @@ static void test_nan_may_be_what_is_computed(void **state) {
     open_world(&w, "b.x0 = sqrtf(a.x0); b.x1 = sqrtf(a.x1); b.x2 = sqrtf(a.x2);", "roots",
                with_tolerance ? 1e-5 : 0);
     for (int k = 0; k < SCT_COUNT(cases); k++) {
-      const sct_verdict v = verify(&w, cases[k].kernel);
-      if (v.outcome != cases[k].outcome) {
-        fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
-      }
+      described_expect(verify(&w, cases[k].kernel), cases[k].kernel, cases[k].outcome, "");
     }
     close_world(&w);
   }
@@ -264,10 +261,7 @@ static void test_what_outputs_held_counts(void **state) {
       }
     }
     for (int n = 0; n < SCT_COUNT(cases[k].right); n++) {
-      const sct_verdict v = verify(&w, cases[k].right[n]);
-      if (v.outcome != SCT_OUT_OK) {
-        fail_msg("%s: %s: %s", cases[k].right[n], sct_outcome_name(v.outcome), v.detail);
-      }
+      described_expect(verify(&w, cases[k].right[n]), cases[k].right[n], SCT_OUT_OK, "");
     }
     close_world(&w);
   }

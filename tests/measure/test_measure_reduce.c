@@ -454,11 +454,9 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "first_is_highest", SCT_OUT_WRONG_RESULT, "nan"},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    const sct_verdict v =
-        verify(cases[k].type, cases[k].reduce, cases[k].body, cases[k].naive, cases[k].kernel);
-    if (v.outcome != cases[k].outcome || !strstr(v.detail, cases[k].says)) {
-      fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
-    }
+    described_expect(
+        verify(cases[k].type, cases[k].reduce, cases[k].body, cases[k].naive, cases[k].kernel),
+        cases[k].kernel, cases[k].outcome, cases[k].says);
   }
 }
 
@@ -493,11 +491,9 @@ static void test_wrong_sums_onto_what_is_there_are_found(void **state) {
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto_few", SCT_OUT_WRONG_RESULT, ""},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    const sct_verdict v = verify_onto(cases[k].type, cases[k].reduce, true, cases[k].body,
-                                      cases[k].naive, cases[k].kernel);
-    if (v.outcome != cases[k].outcome || !strstr(v.detail, cases[k].says)) {
-      fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
-    }
+    described_expect(verify_onto(cases[k].type, cases[k].reduce, true, cases[k].body,
+                                 cases[k].naive, cases[k].kernel),
+                     cases[k].kernel, cases[k].outcome, cases[k].says);
   }
 }
 

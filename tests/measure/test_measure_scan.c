@@ -154,11 +154,9 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_SUM, "o = 1 * a;", "sums", "tile_twice", SCT_OUT_WRONG_RESULT},
   };
   for (int k = 0; k < SCT_COUNT(cases); k++) {
-    const sct_verdict v =
-        verify(cases[k].type, cases[k].scan, cases[k].body, cases[k].naive, cases[k].kernel);
-    if (v.outcome != cases[k].outcome) {
-      fail_msg("%s: %s: %s", cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
-    }
+    described_expect(
+        verify(cases[k].type, cases[k].scan, cases[k].body, cases[k].naive, cases[k].kernel),
+        cases[k].kernel, cases[k].outcome, "");
   }
 }
 
