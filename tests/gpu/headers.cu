@@ -326,6 +326,9 @@ template <class T, class L> void run_transpose(const char *name, L launch) {
   report(name, n_cases, n_bad);
 }
 
+#define TRANSPOSE_CASE(name, T) \
+  CASE(name) { run_transpose<T>(#name, [](Any in, Any out, long long rows, long long cols) { return name(in, out, rows, cols, stream); }); }
+
 // Records: field sizes, offsets in AoS, and the start of each field's section in SoA.
 struct Layout {
   std::vector<size_t> bytes, offset;
@@ -419,6 +422,22 @@ template <class T, class F> void run_gather(const char *name, int lanes, F launc
       },
       launch);
 }
+
+#define GATHER_CASE(name, T, lanes) \
+  CASE(name) { run_gather<T>(#name, lanes, [](const std::vector<Any> &in, Any out, long long n) { return name(in[0], in[1], out, n, n, stream); }); }
+
+#define STRIDE_CASE(name, stride) \
+  CASE(name) { \
+    run_1d( \
+        #name, 4, \
+        [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) { \
+          std::vector<float> a = random_values<float>(stride * n, 4), b(n); \
+          for (long long i = 0; i < n; i++) b[i] = a[stride * i]; \
+          in = {bytes_of(a)}; \
+          want = bytes_of(b); \
+        }, \
+        [](const std::vector<Any> &in, Any out, long long n) { return name(in[0], out, n, stream); }); \
+  }
 
 // One reduction of rows x cols: `place(r, c)` says where an element goes, of `n_out(rows, cols)` places.
 template <class Place, class Count, class L>
@@ -626,45 +645,15 @@ CASE(float3_increment) {
 #endif
 
 #ifdef KERNEL_stride3
-CASE(stride3) {
-  run_1d(
-      "stride3", 4,
-      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
-        std::vector<float> a = random_values<float>(3 * n, 4), b(n);
-        for (long long i = 0; i < n; i++) b[i] = a[3 * i];
-        in = {bytes_of(a)};
-        want = bytes_of(b);
-      },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride3(in[0], out, n, stream); });
-}
+STRIDE_CASE(stride3, 3)
 #endif
 
 #ifdef KERNEL_stride2
-CASE(stride2) {
-  run_1d(
-      "stride2", 4,
-      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
-        std::vector<float> a = random_values<float>(2 * n, 4), b(n);
-        for (long long i = 0; i < n; i++) b[i] = a[2 * i];
-        in = {bytes_of(a)};
-        want = bytes_of(b);
-      },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride2(in[0], out, n, stream); });
-}
+STRIDE_CASE(stride2, 2)
 #endif
 
 #ifdef KERNEL_stride8
-CASE(stride8) {
-  run_1d(
-      "stride8", 4,
-      [](long long n, std::vector<Bytes> &in, Bytes &want, Bytes &) {
-        std::vector<float> a = random_values<float>(8 * n, 4), b(n);
-        for (long long i = 0; i < n; i++) b[i] = a[8 * i];
-        in = {bytes_of(a)};
-        want = bytes_of(b);
-      },
-      [](const std::vector<Any> &in, Any out, long long n) { return stride8(in[0], out, n, stream); });
-}
+STRIDE_CASE(stride8, 8)
 #endif
 
 #ifdef KERNEL_shifted
@@ -1061,51 +1050,27 @@ CASE(permute6_f32) {
 #endif
 
 #ifdef KERNEL_transpose_f32
-CASE(transpose_f32) {
-  run_transpose<float>("transpose_f32", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_f32, float)
 #endif
 
 #ifdef KERNEL_transpose_own
-CASE(transpose_own) {
-  run_transpose<float>("transpose_own", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_own(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_own, float)
 #endif
 
 #ifdef KERNEL_transpose_f64
-CASE(transpose_f64) {
-  run_transpose<double>("transpose_f64", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f64(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_f64, double)
 #endif
 
 #ifdef KERNEL_transpose_u8
-CASE(transpose_u8) {
-  run_transpose<unsigned char>("transpose_u8", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_u8(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_u8, unsigned char)
 #endif
 
 #ifdef KERNEL_transpose_f32x2
-CASE(transpose_f32x2) {
-  run_transpose<uint64_t>("transpose_f32x2", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32x2(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_f32x2, uint64_t)
 #endif
 
 #ifdef KERNEL_transpose_f32x4
-CASE(transpose_f32x4) {
-  run_transpose<Sixteen>("transpose_f32x4", [](Any in, Any out, long long rows, long long cols) {
-    return transpose_f32x4(in, out, rows, cols, stream);
-  });
-}
+TRANSPOSE_CASE(transpose_f32x4, Sixteen)
 #endif
 
 #ifdef KERNEL_transpose_f16
@@ -1221,51 +1186,27 @@ SUM_CASE(record64_aos_to_aos, 16)
 #endif
 
 #ifdef KERNEL_indirect_f32
-CASE(indirect_f32) {
-  run_gather<float>("indirect_f32", 1, [](const std::vector<Any> &in, Any out, long long n) {
-    return indirect_f32(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(indirect_f32, float, 1)
 #endif
 
 #ifdef KERNEL_indirect_f64
-CASE(indirect_f64) {
-  run_gather<double>("indirect_f64", 1, [](const std::vector<Any> &in, Any out, long long n) {
-    return indirect_f64(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(indirect_f64, double, 1)
 #endif
 
 #ifdef KERNEL_gather_rows12
-CASE(gather_rows12) {
-  run_gather<float>("gather_rows12", 3, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows12(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(gather_rows12, float, 3)
 #endif
 
 #ifdef KERNEL_gather_rows16
-CASE(gather_rows16) {
-  run_gather<float>("gather_rows16", 4, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows16(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(gather_rows16, float, 4)
 #endif
 
 #ifdef KERNEL_gather_rows32
-CASE(gather_rows32) {
-  run_gather<float>("gather_rows32", 8, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows32(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(gather_rows32, float, 8)
 #endif
 
 #ifdef KERNEL_gather_rows64
-CASE(gather_rows64) {
-  run_gather<float>("gather_rows64", 16, [](const std::vector<Any> &in, Any out, long long n) {
-    return gather_rows64(in[0], in[1], out, n, n, stream);
-  });
-}
+GATHER_CASE(gather_rows64, float, 16)
 #endif
 
 #ifdef KERNEL_gather_rows4k
