@@ -125,23 +125,6 @@ static double ms_since(int64_t start) {
 
 /* ---- poison ---- */
 
-static const struct {
-  const char *entry;
-  sct_outcome_kind outcome[2];
-} bad[] = {
-    {"wrong_value", {SCT_OUT_WRONG_RESULT, SCT_OUT_WRONG_RESULT}},
-    {"skips_last", {SCT_OUT_NOT_WRITTEN, SCT_OUT_NOT_WRITTEN}},
-    {"writes_behind", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
-    {"writes_before", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
-    {"changes_input", {SCT_OUT_INPUT_CHANGED, SCT_OUT_INPUT_CHANGED}},
-    {"illegal_address", {SCT_OUT_ILLEGAL_ACCESS, SCT_OUT_ILLEGAL_ACCESS}},
-    {"misaligned", {SCT_OUT_MISALIGNED, SCT_OUT_MISALIGNED}},
-    {"traps", {SCT_OUT_TRAP, SCT_OUT_TRAP}},
-    {"hangs", {SCT_OUT_HANG, SCT_OUT_HANG}},
-    {"few_threads", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_TOO_LARGE}},
-    {"no_such_kernel", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_LAUNCH_ERROR}},
-};
-
 static double time_good(void) {
   fixture_kernel good;
   sct_timing t = {0};
@@ -164,37 +147,38 @@ static double recover(void) {
 }
 
 static void run_poison(void) {
-  double recovery[SCT_COUNT(bad)], worst = 0;
+  double recovery[SCT_COUNT(gpu_bad)], worst = 0;
   int n_right = 0, n_unharmed = 0;
   (void)time_good(); /* clocks rise */
-  for (int k = 0; k < SCT_COUNT(bad); k++) {
+  for (int k = 0; k < SCT_COUNT(gpu_bad); k++) {
     fixture_kernel kernel;
     sct_verdict v = {0};
-    kernel_init(&kernel, bad[k].entry);
+    kernel_init(&kernel, gpu_bad[k].entry);
     const double before = time_good();
     const int64_t start = sct_now_ns();
     assert_ok(sct_measure_verify(m, &kernel.binary, &v, &fixture_err));
     const double evaluated = ms_since(start);
     recovery[k] = recover();
     const double ratio = time_good() / before;
-    const bool right = v.outcome == bad[k].outcome[0] || v.outcome == bad[k].outcome[1];
+    const bool right = v.outcome == gpu_bad[k].outcome[0] || v.outcome == gpu_bad[k].outcome[1];
     n_right += right;
     n_unharmed += ratio > 1 - NOISE && ratio < 1 + NOISE;
     worst = recovery[k] > worst ? recovery[k] : worst;
     printf("%-16s %-15s judged in %8.1f ms, next verified after %7.1f ms, its time x %.4f  %.60s\n",
-           bad[k].entry, sct_outcome_name(v.outcome), evaluated, recovery[k], ratio, v.detail);
+           gpu_bad[k].entry, sct_outcome_name(v.outcome), evaluated, recovery[k], ratio, v.detail);
     fflush(stdout);
     json_item("\"poison_%s\": {\"outcome\": \"%s\", \"right\": %s, \"judged_ms\": %.1f, "
               "\"recovery_ms\": %.1f, \"time_ratio\": %.5f}",
-              bad[k].entry, sct_outcome_name(v.outcome), right ? "true" : "false", evaluated,
+              gpu_bad[k].entry, sct_outcome_name(v.outcome), right ? "true" : "false", evaluated,
               recovery[k], ratio);
   }
-  qsort(recovery, SCT_COUNT(bad), sizeof recovery[0], by_value);
-  figure(n_right == SCT_COUNT(bad), "poison: right outcomes", "%d of %d", n_right, SCT_COUNT(bad));
-  figure(n_unharmed == SCT_COUNT(bad), "poison: next time unharmed", "%d of %d within %.0f %%",
-         n_unharmed, SCT_COUNT(bad), 100 * NOISE);
-  figure(true, "poison: recovery", "median %.0f ms, worst %.0f ms", recovery[SCT_COUNT(bad) / 2],
-         worst);
+  qsort(recovery, SCT_COUNT(gpu_bad), sizeof recovery[0], by_value);
+  figure(n_right == SCT_COUNT(gpu_bad), "poison: right outcomes", "%d of %d", n_right,
+         SCT_COUNT(gpu_bad));
+  figure(n_unharmed == SCT_COUNT(gpu_bad), "poison: next time unharmed", "%d of %d within %.0f %%",
+         n_unharmed, SCT_COUNT(gpu_bad), 100 * NOISE);
+  figure(true, "poison: recovery", "median %.0f ms, worst %.0f ms",
+         recovery[SCT_COUNT(gpu_bad) / 2], worst);
 }
 
 /* ---- kills ---- */

@@ -103,4 +103,22 @@ static const char *const gpu_kernels[] = {
                "  st.global.u64 [%b], %w;\n"),
 };
 
+/* What becomes of the wrong ones; one may be found in two ways. */
+static const struct {
+  const char *entry;
+  sct_outcome_kind outcome[2];
+} gpu_bad[] = {
+    {"wrong_value", {SCT_OUT_WRONG_RESULT, SCT_OUT_WRONG_RESULT}},
+    {"skips_last", {SCT_OUT_NOT_WRITTEN, SCT_OUT_NOT_WRITTEN}},
+    {"writes_behind", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
+    {"writes_before", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
+    {"changes_input", {SCT_OUT_INPUT_CHANGED, SCT_OUT_INPUT_CHANGED}},
+    {"illegal_address", {SCT_OUT_ILLEGAL_ACCESS, SCT_OUT_ILLEGAL_ACCESS}},
+    {"misaligned", {SCT_OUT_MISALIGNED, SCT_OUT_MISALIGNED}},
+    {"traps", {SCT_OUT_TRAP, SCT_OUT_TRAP}},
+    {"hangs", {SCT_OUT_HANG, SCT_OUT_HANG}},
+    {"few_threads", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_TOO_LARGE}},
+    {"no_such_kernel", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_LAUNCH_ERROR}},
+};
+
 #endif

@@ -187,25 +187,9 @@ static void time_one(sct_measure *m, sct_spec *spec, const char *entry, sct_outc
 }
 
 static void run_faults(sct_measure *m, sct_spec *spec) {
-  static const struct {
-    const char *entry;
-    sct_outcome_kind outcome[2];
-  } bad[] = {
-      {"wrong_value", {SCT_OUT_WRONG_RESULT, SCT_OUT_WRONG_RESULT}},
-      {"skips_last", {SCT_OUT_NOT_WRITTEN, SCT_OUT_NOT_WRITTEN}},
-      {"writes_behind", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
-      {"writes_before", {SCT_OUT_OUT_OF_BOUNDS, SCT_OUT_OUT_OF_BOUNDS}},
-      {"changes_input", {SCT_OUT_INPUT_CHANGED, SCT_OUT_INPUT_CHANGED}},
-      {"illegal_address", {SCT_OUT_ILLEGAL_ACCESS, SCT_OUT_ILLEGAL_ACCESS}},
-      {"misaligned", {SCT_OUT_MISALIGNED, SCT_OUT_MISALIGNED}},
-      {"traps", {SCT_OUT_TRAP, SCT_OUT_TRAP}},
-      {"hangs", {SCT_OUT_HANG, SCT_OUT_HANG}},
-      {"few_threads", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_TOO_LARGE}},
-      {"no_such_kernel", {SCT_OUT_LAUNCH_ERROR, SCT_OUT_LAUNCH_ERROR}},
-  };
   expect_one(m, spec, "copy", SCT_OUT_OK);
-  for (int k = 0; k < SCT_COUNT(bad); k++) {
-    expect(m, spec, bad[k].entry, bad[k].outcome, 2);
+  for (int k = 0; k < SCT_COUNT(gpu_bad); k++) {
+    expect(m, spec, gpu_bad[k].entry, gpu_bad[k].outcome, 2);
     expect_one(m, spec, "copy_again", SCT_OUT_OK);
   }
 }

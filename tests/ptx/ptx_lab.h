@@ -17,16 +17,17 @@ typedef struct lab {
   sct_ptx_module *module;
 } lab;
 
-/* For a group's setup: tests/ptx/NAME. */
-static inline int lab_setup(void **state, const char *name) {
+/* For a group's setup: tests/ptx/NAME for "sm_90" or the like. */
+static inline int lab_setup(void **state, const char *name, const char *arch) {
   static lab l;
+  l = (lab){.module = NULL};
   sct_error err = {0};
   char path[512];
   snprintf(path, sizeof path, "%s/ptx/%s", SCT_TESTS_DIR, name);
   if (sct_file_read(&l.cuda, path, &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
-  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), name, "sm_90", NULL);
+  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), name, arch, NULL);
   assert_non_null(ptx);
   if (sct_ptx_parse(&l.module, ptx, name, &err) != SCT_OK) {
     fail_msg("%s", err.text);

@@ -1,25 +1,16 @@
 /* Kernels whose threads, warps and blocks meet in atomic operations (atomics.cu): the right ones
  * give the right results whatever runs first, the others their diagnosis at their line. */
-#include "nvrtc_text.h"
+#include "ptx_lab.h"
 #include "ptx_orders.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define N       1000
 #define BLOCKS  4
 #define THREADS 256
 #define BINS    64
 
-typedef struct lab {
-  sct_str cuda;
-  sct_ptx_module *module;
-  uint32_t in[N];
-} lab;
+static uint32_t in[N]; /* what kernels read */
 
 typedef struct run {
   sct_ptx_result result;
@@ -27,22 +18,11 @@ typedef struct run {
 } run;
 
 static int setup(void **state, const char *arch) {
-  static lab l;
-  l = (lab){.module = NULL};
-  sct_error err = {0};
   sct_rng rng = sct_rng_new(17);
-  assert_int_equal(sct_file_read(&l.cuda, SCT_TESTS_DIR "/ptx/atomics.cu", &err), SCT_OK);
-  char *ptx = nvrtc_ptx(sct_str_c(&l.cuda), "atomics.cu", arch, NULL);
-  assert_non_null(ptx);
-  if (sct_ptx_parse(&l.module, ptx, "atomics.ptx", &err) != SCT_OK) {
-    fail_msg("%s", err.text);
-  }
-  free(ptx);
   for (int i = 0; i < N; i++) {
-    l.in[i] = (uint32_t)sct_rng_below(&rng, 1000);
+    in[i] = (uint32_t)sct_rng_below(&rng, 1000);
   }
-  *state = &l;
-  return 0;
+  return lab_setup(state, "atomics.cu", arch);
 }
 
 static int setup_90(void **state) {
@@ -53,13 +33,6 @@ static int setup_100(void **state) {
   return setup(state, "sm_100");
 }
 
-static int teardown(void **state) {
-  lab *l = *state;
-  sct_str_free(&l->cuda);
-  sct_ptx_module_free(l->module);
-  return 0;
-}
-
 /* Runs `kernel`, in three orders if asked. Free with sct_ptx_result_free. */
 static void run_one(const lab *l, const char *kernel, int blocks, bool orders, run *r) {
   static const uint32_t zeros[N];
@@ -68,7 +41,7 @@ static void run_one(const lab *l, const char *kernel, int blocks, bool orders, r
   uint64_t address[4];
   const int n = N;
   const sct_ptx_buffer buffers[4] = {
-      {.name = "in", .bytes = sizeof l->in, .data = l->in, .read_only = true},
+      {.name = "in", .bytes = sizeof in, .data = in, .read_only = true},
       {.name = "out", .bytes = sizeof zeros, .data = zeros},
       {.name = "aux", .bytes = sizeof zeros, .data = zeros},
       {.name = "fresh", .bytes = sizeof zeros}};
@@ -106,10 +79,10 @@ static void run_clean(const lab *l, const char *kernel, run *r) {
   sct_ptx_result_free(&r->result);
 }
 
-static void bins_of(const lab *l, uint32_t mod, uint32_t *bins) {
+static void bins_of(uint32_t mod, uint32_t *bins) {
   memset(bins, 0, sizeof(*bins) * mod);
   for (int i = 0; i < N; i++) {
-    bins[l->in[i] % mod]++;
+    bins[in[i] % mod]++;
   }
 }
 
@@ -120,13 +93,13 @@ static void histograms(void **state) {
                                         "ok_generic_histogram", "ok_warp_aggregated"};
   uint32_t want[BINS];
   run r;
-  bins_of(*state, BINS, want);
+  bins_of(BINS, want);
   for (int k = 0; k < SCT_COUNT(kernels); k++) {
     run_clean(*state, kernels[k], &r);
     assert_memory_equal(r.out, want, sizeof want);
   }
   run_clean(*state, "ok_warp_private", &r);
-  bins_of(*state, 8, want);
+  bins_of(8, want);
   assert_memory_equal(r.out, want, 8 * sizeof *want);
 }
 
@@ -135,7 +108,7 @@ static void blocks_talk_to_each_other(void **state) {
   uint32_t sum = 0;
   run r;
   for (int i = 0; i < N; i++) {
-    sum += l->in[i];
+    sum += in[i];
   }
   run_clean(l, "ok_last_block", &r);
   assert_int_equal(r.out[0], sum);
@@ -154,17 +127,17 @@ static void warps_talk_to_each_other(void **state) {
   uint32_t sum = 0;
   run r;
   for (int i = 0; i < N; i++) {
-    sum += l->in[i];
+    sum += in[i];
   }
   run_clean(l, "ok_last_warp", &r);
   assert_int_equal(r.out[0], sum);
   run_clean(l, "ok_lock_of_warps", &r);
   assert_int_equal(r.out[0], BLOCKS * 36);
   run_clean(l, "ok_flag_chain", &r);
-  assert_int_equal(r.out[64], l->in[5]);
+  assert_int_equal(r.out[64], in[5]);
   run_clean(l, "ok_flag", &r);
   for (int i = 0; i < N; i++) {
-    assert_int_equal(r.out[i], l->in[5]);
+    assert_int_equal(r.out[i], in[5]);
   }
 }
 
@@ -175,8 +148,8 @@ static void compare_and_swap_loops(void **state) {
   uint64_t pair[2];
   run r;
   for (int i = 0; i < N; i++) {
-    sum += l->in[i];
-    most = l->in[i] > most ? l->in[i] : most;
+    sum += in[i];
+    most = in[i] > most ? in[i] : most;
   }
   run_clean(l, "ok_cas_sum", &r);
   assert_memory_equal(r.out, &sum, sizeof sum);
@@ -198,9 +171,9 @@ static void every_integer_operation(void **state) {
   int least = 0;
   run r;
   for (int i = 0; i < N; i++) {
-    const int v = (int)l->in[i];
-    or |= 1u << l->in[i] % 32;
-    xor ^= l->in[i];
+    const int v = (int)in[i];
+    or |= 1u << in[i] % 32;
+    xor ^= in[i];
     least = -v < least ? -v : least;
     most = (uint64_t)v << 20 > most ? (uint64_t)v << 20 : most;
     inc = inc >= 10 ? 0 : inc + 1;
@@ -236,7 +209,7 @@ static void sums_of_floats_are_near(void **state) {
   uint16_t halves[2];
   run r;
   for (int i = 0; i < N; i++) {
-    sum += 1.0 / (1 + l->in[i]);
+    sum += 1.0 / (1 + in[i]);
   }
   run_clean(l, "ok_float_sum", &r);
   memcpy(&f, r.out, 4);
@@ -257,28 +230,6 @@ static void sums_of_floats_are_near(void **state) {
 }
 
 /* ---- wrong kernels */
-
-/* Whether the line of the kernel's text ends in "here"; true if none of its lines does. */
-static bool marked_line(const lab *l, const char *kernel, int line) {
-  char head[64];
-  snprintf(head, sizeof head, "K(%s)", kernel);
-  const char *cuda = sct_str_c(&l->cuda), *at = strstr(cuda, head);
-  assert_non_null(at);
-  const char *end = strstr(at, "\n}");
-  bool any = false;
-  for (const char *here = strstr(at, " here\n"); here != NULL && here < end;
-       here = strstr(here + 1, " here\n")) {
-    int n = 1;
-    for (const char *p = cuda; p < here; p++) {
-      n += *p == '\n';
-    }
-    any = true;
-    if (n == line) {
-      return true;
-    }
-  }
-  return !any;
-}
 
 static const struct wrong {
   const char *kernel;
@@ -339,7 +290,7 @@ static void wrong_kernels_get_their_diagnosis(void **state) {
     const sct_ptx_diag *d = &r.result.diag;
     sct_ptx_diag_print(&text, d);
     if (d->kind != w->kind || strstr(d->text, w->text) == NULL ||
-        !marked_line(l, w->kernel, d->line)) {
+        !lab_marks(l, w->kernel, d->line)) {
       print_message("%s should be %s (%s): %s\n", w->kernel, sct_ptx_kind_name(w->kind), w->text,
                     sct_str_c(&text));
       missed++;
@@ -361,8 +312,8 @@ static void updates_are_counted(void **state) {
   for (int w = 0; w < N; w += 32) { /* of the addresses 4 x bin: 8 bins a sector, 32 a line */
     uint32_t sector = 0, line = 0;
     for (int i = w; i < w + 32 && i < N; i++) {
-      sector |= 1u << l->in[i] % BINS / 8;
-      line |= 1u << l->in[i] % BINS / 32;
+      sector |= 1u << in[i] % BINS / 8;
+      line |= 1u << in[i] % BINS / 32;
     }
     sectors += __builtin_popcount(sector);
     tags += __builtin_popcount(line);
@@ -405,6 +356,6 @@ int main(void) {
                                       cmocka_unit_test(every_integer_operation),
                                       cmocka_unit_test(builtin_functions),
                                       cmocka_unit_test(sums_of_floats_are_near)};
-  return cmocka_run_group_tests_name("sm_90", tests, setup_90, teardown) +
-         cmocka_run_group_tests_name("sm_100", others, setup_100, teardown);
+  return cmocka_run_group_tests_name("sm_90", tests, setup_90, lab_teardown) +
+         cmocka_run_group_tests_name("sm_100", others, setup_100, lab_teardown);
 }

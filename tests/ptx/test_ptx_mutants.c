@@ -161,7 +161,7 @@ static const mutant mutants[] = {
 };
 
 static int setup(void **state) {
-  return lab_setup(state, "mutants.cu");
+  return lab_setup(state, "mutants.cu", "sm_90");
 }
 
 /* The values 0, 1, 2, ...: element 5 is 5. */

@@ -97,7 +97,7 @@ static const mutant correct[] = {
 };
 
 static int setup(void **state) {
-  return lab_setup(state, "pipelines.cu");
+  return lab_setup(state, "pipelines.cu", "sm_90");
 }
 
 typedef struct world {
