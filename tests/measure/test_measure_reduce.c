@@ -2,9 +2,7 @@
  * time and in another way, and kernels whose sums are wrong in small ways. */
 #include "fuzz/reference.h"
 #include "measure_described.h"
-
-#include "measure/measure_data.h"
-#include "measure/measure_session.h"
+#include "measure_problem.h"
 
 #include <math.h>
 
@@ -76,13 +74,6 @@ static void test_floats_of_a_byte(void **state) {
 
 /* ---- what the host makes of arrays ---- */
 
-typedef struct problem {
-  sct_spec spec;
-  sct_plan plan;
-  sct_shape shape;
-  uint8_t *image[2], *flags;
-} problem;
-
 /* t over `dims` from a over row x col; the input holds random numbers. `index`: the type of t where
  * that is one. */
 static void open_indices(problem *p, const char *type, const char *index, const char *dims,
@@ -90,12 +81,7 @@ static void open_indices(problem *p, const char *type, const char *index, const 
   const fixture_array arrays[] = {
       {.name = "a", .types = type},
       {.name = "t", .types = index, .dims = dims, .reduce = reduce, .compared = type}};
-  const int64_t extents[] = {rows, cols};
-  memset(p, 0, sizeof *p);
-  fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
-  assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
+  problem_open(p, arrays, "t = a;", rows, cols);
 }
 
 static void open_problem(problem *p, const char *type, const char *dims, sct_reduce reduce,
@@ -103,34 +89,12 @@ static void open_problem(problem *p, const char *type, const char *dims, sct_red
   open_indices(p, type, type, dims, reduce, rows, cols);
 }
 
-static void reduce_on_host(problem *p) {
-  assert_ok(sct_image_output(&p->image[1], &p->shape, 1, p->image, 0xa5, &fixture_err));
-  assert_ok(sct_image_flags(&p->flags, &p->shape, 1, &fixture_err));
-  for (int64_t k = 0; k < p->shape.op[1].bytes; k++) {
-    assert_int_equal(p->flags[k], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
-  }
-}
-
-static void close_problem(problem *p) {
-  sct_free(p->image[0]);
-  sct_free(p->image[1]);
-  sct_free(p->flags);
-  sct_shape_free(&p->shape);
-  sct_plan_free(&p->plan);
-  sct_spec_free(&p->spec);
-}
-
 /* t = a over rows of n columns, onto what t holds. */
 static void open_onto(problem *p, const char *type, sct_reduce reduce, int64_t rows, int64_t n) {
   const fixture_array arrays[] = {
       {.name = "a", .types = type},
       {.name = "t", .types = type, .dims = "row", .reduce = reduce, .inout = true}};
-  const int64_t extents[] = {rows, n};
-  memset(p, 0, sizeof *p);
-  fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
-  assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
+  problem_open(p, arrays, "t = a;", rows, n);
 }
 
 static const int64_t lengths[] = {0, 1, 2, 31, 32, 33, 100};
@@ -141,7 +105,7 @@ static void test_sums_of_doubles(void **state) {
     const int64_t n = lengths[k];
     problem p;
     open_problem(&p, "f64", "row", SCT_REDUCE_SUM, 3, n);
-    reduce_on_host(&p);
+    problem_solve(&p);
     for (int row = 0; row < 3; row++) {
       double sum = 0, got;
       for (int64_t col = n - 1; col >= 0; col--) {
@@ -153,7 +117,7 @@ static void test_sums_of_doubles(void **state) {
       assert_true(fabs(got - sum) <= 1e-14 * sum);
       assert_true(n > 0 || got == 0);
     }
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -169,7 +133,7 @@ static void test_maxima_and_minima_of_floats(void **state) {
       for (int64_t i = 0; i < n * 5; i++) {
         a[i] = i % 5 == 4 ? -INFINITY : -a[i] * (float)(1 + i % 7);
       }
-      reduce_on_host(&p);
+      problem_solve(&p);
       for (int col = 0; col < 5; col++) {
         float best = is_max ? -INFINITY : INFINITY, got;
         for (int64_t row = 0; row < n; row++) {
@@ -178,7 +142,7 @@ static void test_maxima_and_minima_of_floats(void **state) {
         memcpy(&got, p.image[1] + col * 4, 4);
         assert_true(got == best);
       }
-      close_problem(&p);
+      problem_close(&p);
     }
   }
 }
@@ -193,7 +157,7 @@ static void test_reductions_onto_what_is_there(void **state) {
     uint8_t *held = NULL;
     open_onto(&p, "i8", reduce, 9, n);
     assert_ok(sct_image_input(&held, &p.shape, 1, &fixture_err));
-    reduce_on_host(&p);
+    problem_solve(&p);
     int changed = 0;
     for (int row = 0; row < 9; row++) {
       int want = (int8_t)held[row];
@@ -208,7 +172,7 @@ static void test_reductions_onto_what_is_there(void **state) {
     }
     assert_true((changed > 0) == (n > 0));
     sct_free(held);
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -221,7 +185,7 @@ static void test_maxima_onto_nan(void **state) {
     int n_nan = 0;
     open_onto(&p, "f32", SCT_REDUCE_MAX, 2000, n);
     assert_ok(sct_image_input(&held, &p.shape, 1, &fixture_err));
-    reduce_on_host(&p);
+    problem_solve(&p);
     for (int row = 0; row < 2000; row++) {
       float before, value = -INFINITY, got;
       memcpy(&before, held + row * 4, 4);
@@ -234,7 +198,7 @@ static void test_maxima_onto_nan(void **state) {
     }
     assert_true(n_nan > 0);
     sct_free(held);
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -258,10 +222,10 @@ static void test_where_extremes_are(void **state) {
     int64_t got = 0;
     open_indices(&p, "f32", "i64", "row", cases[k].reduce, 1, cases[k].n);
     memcpy(p.image[0], cases[k].row, (size_t)cases[k].n * 4);
-    reduce_on_host(&p);
+    problem_solve(&p);
     memcpy(&got, p.image[1], 8);
     assert_int_equal(got, cases[k].at);
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -273,16 +237,16 @@ static void test_where_extremes_of_integers_are(void **state) {
   open_indices(&p, "i8", "u16", "", SCT_REDUCE_ARGMAX, 7, 100);
   memset(p.image[0], 0x80, 700);
   p.image[0][3 * 100 + 5] = 0x81;
-  reduce_on_host(&p);
+  problem_solve(&p);
   memcpy(&got, p.image[1], 2);
   assert_int_equal(got, 305);
-  close_problem(&p);
+  problem_close(&p);
   open_indices(&p, "i8", "u16", "", SCT_REDUCE_ARGMAX, 7, 100);
   memset(p.image[0], 0x80, 700);
-  reduce_on_host(&p);
+  problem_solve(&p);
   memcpy(&got, p.image[1], 2);
   assert_int_equal(got, 0);
-  close_problem(&p);
+  problem_close(&p);
 }
 
 /* Every integer type, over all of the array: sums wrap, extremes know their sign. */
@@ -297,7 +261,7 @@ static void test_integers_are_exact(void **state) {
     const bool has_sign = type % 2 == 0;
     problem p;
     open_problem(&p, types[type], "", reduce, n, 3);
-    reduce_on_host(&p);
+    problem_solve(&p);
     uint64_t sum = 0, least = UINT64_MAX, most = 0;
     for (int64_t i = 0; i < n * 3; i++) {
       uint64_t value = 0;
@@ -312,7 +276,7 @@ static void test_integers_are_exact(void **state) {
     const uint64_t want = reduce == SCT_REDUCE_SUM ? sum : reduce == SCT_REDUCE_MAX ? most : least;
     assert_int_equal(p.shape.op[1].bytes, bytes);
     assert_memory_equal(p.image[1], &want, (size_t)bytes); /* the lower bytes: modulo 2^bits */
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -323,9 +287,9 @@ static void test_halves_are_summed_beyond_their_precision(void **state) {
   for (int k = 0; k < 3000; k++) {
     sct_data_put_float(p.image[0] + 2 * k, SCT_TYPE_BF16, 1);
   }
-  reduce_on_host(&p);
+  problem_solve(&p);
   assert_true(sct_data_float(SCT_TYPE_BF16, p.image[1]) == 3008); /* of 8 bits: 3000 is between */
-  close_problem(&p);
+  problem_close(&p);
 }
 
 /* ---- verification ---- */
@@ -415,15 +379,25 @@ static sct_verdict verify(const char *type, sct_reduce reduce, const char *body,
   return verify_onto(type, reduce, false, body, naive, entry);
 }
 
+typedef struct verdict_case {
+  const char *type;
+  sct_reduce reduce;
+  const char *body, *naive, *kernel;
+  sct_outcome_kind outcome;
+  const char *says;
+} verdict_case;
+
+static void expect_verdicts(const verdict_case *cases, int n, bool inout) {
+  for (int k = 0; k < n; k++) {
+    const verdict_case *c = &cases[k];
+    described_expect(verify_onto(c->type, c->reduce, inout, c->body, c->naive, c->kernel),
+                     c->kernel, c->outcome, c->says);
+  }
+}
+
 static void test_wrong_sums_are_found(void **state) {
   (void)state;
-  static const struct {
-    const char *type;
-    sct_reduce reduce;
-    const char *body, *naive, *kernel;
-    sct_outcome_kind outcome;
-    const char *says;
-  } cases[] = {
+  static const verdict_case cases[] = {
       {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "back", SCT_OUT_OK, ""},
       {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "short_by_one", SCT_OUT_WRONG_RESULT, "row=0 ("},
       {"f32", SCT_REDUCE_SUM, "t = a;", "sum", "one_twice", SCT_OUT_WRONG_RESULT, "n_col=1"},
@@ -453,23 +427,13 @@ static void test_wrong_sums_are_found(void **state) {
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "nan_is_highest", SCT_OUT_WRONG_RESULT, "nan"},
       {"f32", SCT_REDUCE_MAX, "t = a;", "highest", "first_is_highest", SCT_OUT_WRONG_RESULT, "nan"},
   };
-  for (int k = 0; k < SCT_COUNT(cases); k++) {
-    described_expect(
-        verify(cases[k].type, cases[k].reduce, cases[k].body, cases[k].naive, cases[k].kernel),
-        cases[k].kernel, cases[k].outcome, cases[k].says);
-  }
+  expect_verdicts(cases, SCT_COUNT(cases), false);
 }
 
 /* Against the host, where the body moves; else against the naive variant. */
 static void test_wrong_sums_onto_what_is_there_are_found(void **state) {
   (void)state;
-  static const struct {
-    const char *type;
-    sct_reduce reduce;
-    const char *body, *naive, *kernel;
-    sct_outcome_kind outcome;
-    const char *says;
-  } cases[] = {
+  static const verdict_case cases[] = {
       {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "onto_first", SCT_OUT_OK, ""},
       {"f32", SCT_REDUCE_SUM, "t = 1 * a;", "onto", "onto_first", SCT_OUT_OK, ""},
       {"f32", SCT_REDUCE_SUM, "t = a;", "onto", "onto_twice", SCT_OUT_WRONG_RESULT, "n_col=1"},
@@ -490,11 +454,7 @@ static void test_wrong_sums_onto_what_is_there_are_found(void **state) {
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto", SCT_OUT_OK, ""},
       {"i32", SCT_REDUCE_SUM, "t = a;", "wraps_onto", "wraps_onto_few", SCT_OUT_WRONG_RESULT, ""},
   };
-  for (int k = 0; k < SCT_COUNT(cases); k++) {
-    described_expect(verify_onto(cases[k].type, cases[k].reduce, true, cases[k].body,
-                                 cases[k].naive, cases[k].kernel),
-                     cases[k].kernel, cases[k].outcome, cases[k].says);
-  }
+  expect_verdicts(cases, SCT_COUNT(cases), true);
 }
 
 /* The naive variant of a body that only moves is held against the host. */

@@ -1,49 +1,18 @@
 /* Scans on the host and under verification: what outputs must hold, computed here a second time,
  * and kernels whose running sums are wrong in small ways. */
 #include "measure_described.h"
-
-#include "measure/measure_data.h"
-#include "measure/measure_session.h"
+#include "measure_problem.h"
 
 #include <math.h>
 
 /* ---- what the host makes of arrays ---- */
-
-typedef struct problem {
-  sct_spec spec;
-  sct_plan plan;
-  sct_shape shape;
-  uint8_t *image[2], *flags;
-} problem;
 
 static void open_problem(problem *p, const char *type, const char *along, bool exclusive,
                          sct_reduce scan, int64_t rows, int64_t cols) {
   const fixture_array arrays[] = {
       {.name = "a", .types = type},
       {.name = "o", .types = type, .scan = scan, .along = along, .exclusive = exclusive}};
-  const int64_t extents[] = {rows, cols};
-  memset(p, 0, sizeof *p);
-  fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "o = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
-  assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
-}
-
-static void scan_on_host(problem *p) {
-  assert_ok(sct_image_output(&p->image[1], &p->shape, 1, p->image, 0xa5, &fixture_err));
-  assert_ok(sct_image_flags(&p->flags, &p->shape, 1, &fixture_err));
-  for (int64_t k = 0; k < p->shape.op[1].bytes; k++) {
-    assert_int_equal(p->flags[k], SCT_BYTE_OWNED | SCT_BYTE_WRITTEN);
-  }
-}
-
-static void close_problem(problem *p) {
-  sct_free(p->image[0]);
-  sct_free(p->image[1]);
-  sct_free(p->flags);
-  sct_shape_free(&p->shape);
-  sct_plan_free(&p->plan);
-  sct_spec_free(&p->spec);
+  problem_open(p, arrays, "o = a;", rows, cols);
 }
 
 /* Rows and columns, with the element itself and without it. */
@@ -54,7 +23,7 @@ static void test_running_sums_of_integers(void **state) {
     const int64_t rows = k & 4 ? 37 : 1, cols = 53;
     problem p;
     open_problem(&p, "i32", by_column ? "row" : NULL, exclusive, SCT_REDUCE_SUM, rows, cols);
-    scan_on_host(&p);
+    problem_solve(&p);
     const uint32_t *a = (const uint32_t *)(void *)p.image[0];
     const uint32_t *o = (const uint32_t *)(void *)p.image[1];
     for (int64_t line = 0; line < (by_column ? cols : rows); line++) {
@@ -66,7 +35,7 @@ static void test_running_sums_of_integers(void **state) {
         sum += exclusive ? a[at] : 0;
       }
     }
-    close_problem(&p);
+    problem_close(&p);
   }
 }
 
@@ -78,9 +47,9 @@ static void test_running_maxima(void **state) {
   problem p;
   open_problem(&p, "f32", NULL, true, SCT_REDUCE_MAX, 1, SCT_COUNT(row));
   memcpy(p.image[0], row, sizeof row);
-  scan_on_host(&p);
+  problem_solve(&p);
   assert_memory_equal(p.image[1], want, sizeof want);
-  close_problem(&p);
+  problem_close(&p);
 }
 
 static void test_halves_are_rounded_where_they_are_stored(void **state) {
@@ -90,9 +59,9 @@ static void test_halves_are_rounded_where_they_are_stored(void **state) {
   for (int k = 0; k < 1000; k++) {
     sct_data_put_float(p.image[0] + 2 * k, SCT_TYPE_BF16, 1);
   }
-  scan_on_host(&p);
+  problem_solve(&p);
   assert_true(sct_data_float(SCT_TYPE_BF16, p.image[1] + 2 * 999) == 1000); /* not 256 */
-  close_problem(&p);
+  problem_close(&p);
 }
 
 /* ---- verification ---- */

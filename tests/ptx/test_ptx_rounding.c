@@ -24,66 +24,22 @@ static const struct {
              {".rp", FE_UPWARD}};
 
 /* volatile keeps the operation between the two calls */
-static float host32(int op, float x, float y, float z, int mode) {
-  volatile float a = x, b = y, c = z, r = 0;
-  fesetround(mode);
-  switch (op) {
-  case ADD:
-    r = a + b;
-    break;
-  case SUB:
-    r = a - b;
-    break;
-  case MUL:
-    r = a * b;
-    break;
-  case DIV:
-    r = a / b;
-    break;
-  case FMA:
-  case MAD:
-    r = fmaf(a, b, c);
-    break;
-  case RCP:
-    r = 1.0f / a;
-    break;
-  default:
-    r = sqrtf(a);
-    break;
+#define HOST(name, real, fused, root)                                                              \
+  static real name(int op, real x, real y, real z, int mode) {                                     \
+    volatile real a = x, b = y, c = z, r = 0;                                                      \
+    fesetround(mode);                                                                              \
+    r = op == ADD    ? a + b                                                                       \
+        : op == SUB  ? a - b                                                                       \
+        : op == MUL  ? a * b                                                                       \
+        : op == DIV  ? a / b                                                                       \
+        : op == RCP  ? 1 / a                                                                       \
+        : op == SQRT ? root(a)                                                                     \
+                     : fused(a, b, c);                                                             \
+    fesetround(FE_TONEAREST);                                                                      \
+    return r;                                                                                      \
   }
-  fesetround(FE_TONEAREST);
-  return r;
-}
-static double host64(int op, double x, double y, double z, int mode) {
-  volatile double a = x, b = y, c = z, r = 0;
-  fesetround(mode);
-  switch (op) {
-  case ADD:
-    r = a + b;
-    break;
-  case SUB:
-    r = a - b;
-    break;
-  case MUL:
-    r = a * b;
-    break;
-  case DIV:
-    r = a / b;
-    break;
-  case FMA:
-  case MAD:
-    r = fma(a, b, c);
-    break;
-  case RCP:
-    r = 1.0 / a;
-    break;
-  default:
-    r = sqrt(a);
-    break;
-  }
-  fesetround(FE_TONEAREST);
-  return r;
-}
+HOST(host32, float, fmaf, sqrtf)
+HOST(host64, double, fma, sqrt)
 
 static float flushed(float x) {
   return fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
