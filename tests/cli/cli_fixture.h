@@ -155,6 +155,20 @@ static inline void fx_expect_(const fx_result *r, int exit_code, const char *in_
 #define fx_expect(r, exit_code, in_out, in_err)                                                    \
   fx_expect_((r), (exit_code), (in_out), (in_err), __FILE__, __LINE__)
 
+/* Replaces the only `from` of `text`. */
+static inline void fx_replace(sct_str *text, const char *from, const char *to) {
+  sct_str out = {0};
+  const char *at = strstr(sct_str_c(text), from);
+  if (!at || strstr(at + 1, from)) {
+    fail_msg("'%s' does not stand in the file exactly once", from);
+  }
+  sct_str_append_n(&out, text->data, (size_t)(at - text->data));
+  sct_str_append(&out, to);
+  sct_str_append(&out, at + strlen(from));
+  sct_str_free(text);
+  *text = out;
+}
+
 static inline json_t *fx_json(const fx_result *r) {
   json_error_t error;
   json_t *doc = json_loads(sct_str_c(&r->out), 0, &error);

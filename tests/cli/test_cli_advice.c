@@ -118,20 +118,6 @@ static void tune_ends_with_why(void **state) {
   fx_free(&r);
 }
 
-/* `text` with `to` wherever `from` stands. */
-static void replace(sct_str *text, const char *from, const char *to) {
-  sct_str out = {0};
-  const char *at = sct_str_c(text);
-  for (const char *next = strstr(at, from); next; next = strstr(at, from)) {
-    sct_str_append_n(&out, at, (size_t)(next - at));
-    sct_str_append(&out, to);
-    at = next + strlen(from);
-  }
-  sct_str_append(&out, at);
-  sct_str_free(text);
-  *text = out;
-}
-
 /* A strategy from a directory of the user's: its words are those of its file. */
 static void an_outsiders_label_is_explained_too(void **state) {
   (void)state;
@@ -140,10 +126,10 @@ static void an_outsiders_label_is_explained_too(void **state) {
   sct_error err = {0};
   assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/windows.lua", &err),
                    SCT_OK);
-  replace(&text, "name = \"windows\"", "name = \"mine\"");
-  replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
-  replace(&text, "key = \"threads=\", doc = \"threads a block\"",
-          "key = \"th=\", doc = \"what an outsider says of it\"");
+  fx_replace(&text, "name = \"windows\"", "name = \"mine\"");
+  fx_replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
+  fx_replace(&text, "key = \"threads=\", doc = \"threads a block\"",
+             "key = \"th=\", doc = \"what an outsider says of it\"");
   assert_int_equal(mkdir(fx_path("own"), 0700), 0);
   fx_write("own/mine.lua", sct_str_c(&text));
   fx_run(&r, "gen", FX_SPECS "indirect_f32.lua", "--strategies", "own", "--list");

@@ -98,20 +98,6 @@ static void modes_are_data(void **state) {
   fx_free(&r);
 }
 
-/* `text` with its only `from` replaced; frees the old one. */
-static void replace(sct_str *text, const char *from, const char *to) {
-  sct_str out = {0};
-  const char *at = strstr(sct_str_c(text), from);
-  if (!at || strstr(at + 1, from)) {
-    fail_msg("'%s' does not stand in the file exactly once", from);
-  }
-  sct_str_append_n(&out, text->data, (size_t)(at - text->data));
-  sct_str_append(&out, to);
-  sct_str_append(&out, at + strlen(from));
-  sct_str_free(text);
-  *text = out;
-}
-
 static int64_t count_of_strategy(const char *device, const char *name) {
   fx_result r = {0};
   fx_run(&r, "space", FX_SPECS "indirect_f32.lua", "--json", "-d", device, "--strategies", "mine");
@@ -139,10 +125,11 @@ static void own_strategies_see_the_device(void **state) {
   sct_error err = {0};
   assert_int_equal(sct_file_read(&text, SCT_ROOT_DIR "/tuning/strategies/windows.lua", &err),
                    SCT_OK);
-  replace(&text, "name = \"windows\"", "name = \"mine\"");
-  replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
-  replace(&text, "\"scatter == 0 or (items <= 8 and windows <= 8)\"", "\"threads * 200 <= optin\"");
-  replace(&text, "{ \"scatter\",", "{ \"optin\", k.device.smem_optin_bytes }, { \"scatter\",");
+  fx_replace(&text, "name = \"windows\"", "name = \"mine\"");
+  fx_replace(&text, "cuda.new(k, \"windows\"", "cuda.new(k, \"mine\"");
+  fx_replace(&text, "\"scatter == 0 or (items <= 8 and windows <= 8)\"",
+             "\"threads * 200 <= optin\"");
+  fx_replace(&text, "{ \"scatter\",", "{ \"optin\", k.device.smem_optin_bytes }, { \"scatter\",");
   assert_int_equal(mkdir(fx_path("mine"), 0700), 0);
   fx_write("mine/mine.lua", sct_str_c(&text));
   const int64_t small = count_of_strategy("virtual:t4", "mine"); /* 64 KiB a block */
