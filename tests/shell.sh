@@ -65,6 +65,16 @@ pip_packages() {
   [ -d "$packages" ]
 }
 
+# in_part: does this run have the next case of a long test (tests/part.h)?
+cases=0
+in_part() {
+  local part=0 parts=1
+  if [[ ${SECTILE_TEST_PART:-} =~ ^([0-9]+)/([1-9][0-9]*)$ ]]; then
+    part=${BASH_REMATCH[1]} parts=${BASH_REMATCH[2]}
+  fi
+  [ $((cases++ % parts)) = $((part % parts)) ]
+}
+
 finish() {
   printf '%d checks, %d failed\n' "$checks" "$failures"
   [ "$failures" = 0 ] && [ "$checks" -gt 0 ]

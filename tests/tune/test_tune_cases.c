@@ -8,8 +8,10 @@
  *   test_tune_cases [SPEC.lua|KERNEL|all [STEP [SEED]]]   one of a strategy's candidates, and one
  *                                                         more for each STEP of them; STEP 1: all;
  *                                                         KERNEL: of tuning/kernels
- */
+ *
+ * By CTest it takes a part of the specs (tests/part.h). */
 #include "measure/measure.h"
+#include "part.h"
 #include "tune_picked.h"
 
 #include <dirent.h>
@@ -56,8 +58,7 @@ static bool left_to_others(const work *w, int strategy, int n_strategies, int n_
 
 /* Of every strategy; of kernels that differ from others by a parameter, one candidate of every
  * third, others for the next spec. */
-static void draw(work *w, bool some) {
-  static int n_specs;
+static void draw(work *w, int n_specs, bool some) {
   int *list = sct_alloc(sizeof *list * (size_t)(w->f.space.n_strategies + 1));
   const int n = list_strategies(w, list);
   for (int k = 0; k < n; k++) {
@@ -73,7 +74,6 @@ static void draw(work *w, bool some) {
     }
   }
   sct_free(list);
-  n_specs++;
 }
 
 /* The candidates that the spec's own text names behind `mark`. */
@@ -191,6 +191,11 @@ static void print_lines(const char *text) {
 
 /* `path`: a spec, or the name of a worked kernel. */
 static void no_candidate_fails(void **state) {
+  static int n_specs;
+  const int number = n_specs++;
+  if (!part_has(number)) {
+    skip();
+  }
   const char *path = *state;
   const bool is_file = sct_has_suffix(path, ".lua");
   work w = {0};
@@ -198,7 +203,7 @@ static void no_candidate_fails(void **state) {
   fixture_finish(&w.f);
   w.list = sct_alloc(sizeof *w.list * 3 * (w.f.space.n_candidates + 1));
   assert_non_null(w.list);
-  draw(&w, !is_file && worked_find(path)->n_params > 0);
+  draw(&w, number, !is_file && worked_find(path)->n_params > 0);
   if (is_file) {
     add_named(&w, path, "\n-- try: ", true);
     add_named(&w, path, "\n-- no: ", false);
