@@ -35,6 +35,25 @@ for stage in setup lint test quickstart packages sanitizers; do
   expect 0 "==== $stage: passed, " "${run[@]}"
 done
 
+fresh # long work is shared out over four commits; outside a repository, or with --all, all is done
+# shellcheck disable=SC2016
+stand_in test 'echo "part=${SECTILE_TEST_PART:-} $*"; echo "100% tests passed, 0 tests failed out of 7"'
+expect 0 'part= asan' "${run[@]}"
+expect 0 'makes wheel deb' "${run[@]}"
+git init -q "$tree"
+for part in 1 2 3 0; do
+  git -C "$tree" -c user.name=a -c user.email=a@b commit -q --allow-empty -m "$part"
+  expect 0 "part=$part/4 asan" "${run[@]}"
+  if [ "$part" = 0 ]; then
+    expect 0 'makes wheel deb' "${run[@]}"
+  else
+    expect 0 'packages: with another commit' "${run[@]}"
+    expect 0 'part= --all asan' "${run[@]}" --all
+    expect 0 'makes wheel deb' "${run[@]}" --all
+  fi
+done
+rm -rf "$tree/.git"
+
 fresh # a failed check fails the whole, after all stages ran
 stand_in lint 'exit 3'
 expect 1 '==== lint: FAILED' "${run[@]}"
