@@ -40,7 +40,8 @@ right
 
 # What waits for what, and which elements a chunk needs: each is missed where it is taken away.
 where=
-without() { # without HEADER TEXT [REPLACEMENT]
+without() { # without HEADER TEXT [REPLACEMENT]; a part of them in each run
+  in_part || return
   sed "s/$2/${3:-}/" "$1.h" >mutant.h
   expect 1 '' cmp -s "$1.h" mutant.h
   mkdir -p mutant && cp main.c mixed.h stencil.h mutant/ && mv mutant.h "mutant/$1.h"
