@@ -68,7 +68,7 @@ for pair in 'histogram accumulate' 'csr_spmv ragged'; do
     fail "no kernel of $pair"
 done
 mkdir golden
-expect 0 '' "$SCT_GOLDEN" golden
+expect 0 '' "$SCT_GOLDEN" test_codegen_golden golden
 n=0
 for kernel in golden/*.cu {accumulate,ragged}.cu; do # in one run of nvcc
   n=$((n + 1))
