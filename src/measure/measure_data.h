@@ -1,8 +1,9 @@
 /* measure_data - what arrays hold, on the host: sizes, values, places, differences.
  *
- * A plan is one problem (spec, one layout per operand) with its expressions as programs; a shape is
- * a plan at one size. The values of small sizes depend on (seed, operand, field, element) only, not
- * on the layout: other layouts hold the same logical data. All of it is plain C on the host. */
+ * sct_addressing has a problem's (spec, one layout per operand) expressions compiled to programs; a
+ * shape is what they give at one size. The values of small sizes depend on (seed, operand, field,
+ * element) only, not on the layout: other layouts hold the same logical data. All of it is plain C
+ * on the host. */
 #ifndef SCT_MEASURE_DATA_H
 #define SCT_MEASURE_DATA_H
 
@@ -64,35 +65,35 @@ void sct_data_put_float(void *lane, sct_type type, double value);
 /* "0x40000000 (2)": one lane of a value, in hex and as a number. */
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
 
-/* ---- plans ---- */
+/* ---- addressing ---- */
 
-typedef struct sct_plan_operand {
+typedef struct sct_addressing_operand {
   const sct_operand *op;
   const sct_layout *layout;
   sct_expr_program **element;      /* [n_fields] over the array's index variables, then extents */
-  sct_expr_program **offset;       /* [n_fields] over a plan's inputs */
-  sct_expr_program **at;           /* [n_dims] the same */
-  sct_expr_program **extent;       /* [n_dims] the same; mentions extents only */
-  sct_expr_program *bytes, *limit; /* the same; limit: of an index operand, else NULL */
+  sct_expr_program **offset;       /* [n_fields] over the inputs below */
+  sct_expr_program **at;           /* [n_dims] over them */
+  sct_expr_program **extent;       /* [n_dims] over them, of which only extents matter */
+  sct_expr_program *bytes, *limit; /* over them; limit: of an index operand, else NULL */
   bool has_own_extents; /* where its elements lie depends on extents that no dimension has */
-} sct_plan_operand;
+} sct_addressing_operand;
 
-/* Inputs of its programs: dimensions, extents, values of index operands, in their order. */
-typedef struct sct_plan {
+/* Inputs of the programs: dimensions, extents, values of index operands, in this order. */
+typedef struct sct_addressing {
   const sct_spec *spec;
   uint64_t seed;
   int layout[SCT_MAX_OPERANDS];
-  sct_plan_operand *op; /* [n_operands] */
-} sct_plan;
-#define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
-sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
-                         sct_error *err);
-void sct_plan_free(sct_plan *plan); /* leaves a zeroed struct */
+  sct_addressing_operand *op; /* [n_operands] */
+} sct_addressing;
+#define SCT_ADDRESSING_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
+sct_status sct_addressing_init(sct_addressing *out, const sct_spec *spec, const int *layout,
+                               uint64_t seed, sct_error *err);
+void sct_addressing_free(sct_addressing *addressing); /* leaves a zeroed struct */
 
 /* ---- shapes ---- */
 
 typedef struct sct_shape {
-  const sct_plan *plan;
+  const sct_addressing *addressing;
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS];
   bool near;          /* some output is compared within a tolerance here */
@@ -109,7 +110,7 @@ typedef struct sct_shape {
   } op[SCT_MAX_OPERANDS];
 } sct_shape;
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
-sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
+sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, const int64_t *extent,
                           const sct_fill *fill, sct_error *err);
 /* sct_spec_tolerance() of an output there. */
 double sct_shape_tolerance(const sct_shape *s, int op);
@@ -132,8 +133,9 @@ void sct_shape_free(sct_shape *s);
 void sct_shape_label(sct_str *out, const sct_shape *s);
 /* Steps idx through [0, extent) in row-major order; false after the last. */
 bool sct_next_index(int64_t *idx, const int64_t *extent, int n);
-/* Inputs of the plan's programs for the element idx. */
-void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]);
+/* Inputs of the programs for the element idx. */
+void sct_shape_inputs(const sct_shape *s, const int64_t *idx,
+                      int64_t inputs[SCT_ADDRESSING_INPUTS]);
 /* Row-major number of the element at which operand `op` is read or written; -1 if it lies outside.
  */
 int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
@@ -141,7 +143,7 @@ int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
  * inputs there. */
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field);
 void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
-                              int64_t inputs[SCT_PLAN_INPUTS]);
+                              int64_t inputs[SCT_ADDRESSING_INPUTS]);
 
 /* ---- images: what buffers hold ---- */
 

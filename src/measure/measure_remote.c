@@ -253,7 +253,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
 
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const sct_kernel_code *code = job->binary->code;
   const int64_t *extent = target->shape->extent;
   sct_param params[SCT_MAX_ARGS];

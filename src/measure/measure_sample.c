@@ -18,7 +18,7 @@
 #define MOST_BLOCKS     64
 #define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
 #define MOST_FILLED     ((int64_t)64 << 20) /* bytes of index arrays that are kept */
-#define WORKSPACE_BYTES ((int64_t)1 << 30)  /* a plan's most */
+#define WORKSPACE_BYTES ((int64_t)1 << 30)  /* the most a kernel may ask for */
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define DENSE_TRIES     64                  /* elements of an index array that are looked at */
@@ -126,7 +126,7 @@ static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape
                              const sct_size *size, sct_error *err) {
   *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
                   .bytes = s->spec->operands[op].record.fields[0].bytes};
-  if (is_dense(s->spec, op, shape->plan->layout[op], shape, size)) {
+  if (is_dense(s->spec, op, shape->addressing->layout[op], shape, size)) {
     return SCT_OK;
   }
   sct_shape_index(shape);
@@ -187,11 +187,11 @@ static bool same_key(const site *a, const site *b) {
 
 static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
                             sct_error *err) {
-  SCT_SCOPED(sct_plan) plan = {0};
+  SCT_SCOPED(sct_addressing) addressing = {0};
   SCT_SCOPED(sct_shape) shape = {0};
   set_key(s, t, size, layout);
-  SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
-  SCT_TRY(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
+  SCT_TRY(sct_addressing_init(&addressing, s->spec, layout, s->seed, err));
+  SCT_TRY(sct_shape_init(&shape, &addressing, size->extent, size->fill, err));
   sct_ptx_memory_new(&t->memory);
   for (int op = 0; op < s->spec->n_operands; op++) {
     SCT_TRY(add_array(s, t, &shape, op, size, err));

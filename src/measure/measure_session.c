@@ -14,7 +14,7 @@
 static void drop_problem(sct_measure *m) {
   sct_cases_drop(m);
   sct_timed_drop(m);
-  sct_plan_free(&m->plan);
+  sct_addressing_free(&m->addressing);
   m->has_problem = false;
   m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
 }
@@ -115,7 +115,7 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
     m->has_problem = true;
     return SCT_OK;
   }
-  SCT_TRY(sct_plan_init(&m->plan, spec, layout, m->seed, err));
+  SCT_TRY(sct_addressing_init(&m->addressing, spec, layout, m->seed, err));
   m->naive = *naive;
   m->has_problem = true;
   return SCT_OK;

@@ -127,7 +127,7 @@ struct sct_measure {
 
   /* the current problem */
   bool has_problem;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_binary naive;
   sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
   sct_case_table cases;
@@ -267,7 +267,8 @@ sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int6
  * many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
 /* Do its requirements hold at these extents? */
-bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent);
+bool sct_code_allows(const sct_addressing *addressing, const sct_kernel_code *code,
+                     const int64_t *extent);
 /* Fills `verdict` if the device cannot hold a block of it. */
 void sct_code_fits(const sct_device_desc *device, const sct_kernel_code *code,
                    sct_verdict *verdict);
@@ -297,8 +298,8 @@ typedef struct sct_tuples {
   size_t cap;
   int64_t max_elements;
 } sct_tuples;
-void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                      int64_t max_elements);
+void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
+                      const sct_kernel_code *code, int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);

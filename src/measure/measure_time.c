@@ -27,7 +27,7 @@
  * that), writes may stay in L2. Gathers may hit the same sectors again, so they prove nothing. */
 static double floor_ns(const sct_measure *m) {
   const sct_shape *s = &m->timed.shape;
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   int64_t read = 0, written = 0, inputs = 0;
   sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
   sct_spec_traffic(spec, &size, &read, &written);
@@ -217,7 +217,8 @@ sct_status sct_must_time(const sct_measure *m, sct_error *err) {
 static void evaluate_unseen(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             sct_verdict *out) {
   sct_code_fits(&m->device, candidate->code, out);
-  if (out->outcome == SCT_OUT_OK && !sct_code_allows(&m->plan, candidate->code, size->extent)) {
+  if (out->outcome == SCT_OUT_OK &&
+      !sct_code_allows(&m->addressing, candidate->code, size->extent)) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR, "its requirements do not hold at %s",
                     size->label ? size->label : "this size");
   }

@@ -81,7 +81,7 @@ static void test_floats_of_a_byte(void **state) {
 
 typedef struct problem {
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   uint8_t *image[2], *flags;
 } problem;
@@ -96,8 +96,8 @@ static void open_indices(problem *p, const char *type, const char *index, const 
   const int64_t extents[] = {rows, cols};
   memset(p, 0, sizeof *p);
   fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&p->addressing, &p->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->addressing, extents, NULL, &fixture_err));
   assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
 }
 
@@ -119,7 +119,7 @@ static void close_problem(problem *p) {
   sct_free(p->image[1]);
   sct_free(p->flags);
   sct_shape_free(&p->shape);
-  sct_plan_free(&p->plan);
+  sct_addressing_free(&p->addressing);
   sct_spec_free(&p->spec);
 }
 
@@ -131,8 +131,8 @@ static void open_onto(problem *p, const char *type, sct_reduce reduce, int64_t r
   const int64_t extents[] = {rows, n};
   memset(p, 0, sizeof *p);
   fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "t = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&p->addressing, &p->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->addressing, extents, NULL, &fixture_err));
   assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
 }
 

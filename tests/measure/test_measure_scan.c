@@ -14,7 +14,7 @@ static const int first_layout[SCT_MAX_OPERANDS];
 
 typedef struct problem {
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   uint8_t *image[2], *flags;
 } problem;
@@ -27,8 +27,8 @@ static void open_problem(problem *p, const char *type, const char *along, bool e
   const int64_t extents[] = {rows, cols};
   memset(p, 0, sizeof *p);
   fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, "o = a;", extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&p->addressing, &p->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->addressing, extents, NULL, &fixture_err));
   assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
 }
 
@@ -45,7 +45,7 @@ static void close_problem(problem *p) {
   sct_free(p->image[1]);
   sct_free(p->flags);
   sct_shape_free(&p->shape);
-  sct_plan_free(&p->plan);
+  sct_addressing_free(&p->addressing);
   sct_spec_free(&p->spec);
 }
 
