@@ -115,13 +115,13 @@ struct sct_emit_case;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
                              struct sct_emit_case **cases, int *n, bool *computes, sct_error *err);
 sct_status cli_count(const cli_args *args, sct_error *err);
-/* The plan of the command's spec for a device: of the candidate with this label and the naive ones;
- * NULL: of all. */
-sct_status cli_plan_make(sct_tune_plan *out, const cli_args *args, const sct_device_desc *device,
-                         const char *label, sct_error *err);
+/* Candidates of the command's spec for a device: the one with this label and the naive ones;
+ * without a label all of them. */
+sct_status cli_candidates_make(sct_tune_candidates *out, const cli_args *args,
+                               const sct_device_desc *device, const char *label, sct_error *err);
 /* The candidate of this label, NULL: the naive one, that has a kernel. */
-sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
-                         sct_error *err);
+sct_status cli_find_item(const sct_tune_item **out, const sct_tune_candidates *cands,
+                         const char *label, sct_error *err);
 /* The label and the hash of the kernel that won, of the devices and sizes that `args` names. */
 sct_status cli_find_winner(sct_str *label, char hash[SCT_HASH_HEX], const cli_args *args,
                            sct_error *err);

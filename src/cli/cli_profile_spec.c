@@ -9,7 +9,7 @@ enum { BLOCKS = 64 };
 
 struct cli_candidate {
   sct_count_row row;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   const sct_tune_item *item;
   const sct_size *size;
   sct_compiler *compiler;
@@ -22,7 +22,7 @@ struct cli_candidate {
 typedef struct cli_candidate profiled;
 
 static sct_status find_size(profiled *p, const char *label, sct_error *err) {
-  const sct_spec *spec = &p->plan.spec;
+  const sct_spec *spec = &p->cands.spec;
   int k = 0;
   if (label) {
     SCT_TRY(sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), label, err,
@@ -35,10 +35,10 @@ static sct_status find_size(profiled *p, const char *label, sct_error *err) {
                         p->item->label, p->size->label);
 }
 
-static sct_status make_plan(profiled *p, const cli_args *args, const sct_device_desc *device,
-                            sct_error *err) {
-  SCT_TRY(cli_plan_make(&p->plan, args, device, args->pick, err));
-  SCT_TRY(cli_find_item(&p->item, &p->plan, args->pick, err));
+static sct_status make_candidates(profiled *p, const cli_args *args, const sct_device_desc *device,
+                                  sct_error *err) {
+  SCT_TRY(cli_candidates_make(&p->cands, args, device, args->pick, err));
+  SCT_TRY(cli_find_item(&p->item, &p->cands, args->pick, err));
   return find_size(p, args->size, err);
 }
 
@@ -93,7 +93,7 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   const sct_kernel_code *code = &p->item->code;
   const double scale = (double)launch->blocks / (double)launch->blocks_run;
   SCT_SCOPED(sct_counters) counters = {0};
-  sct_workload work = {.spec = &p->plan.spec,
+  sct_workload work = {.spec = &p->cands.spec,
                        .code = code,
                        .size = p->size,
                        .counters = &counters,
@@ -123,7 +123,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, code->threads, p->compiled.registers,
                        p->compiled.static_shared_bytes + code->shared_bytes);
-  sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
+  sct_sampler_new(&p->sampler, &p->cands.spec, device, 1, 0);
   SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
                               p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS,
                               wants_caches(args) ? &caches : NULL, err));
@@ -158,7 +158,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
 sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
                               const sct_device_desc *device, sct_error *err) {
   profiled *p = sct_alloc(sizeof *p);
-  sct_status status = make_plan(p, args, device, err);
+  sct_status status = make_candidates(p, args, device, err);
   SCT_THEN(compile(p, device, err));
   SCT_THEN(run(p, &p->row, args, device, err));
   if (status != SCT_OK) {
@@ -180,7 +180,7 @@ void cli_candidate_free(cli_candidate *p) {
     sct_ptx_module_free(p->module);
     sct_compiled_free(&p->compiled);
     sct_compiler_free(p->compiler);
-    sct_tune_plan_free(&p->plan);
+    sct_tune_candidates_free(&p->cands);
     sct_arena_free(&p->arena);
     sct_free(p);
   }

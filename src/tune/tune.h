@@ -259,7 +259,7 @@ bool sct_tune_compiles_for(const sct_device_desc *device);
 
 /* ---- without a device: for `space` and `gen` ---- */
 
-/* A candidate of a plan with the kernel made from it. */
+/* A candidate with the kernel generated from it. */
 typedef struct sct_tune_item {
   int64_t candidate; /* index into space.candidates */
   const bool *sizes; /* [n_sizes] those it is a candidate for; NULL: all */
@@ -275,7 +275,9 @@ typedef struct sct_tune_item {
   sct_ptx_check ptx;
 } sct_tune_item;
 
-typedef struct sct_tune_plan {
+/* What can be tried for one spec on one device: the space's candidates that are left after pruning,
+ * with their kernels. */
+typedef struct sct_tune_candidates {
   sct_spec spec;
   sct_device_desc device;
   sct_space space;
@@ -286,8 +288,8 @@ typedef struct sct_tune_plan {
   sct_arena arena;
   sct_wire *sent; /* [n_sent] what was rendered: texts of items are there */
   size_t n_sent, cap_sent;
-} sct_tune_plan;
-typedef struct sct_tune_plan_opts {
+} sct_tune_candidates;
+typedef struct sct_tune_candidates_opts {
   const char *strategy_dir;    /* NULL: none but ours */
   const sct_tune_labels *only; /* NULL: all are wanted */
   bool only_naive;             /* none but the naive ones, and those in `only` */
@@ -297,16 +299,17 @@ typedef struct sct_tune_plan_opts {
   int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
   const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
-} sct_tune_plan_opts;
+} sct_tune_candidates_opts;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates
- * rejected by planning, equal to another's source, not for this NVRTC, in another share, or neither
- * naive nor in `only` or `heat` are counted in space.prunes. SCT_EUSAGE for a label in `only` that
- * no candidate has, SCT_EDATA where the heat's store has nothing of this spec and kind of device.
+ * rejected by their plan, equal to another's source, not for this NVRTC, in another share, or
+ * neither naive nor in `only` or `heat` are counted in space.prunes. SCT_EUSAGE for a label in
+ * `only` that no candidate has, SCT_EDATA where the heat's store has nothing of this spec and kind
+ * of device.
  */
-sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
-                              const sct_device_desc *device, const sct_tune_plan_opts *opts,
-                              sct_error *err);
-void sct_tune_plan_free(sct_tune_plan *plan);
+sct_status sct_tune_candidates_make(sct_tune_candidates *out, const char *spec_path,
+                                    const sct_device_desc *device,
+                                    const sct_tune_candidates_opts *opts, sct_error *err);
+void sct_tune_candidates_free(sct_tune_candidates *cands);
 
 /* ---- copies between a device and the host, or a second device (tune_transfer.c) ---- */
 

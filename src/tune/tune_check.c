@@ -79,16 +79,16 @@ typedef struct bench {
   bool has_problem;
 } bench;
 
-static void evaluate(const sct_tune_plan *plan, bench *b, const char *ptx, const char *entry,
+static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx, const char *entry,
                      tune_evaluation *m) {
   const sct_binary naive = {
-      .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
-  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = ptx, .entry = entry};
+      .code = &cands->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
+  const sct_binary other = {.code = &cands->items[m->item].code, .ptx = ptx, .entry = entry};
   sct_status status = SCT_OK;
   m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
-    status = sct_measure_problem(b->measure, &plan->spec, plan->items[m->item].code.layout, &naive,
-                                 NULL);
+    status = sct_measure_problem(b->measure, &cands->spec, cands->items[m->item].code.layout,
+                                 &naive, NULL);
     b->has_problem = status == SCT_OK;
   }
   if (status == SCT_OK) {
@@ -98,7 +98,7 @@ static void evaluate(const sct_tune_plan *plan, bench *b, const char *ptx, const
   m->evaluated = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
   if (m->evaluated) {
-    m->run = sct_tune_run_of(&plan->spec, &m->verdict);
+    m->run = sct_tune_run_of(&cands->spec, &m->verdict);
   }
 }
 
@@ -123,7 +123,7 @@ static void look_at_code(tune_session *s, const tune_ask_items *of, const tune_a
                                  .cubin_bytes = (size_t)of->n_cubin};
   if (ask->wants_counts) {
     m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
-    m->n_counts = s->plan.spec.n_sizes;
+    m->n_counts = s->cands.spec.n_sizes;
   }
   if (ask->wants_comparison) {
     m->comparison = sct_tune_comparison_of(&s->counting.parsed, &compiled, arena);
@@ -136,7 +136,7 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   tune_ask_items ask;
   sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text of the last message */
   if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK ||
-      !sct_wire_get_whole(in, tune_ask_items_table(), &ask) || ask.naive >= s->plan.n_items) {
+      !sct_wire_get_whole(in, tune_ask_items_table(), &ask) || ask.naive >= s->cands.n_items) {
     return false;
   }
   take_naive(b, &ask);
@@ -145,10 +145,10 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
     const tune_ask_item *item = &ask.items[k];
     SCT_SCOPED(sct_arena) arena = {0};
     tune_evaluation m = {.item = item->item};
-    if (m.item >= s->plan.n_items) {
+    if (m.item >= s->cands.n_items) {
       return false;
     }
-    evaluate(&s->plan, b, ask.ptx, item->entry, &m);
+    evaluate(&s->cands, b, ask.ptx, item->entry, &m);
     look_at_code(s, &ask, item, &m, &arena);
     sct_wire_clear(out);
     sct_wire_put(out, tune_evaluation_table(), &m);
@@ -217,18 +217,18 @@ static int at_once(const tune_check *c) {
  * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
  * -1. */
 static int take_batch(tune_check *c, int *items, int *n) {
-  const sct_tune_plan *plan = c->table->plan;
+  const sct_tune_candidates *cands = c->table->cands;
   const int most = at_once(c);
   int naive = -1;
   *n = 0;
   for (int at = 0; at < c->n_queue && *n < most;) {
-    const int k = c->queue[at], its = sct_tune_naive_item(plan, k);
-    const char *ptx = plan->items[k].compiled.ptx;
+    const int k = c->queue[at], its = sct_tune_naive_item(cands, k);
+    const char *ptx = cands->items[k].compiled.ptx;
     if (its < 0) {
       leave_to_gpu(c, k);
       remove_from_queue(c, at);
-    } else if (plan->items[its].compiled.ok &&
-               (*n == 0 || (its == naive && ptx == plan->items[items[0]].compiled.ptx))) {
+    } else if (cands->items[its].compiled.ok &&
+               (*n == 0 || (its == naive && ptx == cands->items[items[0]].compiled.ptx))) {
       naive = its;
       items[(*n)++] = k;
       remove_from_queue(c, at);
@@ -240,7 +240,7 @@ static int take_batch(tune_check *c, int *items, int *n) {
 }
 
 static bool send_batch(tune_check *c, process *p, int naive, const int *items, int n) {
-  const sct_tune_item *all = c->table->plan->items;
+  const sct_tune_item *all = c->table->cands->items;
   const sct_compiled *of = &all[items[0]].compiled; /* and of the others */
   const sct_compiled *reference = &all[naive].compiled;
   tune_ask_item list[TUNE_CHECK_TOGETHER];
@@ -304,7 +304,7 @@ static void hand_out(tune_session *s) {
 
 /* Evaluated against a naive variant that failed: another one, if there is any, stands in for it. */
 static void try_another(tune_check *c, int item, int naive) {
-  const int next = sct_tune_naive_item(c->table->plan, item);
+  const int next = sct_tune_naive_item(c->table->cands, item);
   if (next >= 0 && next != naive) {
     c->queue[c->n_queue++] = item;
   } else {
@@ -315,7 +315,7 @@ static void try_another(tune_check *c, int item, int naive) {
 static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int naive,
                                   sct_error *err) {
   tune_check *c = s->check;
-  sct_tune_item *item = &s->plan.items[m->item];
+  sct_tune_item *item = &s->cands.items[m->item];
   if (m->no_reference) {
     try_another(c, m->item, naive);
     return SCT_OK;
@@ -327,7 +327,7 @@ static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int
   }
   s->flow.n_checked++;
   if (m->verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->plan, m->item, &m->verdict);
+    sct_tune_fail_item(&s->cands, m->item, &m->verdict);
     s->flow.n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
     return sct_tune_settle(s, m->item, err);
@@ -351,7 +351,7 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
   *lost = false;
   SCT_TRY(sct_tune_take_counts(&s->counting, m.item, m.counts, m.n_counts, err));
   if (m.comparison) {
-    sct_tune_take_comparison(&s->plan, m.item, m.comparison);
+    sct_tune_take_comparison(&s->cands, m.item, m.comparison);
   }
   return take_evaluation(s, &m, p->naive, err);
 }
@@ -363,7 +363,7 @@ void sct_tune_check_add(tune_session *s, int item) {
     s->check = sct_alloc(sizeof *s->check);
     s->check->table = &s->table;
     s->check->pipeline = s->pipeline;
-    s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
+    s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->cands.n_items + 1));
     s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
   s->check->queue[s->check->n_queue++] = item;

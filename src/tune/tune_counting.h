@@ -53,7 +53,7 @@ void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PI
 void sct_tune_compare_code(tune_counting *c, int item);
 /* The same in another process, for compiled code that it was sent, and its answer here. */
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
-void sct_tune_take_comparison(sct_tune_plan *plan, int item, const char *cause);
+void sct_tune_take_comparison(sct_tune_candidates *cands, int item, const char *cause);
 
 /* Adds to a run's conditions in what shapes its winner is predicted to be slower than the naive
  * variant (tune_shapes.c). */

@@ -231,10 +231,11 @@ const sct_conditions *sct_tune_conditions_of(const tune_device *d) {
   return d->kind->times && !d->kind->replays ? sct_measure_conditions(d->measure) : NULL;
 }
 
-sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_candidates *cands, int naive,
                                 sct_error *err) {
-  const sct_binary binary = sct_tune_binary(&plan->items[naive]);
-  return sct_measure_problem(d->measure, &plan->spec, plan->items[naive].code.layout, &binary, err);
+  const sct_binary binary = sct_tune_binary(&cands->items[naive]);
+  return sct_measure_problem(d->measure, &cands->spec, cands->items[naive].code.layout, &binary,
+                             err);
 }
 
 /* ---- what a GPU does not tell ---- */

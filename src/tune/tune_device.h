@@ -27,7 +27,8 @@ sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts
  * sort. */
 sct_status sct_tune_devices_open(tune_device *device, tune_device *peer, const sct_tune_opts *opts,
                                  bool bare, sct_error *err);
-void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
+void sct_tune_device_close(
+    tune_device *d); /* the worker before, the compiler after the candidates */
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;
  * where there is none, nothing is predicted and a search begins in the order of counts. */
@@ -38,7 +39,7 @@ bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, i
 /* What was so on the GPU while it timed; NULL where nothing is measured on one. */
 const sct_conditions *sct_tune_conditions_of(const tune_device *d);
 /* Has the worker make what the candidates of item `naive`'s layouts are verified with. */
-sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_candidates *cands, int naive,
                                 sct_error *err);
 
 /* ---- recordings (tune_replay.c) ---- */
@@ -48,9 +49,9 @@ sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int n
 sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err);
 void sct_tune_replay_free(tune_replay *r); /* accepts NULL */
 const sct_recording *sct_tune_replay_recording(const tune_replay *r);
-/* Reads the results of the plan's spec. SCT_EDATA if there are none. */
-sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_error *err);
-void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item);
+/* Reads the results of the spec. SCT_EDATA if there are none. */
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_candidates *cands, sct_error *err);
+void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, int item);
 /* A sentence: the winner of a size against the best that was recorded; NULL: nothing to say.
  * winner NULL: none. sct_free(). */
 char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,

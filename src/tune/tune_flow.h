@@ -19,7 +19,7 @@ void sct_tune_progress(const tune_flow *f, const char *phase, int64_t done, int6
 /* ---- events (tune_events.c) ---- */
 
 /* conditions NULL: nothing is measured. */
-void sct_tune_notify_start(const tune_flow *f, const sct_tune_plan *plan,
+void sct_tune_notify_start(const tune_flow *f, const sct_tune_candidates *cands,
                            const sct_conditions *conditions);
 void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item);
 void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size);

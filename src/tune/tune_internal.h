@@ -25,18 +25,18 @@ struct pollfd;
 
 typedef struct tune_session {
   const sct_tune_opts *opts;
-  sct_tune_plan plan;     /* what may be tried */
-  tune_device device;     /* on what */
-  tune_table table;       /* what is known of it */
-  tune_counting counting; /* how it is predicted */
-  tune_record record;     /* what is kept of it */
-  tune_flow flow;         /* how far it is */
+  sct_tune_candidates cands; /* what may be tried */
+  tune_device device;        /* on what */
+  tune_table table;          /* what is known of it */
+  tune_counting counting;    /* how it is predicted */
+  tune_record record;        /* what is kept of it */
+  tune_flow flow;            /* how far it is */
   tune_pipeline *pipeline;
   tune_check *check; /* NULL: not begun */
   bool searching;    /* candidates are compiled and tried as a search asks for them */
 } tune_session;
 
-/* ---- from a plan to what may be measured (tune_pipeline.c) ---- */
+/* ---- from candidates to what may be measured (tune_pipeline.c) ---- */
 
 /* Begins to compile all candidates, the naive ones first; in a search none. */
 sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err);
@@ -54,14 +54,14 @@ int sct_tune_n_units(const tune_pipeline *p);       /* different kernels, wanted
 void sct_tune_set_ready(tune_pipeline *p, int item);
 
 /* The kernel of the user's own that an item is of, or NULL. */
-const sct_own *sct_tune_own(const sct_tune_plan *plan, int item);
+const sct_own *sct_tune_own(const sct_tune_candidates *cands, int item);
 /* Does a kernel that is compiled take what its candidate gives it? If not, the item gets its
  * outcome (tune_params.c). */
-bool sct_tune_params_fit(sct_tune_plan *plan, int item);
+bool sct_tune_params_fit(sct_tune_candidates *cands, int item);
 
 /* ---- rendering candidates ---- */
 
-bool sct_tune_is_naive(const sct_tune_plan *plan,
+bool sct_tune_is_naive(const sct_tune_candidates *cands,
                        size_t c); /* candidate c is that of its layouts */
 
 /* What is rendered, in which order. */
@@ -71,18 +71,18 @@ typedef struct tune_sample {
   int64_t until_ns; /* when that is to end; 0: with all */
   size_t n_least;   /* the first so many are rendered in any case */
 } tune_sample;
-/* Where there may be no time for all of the plan's (tune_sample.c). */
-void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns);
+/* Where there may be no time for all candidates (tune_sample.c). */
+void sct_tune_sample_init(tune_sample *out, const sct_tune_candidates *cands, int64_t until_ns);
 void sct_tune_sample_free(tune_sample *sample);
-/* out[n_candidates], zeroed at first: what becomes of the sample's, in the plan's memory
+/* out[n_candidates], zeroed at first: what becomes of the sample's, in the memory of `cands`
  * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
-sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
+sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_script *script,
                            const tune_sample *sample, const sct_tune_events *events,
                            sct_error *err);
 
-/* The candidates of the final heat, in the plan's memory (tune_heat.c). */
-sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_plan *plan,
-                                const sct_tune_plan_opts *opts, sct_error *err);
+/* The candidates of the final heat, in the memory of `cands` (tune_heat.c). */
+sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_candidates *cands,
+                                const sct_tune_candidates_opts *opts, sct_error *err);
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */

@@ -38,7 +38,7 @@ void sct_tune_set_ready(tune_pipeline *p, int item) {
 
 /* ---- what the compiler says ---- */
 
-static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compiled) {
+static void take_compiled(sct_tune_candidates *cands, int k, const sct_compiled *compiled) {
   static const sct_outcome_kind outcome_of[] = {
       [SCT_COMPILE_NONE] = SCT_OUT_OK,
       [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
@@ -46,19 +46,19 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
       [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
       [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
   };
-  sct_tune_item *item = &plan->items[k];
+  sct_tune_item *item = &cands->items[k];
   item->compiled = *compiled;
   if (!compiled->ok) {
     SCT_SCOPED(sct_str) log = {0};
     sct_codegen_map_log(&log, &item->code, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
-    item->detail = sct_arena_strdup(&plan->arena, sct_str_c(&log));
+    item->detail = sct_arena_strdup(&cands->arena, sct_str_c(&log));
     return;
   }
-  if (!sct_tune_params_fit(plan, k)) {
+  if (!sct_tune_params_fit(cands, k)) {
     return;
   }
-  const sct_device_desc *device = &plan->device;
+  const sct_device_desc *device = &cands->device;
   const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
   const int64_t limit =
       item->code.shared_bytes > 0 ? device->smem_block_optin_bytes : device->smem_block_bytes;
@@ -66,14 +66,14 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
       sct_model_occupancy(device, item->code.threads, compiled->registers, shared);
   if (shared > limit || item->code.threads > device->threads_block || occupancy.blocks_sm < 1) {
     item->outcome = SCT_OUT_TOO_LARGE;
-    item->detail = sct_arena_printf(&plan->arena, "%d threads, %d registers, %lld shared bytes",
+    item->detail = sct_arena_printf(&cands->arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
-             plan->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
+             cands->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
     /* Kernels of the user's own may spill. A stack frame alone is no spill: functions have one of
      * their own, such as sinf's 32 bytes for the reduction of large arguments. */
     item->outcome = SCT_OUT_SPILLS;
-    item->detail = sct_arena_printf(&plan->arena, "%d bytes stored, %d loaded",
+    item->detail = sct_arena_printf(&cands->arena, "%d bytes stored, %d loaded",
                                     compiled->spill_store_bytes, compiled->spill_load_bytes);
   }
 }
@@ -83,11 +83,11 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not evaluated before. */
 static void ask_check(tune_session *s, int item) {
-  if (!s->device.checked || s->plan.items[item].outcome != SCT_OUT_OK ||
-      s->plan.items[item].checked || sct_tune_evaluated_already(&s->table, item)) {
+  if (!s->device.checked || s->cands.items[item].outcome != SCT_OUT_OK ||
+      s->cands.items[item].checked || sct_tune_evaluated_already(&s->table, item)) {
     return;
   }
-  s->plan.items[item].checked = true;
+  s->cands.items[item].checked = true;
   s->pipeline->stage[item] = TUNE_CHECKING;
   sct_tune_check_add(s, item);
 }
@@ -96,11 +96,11 @@ static void ask_check(tune_session *s, int item) {
 static sct_status item_compiled(tune_session *s, int k, const sct_compiled *compiled,
                                 sct_error *err) {
   tune_pipeline *p = s->pipeline;
-  sct_tune_item *item = &s->plan.items[k];
+  sct_tune_item *item = &s->cands.items[k];
   if (compiled) {
-    take_compiled(&s->plan, k, compiled);
+    take_compiled(&s->cands, k, compiled);
   } else {
-    sct_tune_replay_compiled(s->device.replay, &s->plan, k);
+    sct_tune_replay_compiled(s->device.replay, &s->cands, k);
   }
   const bool failed = item->outcome != SCT_OUT_OK;
   sct_tune_fit(&s->counting, k);
@@ -133,7 +133,7 @@ static sct_status take_all_compiled(tune_session *s, sct_error *err) {
     }
     p->n_compiled++;
     sct_tune_progress(&s->flow, "compile", p->n_compiled, p->n_units,
-                      s->plan.items[p->item[unit]].label);
+                      s->cands.items[p->item[unit]].label);
     SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
   }
   return SCT_OK;
@@ -162,8 +162,8 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
 
 /* ---- beginning and end ---- */
 
-static void add_unit(tune_pipeline *p, const sct_tune_plan *plan, int k) {
-  const sct_kernel_code *code = &plan->items[k].code;
+static void add_unit(tune_pipeline *p, const sct_tune_candidates *cands, int k) {
+  const sct_kernel_code *code = &cands->items[k].code;
   p->units[p->n_units] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
   p->unit[k] = p->n_units;
   p->item[p->n_units++] = k;
@@ -172,18 +172,18 @@ static void add_unit(tune_pipeline *p, const sct_tune_plan *plan, int k) {
 /* The naive variants come first, as all others of their layouts are compared with them; then the
  * layouts in the order of measuring. */
 static void list_units(tune_pipeline *p, const tune_table *t) {
-  const sct_tune_plan *plan = t->plan;
-  for (int k = 0; k < plan->n_items; k++) {
-    if (plan->items[k].outcome != SCT_OUT_OK) {
+  const sct_tune_candidates *cands = t->cands;
+  for (int k = 0; k < cands->n_items; k++) {
+    if (cands->items[k].outcome != SCT_OUT_OK) {
       p->stage[k] = TUNE_READY; /* there is nothing to compile */
     } else if (t->group[k] == k) {
-      add_unit(p, plan, k);
+      add_unit(p, cands, k);
     }
   }
-  for (int first = 0; first < plan->n_items; first++) {
-    for (int k = first + 1; t->group[first] == first && k < plan->n_items; k++) {
-      if (t->group[k] == first && plan->items[k].outcome == SCT_OUT_OK) {
-        add_unit(p, plan, k);
+  for (int first = 0; first < cands->n_items; first++) {
+    for (int k = first + 1; t->group[first] == first && k < cands->n_items; k++) {
+      if (t->group[k] == first && cands->items[k].outcome == SCT_OUT_OK) {
+        add_unit(p, cands, k);
       }
     }
   }
@@ -199,7 +199,7 @@ static sct_status read_all(tune_session *s, sct_error *err) {
 }
 
 sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
-  const size_t n = (size_t)s->plan.n_items + 1;
+  const size_t n = (size_t)s->cands.n_items + 1;
   tune_pipeline *p = s->pipeline = sct_alloc(sizeof *p);
   p->units = sct_alloc(sizeof *p->units * n);
   p->compiled = sct_alloc(sizeof *p->compiled * n);

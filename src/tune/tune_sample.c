@@ -25,15 +25,15 @@ static int by_turn(const void *pa, const void *pb) {
 }
 
 /* n_of[n_strategies]: scratch, zeroed. */
-static void take_turns(turn *turns, const sct_tune_plan *plan, size_t *n_of) {
-  const sct_space *space = &plan->space;
+static void take_turns(turn *turns, const sct_tune_candidates *cands, size_t *n_of) {
+  const sct_space *space = &cands->space;
   for (size_t c = 0; c < space->n_candidates; c++) {
     const double rank = (double)n_of[space->candidates[c].strategy]++;
     turns[c] = (turn){.at = fmod(rank * GOLDEN, 1.0), .candidate = c};
   }
   for (size_t c = 0; c < space->n_candidates; c++) {
     const int strategy = space->candidates[c].strategy;
-    if (strategy == 0 && sct_tune_is_naive(plan, c)) {
+    if (strategy == 0 && sct_tune_is_naive(cands, c)) {
       turns[c].at = -1.0;
     } else if (turns[c].at * (double)n_of[strategy] < FEW) {
       turns[c].at = 0.0;
@@ -41,13 +41,13 @@ static void take_turns(turn *turns, const sct_tune_plan *plan, size_t *n_of) {
   }
 }
 
-void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns) {
-  const size_t n = plan->space.n_candidates;
+void sct_tune_sample_init(tune_sample *out, const sct_tune_candidates *cands, int64_t until_ns) {
+  const size_t n = cands->space.n_candidates;
   SCT_OWNED turn *turns = sct_alloc((n + 1) * sizeof *turns);
-  SCT_OWNED size_t *n_of = sct_alloc(((size_t)plan->space.n_strategies + 1) * sizeof *n_of);
+  SCT_OWNED size_t *n_of = sct_alloc(((size_t)cands->space.n_strategies + 1) * sizeof *n_of);
   *out =
       (tune_sample){.until_ns = until_ns, .n = n, .order = sct_alloc((n + 1) * sizeof *out->order)};
-  take_turns(turns, plan, n_of);
+  take_turns(turns, cands, n_of);
   qsort(turns, n, sizeof *turns, by_turn);
   for (size_t k = 0; k < n; k++) {
     out->order[k] = turns[k].candidate;
