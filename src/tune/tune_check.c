@@ -30,12 +30,12 @@ typedef struct process {
 
 struct tune_check {
   const tune_table *table;
-  tune_pipeline *pipeline; /* where items wait for their verdicts */
+  tune_queue *queue; /* where items wait for their verdicts */
   process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
-  int *queue;   /* items that wait, in their order */
-  int n_queue, n_added, n_done;
+  int *waiting; /* items that wait, in their order */
+  int n_waiting, n_added, n_done;
   sct_wire wire;
 };
 
@@ -188,7 +188,7 @@ static bool start_process(tune_session *s, tune_check *c) {
 }
 
 static void leave_to_gpu(tune_check *c, int item) {
-  sct_tune_set_ready(c->pipeline, item);
+  sct_tune_set_ready(c->queue, item);
   c->n_done++;
 }
 
@@ -203,9 +203,9 @@ static void lose_process(tune_check *c, int index) {
 
 /* ---- the parent: handing out ---- */
 
-static void remove_from_queue(tune_check *c, int at) {
-  c->n_queue--;
-  memmove(c->queue + at, c->queue + at + 1, sizeof *c->queue * (size_t)(c->n_queue - at));
+static void remove_waiting(tune_check *c, int at) {
+  c->n_waiting--;
+  memmove(c->waiting + at, c->waiting + at + 1, sizeof *c->waiting * (size_t)(c->n_waiting - at));
 }
 
 /* How many items a process gets. Few at first, so that all processes have something to do. */
@@ -213,7 +213,7 @@ static int at_once(const tune_check *c) {
   return c->n_added > TUNE_CHECK_TOGETHER * c->most ? TUNE_CHECK_TOGETHER : ITEMS_A_PROCESS;
 }
 
-/* Takes some items out of the queue that have one text and one naive variant,
+/* Takes some waiting items that have one text and one naive variant,
  * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
  * -1. */
 static int take_batch(tune_check *c, int *items, int *n) {
@@ -221,17 +221,17 @@ static int take_batch(tune_check *c, int *items, int *n) {
   const int most = at_once(c);
   int naive = -1;
   *n = 0;
-  for (int at = 0; at < c->n_queue && *n < most;) {
-    const int k = c->queue[at], its = sct_tune_naive_item(cands, k);
+  for (int at = 0; at < c->n_waiting && *n < most;) {
+    const int k = c->waiting[at], its = sct_tune_naive_item(cands, k);
     const char *ptx = cands->items[k].compiled.ptx;
     if (its < 0) {
       leave_to_gpu(c, k);
-      remove_from_queue(c, at);
+      remove_waiting(c, at);
     } else if (cands->items[its].compiled.ok &&
                (*n == 0 || (its == naive && ptx == cands->items[items[0]].compiled.ptx))) {
       naive = its;
       items[(*n)++] = k;
-      remove_from_queue(c, at);
+      remove_waiting(c, at);
     } else {
       at++;
     }
@@ -281,7 +281,7 @@ static process *idle_process(tune_session *s) {
 
 static void hand_out(tune_session *s) {
   tune_check *c = s->check;
-  while (c->n_queue > 0) {
+  while (c->n_waiting > 0) {
     int items[TUNE_CHECK_TOGETHER], n = 0;
     process *p = idle_process(s);
     if (!p) {
@@ -295,8 +295,8 @@ static void hand_out(tune_session *s) {
       lose_process(c, (int)(p - c->processes));
     }
   }
-  while (c->useless && c->n_queue > 0) {
-    leave_to_gpu(c, c->queue[--c->n_queue]);
+  while (c->useless && c->n_waiting > 0) {
+    leave_to_gpu(c, c->waiting[--c->n_waiting]);
   }
 }
 
@@ -306,7 +306,7 @@ static void hand_out(tune_session *s) {
 static void try_another(tune_check *c, int item, int naive) {
   const int next = sct_tune_naive_item(c->table->cands, item);
   if (next >= 0 && next != naive) {
-    c->queue[c->n_queue++] = item;
+    c->waiting[c->n_waiting++] = item;
   } else {
     leave_to_gpu(c, item);
   }
@@ -320,8 +320,8 @@ static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int
     try_another(c, m->item, naive);
     return SCT_OK;
   }
-  sct_tune_set_ready(s->pipeline, m->item);
-  sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->pipeline), item->label);
+  sct_tune_set_ready(s->queue, m->item);
+  sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->queue), item->label);
   if (!m->evaluated || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
     return SCT_OK; /* the GPU decides */
   }
@@ -362,11 +362,11 @@ void sct_tune_check_add(tune_session *s, int item) {
   if (!s->check) {
     s->check = sct_alloc(sizeof *s->check);
     s->check->table = &s->table;
-    s->check->pipeline = s->pipeline;
-    s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->cands.n_items + 1));
+    s->check->queue = s->queue;
+    s->check->waiting = sct_alloc(sizeof *s->check->waiting * (size_t)(s->cands.n_items + 1));
     s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
-  s->check->queue[s->check->n_queue++] = item;
+  s->check->waiting[s->check->n_waiting++] = item;
   s->check->n_added++;
 }
 
@@ -404,7 +404,7 @@ sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int 
   if (c) {
     hand_out(s);
   }
-  if (n > 0 && c->n_done == c->n_added && !s->searching && sct_tune_all_compiled(s->pipeline)) {
+  if (n > 0 && c->n_done == c->n_added && !s->searching && sct_tune_all_compiled(s->queue)) {
     let_go(c); /* nothing comes after this, and they take a while to leave their memory */
   }
   return SCT_OK;
@@ -420,6 +420,6 @@ void sct_tune_check_end(tune_check *c) {
     (void)sct_child_end(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
   }
   sct_wire_free(&c->wire);
-  sct_free(c->queue);
+  sct_free(c->waiting);
   sct_free(c);
 }

@@ -45,7 +45,7 @@ static sct_status enter(contest *c, int item, sct_error *err) {
     return SCT_OK;
   }
   SCT_TRY(sct_tune_await(s, item, err));
-  if (sct_tune_is_ready(s->pipeline, item) && s->cands.items[item].outcome == SCT_OUT_OK) {
+  if (sct_tune_is_ready(s->queue, item) && s->cands.items[item].outcome == SCT_OUT_OK) {
     c->item[c->n++] = item;
   }
   return SCT_OK;

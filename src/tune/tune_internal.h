@@ -13,8 +13,8 @@
 
 /* How far an item is on its way to the device. */
 typedef enum tune_stage { TUNE_WAITING, TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
-typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
-typedef struct tune_check tune_check;       /* tune_check.c */
+typedef struct tune_queue tune_queue; /* tune_queue.c */
+typedef struct tune_check tune_check; /* tune_check.c */
 
 #define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
 #define SCT_MESSAGES        "tune/tune_messages.def"
@@ -31,27 +31,27 @@ typedef struct tune_session {
   tune_counting counting;    /* how it is predicted */
   tune_record record;        /* what is kept of it */
   tune_flow flow;            /* how far it is */
-  tune_pipeline *pipeline;
+  tune_queue *queue;
   tune_check *check; /* NULL: not begun */
   bool searching;    /* candidates are compiled and tried as a search asks for them */
 } tune_session;
 
-/* ---- from candidates to what may be measured (tune_pipeline.c) ---- */
+/* ---- from candidates to what may be measured (tune_queue.c) ---- */
 
 /* Begins to compile all candidates, the naive ones first; in a search none. */
-sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err);
+sct_status sct_tune_queue_begin(tune_session *s, sct_error *err);
 /* Has item compiled and checked, unless it is already. */
 sct_status sct_tune_want(tune_session *s, int item, sct_error *err);
 /* Takes what other processes have finished and gives them more to do; waits for something, at most
  * wait_ns. To be called whenever the device has been busy. */
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err);
-void sct_tune_pipeline_end(tune_session *s);
-bool sct_tune_is_wanted(const tune_pipeline *p, int item);
+void sct_tune_queue_end(tune_session *s);
+bool sct_tune_is_wanted(const tune_queue *q, int item);
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
-bool sct_tune_is_ready(const tune_pipeline *p, int item);
-bool sct_tune_all_compiled(const tune_pipeline *p); /* that are wanted */
-int sct_tune_n_units(const tune_pipeline *p);       /* different kernels, wanted or not */
-void sct_tune_set_ready(tune_pipeline *p, int item);
+bool sct_tune_is_ready(const tune_queue *q, int item);
+bool sct_tune_all_compiled(const tune_queue *q); /* that are wanted */
+int sct_tune_n_units(const tune_queue *q);       /* different kernels, wanted or not */
+void sct_tune_set_ready(tune_queue *q, int item);
 
 /* The kernel of the user's own that an item is of, or NULL. */
 const sct_own *sct_tune_own(const sct_tune_candidates *cands, int item);

@@ -115,7 +115,7 @@ static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
 
 sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
   SCT_TRY(sct_tune_want(s, k, err));
-  while (!sct_tune_is_ready(s->pipeline, k) && !sct_tune_stop(&s->flow)) {
+  while (!sct_tune_is_ready(s->queue, k) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
@@ -124,7 +124,7 @@ sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
 /* The naive variant of item k's layouts, ready; the next one stands in for one that fails. */
 static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err) {
   for (*naive = sct_tune_naive_item(&s->cands, k);
-       *naive >= 0 && !sct_tune_is_ready(s->pipeline, *naive) && !sct_tune_stop(&s->flow);
+       *naive >= 0 && !sct_tune_is_ready(s->queue, *naive) && !sct_tune_stop(&s->flow);
        *naive = sct_tune_naive_item(&s->cands, k)) {
     SCT_TRY(sct_tune_await(s, *naive, err));
   }
@@ -133,8 +133,8 @@ static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err
 
 bool sct_tune_can_measure(const tune_session *s, int k) {
   const int naive = sct_tune_naive_item(&s->cands, k);
-  return sct_tune_is_ready(s->pipeline, k) && (naive < 0 || sct_tune_is_ready(s->pipeline, naive) ||
-                                               !sct_tune_is_wanted(s->pipeline, naive));
+  return sct_tune_is_ready(s->queue, k) &&
+         (naive < 0 || sct_tune_is_ready(s->queue, naive) || !sct_tune_is_wanted(s->queue, naive));
 }
 
 /* The first in their order that is ready; waits until one is. -1: the session is to stop. */
@@ -143,7 +143,7 @@ static sct_status next_item(tune_session *s, const quick_pass *sc, int *next, sc
   SCT_TRY(sct_tune_pump(s, 0, err));
   while (!sct_tune_stop(&s->flow)) {
     for (int k = 0; k < sc->n; k++) {
-      if (!sc->taken[k] && sct_tune_is_ready(s->pipeline, sc->items[k])) {
+      if (!sc->taken[k] && sct_tune_is_ready(s->queue, sc->items[k])) {
         *next = k;
         return SCT_OK;
       }

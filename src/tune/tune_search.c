@@ -364,7 +364,7 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
     SCT_TRY(count_promising(s, z, err));
   }
   /* What the store knows, for the report's sake: not worth a budget. */
-  while (budget_ns == 0 && !sct_tune_all_compiled(s->pipeline) && !sct_tune_stop(&s->flow)) {
+  while (budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;

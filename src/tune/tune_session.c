@@ -72,13 +72,13 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   sct_tune_notify_start(&s->flow, &s->cands, sct_tune_conditions_of(&s->device));
   SCT_TRY(sct_tune_store_begin(&s->record, err));
   s->searching = sct_tune_searches(s->opts);
-  SCT_TRY(sct_tune_pipeline_begin(s, err));
+  SCT_TRY(sct_tune_queue_begin(s, err));
   s->flow.deadline_ns = deadline(s->opts->budget_ns, begun_ns);
   const sct_status measured = sct_tune_measure(s, err);
   const bool early = sct_tune_stop(&s->flow);
   s->flow.out_of_time = s->flow.out_of_time || s->cands.n_ungenerated > 0;
   sct_measure_leave(s->device.measure); /* its worker takes a while to end */
-  sct_tune_pipeline_end(s);
+  sct_tune_queue_end(s);
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
     return measured;
   }
@@ -90,7 +90,7 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
 }
 
 static void close_session(tune_session *s) {
-  sct_tune_pipeline_end(s);
+  sct_tune_queue_end(s);
   sct_measure_close(s->device.measure); /* it borrows the spec and the kernels of cands */
   sct_tune_counting_free(&s->counting);
   sct_tune_table_free(&s->table);
