@@ -15,7 +15,7 @@ struct cli_candidate {
   sct_compiler *compiler;
   sct_compiled compiled;
   sct_ptx_module *module;
-  sct_sampler *sampler;
+  sct_block_counter *block_counter;
   sct_ptx_result result;
   sct_arena arena;
 };
@@ -89,7 +89,7 @@ static void compare(profiled *p, sct_count_row *row) {
 
 /* What the whole launch asks of the device, as when the candidate is tuned. */
 static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *device,
-                      const sct_sampled_launch *launch, sct_error *err) {
+                      const sct_partial_launch *launch, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   const double scale = (double)launch->blocks / (double)launch->blocks_run;
   SCT_SCOPED(sct_counters) counters = {0};
@@ -102,8 +102,8 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   for (int k = 0; k < SCT_N_PIPES; k++) {
     work.machine[k] = scale * (double)row->counters.machine.n[k];
   }
-  sct_status status = sct_sampler_count(p->sampler, &counters, code, p->module, p->compiled.entry,
-                                        p->size, BLOCKS, err);
+  sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
+                                              p->compiled.entry, p->size, BLOCKS, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   row->has_demand = status == SCT_OK;
   return status;
@@ -119,14 +119,14 @@ static bool wants_caches(const cli_args *args) {
 static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
-  sct_sampled_launch launch;
+  sct_partial_launch launch;
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, code->threads, p->compiled.registers,
                        p->compiled.static_shared_bytes + code->shared_bytes);
-  sct_sampler_new(&p->sampler, &p->cands.spec, device, 1, 0);
-  SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
-                              p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS,
-                              wants_caches(args) ? &caches : NULL, err));
+  sct_block_counter_new(&p->block_counter, &p->cands.spec, device, 1, 0);
+  SCT_TRY(sct_block_counter_profile(
+      p->block_counter, &p->result, &launch, code, p->module, p->compiled.entry, p->size,
+      args->counters ? SCT_ALL_BLOCKS : BLOCKS, wants_caches(args) ? &caches : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -175,7 +175,7 @@ const sct_count_row *cli_candidate_row(const cli_candidate *candidate) {
 
 void cli_candidate_free(cli_candidate *p) {
   if (p) {
-    sct_sampler_free(p->sampler);
+    sct_block_counter_free(p->block_counter);
     sct_ptx_result_free(&p->result);
     sct_ptx_module_free(p->module);
     sct_compiled_free(&p->compiled);
@@ -190,8 +190,8 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
   const profiled *p = ctx;
   const sct_launches on = {
       .ordinal = ordinal, .image = p->compiled.cubin, .n_image = (int64_t)p->compiled.cubin_bytes};
-  return sct_sampler_launches(p->sampler, &p->item->code, p->module, p->compiled.entry, p->size,
-                              &on, path, err);
+  return sct_block_counter_launches(p->block_counter, &p->item->code, p->module, p->compiled.entry,
+                                    p->size, &on, path, err);
 }
 
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,

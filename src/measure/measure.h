@@ -341,46 +341,47 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
                                double *bytes_per_s, sct_error *err);
 
-/* ---- counts by running some blocks (measure_sample.c) ---- */
+/* ---- counts by running some blocks (measure_blocks.c) ---- */
 
 /* Counts candidates of one spec, which it borrows, by running blocks of their PTX on the CPU, at
  * real extents. */
-typedef struct sct_sampler sct_sampler;
+typedef struct sct_block_counter sct_block_counter;
 struct sct_ptx_module;
-void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                     uint64_t seed, int64_t most_steps);
-void sct_sampler_free(sct_sampler *s); /* accepts NULL */
+void sct_block_counter_new(sct_block_counter **out, const sct_spec *spec,
+                           const sct_device_desc *device, uint64_t seed, int64_t most_steps);
+void sct_block_counter_free(sct_block_counter *s); /* accepts NULL */
 /* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks
- * (sct_sample_of()), scaled to all. Blocks that share an output through a workspace
+ * (sct_subset_of()), scaled to all. Blocks that share an output through a workspace
  * are few of many here, so what the last of them does is left out. Values are those of timing, not
  * of verification, where a body's branches depend on them. A size at which a block runs more than
  * most_steps instructions (0: 2 million) is counted as a shorter one, and each operand scaled by
  * what is touched of it. SCT_ESPEC with the interpreter's words if a block fails; SCT_EDATA if it
  * does not know the PTX. `out` is set on success only. */
-sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
-                             const struct sct_ptx_module *module, const char *entry,
-                             const sct_size *size, int64_t max_blocks, sct_error *err);
+sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
+                                   const sct_kernel_code *code, const struct sct_ptx_module *module,
+                                   const char *entry, const sct_size *size, int64_t max_blocks,
+                                   sct_error *err);
 
 /* The same blocks as they are, of a grid: what each instruction did, and of all blocks what caches
  * found (NULL: not asked). `out`: free with sct_ptx_result_free(). */
-#define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_sampler_profile() */
-typedef struct sct_sampled_launch {
+#define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
+typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
   int64_t blocks, blocks_run;
-} sct_sampled_launch;
+} sct_partial_launch;
 struct sct_ptx_result;
 struct sct_ptx_cache_sizes;
-sct_status sct_sampler_profile(sct_sampler *s, struct sct_ptx_result *out,
-                               sct_sampled_launch *launch, const sct_kernel_code *code,
-                               const struct sct_ptx_module *module, const char *entry,
-                               const sct_size *size, int64_t max_blocks,
-                               const struct sct_ptx_cache_sizes *caches, sct_error *err);
+sct_status sct_block_counter_profile(sct_block_counter *s, struct sct_ptx_result *out,
+                                     sct_partial_launch *launch, const sct_kernel_code *code,
+                                     const struct sct_ptx_module *module, const char *entry,
+                                     const sct_size *size, int64_t max_blocks,
+                                     const struct sct_ptx_cache_sizes *caches, sct_error *err);
 /* Writes that launch for a process to run on a GPU (sct_launches_run()); `on` has the GPU and the
  * machine code. SCT_EIO. */
-sct_status sct_sampler_launches(sct_sampler *s, const sct_kernel_code *code,
-                                const struct sct_ptx_module *module, const char *entry,
-                                const sct_size *size, const sct_launches *on, const char *path,
-                                sct_error *err);
+sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,
+                                      const struct sct_ptx_module *module, const char *entry,
+                                      const sct_size *size, const sct_launches *on,
+                                      const char *path, sct_error *err);
 
 /* ---- statistics (measure_stats.c) ---- */
 

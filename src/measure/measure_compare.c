@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLES  1000     /* values for a median */
+#define MOST_VALUES   1000     /* values for a median */
 #define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
 #define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
@@ -80,7 +80,7 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
   if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
     return 0;
   }
-  const int64_t step = 1 + s->op[op].n_written / MOST_SAMPLES;
+  const int64_t step = 1 + s->op[op].n_written / MOST_VALUES;
   double *all =
       sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
   for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {

@@ -351,7 +351,7 @@ static bool near_kind(const sct_measure *m, int op, int *kind) {
 }
 
 /* The median magnitude of some values of an output's reference, all over it. */
-static sct_status sample_usual(sct_measure *m, int op, double *out, sct_error *err) {
+static sct_status estimate_usual(sct_measure *m, int op, double *out, sct_error *err) {
   enum { PIECES = 32, MOST = 32 };
   const sct_type type = m->addressing.op[op].op->record.fields[0].type;
   const int64_t each = sct_type_get(type)->bytes, all = m->timed.shape.op[op].bytes / each;
@@ -380,7 +380,7 @@ static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
     return SCT_OK;
   }
   if (!t->usual_known[op]) {
-    SCT_TRY(sample_usual(m, op, &t->usual[op], err));
+    SCT_TRY(estimate_usual(m, op, &t->usual[op], err));
     t->usual_known[op] = true;
   }
   ask.usual = t->usual[op];

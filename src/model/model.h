@@ -31,18 +31,18 @@ typedef struct sct_counters {
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
-  int64_t blocks_counted, blocks;    /* equal: the figures are exact; else scaled from a sample */
+  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
  * each of n - 2 equal parts for the part; at evenly spaced ones layouts could fall in step. All of
  * them where total <= at_most (3 at least). Number k of it is the same whenever it is asked. */
-typedef struct sct_sample {
+typedef struct sct_subset {
   int64_t total, n;
-} sct_sample;
-sct_sample sct_sample_of(int64_t total, int64_t at_most);
-int64_t sct_sample_at(sct_sample s, int64_t k);
-double sct_sample_weight(sct_sample s, int64_t k); /* how many of them it stands for */
+} sct_subset;
+sct_subset sct_subset_of(int64_t total, int64_t at_most);
+int64_t sct_subset_at(sct_subset s, int64_t k);
+double sct_subset_weight(sct_subset s, int64_t k); /* how many of them it stands for */
 
 /* What a kernel that is not compiled may move, from code->traffic: of no block, as blocks_counted
  * says. */

@@ -8,7 +8,7 @@
 
 /* Part of the expected cost that `order` decides among candidates that are predicted alike. */
 #define ORDER_WEIGHT 0.01
-/* Predictions below this times the least one count as equal to it: they rest on counts of sampled
+/* Predictions below this times the least one count as equal to it: they rest on counts of some
  * blocks. The same as where nothing is timed (module tune). */
 #define ALIKE 1.02
 

@@ -55,8 +55,8 @@ sct_status sct_search_set(sct_search_problem *problem, const char *axis, const c
 /* The same for every axis of a candidate of a space; its strategy is the axis "strategy". */
 sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *space,
                               const sct_candidate *cand, sct_error *err);
-/* Counts of sampled blocks for putting candidates in order: what differs by less than a sample
- * tells, some 3 %, mostly gets the same value. */
+/* Counts of some blocks for putting candidates in order: what differs by less than they
+ * tell, some 3 %, mostly gets the same value. */
 double sct_search_coarse(double count);
 void sct_search_problem_free(sct_search_problem *problem);
 

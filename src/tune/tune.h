@@ -296,7 +296,7 @@ typedef struct sct_tune_candidates_opts {
   sct_tune_share share;
   sct_tune_heat heat;
   bool select_any;               /* of the heat: those that are not coalesced compete */
-  int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
+  int64_t until_ns;              /* of many candidates some are rendered, till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
   const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
 } sct_tune_candidates_opts;

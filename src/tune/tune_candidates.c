@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SAMPLE_FROM 64 /* candidates; fewer are rendered in any case, whatever the budget */
+#define ALWAYS_RENDERED 63 /* so many candidates are rendered, whatever the budget */
 
 /* ---- equal sources are kept once ----------------------------------------------------------------
  */
@@ -130,21 +130,21 @@ static sct_status mark_wanted(const sct_tune_candidates *cands, const sct_tune_l
 
 /* Which candidates are rendered, in which order: all, those asked for, or what there is time for.
  */
-static sct_status choose(tune_sample *out, const sct_tune_candidates *cands,
+static sct_status choose(tune_order *out, const sct_tune_candidates *cands,
                          const sct_tune_labels *only, const sct_tune_candidates_opts *opts,
                          sct_error *err) {
   const size_t n = cands->space.n_candidates;
   const bool some = only->n > 0 || opts->only_naive;
-  if (opts->until_ns > 0 && n >= SAMPLE_FROM && !some && opts->share.n == 0) {
-    sct_tune_sample_init(out, cands, opts->until_ns);
+  if (opts->until_ns > 0 && n > ALWAYS_RENDERED && !some && opts->share.n == 0) {
+    sct_tune_order_init(out, cands, opts->until_ns);
     return SCT_OK;
   }
   SCT_OWNED bool *wanted = sct_alloc((n + 1) * sizeof *wanted);
   const sct_status status = some ? mark_wanted(cands, only, wanted, err) : SCT_OK;
-  *out = (tune_sample){.order = sct_alloc((n + 1) * sizeof *out->order)};
+  *out = (tune_order){.candidate = sct_alloc((n + 1) * sizeof *out->candidate)};
   for (size_t c = 0; c < n && status == SCT_OK; c++) {
     if (!some || wanted[c]) {
-      out->order[out->n++] = c;
+      out->candidate[out->n++] = c;
     }
   }
   return status;
@@ -254,21 +254,21 @@ static sct_status load(void *ctx, sct_script_child *self, sct_error *err) {
 static sct_status render(const make_job *job, const sct_tune_candidates_opts *opts,
                          sct_error *err) {
   sct_tune_candidates *cands = job->cands;
-  tune_sample sample = {0};
+  tune_order order = {0};
   sct_tune_labels only = opts->only ? *opts->only : (sct_tune_labels){0};
   if (opts->heat.store_path) {
     SCT_TRY(sct_tune_heat_labels(&only, cands, opts, err));
   }
   SCT_OWNED sct_generated *all = sct_alloc((cands->space.n_candidates + 1) * sizeof *all);
-  sct_status status = choose(&sample, cands, &only, opts, err);
-  SCT_THEN(sct_tune_render(all, cands, job->script, &sample, opts->events, err));
+  sct_status status = choose(&order, cands, &only, opts, err);
+  SCT_THEN(sct_tune_render(all, cands, job->script, &order, opts->events, err));
   if (status == SCT_OK) {
     keep_items(cands, all, only.n > 0 || opts->only_naive, opts->nvrtc);
     if (opts->share.n > 0) {
       keep_share(cands, opts->share);
     }
   }
-  sct_tune_sample_free(&sample);
+  sct_tune_order_free(&order);
   return status;
 }
 

@@ -68,7 +68,7 @@ static double key_of(const sct_rank_row *row, int key) {
 }
 #define N_KEYS 5
 
-/* Counts of large problems are scaled from sampled blocks, so a key decides only beyond this much.
+/* Counts of large problems are scaled from some blocks, so a key decides only beyond this much.
  */
 #define COUNT_SLACK 1.02
 

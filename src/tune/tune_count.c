@@ -66,12 +66,12 @@ bool sct_tune_is_counted(const tune_table *t, int k) {
 static sct_status count_blocks(tune_counting *c, int k, int size, const sct_compiled *compiled,
                                sct_counters *out, sct_error *err) {
   const sct_spec *spec = &c->table->cands->spec;
-  if (c->sampler == NULL) {
-    sct_sampler_new(&c->sampler, spec, &c->table->cands->device, c->seed, 0);
+  if (c->block_counter == NULL) {
+    sct_block_counter_new(&c->block_counter, spec, &c->table->cands->device, c->seed, 0);
   }
   SCT_TRY(sct_tune_parse(&c->parsed, compiled->ptx, err));
-  return sct_sampler_count(c->sampler, out, &c->table->cands->items[k].code, c->parsed.module,
-                           compiled->entry, &spec->sizes[size], 0, err);
+  return sct_block_counter_count(c->block_counter, out, &c->table->cands->items[k].code,
+                                 c->parsed.module, compiled->entry, &spec->sizes[size], 0, err);
 }
 
 /* From some of its blocks, run as PTX. false: it is not compiled, or the interpreter does not know

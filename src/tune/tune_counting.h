@@ -20,9 +20,9 @@ typedef struct tune_counting {
   tune_table *table;
   const sct_device_desc *rated; /* what predictions are for */
   uint64_t seed;
-  bool recorded;        /* counts are those of a recording: there is no code to look at */
-  tune_parsed parsed;   /* of the item whose code was looked at last */
-  sct_sampler *sampler; /* of this process; NULL: nothing was counted from PTX */
+  bool recorded;      /* counts are those of a recording: there is no code to look at */
+  tune_parsed parsed; /* of the item whose code was looked at last */
+  sct_block_counter *block_counter; /* of this process; NULL: nothing was counted from PTX */
 } tune_counting;
 void sct_tune_counting_free(tune_counting *c);
 

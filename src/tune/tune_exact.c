@@ -59,5 +59,5 @@ void sct_tune_parsed_free(tune_parsed *p) {
 
 void sct_tune_counting_free(tune_counting *c) {
   sct_tune_parsed_free(&c->parsed);
-  sct_sampler_free(c->sampler);
+  sct_block_counter_free(c->block_counter);
 }

@@ -28,7 +28,7 @@ typedef struct session {
   sct_tune_candidates cands;
   const char *winners[64];         /* of the sizes of the spec; NULL: none */
   struct sct_ptx_module **modules; /* [cands.n_items] */
-  sct_sampler *sampler;
+  sct_block_counter *block_counter;
   known_time times[64];
   int n_times;
   sct_transfer_report transfers; /* of a device that is timed */
@@ -155,11 +155,11 @@ static sct_status predict(session *s, int k, const sct_size *size, double *ns, s
                              .registers = item->compiled.registers,
                              .shared_bytes =
                                  item->code.shared_bytes + item->compiled.static_shared_bytes};
-  if (!s->sampler) {
-    sct_sampler_new(&s->sampler, spec, &s->device.desc, s->opts->seed, 0);
+  if (!s->block_counter) {
+    sct_block_counter_new(&s->block_counter, spec, &s->device.desc, s->opts->seed, 0);
   }
-  SCT_TRY(sct_sampler_count(s->sampler, &counters, &item->code, s->modules[k], item->compiled.entry,
-                            size, 0, err));
+  SCT_TRY(sct_block_counter_count(s->block_counter, &counters, &item->code, s->modules[k],
+                                  item->compiled.entry, size, 0, err));
   SCT_TRY(sct_model_predict(&predicted, &s->device.rated, &work, err));
   sct_spec_traffic(spec, size, &read_bytes, &write_bytes);
   const double peak = s->device.desc.peak_bytes_s;
@@ -548,7 +548,7 @@ sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char
     sct_ptx_module_free(s->modules[k]);
   }
   sct_free(s->modules);
-  sct_sampler_free(s->sampler);
+  sct_block_counter_free(s->block_counter);
   sct_measure_close(s->device.measure);
   sct_measure_close(s->peer.measure);
   sct_tune_candidates_free(&s->cands);

@@ -65,20 +65,19 @@ bool sct_tune_is_naive(const sct_tune_candidates *cands,
                        size_t c); /* candidate c is that of its layouts */
 
 /* What is rendered, in which order. */
-typedef struct tune_sample {
-  size_t *order; /* [n] candidates */
+typedef struct tune_order {
+  size_t *candidate; /* [n] */
   size_t n;
   int64_t until_ns; /* when that is to end; 0: with all */
   size_t n_least;   /* the first so many are rendered in any case */
-} tune_sample;
-/* Where there may be no time for all candidates (tune_sample.c). */
-void sct_tune_sample_init(tune_sample *out, const sct_tune_candidates *cands, int64_t until_ns);
-void sct_tune_sample_free(tune_sample *sample);
-/* out[n_candidates], zeroed at first: what becomes of the sample's, in the memory of `cands`
+} tune_order;
+/* Where there may be no time for all candidates (tune_order.c). */
+void sct_tune_order_init(tune_order *out, const sct_tune_candidates *cands, int64_t until_ns);
+void sct_tune_order_free(tune_order *order);
+/* out[n_candidates], zeroed at first: what becomes of those in `order`, in the memory of `cands`
  * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
 sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_script *script,
-                           const tune_sample *sample, const sct_tune_events *events,
-                           sct_error *err);
+                           const tune_order *order, const sct_tune_events *events, sct_error *err);
 
 /* The candidates of the final heat, in the memory of `cands` (tune_heat.c). */
 sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_candidates *cands,

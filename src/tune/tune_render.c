@@ -20,12 +20,12 @@ typedef struct renderer {
 typedef struct share {
   sct_tune_candidates *cands;
   sct_script *script;
-  const tune_sample *sample;
+  const tune_order *order;
   size_t first, step;
 } share;
 
-static bool is_over(const tune_sample *sample, size_t k) {
-  return sample->until_ns > 0 && k >= sample->n_least && sct_now_ns() > sample->until_ns;
+static bool is_over(const tune_order *order, size_t k) {
+  return order->until_ns > 0 && k >= order->n_least && sct_now_ns() > order->until_ns;
 }
 
 static void render(sct_wire *out, const share *mine, size_t c) {
@@ -45,13 +45,13 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
   const share *mine = ctx;
   SCT_SCOPED(sct_wire) out = {0};
   sct_status status = SCT_OK;
-  for (size_t k = mine->first; status == SCT_OK && k < mine->sample->n; k += mine->step) {
-    if (is_over(mine->sample, k)) {
+  for (size_t k = mine->first; status == SCT_OK && k < mine->order->n; k += mine->step) {
+    if (is_over(mine->order, k)) {
       sct_codegen_put(&out, &mine->cands->spec, &(sct_generated){.rendered = false});
       break;
     }
     SCT_TRY(sct_script_child_step(self, err));
-    render(&out, mine, mine->sample->order[k]);
+    render(&out, mine, mine->order->candidate[k]);
     if (out.len >= TOGETHER) {
       status = sct_script_child_send(self, &out, err);
       sct_wire_clear(&out);
@@ -99,7 +99,7 @@ static void end_all(renderer *list, size_t n) {
 /* `all`: what they share. */
 static sct_status start_all(renderer *list, size_t n, const share *all, sct_error *err) {
   for (size_t k = 0; k < n; k++) {
-    share mine = {all->cands, all->script, all->sample, .first = k, .step = n};
+    share mine = {all->cands, all->script, all->order, .first = k, .step = n};
     list[k] = (renderer){.has_inbox = false};
     const sct_status status =
         sct_script_child_start(&list[k].child, all->cands->spec.file, render_share, &mine, err);
@@ -112,12 +112,11 @@ static sct_status start_all(renderer *list, size_t n, const share *all, sct_erro
 }
 
 sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_script *script,
-                           const tune_sample *sample, const sct_tune_events *events,
-                           sct_error *err) {
-  const share all = {.cands = cands, .script = script, .sample = sample};
+                           const tune_order *order, const sct_tune_events *events, sct_error *err) {
+  const share all = {.cands = cands, .script = script, .order = order};
   renderer list[MAX_RENDERERS];
   const size_t cores = (size_t)sct_cores(), most = cores < MAX_RENDERERS ? cores : MAX_RENDERERS;
-  const size_t worth = (sample->n + A_RENDERER - 1) / A_RENDERER;
+  const size_t worth = (order->n + A_RENDERER - 1) / A_RENDERER;
   size_t n = worth < most ? worth : most;
   sct_status status = start_all(list, n, &all, err);
   if (status != SCT_OK && n > 1) { /* the system gives only few processes */
@@ -125,11 +124,11 @@ sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_s
     status = start_all(list, n, &all, err);
   }
   SCT_TRY(status);
-  for (size_t k = 0, n_done = 0; status == SCT_OK && k < sample->n; k++) {
-    sct_generated *g = &out[sample->order[k]];
+  for (size_t k = 0, n_done = 0; status == SCT_OK && k < order->n; k++) {
+    sct_generated *g = &out[order->candidate[k]];
     status = take_next(&list[k % n], g, cands, err);
     if (g->rendered && events && events->progress) {
-      events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)sample->n, NULL);
+      events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)order->n, NULL);
     }
   }
   for (size_t k = 0; status == SCT_OK && k < n; k++) {

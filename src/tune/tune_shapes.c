@@ -49,7 +49,7 @@ static void shape_extents(int64_t *out, const lattice *l, const sct_size *size, 
 /* One of two kernels that are compared. */
 typedef struct side {
   int item;
-  sct_sampler *sampler; /* of both */
+  sct_block_counter *block_counter; /* of both */
   tune_parsed parsed;
 } side;
 
@@ -61,8 +61,8 @@ static bool count(const tune_counting *c, side *of, const sct_size *size, sct_co
   const sct_tune_item *item = &c->table->cands->items[of->item];
   return sct_codegen_fits(&c->table->cands->spec, &item->code, size) &&
          sct_tune_parse(&of->parsed, item->compiled.ptx, NULL) == SCT_OK &&
-         sct_sampler_count(of->sampler, out, &item->code, of->parsed.module, item->compiled.entry,
-                           size, BLOCKS, NULL) == SCT_OK;
+         sct_block_counter_count(of->block_counter, out, &item->code, of->parsed.module,
+                                 item->compiled.entry, size, BLOCKS, NULL) == SCT_OK;
 }
 
 /* 0: the model cannot tell. */
@@ -116,13 +116,14 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   SCT_SCOPED(sct_str) digits = {0};
-  sct_sampler *sampler = NULL;
+  sct_block_counter *block_counter = NULL;
   side sides[] = {{.item = winner}, {.item = naive}};
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
-  sct_sampler_new(&sampler, &c->table->cands->spec, &c->table->cands->device, c->seed, STEPS);
-  sides[0].sampler = sides[1].sampler = sampler;
+  sct_block_counter_new(&block_counter, &c->table->cands->spec, &c->table->cands->device, c->seed,
+                        STEPS);
+  sides[0].block_counter = sides[1].block_counter = block_counter;
   compare_shapes(&digits, c, &l, size, &sides[0], &sides[1]);
   json_object_set_new(doc, "shapes",
                       json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
@@ -132,5 +133,5 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
 done:
   sct_tune_parsed_free(&sides[0].parsed);
   sct_tune_parsed_free(&sides[1].parsed);
-  sct_sampler_free(sampler);
+  sct_block_counter_free(block_counter);
 }

@@ -132,7 +132,7 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
 /* ---- choosing ---- */
 
 /* Stencils read values again: at taps, and arrays that lack a dimension on every line. Of ragged
- * rows the sampled blocks may have more elements than others, or fewer. */
+ * rows the counted blocks may have more elements than others, or fewer. */
 static bool is_read_again(const sct_spec *spec, int op) {
   const sct_operand *o = &spec->operands[op];
   bool stencil = false;
@@ -146,7 +146,7 @@ static bool is_read_again(const sct_spec *spec, int op) {
 /* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
  * each access is evaluated by itself, by sectors for one that it needs, and counts as if the array
  * was read once. Elsewhere no kernel can stay below what its elements fill: what the model counts
- * is scaled from sampled blocks, and where many of them lie at borders it can be less, which would
+ * is scaled from some blocks, and where many of them lie at borders it can be less, which would
  * make it a measure that no other candidate reaches. */
 void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
                                 const int *layout, const sct_count *counted) {

@@ -287,7 +287,7 @@ static void each_strategy_has_its_turn(void **state) {
   sct_search_problem_free(&p);
 }
 
-static void sampled_counts_are_coarse(void **state) {
+static void counts_of_some_blocks_are_coarse(void **state) {
   (void)state;
   assert_true(sct_search_coarse(0.0) == 0.0);
   assert_true(sct_search_coarse(1566162.0) == sct_search_coarse(1572864.0)); /* of one kernel */
@@ -482,7 +482,7 @@ int main(void) {
       TEST(predictions_are_believed_in_part),
       TEST(another_strategy_is_evaluated_for_itself),
       TEST(each_strategy_has_its_turn),
-      TEST(sampled_counts_are_coarse),
+      TEST(counts_of_some_blocks_are_coarse),
       TEST(order_tells_equal_predictions_apart),
       TEST(failures_do_not_hold_the_model),
       TEST(neighbours_are_one_step_away),

@@ -208,29 +208,29 @@ static void test_many_processes_render_the_same(void **state) {
   sct_tune_candidates_free(&many);
 }
 
-/* ---- a sample, where there is no time for all ---- */
+/* ---- an order, where there is no time for all ---- */
 
-static void test_a_sample_is_spread_over_the_space(void **state) {
+static void test_the_order_is_spread_over_the_space(void **state) {
   (void)state;
   sct_tune_candidates cands;
-  tune_sample sample;
+  tune_order order;
   make(&cands, "transpose_f16");
   const size_t n = cands.space.n_candidates;
-  sct_tune_sample_init(&sample, &cands, 1);
+  sct_tune_order_init(&order, &cands, 1);
   int *n_all = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_all);
   int *n_least = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_least);
   int *n_half = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_half);
   bool *taken = sct_alloc(n * sizeof *taken);
   assert_true(n_all && n_least && n_half && taken);
-  assert_true(sct_tune_is_naive(&cands, sample.order[0]));
-  assert_in_range(sample.n_least, 2, n / 4);
+  assert_true(sct_tune_is_naive(&cands, order.candidate[0]));
+  assert_in_range(order.n_least, 2, n / 4);
   for (size_t k = 0; k < n; k++) {
-    const size_t c = sample.order[k];
+    const size_t c = order.candidate[k];
     const int strategy = cands.space.candidates[c].strategy;
     assert_false(taken[c]);
     taken[c] = true;
     n_all[strategy]++;
-    n_least[strategy] += k < sample.n_least;
+    n_least[strategy] += k < order.n_least;
     n_half[strategy] += k < n / 2;
   }
   for (int k = 0; k < cands.space.n_strategies; k++) {
@@ -242,7 +242,7 @@ static void test_a_sample_is_spread_over_the_space(void **state) {
   sct_free(n_least);
   sct_free(n_half);
   sct_free(taken);
-  sct_tune_sample_free(&sample);
+  sct_tune_order_free(&order);
   sct_tune_candidates_free(&cands);
 }
 
@@ -259,14 +259,14 @@ static void count_progress(void *ctx, const char *phase, int64_t done, int64_t t
 static void test_no_time_generates_the_least(void **state) {
   (void)state;
   sct_tune_candidates one, some;
-  tune_sample sample;
+  tune_order order;
   int64_t n_generated = 0;
   const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
   make(&one, "transpose_f16");
-  sct_tune_sample_init(&sample, &one, 1);
+  sct_tune_order_init(&order, &one, 1);
   assert_int_equal(candidates_until(&some, "transpose_f16", 1, &events), SCT_OK);
-  assert_int_equal(n_generated, sample.n_least);
-  assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);
+  assert_int_equal(n_generated, order.n_least);
+  assert_int_equal(some.n_ungenerated, one.space.n_candidates - order.n_least);
   assert_int_equal(some.items[0].candidate, one.items[0].candidate);
   int n_same = 0, at = 0;
   for (int k = 0; k < some.n_items; k++) { /* in the order of the space */
@@ -280,12 +280,12 @@ static void test_no_time_generates_the_least(void **state) {
     }
   }
   assert_true(n_same > some.n_items / 2); /* others have the source of one that was left out */
-  sct_tune_sample_free(&sample);
+  sct_tune_order_free(&order);
   sct_tune_candidates_free(&one);
   sct_tune_candidates_free(&some);
 }
 
-static void test_a_sample_with_time_is_all(void **state) {
+static void test_with_time_all_are_rendered(void **state) {
   (void)state;
   sct_tune_candidates one, all;
   make(&one, "transpose_f16");
@@ -465,9 +465,9 @@ int main(void) {
       cmocka_unit_test(test_rendered_elsewhere_is_the_same),
       cmocka_unit_test(test_every_candidate_is_rendered_once),
       cmocka_unit_test(test_many_processes_render_the_same),
-      cmocka_unit_test(test_a_sample_is_spread_over_the_space),
+      cmocka_unit_test(test_the_order_is_spread_over_the_space),
       cmocka_unit_test(test_no_time_generates_the_least),
-      cmocka_unit_test(test_a_sample_with_time_is_all),
+      cmocka_unit_test(test_with_time_all_are_rendered),
       cmocka_unit_test(test_sizes_have_candidates_of_their_own),
       cmocka_unit_test(test_a_lost_process_is_an_error),
   };

@@ -1,7 +1,7 @@
 /* Which candidates are rendered while there is time. Where a budget may not suffice for all, they
  * are rendered in an order whose every beginning is spread over the space: the naive ones, a few of
  * each strategy, and then the same share of every strategy, with steps of the golden ratio, which
- * no period of an axis meets. The order does not depend on time, so more time adds to the sample.
+ * no period of an axis meets. The order does not depend on time, so more time only adds candidates.
  */
 #include "tune/tune_internal.h"
 
@@ -41,21 +41,21 @@ static void take_turns(turn *turns, const sct_tune_candidates *cands, size_t *n_
   }
 }
 
-void sct_tune_sample_init(tune_sample *out, const sct_tune_candidates *cands, int64_t until_ns) {
+void sct_tune_order_init(tune_order *out, const sct_tune_candidates *cands, int64_t until_ns) {
   const size_t n = cands->space.n_candidates;
   SCT_OWNED turn *turns = sct_alloc((n + 1) * sizeof *turns);
   SCT_OWNED size_t *n_of = sct_alloc(((size_t)cands->space.n_strategies + 1) * sizeof *n_of);
-  *out =
-      (tune_sample){.until_ns = until_ns, .n = n, .order = sct_alloc((n + 1) * sizeof *out->order)};
+  *out = (tune_order){
+      .until_ns = until_ns, .n = n, .candidate = sct_alloc((n + 1) * sizeof *out->candidate)};
   take_turns(turns, cands, n_of);
   qsort(turns, n, sizeof *turns, by_turn);
   for (size_t k = 0; k < n; k++) {
-    out->order[k] = turns[k].candidate;
+    out->candidate[k] = turns[k].candidate;
     out->n_least += turns[k].at <= 0.0;
   }
 }
 
-void sct_tune_sample_free(tune_sample *sample) {
-  sct_free(sample->order);
-  *sample = (tune_sample){0};
+void sct_tune_order_free(tune_order *order) {
+  sct_free(order->candidate);
+  *order = (tune_order){0};
 }
