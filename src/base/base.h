@@ -202,7 +202,7 @@ char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
 
 /* a for each b; 0 where there is no b. */
-static inline double sct_per(int64_t a, int64_t b) {
+static inline double sct_ratio(int64_t a, int64_t b) {
   return b > 0 ? (double)a / (double)b : 0.0;
 }
 

@@ -92,7 +92,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   if (args->json) {
     json_array_append_new(documents, doc);
   } else {
-    status = cli_show(args, "sectile.show", "check", doc, cli_look(args), err);
+    status = cli_show(args, "sectile.show", "check", doc, cli_output_style(args), err);
   }
   sct_spec_free(&spec);
   return status;

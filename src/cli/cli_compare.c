@@ -419,7 +419,7 @@ static sct_status print(comparing *c, sct_error *err) {
   args.out = NULL; /* which has the page */
   json_t *doc = json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args.words[0]), "b",
                           sct_json_string(args.words[1]), "groups", c->groups);
-  json_t *look = cli_look(&args);
+  json_t *look = cli_output_style(&args);
   json_object_set_new(look, "top", json_integer(args.top));
   if (!args.json) {
     json_object_set(doc, "all", c->all);

@@ -45,5 +45,6 @@ sct_status cli_explain(const cli_args *args, sct_error *err) {
   SCT_TRY(cli_device_describe(&device, args, err));
   SCT_TRY(cli_candidates_make(&cands, args, &device, wanted, err));
   SCT_TRY(cli_find_item(&item, &cands, wanted, err));
-  return cli_show(args, "sectile.show", "explain", json_of(&cands, item), cli_look(args), err);
+  return cli_show(args, "sectile.show", "explain", json_of(&cands, item), cli_output_style(args),
+                  err);
 }

@@ -163,7 +163,7 @@ sct_status cli_help(const cli_command *command, sct_error *err);
 /* ---- output ---- */
 
 /* Writes to the file of --out, or to stdout, and frees the text. */
-sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err);
+sct_status cli_write_output(const cli_args *args, sct_str *text, sct_error *err);
 /* SCT_EUSAGE if `path`, which would be written over, is the store or one of the files that the
  * command reads, by whatever name. Asked before anything is read. */
 sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
@@ -212,7 +212,7 @@ json_t *cli_lines_json(const char *text); /* a list */
 sct_status cli_show(const cli_args *args, const char *module, const char *function, json_t *doc,
                     json_t *look, sct_error *err);
 /* Colour and width of standard output; --out has neither. */
-json_t *cli_look(const cli_args *args);
+json_t *cli_output_style(const cli_args *args);
 
 /* ---- stores ---- */
 
@@ -285,6 +285,7 @@ void cli_events_write(cli_events *e, const char *event, json_t *members); /* tak
 
 /* Appends the leaderboard of a report as --json has it: the best `top` of each size; ends `look`.
  */
-sct_status cli_board(sct_str *out, const json_t *report, int top, json_t *look, sct_error *err);
+sct_status cli_leaderboard(sct_str *out, const json_t *report, int top, json_t *look,
+                           sct_error *err);
 
 #endif

@@ -29,7 +29,7 @@ sct_status cli_json_print(json_t *doc, sct_error *err) {
   return cli_print(&text, err);
 }
 
-json_t *cli_look(const cli_args *args) {
+json_t *cli_output_style(const cli_args *args) {
   const bool terminal = args->out == NULL;
   return json_pack("{s:b, s:i}", "colour", terminal && cli_wants_colour(stdout), "width",
                    terminal ? cli_output_width(stdout) : 0);
@@ -46,7 +46,7 @@ sct_status cli_show(const cli_args *args, const char *module, const char *functi
     sct_str_free(&text);
     return status;
   }
-  return cli_put(args, &text, err);
+  return cli_write_output(args, &text, err);
 }
 
 json_t *cli_json_error(sct_status status, const char *text) {

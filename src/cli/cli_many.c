@@ -120,7 +120,7 @@ static void blame(many *m, member *it, sct_status status, const char *text) {
 /* The process is gone, or speaks no sense. */
 static void lose(many *m, member *it) {
   char how[128], text[512];
-  const int wait_status = sct_child_end(&it->child, 0);
+  const int wait_status = sct_child_wait(&it->child, 0);
   sct_child_describe_end(how, sizeof how, wait_status);
   snprintf(text, sizeof text, "the session on %s %s; what it measured is stored", it->device, how);
   it->left = m->args->n_words - it->spec - 1;
@@ -155,7 +155,7 @@ static void begin_spec(many *m, member *it, int spec) {
 static void take_last(many *m, member *it, const cli_last *got) {
   it->status = got->status;
   it->left = got->left;
-  (void)sct_child_end(&it->child, ENDING_NS);
+  (void)sct_child_wait(&it->child, ENDING_NS);
   if (got->text[0] != '\0') {
     blame(m, it, it->status, got->text);
   }

@@ -116,7 +116,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
     sct_str_free(&text);
     return status;
   }
-  return cli_put(args, &text, err);
+  return cli_write_output(args, &text, err);
 }
 
 /* ---- the command ---- */

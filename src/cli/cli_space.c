@@ -102,7 +102,7 @@ sct_status cli_space(const cli_args *args, sct_error *err) {
     return cli_modes(args, &device, err);
   }
   SCT_TRY(cli_candidates_make(&cands, args, &device, NULL, err));
-  json_t *look = cli_look(args);
+  json_t *look = cli_output_style(args);
   json_object_set_new(look, "device_name", sct_json_string(device.name));
   return cli_show(args, "sectile.show", "space", json_of_candidates(&cands), look, err);
 }

@@ -175,7 +175,7 @@ static json_t *line_json(const line *l) {
 sct_status cli_status(const cli_args *args, sct_error *err) {
   SCT_SCOPED(fleet) f = {.directory = args->words[0]};
   SCT_TRY(read_fleet(&f, err));
-  json_t *lines = json_array(), *look = cli_look(args);
+  json_t *lines = json_array(), *look = cli_output_style(args);
   for (size_t k = 0; k < f.n; k++) {
     json_array_append_new(lines, line_json(&f.lines[k]));
   }

@@ -89,7 +89,7 @@ void sct_compiler_free(sct_compiler *compiler);
 SCT_OWNS(sct_compiler, sct_compiler_free)
 /* Why an NVRTC of this version ("12.0"; NULL: any) cannot compile the source for sm_<arch>, of
  * which compile_needs.def is the list; NULL: it can, as far as that says. */
-const char *sct_compile_lacks(const char *version, int arch, const char *source);
+const char *sct_compile_unsupported(const char *version, int arch, const char *source);
 /* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
 const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */

@@ -34,7 +34,7 @@ sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *
   if (fresh && w->n_jobs > 0) {
     sct_child_kill(&w->child);
   }
-  return sct_child_check(&w->child) ? SCT_OK : start(compiler, w, err);
+  return sct_child_reap(&w->child) ? SCT_OK : start(compiler, w, err);
 }
 
 sct_compile_job sct_compile_job_of(const sct_compiler *compiler) {
@@ -68,7 +68,7 @@ static void crashed(sct_compile_end *end, const char *how) {
 }
 
 static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compile_end *end) {
-  const int status = sct_child_end(&w->child, DYING_NS);
+  const int status = sct_child_wait(&w->child, DYING_NS);
   char how[96];
   if (sct_child_out_of_memory(status)) {
     char limit[32];
@@ -133,7 +133,7 @@ void sct_compile_workers_kill(sct_compiler *compiler, int keep) {
   }
   for (int i = keep; i < SCT_COMPILE_MAX_WORKERS; ++i) {
     sct_compile_worker *const w = &compiler->workers[i];
-    (void)sct_child_end(&w->child, w->busy ? 0 : DYING_NS);
+    (void)sct_child_wait(&w->child, w->busy ? 0 : DYING_NS);
     *w = (sct_compile_worker){0};
   }
 }

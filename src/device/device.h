@@ -115,10 +115,11 @@ void sct_cuda_describe(sct_cuda *cuda,
  */
 sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err);
 /* The same with what NVML says of its state (may be NULL). */
-sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal, sct_error *err);
+sct_status sct_cuda_peek_state(sct_device_desc *out, sct_gpu_state *state, int ordinal,
+                               sct_error *err);
 /* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
  * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
-sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
+sct_status sct_cuda_check_health(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
 /* How many processes compute on the GPU that did not when this was asked first: 0 then, and where
  * it is not known. `first` receives one of them. To be asked once kernels have run, so that the
  * first answer knows this process under whatever number the machine has for it. */
@@ -137,7 +138,7 @@ sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_
                              sct_error *err);
 /* Lines that were marked as the last that L2 gives up become like all others; without effect where
  * the device knows no such marks. */
-void sct_cuda_forget_kept(sct_cuda *cuda);
+void sct_cuda_reset_persisting_l2(sct_cuda *cuda);
 /* Sets `bytes` bytes to the repeated byte; asynchronous. */
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err);
@@ -174,7 +175,7 @@ sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool
                                sct_cuda_ptr p, int64_t bytes, sct_error *err);
 /* Calls are for this device from now on; opening one makes it so. Of a second one, calls that name
  * a stream or an address of its need it too. */
-sct_status sct_cuda_enter(sct_cuda *cuda, sct_error *err);
+sct_status sct_cuda_make_current(sct_cuda *cuda, sct_error *err);
 /* Memory of `peer`, another device, for copies between both: kind PEER with peer access both ways,
  * where they have it, STAGED without. Afterwards, failed or not, calls are for `cuda`. */
 sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *out,

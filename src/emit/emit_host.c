@@ -250,7 +250,7 @@ static void add_ways(json_t *host, const emit_ways *w) {
   if (w->on) {
     emit_comment(&chosen, w->on->name);
   }
-  json_object_set_new(host, "chosen", w->on ? emit_take(&chosen) : json_false());
+  json_object_set_new(host, "chosen", w->on ? emit_text_str(&chosen) : json_false());
 }
 
 /* A launch need not clear what points fall on, as chunks go onto it. */
@@ -267,13 +267,13 @@ void emit_add_host(json_t *out, const emit_header *h) {
     return;
   }
   sct_str plan = {0}, options = {0};
-  emit_own_name(&plan, &h->sig, "plan");
-  emit_own_name(&options, &h->sig, "options");
+  emit_unused_name(&plan, &h->sig, "plan");
+  emit_unused_name(&options, &h->sig, "options");
   json_t *host = json_pack(
       "{s:o, s:i, s:I, s:I, s:o, s:o, s:o}", "extent",
       emit_textf("n_%s", h->sig.extents[h->sig.chunk_dim].name), "n_arrays", h->sig.n_operands,
       "before", (json_int_t)h->sig.halo_before, "after", (json_int_t)h->sig.halo_after, "plan",
-      emit_take(&plan), "options", emit_take(&options), "places",
+      emit_text_str(&plan), "options", emit_text_str(&options), "places",
       places(h, json_object_get(out, "operands"), json_object_get(out, "parameters")));
   add_parameters(host, out, h);
   add_arrays(host, h);

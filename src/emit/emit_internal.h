@@ -282,7 +282,7 @@ sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_err
 
 json_t *emit_text(const char *text); /* NULL: "" */
 json_t *emit_textf(const char *format, ...) SCT_PRINTF(1, 2);
-json_t *emit_take(sct_str *text); /* leaves an empty one */
+json_t *emit_text_str(sct_str *text); /* leaves an empty one */
 /* The names of the extents whose n_<name> an expression mentions. */
 json_t *emit_mentioned(const emit_signature *sig, const char *expression);
 bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);
@@ -293,7 +293,7 @@ sct_status emit_records(json_t **out, const emit_header *h, sct_error *err);
 sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
                          const char *source, sct_error *err);
 /* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
-const char *emit_recent(const emit_kernel *kernel);
+const char *emit_sm90_feature(const emit_kernel *kernel);
 /* What NVRTC calls a kernel of the header: a name of C, of one of the user's own a name of C++. */
 json_t *emit_entry(const emit_header *h, int index);
 /* Each adds its part to the object of the whole, or of an operand. */
@@ -333,7 +333,7 @@ json_t *emit_byte_lines(const char *bytes, size_t n);
 sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err);
 
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
-void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
+void emit_unused_name(sct_str *s, const emit_signature *sig, const char *wish);
 int emit_n_dims(const emit_signature *sig); /* of the index space */
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
@@ -343,7 +343,7 @@ bool emit_takes_struct(const emit_header *h, int operand);
 bool emit_packs(const emit_header *h, int operand);
 bool emit_names_vectors(const emit_header *h);
 /* How many fields from number k on are one array; 1: it is none. */
-int emit_elements(const emit_record *record, int k);
+int emit_array_length(const emit_record *record, int k);
 /* What C++ would align the fields to by itself: the largest of them. */
 int64_t emit_natural_align(const emit_record *record);
 /* "q[19]", or "x": field number k as a member, whose fields are `shared` elements each. */

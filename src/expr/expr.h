@@ -128,7 +128,7 @@ sct_status sct_expr_eval(const sct_expr_pool *pool, sct_expr e, const sct_expr_e
                          int64_t *value, sct_error *err);
 
 /* `op`, MIN to OR, of two values. */
-int64_t sct_expr_combine(sct_expr_op op, int64_t a, int64_t b);
+int64_t sct_expr_eval_binary(sct_expr_op op, int64_t a, int64_t b);
 
 /* For millions of evaluations: e as a list of its parts over a flat array of inputs. Division by
  * zero gives 0, overflow wraps; check once with sct_expr_eval. Thread-safe to run. */

@@ -77,7 +77,7 @@ sct_expr expr_intern(sct_expr_pool *pool, sct_expr_op op, int64_t value, const e
 sct_expr expr_find(const sct_expr_pool *pool, sct_expr_op op, int64_t value, const expr_term *args,
                    int n);
 /* Remembers why there is no expression and returns SCT_EXPR_NONE. */
-sct_expr expr_none(sct_expr_pool *pool, const char *why);
+sct_expr expr_fail(sct_expr_pool *pool, const char *why);
 /* A total order by content (never by handle): products of more atoms first, variables by name
  * before everything else. */
 int expr_compare(const sct_expr_pool *pool, sct_expr a, sct_expr b);

@@ -99,7 +99,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
                             sct_error *err);
 /* Nothing is measured any more: the worker ends while the caller does other things. What was learnt
  * (device, conditions) stays until the end. */
-void sct_measure_leave(sct_measure *m);
+void sct_measure_end_worker(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 SCT_OWNS(sct_measure, sct_measure_close)
 const sct_device_desc *sct_measure_device(const sct_measure *m);

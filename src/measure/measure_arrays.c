@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-bool sct_known_before(const sct_measure *m) {
+bool sct_outputs_known(const sct_measure *m) {
   return m->addressing.spec->n_moves > 0 && m->addressing.spec->tolerance == 0;
 }
 
@@ -82,8 +82,8 @@ static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sc
     SCT_TRY(sct_case_images(m, c, err));
   }
   SCT_TRY(sct_case_flags(c, op, &flags, err));
-  return sct_remote_expect(m, buffer, flags, m->is_virtual ? NULL : c->image[op],
-                           c->shape.op[op].bytes, err);
+  return sct_remote_set_expected(m, buffer, flags, m->is_virtual ? NULL : c->image[op],
+                                 c->shape.op[op].bytes, err);
 }
 
 /* A place of its own for one array, with what it holds. */
@@ -100,7 +100,7 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
   return expect(m, c, op, *buffer, err);
 }
 
-sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
+sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) {
   memcpy(c->used, c->buffer, sizeof c->used);
   c->last_used = ++m->cases.clock;

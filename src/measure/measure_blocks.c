@@ -594,7 +594,7 @@ static bool shorten(const sct_spec *spec, int64_t *extent) {
   int longest = -1;
   for (int d = 0; d < spec->n_dims; d++) {
     const bool any = !spec->reduces && !spec->scans && spec->n_steps == 0;
-    const bool counts = any || sct_spec_joins(spec, d);
+    const bool counts = any || sct_spec_combines_along(spec, d);
     longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
   }
   if (longest < 0 || extent[longest] < 8 * LANES) {

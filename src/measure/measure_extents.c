@@ -323,7 +323,7 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
     for (int d = 0; d < t->n_dims; d++) {
       tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
     }
-    if (sct_spec_joins(spec, dim)) {
+    if (sct_spec_combines_along(spec, dim)) {
       add(t, tuple);
     }
   }
@@ -479,11 +479,11 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
   }
 }
 
-#define N_SMALL_TRIALS 4
-#define N_LONG_TRIALS  4
-#define FEW_BESIDE     64
-#define MOST_COLLECTED ((int64_t)1 << 17)
-#define N_OWN_TRIALS   (11 + N_SMALL_TRIALS + N_LONG_TRIALS)
+#define N_SMALL_ATTEMPTS 4
+#define N_LONG_TRIALS    4
+#define FEW_BESIDE       64
+#define MOST_COLLECTED   ((int64_t)1 << 17)
+#define N_OWN_TRIALS     (11 + N_SMALL_ATTEMPTS + N_LONG_TRIALS)
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -521,13 +521,13 @@ static int indexes_before(const sct_spec *spec, int k) {
 }
 
 /* Extents that no dimension of the index space has: in proportion to the elements of the spec's
- * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
+ * first size (attempt 1) or to one of its dimensions (attempt 2), few (4, 16, 64, 256: several such
  * extents of one array make it large), as many as the longest dimension has, which an index array
  * along it needs (first one of them beside few others, then all), in round numbers of elements (the
- * later ones), or, for one tuple in three, an odd number of its own (trial 0). */
+ * later ones), or, for one tuple in three, an odd number of its own (attempt 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
-                          int trial) {
-  if (trial == 0) {
+                          int attempt) {
+  if (attempt == 0) {
     return 37 + 2 * (int64_t)(tuple_hash(dims, spec->n_dims) % 50);
   }
   const uint64_t hash = tuple_hash(dims, spec->n_dims);
@@ -535,11 +535,11 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   /* a block may hold all that points fall on, to its last element; vectors may begin at multiples
    * of what an array's first element and its pitch are multiples of */
   const bool is_number = k < spec->n_dims + spec->n_numbers;
-  if (trial == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED &&
+  if (attempt == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED &&
       (is_number || sct_spec_accumulates(spec))) {
     return tuned;
   }
-  if (trial == 1) {
+  if (attempt == 1) {
     const sct_size *model = &spec->sizes[0];
     const double model_elements = (double)sct_spec_elements(spec, model);
     const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
@@ -547,15 +547,15 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const int64_t near = own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
     return is_number ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
   }
-  if (trial == 2) { /* of those that vectors divide, and of others */
+  if (attempt == 2) { /* of those that vectors divide, and of others */
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
     return (multiple_extent(spec, k, dims) + unit - 1) / unit * unit;
   }
   const int depth = indexes_before(spec, k);
-  if (trial <= N_SMALL_TRIALS + 2) {
-    return (int64_t)4 << (2 * (trial - 3) + 3 * (depth - 1));
+  if (attempt <= N_SMALL_ATTEMPTS + 2) {
+    return (int64_t)4 << (2 * (attempt - 3) + 3 * (depth - 1));
   }
-  const int after = trial - N_SMALL_TRIALS - 3;
+  const int after = attempt - N_SMALL_ATTEMPTS - 3;
   if (after < N_LONG_TRIALS && (k - spec->n_dims) % N_LONG_TRIALS != after) {
     return FEW_BESIDE;
   }
@@ -637,9 +637,9 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
   const bool has_own = spec->n_extents > spec->n_dims;
   const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_TRIALS : first + 1;
   bool others_hold = false;
-  for (int trial = first; trial < end && !c->legal; trial++) {
+  for (int attempt = first; attempt < end && !c->legal; attempt++) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
-      extent[k] = own_extent(spec, k, c->dims, elements, trial);
+      extent[k] = own_extent(spec, k, c->dims, elements, attempt);
     }
     if (!try_shape(c, addressing, extent, fill, most)) {
       continue;

@@ -390,7 +390,8 @@ static row_dims row_dims_of(const sct_shape *s, const sct_operand *op) {
     const bool ragged = sct_spec_is_ragged(spec) && op->at[d] == spec->dim_var[spec->ragged.dim];
     bool kept = ragged;
     for (int dim = 0; dim < spec->n_dims; dim++) {
-      kept = kept || (!sct_spec_joins(spec, dim) && strcmp(op->dims[d], spec->dims[dim]) == 0);
+      kept = kept ||
+             (!sct_spec_combines_along(spec, dim) && strcmp(op->dims[d], spec->dims[dim]) == 0);
     }
     if (kept) {
       out.from[out.n] = d;

@@ -179,7 +179,7 @@ static void take_times(const sct_got_host *got, sct_pipe_step *steps) {
     steps[k].begin_ns = begin > 0 ? begin : 0; /* no NaN, whoever answers */
     steps[k].end_ns = end > 0 ? end : 0;
   }
-  sct_model_measured(steps, (int)got->n_times);
+  sct_model_measured_begins(steps, (int)got->n_times);
 }
 
 static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,

@@ -38,6 +38,6 @@ void sct_reply_read(sct_reply *reply, sct_op op, void *answer);
  * exit status, -1 if a signal ended it. */
 int sct_worker_stop(sct_child *w, int64_t grace_ns);
 /* Tells it to end, without waiting for that. false: it does not hear. */
-bool sct_worker_leave(sct_child *w);
+bool sct_worker_end_later(sct_child *w);
 
 #endif

@@ -47,7 +47,7 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
     return sct_fail(err, SCT_EUNHEALTHY, "%s failed before and is not used any more", m->device.id);
   }
   const bool first = m->generation == 0;
-  if (sct_child_check(&m->worker) && !first) {
+  if (sct_child_reap(&m->worker) && !first) {
     return SCT_OK;
   }
   SCT_SCOPED(sct_reply) reply = {0};
@@ -285,11 +285,11 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
                           .n_args = arg - room->args};
 }
 
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+sct_status sct_remote_read_launch(sct_measure *m, const sct_target *target,
                                   const sct_got_launch *got, sct_verdict *verdict, sct_error *err) {
   note_loss(m);
   if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
-    sct_work_take(m, verdict, target, got->counts);
+    sct_work_add(m, verdict, target, got->counts);
   }
   return sct_reply_evaluate(&m->reply, target->where, verdict, err);
 }
@@ -305,7 +305,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   const sct_ask_launch request = sct_remote_launch(m, job, target, &room);
   sct_worker_ask(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &m->reply, &got);
   *ns = got.ns;
-  return sct_remote_take_launch(m, target, &got, verdict, err);
+  return sct_remote_read_launch(m, target, &got, verdict, err);
 }
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one

@@ -19,9 +19,9 @@ static void drop_problem(sct_measure *m) {
   m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
 }
 
-void sct_measure_leave(sct_measure *m) {
+void sct_measure_end_worker(sct_measure *m) {
   if (sct_child_alive(&m->worker) && !m->leaving) {
-    m->leaving = sct_worker_leave(&m->worker);
+    m->leaving = sct_worker_end_later(&m->worker);
   }
 }
 
@@ -29,8 +29,8 @@ void sct_measure_close(sct_measure *m) {
   if (!m) {
     return;
   }
-  sct_measure_leave(m); /* first: no need to free its buffers one by one */
-  (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
+  sct_measure_end_worker(m); /* first: no need to free its buffers one by one */
+  (void)sct_child_wait(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
   sct_reply_free(&m->reply);
@@ -83,9 +83,9 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     return SCT_OK; /* nothing runs */
   }
   if (!m->is_virtual) {
-    status = sct_remote_look(m, o, err);
+    status = sct_remote_lock_gpu(m, o, err);
     if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
-      status = sct_remote_look(m, o, err); /* someone killed the worker: through a new one */
+      status = sct_remote_lock_gpu(m, o, err); /* someone killed the worker: through a new one */
     }
     SCT_TRY_DONE(status);
   }

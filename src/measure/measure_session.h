@@ -164,7 +164,7 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
 const char *sct_measure_script(const sct_measure_opts *opts);
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
-sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
+sct_status sct_remote_lock_gpu(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
 void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
 /* How a worker opens the device that `peer` holds, beside its own (measure_transfer.c). */
 sct_ask_open sct_remote_open_peer(const sct_measure *m, const sct_measure *peer);
@@ -188,12 +188,12 @@ void sct_remote_free(sct_measure *m, sct_wire *freed);
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
                              sct_error *err);
 /* A new buffer with these data, sealed. */
-sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
-                            sct_error *err);
+sct_status sct_remote_alloc_sealed(sct_measure *m, const uint8_t *data, int64_t bytes,
+                                   int64_t *buffer, sct_error *err);
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err);
-sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
-                             const uint8_t *data, int64_t bytes, sct_error *err);
+sct_status sct_remote_set_expected(sct_measure *m, int64_t buffer, const uint8_t *flags,
+                                   const uint8_t *data, int64_t bytes, sct_error *err);
 
 /* A candidate loaded into the worker, and how to launch it on one set of buffers. */
 typedef struct sct_job {
@@ -229,7 +229,7 @@ typedef struct sct_launch_room {
 } sct_launch_room;
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room);
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+sct_status sct_remote_read_launch(sct_measure *m, const sct_target *target,
                                   const sct_got_launch *got, sct_verdict *verdict, sct_error *err);
 /* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
  * blocks nothing is launched, the rest is done all the same. */
@@ -313,12 +313,12 @@ sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error 
 void sct_case_free_images(sct_case *c);
 /* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
  * that needs more is found out. */
-sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
+sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back
  * what is on the device and their images, until half as many are left. */
 void sct_cases_make_room(sct_measure *m);
 /* What outputs must hold is known before anything ran, and only its bits count. */
-bool sct_known_before(const sct_measure *m);
+bool sct_outputs_known(const sct_measure *m);
 /* Its device buffers are to be freed (measure_verify.c). */
 void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed);
 
@@ -346,14 +346,14 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 /* ---- timing ---- */
 
 /* SCT_EUSAGE on a described device. */
-sct_status sct_must_time(const sct_measure *m, sct_error *err);
+sct_status sct_check_can_time(const sct_measure *m, sct_error *err);
 /* How long to warm up before the next samples. */
 int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */
 double sct_stats_median_error(const double *sorted, int n);
 
 /* Takes over what a launch counted (measure_work.c). */
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
-                   const sct_launch_counts *run);
+void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                  const sct_launch_counts *run);
 
 #endif

@@ -207,7 +207,7 @@ static void clear_samples(sct_timing *t) {
   t->n_samples = 0;
 }
 
-sct_status sct_must_time(const sct_measure *m, sct_error *err) {
+sct_status sct_check_can_time(const sct_measure *m, sct_error *err) {
   return m->is_virtual
              ? sct_fail(err, SCT_EUSAGE, "%s is interpreted: it gives no times", m->device.id)
              : SCT_OK;
@@ -234,7 +234,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     sct_replay_time(m, candidate, size, out);
     return SCT_OK;
   }
-  SCT_TRY(sct_must_time(m, err));
+  SCT_TRY(sct_check_can_time(m, err));
   evaluate_unseen(m, candidate, size, &out->verdict);
   if (out->verdict.outcome != SCT_OUT_OK) {
     return SCT_OK;
@@ -441,7 +441,7 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   if (m->recording) {
     return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx);
   }
-  SCT_TRY(sct_must_time(m, err));
+  SCT_TRY(sct_check_can_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));
   r.order = sct_alloc(sizeof *r.order * (size_t)(n + 1));
   r.rng = sct_rng_new(m->seed);

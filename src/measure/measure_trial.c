@@ -40,7 +40,7 @@ sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target
   sct_got_trial got = {0};
   const sct_ask_trial request = request_of(m, job, target, trial, &r);
   sct_worker_ask(&m->worker, SCT_OP_TRIAL, &request, target->limit_ns, &m->reply, &got);
-  SCT_TRY(sct_remote_take_launch(m, target, &got.launch, verdict, err));
+  SCT_TRY(sct_remote_read_launch(m, target, &got.launch, verdict, err));
   trial->ns = got.launch.ns;
   trial->audit = got.audit;
   for (int k = 0; k < got.n_differences && k < n_outputs; k++) {

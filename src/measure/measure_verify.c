@@ -86,7 +86,7 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   begin_case(m, c);
   for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
-    status = k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
+    status = k < spec->n_inputs ? sct_remote_alloc_sealed(m, c->image[k], bytes, &c->buffer[k], err)
                                 : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err);
   }
   if (status != SCT_OK) {
@@ -109,7 +109,7 @@ static sct_status send_other(sct_measure *m, sct_case *c, int op, uint8_t flag, 
     const bool differs = flag == 0 ? flags[k] == 0 : (flags[k] & flag) != 0;
     other[k] = differs ? (uint8_t)~c->image[op][k] : c->image[op][k];
   }
-  return sct_remote_place(m, other, bytes, buffer, err);
+  return sct_remote_alloc_sealed(m, other, bytes, buffer, err);
 }
 
 /* What outputs hold before, where that matters, goes to the device in place of a poison. */
@@ -120,7 +120,7 @@ static sct_status send_prefills(sct_measure *m, sct_case *c, sct_error *err) {
       uint8_t *image = NULL;
       SCT_TRY(sct_image_input(&image, &c->shape, k, err));
       const sct_status status =
-          sct_remote_place(m, image, c->shape.op[k].bytes, &c->unlike[k], err);
+          sct_remote_alloc_sealed(m, image, c->shape.op[k].bytes, &c->unlike[k], err);
       sct_free(image);
       SCT_TRY(status);
     }
@@ -134,7 +134,7 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
   const int64_t bytes = c->shape.op[op].bytes;
   const uint8_t *flags = NULL;
   bool free_gaps = false;
-  SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
+  SCT_TRY(sct_remote_alloc_sealed(m, c->image[op], bytes, &c->reference[op][0], err));
   if (c->shape.addressing->op[op].layout->owns_gaps) {
     SCT_TRY(sct_case_flags(c, op, &flags, err));
     free_gaps = memchr(flags, 0, (size_t)bytes) != NULL;
@@ -157,7 +157,7 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
     }
   }
   c->compared = true;
-  if (sct_known_before(m)) {
+  if (sct_outputs_known(m)) {
     sct_case_free_images(c);
   }
   return SCT_OK;
@@ -198,7 +198,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
     sct_shape_label(&c->where, &c->shape);
     sct_str_append(&c->where, ")");
   }
-  SCT_TRY(sct_case_place(m, c, code, err));
+  SCT_TRY(sct_case_align(m, c, code, err));
   SCT_TRY(send_prefills(m, c, err));
   *a = (attempt){.target = {.shape = &c->shape,
                             .buffer = c->used,

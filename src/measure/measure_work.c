@@ -41,8 +41,8 @@ static bool counts_better(const sct_measure *m, const sct_verdict *v, const int6
   return !v->counted || (whole[0] != whole[1] ? whole[1] : elements[1] > elements[0]);
 }
 
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
-                   const sct_launch_counts *run) {
+void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                  const sct_launch_counts *run) {
   const sct_shape *shape = target->shape;
   add_work(&v->work, m->addressing.spec, target->blocks, shape->extent, run);
   if (counts_better(m, v, shape->extent)) {

@@ -50,7 +50,7 @@ sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct
                               const sct_size *size, sct_error *err);
 void sct_counters_free(sct_counters *c);
 /* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
-double sct_model_exchanged(const sct_counters *c);
+double sct_model_exchange_wavefronts(const sct_counters *c);
 
 typedef struct sct_occupancy {
   int blocks_sm, warps_sm; /* resident at once */
@@ -173,7 +173,7 @@ void sct_model_pipeline(sct_pipe_step *steps, int n);
 
 /* The same of measured ones, whose begin is when their turn on the stream came: an engine that had
  * others to do began them later. */
-void sct_model_measured(sct_pipe_step *steps, int n);
+void sct_model_measured_begins(sct_pipe_step *steps, int n);
 
 /* What a timeline comes to, whether it was modelled or measured. */
 typedef struct sct_overlap {
@@ -187,8 +187,8 @@ typedef struct sct_overlap {
 sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n);
 /* The share of each of n_columns equal parts of the total time that an engine works: one of a
  * device, or the host's, of all. */
-void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
-                    sct_engine engine, int device);
+void sct_model_engine_columns(double *out, int n_columns, const sct_pipe_step *steps, int n,
+                              sct_engine engine, int device);
 
 /* ---- what there is to mend ---- */
 

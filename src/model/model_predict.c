@@ -302,7 +302,7 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
                               sct_error *err) {
-  *out = (sct_demand){.wavefronts = sct_model_exchanged(work->counters),
+  *out = (sct_demand){.wavefronts = sct_model_exchange_wavefronts(work->counters),
                       .line_requests = (double)work->counters->line_requests,
                       .line_lanes = (double)work->counters->line_lanes,
                       .blocks = (double)work->counters->blocks,

@@ -41,13 +41,13 @@ sct_status sct_child_fork(sct_child *c, const char *role, void (*run)(int fd, vo
                           sct_error *err);
 bool sct_child_alive(const sct_child *c); /* as far as we know */
 /* Collects a child that ended without being asked; false: there is none any more. */
-bool sct_child_check(sct_child *c);
+bool sct_child_reap(sct_child *c);
 void sct_child_kill(sct_child *c); /* with its group; accepts one that is gone */
 /* Sends the message `quit` and waits, at most grace_ns; then kills. Accepts one that is gone.
  * Returns its exit status, -1 if a signal ended it. */
 int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns);
 /* Collects a child that is ending, killing it after grace_ns. Returns its wait status. */
-int sct_child_end(sct_child *c, int64_t grace_ns);
+int sct_child_wait(sct_child *c, int64_t grace_ns);
 /* Was it refused memory (base.h)? */
 bool sct_child_out_of_memory(int wait_status);
 /* "ended by signal 9 (Killed)", "ran out of memory", "ended with exit status 1" */

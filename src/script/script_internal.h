@@ -90,10 +90,10 @@ void sct_sandbox_freeze(lua_State *L, int idx, const char *what);
  * "file:line: error: text" and the source line. Returns SCT_ESPEC. Never raises. */
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
 /* A copy of a text in an arena, NULL for NULL. */
-char *sct_script_keep(sct_arena *arena, const char *text);
+char *sct_script_copy_text(sct_arena *arena, const char *text);
 /* The same for names, docs, values and reasons of strategies, which come to stand in labels,
  * tables, comments and on terminals: raises where text is not printable. */
-char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text);
+char *sct_script_copy_printable(lua_State *L, sct_arena *arena, const char *text);
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
  * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)

@@ -170,8 +170,7 @@ static void note_mentions(struct mentions *m, const char *text) {
   }
 }
 
-void sct_library_carried(const sct_script *script, const char *text,
-                         bool carried[SCT_MAX_LIBRARY]) {
+void sct_library_needed(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]) {
   struct mentions m = {.script = script, .carried = carried};
   memset(carried, 0, SCT_MAX_LIBRARY * sizeof(*carried));
   for (int k = 0; k < script->n_parts; k++) {

@@ -14,7 +14,7 @@ extern const char *const sct_script_spent_text;
  */
 int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int64_t most);
 /* For the hook. In a child: notes the line that runs, for a message if it never ends. */
-void sct_script_child_seen(lua_State *L);
+void sct_script_child_record_line(lua_State *L);
 /* Fills the registry: globals, string methods, the modules. Raises. */
 void sct_script_open_std(lua_State *L);
 /* Pushes the compiled chunk; for use inside a call. Raises what the parser says. */
@@ -49,7 +49,7 @@ void sct_script_push_sorted_keys(lua_State *L, int table);
  * <). The same calls in the same order every time, whatever `less` answers. */
 void sct_script_sort(lua_State *L, int list, int64_t n, int less);
 /* Calls upvalue 1, a function, with all arguments, and returns what it returns. */
-int sct_script_call_own(lua_State *L);
+int sct_script_call_upvalue(lua_State *L);
 /* Length of a table that has no __index, __newindex or __len of the script's own; raises for
  * others: C loops over lengths that metamethods make up would have no end. */
 int64_t sct_script_plain_length(lua_State *L, int idx);

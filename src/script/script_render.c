@@ -75,7 +75,7 @@ static size_t count_lines(const char *text) {
 static void carry_library(render_job *job) {
   const sct_script *script = job->script;
   bool carried[SCT_MAX_LIBRARY];
-  sct_library_carried(script, sct_str_c(&job->text), carried);
+  sct_library_needed(script, sct_str_c(&job->text), carried);
   size_t n_front = 0, line = 0;
   for (int k = 0; k < script->n_parts; k++) {
     n_front += carried[k] ? count_lines(script->parts[k].text) + 1 : 0;
@@ -259,7 +259,7 @@ static const char *get_text(lua_State *L, int t, const char *name, sct_arena *ar
   if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
     luaL_error(L, "'%s' of a plan is a text, not a %s", name, luaL_typename(L, -1));
   }
-  const char *text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+  const char *text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
   return text;
 }
@@ -375,7 +375,7 @@ static void read_lines(const render_job *job, sct_kernel_code *code) {
 static void read_plan(lua_State *L, render_job *job, int plan) {
   sct_kernel_code *code = &job->out->code;
   refuse_directives(L, job);
-  code->source = sct_script_keep(&code->arena, sct_str_c(&job->text));
+  code->source = sct_script_copy_text(&code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
   const int64_t threads = get_integer(L, plan, "threads", 0);
@@ -455,7 +455,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
                        job->space->strategies[job->cand->strategy].sizes);
   const char *reason = why_not_with_these(L, job, strategy);
   if (reason) {
-    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_copy_printable(L, &job->out->code.arena, reason);
     return 0;
   }
   sct_template_push_words(L, &job->file);
@@ -464,7 +464,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
     reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "rejected by its plan";
-    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_copy_printable(L, &job->out->code.arena, reason);
     return 0;
   }
   lua_pop(L, 1);

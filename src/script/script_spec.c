@@ -416,7 +416,7 @@ static void wrong_extent(lua_State *L, const sct_script_loader *ld, int line, co
              lua_type(L, -1) == LUA_TSTRING ? "text" : "float", (long long)whole);
   }
   sct_script_raise_at(L, ld->spec->file, line, "sizes: %s must be a whole number, not %s%s", key,
-                      sct_script_shown(L), hint);
+                      sct_script_describe_value(L), hint);
 }
 
 /* One entry of a size: key at -2, value at -1. */

@@ -26,7 +26,7 @@ int sct_script_list_length(lua_State *L, int table, const char *key);
 /* Pushes item k (from 0) of the list at table[key]. */
 void sct_script_push_item(lua_State *L, int table, const char *key, int k);
 /* The value on top in a message: numbers and texts as they are, others by their type. */
-const char *sct_script_shown(lua_State *L);
+const char *sct_script_describe_value(lua_State *L);
 /* Where what the table describes was made. */
 void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char **file, int *line);
 void sct_script_push_module_function(lua_State *L, const char *module, const char *name);

@@ -54,7 +54,7 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file);
  * lines. */
 sct_status sct_library_read(sct_script *script, sct_error *err);
 /* Which definitions a kernel's text needs: those that it mentions, and what they mention. */
-void sct_library_carried(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
+void sct_library_needed(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
 /* Pushes a set of the names that a template's text and the library take: those of others in the
  * same scope must differ. */
 void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text);

@@ -156,7 +156,7 @@ static void fill_priors(sct_search *s) {
   }
 }
 
-int search_promising(const sct_search *s) {
+int search_most_promising(const sct_search *s) {
   int best = -1;
   for (int k = 0; k < s->n; k++) {
     if (s->state[k] == SEARCH_UNTRIED && (best < 0 || s->prior[k] < s->prior[best])) {

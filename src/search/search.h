@@ -57,7 +57,7 @@ sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *spac
                               const sct_candidate *cand, sct_error *err);
 /* Counts of some blocks for putting candidates in order: what differs by less than they
  * tell, some 3 %, mostly gets the same value. */
-double sct_search_coarse(double count);
+double sct_search_round_count(double count);
 void sct_search_problem_free(sct_search_problem *problem);
 
 /* ---- methods ---- */

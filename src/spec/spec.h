@@ -226,7 +226,7 @@ typedef struct sct_operand {
   int index_depth;      /* so many index arrays are read one after the other before it is */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts;     /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
-  int tie;           /* operands of one number > 0 have one choice together */
+  int choice_group;  /* operands of one number > 0 share one choice of a layout */
   int64_t converted; /* the array comes in the first layout, or goes there, and is converted once in
                         so many launches; 0: it is not */
   sct_layout *layouts;
@@ -479,7 +479,7 @@ static inline bool sct_spec_multiplies(const sct_spec *spec, int dim) {
 }
 
 /* Are elements along dimension `dim` combined, to one (reduced) or to as many (scanned)? */
-static inline bool sct_spec_joins(const sct_spec *spec, int dim) {
+static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
   return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
 
@@ -540,7 +540,7 @@ bool sct_spec_is_ordered(const sct_spec *spec);
  * there are, and the one that operand `op` follows; -1: it has one layout. */
 int sct_spec_n_choices(const sct_spec *spec);
 /* The first operand that has its choice together with `op`: `op`, if it has one of its own. */
-int sct_spec_first_tied(const sct_spec *spec, int op);
+int sct_spec_choice_leader(const sct_spec *spec, int op);
 int sct_spec_choice_of(const sct_spec *spec, int op);
 
 /* How many bytes an array of the host goes on with each element along `dim`, over the other

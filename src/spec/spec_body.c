@@ -339,7 +339,7 @@ static sct_status cannot_assign(const body_scan *s, const token *t, const char *
 /* What other elements contribute is not known where one is computed. */
 static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op, bool updates) {
   sct_reduce way = SCT_REDUCE_NONE;
-  const char *joined = sct_spec_joined(op, &way), *how = sct_reduce_name(way);
+  const char *joined = sct_spec_combining_word(op, &way), *how = sct_reduce_name(way);
   if (op->accumulate != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(
         s->spec, s->err, s->t[k].line,
@@ -389,7 +389,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
   sct_reduce way = SCT_REDUCE_NONE;
-  const bool combined = *sct_spec_joined(op, &way) || op->accumulate != SCT_REDUCE_NONE;
+  const bool combined = *sct_spec_combining_word(op, &way) || op->accumulate != SCT_REDUCE_NONE;
   if (combined && (stepped || !sct_token_is(after, "="))) {
     return reads_reduced(s, k, op, assigns);
   }
@@ -481,7 +481,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
   }
   sct_operand *op = &s->spec->operands[at];
   sct_reduce how = SCT_REDUCE_NONE;
-  const char *joined = sct_spec_joined(op, &how);
+  const char *joined = sct_spec_combining_word(op, &how);
   if (how != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "output '%s' is %s (%s), so nothing is kept; assign what changes "

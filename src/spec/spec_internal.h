@@ -90,7 +90,7 @@ const char *sct_spec_mention_name(const sct_spec *spec, const sct_mention *m);
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err);
 /* "scanned" or "reduced", and how, of an output that is; "" and NONE of others. */
-static inline const char *sct_spec_joined(const sct_operand *op, sct_reduce *how) {
+static inline const char *sct_spec_combining_word(const sct_operand *op, sct_reduce *how) {
   *how = op->scan != SCT_REDUCE_NONE ? op->scan : op->reduce;
   return op->scan != SCT_REDUCE_NONE ? "scanned" : *how != SCT_REDUCE_NONE ? "reduced" : "";
 }

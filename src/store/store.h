@@ -170,7 +170,7 @@ typedef struct sct_row_result {
 /* Hex hash of what the outcome of a result says: all that stands in its row but keys, references,
  * the time of measuring, and whether it is coalesced, which follows from other rows. Two results
  * that say the same are the same outcome to put_result() and to joining. Returns out. */
-char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row);
+char *sct_store_result_hash(char out[SCT_HASH_HEX], const sct_row_result *row);
 sct_status sct_store_results(sct_store *s, sct_arena *arena, sct_id run, bool with_source,
                              sct_row_result **rows, int *n, sct_error *err);
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */
@@ -185,7 +185,7 @@ sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err);
 /* Whether others have written to the store since it was opened, as far as the last transaction of
  * this connection saw; it asks nothing. */
-bool sct_store_shared(const sct_store *s);
+bool sct_store_changed_by_others(const sct_store *s);
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
 sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row_result **rows,
                              int *n, sct_error *err);

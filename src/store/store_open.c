@@ -136,9 +136,10 @@ static sct_status check_locks(const sct_store *s, sct_error *err) {
 /* *fresh: an SQLite file in which nothing has been made yet. */
 static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   sct_id application = 0, version = 0, n_tables = 0;
-  SCT_TRY(sct_store_ask(s, err, &application, 1, NULL, "PRAGMA application_id", ""));
-  SCT_TRY(sct_store_ask(s, err, &version, 1, NULL, "PRAGMA user_version", ""));
-  SCT_TRY(sct_store_ask(s, err, &n_tables, 1, NULL, "SELECT count(*) FROM sqlite_schema", ""));
+  SCT_TRY(sct_store_query_ids(s, err, &application, 1, NULL, "PRAGMA application_id", ""));
+  SCT_TRY(sct_store_query_ids(s, err, &version, 1, NULL, "PRAGMA user_version", ""));
+  SCT_TRY(
+      sct_store_query_ids(s, err, &n_tables, 1, NULL, "SELECT count(*) FROM sqlite_schema", ""));
   *fresh = application == 0 && version == 0 && n_tables == 0;
   s->schema = *fresh ? SCT_STORE_SCHEMA : (int)version;
   return *fresh ? SCT_OK : check_identity(s, application, version, err);

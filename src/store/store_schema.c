@@ -12,7 +12,7 @@ enum {
   FINISH = SCT_STORE_FINISH,
   HEAVY = SCT_STORE_HEAVY,
   STAMP = SCT_STORE_STAMP,
-  JUDGED = SCT_STORE_JUDGED,
+  JUDGED = SCT_STORE_EVALUATED,
   RENEWED = SCT_STORE_RENEWED
 };
 
@@ -119,7 +119,7 @@ TABLE(candidate, sct_row_result, candidate.id);
 TABLE(outcome, sct_row_result, outcome.id);
 TABLE_SINCE(earlier, sct_row_result, outcome.id, 3);
 
-bool sct_store_wants(const sct_store_column *c, unsigned choice) {
+bool sct_store_is_chosen(const sct_store_column *c, unsigned choice) {
   const unsigned value = (c->is & KEY) != 0 ? 0 : SCT_STORE_VALUE;
   const unsigned fixed = (c->is & (KEY | FINISH)) != 0 ? 0 : SCT_STORE_FIXED;
   return ((c->is | value | fixed | SCT_STORE_ALL) & choice) != 0;

@@ -156,7 +156,7 @@ static const char *lack_of(const sct_tune_candidates *cands, size_t c, const sct
                            const char *nvrtc) {
   const int arch = 10 * cands->device.cc_major + cands->device.cc_minor;
   const bool source = !g->rejected && !g->failure && g->code.source;
-  const char *const lacks = source ? sct_compile_lacks(nvrtc, arch, g->code.source) : NULL;
+  const char *const lacks = source ? sct_compile_unsupported(nvrtc, arch, g->code.source) : NULL;
   return lacks && !sct_tune_is_naive(cands, c) ? lacks : NULL;
 }
 

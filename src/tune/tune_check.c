@@ -98,7 +98,7 @@ static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx
   m->evaluated = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
   if (m->evaluated) {
-    m->run = sct_tune_run_of(&cands->spec, &m->verdict);
+    m->run = sct_tune_ptx_check_of(&cands->spec, &m->verdict);
   }
 }
 
@@ -194,7 +194,7 @@ static void leave_to_gpu(tune_check *c, int item) {
 
 static void lose_process(tune_check *c, int index) {
   process *p = &c->processes[index];
-  (void)sct_child_end(&p->child, 0);
+  (void)sct_child_wait(&p->child, 0);
   for (int k = 0; k < p->n_pending; k++) {
     leave_to_gpu(c, p->pending[k]);
   }
@@ -330,9 +330,9 @@ static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int
     sct_tune_fail_item(&s->cands, m->item, &m->verdict);
     s->flow.n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
-    return sct_tune_settle(s, m->item, err);
+    return sct_tune_record_verdict(s, m->item, err);
   }
-  return sct_tune_take_run(&s->counting, m->item, &m->run, err);
+  return sct_tune_apply_ptx_check(&s->counting, m->item, &m->run, err);
 }
 
 /* One message of a process. *lost: it is no more. */
@@ -349,9 +349,9 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  SCT_TRY(sct_tune_take_counts(&s->counting, m.item, m.counts, m.n_counts, err));
+  SCT_TRY(sct_tune_apply_counts(&s->counting, m.item, m.counts, m.n_counts, err));
   if (m.comparison) {
-    sct_tune_take_comparison(&s->cands, m.item, m.comparison);
+    sct_tune_apply_comparison(&s->cands, m.item, m.comparison);
   }
   return take_evaluation(s, &m, p->naive, err);
 }
@@ -417,7 +417,7 @@ void sct_tune_check_end(tune_check *c) {
   let_go(c);
   for (int k = 0; k < c->n_processes; k++) {
     process *p = &c->processes[k];
-    (void)sct_child_end(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
+    (void)sct_child_wait(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
   }
   sct_wire_free(&c->wire);
   sct_free(c->waiting);

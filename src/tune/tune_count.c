@@ -19,7 +19,7 @@ static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
                        .shared_bytes =
                            item->code.shared_bytes + (known ? item->compiled.static_shared_bytes
                                                             : item->code.static_shared_bytes)};
-  sct_tune_executed(c->table, k, size, work.machine);
+  sct_tune_machine_instructions(c->table, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, c->rated, &work, err));
   sct_model_penalty(cell->penalty, c->rated, &work, &cell->predicted);
   return SCT_OK;
@@ -41,12 +41,12 @@ static void estimate(tune_counting *c, int k, int size) {
   }
 }
 
-void sct_tune_fit(tune_counting *c, int k) {
+void sct_tune_find_sizes(tune_counting *c, int k) {
   const sct_spec *spec = &c->table->cands->spec;
   const sct_tune_item *item = &c->table->cands->items[k];
   for (int z = 0; z < spec->n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
-    cell->fits = sct_tune_fits(c->table->cands, item, z);
+    cell->fits = sct_tune_is_for_size(c->table->cands, item, z);
     if (cell->fits && !cell->counted) {
       estimate(c, k, z);
     }
@@ -127,7 +127,7 @@ const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_co
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters *got = SCT_ARENA_NEW(arena, sct_counters, 1);
-    if (!sct_tune_fits(c->table->cands, &c->table->cands->items[k], z) ||
+    if (!sct_tune_is_for_size(c->table->cands, &c->table->cands->items[k], z) ||
         !count_cell(c, k, z, compiled, got)) {
       continue;
     }
@@ -140,8 +140,8 @@ const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_co
   return list;
 }
 
-sct_status sct_tune_take_counts(tune_counting *c, int k, const tune_size_counts *list, int64_t n,
-                                sct_error *err) {
+sct_status sct_tune_apply_counts(tune_counting *c, int k, const tune_size_counts *list, int64_t n,
+                                 sct_error *err) {
   const int n_operands = c->table->cands->spec.n_operands;
   for (int z = 0; z < c->table->cands->spec.n_sizes && z < n; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);

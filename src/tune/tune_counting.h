@@ -28,7 +28,7 @@ void sct_tune_counting_free(tune_counting *c);
 
 /* Which sizes item k fits, with an estimate; then its counts and predicted times, where it has
  * none yet (tune_count.c). */
-void sct_tune_fit(tune_counting *c, int item);
+void sct_tune_find_sizes(tune_counting *c, int item);
 bool sct_tune_is_counted(const tune_table *t, int item); /* from its code, at every size */
 sct_status sct_tune_count(tune_counting *c, int item, sct_error *err);
 /* Predicts again where item is counted, when more is known of its code. */
@@ -37,23 +37,24 @@ sct_status sct_tune_predict(tune_counting *c, int item, sct_error *err);
  * not counted here either, before sct_tune_count(). */
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int item, const sct_compiled *compiled,
                                            sct_arena *arena);
-sct_status sct_tune_take_counts(tune_counting *c, int item, const tune_size_counts *list, int64_t n,
-                                sct_error *err);
+sct_status sct_tune_apply_counts(tune_counting *c, int item, const tune_size_counts *list,
+                                 int64_t n, sct_error *err);
 
 /* What running the PTX at a small size says (tune_run.c); !known where it was not counted. */
-sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict);
+sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *verdict);
 /* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
-sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check, sct_error *err);
+sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check *check,
+                                    sct_error *err);
 /* Machine instructions of the whole kernel at a size, by pipe; of one that did not run what the
  * body comes to in the naive variant, and 0 where that did not run either. */
-void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PIPES]);
+void sct_tune_machine_instructions(const tune_table *t, int k, int size, double out[SCT_N_PIPES]);
 
 /* Says in item->approximate why its counts are not those of its machine code, unless it was asked
  * before (tune_exact.c). */
 void sct_tune_compare_code(tune_counting *c, int item);
 /* The same in another process, for compiled code that it was sent, and its answer here. */
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
-void sct_tune_take_comparison(sct_tune_candidates *cands, int item, const char *cause);
+void sct_tune_apply_comparison(sct_tune_candidates *cands, int item, const char *cause);
 
 /* Adds to a run's conditions in what shapes its winner is predicted to be slower than the naive
  * variant (tune_shapes.c). */

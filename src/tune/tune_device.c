@@ -264,7 +264,7 @@ bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, i
   return nearest(out, &wanted, sms_apart);
 }
 
-void sct_tune_rates(tune_device *on) {
+void sct_tune_fill_rates(tune_device *on) {
   sct_device_desc like;
   on->rated = on->desc;
   if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 &&

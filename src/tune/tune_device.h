@@ -32,7 +32,7 @@ void sct_tune_device_close(
 /* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
  * from the described device of the same compute capability that is nearest in multiprocessors;
  * where there is none, nothing is predicted and a search begins in the order of counts. */
-void sct_tune_rates(tune_device *d);
+void sct_tune_fill_rates(tune_device *d);
 /* The described device of this compute capability that is nearest in multiprocessors. false: there
  * is none, and `out` is left alone. */
 bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms);

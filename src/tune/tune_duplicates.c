@@ -56,7 +56,7 @@ static void copy_timing(sct_timing *to, const sct_timing *from) {
   to->samples_ns = samples;
 }
 
-void sct_tune_take_duplicate(tune_table *t, int item, int size) {
+void sct_tune_copy_from_duplicate(tune_table *t, int item, int size) {
   const tune_cell *from = sct_tune_cell(t, t->duplicate[item], size);
   tune_cell *to = sct_tune_cell(t, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {

@@ -48,7 +48,7 @@ const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled,
   return sct_arena_strdup(arena, sct_str_c(&cause));
 }
 
-void sct_tune_take_comparison(sct_tune_candidates *cands, int k, const char *cause) {
+void sct_tune_apply_comparison(sct_tune_candidates *cands, int k, const char *cause) {
   keep(cands, &cands->items[k], cause);
 }
 

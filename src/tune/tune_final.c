@@ -120,7 +120,7 @@ static sct_status share(contest *c, int item, sct_error *err) {
   SCT_TRY(sct_tune_store_cell(&c->s->record, item, c->size, err));
   for (int k = item + 1; k < c->s->cands.n_items; k++) {
     if (c->s->table.duplicate[k] == item) {
-      sct_tune_take_duplicate(&c->s->table, k, c->size);
+      sct_tune_copy_from_duplicate(&c->s->table, k, c->size);
       SCT_TRY(sct_tune_store_cell(&c->s->record, k, c->size, err));
     }
   }

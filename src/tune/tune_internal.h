@@ -111,7 +111,7 @@ sct_status sct_tune_await(tune_session *s, int item, sct_error *err);
 bool sct_tune_can_measure(const tune_session *s, int item);
 /* The verdict on an item is known: it is stored for every size that it concerns, then reported, so
  * that what was reported survives whatever happens next. */
-sct_status sct_tune_settle(tune_session *s, int item, sct_error *err);
+sct_status sct_tune_record_verdict(tune_session *s, int item, sct_error *err);
 
 /* Fills why, decided and issues of a size whose rows are in their order (tune_why.c). */
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report);

@@ -20,7 +20,7 @@ int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
   return -1;
 }
 
-bool sct_tune_fits(const sct_tune_candidates *cands, const sct_tune_item *item, int z) {
+bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item *item, int z) {
   return item->outcome == SCT_OUT_OK && (!item->sizes || item->sizes[z]) &&
          sct_codegen_fits(&cands->spec, &item->code, &cands->spec.sizes[z]);
 }

@@ -13,7 +13,7 @@ typedef struct quick_pass {
   bool *taken;   /* [n] */
 } quick_pass;
 
-sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
+sct_status sct_tune_record_verdict(tune_session *s, int k, sct_error *err) {
   sct_tune_compare_code(&s->counting, k);
   for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(&s->record, k, z, err));
@@ -31,12 +31,12 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   SCT_TRY(sct_measure_verify(s->device.measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
     sct_tune_fail_item(&s->cands, k, &verdict);
-    return sct_tune_settle(s, k, err);
+    return sct_tune_record_verdict(s, k, err);
   }
   sct_tune_set_verified(&s->table, k);
-  const sct_ptx_check check = sct_tune_run_of(&s->cands.spec, &verdict);
-  SCT_TRY(sct_tune_take_run(&s->counting, k, &check, err));
-  return s->device.kind->times ? SCT_OK : sct_tune_settle(s, k, err);
+  const sct_ptx_check check = sct_tune_ptx_check_of(&s->cands.spec, &verdict);
+  SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &check, err));
+  return s->device.kind->times ? SCT_OK : sct_tune_record_verdict(s, k, err);
 }
 
 /* What was found of the item that runs alike. */
@@ -45,11 +45,11 @@ static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->cands.items[k];
   item->outcome = duplicate->outcome;
   item->detail = duplicate->detail;
-  SCT_TRY(sct_tune_take_run(&s->counting, k, &duplicate->ptx, err));
+  SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &duplicate->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
     sct_tune_set_verified(&s->table, k);
   }
-  return item->outcome != SCT_OUT_OK || !s->device.kind->times ? sct_tune_settle(s, k, err)
+  return item->outcome != SCT_OUT_OK || !s->device.kind->times ? sct_tune_record_verdict(s, k, err)
                                                                : SCT_OK;
 }
 
@@ -93,7 +93,7 @@ static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
   }
   if (s->table.duplicate[k] >= 0 &&
       sct_tune_is_timed(sct_tune_cell(&s->table, s->table.duplicate[k], size))) {
-    sct_tune_take_duplicate(&s->table, k, size);
+    sct_tune_copy_from_duplicate(&s->table, k, size);
   } else {
     SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;

@@ -103,13 +103,13 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
     sct_tune_replay_compiled(s->device.replay, &s->cands, k);
   }
   const bool failed = item->outcome != SCT_OUT_OK;
-  sct_tune_fit(&s->counting, k);
+  sct_tune_find_sizes(&s->counting, k);
   if (!s->searching) { /* a search has looked before */
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
   }
   SCT_TRY(sct_tune_predict(&s->counting, k, err));
   if (failed) {
-    SCT_TRY(sct_tune_settle(s, k, err));
+    SCT_TRY(sct_tune_record_verdict(s, k, err));
   }
   q->stage[k] = TUNE_READY;
   ask_check(s, k);

@@ -36,7 +36,7 @@ sct_status sct_tune_device_row(sct_row_device *row, const sct_device_desc *devic
 sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *device, const char *nvrtc,
                                const char *options, sct_arena *arena, sct_row_device *row,
                                sct_error *err);
-void sct_tune_now(char out[32]); /* ISO 8601, UTC */
+void sct_tune_timestamp(char out[32]); /* ISO 8601, UTC */
 /* Puts the rows that outcomes belong to, once the candidates are known. */
 sct_status sct_tune_store_begin(tune_record *r, sct_error *err);
 /* Stores what is known of an item at a size, if it has an outcome that is not the store's. */

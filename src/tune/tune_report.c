@@ -167,7 +167,7 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     const bool failed = t->cands->items[k].outcome != SCT_OUT_OK;
-    sct_tune_fit(&s->counting, k); /* where a session ended early not all were looked at */
+    sct_tune_find_sizes(&s->counting, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
       out->n_unfit += !t->cands->items[k].sizes || t->cands->items[k].sizes[size];
       continue;

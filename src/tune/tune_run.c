@@ -48,7 +48,7 @@ static void fit_work(sct_ptx_check *out, const sct_work_sums *sums) {
   }
 }
 
-sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict) {
+sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *verdict) {
   sct_ptx_check out = {.known = verdict->counted};
   if (verdict->counted) {
     out.ptx = verdict->counts;
@@ -60,7 +60,7 @@ sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict) 
 
 /* ---- instructions ---- */
 
-void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PIPES]) {
+void sct_tune_machine_instructions(const tune_table *t, int k, int size, double out[SCT_N_PIPES]) {
   const bool ran = t->cands->items[k].ptx.known;
   const int from = ran ? k : sct_tune_naive_item(t->cands, k);
   const tune_cell *cell = from >= 0 ? sct_tune_cell(t, from, size) : NULL;
@@ -85,7 +85,8 @@ void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PI
   }
 }
 
-sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check, sct_error *err) {
+sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check *check,
+                                    sct_error *err) {
   const tune_table *t = c->table;
   if (!check->known) {
     return SCT_OK;

@@ -51,10 +51,10 @@ static void order_items(const tune_table *t, int size, place *places, int *order
     const tune_cell *cell = sct_tune_cell(t, k, size);
     const sct_counters *c = &cell->counters;
     const double unknown = cell->counted ? 0.0 : 1e300;
-    places[k] =
-        (place){.item = k,
-                .key = {unknown + sct_search_coarse((double)(c->load.sectors + c->store.sectors)),
-                        sct_model_exchanged(c), (double)(c->load.requests + c->store.requests)}};
+    places[k] = (place){
+        .item = k,
+        .key = {unknown + sct_search_round_count((double)(c->load.sectors + c->store.sectors)),
+                sct_model_exchange_wavefronts(c), (double)(c->load.requests + c->store.requests)}};
   }
   qsort(places, (size_t)n, sizeof *places, by_counts);
   int at = 0;
@@ -248,7 +248,7 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
  * as it may be raced. */
 static sct_status take_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->cands.n_items; k++) {
-    sct_tune_fit(&s->counting, k);
+    sct_tune_find_sizes(&s->counting, k);
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
     for (int z = 0; z < s->cands.spec.n_sizes && s->cands.items[k].outcome == SCT_OUT_OK; z++) {
       const tune_cell *cell = sct_tune_cell(&s->table, k, z);
@@ -312,8 +312,8 @@ static double sectors_of(const tune_table *t, int k, int size, int op) {
       !cell->counted || sct_model_passes(spec, &item->code) > 1) {
     return INFINITY;
   }
-  sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
-                             cell->counters.operand);
+  sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
+                              cell->counters.operand);
   return (double)sectors[op];
 }
 

@@ -143,7 +143,7 @@ static int count_to_try(const tune_table *t, int size) {
   int n = 0;
   for (int k = 0; k < t->cands->n_items; k++) {
     const sct_tune_item *item = &t->cands->items[k];
-    n += item->outcome != SCT_OUT_OK || sct_tune_fits(t->cands, item, size);
+    n += item->outcome != SCT_OUT_OK || sct_tune_is_for_size(t->cands, item, size);
   }
   return n;
 }
@@ -187,7 +187,7 @@ static char *conditions_json(const tune_record *r, int size) {
   return compact(doc);
 }
 
-void sct_tune_now(char out[32]) {
+void sct_tune_timestamp(char out[32]) {
   struct timespec now;
   struct tm utc;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -220,7 +220,7 @@ static sct_status put_run(tune_record *r, int size, sct_error *err) {
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   char *extents = sct_tune_extents_json(spec, &spec->sizes[size]),
        *conditions = conditions_json(r, size);
   sct_row_run *run = &r->runs[size];
@@ -316,7 +316,7 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   row->requests_st = (double)c->store.requests;
   row->sectors_st = (double)c->store.sectors;
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
-  row->wavefronts = sct_model_exchanged(c);
+  row->wavefronts = sct_model_exchange_wavefronts(c);
   row->degree =
       sct_model_degrees(c, &r->table->cands->spec, &r->table->cands->spec.sizes[size]).both;
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
@@ -380,7 +380,7 @@ static void read_cell(tune_record *r, int k, int size, cell_row *out) {
   fill_outcome(r, k, size, &out->row.outcome);
   put_small_size(&out->small, &item->ptx);
   out->row.outcome.small_size = borrow(sct_str_c(&out->small));
-  (void)sct_store_says(out->says, &out->row);
+  (void)sct_store_result_hash(out->says, &out->row);
 }
 
 /* Does the store have all that is known of it, but maybe whether it is coalesced? */
@@ -410,7 +410,7 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   cell_row t;
   SCT_SCOPED(sct_str) axes = {0};
   read_cell(r, k, size, &t);
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   t.row.outcome.measured = now;
   sct_codegen_axes(&axes, &r->table->cands->space,
                    &r->table->cands->space.candidates[item->candidate]);
@@ -439,7 +439,7 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
       SCT_TRY(sct_tune_store_cell(r, k, size, err));
-    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_judged && partly)) {
+    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_evaluated && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
@@ -508,7 +508,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;
-    cell->was_judged = r->runs[size].winner != 0; /* a session that is killed says of none */
+    cell->was_evaluated = r->runs[size].winner != 0; /* a session that is killed says of none */
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }
@@ -518,7 +518,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
 
 sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
   const bool ask =
-      r->store && !r->opts->again && !(r->nothing_known && !sct_store_shared(r->store));
+      r->store && !r->opts->again && !(r->nothing_known && !sct_store_changed_by_others(r->store));
   for (int z = 0; ask && z < r->table->cands->spec.n_sizes; z++) {
     SCT_TRY(resume(r, k, z, err));
   }
@@ -541,7 +541,7 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
     for (int k = 0; k < r->table->cands->n_items; k++) {
       const sct_tune_item *item = &r->table->cands->items[k];
       tune_cell *cell = sct_tune_cell(r->table, k, z);
-      cell->fits = sct_tune_fits(r->table->cands, item, z);
+      cell->fits = sct_tune_is_for_size(r->table->cands, item, z);
       if (!cell->from_store) {
         SCT_TRY(resume(r, k, z, err));
       }
@@ -568,7 +568,7 @@ static char *decided(tune_record *r, int size) {
     anything = r->table->cands->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
                sct_tune_has_outcome(r->table, k, size);
   }
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   return anything ? keep(r, now) : r->runs[size].finished;
 }
 

@@ -148,8 +148,8 @@ static bool is_read_again(const sct_spec *spec, int op) {
  * was read once. Elsewhere no kernel can stay below what its elements fill: what the model counts
  * is scaled from some blocks, and where many of them lie at borders it can be less, which would
  * make it a measure that no other candidate reaches. */
-void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                const int *layout, const sct_count *counted) {
+void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                 const int *layout, const sct_count *counted) {
   const bool is_skewed =
       sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] >= SCT_FILL_POWER;
   for (int op = 0; op < spec->n_operands; op++) {
@@ -228,7 +228,7 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
                         .timed = cell->timing.n_samples > 0,
                         .predicted_ns = cell->predicted.ns,
                         .race = cell->race,
-                        .uncoalesced = part && cell->was_judged && !cell->was_coalesced,
+                        .uncoalesced = part && cell->was_evaluated && !cell->was_coalesced,
                         .sectors = -1,
                         .wavefronts = -1,
                         .requests = -1};
@@ -237,11 +237,11 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
   row->eligible = !failed && sct_tune_is_measured(t, cell);
   if (cell->counted && !cell->estimated && !failed) {
     const sct_counters *c = &cell->counters;
-    sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
+    sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
     row->operand_sectors = sectors;
     row->sectors = (double)(c->load.sectors + c->store.sectors);
     row->requests = (double)(c->load.requests + c->store.requests);
-    row->wavefronts = sct_model_exchanged(c);
+    row->wavefronts = sct_model_exchange_wavefronts(c);
   }
 }
 

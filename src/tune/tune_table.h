@@ -22,8 +22,9 @@ typedef struct tune_cell {
   bool stored;     /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
   bool was_coalesced;           /* from_store or stored: as it is stored */
-  bool was_judged;  /* from_store, and by a session that came to its end: whether it is coalesced */
-  bool passed_over; /* a search has not asked for it, or it had its turn */
+  bool was_evaluated; /* from_store, and by a session that came to its end: whether it is coalesced
+                       */
+  bool passed_over;   /* a search has not asked for it, or it had its turn */
   bool coalesced, tied; /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
@@ -66,7 +67,7 @@ bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a,
 /* The first usable item with item k's layouts whose strategy is the naive one; -1 if it failed. */
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k);
 /* Is the item a candidate at tuned size z? */
-bool sct_tune_fits(const sct_tune_candidates *cands, const sct_tune_item *item, int z);
+bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item *item, int z);
 bool sct_tune_is_naive_item(const sct_tune_candidates *cands,
                             int k); /* the naive one of its layouts */
 sct_binary sct_tune_binary(const sct_tune_item *item);
@@ -89,7 +90,7 @@ void sct_tune_set_verified(tune_table *t, int item); /* it holds at every size t
 
 void sct_tune_find_duplicate(tune_table *t,
                              int item); /* among those that were evaluated before it */
-void sct_tune_take_duplicate(tune_table *t, int item, int size);
+void sct_tune_copy_from_duplicate(tune_table *t, int item, int size);
 
 /* ---- races ---- */
 
@@ -101,8 +102,8 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "
 
 /* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
  * from counted[n_operands]. */
-void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                const int *layout, const sct_count *counted);
+void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                 const int *layout, const sct_count *counted);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
 /* What a launch of the item pays, in nanoseconds, for arrays that are converted from their first

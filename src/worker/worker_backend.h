@@ -92,10 +92,10 @@ typedef struct sct_backend_ops {
   sct_status (*launch_empty)(sct_backend *b, sct_error *err); /* one block that does nothing */
   /* Nothing that other kernels asked L2 to keep is kept: before each turn of a candidate. NULL
    * where there is no L2. */
-  void (*forget_kept)(sct_backend *b);
+  void (*reset_persisting_l2)(sct_backend *b);
   /* Throttle reasons (device_throttle.def), and whether the device itself is well: asked after each
    * unit. NULL where nothing is known. */
-  sct_status (*watch)(sct_backend *b, uint64_t *reasons, sct_error *err);
+  sct_status (*check_health)(sct_backend *b, uint64_t *reasons, sct_error *err);
   /* Processes that began to compute on the device since this was asked first: asked after each
    * unit. `first` receives one of them. NULL where nothing is known. */
   int (*newcomers)(sct_backend *b, sct_gpu_process *first);
@@ -125,7 +125,7 @@ typedef struct sct_backend_ops {
                            sct_host_kind kind, int64_t bytes, sct_error *err);
   void (*block_close)(sct_backend *b, sct_backend *peer, sct_host_block *block);
   /* Calls are for this device from now on, of two that are open. NULL where that needs nothing. */
-  sct_status (*enter)(sct_backend *b, sct_error *err);
+  sct_status (*make_current)(sct_backend *b, sct_error *err);
   /* One transfer: *ns from the call until the host knows that it is done. */
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
   /* Each thread of the host does its steps in their order; then all are waited for, after *ns.

@@ -48,7 +48,7 @@ sct_status sct_worker_look(sct_worker_state *w, const sct_ask_look *in, sct_got_
     return stand_in(in->script)
         ->look(&out->device, &out->state, lock, in->ordinal, in->script, err);
   }
-  SCT_TRY(sct_cuda_look(&out->device, &out->state, in->ordinal, err));
+  SCT_TRY(sct_cuda_peek_state(&out->device, &out->state, in->ordinal, err));
   snprintf(lock, LOCK_NAME_BYTES, "%s", out->device.uuid);
   return SCT_OK;
 }

@@ -13,7 +13,7 @@ static void test_degree(void **state) {
 static void test_exchanged(void **state) {
   (void)state;
   const sct_counters c = {.wavefronts_ld = 5, .wavefronts_st = 7, .shuffles = 11};
-  assert_true(sct_model_exchanged(&c) == 23.0);
+  assert_true(sct_model_exchange_wavefronts(&c) == 23.0);
 }
 
 /* Numbers ascend from the first to the last, and what they stand for is all. */

@@ -289,11 +289,12 @@ static void each_strategy_has_its_turn(void **state) {
 
 static void counts_of_some_blocks_are_coarse(void **state) {
   (void)state;
-  assert_true(sct_search_coarse(0.0) == 0.0);
-  assert_true(sct_search_coarse(1566162.0) == sct_search_coarse(1572864.0)); /* of one kernel */
+  assert_true(sct_search_round_count(0.0) == 0.0);
+  assert_true(sct_search_round_count(1566162.0) ==
+              sct_search_round_count(1572864.0)); /* of one kernel */
   for (double n = 1.0; n < 1e12; n *= 1.7) {
-    assert_true(sct_search_coarse(1.06 * n) > sct_search_coarse(n));
-    assert_true(fabs(sct_search_coarse(1.03 * n) - sct_search_coarse(n)) <= 1.0);
+    assert_true(sct_search_round_count(1.06 * n) > sct_search_round_count(n));
+    assert_true(fabs(sct_search_round_count(1.03 * n) - sct_search_round_count(n)) <= 1.0);
   }
 }
 

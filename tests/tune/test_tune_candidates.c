@@ -379,7 +379,7 @@ static bool has_item(const sct_tune_candidates *cands, int size, sct_hash hash,
   bool found = false;
   for (int k = 0; k < cands->n_items && !found; k++) {
     describe(&text, cands, k);
-    found = sct_tune_fits(cands, &cands->items[k], size) &&
+    found = sct_tune_is_for_size(cands, &cands->items[k], size) &&
             (sct_hash_equal(cands->items[k].code.hash, hash) ||
              strcmp(sct_str_c(&text), described) == 0);
   }
@@ -408,7 +408,7 @@ static void test_sizes_have_candidates_of_their_own(void **state) {
       make_sized(&one, cases[c].name, cases[c].size[z]);
       for (int k = 0; k < one.n_items; k++) {
         describe(&text, &one, k);
-        if (sct_tune_fits(&one, &one.items[k], 0) &&
+        if (sct_tune_is_for_size(&one, &one.items[k], 0) &&
             !has_item(&both, z, one.items[k].code.hash, sct_str_c(&text))) {
           fail_msg("%s: %s: no '%s'", cases[c].name, cases[c].size[z], sct_str_c(&text));
         }

@@ -76,14 +76,14 @@ bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
  *   '@'  an address as one slot        'P'  a cache policy, which has no effect */
 bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u);
 /* The same for a micro-operation that is then put. */
-bool sct_ptx_dec_form(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
+bool sct_ptx_dec_put_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
 /* Class of a register that may be wider than its type. */
 bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const char *what,
                             char *cls);
 /* Slot of the second destination, of d|p; 0: none. */
 uint32_t sct_ptx_dec_pair(const ptx_dec *d);
 /* The kernel has an access of so many bytes; generic ones may be of either space. */
-void sct_ptx_dec_width(ptx_dec *d, ptx_space space, int bytes);
+void sct_ptx_dec_record_width(ptx_dec *d, ptx_space space, int bytes);
 
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d);
@@ -98,7 +98,7 @@ bool sct_ptx_decode_mov128(ptx_dec *d); /* both operands are there */
  * atomicMax(p, v)": a load that stands before such an operation on the same address only guesses,
  * and the operation corrects the guess. It is no race, plain as it is. `first`: micro-operation
  * with which the current body, now complete, begins. Marks updates of a constant address too. */
-bool sct_ptx_dec_guesses(ptx_dec *d, size_t first);
+bool sct_ptx_dec_mark_guesses(ptx_dec *d, size_t first);
 
 /* Opens a block, ending an open one that falls through to it. */
 bool sct_ptx_dec_begin_block(ptx_dec *d);
@@ -113,7 +113,7 @@ int sct_ptx_dec_body(ptx_dec *d, ptx_func *func);
 bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u);
 
 /* What the current instruction is to the counters. */
-void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width);
+void sct_ptx_dec_set_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
 bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */
 bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* behind cp.async.mbarrier */

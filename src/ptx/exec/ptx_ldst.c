@@ -325,7 +325,8 @@ static bool overwrites_source(ptx_exec *x, const ptx_uop *u, const ptx_access *a
 static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx_part *part) {
   const uint32_t *slots = x->code->vec + u->vec;
   const uint32_t undefined = undefined_sources(x, u) & part->mask;
-  const bool races = x->launch->races && (part->shared || (part->buf && part->buf->touch != NULL));
+  const bool races =
+      x->launch->races && (part->shared || (part->buf && part->buf->last_access != NULL));
   if (undefined != 0 && part->buf != NULL) {
     undefined_store(x, u, acc, part, undefined);
     if (x->stop) {

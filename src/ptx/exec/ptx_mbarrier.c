@@ -457,7 +457,7 @@ bool sct_ptx_mbar_all_idle(const ptx_exec *x) {
   return any;
 }
 
-void sct_ptx_mbar_stuck(ptx_exec *x) {
+void sct_ptx_mbar_fault_stuck(ptx_exec *x) {
   char at[128], why[160];
   int k = 0;
   if (x->has_soft) { /* the diagnosis of a warp that has stopped stands */
