@@ -34,7 +34,7 @@ typedef struct doctor {
 
 /* ---- what was seen ---- */
 
-/* Of two failures the one that says more about the machine decides the exit code. */
+/* Ranks failures: the one that says more about the machine decides the exit code. */
 static int weight(sct_status status) {
   static const sct_status order[] = {SCT_OK,    SCT_EIO,    SCT_EBUSY,     SCT_ENOTVERIFIED,
                                      SCT_EDATA, SCT_ENVRTC, SCT_ENODEVICE, SCT_EUNHEALTHY};

@@ -5,7 +5,8 @@
 
 /* ---- which candidate ---- */
 
-/* Of the first choice of layouts; its source may have come up under another label. */
+/* The naive item of the first choice of layouts, whose source may have another candidate's label.
+ */
 static const sct_tune_item *naive_item(const sct_tune_candidates *cands) {
   int first[SCT_MAX_OPERANDS] = {0};
   const int64_t naive = sct_codegen_naive(&cands->spec, &cands->space, first);

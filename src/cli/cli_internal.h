@@ -119,7 +119,7 @@ sct_status cli_count(const cli_args *args, sct_error *err);
  * without a label all of them. */
 sct_status cli_candidates_make(sct_tune_candidates *out, const cli_args *args,
                                const sct_device_desc *device, const char *label, sct_error *err);
-/* The candidate of this label, NULL: the naive one, that has a kernel. */
+/* The candidate with this label; without a label the naive one. It must have a kernel. */
 sct_status cli_find_item(const sct_tune_item **out, const sct_tune_candidates *cands,
                          const char *label, sct_error *err);
 /* The label and the hash of the kernel that won, of the devices and sizes that `args` names. */
@@ -153,7 +153,7 @@ sct_status cli_read_sizes(int64_t *out, int *n, int most, const char *name, cons
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err);
 
-/* What is global of a process of this program (signals, memory of JSON), and then of a command. */
+/* Sets up a process of this program (signals, memory of JSON), then a command. */
 void cli_prepare(void);
 sct_status cli_set_up(const cli_args *args, sct_error *err);
 
@@ -175,17 +175,18 @@ void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* Prints the error on stderr, with the program's name in front unless it starts with a place in a
  * file, and empties its text. */
 void cli_report(sct_error *err);
-/* Adds which limits of the system are low to an error that one of them may have caused. */
-void cli_blame_limits(sct_error *err);
-/* The same of one of several devices, which it names (NULL: not). */
+/* Reports an error of one of several devices and names the device; NULL: there is but one. */
 void cli_report_of(const char *device, sct_error *err);
 /* "kernels/a.lua:12: error: ...": is it about a place in a file? */
 bool cli_starts_with_place(const char *text);
+/* Adds which limits of the system are low to an error that one of them may have caused. */
+void cli_blame_limits(sct_error *err);
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_WARN, CLI_BAD } cli_style;
-/* A terminal that wants colour: NO_COLOR unset or empty, TERM not "dumb". */
+/* Whether the stream is a terminal that shows colour: NO_COLOR unset or empty, TERM not "dumb". */
 bool cli_wants_colour(FILE *stream);
-/* How wide what goes there may be: COLUMNS if it is a number, else a terminal's width; 0: any. */
+/* Columns that output to a stream may have: COLUMNS if it is a number, else a terminal's width; 0:
+ * any number. */
 int cli_output_width(FILE *stream);
 const char *cli_paint(bool colour, cli_style style); /* escape sequence, "" without colour */
 const char *cli_unpaint(bool colour, cli_style style);

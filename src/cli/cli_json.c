@@ -138,7 +138,7 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   return doc;
 }
 
-/* Of each row, how many of those that follow it take as long, as times are printed. */
+/* For each row, how many of the following rows have the same time as printed. */
 static int *count_as_fast(const sct_tune_size *size) {
   int *as_fast = sct_alloc(sizeof *as_fast * (size_t)(size->n_rows + 1));
   char time[32] = "", before[32];

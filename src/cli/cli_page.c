@@ -81,7 +81,7 @@ static sct_status add_transfers(json_t *doc, const cli_args *args, const sct_tun
   return status;
 }
 
-/* And of ways from the host and back, where the spec says `host`. */
+/* Adds the ways from the host and back, where the spec says `host`. */
 static sct_status add_ways(json_t *doc, const cli_args *args, const sct_tune_report *report,
                            sct_error *err) {
   const sct_tune_opts opts = {.store_path = args->store};

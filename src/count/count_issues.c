@@ -63,7 +63,7 @@ static double waiting_of(const sct_speed *s) {
   return s->known && s->limit == SCT_LIMIT_INFLIGHT ? 1.0 - next / s->ns : 0.0;
 }
 
-/* Of all instructions, where these are what the kernel waits for. */
+/* The share of integer instructions in all, where instructions limit the kernel; else 0. */
 static double integers_of(const sct_speed *s, const sct_executed *machine) {
   const int64_t n = machine->n[SCT_PIPE_INT] + machine->n[SCT_PIPE_IMUL];
   const bool limits = s->known && s->limit >= SCT_LIMIT_INT && s->limit <= SCT_LIMIT_ISSUE;

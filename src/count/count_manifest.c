@@ -12,7 +12,7 @@ typedef struct reader {
   int cap_buffers;
   bool is_object;   /* {"cases": [...]} */
   int line;         /* of the current case; 0: none */
-  const char *name; /* the same; NULL: not known */
+  const char *name; /* of the current case; NULL: not known */
   sct_error *err;
 } reader;
 

@@ -12,7 +12,7 @@ const char *sct_access_name(sct_access_kind kind) {
   return names[kind];
 }
 
-/* Of an instruction as written, behind its guard: "@%p1 ld.global.f32 ...". */
+/* The kind of access of an instruction as written, after its guard: "@%p1 ld.global.f32 ...". */
 static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
   const char *at = inst->text, *const end = at + inst->text_len;
   if (at < end && *at == '@') {

@@ -128,7 +128,7 @@ static sct_status find_entries(run *r, bool *any) {
   return SCT_OK;
 }
 
-/* Those of the command and of the manifest, NULL-terminated. */
+/* The options of the command and of the manifest, NULL-terminated. */
 static const char *const *compiler_options(const run *r) {
   int n = 0, n_given = 0;
   while (r->opts->extra && r->opts->extra[n_given]) {

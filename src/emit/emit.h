@@ -52,7 +52,8 @@ typedef struct sct_emit_request {
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err);
 
-/* The same, into the file `path` (sct_file_write: whole or not at all, untouched when equal). */
+/* Writes the header's text to the file `path` (sct_file_write: whole or not at all, untouched when
+ * equal). */
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
                           sct_error *err);
 
@@ -70,7 +71,7 @@ typedef struct sct_emit_array {
 } sct_emit_array;
 typedef struct sct_emit_case {
   const int64_t *extents;       /* in the order of the launch function */
-  unsigned char (*scalars)[16]; /* the same */
+  unsigned char (*scalars)[16]; /* in the order of the launch function */
   const sct_emit_array *arrays;
   unsigned char poison;
 } sct_emit_case;

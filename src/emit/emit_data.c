@@ -82,7 +82,7 @@ static int64_t workspace_bytes(const emit_header *h) {
   return most;
 }
 
-/* It scans: what launches leave in a workspace, only its own kernels understand. */
+/* Whether the kernel scans: only its own kernels can read what launches leave in a workspace. */
 static bool scans(const emit_header *h) {
   bool any = false;
   for (int k = 0; k < h->sig.n_operands; k++) {

@@ -21,7 +21,7 @@ static bool is_direct(const emit_header *h, int operand) {
   return op->stays && !(op->is_output && (h->sig.halo_before > 0 || h->sig.halo_after > 0));
 }
 
-/* It reduces or accumulates, and chunks do not divide it. */
+/* Whether an output reduces or accumulates, and chunks do not divide it. */
 bool emit_is_shared(const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
   const int dim = h->sig.chunk_dim;
@@ -165,9 +165,9 @@ static int number(const json_t *axes, const char *key, int most) {
   return value >= 1 && value <= most ? (int)value : 0;
 }
 
-/* Of the ways that NAME_host can go, by one device, the fastest of page-locked arrays and that
- * through a ring; only those that were timed, as no model knows the host's caches. False: there are
- * none. */
+/* Finds the fastest way of NAME_host by one device for page-locked arrays, and the fastest through
+ * a ring, among those that were timed, as no model knows the host's caches. false: there are none.
+ */
 static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
   double locked_ns = 0, ring_ns = 0;
   for (int k = 0; k < n; k++) {

@@ -47,7 +47,7 @@ typedef struct emit_formula {
   const char **offsets; /* [n_fields] over n_<extent> and the operand's indices, named as dims */
 } emit_formula;
 
-/* Of a place that is a sum: each step, and how often it is taken at most. */
+/* A place that is a sum: each step, and how often it is taken at most. */
 typedef struct emit_steps {
   int n;
   const char **texts; /* [n] step, last, step, last, ... over n_<extent> */
@@ -80,7 +80,8 @@ typedef struct emit_operand {
   emit_formula *formulas;   /* [n_layouts]; NULL: the store has none */
   bool stays;               /* on the device, where NAME_host copies others */
   const char **chunk_steps; /* [n_layouts] of the host's array, in bytes; with chunk_dim only */
-  bool *writes_all;         /* [n_layouts] the same: what it holds before is not needed */
+  bool *writes_all;         /* [n_layouts] what the array holds before is not needed; with chunk_dim
+                               only */
   const char **shape;       /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;
 
@@ -121,14 +122,14 @@ typedef struct emit_launch {
   int64_t threads, shared_bytes, static_shared_bytes;
   const char *grid; /* C expression over long long n_<extent> */
   int n_requires;
-  const char **requires; /* the same */
+  const char **requires; /* conditions, C expressions over long long n_<extent> */
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;
   int n_params; /* of a kernel of the user's own, else 0 */
   emit_param *params;
-  const char **grid_dims;  /* [3] x, y and z of it */
-  int64_t block[3];        /* the same of `threads` */
+  const char **grid_dims;  /* [3] x, y and z of the grid */
+  int64_t block[3];        /* x, y and z of a block */
   int64_t workspace_bytes; /* of the kernel's last parameter; 0: it has none */
   int n_args;
   int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
@@ -268,8 +269,8 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
  * n of them. SCT_EDATA says what is wrong. `args` holds at least n. */
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err);
-/* The same of a kernel of the user's own, whose text may hold directives that leave nothing behind.
- */
+/* Checks the source of a kernel of the user's own, which may hold directives that leave nothing
+ * defined after it. */
 sct_status emit_check_own(const char *source, const char *kernel, sct_error *err);
 
 /* ---- emit_fill.c ---- */
@@ -282,7 +283,7 @@ sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_err
 
 json_t *emit_text(const char *text); /* NULL: "" */
 json_t *emit_textf(const char *format, ...) SCT_PRINTF(1, 2);
-json_t *emit_text_str(sct_str *text); /* leaves an empty one */
+json_t *emit_text_str(sct_str *text); /* leaves an empty string */
 /* The names of the extents whose n_<name> an expression mentions. */
 json_t *emit_mentioned(const emit_signature *sig, const char *expression);
 bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);
@@ -292,7 +293,7 @@ sct_status emit_records(json_t **out, const emit_header *h, sct_error *err);
 /* emit_code.c: compiles `source` for each architecture that was tuned. */
 sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
                          const char *source, sct_error *err);
-/* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
+/* The feature of the kernel that needs sm_90, NULL: none. Below sm_90 the kernel is left out. */
 const char *emit_sm90_feature(const emit_kernel *kernel);
 /* What NVRTC calls a kernel of the header: a name of C, of one of the user's own a name of C++. */
 json_t *emit_entry(const emit_header *h, int index);
@@ -311,7 +312,7 @@ void emit_add_layout(json_t *out, const emit_header *h, int operand);
 json_t *emit_bytes(const emit_header *h, int operand);
 bool emit_is_linear(const emit_header *h, int operand);
 json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
-/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+/* Element (i, j) of the index space is element (i, j) of the operand: no `at` says otherwise. */
 bool emit_at_its_own_place(const emit_operand *op);
 
 /* The store says where elements lie, of all arrays. */

@@ -68,7 +68,7 @@ typedef struct sct_measure_opts {
   uint64_t seed;       /* of the data */
   int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */
   bool force;          /* time where the Multi-Process Service is in front of the GPU */
-  bool look_only;      /* only asks what the GPU is: no lock, no refusal; times nothing */
+  bool look_only;      /* for a description of the GPU only: no lock, no refusal, no timing */
   bool hold_only;      /* holds the GPU for another session's worker, as its second device */
   bool (*stop)(void *ctx); /* asked while waiting; true: give up. May be NULL */
   void *stop_ctx;
@@ -97,8 +97,8 @@ typedef struct sct_conditions {
  * Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err);
-/* Nothing is measured any more: the worker ends while the caller does other things. What was learnt
- * (device, conditions) stays until the end. */
+/* Has the worker end while the caller does other things: nothing is measured any more. What was
+ * learnt (device, conditions) stays until the end. */
 void sct_measure_end_worker(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 SCT_OWNS(sct_measure, sct_measure_close)
@@ -142,7 +142,7 @@ typedef struct sct_work_sums {
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
-  /* Of a described device: the counts of one of the sizes that ran, the largest whose last
+  /* On a described device: the counts of one of the sizes that ran, the largest whose last
    * dimension is in whole warps, if there is one. */
   bool counted;
   int64_t extent[SCT_MAX_EXTENTS];
@@ -262,8 +262,8 @@ typedef struct sct_pipeline {
   sct_host_way way;
   int layout[SCT_MAX_OPERANDS];
   const sct_size *size;
-  /* Of arrays that stay on the device: kernels use them where they are; or, where a chunk computes
-   * what is another one's, a copy. */
+  /* Arrays that stay on the device: kernels use them in place, or a copy where a chunk also
+   * computes elements of another one. */
   bool is_direct[SCT_MAX_OPERANDS], is_staged[SCT_MAX_OPERANDS];
   bool is_in[SCT_MAX_OPERANDS];     /* it is copied to the device, or staged */
   bool is_whole[SCT_MAX_OPERANDS];  /* once, for all chunks */
@@ -293,14 +293,14 @@ void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
 /* An operand that is one for all chunks, so that no two devices can have parts of it: it stays on
  * the device, or each chunk adds to it. -1: there is none. */
 int sct_pipeline_shared(const sct_pipeline *p);
-bool sct_pipeline_combines(const sct_pipeline *p); /* some array is shared by chunks */
-int sct_pipeline_device(const sct_pipeline *p, int slot);
-bool sct_pipeline_uses(const sct_pipeline *p, int slot); /* any chunk does */
+bool sct_pipeline_combines(const sct_pipeline *p);        /* some array is shared by chunks */
+int sct_pipeline_device(const sct_pipeline *p, int slot); /* whose slot it is */
+bool sct_pipeline_uses(const sct_pipeline *p, int slot);  /* any chunk does */
 /* The extents of chunk number k of those that differ. */
 void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTENTS]);
 /* The operations for the model: all but how long they take. out: [n_ops] */
 void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out);
-/* A way that is as `way`, at a size so small that kernels can be interpreted: dims, [n_dims]. */
+/* Makes `way` fit a size so small that kernels can be interpreted; dims[n_dims] receives it. */
 void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way *way,
                         int64_t *dims);
 
@@ -320,7 +320,7 @@ typedef struct sct_sample_limits {
 sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
                                 const sct_sample_limits *limits, sct_timing *out,
                                 sct_pipe_step *steps, sct_error *err);
-/* The legal size whose dimensions are dims; its extents. false: there is none. */
+/* The extents of the legal size whose dimensions are dims. false: there is none. */
 bool sct_measure_small_size(sct_measure *m, const int64_t *dims, int64_t extent[SCT_MAX_EXTENTS]);
 
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
@@ -362,8 +362,8 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
                                    const char *entry, const sct_size *size, int64_t max_blocks,
                                    sct_error *err);
 
-/* The same blocks as they are, of a grid: what each instruction did, and of all blocks what caches
- * found (NULL: not asked). `out`: free with sct_ptx_result_free(). */
+/* What each instruction did in these blocks, unscaled, and what the caches of all blocks found
+ * (NULL: not asked). `out`: free with sct_ptx_result_free(). */
 #define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
 typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
@@ -376,8 +376,8 @@ sct_status sct_block_counter_profile(sct_block_counter *s, struct sct_ptx_result
                                      const struct sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
                                      const struct sct_ptx_cache_sizes *caches, sct_error *err);
-/* Writes that launch for a process to run on a GPU (sct_launches_run()); `on` has the GPU and the
- * machine code. SCT_EIO. */
+/* Writes the launch of all blocks for a process to run on a GPU (sct_launches_run()); `on` has the
+ * GPU and the machine code. SCT_EIO. */
 sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,
                                       const struct sct_ptx_module *module, const char *entry,
                                       const sct_size *size, const sct_launches *on,

@@ -518,7 +518,7 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }
 
-/* ---- the same launch in a file */
+/* ---- a launch in a file */
 
 /* What array `op` holds, as the interpreter has it; `*held` bytes, which repeat in it. */
 static void *contents_of(const sct_block_counter *s, site *t, int op, int64_t bytes,

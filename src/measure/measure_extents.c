@@ -6,7 +6,8 @@
 
 /* ---- a candidate's launch ---- */
 
-/* Of a kernel whose blocks loop over tiles, more than these are verified as fewer. */
+/* Grids of kernels whose blocks loop over tiles are verified with fewer blocks if they have more
+ * than this. */
 #define MANY_BLOCKS 3
 
 static sct_expr_env extents_env(const sct_spec *spec, const int64_t *extent) {

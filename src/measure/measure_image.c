@@ -136,8 +136,8 @@ static void linear_offsets(int64_t *out, const walk *w, const part *p) {
   }
 }
 
-/* The same for n elements of one row, by the program; inputs[]: those of the first, of which only
- * the last dimension's differs from element to element. */
+/* out[k]: the offset of element k of n in one row, by the program. inputs[]: those of the first
+ * element; only the last dimension's differs from element to element. */
 static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t *inputs) {
   const int last = n_dims - 1;
   const int n_run = w->even && n > 2 ? 2 : n;
@@ -272,8 +272,8 @@ static void find_range(const walk *w, const int64_t *extent, int n_dims, int64_t
   }
 }
 
-/* The same of all fields, by their strides: records whose fields move together, or fields in places
- * of their own. */
+/* Whether no two elements share a byte, by the strides of all fields, which move together or lie
+ * apart. */
 static answer fields_are_apart(const walk *walks, const sct_record *record, const int64_t *extent,
                                int n_dims) {
   walk whole = walks[0];

@@ -21,7 +21,7 @@ static int first_slot(const run *r, int slot) {
   return r->p->parts[sct_pipeline_device(r->p, slot)].first_slot;
 }
 
-/* Of arrays that are not used where they are. */
+/* The buffer of a slot for an array that kernels do not use in place. */
 static int64_t *buffer_at(const run *r, int slot, int op) {
   const int of = r->p->is_whole[op] ? first_slot(r, slot) : slot;
   return &r->buffers[of * r->p->spec->n_operands + op];

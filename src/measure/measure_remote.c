@@ -94,7 +94,7 @@ static const void *image_of(const sct_measure *m, const sct_binary *binary, size
   return m->is_virtual ? (const void *)binary->ptx : binary->cubin;
 }
 
-/* Of what a worker is sent. */
+/* The hash of the program that a worker is sent. */
 static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
   const sct_hash known = m->is_virtual ? binary->ptx_hash : binary->cubin_hash;
   size_t bytes = 0;

@@ -156,7 +156,7 @@ static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, co
   return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
 }
 
-/* The same, and runs it once over poison. */
+/* Loads a candidate, as load() does, and runs it once over poison. */
 static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
                         sct_error *err) {
   SCT_TRY(load(m, r, candidate, where, err));

@@ -258,7 +258,7 @@ void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
 
 /* ---- printing ---- */
 
-/* Of one of 1 or 2 bytes. */
+/* The value of a float of 1 or 2 bytes. */
 static double small_value(uint64_t bits, const format *f) {
   const uint64_t size = bits & (f->sign - 1);
   const int exponent = (int)(size >> f->fraction_bits);

@@ -38,7 +38,7 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
 
 /* ---- one case on the device ---- */
 
-/* Of its arrays on the device, and of a reference and a poison for each output. */
+/* Bytes of a case's arrays on the device, with a reference and a poison for each output. */
 static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
   int64_t sum = 0;
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {

@@ -39,7 +39,7 @@ typedef struct sct_sandbox {
   const char *refused;    /* why the allocator refused: Lua's own message does not say */
   sct_rng rng;            /* behind math.random: the same numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
-  sct_arena arena;        /* the same for what C functions keep; as long as the state */
+  sct_arena arena;        /* what C functions keep, for the same reason; as long as the state */
   const char *place_file; /* where the public function now running was called from */
   int place_line;
   sct_script_chunk *chunks;
@@ -91,8 +91,8 @@ void sct_sandbox_freeze(lua_State *L, int idx, const char *what);
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
 /* A copy of a text in an arena, NULL for NULL. */
 char *sct_script_copy_text(sct_arena *arena, const char *text);
-/* The same for names, docs, values and reasons of strategies, which come to stand in labels,
- * tables, comments and on terminals: raises where text is not printable. */
+/* A copy of a name, doc, value or reason of a strategy, which goes to labels, tables, comments and
+ * terminals: raises where the text is not printable. */
 char *sct_script_copy_printable(lua_State *L, sct_arena *arena, const char *text);
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
  * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
@@ -119,7 +119,7 @@ void sct_script_push_expr(lua_State *L, sct_expr e); /* SCT_EXPR_NONE raises */
 /* The expression at `idx`; an integer (or a float with an integer value) becomes a constant. Raises
  * on anything else. */
 sct_expr sct_script_check_expr(lua_State *L, int idx);
-/* Same without raising: SCT_EXPR_NONE for anything else. */
+/* As sct_script_check_expr(), but gives SCT_EXPR_NONE where that raises. */
 sct_expr sct_script_to_expr(lua_State *L, int idx);
 /* Registers the metatable; part of sct_sandbox_init. */
 void sct_script_open_expr(lua_State *L);

@@ -17,7 +17,7 @@ static const char *text_field(lua_State *L, sct_arena *arena, const char *name) 
   return text;
 }
 
-/* The same of a list of texts. */
+/* Field `name` of the table at the top, a list of texts, as kept texts. */
 static const char **text_list(lua_State *L, sct_arena *arena, const char *name, int *n) {
   lua_getfield(L, -1, name);
   *n = (int)luaL_len(L, -1);

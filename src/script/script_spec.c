@@ -23,7 +23,7 @@ static const char **string_list(lua_State *L, sct_spec *spec, int table, const c
   return list;
 }
 
-/* The same of integers; all 0. */
+/* The list table[key] of n integers; all 0 if it is missing. */
 static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char *key, int n) {
   int64_t *list = SCT_ARENA_NEW(&spec->arena, int64_t, n);
   n = sct_script_list_length(L, table, key) > 0 ? n : 0;
@@ -35,7 +35,7 @@ static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char
   return list;
 }
 
-/* Of the text at the top, which it pops. */
+/* The type named by the text at the top, which is popped. */
 static sct_type read_type(lua_State *L) {
   sct_type type = SCT_TYPE_I8;
   sct_type_find(&type, lua_tostring(L, -1)); /* check.lua has seen to it that the name is known */

@@ -388,7 +388,7 @@ static void push_computed(lua_State *L, const sct_spec *spec) {
   }
 }
 
-/* Of each step its body, its values, and the outputs that it assigns, by number. */
+/* Pushes the steps, each with its body, its values and the numbers of the outputs it assigns. */
 static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
   for (int s = 0; s < spec->n_steps; s++) {

@@ -9,8 +9,8 @@
 typedef uint64_t unit_set;
 #define UNITS_ALL (~(unit_set)0)
 
-/* What an expression leaves: the state where it is true and where it is false, and its value where
- * that is known. Other than in conditions both states count. */
+/* What evaluating an expression leaves: the units assigned if it is true and if it is false, and
+ * its value where that is known. Outside of conditions both count. */
 typedef struct flow {
   unit_set yes, no;
   bool known, is_unsigned;

@@ -44,7 +44,7 @@ typedef struct fast {
   int n_locals;
 } fast;
 
-/* Of a float. */
+/* Functions of a float and their fast forms. */
 static const struct {
   const char *name, *approximate;
 } functions[] = {{"sin", "__sinf"},      {"cos", "__cosf"},     {"tan", "__tanf"},

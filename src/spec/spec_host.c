@@ -301,7 +301,7 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
   return each || n < all ? n : all;
 }
 
-/* Of one element: what the body uses. */
+/* Bytes of one element that the body uses. */
 static int64_t used_bytes(const sct_operand *op) {
   int64_t bytes = 0;
   for (int f = 0; f < op->record.n_fields; f++) {

@@ -124,7 +124,7 @@ static sct_expr without_quotient(const sct_spec *spec, sct_expr e, sct_expr divi
   return e;
 }
 
-/* The same of any `e`. */
+/* The largest value of any `e` over the index space, or SCT_EXPR_NONE. */
 static sct_expr most_of(const sct_spec *spec, sct_expr e) {
   sct_expr dividend = SCT_EXPR_NONE, divisor = SCT_EXPR_NONE;
   while (find_quotient(spec, e, &dividend, &divisor)) {

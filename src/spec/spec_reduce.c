@@ -201,7 +201,7 @@ static double unit_roundoff(sct_type type) {
   return ldexp(0.5, info->exponent_bits + 1 - info->bytes / info->lanes * 8);
 }
 
-/* Of the coarsest sum of floats that steps make; below 0: they make none. */
+/* The unit roundoff of the coarsest sum of floats in steps; below 0: there is none. */
 static double steps_unit(const sct_spec *spec) {
   double most = -1;
   for (int k = 0; k < spec->n_values; k++) {

@@ -34,7 +34,7 @@ void sct_store_faults_init(void);
 
 typedef enum sct_store_kind {
   SCT_COLUMN_TEXT,    /* char *; NULL is stored as "" and read back so */
-  SCT_COLUMN_JSON,    /* the same; a JSON object, or empty */
+  SCT_COLUMN_JSON,    /* char * with a JSON object, or empty; NULL is stored as "" */
   SCT_COLUMN_INT,     /* int */
   SCT_COLUMN_INT64,   /* int64_t */
   SCT_COLUMN_BOOL,    /* bool */
@@ -50,7 +50,7 @@ enum {
   SCT_STORE_FINISH = 2,     /* rewritten by sct_store_finish_run() */
   SCT_STORE_HEAVY = 4,      /* left out of listings */
   SCT_STORE_STAMP = 8,      /* a time of day, which is no part of what a row says */
-  SCT_STORE_EVALUATED = 16, /* no part either: follows from all rows of a run */
+  SCT_STORE_EVALUATED = 16, /* left out too: follows from all rows of a run */
   SCT_STORE_RENEWED = 32,   /* a newer version of the program writes it anew */
   /* in choices only */
   SCT_STORE_VALUE = 64,  /* any that is no key */
@@ -123,8 +123,8 @@ sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *er
 sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
                                   const char *kinds, va_list values);
 void sct_store_query_free(sct_store_query *q);
-/* Runs such a statement for its first row: out[n] receives numbers of its columns, *found (may be
- * NULL) whether there is one. */
+/* Runs a statement, with parameters as above, for its first row: out[n] receives the numbers in its
+ * columns, *found (may be NULL) whether there is a row. */
 sct_status sct_store_query_ids(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
                                const char *sql, const char *kinds, ...);
 /* Bind the next parameter. Failures are kept for the next step. */
@@ -137,8 +137,8 @@ sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err);
 sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_store_table *table,
                               void *row, sct_error *err);
 
-/* Hex hash of what a row says: all columns but its key, references, times of
- * day, and what follows from other rows. */
+/* Hex hash of a row: all columns but its key, references, times of day, and what follows from other
+ * rows. */
 char *sct_store_row_hash(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
 
 /* ---- what a file from others may hold (store_trust.c) */

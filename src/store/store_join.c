@@ -122,7 +122,7 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
 
 /* ---- outcomes */
 
-/* The same outcome twice: it was measured when it was measured first. */
+/* Joins two copies of one outcome: the earlier time of measuring counts. */
 static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row_result *known,
                              const sct_row_result *row, sct_id id, sct_error *err) {
   sct_row_result merged = *known;

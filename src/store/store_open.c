@@ -145,8 +145,8 @@ static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   return *fresh ? SCT_OK : check_identity(s, application, version, err);
 }
 
-/* The same in a transaction of its own: another process may be making the store just now, and the
- * three readings must be of one moment. */
+/* Calls identify() in a transaction of its own: another process may be making the store just now,
+ * and the three readings must be of one moment. */
 static sct_status identify_now(sct_store *s, bool *fresh, sct_error *err) {
   SCT_TRY(sct_store_exec(s, "BEGIN", err));
   const sct_status status = identify(s, fresh, err);

@@ -21,7 +21,7 @@ enum {
     .name = #field, .kind = SCT_COLUMN_##column_kind, .offset = offsetof(row, field),              \
     .is = column_is, .since = schema                                                               \
   }
-/* Of a part (candidate, outcome) of sct_row_result. */
+/* A column in a part (candidate, outcome) of sct_row_result. */
 #define PART(part, field, column_kind, column_is, schema)                                          \
   {                                                                                                \
     .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
@@ -77,8 +77,8 @@ static const sct_store_column candidate_columns[] = {
     PART(candidate, kernel, TEXT, PLAIN, 0), PART(candidate, launch, JSON, PLAIN, 0),
 };
 
-/* Options and resources belong to a compile for one architecture, so they stand with the outcome:
- * the same source has others on another device. An outcome and an earlier outcome have the same
+/* Options and resources belong to a compile for one architecture, so they stand with the outcome: a
+ * source has others on another device. An outcome and an earlier outcome have the same
  * columns; the second is one of several of its candidate, which what it says distinguishes. */
 #define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
 #define OUTCOME_COLUMNS                                                                            \

@@ -22,8 +22,8 @@
  * faster than the kernel with the fewest sectors. */
 #define NEGLIGIBLE (1.0 / 8.0)
 
-/* Of an operand, by any kernel that goes through its elements once, tried or not: what is coalesced
- * does not depend on how much of the space a session came to. */
+/* The least sectors of an operand in any kernel that goes through its elements once, tried or not,
+ * so that what is coalesced does not depend on how much of the space a session reached. */
 static double least_sectors(const sct_rank_row *rows, int n, int op) {
   double least = INFINITY;
   for (int r = 0; r < n; r++) {

@@ -32,7 +32,7 @@ static bool is_evaluated(const tune_table *t, int item) {
   return evaluated;
 }
 
-/* Of several the first in the order of candidates. */
+/* The first duplicate in the order of candidates counts. */
 void sct_tune_find_duplicate(tune_table *t, int item) {
   const sct_tune_item *mine = &t->cands->items[item];
   for (int k = 0; k < item && mine->compiled.ok && t->duplicate[item] < 0; k++) {

@@ -162,8 +162,8 @@ static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_r
                      .label = r->candidate.label};
 }
 
-/* Of the rows that competed: the one with the least loads, and the one with the least stores. By
- * them the heat sees which of its candidates are coalesced. */
+/* Adds the competing row with the least loads, or with the least stores: by these two the heat
+ * finds which of its candidates are coalesced. */
 static void add_least(heat *h, int stores) {
   const sct_row_result *least = NULL;
   double least_sectors = 0;

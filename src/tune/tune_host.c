@@ -317,7 +317,7 @@ static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_
   return SCT_OK;
 }
 
-/* The same way at a size that can be interpreted. */
+/* Runs the way of a row at a size that can be interpreted. */
 static sct_status run_small(session *s, const sct_pipeline *p, int item, sct_host_row *row,
                             sct_error *err) {
   sct_host_way way = row->way;

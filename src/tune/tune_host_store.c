@@ -77,7 +77,7 @@ static json_t *lane_json(const sct_host_row *row, sct_engine engine, int device)
   return list;
 }
 
-/* Those of a second device have its number: "in 2". The host is one. */
+/* The timeline as JSON; engines of a second device have its number: "in 2". There is one host. */
 static json_t *timeline_json(sct_arena *arena, const sct_host_row *row, const char *label) {
   json_t *lanes = json_object();
   for (int d = 0; d < row->overlap.n_devices; d++) {
@@ -100,7 +100,7 @@ static char *label_of(const tune_host_store *s, const sct_host_way *w) {
                           w->devices > 1 ? " devices=2" : "");
 }
 
-/* Of the fastest ways of both kinds of arrays. */
+/* Appends the timelines of the fastest ways of both kinds of arrays. */
 static sct_status timelines(const tune_host_store *s, sct_str *out, const sct_host_size *found,
                             sct_error *err) {
   json_t *list = json_array();

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of what parameter k receives. */
+/* Bytes of what a parameter receives. */
 static int64_t bytes_of(const sct_spec *spec, const sct_param *p) {
   return p->kind == SCT_PARAM_ARRAY
              ? (int64_t)sizeof(uint64_t)

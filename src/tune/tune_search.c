@@ -302,7 +302,7 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
 
 /* ---- what is least ---- */
 
-/* Of one operand, by one candidate that goes through its elements once; INFINITY: not known. */
+/* Sectors of an operand in a candidate that goes through its elements once; INFINITY: not known. */
 static double sectors_of(const tune_table *t, int k, int size, int op) {
   const sct_spec *spec = &t->cands->spec;
   const sct_tune_item *item = &t->cands->items[k];

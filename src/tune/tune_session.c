@@ -1,7 +1,7 @@
 /* One session from spec to stored winners: the order of the phases, and what they share. */
 #include "tune/tune_internal.h"
 
-/* Of a budget that generating may take. Counting has as much, and so have races. */
+/* Share of a budget that generating may take, counting too, and races too. */
 #define GENERATE_SHARE 0.25
 
 /* ---- the whole ---------------------------------------------------------------------------------

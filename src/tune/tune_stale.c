@@ -87,7 +87,7 @@ static int by_text(const void *a, const void *b) {
   return strcmp(a, b);
 }
 
-/* Of one run: the results whose kernels this session does not make. */
+/* Counts the results of a run whose kernels this session does not have. */
 static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
                                   const char (*made)[SCT_HASH_HEX], sct_error *err) {
   sct_row_result *rows = NULL;

@@ -155,7 +155,7 @@ void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_s
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
     if (is_skewed || (sct_spec_is_ragged(spec) && spec->operands[op].through_index)) {
-      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* the same by every schedule */
+      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* equal for every schedule */
     } else if (is_read_again(spec, op) && c->sectors_ideal > 0) {
       const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
       out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);

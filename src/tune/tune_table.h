@@ -82,9 +82,9 @@ bool sct_tune_has_outcome(const tune_table *t, int item, int size);
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(const tune_table *t, int item);
-bool sct_tune_evaluated_already(const tune_table *t,
-                                int item);           /* that, or this session verified it */
-void sct_tune_set_verified(tune_table *t, int item); /* it holds at every size that fits */
+/* sct_tune_known_already(), or this session verified it. */
+bool sct_tune_evaluated_already(const tune_table *t, int item);
+void sct_tune_set_verified(tune_table *t, int item); /* at every size that fits */
 
 /* ---- items that run alike (tune_duplicates.c) ---- */
 

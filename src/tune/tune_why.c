@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Of the data sheet's bandwidth, what a copy reaches where none was measured (model_predict.c). */
+/* Share of the data sheet's bandwidth that a copy reaches, where none was measured
+ * (model_predict.c). */
 #define COPY_OF_PEAK 0.89
 
 static void say_how(sct_str *out, const sct_tune_item *item) {

@@ -17,8 +17,8 @@
  * is SCT_WORKER_ARG. Returns the exit status. */
 int sct_worker_main(int argc, char **argv);
 
-/* What a worker gets of what stands in for its GPUs, in programs that link such (those of
- * tests): `script`, or NULL for the environment's. "": the driver answers. */
+/* The script for what stands in for GPUs, in programs of tests: `script`, or where that is NULL the
+ * environment's. "": the driver answers. */
 const char *sct_worker_script(const char *script);
 
 /* ---- requests ---- */
@@ -43,7 +43,7 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_SAMPLES  10000
 #define SCT_MAX_UNIT_NS  ((int64_t)1000000000)
 #define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
-/* Of NEAR. */
+/* Types that the request NEAR compares. */
 enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes, an
  * array of the host by its number (of HOST, and mapped). */
@@ -53,8 +53,9 @@ typedef enum sct_arg_kind {
   SCT_ARG_WORKSPACE,
   SCT_ARG_HOST
 } sct_arg_kind;
-/* Of HOST: copies between an array of the host, or a ring, and the device; kernels; copies on the
- * host from an array to a ring and back; on the device; what sets an array's bytes there. */
+/* Operations of the request HOST: copies between an array of the host, or a ring, and the device;
+ * kernels; copies on the host from an array to a ring and back; on the device; what sets an array's
+ * bytes there. */
 typedef enum sct_host_op_kind {
   SCT_HOST_OP_IN,
   SCT_HOST_OP_KERNEL,
@@ -99,7 +100,7 @@ typedef struct sct_run_counts {
 #include "worker/worker_counts.def"
 } sct_run_counts;
 
-/* The same, and the machine instructions that its PTX comes to. */
+/* The counts of one launch, and its machine instructions, estimated from the PTX. */
 typedef struct sct_launch_counts {
   sct_run_counts counts;
   sct_executed machine;

@@ -100,8 +100,8 @@ static bool is_of(const gpu_part *p, int k) {
   return p->run->steps[k].on == p->device;
 }
 
-/* Those of one thread, in the first one also of threads that could not be started; -1: before the
- * device's threads. */
+/* Whether step k is done by `thread`: its own, and in the first thread also those of threads that
+ * could not be started; -1: before the device's threads begin. */
 static bool takes(const gpu_part *p, int thread, int k) {
   const int of = p->run->steps[k].thread;
   return is_of(p, k) && (of == thread || (thread >= 0 && thread == p->first && of > thread &&

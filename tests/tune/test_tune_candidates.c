@@ -50,7 +50,7 @@ static void make(sct_tune_candidates *cands, const char *name) {
   }
 }
 
-/* The same up to where candidates are rendered. */
+/* Loads the spec and its space, and renders nothing. */
 static sct_script *load(sct_tune_candidates *cands, const char *name) {
   sct_script *script = NULL;
   *cands = (sct_tune_candidates){.device = h200};

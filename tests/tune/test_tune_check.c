@@ -91,8 +91,8 @@ static void what_a_gpu_would_not_notice_is_caught(void **state) {
   tf_free(&r);
 }
 
-/* The same without the check: the fake takes them all, and the fastest wrong one wins. So it is the
- * check that keeps them off. */
+/* Without the check on the CPU the fake GPU accepts them all, and the fastest wrong one wins: it is
+ * the check that finds them. */
 static void without_the_check_they_reach_the_gpu(void **state) {
   (void)state;
   add_all();

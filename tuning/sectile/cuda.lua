@@ -361,8 +361,8 @@ function G:vector(op, f, dim, width)
   return vector
 end
 
---- The same, where one instruction moves more than an element of it and the first lies lowest;
---- else nil.
+--- The vector, if one instruction moves more than an element of it and the first lies lowest; else
+--- nil.
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param dim integer
@@ -476,7 +476,7 @@ function cuda.load(name, type, word, address)
   return string.format("%s<%s%s>(%s)", name, type, word and ", " .. word or "", address)
 end
 
---- The statement that stores one.
+--- The statement that stores a value at an address.
 ---@param name string
 ---@param word? integer
 ---@param address string
@@ -486,8 +486,8 @@ function cuda.store(name, word, address, value)
   return string.format("%s%s(%s, %s);", name, word and "<" .. word .. ">" or "", address, value)
 end
 
---- The same where some of it is kept: `store`, unless the flag is set; of a vector whose elements
---- have flags, of those whose are not.
+--- The statement `store` for a value that may be kept: nothing is stored if the flag is set; of a
+--- vector whose elements have flags, the elements whose flag is not set are.
 ---@param flag string
 ---@param store string the statement that stores all
 ---@param address? string|false of a vector

@@ -39,7 +39,7 @@ local capabilities = {
   ["12.1"] = limits(100, 99, 1536, 24, 64, 128, 2),
 }
 
--- The same for all of them. Registers are split over the four sub-partitions of an SM.
+-- Limits of all compute capabilities. Registers are split over the four sub-partitions of an SM.
 local REGISTERS = { sm = 65536, thread = 255, unit = 256, warps = 4 }
 local THREADS_BLOCK, SMEM_BLOCK_KIB = 1024, 48
 

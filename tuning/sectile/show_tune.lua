@@ -6,7 +6,7 @@ local units = require "sectile.units"
 local show = {}
 
 local MAX_FAILURES = 3 -- shown with their reasons; --json has all
-local MAX_OWN_FAILURES = 8 -- the same of kernels of the user's own
+local MAX_OWN_FAILURES = 8 -- shown of kernels of the user's own
 local EQUALS = 3 -- rows of one time that are shown before they are counted
 
 -- What a narrow terminal does without, the first first.

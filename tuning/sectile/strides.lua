@@ -59,7 +59,8 @@ function strides.step(k, op, f, d)
   return strides.of(op.offset[f], k.index[d], strides.variables(k))
 end
 
---- The same where it is a constant and no index array says where neighbours lie; else nil.
+--- The step of field f along dimension d as a number: nil unless it is a constant and no index
+--- array says where neighbours lie.
 ---@param k sectile.View
 ---@param op sectile.Operand
 ---@param f integer

@@ -63,8 +63,8 @@ local function wide_vector(g, op, f, width)
     and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
 end
 
--- The same from the last aligned element before a row on, wherever rows start: of arrays of which
--- the row's first elements have numbers alike, but for multiples of a vector.
+-- How neighbours move in wider words from the last aligned element before a row on, wherever rows
+-- start: for arrays whose rows begin at numbers that differ by multiples of a vector.
 local function odd_vector(p, op)
   local k, bytes = p.k, op.record.bytes
   local step = strides.step(k, op, 1, #k.dims)

@@ -44,7 +44,7 @@ local function load_text(p, x)
     cuda.load(name, x.type, name == "load" and shorter or word, at()))
 end
 
--- The same that stores one.
+-- The text that stores an element or a vector.
 local function store_text(p, x)
   local g, word, shorter = p.g, p.g:single(x.op, x.f)
   local name = p.evict == "streaming" and "store_streaming" or "store"

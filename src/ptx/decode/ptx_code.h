@@ -52,7 +52,7 @@ typedef enum ptx_undef {
   PTX_UNDEF_SELECT,
   PTX_UNDEF_PRMT,
   PTX_UNDEF_LOW,   /* any, but of the second operand one in the lower half */
-  PTX_UNDEF_HIGH,  /* the same of the upper half */
+  PTX_UNDEF_HIGH,  /* any, but of the second operand one in the upper half */
   PTX_UNDEF_ZEXT,  /* the low `bytes` to a wider register */
   PTX_UNDEF_CVT,   /* from a type to another, each as wide as its register or less */
   PTX_UNDEF_PACK2, /* two values side by side, each on its own */

@@ -31,10 +31,9 @@ bool sct_ptx_dec_fail(ptx_dec *d, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* "unknown form": for a modifier or a combination that the instruction does not have. */
 bool sct_ptx_dec_unknown(ptx_dec *d);
 
-/* Modifiers, in the order of the text. take: eats the next one if it is `name`. */
+/* Modifiers are consumed in the order of the text. Consumes the next one if it is `name`. */
 bool sct_ptx_dec_take(ptx_dec *d, const char *name);
-/* Eats the next one if it is one of `words`, which stand with blanks between; its number, -1: none.
- */
+/* Consumes the next one if it is one of `words`, separated by blanks; its number, -1: none. */
 int sct_ptx_dec_choose(ptx_dec *d, const char *words);
 bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix); /* "L2::" */
 ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no type there */
@@ -66,7 +65,7 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address);
 bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
                          ptx_space *space);
 
-/* The same as one slot, the displacement added. */
+/* The address of an operand as one slot, the displacement added. */
 bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
 
 /* All operands by `sig`, a letter each: the destination (to u->d), '-' for none, then the sources,
@@ -75,7 +74,7 @@ bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
  *   'i'  a constant, to u->imm         'A'  an address, to u->a, u->imm and, if none, u->space
  *   '@'  an address as one slot        'P'  a cache policy, which has no effect */
 bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u);
-/* The same for a micro-operation that is then put. */
+/* Reads the operands by `sig` into `u`, which is then put. */
 bool sct_ptx_dec_put_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
 /* Class of a register that may be wider than its type. */
 bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const char *what,

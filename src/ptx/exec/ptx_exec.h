@@ -37,9 +37,9 @@ typedef enum ptx_warp_status {
   PTX_WARP_DONE
 } ptx_warp_status;
 
-/* What happened before: the last epoch of each warp, and of the copies of each mbarrier, that this
- * one comes behind, and the same for writes that a proxy fence has passed on to asynchronous
- * copies. See ptx_race.c. */
+/* A vector clock: the last epoch of each warp, and of the copies of each mbarrier, that happened
+ * before (`known`), and the last one whose writes a proxy fence has made visible to asynchronous
+ * copies (`fenced`). See ptx_race.c. */
 #define PTX_N_WHO       64
 #define PTX_WHO_COPY    43 /* and up: by mbarrier */
 #define PTX_WHO_CLUSTER 41 /* another block */
@@ -135,7 +135,6 @@ typedef struct ptx_warp {
 
 typedef struct ptx_rules ptx_rules;
 
-/* What a launch fixes for all its blocks. */
 /* How many requests of atomics came to a line so far, and of the block that came last. */
 #define PTX_LINE_BITS 13
 typedef struct ptx_lines {
@@ -146,6 +145,7 @@ typedef struct ptx_lines {
   } line[1 << PTX_LINE_BITS];
 } ptx_lines;
 
+/* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
   const sct_ptx_module *module;
   const ptx_code *code;
@@ -225,7 +225,7 @@ struct ptx_exec {
   uint64_t events;                     /* changes of mbarriers */
   uint8_t *shared, *shared_defined;    /* by shared address */
   ptx_last_access *shared_last_access; /* by shared address >> granule shift */
-  ptx_lanes *shared_lanes;             /* the same */
+  ptx_lanes *shared_lanes;             /* by shared address >> granule shift */
   uint32_t n_syncs;                    /* numbers given to ptx_warp.sync */
   ptx_range *ranges;
   int n_ranges;
@@ -443,7 +443,7 @@ const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_
 void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
 
-/* Of the launch, one request of each instruction (ptx_request.c). */
+/* Keeps one request of each instruction of the launch (ptx_request.c). */
 void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc);
 void sct_ptx_merge_requests(sct_ptx_requests *to, const ptx_exec *x);
 
@@ -506,7 +506,7 @@ static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_acc
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed);
 
-/* The same among the lanes of a warp, for shared memory (ptx_race_warp.c). */
+/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). */
 bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        uint32_t changed);
 
@@ -550,7 +550,7 @@ void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w);
 
 /* The live mbarrier at the address of `lane`, checked; NULL: fault. */
 ptx_mbar *sct_ptx_mbar_at(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address, bool generic);
-/* The mbarrier hears of `bytes` that a copy has brought; false: fault. */
+/* Counts `bytes` that a copy has brought as arrived at the mbarrier; false: fault. */
 bool sct_ptx_mbar_complete(ptx_exec *x, const ptx_uop *u, int lane, ptx_mbar *b, int64_t bytes);
 /* Whether every warp that could run waits for an mbarrier that nothing changes any more. */
 bool sct_ptx_mbar_all_idle(const ptx_exec *x);

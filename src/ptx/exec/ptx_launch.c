@@ -130,7 +130,7 @@ typedef struct work {
   const ptx_launch *launch;
   int64_t next;   /* block to be handed out */
   int64_t failed; /* lowest block with a diagnosis; n_run: none */
-  int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
+  int64_t soft;   /* lowest block with a soft diagnosis (ptx_exec.h); n_run: none */
   sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
   pthread_mutex_t lock;
