@@ -481,10 +481,10 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 }
 
 #define N_SMALL_ATTEMPTS 4
-#define N_LONG_TRIALS    4
+#define N_LONG_ATTEMPTS  4
 #define FEW_BESIDE       64
 #define MOST_COLLECTED   ((int64_t)1 << 17)
-#define N_OWN_TRIALS     (11 + N_SMALL_ATTEMPTS + N_LONG_TRIALS)
+#define N_OWN_ATTEMPTS   (11 + N_SMALL_ATTEMPTS + N_LONG_ATTEMPTS)
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -557,17 +557,17 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     return (int64_t)4 << (2 * (attempt - 3) + 3 * (depth - 1));
   }
   const int after = attempt - N_SMALL_ATTEMPTS - 3;
-  if (after < N_LONG_TRIALS && (k - spec->n_dims) % N_LONG_TRIALS != after) {
+  if (after < N_LONG_ATTEMPTS && (k - spec->n_dims) % N_LONG_ATTEMPTS != after) {
     return FEW_BESIDE;
   }
-  if (after <= N_LONG_TRIALS) {
+  if (after <= N_LONG_ATTEMPTS) {
     int64_t most = 1;
     for (int d = 0; d < spec->n_dims; d++) {
       most = dims[d] > most ? dims[d] : most;
     }
     return (most + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE;
   }
-  const int more = after - N_LONG_TRIALS - 1;
+  const int more = after - N_LONG_ATTEMPTS - 1;
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
@@ -636,7 +636,7 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
     elements *= sct_spec_multiplies(spec, d) ? c->dims[d] : 1;
   }
   const bool has_own = spec->n_extents > spec->n_dims;
-  const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_TRIALS : first + 1;
+  const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_ATTEMPTS : first + 1;
   bool others_hold = false;
   for (int attempt = first; attempt < end && !c->legal; attempt++) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {

@@ -1,4 +1,4 @@
-/* Screening of a body: every name is known and used as it may be, every bracket closes.
+/* Checks of a body: every name is known and used as it may be, every bracket closes.
  *
  * This is no C parser. It follows names through the tokens, which is enough to refuse what could
  * break out of the place the body is put, and to catch the usual slips with the line they stand on.

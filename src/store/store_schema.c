@@ -12,7 +12,7 @@ enum {
   FINISH = SCT_STORE_FINISH,
   HEAVY = SCT_STORE_HEAVY,
   STAMP = SCT_STORE_STAMP,
-  JUDGED = SCT_STORE_EVALUATED,
+  EVALUATED = SCT_STORE_EVALUATED,
   RENEWED = SCT_STORE_RENEWED
 };
 
@@ -92,7 +92,7 @@ static const sct_store_column candidate_columns[] = {
       OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
       OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
       OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
-      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, JUDGED, 0),                        \
+      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, EVALUATED, 0),                     \
       OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
       OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
       OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \

@@ -256,7 +256,7 @@ static int n_verified(void) {
   return 0;
 }
 
-/* Judges a candidate that is not right, after one that is and before another. */
+/* Evaluates a candidate that is not right, after one that is and before another. */
 static void evaluate_wrong(const char *script) {
   world w;
   sct_verdict v;
