@@ -158,7 +158,7 @@ void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
 void sct_str_append_int(sct_str *s, int64_t value); /* as "%lld" does, and faster */
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
-/* Appends what a function with arguments after `fmt` was asked to say. */
+/* Appends the text of `fmt` with the arguments of the calling function. */
 #define SCT_STR_FORMAT(s, fmt)                                                                     \
   do {                                                                                             \
     va_list args_;                                                                                 \
@@ -222,7 +222,7 @@ typedef struct sct_names {
 int sct_names_find(sct_names names, const char *word);
 int sct_names_find_n(sct_names names, const char *word, size_t len);
 /* Finds the index of a name. SCT_EUSAGE where there is none: this text, then what sct_str_suggest()
- * says of the word. */
+ * suggests for the word. */
 sct_status sct_names_choose(int *out, sct_names names, const char *word, sct_error *err,
                             const char *fmt, ...) SCT_PRINTF(5, 6);
 

@@ -8,11 +8,11 @@
  *                              with ENOSPC, EACCES, ...; several are split by commas
  *   once=FILE                  each fault once in all processes together: making FILE, which must
  *                              not be there, is the right to it
- *   count                      says at the end of every process how many calls of each kind it made
+ *   count                      every process prints at its end how many calls of each kind it made
  *
  * A process has a role: main, worker, check, compile, ...; without @ROLE all are meant. What fails
- * is said on stderr ("fault: ..."), and at the end how many blocks of memory are live. A release
- * build does not look at the variable. */
+ * is reported on stderr ("fault: ..."), and at the end how many blocks of memory are live. A
+ * release build does not look at the variable. */
 #ifndef SCT_BASE_SYS_H
 #define SCT_BASE_SYS_H
 

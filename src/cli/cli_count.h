@@ -69,7 +69,7 @@ typedef struct cli_ncu {
   double (*values)[CLI_N_METRICS]; /* [n_launches] NAN: not given */
 } cli_ncu;
 /* Has `write` write the launches, runs the profiler on a process that launches them, and reads what
- * it says of the metrics that are wanted. SCT_ENODEVICE: no profiler, or it may not count; says
+ * its values of the metrics that are wanted. SCT_ENODEVICE: no profiler, or it may not count; says
  * what to do. SCT_EDATA: what it printed is not understood. */
 sct_status cli_ncu_run(cli_ncu *out, const sct_device_desc *device, int n_launches,
                        const bool wanted[CLI_N_METRICS], cli_launches_fn *write, void *ctx,

@@ -79,12 +79,12 @@ typedef struct cli_command {
   const char *name;
   const char *words; /* "SPEC..." in the usage line */
   int min_words, max_words;
-  uint64_t options; /* CLI_BIT of those it takes beside the global ones */
+  uint64_t options; /* CLI_BIT of those it takes besides the global ones */
   /* Prints its result. On failure err's text is printed by the caller, unless the command has
    * reported it already and left the text empty. */
   sct_status (*run)(const cli_args *args, sct_error *err);
   const char *doc;     /* one line */
-  const char *details; /* what one line cannot say; lines of at most 80 columns */
+  const char *details; /* the help's paragraphs; lines of at most 80 columns */
   const char *example; /* arguments after the program's name */
 } cli_command;
 extern const cli_command cli_commands[];
@@ -203,7 +203,7 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err);
 sct_status cli_json_print(json_t *doc, sct_error *err);
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
-/* top: only rows that a leaderboard of so many is made from, or CLI_ALL_ROWS. */
+/* top: keep only the rows that a leaderboard of `top` rows needs, or CLI_ALL_ROWS. */
 json_t *cli_json_report(const sct_tune_report *report, int top);
 #define CLI_ALL_ROWS INT32_MAX
 json_t *cli_lines_json(const char *text); /* a list */
@@ -219,7 +219,7 @@ json_t *cli_output_style(const cli_args *args);
 
 /* Appends the path of --store, or of the default store. */
 sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err);
-/* Opens it; for reading it must be there (SCT_EDATA says how it is made). */
+/* Opens it; for reading it must exist (the text of SCT_EDATA tells how to make one). */
 sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err);
 
 /* ---- specs and devices ---- */

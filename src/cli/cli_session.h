@@ -1,4 +1,4 @@
-/* cli_session - the sessions of `tune`, and who hears of them.
+/* cli_session - the sessions of `tune`, and who is notified of them.
  *
  * A session tunes all specs on one device, one after the other. One device: in this process
  * (cli_tune.c). Several: a process each, the same binary in the role SCT_SESSION_ARG
@@ -13,7 +13,7 @@
 #include "cli/cli_internal.h"
 #include "process/process.h"
 
-/* ---- who hears ---- */
+/* ---- who is notified ---- */
 
 /* What came of one spec on one device. */
 typedef struct cli_outcome {
@@ -31,7 +31,7 @@ typedef struct cli_listener {
   void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
   void (*event)(void *ctx, const char *event, json_t *members); /* takes `members` */
   bool (*stop)(void *ctx);                                      /* true: end early */
-  /* Takes what `outcome` owns. A failure ends the session: nobody hears any more. */
+  /* Takes what `outcome` owns. A failure ends the session without further notices. */
   sct_status (*ended)(void *ctx, cli_outcome *outcome, sct_error *err);
 } cli_listener;
 

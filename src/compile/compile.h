@@ -149,7 +149,7 @@ void sct_compiler_end(sct_compiler *compiler);
 sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
                            sct_error *err);
 
-/* Registers a thread of kernel `entry` of a cubin; 0: it does not say. */
+/* Registers a thread of kernel `entry` of a cubin; 0: not known. */
 int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
 
 /* ---- whole files ---- */
@@ -157,7 +157,7 @@ int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
 /* A CUDA file as it stands, with its own includes, macros and templates and any number of kernels.
  * Include directories, in this order: the file's own, those of sct_compile_opts.extra, the
  * toolkit's
- * (`include` and `include/cccl`, beside the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
+ * (`include` and `include/cccl`, next to the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
  * /usr/local/cuda). Headers of the standard library that libcu++ has (<cstdint>, <limits>, ...; see
  * compile_headers.def) stand for those, with namespace std. */
 typedef struct sct_compile_file {

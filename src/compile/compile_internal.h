@@ -246,7 +246,8 @@ struct sct_compiler {
 /* Starts the worker if it is not running; with `fresh`, one that has compiled nothing. */
 sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *w, bool fresh,
                                     sct_error *err);
-/* Sends compiler->wire as a job. false: it takes no message; its end will say why. */
+/* Sends compiler->wire as a job. false: it takes no message; sct_compile_worker_receive() finds out
+ * why. */
 bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op);
 /* Receives the reply into compiler->reply, to be called when there is one or the deadline is over.
  * After a failure the worker is gone. An error that the worker itself gives is returned. */

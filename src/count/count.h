@@ -124,7 +124,7 @@ typedef struct sct_count_row {
   sct_ptx_requests *requests;   /* [n_insts] */
   int n_insts;
   int64_t grid[3], block[3]; /* at least 1 each */
-  int64_t blocks_run;        /* counts are those of so many; 0: of all */
+  int64_t blocks_run;        /* blocks that were counted; 0: all */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */
   int64_t static_shared_bytes; /* a block */

@@ -1,4 +1,4 @@
-/* device - where candidates run: the table of device kinds, and the CUDA driver behind dlopen.
+/* device - where candidates run: the table of device kinds, and the CUDA driver, loaded by dlopen.
  *
  * Only the worker process (module measure), and the one that a profiler runs, call the sct_cuda_*
  * functions: the parent never loads the driver. */
@@ -52,7 +52,7 @@ typedef struct sct_gpu_process {
   char name[48]; /* "" unknown */
 } sct_gpu_process;
 
-/* What NVML says of a GPU. Plain data, to be sent. */
+/* The state of a GPU as NVML reports it. Plain data, to be sent. */
 typedef struct sct_gpu_state {
   bool known; /* NVML answers for this GPU; else only mig_slice is filled */
   bool mig;   /* cut into slices */
@@ -89,7 +89,7 @@ bool sct_host_is_peer(sct_host_kind kind);     /* a second device's, not the hos
 typedef enum sct_way { SCT_TO_DEVICE = 1, SCT_TO_HOST = 2, SCT_BOTH_WAYS = 3 } sct_way;
 const char *sct_way_name(sct_host_kind kind, sct_way way); /* "to device"; TO_HOST: "to peer" */
 
-/* The time of a copy of so many bytes (each way) on a device whose description states the rates of
+/* The time of a copy of `bytes` bytes (each way) on a device whose description states the rates of
  * its link; 0: it does not. peer: of a second device's memory this one, else NULL. */
 double sct_stated_transfer_ns(const sct_device_desc *device, const sct_device_desc *peer,
                               sct_host_kind kind, sct_way way, int64_t bytes);
@@ -118,7 +118,7 @@ sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err);
 sct_status sct_cuda_peek_state(sct_device_desc *out, sct_gpu_state *state, int ordinal,
                                sct_error *err);
 /* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
- * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
+ * bus, or had an uncorrectable memory error since it was opened: its results do not count. */
 sct_status sct_cuda_check_health(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
 /* How many processes compute on the GPU that did not when this was asked first: 0 then, and where
  * it is not known. `first` receives one of them. To be asked once kernels have run, so that the

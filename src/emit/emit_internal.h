@@ -76,7 +76,7 @@ typedef struct emit_operand {
   int n_inside, n_apart, n_bounds;
   const char **inside;      /* conditions over n_<extent>: places lie in the array */
   emit_steps *apart;        /* no two elements are one */
-  const char **bounds;      /* of numbers on the way, as sct_expr_print_bound() says */
+  const char **bounds;      /* of intermediate values: sct_expr_print_bound() */
   emit_formula *formulas;   /* [n_layouts]; NULL: the store has none */
   bool stays;               /* on the device, where NAME_host copies others */
   const char **chunk_steps; /* [n_layouts] of the host's array, in bytes; with chunk_dim only */
@@ -218,7 +218,7 @@ sct_status emit_read_launch(emit_launch *out, sct_arena *arena, const emit_signa
 /* {"i": 1048576, ...} in the order of sig->extents; extents and their product are positive. */
 sct_status emit_read_extents(int64_t *out, double *elements, const emit_signature *sig,
                              const char *json, sct_error *err);
-/* The number of multiprocessors in a device description; 0 if it says nothing. */
+/* The number of multiprocessors in a device description; 0: not known. */
 int64_t emit_read_n_sms(const char *json);
 /* Whether two axes documents agree in all but the choice of layouts. */
 bool emit_same_axes(const char *a, const char *b);
@@ -227,7 +227,7 @@ bool emit_same_axes(const char *a, const char *b);
 emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
                              int n_dims);
 
-/* The run's conditions say that a winner need not be coalesced. */
+/* Whether by the run's conditions a winner need not be coalesced. */
 bool emit_selects_any(const char *conditions);
 
 /* ---- emit_select.c, emit_choose.c ---- */
@@ -245,7 +245,7 @@ typedef struct emit_type {
   int bytes;               /* also the alignment */
   bool bits;               /* a struct of the kernel's own: the header passes its bits */
   bool vector;             /* a struct of CUDA's */
-  int shared;              /* so many neighbours have the byte together */
+  int shared;              /* neighbouring elements that share a byte; 1: none do */
 } emit_type;
 const emit_type *emit_type_find(const char *name); /* NULL: unknown */
 
@@ -315,7 +315,7 @@ json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
 /* Element (i, j) of the index space is element (i, j) of the operand: no `at` says otherwise. */
 bool emit_at_its_own_place(const emit_operand *op);
 
-/* The store says where elements lie, of all arrays. */
+/* SCT_EDATA unless the store has the formulas of all arrays' offsets. */
 sct_status emit_check_formulas(const emit_header *h, sct_error *err);
 /* emit_selftest.c: what its template needs in addition. */
 void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
@@ -340,7 +340,7 @@ int emit_n_dims(const emit_signature *sig); /* of the index space */
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
 /* The header has host functions that pack and unpack the operand: its elements do not lie as C has
- * them, or its layout was left to the tuner, and the store says where its bytes lie. */
+ * them, or its layout was left to the tuner, and the store has the formulas of its offsets. */
 bool emit_packs(const emit_header *h, int operand);
 bool emit_names_vectors(const emit_header *h);
 /* How many fields from number k on are one array; 1: it is none. */

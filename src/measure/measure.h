@@ -53,7 +53,7 @@ typedef struct sct_recording {
   /* false: the recording does not have the candidate. size NULL: what holds at all sizes, outcome
    * and detail only. */
   bool (*find)(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out);
-  double (*ceiling)(void *ctx, int64_t bytes); /* of a copy of so many bytes; 0: unknown */
+  double (*ceiling)(void *ctx, int64_t bytes); /* bytes/s of a copy of `bytes`; 0: unknown */
 } sct_recording;
 
 /* ---- a session with one device ---- */
@@ -84,8 +84,8 @@ typedef struct sct_conditions {
   int64_t waited_ns;                     /* for another session to end */
   int64_t n_samples, n_slow, n_repeated; /* so far; slow and repeated as in sct_timing */
   uint64_t throttle;                     /* reasons seen with them */
-  int64_t n_contended;           /* of them, taken beside a process that came during the session */
-  sct_gpu_process joined;        /* the last of these */
+  int64_t n_contended;    /* of them, taken while a process computed that came during the session */
+  sct_gpu_process joined; /* the last of these */
   double sm_min_mhz, sm_max_mhz; /* of the SM clock, 0 unknown */
 } sct_conditions;
 
@@ -200,7 +200,7 @@ typedef struct sct_timing {
   int n_slow;      /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
                       spite of waiting */
   int n_repeated;  /* units that were taken again for such a reason */
-  int n_contended; /* samples beside a process that began to compute on the device meanwhile:
+  int n_contended; /* samples while a process computed that began to during the session:
                       seen at most every two seconds */
   uint64_t throttle;   /* reasons seen with the samples: device_throttle.def */
   double sm_clock_mhz; /* during the last sample, 0 unknown */

@@ -7,8 +7,8 @@
 /* How a request ended. After anything but REPLY_OK and REPLY_FAILED the worker is gone. */
 typedef enum sct_reply_kind {
   SCT_REPLY_OK,
-  SCT_REPLY_FAILED,  /* the worker says no: status, result, text */
-  SCT_REPLY_DIED,    /* it ended: text says how */
+  SCT_REPLY_FAILED,  /* the worker reports a failure: status, result, text */
+  SCT_REPLY_DIED,    /* it ended; how is in text */
   SCT_REPLY_TIMEOUT, /* it was killed */
   SCT_REPLY_NOMEM    /* it was refused memory */
 } sct_reply_kind;

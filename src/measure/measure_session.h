@@ -85,8 +85,9 @@ typedef struct sct_case_list {
 typedef struct sct_case_table {
   sct_case **all;
   size_t n, cap;
-  int64_t bytes;             /* of arrays and references of all cases that have buffers */
-  int64_t most_bytes, clock; /* above so many some give theirs back; of last_used */
+  int64_t bytes;      /* of arrays and references of all cases that have buffers */
+  int64_t most_bytes; /* above this, sct_cases_make_room() frees some */
+  int64_t clock;      /* counts uses, for last_used */
   sct_case_list *lists;
   size_t n_lists, cap_lists;
 } sct_case_table;
@@ -142,7 +143,7 @@ struct sct_measure {
 void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, ...)
     SCT_PRINTF(3, 4);
 /* What the answer to a candidate's request means: fills `out` unless it was answered. `where` is
- * put behind the text (" (n_i=33)"). An error only where the candidate is not to blame. */
+ * appended to the text (" (n_i=33)"). An error only where the candidate is not to blame. */
 sct_status sct_reply_evaluate(const sct_reply *reply, const char *where, sct_verdict *out,
                               sct_error *err);
 
@@ -166,7 +167,8 @@ const char *sct_measure_script(const sct_measure_opts *opts);
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
 sct_status sct_remote_lock_gpu(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
 void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
-/* How a worker opens the device that `peer` holds, beside its own (measure_transfer.c). */
+/* The request by which a worker opens the device that `peer` holds, in addition to its own
+ * (measure_transfer.c). */
 sct_ask_open sct_remote_open_peer(const sct_measure *m, const sct_measure *peer);
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
@@ -260,7 +262,7 @@ int64_t sct_launch_limit_ns(double naive_ns);
 
 /* ---- candidates ---- */
 
-/* Number of blocks at a shape; fills `verdict` if there cannot be so many. */
+/* Number of blocks at a shape; fills `verdict` if a grid cannot have that many. */
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
                            sct_verdict *verdict, sct_error *err);
 /* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
@@ -340,8 +342,7 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
 sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err);
 /* Compares what one launch left, outputs that are updated in place too. */
 sct_status sct_timed_compare_all(sct_measure *m, sct_verdict *out, sct_error *err);
-/* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
- * one is enough. */
+/* How many copies of buffers of `bytes` bytes in all exceed the cache; 1 if one does. */
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */

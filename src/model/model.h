@@ -44,8 +44,8 @@ sct_subset sct_subset_of(int64_t total, int64_t at_most);
 int64_t sct_subset_at(sct_subset s, int64_t k);
 double sct_subset_weight(sct_subset s, int64_t k); /* how many of them it stands for */
 
-/* What a kernel that is not compiled may move, from code->traffic: of no block, as blocks_counted
- * says. */
+/* An estimate of what a kernel that is not compiled moves, from code->traffic; blocks_counted is 0.
+ */
 sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                               const sct_size *size, sct_error *err);
 void sct_counters_free(sct_counters *c);
@@ -137,14 +137,14 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 /* Loads a thread has under way at a time, at most. */
 #define SCT_MODEL_LOADS_AT_ONCE 16.0
 
-/* What stores cost L2, in sectors' time, and how many loads of a warp wait for each other where it
- * has so many: of a kernel of which no more is known than its counts. */
+/* What stores cost L2, in sectors' time, and how many of `loads` loads of a warp wait for each
+ * other, in a kernel of which only counts are known. */
 double sct_model_stored_sectors(const sct_count *stores);
 double sct_model_rounds(double loads);
 
-/* ---- copies beside kernels (model_pipeline.c) ---- */
+/* ---- copies that overlap with kernels (model_pipeline.c) ---- */
 
-/* What works by itself, beside the others: copies each way, kernels, copies on the host. */
+/* What works in parallel with the others: copies each way, kernels, copies on the host. */
 typedef enum sct_engine {
   SCT_ENGINE_IN,
   SCT_ENGINE_KERNEL,
@@ -262,8 +262,8 @@ typedef enum sct_penalty {
 } sct_penalty;
 const char *sct_penalty_name(sct_penalty penalty); /* "requests" */
 
-/* How much a candidate does beside what it is predicted to wait for most: each 0 where there is
- * nothing of it, and all 0 where the prediction or the device's description says too little.
+/* What a candidate pays in addition to what it is predicted to wait for most; all 0 where the
+ * prediction or the device's description lacks what they need.
  *   requests         those of warps, at one a cycle and SM, by the longest part of the prediction
  *   bytes in flight  ln(what an SM needs on their way / what its resident warps' loads and bulk
  *                    copies can have), if positive

@@ -145,7 +145,7 @@ void sct_wire_put(sct_wire *w, const sct_message *what, const void *from);
 bool sct_wire_get(sct_wire *w, const sct_message *what, void *out) SCT_MUST_USE;
 bool sct_wire_get_whole(sct_wire *w, const sct_message *what,
                         void *out) SCT_MUST_USE; /* and nothing follows */
-/* A message that says nothing. */
+/* A message without fields. */
 typedef struct sct_nothing {
   char none;
 } sct_nothing;
@@ -154,7 +154,7 @@ const sct_message *sct_text_table(void); /* of a const char * */
 
 /* REFUSED: a body has failed; TOO_LARGE: nothing was sent, because the receiver would refuse it;
  * NONSENSE: what came is no message; FAILED: the system does not let this process receive, which
- * says nothing of the other one. */
+ * is no fault of the other one. */
 typedef enum sct_io {
   SCT_IO_OK,
   SCT_IO_CLOSED,

@@ -221,7 +221,7 @@ typedef struct sct_ptx_degree {
 sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *counters);
 
 /* Caches for a launch's accesses to run through, cold at its start. Blocks are resident in the
- * order of the launch; a wave of them takes turns, a request each. */
+ * order of the launch; the requests of a wave are interleaved. */
 typedef struct sct_ptx_cache_sizes {
   int n_sms, blocks_sm;       /* resident blocks of an SM */
   int64_t l1_bytes, l2_bytes; /* of an SM; of the device, as one SM sees it */

@@ -101,7 +101,7 @@ sct_status sct_script_modes(sct_mode_list *out, sct_script *script, const char *
                             sct_error *err);
 void sct_mode_list_free(sct_mode_list *list);
 
-/* What a template left behind. */
+/* The result of rendering a template. */
 typedef struct sct_rendered {
   sct_kernel_code code; /* source is the template's text only; hash not set */
   const char *rejected; /* reason, if the plan turned the candidate down (then there is no code); in

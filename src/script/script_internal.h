@@ -37,7 +37,7 @@ typedef struct sct_sandbox {
   int raised_line;            /* 0: none */
   const char *blame;      /* the chunk whose first line is named where no line ran; NULL: none */
   const char *refused;    /* why the allocator refused: Lua's own message does not say */
-  sct_rng rng;            /* behind math.random: the same numbers on every run */
+  sct_rng rng;            /* of math.random: equal numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
   sct_arena arena;        /* what C functions keep, for the same reason; as long as the state */
   const char *place_file; /* where the public function now running was called from */
@@ -74,7 +74,7 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
 /* Runs `f` with one light userdata argument `ctx` in protected mode, so that it may raise. All C
  * code that touches the state and is not itself called from Lua goes through here. */
 sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_error *err);
-extern const char *const sct_script_long_text; /* what a script hears that makes a longer one */
+extern const char *const sct_script_long_text; /* the error of a script that makes a longer one */
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);
 /* A fresh budget within a call, unless it is spent. For C code that has scripts do the next of a

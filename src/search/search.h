@@ -69,7 +69,8 @@ typedef struct sct_search_method {
   const char *name; /* "model" */
   const char *doc;  /* one line */
   /* For the method itself: `start` and `reported` may be NULL; `next` gives an untried candidate,
-   * and is not asked where there is none. `reported` hears of failures too (sct_search_fail()). */
+   * and is not asked where there is none. `reported` is called for failures too
+   * (sct_search_fail()). */
   void (*start)(sct_search *s);
   int (*next)(sct_search *s);
   void (*reported)(sct_search *s, int point);

@@ -2,7 +2,7 @@
  *
  * A strategy brings ordered axes and constraints (text over axes and facts). The space enumerates
  * every combination in order, collapses axes that do not matter to their neutral value, drops what
- * the constraints forbid before anything is compiled, and says how many went and why. */
+ * the constraints forbid before anything is compiled, and counts how many for which reason. */
 #ifndef SCT_SPACE_H
 #define SCT_SPACE_H
 
@@ -61,7 +61,7 @@ typedef struct sct_candidate {
 
 typedef struct sct_prune {
   const char *strategy;
-  const char *reason; /* the constraint's text, or what the plan said */
+  const char *reason; /* the constraint's text, or the plan's reason */
   int64_t count;
 } sct_prune;
 
@@ -102,10 +102,10 @@ int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, 
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */
 
-/* What a plan says of an operand before anything is compiled. Expressions are over extents, NONE
- * where the plan leaves it to sct_model_estimate(). */
+/* A plan's estimate of an operand's traffic, before anything is compiled. Expressions are over
+ * extents, NONE where the plan leaves it to sct_model_estimate(). */
 typedef struct sct_traffic {
-  int width; /* bytes a lane moves at a time; 0: nothing is said */
+  int width; /* bytes a lane moves at a time; 0: no estimate */
   bool is_store, is_bulk;
   sct_expr bytes;          /* that the whole kernel asks for */
   sct_expr sectors, lines; /* of 32 and 128 bytes that its requests touch, summed */
@@ -146,7 +146,7 @@ typedef struct sct_kernel_code {
   const char *launch;      /* how to launch it, as JSON (docs/store.md) */
   sct_traffic *traffic;    /* [n_operands] for an estimate until the compiled code is counted */
   sct_expr wavefronts;     /* of shared memory, an estimate too; SCT_EXPR_NONE: none */
-  bool indexed;            /* an access goes where the value of an index array says */
+  bool indexed;            /* an address depends on the value of an index array */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

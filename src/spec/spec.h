@@ -209,8 +209,8 @@ typedef struct sct_operand {
   sct_border border;
   const char *file; /* where it was made */
   int line;
-  bool host_given, stays; /* of sct_spec.host: the array says itself where it lies; it is the
-                             device's, and not copied; not part of the hash */
+  bool host_given, stays; /* of sct_spec.host: the array has a `host` of its own; it stays on
+                             the device and is not copied; not part of the hash */
   /* set by sct_spec_bind() */
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
   sct_expr *index;      /* [n_dims] the array's own index variables "<name>.0", ... */
@@ -371,8 +371,8 @@ typedef struct sct_own_axis {
   sct_expr var; /* of whole numbers, in expressions; SCT_EXPR_NONE of others */
 } sct_own_axis;
 
-/* A kernel that the user has already, as one more way to do what the spec says. Expressions are
- * over extents and axes. */
+/* A kernel of the user's own that computes what the spec does, as one more candidate. Expressions
+ * are over extents and axes. */
 typedef struct sct_own {
   const char *name;   /* of its strategy: "own_transpose" */
   const char *cuda;   /* the file as the spec names it */
@@ -438,7 +438,7 @@ typedef struct sct_spec {
   int n_sizes;
   sct_size *sizes;
   bool host;        /* arrays of the host are cut into chunks; not part of the hash */
-  bool host_given;  /* ... as the kernel says, not an array */
+  bool host_given;  /* ... by the kernel's `host`, not an array's */
   double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
   bool tolerance_given;
   /* set by sct_spec_bind() */
@@ -468,7 +468,7 @@ typedef struct sct_spec {
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
   const char *fast_component_body; /* NULL as fast_body */
-  const char *canonical;           /* text that says all of the above, equal for equal specs */
+  const char *canonical;           /* all of the above as text, equal for equal specs */
   sct_hash hash;                   /* of canonical */
 } sct_spec;
 
@@ -569,7 +569,7 @@ typedef struct sct_index_fill {
   int64_t limit; /* values lie in [0, limit) */
   bool has_none; /* and some are -1 */
   bool are_offsets;
-  int64_t rows;    /* of offsets: so many rows */
+  int64_t rows;    /* of offsets: how many rows */
   int64_t columns; /* of a prefix: elements of a row */
   const sct_ragged *ragged;
   uint64_t seed;

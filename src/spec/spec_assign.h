@@ -108,7 +108,7 @@ static inline bool sct_assign_at(const assign *a, const char *text) {
 }
 bool sct_assign_at_type(const assign *a, int k); /* the words of a type, `const` among them */
 
-/* ---- spec_assign_expr.c: each reads what stands at a->k and leaves a->now behind it ---- */
+/* ---- spec_assign_expr.c: each reads from a->k on and updates a->now ---- */
 
 sct_status sct_assign_expression(assign *a, flow *out);        /* with commas */
 sct_status sct_assign_one(assign *a, flow *out);               /* up to a comma */

@@ -56,7 +56,7 @@ bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
 bool sct_spec_is_extent(const sct_spec *spec, const token *t);
 /* The field called so; of an array, its first element. */
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
-/* Which of x, y, z, w the token is, of a value of so many components; -1: none. */
+/* Which of x, y, z, w the token is, of a value of `lanes` components; -1: none. */
 int sct_spec_component(const token *t, int lanes);
 /* The token after the bracket that opens at token k and closes, as was checked. */
 int sct_spec_behind_bracket(const token *t, int k);

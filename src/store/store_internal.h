@@ -41,7 +41,7 @@ typedef enum sct_store_kind {
   SCT_COLUMN_REAL,    /* double; NaN is NULL in the table */
   SCT_COLUMN_REF,     /* sct_id of a row of the table with the column's name */
   SCT_COLUMN_MAY_REF, /* sct_id of an outcome; 0 is NULL in the table */
-  SCT_COLUMN_SAMPLES  /* double * beside an int count: a blob of IEEE doubles, little-endian */
+  SCT_COLUMN_SAMPLES  /* double * with an int count: a blob of IEEE doubles, little-endian */
 } sct_store_kind;
 
 /* What a column is; columns are chosen by such bits. */
@@ -49,8 +49,8 @@ enum {
   SCT_STORE_KEY = 1,        /* part of the table's unique key */
   SCT_STORE_FINISH = 2,     /* rewritten by sct_store_finish_run() */
   SCT_STORE_HEAVY = 4,      /* left out of listings */
-  SCT_STORE_STAMP = 8,      /* a time of day, which is no part of what a row says */
-  SCT_STORE_EVALUATED = 16, /* left out too: follows from all rows of a run */
+  SCT_STORE_STAMP = 8,      /* a time of day, which hashes leave out */
+  SCT_STORE_EVALUATED = 16, /* left out of hashes too: follows from all rows of a run */
   SCT_STORE_RENEWED = 32,   /* a newer version of the program writes it anew */
   /* in choices only */
   SCT_STORE_VALUE = 64,  /* any that is no key */
@@ -88,7 +88,7 @@ extern const sct_store_table sct_store_candidate_table; /* sct_row_result */
 extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
 extern const sct_store_table sct_store_earlier_table;   /* sct_row_result: replaced outcomes */
 
-/* The tables in turn; NULL behind the last. */
+/* Table number k; NULL after the last. */
 const sct_store_table *sct_store_table_at(int k);
 /* Appends the statement that stands in a file of this schema for a table that was made when `made`
  * was the newest one, and has got what came since. */

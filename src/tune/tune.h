@@ -171,16 +171,16 @@ typedef struct sct_tune_row {
   char *label;
   const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
-  double median_ns, q1_ns, q3_ns;      /* 0: not timed */
-  double overhead_ns;                  /* already taken off the times; 0: unknown */
-  double resident_ns;                  /* on a single copy of the arrays; 0: not measured */
-  int n_slow;                          /* samples at a low clock */
-  int n_contended;                     /* samples beside a process that came during the session */
-  double bytes_per_s, share;           /* useful bytes; share of the ceiling */
-  double predicted_ns;                 /* by the model, never measured; 0: not predicted */
-  const char *predicted_limit;         /* what the prediction waits for: "DRAM bytes"; NULL */
-  double sectors_ld, sectors_st;       /* per request; 0: none */
-  double sectors, sectors_ideal;       /* whole kernel */
+  double median_ns, q1_ns, q3_ns; /* 0: not timed */
+  double overhead_ns;             /* already taken off the times; 0: unknown */
+  double resident_ns;             /* on a single copy of the arrays; 0: not measured */
+  int n_slow;                     /* samples at a low clock */
+  int n_contended;               /* samples while a process computed that came during the session */
+  double bytes_per_s, share;     /* useful bytes; share of the ceiling */
+  double predicted_ns;           /* by the model, never measured; 0: not predicted */
+  const char *predicted_limit;   /* what the prediction waits for: "DRAM bytes"; NULL */
+  double sectors_ld, sectors_st; /* per request; 0: none */
+  double sectors, sectors_ideal; /* whole kernel */
   double degree, degree_ld, degree_st; /* of coalescing, whole kernel */
   int registers, spill_bytes, shared_bytes;
   double occupancy;
@@ -228,14 +228,14 @@ typedef struct sct_tune_report {
   sct_str conditions;  /* of the GPU while it timed, a JSON object (docs/store.md); empty where
                           nothing is timed */
   bool contended;      /* other processes computed on the GPU when the session began */
-  int64_t n_contended; /* samples beside a process that came later */
+  int64_t n_contended; /* samples while a process computed that came later */
   int64_t n_slow, n_samples; /* samples at a low clock or under hardware slowdown; all */
   uint64_t throttle;         /* reasons seen with the samples */
   int n_checked;             /* before a GPU: evaluated by running their PTX on the CPU */
   int n_caught;              /* those of them that failed, and were not sent to the GPU */
   char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
-  const char *search; /* the method that said which candidates were tried */
+  const char *search; /* the method that chose the candidates */
   bool settled;       /* the search ended because more candidates are unlikely to be better */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
@@ -334,7 +334,7 @@ typedef struct sct_transfer_row {
 } sct_transfer_row;
 
 typedef struct sct_transfer_report {
-  sct_device_desc device, peer; /* peer: the second device, where n_kinds says so */
+  sct_device_desc device, peer; /* peer: the second device, if n_kinds is SCT_N_HOSTS */
   bool timed;                   /* else stated */
   int n_kinds;                  /* of rows: SCT_N_HOSTS with a second device, else SCT_HOST_PEER */
   int n_sizes;

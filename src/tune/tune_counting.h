@@ -1,4 +1,4 @@
-/* tune_counting - what the model says of candidates: counters of their PTX, machine instructions,
+/* tune_counting - what the model needs of candidates: counters of their PTX, machine instructions,
  * and the time that both predict. Fills the table; nothing here needs a device or a store. */
 #ifndef SCT_TUNE_COUNTING_H
 #define SCT_TUNE_COUNTING_H

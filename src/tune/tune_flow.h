@@ -12,7 +12,7 @@ typedef struct tune_flow {
   int n_checked, n_caught; /* candidates evaluated on the virtual device first; those that failed */
 } tune_flow;
 
-bool sct_tune_stop(tune_flow *f); /* the user or the budget says so */
+bool sct_tune_stop(tune_flow *f); /* the user stops it, or the budget is spent */
 void sct_tune_progress(const tune_flow *f, const char *phase, int64_t done, int64_t total,
                        const char *item);
 

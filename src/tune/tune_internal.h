@@ -69,7 +69,7 @@ typedef struct tune_order {
   size_t *candidate; /* [n] */
   size_t n;
   int64_t until_ns; /* when that is to end; 0: with all */
-  size_t n_least;   /* the first so many are rendered in any case */
+  size_t n_least;   /* the first n_least are rendered in any case */
 } tune_order;
 /* Where there may be no time for all candidates (tune_order.c). */
 void sct_tune_order_init(tune_order *out, const sct_tune_candidates *cands, int64_t until_ns);

@@ -9,7 +9,7 @@
 typedef struct tune_cell {
   bool fits;      /* the kernel's requirements hold at this size */
   bool counted;   /* it has counters */
-  bool estimated; /* they follow from what a strategy's plan says of its traffic: nothing was
+  bool estimated; /* they are estimated from the traffic of a strategy's plan: nothing was
                      counted */
   sct_counters counters;
   sct_prediction predicted;        /* ns 0: unknown */
@@ -106,8 +106,8 @@ void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_s
                                  const int *layout, const sct_count *counted);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
-/* What a launch of the item pays, in nanoseconds, for arrays that are converted from their first
- * layout to that of the item once in so many launches: its part of copies at the device's rate. */
+/* A launch's share, in nanoseconds, of converting arrays from their first layout to the item's,
+ * once in sct_operand.converted launches: copies at the device's rate. */
 double sct_tune_conversion_ns(const tune_table *t, int item, int size);
 
 #endif

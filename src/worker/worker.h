@@ -3,9 +3,9 @@
  * It is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process group
  * with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
  * answers, over the messages of module process, and evaluates nothing. Its device is a GPU or the
- * interpreter of PTX, behind one table (worker_backend.h). This header is what both sides know: the
- * requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who asks is
- * module measure. */
+ * interpreter of PTX, through one table (worker_backend.h). This header is what both sides know:
+ * the requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who
+ * asks is module measure. */
 #ifndef SCT_WORKER_H
 #define SCT_WORKER_H
 
@@ -30,7 +30,7 @@ typedef enum sct_op {
 } sct_op;
 const char *sct_op_name(uint32_t op);
 
-/* What both ends must know beside the messages. */
+/* What both ends must know in addition to the messages. */
 #define SCT_WORKER_FD   SCT_CHILD_FD
 #define SCT_GUARD_BYTES 4096               /* before and after every buffer */
 #define SCT_MAX_COPIES  4096               /* of a buffer */
@@ -45,7 +45,7 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
 /* Types that the request NEAR compares. */
 enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
-/* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes, an
+/* What an argument of a launch is: bytes, a buffer by its number, a workspace by its size, an
  * array of the host by its number (of HOST, and mapped). */
 typedef enum sct_arg_kind {
   SCT_ARG_VALUE,
@@ -76,8 +76,9 @@ typedef enum sct_host_op_kind {
 typedef struct sct_host_time {
   double begin_ns, end_ns; /* since the first one began */
 } sct_host_time;
-/* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
- * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
+/* Results in addition to the CUresults (all below 1,000): what the interpreter of PTX found, the
+ * diagnosis of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the
+ * worker. */
 #define SCT_RESULT_UNSUPPORTED 9999
 #define SCT_RESULT_PTX         10000
 typedef enum sct_damage {

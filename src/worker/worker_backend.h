@@ -1,5 +1,5 @@
 /* worker_backend - what a worker drives: a GPU, the interpreter of PTX, or in test programs what
- * stands in for a GPU, behind one table.
+ * stands in for a GPU, through one table.
  *
  * Only the worker process sees these. Pointers are device pointers (host addresses where memory is
  * the host's). Every failing call leaves its CUresult in last(), or one of worker.h's

@@ -176,8 +176,8 @@ typedef struct ptx_body {
 typedef struct ptx_shared_sym {
   const ptx_sym *sym;
   /* bytes of the dynamic array: set at launch; padded: to the array's alignment, at most 16.
-   * Compilers load whole words of what they know to be aligned, and leave alone what lies behind
-   * the array. */
+   * Compilers load whole words of what they know to be aligned, and ignore what follows the
+   * array. */
   int64_t address, bytes, padded;
 } ptx_shared_sym;
 
@@ -195,7 +195,7 @@ typedef enum ptx_inst_kind {
   PTX_INST_SHUFFLE
 } ptx_inst_kind;
 
-/* What the report says of an instruction. */
+/* What reports name of an instruction. */
 typedef struct ptx_origin {
   int line;
   ptx_span text;

@@ -81,7 +81,7 @@ bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const
                             char *cls);
 /* Slot of the second destination, of d|p; 0: none. */
 uint32_t sct_ptx_dec_pair(const ptx_dec *d);
-/* The kernel has an access of so many bytes; generic ones may be of either space. */
+/* Records that the kernel has an access of `bytes` bytes; a generic one may be of either space. */
 void sct_ptx_dec_record_width(ptx_dec *d, ptx_space space, int bytes);
 
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
@@ -111,11 +111,11 @@ int sct_ptx_dec_body(ptx_dec *d, ptx_func *func);
 /* Targets of the current brx.idx: fills the code's table. */
 bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u);
 
-/* What the current instruction is to the counters. */
+/* Sets which counters the current instruction adds to. */
 void sct_ptx_dec_set_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
-bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */
-bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* behind cp.async.mbarrier */
+bool sct_ptx_dec_bulk(ptx_dec *d);        /* the rest of cp.async.bulk */
+bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* the rest of cp.async.mbarrier */
 /* wait_group{.read} of `name`, with its number as a constant */
 bool sct_ptx_dec_wait(ptx_dec *d, ptx_fn fn, bool op, const char *name);
 bool sct_ptx_dec_alu(ptx_dec *d); /* by ptx_alu.def */

@@ -125,7 +125,7 @@ typedef struct ptx_warp {
   uint32_t async_group[PTX_LANES]; /* open commit group, by lane */
   uint32_t sync; /* number of the last operation that brought its lanes together */
   uint32_t bulk_group[PTX_LANES];
-  uint32_t stamp;    /* epoch of what it does: grows when others may come behind it */
+  uint32_t stamp;    /* epoch of what it does: grows when others may be ordered after it */
   uint32_t acquired; /* epoch of its last wait for an mbarrier */
   ptx_clock clock;
   ptx_idle idle;
@@ -157,7 +157,7 @@ typedef struct ptx_launch {
   int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
   int n_cluster;           /* blocks of a cluster */
   int n_warps, n_threads;  /* of a block */
-  int64_t shared_end;      /* first address behind all shared arrays */
+  int64_t shared_end;      /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
@@ -379,7 +379,7 @@ typedef struct ptx_access {
   uint64_t addr[PTX_LANES]; /* valid in the active lanes */
   uint32_t mask;
   int width;     /* bytes a lane */
-  bool full_run; /* all 32 lanes, each right behind the one before */
+  bool full_run; /* all 32 lanes, contiguous in lane order */
   bool uncached; /* a load that asked to pass by L1 */
   ptx_dir dir;
 } ptx_access;

@@ -39,7 +39,7 @@ struct sct_ptx_memory {
   int n_buffers;
 };
 
-#define PTX_FOLD_MORE   (1 << 20) /* bytes behind a fold's last, for what goes over its end */
+#define PTX_FOLD_MORE   (1 << 20) /* bytes after a fold's last, for accesses that cross its end */
 #define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
 /* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
