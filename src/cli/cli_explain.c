@@ -1,7 +1,7 @@
 /* The command `explain`: what a candidate's label says, by the descriptions of its strategy. */
 #include "cli/cli_internal.h"
 
-/* The words behind the spec as one label. */
+/* The words after the spec as one label. */
 static void append_label(sct_str *out, const cli_args *args) {
   for (int k = 1; k < args->n_words; k++) {
     sct_str_printf(out, "%s%s", k > 1 ? " " : "", args->words[k]);

@@ -12,7 +12,7 @@
 #define DYING_NS         ((int64_t)2000000000)
 #define ABOUT_NS         ((int64_t)60000000000) /* loading the library from a cold disk */
 #define GRACE_NS         ((int64_t)2000000000)  /* for a worker that keeps the limit by itself */
-enum { WORKER_NICE = 5 };                       /* behind what times and what steers */
+enum { WORKER_NICE = 5 };                       /* after what times and what steers */
 
 static int64_t message_ns(const sct_compiler *compiler) {
   const int64_t most = compiler->limit_ns < MESSAGE_NS ? compiler->limit_ns : MESSAGE_NS;

@@ -113,7 +113,7 @@ static const char *skip_string(const char *at) {
   return at;
 }
 
-/* Line of the first zero byte, which the JSON library reads over behind a number; 0: none. */
+/* Line of the first zero byte, which the JSON library reads over after a number; 0: none. */
 static int line_of_zero(const sct_str *text) {
   const char *const zero = text->len > 0 ? memchr(text->data, 0, text->len) : NULL;
   int line = 1;

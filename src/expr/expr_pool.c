@@ -243,7 +243,7 @@ static int degree(const expr_node *node) {
   return node->op == EXPR_PROD ? node->n : 1;
 }
 
-/* Kinds in the order of sct_expr_op, but constants behind everything. */
+/* Kinds in the order of sct_expr_op, but constants after everything. */
 static int64_t rank(const expr_node *node) {
   return node->op == SCT_EXPR_CONST ? INT64_MAX : (int64_t)node->op;
 }

@@ -379,7 +379,7 @@ typedef struct row_dims {
   bool stay;      /* results go onto what the elements hold, and there are none here */
   int n;
   int from[SCT_MAX_DIMS];    /* the array's dimension */
-  bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one behind the other */
+  bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one after the other */
 } row_dims;
 
 static row_dims row_dims_of(const sct_shape *s, const sct_operand *op) {

@@ -56,7 +56,7 @@ int sct_script_lib_rep(lua_State *L) {
   return 1;
 }
 
-/* Position of the conversion's letter behind the '%' at format[k]. */
+/* Position of the conversion's letter after the '%' at format[k]. */
 static size_t conversion(const char *format, size_t k) {
   return k + 1 + strspn(format + k + 1, "-+ #0123456789.");
 }

@@ -42,13 +42,13 @@ static const char *skip_other(const char *p) {
   return p;
 }
 
-/* The next name at or after *p that is no member of something; *p moves behind it. False: none. */
+/* The next name at or after *p that is no member of something; *p moves after it. False: none. */
 static bool next_word(const char **p, const char **word, size_t *n) {
   const char *at = *p;
   while (*at) {
-    const char *behind = skip_other(at);
-    if (behind != at) {
-      at = behind;
+    const char *after = skip_other(at);
+    if (after != at) {
+      at = after;
     } else if (in_word(*at) || *at == '.') {
       const bool name = starts_word(*at);
       const char *from = at++;

@@ -22,8 +22,8 @@ typedef struct render_job {
   const sct_space *space;
   const sct_candidate *cand;
   sct_rendered *out;
-  sct_str text;   /* the source under construction */
-  sct_str behind; /* of it, what follows the device library */
+  sct_str text; /* the source under construction */
+  sct_str tail; /* of it, what follows the device library */
   sct_template file;
   size_t n_lines, cap_lines;
   struct line_origin {
@@ -85,7 +85,7 @@ static void carry_library(render_job *job) {
     job->n_lines++;
   }
   memmove(&job->lines[n_front], job->lines, sizeof(*job->lines) * (job->n_lines - n_front));
-  job->behind = job->text;
+  job->tail = job->text;
   job->text = (sct_str){0};
   for (int k = 0; k < script->n_parts; k++) {
     const struct sct_library_part *part = &script->parts[k];
@@ -95,7 +95,7 @@ static void carry_library(render_job *job) {
     sct_str_append(&job->text, carried[k] ? part->text : "");
     sct_str_append(&job->text, carried[k] ? "\n" : "");
   }
-  sct_str_append(&job->text, sct_str_c(&job->behind));
+  sct_str_append(&job->text, sct_str_c(&job->tail));
 }
 
 /* _o(line, piece, ...): a string is literal text, a table { value } an inserted value. A line that
@@ -141,7 +141,7 @@ static int out_line(lua_State *L) {
 }
 
 /* What a line may not hold, or NULL. A compiler reads any file for a directive, and no header takes
- * a kernel with one. It is the first thing of a line, or stands behind a comment. */
+ * a kernel with one. It is the first thing of a line, or stands after a comment. */
 static const char *refused_in(const char *line, size_t n) {
   const char *const end = line + n;
   while (n > 0 && strchr(" \t\r", line[n - 1])) {
@@ -502,7 +502,7 @@ sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_sp
   render_job job = {.script = script, .space = space, .cand = cand, .out = out};
   const sct_status status = sct_sandbox_protect(&script->sandbox, render, &job, err);
   sct_str_free(&job.text);
-  sct_str_free(&job.behind);
+  sct_str_free(&job.tail);
   sct_template_free(&job.file);
   sct_free(job.lines);
   if (status != SCT_OK || out->rejected) {

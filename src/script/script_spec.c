@@ -168,7 +168,7 @@ typedef struct body_place {
 } body_place;
 
 /* Trims blanks and finds the first line of table.body in the script, from *from on, which moves
- * behind it (NULL: from the kernel's call on). A body that was put together by code is not there
+ * after it (NULL: from the kernel's call on). A body that was put together by code is not there
  * byte for byte; its lines are then counted from its own start. */
 static body_place read_body(lua_State *L, sct_script_loader *ld, int table, const char **from) {
   sct_spec *spec = ld->spec;

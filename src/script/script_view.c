@@ -159,7 +159,7 @@ static int expr_eval(lua_State *L) {
   return 1;
 }
 
-/* Appends `text` without the "#lo:hi:multiple" that E.var puts behind a variable's name. */
+/* Appends `text` without the "#lo:hi:multiple" that E.var puts after a variable's name. */
 static void push_without_tags(lua_State *L, const char *text) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);

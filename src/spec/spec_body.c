@@ -369,7 +369,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   sct_mention m;
   SCT_TRY(sct_spec_read_mention(&m, s->spec, s->t, k, at, tap, s->err));
   const sct_operand *op = &s->spec->operands[at];
-  const token *after = &s->t[m.behind];
+  const token *after = &s->t[m.after];
   const bool stepped = is_stepped(s, k);
   const bool assigns = is_assignment(after) || stepped;
   if (m.field < 0) {
@@ -377,12 +377,12 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   }
   const sct_type_info *type = sct_type_get(op->record.fields[m.field < 0 ? 0 : m.field].type);
   if (type->shared > 1 && is_addressed(s, k)) {
-    return sct_spec_fail_body(
-        s->spec, s->err, s->t[k].line,
-        "an element of type %s is a part of a byte and has no address; write "
-        "`int v = %.*s;` and take that of v",
-        type->name, (int)(s->t[m.behind - 1].text + s->t[m.behind - 1].len - s->t[k].text),
-        s->t[k].text);
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "an element of type %s is a part of a byte and has no address; write "
+                              "`int v = %.*s;` and take that of v",
+                              type->name,
+                              (int)(s->t[m.after - 1].text + s->t[m.after - 1].len - s->t[k].text),
+                              s->t[k].text);
   }
   s->assigned[at] = s->assigned[at] || assigns;
   if (assigns && !op->is_output) {

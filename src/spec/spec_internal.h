@@ -59,7 +59,7 @@ int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
 /* Which of x, y, z, w the token is, of a value of `lanes` components; -1: none. */
 int sct_spec_component(const token *t, int lanes);
 /* The token after the bracket that opens at token k and closes, as was checked. */
-int sct_spec_behind_bracket(const token *t, int k);
+int sct_spec_after_bracket(const token *t, int k);
 /* "[3]" at tokens t: the number, else -1. */
 int64_t sct_spec_constant_index(const token *t);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
@@ -77,7 +77,7 @@ void sct_spec_print_taps(sct_str *out, const sct_operand *op);
  * index is read like any expression. */
 typedef struct sct_mention {
   int op, tap, field, n_fields;
-  int behind, next;
+  int after, next;
 } sct_mention;
 /* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
 sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t, int k, int op,

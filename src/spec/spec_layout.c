@@ -31,7 +31,7 @@ typedef struct checker {
   span *spans;
   size_t n, cap;
   bool shares;      /* two elements were found to share bytes */
-  const char *note; /* what is said of that behind the message; NULL: nothing */
+  const char *note; /* what is said of that after the message; NULL: nothing */
 } checker;
 
 /* ---- messages ---- */

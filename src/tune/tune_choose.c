@@ -185,7 +185,7 @@ static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, s
 }
 
 /* Without times: the least predicted, what is as good as that by counts. A row without a prediction
- * (no counts) stands behind those that have one. */
+ * (no counts) stands after those that have one. */
 static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
   double least = INFINITY;
   for (int r = 0; r < n; r++) {

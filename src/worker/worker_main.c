@@ -107,7 +107,7 @@ sct_status sct_worker_quit(sct_worker_state *w, const sct_nothing *in, sct_error
 /* ---- kernels ---- */
 
 /* The image at the place that a request names, or that it brings for it: aligned, and with a NUL
- * behind, as it may be PTX. NULL: there is none. */
+ * after, as it may be PTX. NULL: there is none. */
 static const char *take_image(sct_worker_state *w, const sct_ask_load *in) {
   if (in->comes) {
     sct_free(w->images[in->image]);

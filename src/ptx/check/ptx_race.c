@@ -5,7 +5,7 @@
  * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
  * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
  * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) the same: every warp knows
- * up to which epoch it comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
+ * up to which epoch it comes after each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
  * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
  * their own, one for each mbarrier. Where several warps share a record, any wait that ended later
  * is taken to order them: a race may be missed there, none is invented. Warps of one block conflict
@@ -59,8 +59,8 @@ static bool of_cluster(uint64_t t) {
   return (t & CLUSTER_BIT) != 0 && !is_atomic(t);
 }
 
-/* Whether this warp comes behind `other`, a record of its own block. */
-static bool behind(const ptx_exec *x, uint64_t other) {
+/* Whether this warp comes after `other`, a record of its own block. */
+static bool is_ordered_after(const ptx_exec *x, uint64_t other) {
   const ptx_warp *w = x->warp;
   const unsigned who = warp_of(other);
   const uint32_t epoch = epoch_of(other);
@@ -107,7 +107,7 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   if (of_cluster(other) || block_of(other) != block_of(mine)) {
     return !x->code->orders_blocks && !met(x, other);
   }
-  return warp_of(other) != warp_of(mine) && !behind(x, other);
+  return warp_of(other) != warp_of(mine) && !is_ordered_after(x, other);
 }
 
 static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -398,7 +398,7 @@ void sct_ptx_clock_barrier(ptx_exec *x) {
   }
 }
 
-/* A barrier that not all warps wait at orders those that do behind those that came. */
+/* A barrier that not all warps wait at orders those that wait after those that arrived. */
 void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on) {
   sct_ptx_clock_join(barrier, &w->clock);
   barrier->known[w->index] = w->stamp;

@@ -43,7 +43,7 @@ static cost in_segments(const ptx_access *acc, uint32_t mask, int first, int seg
   return (cost){distinct, distinct * segment};
 }
 
-/* CC 1.0: lane k of the half warp takes word k behind an aligned address; else every lane is served
+/* CC 1.0: lane k of the half warp takes word k after an aligned address; else every lane is served
  * alone. Words of 4 bytes fill one segment of 64, of 8 one of 128, of 16 two of 128. */
 static cost in_order(const ptx_access *acc, uint32_t mask, int first, int segment) {
   const uint64_t width = (uint64_t)acc->width;

@@ -547,7 +547,7 @@ static bool decode_inst(ptx_dec *d) {
   return sct_ptx_dec_alu(d);
 }
 
-/* Blocks start at the entry, at labels and behind terminators. */
+/* Blocks start at the entry, at labels and after terminators. */
 static bool decode_insts(ptx_dec *d) {
   ptx_func *f = d->func;
   for (size_t i = 0; i <= f->n_insts; i++) {

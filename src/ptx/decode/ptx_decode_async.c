@@ -5,10 +5,10 @@
 /* ---- mbarrier */
 
 enum { D_NONE, D_STATE, D_PRED, D_COUNT }; /* destinations */
-enum { S_NONE, S_32, S_MAY_32, S_64 };     /* the operand behind the address */
+enum { S_NONE, S_32, S_MAY_32, S_64 };     /* the operand after the address */
 
 static const struct mbar_form {
-  const char *name, *variant; /* variant: modifier behind the name, "" none */
+  const char *name, *variant; /* variant: modifier after the name, "" none */
   ptx_fn fn;
   uint8_t dest, source, flags;
   bool hint, ordered; /* may have a time to wait; .sem.scope */
@@ -52,7 +52,7 @@ static void take_order(ptx_dec *d) {
   (void)sct_ptx_dec_choose(d, "cta cluster");
 }
 
-/* {.shared{::cta}}.b64 behind the form, and a micro-operation on such an object. */
+/* {.shared{::cta}}.b64 after the form, and a micro-operation on such an object. */
 static bool begin_object(ptx_dec *d, ptx_uop *u) {
   u->space = (uint8_t)sct_ptx_dec_take_space(d);
   u->bytes = 8;

@@ -502,7 +502,7 @@ static void own_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
 ACCESS(ld_own_param, PTX_READ, own_params)
 ACCESS(st_own_param, PTX_WRITE, own_params)
 
-/* Parameters of calls stand behind the .local arrays of the caller's frame. */
+/* Parameters of calls stand after the .local arrays of the caller's frame. */
 static void call_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   const int64_t base = x->frame->local_base + x->code->bodies[x->frame->body].local_bytes;
   for (int i = 0; i < PTX_LANES; i++) {

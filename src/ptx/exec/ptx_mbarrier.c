@@ -382,7 +382,7 @@ static bool is_over(ptx_exec *x, const ptx_uop *u, int lane, const ptx_mbar *b, 
   return true;
 }
 
-/* A wait that has succeeded: the warp comes behind all arrivals, and the copies are there. */
+/* A wait that has succeeded: the warp comes after all arrivals, and the copies are there. */
 static void acquire(ptx_exec *x, const ptx_mbar *b) {
   ptx_warp *w = x->warp;
   w->acquired = ++x->epoch;
