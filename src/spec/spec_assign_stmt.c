@@ -258,7 +258,7 @@ static void skip_brackets(assign *a) {
   }
 }
 
-/* Behind the `:` of "for (float x : v)"; an array has elements. */
+/* After the `:` of "for (float x : v)"; an array has elements. */
 static sct_status range_statement(assign *a, gap g) {
   flow range;
   target t;

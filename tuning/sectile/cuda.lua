@@ -290,8 +290,9 @@ function cuda.moves_whole(op)
 end
 
 --- The bytes of the words in which field `f` of `op`, or its whole value, moves by itself; the
---- pointer's alignment to them is taken into the plan. And the same where these are shorter than
---- load and store take by themselves, as the type's alignment is more than the place promises.
+--- pointer's alignment to them is taken into the plan. The second result is these bytes where they
+--- are fewer than load and store use by default, as the type's alignment is more than the place
+--- has.
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param offset? sectile.Expr[] of a read's fields; default: the operand's own
@@ -457,7 +458,7 @@ function G:value_name(op, f)
   return self:name(op.name .. (field == "" and "" or "_" .. field) .. "_v")
 end
 
--- The function that loads an input: what the kernel writes, too, is not read as if nobody did.
+-- The function that loads an input: the read-only path is not for what the kernel writes too.
 ---@param op sectile.Operand
 ---@param wanted? string|false default: load
 ---@return string

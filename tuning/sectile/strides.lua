@@ -121,7 +121,7 @@ function strides.add_multiple(multiples, extent, number)
   multiples[#multiples + 1] = { extent = extent, number = by }
 end
 
---- What such a list says, as one for E.subst: an extent is so many times something.
+--- A list of multiples as one for E.subst: an extent is a multiple times something.
 ---@param multiples table
 ---@return table
 function strides.known(multiples)
@@ -133,8 +133,8 @@ function strides.known(multiples)
   return put
 end
 
--- Is the padding behind a record's last field, which starts at `start`, the array's? It is where
--- records start aligned and the array ends so: what is left up to there is less than an alignment.
+-- Does the padding after a record's last field, which starts at `start`, belong to the array? It
+-- does where records start aligned and the array's end is aligned: less than an alignment is left.
 local function has_end(op, start)
   local stop = 0
   for _, field in ipairs(op.record.fields) do
