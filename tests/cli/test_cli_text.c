@@ -362,7 +362,7 @@ static void equal_rows_are_counted(void **state) {
   sct_str_free(&out);
 }
 
-/* Of a large session only some rows become a document: the leaderboard is the same. */
+/* A document of some rows of a large session gives the leaderboard of all of them. */
 static void a_board_needs_few_rows(void **state) {
   (void)state;
   enum { ROWS = 3000 };

@@ -199,7 +199,7 @@ static void check_mixed(bool packed, double least) {
   }
   fields[1].type = SCT_TYPE_E5M2; /* a byte at any offset */
   assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3c3c3c3c3c3c3c3c);
-  fields[1].type = SCT_TYPE_F64X2; /* the same type in its lanes: no byte pattern needed */
+  fields[1].type = SCT_TYPE_F64X2; /* its lanes have this type too: no byte pattern needed */
   assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3ff0000000000000);
 }
 

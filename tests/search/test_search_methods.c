@@ -95,8 +95,8 @@ static void several_naive_ones_come_first(void **state) {
   }
 }
 
-/* Of candidates that are all alike the first is as good as any; one that is better starts the count
- * anew, and one that failed counts. */
+/* The first of equal candidates is as good as any; a better one starts the count anew, and one that
+ * failed counts. */
 static void it_is_settled_after_so_many_without_a_gain(void **state) {
   (void)state;
   sct_search *s = NULL;

@@ -138,7 +138,7 @@ static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
   sct_counters_free(&c);
 }
 
-/* Of the day, from "2026-11-22T09:13:31.710Z". */
+/* Seconds of the day in "2026-11-22T09:13:31.710Z". */
 static double seconds_of(const char *time) {
   const char *at = strchr(time, 'T');
   int hours = 0, minutes = 0;

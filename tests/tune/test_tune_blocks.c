@@ -12,8 +12,8 @@
 
 #define MANY_BLOCKS 40
 #define SLACK       0.15 /* tiles differ at edges, rows in where they start, blocks in indices */
-/* Of lines, a wide access touches one or two: how many blocks of a short tile do is a matter of
- * which. */
+/* For lines: a wide access touches one or two, and which blocks of a short tile were counted
+ * decides how many. */
 #define TAGS_SLACK 0.35
 #define STEP       2000
 
@@ -29,7 +29,7 @@ typedef struct work {
   const char *slowest;
 } work;
 
-/* Of this process: the machine may have other things to do. */
+/* Processor time of this process: the machine may have other things to do. */
 static int64_t cpu_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

@@ -36,7 +36,7 @@ static void failed(work *w, const picked *p, const char *how, const char *detail
 
 /* ---- candidates ---- */
 
-/* Those that have candidates, in `list`; how many there are. */
+/* Lists the strategies that have candidates; returns how many there are. */
 static int list_strategies(const work *w, int *list) {
   int n = 0;
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
@@ -54,8 +54,8 @@ static bool left_to_others(const work *w, int strategy, int n_strategies, int n_
          strcmp(w->f.space.strategies[strategy].name, "direct") == 0;
 }
 
-/* Of every strategy; of kernels that differ from others by a parameter, one candidate of every
- * third, others for the next spec. */
+/* Draws candidates of every strategy; for kernels that differ from others by a parameter, one
+ * candidate of every third strategy, and of other strategies for the next spec. */
 static void draw(work *w, bool some) {
   static int n_specs;
   int *list = sct_alloc(sizeof *list * (size_t)(w->f.space.n_strategies + 1));

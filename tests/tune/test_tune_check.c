@@ -176,7 +176,7 @@ static void each_is_evaluated_by_its_own_program(void **state) {
   tf_free(&r);
 }
 
-/* Of which a few make a large program. */
+/* A few of these make a large program. */
 #define WORDS "nothing but words, nothing but words, nothing but words, nothing but words; "
 #define MORE  WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS
 static const misdeed wordy = {"wordy", "asm volatile(\"// " MORE MORE "\");\n  " GUARD, "ok", ""};
