@@ -103,8 +103,8 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *   SCT_TEXT(name)                            const char *; SCT_TEXT_OR_NULL: or NULL
  *   SCT_STRUCT(sct_part, part)                a struct with a table
  *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
- *   SCT_RAWS(double, scales, 0, 9)            const double *scales; int64_t n_scales: memory as it
- * is SCT_TEXTS(words, 0, 9)                    const char *const *words; int64_t n_words, 0 to 9
+ *   SCT_RAWS(double, scales, 0, 9)            const double *scales; int64_t n_scales: as it is
+ *   SCT_TEXTS(words, 0, 9)                    const char *const *words; int64_t n_words, 0 to 9
  *   SCT_END(sct_ask_upload)
  *
  * A struct that is declared elsewhere stands between #ifdef SCT_OTHER_STRUCTS and #endif, and lists

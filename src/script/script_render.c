@@ -436,7 +436,7 @@ static const char *why_not_with_these(lua_State *L, const render_job *job, int s
                  : NULL;
 }
 
-/* Is it a candidate of the axis that sct_script_math_axis() adds? */
+/* Is it a candidate of the axis that add_math() adds (script_space.c)? */
 static bool is_fast(const render_job *job) {
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
   const int last = strategy->n_axes - 1;

@@ -1,6 +1,6 @@
 /* Where the winner of a size is predicted to be slower than the naive variant: at the tuned extents
  * times powers of two, in every direction. A header has no model, so it asks this table before it
- * takes the kernel for other extents (emit_dispatch.c). */
+ * takes the kernel for other extents (templates/header/variants.cuh). */
 #include "tune/tune_counting.h"
 #include "json/json.h"
 
