@@ -163,8 +163,7 @@ void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 
 /* Appends e as JSON: a number, the name of a variable, or a list of an operation and what it takes:
  * "+", "*", "min", "max", "^", "and", "or" two or more, "//" and "%" (floor division and its
- * remainder), "<", "<=",
- * "==", "!=" two, "not" one. Conditions are 0 or 1. */
+ * remainder), "<", "<=", "==", "!=" two, "not" one. Conditions are 0 or 1. */
 void sct_expr_print_tree(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 
 /* How names in a text become expressions. `resolve` returns SCT_EXPR_NONE for an unknown name; the

@@ -42,8 +42,7 @@ typedef enum sct_mix {
    * and the highest. */
   SCT_MIX_FINITE,
   SCT_MIX_ANY,  /* near the largest, infinite and NaN too */
-  SCT_MIX_STAYS /* NaN and -0 only, which any operation changes: for elements that must not change
-                 */
+  SCT_MIX_STAYS /* NaN and -0 only, which any operation changes: for elements that stay */
 } sct_mix;
 #define SCT_DATA_PERIOD 512
 typedef struct sct_stream {

@@ -459,8 +459,7 @@ typedef struct sct_spec {
                             tolerance, or nothing would change */
   bool *body_uses_dim;   /* [n_dims] the body names this index */
   int chunk_dim;         /* of `host`: the dimension that is cut, else -1 */
-  int64_t halo_before,
-      halo_after; /* elements along it that a chunk needs before and after its own */
+  int64_t halo_before, halo_after; /* elements a chunk needs before and after its own */
   int n_limits;
   sct_condition *limits;
   int n_moves; /* > 0: the body only moves data, and these are all its assignments */

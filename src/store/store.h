@@ -117,7 +117,7 @@ typedef struct sct_row_outcome {
   char *race;          /* "": measured alone; equal: sample k of both was taken in the same round */
   char *measured;      /* ISO 8601 UTC */
   char *small_size;    /* JSON, counts of the PTX as run and by the model; see docs/store.md */
-  char *content;       /* of an earlier outcome: sct_store_row_hash(); NULL in the others */
+  char *content;       /* of an earlier outcome: its sct_store_result_hash(); NULL in the others */
 } sct_row_outcome;
 
 /* All put functions insert or find the existing row and set its id. Each is one durable

@@ -508,7 +508,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;
-    cell->was_evaluated = r->runs[size].winner != 0; /* a session that is killed says of none */
+    cell->was_evaluated = r->runs[size].winner != 0; /* a killed session evaluated none */
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }

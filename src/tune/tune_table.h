@@ -22,9 +22,8 @@ typedef struct tune_cell {
   bool stored;     /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
   bool was_coalesced;           /* from_store or stored: as it is stored */
-  bool was_evaluated; /* from_store, and by a session that came to its end: whether it is coalesced
-                       */
-  bool passed_over;   /* a search has not asked for it, or it had its turn */
+  bool was_evaluated;   /* from_store: was_coalesced is known, as that session came to its end */
+  bool passed_over;     /* a search has not asked for it, or it had its turn */
   bool coalesced, tied; /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
