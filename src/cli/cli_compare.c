@@ -171,7 +171,7 @@ static sct_status open_side(side *s, const cli_args *args, const char *word, sct
                     "move@2026-01-31T12",
                     word);
   }
-  if (at[1] != '\0') { /* "~" is after all that a date goes on with */
+  if (at[1] != '\0') { /* "~" sorts after anything that continues a date */
     snprintf(s->until, sizeof s->until, "%s~", at + 1);
   }
   s->name = sct_strdup(word);

@@ -261,7 +261,7 @@ static sct_status print(const cli_args *args, const sct_count_report *report, sc
                   report_json(args, report), look, err);
 }
 
-/* Is this the first row that says so? Rows of one kernel share the text. */
+/* Is this the first row with this text? Rows of one kernel share it. */
 static bool first_to_say(const sct_count_report *report, int row) {
   for (int i = 0; i < row; i++) {
     if (report->rows[i].cause == report->rows[row].cause && report->rows[i].problem == NULL) {

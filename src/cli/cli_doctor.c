@@ -1,5 +1,5 @@
-/* The command `doctor`: looks at everything a session needs and says what to do about the rest.
- * Each look is a row of the table at the end; none of them needs a GPU or a toolkit. */
+/* The command `doctor`: checks everything a session needs and tells what to do about what is
+ * missing. Each look is a row of the table at the end; none of them needs a GPU or a toolkit. */
 #include "cli/cli_internal.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ typedef struct doctor {
 
 /* ---- what was seen ---- */
 
-/* Ranks failures: the one that says more about the machine decides the exit code. */
+/* Ranks failures: the one that tells more about the machine decides the exit code. */
 static int weight(sct_status status) {
   static const sct_status order[] = {SCT_OK,    SCT_EIO,    SCT_EBUSY,     SCT_ENOTVERIFIED,
                                      SCT_EDATA, SCT_ENVRTC, SCT_ENODEVICE, SCT_EUNHEALTHY};

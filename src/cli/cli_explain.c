@@ -1,4 +1,4 @@
-/* The command `explain`: what a candidate's label says, by the descriptions of its strategy. */
+/* The command `explain`: the meaning of a candidate's label, from its strategy's descriptions. */
 #include "cli/cli_internal.h"
 
 /* The words after the spec as one label. */

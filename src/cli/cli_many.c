@@ -13,7 +13,7 @@
 
 #define POLL_MS    100                    /* between looks at Ctrl-C */
 #define MESSAGE_NS ((int64_t)10000000000) /* of one that has begun */
-#define ENDING_NS  ((int64_t)10000000000) /* of a process that has said its last */
+#define ENDING_NS  ((int64_t)10000000000) /* for a process to end after its last message */
 
 typedef struct member {
   const char *device;

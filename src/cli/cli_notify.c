@@ -1,4 +1,4 @@
-/* What `tune` says of its sessions, of one or of several: events, leaderboards, documents. */
+/* What `tune` reports of its sessions, one or several: events, leaderboards, documents. */
 #include "cli/cli_session.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ static sct_status show(cli_notify *t, const cli_outcome *o, sct_error *err) {
   return cli_print(&text, err);
 }
 
-/* What is wrong with the spec itself is said once, not once a device. */
+/* An error in the spec itself is reported once, not once a device. */
 static void report(cli_notify *t, const char *device, const cli_outcome *o) {
   sct_error why = {0};
   const bool placed = cli_starts_with_place(o->message);

@@ -1,5 +1,5 @@
 /* The command `report`: a session as one page that needs no network and no script. A complete
- * session only reads the store. What the page says and shows is in tuning/sectile/report.lua and
+ * session only reads the store. The page's text and charts are in tuning/sectile/report.lua and
  * templates/report. */
 #include "cli/cli_count.h"
 

@@ -8,7 +8,7 @@
 typedef struct line {
   int share; /* 0: the final heat */
   const char *kernel, *size, *device, *node, *best, *last;
-  const char *why; /* of which nothing is known: "waiting", or what its store lacks; else NULL */
+  const char *why; /* why nothing is known: "waiting", or what its store lacks; else NULL */
   int done, total;
   bool finished, timed;
   double best_ns;

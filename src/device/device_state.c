@@ -1,4 +1,4 @@
-/* What NVML says of a GPU's state: who else computes on it, modes, clocks, throttling, errors. All
+/* A GPU's state as NVML reports it: who else computes on it, modes, clocks, throttling, errors. All
  * of it optional: what cannot be asked is unknown. */
 #include "device_internal.h"
 

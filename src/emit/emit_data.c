@@ -130,7 +130,7 @@ static json_t *record_text(const emit_record *record) {
   return emit_text_str(&s);
 }
 
-/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+/* Element (i, j) of the index space is element (i, j) of the operand: no `at` says otherwise. */
 bool emit_at_its_own_place(const emit_operand *op) {
   bool own = op->n_at == 0 || op->n_at == op->n_dims;
   for (int k = 0; own && k < op->n_at; k++) {

@@ -493,7 +493,7 @@ int64_t emit_read_n_sms(const char *json) {
   return n > 0 && n < 100000 ? n : 0;
 }
 
-/* Digits of so many shapes. */
+/* The digits of all shapes. */
 static bool is_table(const char *text, int64_t step, int64_t reach, int n_dims) {
   size_t n = 1;
   if (text == NULL || step < 1 || step > 6 || reach < 1 || reach > 20 || n_dims > 6) {

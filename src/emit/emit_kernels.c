@@ -24,7 +24,7 @@ static void add_once(json_t *list, json_t *value) {
 
 /* ---- the comment above it ---- */
 
-/* What the kernel does is said unless its source says so itself (the shipped templates do). */
+/* Describes the kernel unless its source does so itself, as the shipped templates do. */
 static json_t *title(const emit_kernel *kernel, int index) {
   char start[25];
   snprintf(start, sizeof(start), "%s", kernel->launch.doc); /* short enough not to be wrapped */

@@ -1,4 +1,4 @@
-/* The copy ceiling: the fastest copy of so many bytes, timed as a candidate is. */
+/* The copy ceiling: the fastest copy of a number of bytes, timed as a candidate is. */
 #include "measure_session.h"
 
 #define POISON          0xa5

@@ -1,4 +1,4 @@
-/* Where a byte of an array belongs, and what is said of one that is not what it must be. */
+/* Which element a byte of an array belongs to, and the message about a wrong one. */
 #include "measure_data.h"
 
 #include <string.h>

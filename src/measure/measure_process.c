@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define DYING_NS ((int64_t)2000000000) /* for one that said it ends */
+#define DYING_NS ((int64_t)2000000000) /* for a worker that is ending */
 #define LEAVE_NS ((int64_t)1000000000) /* to take the word that it may */
 
 void sct_reply_free(sct_reply *reply) {
@@ -57,7 +57,7 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
   }
 }
 
-/* Empties the reply; false: there is nobody to ask. */
+/* Empties the reply; false: there is no worker. */
 static bool begin(const sct_child *w, sct_reply *reply) {
   reply->kind = SCT_REPLY_OK;
   reply->status = SCT_OK;

@@ -186,7 +186,7 @@ static sct_status load(sct_measure *m, sct_job *job, sct_hash hash, int64_t unlo
                                 .comes = !has_it,
                                 .data = image,
                                 .n_data = has_it ? 0 : (int64_t)bytes};
-  m->held.sent[place] = (sct_sent){0}; /* until the worker says that it took it */
+  m->held.sent[place] = (sct_sent){0}; /* until the worker has confirmed it */
   sct_worker_ask(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &m->reply, NULL);
   note_loss(m);
   const sct_status status = sct_reply_evaluate(&m->reply, " (loading)", verdict, err);

@@ -10,7 +10,7 @@
 #define HOPELESS         1.5 /* times the best median so far */
 #define SLOW_NS          2e7 /* of a launch that needs no warm-up: three samples do */
 #define ENDLESS_NS       2e8 /* and one of a launch of so long, */
-#define FAR_FROM_BEST    20  /* or of so many times the best median */
+#define FAR_FROM_BEST    20  /* or of FAR_FROM_BEST times the best median */
 #define FIRST_SAMPLES    7
 #define GUESSED_LAUNCHES 4
 #define MORE_SAMPLES     6
@@ -213,7 +213,7 @@ sct_status sct_check_can_time(const sct_measure *m, sct_error *err) {
              : SCT_OK;
 }
 
-/* What can be said of a candidate without a launch. */
+/* What is known of a candidate without a launch. */
 static void evaluate_unseen(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             sct_verdict *out) {
   sct_code_fits(&m->device, candidate->code, out);

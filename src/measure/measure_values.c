@@ -68,7 +68,7 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   return first;
 }
 
-/* ---- fields at places, and one after the other ---- */
+/* ---- scattered and contiguous fields ---- */
 
 /* Do they follow each other without a gap? */
 static bool is_run(const int64_t *at, int n, int64_t bytes) {
@@ -101,7 +101,7 @@ void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, 
 
 #define AT_ONCE 256 /* lanes */
 
-/* The low bytes of each, one after the other. */
+/* The low bytes of each, contiguous. */
 static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
   for (int k = 0; k < n; k++) {
     memcpy(out + k * bytes, &bits[k], (size_t)bytes);

@@ -517,7 +517,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
-      *out = first; /* it took the device with it: that is said of the next one */
+      *out = first; /* it made the device fail, which the next candidate reports */
       status = SCT_OK;
     }
   }

@@ -1,4 +1,4 @@
-/* model_count - what is said of a kernel's counters. */
+/* model_count - figures that follow from a kernel's counters. */
 #include "model/model.h"
 
 #define SECTOR_BYTES 32

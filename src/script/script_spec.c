@@ -476,7 +476,7 @@ static void read_size(lua_State *L, const sct_script_loader *ld, int table, sct_
   }
 }
 
-/* An array's own `fill` holds where a size says nothing. */
+/* An array's own `fill` is the default where a size has none. */
 static void read_default_fills(lua_State *L, const sct_script_loader *ld, int kernel,
                                sct_size *size) {
   const sct_spec *spec = ld->spec;

@@ -167,7 +167,7 @@ static value_type joined(value_type a, value_type b) {
   return !known ? UNKNOWN : a == INTEGER && b == INTEGER ? INTEGER : FLOAT;
 }
 
-/* "(a, b)" after the current token: what all arguments are. */
+/* The kind of all arguments "(a, b)" after the current token. */
 static value_type arguments(fast *f) {
   value_type all = UNKNOWN;
   bool first = true;

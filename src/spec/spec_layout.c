@@ -31,7 +31,7 @@ typedef struct checker {
   span *spans;
   size_t n, cap;
   bool shares;      /* two elements were found to share bytes */
-  const char *note; /* what is said of that after the message; NULL: nothing */
+  const char *note; /* appended to the message; NULL: nothing */
 } checker;
 
 /* ---- messages ---- */
@@ -352,7 +352,8 @@ static sct_status check_real(checker *c, const sct_size *size) {
   SCT_SCOPED(sct_str) note = {0};
   print_largest(&note, c, size);
   c->note = sct_str_c(&note);
-  const sct_status again = check_some_elements(c, size->extent); /* now it says that too */
+  const sct_status again =
+      check_some_elements(c, size->extent); /* now the error has the note too */
   c->note = NULL;
   return again;
 }

@@ -197,7 +197,7 @@ static sct_status check_contents(sct_store *s, sct_error *err) {
 
 /* ---- for reading */
 
-/* A file that nobody can change may be read without the files that WAL keeps beside it. */
+/* A file that cannot be changed may be read without the files that WAL keeps next to it. */
 static sct_status connect_immutable(sct_store *s, sct_error *err) {
   struct stat st;
   SCT_SCOPED(sct_str) name = {0};

@@ -272,7 +272,7 @@ sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_st
                         table->name, q->why.data);
 }
 
-/* ---- what a row says */
+/* ---- hashes of rows */
 
 static void append_number(sct_str *out, const char *mark, int64_t value, const char *end) {
   sct_str_append(out, mark);

@@ -79,7 +79,7 @@ static const sct_store_column candidate_columns[] = {
 
 /* Options and resources belong to a compile for one architecture, so they stand with the outcome: a
  * source has others on another device. An outcome and an earlier outcome have the same
- * columns; the second is one of several of its candidate, which what it says distinguishes. */
+ * columns; the second is one of several of its candidate, distinguished by its contents. */
 #define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
 #define OUTCOME_COLUMNS                                                                            \
   OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \

@@ -120,7 +120,7 @@ static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *
                  : SCT_OK;
 }
 
-/* The signature follows from the spec and from what this version of the program says of it, so an
+/* The signature follows from the spec and this version of the program, so an
  * older one's gives way. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) {
   sct_id found = 0;

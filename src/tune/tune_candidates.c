@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define ALWAYS_RENDERED 63 /* so many candidates are rendered, whatever the budget */
+#define ALWAYS_RENDERED 63 /* candidates that are rendered whatever the budget */
 
 /* ---- equal sources are kept once ----------------------------------------------------------------
  */

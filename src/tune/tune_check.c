@@ -18,7 +18,7 @@
 #define SCT_MESSAGES "tune/tune_messages.def"
 #include "process/process_describe.def"
 
-#define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
+#define ITEMS_A_PROCESS 4 /* fewer are not worth a further process; handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 #define CHECK_NICE      5 /* after what times and what steers */

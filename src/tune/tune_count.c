@@ -1,4 +1,4 @@
-/* What the model says of an item at every size that it fits: counters, and the time predicted from
+/* The model's figures of an item at every size that it fits: counters, and the time predicted from
  * them. Counting takes as long as measuring does, so where items are checked on the CPU first, the
  * processes that check them count too. */
 #include "tune/tune_internal.h"
@@ -25,7 +25,7 @@ static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
   return SCT_OK;
 }
 
-/* What a strategy's plan says of its traffic stands in until the compiled code is counted. */
+/* A strategy's plan estimates the traffic until the compiled code is counted. */
 static void estimate(tune_counting *c, int k, int size) {
   const sct_spec *spec = &c->table->cands->spec;
   tune_cell *cell = sct_tune_cell(c->table, k, size);

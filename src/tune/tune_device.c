@@ -90,7 +90,7 @@ bool sct_tune_compiles_for(const sct_device_desc *d) {
   sct_compiler *probe = NULL;
   const sct_status status = sct_compiler_new(&probe, &opts, NULL);
   sct_compiler_free(probe);
-  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all: that is said elsewhere */
+  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all is reported elsewhere */
 }
 
 /* INT_MAX for a device that candidates cannot be compiled for. */

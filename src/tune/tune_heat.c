@@ -18,7 +18,7 @@ static bool is_timed(const sct_row_result *row) {
          strcmp(row->outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
 }
 
-/* times[n]: what every sheet says of row k of the first; false: one of them does not. */
+/* times[n]: the time in every sheet of row k of the first; false: a sheet does not have it. */
 static bool common_times(double *times, const sct_tune_sheet *sheets, int n, int k) {
   bool all = true;
   for (int s = 0; s < n && all; s++) {

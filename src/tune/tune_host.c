@@ -10,7 +10,7 @@
 #define LEAST_SAMPLES 5
 #define MOST_SAMPLES  15
 #define SAMPLES_NS    ((int64_t)1500000000)
-#define RATES_NS      ((int64_t)10000000000) /* to measure copies that nobody has measured yet */
+#define RATES_NS      ((int64_t)10000000000) /* to measure copies that the store has no time of */
 
 /* A kernel's predicted time at some extents, which chunks of several ways have. */
 typedef struct known_time {
@@ -141,7 +141,7 @@ static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *
   return found;
 }
 
-/* By its counts; where the device says too little for that, by its bytes. */
+/* By its counts; by its bytes where the device's description lacks rates. */
 static sct_status predict(session *s, int k, const sct_size *size, double *ns, sct_error *err) {
   const sct_tune_item *item = &s->cands.items[k];
   const sct_spec *spec = &s->cands.spec;

@@ -1,4 +1,4 @@
-/* Items: which are alike, which is the naive one, and what a failure says of one. */
+/* Items: which have the same layouts, which is the naive one, and what a failure does to one. */
 #include "tune/tune_internal.h"
 
 #include <string.h>

@@ -36,7 +36,7 @@ void sct_tune_set_ready(tune_queue *q, int item) {
   q->stage[item] = TUNE_READY;
 }
 
-/* ---- what the compiler says ---- */
+/* ---- results of the compiler ---- */
 
 static void take_compiled(sct_tune_candidates *cands, int k, const sct_compiled *compiled) {
   static const sct_outcome_kind outcome_of[] = {
@@ -244,7 +244,7 @@ void sct_tune_queue_end(tune_session *s) {
     sct_compiler_end(s->device.compiler);
   }
   for (int u = 0; q->compiled && u < q->n_units; u++) {
-    sct_compiled_free(&q->compiled[u]); /* those that nobody took */
+    sct_compiled_free(&q->compiled[u]); /* results that were not taken */
   }
   sct_free(q->units);
   sct_free(q->compiled);

@@ -1,6 +1,6 @@
 /* Renders candidates, each once: in limited children (module script) that are forked
- * once the spec and the strategies are loaded. Candidates are dealt out in turn; kernels are sent
- * many at a time, and `cands` keeps the messages, which their texts lie in. */
+ * once the spec and the strategies are loaded. Candidates are dealt out round-robin; kernels are
+ * sent many at a time, and `cands` keeps the messages, which their texts lie in. */
 #include "tune/tune_internal.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* A store's results in place of a GPU: candidates are found by the hash of their source and launch,
  * what compiling, verifying and timing gave is read, and times are drawn from the samples (module
- * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store says what devices
+ * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store has what devices
  * gave, and a replay can be had again from recording and seed. */
 #include "tune/tune_device.h"
 #include "json/json.h"

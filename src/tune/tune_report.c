@@ -114,7 +114,7 @@ static int by_rank(const void *pa, const void *pb) {
   return strcmp(a->label, b->label);
 }
 
-/* A candidate that is not coalesced but faster beyond noise is said, with the ratio. */
+/* Reports a candidate that is not coalesced but faster beyond noise, with the ratio. */
 static char *faster_sentence(const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
   if (choice->winner < 0 || choice->faster_ratio <= 1.0) {

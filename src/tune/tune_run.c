@@ -1,5 +1,6 @@
-/* tune_run - what one run of a candidate's PTX at a small size says of the sizes that are tuned:
- * how many machine instructions it executes, some in every block, and some with every element. */
+/* tune_run - what one run of a candidate's PTX at a small size tells about the sizes that are
+ * tuned: how many machine instructions it executes, some in every block, and some with every
+ * element. */
 #include "tune/tune_counting.h"
 
 #include <string.h>

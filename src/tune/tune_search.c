@@ -1,5 +1,5 @@
-/* Trying some candidates before others: a search for each size says which are next, some at a time,
- * and hears what became of them. What it asks for is compiled, checked and measured, each as soon
+/* Trying some candidates before others: a search for each size chooses the next ones, some at a
+ * time, and learns their results. What it asks for is compiled, checked and measured, each as soon
  * as it is ready; the others are passed over, so a session that ends early has tried what promised
  * most. */
 #include "tune/tune_internal.h"
@@ -153,8 +153,8 @@ static void close_pursuits(pursuit *p, int n_sizes) {
 /* ---- the rounds ---- */
 
 /* Where nothing is timed, a session that is repeated finds the same, whatever is compiled already,
- * however many processes there are, and whichever is quicker: answers are heard one at a time, in
- * the order of the questions, and the next questions come when half of those under way are
+ * however many processes there are, and whichever is quicker: answers are reported one at a time,
+ * in the order of the questions, and the next questions come when half of those under way are
  * answered. */
 static bool in_order(const tune_table *t) {
   return !t->times;
@@ -181,7 +181,7 @@ static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   return SCT_OK;
 }
 
-/* How many of those that are asked for can be measured and heard. */
+/* How many of those that are asked for can be measured and reported. */
 static int find_due(const tune_session *s, pursuit *p) {
   int n = 0;
   for (int z = 0; z < s->cands.spec.n_sizes; z++) {

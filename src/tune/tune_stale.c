@@ -103,7 +103,7 @@ static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
   return SCT_OK;
 }
 
-/* That for each size. A session of a part of the candidates says nothing of others. */
+/* Counts them for each size. A session of a part of the candidates is no evidence for others. */
 static sct_status count_others(const tune_record *r, causes *c, sct_error *err) {
   if (r->nothing_known || r->table->partial) {
     return SCT_OK;

@@ -370,7 +370,7 @@ typedef struct cell_row {
   sct_row_result row;
   char hex[SCT_HASH_HEX];  /* of the source; the row points here */
   sct_str small;           /* and here */
-  char says[SCT_HASH_HEX]; /* all that the outcome says but which are coalesced */
+  char says[SCT_HASH_HEX]; /* sct_store_result_hash() of the outcome */
 } cell_row;
 
 static void read_cell(tune_record *r, int k, int size, cell_row *out) {

@@ -28,9 +28,9 @@ typedef struct cuda_backend {
   size_t n_pieces, cap_pieces, room; /* room: of pieces_device */
   int64_t max_blocks;                /* of our own kernels: enough to fill the device */
   int64_t watched_ns;                /* when NVML was asked last */
-  uint64_t reasons;                  /* and what it said */
+  uint64_t reasons;                  /* and its answer */
   int64_t looked_ns;                 /* when it was asked for other processes last */
-  int n_newcomers;                   /* and what it said */
+  int n_newcomers;                   /* and its answer */
   sct_gpu_process newcomer;
   void *streams[SCT_MAX_STREAMS]; /* of HOST; NULL: not made yet */
 } cuda_backend;

@@ -356,7 +356,7 @@ static void close_worker(sct_worker_state *w) {
   sct_free(w->kernels);
 }
 
-/* What the driver said of the request that failed. */
+/* The driver's result for the request that failed. */
 static int last_result(sct_worker_state *w) {
   const int result = w->backend ? w->backend->ops->last(w->backend) : 0;
   const int of_peer = w->peer ? w->peer->ops->last(w->peer) : 0;

@@ -1,6 +1,6 @@
 /* From the host and back: a list of copies and kernels, which threads of the host queue. One sample
  * is a run of the list, from the first call until the host knows that all is done; a further run
- * says when each operation began and ended, and what it leaves is compared. */
+ * reports when each operation began and ended, and its results are compared. */
 #include "worker_state.h"
 
 #include <string.h>

@@ -36,7 +36,7 @@ struct gpu_run {
   const sct_host_step *steps;
   int n;
   sct_host_time *times; /* NULL: not traced */
-  void **begin, **end;  /* [n] events; NULL where nobody asks */
+  void **begin, **end;  /* [n] events; NULL where times are not wanted */
   atomic_bool *queued;  /* [n] */
   int64_t start_ns;
   gpu_part *parts; /* [SCT_MAX_DEVICES] */

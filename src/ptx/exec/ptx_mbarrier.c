@@ -439,7 +439,7 @@ void sct_ptx_op_mbarrier_wait(ptx_exec *x, const ptx_uop *u) {
   }
 }
 
-/* ---- nobody comes any more */
+/* ---- a phase that cannot complete */
 
 bool sct_ptx_mbar_all_idle(const ptx_exec *x) {
   bool any = false;

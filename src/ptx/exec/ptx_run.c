@@ -2,7 +2,7 @@
  * on a stack that brings them together again at the branch's immediate post-dominator. */
 #include "ptx/exec/ptx_exec.h"
 
-#define SLICE_STEPS 10000 /* a warp that spins on another one hands over after so many */
+#define SLICE_STEPS 10000 /* after which a warp that spins on another one yields */
 
 /* ---- frames and paths */
 
