@@ -1,6 +1,6 @@
-/* timed FILE NAME CASE COMMAND [ARGUMENT...]: runs the command and appends a line to FILE: NAME, then
- * the processor seconds (user and system) of it and of all descendants that were waited for. Ends
- * as the command ends. CTest starts every test so: what a test costs is processor time, as the
+/* timed FILE NAME CASE COMMAND [ARGUMENT...]: runs the command and appends a line to FILE: NAME,
+ * then the processor seconds (user and system) of it and of all descendants that were waited for.
+ * Ends as the command ends. CTest starts every test so: what a test costs is processor time, as the
  * clock also shows what ran beside it.
  *
  * CASE is - or a number: with a number, the test is skipped (77) where this run's part of the long

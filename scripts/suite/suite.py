@@ -291,14 +291,14 @@ class Suite:
             time_text = table.time_text(r.get("median_ns"))
             detail = f"failed: {r['failed']}" if "failed" in r else f"{time_text:>10} us {r.get('detail', '')}"
             say(f"{time.time() - self.begin:6.1f} s  {row['row']:24} {r['peer']:32} {detail}")
-        self.rejudge(row)
+        self.reevaluate(row)
         self.write()
 
-    def rejudge(self, row, part=None):
+    def reevaluate(self, row, part=None):
         part = part or self.results.get(row["row"], {}).get("part")
         self.results[row["row"]] = {"part": part,
-                                    "judged": table.judge(row, part, self.peers[row["row"]],
-                                                          self.ceilings.get(row["row"]))}
+                                    "evaluated": table.evaluate_row(row, part, self.peers[row["row"]],
+                                                                    self.ceilings.get(row["row"]))}
 
     def run_servers(self):
         if self.virtual or self.args.small:
@@ -356,8 +356,8 @@ class Suite:
         first = {spec: (self.winners.get(spec, []) + table.sample(labels, min(48, self.args.sample)))[:table.MOST_LABELS]
                  for spec, labels in everything.items() if labels}
         yield first, 0.6
-        judged = [r["judged"] for r in self.results.values()]
-        best = table.read_winners([{"rows": judged, "small": list(self.small.values())}])
+        evaluated = [r["evaluated"] for r in self.results.values()]
+        best = table.read_winners([{"rows": evaluated, "small": list(self.small.values())}])
         yield {spec: (labels[:24] + table.neighbours(everything.get(spec, []), labels[:8], 40))[:table.MOST_LABELS]
                for spec, labels in best.items() if labels}, 1.0
 
@@ -405,14 +405,14 @@ class Suite:
                 if size.get("faster"):
                     self.note(f"{spec} {size['label']}: {size['faster']}")
         for row in rows:
-            self.rejudge(row, table.size_report(report, row["size"]))
-            judged = self.results[row["row"]]["judged"]
+            self.reevaluate(row, table.size_report(report, row["size"]))
+            evaluated = self.results[row["row"]]["evaluated"]
             self.results[row["row"]]["cut"] = bool(report) and bool(report.get("stopped_early"))
-            if not judged["winner"]:
-                judged["problem"] = TOO_LATE if self.ran_out(report) else problem or "no verified winner"
+            if not evaluated["winner"]:
+                evaluated["problem"] = TOO_LATE if self.ran_out(report) else problem or "no verified winner"
             if row["small"]:
-                self.small[row["row"]] = table.judge_small(row, table.size_report(report, row["small"]))
-            say(f"{time.time() - self.begin:6.1f} s  " + "  ".join(c for c in table.row_cells(judged, not self.virtual) if c))
+                self.small[row["row"]] = table.evaluate_small(row, table.size_report(report, row["small"]))
+            say(f"{time.time() - self.begin:6.1f} s  " + "  ".join(c for c in table.row_cells(evaluated, not self.virtual) if c))
         say(f"{time.time() - self.begin:6.1f} s  {spec}: {seconds:.1f} s{', ' + problem if problem else ''}")
         self.write()
 
@@ -428,7 +428,7 @@ class Suite:
         return bool(report) and report.get("stopped_early") and all(not s["rows"] for s in report["sizes"])
 
     def document(self):
-        judged = [self.results[r["row"]]["judged"] if r["row"] in self.results else table.judge(r, None, [], None)
+        evaluated = [self.results[r["row"]]["evaluated"] if r["row"] in self.results else table.evaluate_row(r, None, [], None)
                   for r in self.rows]
         small = [self.small[r["row"]] for r in self.rows if r["row"] in self.small]
         return {
@@ -437,8 +437,8 @@ class Suite:
             "how": f"{len(os.sched_getaffinity(0))} host cores, {time.time() - self.begin:.0f} s in all, "
                    f"{self.tuned_how()}.",
             "host": platform.processor() or platform.machine(), "conditions": self.conditions,
-            "programs": [p for p in self.programs if p], "rows": judged, "small": small, "notes": self.notes,
-            "summary": table.summary(judged, small),
+            "programs": [p for p in self.programs if p], "rows": evaluated, "small": small, "notes": self.notes,
+            "summary": table.summary(evaluated, small),
         }
 
     def write(self):

@@ -290,7 +290,7 @@ def ceiling_of(results):
     return plain and dict(plain, hinted_ns=min(r["median_ns"] for r in (plain, hinted) if r))
 
 
-def judge(row, part, peers, ceiling):
+def evaluate_row(row, part, peers, ceiling):
     """one row of the result; `part`, `peers` and `ceiling` may be missing"""
     winner, naive = pick(part, "winner"), fastest_naive(part)
     moved = row["read_bytes"] + row["write_bytes"]
@@ -322,7 +322,7 @@ def judge(row, part, peers, ceiling):
     return out
 
 
-def judge_small(row, part):
+def evaluate_small(row, part):
     """the small size of a row: winner against naive"""
     winner, naive = pick(part, "winner"), fastest_naive(part)
     if not winner or not naive:

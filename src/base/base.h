@@ -81,7 +81,7 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
     }                                                                                              \
   } while (0)
 
-/* Same, but jump to the cleanup label `done:` with the local variable `status` set. */
+/* Jumps to the cleanup label `done:` if a call failed; sets the local variable `status`. */
 #define SCT_TRY_DONE(call)                                                                         \
   do {                                                                                             \
     status = (call);                                                                               \
@@ -90,7 +90,7 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
     }                                                                                              \
   } while (0)
 
-/* One step after others: only if none failed, and what follows runs in any case. */
+/* Makes the call only if `status` is still SCT_OK; what follows runs in any case. */
 #define SCT_THEN(call)                                                                             \
   do {                                                                                             \
     if (status == SCT_OK) {                                                                        \
@@ -120,8 +120,8 @@ static inline void sct_free_at_(const void *pointer) {
   memcpy(&p, pointer, sizeof p);
   sct_free(p);
 }
-/* `SCT_OWNED_PTR(sct_store) store = NULL;`: the same for a pointer to what SCT_OWNS names with the
- * function that ends it. */
+/* `SCT_OWNED_PTR(sct_store) store = NULL;`: ended at the end of its scope, by the function that
+ * SCT_OWNS names for the type. */
 #define SCT_OWNED_PTR(type) __attribute__((cleanup(type##_end_at_))) type *
 #define SCT_OWNS(type, end)                                                                        \
   static inline void type##_end_at_(type *const *p) {                                              \
@@ -158,7 +158,7 @@ void sct_str_append(sct_str *s, const char *text);
 void sct_str_append_n(sct_str *s, const char *bytes, size_t n);
 void sct_str_append_int(sct_str *s, int64_t value); /* as "%lld" does, and faster */
 void sct_str_printf(sct_str *s, const char *fmt, ...) SCT_PRINTF(2, 3);
-/* Appends what a function with arguments after `fmt` was asked to say. */
+/* Appends the text of `fmt` with the arguments of the calling function. */
 #define SCT_STR_FORMAT(s, fmt)                                                                     \
   do {                                                                                             \
     va_list args_;                                                                                 \
@@ -171,7 +171,7 @@ void sct_str_vprintf(sct_str *s, const char *fmt, va_list args);
  * line, in UTF-8 those of two bytes too, what ends lines and what turns the direction of text,
  * become \xNN for each byte. */
 void sct_str_append_printable(sct_str *s, const char *text);
-/* The line above would change nothing. */
+/* sct_str_append_printable() would change nothing. */
 bool sct_is_printable(const char *text);
 void sct_str_clear(sct_str *s); /* keeps the memory */
 void sct_str_free(sct_str *s);  /* leaves an empty string */
@@ -201,8 +201,8 @@ bool sct_lines_find(const char *runs, int line, const char **file, int *n_file, 
 char *sct_format_bytes(char *out, double bytes);
 char *sct_format_ns(char *out, double ns);
 
-/* a for each b; 0 where there is no b. */
-static inline double sct_per(int64_t a, int64_t b) {
+/* a / b; 0 where b is not positive. */
+static inline double sct_ratio(int64_t a, int64_t b) {
   return b > 0 ? (double)a / (double)b : 0.0;
 }
 
@@ -214,14 +214,15 @@ typedef struct sct_names {
   size_t stride, at;
   int n;
 } sct_names;
-/* Those of an array of texts, and those that are a member of structs. */
+/* The names in an array of texts, and in a member of an array of structs. */
 #define SCT_NAMES(texts, n) ((sct_names){texts, sizeof((texts)[0]), 0, n})
 #define SCT_NAMES_IN(array, n, member)                                                             \
   ((sct_names){array, sizeof((array)[0]), offsetof(__typeof__(*(array)), member), n})
-/* The first element with this name; -1: none. The other: the name has `len` characters. */
+/* The index of the first element with this name; -1: none. _n: the name has `len` characters. */
 int sct_names_find(sct_names names, const char *word);
 int sct_names_find_n(sct_names names, const char *word, size_t len);
-/* The same; without one, SCT_EUSAGE with this text and what sct_str_suggest() says of the word. */
+/* Finds the index of a name. SCT_EUSAGE where there is none: this text, then what sct_str_suggest()
+ * suggests for the word. */
 sct_status sct_names_choose(int *out, sct_names names, const char *word, sct_error *err,
                             const char *fmt, ...) SCT_PRINTF(5, 6);
 
@@ -246,10 +247,9 @@ bool sct_hash_equal(sct_hash a, sct_hash b);
 
 /* ---- files ---- */
 
-/* Reads a whole file. `out` is cleared first. SCT_EIO with path and reason. Refuses more than 64
- * MiB. */
+/* Reads a whole file of at most 64 MiB, or of at most `most_bytes`. `out` is cleared first. SCT_EIO
+ * with path and reason. */
 sct_status sct_file_read(sct_str *out, const char *path, sct_error *err);
-/* The same of at most so many bytes. */
 sct_status sct_file_read_most(sct_str *out, const char *path, int64_t most_bytes, sct_error *err);
 /* Writes a temporary file in the same directory, fsyncs, renames over `path`: the old file stays
  * whole on any failure. Leaves an existing file with equal bytes untouched (its timestamp too).
@@ -294,10 +294,10 @@ sct_rng sct_rng_new(uint64_t seed);
 uint64_t sct_rng_u64(sct_rng *rng);
 int64_t sct_rng_below(sct_rng *rng, int64_t n); /* uniform in [0, n), n >= 1 */
 double sct_rng_unit(sct_rng *rng);              /* uniform in [0, 1) */
-/* A value of a stateless hash: element `index` of the random stream `seed`. The same on host and
+/* A value of a stateless hash: element `index` of the random stream `seed`, equal on host and
  * device. */
 uint64_t sct_mix64(uint64_t seed, uint64_t index);
-/* Elements first .. first + n - 1 of it. */
+/* out[k] = sct_mix64(seed, first + k). */
 void sct_mix64_row(uint64_t *out, int n, uint64_t seed, uint64_t first);
 /* Element i of a pseudo-random permutation of [0, n): a 4-round Feistel network over the next even
  * power of two, walked until the value falls below n (cycle walking keeps it a bijection).
@@ -327,11 +327,11 @@ typedef enum sct_ulimit {
   SCT_N_ULIMITS
 } sct_ulimit;
 /* Where limit k is less than `needed` (0: than what every session can do with), appends "the limit
- * on address space is 1 GiB (`ulimit -v unlimited` lifts it)". false: it is enough. */
+ * on address space is 1 GiB (`ulimit -v unlimited` lifts it)". _text: writes it to `out` of `bytes`
+ * bytes, without asking for memory. false: the limit is high enough. */
 bool sct_ulimit_low(sct_str *out, sct_ulimit k, int64_t needed);
-/* The same into `out` of `bytes` bytes, without asking for memory. */
 bool sct_ulimit_text(char *out, size_t bytes, sct_ulimit k, int64_t needed);
-/* The same of all limits, with commas between. */
+/* Appends sct_ulimit_low() of each limit, with commas between; false: all are high enough. */
 bool sct_ulimits_low(sct_str *out);
 
 /* ---- time, log ---- */

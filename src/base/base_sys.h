@@ -8,11 +8,11 @@
  *                              with ENOSPC, EACCES, ...; several are split by commas
  *   once=FILE                  each fault once in all processes together: making FILE, which must
  *                              not be there, is the right to it
- *   count                      says at the end of every process how many calls of each kind it made
+ *   count                      every process prints at its end how many calls of each kind it made
  *
  * A process has a role: main, worker, check, compile, ...; without @ROLE all are meant. What fails
- * is said on stderr ("fault: ..."), and at the end how many blocks of memory are live. A release
- * build does not look at the variable. */
+ * is reported on stderr ("fault: ..."), and at the end how many blocks of memory are live. A
+ * release build does not look at the variable. */
 #ifndef SCT_BASE_SYS_H
 #define SCT_BASE_SYS_H
 
@@ -33,12 +33,12 @@ typedef enum sct_fault_kind {
 #ifdef SCT_FAULTS
 /* Counts a call. true: it must fail; errno is set. */
 bool sct_fault(sct_fault_kind kind);
-/* What this process is, from here on; a string that stays. Counts start at zero. */
+/* Sets the role of this process, a string that outlives it; counts start at zero again. */
 void sct_fault_role(const char *role);
-/* Says the counts if they are wanted, and how many blocks of memory are live if SCT_FAULTS is set.
- * Called by itself at exit(), not at _exit(). */
+/* Prints the counts if they are wanted, and how many blocks of memory are live if SCT_FAULTS is
+ * set. exit() calls it, _exit() does not. */
 void sct_fault_report(void);
-void sct_fault_live(int change); /* of the number of blocks, mapped ones too */
+void sct_fault_live(int change); /* changes the number of live blocks, mapped ones too */
 #else
 #define sct_fault(kind)      ((void)(kind), false)
 #define sct_fault_role(role) ((void)(role))
@@ -67,7 +67,7 @@ int sct_thread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run
                       void *arg);
 void *sct_map_shared(size_t bytes); /* anonymous, zeroed, shared with children; NULL on failure */
 void *sct_map_sparse(size_t bytes); /* zeroed; what is not touched takes no memory */
-void sct_map_forget(void *p, size_t bytes); /* what sct_map_sparse gave is zeroed again */
-void sct_unmap(void *p, size_t bytes);      /* what sct_map_sparse gave; accepts NULL */
+void sct_map_forget(void *p, size_t bytes); /* of sct_map_sparse: zeroed again */
+void sct_unmap(void *p, size_t bytes);      /* of sct_map_sparse; accepts NULL */
 
 #endif

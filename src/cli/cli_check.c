@@ -1,8 +1,8 @@
 /* The command `check`: is a spec right? */
 #include "cli/cli_internal.h"
 
-/* Of one operand: its bytes at each size in each of its layouts, and below what its values lie if
- * it is an index. */
+/* An operand: its bytes at each size in each of its layouts and, if it is an index, the limit of
+ * its values. */
 static json_t *array_json(const sct_spec *spec, int op) {
   const sct_operand *operand = &spec->operands[op];
   json_t *sizes = json_array(), *limits = json_array();
@@ -92,7 +92,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
   if (args->json) {
     json_array_append_new(documents, doc);
   } else {
-    status = cli_show(args, "sectile.show", "check", doc, cli_look(args), err);
+    status = cli_show(args, "sectile.show", "check", doc, cli_output_style(args), err);
   }
   sct_spec_free(&spec);
   return status;

@@ -30,7 +30,7 @@ typedef struct comparing {
   const cli_args *args;
   side sides[2];
   json_t *groups; /* what both have */
-  json_t *all;    /* the same, and in between what one side alone has */
+  json_t *all;    /* these and the ones that only one side has, in order */
 } comparing;
 
 /* ---- loading ---- */
@@ -52,7 +52,7 @@ static int by_place(const void *pa, const void *pb) {
   return 0;
 }
 
-/* The same, the latest first. */
+/* By place; of equal places the latest first. */
 static int by_place_and_time(const void *pa, const void *pb) {
   const known *a = pa, *b = pb;
   const int order = by_place(a, b);
@@ -87,7 +87,7 @@ static sct_status load_run(side *s, const sct_row_problem *problem, const sct_ro
   return SCT_OK;
 }
 
-/* Of several rows at one place, such as of two drivers, the latest. */
+/* Sorts the rows and keeps the latest of each place, where two drivers, say, have one each. */
 static void sort_all(side *s) {
   size_t n = 0;
   if (s->n_all > 0) {
@@ -122,7 +122,7 @@ static sct_status load(side *s, const cli_args *args, sct_error *err) {
   return SCT_OK;
 }
 
-/* Of times as they are stored: the year, and what may follow it. */
+/* The parts that may follow the year in a stored time. */
 static const struct {
   char before; /* this part */
   int digits, least, most;
@@ -171,7 +171,7 @@ static sct_status open_side(side *s, const cli_args *args, const char *word, sct
                     "move@2026-01-31T12",
                     word);
   }
-  if (at[1] != '\0') { /* "~" is behind all that a date goes on with */
+  if (at[1] != '\0') { /* "~" sorts after anything that continues a date */
     snprintf(s->until, sizeof s->until, "%s~", at + 1);
   }
   s->name = sct_strdup(word);
@@ -419,7 +419,7 @@ static sct_status print(comparing *c, sct_error *err) {
   args.out = NULL; /* which has the page */
   json_t *doc = json_pack("{s:o, s:o, s:O}", "a", sct_json_string(args.words[0]), "b",
                           sct_json_string(args.words[1]), "groups", c->groups);
-  json_t *look = cli_look(&args);
+  json_t *look = cli_output_style(&args);
   json_object_set_new(look, "top", json_integer(args.top));
   if (!args.json) {
     json_object_set(doc, "all", c->all);

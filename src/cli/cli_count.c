@@ -89,7 +89,7 @@ static json_t *counters_json(const sct_ptx_counters *c) {
       (json_int_t)c->bulk_load.bytes, "bulk_store_bytes", (json_int_t)c->bulk_store.bytes,
       "local_requests", (json_int_t)c->local_requests, "warp_instructions",
       (json_int_t)c->warp_instructions, "lane_instructions", (json_int_t)c->lane_instructions,
-      "active_lanes", sct_json_number(sct_per(c->lane_instructions, c->warp_instructions)),
+      "active_lanes", sct_json_number(sct_ratio(c->lane_instructions, c->warp_instructions)),
       "branches", (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
       "barriers", (json_int_t)c->barriers);
   json_object_update(doc, more);
@@ -102,7 +102,7 @@ static json_t *part_json(const char *file, int line, int64_t executed, int64_t l
                          const sct_ptx_shared *shared) {
   return json_pack("{s:o, s:i, s:I, s:I, s:o, s:I, s:o, s:o}", "file", sct_json_string(file),
                    "line", line, "executed", (json_int_t)executed, "lanes", (json_int_t)lanes,
-                   "active_lanes", sct_json_number(sct_per(lanes, executed)), "divergent",
+                   "active_lanes", sct_json_number(sct_ratio(lanes, executed)), "divergent",
                    (json_int_t)divergent, "global", cli_global_json(global), "shared",
                    cli_shared_json(shared));
 }
@@ -254,14 +254,14 @@ sct_status cli_count_run(sct_count_report *out, const sct_count_manifest *manife
 }
 
 static sct_status print(const cli_args *args, const sct_count_report *report, sct_error *err) {
-  json_t *look = cli_look(args);
+  json_t *look = cli_output_style(args);
   json_object_set_new(look, "whole", json_boolean(args->by == CLI_BY_CASE));
   json_object_set_new(look, "figures", sct_json_strings(figure_names, N_FIGURES));
   return cli_show(args, "sectile.show_profile", args->csv ? "count_csv" : "count",
                   report_json(args, report), look, err);
 }
 
-/* Is this the first row that says so? Rows of one kernel share the text. */
+/* Is this the first row with this text? Rows of one kernel share it. */
 static bool first_to_say(const sct_count_report *report, int row) {
   for (int i = 0; i < row; i++) {
     if (report->rows[i].cause == report->rows[row].cause && report->rows[i].problem == NULL) {

@@ -33,7 +33,7 @@ sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
 const sct_count_row *cli_candidate_row(const cli_candidate *candidate);
 void cli_candidate_free(cli_candidate *candidate); /* accepts NULL */
 
-/* Adds what follows from a model, and the mix of instructions (cli_speed.c). */
+/* Adds predicted times and limits, and the mix of instructions (cli_speed.c). */
 void cli_speed_json(json_t *doc, const sct_count_row *row, const sct_profile *p);
 /* A row as `profile --json` has it (cli_profile.c). */
 json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device);
@@ -53,11 +53,11 @@ enum {
 #undef CLI_METRIC
 };
 extern const cli_metric cli_metrics[CLI_N_METRICS];
-/* Whether a profiler counts the same of that launch; else the figure is estimated. */
+/* Whether a profiler's count of that launch is equal; else the figure is an estimate. */
 bool cli_metric_is_exact(const cli_metric *m, const sct_count_row *row);
-/* NAN: not known. */
+/* The values of all metrics; NAN: not known. */
 void cli_metrics_of(double out[CLI_N_METRICS], const sct_count_row *row, const sct_profile *p);
-/* Those of --metrics; NULL: all. SCT_EUSAGE for a name that is none, with the nearest. */
+/* Marks the metrics of the list, NULL: all. SCT_EUSAGE for an unknown name, with the nearest. */
 sct_status cli_metrics_choose(bool wanted[CLI_N_METRICS], const char *list, sct_error *err);
 /* Prints those of --metrics. */
 sct_status cli_metrics_print(const cli_args *args, const sct_count_report *report,
@@ -69,18 +69,18 @@ typedef struct cli_ncu {
   double (*values)[CLI_N_METRICS]; /* [n_launches] NAN: not given */
 } cli_ncu;
 /* Has `write` write the launches, runs the profiler on a process that launches them, and reads what
- * it says of the metrics that are wanted. SCT_ENODEVICE: no profiler, or it may not count; says
+ * its values of the metrics that are wanted. SCT_ENODEVICE: no profiler, or it may not count; says
  * what to do. SCT_EDATA: what it printed is not understood. */
 sct_status cli_ncu_run(cli_ncu *out, const sct_device_desc *device, int n_launches,
                        const bool wanted[CLI_N_METRICS], cli_launches_fn *write, void *ctx,
                        sct_error *err);
-/* The same from text that it printed; `name` stands for it in messages. */
+/* Reads the profiler's output `text`; `name` stands for it in messages. */
 sct_status cli_ncu_read(cli_ncu *out, const char *text, const char *name, int n_launches,
                         const bool wanted[CLI_N_METRICS], sct_error *err);
 void cli_ncu_free(cli_ncu *ncu);
 
-/* Of `profile --counters` (cli_counters.c): both counts of a case, launch number `launch` of the
- * profiler's. */
+/* `profile --counters` (cli_counters.c): our counts of a case and the profiler's, which are those
+ * of its launch number `launch`. */
 typedef struct cli_counters {
   const cli_ncu *ncu;
   const sct_device_desc *device;
@@ -88,8 +88,8 @@ typedef struct cli_counters {
 } cli_counters;
 json_t *cli_counters_json(const cli_counters *c, int launch, const sct_count_row *row);
 
-/* Of `profile --baseline`: a profile as --json writes it; the figures of a case that it has too, as
- * `changes` of the case. */
+/* `profile --baseline`: reads a profile that --json wrote, and adds the figures of the cases that
+ * both have, as `changes` of the case. */
 sct_status cli_baseline_read(json_t **out, const char *path, sct_error *err);
 void cli_baseline_add(json_t *doc, const json_t *baseline);
 

@@ -80,7 +80,8 @@ sct_status cli_devices(const cli_args *args, sct_error *err) {
   device_list list = {0};
   sct_status status = load_list(&list, args, err);
   const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";
-  SCT_THEN(cli_show(args, "sectile.show", "devices", list_json(&list, why), cli_look(args), err));
+  SCT_THEN(cli_show(args, "sectile.show", "devices", list_json(&list, why), cli_output_style(args),
+                    err));
   sct_free(list.gpus);
   sct_arena_free(&list.arena);
   return status;

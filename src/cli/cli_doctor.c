@@ -1,5 +1,5 @@
-/* The command `doctor`: looks at everything a session needs and says what to do about the rest.
- * Each look is a row of the table at the end; none of them needs a GPU or a toolkit. */
+/* The command `doctor`: checks everything a session needs and tells what to do about what is
+ * missing. Each look is a row of the table at the end; none of them needs a GPU or a toolkit. */
 #include "cli/cli_internal.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ typedef struct doctor {
 
 /* ---- what was seen ---- */
 
-/* Of two failures the one that says more about the machine decides the exit code. */
+/* Ranks failures: the one that tells more about the machine decides the exit code. */
 static int weight(sct_status status) {
   static const sct_status order[] = {SCT_OK,    SCT_EIO,    SCT_EBUSY,     SCT_ENOTVERIFIED,
                                      SCT_EDATA, SCT_ENVRTC, SCT_ENODEVICE, SCT_EUNHEALTHY};
@@ -415,11 +415,12 @@ static const char SPEC[] = "local s = require \"sectile\"\n"
                            "}\n";
 
 /* Compiles the naive variant and has it verified. */
-static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdict, sct_error *err) {
+static sct_status verify_one(doctor *d, sct_tune_candidates *cands, sct_verdict *verdict,
+                             sct_error *err) {
   char arch[24];
   snprintf(arch, sizeof arch, "sm_%d%d", d->device.cc_major, d->device.cc_minor);
   const sct_compile_opts opts = {.arch = arch, .threads = 1};
-  const sct_kernel_code *code = &plan->items[0].code;
+  const sct_kernel_code *code = &cands->items[0].code;
   const sct_compile_unit unit = {.source = code->source, .kernel = code->kernel};
   SCT_OWNED_PTR(sct_compiler) compiler = NULL;
   SCT_SCOPED(sct_compiled) compiled = {0};
@@ -439,21 +440,21 @@ static sct_status verify_one(doctor *d, sct_tune_plan *plan, sct_verdict *verdic
                              .ptx = compiled.ptx};
   const int ordinal = d->is_gpu ? (int)strtol(d->device.id + 5, NULL, 10) : 0;
   SCT_TRY(sct_measure_open(&measure, ordinal, &how, err));
-  SCT_TRY(sct_measure_problem(measure, &plan->spec, code->layout, &binary, err));
+  SCT_TRY(sct_measure_problem(measure, &cands->spec, code->layout, &binary, err));
   return sct_measure_verify(measure, &binary, verdict, err);
 }
 
 static sct_status run_kernel(doctor *d, const char *directory, sct_verdict *verdict,
                              sct_error *err) {
-  SCT_SCOPED(sct_tune_plan) plan = {0};
+  SCT_SCOPED(sct_tune_candidates) cands = {0};
   SCT_SCOPED(sct_str) path = {0};
   sct_str_printf(&path, "%s/doctor.lua", directory);
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_file_write(sct_str_c(&path), SPEC, strlen(SPEC), err));
-  SCT_TRY_DONE(
-      sct_tune_plan_make(&plan, sct_str_c(&path), &d->device, &(sct_tune_plan_opts){0}, err));
-  status = plan.n_items > 0 ? verify_one(d, &plan, verdict, err)
-                            : sct_fail(err, SCT_EINTERNAL, "no kernel was generated");
+  SCT_TRY_DONE(sct_tune_candidates_make(&cands, sct_str_c(&path), &d->device,
+                                        &(sct_tune_candidates_opts){0}, err));
+  status = cands.n_items > 0 ? verify_one(d, &cands, verdict, err)
+                             : sct_fail(err, SCT_EINTERNAL, "no kernel was generated");
 done:
   (void)unlink(sct_str_c(&path));
   return status;

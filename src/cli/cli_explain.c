@@ -1,7 +1,7 @@
-/* The command `explain`: what a candidate's label says, by the descriptions of its strategy. */
+/* The command `explain`: the meaning of a candidate's label, from its strategy's descriptions. */
 #include "cli/cli_internal.h"
 
-/* The words behind the spec as one label. */
+/* The words after the spec as one label. */
 static void append_label(sct_str *out, const cli_args *args) {
   for (int k = 1; k < args->n_words; k++) {
     sct_str_printf(out, "%s%s", k > 1 ? " " : "", args->words[k]);
@@ -12,9 +12,9 @@ static const char *value_of(const sct_strategy *s, const sct_candidate *c, int a
   return s->axes[axis].values[c->value[axis]].text;
 }
 
-static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
-  const sct_candidate *c = &plan->space.candidates[item->candidate];
-  const sct_strategy *s = &plan->space.strategies[c->strategy];
+static json_t *json_of(const sct_tune_candidates *cands, const sct_tune_item *item) {
+  const sct_candidate *c = &cands->space.candidates[item->candidate];
+  const sct_strategy *s = &cands->space.strategies[c->strategy];
   json_t *axes = json_array();
   for (int k = 0; k < s->n_axes; k++) {
     const sct_axis *axis = &s->axes[k];
@@ -29,7 +29,7 @@ static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
                         sct_json_string(axis->key), "value", sct_json_string(value_of(s, c, k)),
                         "others", others, "doc", sct_json_string(axis->doc)));
   }
-  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(plan->spec.name),
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", sct_json_string(cands->spec.name),
                    "label", sct_json_string(item->label), "strategy", sct_json_string(s->name),
                    "doc", sct_json_string(s->doc), "here", sct_json_string(item->code.launcher_doc),
                    "axes", axes);
@@ -37,13 +37,14 @@ static json_t *json_of(const sct_tune_plan *plan, const sct_tune_item *item) {
 
 sct_status cli_explain(const cli_args *args, sct_error *err) {
   sct_device_desc device;
-  SCT_SCOPED(sct_tune_plan) plan = {0};
+  SCT_SCOPED(sct_tune_candidates) cands = {0};
   const sct_tune_item *item = NULL;
   SCT_SCOPED(sct_str) label = {0};
   append_label(&label, args);
   const char *const wanted = label.len > 0 ? sct_str_c(&label) : NULL;
   SCT_TRY(cli_device_describe(&device, args, err));
-  SCT_TRY(cli_plan_make(&plan, args, &device, wanted, err));
-  SCT_TRY(cli_find_item(&item, &plan, wanted, err));
-  return cli_show(args, "sectile.show", "explain", json_of(&plan, item), cli_look(args), err);
+  SCT_TRY(cli_candidates_make(&cands, args, &device, wanted, err));
+  SCT_TRY(cli_find_item(&item, &cands, wanted, err));
+  return cli_show(args, "sectile.show", "explain", json_of(&cands, item), cli_output_style(args),
+                  err);
 }

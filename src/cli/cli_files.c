@@ -123,7 +123,7 @@ static sct_status print_list(const cli_args *args, example_list *list, sct_error
                                          sct_json_string(doc_line)));
   }
   return cli_show(args, "sectile.show", "examples", json_pack("{s:O}", "examples", doc),
-                  cli_look(args), err);
+                  cli_output_style(args), err);
 }
 
 static sct_status find_example(const char **out, example_list *list, const char *name,

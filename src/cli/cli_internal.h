@@ -79,12 +79,12 @@ typedef struct cli_command {
   const char *name;
   const char *words; /* "SPEC..." in the usage line */
   int min_words, max_words;
-  uint64_t options; /* CLI_BIT of those it takes beside the global ones */
+  uint64_t options; /* CLI_BIT of those it takes besides the global ones */
   /* Prints its result. On failure err's text is printed by the caller, unless the command has
    * reported it already and left the text empty. */
   sct_status (*run)(const cli_args *args, sct_error *err);
   const char *doc;     /* one line */
-  const char *details; /* what one line cannot say; lines of at most 80 columns */
+  const char *details; /* the help's paragraphs; lines of at most 80 columns */
   const char *example; /* arguments after the program's name */
 } cli_command;
 extern const cli_command cli_commands[];
@@ -115,13 +115,13 @@ struct sct_emit_case;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
                              struct sct_emit_case **cases, int *n, bool *computes, sct_error *err);
 sct_status cli_count(const cli_args *args, sct_error *err);
-/* The plan of the command's spec for a device: of the candidate with this label and the naive ones;
- * NULL: of all. */
-sct_status cli_plan_make(sct_tune_plan *out, const cli_args *args, const sct_device_desc *device,
+/* Candidates of the command's spec for a device: the one with this label and the naive ones;
+ * without a label all of them. */
+sct_status cli_candidates_make(sct_tune_candidates *out, const cli_args *args,
+                               const sct_device_desc *device, const char *label, sct_error *err);
+/* The candidate with this label; without a label the naive one. It must have a kernel. */
+sct_status cli_find_item(const sct_tune_item **out, const sct_tune_candidates *cands,
                          const char *label, sct_error *err);
-/* The candidate of this label, NULL: the naive one, that has a kernel. */
-sct_status cli_find_item(const sct_tune_item **out, const sct_tune_plan *plan, const char *label,
-                         sct_error *err);
 /* The label and the hash of the kernel that won, of the devices and sizes that `args` names. */
 sct_status cli_find_winner(sct_str *label, char hash[SCT_HASH_HEX], const cli_args *args,
                            sct_error *err);
@@ -153,7 +153,7 @@ sct_status cli_read_sizes(int64_t *out, int *n, int most, const char *name, cons
 sct_status cli_read_number(int64_t *out, const char *name, const char *text, int64_t lo, int64_t hi,
                            sct_error *err);
 
-/* What is global of a process of this program (signals, memory of JSON), and then of a command. */
+/* Sets up a process of this program (signals, memory of JSON), then a command. */
 void cli_prepare(void);
 sct_status cli_set_up(const cli_args *args, sct_error *err);
 
@@ -163,7 +163,7 @@ sct_status cli_help(const cli_command *command, sct_error *err);
 /* ---- output ---- */
 
 /* Writes to the file of --out, or to stdout, and frees the text. */
-sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err);
+sct_status cli_write_output(const cli_args *args, sct_str *text, sct_error *err);
 /* SCT_EUSAGE if `path`, which would be written over, is the store or one of the files that the
  * command reads, by whatever name. Asked before anything is read. */
 sct_status cli_check_target(const cli_args *args, const char *path, const char *const *reads, int n,
@@ -175,17 +175,18 @@ void cli_note(const cli_args *args, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* Prints the error on stderr, with the program's name in front unless it starts with a place in a
  * file, and empties its text. */
 void cli_report(sct_error *err);
-/* Adds which limits of the system are low to an error that one of them may have caused. */
-void cli_blame_limits(sct_error *err);
-/* The same of one of several devices, which it names (NULL: not). */
+/* Reports an error of one of several devices and names the device; NULL: there is but one. */
 void cli_report_of(const char *device, sct_error *err);
 /* "kernels/a.lua:12: error: ...": is it about a place in a file? */
 bool cli_starts_with_place(const char *text);
+/* Adds which limits of the system are low to an error that one of them may have caused. */
+void cli_blame_limits(sct_error *err);
 
 typedef enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_DIM, CLI_GOOD, CLI_WARN, CLI_BAD } cli_style;
-/* A terminal that wants colour: NO_COLOR unset or empty, TERM not "dumb". */
+/* Whether the stream is a terminal that shows colour: NO_COLOR unset or empty, TERM not "dumb". */
 bool cli_wants_colour(FILE *stream);
-/* How wide what goes there may be: COLUMNS if it is a number, else a terminal's width; 0: any. */
+/* Columns that output to a stream may have: COLUMNS if it is a number, else a terminal's width; 0:
+ * any number. */
 int cli_output_width(FILE *stream);
 const char *cli_paint(bool colour, cli_style style); /* escape sequence, "" without colour */
 const char *cli_unpaint(bool colour, cli_style style);
@@ -202,7 +203,7 @@ sct_status cli_json_dump(sct_str *out, json_t *doc, sct_error *err);
 sct_status cli_json_print(json_t *doc, sct_error *err);
 json_t *cli_json_error(sct_status status, const char *text);
 json_t *cli_json_device(const sct_device_desc *device);
-/* top: only rows that a leaderboard of so many is made from, or CLI_ALL_ROWS. */
+/* top: keep only the rows that a leaderboard of `top` rows needs, or CLI_ALL_ROWS. */
 json_t *cli_json_report(const sct_tune_report *report, int top);
 #define CLI_ALL_ROWS INT32_MAX
 json_t *cli_lines_json(const char *text); /* a list */
@@ -212,13 +213,13 @@ json_t *cli_lines_json(const char *text); /* a list */
 sct_status cli_show(const cli_args *args, const char *module, const char *function, json_t *doc,
                     json_t *look, sct_error *err);
 /* Colour and width of standard output; --out has neither. */
-json_t *cli_look(const cli_args *args);
+json_t *cli_output_style(const cli_args *args);
 
 /* ---- stores ---- */
 
 /* Appends the path of --store, or of the default store. */
 sct_status cli_store_path(sct_str *out, const cli_args *args, sct_error *err);
-/* Opens it; for reading it must be there (SCT_EDATA says how it is made). */
+/* Opens it; for reading it must exist (the text of SCT_EDATA tells how to make one). */
 sct_status cli_store_open(sct_store **out, const cli_args *args, bool read_only, sct_error *err);
 
 /* ---- specs and devices ---- */
@@ -285,6 +286,7 @@ void cli_events_write(cli_events *e, const char *event, json_t *members); /* tak
 
 /* Appends the leaderboard of a report as --json has it: the best `top` of each size; ends `look`.
  */
-sct_status cli_board(sct_str *out, const json_t *report, int top, json_t *look, sct_error *err);
+sct_status cli_leaderboard(sct_str *out, const json_t *report, int top, json_t *look,
+                           sct_error *err);
 
 #endif

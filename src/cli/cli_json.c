@@ -29,7 +29,7 @@ sct_status cli_json_print(json_t *doc, sct_error *err) {
   return cli_print(&text, err);
 }
 
-json_t *cli_look(const cli_args *args) {
+json_t *cli_output_style(const cli_args *args) {
   const bool terminal = args->out == NULL;
   return json_pack("{s:b, s:i}", "colour", terminal && cli_wants_colour(stdout), "width",
                    terminal ? cli_output_width(stdout) : 0);
@@ -46,7 +46,7 @@ sct_status cli_show(const cli_args *args, const char *module, const char *functi
     sct_str_free(&text);
     return status;
   }
-  return cli_put(args, &text, err);
+  return cli_write_output(args, &text, err);
 }
 
 json_t *cli_json_error(sct_status status, const char *text) {
@@ -138,7 +138,7 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   return doc;
 }
 
-/* Of each row, how many of those that follow it take as long, as times are printed. */
+/* For each row, how many of the following rows have the same time as printed. */
 static int *count_as_fast(const sct_tune_size *size) {
   int *as_fast = sct_alloc(sizeof *as_fast * (size_t)(size->n_rows + 1));
   char time[32] = "", before[32];

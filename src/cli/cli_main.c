@@ -72,7 +72,7 @@ void cli_prepare(void) {
   json_set_alloc_funcs(json_memory, sct_free);
 }
 
-/* Is there a --json, be it behind what could not be read? Whoever asked for it reads no text. */
+/* Is there a --json, even after an argument that cannot be read? Then errors are JSON too. */
 static bool asks_json(int argc, char **argv) {
   for (int k = 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
     const size_t n = strlen(argv[k]);

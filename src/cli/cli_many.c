@@ -13,7 +13,7 @@
 
 #define POLL_MS    100                    /* between looks at Ctrl-C */
 #define MESSAGE_NS ((int64_t)10000000000) /* of one that has begun */
-#define ENDING_NS  ((int64_t)10000000000) /* of a process that has said its last */
+#define ENDING_NS  ((int64_t)10000000000) /* for a process to end after its last message */
 
 typedef struct member {
   const char *device;
@@ -120,7 +120,7 @@ static void blame(many *m, member *it, sct_status status, const char *text) {
 /* The process is gone, or speaks no sense. */
 static void lose(many *m, member *it) {
   char how[128], text[512];
-  const int wait_status = sct_child_end(&it->child, 0);
+  const int wait_status = sct_child_wait(&it->child, 0);
   sct_child_describe_end(how, sizeof how, wait_status);
   snprintf(text, sizeof text, "the session on %s %s; what it measured is stored", it->device, how);
   it->left = m->args->n_words - it->spec - 1;
@@ -155,7 +155,7 @@ static void begin_spec(many *m, member *it, int spec) {
 static void take_last(many *m, member *it, const cli_last *got) {
   it->status = got->status;
   it->left = got->left;
-  (void)sct_child_end(&it->child, ENDING_NS);
+  (void)sct_child_wait(&it->child, ENDING_NS);
   if (got->text[0] != '\0') {
     blame(m, it, it->status, got->text);
   }

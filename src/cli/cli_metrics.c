@@ -52,7 +52,7 @@ sct_status cli_metrics_print(const cli_args *args, const sct_count_report *repor
   bool wanted[CLI_N_METRICS];
   double values[CLI_N_METRICS] = {0};
   SCT_TRY(cli_metrics_choose(wanted, args->metrics, err));
-  json_t *cases = json_array(), *names = json_array(), *look = cli_look(args);
+  json_t *cases = json_array(), *names = json_array(), *look = cli_output_style(args);
   for (int k = 0; k < CLI_N_METRICS; k++) {
     if (wanted[k]) {
       json_array_append_new(names, json_string(cli_metrics[k].name));

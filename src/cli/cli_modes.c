@@ -34,7 +34,7 @@ static json_t *lists_json(const sct_spec *spec, const sct_mode_list *lists) {
 
 /* Columns of the table. */
 static json_t *look_of(const cli_args *args, const sct_spec *spec) {
-  json_t *look = cli_look(args), *operands = json_array();
+  json_t *look = cli_output_style(args), *operands = json_array();
   for (int op = 0; op < spec->n_operands; op++) {
     json_array_append_new(operands, sct_json_string(spec->operands[op].name));
   }

@@ -153,7 +153,7 @@ static sct_status read_line(reader *r, cli_ncu *out, const char *at, int n_launc
   return read_launch(r, out->values[out->n_launches++]);
 }
 
-/* The last line that says something, without what is around it. */
+/* The last line that is not blank, trimmed. */
 static const char *last_words(sct_arena *arena, const char *text) {
   const char *last = "nothing";
   size_t n = strlen(last);
@@ -308,7 +308,7 @@ static const char *line_with(sct_arena *arena, const char *text, const char *mar
   return at ? sct_arena_strndup(arena, at, strcspn(at, "\r\n")) : NULL;
 }
 
-/* What the profiler, or the process that it ran, said of a failure. */
+/* The message of the profiler, or of the process that it ran, about a failure. */
 static sct_status check_log(const char *text, int wait_status, sct_error *err) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_status status = SCT_OK;

@@ -1,4 +1,4 @@
-/* What `tune` says of its sessions, of one or of several: events, leaderboards, documents. */
+/* What `tune` reports of its sessions, one or several: events, leaderboards, documents. */
 #include "cli/cli_session.h"
 
 #include <string.h>
@@ -45,7 +45,8 @@ void cli_notify_end_event(cli_notify *t, const char *device, const cli_outcome *
   }
 }
 
-sct_status cli_board(sct_str *out, const json_t *report, int top, json_t *given, sct_error *err) {
+sct_status cli_leaderboard(sct_str *out, const json_t *report, int top, json_t *given,
+                           sct_error *err) {
   SCT_OWNED_PTR(json_t) look = given;
   json_object_set_new(look, "top", json_integer(top));
   json_object_set_new(look, "patience", json_integer(SCT_SEARCH_PATIENCE));
@@ -64,7 +65,8 @@ static sct_status show(cli_notify *t, const cli_outcome *o, sct_error *err) {
   }
   sct_str text = {0};
   sct_str_append(&text, t->n_boards++ > 0 ? "\n" : "");
-  const sct_status status = cli_board(&text, report, t->args->top, cli_look(t->args), err);
+  const sct_status status =
+      cli_leaderboard(&text, report, t->args->top, cli_output_style(t->args), err);
   if (status != SCT_OK) {
     sct_str_free(&text);
     return status;
@@ -72,7 +74,7 @@ static sct_status show(cli_notify *t, const cli_outcome *o, sct_error *err) {
   return cli_print(&text, err);
 }
 
-/* What is wrong with the spec itself is said once, not once a device. */
+/* An error in the spec itself is reported once, not once a device. */
 static void report(cli_notify *t, const char *device, const cli_outcome *o) {
   sct_error why = {0};
   const bool placed = cli_starts_with_place(o->message);

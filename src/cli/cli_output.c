@@ -19,7 +19,7 @@ sct_status cli_print(sct_str *text, sct_error *err) {
   return status;
 }
 
-sct_status cli_put(const cli_args *args, sct_str *text, sct_error *err) {
+sct_status cli_write_output(const cli_args *args, sct_str *text, sct_error *err) {
   if (args->out == NULL) {
     return cli_print(text, err);
   }

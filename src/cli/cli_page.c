@@ -1,5 +1,5 @@
 /* The command `report`: a session as one page that needs no network and no script. A complete
- * session only reads the store. What the page says and shows is in tuning/sectile/report.lua and
+ * session only reads the store. The page's text and charts are in tuning/sectile/report.lua and
  * templates/report. */
 #include "cli/cli_count.h"
 
@@ -81,7 +81,7 @@ static sct_status add_transfers(json_t *doc, const cli_args *args, const sct_tun
   return status;
 }
 
-/* And of ways from the host and back, where the spec says `host`. */
+/* Adds the ways from the host and back, where the spec says `host`. */
 static sct_status add_ways(json_t *doc, const cli_args *args, const sct_tune_report *report,
                            sct_error *err) {
   const sct_tune_opts opts = {.store_path = args->store};
@@ -116,7 +116,7 @@ static sct_status write_page(const cli_args *args, const sct_tune_report *report
     sct_str_free(&text);
     return status;
   }
-  return cli_put(args, &text, err);
+  return cli_write_output(args, &text, err);
 }
 
 /* ---- the command ---- */

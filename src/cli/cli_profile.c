@@ -114,7 +114,7 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
       doc, "warps",
       json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "instructions",
                 (json_int_t)c->warp_instructions, "active_lanes",
-                sct_json_number(sct_per(c->lane_instructions, c->warp_instructions)), "branches",
+                sct_json_number(sct_ratio(c->lane_instructions, c->warp_instructions)), "branches",
                 (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
                 "barriers", (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
                 "local_requests", (json_int_t)c->local_requests));
@@ -161,7 +161,7 @@ static void add_text(json_t *doc, const printer *p, const sct_count_row *row, so
 
 static json_t *look_of(const printer *p) {
   const sct_device_desc *d = p->device;
-  json_t *look = cli_look(p->args), *shown = json_array(), *listed = json_object();
+  json_t *look = cli_output_style(p->args), *shown = json_array(), *listed = json_object();
   for (int k = 0; k < N_SECTIONS; k++) {
     if (p->wanted[k]) {
       json_array_append_new(shown, json_string(section_names[k]));

@@ -9,20 +9,20 @@ enum { BLOCKS = 64 };
 
 struct cli_candidate {
   sct_count_row row;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   const sct_tune_item *item;
   const sct_size *size;
   sct_compiler *compiler;
   sct_compiled compiled;
   sct_ptx_module *module;
-  sct_sampler *sampler;
+  sct_block_counter *block_counter;
   sct_ptx_result result;
   sct_arena arena;
 };
 typedef struct cli_candidate profiled;
 
 static sct_status find_size(profiled *p, const char *label, sct_error *err) {
-  const sct_spec *spec = &p->plan.spec;
+  const sct_spec *spec = &p->cands.spec;
   int k = 0;
   if (label) {
     SCT_TRY(sct_names_choose(&k, SCT_NAMES_IN(spec->sizes, spec->n_sizes, label), label, err,
@@ -35,10 +35,10 @@ static sct_status find_size(profiled *p, const char *label, sct_error *err) {
                         p->item->label, p->size->label);
 }
 
-static sct_status make_plan(profiled *p, const cli_args *args, const sct_device_desc *device,
-                            sct_error *err) {
-  SCT_TRY(cli_plan_make(&p->plan, args, device, args->pick, err));
-  SCT_TRY(cli_find_item(&p->item, &p->plan, args->pick, err));
+static sct_status make_candidates(profiled *p, const cli_args *args, const sct_device_desc *device,
+                                  sct_error *err) {
+  SCT_TRY(cli_candidates_make(&p->cands, args, device, args->pick, err));
+  SCT_TRY(cli_find_item(&p->item, &p->cands, args->pick, err));
   return find_size(p, args->size, err);
 }
 
@@ -89,11 +89,11 @@ static void compare(profiled *p, sct_count_row *row) {
 
 /* What the whole launch asks of the device, as when the candidate is tuned. */
 static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *device,
-                      const sct_sampled_launch *launch, sct_error *err) {
+                      const sct_partial_launch *launch, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   const double scale = (double)launch->blocks / (double)launch->blocks_run;
   SCT_SCOPED(sct_counters) counters = {0};
-  sct_workload work = {.spec = &p->plan.spec,
+  sct_workload work = {.spec = &p->cands.spec,
                        .code = code,
                        .size = p->size,
                        .counters = &counters,
@@ -102,8 +102,8 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   for (int k = 0; k < SCT_N_PIPES; k++) {
     work.machine[k] = scale * (double)row->counters.machine.n[k];
   }
-  sct_status status = sct_sampler_count(p->sampler, &counters, code, p->module, p->compiled.entry,
-                                        p->size, BLOCKS, err);
+  sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
+                                              p->compiled.entry, p->size, BLOCKS, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   row->has_demand = status == SCT_OK;
   return status;
@@ -119,14 +119,14 @@ static bool wants_caches(const cli_args *args) {
 static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
-  sct_sampled_launch launch;
+  sct_partial_launch launch;
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, code->threads, p->compiled.registers,
                        p->compiled.static_shared_bytes + code->shared_bytes);
-  sct_sampler_new(&p->sampler, &p->plan.spec, device, 1, 0);
-  SCT_TRY(sct_sampler_profile(p->sampler, &p->result, &launch, code, p->module, p->compiled.entry,
-                              p->size, args->counters ? SCT_ALL_BLOCKS : BLOCKS,
-                              wants_caches(args) ? &caches : NULL, err));
+  sct_block_counter_new(&p->block_counter, &p->cands.spec, device, 1, 0);
+  SCT_TRY(sct_block_counter_profile(
+      p->block_counter, &p->result, &launch, code, p->module, p->compiled.entry, p->size,
+      args->counters ? SCT_ALL_BLOCKS : BLOCKS, wants_caches(args) ? &caches : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -158,7 +158,7 @@ static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
 sct_status cli_candidate_open(cli_candidate **out, const cli_args *args,
                               const sct_device_desc *device, sct_error *err) {
   profiled *p = sct_alloc(sizeof *p);
-  sct_status status = make_plan(p, args, device, err);
+  sct_status status = make_candidates(p, args, device, err);
   SCT_THEN(compile(p, device, err));
   SCT_THEN(run(p, &p->row, args, device, err));
   if (status != SCT_OK) {
@@ -175,12 +175,12 @@ const sct_count_row *cli_candidate_row(const cli_candidate *candidate) {
 
 void cli_candidate_free(cli_candidate *p) {
   if (p) {
-    sct_sampler_free(p->sampler);
+    sct_block_counter_free(p->block_counter);
     sct_ptx_result_free(&p->result);
     sct_ptx_module_free(p->module);
     sct_compiled_free(&p->compiled);
     sct_compiler_free(p->compiler);
-    sct_tune_plan_free(&p->plan);
+    sct_tune_candidates_free(&p->cands);
     sct_arena_free(&p->arena);
     sct_free(p);
   }
@@ -190,8 +190,8 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
   const profiled *p = ctx;
   const sct_launches on = {
       .ordinal = ordinal, .image = p->compiled.cubin, .n_image = (int64_t)p->compiled.cubin_bytes};
-  return sct_sampler_launches(p->sampler, &p->item->code, p->module, p->compiled.entry, p->size,
-                              &on, path, err);
+  return sct_block_counter_launches(p->block_counter, &p->item->code, p->module, p->compiled.entry,
+                                    p->size, &on, path, err);
 }
 
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,

@@ -34,7 +34,7 @@ void cli_progress_bar(sct_str *out, int64_t done, int64_t total, int64_t left_ns
   }
 }
 
-/* From the pace of this phase so far; -1 while that says little. */
+/* Estimated from the pace of this phase so far; -1 while that is too early. */
 static int64_t time_left(const cli_progress *p, int64_t now_ns, int64_t done, int64_t total) {
   const int64_t elapsed = now_ns - p->phase_start_ns, made = done - p->phase_first;
   if (elapsed < SETTLED_NS || made < 1 || done >= total) {

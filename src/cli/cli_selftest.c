@@ -15,7 +15,7 @@ enum { N_SIZES = SCT_COUNT(sizes), MOST_BYTES = 1 << 16 }; /* of the arrays of a
 
 struct cli_selftest {
   const char *spec;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   sct_compiler *compiler;
   sct_compiled compiled;
   sct_measure *measure;
@@ -42,14 +42,14 @@ void cli_selftest_free(cli_selftest *t) {
   if (t->compiler) {
     sct_compiler_free(t->compiler);
   }
-  sct_tune_plan_free(&t->plan);
+  sct_tune_candidates_free(&t->cands);
   sct_free(t);
 }
 
 /* The naive variant of the header's layouts. */
 static sct_status find_naive(const cli_selftest *t, const char *const *layouts,
                              const sct_tune_item **out, sct_error *err) {
-  const sct_spec *spec = &t->plan.spec;
+  const sct_spec *spec = &t->cands.spec;
   int choice[SCT_MAX_OPERANDS] = {0};
   *out = NULL;
   for (int k = 0; k < spec->n_operands; k++) {
@@ -57,9 +57,9 @@ static sct_status find_naive(const cli_selftest *t, const char *const *layouts,
       choice[k] = strcmp(spec->operands[k].layouts[l].label, layouts[k]) == 0 ? l : choice[k];
     }
   }
-  const int64_t naive = sct_codegen_naive(spec, &t->plan.space, choice);
-  for (int k = 0; k < t->plan.n_items; k++) {
-    const sct_tune_item *item = &t->plan.items[k];
+  const int64_t naive = sct_codegen_naive(spec, &t->cands.space, choice);
+  for (int k = 0; k < t->cands.n_items; k++) {
+    const sct_tune_item *item = &t->cands.items[k];
     *out = item->candidate == naive && item->outcome == SCT_OUT_OK ? item : *out;
   }
   return *out ? SCT_OK
@@ -82,7 +82,7 @@ static sct_status start(cli_selftest *t, const sct_device_desc *device, const sc
   }
   *binary = (sct_binary){.code = code, .entry = t->compiled.entry, .ptx = t->compiled.ptx};
   SCT_TRY(sct_measure_open(&t->measure, 0, &how, err));
-  return sct_measure_problem(t->measure, &t->plan.spec, code->layout, binary, err);
+  return sct_measure_problem(t->measure, &t->cands.spec, code->layout, binary, err);
 }
 
 static int64_t bytes_of(const sct_example *e, int n_operands) {
@@ -95,7 +95,7 @@ static int64_t bytes_of(const sct_example *e, int n_operands) {
 
 /* Cases that the spec allows and that are no longer than a person would want in a file. */
 static sct_status make_cases(cli_selftest *t, sct_error *err) {
-  const sct_spec *spec = &t->plan.spec;
+  const sct_spec *spec = &t->cands.spec;
   for (int k = 0; k < N_SIZES; k++) {
     sct_example *e = &t->examples[t->n_examples];
     int64_t dims[SCT_MAX_DIMS];
@@ -132,9 +132,9 @@ sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layout
   const sct_tune_opts on = {.device = "virtual:h200"};
   SCT_TRY(sct_tune_device(&device, &on, err));
   const sct_tune_labels none = {0};
-  const sct_tune_plan_opts opts = {.only = &none};
-  SCT_TRY(sct_tune_plan_make(&t->plan, t->spec, &device, &opts, err));
-  if (n_layouts != t->plan.spec.n_operands) {
+  const sct_tune_candidates_opts opts = {.only = &none};
+  SCT_TRY(sct_tune_candidates_make(&t->cands, t->spec, &device, &opts, err));
+  if (n_layouts != t->cands.spec.n_operands) {
     return sct_fail(err, SCT_EDATA, "the header is of another spec than %s", t->spec);
   }
   SCT_TRY(find_naive(t, layouts, &naive, err));
@@ -142,6 +142,6 @@ sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layout
   SCT_TRY(make_cases(t, err));
   *cases = t->cases;
   *n = t->n_examples;
-  *computes = t->plan.spec.n_moves == 0;
+  *computes = t->cands.spec.n_moves == 0;
   return SCT_OK;
 }

@@ -22,7 +22,7 @@ json_t *cli_session_document(const cli_session *s, int spec, const sct_tune_repo
 
 typedef struct hearing {
   const cli_session *s;
-  char phases[160]; /* that were reported as events, a comma behind each: they take turns */
+  char phases[160]; /* reported as events, a comma after each: phases alternate */
 } hearing;
 
 static void notify_event(const cli_session *s, const char *event, json_t *members) {

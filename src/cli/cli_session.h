@@ -1,18 +1,19 @@
-/* cli_session - the sessions of `tune`, and who hears of them.
+/* cli_session - the sessions of `tune`, and who is notified of them.
  *
  * A session tunes all specs on one device, one after the other. One device: in this process
  * (cli_tune.c). Several: a process each, the same binary in the role SCT_SESSION_ARG
  * (cli_session_child.c), whose messages the program collects (cli_many.c) and reports as it would
- * its own (cli_notify.c). Sessions in threads of one process were weighed and not taken: trials of
- * scripts and checks fork, which is safe only where no other thread holds a lock; memory that is
- * refused makes a whole process untrusted; and a session that dies must not take others along. */
+ * its own (cli_notify.c). Sessions in threads of one process were weighed and not taken: dry
+ * runs of scripts and checks fork, which is safe only where no other thread holds a lock; memory
+ * that is refused makes a whole process untrusted; and a session that dies must not take others
+ * along. */
 #ifndef SCT_CLI_SESSION_H
 #define SCT_CLI_SESSION_H
 
 #include "cli/cli_internal.h"
 #include "process/process.h"
 
-/* ---- who hears ---- */
+/* ---- who is notified ---- */
 
 /* What came of one spec on one device. */
 typedef struct cli_outcome {
@@ -30,7 +31,7 @@ typedef struct cli_listener {
   void (*progress)(void *ctx, const char *phase, int64_t done, int64_t total, const char *item);
   void (*event)(void *ctx, const char *event, json_t *members); /* takes `members` */
   bool (*stop)(void *ctx);                                      /* true: end early */
-  /* Takes what `outcome` owns. A failure ends the session: nobody hears any more. */
+  /* Takes what `outcome` owns. A failure ends the session without further notices. */
   sct_status (*ended)(void *ctx, cli_outcome *outcome, sct_error *err);
 } cli_listener;
 
@@ -80,7 +81,8 @@ bool cli_interrupted(void); /* Ctrl-C was pressed */
 #define CLI_STOPPING "stopping after this step; press Ctrl-C again to end at once"
 /* One session for each of `devices`, all at once, each in a process of its own. One that fails ends
  * no other. Returns SCT_EINTERRUPTED if any session was interrupted, else the status of the first
- * in the order of `devices` that failed; or with err what failed here. *left as above, of all. */
+ * in the order of `devices` that failed; or with err what failed here. *left: specs that no session
+ * began. */
 sct_status cli_many_run(cli_notify *to, const cli_args *args, const char *const *devices, int n,
                         int *left, sct_error *err);
 

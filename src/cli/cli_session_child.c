@@ -23,7 +23,7 @@ static void send_message(sender *t, cli_message code, const sct_message *what, c
   sct_wire_clear(&t->wire);
   sct_wire_put(&t->wire, what, from);
   if (sct_wire_send(SCT_CHILD_FD, code, &t->wire, SCT_NO_DEADLINE) != SCT_IO_OK) {
-    _exit(1); /* nobody listens: as if killed */
+    _exit(1); /* the parent is gone: ends as if killed */
   }
 }
 

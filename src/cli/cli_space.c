@@ -2,11 +2,11 @@
 #include "cli/cli_internal.h"
 
 /* Distinct kernels of a strategy, or of all (-1); failed ones are counted apart. */
-static int64_t count_items(const sct_tune_plan *plan, int strategy, bool failed) {
+static int64_t count_items(const sct_tune_candidates *cands, int strategy, bool failed) {
   int64_t n = 0;
-  for (int k = 0; k < plan->n_items; k++) {
-    const sct_tune_item *item = &plan->items[k];
-    n += (strategy < 0 || plan->space.candidates[item->candidate].strategy == strategy) &&
+  for (int k = 0; k < cands->n_items; k++) {
+    const sct_tune_item *item = &cands->items[k];
+    n += (strategy < 0 || cands->space.candidates[item->candidate].strategy == strategy) &&
          (item->outcome != SCT_OUT_OK) == failed;
   }
   return n;
@@ -35,27 +35,27 @@ static json_t *axes_json(const sct_strategy *strategy) {
 }
 
 /* Labels of the sizes that a strategy's axes are for. */
-static json_t *sizes_json(const sct_tune_plan *plan, const sct_strategy *strategy) {
+static json_t *sizes_json(const sct_tune_candidates *cands, const sct_strategy *strategy) {
   json_t *list = json_array();
-  for (int z = 0; z < plan->spec.n_sizes; z++) {
+  for (int z = 0; z < cands->spec.n_sizes; z++) {
     if (!strategy->sizes || strategy->sizes[z]) {
-      json_array_append_new(list, sct_json_string(plan->spec.sizes[z].label));
+      json_array_append_new(list, sct_json_string(cands->spec.sizes[z].label));
     }
   }
   return list;
 }
 
-static json_t *strategies_json(const sct_tune_plan *plan) {
+static json_t *strategies_json(const sct_tune_candidates *cands) {
   json_t *list = json_array();
-  for (int k = 0; k < plan->space.n_strategies; k++) {
-    const sct_strategy *strategy = &plan->space.strategies[k];
+  for (int k = 0; k < cands->space.n_strategies; k++) {
+    const sct_strategy *strategy = &cands->space.strategies[k];
     json_array_append_new(
         list,
         json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:I}", "name", sct_json_string(strategy->name),
-                  "sizes", sizes_json(plan, strategy), "doc", sct_json_string(strategy->doc),
+                  "sizes", sizes_json(cands, strategy), "doc", sct_json_string(strategy->doc),
                   "applies", strategy->applies, "why_not",
                   sct_json_string(strategy->applies ? NULL : strategy->why_not), "axes",
-                  axes_json(strategy), "candidates", (json_int_t)count_items(plan, k, false)));
+                  axes_json(strategy), "candidates", (json_int_t)count_items(cands, k, false)));
   }
   return list;
 }
@@ -71,10 +71,10 @@ static json_t *pruned_json(const sct_space *space) {
   return list;
 }
 
-static json_t *failed_json(const sct_tune_plan *plan) {
+static json_t *failed_json(const sct_tune_candidates *cands) {
   json_t *list = json_array();
-  for (int k = 0; k < plan->n_items; k++) {
-    const sct_tune_item *item = &plan->items[k];
+  for (int k = 0; k < cands->n_items; k++) {
+    const sct_tune_item *item = &cands->items[k];
     if (item->outcome != SCT_OUT_OK) {
       json_array_append_new(
           list, json_pack("{s:o, s:s, s:s, s:o}", "label", sct_json_string(item->label), "outcome",
@@ -85,24 +85,24 @@ static json_t *failed_json(const sct_tune_plan *plan) {
   return list;
 }
 
-static json_t *plan_json(const sct_tune_plan *plan) {
+static json_t *json_of_candidates(const sct_tune_candidates *cands) {
   return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
-                   sct_json_string(plan->spec.name), "device", sct_json_string(plan->device.id),
-                   "points", (json_int_t)plan->space.n_points, "candidates",
-                   (json_int_t)count_items(plan, -1, false), "collapsed",
-                   (json_int_t)plan->space.n_collapsed, "pruned", pruned_json(&plan->space),
-                   "failed", failed_json(plan), "strategies", strategies_json(plan));
+                   sct_json_string(cands->spec.name), "device", sct_json_string(cands->device.id),
+                   "points", (json_int_t)cands->space.n_points, "candidates",
+                   (json_int_t)count_items(cands, -1, false), "collapsed",
+                   (json_int_t)cands->space.n_collapsed, "pruned", pruned_json(&cands->space),
+                   "failed", failed_json(cands), "strategies", strategies_json(cands));
 }
 
 sct_status cli_space(const cli_args *args, sct_error *err) {
   sct_device_desc device;
-  SCT_SCOPED(sct_tune_plan) plan = {0};
+  SCT_SCOPED(sct_tune_candidates) cands = {0};
   SCT_TRY(cli_device_describe(&device, args, err));
   if (args->modes) {
     return cli_modes(args, &device, err);
   }
-  SCT_TRY(cli_plan_make(&plan, args, &device, NULL, err));
-  json_t *look = cli_look(args);
+  SCT_TRY(cli_candidates_make(&cands, args, &device, NULL, err));
+  json_t *look = cli_output_style(args);
   json_object_set_new(look, "device_name", sct_json_string(device.name));
-  return cli_show(args, "sectile.show", "space", plan_json(&plan), look, err);
+  return cli_show(args, "sectile.show", "space", json_of_candidates(&cands), look, err);
 }

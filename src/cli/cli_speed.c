@@ -1,4 +1,4 @@
-/* Of a profile as JSON, what follows from a model: what caches find, what of the device's speed is
+/* The modelled part of a profile as JSON: cache hits and the share of the device's speed that is
  * used; and the mix of instructions. */
 #include "cli/cli_count.h"
 

@@ -8,8 +8,8 @@
 typedef struct line {
   int share; /* 0: the final heat */
   const char *kernel, *size, *device, *node, *best, *last;
-  const char *why; /* of which nothing is known: "waiting", or what its store lacks; else NULL */
-  int done, planned;
+  const char *why; /* why nothing is known: "waiting", or what its store lacks; else NULL */
+  int done, total;
   bool finished, timed;
   double best_ns;
   sct_tune_sheet sheet;
@@ -47,7 +47,7 @@ static void add_run(fleet *f, int share, const sct_row_problem *problem,
             .best = "",
             .last = run->started,
             .done = n,
-            .planned = (int)json_integer_value(json_object_get(doc, "planned")),
+            .total = (int)json_integer_value(json_object_get(doc, "planned")),
             .finished = run->finished[0] != '\0',
             .sheet = {.rows = rows, .n = n, .scale = 1.0}};
   for (int k = 0; k < n; k++) {
@@ -163,7 +163,7 @@ static sct_status read_fleet(fleet *f, sct_error *err) {
 static json_t *line_json(const line *l) {
   return json_pack("{s:o, s:s, s:s, s:s, s:i, s:i, s:s, s:s, s:o, s:b, s:s, s:s, s:o}", "share",
                    l->share > 0 ? json_integer(l->share) : json_null(), "kernel", l->kernel, "size",
-                   l->size, "device", l->device, "done", l->done, "planned", l->planned, "state",
+                   l->size, "device", l->device, "done", l->done, "planned", l->total, "state",
                    l->why        ? l->why
                    : l->finished ? "done"
                                  : "under way",
@@ -175,7 +175,7 @@ static json_t *line_json(const line *l) {
 sct_status cli_status(const cli_args *args, sct_error *err) {
   SCT_SCOPED(fleet) f = {.directory = args->words[0]};
   SCT_TRY(read_fleet(&f, err));
-  json_t *lines = json_array(), *look = cli_look(args);
+  json_t *lines = json_array(), *look = cli_output_style(args);
   for (size_t k = 0; k < f.n; k++) {
     json_array_append_new(lines, line_json(&f.lines[k]));
   }

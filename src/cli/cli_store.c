@@ -151,7 +151,7 @@ sct_status cli_export(const cli_args *args, sct_error *err) {
   SCT_TRY(cli_store_open(&store, args, true, err));
   SCT_TRY(function ? put_run(&text, args, store, function, err)
                    : sct_store_export(store, &text, err));
-  return cli_put(args, &text, err);
+  return cli_write_output(args, &text, err);
 }
 
 /* ---- import ---- */

@@ -95,7 +95,7 @@ sct_status cli_transfer(const cli_args *args, sct_error *err) {
   sct_status status = cli_choose_devices(&opts, devices, err);
   SCT_THEN(choose_sizes(r, args, err));
   SCT_THEN(sct_tune_transfer(r, &opts, err));
-  SCT_THEN(cli_show(args, "sectile.show", "transfer", report_json(r), cli_look(args), err));
+  SCT_THEN(cli_show(args, "sectile.show", "transfer", report_json(r), cli_output_style(args), err));
   sct_arena_free(&r->arena);
   return status;
 }

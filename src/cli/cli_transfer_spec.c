@@ -126,7 +126,7 @@ sct_status cli_transfer_spec(const cli_args *args, sct_error *err) {
       sct_tune_host(&r, args->words[0], args->size, &opts, &events, err), args->words[0], err);
   cli_progress_clear(&progress);
   if (status == SCT_OK) {
-    json_t *look = cli_look(args);
+    json_t *look = cli_output_style(args);
     json_object_set_new(look, "spec", sct_json_string(args->words[0]));
     status = cli_show(args, "sectile.show_transfer", "spec", report_json(&r), look, err);
   }

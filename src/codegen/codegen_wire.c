@@ -109,7 +109,7 @@ static sct_expr take_expr(taker *t, const char *text) {
   return e;
 }
 
-/* Of a text that is shown to users. */
+/* Refuses a text that cannot be shown to users. */
 static void demand_printable(taker *t, const char *text) {
   demand(t, !text || sct_is_printable(text), "a text that cannot be shown");
 }
@@ -125,7 +125,7 @@ static void take_operand(taker *t, sct_kernel_code *code, int op, const sct_sent
   code->traffic[op].lines = take_expr(t, sent->lines);
 }
 
-/* Of a kernel of the user's own: how it is launched. */
+/* Reads how a kernel of the user's own is launched. */
 static void take_own(taker *t, sct_kernel_code *code, const sct_sent_kernel *sent) {
   const int n = (int)sent->n_params;
   int64_t threads = 1;

@@ -43,9 +43,8 @@ typedef struct sct_compile_opts {
 typedef struct sct_compile_unit {
   const char *source; /* header-free CUDA: types, helpers, one __global__ function */
   const char *kernel; /* the name of that function */
-  /* Not made here: compiled in a program of its own and as whole files are, with the toolkit's
-   * headers, and functions without __device__ are the host's. The kernel's name may have template
-   * arguments. */
+  /* The user's own source: compiled alone and as whole files are, with the toolkit's headers, and
+   * functions without __device__ are the host's. The kernel's name may have template arguments. */
   bool foreign;
 } sct_compile_unit;
 
@@ -69,8 +68,8 @@ typedef struct sct_compiled {
   const void *cubin; /* shared by the members of a batch; valid as long as the compiler, and as long
                         as this result. Without sections for debuggers */
   size_t cubin_bytes;
-  const char *ptx; /* the same; the whole program's PTX, NUL-terminated. Its .loc lines count the
-                      unit's own source; .file names are "/u<hash>", part of `entry` */
+  const char *ptx; /* the whole program's, NUL-terminated; shared and valid as cubin. Its .loc lines
+                      count the unit's own source; .file names are "/u<hash>", part of `entry` */
   sct_hash cubin_hash, ptx_hash; /* of the bytes of both; equal: the same program */
   sct_hash code_hash; /* of this kernel's machine code and resources: equal code runs alike in equal
                          launches, so it is timed once. Block size, grid and dynamic shared memory
@@ -87,9 +86,9 @@ typedef struct sct_compiled {
 sct_status sct_compiler_new(sct_compiler **out, const sct_compile_opts *opts, sct_error *err);
 void sct_compiler_free(sct_compiler *compiler);
 SCT_OWNS(sct_compiler, sct_compiler_free)
-/* Why an NVRTC of this version ("12.0"; NULL: any) cannot compile the source for sm_<arch>, of
- * which compile_needs.def is the list; NULL: it can, as far as that says. */
-const char *sct_compile_lacks(const char *version, int arch, const char *source);
+/* Why an NVRTC of this version ("12.0"; NULL: any) cannot compile the source for sm_<arch>; NULL:
+ * it can, as far as compile_needs.def, the list of such features, tells. */
+const char *sct_compile_unsupported(const char *version, int arch, const char *source);
 /* "13.0". */
 const char *sct_compiler_version(const sct_compiler *compiler);
 const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */
@@ -109,14 +108,14 @@ sct_status sct_compiler_run(sct_compiler *compiler, const sct_compile_unit *unit
                             void *ctx, sct_error *err);
 void sct_compiled_free(sct_compiled *result);
 
-/* The same in steps, for a caller that has other work meanwhile: units are compiled in their order,
- * and finish in any. begin; then step and next until next says there is none left; end. `units`,
- * what they point to, and `results` live until the end. */
+/* Compiling in steps, for a caller that has other work meanwhile: begin; then step and next until
+ * next gives -1 and none is left; end. Units are compiled in their order, and finish in any.
+ * `units`, what they point to, and `results` live until the end. */
 sct_status sct_compiler_begin(sct_compiler *compiler, const sct_compile_unit *units, int n,
                               sct_compiled *results, sct_error *err);
-/* The same for a caller that learns as it goes which units it needs: open instead of begin; no unit
- * is compiled before it is wanted, and then in the order of wanting. Equal units are wanted
- * together. Asking twice is nothing; SCT_EUSAGE: there is no such unit, or no request. */
+/* Compiling on demand: open instead of begin; a unit is compiled once it is wanted, in the order of
+ * wanting. Equal units are wanted together. Asking twice does nothing; SCT_EUSAGE: there is no such
+ * unit, or no request. */
 sct_status sct_compiler_open(sct_compiler *compiler, const sct_compile_unit *units, int n,
                              sct_compiled *results, sct_error *err);
 sct_status sct_compiler_want(sct_compiler *compiler, int unit, sct_error *err);
@@ -140,7 +139,7 @@ int sct_compiler_left(const sct_compiler *compiler);
 void sct_compiler_end(sct_compiler *compiler);
 
 /* Counts the memory instructions in the machine code of kernel `entry` of a cubin, the functions it
- * calls included (they stand behind it in its section). Instructions that never run (guard "not
+ * calls included (they follow it in its section). Instructions that never run (guard "not
  * true", which ptxas puts around asynchronous copies) and loads of parameters and constants are
  * left out; spills are counted as local. Encodings: compile_sass.def, found by experiment for sm_75
  * to sm_121. `out` is set on success only.
@@ -150,7 +149,7 @@ void sct_compiler_end(sct_compiler *compiler);
 sct_status sct_sass_memops(sct_memops *out, const void *cubin, size_t bytes, const char *entry,
                            sct_error *err);
 
-/* Registers a thread of kernel `entry` of a cubin; 0: it does not say. */
+/* Registers a thread of kernel `entry` of a cubin; 0: not known. */
 int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
 
 /* ---- whole files ---- */
@@ -158,7 +157,7 @@ int sct_cubin_registers(const void *cubin, size_t bytes, const char *entry);
 /* A CUDA file as it stands, with its own includes, macros and templates and any number of kernels.
  * Include directories, in this order: the file's own, those of sct_compile_opts.extra, the
  * toolkit's
- * (`include` and `include/cccl`, beside the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
+ * (`include` and `include/cccl`, next to the library of NVRTC or in $CUDA_HOME, $CUDA_PATH,
  * /usr/local/cuda). Headers of the standard library that libcu++ has (<cstdint>, <limits>, ...; see
  * compile_headers.def) stand for those, with namespace std. */
 typedef struct sct_compile_file {

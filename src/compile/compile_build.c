@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What the callback between compiler passes looks at. Once it says stop it must go on saying so. */
+/* State of the callback between compiler passes. Once it asks to stop it must keep asking. */
 typedef struct flow {
   int64_t deadline_ns;
   bool cancelled;

@@ -198,7 +198,7 @@ static void write_file(sct_compile_cache *cache, int dir, const char *name, cons
 
 /* ---- objects */
 
-/* A file whose bytes are not what its name says is removed. */
+/* A file whose bytes do not have the hash in its name is removed. */
 static char *read_object_file(const sct_compile_cache *cache, sct_hash hash, const char *suffix,
                               size_t *bytes) {
   char name[NAME_BYTES];

@@ -96,7 +96,7 @@ void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc) {
   sct_arena_free(&l.arena);
 }
 
-/* Those of the compiler from number `first` on; 0 is ptxas -v: see compile_program.c. */
+/* Lists the compiler's options from number `first` on; 0 is ptxas -v: see compile_program.c. */
 static void list_options(option_list *l, const sct_compile_engine *engine, int first) {
   for (int i = first; i < engine->n_options; ++i) {
     add(l, engine->options[i]);

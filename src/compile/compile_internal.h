@@ -70,7 +70,7 @@ typedef struct sct_compile_object {
   sct_hash cubin_hash, ptx_hash;
 } sct_compile_object;
 
-/* Drops the list's hold on its objects. */
+/* Releases the list's references. */
 void sct_compile_objects_free(sct_compile_object **list);
 /* The object with one more reference, or NULL. */
 sct_compile_object *sct_compile_objects_find(sct_compile_object *list, sct_hash cubin,
@@ -243,10 +243,11 @@ struct sct_compiler {
   sct_wire wire, reply;        /* to the workers and from them */
 };
 
-/* Makes sure that there is a worker; with `fresh`, one that has compiled nothing. */
+/* Starts the worker if it is not running; with `fresh`, one that has compiled nothing. */
 sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *w, bool fresh,
                                     sct_error *err);
-/* Sends compiler->wire as a job. false: it takes no message; its end will say why. */
+/* Sends compiler->wire as a job. false: it takes no message; sct_compile_worker_receive() finds out
+ * why. */
 bool sct_compile_worker_send(sct_compiler *compiler, sct_compile_worker *w, sct_compile_op op);
 /* Receives the reply into compiler->reply, to be called when there is one or the deadline is over.
  * After a failure the worker is gone. An error that the worker itself gives is returned. */

@@ -15,7 +15,7 @@ static const struct {
 #undef SCT_NEEDS
 };
 
-const char *sct_compile_lacks(const char *version, int arch, const char *source) {
+const char *sct_compile_unsupported(const char *version, int arch, const char *source) {
   int major = 0, minor = 0;
   if (version == NULL || sscanf(version, "%d.%d", &major, &minor) != 2) {
     return NULL;

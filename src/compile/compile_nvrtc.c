@@ -49,7 +49,7 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
   char file[PATH_MAX];
   SCT_SCOPED(sct_str) beside = {0};
   if (nvrtc->version(&major, &minor) != NVRTC_SUCCESS) {
-    return true; /* that is said later */
+    return true; /* reported later */
   }
   (void)snprintf(name, sizeof(name), "libnvrtc-builtins%s.so.%d.%d",
                  strstr(sct_path_basename(path), ".alt") != NULL ? ".alt" : "", major, minor);
@@ -71,7 +71,7 @@ static bool open_builtins(const sct_nvrtc *nvrtc, sct_str *why) {
   return found;
 }
 
-/* Opens one file; on failure keeps the first reason that says more than "not there". */
+/* Opens one file; on failure keeps the first reason other than "not there". */
 static bool try_open(sct_nvrtc *nvrtc, const char *file, sct_str *why) {
   nvrtc->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   if (nvrtc->handle == NULL) {

@@ -1,5 +1,5 @@
 /* compile_pool - the workers of a compiler: started when there is something to do, asked with a
- * deadline, and what their end says of the job they had. */
+ * deadline, and what their end means for the job they had. */
 #include "compile/compile_internal.h"
 
 #include <signal.h>
@@ -12,7 +12,7 @@
 #define DYING_NS         ((int64_t)2000000000)
 #define ABOUT_NS         ((int64_t)60000000000) /* loading the library from a cold disk */
 #define GRACE_NS         ((int64_t)2000000000)  /* for a worker that keeps the limit by itself */
-enum { WORKER_NICE = 5 };                       /* behind what times and what steers */
+enum { WORKER_NICE = 5 };                       /* below what times and what schedules */
 
 static int64_t message_ns(const sct_compiler *compiler) {
   const int64_t most = compiler->limit_ns < MESSAGE_NS ? compiler->limit_ns : MESSAGE_NS;
@@ -34,7 +34,7 @@ sct_status sct_compile_worker_ready(sct_compiler *compiler, sct_compile_worker *
   if (fresh && w->n_jobs > 0) {
     sct_child_kill(&w->child);
   }
-  return sct_child_check(&w->child) ? SCT_OK : start(compiler, w, err);
+  return sct_child_reap(&w->child) ? SCT_OK : start(compiler, w, err);
 }
 
 sct_compile_job sct_compile_job_of(const sct_compiler *compiler) {
@@ -68,7 +68,7 @@ static void crashed(sct_compile_end *end, const char *how) {
 }
 
 static void died(const sct_compiler *compiler, sct_compile_worker *w, sct_compile_end *end) {
-  const int status = sct_child_end(&w->child, DYING_NS);
+  const int status = sct_child_wait(&w->child, DYING_NS);
   char how[96];
   if (sct_child_out_of_memory(status)) {
     char limit[32];
@@ -123,7 +123,7 @@ sct_status sct_compile_worker_receive(sct_compiler *compiler, sct_compile_worker
   return SCT_OK;
 }
 
-/* One that waits for a job ends when there is nobody left to give it one. */
+/* A worker that waits for a job ends when its parent is gone. */
 void sct_compile_workers_kill(sct_compiler *compiler, int keep) {
   for (int i = keep; i < SCT_COMPILE_MAX_WORKERS; ++i) {
     sct_compile_worker *const w = &compiler->workers[i];
@@ -133,7 +133,7 @@ void sct_compile_workers_kill(sct_compiler *compiler, int keep) {
   }
   for (int i = keep; i < SCT_COMPILE_MAX_WORKERS; ++i) {
     sct_compile_worker *const w = &compiler->workers[i];
-    (void)sct_child_end(&w->child, w->busy ? 0 : DYING_NS);
+    (void)sct_child_wait(&w->child, w->busy ? 0 : DYING_NS);
     *w = (sct_compile_worker){0};
   }
 }

@@ -29,7 +29,7 @@ typedef struct sct_compile_run {
 
 /* ---- preparing */
 
-/* A directive other than #pragma: a macro would be seen by the units behind it. */
+/* A directive other than #pragma: a macro would be seen by the units after it. */
 static bool has_directives(const char *source) {
   for (const char *line = source; line != NULL && *line != '\0';) {
     const char *at = line + strspn(line, " \t");

@@ -1,7 +1,7 @@
 /* count - what the launches of a manifest do to memory, counted by running a CUDA file's PTX.
  *
  *   sct_count_read()   manifest text -> cases and buffers, checked as far as a manifest alone goes
- *   sct_count_direct() the same of one launch that is given in parts
+ *   sct_count_direct() one launch that is given in parts -> a manifest of one case
  *   sct_count_run()    compiles the CUDA file, runs every case on the virtual GPU -> a report
  *   sct_count_lines()  the instructions of a case summed by source line
  *
@@ -124,7 +124,7 @@ typedef struct sct_count_row {
   sct_ptx_requests *requests;   /* [n_insts] */
   int n_insts;
   int64_t grid[3], block[3]; /* at least 1 each */
-  int64_t blocks_run;        /* counts are those of so many; 0: of all */
+  int64_t blocks_run;        /* blocks that were counted; 0: all */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */
   int64_t static_shared_bytes; /* a block */
@@ -228,7 +228,7 @@ typedef struct sct_profile {
   sct_arena arena; /* private */
 } sct_profile;
 
-/* Of a row that was counted per instruction, on a device. */
+/* Fills the profile of a row that was counted per instruction, on a device. */
 void sct_count_profile(sct_profile *out, const sct_count_row *row, const sct_device_desc *device);
 void sct_profile_free(sct_profile *profile);
 

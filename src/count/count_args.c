@@ -84,7 +84,7 @@ static bool encode_address(uint8_t *out, int64_t bytes, uint64_t v, sct_str *why
 
 /* ---- structs */
 
-/* Bytes of a member: what its type says, 8 for addresses, 4 for a number without a type. */
+/* Bytes of a member: those of its type, 8 for addresses, 4 for a number without a type. */
 static int64_t member_bytes(const sct_count_arg *m) {
   if (m->kind == SCT_COUNT_NULL || m->kind == SCT_COUNT_BUFFER) {
     return 8;

@@ -44,7 +44,7 @@ const sct_count_buffer count_given[] = {
 };
 const int count_n_given = SCT_COUNT(count_given);
 
-/* Random numbers below b->below; of real types with fractions, below 1 where it says nothing. */
+/* Random numbers below b->below; of real types with fractions, below 1 by default. */
 static void limit(uint32_t *words, int64_t n, const sct_count_buffer *b) {
   for (int64_t i = 0; b->below > 0 && i < n; i++) {
     words[i] = (uint32_t)(words[i] % (uint64_t)b->below);

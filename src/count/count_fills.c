@@ -1,5 +1,5 @@
-/* count_fills - what a manifest says that a buffer holds: "perm", "random=10000", "values=3,1,2",
- * "file=index.bin", or a list of numbers. */
+/* count_fills - a buffer's contents as a manifest gives them: "perm", "random=10000",
+ * "values=3,1,2", "file=index.bin", or a list of numbers. */
 #include "count/count_internal.h"
 
 #include <ctype.h>

@@ -29,27 +29,27 @@ static void find_in_global(finder *f, const sct_profile_access *a) {
   const sct_facts facts = {.access = sct_access_name(a->kind),
                            .is_load = a->kind == SCT_ACCESS_LOAD,
                            .is_atomic = a->kind == SCT_ACCESS_ATOMIC,
-                           .width = sct_per(g->bytes, a->lanes),
-                           .lanes = sct_per(a->lanes, a->executed),
-                           .each = sct_per(g->sectors, g->requests),
-                           .ideal = sct_per(g->sectors_ideal, g->requests),
-                           .lines = sct_per(g->tags, g->requests),
-                           .same = sct_per(g->bytes, g->distinct_bytes),
-                           .excess = sct_per(g->sectors - g->sectors_ideal, f->global.sectors),
-                           .of_requests = sct_per(g->requests, f->global.requests)};
+                           .width = sct_ratio(g->bytes, a->lanes),
+                           .lanes = sct_ratio(a->lanes, a->executed),
+                           .each = sct_ratio(g->sectors, g->requests),
+                           .ideal = sct_ratio(g->sectors_ideal, g->requests),
+                           .lines = sct_ratio(g->tags, g->requests),
+                           .same = sct_ratio(g->bytes, g->distinct_bytes),
+                           .excess = sct_ratio(g->sectors - g->sectors_ideal, f->global.sectors),
+                           .of_requests = sct_ratio(g->requests, f->global.requests)};
   advise(f, SCT_SCOPE_GLOBAL, &facts, a->file, a->line);
 }
 
 static void find_in_shared(finder *f, const sct_profile_access *a) {
   const sct_ptx_shared *s = &a->shared;
-  const sct_facts facts = {.access = sct_access_name(a->kind),
-                           .is_load = a->kind == SCT_ACCESS_LOAD,
-                           .is_atomic = a->kind == SCT_ACCESS_ATOMIC,
-                           .lanes = sct_per(a->lanes, a->executed),
-                           .each = sct_per(s->wavefronts, s->requests),
-                           .ideal = sct_per(s->wavefronts_ideal, s->requests),
-                           .excess =
-                               sct_per(s->wavefronts - s->wavefronts_ideal, f->shared.wavefronts)};
+  const sct_facts facts = {
+      .access = sct_access_name(a->kind),
+      .is_load = a->kind == SCT_ACCESS_LOAD,
+      .is_atomic = a->kind == SCT_ACCESS_ATOMIC,
+      .lanes = sct_ratio(a->lanes, a->executed),
+      .each = sct_ratio(s->wavefronts, s->requests),
+      .ideal = sct_ratio(s->wavefronts_ideal, s->requests),
+      .excess = sct_ratio(s->wavefronts - s->wavefronts_ideal, f->shared.wavefronts)};
   advise(f, SCT_SCOPE_SHARED, &facts, a->file, a->line);
 }
 
@@ -63,11 +63,11 @@ static double waiting_of(const sct_speed *s) {
   return s->known && s->limit == SCT_LIMIT_INFLIGHT ? 1.0 - next / s->ns : 0.0;
 }
 
-/* Of all instructions, where these are what the kernel waits for. */
+/* The share of integer instructions in all, where instructions limit the kernel; else 0. */
 static double integers_of(const sct_speed *s, const sct_executed *machine) {
   const int64_t n = machine->n[SCT_PIPE_INT] + machine->n[SCT_PIPE_IMUL];
   const bool limits = s->known && s->limit >= SCT_LIMIT_INT && s->limit <= SCT_LIMIT_ISSUE;
-  return limits ? sct_per(n, machine->n[SCT_PIPE_ISSUE]) : 0.0;
+  return limits ? sct_ratio(n, machine->n[SCT_PIPE_ISSUE]) : 0.0;
 }
 
 /* The branch that splits most warps is where divergence is mended. */
@@ -93,12 +93,12 @@ static void find_in_launch(finder *f) {
                            .blocks = f->p->blocks,
                            .waves = f->p->waves,
                            .fit = f->p->occupancy,
-                           .active_lanes = sct_per(c->lane_instructions, c->warp_instructions),
+                           .active_lanes = sct_ratio(c->lane_instructions, c->warp_instructions),
                            .branches = c->branches,
                            .divergent = c->divergent_branches,
                            .local_requests = c->local_requests,
                            .local_share =
-                               sct_per(c->local_requests, c->local_requests + f->global.requests),
+                               sct_ratio(c->local_requests, c->local_requests + f->global.requests),
                            .flight_bytes = f->p->speed.flight_bytes,
                            .waiting = waiting_of(&f->p->speed),
                            .integers = integers_of(&f->p->speed, &c->machine)};

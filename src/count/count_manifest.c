@@ -12,7 +12,7 @@ typedef struct reader {
   int cap_buffers;
   bool is_object;   /* {"cases": [...]} */
   int line;         /* of the current case; 0: none */
-  const char *name; /* the same; NULL: not known */
+  const char *name; /* of the current case; NULL: not known */
   sct_error *err;
 } reader;
 
@@ -113,7 +113,7 @@ static const char *skip_string(const char *at) {
   return at;
 }
 
-/* Line of the first zero byte, which the JSON library reads over behind a number; 0: none. */
+/* Line of the first zero byte, which the JSON library reads over after a number; 0: none. */
 static int line_of_zero(const sct_str *text) {
   const char *const zero = text->len > 0 ? memchr(text->data, 0, text->len) : NULL;
   int line = 1;

@@ -72,7 +72,7 @@ static const char *skip_parens(const char *at) {
   return at;
 }
 
-/* The name of the function declared behind `__global__`, and its end: what stands before the first
+/* The name of the function declared after `__global__`, and its end: what stands before the first
  * parenthesis that is not an attribute's, as that of __launch_bounds__(256). NULL: none. */
 static const char *find_name(const char **name, const char *at) {
   const char *const from = at;

@@ -12,7 +12,7 @@ const char *sct_access_name(sct_access_kind kind) {
   return names[kind];
 }
 
-/* Of an instruction as written, behind its guard: "@%p1 ld.global.f32 ...". */
+/* The kind of access of an instruction as written, after its guard: "@%p1 ld.global.f32 ...". */
 static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
   const char *at = inst->text, *const end = at + inst->text_len;
   if (at < end && *at == '@') {
@@ -32,10 +32,10 @@ static sct_access_kind kind_of(const sct_ptx_inst_counters *inst) {
 /* Do they touch about as many sectors, or wavefronts, a request? An index and what it points to
  * stand in one line. */
 static bool are_alike(const sct_profile_access *a, const sct_ptx_inst_counters *inst) {
-  const double x = a->is_shared ? sct_per(a->shared.wavefronts, a->shared.requests)
-                                : sct_per(a->global.sectors, a->global.requests);
-  const double y = a->is_shared ? sct_per(inst->shared.wavefronts, inst->shared.requests)
-                                : sct_per(inst->global.sectors, inst->global.requests);
+  const double x = a->is_shared ? sct_ratio(a->shared.wavefronts, a->shared.requests)
+                                : sct_ratio(a->global.sectors, a->global.requests);
+  const double y = a->is_shared ? sct_ratio(inst->shared.wavefronts, inst->shared.requests)
+                                : sct_ratio(inst->global.sectors, inst->global.requests);
   return fabs(x - y) <= 0.25 * fmin(x, y) + 0.5;
 }
 

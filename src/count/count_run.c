@@ -55,7 +55,7 @@ static const sct_count_case *first_case_of(const run *r, int kernel) {
   return &r->m->cases[i];
 }
 
-/* What the compiler says of a name: `identifier "flo" is undefined` of copy<flo>. */
+/* The compiler's message about a name: `identifier "flo" is undefined` for copy<flo>. */
 static void append_reason(sct_str *out, const char *log) {
   static const char word[] = "error: ";
   const char *const at = log != NULL ? strstr(log, word) : NULL;
@@ -128,7 +128,7 @@ static sct_status find_entries(run *r, bool *any) {
   return SCT_OK;
 }
 
-/* Those of the command and of the manifest, NULL-terminated. */
+/* The options of the command and of the manifest, NULL-terminated. */
 static const char *const *compiler_options(const run *r) {
   int n = 0, n_given = 0;
   while (r->opts->extra && r->opts->extra[n_given]) {
@@ -330,7 +330,7 @@ static void set_problem(const run *r, sct_count_row *row, const char *text) {
   r->out->n_failed++;
 }
 
-/* How large a buffer must be for an access behind its end. Buffers are 64 GiB apart. */
+/* How large a buffer must be for an access past its end to fit. Buffers are 64 GiB apart. */
 static void append_least_bytes(sct_str *out, const run *r, const sct_ptx_diag *diag) {
   for (int b = 0; diag->kind == SCT_PTX_OUT_OF_BOUNDS && b < r->m->n_buffers; b++) {
     const int64_t at = (int64_t)(diag->address - r->s->addresses.of[b]);

@@ -1,4 +1,4 @@
-/* device - where candidates run: the table of device kinds, and the CUDA driver behind dlopen.
+/* device - where candidates run: the table of device kinds, and the CUDA driver, loaded by dlopen.
  *
  * Only the worker process (module measure), and the one that a profiler runs, call the sct_cuda_*
  * functions: the parent never loads the driver. */
@@ -52,7 +52,7 @@ typedef struct sct_gpu_process {
   char name[48]; /* "" unknown */
 } sct_gpu_process;
 
-/* What NVML says of a GPU. Plain data, to be sent. */
+/* The state of a GPU as NVML reports it. Plain data, to be sent. */
 typedef struct sct_gpu_state {
   bool known; /* NVML answers for this GPU; else only mig_slice is filled */
   bool mig;   /* cut into slices */
@@ -89,7 +89,7 @@ bool sct_host_is_peer(sct_host_kind kind);     /* a second device's, not the hos
 typedef enum sct_way { SCT_TO_DEVICE = 1, SCT_TO_HOST = 2, SCT_BOTH_WAYS = 3 } sct_way;
 const char *sct_way_name(sct_host_kind kind, sct_way way); /* "to device"; TO_HOST: "to peer" */
 
-/* The time of a copy of so many bytes (each way) on a device whose description states the rates of
+/* The time of a copy of `bytes` bytes (each way) on a device whose description states the rates of
  * its link; 0: it does not. peer: of a second device's memory this one, else NULL. */
 double sct_stated_transfer_ns(const sct_device_desc *device, const sct_device_desc *peer,
                               sct_host_kind kind, sct_way way, int64_t bytes);
@@ -114,11 +114,12 @@ void sct_cuda_describe(sct_cuda *cuda,
 /* The description of a GPU without making a context on it (the driver string then is "CUDA 13.0").
  */
 sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err);
-/* The same with what NVML says of its state (may be NULL). */
-sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal, sct_error *err);
+/* Describes a GPU without a context, and fills its state as NVML reports it (may be NULL). */
+sct_status sct_cuda_peek_state(sct_device_desc *out, sct_gpu_state *state, int ordinal,
+                               sct_error *err);
 /* Throttle reasons now, 0 where they are unknown. SCT_EUNHEALTHY when the GPU has fallen off the
- * bus, or had an uncorrectable memory error since it was opened: nothing it says counts. */
-sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
+ * bus, or had an uncorrectable memory error since it was opened: its results do not count. */
+sct_status sct_cuda_check_health(sct_cuda *cuda, uint64_t *throttle, sct_error *err);
 /* How many processes compute on the GPU that did not when this was asked first: 0 then, and where
  * it is not known. `first` receives one of them. To be asked once kernels have run, so that the
  * first answer knows this process under whatever number the machine has for it. */
@@ -135,9 +136,9 @@ sct_status sct_cuda_upload(sct_cuda *cuda, sct_cuda_ptr to, const void *from, in
                            sct_error *err);
 sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
                              sct_error *err);
-/* Lines that were marked as the last that L2 gives up become like all others; without effect where
- * the device knows no such marks. */
-void sct_cuda_forget_kept(sct_cuda *cuda);
+/* Ends the persistence of L2 lines that kernels marked evict-last; no effect where the device has
+ * no such policy. */
+void sct_cuda_reset_persisting_l2(sct_cuda *cuda);
 /* Sets `bytes` bytes to the repeated byte; asynchronous. */
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err);
@@ -168,13 +169,13 @@ typedef struct sct_host_block {
 sct_status sct_cuda_block_open(sct_cuda *cuda, sct_host_block *out, sct_host_kind kind,
                                int64_t bytes, sct_error *err);
 void sct_cuda_block_close(sct_cuda *cuda, sct_host_block *block);
-/* Queues the copy of its first bytes to device memory at p, or back; of managed memory, which is at
- * p, the prefetch. Not of mapped memory: kernels use its alias. */
+/* Queues the copy of the block's first bytes to device memory at p, or back; for managed memory,
+ * which is at p, a prefetch. Mapped memory is not copied: kernels use its alias. */
 sct_status sct_cuda_block_copy(sct_cuda *cuda, const sct_host_block *block, bool to_device,
                                sct_cuda_ptr p, int64_t bytes, sct_error *err);
-/* Calls are for this device from now on; opening one makes it so. Of a second one, calls that name
- * a stream or an address of its need it too. */
-sct_status sct_cuda_enter(sct_cuda *cuda, sct_error *err);
+/* Makes the device current, as opening it does. Calls that name a stream or an address of a second
+ * device need that one current. */
+sct_status sct_cuda_make_current(sct_cuda *cuda, sct_error *err);
 /* Memory of `peer`, another device, for copies between both: kind PEER with peer access both ways,
  * where they have it, STAGED without. Afterwards, failed or not, calls are for `cuda`. */
 sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *out,
@@ -183,7 +184,7 @@ void sct_cuda_peer_close(sct_cuda *cuda, sct_cuda *peer, sct_host_block *block);
 /* Queues a copy from one device to another, on the current stream of the first. */
 sct_status sct_cuda_peer_copy(sct_cuda *from, sct_cuda_ptr from_p, sct_cuda *to, sct_cuda_ptr to_p,
                               int64_t bytes, sct_error *err);
-/* What is queued or waited for from now on is of stream k: 0, which is so at first, or 1. */
+/* Makes stream k, 0 or 1, current: later calls queue on it and wait for it. At first 0 is. */
 sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err);
 /* A view of the session for another thread, which enters it: with a current stream and a last
  * result of its own. Ended before the session, which then has the result. Accepts NULL. */
@@ -198,15 +199,15 @@ sct_status sct_cuda_copy_in(sct_cuda *cuda, sct_cuda_ptr to, const void *from, i
                             sct_error *err);
 sct_status sct_cuda_copy_out(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_t bytes,
                              sct_error *err);
-/* Events: of the current stream, which waits for others'. */
+/* Events are recorded on the current stream, which can wait for those of other streams. */
 sct_status sct_cuda_event_open(sct_cuda *cuda, void **event, bool timed, sct_error *err);
 void sct_cuda_event_close(sct_cuda *cuda, void *event);
 sct_status sct_cuda_event_record(sct_cuda *cuda, void *event, sct_error *err);
 sct_status sct_cuda_event_wait(sct_cuda *cuda, void *event, sct_error *err);
 sct_status sct_cuda_event_sync(sct_cuda *cuda, void *event, sct_error *err); /* the host does */
 sct_status sct_cuda_event_elapsed(sct_cuda *cuda, double *ns, void *from, void *to, sct_error *err);
-/* Events around what is queued between start and stop; stop synchronises. It is mark, which only
- * queues the second event, and read, which waits for it. */
+/* Events around what is queued between start and stop; stop synchronises. stop is mark, which
+ * queues the second event, followed by read, which waits for it. */
 sct_status sct_cuda_timer_start(sct_cuda *cuda, sct_error *err);
 sct_status sct_cuda_timer_stop(sct_cuda *cuda, double *ns, sct_error *err);
 sct_status sct_cuda_timer_mark(sct_cuda *cuda, sct_error *err);

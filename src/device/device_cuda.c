@@ -69,7 +69,7 @@ sct_status sct_cuda_use_stream(sct_cuda *cuda, int k, sct_error *err) {
   return SCT_OK;
 }
 
-sct_status sct_cuda_enter(sct_cuda *cuda, sct_error *err) {
+sct_status sct_cuda_make_current(sct_cuda *cuda, sct_error *err) {
   return check(cuda, "cuCtxSetCurrent", cuda->driver.context_set(cuda->context), err);
 }
 
@@ -77,7 +77,7 @@ static sct_status open_context(sct_cuda *cuda, sct_error *err) {
   const sct_driver *d = &cuda->driver;
   SCT_TRY(check(cuda, "cuDevicePrimaryCtxRetain", d->context_retain(&cuda->context, cuda->device),
                 err));
-  SCT_TRY(sct_cuda_enter(cuda, err));
+  SCT_TRY(sct_cuda_make_current(cuda, err));
   SCT_TRY(sct_cuda_use_stream(cuda, 0, err));
   SCT_TRY(check(cuda, "cuEventCreate", d->event_create(&cuda->start, 0), err));
   return check(cuda, "cuEventCreate", d->event_create(&cuda->stop, 0), err);
@@ -177,7 +177,8 @@ void sct_cuda_describe(sct_cuda *cuda, sct_device_desc *out) {
   }
 }
 
-sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal, sct_error *err) {
+sct_status sct_cuda_peek_state(sct_device_desc *out, sct_gpu_state *state, int ordinal,
+                               sct_error *err) {
   sct_cuda cuda = {0};
   SCT_TRY(find_device(&cuda, ordinal, err));
   if (state) {
@@ -192,12 +193,12 @@ sct_status sct_cuda_look(sct_device_desc *out, sct_gpu_state *state, int ordinal
 }
 
 sct_status sct_cuda_peek(sct_device_desc *out, int ordinal, sct_error *err) {
-  return sct_cuda_look(out, NULL, ordinal, err);
+  return sct_cuda_peek_state(out, NULL, ordinal, err);
 }
 
-sct_status sct_cuda_watch(sct_cuda *cuda, uint64_t *throttle, sct_error *err) {
-  return check(cuda, "watching the GPU", sct_nvml_watch(&cuda->nvml, cuda->ecc_before, throttle),
-               err);
+sct_status sct_cuda_check_health(sct_cuda *cuda, uint64_t *throttle, sct_error *err) {
+  return check(cuda, "watching the GPU",
+               sct_nvml_check_health(&cuda->nvml, cuda->ecc_before, throttle), err);
 }
 
 int sct_cuda_newcomers(sct_cuda *cuda, sct_gpu_process *first) {
@@ -263,8 +264,9 @@ sct_status sct_cuda_download(sct_cuda *cuda, void *to, sct_cuda_ptr from, int64_
   return sct_cuda_sync(cuda, err);
 }
 
-void sct_cuda_forget_kept(sct_cuda *cuda) {
-  (void)cuda->driver.forget_kept(); /* older devices refuse it, and have nothing to forget */
+void sct_cuda_reset_persisting_l2(sct_cuda *cuda) {
+  (void)
+      cuda->driver.reset_persisting_l2(); /* older devices refuse it, and have nothing to forget */
 }
 
 sct_status sct_cuda_set(sct_cuda *cuda, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
@@ -386,7 +388,7 @@ static sct_status set_reach(sct_cuda *cuda, const sct_cuda *peer, bool on, sct_e
   if (cuda->reaches == on) {
     return SCT_OK;
   }
-  SCT_TRY(sct_cuda_enter(cuda, err));
+  SCT_TRY(sct_cuda_make_current(cuda, err));
   SCT_TRY(on ? check(cuda, "cuCtxEnablePeerAccess", d->reach(peer->context, 0), err)
              : check(cuda, "cuCtxDisablePeerAccess", d->reach_no_more(peer->context), err));
   cuda->reaches = on;
@@ -406,9 +408,9 @@ sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *ou
                               sct_host_kind kind, int64_t bytes, sct_error *err) {
   sct_host_block block = {.kind = kind, .bytes = bytes};
   sct_status status = set_both(cuda, peer, kind == SCT_HOST_PEER, err);
-  SCT_THEN(sct_cuda_enter(peer, err));
+  SCT_THEN(sct_cuda_make_current(peer, err));
   SCT_THEN(sct_cuda_alloc(peer, &block.alias, bytes, err));
-  const sct_status back = sct_cuda_enter(cuda, status == SCT_OK ? err : NULL);
+  const sct_status back = sct_cuda_make_current(cuda, status == SCT_OK ? err : NULL);
   SCT_THEN(back);
   if (status != SCT_OK) {
     sct_cuda_peer_close(cuda, peer, &block);
@@ -420,9 +422,9 @@ sct_status sct_cuda_peer_open(sct_cuda *cuda, sct_cuda *peer, sct_host_block *ou
 
 void sct_cuda_peer_close(sct_cuda *cuda, sct_cuda *peer, sct_host_block *block) {
   if (block->alias != 0) {
-    (void)sct_cuda_enter(peer, NULL);
+    (void)sct_cuda_make_current(peer, NULL);
     sct_cuda_release(peer, block->alias);
-    (void)sct_cuda_enter(cuda, NULL);
+    (void)sct_cuda_make_current(cuda, NULL);
   }
   *block = (sct_host_block){0};
 }

@@ -57,7 +57,7 @@ typedef struct sct_nvml_known {
 int sct_nvml_newcomers(const sct_nvml *nvml, sct_nvml_known *known, sct_gpu_process *first);
 /* 0, or the CUresult that stands for what NVML found: the GPU is lost, or has more uncorrected
  * errors than `ecc_before` (negative: not asked). */
-int sct_nvml_watch(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle);
+int sct_nvml_check_health(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle);
 
 /* The first line of a file, without its end; false: there is none. */
 bool sct_read_line(const char *path, char *out, size_t size);

@@ -19,8 +19,8 @@ void *sct_device_library(const char *soname) {
   return door->open(soname);
 }
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX says the bits are
- * the same. */
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX promises equal bits.
+ */
 static bool load_symbol(void *slot, void *library, const char *name) {
   void *const p = door->symbol(library, name);
   memcpy(slot, &p, sizeof p);

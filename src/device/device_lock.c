@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_HOLDER  512 /* bytes of what a holder says of itself */
+#define MAX_HOLDER  512 /* bytes of a holder's description of itself */
 #define MAX_REOPENS 8   /* of a file that others remove */
 
 void sct_lock_directory(sct_str *out) {

@@ -1,4 +1,4 @@
-/* What NVML says of a GPU's state: who else computes on it, modes, clocks, throttling, errors. All
+/* A GPU's state as NVML reports it: who else computes on it, modes, clocks, throttling, errors. All
  * of it optional: what cannot be asked is unknown. */
 #include "device_internal.h"
 
@@ -185,7 +185,7 @@ void sct_nvml_state(const sct_nvml *nvml, sct_gpu_state *out) {
   }
 }
 
-int sct_nvml_watch(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle) {
+int sct_nvml_check_health(const sct_nvml *nvml, int64_t ecc_before, uint64_t *throttle) {
   unsigned long long value = 0;
   *throttle = 0;
   if (!nvml->device) {

@@ -52,12 +52,13 @@ typedef struct sct_emit_request {
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err);
 
-/* The same, into the file `path` (sct_file_write: whole or not at all, untouched when equal). */
+/* Writes the header's text to the file `path` (sct_file_write: whole or not at all, untouched when
+ * equal). */
 sct_status sct_emit_write(sct_store *store, const sct_emit_request *request, const char *path,
                           sct_error *err);
 
 /* The module of Python for a header in the form c (`request->form` does not count), into the file
- * `path` beside `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
+ * `path` next to `header`. SCT_EUSAGE: the two have names or directories that do not fit. */
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err);
 
@@ -70,7 +71,7 @@ typedef struct sct_emit_array {
 } sct_emit_array;
 typedef struct sct_emit_case {
   const int64_t *extents;       /* in the order of the launch function */
-  unsigned char (*scalars)[16]; /* the same */
+  unsigned char (*scalars)[16]; /* in the order of the launch function */
   const sct_emit_array *arrays;
   unsigned char poison;
 } sct_emit_case;
@@ -78,8 +79,8 @@ typedef struct sct_emit_case {
 /* Where the cases of a self-test come from. */
 typedef struct sct_emit_tester {
   void *ctx;
-  /* Cases for kernels with these layouts of arrays, whose operands have so many. *computes: results
-   * are worked out, not only moved. What is handed out stays until the caller's end. */
+  /* Makes cases for kernels with these layouts, layouts[n_layouts]. *computes: results are
+   * computed, not only moved. The cases live until the tester's end. */
   sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts, sct_emit_case **cases,
                      int *n, bool *computes, sct_error *err);
 } sct_emit_tester;

@@ -39,7 +39,7 @@ json_t *emit_byte_lines(const char *bytes, size_t n) {
   for (size_t k = 0; k < n; k++) {
     sct_str_printf(&line, "%u,", (unsigned)(unsigned char)bytes[k]);
     if (k % BYTES_A_LINE == BYTES_A_LINE - 1 || k + 1 == n) {
-      json_array_append_new(lines, emit_take(&line));
+      json_array_append_new(lines, emit_text_str(&line));
     }
   }
   return lines;
@@ -59,7 +59,7 @@ static int list_names(json_t *names, int *kernels, const emit_header *h,
   int n = 0;
   for (int k = 0; k < h->n_kernels; k++) {
     const emit_kernel *kernel = &h->kernels[k];
-    if (device->cc_major >= 9 || emit_recent(kernel) == NULL) {
+    if (device->cc_major >= 9 || emit_sm90_feature(kernel) == NULL) {
       kernels[n++] = k;
       const bool own = kernel->launch.n_params > 0;
       json_array_append_new(names, emit_textf("%s_detail::%s::%s%s%s", h->sig.name, kernel->space,

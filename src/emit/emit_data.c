@@ -15,10 +15,10 @@ json_t *emit_text(const char *text) {
 json_t *emit_textf(const char *format, ...) {
   sct_str text = {0};
   SCT_STR_FORMAT(&text, format);
-  return emit_take(&text);
+  return emit_text_str(&text);
 }
 
-json_t *emit_take(sct_str *text) {
+json_t *emit_text_str(sct_str *text) {
   json_t *out = emit_text(sct_str_c(text));
   sct_str_free(text);
   return out;
@@ -60,7 +60,7 @@ int emit_n_dims(const emit_signature *sig) {
   return n;
 }
 
-void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish) {
+void emit_unused_name(sct_str *s, const emit_signature *sig, const char *wish) {
   const size_t start = s->len;
   bool taken = true;
   for (sct_str_append(s, wish); taken;) {
@@ -82,7 +82,7 @@ static int64_t workspace_bytes(const emit_header *h) {
   return most;
 }
 
-/* It scans: what launches leave in a workspace, only its own kernels understand. */
+/* Whether the kernel scans: only its own kernels can read what launches leave in a workspace. */
 static bool scans(const emit_header *h) {
   bool any = false;
   for (int k = 0; k < h->sig.n_operands; k++) {
@@ -118,7 +118,7 @@ static json_t *record_text(const emit_record *record) {
     return emit_text(record->fields[0].type);
   }
   sct_str_printf(&s, "%s { ", record->name);
-  for (int k = 0; k < record->n_fields; k += emit_elements(record, k)) {
+  for (int k = 0; k < record->n_fields; k += emit_array_length(record, k)) {
     const emit_field *f = &record->fields[k];
     const bool same = k > 0 && strcmp(f->type, record->fields[k - 1].type) == 0;
     sct_str_printf(&s, "%s%s%s", k == 0 ? "" : (same ? ", " : "; "), same ? "" : f->type,
@@ -127,10 +127,10 @@ static json_t *record_text(const emit_record *record) {
   }
   sct_str_printf(&s, " } of %lld bytes%s", (long long)record->bytes,
                  record->packed ? ", packed" : "");
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
-/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+/* Element (i, j) of the index space is element (i, j) of the operand: no `at` says otherwise. */
 bool emit_at_its_own_place(const emit_operand *op) {
   bool own = op->n_at == 0 || op->n_at == op->n_dims;
   for (int k = 0; own && k < op->n_at; k++) {
@@ -222,7 +222,7 @@ static json_t *pointer_parameter(const emit_header *h, int operand) {
     sct_str_append(&s, bare != NULL && !bare->bits ? bare->cuda : "void");
   }
   sct_str_printf(&s, " *%s", op->name);
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
 /* Parameters and arguments of the launch function, without the stream. */
@@ -241,11 +241,11 @@ static void add_arguments(json_t *out, const emit_header *h) {
                                           : pointer_parameter(h, k));
   }
   SCT_SCOPED(sct_str) workspace = {0};
-  emit_own_name(&workspace, sig, "workspace");
+  emit_unused_name(&workspace, sig, "workspace");
   if (takes_workspace(h)) {
     json_array_append_new(arguments, emit_text(sct_str_c(&workspace)));
     json_array_append_new(parameters, emit_textf("void *%s", sct_str_c(&workspace)));
-    json_object_set_new(out, "workspace", emit_take(&workspace));
+    json_object_set_new(out, "workspace", emit_text_str(&workspace));
   } else {
     json_object_set_new(out, "workspace", json_false());
     sct_str_free(&workspace);
@@ -439,7 +439,7 @@ static void add_operands(json_t *out, const emit_header *h) {
 static void add_form(json_t *out, const emit_header *h) {
   const bool is_inline = h->form == SCT_EMIT_INLINE;
   sct_str call = {0};
-  emit_own_name(&call, &h->sig, "call");
+  emit_unused_name(&call, &h->sig, "call");
   json_object_set_new(out, "is_inline", json_boolean(is_inline));
   json_object_set_new(out, "is_cuda", json_boolean(h->form == SCT_EMIT_CUDA));
   json_object_set_new(out, "is_code", json_boolean(h->form == SCT_EMIT_C));
@@ -450,7 +450,7 @@ static void add_form(json_t *out, const emit_header *h) {
   json_object_set_new(out, "linkage",
                       is_inline ? emit_textf("%s_LINKAGE ", h->sig.name) : emit_text(""));
   json_object_set_new(out, "detail", emit_textf("%s_detail", h->sig.name));
-  json_object_set_new(out, "call", emit_take(&call));
+  json_object_set_new(out, "call", emit_text_str(&call));
 }
 
 sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
@@ -459,12 +459,12 @@ sct_status emit_data(json_t **out, const emit_header *h, sct_error *err) {
   json_t *records = NULL;
   SCT_TRY(emit_records(&records, h, err));
   sct_str stream = {0};
-  emit_own_name(&stream, sig, "stream");
+  emit_unused_name(&stream, sig, "stream");
   *out = json_pack(
       "{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:b, s:b}", "name", emit_text(sig->name),
       "version", SCT_VERSION, "spec_file", emit_text(file != NULL ? file : "SPEC"), "spec_hash",
       emit_text(h->problem->spec_hash), "body", lines_of(sig->body), "blank",
-      emit_textf("%*s", name_width(sig), ""), "date", date(), "stream", emit_take(&stream),
+      emit_textf("%*s", name_width(sig), ""), "date", date(), "stream", emit_text_str(&stream),
       "records", records, "workspace_bytes", (json_int_t)workspace_bytes(h), "needs_workspace",
       workspace_bytes(h) > 0, "names_vectors", emit_names_vectors(h));
   json_object_set_new(*out, "scans", json_boolean(scans(h)));

@@ -77,7 +77,7 @@ static json_t *row_text(const table_row *row, const size_t *width) {
     sct_str_printf(&s, number ? "%*s" : "%-*s", (int)width[c], sct_str_c(&row->cell[c]));
     sct_str_append(&s, c + 1 < N_COLUMNS ? "  " : "");
   }
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
 /* A table row for every winner and naive variant. */

@@ -21,7 +21,7 @@ static bool is_direct(const emit_header *h, int operand) {
   return op->stays && !(op->is_output && (h->sig.halo_before > 0 || h->sig.halo_after > 0));
 }
 
-/* It reduces or accumulates, and chunks do not divide it. */
+/* Whether an output reduces or accumulates, and chunks do not divide it. */
 bool emit_is_shared(const emit_header *h, int operand) {
   const emit_operand *op = &h->sig.operands[operand];
   const int dim = h->sig.chunk_dim;
@@ -165,9 +165,9 @@ static int number(const json_t *axes, const char *key, int most) {
   return value >= 1 && value <= most ? (int)value : 0;
 }
 
-/* Of the ways that NAME_host can go, by one device, the fastest of page-locked arrays and that
- * through a ring; only those that were timed, as no model knows the host's caches. False: there are
- * none. */
+/* Finds the fastest way of NAME_host by one device for page-locked arrays, and the fastest through
+ * a ring, among those that were timed, as no model knows the host's caches. false: there are none.
+ */
 static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
   double locked_ns = 0, ring_ns = 0;
   for (int k = 0; k < n; k++) {
@@ -250,7 +250,7 @@ static void add_ways(json_t *host, const emit_ways *w) {
   if (w->on) {
     emit_comment(&chosen, w->on->name);
   }
-  json_object_set_new(host, "chosen", w->on ? emit_take(&chosen) : json_false());
+  json_object_set_new(host, "chosen", w->on ? emit_text_str(&chosen) : json_false());
 }
 
 /* A launch need not clear what points fall on, as chunks go onto it. */
@@ -267,13 +267,13 @@ void emit_add_host(json_t *out, const emit_header *h) {
     return;
   }
   sct_str plan = {0}, options = {0};
-  emit_own_name(&plan, &h->sig, "plan");
-  emit_own_name(&options, &h->sig, "options");
+  emit_unused_name(&plan, &h->sig, "plan");
+  emit_unused_name(&options, &h->sig, "options");
   json_t *host = json_pack(
       "{s:o, s:i, s:I, s:I, s:o, s:o, s:o}", "extent",
       emit_textf("n_%s", h->sig.extents[h->sig.chunk_dim].name), "n_arrays", h->sig.n_operands,
       "before", (json_int_t)h->sig.halo_before, "after", (json_int_t)h->sig.halo_after, "plan",
-      emit_take(&plan), "options", emit_take(&options), "places",
+      emit_text_str(&plan), "options", emit_text_str(&options), "places",
       places(h, json_object_get(out, "operands"), json_object_get(out, "parameters")));
   add_parameters(host, out, h);
   add_arrays(host, h);

@@ -47,7 +47,7 @@ typedef struct emit_formula {
   const char **offsets; /* [n_fields] over n_<extent> and the operand's indices, named as dims */
 } emit_formula;
 
-/* Of a place that is a sum: each step, and how often it is taken at most. */
+/* A place that is a sum: each step, and how often it is taken at most. */
 typedef struct emit_steps {
   int n;
   const char **texts; /* [n] step, last, step, last, ... over n_<extent> */
@@ -76,11 +76,12 @@ typedef struct emit_operand {
   int n_inside, n_apart, n_bounds;
   const char **inside;      /* conditions over n_<extent>: places lie in the array */
   emit_steps *apart;        /* no two elements are one */
-  const char **bounds;      /* of numbers on the way, as sct_expr_print_bound() says */
+  const char **bounds;      /* of intermediate values: sct_expr_print_bound() */
   emit_formula *formulas;   /* [n_layouts]; NULL: the store has none */
   bool stays;               /* on the device, where NAME_host copies others */
   const char **chunk_steps; /* [n_layouts] of the host's array, in bytes; with chunk_dim only */
-  bool *writes_all;         /* [n_layouts] the same: what it holds before is not needed */
+  bool *writes_all;         /* [n_layouts] what the array holds before is not needed; with chunk_dim
+                               only */
   const char **shape;       /* [n_dims] extents of the array over n_<extent>; with formulas only */
 } emit_operand;
 
@@ -121,14 +122,14 @@ typedef struct emit_launch {
   int64_t threads, shared_bytes, static_shared_bytes;
   const char *grid; /* C expression over long long n_<extent> */
   int n_requires;
-  const char **requires; /* the same */
+  const char **requires; /* conditions, C expressions over long long n_<extent> */
   int64_t *align;        /* [n_operands] bytes */
   const char **layouts;  /* [n_operands] label of the layout the kernel is for */
   const char *doc;
   int n_params; /* of a kernel of the user's own, else 0 */
   emit_param *params;
-  const char **grid_dims;  /* [3] x, y and z of it */
-  int64_t block[3];        /* the same of `threads` */
+  const char **grid_dims;  /* [3] x, y and z of the grid */
+  int64_t block[3];        /* x, y and z of a block */
   int64_t workspace_bytes; /* of the kernel's last parameter; 0: it has none */
   int n_args;
   int *args; /* [n_args] what each parameter of the kernel receives: operands, scalars, extents,
@@ -217,7 +218,7 @@ sct_status emit_read_launch(emit_launch *out, sct_arena *arena, const emit_signa
 /* {"i": 1048576, ...} in the order of sig->extents; extents and their product are positive. */
 sct_status emit_read_extents(int64_t *out, double *elements, const emit_signature *sig,
                              const char *json, sct_error *err);
-/* The number of multiprocessors in a device description; 0 if it says nothing. */
+/* The number of multiprocessors in a device description; 0: not known. */
 int64_t emit_read_n_sms(const char *json);
 /* Whether two axes documents agree in all but the choice of layouts. */
 bool emit_same_axes(const char *a, const char *b);
@@ -226,7 +227,7 @@ bool emit_same_axes(const char *a, const char *b);
 emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
                              int n_dims);
 
-/* The run's conditions say that a winner need not be coalesced. */
+/* Whether by the run's conditions a winner need not be coalesced. */
 bool emit_selects_any(const char *conditions);
 
 /* ---- emit_select.c, emit_choose.c ---- */
@@ -244,7 +245,7 @@ typedef struct emit_type {
   int bytes;               /* also the alignment */
   bool bits;               /* a struct of the kernel's own: the header passes its bits */
   bool vector;             /* a struct of CUDA's */
-  int shared;              /* so many neighbours have the byte together */
+  int shared;              /* neighbouring elements that share a byte; 1: none do */
 } emit_type;
 const emit_type *emit_type_find(const char *name); /* NULL: unknown */
 
@@ -268,8 +269,8 @@ void emit_name_part(sct_str *s, const char *raw); /* letters, digits, _ : inside
  * n of them. SCT_EDATA says what is wrong. `args` holds at least n. */
 sct_status emit_check_source(int *args, int *n_args, const char *source, const char *kernel,
                              const char *const *names, int n, sct_error *err);
-/* The same of a kernel of the user's own, whose text may hold directives that leave nothing behind.
- */
+/* Checks the source of a kernel of the user's own, which may hold directives that leave nothing
+ * defined after it. */
 sct_status emit_check_own(const char *source, const char *kernel, sct_error *err);
 
 /* ---- emit_fill.c ---- */
@@ -282,7 +283,7 @@ sct_status emit_fill(sct_str *out, const char *file, const json_t *data, sct_err
 
 json_t *emit_text(const char *text); /* NULL: "" */
 json_t *emit_textf(const char *format, ...) SCT_PRINTF(1, 2);
-json_t *emit_take(sct_str *text); /* leaves an empty one */
+json_t *emit_text_str(sct_str *text); /* leaves an empty string */
 /* The names of the extents whose n_<name> an expression mentions. */
 json_t *emit_mentioned(const emit_signature *sig, const char *expression);
 bool emit_mentions_extent(const char *expression, const emit_signature *sig, int k);
@@ -292,8 +293,8 @@ sct_status emit_records(json_t **out, const emit_header *h, sct_error *err);
 /* emit_code.c: compiles `source` for each architecture that was tuned. */
 sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
                          const char *source, sct_error *err);
-/* What the kernel has that sm_90 began with, NULL: nothing. Below, it is left out. */
-const char *emit_recent(const emit_kernel *kernel);
+/* The feature of the kernel that needs sm_90, NULL: none. Below sm_90 the kernel is left out. */
+const char *emit_sm90_feature(const emit_kernel *kernel);
 /* What NVRTC calls a kernel of the header: a name of C, of one of the user's own a name of C++. */
 json_t *emit_entry(const emit_header *h, int index);
 /* Each adds its part to the object of the whole, or of an operand. */
@@ -311,10 +312,10 @@ void emit_add_layout(json_t *out, const emit_header *h, int operand);
 json_t *emit_bytes(const emit_header *h, int operand);
 bool emit_is_linear(const emit_header *h, int operand);
 json_t *emit_stride(const emit_header *h, int operand, int dim, int64_t bytes);
-/* Element (i, j) of the index space is element (i, j) of the operand, or nothing else is said. */
+/* Element (i, j) of the index space is element (i, j) of the operand: no `at` says otherwise. */
 bool emit_at_its_own_place(const emit_operand *op);
 
-/* The store says where elements lie, of all arrays. */
+/* SCT_EDATA unless the store has the formulas of all arrays' offsets. */
 sct_status emit_check_formulas(const emit_header *h, sct_error *err);
 /* emit_selftest.c: what its template needs in addition. */
 void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
@@ -333,17 +334,17 @@ json_t *emit_byte_lines(const char *bytes, size_t n);
 sct_status emit_add_python(json_t *out, const emit_header *h, sct_error *err);
 
 /* Appends `wish`, or with as much after it as it takes to be no operand's and no scalar's name. */
-void emit_own_name(sct_str *s, const emit_signature *sig, const char *wish);
+void emit_unused_name(sct_str *s, const emit_signature *sig, const char *wish);
 int emit_n_dims(const emit_signature *sig); /* of the index space */
 /* The argument is a pointer to the operand's record: it has a name and the layout aos. Other
  * layouts of records are plain bytes to C. */
 bool emit_takes_struct(const emit_header *h, int operand);
 /* The header has host functions that pack and unpack the operand: its elements do not lie as C has
- * them, or its layout was left to the tuner, and the store says where its bytes lie. */
+ * them, or its layout was left to the tuner, and the store has the formulas of its offsets. */
 bool emit_packs(const emit_header *h, int operand);
 bool emit_names_vectors(const emit_header *h);
 /* How many fields from number k on are one array; 1: it is none. */
-int emit_elements(const emit_record *record, int k);
+int emit_array_length(const emit_record *record, int k);
 /* What C++ would align the fields to by itself: the largest of them. */
 int64_t emit_natural_align(const emit_record *record);
 /* "q[19]", or "x": field number k as a member, whose fields are `shared` elements each. */

@@ -11,7 +11,7 @@ static sct_status get_name(const char **out, sct_json at) {
   return emit_is_name(*out) ? SCT_OK : sct_json_fail(at, "expected a name");
 }
 
-/* The same of a field, which may be an element of an array. */
+/* Reads the name of a field, which may be an element of an array: "q[3]". */
 static sct_status get_field_name(const char **out, sct_json at) {
   char base[256];
   SCT_TRY(sct_json_text(out, at, NULL));
@@ -174,7 +174,7 @@ static sct_status read_formulas(emit_operand *op, const emit_signature *sig, sct
   return SCT_OK;
 }
 
-/* Of the array under each layout. Stores of older programs have none. */
+/* Reads the bytes of the array under each layout, which stores of older programs lack. */
 static sct_status read_bytes(emit_operand *op, const emit_signature *sig, sct_json at) {
   const emit_operand without_indices = {.n_dims = 0};
   const sct_json list = sct_json_member(at, "bytes");
@@ -207,7 +207,7 @@ static sct_status read_limits(emit_operand *op, const emit_signature *sig, sct_j
 
 enum { MOST_HALO = 1 << 16 };
 
-/* Of a spec with `host = true`. */
+/* Reads how the array is cut into chunks, for a spec with `host = true`. */
 static sct_status read_chunks(emit_operand *op, const emit_signature *sig, sct_json at) {
   const emit_operand without_indices = {.n_dims = 0};
   const sct_json writes = sct_json_member(at, "writes_all");
@@ -403,7 +403,7 @@ static sct_status read_param(emit_param *param, const emit_signature *sig, sct_j
   return SCT_OK;
 }
 
-/* Of a kernel of the user's own, which has "params". */
+/* Reads the launch of a kernel of the user's own, which has "params". */
 static sct_status read_own(emit_launch *launch, const emit_signature *sig, sct_json root) {
   const sct_json params = sct_json_member(root, "params"), block = sct_json_member(root, "block");
   const emit_operand without_indices = {.n_dims = 0};
@@ -493,7 +493,7 @@ int64_t emit_read_n_sms(const char *json) {
   return n > 0 && n < 100000 ? n : 0;
 }
 
-/* Digits of so many shapes. */
+/* The digits of all shapes. */
 static bool is_table(const char *text, int64_t step, int64_t reach, int n_dims) {
   size_t n = 1;
   if (text == NULL || step < 1 || step > 6 || reach < 1 || reach > 20 || n_dims > 6) {

@@ -24,7 +24,7 @@ static void add_once(json_t *list, json_t *value) {
 
 /* ---- the comment above it ---- */
 
-/* What the kernel does is said unless its source says so itself (the shipped templates do). */
+/* Describes the kernel unless its source does so itself, as the shipped templates do. */
 static json_t *title(const emit_kernel *kernel, int index) {
   char start[25];
   snprintf(start, sizeof(start), "%s", kernel->launch.doc); /* short enough not to be wrapped */
@@ -48,7 +48,7 @@ static json_t *wins(const emit_header *h, int index) {
   return list;
 }
 
-const char *emit_recent(const emit_kernel *kernel) {
+const char *emit_sm90_feature(const emit_kernel *kernel) {
   const char *source = kernel->source->source;
   return strstr(source, "__cluster_dims__(") != NULL  ? "clusters of blocks"
          : strstr(source, "red.global.add.v") != NULL ? "atomic operations of vectors"
@@ -72,8 +72,9 @@ static json_t *needs(const emit_header *h, const emit_kernel *kernel) {
         list, emit_textf("%lld bytes of shared memory",
                          (long long)(launch->shared_bytes + launch->static_shared_bytes)));
   }
-  if (emit_recent(kernel)) {
-    json_array_append_new(list, emit_textf("%s: compiled for sm_90 or later", emit_recent(kernel)));
+  if (emit_sm90_feature(kernel)) {
+    json_array_append_new(list,
+                          emit_textf("%s: compiled for sm_90 or later", emit_sm90_feature(kernel)));
   }
   if (launch->workspace_bytes > 0) {
     json_array_append_new(
@@ -117,7 +118,7 @@ static json_t *source_text(const emit_kernel *kernel, json_t *includes) {
     }
     line += length + (line[length] == '\n');
   }
-  return emit_take(&text);
+  return emit_text_str(&text);
 }
 
 /* ---- what it takes, and its launch ---- */
@@ -138,7 +139,7 @@ static json_t *argument(const emit_signature *sig, int k) {
   if (k < emit_n_arguments(sig)) {
     return emit_textf("c.%s%s", extent ? "n_" : "", emit_argument(sig, k));
   }
-  emit_own_name(&own, sig, "workspace");
+  emit_unused_name(&own, sig, "workspace");
   return emit_textf("c.%s", sct_str_c(&own));
 }
 
@@ -235,7 +236,7 @@ static json_t *kernel_data(const emit_header *h, int index, json_t *includes) {
       (json_int_t)launch->threads, "shared_bytes", (json_int_t)launch->shared_bytes, "wants_optin",
       wants_optin(launch), "optin_bytes", (json_int_t)(wants_optin(launch) ? bytes : 0));
   const bool is_own = launch->n_params > 0;
-  json_object_set_new(out, "recent", json_boolean(emit_recent(kernel) != NULL));
+  json_object_set_new(out, "recent", json_boolean(emit_sm90_feature(kernel) != NULL));
   json_object_set_new(out, "is_own", json_boolean(is_own));
   json_object_set_new(out, "name",
                       is_own ? emit_text(launch->kernel)
@@ -254,7 +255,7 @@ void emit_add_kernels(json_t *out, const emit_header *h) {
   for (int k = 0; k < h->n_kernels; k++) {
     json_array_append_new(kernels, kernel_data(h, k, includes));
     optin = optin || wants_optin(&h->kernels[k].launch);
-    is_recent = is_recent || emit_recent(&h->kernels[k]) != NULL;
+    is_recent = is_recent || emit_sm90_feature(&h->kernels[k]) != NULL;
   }
   json_object_set_new(out, "kernels", kernels);
   json_object_set_new(out, "includes", includes);

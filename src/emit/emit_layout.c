@@ -55,7 +55,7 @@ static json_t *shown_offsets(const emit_operand *op, const emit_formula *f) {
                      op->record.name != NULL ? " of " : "", op->record.fields[k].name);
     }
   }
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
 static double time_of(const sct_row_result *result, bool is_virtual) {
@@ -189,7 +189,7 @@ json_t *emit_host_text(const emit_signature *sig, const char *expression) {
     }
     at += n > 0 ? n : 1;
   }
-  return emit_take(&text);
+  return emit_text_str(&text);
 }
 
 /* What the launch function asks of extents. */
@@ -333,7 +333,7 @@ static json_t *plain_type(const emit_header *h, const emit_operand *op) {
   } else {
     sct_str_append(&s, op->record.fields[0].cuda);
   }
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
 void emit_add_layout(json_t *out, const emit_header *h, int operand) {

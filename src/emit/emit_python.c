@@ -82,13 +82,13 @@ static void put_name(sct_str *s, const emit_signature *sig, const char *name) {
   SCT_SCOPED(sct_str) wish = {0};
   sct_str_printf(&wish, "%s_", name[0] == '_' ? "sct" : name);
   sct_str_append(&wish, name[0] == '_' ? name : "");
-  emit_own_name(s, sig, sct_str_c(&wish));
+  emit_unused_name(s, sig, sct_str_c(&wish));
 }
 
 static json_t *python_name(const emit_signature *sig, const char *name) {
   sct_str s = {0};
   put_name(&s, sig, name);
-  return emit_take(&s);
+  return emit_text_str(&s);
 }
 
 /* ---- arrays ---- */
@@ -191,7 +191,7 @@ static json_t *values_of(const emit_header *h, int operand, const char *order) {
                                                                 : emit_text("0"));
   }
   json_array_append_new(values, emit_bytes(h, operand));
-  json_array_append_new(values, emit_take(&plain));
+  json_array_append_new(values, emit_text_str(&plain));
   return values;
 }
 
@@ -257,7 +257,7 @@ static void add_arguments(json_t *out, const emit_header *h, const char *workspa
   json_object_set_new(out, "extents", extents);
   json_object_set_new(out, "extent_names", extent_names);
   json_object_set_new(out, "scalars", scalars);
-  json_object_set_new(out, "format", emit_take(&format));
+  json_object_set_new(out, "format", emit_text_str(&format));
 }
 
 /* The function's parameters: arrays, those that a call may leave out last, and by name only
@@ -289,9 +289,9 @@ static void add_parameters(json_t *out, const emit_header *h) {
   static const char *const own[] = {"stream", "workspace"};
   for (int k = 0; k < SCT_COUNT(own); k++) {
     sct_str name = {0};
-    emit_own_name(&name, sig, own[k]);
+    emit_unused_name(&name, sig, own[k]);
     json_array_append_new(parameters, emit_textf("%s=None", sct_str_c(&name)));
-    json_object_set_new(out, own[k], emit_take(&name));
+    json_object_set_new(out, own[k], emit_text_str(&name));
   }
   json_object_set_new(out, "name", python_name(sig, sig->name));
   json_object_set_new(out, "parameters", parameters);

@@ -53,7 +53,7 @@ int64_t emit_natural_align(const emit_record *record) {
   return align;
 }
 
-int emit_elements(const emit_record *record, int k) {
+int emit_array_length(const emit_record *record, int k) {
   const char *name = record->fields[k].name;
   const size_t base = strcspn(name, "[");
   int n = 1;
@@ -69,7 +69,7 @@ void emit_declare(sct_str *s, const emit_record *record, int k, int shared) {
   const size_t base = strcspn(name, "[");
   sct_str_append_n(s, name, base);
   if (name[base] != '\0') {
-    sct_str_printf(s, "[%d]", emit_elements(record, k) * shared);
+    sct_str_printf(s, "[%d]", emit_array_length(record, k) * shared);
   }
 }
 
@@ -87,7 +87,7 @@ static json_t *members(const emit_record *record) {
   sct_str line = {0}, note = {0};
   for (int k = 0; k < record->n_fields;) {
     const emit_field *f = &record->fields[k];
-    const int n = emit_elements(record, k), shared = emit_type_find(f->type)->shared;
+    const int n = emit_array_length(record, k), shared = emit_type_find(f->type)->shared;
     const bool first = k == 0 && aligned;
     if (first) {
       sct_str_printf(&line, "alignas(%lld) ", (long long)record->align);
@@ -100,8 +100,8 @@ static json_t *members(const emit_record *record) {
     }
     k += n;
     if (first || k == record->n_fields || !same_line(f, &record->fields[k])) {
-      json_array_append_new(
-          list, json_pack("{s:o, s:o}", "text", emit_take(&line), "note", emit_take(&note)));
+      json_array_append_new(list, json_pack("{s:o, s:o}", "text", emit_text_str(&line), "note",
+                                            emit_text_str(&note)));
     }
   }
   return list;
@@ -111,12 +111,12 @@ static json_t *record_data(const emit_header *h, const emit_record *record) {
   sct_str type = {0};
   json_t *fields = json_array();
   emit_record_type(&type, h, record);
-  for (int k = 0; k < record->n_fields; k += emit_elements(record, k)) {
+  for (int k = 0; k < record->n_fields; k += emit_array_length(record, k)) {
     const emit_field *f = &record->fields[k];
     json_array_append_new(fields, json_pack("{s:o, s:I}", "name", emit_text(f->name), "offset",
                                             (json_int_t)f->offset));
   }
-  return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "type", emit_take(&type), "packed",
+  return json_pack("{s:o, s:b, s:b, s:I, s:I, s:o, s:o}", "type", emit_text_str(&type), "packed",
                    record->packed, "aligned", record->packed && record->align > 1, "bytes",
                    (json_int_t)record->bytes, "align", (json_int_t)record->align, "members",
                    members(record), "fields", fields);

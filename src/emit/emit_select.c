@@ -90,7 +90,7 @@ static bool newer(const contender *a, const contender *b) {
   return order != 0 ? order > 0 : a->last_run > b->last_run;
 }
 
-/* The same piece of hardware, under whatever driver, NVRTC and tool. */
+/* Whether both rows are of one GPU, whatever their driver, NVRTC and tool. */
 static bool same_hardware(const sct_row_device *a, const sct_row_device *b) {
   return a->is_virtual == b->is_virtual && a->cc_major == b->cc_major &&
          a->cc_minor == b->cc_minor && strcmp(a->name, b->name) == 0 &&

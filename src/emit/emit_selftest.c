@@ -75,7 +75,7 @@ static json_t *label_of(const emit_signature *sig, const sct_emit_case *c) {
     sct_str_printf(&text, "%sn_%s=%lld", k > 0 ? " " : "", sig->extents[k].name,
                    (long long)c->extents[k]);
   }
-  return emit_take(&text);
+  return emit_text_str(&text);
 }
 
 static json_t *case_data(const emit_header *h, const sct_emit_case *c, int number,
@@ -115,7 +115,7 @@ static json_t *case_data(const emit_header *h, const sct_emit_case *c, int numbe
                      k < h->sig.n_scalars ? (unsigned)c->scalars[k][b] : 0u);
     }
     sct_str_append(&text, "}");
-    json_array_append_new(scalars, emit_take(&text));
+    json_array_append_new(scalars, emit_text_str(&text));
   }
   json_object_set_new(out, "label", label_of(&h->sig, c));
   json_object_set_new(out, "poison", json_integer(c->poison));

@@ -101,9 +101,9 @@ int sct_expr_quotients(const sct_expr_pool *pool, sct_expr e, sct_expr *dividend
                        int cap);
 /* Bounds that hold for every value of the variables; saturated at +-2^62. */
 void sct_expr_range(const sct_expr_pool *pool, sct_expr e, int64_t *lo, int64_t *hi);
-/* A known d >= 1 with e % d == 0, as large as can be seen (0 for the constant 0). */
+/* A known d >= 1 with e % d == 0, as large as can be seen (0 for the constant 0). _if: where
+ * vars[k] is taken to be a multiple of multiples[k]; nothing is built. */
 int64_t sct_expr_divisor(const sct_expr_pool *pool, sct_expr e);
-/* Same, with variables assumed to be multiples, without building anything. */
 int64_t sct_expr_divisor_if(const sct_expr_pool *pool, sct_expr e, const sct_expr *vars,
                             const int64_t *multiples, int n);
 /* e = *coef * var + *rest where rest and coef do not mention var and coef is a constant. false if
@@ -127,8 +127,8 @@ typedef struct sct_expr_env {
 sct_status sct_expr_eval(const sct_expr_pool *pool, sct_expr e, const sct_expr_env *env,
                          int64_t *value, sct_error *err);
 
-/* `op`, MIN to OR, of two values. */
-int64_t sct_expr_combine(sct_expr_op op, int64_t a, int64_t b);
+/* The value of `op`, MIN to OR, on two values. */
+int64_t sct_expr_eval_binary(sct_expr_op op, int64_t a, int64_t b);
 
 /* For millions of evaluations: e as a list of its parts over a flat array of inputs. Division by
  * zero gives 0, overflow wraps; check once with sct_expr_eval. Thread-safe to run. */
@@ -161,9 +161,9 @@ void sct_expr_print_bound(sct_str *out, const sct_expr_pool *pool, sct_expr e);
  * machine. */
 void sct_expr_print(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 
-/* The same as JSON: a number, the name of a variable, or a list of an operation and what it takes:
- * "+", "*", "min", "max", "^", "and", "or" two or more, "//" and "%" (both as above), "<", "<=",
- * "==", "!=" two, "not" one. Conditions are 0 or 1. */
+/* Appends e as JSON: a number, the name of a variable, or a list of an operation and what it takes:
+ * "+", "*", "min", "max", "^", "and", "or" two or more, "//" and "%" (floor division and its
+ * remainder), "<", "<=", "==", "!=" two, "not" one. Conditions are 0 or 1. */
 void sct_expr_print_tree(sct_str *out, const sct_expr_pool *pool, sct_expr e);
 
 /* How names in a text become expressions. `resolve` returns SCT_EXPR_NONE for an unknown name; the

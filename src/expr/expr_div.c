@@ -369,7 +369,7 @@ static sct_expr fold(sct_expr_pool *pool, sct_expr x, sct_expr d, bool want_rema
     return SCT_EXPR_NONE;
   }
   if (expr_is(pool, d, 0)) {
-    return expr_none(pool, "division by zero");
+    return expr_fail(pool, "division by zero");
   }
   if (x == d) {
     return sct_expr_const(pool, want_remainder ? 0 : 1);

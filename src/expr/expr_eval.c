@@ -77,7 +77,7 @@ static sct_status eval_division(const evaluation *v, const expr_node *node, int6
   return SCT_OK;
 }
 
-int64_t sct_expr_combine(sct_expr_op op, int64_t a, int64_t b) {
+int64_t sct_expr_eval_binary(sct_expr_op op, int64_t a, int64_t b) {
   switch (op) {
   case SCT_EXPR_AND:
     return a != 0 && b != 0;
@@ -112,7 +112,7 @@ static sct_status eval_pair(const evaluation *v, const expr_node *node, int64_t 
       SCT_TRY(eval_division(v, node, a, b, &a));
       break;
     default:
-      a = sct_expr_combine(node->op, a, b);
+      a = sct_expr_eval_binary(node->op, a, b);
       break;
     }
   }

@@ -27,7 +27,7 @@ static void difference(sct_expr_pool *pool, expr_sum *s, sct_expr a, sct_expr b)
     too_big = too_big || s->terms[k].coef == INT64_MIN;
   }
   if (too_big && !s->failed) {
-    (void)expr_none(pool, "a constant overflows 64 bits");
+    (void)expr_fail(pool, "a constant overflows 64 bits");
     s->failed = true;
   }
 }
@@ -242,7 +242,7 @@ static void add_flat(const sct_expr_pool *pool, operands *o, sct_expr_op op, sct
 
 static sct_expr from_operands(sct_expr_pool *pool, sct_expr_op op, const operands *o) {
   if (o->failed) {
-    return expr_none(pool, "the expression has too many operands");
+    return expr_fail(pool, "the expression has too many operands");
   }
   return o->n == 1 ? o->list[0].e : expr_intern(pool, op, 0, o->list, o->n);
 }
@@ -501,6 +501,6 @@ sct_expr sct_expr_binary(sct_expr_pool *pool, sct_expr_op op, sct_expr a, sct_ex
   case SCT_EXPR_OR:
     return junction(pool, op, a, b);
   default:
-    return expr_none(pool, "not an operation of two operands");
+    return expr_fail(pool, "not an operation of two operands");
   }
 }

@@ -29,7 +29,7 @@ typedef struct parser {
   sct_expr_pool *pool;
   const sct_expr_names *names;
   const char *text;
-  const char *at; /* behind the current token */
+  const char *at; /* after the current token */
   token now;
   int nesting;
   sct_error *err;

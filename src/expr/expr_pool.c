@@ -47,7 +47,7 @@ const char *sct_expr_failure(const sct_expr_pool *pool) {
   return pool->failure != NULL ? pool->failure : "no expression";
 }
 
-sct_expr expr_none(sct_expr_pool *pool, const char *why) {
+sct_expr expr_fail(sct_expr_pool *pool, const char *why) {
   pool->failure = why;
   return SCT_EXPR_NONE;
 }
@@ -123,16 +123,16 @@ static void grow_buckets(sct_expr_pool *pool) {
 
 static sct_expr append(sct_expr_pool *pool, expr_node node, const expr_term *args) {
   if (node.depth > EXPR_MAX_DEPTH) {
-    return expr_none(pool, "the expression is nested too deeply");
+    return expr_fail(pool, "the expression is nested too deeply");
   }
   if (node.tree > EXPR_MAX_TREE) {
-    return expr_none(pool, "the expression is too large");
+    return expr_fail(pool, "the expression is too large");
   }
   while (pool->cap_args < pool->n_args + (size_t)node.n) {
     SCT_GROW(pool->args, pool->cap_args, pool->cap_args);
   }
   if (pool->n_nodes == INT32_MAX || pool->n_args >= INT32_MAX - EXPR_MAX_TERMS) {
-    return expr_none(pool, "there are too many expressions");
+    return expr_fail(pool, "there are too many expressions");
   }
   SCT_GROW(pool->nodes, pool->n_nodes, pool->cap_nodes);
   if (pool->n_nodes >= pool->n_buckets) {
@@ -216,11 +216,11 @@ static sct_expr append_variable(sct_expr_pool *pool, const char *name, expr_rang
 sct_expr sct_expr_var(sct_expr_pool *pool, const char *name, int64_t lo, int64_t hi,
                       int64_t multiple) {
   if (lo > hi || multiple < 1) {
-    return expr_none(pool, "a variable needs lo <= hi and a multiple of at least 1");
+    return expr_fail(pool, "a variable needs lo <= hi and a multiple of at least 1");
   }
   const expr_range range = tighten(lo, hi, multiple);
   if (range.lo > range.hi) {
-    return expr_none(pool, "a variable's range holds no multiple of what it is a multiple of");
+    return expr_fail(pool, "a variable's range holds no multiple of what it is a multiple of");
   }
   const sct_expr found = sct_expr_var_find(pool, name);
   if (found == SCT_EXPR_NONE) {
@@ -228,7 +228,7 @@ sct_expr sct_expr_var(sct_expr_pool *pool, const char *name, int64_t lo, int64_t
   }
   const expr_node *node = expr_node_of(pool, found);
   if (node->range.lo != range.lo || node->range.hi != range.hi || node->divisor != multiple) {
-    return expr_none(pool, "the variable is known with other bounds");
+    return expr_fail(pool, "the variable is known with other bounds");
   }
   return found;
 }
@@ -243,7 +243,7 @@ static int degree(const expr_node *node) {
   return node->op == EXPR_PROD ? node->n : 1;
 }
 
-/* Kinds in the order of sct_expr_op, but constants behind everything. */
+/* Kinds in the order of sct_expr_op, but constants after everything. */
 static int64_t rank(const expr_node *node) {
   return node->op == SCT_EXPR_CONST ? INT64_MAX : (int64_t)node->op;
 }

@@ -73,11 +73,11 @@ static inline bool expr_is(const sct_expr_pool *pool, sct_expr e, int64_t value)
  * must not point into the pool. */
 sct_expr expr_intern(sct_expr_pool *pool, sct_expr_op op, int64_t value, const expr_term *args,
                      int n);
-/* The same, but SCT_EXPR_NONE if there is none yet. */
+/* The node with this content, or SCT_EXPR_NONE if nobody has made it yet. */
 sct_expr expr_find(const sct_expr_pool *pool, sct_expr_op op, int64_t value, const expr_term *args,
                    int n);
-/* Remembers why there is no expression and returns SCT_EXPR_NONE. */
-sct_expr expr_none(sct_expr_pool *pool, const char *why);
+/* Sets the pool's failure and returns SCT_EXPR_NONE. */
+sct_expr expr_fail(sct_expr_pool *pool, const char *why);
 /* A total order by content (never by handle): products of more atoms first, variables by name
  * before everything else. */
 int expr_compare(const sct_expr_pool *pool, sct_expr a, sct_expr b);

@@ -127,7 +127,7 @@ static void print_constant(const printer *p, int64_t value, bool as_long) {
 /* ---- sums */
 
 /* coef * e; `e` is an atom or a product. The coefficient stands in front of variables ("24 * i")
- * and behind other operations ("i / 48 * 1344"), which saves parentheses. */
+ * and after other operations ("i / 48 * 1344"), which saves parentheses. */
 static void print_term(const printer *p, int64_t coef, sct_expr e) {
   sct_expr atoms[EXPR_MAX_DEGREE];
   const int n = expr_atoms(p->pool, e, atoms);

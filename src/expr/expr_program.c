@@ -130,7 +130,8 @@ static int64_t combine(sct_expr_op op, int64_t a, int64_t b) {
   if (op == EXPR_PROD) {
     return wrap_madd(a, b, 0);
   }
-  return op == SCT_EXPR_DIV || op == SCT_EXPR_MOD ? divide(op, a, b) : sct_expr_combine(op, a, b);
+  return op == SCT_EXPR_DIV || op == SCT_EXPR_MOD ? divide(op, a, b)
+                                                  : sct_expr_eval_binary(op, a, b);
 }
 
 int64_t sct_expr_program_run(const sct_expr_program *program, const int64_t *values) {

@@ -24,7 +24,7 @@ void expr_sum_free(expr_sum *s) {
 }
 
 static void fail(sct_expr_pool *pool, expr_sum *s, const char *why) {
-  (void)expr_none(pool, why);
+  (void)expr_fail(pool, why);
   s->failed = true;
 }
 
@@ -143,7 +143,7 @@ sct_expr expr_product(sct_expr_pool *pool, const sct_expr *atoms, int n) {
     return sct_expr_const(pool, 1);
   }
   if (n > EXPR_MAX_DEGREE) {
-    return expr_none(pool, "a product has too many factors");
+    return expr_fail(pool, "a product has too many factors");
   }
   return n == 1 ? atoms[0]
                 : expr_intern(pool, EXPR_PROD, 0, factors, sorted_factors(pool, atoms, n, factors));
@@ -321,7 +321,7 @@ sct_expr expr_sum_finish(sct_expr_pool *pool, expr_sum *s) {
   if (s->failed) {
     /* the reason has been given */
   } else if (s->n > EXPR_MAX_TERMS) {
-    (void)expr_none(pool, "the sum has too many terms");
+    (void)expr_fail(pool, "the sum has too many terms");
   } else if (s->n == 0) {
     e = sct_expr_const(pool, s->constant);
   } else if (s->n == 1 && s->constant == 0 && s->terms[0].coef == 1) {

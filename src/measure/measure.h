@@ -53,7 +53,7 @@ typedef struct sct_recording {
   /* false: the recording does not have the candidate. size NULL: what holds at all sizes, outcome
    * and detail only. */
   bool (*find)(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out);
-  double (*ceiling)(void *ctx, int64_t bytes); /* of a copy of so many bytes; 0: unknown */
+  double (*ceiling)(void *ctx, int64_t bytes); /* bytes/s of a copy of `bytes`; 0: unknown */
 } sct_recording;
 
 /* ---- a session with one device ---- */
@@ -68,7 +68,7 @@ typedef struct sct_measure_opts {
   uint64_t seed;       /* of the data */
   int64_t wait_ns;     /* for a GPU that another session holds; 0: refuse at once */
   bool force;          /* time where the Multi-Process Service is in front of the GPU */
-  bool look_only;      /* only asks what the GPU is: no lock, no refusal; times nothing */
+  bool look_only;      /* for a description of the GPU only: no lock, no refusal, no timing */
   bool hold_only;      /* holds the GPU for another session's worker, as its second device */
   bool (*stop)(void *ctx); /* asked while waiting; true: give up. May be NULL */
   void *stop_ctx;
@@ -84,8 +84,8 @@ typedef struct sct_conditions {
   int64_t waited_ns;                     /* for another session to end */
   int64_t n_samples, n_slow, n_repeated; /* so far; slow and repeated as in sct_timing */
   uint64_t throttle;                     /* reasons seen with them */
-  int64_t n_contended;           /* of them, taken beside a process that came during the session */
-  sct_gpu_process joined;        /* the last of these */
+  int64_t n_contended;    /* of them, taken while a process computed that came during the session */
+  sct_gpu_process joined; /* the last of these */
   double sm_min_mhz, sm_max_mhz; /* of the SM clock, 0 unknown */
 } sct_conditions;
 
@@ -97,9 +97,9 @@ typedef struct sct_conditions {
  * Everything below may return SCT_EUNHEALTHY when the device, not a candidate, fails. */
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err);
-/* Nothing is measured any more: the worker ends while the caller does other things. What was learnt
- * (device, conditions) stays until the end. */
-void sct_measure_leave(sct_measure *m);
+/* Has the worker end while the caller does other things: nothing is measured any more. What was
+ * learnt (device, conditions) stays until the end. */
+void sct_measure_end_worker(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 SCT_OWNS(sct_measure, sct_measure_close)
 const sct_device_desc *sct_measure_device(const sct_measure *m);
@@ -142,7 +142,7 @@ typedef struct sct_work_sums {
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
-  /* Of a described device: the counts of one of the sizes that ran, the largest whose last
+  /* On a described device: the counts of one of the sizes that ran, the largest whose last
    * dimension is in whole warps, if there is one. */
   bool counted;
   int64_t extent[SCT_MAX_EXTENTS];
@@ -200,7 +200,7 @@ typedef struct sct_timing {
   int n_slow;      /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
                       spite of waiting */
   int n_repeated;  /* units that were taken again for such a reason */
-  int n_contended; /* samples beside a process that began to compute on the device meanwhile:
+  int n_contended; /* samples while a process computed that began to during the session:
                       seen at most every two seconds */
   uint64_t throttle;   /* reasons seen with the samples: device_throttle.def */
   double sm_clock_mhz; /* during the last sample, 0 unknown */
@@ -262,8 +262,8 @@ typedef struct sct_pipeline {
   sct_host_way way;
   int layout[SCT_MAX_OPERANDS];
   const sct_size *size;
-  /* Of arrays that stay on the device: kernels use them where they are; or, where a chunk computes
-   * what is another one's, a copy. */
+  /* Arrays that stay on the device: kernels use them in place, or a copy where a chunk also
+   * computes elements of another one. */
   bool is_direct[SCT_MAX_OPERANDS], is_staged[SCT_MAX_OPERANDS];
   bool is_in[SCT_MAX_OPERANDS];     /* it is copied to the device, or staged */
   bool is_whole[SCT_MAX_OPERANDS];  /* once, for all chunks */
@@ -293,14 +293,14 @@ void sct_pipeline_free(sct_pipeline *p); /* leaves a zeroed struct */
 /* An operand that is one for all chunks, so that no two devices can have parts of it: it stays on
  * the device, or each chunk adds to it. -1: there is none. */
 int sct_pipeline_shared(const sct_pipeline *p);
-bool sct_pipeline_combines(const sct_pipeline *p); /* some array is shared by chunks */
-int sct_pipeline_device(const sct_pipeline *p, int slot);
-bool sct_pipeline_uses(const sct_pipeline *p, int slot); /* any chunk does */
+bool sct_pipeline_combines(const sct_pipeline *p);        /* some array is shared by chunks */
+int sct_pipeline_device(const sct_pipeline *p, int slot); /* whose slot it is */
+bool sct_pipeline_uses(const sct_pipeline *p, int slot);  /* any chunk does */
 /* The extents of chunk number k of those that differ. */
 void sct_pipeline_extents(const sct_pipeline *p, int k, int64_t out[SCT_MAX_EXTENTS]);
 /* The operations for the model: all but how long they take. out: [n_ops] */
 void sct_pipeline_steps(const sct_pipeline *p, sct_pipe_step *out);
-/* A way that is as `way`, at a size so small that kernels can be interpreted: dims, [n_dims]. */
+/* Makes `way` fit a size so small that kernels can be interpreted; dims[n_dims] receives it. */
 void sct_pipeline_small(const sct_spec *spec, const sct_size *size, sct_host_way *way,
                         int64_t *dims);
 
@@ -320,7 +320,7 @@ typedef struct sct_sample_limits {
 sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, const sct_pipeline *p,
                                 const sct_sample_limits *limits, sct_timing *out,
                                 sct_pipe_step *steps, sct_error *err);
-/* The legal size whose dimensions are dims; its extents. false: there is none. */
+/* The extents of the legal size whose dimensions are dims. false: there is none. */
 bool sct_measure_small_size(sct_measure *m, const int64_t *dims, int64_t extent[SCT_MAX_EXTENTS]);
 
 /* Times n candidates against each other: `rounds` rounds, in each one sample of every candidate in
@@ -341,46 +341,47 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
                                double *bytes_per_s, sct_error *err);
 
-/* ---- counts by running some blocks (measure_sample.c) ---- */
+/* ---- counts by running some blocks (measure_blocks.c) ---- */
 
 /* Counts candidates of one spec, which it borrows, by running blocks of their PTX on the CPU, at
  * real extents. */
-typedef struct sct_sampler sct_sampler;
+typedef struct sct_block_counter sct_block_counter;
 struct sct_ptx_module;
-void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                     uint64_t seed, int64_t most_steps);
-void sct_sampler_free(sct_sampler *s); /* accepts NULL */
+void sct_block_counter_new(sct_block_counter **out, const sct_spec *spec,
+                           const sct_device_desc *device, uint64_t seed, int64_t most_steps);
+void sct_block_counter_free(sct_block_counter *s); /* accepts NULL */
 /* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks
- * (sct_sample_of()), scaled to all. Blocks that share an output through a workspace
+ * (sct_subset_of()), scaled to all. Blocks that share an output through a workspace
  * are few of many here, so what the last of them does is left out. Values are those of timing, not
  * of verification, where a body's branches depend on them. A size at which a block runs more than
  * most_steps instructions (0: 2 million) is counted as a shorter one, and each operand scaled by
  * what is touched of it. SCT_ESPEC with the interpreter's words if a block fails; SCT_EDATA if it
  * does not know the PTX. `out` is set on success only. */
-sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
-                             const struct sct_ptx_module *module, const char *entry,
-                             const sct_size *size, int64_t max_blocks, sct_error *err);
+sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
+                                   const sct_kernel_code *code, const struct sct_ptx_module *module,
+                                   const char *entry, const sct_size *size, int64_t max_blocks,
+                                   sct_error *err);
 
-/* The same blocks as they are, of a grid: what each instruction did, and of all blocks what caches
- * found (NULL: not asked). `out`: free with sct_ptx_result_free(). */
-#define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_sampler_profile() */
-typedef struct sct_sampled_launch {
+/* What each instruction did in these blocks, unscaled, and what the caches of all blocks found
+ * (NULL: not asked). `out`: free with sct_ptx_result_free(). */
+#define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
+typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
   int64_t blocks, blocks_run;
-} sct_sampled_launch;
+} sct_partial_launch;
 struct sct_ptx_result;
 struct sct_ptx_cache_sizes;
-sct_status sct_sampler_profile(sct_sampler *s, struct sct_ptx_result *out,
-                               sct_sampled_launch *launch, const sct_kernel_code *code,
-                               const struct sct_ptx_module *module, const char *entry,
-                               const sct_size *size, int64_t max_blocks,
-                               const struct sct_ptx_cache_sizes *caches, sct_error *err);
-/* Writes that launch for a process to run on a GPU (sct_launches_run()); `on` has the GPU and the
- * machine code. SCT_EIO. */
-sct_status sct_sampler_launches(sct_sampler *s, const sct_kernel_code *code,
-                                const struct sct_ptx_module *module, const char *entry,
-                                const sct_size *size, const sct_launches *on, const char *path,
-                                sct_error *err);
+sct_status sct_block_counter_profile(sct_block_counter *s, struct sct_ptx_result *out,
+                                     sct_partial_launch *launch, const sct_kernel_code *code,
+                                     const struct sct_ptx_module *module, const char *entry,
+                                     const sct_size *size, int64_t max_blocks,
+                                     const struct sct_ptx_cache_sizes *caches, sct_error *err);
+/* Writes the launch of all blocks for a process to run on a GPU (sct_launches_run()); `on` has the
+ * GPU and the machine code. SCT_EIO. */
+sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,
+                                      const struct sct_ptx_module *module, const char *entry,
+                                      const sct_size *size, const sct_launches *on,
+                                      const char *path, sct_error *err);
 
 /* ---- statistics (measure_stats.c) ---- */
 

@@ -6,12 +6,12 @@
 #include <assert.h>
 #include <string.h>
 
-bool sct_known_before(const sct_measure *m) {
-  return m->plan.spec->n_moves > 0 && m->plan.spec->tolerance == 0;
+bool sct_outputs_known(const sct_measure *m) {
+  return m->addressing.spec->n_moves > 0 && m->addressing.spec->tolerance == 0;
 }
 
 sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   for (int k = 0; k < spec->n_operands; k++) {
     if (c->image[k]) {
       continue;
@@ -70,7 +70,7 @@ void sct_cases_make_room(sct_measure *m) {
 
 /* Devices that watch what is written get to know what must be: a fake GPU, the interpreter. */
 static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const uint8_t *flags = NULL;
   if (m->is_virtual) {
     SCT_TRY(sct_ask_NAME(m, &(sct_ask_name){buffer, spec->operands[op].name}, NULL, err));
@@ -82,8 +82,8 @@ static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sc
     SCT_TRY(sct_case_images(m, c, err));
   }
   SCT_TRY(sct_case_flags(c, op, &flags, err));
-  return sct_remote_expect(m, buffer, flags, m->is_virtual ? NULL : c->image[op],
-                           c->shape.op[op].bytes, err);
+  return sct_remote_set_expected(m, buffer, flags, m->is_virtual ? NULL : c->image[op],
+                                 c->shape.op[op].bytes, err);
 }
 
 /* A place of its own for one array, with what it holds. */
@@ -93,18 +93,18 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
   SCT_TRY(sct_remote_alloc_at(m, bytes, align, buffer, err));
   c->placed_bytes += bytes;
   m->cases.bytes += bytes;
-  if (op < m->plan.spec->n_inputs) {
+  if (op < m->addressing.spec->n_inputs) {
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){*buffer, c->buffer[op]}, NULL, err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err));
   }
   return expect(m, c, op, *buffer, err);
 }
 
-sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code,
+sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) {
   memcpy(c->used, c->buffer, sizeof c->used);
   c->last_used = ++m->cases.clock;
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
     const int place = code->align ? __builtin_ctzll((uint64_t)code->align[k]) : SCT_N_PLACES;
     if (place >= SCT_N_PLACES) {
       if (!c->expected[k]) {

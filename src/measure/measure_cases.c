@@ -45,8 +45,8 @@ static int64_t scaled(int64_t *dims, const sct_spec *spec, const int64_t *tuple,
 
 /* Is it no use to ask for the case? Extents that are no dimension's are found with the case. */
 static bool is_refused(const sct_measure *m, const sct_kernel_code *code, const int64_t *dims) {
-  const sct_spec *spec = m->plan.spec;
-  return spec->n_extents == spec->n_dims && !sct_code_allows(&m->plan, code, dims);
+  const sct_spec *spec = m->addressing.spec;
+  return spec->n_extents == spec->n_dims && !sct_code_allows(&m->addressing, code, dims);
 }
 
 #define MAX_SETS (SCT_MAX_DIMS * (SCT_MAX_DIMS + 1) / 2 + 1)
@@ -68,20 +68,20 @@ static int list_sets(unsigned sets[MAX_SETS], int n_dims) {
  * so that the others stay odd, else of all. NULL: none. */
 static void allowed_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                          int64_t most, sct_case **out) {
-  const int n_dims = m->plan.spec->n_dims;
+  const int n_dims = m->addressing.spec->n_dims;
   unsigned sets[MAX_SETS];
   const int n_sets = list_sets(sets, n_dims);
   *out = NULL;
   for (int f = 0; f < SCT_COUNT(factors); f++) {
     for (int k = f > 0 ? 0 : n_sets - 1; k < n_sets; k++) {
       int64_t dims[SCT_MAX_DIMS];
-      const int64_t elements = scaled(dims, m->plan.spec, tuple, sets[k], factors[f]);
+      const int64_t elements = scaled(dims, m->addressing.spec, tuple, sets[k], factors[f]);
       if (elements > most || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
         continue;
       }
       sct_case *c = NULL;
       sct_case_get(m, dims, &c);
-      if (c->legal && sct_code_allows(&m->plan, code, c->shape.extent)) {
+      if (c->legal && sct_code_allows(&m->addressing, code, c->shape.extent)) {
         *out = c;
         return;
       }
@@ -108,7 +108,7 @@ static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *co
 #define MAX_VIRTUAL_TESTS ((int64_t)1 << 25)
 
 static bool has_too_many_tests(const sct_measure *m, const sct_case *c) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const int64_t most = MAX_VIRTUAL_TESTS / (c->shape.n_elements > 0 ? c->shape.n_elements : 1);
   return m->is_virtual && sct_spec_is_ordered(spec) &&
          c->shape.op[spec->n_operands - 1].count > most;
@@ -118,7 +118,7 @@ static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t 
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
   /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
-  const bool grouped = m->plan.spec->scans && list->max_elements < SCT_MAX_VIRTUAL_SCAN;
+  const bool grouped = m->addressing.spec->scans && list->max_elements < SCT_MAX_VIRTUAL_SCAN;
   allowed_case(m, code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : list->max_elements, &c);
   *added = c != NULL;
   c = c && (has_too_many_threads(m, code, c) || has_too_many_tests(m, c)) ? NULL : c;
@@ -134,7 +134,7 @@ static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t 
 /* The largest extent of a dimension, below the tuple's, with which all layouts hold; 0: none. */
 static void longest(sct_measure *m, const int64_t *tuple, int dim, int64_t *out) {
   int64_t dims[SCT_MAX_DIMS], high = tuple[dim];
-  memcpy(dims, tuple, sizeof *dims * (size_t)m->plan.spec->n_dims);
+  memcpy(dims, tuple, sizeof *dims * (size_t)m->addressing.spec->n_dims);
   *out = 0;
   while (high - *out > 1) {
     sct_case *c = NULL;
@@ -148,9 +148,9 @@ static void longest(sct_measure *m, const int64_t *tuple, int dim, int64_t *out)
  * just below. */
 static void add_limits(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                        sct_case_list *list) {
-  const int n_dims = m->plan.spec->n_dims;
+  const int n_dims = m->addressing.spec->n_dims;
   sct_case *c = NULL;
-  if (elements_of(m->plan.spec, tuple) > list->max_elements) {
+  if (elements_of(m->addressing.spec, tuple) > list->max_elements) {
     return;
   }
   sct_case_get(m, tuple, &c);
@@ -179,7 +179,7 @@ static sct_hash key_of(const sct_kernel_code *code) {
 /* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
  * of layouts that none of the others exceeds. */
 static void add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case_list *list) {
-  const int n_dims = m->plan.spec->n_dims;
+  const int n_dims = m->addressing.spec->n_dims;
   for (int far = 0; far < n_dims; far++) {
     int64_t tuple[SCT_MAX_DIMS], most = list->max_elements;
     for (int d = 0; d < n_dims; d++) {
@@ -218,7 +218,7 @@ void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_l
   }
   sct_case_list list = {.key = key};
   SCT_SCOPED(sct_tuples) tuples = {0};
-  sct_extents_list(&tuples, &m->plan, code, max_elements(m));
+  sct_extents_list(&tuples, &m->addressing, code, max_elements(m));
   list.max_elements = tuples.max_elements;
   collect_cases(m, code, &tuples, &list);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);

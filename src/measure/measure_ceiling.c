@@ -1,4 +1,4 @@
-/* The copy ceiling: the fastest copy of so many bytes, timed as a candidate is. */
+/* The copy ceiling: the fastest copy of a number of bytes, timed as a candidate is. */
 #include "measure_session.h"
 
 #define POISON          0xa5
@@ -78,7 +78,7 @@ sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *
     *bytes_per_s = m->recording->ceiling(m->recording->ctx, bytes);
     return SCT_OK;
   }
-  SCT_TRY(sct_must_time(m, err));
+  SCT_TRY(sct_check_can_time(m, err));
   sct_status status = ceiling_once(m, half, copy, n_copy, &best, err);
   if (!m->lost && !sct_child_alive(&m->worker) && (status == SCT_OK || status == SCT_EUNHEALTHY)) {
     status = ceiling_once(m, half, copy, n_copy, &best, err); /* someone killed it: in a new one */

@@ -217,8 +217,8 @@ static int slot_of(const sct_host_part *part, int64_t chunk) {
   return part->first_slot + (int)(chunk % part->n_threads * each + chunk / part->n_threads % each);
 }
 
-/* Each thread takes every so many-th chunk of its device's part, in slots of its own. (NAME_host
- * lets a thread have the next one when it gets to it.) */
+/* Chunks of a device's part are dealt round-robin to its threads, each with slots of its own.
+ * (NAME_host lets a thread have the next one when it gets to it.) */
 static void add_chunk(cut *c, int64_t which) {
   const sct_host_part *part = part_of(c);
   const int64_t chunk = c->p->way.chunk, own = part->begin + which * chunk;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_SAMPLES  1000     /* values for a median */
+#define MOST_VALUES   1000     /* values for a median */
 #define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
 #define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
@@ -73,14 +73,14 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
 }
 
 double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   const sct_type type = p->op->record.fields[field].type;
   const sct_type_info *info = sct_type_get(type);
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0}, n = 0;
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0}, n = 0;
   if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
     return 0;
   }
-  const int64_t step = 1 + s->op[op].n_written / MOST_SAMPLES;
+  const int64_t step = 1 + s->op[op].n_written / MOST_VALUES;
   double *all =
       sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
   for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {
@@ -103,8 +103,8 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
 /* First byte at which a written value is not right; -1: none. */
 static void first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                         double tolerance, int64_t *byte) {
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  const sct_addressing_operand *p = &s->addressing->op[op];
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
   criterion criteria[SCT_MAX_FIELDS] = {{0}};
   bool known[SCT_MAX_FIELDS] = {false}; /* what is usual: asked for by the first that is off */
   *byte = -1;
@@ -114,7 +114,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       const int64_t offset = sct_expr_program_run(sct_shape_written(s, op, f), values);
       const sct_type type = p->op->record.fields[f].type;
       criteria[f].tolerance = tolerance;
-      criteria[f].computed = s->plan->spec->n_moves == 0;
+      criteria[f].computed = s->addressing->spec->n_moves == 0;
       int lane = bad_lane(&criteria[f], type, got + offset, want + offset);
       if (lane >= 0 && tolerance > 0 && !known[f]) {
         criteria[f].usual = sct_usual_magnitude(s, op, f, want);
@@ -132,7 +132,7 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
  * count here. */
 static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                           const uint8_t *flags, bool by_value) {
-  const bool gaps_are_free = s->plan->op[op].layout->owns_gaps;
+  const bool gaps_are_free = s->addressing->op[op].layout->owns_gaps;
   for (int64_t k = 0; k < s->op[op].bytes; k++) {
     if (got[k] != want[k] && !(flags[k] == 0 && gaps_are_free) &&
         !(by_value && (flags[k] & SCT_BYTE_WRITTEN))) {
@@ -148,7 +148,7 @@ static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const 
  * so never rounded, in the other kernel. */
 static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const sct_place *place,
                              int64_t byte, const uint8_t *got, const uint8_t *want, bool by_value) {
-  const sct_type type = s->plan->op[op].op->record.fields[place->field].type;
+  const sct_type type = s->addressing->op[op].op->record.fields[place->field].type;
   const sct_type_info *info = sct_type_get(type);
   if (info->kind != SCT_KIND_FLOAT || !by_value) {
     return;
@@ -161,8 +161,8 @@ static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const
     snprintf(out->detail + used, room,
              "; if rounding may do that, `tolerance = %g` in the spec takes it",
              pow(10, ceil(log10(off))));
-  } else if (!(isfinite(a) && isfinite(b)) && strpbrk(s->plan->spec->body, "*") &&
-             strpbrk(s->plan->spec->body, "+-")) {
+  } else if (!(isfinite(a) && isfinite(b)) && strpbrk(s->addressing->spec->body, "*") &&
+             strpbrk(s->addressing->spec->body, "+-")) {
     snprintf(out->detail + used, room,
              "; if a product overflowed that another kernel fused with a sum, `fmaf(x, y, z)` "
              "(`fma` of doubles) in the body computes the same in all");
@@ -171,7 +171,7 @@ static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const
 
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance) {
-  const bool by_value = tolerance > 0 || s->plan->spec->n_moves == 0;
+  const bool by_value = tolerance > 0 || s->addressing->spec->n_moves == 0;
   if (memcmp(got, want, (size_t)s->op[op].bytes) == 0) {
     return;
   }

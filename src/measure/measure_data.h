@@ -1,8 +1,9 @@
-/* measure_data - what arrays hold, on the host: sizes, values, places, differences.
+/* measure_data - what arrays hold, on the host: sizes, values, offsets, differences.
  *
- * A plan is one problem (spec, one layout per operand) with its expressions as programs; a shape is
- * a plan at one size. The values of small sizes depend on (seed, operand, field, element) only, not
- * on the layout: other layouts hold the same logical data. All of it is plain C on the host. */
+ * sct_addressing has a problem's (spec, one layout per operand) expressions compiled to programs; a
+ * shape is what they give at one size. The values of small sizes depend on (seed, operand, field,
+ * element) only, not on the layout: other layouts hold the same logical data. All of it is plain C
+ * on the host. */
 #ifndef SCT_MEASURE_DATA_H
 #define SCT_MEASURE_DATA_H
 
@@ -12,7 +13,7 @@
 
 /* ---- fields ---- */
 
-/* n fields of so many bytes, which lie behind one another, to the places at[] of `to`, and back. */
+/* Copies n contiguous fields of `bytes` bytes each to the offsets at[] of `to`, and back. */
 void sct_fields_scatter(uint8_t *to, const int64_t *at, const uint8_t *fields, int n,
                         int64_t bytes);
 void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, int n,
@@ -33,28 +34,28 @@ sct_masks sct_data_masks(sct_type type);
  * every offset whatever, but as an f64 far below 1, and so where a field is a float of one byte;
  * with a bool 0 or 1 in every byte. */
 sct_masks sct_data_record_masks(const sct_record *record);
-/* Which special values stand between the ordinary ones: one among each 32 lanes, in turn, so that
- * all of them come in any SCT_DATA_PERIOD lanes that begin at a multiple of 32. */
+/* Which special values are mixed into the ordinary ones: one in each 32 lanes, round-robin, so that
+ * any SCT_DATA_PERIOD lanes from a multiple of 32 on have all of them. */
 typedef enum sct_mix {
   SCT_MIX_NONE,
   /* Floating point: negative, 0, -0, below 1, from 2 to 8, denormal; integers: 0, -1, the lowest
    * and the highest. */
   SCT_MIX_FINITE,
   SCT_MIX_ANY,  /* near the largest, infinite and NaN too */
-  SCT_MIX_STAYS /* nothing but NaN and -0: what is to stay shows any operation on it */
+  SCT_MIX_STAYS /* NaN and -0 only, which any operation changes: for elements that stay */
 } sct_mix;
 #define SCT_DATA_PERIOD 512
 typedef struct sct_stream {
   uint64_t key;
   sct_mix mix;
-  bool divides; /* integers: neither 0 nor -1 nor the lowest on purpose */
+  bool divides; /* integers divide: no 0, -1 or lowest value among the special ones */
 } sct_stream;
 /* Value number `index` of the stream, all lanes of the type, to `out`. */
 void sct_data_value(void *out, sct_type type, const sct_stream *stream, int64_t index);
-/* Values number first, first + 1, ... of it to image + offsets[0..n). */
+/* Values number first, first + 1, ... of the stream to image + offsets[0..n). */
 void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type,
                      const sct_stream *stream, int64_t first);
-/* Stream of one field of one operand. */
+/* The key of the stream of one field of one operand. */
 uint64_t sct_data_key(uint64_t seed, int op, int field);
 /* Scalars: floating point as above, integers in [1, 100], true. */
 void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar);
@@ -64,35 +65,35 @@ void sct_data_put_float(void *lane, sct_type type, double value);
 /* "0x40000000 (2)": one lane of a value, in hex and as a number. */
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
 
-/* ---- plans ---- */
+/* ---- addressing ---- */
 
-typedef struct sct_plan_operand {
+typedef struct sct_addressing_operand {
   const sct_operand *op;
   const sct_layout *layout;
   sct_expr_program **element;      /* [n_fields] over the array's index variables, then extents */
-  sct_expr_program **offset;       /* [n_fields] over a plan's inputs */
-  sct_expr_program **at;           /* [n_dims] the same */
-  sct_expr_program **extent;       /* [n_dims] the same; mentions extents only */
-  sct_expr_program *bytes, *limit; /* the same; limit: of an index operand, else NULL */
+  sct_expr_program **offset;       /* [n_fields] over the inputs below */
+  sct_expr_program **at;           /* [n_dims] over them */
+  sct_expr_program **extent;       /* [n_dims] over them, of which only extents matter */
+  sct_expr_program *bytes, *limit; /* over them; limit: of an index operand, else NULL */
   bool has_own_extents; /* where its elements lie depends on extents that no dimension has */
-} sct_plan_operand;
+} sct_addressing_operand;
 
-/* Inputs of its programs: dimensions, extents, values of index operands, in their order. */
-typedef struct sct_plan {
+/* Inputs of the programs: dimensions, extents, values of index operands, in this order. */
+typedef struct sct_addressing {
   const sct_spec *spec;
   uint64_t seed;
   int layout[SCT_MAX_OPERANDS];
-  sct_plan_operand *op; /* [n_operands] */
-} sct_plan;
-#define SCT_PLAN_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
-sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
-                         sct_error *err);
-void sct_plan_free(sct_plan *plan); /* leaves a zeroed struct */
+  sct_addressing_operand *op; /* [n_operands] */
+} sct_addressing;
+#define SCT_ADDRESSING_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
+sct_status sct_addressing_init(sct_addressing *out, const sct_spec *spec, const int *layout,
+                               uint64_t seed, sct_error *err);
+void sct_addressing_free(sct_addressing *addressing); /* leaves a zeroed struct */
 
 /* ---- shapes ---- */
 
 typedef struct sct_shape {
-  const sct_plan *plan;
+  const sct_addressing *addressing;
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS];
   bool near;          /* some output is compared within a tolerance here */
@@ -109,16 +110,17 @@ typedef struct sct_shape {
   } op[SCT_MAX_OPERANDS];
 } sct_shape;
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
-sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
+sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, const int64_t *extent,
                           const sct_fill *fill, sct_error *err);
-/* sct_spec_tolerance() of an output there. */
+/* sct_spec_tolerance() of an output at this size. */
 double sct_shape_tolerance(const sct_shape *s, int op);
-/* Computes what index operands hold (on several threads when it is much). */
+/* Computes the values of index operands (on several threads when they are many). */
 void sct_shape_index(sct_shape *s);
-void sct_shape_unindex(sct_shape *s); /* forgets it */
+void sct_shape_unindex(sct_shape *s); /* frees them */
 /* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
 void sct_shape_put_row(const sct_shape *s, int64_t *idx);
-/* There are values for every index array, as many as must be distinct. Needs no values. */
+/* Whether every index array can be filled, with as many distinct values as it needs. Needs no
+ * values. */
 bool sct_shape_indexes_fit(const sct_shape *s);
 /* Every `at` of every element lies inside its array, and scatters are distinct. Needs the index
  * values; looks at every element. */
@@ -132,8 +134,9 @@ void sct_shape_free(sct_shape *s);
 void sct_shape_label(sct_str *out, const sct_shape *s);
 /* Steps idx through [0, extent) in row-major order; false after the last. */
 bool sct_next_index(int64_t *idx, const int64_t *extent, int n);
-/* Inputs of the plan's programs for the element idx. */
-void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]);
+/* Inputs of the programs for the element idx. */
+void sct_shape_inputs(const sct_shape *s, const int64_t *idx,
+                      int64_t inputs[SCT_ADDRESSING_INPUTS]);
 /* Row-major number of the element at which operand `op` is read or written; -1 if it lies outside.
  */
 int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
@@ -141,7 +144,7 @@ int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
  * inputs there. */
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field);
 void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
-                              int64_t inputs[SCT_PLAN_INPUTS]);
+                              int64_t inputs[SCT_ADDRESSING_INPUTS]);
 
 /* ---- images: what buffers hold ---- */
 
@@ -163,7 +166,7 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
                              const uint8_t *input, const int64_t *kept, sct_error *err);
 
-/* Writes what a scanned output must hold, of whose fields each is assigned by a move. */
+/* Writes what a scanned output must hold; each of its fields is assigned by a move. */
 sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
                           sct_error *err);
 
@@ -185,7 +188,7 @@ typedef struct sct_place {
   int64_t idx[SCT_MAX_DIMS];
 } sct_place;
 void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
-/* What an output held before, in place of a byte: no bit of what it must hold. */
+/* In place of a poison byte: the output held the complement of what it must hold. */
 #define SCT_POISON_UNLIKE (-1)
 /* Fills `out` with the outcome and the sentence for a field whose bytes are `got` instead of
  * `want` (for a byte of no element: one byte each). */
@@ -209,9 +212,9 @@ void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_
 
 /* ---- launches ---- */
 
-/* What the parameters of a kernel receive, the workspace aside; how many there are. */
+/* What the parameters of a kernel receive, without the workspace; returns how many there are. */
 int sct_code_params(sct_param out[SCT_MAX_ARGS], const sct_spec *spec, const sct_kernel_code *code);
-/* The value of such a parameter at these extents, unless it is an array; how many bytes it has. */
+/* The value of a parameter that is no array at these extents; returns its size in bytes. */
 int sct_code_value(uint8_t out[16], const sct_spec *spec, const sct_param *param, uint64_t seed,
                    const int64_t *extent);
 /* Blocks along y and z of a grid at these extents, at least 1; 1 where the kernel is flat. */

@@ -1,14 +1,14 @@
-/* Where a byte of an array belongs, and what is said of one that is not what it must be. */
+/* Which element a byte of an array belongs to, and the message about a wrong one. */
 #include "measure_data.h"
 
 #include <string.h>
 
 /* Offset of a field of the array's element idx. */
 static int64_t element_offset(const sct_shape *s, int op, int field, const int64_t *idx) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t inputs[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
   memcpy(inputs, idx, sizeof *idx * (size_t)p->op->n_dims);
-  memcpy(inputs + p->op->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
+  memcpy(inputs + p->op->n_dims, s->extent, sizeof *idx * (size_t)s->addressing->spec->n_extents);
   return sct_expr_program_run(p->element[field], inputs);
 }
 
@@ -19,8 +19,8 @@ static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
 }
 
 static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  const sct_addressing_operand *p = &s->addressing->op[op];
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
   if (p->op->accumulate != SCT_REDUCE_NONE) {
     return false; /* points fall on it, but it is none's own */
   }
@@ -34,13 +34,13 @@ static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *o
         return true;
       }
     }
-    (void)sct_next_index(idx, s->op[op].write_extent, s->plan->spec->n_dims);
+    (void)sct_next_index(idx, s->op[op].write_extent, s->addressing->spec->n_dims);
   }
   return false;
 }
 
 void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   int64_t idx[SCT_MAX_DIMS] = {0};
   if (find_in_space(s, op, byte, out)) {
     return;
@@ -74,8 +74,8 @@ static bool is_unwritten(const uint8_t *got, const uint8_t *want, int64_t n, int
 
 /* "b.y of element row=3 col=31", or "b.y of its own element [5], which no element writes". */
 static void print_place(sct_str *out, const sct_shape *s, int op, const sct_place *place) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_spec *spec = s->addressing->spec;
+  const sct_operand *operand = s->addressing->op[op].op;
   const char *field = operand->record.fields[place->field].name;
   sct_str_printf(out, "%s%s%s of", operand->name, field[0] != '\0' ? "." : "", field);
   if (place->in_space) {
@@ -99,7 +99,7 @@ static void print_place(sct_str *out, const sct_shape *s, int op, const sct_plac
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              int poison) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   SCT_SCOPED(sct_str) text = {0}, size = {0};
   sct_shape_label(&size, s);
   out->outcome = SCT_OUT_OUT_OF_BOUNDS;

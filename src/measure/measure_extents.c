@@ -6,7 +6,8 @@
 
 /* ---- a candidate's launch ---- */
 
-/* Of a kernel whose blocks loop over tiles, more than these are verified as fewer. */
+/* Grids of kernels whose blocks loop over tiles are verified with fewer blocks if they have more
+ * than this. */
 #define MANY_BLOCKS 3
 
 static sct_expr_env extents_env(const sct_spec *spec, const int64_t *extent) {
@@ -22,8 +23,8 @@ static int64_t blocks_at(const sct_spec *spec, const sct_kernel_code *code, cons
 
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
                            sct_verdict *verdict, sct_error *err) {
-  const sct_expr_env env = extents_env(s->plan->spec, s->extent);
-  SCT_TRY(sct_expr_eval(s->plan->spec->pool, code->grid, &env, blocks, err));
+  const sct_expr_env env = extents_env(s->addressing->spec, s->extent);
+  SCT_TRY(sct_expr_eval(s->addressing->spec->pool, code->grid, &env, blocks, err));
   if (*blocks < 0 || *blocks > INT32_MAX) {
     sct_verdict_set(verdict, SCT_OUT_TOO_LARGE, "a grid of %lld blocks; at most 2147483647",
                     (long long)*blocks);
@@ -44,9 +45,10 @@ static bool holds_at(const sct_spec *spec, sct_expr condition, const int64_t *ex
   return sct_expr_eval(spec->pool, condition, &env, &holds, NULL) == SCT_OK && holds != 0;
 }
 
-bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent) {
+bool sct_code_allows(const sct_addressing *addressing, const sct_kernel_code *code,
+                     const int64_t *extent) {
   for (int k = 0; k < code->n_require; k++) {
-    if (!holds_at(plan->spec, code->require[k], extent)) {
+    if (!holds_at(addressing->spec, code->require[k], extent)) {
       return false;
     }
   }
@@ -183,8 +185,8 @@ static int64_t single_extent(const sct_spec *spec, sct_expr condition, int dim, 
 }
 
 /* The only extent of dimension `dim` that a requirement like `n == 3` allows; 0: there is none. */
-static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, int dim) {
-  const sct_spec *spec = plan->spec;
+static int64_t only_extent(const sct_addressing *addressing, const sct_kernel_code *code, int dim) {
+  const sct_spec *spec = addressing->spec;
   int64_t only = 0;
   for (int r = 0; r < code->n_require && only == 0; r++) {
     sct_expr var = SCT_EXPR_NONE;
@@ -199,9 +201,9 @@ static int64_t only_extent(const sct_plan *plan, const sct_kernel_code *code, in
 /* The least extents, powers of two, with which the candidate's requirements hold one by one: of a
  * kernel that moves 8 elements along one dimension as a vector, 8 there and 1 elsewhere.
  * Requirements of other kinds leave 1. */
-static void least_extents(int64_t *unit, const sct_tuples *t, const sct_plan *plan,
+static void least_extents(int64_t *unit, const sct_tuples *t, const sct_addressing *addressing,
                           const sct_kernel_code *code) {
-  const sct_spec *spec = plan->spec;
+  const sct_spec *spec = addressing->spec;
   for (int k = 0; k < spec->n_extents; k++) {
     unit[k] = k < t->n_dims && t->only[k] > 0 ? t->only[k] : 1;
   }
@@ -220,20 +222,20 @@ static void least_extents(int64_t *unit, const sct_tuples *t, const sct_plan *pl
 
 /* Least extent of dimension `dim` above `from` at which there are more blocks than at `from`, the
  * other extents being `unit`; 0 if there is none in reach. Grids do not shrink as extents grow. */
-static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, const int64_t *unit,
-                         int dim, int64_t from) {
+static int64_t next_edge(const sct_addressing *addressing, const sct_kernel_code *code,
+                         const int64_t *unit, int dim, int64_t from) {
   int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
-  memcpy(extent, unit, sizeof *extent * (size_t)plan->spec->n_extents);
+  memcpy(extent, unit, sizeof *extent * (size_t)addressing->spec->n_extents);
   extent[dim] = from;
-  const int64_t blocks = blocks_at(plan->spec, code, extent);
+  const int64_t blocks = blocks_at(addressing->spec, code, extent);
   extent[dim] = high;
-  if (blocks_at(plan->spec, code, extent) <= blocks) {
+  if (blocks_at(addressing->spec, code, extent) <= blocks) {
     return 0;
   }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     extent[dim] = middle;
-    if (blocks_at(plan->spec, code, extent) > blocks) {
+    if (blocks_at(addressing->spec, code, extent) > blocks) {
       high = middle;
     } else {
       low = middle;
@@ -242,11 +244,12 @@ static int64_t next_edge(const sct_plan *plan, const sct_kernel_code *code, cons
   return high;
 }
 
-static void add_line_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+static void add_line_edges(sct_tuples *t, const sct_addressing *addressing,
+                           const sct_kernel_code *code) {
   int64_t unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, plan, code);
-  const int64_t second = next_edge(plan, code, unit, 0, 1);
-  const int64_t third = second > 0 ? next_edge(plan, code, unit, 0, second) : 0;
+  least_extents(unit, t, addressing, code);
+  const int64_t second = next_edge(addressing, code, unit, 0, 1);
+  const int64_t third = second > 0 ? next_edge(addressing, code, unit, 0, second) : 0;
   const int64_t tile = second - 1; /* what one block does */
   const int64_t n = code->threads;
   if (code->rounds > 0 && tile > 0) { /* as many tiles for one block as may be, and half a tile */
@@ -286,11 +289,12 @@ static void add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit
   }
 }
 
-static void add_edges(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+static void add_edges(sct_tuples *t, const sct_addressing *addressing,
+                      const sct_kernel_code *code) {
   int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS], unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, plan, code);
+  least_extents(unit, t, addressing, code);
   for (int d = 0; d < t->n_dims; d++) {
-    const int64_t edge = next_edge(plan, code, unit, d, 1);
+    const int64_t edge = next_edge(addressing, code, unit, d, 1);
     tile[d] = t->only[d] > 0 ? t->only[d] : edge > 0 ? edge - 1 : 3;
   }
   for (int64_t off = -1; off <= 1; off++) {
@@ -320,7 +324,7 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
     for (int d = 0; d < t->n_dims; d++) {
       tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
     }
-    if (sct_spec_joins(spec, dim)) {
+    if (sct_spec_combines_along(spec, dim)) {
       add(t, tuple);
     }
   }
@@ -330,11 +334,12 @@ static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
  * rest that looks back at it. */
 #define SCAN_GROUP 32
 
-static void add_scan_group(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+static void add_scan_group(sct_tuples *t, const sct_addressing *addressing,
+                           const sct_kernel_code *code) {
   int64_t tuple[SCT_MAX_EXTENTS];
-  const int dim = plan->spec->scan_dim;
-  least_extents(tuple, t, plan, code);
-  const int64_t edge = next_edge(plan, code, tuple, dim, tuple[dim]);
+  const int dim = addressing->spec->scan_dim;
+  least_extents(tuple, t, addressing, code);
+  const int64_t edge = next_edge(addressing, code, tuple, dim, tuple[dim]);
   tuple[dim] = (SCAN_GROUP + 1) * (edge - 1) + (edge - 1) / 2;
   if (edge > 0 && t->only[dim] == 0) {
     const int64_t most = t->max_elements;
@@ -346,18 +351,18 @@ static void add_scan_group(sct_tuples *t, const sct_plan *plan, const sct_kernel
 
 /* The largest multiple of `unit` along dimension `dim` that the requirements allow, the other
  * extents being `unit`; 0 if they allow all in reach, or none. */
-static int64_t limit_along(const sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code,
-                           const int64_t *unit, int dim) {
+static int64_t limit_along(const sct_tuples *t, const sct_addressing *addressing,
+                           const sct_kernel_code *code, const int64_t *unit, int dim) {
   int64_t extent[SCT_MAX_EXTENTS], low = 1, high = t->max_elements / unit[dim];
-  memcpy(extent, unit, sizeof *extent * (size_t)plan->spec->n_extents);
+  memcpy(extent, unit, sizeof *extent * (size_t)addressing->spec->n_extents);
   extent[dim] = high * unit[dim];
-  if (!sct_code_allows(plan, code, unit) || sct_code_allows(plan, code, extent)) {
+  if (!sct_code_allows(addressing, code, unit) || sct_code_allows(addressing, code, extent)) {
     return 0;
   }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     extent[dim] = middle * unit[dim];
-    if (sct_code_allows(plan, code, extent)) {
+    if (sct_code_allows(addressing, code, extent)) {
       low = middle;
     } else {
       high = middle;
@@ -368,11 +373,12 @@ static int64_t limit_along(const sct_tuples *t, const sct_plan *plan, const sct_
 
 /* A kernel that holds what a requirement limits, a row in registers, touches the last of it only
  * where rows are as long as they may be. */
-static void add_limits(sct_tuples *t, const sct_plan *plan, const sct_kernel_code *code) {
+static void add_limits(sct_tuples *t, const sct_addressing *addressing,
+                       const sct_kernel_code *code) {
   int64_t tuple[SCT_MAX_EXTENTS], unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, plan, code);
+  least_extents(unit, t, addressing, code);
   for (int dim = 0; dim < t->n_dims; dim++) {
-    const int64_t limit = t->only[dim] > 0 ? 0 : limit_along(t, plan, code, unit, dim);
+    const int64_t limit = t->only[dim] > 0 ? 0 : limit_along(t, addressing, code, unit, dim);
     memcpy(tuple, unit, sizeof *tuple * (size_t)t->n_dims);
     tuple[dim] = limit;
     if (limit > unit[dim]) {
@@ -395,15 +401,15 @@ static void make_room(sct_tuples *t) {
   }
 }
 
-void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                      int64_t max_elements) {
-  const sct_spec *spec = plan->spec;
+void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
+                      const sct_kernel_code *code, int64_t max_elements) {
+  const sct_spec *spec = addressing->spec;
   const bool is_ragged = sct_spec_is_ragged(spec);
   *out = (sct_tuples){.n_dims = spec->n_dims,
                       .max_elements = max_elements,
                       .row = is_ragged ? spec->ragged.row : -1};
   for (int d = 0; d < out->n_dims; d++) {
-    out->only[d] = only_extent(plan, code, d);
+    out->only[d] = only_extent(addressing, code, d);
   }
   make_room(out);
   add_fixed(out);
@@ -411,14 +417,14 @@ void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_co
     add_ragged(out, &spec->ragged);
   }
   add_long_runs(out, spec);
-  add_limits(out, plan, code);
+  add_limits(out, addressing, code);
   if (out->n_dims == 1) {
-    add_line_edges(out, plan, code);
+    add_line_edges(out, addressing, code);
   } else {
-    add_edges(out, plan, code);
+    add_edges(out, addressing, code);
   }
   if (spec->scans) {
-    add_scan_group(out, plan, code);
+    add_scan_group(out, addressing, code);
   }
 }
 
@@ -474,11 +480,11 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
   }
 }
 
-#define N_SMALL_TRIALS 4
-#define N_LONG_TRIALS  4
-#define FEW_BESIDE     64
-#define MOST_COLLECTED ((int64_t)1 << 17)
-#define N_OWN_TRIALS   (11 + N_SMALL_TRIALS + N_LONG_TRIALS)
+#define N_SMALL_ATTEMPTS 4
+#define N_LONG_ATTEMPTS  4
+#define FEW_BESIDE       64
+#define MOST_COLLECTED   ((int64_t)1 << 17)
+#define N_OWN_ATTEMPTS   (11 + N_SMALL_ATTEMPTS + N_LONG_ATTEMPTS)
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -516,13 +522,13 @@ static int indexes_before(const sct_spec *spec, int k) {
 }
 
 /* Extents that no dimension of the index space has: in proportion to the elements of the spec's
- * first size (trial 1) or to one of its dimensions (trial 2), few (4, 16, 64, 256: several such
+ * first size (attempt 1) or to one of its dimensions (attempt 2), few (4, 16, 64, 256: several such
  * extents of one array make it large), as many as the longest dimension has, which an index array
  * along it needs (first one of them beside few others, then all), in round numbers of elements (the
- * later ones), or, for one tuple in three, an odd number of its own (trial 0). */
+ * later ones), or, for one tuple in three, an odd number of its own (attempt 0). */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
-                          int trial) {
-  if (trial == 0) {
+                          int attempt) {
+  if (attempt == 0) {
     return 37 + 2 * (int64_t)(tuple_hash(dims, spec->n_dims) % 50);
   }
   const uint64_t hash = tuple_hash(dims, spec->n_dims);
@@ -530,11 +536,11 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   /* a block may hold all that points fall on, to its last element; vectors may begin at multiples
    * of what an array's first element and its pitch are multiples of */
   const bool is_number = k < spec->n_dims + spec->n_numbers;
-  if (trial == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED &&
+  if (attempt == 1 && hash % 3 == 1 && tuned <= MOST_COLLECTED &&
       (is_number || sct_spec_accumulates(spec))) {
     return tuned;
   }
-  if (trial == 1) {
+  if (attempt == 1) {
     const sct_size *model = &spec->sizes[0];
     const double model_elements = (double)sct_spec_elements(spec, model);
     const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
@@ -542,26 +548,26 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const int64_t near = own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
     return is_number ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
   }
-  if (trial == 2) { /* of those that vectors divide, and of others */
+  if (attempt == 2) { /* of those that vectors divide, and of others */
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
     return (multiple_extent(spec, k, dims) + unit - 1) / unit * unit;
   }
   const int depth = indexes_before(spec, k);
-  if (trial <= N_SMALL_TRIALS + 2) {
-    return (int64_t)4 << (2 * (trial - 3) + 3 * (depth - 1));
+  if (attempt <= N_SMALL_ATTEMPTS + 2) {
+    return (int64_t)4 << (2 * (attempt - 3) + 3 * (depth - 1));
   }
-  const int after = trial - N_SMALL_TRIALS - 3;
-  if (after < N_LONG_TRIALS && (k - spec->n_dims) % N_LONG_TRIALS != after) {
+  const int after = attempt - N_SMALL_ATTEMPTS - 3;
+  if (after < N_LONG_ATTEMPTS && (k - spec->n_dims) % N_LONG_ATTEMPTS != after) {
     return FEW_BESIDE;
   }
-  if (after <= N_LONG_TRIALS) {
+  if (after <= N_LONG_ATTEMPTS) {
     int64_t most = 1;
     for (int d = 0; d < spec->n_dims; d++) {
       most = dims[d] > most ? dims[d] : most;
     }
     return (most + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE;
   }
-  const int more = after - N_LONG_TRIALS - 1;
+  const int more = after - N_LONG_ATTEMPTS - 1;
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
@@ -571,7 +577,7 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
 
 static int64_t bytes_of(const sct_shape *s) {
   int64_t bytes = 0;
-  for (int k = 0; k < s->plan->spec->n_operands; k++) {
+  for (int k = 0; k < s->addressing->spec->n_operands; k++) {
     bytes += s->op[k].bytes;
   }
   return bytes;
@@ -579,13 +585,13 @@ static int64_t bytes_of(const sct_shape *s) {
 
 /* The case's shape at these extents; false: the spec does not allow them, or its arrays have more
  * than `most` bytes. */
-static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
+static bool try_shape(sct_case *c, const sct_addressing *addressing, const int64_t *extent,
                       const sct_fill *fill, int64_t most) {
   sct_shape_free(&c->shape);
-  if (sct_shape_init(&c->shape, plan, extent, fill, NULL) != SCT_OK) {
+  if (sct_shape_init(&c->shape, addressing, extent, fill, NULL) != SCT_OK) {
     return false; /* a negative or overflowing size */
   }
-  for (int k = 0; k < plan->spec->n_operands; k++) {
+  for (int k = 0; k < addressing->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > most) {
       return false;
     }
@@ -599,18 +605,19 @@ static bool try_shape(sct_case *c, const sct_plan *plan, const int64_t *extent,
 
 /* Own extents are found together, though one of them may have been too small: of large arrays the
  * others are halved as long as the spec and the layouts allow. Points fall on what they fell on. */
-static void shrink(sct_case *c, const sct_plan *plan, int64_t *extent, const sct_fill *fill) {
-  const sct_spec *spec = plan->spec;
+static void shrink(sct_case *c, const sct_addressing *addressing, int64_t *extent,
+                   const sct_fill *fill) {
+  const sct_spec *spec = addressing->spec;
   for (int k = spec->n_dims; k < spec->n_extents && !sct_spec_accumulates(spec); k++) {
     bool fits = true;
     while (fits && extent[k] > OWN_MULTIPLE && bytes_of(&c->shape) > LARGE_CASE_BYTES) {
       const int64_t was = extent[k], unit = was % OWN_MULTIPLE == 0 ? OWN_MULTIPLE : 1;
       extent[k] = (was / 2 + unit - 1) / unit * unit;
-      fits = try_shape(c, plan, extent, fill, MAX_CASE_BYTES) &&
+      fits = try_shape(c, addressing, extent, fill, MAX_CASE_BYTES) &&
              sct_shape_layouts_hold(&c->shape, true);
       if (!fits) {
         extent[k] = was;
-        (void)try_shape(c, plan, extent, fill, MAX_CASE_BYTES);
+        (void)try_shape(c, addressing, extent, fill, MAX_CASE_BYTES);
       }
     }
   }
@@ -618,8 +625,8 @@ static void shrink(sct_case *c, const sct_plan *plan, int64_t *extent, const sct
 
 /* Tries own extents until the spec and the layouts allow them. Layouts of arrays that have none are
  * asked once: no own extents make room where these do not hold. */
-static void find_shape_within(sct_case *c, const sct_plan *plan, int64_t most) {
-  const sct_spec *spec = plan->spec;
+static void find_shape_within(sct_case *c, const sct_addressing *addressing, int64_t most) {
+  const sct_spec *spec = addressing->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
   int64_t extent[SCT_MAX_EXTENTS], elements = 1;
   sct_fill fill[SCT_MAX_OPERANDS];
@@ -629,13 +636,13 @@ static void find_shape_within(sct_case *c, const sct_plan *plan, int64_t most) {
     elements *= sct_spec_multiplies(spec, d) ? c->dims[d] : 1;
   }
   const bool has_own = spec->n_extents > spec->n_dims;
-  const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_TRIALS : first + 1;
+  const int first = hash % 3 == 0 && has_own ? 0 : 1, end = has_own ? N_OWN_ATTEMPTS : first + 1;
   bool others_hold = false;
-  for (int trial = first; trial < end && !c->legal; trial++) {
+  for (int attempt = first; attempt < end && !c->legal; attempt++) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
-      extent[k] = own_extent(spec, k, c->dims, elements, trial);
+      extent[k] = own_extent(spec, k, c->dims, elements, attempt);
     }
-    if (!try_shape(c, plan, extent, fill, most)) {
+    if (!try_shape(c, addressing, extent, fill, most)) {
       continue;
     }
     others_hold = others_hold || sct_shape_layouts_hold(&c->shape, false);
@@ -646,21 +653,21 @@ static void find_shape_within(sct_case *c, const sct_plan *plan, int64_t most) {
     }
   }
   if (c->legal) {
-    shrink(c, plan, extent, fill);
+    shrink(c, addressing, extent, fill);
   }
 }
 
 /* Arrays stay small where some extents allow it: a cache of 4096 entries for each of 256 sequences,
  * of which a kernel writes one, has extents of its own that make it large. */
-static void find_shape(sct_case *c, const sct_plan *plan) {
+static void find_shape(sct_case *c, const sct_addressing *addressing) {
   for (int64_t most = FEW_CASE_BYTES; !c->legal && !c->too_long && most <= MAX_CASE_BYTES;
        most *= 4) {
-    find_shape_within(c, plan, most);
+    find_shape_within(c, addressing, most);
   }
 }
 
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
-  const int n_dims = m->plan.spec->n_dims;
+  const int n_dims = m->addressing.spec->n_dims;
   const size_t bytes = sizeof *dims * (size_t)n_dims;
   sct_case_table *t = &m->cases;
   for (size_t k = 0; k < t->n; k++) {
@@ -679,7 +686,7 @@ void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
       c->placed[k][place] = -1;
     }
   }
-  find_shape(c, &m->plan);
+  find_shape(c, &m->addressing);
   t->all[t->n++] = c;
   *out = c;
 }

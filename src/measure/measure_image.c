@@ -13,7 +13,7 @@ static uint8_t *new_image(int64_t bytes, uint8_t byte) {
 
 static sct_status outside(const sct_shape *s, int op, sct_error *err) {
   return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
-                  s->plan->op[op].op->name);
+                  s->addressing->op[op].op->name);
 }
 
 /* ---- elements in parts, whose offsets are found together ---- */
@@ -136,8 +136,8 @@ static void linear_offsets(int64_t *out, const walk *w, const part *p) {
   }
 }
 
-/* The same for n elements of one row, by the program; inputs[]: those of the first, of which only
- * the last dimension's differs from element to element. */
+/* out[k]: the offset of element k of n in one row, by the program. inputs[]: those of the first
+ * element; only the last dimension's differs from element to element. */
 static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t *inputs) {
   const int last = n_dims - 1;
   const int n_run = w->even && n > 2 ? 2 : n;
@@ -154,7 +154,7 @@ static void row_offsets(int64_t *out, const walk *w, int n_dims, int n, int64_t 
 }
 
 static bool all_inside(const sct_shape *s, int op, int field, const int64_t *offsets, int n) {
-  const int64_t bytes = s->plan->op[op].op->record.fields[field].bytes;
+  const int64_t bytes = s->addressing->op[op].op->record.fields[field].bytes;
   const uint64_t most = (uint64_t)(s->op[op].bytes - bytes);
   uint64_t outside = s->op[op].bytes < bytes && n > 0; /* in the sign: by one of them */
   outside <<= 63;
@@ -167,9 +167,9 @@ static bool all_inside(const sct_shape *s, int op, int field, const int64_t *off
 /* Whose elements: the array's own, or those that elements of the index space touch. */
 typedef enum whose { OWN, TOUCHED } whose;
 
-static void get_inputs(int64_t inputs[SCT_PLAN_INPUTS], const sct_shape *s, whose of, int n_dims,
-                       const int64_t *idx) {
-  const sct_spec *spec = s->plan->spec;
+static void get_inputs(int64_t inputs[SCT_ADDRESSING_INPUTS], const sct_shape *s, whose of,
+                       int n_dims, const int64_t *idx) {
+  const sct_spec *spec = s->addressing->spec;
   if (of == TOUCHED) {
     int64_t at[SCT_MAX_DIMS];
     memcpy(at, idx, sizeof *idx * (size_t)spec->n_dims);
@@ -180,15 +180,15 @@ static void get_inputs(int64_t inputs[SCT_PLAN_INPUTS], const sct_shape *s, whos
     return;
   }
   memcpy(inputs, idx, sizeof *idx * (size_t)n_dims);
-  memcpy(inputs + n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
+  memcpy(inputs + n_dims, s->extent, sizeof *idx * (size_t)s->addressing->spec->n_extents);
 }
 
 /* Offsets of a field of the part's elements; false: one lies outside of the array. */
 static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op, int field,
                          whose of, const part *p) {
-  const sct_plan_operand *o = &s->plan->op[op];
-  const bool indexed = of == TOUCHED && s->plan->spec->n_index > 0;
-  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  const sct_addressing_operand *o = &s->addressing->op[op];
+  const bool indexed = of == TOUCHED && s->addressing->spec->n_index > 0;
+  int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
   part row = *p; /* what is left of the part, row by row */
   if (!w->program) {
     get_inputs(inputs, s, of, p->n_dims, p->idx);
@@ -272,8 +272,8 @@ static void find_range(const walk *w, const int64_t *extent, int n_dims, int64_t
   }
 }
 
-/* The same of all fields, by their strides: records whose fields move together, or fields in places
- * of their own. */
+/* Whether no two elements share a byte, by the strides of all fields, which move together or lie
+ * apart. */
 static answer fields_are_apart(const walk *walks, const sct_record *record, const int64_t *extent,
                                int n_dims) {
   walk whole = walks[0];
@@ -308,7 +308,7 @@ static answer fields_are_apart(const walk *walks, const sct_record *record, cons
 
 /* By strides. */
 static answer layout_holds(const sct_shape *s, int op) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   const sct_record *record = &operand->record;
   const int64_t first[SCT_MAX_DIMS] = {0};
   const part whole = {.extent = s->op[op].extent, .n_dims = operand->n_dims};
@@ -318,9 +318,9 @@ static answer layout_holds(const sct_shape *s, int op) {
     return YES;
   }
   for (int f = 0; f < record->n_fields && inside; f++) {
-    int64_t inputs[SCT_PLAN_INPUTS] = {0};
+    int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
     get_inputs(inputs, s, OWN, operand->n_dims, first);
-    begin_walk(&walks[f], s->plan->op[op].element[f], operand->n_dims, false, inputs);
+    begin_walk(&walks[f], s->addressing->op[op].element[f], operand->n_dims, false, inputs);
     inside = strides_inside(&walks[f], &whole, record->fields[f].bytes, s->op[op].bytes);
   }
   return !inside                   ? UNKNOWN
@@ -330,7 +330,7 @@ static answer layout_holds(const sct_shape *s, int op) {
 
 /* By looking at each byte of each element. */
 static bool elements_hold(const sct_shape *s, int op) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   SCT_OWNED uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
@@ -352,11 +352,11 @@ static bool elements_hold(const sct_shape *s, int op) {
 
 /* No element is looked at before the strides of all arrays had their say. */
 bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents) {
-  const int n = s->plan->spec->n_operands;
+  const int n = s->addressing->spec->n_operands;
   answer holds[SCT_MAX_OPERANDS] = {NO};
   bool hold = true;
   for (int k = 0; k < n && hold; k++) {
-    holds[k] = s->plan->op[k].has_own_extents == with_own_extents ? layout_holds(s, k) : YES;
+    holds[k] = s->addressing->op[k].has_own_extents == with_own_extents ? layout_holds(s, k) : YES;
     hold = holds[k] != NO;
   }
   for (int k = 0; k < n && hold; k++) {
@@ -379,18 +379,19 @@ typedef struct row_dims {
   bool stay;      /* results go onto what the elements hold, and there are none here */
   int n;
   int from[SCT_MAX_DIMS];    /* the array's dimension */
-  bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one behind the other */
+  bool ragged[SCT_MAX_DIMS]; /* it goes through all rows, one after the other */
 } row_dims;
 
 static row_dims row_dims_of(const sct_shape *s, const sct_operand *op) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   row_dims out = {.all_alike = !spec->reduces && !spec->scans && spec->n_steps == 0,
                   .stay = op->is_inout && op->reduce != SCT_REDUCE_NONE && s->n_elements == 0};
   for (int d = 0; d < op->n_dims; d++) {
     const bool ragged = sct_spec_is_ragged(spec) && op->at[d] == spec->dim_var[spec->ragged.dim];
     bool kept = ragged;
     for (int dim = 0; dim < spec->n_dims; dim++) {
-      kept = kept || (!sct_spec_joins(spec, dim) && strcmp(op->dims[d], spec->dims[dim]) == 0);
+      kept = kept ||
+             (!sct_spec_combines_along(spec, dim) && strcmp(op->dims[d], spec->dims[dim]) == 0);
     }
     if (kept) {
       out.from[out.n] = d;
@@ -414,7 +415,7 @@ static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *i
   for (int k = 0; k < rows->n; k++) {
     int64_t at = idx[rows->from[k]];
     if (rows->ragged[k]) {
-      const sct_ragged *ragged = &s->plan->spec->ragged;
+      const sct_ragged *ragged = &s->addressing->spec->ragged;
       int64_t point[SCT_MAX_DIMS] = {0};
       point[ragged->dim] = at;
       sct_shape_put_row(s, point);
@@ -433,14 +434,14 @@ static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *i
 /* Values of the elements of a part, together as long as they are mixed alike. */
 static void put_values(uint8_t *image, const sct_shape *s, int op, int field, const part *p,
                        const int64_t *offsets) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
-  const row_dims rows = row_dims_of(s, s->plan->op[op].op);
-  sct_stream stream = {.key = sct_data_key(s->plan->seed, op, field),
+  const row_dims rows = row_dims_of(s, s->addressing->op[op].op);
+  sct_stream stream = {.key = sct_data_key(s->addressing->seed, op, field),
                        .mix = mix_of(s, &rows, idx),
                        .divides = strpbrk(spec->body, "/%") != NULL};
-  const sct_type type = s->plan->op[op].op->record.fields[field].type;
+  const sct_type type = s->addressing->op[op].op->record.fields[field].type;
   int from = 0;
   for (int k = 1; k < p->n && !rows.all_alike; k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
@@ -456,11 +457,11 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
 
 static void put_input(uint8_t *image, const sct_shape *s, int op, int field, const part *p,
                       const int64_t *offsets) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   const sct_field *f = &operand->record.fields[field];
   if (s->fill[op] == SCT_FILL_PREFIX) {
     const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
-    const sct_index_fill fill = sct_spec_index_fill(s->plan->spec, op, &size);
+    const sct_index_fill fill = sct_spec_index_fill(s->addressing->spec, op, &size);
     for (int k = 0; k < p->n; k++) {
       image[offsets[k]] = (uint8_t)sct_index_fill_value(&fill, p->linear + k);
     }
@@ -476,7 +477,7 @@ static void put_input(uint8_t *image, const sct_shape *s, int op, int field, con
 }
 
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   const int start = sct_operand_start_byte(operand);
   uint8_t *image = new_image(s->op[op].bytes, start >= 0 ? (uint8_t)start : GAP_BYTE);
   if (start >= 0) {
@@ -500,7 +501,7 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
 }
 
 static sct_status mark_owned(uint8_t *flags, const sct_shape *s, int op, sct_error *err) {
-  const sct_operand *operand = s->plan->op[op].op;
+  const sct_operand *operand = s->addressing->op[op].op;
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
   part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
@@ -527,8 +528,8 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
 
 /* Every element of the array is written whole: its place in the index space is its own. */
 static bool writes_all(const sct_shape *s, int op) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_operand *o = s->plan->op[op].op;
+  const sct_spec *spec = s->addressing->spec;
+  const sct_operand *o = s->addressing->op[op].op;
   if (o->accumulate != SCT_REDUCE_NONE) {
     return true; /* what no point falls on keeps what it held, which is known, too */
   }
@@ -547,7 +548,7 @@ static bool writes_all(const sct_shape *s, int op) {
 /* The flags of every byte where all are the same; 0: to be found out. Elements do not overlap, so
  * arrays that are as large as their fields have no gaps. */
 static int common_flags(const sct_shape *s, int op) {
-  const sct_record *record = &s->plan->op[op].op->record;
+  const sct_record *record = &s->addressing->op[op].op->record;
   int64_t bytes = 0;
   for (int f = 0; f < record->n_fields; f++) {
     bytes += record->fields[f].bytes;
@@ -572,17 +573,17 @@ static sct_status put_reduced(uint8_t *image, const sct_shape *s, const sct_move
 static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int field,
                              uint8_t *const *inputs, walk *read, const part *p,
                              const int64_t *offsets, sct_error *err) {
-  const sct_plan *plan = s->plan;
-  const sct_field *f = &plan->op[op].op->record.fields[field];
-  const sct_move *move = move_of(plan->spec, op, field);
+  const sct_addressing *addressing = s->addressing;
+  const sct_field *f = &addressing->op[op].op->record.fields[field];
+  const sct_move *move = move_of(addressing->spec, op, field);
   int64_t from[PART];
   uint8_t fields[PART * MOST_BYTES];
   if (!move) {
-    const sct_stream stream = {.key = sct_data_key(plan->seed, op, field)};
+    const sct_stream stream = {.key = sct_data_key(addressing->seed, op, field)};
     sct_data_values(image, offsets, p->n, f->type, &stream, p->linear);
     return SCT_OK;
   }
-  if (plan->spec->reduces) {
+  if (addressing->spec->reduces) {
     return put_reduced(image, s, move, inputs[move->in], p, offsets, err);
   }
   if (!find_offsets(from, read, s, move->in, move->in_field, TOUCHED, p)) {
@@ -596,14 +597,14 @@ static sct_status put_output(uint8_t *image, const sct_shape *s, int op, int fie
 /* Marks what the kernel writes in flags, or places its values in an image; the other is NULL. */
 static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape *s, int op,
                                  uint8_t *const *inputs, sct_error *err) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_record *record = &s->plan->op[op].op->record;
+  const sct_spec *spec = s->addressing->spec;
+  const sct_record *record = &s->addressing->op[op].op->record;
   int64_t offsets[PART];
   walk written[SCT_MAX_FIELDS] = {{0}}, read[SCT_MAX_FIELDS] = {{0}};
   if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
-  const whose of = s->plan->op[op].op->accumulate != SCT_REDUCE_NONE ? OWN : TOUCHED;
+  const whose of = s->addressing->op[op].op->accumulate != SCT_REDUCE_NONE ? OWN : TOUCHED;
   part p = first_part(s->op[op].write_extent, s->op[op].write_dims, s->op[op].n_written);
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < record->n_fields; f++) {
@@ -640,12 +641,12 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
                             uint8_t poison, sct_error *err) {
   uint8_t *image = NULL;
   sct_status status = SCT_OK;
-  if (s->plan->op[op].op->accumulate != SCT_REDUCE_NONE) {
+  if (s->addressing->op[op].op->accumulate != SCT_REDUCE_NONE) {
     SCT_TRY(sct_image_input(&image, s, op, err));
     status = sct_image_accumulate(image, s, op, inputs, err);
   } else {
-    const bool scans = s->plan->spec->scans && s->plan->spec->n_moves > 0;
-    if (sct_operand_is_prefilled(s->plan->op[op].op)) {
+    const bool scans = s->addressing->spec->scans && s->addressing->spec->n_moves > 0;
+    if (sct_operand_is_prefilled(s->addressing->op[op].op)) {
       SCT_TRY(sct_image_input(&image, s, op, err));
     } else {
       image = new_image(s->op[op].bytes, poison);

@@ -155,7 +155,7 @@ static sct_status evaluate(sct_measure *m, const sct_measure_opts *opts, sct_err
   return SCT_OK;
 }
 
-sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_error *err) {
+sct_status sct_remote_lock_gpu(sct_measure *m, const sct_measure_opts *opts, sct_error *err) {
   SCT_TRY(sct_worker_start(&m->worker, m->program, err));
   SCT_TRY(
       look(&m->worker, m->ordinal, m->fake, &m->device, &m->conditions.start, m->lock_name, err));

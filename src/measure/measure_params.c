@@ -1,5 +1,5 @@
-/* What a launch gives a kernel: arrays, scalars and extents in this order, or what the user says of
- * a kernel of their own. */
+/* What a launch gives a kernel: arrays, scalars and extents in this order, or what the user gives
+ * for a kernel of their own. */
 #include "measure_data.h"
 
 #include <string.h>

@@ -21,7 +21,7 @@ static int first_slot(const run *r, int slot) {
   return r->p->parts[sct_pipeline_device(r->p, slot)].first_slot;
 }
 
-/* Of arrays that are not used where they are. */
+/* The buffer of a slot for an array that kernels do not use in place. */
 static int64_t *buffer_at(const run *r, int slot, int op) {
   const int of = r->p->is_whole[op] ? first_slot(r, slot) : slot;
   return &r->buffers[of * r->p->spec->n_operands + op];
@@ -68,7 +68,7 @@ static void close_slots(run *r) {
 /* What a kernel needs at these extents, of parts of the device's arrays too. */
 static bool is_allowed(const run *r, const sct_kernel_code *code, const int64_t *extents,
                        int64_t first) {
-  bool allowed = sct_code_allows(&r->m->plan, code, extents);
+  bool allowed = sct_code_allows(&r->m->addressing, code, extents);
   for (int k = 0; k < r->p->spec->n_operands; k++) {
     const int64_t at = first * r->p->step[k];
     allowed = allowed && (!r->p->is_direct[k] || !code->align || at % code->align[k] == 0);
@@ -95,7 +95,7 @@ static sct_status set_launch(run *r, int which, sct_verdict *verdict, sct_error 
   sct_param params[SCT_MAX_ARGS];
   sct_shape shape;
   sct_pipeline_extents(r->p, l->extent, extents);
-  SCT_TRY(sct_shape_init(&shape, &r->m->plan, extents, r->p->size->fill, err));
+  SCT_TRY(sct_shape_init(&shape, &r->m->addressing, extents, r->p->size->fill, err));
   const sct_job *jobs = r->jobs[sct_pipeline_device(r->p, l->slot)];
   const sct_job *job = &jobs[is_allowed(r, jobs[1].binary->code, extents, l->first)];
   sct_target target = {.shape = &shape, .buffer = r->m->timed.buffer};
@@ -179,7 +179,7 @@ static void take_times(const sct_got_host *got, sct_pipe_step *steps) {
     steps[k].begin_ns = begin > 0 ? begin : 0; /* no NaN, whoever answers */
     steps[k].end_ns = end > 0 ? end : 0;
   }
-  sct_model_measured(steps, (int)got->n_times);
+  sct_model_measured_begins(steps, (int)got->n_times);
 }
 
 static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,

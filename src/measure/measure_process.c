@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define DYING_NS ((int64_t)2000000000) /* for one that said it ends */
+#define DYING_NS ((int64_t)2000000000) /* for a worker that is ending */
 #define LEAVE_NS ((int64_t)1000000000) /* to take the word that it may */
 
 void sct_reply_free(sct_reply *reply) {
@@ -22,7 +22,7 @@ int sct_worker_stop(sct_child *w, int64_t grace_ns) {
   return sct_child_stop(w, SCT_OP_QUIT, grace_ns);
 }
 
-bool sct_worker_leave(sct_child *w) {
+bool sct_worker_end_later(sct_child *w) {
   return sct_wire_send(w->fd, SCT_OP_QUIT, NULL, sct_now_ns() + LEAVE_NS) == SCT_IO_OK;
 }
 
@@ -47,7 +47,7 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
     sct_child_kill(w);
   } else {
     char how[128];
-    const int wait_status = sct_child_end(w, DYING_NS);
+    const int wait_status = sct_child_wait(w, DYING_NS);
     const bool no_memory = sct_child_out_of_memory(wait_status);
     reply->kind = no_memory ? SCT_REPLY_NOMEM : SCT_REPLY_DIED;
     reply->status = no_memory ? SCT_ENOMEM : SCT_EUNHEALTHY;
@@ -57,7 +57,7 @@ static void fail_reply(sct_child *w, sct_op op, sct_io io, int64_t limit_ns, sct
   }
 }
 
-/* Empties the reply; false: there is nobody to ask. */
+/* Empties the reply; false: there is no worker. */
 static bool begin(const sct_child *w, sct_reply *reply) {
   reply->kind = SCT_REPLY_OK;
   reply->status = SCT_OK;
@@ -88,7 +88,7 @@ static void take_answer(sct_child *w, sct_op op, int64_t limit_ns, int64_t deadl
     reply->result = why.result;
     snprintf(reply->text, sizeof reply->text, "%s", known ? why.text : "it does not say why");
     if (sct_cuda_is_sticky(reply->result)) {
-      (void)sct_child_end(w, DYING_NS);
+      (void)sct_child_wait(w, DYING_NS);
     }
   }
 }

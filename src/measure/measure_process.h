@@ -7,8 +7,8 @@
 /* How a request ended. After anything but REPLY_OK and REPLY_FAILED the worker is gone. */
 typedef enum sct_reply_kind {
   SCT_REPLY_OK,
-  SCT_REPLY_FAILED,  /* the worker says no: status, result, text */
-  SCT_REPLY_DIED,    /* it ended: text says how */
+  SCT_REPLY_FAILED,  /* the worker reports a failure: status, result, text */
+  SCT_REPLY_DIED,    /* it ended; how is in text */
   SCT_REPLY_TIMEOUT, /* it was killed */
   SCT_REPLY_NOMEM    /* it was refused memory */
 } sct_reply_kind;
@@ -28,8 +28,8 @@ sct_status sct_worker_start(sct_child *w, const char *program, sct_error *err);
  * that reports a sticky CUDA result is ended too (reply->kind stays REPLY_FAILED). */
 void sct_worker_call(sct_child *w, sct_op op, const sct_wire *request, int64_t limit_ns,
                      sct_reply *reply);
-/* The same with structs (worker_ops.def). Where reply->kind is REPLY_OK, `answer` is filled; what
- * it points to lies in the reply. NULL: it is not read. */
+/* sct_worker_call() with the structs of worker_ops.def. Where reply->kind is REPLY_OK, `answer` is
+ * filled (NULL: it is not read); what it points to is part of the reply. */
 void sct_worker_ask(sct_child *w, sct_op op, const void *request, int64_t limit_ns,
                     sct_reply *reply, void *answer);
 /* Reads the answer of a reply; one that is malformed becomes REPLY_FAILED. */
@@ -37,7 +37,7 @@ void sct_reply_read(sct_reply *reply, sct_op op, void *answer);
 /* Asks it to end and waits, at most grace_ns; then kills. Accepts one that is gone. Returns its
  * exit status, -1 if a signal ended it. */
 int sct_worker_stop(sct_child *w, int64_t grace_ns);
-/* Tells it to end, without waiting for that. false: it does not hear. */
-bool sct_worker_leave(sct_child *w);
+/* Sends a request to end and does not wait for it. false: it cannot be sent. */
+bool sct_worker_end_later(sct_child *w);
 
 #endif

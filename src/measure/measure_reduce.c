@@ -112,7 +112,7 @@ typedef struct range {
 
 /* false: there are none. */
 static bool find_range(range *out, const sct_shape *s, const int64_t *kept) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   bool any = true;
   for (int d = 0; d < spec->n_dims; d++) {
     out->from[d] = spec->reduced[d] ? 0 : kept[d];
@@ -140,7 +140,7 @@ static bool next_reduced(const range *of, int n_dims, int64_t *idx) {
 
 /* The number of an element among those that become one. */
 static int64_t number_of(const sct_shape *s, const int64_t *idx) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   int64_t number = 0;
   for (int d = 0; d < spec->n_dims; d++) {
     number = spec->reduced[d] ? number * s->extent[d] + idx[d] : number;
@@ -150,13 +150,13 @@ static int64_t number_of(const sct_shape *s, const int64_t *idx) {
 
 sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *move,
                              const uint8_t *input, const int64_t *kept, sct_error *err) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   const sct_field *field = &spec->operands[move->in].record.fields[move->in_field];
   const bool is_arg = sct_reduce_is_arg(spec->operands[move->out].reduce);
   fold f = {.reduce = spec->operands[move->out].reduce,
             .type = field->type,
             .info = sct_type_get(field->type)};
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_PLAN_INPUTS] = {0};
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
   range of;
   bool more = find_range(&of, s, kept);
   if (spec->operands[move->out].is_inout && !more) {
@@ -169,7 +169,8 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
   }
   for (; more; more = next_reduced(&of, spec->n_dims, idx)) {
     sct_shape_inputs(s, idx, values);
-    const int64_t from = sct_expr_program_run(s->plan->op[move->in].offset[move->in_field], values);
+    const int64_t from =
+        sct_expr_program_run(s->addressing->op[move->in].offset[move->in_field], values);
     if (from < 0 || from > s->op[move->in].bytes - field->bytes) {
       return sct_fail(err, SCT_EINTERNAL, "an element of '%s' lies outside its array",
                       spec->operands[move->in].name);
@@ -194,15 +195,15 @@ sct_status sct_image_reduced(uint8_t *to, const sct_shape *s, const sct_move *mo
 /* The line through idx, whose index along the scanned dimension is 0. */
 static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *move,
                             const uint8_t *input, int64_t *idx, sct_error *err) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   const sct_operand *out = &spec->operands[move->out];
   const sct_type type = out->record.fields[move->out_field].type;
-  const sct_expr_program *read = s->plan->op[move->in].offset[move->in_field];
-  const sct_expr_program *written = s->plan->op[move->out].offset[move->out_field];
+  const sct_expr_program *read = s->addressing->op[move->in].offset[move->in_field];
+  const sct_expr_program *written = s->addressing->op[move->out].offset[move->out_field];
   fold f = {.reduce = out->scan, .type = type, .info = sct_type_get(type)};
   start(&f);
   for (int64_t k = 0; k < s->extent[spec->scan_dim]; k++) {
-    int64_t values[SCT_PLAN_INPUTS] = {0};
+    int64_t values[SCT_ADDRESSING_INPUTS] = {0};
     idx[spec->scan_dim] = k;
     sct_shape_inputs(s, idx, values);
     const int64_t from = sct_expr_program_run(read, values);
@@ -226,7 +227,7 @@ static sct_status scan_line(uint8_t *image, const sct_shape *s, const sct_move *
 
 sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
                           sct_error *err) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   int64_t lines[SCT_MAX_DIMS];
   memcpy(lines, s->extent, sizeof *lines * (size_t)spec->n_dims);
   lines[spec->scan_dim] = 1;
@@ -246,14 +247,15 @@ sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *c
 /* Where the move's value for the element idx lies, NULL: it is a number; -1 at *place: outside. */
 static const uint8_t *find_value(const sct_shape *s, const sct_move *move, uint8_t *const *inputs,
                                  const int64_t *idx, int64_t *place) {
-  int64_t values[SCT_PLAN_INPUTS] = {0};
+  int64_t values[SCT_ADDRESSING_INPUTS] = {0};
   sct_shape_inputs(s, idx, values);
   *place = sct_shape_place(s, move->out, values);
   if (move->in < 0) {
     return NULL;
   }
-  const int64_t bytes = s->plan->op[move->in].op->record.fields[move->in_field].bytes;
-  const int64_t from = sct_expr_program_run(s->plan->op[move->in].offset[move->in_field], values);
+  const int64_t bytes = s->addressing->op[move->in].op->record.fields[move->in_field].bytes;
+  const int64_t from =
+      sct_expr_program_run(s->addressing->op[move->in].offset[move->in_field], values);
   *place = from < 0 || from > s->op[move->in].bytes - bytes ? -1 : *place;
   return *place < 0 ? NULL : inputs[move->in] + from;
 }
@@ -263,11 +265,11 @@ static sct_status add_points(fold *folds, const sct_shape *s, const sct_move *mo
                              uint8_t *const *inputs, sct_error *err) {
   int64_t idx[SCT_MAX_DIMS] = {0}, place = 0;
   bool more = s->n_elements > 0;
-  for (; more; more = sct_next_index(idx, s->extent, s->plan->spec->n_dims)) {
+  for (; more; more = sct_next_index(idx, s->extent, s->addressing->spec->n_dims)) {
     const uint8_t *value = find_value(s, move, inputs, idx, &place);
     if (place < 0) {
       return sct_fail(err, SCT_EINTERNAL, "a point falls outside of '%s'",
-                      s->plan->op[move->out].op->name);
+                      s->addressing->op[move->out].op->name);
     }
     fold *f = &folds[place];
     if (f->info->kind == SCT_KIND_FLOAT) {
@@ -282,8 +284,8 @@ static sct_status add_points(fold *folds, const sct_shape *s, const sct_move *mo
 /* Reads what the elements of a field hold into folds[], or stores it. */
 static void exchange_folds(fold *folds, const sct_shape *s, int op, int field, uint8_t *image,
                            bool stores) {
-  const sct_operand *operand = s->plan->op[op].op;
-  int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_PLAN_INPUTS] = {0};
+  const sct_operand *operand = s->addressing->op[op].op;
+  int64_t idx[SCT_MAX_DIMS] = {0}, inputs[SCT_ADDRESSING_INPUTS] = {0};
   for (int64_t k = 0; k < s->op[op].count; k++) {
     fold *f = &folds[k];
     sct_shape_written_inputs(s, op, idx, inputs);
@@ -304,7 +306,7 @@ static void exchange_folds(fold *folds, const sct_shape *s, int op, int field, u
 
 sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
                                 sct_error *err) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   sct_status status = SCT_OK;
   for (int k = 0; k < spec->n_moves && status == SCT_OK; k++) {
     const sct_move *move = &spec->moves[k];

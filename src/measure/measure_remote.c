@@ -47,7 +47,7 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err) {
     return sct_fail(err, SCT_EUNHEALTHY, "%s failed before and is not used any more", m->device.id);
   }
   const bool first = m->generation == 0;
-  if (sct_child_check(&m->worker) && !first) {
+  if (sct_child_reap(&m->worker) && !first) {
     return SCT_OK;
   }
   SCT_SCOPED(sct_reply) reply = {0};
@@ -94,7 +94,7 @@ static const void *image_of(const sct_measure *m, const sct_binary *binary, size
   return m->is_virtual ? (const void *)binary->ptx : binary->cubin;
 }
 
-/* Of what a worker is sent. */
+/* The hash of the program that a worker is sent. */
 static sct_hash image_hash(const sct_measure *m, const sct_binary *binary) {
   const sct_hash known = m->is_virtual ? binary->ptx_hash : binary->cubin_hash;
   size_t bytes = 0;
@@ -186,7 +186,7 @@ static sct_status load(sct_measure *m, sct_job *job, sct_hash hash, int64_t unlo
                                 .comes = !has_it,
                                 .data = image,
                                 .n_data = has_it ? 0 : (int64_t)bytes};
-  m->held.sent[place] = (sct_sent){0}; /* until the worker says that it took it */
+  m->held.sent[place] = (sct_sent){0}; /* until the worker has confirmed it */
   sct_worker_ask(&m->worker, SCT_OP_LOAD, &request, m->request_ns, &m->reply, NULL);
   note_loss(m);
   const sct_status status = sct_reply_evaluate(&m->reply, " (loading)", verdict, err);
@@ -253,7 +253,7 @@ void sct_remote_unload(sct_measure *m, sct_job *job) {
 
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const sct_kernel_code *code = job->binary->code;
   const int64_t *extent = target->shape->extent;
   sct_param params[SCT_MAX_ARGS];
@@ -285,11 +285,11 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
                           .n_args = arg - room->args};
 }
 
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+sct_status sct_remote_read_launch(sct_measure *m, const sct_target *target,
                                   const sct_got_launch *got, sct_verdict *verdict, sct_error *err) {
   note_loss(m);
   if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
-    sct_work_take(m, verdict, target, got->counts);
+    sct_work_add(m, verdict, target, got->counts);
   }
   return sct_reply_evaluate(&m->reply, target->where, verdict, err);
 }
@@ -305,7 +305,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
   const sct_ask_launch request = sct_remote_launch(m, job, target, &room);
   sct_worker_ask(&m->worker, SCT_OP_RUN, &request, target->limit_ns, &m->reply, &got);
   *ns = got.ns;
-  return sct_remote_take_launch(m, target, &got, verdict, err);
+  return sct_remote_read_launch(m, target, &got, verdict, err);
 }
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one

@@ -56,8 +56,8 @@ sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data
   return SCT_OK;
 }
 
-sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
-                            sct_error *err) {
+sct_status sct_remote_alloc_sealed(sct_measure *m, const uint8_t *data, int64_t bytes,
+                                   int64_t *buffer, sct_error *err) {
   if (bytes > SCT_WIRE_PIECE_BYTES) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, buffer, err));
     SCT_TRY(sct_remote_upload(m, *buffer, data, bytes, err));
@@ -86,17 +86,17 @@ sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, u
   return status;
 }
 
-sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
-                             const uint8_t *data, int64_t bytes, sct_error *err) {
+sct_status sct_remote_set_expected(sct_measure *m, int64_t buffer, const uint8_t *flags,
+                                   const uint8_t *data, int64_t bytes, sct_error *err) {
   int64_t both[2] = {-1, -1}; /* they may be as large as arrays are, so they go as these do */
   sct_wire freed = {0};
   uint8_t *written = sct_alloc((size_t)bytes + 1);
   for (int64_t k = 0; k < bytes; k++) {
     written[k] = (flags[k] & SCT_BYTE_WRITTEN) != 0;
   }
-  sct_status status = sct_remote_place(m, written, bytes, &both[0], err);
+  sct_status status = sct_remote_alloc_sealed(m, written, bytes, &both[0], err);
   if (status == SCT_OK && data) {
-    status = sct_remote_place(m, data, bytes, &both[1], err);
+    status = sct_remote_alloc_sealed(m, data, bytes, &both[1], err);
   }
   if (status == SCT_OK) {
     const sct_ask_expect request = {buffer, both[0], both[1]};

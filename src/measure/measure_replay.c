@@ -8,7 +8,7 @@
 
 #define QUICK_SAMPLES 7 /* as a quick pass on a GPU takes */
 
-/* What the recording says of a candidate at a size (NULL: at all of them): its samples, or its
+/* What the recording has of a candidate at a size (NULL: at all of them): its samples, or its
  * failure, which becomes the verdict. */
 static bool look_up(sct_measure *m, const sct_binary *b, const sct_size *size, sct_recorded *found,
                     sct_verdict *verdict) {

@@ -14,14 +14,14 @@
 static void drop_problem(sct_measure *m) {
   sct_cases_drop(m);
   sct_timed_drop(m);
-  sct_plan_free(&m->plan);
+  sct_addressing_free(&m->addressing);
   m->has_problem = false;
   m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
 }
 
-void sct_measure_leave(sct_measure *m) {
+void sct_measure_end_worker(sct_measure *m) {
   if (sct_child_alive(&m->worker) && !m->leaving) {
-    m->leaving = sct_worker_leave(&m->worker);
+    m->leaving = sct_worker_end_later(&m->worker);
   }
 }
 
@@ -29,8 +29,8 @@ void sct_measure_close(sct_measure *m) {
   if (!m) {
     return;
   }
-  sct_measure_leave(m); /* first: no need to free its buffers one by one */
-  (void)sct_child_end(&m->worker, m->leaving ? CLOSE_NS : 0);
+  sct_measure_end_worker(m); /* first: no need to free its buffers one by one */
+  (void)sct_child_wait(&m->worker, m->leaving ? CLOSE_NS : 0);
   sct_lock_release(&m->lock);
   drop_problem(m);
   sct_reply_free(&m->reply);
@@ -83,9 +83,9 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
     return SCT_OK; /* nothing runs */
   }
   if (!m->is_virtual) {
-    status = sct_remote_look(m, o, err);
+    status = sct_remote_lock_gpu(m, o, err);
     if (status == SCT_EUNHEALTHY && !sct_child_alive(&m->worker)) {
-      status = sct_remote_look(m, o, err); /* someone killed the worker: through a new one */
+      status = sct_remote_lock_gpu(m, o, err); /* someone killed the worker: through a new one */
     }
     SCT_TRY_DONE(status);
   }
@@ -115,7 +115,7 @@ sct_status sct_measure_problem(sct_measure *m, const sct_spec *spec, const int *
     m->has_problem = true;
     return SCT_OK;
   }
-  SCT_TRY(sct_plan_init(&m->plan, spec, layout, m->seed, err));
+  SCT_TRY(sct_addressing_init(&m->addressing, spec, layout, m->seed, err));
   m->naive = *naive;
   m->has_problem = true;
   return SCT_OK;

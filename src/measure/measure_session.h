@@ -7,7 +7,7 @@
 
 #define SCT_MAX_VERIFY_ELEMENTS ((int64_t)1 << 20) /* of an extent tuple used for verification */
 #define SCT_MAX_VIRTUAL_ELEMENTS                                                                   \
-  ((int64_t)20000) /* the same where PTX is interpreted: tens of milliseconds a candidate */
+  ((int64_t)20000) /* of a tuple where PTX is interpreted: tens of milliseconds a candidate */
 #define SCT_MAX_VIRTUAL_SCAN                                                                       \
   ((int64_t)600000) /* of scans: a group of tiles, of which blocks look back at more than one */
 
@@ -16,9 +16,9 @@
 #define SCT_N_PLACES 13 /* alignments: 1 to SCT_MAX_ALIGN */
 
 typedef struct sct_case {
-  int64_t dims[SCT_MAX_DIMS]; /* what it was asked for by */
+  int64_t dims[SCT_MAX_DIMS]; /* extents of the dimensions, by which it is found */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
-  bool too_long;              /* it would, but a layout does not hold with such extents */
+  bool too_long;              /* the spec would allow it, but a layout does not hold there */
   sct_shape shape;
   uint8_t poison;
   uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */
@@ -30,7 +30,7 @@ typedef struct sct_case {
   int64_t last_used;
   int64_t buffer[SCT_MAX_OPERANDS];
   bool expected[SCT_MAX_OPERANDS]; /* the device knows what must be written to it */
-  /* The same at addresses of each alignment 2^n and no more; -1: not asked for yet. */
+  /* Buffers like `buffer`, at addresses of exactly the alignment 2^n; -1: not made yet. */
   int64_t placed[SCT_MAX_OPERANDS][SCT_N_PLACES];
   int64_t placed_bytes;                   /* of all of those */
   int64_t used[SCT_MAX_OPERANDS];         /* which of them the last launch was given */
@@ -85,8 +85,9 @@ typedef struct sct_case_list {
 typedef struct sct_case_table {
   sct_case **all;
   size_t n, cap;
-  int64_t bytes;             /* of arrays and references of all cases that have buffers */
-  int64_t most_bytes, clock; /* above so many some give theirs back; of last_used */
+  int64_t bytes;      /* of arrays and references of all cases that have buffers */
+  int64_t most_bytes; /* above this, sct_cases_make_room() frees some */
+  int64_t clock;      /* counts uses, for last_used */
   sct_case_list *lists;
   size_t n_lists, cap_lists;
 } sct_case_table;
@@ -127,7 +128,7 @@ struct sct_measure {
 
   /* the current problem */
   bool has_problem;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_binary naive;
   sct_verdict naive_verdict; /* of the first failure as reference; OK: none so far */
   sct_case_table cases;
@@ -142,17 +143,17 @@ struct sct_measure {
 void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, ...)
     SCT_PRINTF(3, 4);
 /* What the answer to a candidate's request means: fills `out` unless it was answered. `where` is
- * put behind the text (" (n_i=33)"). An error only where the candidate is not to blame. */
+ * appended to the text (" (n_i=33)"). An error only where the candidate is not to blame. */
 sct_status sct_reply_evaluate(const sct_reply *reply, const char *where, sct_verdict *out,
                               sct_error *err);
 
 /* ---- remote calls (measure_remote.c, measure_remote_buffers.c) ---- */
 
-/* Asks one. Its failure is nobody's fault but the device's, the worker's or ours. What the answer
- * points to stays until the next request. */
+/* Sends a request that no candidate can make fail, and reads its answer; what that points to stays
+ * until the next request. */
 sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *answer,
                           sct_error *err);
-/* For each request, with its own structs: sct_ask_SET(). */
+/* A function for each request, with its own structs: sct_ask_SET(). */
 #define SCT_OP(id, handler, request, answer)                                                       \
   static inline sct_status sct_ask_##id(sct_measure *m, const request *in, answer *out,            \
                                         sct_error *err) {                                          \
@@ -160,13 +161,14 @@ sct_status sct_remote_ask(sct_measure *m, sct_op op, const void *request, void *
   }
 #include "worker/worker_ops.def"
 
-/* What a session says to what stands in for its GPU; "": the driver answers. */
+/* The script for what stands in for the session's GPU; "": the driver answers. */
 const char *sct_measure_script(const sct_measure_opts *opts);
 /* Before the first worker opens the GPU (measure_open.c): looks who else uses it, takes its lock,
  * refuses or warns. SCT_EBUSY, SCT_ENODEVICE. */
-sct_status sct_remote_look(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
+sct_status sct_remote_lock_gpu(sct_measure *m, const sct_measure_opts *opts, sct_error *err);
 void sct_gpu_process_text(sct_str *out, const sct_gpu_process *p); /* "12 (python) with 1 GiB" */
-/* How a worker opens the device that `peer` holds, beside its own (measure_transfer.c). */
+/* The request by which a worker opens the device that `peer` holds, in addition to its own
+ * (measure_transfer.c). */
 sct_ask_open sct_remote_open_peer(const sct_measure *m, const sct_measure *peer);
 /* A worker that has opened the device, started now if there is none. */
 sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
@@ -175,10 +177,10 @@ sct_status sct_remote_ensure(sct_measure *m, sct_error *err);
 /* `copies` of the array; every other request means the first of them. */
 sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64_t *buffer,
                             sct_error *err);
-/* One copy on a device of the worker's: what is the second one's is for SET, HOST and FREE. */
+/* One copy on a device of the worker's; only SET, HOST and FREE take buffers of the second one. */
 sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
                                sct_error *err);
-/* One whose address is a multiple of `align` and of no greater power of two. */
+/* One copy at an address that is a multiple of `align` and of no greater power of two. */
 sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
                                sct_error *err);
 /* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
@@ -188,12 +190,12 @@ void sct_remote_free(sct_measure *m, sct_wire *freed);
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
                              sct_error *err);
 /* A new buffer with these data, sealed. */
-sct_status sct_remote_place(sct_measure *m, const uint8_t *data, int64_t bytes, int64_t *buffer,
-                            sct_error *err);
+sct_status sct_remote_alloc_sealed(sct_measure *m, const uint8_t *data, int64_t bytes,
+                                   int64_t *buffer, sct_error *err);
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err);
-sct_status sct_remote_expect(sct_measure *m, int64_t buffer, const uint8_t *flags,
-                             const uint8_t *data, int64_t bytes, sct_error *err);
+sct_status sct_remote_set_expected(sct_measure *m, int64_t buffer, const uint8_t *flags,
+                                   const uint8_t *data, int64_t bytes, sct_error *err);
 
 /* A candidate loaded into the worker, and how to launch it on one set of buffers. */
 typedef struct sct_job {
@@ -216,7 +218,7 @@ typedef struct sct_target {
  * is verified, then timed. The naive variant stays until another one is. */
 sct_status sct_remote_load(sct_measure *m, const sct_binary *binary, sct_job *job,
                            sct_verdict *verdict, sct_error *err);
-/* On the second device, where nothing stays. */
+/* Loads it on the second device, where no kernel is kept. */
 sct_status sct_remote_load_peer(sct_measure *m, const sct_binary *binary, sct_job *job,
                                 sct_verdict *verdict, sct_error *err);
 void sct_remote_unload(sct_measure *m, sct_job *job); /* accepts a worker that is gone */
@@ -229,7 +231,7 @@ typedef struct sct_launch_room {
 } sct_launch_room;
 sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const sct_target *target,
                                  sct_launch_room *room);
-sct_status sct_remote_take_launch(sct_measure *m, const sct_target *target,
+sct_status sct_remote_read_launch(sct_measure *m, const sct_target *target,
                                   const sct_got_launch *got, sct_verdict *verdict, sct_error *err);
 /* (measure_trial.c) One launch over poisoned outputs, audited and compared, in one request. Without
  * blocks nothing is launched, the rest is done all the same. */
@@ -246,12 +248,12 @@ typedef struct sct_trial {
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err);
 #define SCT_UNIT_NS ((int64_t)200000) /* of one sample: events resolve 0.3 % of it */
-/* These append n samples to t, or `few`. */
+/* sct_remote_time...() append n samples to t, or `few`. */
 sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target *target,
                            const sct_sampling *how, sct_timing *t, sct_error *err);
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t, sct_error *err);
-/* The same for a copy kernel: arguments in, out, number of 16-byte words. */
+/* Times a copy kernel, whose arguments are in, out and the number of 16-byte words. */
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
                                  int64_t words, const sct_sampling *how, sct_timing *t,
                                  sct_error *err);
@@ -260,19 +262,20 @@ int64_t sct_launch_limit_ns(double naive_ns);
 
 /* ---- candidates ---- */
 
-/* Number of blocks at a shape; fills `verdict` if there cannot be so many. */
+/* Number of blocks at a shape; fills `verdict` if a grid cannot have that many. */
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
                            sct_verdict *verdict, sct_error *err);
-/* With how many blocks it is verified where its grid has `blocks`: blocks that loop over tiles get
- * many tiles each. */
+/* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
+ * tiles get many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
 /* Do its requirements hold at these extents? */
-bool sct_code_allows(const sct_plan *plan, const sct_kernel_code *code, const int64_t *extent);
-/* Fills `verdict` if the device cannot hold a block of it. */
+bool sct_code_allows(const sct_addressing *addressing, const sct_kernel_code *code,
+                     const int64_t *extent);
+/* Fills `verdict` if the device cannot hold a block of the kernel. */
 void sct_code_fits(const sct_device_desc *device, const sct_kernel_code *code,
                    sct_verdict *verdict);
 bool sct_is_naive(const sct_measure *m, const sct_binary *binary);
-/* A changed input or guard zone of one of these buffers. */
+/* Fills `out` if an input or a guard zone of one of these buffers has changed. */
 void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
                         const sct_audit *audit);
 
@@ -297,28 +300,29 @@ typedef struct sct_tuples {
   size_t cap;
   int64_t max_elements;
 } sct_tuples;
-void sct_extents_list(sct_tuples *out, const sct_plan *plan, const sct_kernel_code *code,
-                      int64_t max_elements);
+void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
+                      const sct_kernel_code *code, int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
-/* All of them that a candidate is verified on (measure_cases.c). Valid until the next call. */
+/* The cases that a candidate is verified on (measure_cases.c). Valid until the next call. */
 void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out);
 void sct_case_lists_drop(sct_case_table *t);
 void sct_cases_drop(sct_measure *m); /* and the lists */
-/* (measure_arrays.c) Images of a case's arrays, those that it has not; the flags of an output. */
+/* (measure_arrays.c) Makes the images of a case's arrays that are missing; the flags of an output.
+ */
 sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err);
 sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err);
 void sct_case_free_images(sct_case *c);
 /* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
  * that needs more is found out. */
-sct_status sct_case_place(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
+sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back
  * what is on the device and their images, until half as many are left. */
 void sct_cases_make_room(sct_measure *m);
-/* What outputs must hold is known before anything ran, and only its bits count. */
-bool sct_known_before(const sct_measure *m);
-/* Its device buffers are to be freed (measure_verify.c). */
+/* Whether what outputs must hold is known before anything runs, bit for bit. */
+bool sct_outputs_known(const sct_measure *m);
+/* Appends its device buffers to `freed` (measure_verify.c). */
 void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed);
 
 /* ---- the timing size (measure_size.c) ---- */
@@ -336,23 +340,22 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
                                double *ns, sct_verdict *out, sct_error *err);
 /* Compares what timed launches left with the naive variant's. */
 sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err);
-/* The same of one launch: what is updated in place, too. */
+/* Compares what one launch left, outputs that are updated in place too. */
 sct_status sct_timed_compare_all(sct_measure *m, sct_verdict *out, sct_error *err);
-/* Copies of buffers of so many bytes that a round through them is more than the cache holds; 1 if
- * one is enough. */
+/* How many copies of buffers of `bytes` bytes in all exceed the cache; 1 if one does. */
 int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes);
 
 /* ---- timing ---- */
 
 /* SCT_EUSAGE on a described device. */
-sct_status sct_must_time(const sct_measure *m, sct_error *err);
+sct_status sct_check_can_time(const sct_measure *m, sct_error *err);
 /* How long to warm up before the next samples. */
 int64_t sct_warm_up_ns(const sct_measure *m);
 /* Half the 95 % interval of the median, relative to it. */
 double sct_stats_median_error(const double *sorted, int n);
 
-/* Takes over what a launch counted (measure_work.c). */
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
-                   const sct_launch_counts *run);
+/* Adds what a launch counted to the verdict's sums (measure_work.c). */
+void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                  const sct_launch_counts *run);
 
 #endif

@@ -15,16 +15,16 @@
 static void free_buffers(sct_measure *m, sct_timed *t) {
   sct_wire freed = {0};
   if (t->generation == m->generation) {
-    sct_remote_put_freed(&freed, t->buffer, m->plan.spec->n_operands);
-    sct_remote_put_freed(&freed, t->reference[0], 2 * m->plan.spec->n_operands);
-    sct_remote_put_freed(&freed, t->prefill, m->plan.spec->n_operands);
+    sct_remote_put_freed(&freed, t->buffer, m->addressing.spec->n_operands);
+    sct_remote_put_freed(&freed, t->reference[0], 2 * m->addressing.spec->n_operands);
+    sct_remote_put_freed(&freed, t->prefill, m->addressing.spec->n_operands);
   }
   sct_remote_free(m, &freed);
   t->generation = 0;
 }
 
 static void drop(sct_measure *m, sct_timed *t) {
-  if (t->shape.plan) {
+  if (t->shape.addressing) {
     free_buffers(m, t);
     sct_shape_free(&t->shape);
   }
@@ -43,7 +43,7 @@ void sct_timed_drop(sct_measure *m) {
 }
 
 static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *size) {
-  if (!t->shape.plan ||
+  if (!t->shape.addressing ||
       memcmp(t->shape.extent, size->extent, sizeof *size->extent * (size_t)spec->n_extents) != 0) {
     return false;
   }
@@ -65,11 +65,11 @@ static sct_status send_image(sct_measure *m, int op, int64_t buffer, sct_error *
 
 /* Ordinary values; where nothing is timed, or runs no code, those of verification. */
 static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error *err) {
-  if (m->plan.op[op].op->is_index || m->timed.shape.fill[op] == SCT_FILL_PREFIX || m->is_virtual ||
-      m->fake[0] != '\0') {
+  if (m->addressing.op[op].op->is_index || m->timed.shape.fill[op] == SCT_FILL_PREFIX ||
+      m->is_virtual || m->fake[0] != '\0') {
     return send_image(m, op, buffer, err);
   }
-  const sct_masks masks = sct_data_record_masks(&m->plan.op[op].op->record);
+  const sct_masks masks = sct_data_record_masks(&m->addressing.op[op].op->record);
   const sct_ask_fill fill = {buffer, masks.and_mask, masks.or_mask, sct_data_key(m->seed, op, 0)};
   return sct_ask_FILL(m, &fill, NULL, err);
 }
@@ -87,12 +87,12 @@ static sct_status send_results(sct_measure *m, int op, sct_error *err) {
   sct_timed *t = &m->timed;
   uint8_t *inputs[SCT_MAX_OPERANDS] = {0}, *image = NULL, *flags = NULL;
   sct_status status = SCT_OK;
-  for (int k = 0; k < m->plan.spec->n_inputs; k++) {
+  for (int k = 0; k < m->addressing.spec->n_inputs; k++) {
     SCT_TRY_DONE(sct_image_input(&inputs[k], &t->shape, k, err));
   }
   SCT_TRY_DONE(sct_image_output(&image, &t->shape, op, inputs, POISON_FIRST, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
-  status = sct_remote_expect(m, t->buffer[op], flags, image, t->shape.op[op].bytes, err);
+  status = sct_remote_set_expected(m, t->buffer[op], flags, image, t->shape.op[op].bytes, err);
 done:
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     sct_free(inputs[k]);
@@ -104,7 +104,7 @@ done:
 
 /* Bytes that no element owns may hold anything: then only what the naive variant writes counts. */
 static bool has_free_gaps(const sct_shape *s, int op) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   return p->layout->owns_gaps && s->op[op].count * p->op->record.data_bytes < s->op[op].bytes;
 }
 
@@ -116,9 +116,9 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
   if (has_free_gaps(&t->shape, op)) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->reference[op][1], err));
   }
-  if (sct_operand_is_prefilled(m->plan.op[op].op)) {
+  if (sct_operand_is_prefilled(m->addressing.op[op].op)) {
     SCT_TRY(sct_remote_alloc(m, bytes, 1, &t->prefill[op], err));
-    const int start = sct_operand_start_byte(m->plan.op[op].op);
+    const int start = sct_operand_start_byte(m->addressing.op[op].op);
     SCT_TRY(start >= 0 ? sct_ask_SET(m, &(sct_ask_set){t->prefill[op], (uint8_t)start}, NULL, err)
                        : fill_values(m, op, t->prefill[op], err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){t->prefill[op]}, NULL, err));
@@ -130,7 +130,7 @@ static sct_status prepare_output(sct_measure *m, int op, sct_error *err) {
 
 static sct_status set_outputs(sct_measure *m, uint8_t poison, sct_error *err) {
   const sct_timed *t = &m->timed;
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+  for (int k = m->addressing.spec->n_inputs; k < m->addressing.spec->n_operands; k++) {
     SCT_TRY(t->prefill[k] >= 0
                 ? sct_ask_COPY(m, &(sct_ask_copy){t->buffer[k], t->prefill[k]}, NULL, err)
                 : sct_ask_SET(m, &(sct_ask_set){t->buffer[k], poison}, NULL, err));
@@ -148,7 +148,7 @@ static sct_target timed_target(sct_measure *m, const char *where) {
 /* The naive variant's output over one poison, kept as reference number `which`. */
 static sct_status run_naive(sct_measure *m, const sct_job *job, int which, const char *where,
                             sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   sct_timed *t = &m->timed;
   sct_target target = timed_target(m, where);
   SCT_TRY(sct_code_blocks(&t->shape, job->binary->code, &target.blocks, verdict, err));
@@ -166,7 +166,7 @@ static sct_status run_naive(sct_measure *m, const sct_job *job, int which, const
 }
 
 static sct_status make_references(sct_measure *m, const char *where, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   sct_verdict verdict = {0};
   sct_job job;
   bool second = false;
@@ -187,9 +187,9 @@ static sct_status make_references(sct_measure *m, const char *where, sct_error *
 
 static int64_t memory_needed(const sct_shape *s) {
   int64_t bytes = 0;
-  for (int k = 0; k < s->plan->spec->n_operands; k++) {
-    const int copies = k < s->plan->spec->n_inputs ? 1 : has_free_gaps(s, k) ? 3 : 2;
-    bytes += sct_operand_is_prefilled(s->plan->op[k].op) ? s->op[k].bytes : 0;
+  for (int k = 0; k < s->addressing->spec->n_operands; k++) {
+    const int copies = k < s->addressing->spec->n_inputs ? 1 : has_free_gaps(s, k) ? 3 : 2;
+    bytes += sct_operand_is_prefilled(s->addressing->op[k].op) ? s->op[k].bytes : 0;
     bytes += s->op[k].bytes * copies;
   }
   return bytes;
@@ -205,10 +205,10 @@ int64_t sct_copies_for(const sct_device_desc *device, int64_t bytes) {
 static int64_t choose_copies(const sct_measure *m) {
   const sct_shape *s = &m->timed.shape;
   int64_t bytes = 0;
-  for (int k = 0; k < s->plan->spec->n_operands; k++) {
+  for (int k = 0; k < s->addressing->spec->n_operands; k++) {
     bytes += s->op[k].bytes;
   }
-  const int64_t each = bytes + 3 * (int64_t)SCT_GUARD_BYTES * s->plan->spec->n_operands;
+  const int64_t each = bytes + 3 * (int64_t)SCT_GUARD_BYTES * s->addressing->spec->n_operands;
   const int64_t room = (m->device.memory_bytes / 2 - memory_needed(s)) / each;
   const int64_t wanted = m->is_virtual ? 1 : sct_copies_for(&m->device, bytes);
   return room < wanted ? (room > 1 ? room : 1) : wanted;
@@ -226,7 +226,7 @@ static sct_status check_memory(const sct_measure *m, sct_error *err) {
 
 /* Buffers and references of the current size. */
 static sct_status fill_size(sct_measure *m, const char *where, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   sct_timed *t = &m->timed;
   for (int k = 0; k < spec->n_operands; k++) {
     t->buffer[k] = t->reference[k][0] = t->reference[k][1] = t->prefill[k] = -1;
@@ -250,7 +250,7 @@ static sct_status fill_size(sct_measure *m, const char *where, sct_error *err) {
 
 static int64_t bytes_of(const sct_timed *t) {
   int64_t bytes = memory_needed(&t->shape);
-  for (int k = 0; k < t->shape.plan->spec->n_operands; k++) {
+  for (int k = 0; k < t->shape.addressing->spec->n_operands; k++) {
     bytes += (t->copies - 1) * t->shape.op[k].bytes;
   }
   return t->generation != 0 ? bytes : 0;
@@ -263,7 +263,7 @@ static void forget(sct_measure *m, int k) {
 
 /* The current size joins those before, of which the first ones go where it takes their room. */
 static void set_aside(sct_measure *m) {
-  int64_t bytes = m->timed.shape.plan ? bytes_of(&m->timed) : 0;
+  int64_t bytes = m->timed.shape.addressing ? bytes_of(&m->timed) : 0;
   for (int k = 0; k < m->n_before; k++) {
     bytes += bytes_of(&m->before[k]);
   }
@@ -275,7 +275,7 @@ static void set_aside(sct_measure *m) {
   }
   if (bytes > m->device.memory_bytes / BEFORE_PART) {
     drop(m, &m->timed);
-  } else if (m->timed.shape.plan) {
+  } else if (m->timed.shape.addressing) {
     sct_shape_unindex(&m->timed.shape);
     m->before[m->n_before++] = m->timed;
   }
@@ -284,7 +284,7 @@ static void set_aside(sct_measure *m) {
 
 /* Makes the size the current one, if it is not; false: it has nothing yet. */
 static bool bring_back(sct_measure *m, const sct_size *size) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   if (!same_size(&m->timed, spec, size)) {
     set_aside(m);
     for (int k = 0; k < m->n_before; k++) {
@@ -296,7 +296,7 @@ static bool bring_back(sct_measure *m, const sct_size *size) {
     }
   }
   const sct_timed *t = &m->timed;
-  return t->shape.plan &&
+  return t->shape.addressing &&
          (t->generation == m->generation || t->naive_verdict.outcome != SCT_OUT_OK);
 }
 
@@ -307,8 +307,8 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
   }
   sct_error first = {0};
   sct_status status = SCT_OK;
-  if (!m->timed.shape.plan) {
-    SCT_TRY(sct_shape_init(&m->timed.shape, &m->plan, size->extent, size->fill, err));
+  if (!m->timed.shape.addressing) {
+    SCT_TRY(sct_shape_init(&m->timed.shape, &m->addressing, size->extent, size->fill, err));
   }
   SCT_TRY_DONE(check_memory(m, err));
   status = fill_size(m, where, m->n_before > 0 ? &first : err);
@@ -331,7 +331,7 @@ done:
 /* The kind of values that the worker compares by itself: outputs that hold nothing but them. */
 static bool near_kind(const sct_measure *m, int op, int *kind) {
   const sct_timed *t = &m->timed;
-  const sct_record *record = &m->plan.op[op].op->record;
+  const sct_record *record = &m->addressing.op[op].op->record;
   const sct_type type = record->fields[0].type;
   static const struct {
     sct_type type;
@@ -351,9 +351,9 @@ static bool near_kind(const sct_measure *m, int op, int *kind) {
 }
 
 /* The median magnitude of some values of an output's reference, all over it. */
-static sct_status sample_usual(sct_measure *m, int op, double *out, sct_error *err) {
+static sct_status estimate_usual(sct_measure *m, int op, double *out, sct_error *err) {
   enum { PIECES = 32, MOST = 32 };
-  const sct_type type = m->plan.op[op].op->record.fields[0].type;
+  const sct_type type = m->addressing.op[op].op->record.fields[0].type;
   const int64_t each = sct_type_get(type)->bytes, all = m->timed.shape.op[op].bytes / each;
   const int64_t n = all < MOST ? all : MOST;
   double values[PIECES * MOST];
@@ -365,7 +365,7 @@ static sct_status sample_usual(sct_measure *m, int op, double *out, sct_error *e
       values[piece * n + k] = sct_data_float(type, bytes + k * each);
     }
   }
-  *out = sct_usual_of(m->plan.op[op].op, values, PIECES * n);
+  *out = sct_usual_of(m->addressing.op[op].op, values, PIECES * n);
   return SCT_OK;
 }
 
@@ -380,7 +380,7 @@ static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
     return SCT_OK;
   }
   if (!t->usual_known[op]) {
-    SCT_TRY(sample_usual(m, op, &t->usual[op], err));
+    SCT_TRY(estimate_usual(m, op, &t->usual[op], err));
     t->usual_known[op] = true;
   }
   ask.usual = t->usual[op];
@@ -414,7 +414,8 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
   uint8_t got[16] = {0}, want[16] = {0};
   sct_place place;
   sct_find_byte(&t->shape, op, byte, &place);
-  const int64_t bytes = place.field < 0 ? 1 : m->plan.op[op].op->record.fields[place.field].bytes;
+  const int64_t bytes =
+      place.field < 0 ? 1 : m->addressing.op[op].op->record.fields[place.field].bytes;
   SCT_TRY(sct_remote_download(m, t->buffer[op], place.offset, got, bytes, err));
   SCT_TRY(sct_remote_download(m, t->reference[op][0], place.offset, want, bytes, err));
   sct_describe_difference(out, &t->shape, op, byte, &place, got, want, POISON_FIRST);
@@ -426,7 +427,7 @@ static sct_status describe(sct_measure *m, int op, int64_t n_differ, int64_t byt
 /* Fills the verdict where one output differs from the naive variant's. */
 static sct_status evaluate_output(sct_measure *m, int op, int64_t n_differ, int64_t first,
                                   sct_verdict *out, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   if (n_differ == 0 || out->outcome != SCT_OUT_OK) {
     return SCT_OK;
   }
@@ -458,7 +459,7 @@ sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_tar
     return SCT_OK;
   }
   sct_evaluate_audit(out, &t->shape, t->buffer, &trial.audit);
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+  for (int k = m->addressing.spec->n_inputs; k < m->addressing.spec->n_operands; k++) {
     SCT_TRY(evaluate_output(m, k, trial.n_differ[k], trial.first[k], out, err));
   }
   if (trial.audit.damage != SCT_DAMAGE_NONE) {
@@ -478,7 +479,7 @@ static int first_compared(const sct_spec *spec) {
 
 static sct_status compare_from(sct_measure *m, int first, sct_verdict *out, sct_error *err) {
   const sct_timed *t = &m->timed;
-  for (int k = first; k < m->plan.spec->n_operands; k++) {
+  for (int k = first; k < m->addressing.spec->n_operands; k++) {
     sct_difference found = {0};
     const sct_ask_compare both = {t->buffer[k], t->reference[k][0], t->reference[k][1]};
     SCT_TRY(sct_ask_COMPARE(m, &both, &found, err));
@@ -488,9 +489,9 @@ static sct_status compare_from(sct_measure *m, int first, sct_verdict *out, sct_
 }
 
 sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err) {
-  return compare_from(m, first_compared(m->plan.spec), out, err);
+  return compare_from(m, first_compared(m->addressing.spec), out, err);
 }
 
 sct_status sct_timed_compare_all(sct_measure *m, sct_verdict *out, sct_error *err) {
-  return compare_from(m, m->plan.spec->n_inputs, out, err);
+  return compare_from(m, m->addressing.spec->n_inputs, out, err);
 }

@@ -10,7 +10,7 @@
 #define HOPELESS         1.5 /* times the best median so far */
 #define SLOW_NS          2e7 /* of a launch that needs no warm-up: three samples do */
 #define ENDLESS_NS       2e8 /* and one of a launch of so long, */
-#define FAR_FROM_BEST    20  /* or of so many times the best median */
+#define FAR_FROM_BEST    20  /* or of FAR_FROM_BEST times the best median */
 #define FIRST_SAMPLES    7
 #define GUESSED_LAUNCHES 4
 #define MORE_SAMPLES     6
@@ -27,7 +27,7 @@
  * that), writes may stay in L2. Gathers may hit the same sectors again, so they prove nothing. */
 static double floor_ns(const sct_measure *m) {
   const sct_shape *s = &m->timed.shape;
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   int64_t read = 0, written = 0, inputs = 0;
   sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
   sct_spec_traffic(spec, &size, &read, &written);
@@ -156,7 +156,7 @@ static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, co
   return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
 }
 
-/* The same, and runs it once over poison. */
+/* Loads a candidate, as load() does, and runs it once over poison. */
 static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
                         sct_error *err) {
   SCT_TRY(load(m, r, candidate, where, err));
@@ -207,17 +207,18 @@ static void clear_samples(sct_timing *t) {
   t->n_samples = 0;
 }
 
-sct_status sct_must_time(const sct_measure *m, sct_error *err) {
+sct_status sct_check_can_time(const sct_measure *m, sct_error *err) {
   return m->is_virtual
              ? sct_fail(err, SCT_EUSAGE, "%s is interpreted: it gives no times", m->device.id)
              : SCT_OK;
 }
 
-/* What can be said of a candidate without a launch. */
+/* What is known of a candidate without a launch. */
 static void evaluate_unseen(const sct_measure *m, const sct_binary *candidate, const sct_size *size,
                             sct_verdict *out) {
   sct_code_fits(&m->device, candidate->code, out);
-  if (out->outcome == SCT_OUT_OK && !sct_code_allows(&m->plan, candidate->code, size->extent)) {
+  if (out->outcome == SCT_OUT_OK &&
+      !sct_code_allows(&m->addressing, candidate->code, size->extent)) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR, "its requirements do not hold at %s",
                     size->label ? size->label : "this size");
   }
@@ -233,7 +234,7 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     sct_replay_time(m, candidate, size, out);
     return SCT_OK;
   }
-  SCT_TRY(sct_must_time(m, err));
+  SCT_TRY(sct_check_can_time(m, err));
   evaluate_unseen(m, candidate, size, &out->verdict);
   if (out->verdict.outcome != SCT_OUT_OK) {
     return SCT_OK;
@@ -440,7 +441,7 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
   if (m->recording) {
     return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx);
   }
-  SCT_TRY(sct_must_time(m, err));
+  SCT_TRY(sct_check_can_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));
   r.order = sct_alloc(sizeof *r.order * (size_t)(n + 1));
   r.rng = sct_rng_new(m->seed);

@@ -43,7 +43,7 @@ sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
     request.least = request.most = 1; /* all would be the same */
   }
   sct_got_transfer got = {0};
-  (void)sct_ask_TRANSFER(m, &request, &got, NULL); /* the reply says it all */
+  (void)sct_ask_TRANSFER(m, &request, &got, NULL); /* the reply has the failure */
   SCT_TRY(evaluate(m, &got, out, err));
   if (out->verdict.outcome == SCT_OUT_OK) {
     out->n_samples = (int)got.n_samples_ns;

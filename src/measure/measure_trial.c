@@ -10,7 +10,7 @@ typedef struct room {
 
 static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const sct_target *target,
                                 const sct_trial *trial, room *r) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const int64_t *buffer = target->buffer;
   const int n_outputs = spec->n_operands - spec->n_inputs;
   for (int k = 0; k < n_outputs; k++) {
@@ -34,12 +34,13 @@ static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const 
 
 sct_status sct_remote_trial(sct_measure *m, const sct_job *job, const sct_target *target,
                             sct_trial *trial, sct_verdict *verdict, sct_error *err) {
-  const int n_inputs = m->plan.spec->n_inputs, n_outputs = m->plan.spec->n_operands - n_inputs;
+  const int n_inputs = m->addressing.spec->n_inputs,
+            n_outputs = m->addressing.spec->n_operands - n_inputs;
   room r;
   sct_got_trial got = {0};
   const sct_ask_trial request = request_of(m, job, target, trial, &r);
   sct_worker_ask(&m->worker, SCT_OP_TRIAL, &request, target->limit_ns, &m->reply, &got);
-  SCT_TRY(sct_remote_take_launch(m, target, &got.launch, verdict, err));
+  SCT_TRY(sct_remote_read_launch(m, target, &got.launch, verdict, err));
   trial->ns = got.launch.ns;
   trial->audit = got.audit;
   for (int k = 0; k < got.n_differences && k < n_outputs; k++) {

@@ -68,7 +68,7 @@ sct_masks sct_data_record_masks(const sct_record *record) {
   return first;
 }
 
-/* ---- fields at places, and behind one another ---- */
+/* ---- scattered and contiguous fields ---- */
 
 /* Do they follow each other without a gap? */
 static bool is_run(const int64_t *at, int n, int64_t bytes) {
@@ -101,7 +101,7 @@ void sct_fields_gather(uint8_t *fields, const uint8_t *from, const int64_t *at, 
 
 #define AT_ONCE 256 /* lanes */
 
-/* The low bytes of each, behind one another. */
+/* The low bytes of each, contiguous. */
 static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
   for (int k = 0; k < n; k++) {
     memcpy(out + k * bytes, &bits[k], (size_t)bytes);
@@ -258,7 +258,7 @@ void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar) {
 
 /* ---- printing ---- */
 
-/* Of one of 1 or 2 bytes. */
+/* The value of a float of 1 or 2 bytes. */
 static double small_value(uint64_t bits, const format *f) {
   const uint64_t size = bits & (f->sign - 1);
   const int exponent = (int)(size >> f->fraction_bits);

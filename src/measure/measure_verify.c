@@ -13,7 +13,7 @@ bool sct_is_naive(const sct_measure *m, const sct_binary *binary) {
 
 void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buffer,
                         const sct_audit *audit) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   const char *name = NULL;
   SCT_SCOPED(sct_str) size = {0};
   if (audit->damage == SCT_DAMAGE_NONE) {
@@ -38,21 +38,21 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
 
 /* ---- one case on the device ---- */
 
-/* Of its arrays on the device, and of a reference and a poison for each output. */
+/* Bytes of a case's arrays on the device, with a reference and a poison for each output. */
 static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
   int64_t sum = 0;
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
-    sum += c->shape.op[k].bytes * (k < m->plan.spec->n_inputs ? 1 : 3);
+  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
+    sum += c->shape.op[k].bytes * (k < m->addressing.spec->n_inputs ? 1 : 3);
   }
   return sum;
 }
 
 void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
   if (c->generation == m->generation) {
-    sct_remote_put_freed(freed, c->buffer, m->plan.spec->n_operands);
-    sct_remote_put_freed(freed, c->reference[0], 2 * m->plan.spec->n_operands);
-    sct_remote_put_freed(freed, c->unlike, m->plan.spec->n_operands);
-    sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->plan.spec->n_operands);
+    sct_remote_put_freed(freed, c->buffer, m->addressing.spec->n_operands);
+    sct_remote_put_freed(freed, c->reference[0], 2 * m->addressing.spec->n_operands);
+    sct_remote_put_freed(freed, c->unlike, m->addressing.spec->n_operands);
+    sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->addressing.spec->n_operands);
   }
   m->cases.bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
   c->placed_bytes = 0;
@@ -65,7 +65,7 @@ static void begin_case(sct_measure *m, sct_case *c) {
   c->placed_bytes = 0;
   c->generation = m->generation;
   c->compared = false;
-  for (int k = 0; k < m->plan.spec->n_operands; k++) {
+  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
     c->buffer[k] = c->reference[k][0] = c->reference[k][1] = c->unlike[k] = -1;
     c->expected[k] = false;
     for (int place = 0; place < SCT_N_PLACES; place++) {
@@ -76,7 +76,7 @@ static void begin_case(sct_measure *m, sct_case *c) {
 
 /* Images and device buffers of a case, unless they are there. */
 static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   sct_status status = SCT_OK;
   if (c->generation == m->generation) {
     return SCT_OK;
@@ -86,7 +86,7 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   begin_case(m, c);
   for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
     const int64_t bytes = c->shape.op[k].bytes;
-    status = k < spec->n_inputs ? sct_remote_place(m, c->image[k], bytes, &c->buffer[k], err)
+    status = k < spec->n_inputs ? sct_remote_alloc_sealed(m, c->image[k], bytes, &c->buffer[k], err)
                                 : sct_remote_alloc(m, bytes, 1, &c->buffer[k], err);
   }
   if (status != SCT_OK) {
@@ -109,18 +109,18 @@ static sct_status send_other(sct_measure *m, sct_case *c, int op, uint8_t flag, 
     const bool differs = flag == 0 ? flags[k] == 0 : (flags[k] & flag) != 0;
     other[k] = differs ? (uint8_t)~c->image[op][k] : c->image[op][k];
   }
-  return sct_remote_place(m, other, bytes, buffer, err);
+  return sct_remote_alloc_sealed(m, other, bytes, buffer, err);
 }
 
 /* What outputs hold before, where that matters, goes to the device in place of a poison. */
 static sct_status send_prefills(sct_measure *m, sct_case *c, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     if (sct_operand_is_prefilled(&spec->operands[k]) && c->unlike[k] < 0) {
       uint8_t *image = NULL;
       SCT_TRY(sct_image_input(&image, &c->shape, k, err));
       const sct_status status =
-          sct_remote_place(m, image, c->shape.op[k].bytes, &c->unlike[k], err);
+          sct_remote_alloc_sealed(m, image, c->shape.op[k].bytes, &c->unlike[k], err);
       sct_free(image);
       SCT_TRY(status);
     }
@@ -134,8 +134,8 @@ static sct_status send_reference(sct_measure *m, sct_case *c, int op, sct_error 
   const int64_t bytes = c->shape.op[op].bytes;
   const uint8_t *flags = NULL;
   bool free_gaps = false;
-  SCT_TRY(sct_remote_place(m, c->image[op], bytes, &c->reference[op][0], err));
-  if (c->shape.plan->op[op].layout->owns_gaps) {
+  SCT_TRY(sct_remote_alloc_sealed(m, c->image[op], bytes, &c->reference[op][0], err));
+  if (c->shape.addressing->op[op].layout->owns_gaps) {
     SCT_TRY(sct_case_flags(c, op, &flags, err));
     free_gaps = memchr(flags, 0, (size_t)bytes) != NULL;
   }
@@ -150,14 +150,14 @@ static sct_status send_references(sct_measure *m, sct_case *c, sct_error *err) {
   if (c->compared) {
     return SCT_OK;
   }
-  for (int k = m->plan.spec->n_inputs; k < m->plan.spec->n_operands; k++) {
+  for (int k = m->addressing.spec->n_inputs; k < m->addressing.spec->n_operands; k++) {
     SCT_TRY(send_reference(m, c, k, err));
     if (!m->is_virtual && c->unlike[k] < 0) { /* the interpreter knows which bytes were written */
       SCT_TRY(send_other(m, c, k, SCT_BYTE_WRITTEN, &c->unlike[k], err));
     }
   }
   c->compared = true;
-  if (sct_known_before(m)) {
+  if (sct_outputs_known(m)) {
     sct_case_free_images(c);
   }
   return SCT_OK;
@@ -198,7 +198,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
     sct_shape_label(&c->where, &c->shape);
     sct_str_append(&c->where, ")");
   }
-  SCT_TRY(sct_case_place(m, c, code, err));
+  SCT_TRY(sct_case_align(m, c, code, err));
   SCT_TRY(send_prefills(m, c, err));
   *a = (attempt){.target = {.shape = &c->shape,
                             .buffer = c->used,
@@ -217,7 +217,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
 /* What a launch that ended left behind. */
 static sct_status evaluate_attempt(sct_measure *m, sct_case *c, bool as_reference, const attempt *a,
                                    sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const bool by_bits = a->trial.reference != NULL;
   sct_evaluate_audit(verdict, &c->shape, c->used, &a->trial.audit);
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
@@ -246,7 +246,7 @@ static sct_status check_same(sct_measure *m, const sct_case *c, int op, const ui
       const size_t used = strlen(verdict->detail);
       snprintf(verdict->detail + used, sizeof verdict->detail - used,
                "; it was the other in the run before, but '%s' is deterministic",
-               m->plan.spec->operands[op].name);
+               m->addressing.spec->operands[op].name);
     }
   }
   return status;
@@ -256,7 +256,7 @@ static sct_status check_same(sct_measure *m, const sct_case *c, int op, const ui
  * warps in the opposite order. */
 static sct_status run_again(sct_measure *m, const sct_job *job, sct_case *c, attempt *a,
                             sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   uint8_t *before[SCT_MAX_OPERANDS] = {NULL};
   const uint8_t *flags = NULL;
   sct_status status = SCT_OK;
@@ -286,7 +286,7 @@ done:
 static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
                            bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
   attempt a;
-  const bool by_bits = !as_reference && m->plan.spec->tolerance == 0;
+  const bool by_bits = !as_reference && m->addressing.spec->tolerance == 0;
   SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
@@ -295,7 +295,8 @@ static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int6
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(evaluate_attempt(m, c, as_reference, &a, verdict, err));
   }
-  return verdict->outcome == SCT_OUT_OK && sct_spec_is_ordered(m->plan.spec) && a.target.blocks > 0
+  return verdict->outcome == SCT_OUT_OK && sct_spec_is_ordered(m->addressing.spec) &&
+                 a.target.blocks > 0
              ? run_again(m, job, c, &a, verdict, err)
              : SCT_OK;
 }
@@ -342,7 +343,7 @@ static sct_status check_again(sct_measure *m, sct_case *c, int op, uint8_t other
  * it alone. Where its reference looks so, it runs over another poison. */
 static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
                                 sct_verdict *verdict, sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   const uint8_t *flags[SCT_MAX_OPERANDS] = {NULL};
   bool again = false;
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
@@ -373,14 +374,15 @@ static sct_status make_reference(sct_measure *m, sct_case *c, sct_error *err) {
   SCT_TRY(sct_remote_load(m, &m->naive, &job, &verdict, err));
   sct_status status = SCT_OK;
   if (verdict.outcome == SCT_OUT_OK) {
-    const bool computes = m->plan.spec->n_moves == 0;
+    const bool computes = m->addressing.spec->n_moves == 0;
     status = run_case(m, &job, c, m->request_ns, computes, &ns, &verdict, err);
     if (status == SCT_OK && verdict.outcome == SCT_OUT_OK && computes) {
       status = check_written(m, &job, c, &verdict, err);
     }
   }
   sct_remote_unload(m, &job);
-  if (status == SCT_OK && verdict.outcome == SCT_OUT_UNSUPPORTED && m->plan.spec->n_moves > 0) {
+  if (status == SCT_OK && verdict.outcome == SCT_OUT_UNSUPPORTED &&
+      m->addressing.spec->n_moves > 0) {
     verdict.outcome = SCT_OUT_OK; /* what the layouts say on the host is the reference by itself */
   }
   if (status == SCT_OK && verdict.outcome != SCT_OUT_OK) {
@@ -404,7 +406,7 @@ static const sct_operand *computed_output(const sct_spec *spec) {
 }
 
 static sct_status no_reference(const sct_measure *m, sct_error *err) {
-  const sct_operand *computed = computed_output(m->plan.spec);
+  const sct_operand *computed = computed_output(m->addressing.spec);
   SCT_SCOPED(sct_str) advice = {0};
   if (computed && m->naive_verdict.outcome == SCT_OUT_OUT_OF_BOUNDS) {
     sct_str_printf(&advice,
@@ -515,7 +517,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     *out = (sct_verdict){.outcome = SCT_OUT_OK};
     status = verify_once(m, candidate, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
-      *out = first; /* it took the device with it: that is said of the next one */
+      *out = first; /* it made the device fail, which the next candidate reports */
       status = SCT_OK;
     }
   }
@@ -533,7 +535,7 @@ static uint8_t *copy_of(const uint8_t *bytes, int64_t n) {
 /* What an output holds before and after. */
 static sct_status fill_output(const sct_measure *m, const sct_case *c, int op, sct_example *out,
                               sct_error *err) {
-  const sct_operand *operand = &m->plan.spec->operands[op];
+  const sct_operand *operand = &m->addressing.spec->operands[op];
   const int64_t bytes = c->shape.op[op].bytes;
   out->op[op].after = copy_of(c->image[op], bytes);
   out->op[op].tolerance = sct_shape_tolerance(&c->shape, op);
@@ -548,7 +550,7 @@ static sct_status fill_output(const sct_measure *m, const sct_case *c, int op, s
 
 sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
                                sct_error *err) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   sct_case *c = NULL;
   *out = (sct_example){0};
   SCT_TRY(sct_remote_ensure(m, err));
@@ -566,7 +568,7 @@ sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example 
   out->poison = c->poison;
   memcpy(out->extent, c->shape.extent, sizeof out->extent);
   for (int k = 0; k < spec->n_scalars; k++) {
-    sct_data_scalar(out->scalar[k], spec->scalars[k].type, m->plan.seed, k);
+    sct_data_scalar(out->scalar[k], spec->scalars[k].type, m->addressing.seed, k);
   }
   sct_status status = SCT_OK;
   for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {

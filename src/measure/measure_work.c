@@ -28,7 +28,7 @@ static void add_work(sct_work_sums *sums, const sct_spec *spec, int64_t blocks,
 /* Is `extent` better to count at than what `v` has? Whole warps first: there, what the compiler
  * made of loops does not change the number of requests. */
 static bool counts_better(const sct_measure *m, const sct_verdict *v, const int64_t *extent) {
-  const sct_spec *spec = m->plan.spec;
+  const sct_spec *spec = m->addressing.spec;
   int64_t elements[2] = {1, 1};
   bool whole[2];
   const int64_t *const extents[2] = {v->extent, extent};
@@ -41,14 +41,14 @@ static bool counts_better(const sct_measure *m, const sct_verdict *v, const int6
   return !v->counted || (whole[0] != whole[1] ? whole[1] : elements[1] > elements[0]);
 }
 
-void sct_work_take(const sct_measure *m, sct_verdict *v, const sct_target *target,
-                   const sct_launch_counts *run) {
+void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
+                  const sct_launch_counts *run) {
   const sct_shape *shape = target->shape;
-  add_work(&v->work, m->plan.spec, target->blocks, shape->extent, run);
+  add_work(&v->work, m->addressing.spec, target->blocks, shape->extent, run);
   if (counts_better(m, v, shape->extent)) {
     v->counts = run->counts;
-    memcpy(v->extent, shape->extent, sizeof v->extent[0] * (size_t)m->plan.spec->n_extents);
-    memcpy(v->fill, shape->fill, sizeof v->fill[0] * (size_t)m->plan.spec->n_operands);
+    memcpy(v->extent, shape->extent, sizeof v->extent[0] * (size_t)m->addressing.spec->n_extents);
+    memcpy(v->fill, shape->fill, sizeof v->fill[0] * (size_t)m->addressing.spec->n_operands);
     v->counted = true;
   }
 }

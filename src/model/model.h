@@ -24,33 +24,33 @@ typedef struct sct_count {
 typedef struct sct_counters {
   sct_count load, store; /* global memory */
   sct_count bulk_load;   /* of `load`, what bulk copies bring */
-  sct_count *operand;    /* [n_operands] the same per operand; malloc'ed */
+  sct_count *operand;    /* [n_operands] loads and stores of each operand; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal; /* shared memory */
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
-  int64_t blocks_counted, blocks;    /* equal: the figures are exact; else scaled from a sample */
+  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
  * each of n - 2 equal parts for the part; at evenly spaced ones layouts could fall in step. All of
  * them where total <= at_most (3 at least). Number k of it is the same whenever it is asked. */
-typedef struct sct_sample {
+typedef struct sct_subset {
   int64_t total, n;
-} sct_sample;
-sct_sample sct_sample_of(int64_t total, int64_t at_most);
-int64_t sct_sample_at(sct_sample s, int64_t k);
-double sct_sample_weight(sct_sample s, int64_t k); /* how many of them it stands for */
+} sct_subset;
+sct_subset sct_subset_of(int64_t total, int64_t at_most);
+int64_t sct_subset_at(sct_subset s, int64_t k);
+double sct_subset_weight(sct_subset s, int64_t k); /* how many of them it stands for */
 
-/* What a kernel that is not compiled may move, from code->traffic: of no block, as blocks_counted
- * says. */
+/* An estimate of what a kernel that is not compiled moves, from code->traffic; blocks_counted is 0.
+ */
 sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,
                               const sct_size *size, sct_error *err);
 void sct_counters_free(sct_counters *c);
 /* Wavefronts by which lanes exchange bytes: those of shared memory, and shuffles. */
-double sct_model_exchanged(const sct_counters *c);
+double sct_model_exchange_wavefronts(const sct_counters *c);
 
 typedef struct sct_occupancy {
   int blocks_sm, warps_sm; /* resident at once */
@@ -72,11 +72,11 @@ typedef enum sct_limit {
 #undef SCT_LIMIT
   SCT_N_LIMITS
 } sct_limit;
-const char *sct_limit_name(sct_limit limit);
+const char *sct_limit_name(sct_limit limit); /* "DRAM bytes" */
 /* In a sentence: "the INT pipe". */
 const char *sct_limit_phrase(sct_limit limit);
 /* "memory", "compute", "issue" or "latency"; NULL: the launch itself. */
-const char *sct_limit_kind(sct_limit limit); /* "DRAM bytes" */
+const char *sct_limit_kind(sct_limit limit);
 
 /* A candidate at one size, as far as it is known. */
 typedef struct sct_workload {
@@ -126,24 +126,25 @@ typedef struct sct_demand {
   int64_t shared_bytes;   /* of a block */
   double rounds;          /* loads of a warp that wait for each other; at least 1 counts */
 } sct_demand;
-/* That of a candidate; SCT_ESPEC as sct_model_predict(). */
+/* The demand of a candidate; SCT_ESPEC as sct_model_predict(). */
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
                               sct_error *err);
 void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand);
 
-/* Of L2, what accesses in no order find: both partitions of an A100 or H100 hold their own copy. */
+/* Share of L2 that accesses in no order can use: both partitions of an A100 or H100 hold their own
+ * copy. */
 #define SCT_MODEL_L2_SHARE 0.5
 /* Loads a thread has under way at a time, at most. */
 #define SCT_MODEL_LOADS_AT_ONCE 16.0
 
-/* What stores cost L2, in sectors' time, and how many loads of a warp wait for each other where it
- * has so many: of a kernel of which no more is known than its counts. */
+/* What stores cost L2, in sectors' time, and how many of `loads` loads of a warp wait for each
+ * other, in a kernel of which only counts are known. */
 double sct_model_stored_sectors(const sct_count *stores);
 double sct_model_rounds(double loads);
 
-/* ---- copies beside kernels (model_pipeline.c) ---- */
+/* ---- copies that overlap with kernels (model_pipeline.c) ---- */
 
-/* What works by itself, beside the others: copies each way, kernels, copies on the host. */
+/* What works in parallel with the others: copies each way, kernels, copies on the host. */
 typedef enum sct_engine {
   SCT_ENGINE_IN,
   SCT_ENGINE_KERNEL,
@@ -161,7 +162,7 @@ typedef struct sct_pipe_step {
   int device;  /* that has engines and streams of its own */
   int thread;  /* -1: before those of the device begin */
   int stream;  /* what was queued there before has ended when it begins */
-  int after;   /* the same of an earlier operation; -1: of none */
+  int after;   /* number of an earlier operation that has ended when it begins; -1: none */
   bool blocks; /* the thread queues nothing more until it has ended; so with its own copies */
   double ns;   /* that it takes */
   double begin_ns, end_ns;
@@ -171,9 +172,9 @@ typedef struct sct_pipe_step {
  * copies on the host each thread does one. */
 void sct_model_pipeline(sct_pipe_step *steps, int n);
 
-/* The same of measured ones, whose begin is when their turn on the stream came: an engine that had
- * others to do began them later. */
-void sct_model_measured(sct_pipe_step *steps, int n);
+/* Corrects when measured operations began: measured is when their stream was free for them, and an
+ * engine that was busy with others began them later. */
+void sct_model_measured_begins(sct_pipe_step *steps, int n);
 
 /* What a timeline comes to, whether it was modelled or measured. */
 typedef struct sct_overlap {
@@ -185,10 +186,10 @@ typedef struct sct_overlap {
                     worked: 0 where one followed the other, 1 where the busiest one never waited */
 } sct_overlap;
 sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n);
-/* The share of each of n_columns equal parts of the total time that an engine works: one of a
- * device, or the host's, of all. */
-void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
-                    sct_engine engine, int device);
+/* out[k]: the share of the k-th of n_columns equal parts of the total time that an engine is busy:
+ * an engine of `device`, or all of the host. */
+void sct_model_engine_columns(double *out, int n_columns, const sct_pipe_step *steps, int n,
+                              sct_engine engine, int device);
 
 /* ---- what there is to mend ---- */
 
@@ -261,8 +262,8 @@ typedef enum sct_penalty {
 } sct_penalty;
 const char *sct_penalty_name(sct_penalty penalty); /* "requests" */
 
-/* How much a candidate does beside what it is predicted to wait for most: each 0 where there is
- * nothing of it, and all 0 where the prediction or the device's description says too little.
+/* What a candidate pays in addition to what it is predicted to wait for most; all 0 where the
+ * prediction or the device's description lacks what they need.
  *   requests         those of warps, at one a cycle and SM, by the longest part of the prediction
  *   bytes in flight  ln(what an SM needs on their way / what its resident warps' loads and bulk
  *                    copies can have), if positive
@@ -276,9 +277,9 @@ void sct_model_penalty(double out[SCT_N_PENALTIES], const sct_device_desc *dev,
 /* Degree of coalescing: distinct bytes asked for / bytes moved in sectors; 1 where nothing is. */
 double sct_model_degree(const sct_count *c);
 
-/* That of a kernel, loads and stores apart and together. Of an operand no more bytes count than the
- * elements of the index space ask for at `size`: a tile that loads what it throws away has moved it
- * for nothing. */
+/* Degree of coalescing of a kernel, loads and stores apart and together. Of an operand at most the
+ * bytes count that the elements of the index space ask for at `size`: a tile that loads what it
+ * discards has moved it for nothing. */
 typedef struct sct_degrees {
   double load, store, both;
 } sct_degrees;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below these nothing is said: a share of what is counted, and excess a request. */
+/* No advice below these: a share of what is counted, and excess a request. */
 #define LEAST_GAIN   0.01
 #define LEAST_FACTOR 1.1
 #define LANES        32
@@ -72,7 +72,7 @@ static void go_to_the_middle(point *p, const sct_spec *spec, const sct_size *siz
   for (int k = 0; k < spec->n_extents; k++) {
     add_input(p, spec->extent_var[k], size->extent[k]);
   }
-  for (int k = 0; k < spec->n_operands; k++) { /* whatever it says */
+  for (int k = 0; k < spec->n_operands; k++) { /* whatever its result */
     if (spec->operands[k].is_index) {
       add_input(p, spec->operands[k].index_value, 0);
     }

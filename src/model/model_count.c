@@ -1,4 +1,4 @@
-/* model_count - what is said of a kernel's counters. */
+/* model_count - figures that follow from a kernel's counters. */
 #include "model/model.h"
 
 #define SECTOR_BYTES 32
@@ -26,7 +26,7 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
   return (sct_degrees){sct_model_degree(&load), sct_model_degree(&store), sct_model_degree(&both)};
 }
 
-double sct_model_exchanged(const sct_counters *c) {
+double sct_model_exchange_wavefronts(const sct_counters *c) {
   return (double)(c->wavefronts_ld + c->wavefronts_st + c->shuffles);
 }
 

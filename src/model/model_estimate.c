@@ -1,5 +1,5 @@
-/* model_estimate - the counters of a candidate that is not compiled, from what its plan says of its
- * traffic. Where that is nothing, each operand is moved once, in full sectors. */
+/* model_estimate - the counters of a candidate that is not compiled, from its plan's estimate of
+ * its traffic. Where that is nothing, each operand is moved once, in full sectors. */
 #include "model/model.h"
 
 #define LANES        32

@@ -6,7 +6,7 @@
 
 #define LANES        32
 #define SECTOR_BYTES 32.0
-/* Fewer waves count as so many: nothing changes any more. */
+/* Fewer waves than this count as this many: nothing changes below. */
 #define LEAST_WAVES 0.05
 
 const char *sct_penalty_name(sct_penalty penalty) {

@@ -58,7 +58,7 @@ static int by_end(const void *a, const void *b) {
   return x->ns != y->ns ? (x->ns > y->ns) - (x->ns < y->ns) : x->step - y->step;
 }
 
-void sct_model_measured(sct_pipe_step *steps, int n) {
+void sct_model_measured_begins(sct_pipe_step *steps, int n) {
   SCT_OWNED ended *order = sct_alloc(sizeof *order * (size_t)(n + 1));
   double free_ns[SCT_MAX_PIPE_DEVICES][SCT_N_ENGINES] = {{0}};
   for (int k = 0; k < n; k++) {
@@ -98,8 +98,8 @@ sct_overlap sct_model_overlap(const sct_pipe_step *steps, int n) {
   return o;
 }
 
-void sct_model_lane(double *out, int n_columns, const sct_pipe_step *steps, int n,
-                    sct_engine engine, int device) {
+void sct_model_engine_columns(double *out, int n_columns, const sct_pipe_step *steps, int n,
+                              sct_engine engine, int device) {
   const sct_overlap o = sct_model_overlap(steps, n);
   const double column_ns = o.total_ns / n_columns;
   const double all_ns = column_ns * (engine == SCT_ENGINE_HOST ? o.n_threads : 1);

@@ -12,7 +12,8 @@
 #define LINE_BYTES   128.0
 #define LINE_SECTORS 4.0
 
-/* Of the data sheet's bandwidth, where no copy was measured: 4,289 of 4,800 GB/s on an H200. */
+/* Share of the data sheet's bandwidth that a copy reaches, where none was measured: 4,289 of 4,800
+ * GB/s on an H200. */
 #define COPY_OF_PEAK 0.89
 /* What a read from a place of its own costs DRAM: L2 fetches 64 bytes, and a page is opened for
  * them; gathers of 4 to 64 bytes on an H200 take the time of 78 to 113. */
@@ -155,9 +156,8 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   return larger(found, missing * missed_bytes(w, op));
 }
 
-/* It keeps a checksum a sector, so one of which a lone element is written is read before. Of the
- * sectors of a line, those with several elements are as many as there are more lanes than sectors.
- */
+/* DRAM keeps a checksum a sector, so a sector in which a lone element is written is read first. A
+ * line has as many sectors with several elements as it has more lanes than sectors. */
 static double stored_by(const sct_count *c, bool lone) {
   const double visits = (double)c->tags, sectors = (double)c->sectors;
   if (lone) {
@@ -302,7 +302,7 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
                               sct_error *err) {
-  *out = (sct_demand){.wavefronts = sct_model_exchanged(work->counters),
+  *out = (sct_demand){.wavefronts = sct_model_exchange_wavefronts(work->counters),
                       .line_requests = (double)work->counters->line_requests,
                       .line_lanes = (double)work->counters->line_lanes,
                       .blocks = (double)work->counters->blocks,

@@ -35,20 +35,20 @@ typedef struct sct_child {
  * child is needed. SCT_EIO; SCT_EINTERNAL in a child whose main() does not call
  * sct_process_enter(), so that such a program cannot start itself without end. */
 sct_status sct_child_start(sct_child *c, const sct_child_opts *opts, sct_error *err);
-/* The same without a program of its own: forks, and there calls run(its end of the socket, ctx) and
- * ends; nothing of the parent's is flushed or freed. `role` is for SCT_FAULTS. SCT_EIO. */
+/* Forks a child that calls run(its end of the socket, ctx) and ends; nothing of the parent's is
+ * flushed or freed there. `role` is for SCT_FAULTS. SCT_EIO. */
 sct_status sct_child_fork(sct_child *c, const char *role, void (*run)(int fd, void *ctx), void *ctx,
                           sct_error *err);
-bool sct_child_alive(const sct_child *c); /* as far as we know */
+bool sct_child_alive(const sct_child *c); /* started and not collected */
 /* Collects a child that ended without being asked; false: there is none any more. */
-bool sct_child_check(sct_child *c);
+bool sct_child_reap(sct_child *c);
 void sct_child_kill(sct_child *c); /* with its group; accepts one that is gone */
 /* Sends the message `quit` and waits, at most grace_ns; then kills. Accepts one that is gone.
  * Returns its exit status, -1 if a signal ended it. */
 int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns);
 /* Collects a child that is ending, killing it after grace_ns. Returns its wait status. */
-int sct_child_end(sct_child *c, int64_t grace_ns);
-/* Was it refused memory (base.h)? */
+int sct_child_wait(sct_child *c, int64_t grace_ns);
+/* Whether the child ended because it was refused memory (base.h). */
 bool sct_child_out_of_memory(int wait_status);
 /* "ended by signal 9 (Killed)", "ran out of memory", "ended with exit status 1" */
 void sct_child_describe_end(char *out, size_t bytes, int wait_status);
@@ -103,8 +103,8 @@ const void *sct_wire_get_raw(sct_wire *w, size_t n);             /* in the body;
  *   SCT_TEXT(name)                            const char *; SCT_TEXT_OR_NULL: or NULL
  *   SCT_STRUCT(sct_part, part)                a struct with a table
  *   SCT_LIST(sct_part, parts, 0, 9)           const sct_part *parts; int64_t n_parts, 0 to 9
- *   SCT_RAWS(double, scales, 0, 9)            the same of elements as they are
- *   SCT_TEXTS(words, 0, 9)                   the same of texts: const char *const *words
+ *   SCT_RAWS(double, scales, 0, 9)            const double *scales; int64_t n_scales: as it is
+ *   SCT_TEXTS(words, 0, 9)                    const char *const *words; int64_t n_words, 0 to 9
  *   SCT_END(sct_ask_upload)
  *
  * A struct that is declared elsewhere stands between #ifdef SCT_OTHER_STRUCTS and #endif, and lists
@@ -145,7 +145,7 @@ void sct_wire_put(sct_wire *w, const sct_message *what, const void *from);
 bool sct_wire_get(sct_wire *w, const sct_message *what, void *out) SCT_MUST_USE;
 bool sct_wire_get_whole(sct_wire *w, const sct_message *what,
                         void *out) SCT_MUST_USE; /* and nothing follows */
-/* A message that says nothing. */
+/* A message without fields. */
 typedef struct sct_nothing {
   char none;
 } sct_nothing;
@@ -154,7 +154,7 @@ const sct_message *sct_text_table(void); /* of a const char * */
 
 /* REFUSED: a body has failed; TOO_LARGE: nothing was sent, because the receiver would refuse it;
  * NONSENSE: what came is no message; FAILED: the system does not let this process receive, which
- * says nothing of the other one. */
+ * is no fault of the other one. */
 typedef enum sct_io {
   SCT_IO_OK,
   SCT_IO_CLOSED,

@@ -161,7 +161,7 @@ static bool reap(const sct_child *c, int64_t wait_ns, int *wait_status) {
   }
 }
 
-int sct_child_end(sct_child *c, int64_t grace_ns) {
+int sct_child_wait(sct_child *c, int64_t grace_ns) {
   int wait_status = 0;
   if (!sct_child_alive(c)) {
     return 0;
@@ -180,7 +180,7 @@ int sct_child_end(sct_child *c, int64_t grace_ns) {
 }
 
 void sct_child_kill(sct_child *c) {
-  (void)sct_child_end(c, 0);
+  (void)sct_child_wait(c, 0);
 }
 
 int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns) {
@@ -189,11 +189,11 @@ int sct_child_stop(sct_child *c, uint32_t quit, int64_t grace_ns) {
   }
   const int64_t deadline = sct_now_ns() + grace_ns;
   const sct_io io = sct_wire_send(c->fd, quit, NULL, deadline);
-  const int wait_status = sct_child_end(c, io == SCT_IO_OK ? grace_ns : 0);
+  const int wait_status = sct_child_wait(c, io == SCT_IO_OK ? grace_ns : 0);
   return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 }
 
-bool sct_child_check(sct_child *c) {
+bool sct_child_reap(sct_child *c) {
   int wait_status = 0;
   if (sct_child_alive(c) && reap(c, 0, &wait_status)) {
     close(c->fd);

@@ -10,7 +10,7 @@
 /* Closes what /proc lists above `last`, for systems without a call that does so. */
 void sct_process_close_listed(int last);
 
-/* What messages are made of; structs are put and got by their tables. */
+/* The parts of messages; sct_wire_put() and sct_wire_get() use them for structs. */
 void sct_wire_put_i64(sct_wire *w, int64_t value);
 void sct_wire_put_bytes(sct_wire *w, const void *bytes, size_t n); /* n, then the bytes */
 int64_t sct_wire_get_i64(sct_wire *w);

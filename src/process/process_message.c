@@ -85,7 +85,7 @@ void sct_wire_put(sct_wire *w, const sct_message *what, const void *from) {
 
 /* ---- reading ---- */
 
-/* What an instance takes at least: so many elements cannot be in what is left of a message. */
+/* The least bytes of an element, to refuse lists that what is left of a message cannot hold. */
 static size_t least_bytes(const sct_message *what) {
   size_t sum = 0;
   for (int k = 0; k < what->n_fields; k++) {

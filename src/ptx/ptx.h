@@ -109,7 +109,7 @@ typedef struct sct_ptx_diag {
   char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
   int ptx_line;          /* 0: no instruction (an element never written) */
   char file[256];        /* of .loc, "" if the PTX has none */
-  int line;              /* the same, 0 if none */
+  int line;              /* of .loc, 0 if the PTX has none */
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
   uint64_t address;
@@ -160,7 +160,7 @@ typedef struct sct_ptx_global {
   int64_t tags;           /* distinct 128-byte lines a request, summed */
   int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;          /* active lanes x width, summed */
-  int64_t distinct_bytes; /* the same, but each byte once a request */
+  int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
 } sct_ptx_global;
 
 typedef struct sct_ptx_shared {
@@ -221,7 +221,7 @@ typedef struct sct_ptx_degree {
 sct_ptx_degree sct_ptx_degree_of(const sct_ptx_counters *counters);
 
 /* Caches for a launch's accesses to run through, cold at its start. Blocks are resident in the
- * order of the launch; a wave of them takes turns, a request each. */
+ * order of the launch; the requests of a wave are interleaved. */
 typedef struct sct_ptx_cache_sizes {
   int n_sms, blocks_sm;       /* resident blocks of an SM */
   int64_t l1_bytes, l2_bytes; /* of an SM; of the device, as one SM sees it */
@@ -300,7 +300,7 @@ typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
-  sct_ptx_requests *requests;   /* [n_insts] the same; no bulk copies */
+  sct_ptx_requests *requests;   /* [n_insts] an example of each, without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
 } sct_ptx_result;
@@ -331,8 +331,9 @@ sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint
  * machine code. SCT_EUSAGE: unknown kernel; SCT_EDATA: a kernel this module cannot decode. */
 sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const char *kernel,
                           sct_error *err);
-/* The same with what a launch of this kernel showed (per_instruction must have been set, else it
- * shows nothing): loops are `uniform` in which no warp was split at an exit. For that launch only.
+/* Counts as sct_ptx_memops() does, and marks loops `uniform` in which no warp was split at an exit
+ * in a launch of this kernel that ran with per_instruction (else none is). Holds for that launch
+ * only.
  */
 sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *module, const char *kernel,
                               const sct_ptx_result *run, sct_error *err);

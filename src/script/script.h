@@ -50,9 +50,10 @@ void sct_script_show_params(sct_str *out);
  * zeroed and err holds "file:line: error: ..." with the source line and the nearest legal name.
  * SCT_ESPEC, SCT_EIO if it cannot be read. */
 sct_status sct_script_load_spec(sct_spec *out, const char *path, sct_error *err);
-/* Same, after a dry run. */
+/* Loads the spec as sct_script_load_spec() does, after a dry run. */
 sct_status sct_script_try_spec(sct_spec *out, const char *path, sct_error *err);
-/* Same, from text and without a dry run; `path` is used in messages and to resolve layout files. */
+/* Loads the spec `text`, without a dry run; `path` is used in messages and to resolve layout files.
+ */
 sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char *text,
                                      sct_error *err);
 
@@ -100,21 +101,21 @@ sct_status sct_script_modes(sct_mode_list *out, sct_script *script, const char *
                             sct_error *err);
 void sct_mode_list_free(sct_mode_list *list);
 
-/* What a template left behind. */
+/* The result of rendering a template. */
 typedef struct sct_rendered {
   sct_kernel_code code; /* source is the template's text only; hash not set */
   const char *rejected; /* reason, if the plan turned the candidate down (then there is no code); in
                            code.arena */
 } sct_rendered;
-/* Plans and renders one candidate. SCT_ESPEC: "template:line: error: ..." if strategy or template
- * fail. */
+/* Makes one candidate's plan and renders it. SCT_ESPEC: "template:line: error: ..." if strategy or
+ * template fail. */
 sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_space *space,
                              const sct_candidate *cand, sct_error *err);
 
 /* ---- what people read ---- */
 
-/* Appends the texts that a function of a module of ours ("sectile.report") makes of a document and
- * of how it is to look (may be NULL), which it sees as tables. */
+/* Appends the texts that a function of one of our modules ("sectile.report") makes of a document
+ * and of options for its look (may be NULL), which it gets as tables. */
 sct_status sct_script_page(sct_str *out, const char *module, const char *function,
                            const json_t *doc, const json_t *look, sct_error *err);
 

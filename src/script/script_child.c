@@ -47,7 +47,7 @@ struct sct_script_child {
 
 static seen_page *seen; /* in a child only */
 
-void sct_script_child_seen(lua_State *L) {
+void sct_script_child_record_line(lua_State *L) {
   int line = 0;
   const char *file = seen ? sct_script_where(L, 0, &line) : NULL;
   if (file) {
@@ -199,7 +199,7 @@ static sct_status fail_memory(const sct_script_child *c, sct_error *err) {
 
 /* No message comes any more. */
 static sct_status fail_gone(sct_script_child *c, sct_error *err) {
-  const int status = sct_child_end(&c->child, DYING_NS);
+  const int status = sct_child_wait(&c->child, DYING_NS);
   if (sct_child_out_of_memory(status)) {
     return fail_memory(c, err);
   }

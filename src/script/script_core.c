@@ -18,7 +18,7 @@ static int call_placed(lua_State *L) {
   }
   sb->place_file = file;
   sb->place_line = line;
-  return sct_script_call_own(L);
+  return sct_script_call_upvalue(L);
 }
 
 /* core.placed(f) -> f, noting where it is called from */

@@ -45,7 +45,7 @@ static const char *const pipe_keys[SCT_N_PIPES] = {
     [SCT_PIPE_INT] = "int_clk",   [SCT_PIPE_IMUL] = "int_clk",  [SCT_PIPE_ISSUE] = "issue_clk",
 };
 
-/* Arguments: the loader, what the file returned. Raises what tuning/sectile/device.lua says. */
+/* Arguments: the loader, what the file returned. Raises the errors of tuning/sectile/device.lua. */
 static int read_device(lua_State *L) {
   const device_loader *loader = lua_touserdata(L, 1);
   sct_device_desc *d = loader->out;

@@ -107,15 +107,15 @@ const char *sct_script_text(lua_State *L, int index, sct_str *out) {
   return sct_str_c(out);
 }
 
-char *sct_script_keep(sct_arena *arena, const char *text) {
+char *sct_script_copy_text(sct_arena *arena, const char *text) {
   return text ? sct_arena_strdup(arena, text) : NULL;
 }
 
-char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text) {
+char *sct_script_copy_printable(lua_State *L, sct_arena *arena, const char *text) {
   if (text && !sct_is_printable(text)) {
     luaL_error(L, "a text of the strategy holds a control character");
   }
-  return sct_script_keep(arena, text);
+  return sct_script_copy_text(arena, text);
 }
 
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err) {

@@ -180,7 +180,7 @@ static int fn_binary(lua_State *L) {
   if (plain) {
     lua_Integer value = lua_tointeger(L, 1);
     for (int k = 2; k <= n; k++) {
-      value = sct_expr_combine(op, value, lua_tointeger(L, k));
+      value = sct_expr_eval_binary(op, value, lua_tointeger(L, k));
     }
     lua_pushinteger(L, value);
     return 1;

@@ -37,9 +37,9 @@ typedef struct sct_sandbox {
   int raised_line;            /* 0: none */
   const char *blame;      /* the chunk whose first line is named where no line ran; NULL: none */
   const char *refused;    /* why the allocator refused: Lua's own message does not say */
-  sct_rng rng;            /* behind math.random: the same numbers on every run */
+  sct_rng rng;            /* of math.random: equal numbers on every run */
   sct_str scratch;        /* text under construction, so that a raising Lua call leaks nothing */
-  sct_arena arena;        /* the same for what C functions keep; as long as the state */
+  sct_arena arena;        /* what C functions keep, for the same reason; as long as the state */
   const char *place_file; /* where the public function now running was called from */
   int place_line;
   sct_script_chunk *chunks;
@@ -74,7 +74,7 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
 /* Runs `f` with one light userdata argument `ctx` in protected mode, so that it may raise. All C
  * code that touches the state and is not itself called from Lua goes through here. */
 sct_status sct_sandbox_protect(sct_sandbox *sb, lua_CFunction f, void *ctx, sct_error *err);
-extern const char *const sct_script_long_text; /* what a script hears that makes a longer one */
+extern const char *const sct_script_long_text; /* the error of a script that makes a longer one */
 /* Takes `units` off the budget; raises when it is spent. For C functions that do much work. */
 void sct_sandbox_charge(lua_State *L, int64_t units);
 /* A fresh budget within a call, unless it is spent. For C code that has scripts do the next of a
@@ -90,10 +90,10 @@ void sct_sandbox_freeze(lua_State *L, int idx, const char *what);
  * "file:line: error: text" and the source line. Returns SCT_ESPEC. Never raises. */
 sct_status sct_script_error(lua_State *L, int lua_status, sct_error *err);
 /* A copy of a text in an arena, NULL for NULL. */
-char *sct_script_keep(sct_arena *arena, const char *text);
-/* The same for names, docs, values and reasons of strategies, which come to stand in labels,
- * tables, comments and on terminals: raises where text is not printable. */
-char *sct_script_keep_shown(lua_State *L, sct_arena *arena, const char *text);
+char *sct_script_copy_text(sct_arena *arena, const char *text);
+/* A copy of a name, doc, value or reason of a strategy, which goes to labels, tables, comments and
+ * terminals: raises where the text is not printable. */
+char *sct_script_copy_printable(lua_State *L, sct_arena *arena, const char *text);
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
  * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)
@@ -119,7 +119,7 @@ void sct_script_push_expr(lua_State *L, sct_expr e); /* SCT_EXPR_NONE raises */
 /* The expression at `idx`; an integer (or a float with an integer value) becomes a constant. Raises
  * on anything else. */
 sct_expr sct_script_check_expr(lua_State *L, int idx);
-/* Same without raising: SCT_EXPR_NONE for anything else. */
+/* As sct_script_check_expr(), but gives SCT_EXPR_NONE where that raises. */
 sct_expr sct_script_to_expr(lua_State *L, int idx);
 /* Registers the metatable; part of sct_sandbox_init. */
 void sct_script_open_expr(lua_State *L);

@@ -70,7 +70,7 @@ static sct_expr take_result(lua_State *L, const trace *t, const char *what) {
   if (e == SCT_EXPR_NONE) {
     sct_script_raise_at(L, t->layout->file, t->layout->line,
                         "layout '%s': %s must give a whole number, not %s", t->layout->label, what,
-                        sct_script_shown(L));
+                        sct_script_describe_value(L));
   }
   lua_pop(L, 1);
   return e;
@@ -115,7 +115,7 @@ static void compare_element(lua_State *L, const sct_spec *spec, const trace *t,
       sct_script_raise_at(L, t->layout->file, t->layout->line,
                           "layout '%s': %s gives %s for plain numbers, but the formula traced from "
                           "it gives %lld; decide with l.min and l.max, not with if",
-                          t->layout->label, what, sct_script_shown(L), (long long)value);
+                          t->layout->label, what, sct_script_describe_value(L), (long long)value);
     }
     lua_pop(L, 1);
   }
@@ -184,7 +184,7 @@ static void trace_operand(lua_State *L, sct_script_loader *ld, int array, sct_op
   t.run = lua_gettop(L);
   push_record(L, &op->record);
   t.record = lua_gettop(L);
-  op->tie = (int)sct_script_field_integer(L, array, "tie");
+  op->choice_group = (int)sct_script_field_integer(L, array, "tie");
   op->converted = sct_script_field_integer(L, array, "converted");
   op->n_layouts = sct_script_list_length(L, array, "layouts");
   op->layouts = SCT_ARENA_NEW(&spec->arena, sct_layout, op->n_layouts);

@@ -56,7 +56,7 @@ int sct_script_lib_rep(lua_State *L) {
   return 1;
 }
 
-/* Position of the conversion's letter behind the '%' at format[k]. */
+/* Position of the conversion's letter after the '%' at format[k]. */
 static size_t conversion(const char *format, size_t k) {
   return k + 1 + strspn(format + k + 1, "-+ #0123456789.");
 }
@@ -99,7 +99,7 @@ static void charge_interval(lua_State *L, lua_Integer first, lua_Integer last, i
   sct_sandbox_charge(L, n);
 }
 
-int sct_script_call_own(lua_State *L) {
+int sct_script_call_upvalue(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
   lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
@@ -113,7 +113,7 @@ int sct_script_lib_rawset(lua_State *L) {
   if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL) {
     return luaL_error(L, "rawset: this table is read-only");
   }
-  return sct_script_call_own(L);
+  return sct_script_call_upvalue(L);
 }
 
 /* table.concat(list [, separator [, first [, last]]]) */
@@ -121,14 +121,14 @@ int sct_script_lib_concat(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   const int64_t n = sct_script_plain_length(L, 1);
   charge_interval(L, luaL_optinteger(L, 3, 1), luaL_optinteger(L, 4, n), 0);
-  return sct_script_call_own(L);
+  return sct_script_call_upvalue(L);
 }
 
 /* table.unpack(list [, first [, last]]) */
 int sct_script_lib_unpack(lua_State *L) {
   const int64_t n = lua_istable(L, 1) ? sct_script_plain_length(L, 1) : luaL_len(L, 1);
   charge_interval(L, luaL_optinteger(L, 2, 1), luaL_optinteger(L, 3, n), 0);
-  return sct_script_call_own(L);
+  return sct_script_call_upvalue(L);
 }
 
 /* a < b by the function at `less`; the two values on top of the stack, which it pops. */

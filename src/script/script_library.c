@@ -42,13 +42,13 @@ static const char *skip_other(const char *p) {
   return p;
 }
 
-/* The next name at or after *p that is no member of something; *p moves behind it. False: none. */
+/* The next name at or after *p that is no member of something; *p moves after it. False: none. */
 static bool next_word(const char **p, const char **word, size_t *n) {
   const char *at = *p;
   while (*at) {
-    const char *behind = skip_other(at);
-    if (behind != at) {
-      at = behind;
+    const char *after = skip_other(at);
+    if (after != at) {
+      at = after;
     } else if (in_word(*at) || *at == '.') {
       const bool name = starts_word(*at);
       const char *from = at++;
@@ -170,8 +170,7 @@ static void note_mentions(struct mentions *m, const char *text) {
   }
 }
 
-void sct_library_carried(const sct_script *script, const char *text,
-                         bool carried[SCT_MAX_LIBRARY]) {
+void sct_library_needed(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]) {
   struct mentions m = {.script = script, .carried = carried};
   memset(carried, 0, SCT_MAX_LIBRARY * sizeof(*carried));
   for (int k = 0; k < script->n_parts; k++) {

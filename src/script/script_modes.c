@@ -12,19 +12,19 @@ typedef struct modes_job {
 /* Field `name` of the table at the top as kept text. */
 static const char *text_field(lua_State *L, sct_arena *arena, const char *name) {
   lua_getfield(L, -1, name);
-  const char *text = sct_script_keep(arena, luaL_checkstring(L, -1));
+  const char *text = sct_script_copy_text(arena, luaL_checkstring(L, -1));
   lua_pop(L, 1);
   return text;
 }
 
-/* The same of a list of texts. */
+/* Field `name` of the table at the top, a list of texts, as kept texts. */
 static const char **text_list(lua_State *L, sct_arena *arena, const char *name, int *n) {
   lua_getfield(L, -1, name);
   *n = (int)luaL_len(L, -1);
   const char **list = SCT_ARENA_NEW(arena, const char *, *n + 1);
   for (int k = 0; k < *n; k++) {
     lua_geti(L, -1, k + 1);
-    list[k] = sct_script_keep(arena, luaL_checkstring(L, -1));
+    list[k] = sct_script_copy_text(arena, luaL_checkstring(L, -1));
     lua_pop(L, 1);
   }
   lua_pop(L, 1);

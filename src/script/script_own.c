@@ -37,8 +37,7 @@ static sct_status read_file(const file_reader *r, sct_str *out, const char *name
   return found ? SCT_OK : SCT_EIO;
 }
 
-/* Of a line of a file, without blanks in front and behind: is it this directive? What follows its
- * word, or NULL. */
+/* What follows `#word` and blanks in a line of a file; NULL: the line is another one. */
 static const char *directive(const char *line, const char *word) {
   const char *at = line + strspn(line, " \t");
   if (*at != '#') {

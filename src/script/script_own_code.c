@@ -88,7 +88,8 @@ static sct_expr bound(own_job *job, const char *what, sct_expr e) {
   return out;
 }
 
-/* The same of what is computed at a launch. A header knows only division that rounds to 0. */
+/* An expression with this candidate's axes that a launch computes: a header knows only division
+ * that rounds to 0. */
 static sct_expr launched(own_job *job, const char *what, sct_expr e) {
   const sct_expr out = bound(job, what, e);
   SCT_SCOPED(sct_str) text = {0};

@@ -7,17 +7,17 @@
 /* Chunks of this name are ours; user files that are called so get "./" in front. */
 #define SCT_OUR_DIRECTORY "tuning/sectile/"
 
-/* What a script hears when it ran too long. */
+/* The error of a script that ran too long. */
 extern const char *const sct_script_spent_text;
 
 /* The whole number in an environment variable, held between two bounds; `usual` where it is none.
  */
 int64_t sct_script_limit(const char *variable, int64_t usual, int64_t least, int64_t most);
 /* For the hook. In a child: notes the line that runs, for a message if it never ends. */
-void sct_script_child_seen(lua_State *L);
+void sct_script_child_record_line(lua_State *L);
 /* Fills the registry: globals, string methods, the modules. Raises. */
 void sct_script_open_std(lua_State *L);
-/* Pushes the compiled chunk; for use inside a call. Raises what the parser says. */
+/* Pushes the compiled chunk; for use inside a call. Raises the parser's error. */
 void sct_script_push_chunk(lua_State *L, const char *name, const char *text, size_t n);
 /* What goes wrong in this chunk is shown where a user asked for it. */
 void sct_script_set_built_in(sct_sandbox *sb, const char *name);
@@ -49,7 +49,7 @@ void sct_script_push_sorted_keys(lua_State *L, int table);
  * <). The same calls in the same order every time, whatever `less` answers. */
 void sct_script_sort(lua_State *L, int list, int64_t n, int less);
 /* Calls upvalue 1, a function, with all arguments, and returns what it returns. */
-int sct_script_call_own(lua_State *L);
+int sct_script_call_upvalue(lua_State *L);
 /* Length of a table that has no __index, __newindex or __len of the script's own; raises for
  * others: C loops over lengths that metamethods make up would have no end. */
 int64_t sct_script_plain_length(lua_State *L, int idx);

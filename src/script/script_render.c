@@ -22,8 +22,8 @@ typedef struct render_job {
   const sct_space *space;
   const sct_candidate *cand;
   sct_rendered *out;
-  sct_str text;   /* the source under construction */
-  sct_str behind; /* of it, what follows the device library */
+  sct_str text; /* the source under construction */
+  sct_str tail; /* of it, what follows the device library */
   sct_template file;
   size_t n_lines, cap_lines;
   struct line_origin {
@@ -75,7 +75,7 @@ static size_t count_lines(const char *text) {
 static void carry_library(render_job *job) {
   const sct_script *script = job->script;
   bool carried[SCT_MAX_LIBRARY];
-  sct_library_carried(script, sct_str_c(&job->text), carried);
+  sct_library_needed(script, sct_str_c(&job->text), carried);
   size_t n_front = 0, line = 0;
   for (int k = 0; k < script->n_parts; k++) {
     n_front += carried[k] ? count_lines(script->parts[k].text) + 1 : 0;
@@ -85,7 +85,7 @@ static void carry_library(render_job *job) {
     job->n_lines++;
   }
   memmove(&job->lines[n_front], job->lines, sizeof(*job->lines) * (job->n_lines - n_front));
-  job->behind = job->text;
+  job->tail = job->text;
   job->text = (sct_str){0};
   for (int k = 0; k < script->n_parts; k++) {
     const struct sct_library_part *part = &script->parts[k];
@@ -95,7 +95,7 @@ static void carry_library(render_job *job) {
     sct_str_append(&job->text, carried[k] ? part->text : "");
     sct_str_append(&job->text, carried[k] ? "\n" : "");
   }
-  sct_str_append(&job->text, sct_str_c(&job->behind));
+  sct_str_append(&job->text, sct_str_c(&job->tail));
 }
 
 /* _o(line, piece, ...): a string is literal text, a table { value } an inserted value. A line that
@@ -141,7 +141,7 @@ static int out_line(lua_State *L) {
 }
 
 /* What a line may not hold, or NULL. A compiler reads any file for a directive, and no header takes
- * a kernel with one. It is the first thing of a line, or stands behind a comment. */
+ * a kernel with one. It is the first thing of a line, or stands after a comment. */
 static const char *refused_in(const char *line, size_t n) {
   const char *const end = line + n;
   while (n > 0 && strchr(" \t\r", line[n - 1])) {
@@ -259,7 +259,7 @@ static const char *get_text(lua_State *L, int t, const char *name, sct_arena *ar
   if (!lua_isnil(L, -1) && !lua_isstring(L, -1)) {
     luaL_error(L, "'%s' of a plan is a text, not a %s", name, luaL_typename(L, -1));
   }
-  const char *text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+  const char *text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
   return text;
 }
@@ -375,7 +375,7 @@ static void read_lines(const render_job *job, sct_kernel_code *code) {
 static void read_plan(lua_State *L, render_job *job, int plan) {
   sct_kernel_code *code = &job->out->code;
   refuse_directives(L, job);
-  code->source = sct_script_keep(&code->arena, sct_str_c(&job->text));
+  code->source = sct_script_copy_text(&code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
   const int64_t threads = get_integer(L, plan, "threads", 0);
@@ -436,7 +436,7 @@ static const char *why_not_with_these(lua_State *L, const render_job *job, int s
                  : NULL;
 }
 
-/* Is it a candidate of the axis that sct_script_math_axis() adds? */
+/* Is it a candidate of the axis that add_math() adds (script_space.c)? */
 static bool is_fast(const render_job *job) {
   const sct_strategy *strategy = &job->space->strategies[job->cand->strategy];
   const int last = strategy->n_axes - 1;
@@ -455,7 +455,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
                        job->space->strategies[job->cand->strategy].sizes);
   const char *reason = why_not_with_these(L, job, strategy);
   if (reason) {
-    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_copy_printable(L, &job->out->code.arena, reason);
     return 0;
   }
   sct_template_push_words(L, &job->file);
@@ -464,7 +464,7 @@ static int run_plan(lua_State *L, render_job *job, int strategy) {
   lua_call(L, 2, 2);
   if (!lua_istable(L, -2)) {
     reason = lua_isstring(L, -1) ? lua_tostring(L, -1) : "rejected by its plan";
-    job->out->rejected = sct_script_keep_shown(L, &job->out->code.arena, reason);
+    job->out->rejected = sct_script_copy_printable(L, &job->out->code.arena, reason);
     return 0;
   }
   lua_pop(L, 1);
@@ -502,7 +502,7 @@ sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_sp
   render_job job = {.script = script, .space = space, .cand = cand, .out = out};
   const sct_status status = sct_sandbox_protect(&script->sandbox, render, &job, err);
   sct_str_free(&job.text);
-  sct_str_free(&job.behind);
+  sct_str_free(&job.tail);
   sct_template_free(&job.file);
   sct_free(job.lines);
   if (status != SCT_OK || out->rejected) {

@@ -39,7 +39,7 @@ static int raise_spent(lua_State *L) {
 static void budget_hook(lua_State *L, lua_Debug *ar) {
   sct_sandbox *sb = sct_sandbox_of(L);
   sb->left -= HOOK_EVERY;
-  sct_script_child_seen(L);
+  sct_script_child_record_line(L);
   if (sb->left > 0) {
     return;
   }

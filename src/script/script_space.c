@@ -25,7 +25,7 @@ static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, co
   const char *text = NULL;
   lua_getfield(L, -1, name);
   if (lua_type(L, -1) == LUA_TSTRING) {
-    text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   } else if (!lua_isnil(L, -1)) {
     sct_script_raise_at(L, file, 1, "'%s' of the strategy is a string, not a %s", name,
                         luaL_typename(L, -1));
@@ -40,7 +40,7 @@ static void read_value(lua_State *L, reader *r, const char *file, const char *ax
   if (lua_isinteger(L, -1)) {
     value->number = lua_tointeger(L, -1);
     lua_pushfstring(L, "%I", (LUAI_UACINT)value->number);
-    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    value->text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
     lua_pop(L, 1);
   } else if (lua_isboolean(L, -1)) {
     value->is_bool = true;
@@ -48,7 +48,7 @@ static void read_value(lua_State *L, reader *r, const char *file, const char *ax
     value->text = value->number ? "1" : "0";
   } else if (lua_type(L, -1) == LUA_TSTRING) {
     value->is_string = true;
-    value->text = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+    value->text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
     value->number = sct_space_intern(value->text);
   } else {
     sct_script_raise_at(L, file, 1,
@@ -88,7 +88,7 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
   if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
     sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
   }
-  axis->name = sct_script_keep_shown(L, arena, lua_tostring(L, -1));
+  axis->name = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
   axis->key = opt_text(L, arena, file, "key");
   axis->doc = opt_text(L, arena, file, "doc");
@@ -140,7 +140,7 @@ static void push_field(lua_State *L, int s, const char *name, int view) {
 void sct_script_layout_axes(sct_strategy *strategy, sct_arena *arena, const sct_spec *spec) {
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *operand = &spec->operands[op];
-    if (operand->n_layouts < 2 || sct_spec_first_tied(spec, op) != op) {
+    if (operand->n_layouts < 2 || sct_spec_choice_leader(spec, op) != op) {
       continue;
     }
     sct_axis *axis = &strategy->axes[strategy->n_axes++];
@@ -251,7 +251,7 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
       sct_script_raise_at(L, strategy->file, 1,
                           "a constraint is text, such as \"threads * items <= 4096\"");
     }
-    strategy->where[k].text = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -1));
+    strategy->where[k].text = sct_script_copy_printable(L, &r->space->arena, lua_tostring(L, -1));
     strategy->where[k].file = strategy->file;
     lua_pop(L, 1);
   }
@@ -279,7 +279,7 @@ static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *s
     if (!push_pair(L, k + 1) || !lua_isinteger(L, -1)) {
       sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
     }
-    strategy->facts[k].name = sct_script_keep_shown(L, &r->space->arena, lua_tostring(L, -2));
+    strategy->facts[k].name = sct_script_copy_printable(L, &r->space->arena, lua_tostring(L, -2));
     strategy->facts[k].value = lua_tointeger(L, -1);
     lua_pop(L, 3);
   }
@@ -310,13 +310,13 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) 
 static bool next_layouts(const sct_spec *spec, int *layout) {
   bool more = false;
   for (int op = spec->n_operands - 1; op >= 0 && !more; op--) {
-    if (sct_spec_first_tied(spec, op) == op) {
+    if (sct_spec_choice_leader(spec, op) == op) {
       more = ++layout[op] < spec->operands[op].n_layouts;
       layout[op] = more ? layout[op] : 0;
     }
   }
   for (int op = 0; op < spec->n_operands; op++) {
-    layout[op] = layout[sct_spec_first_tied(spec, op)];
+    layout[op] = layout[sct_spec_choice_leader(spec, op)];
   }
   return more;
 }
@@ -424,7 +424,7 @@ static void read_at_sizes(lua_State *L, reader *r, int s, sct_strategy *strategy
   }
   const int view = lua_gettop(L);
   strategy->applies = reason == NULL;
-  strategy->why_not = reason ? sct_script_keep_shown(L, &r->space->arena, reason) : NULL;
+  strategy->why_not = reason ? sct_script_copy_printable(L, &r->space->arena, reason) : NULL;
   strategy->n_axes = 0;
   if (strategy->applies) {
     read_axes(L, r, s, view, strategy);

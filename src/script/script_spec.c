@@ -23,7 +23,7 @@ static const char **string_list(lua_State *L, sct_spec *spec, int table, const c
   return list;
 }
 
-/* The same of integers; all 0. */
+/* The list table[key] of n integers; all 0 if it is missing. */
 static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char *key, int n) {
   int64_t *list = SCT_ARENA_NEW(&spec->arena, int64_t, n);
   n = sct_script_list_length(L, table, key) > 0 ? n : 0;
@@ -35,7 +35,7 @@ static int64_t *integer_list(lua_State *L, sct_spec *spec, int table, const char
   return list;
 }
 
-/* Of the text at the top, which it pops. */
+/* The type named by the text at the top, which is popped. */
 static sct_type read_type(lua_State *L) {
   sct_type type = SCT_TYPE_I8;
   sct_type_find(&type, lua_tostring(L, -1)); /* check.lua has seen to it that the name is known */
@@ -168,7 +168,7 @@ typedef struct body_place {
 } body_place;
 
 /* Trims blanks and finds the first line of table.body in the script, from *from on, which moves
- * behind it (NULL: from the kernel's call on). A body that was put together by code is not there
+ * after it (NULL: from the kernel's call on). A body that was put together by code is not there
  * byte for byte; its lines are then counted from its own start. */
 static body_place read_body(lua_State *L, sct_script_loader *ld, int table, const char **from) {
   sct_spec *spec = ld->spec;
@@ -416,7 +416,7 @@ static void wrong_extent(lua_State *L, const sct_script_loader *ld, int line, co
              lua_type(L, -1) == LUA_TSTRING ? "text" : "float", (long long)whole);
   }
   sct_script_raise_at(L, ld->spec->file, line, "sizes: %s must be a whole number, not %s%s", key,
-                      sct_script_shown(L), hint);
+                      sct_script_describe_value(L), hint);
 }
 
 /* One entry of a size: key at -2, value at -1. */
@@ -476,7 +476,7 @@ static void read_size(lua_State *L, const sct_script_loader *ld, int table, sct_
   }
 }
 
-/* An array's own `fill` holds where a size says nothing. */
+/* An array's own `fill` is the default where a size has none. */
 static void read_default_fills(lua_State *L, const sct_script_loader *ld, int kernel,
                                sct_size *size) {
   const sct_spec *spec = ld->spec;

@@ -21,12 +21,12 @@ typedef struct sct_script_loader {
 /* The string at the top of the stack as the arena's; pops it. NULL for nil. */
 const char *sct_script_take_string(lua_State *L, sct_spec *spec);
 const char *sct_script_field_string(lua_State *L, sct_spec *spec, int table, const char *key);
-/* Of the list at table[key]; 0 where there is none. */
+/* The length of the list at table[key]; 0 where there is none. */
 int sct_script_list_length(lua_State *L, int table, const char *key);
 /* Pushes item k (from 0) of the list at table[key]. */
 void sct_script_push_item(lua_State *L, int table, const char *key, int k);
 /* The value on top in a message: numbers and texts as they are, others by their type. */
-const char *sct_script_shown(lua_State *L);
+const char *sct_script_describe_value(lua_State *L);
 /* Where what the table describes was made. */
 void sct_script_read_place(lua_State *L, sct_spec *spec, int table, const char **file, int *line);
 void sct_script_push_module_function(lua_State *L, const char *module, const char *name);

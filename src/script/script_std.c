@@ -446,7 +446,7 @@ static void push_full(lua_State *L, int libraries, const api_entry *entry) {
   }
 }
 
-/* The same, wrapped when its work must be charged. */
+/* Pushes the value that push_full() finds, wrapped when its work must be charged. */
 static void push_std(lua_State *L, int libraries, const api_entry *entry) {
   push_full(L, libraries, entry);
   if (entry->cost != FREE) {

@@ -20,7 +20,7 @@ struct sct_script {
   sct_arena arena;
   int n_strategies;
   const char **files;    /* [n_strategies] asset or path of each strategy, in order */
-  int n_built_in;        /* the first so many are assets */
+  int n_built_in;        /* the first n_built_in of them are assets */
   const char *directory; /* of the others; NULL: there are none */
   /* registry: the names of strategies and templates; the read-only _ENV of strategies in front of
    * them; the metatable of each template's own _ENV */
@@ -35,7 +35,7 @@ void sct_script_push_expr_library(lua_State *L);
 #define SCT_SPLITS_MERGING "merging"
 /* What a strategy takes of a kernel. */
 typedef struct sct_view_kind {
-  const char *splits; /* SCT_SPLITS_MERGING where it says nothing */
+  const char *splits; /* SCT_SPLITS_MERGING by default */
   bool taps;          /* arrays that are read at neighbours too; else these are further inputs where
                          nothing speaks against it */
   bool fast;          /* bodies in fast arithmetic */
@@ -44,7 +44,7 @@ typedef struct sct_view_kind {
  * those tuned sizes for which sizes[n_sizes] is true; NULL: all. */
 void sct_script_push_view(lua_State *L, sct_script *script, const int *layout,
                           const sct_view_kind *kind, const bool *sizes);
-/* What the fields of the strategy at index s say. Raises if `splits` is no such word. */
+/* Reads the fields of the strategy at index s. Raises if `splits` is an unknown word. */
 sct_view_kind sct_script_view_kind(lua_State *L, int s);
 /* The first condition of the strategy at index s (of that file) that the view does not meet; NULL:
  * it applies. The text is the strategy's. */
@@ -54,7 +54,7 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file);
  * lines. */
 sct_status sct_library_read(sct_script *script, sct_error *err);
 /* Which definitions a kernel's text needs: those that it mentions, and what they mention. */
-void sct_library_carried(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
+void sct_library_needed(const sct_script *script, const char *text, bool carried[SCT_MAX_LIBRARY]);
 /* Pushes a set of the names that a template's text and the library take: those of others in the
  * same scope must differ. */
 void sct_library_push_words(lua_State *L, const sct_script *script, const char *template_text);
@@ -67,8 +67,7 @@ void sct_own_strategy(sct_strategy *strategy, sct_arena *arena, const sct_spec *
 void sct_own_render(sct_rendered *out, sct_spec *spec, const sct_strategy *strategy,
                     const sct_candidate *cand);
 
-/* Fills code->traffic and code->wavefronts from what the plan at stack index `plan` says of them.
- */
+/* Fills code->traffic and code->wavefronts from the plan at stack index `plan`. */
 void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code);
 
 /* Translates a template to a Lua chunk with the same line numbers. A line whose first characters
@@ -81,7 +80,7 @@ sct_status sct_template_translate(sct_str *out, const char *name, const char *te
 typedef struct sct_template {
   sct_script *script;
   const char *name; /* "templates/direct.cu" is one of ours */
-  bool is_own;      /* it lies beside a strategy of the user's */
+  bool is_own;      /* it lies next to a strategy of the user's */
   sct_str text, chunk;
 } sct_template;
 /* Fills `t` with the template `name` of a strategy; what it is called stays on the stack. */

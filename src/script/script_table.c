@@ -10,7 +10,7 @@ const char *sct_script_take_string(lua_State *L, sct_spec *spec) {
   if (text && strlen(text) != n) {
     luaL_error(L, "a text in the spec holds a zero byte");
   }
-  const char *copy = sct_script_keep(&spec->arena, text);
+  const char *copy = sct_script_copy_text(&spec->arena, text);
   lua_pop(L, 1);
   return copy;
 }
@@ -56,7 +56,7 @@ void sct_script_push_item(lua_State *L, int table, const char *key, int k) {
 }
 
 /* The value on top in a message: numbers and texts as they are, others by their type. */
-const char *sct_script_shown(lua_State *L) {
+const char *sct_script_describe_value(lua_State *L) {
   return lua_isstring(L, -1) ? luaL_tolstring(L, -1, NULL) : luaL_typename(L, -1);
 }
 

@@ -1,4 +1,4 @@
-/* What a plan says of its traffic: an estimate of what its kernel moves, for the order in which
+/* A plan's `traffic`: an estimate of what its kernel moves, for the order in which
  * candidates are tried. Counts of the compiled code take its place. */
 #include "script/script_private.h"
 #include "script/script_strategy_internal.h"

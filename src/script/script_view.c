@@ -159,7 +159,7 @@ static int expr_eval(lua_State *L) {
   return 1;
 }
 
-/* Appends `text` without the "#lo:hi:multiple" that E.var puts behind a variable's name. */
+/* Appends `text` without the "#lo:hi:multiple" that E.var puts after a variable's name. */
 static void push_without_tags(lua_State *L, const char *text) {
   luaL_Buffer b;
   luaL_buffinit(L, &b);
@@ -388,7 +388,7 @@ static void push_computed(lua_State *L, const sct_spec *spec) {
   }
 }
 
-/* Of each step its body, its values, and the outputs that it assigns, by number. */
+/* Pushes the steps, each with its body, its values and the numbers of the outputs it assigns. */
 static void push_steps(lua_State *L, const sct_spec *spec, bool fast) {
   lua_createtable(L, spec->n_steps, 0);
   for (int s = 0; s < spec->n_steps; s++) {

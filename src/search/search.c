@@ -8,7 +8,7 @@
 
 /* Part of the expected cost that `order` decides among candidates that are predicted alike. */
 #define ORDER_WEIGHT 0.01
-/* Predictions below this times the least one count as equal to it: they rest on counts of sampled
+/* Predictions below this times the least one count as equal to it: they rest on counts of some
  * blocks. The same as where nothing is timed (module tune). */
 #define ALIKE 1.02
 
@@ -156,7 +156,7 @@ static void fill_priors(sct_search *s) {
   }
 }
 
-int search_promising(const sct_search *s) {
+int search_most_promising(const sct_search *s) {
   int best = -1;
   for (int k = 0; k < s->n; k++) {
     if (s->state[k] == SEARCH_UNTRIED && (best < 0 || s->prior[k] < s->prior[best])) {

@@ -45,19 +45,20 @@ typedef struct sct_search_problem {
 /* Adds a candidate without axes; it gets index n_points - 1. A prediction that is not positive and
  * finite counts as unknown. */
 void sct_search_add(sct_search_problem *problem, double predicted, double order, bool first);
-/* Says what the prediction of the last candidate, of which there is one, leaves out; without it,
- * nothing. What is not finite counts as 0. */
+/* Sets what the prediction of the last candidate leaves out, 0 unless set. There is a candidate. A
+ * value that is not finite counts as 0. */
 void sct_search_penalty(sct_search_problem *problem, const double penalty[SCT_N_PENALTIES]);
 /* Gives the last candidate a value on an axis; both are copied. SCT_EINTERNAL beyond 64 axes or
  * 1,024 values of one, or without a candidate. */
 sct_status sct_search_set(sct_search_problem *problem, const char *axis, const char *value,
                           sct_error *err);
-/* The same for every axis of a candidate of a space; its strategy is the axis "strategy". */
+/* Gives the last candidate the values of a candidate of a space on all axes; its strategy is the
+ * axis "strategy". */
 sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *space,
                               const sct_candidate *cand, sct_error *err);
-/* Counts of sampled blocks for putting candidates in order: what differs by less than a sample
- * tells, some 3 %, mostly gets the same value. */
-double sct_search_coarse(double count);
+/* Rounds a count that was scaled from some blocks, for putting candidates in order: counts that
+ * differ by less than its error, some 3 %, mostly become equal. */
+double sct_search_round_count(double count);
 void sct_search_problem_free(sct_search_problem *problem);
 
 /* ---- methods ---- */
@@ -68,7 +69,8 @@ typedef struct sct_search_method {
   const char *name; /* "model" */
   const char *doc;  /* one line */
   /* For the method itself: `start` and `reported` may be NULL; `next` gives an untried candidate,
-   * and is not asked where there is none. `reported` hears of failures too (sct_search_fail()). */
+   * and is not asked where there is none. `reported` is called for failures too
+   * (sct_search_fail()). */
   void (*start)(sct_search *s);
   int (*next)(sct_search *s);
   void (*reported)(sct_search *s, int point);
@@ -96,9 +98,9 @@ void sct_search_free(sct_search *s); /* accepts NULL */
 int sct_search_next(sct_search *s);
 /* What trying a candidate came to: its cost, above 0. One that was not proposed may be reported too
  * (a store knew it) and is then never proposed. SCT_EINTERNAL for an index out of range, a cost
- * that is not positive and finite, or a second word on the same candidate: nothing is changed. */
+ * that is not positive and finite, or a second report of the same candidate: nothing is changed. */
 sct_status sct_search_report(sct_search *s, int point, double cost, sct_error *err);
-/* The same for one that failed. */
+/* Reports that a candidate failed. */
 sct_status sct_search_fail(sct_search *s, int point, sct_error *err);
 /* Whether the last SCT_SEARCH_PATIENCE candidates that were reported improved the best by no more
  * than SCT_SEARCH_GAIN, so that more of them are unlikely to. Those that were not proposed count as

@@ -38,7 +38,7 @@ struct sct_search {
  * out[n]; in order of axis and value. */
 int search_neighbours(const sct_search *s, int point, int *out);
 /* The untried candidate with the least prior, by seed among equal ones; -1: none. */
-int search_promising(const sct_search *s);
+int search_most_promising(const sct_search *s);
 
 /* The functions of the methods; the table stands in search.c. */
 int search_exhaustive_next(sct_search *s);

@@ -37,7 +37,7 @@ static int new_walk(sct_search *s, local *l) {
   }
   l->here = -1;
   l->n_walks++;
-  return l->n_walks % RANDOM_EVERY == 0 ? anywhere(s) : search_promising(s);
+  return l->n_walks % RANDOM_EVERY == 0 ? anywhere(s) : search_most_promising(s);
 }
 
 int search_local_next(sct_search *s) {

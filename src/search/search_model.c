@@ -28,7 +28,7 @@
 #define OTHERS 0.75
 #define JOINT  0.02
 #define REACH  0.7
-/* Of a measured cost, as a standard deviation of its logarithm: a quick pass repeats to 1 %. */
+/* Standard deviation of the logarithm of a measured cost: a quick pass repeats to 1 %. */
 #define NOISE 0.01
 /* After as many failures in a row the next candidate is the one most likely to run: predictions
  * lead into a region that does not. */

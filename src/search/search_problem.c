@@ -78,7 +78,7 @@ sct_status sct_search_set_all(sct_search_problem *problem, const sct_space *spac
 }
 
 /* Steps of 5 %. */
-double sct_search_coarse(double count) {
+double sct_search_round_count(double count) {
   return count > 0.0 ? round(log(count) / 0.05) : 0.0;
 }
 

@@ -2,7 +2,7 @@
  *
  * A strategy brings ordered axes and constraints (text over axes and facts). The space enumerates
  * every combination in order, collapses axes that do not matter to their neutral value, drops what
- * the constraints forbid before anything is compiled, and says how many went and why. */
+ * the constraints forbid before anything is compiled, and counts how many for which reason. */
 #ifndef SCT_SPACE_H
 #define SCT_SPACE_H
 
@@ -61,7 +61,7 @@ typedef struct sct_candidate {
 
 typedef struct sct_prune {
   const char *strategy;
-  const char *reason; /* the constraint's text, or what planning said */
+  const char *reason; /* the constraint's text, or the plan's reason */
   int64_t count;
 } sct_prune;
 
@@ -84,7 +84,7 @@ bool sct_space_is_fast(const sct_space *space, int64_t candidate);
 /* Parses every constraint and `when` (SCT_ESPEC: "file:line: error: ..." with the nearest axis or
  * fact), then fills candidates, prunes and counts. An axis without values is SCT_ESPEC. */
 sct_status sct_space_enumerate(sct_space *space, sct_error *err);
-/* Records that candidate `index` fell to `reason` after enumeration (planning, equal source); it
+/* Records that candidate `index` fell to `reason` after enumeration (its plan, equal source); it
  * stays in the list, the caller skips it. The text is copied. */
 void sct_space_prune(sct_space *space, int strategy, const char *reason);
 void sct_space_free(sct_space *space);
@@ -102,10 +102,10 @@ int64_t sct_space_find(const sct_space *space, const char *label, int64_t from, 
 /* ---- what a candidate becomes
  * ----------------------------------------------------------------------------------- */
 
-/* What a plan says of an operand before anything is compiled. Expressions are over extents, NONE
- * where the plan leaves it to sct_model_estimate(). */
+/* A plan's estimate of an operand's traffic, before anything is compiled. Expressions are over
+ * extents, NONE where the plan leaves it to sct_model_estimate(). */
 typedef struct sct_traffic {
-  int width; /* bytes a lane moves at a time; 0: nothing is said */
+  int width; /* bytes a lane moves at a time; 0: no estimate */
   bool is_store, is_bulk;
   sct_expr bytes;          /* that the whole kernel asks for */
   sct_expr sectors, lines; /* of 32 and 128 bytes that its requests touch, summed */
@@ -124,14 +124,14 @@ typedef struct sct_kernel_code {
   int threads;              /* of a block */
   sct_expr grid;            /* number of blocks, over extents */
   int block[3];             /* x, y and z where the kernel is the user's; else all is 1-D */
-  sct_expr grid_dims[3];    /* the same of the grid */
-  int n_params;             /* 0: parameters are operands, scalars, extents, the workspace */
-  sct_param *params;        /* else what each of the kernel's parameters receives */
-  int rounds;               /* its blocks loop over tiles, any number of blocks will do, and after
-                               so many tiles of a block all has happened; 0: no such loop */
-  int windows;              /* parts of what an index points to that come one after the other, so
-                               that L2 holds the current one; 0: all of it at once */
-  int64_t shared_bytes;     /* dynamic shared memory */
+  sct_expr grid_dims[3]; /* blocks along x, y and z, over extents, where the kernel is the user's */
+  int n_params;          /* 0: parameters are operands, scalars, extents, the workspace */
+  sct_param *params;     /* else what each of the kernel's parameters receives */
+  int rounds;            /* its blocks loop over tiles, any number of blocks will do, and after
+                            so many tiles of a block all has happened; 0: no such loop */
+  int windows;           /* parts of what an index points to that come one after the other, so
+                            that L2 holds the current one; 0: all of it at once */
+  int64_t shared_bytes;  /* dynamic shared memory */
   int64_t static_shared_bytes; /* declared in the source */
   int n_require;
   sct_expr *require;     /* conditions over extents under which the kernel is right; others take the
@@ -145,8 +145,8 @@ typedef struct sct_kernel_code {
                               (sct_codegen_line) */
   const char *launch;      /* how to launch it, as JSON (docs/store.md) */
   sct_traffic *traffic;    /* [n_operands] for an estimate until the compiled code is counted */
-  sct_expr wavefronts;     /* of shared memory, the same; SCT_EXPR_NONE: none */
-  bool indexed;            /* an access goes where the value of an index array says */
+  sct_expr wavefronts;     /* of shared memory, an estimate too; SCT_EXPR_NONE: none */
+  bool indexed;            /* an address depends on the value of an index array */
 } sct_kernel_code;
 void sct_kernel_code_free(sct_kernel_code *code);
 

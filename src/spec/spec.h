@@ -41,7 +41,7 @@ typedef struct sct_type_info {
   sct_type_kind kind;
   int lanes;         /* 1, or the number of components */
   int exponent_bits; /* of a component, if it is a floating-point number */
-  int shared;        /* so many neighbouring elements of an array have the bytes together */
+  int shared;        /* neighbouring elements of an array that share the bytes; 1: none do */
 } sct_type_info;
 const sct_type_info *sct_type_get(sct_type type);
 /* Is it one integer? */
@@ -62,7 +62,7 @@ int64_t sct_type_index_limit(sct_type type, int64_t limit);
 typedef struct sct_field {
   const char *name; /* "" for the only field of a bare type; "q[3]": an element of an array, or,
                        where elements share bytes, a byte of it */
-  int element, n_elements; /* that is number `element` of so many; 0 of 0: it is no array's */
+  int element, n_elements; /* of an array: number `element` of n_elements; else 0 of 0 */
   sct_type type;
   int64_t bytes;
   int64_t offset; /* inside the record as C lays it out (aligned) or without gaps (packed) */
@@ -79,8 +79,8 @@ typedef struct sct_record {
   bool packed;
 } sct_record;
 
-/* Of a field that is part of an array: how many elements this has as bodies count them, and which
- * of its fields holds element `at`. */
+/* For a field that is part of an array: the array's elements as bodies count them, and which of the
+ * array's fields holds element `at`. */
 static inline int sct_field_elements(const sct_field *field) {
   return field->n_elements * sct_type_get(field->type)->shared;
 }
@@ -174,7 +174,7 @@ bool sct_reduce_find(sct_reduce *out, const char *name);
 static inline bool sct_reduce_is_arg(sct_reduce reduce) {
   return reduce == SCT_REDUCE_ARGMAX || reduce == SCT_REDUCE_ARGMIN;
 }
-/* The same as `accumulate` names them: a sum is "add". */
+/* The names that `accumulate` has for them: a sum is "add". */
 const char *sct_accumulate_name(sct_reduce accumulate);
 bool sct_accumulate_find(sct_reduce *out, const char *name);
 
@@ -193,11 +193,11 @@ typedef struct sct_operand {
   sct_type compared; /* of an output that is an index: what the body gives for an element */
   sct_reduce scan;   /* of an output: an element has what those up to it along spec.scan_dim come
                         to, by this; NONE: it is not scanned */
-  bool exclusive;    /* of one that is: but for the element itself */
-  const char *along; /* of one that is: the dimension as the spec names it; NULL: the last */
+  bool exclusive;    /* of a scanned output: the element itself is left out */
+  const char *along; /* of a scanned output: the dimension as the spec names it; NULL: the last */
   sct_reduce accumulate; /* of an output: how its element and the values of all points that fall on
                             it become one, by atomic operations; NONE: no two points meet */
-  bool deterministic;    /* of one that is: it holds the same bits after every run */
+  bool deterministic;    /* of an accumulated output: it holds the same bits after every run */
   sct_record record;
   int n_dims;
   const char **dims;    /* [n_dims] names of its dimensions, slowest first */
@@ -209,8 +209,8 @@ typedef struct sct_operand {
   sct_border border;
   const char *file; /* where it was made */
   int line;
-  bool host_given, stays; /* of sct_spec.host: the array says itself where it lies; it is the
-                             device's, and not copied; not part of the hash */
+  bool host_given, stays; /* of sct_spec.host: the array has a `host` of its own; it stays on
+                             the device and is not copied; not part of the hash */
   /* set by sct_spec_bind() */
   sct_expr *extent;     /* [n_dims] over extents: n_i, n_i + pad, 3 * n_i, ... */
   sct_expr *index;      /* [n_dims] the array's own index variables "<name>.0", ... */
@@ -223,42 +223,42 @@ typedef struct sct_operand {
                            distinct */
   bool index_collects;  /* if is_index: an output is accumulated through it */
   bool through_index;   /* its own `at` names an index operand, or what the body computes */
-  int index_depth;      /* so many index arrays are read one after the other before it is */
+  int index_depth;      /* index arrays that are read one after the other before it is read */
   /* set by the script between bind and finish; sct_spec_finish() adds the offsets */
   int n_layouts;     /* >= 1; more than one: the tuner chooses (axis "layout.<name>") */
-  int tie;           /* operands of one number > 0 have one choice together */
-  int64_t converted; /* the array comes in the first layout, or goes there, and is converted once in
-                        so many launches; 0: it is not */
+  int choice_group;  /* operands of one number > 0 share one choice of a layout */
+  int64_t converted; /* the user has the array in its first layout: launches for each conversion to
+                        or from another layout; 0: it is never converted */
   sct_layout *layouts;
   /* set by sct_spec_finish() */
   bool *used; /* [n_fields] the body reads or writes this field, taps included */
 } sct_operand;
 
-/* How many elements of the operand have one byte: more than one only in a bare array. Its extents,
+/* How many elements of the operand share a byte: more than one only in a bare array. Its extents,
  * places and layouts are those of the bytes. */
 static inline int sct_operand_shared(const sct_operand *op) {
   const sct_field *first = &op->record.fields[0];
   return first->name[0] == '\0' ? sct_type_get(first->type)->shared : 1;
 }
 
-/* What an output holds before the kernel runs matters. */
+/* Whether it matters what an output holds before the kernel runs. */
 static inline bool sct_operand_is_prefilled(const sct_operand *op) {
   return op->is_inout || op->keeps || op->accumulate != SCT_REDUCE_NONE;
 }
-/* The body reads what an element held, and assigns what it holds next. What is accumulated or
- * reduced onto that, it does not see. */
+/* Whether the body reads what an element held, and assigns what it holds next. It does not see
+ * values that outputs are accumulated or reduced onto. */
 static inline bool sct_operand_is_updated(const sct_operand *op) {
   return op->is_inout && op->accumulate == SCT_REDUCE_NONE && op->reduce == SCT_REDUCE_NONE;
 }
-/* Each element that is written is read before. */
+/* Whether each element that is written is read before. */
 static inline bool sct_operand_is_read_too(const sct_operand *op) {
   return op->is_inout || op->accumulate != SCT_REDUCE_NONE;
 }
-/* Points are combined in one order: those of a sum of floats that is deterministic. Sums of
- * integers, and all other ways, give the same in any order. */
+/* Whether points must be combined in one order: for a deterministic sum of floats. All other
+ * combinations give the same result in any order. */
 bool sct_operand_is_ordered(const sct_operand *op);
-/* Every byte of an accumulated output that begins at the identity element, 0 or 0xff; -1: it is
- * accumulated onto what it holds, or not at all. */
+/* The value of every byte of the identity element, 0 or 0xff, that an accumulated output starts
+ * from; -1: it is accumulated onto what it holds, or not at all. */
 int sct_operand_start_byte(const sct_operand *op);
 
 /* How far the taps of `op` reach along its dimension `d`: *lo <= 0 <= *hi. */
@@ -279,10 +279,10 @@ typedef struct sct_size {
   int line;
 } sct_size;
 
-/* What the extents of a call must satisfy, about operand `op`, where it is not always so. Either
- * places lie in the array where `holds`, or (n_steps > 0) an output's place is a sum of so many
- * indices from 0 to last[k], each times step[k], of which no two are the same where each step goes
- * beyond all that the smaller ones reach. All are expressions over extents. */
+/* A condition on the extents of a call, for operand `op`. Either places lie in the array where
+ * `holds`, or (n_steps > 0) an output's place is a sum of n_steps indices from 0 to last[k], each
+ * times step[k], and no two places are equal where each step is larger than what the smaller ones
+ * reach. All are expressions over extents. */
 typedef struct sct_condition {
   int op;
   sct_expr holds;
@@ -292,8 +292,9 @@ typedef struct sct_condition {
 
 #define SCT_MAX_VALUES 32 /* of all steps */
 
-/* A value that a step of a kernel gives for each row. Later steps read it by its name. Of a kernel
- * without steps: a number that the body computes for each point and that `at` of outputs names. */
+/* A value that a step of a kernel gives for each row, which later steps read by its name; in a
+ * kernel without steps, a number that the body computes for each point and that `at` of outputs
+ * names. */
 typedef struct sct_value {
   const char *name;
   sct_reduce reduce; /* NONE: it is computed once a row */
@@ -370,8 +371,8 @@ typedef struct sct_own_axis {
   sct_expr var; /* of whole numbers, in expressions; SCT_EXPR_NONE of others */
 } sct_own_axis;
 
-/* A kernel that the user has already, as one more way to do what the spec says. Expressions are
- * over extents and axes. */
+/* A kernel of the user's own that computes what the spec does, as one more candidate. Expressions
+ * are over extents and axes. */
 typedef struct sct_own {
   const char *name;   /* of its strategy: "own_transpose" */
   const char *cuda;   /* the file as the spec names it */
@@ -437,7 +438,7 @@ typedef struct sct_spec {
   int n_sizes;
   sct_size *sizes;
   bool host;        /* arrays of the host are cut into chunks; not part of the hash */
-  bool host_given;  /* ... as the kernel says, not an array */
+  bool host_given;  /* ... by the kernel's `host`, not an array's */
   double tolerance; /* relative; 0: results must agree bit for bit (see sct_spec_tolerance) */
   bool tolerance_given;
   /* set by sct_spec_bind() */
@@ -454,11 +455,11 @@ typedef struct sct_spec {
   bool *reduced; /* [n_dims] dimensions that are reduced: no output has them, or those of rows */
   /* set by sct_spec_finish() */
   const char *kernel_body; /* the body, copies between records of different types by field */
-  const char *fast_body;   /* the same in fast arithmetic (sinf as __sinf); NULL: the spec gives no
-                              tolerance, or it would be the same */
-  bool *body_uses_dim;     /* [n_dims] the body names this index */
-  int chunk_dim; /* of `host`: the dimension that is cut, else -1; a chunk needs so many */
-  int64_t halo_before, halo_after; /* elements along it before its own, and after */
+  const char *fast_body; /* kernel_body in fast arithmetic (sinf as __sinf); NULL: the spec gives no
+                            tolerance, or nothing would change */
+  bool *body_uses_dim;   /* [n_dims] the body names this index */
+  int chunk_dim;         /* of `host`: the dimension that is cut, else -1 */
+  int64_t halo_before, halo_after; /* elements a chunk needs before and after its own */
   int n_limits;
   sct_condition *limits;
   int n_moves; /* > 0: the body only moves data, and these are all its assignments */
@@ -466,7 +467,7 @@ typedef struct sct_spec {
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
   const char *fast_component_body; /* NULL as fast_body */
-  const char *canonical;           /* text that says all of the above, equal for equal specs */
+  const char *canonical;           /* all of the above as text, equal for equal specs */
   sct_hash hash;                   /* of canonical */
 } sct_spec;
 
@@ -479,7 +480,7 @@ static inline bool sct_spec_multiplies(const sct_spec *spec, int dim) {
 }
 
 /* Are elements along dimension `dim` combined, to one (reduced) or to as many (scanned)? */
-static inline bool sct_spec_joins(const sct_spec *spec, int dim) {
+static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
   return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
 
@@ -510,10 +511,10 @@ void sct_spec_append_line(sct_str *out, const char *text, int line);
  * word before `=`) inside the statement that starts at from_line; from_line if it does not.
  * from_line 0: anywhere in the text. */
 int sct_spec_find_line(const char *text, int from_line, const char *needle, bool is_key);
-/* The same in a source of the spec; from_line if it is not known. */
+/* sct_spec_find_line() in a source of the spec; `line` if the source is not known. */
 int sct_spec_text_line(const sct_spec *spec, const char *file, int line, const char *text);
 int sct_spec_key_line(const sct_spec *spec, const char *file, int line, const char *text);
-/* Of all such keys of the call the outermost, not one of a table within it. */
+/* The line of a key of the call itself, not of a table within it. */
 int sct_spec_own_key_line(const sct_spec *spec, const char *file, int line, const char *text);
 /* The line where item `n` (from 0) of the list `key = { {...}, {...} }` opens, as above. */
 int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
@@ -521,10 +522,11 @@ int sct_spec_find_item(const char *text, int from_line, const char *key, int n);
 /* Why `name` cannot name an operand, field, scalar or dimension (a C++ keyword, a CUDA name, a
  * macro of usual headers, not an identifier, reserved for generated code), or NULL if it can. */
 const char *sct_spec_bad_name(const char *name);
-/* The same of a kernel or a record: launch function and type stand outside of every namespace. */
+/* Why `name` cannot name a kernel or a record, or NULL: the launch function and the type stand
+ * outside of every namespace. */
 const char *sct_spec_bad_kernel_name(const char *name);
 
-/* false: a call with these extents ([n_extents]) has places that it must not. */
+/* Whether a call with these extents ([n_extents]) satisfies the condition. */
 bool sct_spec_limit_holds(const sct_spec *spec, const sct_condition *limit, const int64_t *extent);
 /* Does the expression mention an extent that is not one of the index space? */
 bool sct_spec_has_numbers(const sct_spec *spec, sct_expr e);
@@ -536,17 +538,18 @@ bool sct_spec_accumulates(const sct_spec *spec);
 /* Is the order in which points are combined always the same? */
 bool sct_spec_is_ordered(const sct_spec *spec);
 
-/* Which layouts the tuner chooses for all operands is one number for each choice. How many choices
- * there are, and the one that operand `op` follows; -1: it has one layout. */
+/* The layouts that the tuner chooses are one number for each choice, which operands of one
+ * choice_group share. n_choices: how many there are. choice_leader: the first operand that shares
+ * the choice of `op`, or `op` itself. choice_of: the choice that `op` follows; -1: it has one
+ * layout. */
 int sct_spec_n_choices(const sct_spec *spec);
-/* The first operand that has its choice together with `op`: `op`, if it has one of its own. */
-int sct_spec_first_tied(const sct_spec *spec, int op);
+int sct_spec_choice_leader(const sct_spec *spec, int op);
 int sct_spec_choice_of(const sct_spec *spec, int op);
 
-/* How many bytes an array of the host goes on with each element along `dim`, over the other
- * extents; 0: not at all. SCT_EXPR_NONE: a chunk of it is no array of this layout. */
+/* Bytes between elements of an array of the host along `dim`, over the other extents; 0: it does
+ * not extend along it. SCT_EXPR_NONE: a chunk of it is no array of this layout. */
 sct_expr sct_spec_chunk_step(const sct_spec *spec, int op, int layout, int dim);
-/* Is it an output that all chunks along `dim` go onto, as they accumulate or reduce along it? */
+/* Is it an output that all chunks along `dim` update, as they accumulate or reduce along it? */
 bool sct_spec_is_shared(const sct_spec *spec, int op, int dim);
 /* Is every byte of the output written by a launch, without reading one before? */
 bool sct_spec_writes_all(const sct_spec *spec, int op, int layout);
@@ -558,14 +561,14 @@ int64_t sct_spec_bytes(const sct_spec *spec, int op, int layout, const sct_size 
 /* What index operand `op` holds for its element number `linear` (row-major over its extents) at
  * `size`. */
 int64_t sct_spec_index_value(const sct_spec *spec, int op, int64_t linear, const sct_size *size);
-/* The same for millions of elements: what does not depend on the element, worked out once. Also of
- * a mask that is filled as a prefix. */
+/* How an index operand, or a mask that is filled as a prefix, is filled at a size: what does not
+ * depend on the element, worked out once for millions of sct_index_fill_value(). */
 typedef struct sct_index_fill {
   sct_fill fill; /* never SCT_FILL_DEFAULT */
   int64_t limit; /* values lie in [0, limit) */
   bool has_none; /* and some are -1 */
   bool are_offsets;
-  int64_t rows;    /* of offsets: so many rows */
+  int64_t rows;    /* of offsets: how many rows */
   int64_t columns; /* of a prefix: elements of a row */
   const sct_ragged *ragged;
   uint64_t seed;
@@ -586,8 +589,8 @@ int64_t sct_spec_distinct_bytes(const sct_spec *spec, int op, const sct_size *si
 int64_t sct_spec_element_bytes(const sct_spec *spec, int op, const sct_size *size);
 /* Does the offset of `op` move with dimension `dim`, on its own or by an index array? */
 bool sct_spec_moves_with(const sct_spec *spec, const sct_operand *op, int dim);
-/* In how many sets without common elements an array with taps is read: 1 where these are neighbours
- * that other elements read too, 4 where squares of four are reduced to one. */
+/* The number of disjoint sets of elements that an array with taps is read in: 1 where the taps are
+ * neighbours that other elements read too, 4 where squares of four are reduced to one. */
 int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op);
 /* Bytes of operand `op` that the index space touches at `size`: overlapping reads count once, what
  * is found through an index array each time. */

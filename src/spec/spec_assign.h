@@ -9,8 +9,8 @@
 typedef uint64_t unit_set;
 #define UNITS_ALL (~(unit_set)0)
 
-/* What an expression leaves: the state where it is true and where it is false, and its value where
- * that is known. Other than in conditions both states count. */
+/* What evaluating an expression leaves: the units assigned if it is true and if it is false, and
+ * its value where that is known. Outside of conditions both count. */
 typedef struct flow {
   unit_set yes, no;
   bool known, is_unsigned;
@@ -108,7 +108,7 @@ static inline bool sct_assign_at(const assign *a, const char *text) {
 }
 bool sct_assign_at_type(const assign *a, int k); /* the words of a type, `const` among them */
 
-/* ---- spec_assign_expr.c: each reads what stands at a->k and leaves a->now behind it ---- */
+/* ---- spec_assign_expr.c: each reads from a->k on and updates a->now ---- */
 
 sct_status sct_assign_expression(assign *a, flow *out);        /* with commas */
 sct_status sct_assign_one(assign *a, flow *out);               /* up to a comma */

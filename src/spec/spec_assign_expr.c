@@ -128,7 +128,7 @@ static sct_status skip_to(assign *a, const char *close) {
   return sct_assign_unexpected(a);
 }
 
-/* ".x.y" behind a name: fields and components, which were checked before. */
+/* ".x.y" after a name: fields and components, which were checked before. */
 static void skip_members(assign *a) {
   while (sct_assign_at(a, ".") && a->t[a->k + 1].kind == TOKEN_NAME) {
     a->k += 2;
@@ -181,7 +181,7 @@ static sct_status element_units(assign *a, units all, units *out) {
   return sct_assign_expect(a, "]");
 }
 
-/* Reads ".q[n]" behind the name of an input, if that is there. */
+/* Reads ".q[n]" after the name of an input, if that is there. */
 static sct_status input_element(assign *a, int op) {
   const sct_record *record = op >= 0 ? &a->spec->operands[op].record : NULL;
   const token *t = &a->t[a->k];

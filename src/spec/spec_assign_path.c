@@ -40,7 +40,7 @@ typedef struct path {
   bool all_false;
 } path;
 
-/* The chain of gaps behind `stop` up to `last`, in the order of the text. */
+/* The chain of gaps after `stop` up to `last`, in the order of the text. */
 static void collect(const assign *a, int last, int stop, path *p) {
   if (last < 0 || last == stop || p->n == MAX_STEPS) {
     return;

@@ -41,7 +41,7 @@ static base_type read_type(assign *a) {
   return type;
 }
 
-/* "[4][2]" behind the name; one unit for each element of a short array of one dimension. */
+/* "[4][2]" after the name; one unit for each element of a short array of one dimension. */
 static sct_status read_extents(assign *a, local *l) {
   enum { MAX_ELEMENTS = 64 };
   int n_dims = 0;
@@ -207,7 +207,7 @@ static sct_status iteration(assign *a, target *t) {
   return SCT_OK;
 }
 
-/* Behind a loop: it ended before its first iteration (`none`), after one, or by a break. */
+/* After a loop: it ended before its first iteration (`none`), after one, or by a break. */
 static void leave_loop(assign *a, gap g, unit_set none, unit_set after, const target *t) {
   if (sct_gap_lacks(a, none)) {
     g.kind = GAP_NO_ITERATION;
@@ -258,7 +258,7 @@ static void skip_brackets(assign *a) {
   }
 }
 
-/* Behind the `:` of "for (float x : v)"; an array has elements. */
+/* After the `:` of "for (float x : v)"; an array has elements. */
 static sct_status range_statement(assign *a, gap g) {
   flow range;
   target t;
@@ -337,14 +337,14 @@ static sct_status for_statement(assign *a) {
     a->now = without_counted(a, &t);
   }
   a->counted |= counted_before;
-  const int behind = a->k;
+  const int end = a->k;
   a->k = step;
   if (!sct_assign_at(a, ")")) {
     SCT_TRY(sct_assign_expression(a, &value));
   }
   a->k = g.first;
   SCT_TRY(condition_or_true(a, ";", &later));
-  a->k = behind;
+  a->k = end;
   leave_loop(a, g, first.no, later.no, &t);
   if (counter) {
     counter->counts = false;

@@ -1,4 +1,4 @@
-/* Screening of a body: every name is known and used as it may be, every bracket closes.
+/* Checks of a body: every name is known and used as it may be, every bracket closes.
  *
  * This is no C parser. It follows names through the tokens, which is enough to refuse what could
  * break out of the place the body is put, and to catch the usual slips with the line they stand on.
@@ -339,7 +339,7 @@ static sct_status cannot_assign(const body_scan *s, const token *t, const char *
 /* What other elements contribute is not known where one is computed. */
 static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op, bool updates) {
   sct_reduce way = SCT_REDUCE_NONE;
-  const char *joined = sct_spec_joined(op, &way), *how = sct_reduce_name(way);
+  const char *joined = sct_spec_combining_word(op, &way), *how = sct_reduce_name(way);
   if (op->accumulate != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(
         s->spec, s->err, s->t[k].line,
@@ -369,7 +369,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   sct_mention m;
   SCT_TRY(sct_spec_read_mention(&m, s->spec, s->t, k, at, tap, s->err));
   const sct_operand *op = &s->spec->operands[at];
-  const token *after = &s->t[m.behind];
+  const token *after = &s->t[m.after];
   const bool stepped = is_stepped(s, k);
   const bool assigns = is_assignment(after) || stepped;
   if (m.field < 0) {
@@ -377,19 +377,19 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   }
   const sct_type_info *type = sct_type_get(op->record.fields[m.field < 0 ? 0 : m.field].type);
   if (type->shared > 1 && is_addressed(s, k)) {
-    return sct_spec_fail_body(
-        s->spec, s->err, s->t[k].line,
-        "an element of type %s is a part of a byte and has no address; write "
-        "`int v = %.*s;` and take that of v",
-        type->name, (int)(s->t[m.behind - 1].text + s->t[m.behind - 1].len - s->t[k].text),
-        s->t[k].text);
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+                              "an element of type %s is a part of a byte and has no address; write "
+                              "`int v = %.*s;` and take that of v",
+                              type->name,
+                              (int)(s->t[m.after - 1].text + s->t[m.after - 1].len - s->t[k].text),
+                              s->t[k].text);
   }
   s->assigned[at] = s->assigned[at] || assigns;
   if (assigns && !op->is_output) {
     return cannot_assign(s, &s->t[k], tap < 0 ? "an input" : "a tap of an input");
   }
   sct_reduce way = SCT_REDUCE_NONE;
-  const bool combined = *sct_spec_joined(op, &way) || op->accumulate != SCT_REDUCE_NONE;
+  const bool combined = *sct_spec_combining_word(op, &way) || op->accumulate != SCT_REDUCE_NONE;
   if (combined && (stepped || !sct_token_is(after, "="))) {
     return reads_reduced(s, k, op, assigns);
   }
@@ -481,7 +481,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
   }
   sct_operand *op = &s->spec->operands[at];
   sct_reduce how = SCT_REDUCE_NONE;
-  const char *joined = sct_spec_joined(op, &how);
+  const char *joined = sct_spec_combining_word(op, &how);
   if (how != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
                               "output '%s' is %s (%s), so nothing is kept; assign what changes "

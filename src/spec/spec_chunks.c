@@ -254,7 +254,7 @@ static sct_status check_halo(const sct_spec *spec, int dim, refusal *why) {
 
 static sct_status check_dim(sct_spec *spec, int dim, refusal *why) {
   spec->halo_before = spec->halo_after = 0;
-  if (sct_spec_joins(spec, dim)) {
+  if (sct_spec_combines_along(spec, dim)) {
     SCT_TRY(check_joined(spec, dim, why));
   }
   SCT_TRY(check_body(spec, dim, why));

@@ -44,7 +44,7 @@ typedef struct fast {
   int n_locals;
 } fast;
 
-/* Of a float. */
+/* Functions of a float and their fast forms. */
 static const struct {
   const char *name, *approximate;
 } functions[] = {{"sin", "__sinf"},      {"cos", "__cosf"},     {"tan", "__tanf"},
@@ -102,7 +102,7 @@ static value_type of_word(const token *t) {
   return UNKNOWN;
 }
 
-/* The field behind a record's name, which is read too. */
+/* The field after a record's name, which is read too. */
 static value_type of_field(fast *f, const sct_record *record) {
   if (f->component) {
     const value_type type = of_type(record->fields[0].type);
@@ -115,7 +115,7 @@ static value_type of_field(fast *f, const sct_record *record) {
   const int field = sct_spec_find_field(record, name->text, name->len);
   f->k += 2;
   if (field >= 0 && record->fields[field].n_elements > 0) {
-    return UNKNOWN; /* the index behind it is read by others */
+    return UNKNOWN; /* the index after it is read by others */
   }
   return field >= 0 ? of_type(record->fields[field].type) : UNKNOWN;
 }
@@ -167,7 +167,7 @@ static value_type joined(value_type a, value_type b) {
   return !known ? UNKNOWN : a == INTEGER && b == INTEGER ? INTEGER : FLOAT;
 }
 
-/* "(a, b)" behind the current token: what all arguments are. */
+/* The kind of all arguments "(a, b)" after the current token. */
 static value_type arguments(fast *f) {
   value_type all = UNKNOWN;
   bool first = true;
@@ -249,7 +249,7 @@ static bool cast(fast *f, value_type *type) {
   return true;
 }
 
-/* ".x" and "[i]" behind a value. */
+/* ".x" and "[i]" after a value. */
 static void suffixes(fast *f, value *v) {
   for (; at(f, ".") || at(f, "[") || at(f, "++") || at(f, "--"); v->end = f->k) {
     if (at(f, ".")) {

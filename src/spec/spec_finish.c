@@ -89,7 +89,7 @@ static void print_operand(sct_str *out, const sct_spec *spec, const sct_operand 
     sct_spec_print_taps(out, op);
     sct_str_append(out, "\n");
   }
-  const int first = sct_spec_first_tied(spec, (int)(op - spec->operands));
+  const int first = sct_spec_choice_leader(spec, (int)(op - spec->operands));
   if (op->n_layouts > 1 && op != &spec->operands[first]) {
     sct_str_printf(out, "  layout of %s\n", spec->operands[first].name);
   }

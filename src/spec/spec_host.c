@@ -66,10 +66,10 @@ sct_status sct_spec_env_place(const sct_spec *spec, spec_env *env, const sct_ope
 
 /* ---- choices of layouts ---- */
 
-int sct_spec_first_tied(const sct_spec *spec, int op) {
+int sct_spec_choice_leader(const sct_spec *spec, int op) {
   int first = op;
-  for (int k = op - 1; k >= 0 && spec->operands[op].tie > 0; k--) {
-    first = spec->operands[k].tie == spec->operands[op].tie ? k : first;
+  for (int k = op - 1; k >= 0 && spec->operands[op].choice_group > 0; k--) {
+    first = spec->operands[k].choice_group == spec->operands[op].choice_group ? k : first;
   }
   return first;
 }
@@ -78,7 +78,7 @@ int sct_spec_first_tied(const sct_spec *spec, int op) {
 static int n_choices(const sct_spec *spec, int end) {
   int n = 0;
   for (int k = 0; k < end; k++) {
-    n += spec->operands[k].n_layouts > 1 && sct_spec_first_tied(spec, k) == k;
+    n += spec->operands[k].n_layouts > 1 && sct_spec_choice_leader(spec, k) == k;
   }
   return n;
 }
@@ -88,7 +88,7 @@ int sct_spec_n_choices(const sct_spec *spec) {
 }
 
 int sct_spec_choice_of(const sct_spec *spec, int op) {
-  return spec->operands[op].n_layouts > 1 ? n_choices(spec, sct_spec_first_tied(spec, op)) : -1;
+  return spec->operands[op].n_layouts > 1 ? n_choices(spec, sct_spec_choice_leader(spec, op)) : -1;
 }
 
 /* ---- addresses ---- */
@@ -301,7 +301,7 @@ static int64_t touched(const sct_spec *spec, const sct_operand *op, const sct_si
   return each || n < all ? n : all;
 }
 
-/* Of one element: what the body uses. */
+/* Bytes of one element that the body uses. */
 static int64_t used_bytes(const sct_operand *op) {
   int64_t bytes = 0;
   for (int f = 0; f < op->record.n_fields; f++) {

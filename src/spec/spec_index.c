@@ -20,10 +20,10 @@ static bool is_read_through(const sct_spec *spec, const sct_operand *op, const s
   return through;
 }
 
-/* Sets how many index arrays are read one after the other before `op` is: `behind` is the number of
- * those that wait for it. */
-static sct_status find_depth(sct_spec *spec, sct_operand *op, int behind, sct_error *err) {
-  if (behind > spec->n_inputs) {
+/* Sets how many index arrays are read one after the other before `op` is: `n_after` is the number
+ * of arrays that are read after it. */
+static sct_status find_depth(sct_spec *spec, sct_operand *op, int n_after, sct_error *err) {
+  if (n_after > spec->n_inputs) {
     return sct_spec_fail_at(spec, err, op->file, op->line,
                             "index array '%s' is read through itself, by way of others; one of "
                             "them is read at dimensions alone",
@@ -33,7 +33,7 @@ static sct_status find_depth(sct_spec *spec, sct_operand *op, int behind, sct_er
   for (int k = 0; k < spec->n_inputs; k++) {
     sct_operand *index = &spec->operands[k];
     if (index->is_index && is_read_through(spec, op, index)) {
-      SCT_TRY(find_depth(spec, index, behind + 1, err));
+      SCT_TRY(find_depth(spec, index, n_after + 1, err));
       op->through_index = true;
       op->index_depth =
           index->index_depth < op->index_depth ? op->index_depth : index->index_depth + 1;
@@ -124,7 +124,7 @@ static sct_expr without_quotient(const sct_spec *spec, sct_expr e, sct_expr divi
   return e;
 }
 
-/* The same of any `e`. */
+/* The largest value of any `e` over the index space, or SCT_EXPR_NONE. */
 static sct_expr most_of(const sct_spec *spec, sct_expr e) {
   sct_expr dividend = SCT_EXPR_NONE, divisor = SCT_EXPR_NONE;
   while (find_quotient(spec, e, &dividend, &divisor)) {

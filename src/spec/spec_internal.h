@@ -56,28 +56,28 @@ bool sct_spec_is_scalar(const sct_spec *spec, const token *t);
 bool sct_spec_is_extent(const sct_spec *spec, const token *t);
 /* The field called so; of an array, its first element. */
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
-/* Which of x, y, z, w the token is, of a value of so many components; -1: none. */
+/* Which of x, y, z, w the token is, of a value of `lanes` components; -1: none. */
 int sct_spec_component(const token *t, int lanes);
-/* The token behind the bracket that opens at token k; brackets close, as was checked. */
-int sct_spec_behind_bracket(const token *t, int k);
+/* The token after the bracket that opens at token k and closes, as was checked. */
+int sct_spec_after_bracket(const token *t, int k);
 /* "[3]" at tokens t: the number, else -1. */
 int64_t sct_spec_constant_index(const token *t);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
 int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);
 bool sct_spec_has_taps(const sct_spec *spec);
-/* May `name` stand beside all names of arrays, scalars, dimensions and generated code? */
+/* Does `name` differ from all names of arrays, scalars, dimensions and generated code? */
 sct_status sct_spec_check_value_name(const sct_spec *spec, const char *file, int line,
                                      const char *what, const char *name, sct_error *err);
 sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err);
 /* "north (-1, 0), west (0, -1)" */
 void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
-/* A mention of an operand: by the name of which tap (-1: its own), which field (-1: the whole
- * record) and how many from it on, the token behind it, and the one to go on with, as an index is
- * read like any expression. */
+/* A mention of an operand: the tap it is named by (-1: its own name), the first field (-1: the
+ * whole record) and the number of fields, the token after it, and the token to go on with, as an
+ * index is read like any expression. */
 typedef struct sct_mention {
   int op, tap, field, n_fields;
-  int behind, next;
+  int after, next;
 } sct_mention;
 /* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
 sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t, int k, int op,
@@ -89,8 +89,8 @@ const char *sct_spec_mention_name(const sct_spec *spec, const sct_mention *m);
 
 /* Sets reduces and reduced; refuses outputs that cannot be reduced together. */
 sct_status sct_spec_bind_reduce(sct_spec *spec, sct_error *err);
-/* "scanned" or "reduced", and how, of an output that is; "" and NONE of others. */
-static inline const char *sct_spec_joined(const sct_operand *op, sct_reduce *how) {
+/* "scanned" or "reduced" of such an output, and how; else "" and NONE. */
+static inline const char *sct_spec_combining_word(const sct_operand *op, sct_reduce *how) {
   *how = op->scan != SCT_REDUCE_NONE ? op->scan : op->reduce;
   return op->scan != SCT_REDUCE_NONE ? "scanned" : *how != SCT_REDUCE_NONE ? "reduced" : "";
 }
@@ -102,7 +102,7 @@ sct_status sct_spec_check_found(const sct_spec *spec, const sct_size *size, sct_
 sct_expr sct_spec_index_place(const sct_spec *spec, const sct_operand *index);
 /* Order and limits of index operands; what is read through one. */
 sct_status sct_spec_bind_indexes(sct_spec *spec, sct_error *err);
-/* Refuses accumulated outputs that atomic operations do not reach; the second: their layouts. */
+/* Refuses accumulated outputs that atomic operations do not reach; _check_: their layouts too. */
 sct_status sct_spec_bind_accumulate(const sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_accumulate(const sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_ordered(const sct_spec *spec, sct_error *err);
@@ -111,27 +111,27 @@ void sct_spec_find_limits(sct_spec *spec);
 sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* Turns extents and places of elements that share bytes into those of the bytes. */
 sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err);
-/* What kernels have in the place of the tokens at k, which name one of several elements in a byte.
- * Returns how many tokens that are, 0 where they name something else; closes: [body->n] receives
- * which bracket becomes a `)`. */
+/* Appends what kernels have in place of the tokens from k on that name one of several elements in a
+ * byte. Returns how many tokens it replaces, 0 where they name something else; closes[body->n]
+ * receives which bracket becomes a `)`. */
 int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *body, int k,
                           bool *closes);
-/* Appends what to write where a record that has such elements is copied; nothing where it has none,
- * or something stands there already. */
+/* Appends what to write where a record whose elements share bytes is copied; nothing if none do, or
+ * if `out` holds text already. */
 void sct_spec_hint_bytes(sct_str *out, const sct_record *record);
-/* Is it a function that reads such an element? Bodies cannot name it, kernels do. */
+/* Is it a function that reads an element that shares its byte? Kernels call it, bodies cannot. */
 bool sct_spec_is_reader(const token *t);
 /* Finds the array of offsets, which has an element more than there are rows. */
 sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err);
-/* What is ragged can be computed; sets the offsets' limit. */
+/* Refuses ragged kernels that cannot be computed; sets the offsets' limit. */
 sct_status sct_spec_check_ragged(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_offsets_layout(const sct_spec *spec, sct_error *err);
 /* Steps that neither reduce nor compute once a row are one body: a block for each, in their order.
  */
 sct_status sct_spec_join_maps(sct_spec *spec, sct_error *err);
-/* Expressions of the user's own kernels; then their texts. */
+/* Binds the expressions of the user's own kernels, then checks their texts. */
 sct_status sct_spec_bind_own(sct_spec *spec, sct_error *err);
-/* Finds the kernel in its file and counts its parameters; notes the macros. */
+/* Finds the kernel in its file, counts its parameters and lists the macros. */
 sct_status sct_spec_check_own_text(sct_spec *spec, sct_own *own, sct_error *err);
 /* Dimensions of rows, names of values, outputs of kernels with steps. */
 sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err);
@@ -140,20 +140,20 @@ sct_status sct_spec_bind_steps(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *err);
 /* The numbers that the body computes for `at`: their names and variables. */
 sct_status sct_spec_bind_computed(sct_spec *spec, sct_error *err);
-/* Each of them is named by an `at`, of outputs that accumulate. */
+/* Refuses computed numbers that no `at` of an accumulated output names. */
 sct_status sct_spec_check_computed(const sct_spec *spec, sct_error *err);
 /* The value called so, or NULL. */
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len);
-/* Starts noting what bodies use. */
+/* Clears what bodies use, before they are checked. */
 void sct_spec_begin_bodies(sct_spec *spec);
 /* Finds the dimension that is cut into chunks, where the spec asks for that (spec_chunks.c). */
 sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err);
-/* Screens the body; sets operand.used, body_uses_dim; assigned: [n_operands] what it assigns. */
+/* Checks the body; sets operand.used, body_uses_dim; assigned[n_operands]: what it assigns. */
 sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
                                sct_error *err);
 /* Does the body that is being checked assign output `op`? That of a step does so with its own. */
 bool sct_spec_is_of_step(const sct_spec *spec, int op);
-/* Does it find there what the array held before the kernel, as a later step updates it in place? */
+/* Does the body find in output `op` what it held before the kernel, as a later step updates it? */
 bool sct_spec_is_old_value(const sct_spec *spec, int op);
 /* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
 sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err);
@@ -161,8 +161,8 @@ sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_e
 void sct_spec_classify_body(sct_spec *spec, const token_list *body);
 /* Sets kernel_body. */
 void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
-/* The same text in fast arithmetic (spec_fast.c); NULL: there is nothing that it would change, or
- * the spec has no tolerance. component: names of arrays stand for one number of them. */
+/* The body in fast arithmetic (spec_fast.c); NULL: nothing would change, or the spec has no
+ * tolerance. component: names of arrays stand for one number of them. */
 sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body, bool component,
                               sct_error *err);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err);
@@ -173,7 +173,7 @@ bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e);
 
 /* ---- evaluation ---- */
 
-/* Offset number `row` of those that are filled so. */
+/* Offset number `row` of an array of offsets with this fill. */
 int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row);
 
 enum { ENV_CAP = SCT_MAX_EXTENTS + SCT_MAX_DIMS + SCT_MAX_OPERANDS };

@@ -1,9 +1,9 @@
 /* Checks of layouts by brute force: on small extents every field of every element, at the sizes to
- * be tuned a sample. No two may share a byte, all must lie in [0, bytes), and the expression for
- * the size must hold for extents of 0 too. Small extents stay within the largest size: a layout
+ * be tuned some of them. No two may share a byte, all must lie in [0, bytes), and the expression
+ * for the size must hold for extents of 0 too. Small extents stay within the largest size: a layout
  * with strides in plain numbers is made for its sizes and no larger ones.
  *
- * The sample at real sizes is aimed: a run along every dimension, the far ends, and the elements
+ * At real sizes they are chosen: a run along every dimension, the far ends, and the elements
  * where a step along one dimension meets a multiple of another's (a pitch shorter than the row). */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ typedef struct checker {
   span *spans;
   size_t n, cap;
   bool shares;      /* two elements were found to share bytes */
-  const char *note; /* what is said of that behind the message; NULL: nothing */
+  const char *note; /* appended to the message; NULL: nothing */
 } checker;
 
 /* ---- messages ---- */
@@ -236,7 +236,7 @@ static sct_status check_small(checker *c) {
   return SCT_OK;
 }
 
-/* ---- real extents: a sample ---- */
+/* ---- real extents: some elements ---- */
 
 /* A run along `dim` from its start and one to its end, at the first, second and last index of the
  * other dimensions. */
@@ -289,7 +289,7 @@ static void add_meetings(checker *c, int slow, int fast) {
   }
 }
 
-static sct_status check_sample(checker *c, const int64_t *extent) {
+static sct_status check_some_elements(checker *c, const int64_t *extent) {
   SCT_TRY(enter_extents(c, extent));
   if (n_elements(c) == 0) {
     return SCT_OK;
@@ -317,7 +317,7 @@ static int64_t largest_legal(checker *c, const sct_size *size, int k) {
   c->err = NULL; /* it only tries */
   while (high - low > 1) {
     extent[k] = low + (high - low) / 2;
-    if (check_sample(c, extent) == SCT_OK) {
+    if (check_some_elements(c, extent) == SCT_OK) {
       low = extent[k];
     } else {
       high = extent[k];
@@ -345,14 +345,15 @@ static void print_largest(sct_str *out, checker *c, const sct_size *size) {
 }
 
 static sct_status check_real(checker *c, const sct_size *size) {
-  const sct_status status = check_sample(c, size->extent);
+  const sct_status status = check_some_elements(c, size->extent);
   if (status != SCT_ESPEC || !c->shares) {
     return status;
   }
   SCT_SCOPED(sct_str) note = {0};
   print_largest(&note, c, size);
   c->note = sct_str_c(&note);
-  const sct_status again = check_sample(c, size->extent); /* now it says that too */
+  const sct_status again =
+      check_some_elements(c, size->extent); /* now the error has the note too */
   c->note = NULL;
   return again;
 }

@@ -60,7 +60,7 @@ static sct_status read_component(const reader *r, int at) {
   const sct_operand *op = &r->spec->operands[m->op];
   const sct_type_info *type = sct_type_get(op->record.fields[m->field].type);
   if (type->lanes > 1 && sct_spec_component(&r->t[at], type->lanes) >= 0) {
-    m->behind = m->next = at + 1;
+    m->after = m->next = at + 1;
     return SCT_OK;
   }
   SCT_TRY(check_dot(r, op, &r->t[at]));
@@ -71,7 +71,7 @@ static sct_status read_component(const reader *r, int at) {
                                                : "");
 }
 
-int sct_spec_behind_bracket(const token *t, int k) {
+int sct_spec_after_bracket(const token *t, int k) {
   int depth = 0;
   do {
     depth += strchr("([{", t[k].text[0]) ? 1 : strchr(")]}", t[k].text[0]) ? -1 : 0;
@@ -82,10 +82,10 @@ int sct_spec_behind_bracket(const token *t, int k) {
 
 /* Does a comma stand in the brackets from token k on, and in none within them? */
 static bool has_comma(const token *t, int k) {
-  const int end = sct_spec_behind_bracket(t, k) - 1;
+  const int end = sct_spec_after_bracket(t, k) - 1;
   for (k++; k < end; k++) {
     if (strchr("([{", t[k].text[0])) {
-      k = sct_spec_behind_bracket(t, k) - 1;
+      k = sct_spec_after_bracket(t, k) - 1;
     } else if (sct_token_is(&t[k], ",")) {
       return true;
     }
@@ -93,11 +93,11 @@ static bool has_comma(const token *t, int k) {
   return false;
 }
 
-/* Reads the index of an element of an array, at the token behind the array's name. */
+/* Reads the index of an element of an array, at the token after the array's name. */
 static sct_status read_element(const reader *r) {
   sct_mention *m = r->m;
   const sct_field *first = &r->spec->operands[m->op].record.fields[m->field];
-  const token *t = &r->t[m->behind];
+  const token *t = &r->t[m->after];
   const char *name = sct_spec_mention_name(r->spec, m);
   const int base = (int)strcspn(first->name, "[");
   const int n = sct_field_elements(first);
@@ -107,7 +107,7 @@ static sct_status read_element(const reader *r) {
                               "'%s.%.*s' is an array of %d elements; name one, as in %s.%.*s[0]",
                               name, base, first->name, n, name, base, first->name);
   }
-  if (has_comma(r->t, m->behind)) {
+  if (has_comma(r->t, m->after)) {
     return sct_spec_fail_body(r->spec, r->err, t->line,
                               "'%s.%.*s' is an array of %d elements, so it has one index, as in "
                               "%s.%.*s[4 * row + col]",
@@ -118,10 +118,10 @@ static sct_status read_element(const reader *r) {
                               "'%s.%.*s' has %d elements; the last one is %s.%.*s[%d]", name, base,
                               first->name, n, name, base, first->name, n - 1);
   }
-  m->behind = sct_spec_behind_bracket(r->t, m->behind);
+  m->after = sct_spec_after_bracket(r->t, m->after);
   m->field += at >= 0 ? sct_field_of_element(first, at) : 0;
   m->n_fields = at >= 0 ? 1 : first->n_elements;
-  m->next = at >= 0 ? m->behind : m->next + 1;
+  m->next = at >= 0 ? m->after : m->next + 1;
   return SCT_OK;
 }
 
@@ -130,7 +130,7 @@ sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t,
   const reader r = {m, spec, t, err};
   const sct_record *record = &spec->operands[op].record;
   *m = (sct_mention){.op = op, .tap = tap, .field = -1, .n_fields = 1};
-  m->behind = m->next = k + 1;
+  m->after = m->next = k + 1;
   const bool bare = record->fields[0].name[0] == '\0';
   if (bare) {
     m->field = 0;
@@ -143,7 +143,7 @@ sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t,
   if (m->field < 0 || t[k + 2].len == 0) {
     return bad_field(&r, &t[k + 2]);
   }
-  m->behind = m->next = k + 3;
+  m->after = m->next = k + 3;
   if (record->fields[m->field].n_elements > 0) {
     return read_element(&r);
   }

@@ -20,7 +20,7 @@ typedef struct statement_list {
 } statement_list;
 
 /* Reads "name[.field]" at token k, of an array with the number of its element. false: it is
- * something else. `next` is the token behind it. */
+ * something else. `next` is the token after it. */
 static bool read_place(const sct_spec *spec, const token_list *body, int k, int *op, int *field,
                        int *next) {
   const token *t = body->tokens;

@@ -160,7 +160,7 @@ static sct_status bind_where(sct_spec *spec, sct_own *own, int k, sct_error *err
   return SCT_OK;
 }
 
-/* Of three sides; those that are not given are 1. */
+/* Binds the three sides of a block or grid; a side that is not given is 1. */
 static sct_status bind_sides(sct_spec *spec, sct_own *own, const char *what, const char **text,
                              bool extents, sct_expr *out, sct_error *err) {
   for (int d = 0; d < 3; d++) {

@@ -58,7 +58,7 @@ static const char *closing(const char *at) {
   return at;
 }
 
-/* Of the parameter list that opens at `at`. */
+/* The number of parameters in the list that opens at `at`. */
 static int count_params(const char *at) {
   const char *end = closing(at) - 1;
   int n = 0, depth = 0;

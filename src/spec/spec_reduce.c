@@ -201,7 +201,7 @@ static double unit_roundoff(sct_type type) {
   return ldexp(0.5, info->exponent_bits + 1 - info->bytes / info->lanes * 8);
 }
 
-/* Of the coarsest sum of floats that steps make; below 0: they make none. */
+/* The unit roundoff of the coarsest sum of floats in steps; below 0: there is none. */
 static double steps_unit(const sct_spec *spec) {
   double most = -1;
   for (int k = 0; k < spec->n_values; k++) {
@@ -260,7 +260,7 @@ static double accumulated_halves(double unit, double points) {
 static bool varies(const sct_spec *spec, const sct_operand *of, sct_expr at) {
   bool row = false;
   for (int d = 0; d < spec->n_dims; d++) {
-    row = row || (at == spec->dim_var[d] && !sct_spec_joins(spec, d));
+    row = row || (at == spec->dim_var[d] && !sct_spec_combines_along(spec, d));
   }
   return !row || of->accumulate != SCT_REDUCE_NONE;
 }
@@ -298,7 +298,7 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   }
   double summands = 1;
   for (int d = 0; d < spec->n_dims; d++) {
-    const bool meet = sct_spec_joins(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
+    const bool meet = sct_spec_combines_along(spec, d) || operand->accumulate != SCT_REDUCE_NONE;
     summands *= meet ? (double)size->extent[d] : 1; /* all points may fall on one place */
   }
   const double shortest = sct_spec_is_ragged(spec) ? SHORTEST : fmax(summands, 1);

@@ -155,6 +155,6 @@ int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *
     return 6;
   }
   sct_str_append(out, ", ");
-  closes[sct_spec_behind_bracket(body->tokens, k + 3) - 1] = true;
+  closes[sct_spec_after_bracket(body->tokens, k + 3) - 1] = true;
   return 4;
 }

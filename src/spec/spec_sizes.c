@@ -219,15 +219,15 @@ static bool range_is_inside(const place *p) {
   return lo >= 0 && hi < p->extent;
 }
 
-enum { SAMPLES = 4096 };
+enum { MOST_POINTS = 4096 };
 
 /* Neither proved nor refuted: try elements spread over the index space, the same on every run. */
-static sct_status check_samples(const place *p) {
+static sct_status check_some_points(const place *p) {
   const sct_spec *spec = p->spec;
   const int64_t n = sct_spec_elements(spec, p->size);
-  const int64_t tries = n < SAMPLES ? n : SAMPLES;
+  const int64_t tries = n < MOST_POINTS ? n : MOST_POINTS;
   for (int64_t t = 0; t < tries; t++) {
-    int64_t rest = n <= SAMPLES ? t : (int64_t)(sct_mix64(1, (uint64_t)t) % (uint64_t)n);
+    int64_t rest = n <= MOST_POINTS ? t : (int64_t)(sct_mix64(1, (uint64_t)t) % (uint64_t)n);
     int64_t idx[SCT_MAX_DIMS] = {0};
     for (int d = spec->n_dims - 1; d >= 0; d--) {
       idx[d] = rest % p->size->extent[d];
@@ -252,7 +252,7 @@ static sct_status check_place(const place *p) {
   for (unsigned corner = 0; corner < 1u << (bits < 12 ? bits : 12); corner++) {
     SCT_TRY(check_corner(p, corner));
   }
-  return check_samples(p);
+  return check_some_points(p);
 }
 
 /* Without a border, the taps that reach farthest stay inside too. */

@@ -317,7 +317,7 @@ static void print_step(sct_str *out, const sct_spec *spec, const token_list *bod
   sct_str_append(out, "\n");
 }
 
-/* Of the step that stands in for the kernel. */
+/* Checks the body of step number spec->step. */
 static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err) {
   sct_step *step = &spec->steps[spec->step];
   bool assigned[SCT_MAX_OPERANDS] = {false};

@@ -81,7 +81,7 @@ static bool is_function(const char *name) {
          bsearch(name, functions, SCT_COUNT(functions), sizeof functions[0], compare_names) != NULL;
 }
 
-/* acosf128: what glibc has of a function for types of so many bits. */
+/* acosf128: glibc's names of a function for types of a number of bits. */
 static bool is_function_of_bits(const char *name) {
   static const char *const bits[] = {"f32", "f32x", "f64", "f64x", "f128"};
   for (int k = 0; k < SCT_COUNT(bits); k++) {

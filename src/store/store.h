@@ -89,11 +89,11 @@ typedef struct sct_row_candidate {
   int registers, spill_bytes, shared_bytes;
 } sct_row_candidate;
 
-/* What became of a candidate in a run. Unique by (run, candidate). */
 /* Members of an outcome that was not counted. */
 #define SCT_NOT_COUNTED                                                                            \
   .requests_ld = -1, .sectors_ld = -1, .sectors_ld_ideal = -1, .requests_st = -1,                  \
   .sectors_st = -1, .sectors_st_ideal = -1, .wavefronts = -1, .degree = -1
+/* What became of a candidate in a run. Unique by (run, candidate). */
 typedef struct sct_row_outcome {
   sct_id id, run, candidate;
   char *outcome; /* "ok", "wrong_result", ... */
@@ -117,13 +117,12 @@ typedef struct sct_row_outcome {
   char *race;          /* "": measured alone; equal: sample k of both was taken in the same round */
   char *measured;      /* ISO 8601 UTC */
   char *small_size;    /* JSON, counts of the PTX as run and by the model; see docs/store.md */
-  char *content; /* of an earlier outcome: hex, of all that it says but the time; NULL in the others
-                  */
+  char *content;       /* of an earlier outcome: its sct_store_result_hash(); NULL in the others */
 } sct_row_outcome;
 
 /* All put functions insert or find the existing row and set its id. Each is one durable
  * transaction. */
-/* Of a problem that exists the signature is rewritten where it differs. */
+/* The signature of a problem that exists is rewritten where it differs. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err);
 /* Computes the key if row->key is NULL or empty. */
 sct_status sct_store_put_device(sct_store *s, sct_row_device *row, sct_error *err);
@@ -167,10 +166,10 @@ typedef struct sct_row_result {
   sct_row_candidate candidate;
   sct_row_outcome outcome;
 } sct_row_result;
-/* Hex hash of what the outcome of a result says: all that stands in its row but keys, references,
- * the time of measuring, and whether it is coalesced, which follows from other rows. Two results
- * that say the same are the same outcome to put_result() and to joining. Returns out. */
-char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row);
+/* Hex hash of the outcome of a result: all columns but keys, references, the time of measuring, and
+ * whether it is coalesced, which follows from other rows. Results with equal hashes are one outcome
+ * to put_result() and to joining. Returns out. */
+char *sct_store_result_hash(char out[SCT_HASH_HEX], const sct_row_result *row);
 sct_status sct_store_results(sct_store *s, sct_arena *arena, sct_id run, bool with_source,
                              sct_row_result **rows, int *n, sct_error *err);
 /* The result with this outcome id, source included. SCT_EDATA if there is none. */
@@ -184,8 +183,8 @@ sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char
 /* How many outcomes a problem has on a device, at all sizes. */
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err);
 /* Whether others have written to the store since it was opened, as far as the last transaction of
- * this connection saw; it asks nothing. */
-bool sct_store_shared(const sct_store *s);
+ * this connection saw; no query is made. */
+bool sct_store_changed_by_others(const sct_store *s);
 /* Outcomes of a run that others have replaced, like sct_store_results(), oldest first. */
 sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row_result **rows,
                              int *n, sct_error *err);

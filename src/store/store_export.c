@@ -157,7 +157,7 @@ sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_
   sct_status status =
       sct_store_check_references(s, err); /* joins leave out what refers to nothing */
   SCT_THEN(put_all(&e, err));
-  sct_store_leave(s);
+  sct_store_end_read(s);
   return status;
 }
 

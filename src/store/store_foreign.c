@@ -193,7 +193,7 @@ static sct_status kt_axes(const json_t *keys, sct_json entry, json_t *axes) {
   return SCT_OK;
 }
 
-/* What an entry says of the time: an error in its own place, or (older files) in the time's. */
+/* An entry's record of the time: an error in its own place, or (older files) in the time's. */
 static sct_status kt_time(sct_json entry, const char *objective, foreign_result *r) {
   const bool own = json_object_get(entry.json, "__error__") != NULL;
   const sct_json failure = sct_json_member(entry, own ? "__error__" : objective);

@@ -1,4 +1,4 @@
-/* store_import - what a file of results or another store says, joined to the store in one
+/* store_import - a file of results or another store, joined to the store in one
  * transaction. Another store is read as its export would be, a problem at a time. */
 #include "store/store_json.h"
 

@@ -34,24 +34,24 @@ void sct_store_faults_init(void);
 
 typedef enum sct_store_kind {
   SCT_COLUMN_TEXT,    /* char *; NULL is stored as "" and read back so */
-  SCT_COLUMN_JSON,    /* the same; a JSON object, or empty */
+  SCT_COLUMN_JSON,    /* char * with a JSON object, or empty; NULL is stored as "" */
   SCT_COLUMN_INT,     /* int */
   SCT_COLUMN_INT64,   /* int64_t */
   SCT_COLUMN_BOOL,    /* bool */
   SCT_COLUMN_REAL,    /* double; NaN is NULL in the table */
   SCT_COLUMN_REF,     /* sct_id of a row of the table with the column's name */
   SCT_COLUMN_MAY_REF, /* sct_id of an outcome; 0 is NULL in the table */
-  SCT_COLUMN_SAMPLES  /* double * beside an int count: a blob of IEEE doubles, little-endian */
+  SCT_COLUMN_SAMPLES  /* double * with an int count: a blob of IEEE doubles, little-endian */
 } sct_store_kind;
 
 /* What a column is; columns are chosen by such bits. */
 enum {
-  SCT_STORE_KEY = 1,      /* part of the table's unique key */
-  SCT_STORE_FINISH = 2,   /* rewritten by sct_store_finish_run() */
-  SCT_STORE_HEAVY = 4,    /* left out of listings */
-  SCT_STORE_STAMP = 8,    /* a time of day, which is no part of what a row says */
-  SCT_STORE_JUDGED = 16,  /* no part either: follows from all rows of a run */
-  SCT_STORE_RENEWED = 32, /* a newer version of the program writes it anew */
+  SCT_STORE_KEY = 1,        /* part of the table's unique key */
+  SCT_STORE_FINISH = 2,     /* rewritten by sct_store_finish_run() */
+  SCT_STORE_HEAVY = 4,      /* left out of listings */
+  SCT_STORE_STAMP = 8,      /* a time of day, which hashes leave out */
+  SCT_STORE_EVALUATED = 16, /* left out of hashes too: follows from all rows of a run */
+  SCT_STORE_RENEWED = 32,   /* a newer version of the program writes it anew */
   /* in choices only */
   SCT_STORE_VALUE = 64,  /* any that is no key */
   SCT_STORE_FIXED = 128, /* any that is neither key nor rewritten at the end */
@@ -66,7 +66,7 @@ typedef struct sct_store_column {
   unsigned is;
   int since; /* first schema that has it; 0: all */
 } sct_store_column;
-bool sct_store_wants(const sct_store_column *column, unsigned choice);
+bool sct_store_is_chosen(const sct_store_column *column, unsigned choice);
 /* The table that a column refers to; NULL: it does not. */
 const char *sct_store_refers(const sct_store_column *column);
 /* A column of whole numbers, truths or references. */
@@ -88,7 +88,7 @@ extern const sct_store_table sct_store_candidate_table; /* sct_row_result */
 extern const sct_store_table sct_store_outcome_table;   /* sct_row_result */
 extern const sct_store_table sct_store_earlier_table;   /* sct_row_result: replaced outcomes */
 
-/* The tables in turn; NULL behind the last. */
+/* Table number k; NULL after the last. */
 const sct_store_table *sct_store_table_at(int k);
 /* Appends the statement that stands in a file of this schema for a table that was made when `made`
  * was the newest one, and has got what came since. */
@@ -123,10 +123,10 @@ sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *er
 sct_status sct_store_query_vstart(sct_store_query *q, sct_store *s, sct_error *err, const char *sql,
                                   const char *kinds, va_list values);
 void sct_store_query_free(sct_store_query *q);
-/* Runs such a statement for its first row: out[n] receives numbers of its columns, *found (may be
- * NULL) whether there is one. */
-sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
-                         const char *sql, const char *kinds, ...);
+/* Runs a statement, with parameters as above, for its first row: out[n] receives the numbers in its
+ * columns, *found (may be NULL) whether there is a row. */
+sct_status sct_store_query_ids(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
+                               const char *sql, const char *kinds, ...);
 /* Bind the next parameter. Failures are kept for the next step. */
 void sct_store_bind_id(sct_store_query *q, sct_id id);
 void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
@@ -137,9 +137,9 @@ sct_status sct_store_query_step(sct_store_query *q, bool *row, sct_error *err);
 sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_store_table *table,
                               void *row, sct_error *err);
 
-/* Hex hash of what a row says: all columns but its key, references, times of
- * day, and what follows from other rows. */
-char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
+/* Hex hash of a row: all columns but its key, references, times of day, and what follows from other
+ * rows. */
+char *sct_store_row_hash(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row);
 
 /* ---- what a file from others may hold (store_trust.c) */
 
@@ -189,7 +189,7 @@ sct_status sct_store_join_counts(sct_store *s, sct_error *err);
 /* Runs statements without parameters and rows of interest. */
 sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err);
 /* Ends a transaction that only read. */
-void sct_store_leave(sct_store *s);
+void sct_store_end_read(sct_store *s);
 /* Takes the write lock. */
 sct_status sct_store_begin(sct_store *s, sct_error *err);
 /* A number that differs when the data does, as of the last transaction. */

@@ -11,7 +11,7 @@
 /* Two rows with one key and different contents: the one with the lesser hash. */
 static bool prevails(const sct_store_table *table, const void *row, const void *known) {
   char a[SCT_HASH_HEX], b[SCT_HASH_HEX];
-  return strcmp(sct_store_content(a, table, row), sct_store_content(b, table, known)) < 0;
+  return strcmp(sct_store_row_hash(a, table, row), sct_store_row_hash(b, table, known)) < 0;
 }
 
 sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const void *row,
@@ -72,10 +72,10 @@ static sct_status hash_of(sct_store *s, sct_id outcome, char out[2 * SCT_HASH_HE
 /* The outcome of a run that has this source hash; 0 for "". */
 static sct_status outcome_of(sct_store *s, sct_id run, const char *hash, sct_id *out,
                              sct_error *err) {
-  SCT_TRY(sct_store_ask(s, err, out, 1, NULL,
-                        "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
-                        "o.candidate WHERE o.run = ? AND c.source_hash = ?",
-                        "it", run, hash));
+  SCT_TRY(sct_store_query_ids(s, err, out, 1, NULL,
+                              "SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
+                              "o.candidate WHERE o.run = ? AND c.source_hash = ?",
+                              "it", run, hash));
   if (*out == 0 && hash[0] != '\0') {
     return sct_fail(err, SCT_EDATA, "a run's winner or naive variant '%s' is none of its outcomes",
                     hash);
@@ -122,7 +122,7 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
 
 /* ---- outcomes */
 
-/* The same outcome twice: it was measured when it was measured first. */
+/* Joins two copies of one outcome: the earlier time of measuring counts. */
 static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row_result *known,
                              const sct_row_result *row, sct_id id, sct_error *err) {
   sct_row_result merged = *known;
@@ -132,7 +132,7 @@ static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row
       merged.outcome.coalesced == known->outcome.coalesced) {
     return SCT_OK;
   }
-  return sct_store_update(s, table, &merged, SCT_STORE_JUDGED | SCT_STORE_STAMP, id, err);
+  return sct_store_update(s, table, &merged, SCT_STORE_EVALUATED | SCT_STORE_STAMP, id, err);
 }
 
 static sct_status join_earlier(sct_store *s, const sct_row_result *row, sct_error *err) {
@@ -153,14 +153,15 @@ static sct_status settle(sct_store *s, sct_id id, sct_id latest, sct_error *err)
   char content[SCT_HASH_HEX];
   SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_outcome_table, id, &now, err));
   SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_earlier_table, latest, &other, err));
-  (void)sct_store_content(content, &sct_store_outcome_table, &now);
+  (void)sct_store_row_hash(content, &sct_store_outcome_table, &now);
   const int order = strcmp(other.outcome.measured, now.outcome.measured);
   if (order < 0 || (order == 0 && strcmp(other.outcome.content, content) <= 0)) {
     return SCT_OK;
   }
   now.outcome.content = content;
   SCT_TRY(join_earlier(s, &now, err));
-  SCT_TRY(sct_store_ask(s, err, NULL, 0, NULL, "DELETE FROM earlier WHERE id = ?", "i", latest));
+  SCT_TRY(
+      sct_store_query_ids(s, err, NULL, 0, NULL, "DELETE FROM earlier WHERE id = ?", "i", latest));
   return sct_store_update(s, &sct_store_outcome_table, &other, SCT_STORE_VALUE, id, err);
 }
 
@@ -175,8 +176,8 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
   sct_row_result known;
   sct_arena_free(&s->scratch);
   SCT_TRY(sct_store_fetch(s, &s->scratch, &sct_store_outcome_table, id, &known, err));
-  (void)sct_store_content(mine, &sct_store_outcome_table, &known);
-  (void)sct_store_content(theirs, &sct_store_outcome_table, row);
+  (void)sct_store_row_hash(mine, &sct_store_outcome_table, &known);
+  (void)sct_store_row_hash(theirs, &sct_store_outcome_table, row);
   if (strcmp(mine, theirs) == 0) {
     SCT_TRY(join_notes(s, &sct_store_outcome_table, &known, row, id, err));
   } else {
@@ -184,9 +185,9 @@ sct_status sct_store_join_outcome(sct_store *s, sct_row_result *row, sct_error *
     other.outcome.content = theirs;
     SCT_TRY(join_earlier(s, &other, err));
   }
-  SCT_TRY(sct_store_ask(s, err, &latest, 1, NULL,
-                        "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
-                        "ORDER BY measured DESC, content DESC LIMIT 1",
-                        "ii", row->outcome.run, row->outcome.candidate));
+  SCT_TRY(sct_store_query_ids(s, err, &latest, 1, NULL,
+                              "SELECT id FROM earlier WHERE run = ? AND candidate = ? "
+                              "ORDER BY measured DESC, content DESC LIMIT 1",
+                              "ii", row->outcome.run, row->outcome.candidate));
   return latest != 0 ? settle(s, id, latest, err) : SCT_OK;
 }

@@ -23,7 +23,7 @@ sct_status sct_store_read_all(sct_store *s, const sct_store_reader *reader, sct_
 
 /* ---- formats of other tuners (store_foreign.c) ---- */
 
-/* Joins what a Kernel Tuner cache or a T4 results file says to the store. */
+/* Joins a Kernel Tuner cache or a T4 results file to the store. */
 sct_status sct_store_read_kernel_tuner(sct_store *s, const char *file, sct_json doc);
 sct_status sct_store_read_t4(sct_store *s, const char *file, sct_json doc);
 

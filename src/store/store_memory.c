@@ -53,7 +53,8 @@ static void configure(void) {
                                               .xShutdown = memory_shutdown};
   /* Refused if the process has used SQLite before us: then its own allocator serves. */
   (void)sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
-  (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* nobody asks: no lock around every block */
+  (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS,
+                       0); /* statistics are not used: no lock around every block */
 #ifdef SCT_FAULTS
   sct_store_faults_init();
 #endif

@@ -136,16 +136,17 @@ static sct_status check_locks(const sct_store *s, sct_error *err) {
 /* *fresh: an SQLite file in which nothing has been made yet. */
 static sct_status identify(sct_store *s, bool *fresh, sct_error *err) {
   sct_id application = 0, version = 0, n_tables = 0;
-  SCT_TRY(sct_store_ask(s, err, &application, 1, NULL, "PRAGMA application_id", ""));
-  SCT_TRY(sct_store_ask(s, err, &version, 1, NULL, "PRAGMA user_version", ""));
-  SCT_TRY(sct_store_ask(s, err, &n_tables, 1, NULL, "SELECT count(*) FROM sqlite_schema", ""));
+  SCT_TRY(sct_store_query_ids(s, err, &application, 1, NULL, "PRAGMA application_id", ""));
+  SCT_TRY(sct_store_query_ids(s, err, &version, 1, NULL, "PRAGMA user_version", ""));
+  SCT_TRY(
+      sct_store_query_ids(s, err, &n_tables, 1, NULL, "SELECT count(*) FROM sqlite_schema", ""));
   *fresh = application == 0 && version == 0 && n_tables == 0;
   s->schema = *fresh ? SCT_STORE_SCHEMA : (int)version;
   return *fresh ? SCT_OK : check_identity(s, application, version, err);
 }
 
-/* The same in a transaction of its own: another process may be making the store just now, and the
- * three readings must be of one moment. */
+/* Calls identify() in a transaction of its own: another process may be making the store just now,
+ * and the three readings must be of one moment. */
 static sct_status identify_now(sct_store *s, bool *fresh, sct_error *err) {
   SCT_TRY(sct_store_exec(s, "BEGIN", err));
   const sct_status status = identify(s, fresh, err);
@@ -196,7 +197,7 @@ static sct_status check_contents(sct_store *s, sct_error *err) {
 
 /* ---- for reading */
 
-/* A file that nobody can change may be read without the files that WAL keeps beside it. */
+/* A file that cannot be changed may be read without the files that WAL keeps next to it. */
 static sct_status connect_immutable(sct_store *s, sct_error *err) {
   struct stat st;
   SCT_SCOPED(sct_str) name = {0};

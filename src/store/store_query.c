@@ -99,8 +99,8 @@ sct_status sct_store_query_start(sct_store_query *q, sct_store *s, sct_error *er
   return status;
 }
 
-sct_status sct_store_ask(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
-                         const char *sql, const char *kinds, ...) {
+sct_status sct_store_query_ids(sct_store *s, sct_error *err, sct_id *out, int n, bool *found,
+                               const char *sql, const char *kinds, ...) {
   SCT_SCOPED(sct_store_query) q = {0};
   bool row = false;
   va_list values;
@@ -202,7 +202,7 @@ static void bind_column(sct_store_query *q, const sct_store_column *c, const voi
 void sct_store_bind_row(sct_store_query *q, const sct_store_table *table, const void *row,
                         unsigned choice) {
   for (int i = 0; i < table->n_columns; ++i) {
-    if (sct_store_wants(&table->columns[i], choice)) {
+    if (sct_store_is_chosen(&table->columns[i], choice)) {
       bind_column(q, &table->columns[i], row);
     }
   }
@@ -272,7 +272,7 @@ sct_status sct_store_read_row(sct_store_query *q, sct_arena *arena, const sct_st
                         table->name, q->why.data);
 }
 
-/* ---- what a row says */
+/* ---- hashes of rows */
 
 static void append_number(sct_str *out, const char *mark, int64_t value, const char *end) {
   sct_str_append(out, mark);
@@ -316,12 +316,12 @@ static void append_value(sct_str *out, const sct_store_column *c, const void *ro
   }
 }
 
-char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
+char *sct_store_row_hash(char out[SCT_HASH_HEX], const sct_store_table *table, const void *row) {
   SCT_SCOPED(sct_str) text = {0};
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
-    if (!sct_store_wants(c,
-                         SCT_STORE_KEY | SCT_STORE_STAMP | SCT_STORE_JUDGED | SCT_STORE_FINISH)) {
+    if (!sct_store_is_chosen(c, SCT_STORE_KEY | SCT_STORE_STAMP | SCT_STORE_EVALUATED |
+                                    SCT_STORE_FINISH)) {
       append_value(&text, c, row);
     }
   }
@@ -329,8 +329,8 @@ char *sct_store_content(char out[SCT_HASH_HEX], const sct_store_table *table, co
   return out;
 }
 
-char *sct_store_says(char out[SCT_HASH_HEX], const sct_row_result *row) {
-  return sct_store_content(out, &sct_store_outcome_table, row);
+char *sct_store_result_hash(char out[SCT_HASH_HEX], const sct_row_result *row) {
+  return sct_store_row_hash(out, &sct_store_outcome_table, row);
 }
 
 /* ---- transactions */
@@ -340,7 +340,7 @@ sct_status sct_store_exec(sct_store *s, const char *sql, sct_error *err) {
   return result == SQLITE_OK ? SCT_OK : sct_store_fail(s, result, "writing", err);
 }
 
-void sct_store_leave(sct_store *s) {
+void sct_store_end_read(sct_store *s) {
   (void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -351,7 +351,7 @@ unsigned sct_store_version(const sct_store *s) {
   return version;
 }
 
-bool sct_store_shared(const sct_store *s) {
+bool sct_store_changed_by_others(const sct_store *s) {
   return sct_store_version(s) != s->version;
 }
 

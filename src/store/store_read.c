@@ -170,9 +170,9 @@ static void sort_runs(sct_row_run *rows, int n) {
 static sct_status withhold_winners(sct_store *s, sct_row_run *rows, int n, sct_error *err) {
   for (int i = 0; i < n; ++i) {
     bool good = false;
-    SCT_TRY(sct_store_ask(s, err, NULL, 0, &good,
-                          "SELECT 1 FROM outcome WHERE id = ? AND outcome = 'ok'", "i",
-                          rows[i].winner));
+    SCT_TRY(sct_store_query_ids(s, err, NULL, 0, &good,
+                                "SELECT 1 FROM outcome WHERE id = ? AND outcome = 'ok'", "i",
+                                rows[i].winner));
     rows[i].winner = good ? rows[i].winner : 0;
   }
   return SCT_OK;
@@ -218,10 +218,11 @@ sct_status sct_store_earlier(sct_store *s, sct_arena *arena, sct_id run, sct_row
 
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err) {
   sct_id count = 0;
-  const sct_status status = sct_store_ask(s, err, &count, 1, NULL,
-                                          "SELECT count(*) FROM outcome o JOIN run r ON r.id = "
-                                          "o.run WHERE r.problem = ? AND r.device = ?",
-                                          "ii", problem, device);
+  const sct_status status =
+      sct_store_query_ids(s, err, &count, 1, NULL,
+                          "SELECT count(*) FROM outcome o JOIN run r ON r.id = "
+                          "o.run WHERE r.problem = ? AND r.device = ?",
+                          "ii", problem, device);
   *n = (int)count;
   return status;
 }

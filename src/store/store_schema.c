@@ -12,7 +12,7 @@ enum {
   FINISH = SCT_STORE_FINISH,
   HEAVY = SCT_STORE_HEAVY,
   STAMP = SCT_STORE_STAMP,
-  JUDGED = SCT_STORE_JUDGED,
+  EVALUATED = SCT_STORE_EVALUATED,
   RENEWED = SCT_STORE_RENEWED
 };
 
@@ -21,7 +21,7 @@ enum {
     .name = #field, .kind = SCT_COLUMN_##column_kind, .offset = offsetof(row, field),              \
     .is = column_is, .since = schema                                                               \
   }
-/* Of a part (candidate, outcome) of sct_row_result. */
+/* A column in a part (candidate, outcome) of sct_row_result. */
 #define PART(part, field, column_kind, column_is, schema)                                          \
   {                                                                                                \
     .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
@@ -77,9 +77,9 @@ static const sct_store_column candidate_columns[] = {
     PART(candidate, kernel, TEXT, PLAIN, 0), PART(candidate, launch, JSON, PLAIN, 0),
 };
 
-/* Options and resources belong to a compile for one architecture, so they stand with the outcome:
- * the same source has others on another device. An outcome and an earlier outcome have the same
- * columns; the second is one of several of its candidate, which what it says distinguishes. */
+/* Options and resources belong to a compile for one architecture, so they stand with the outcome: a
+ * source has others on another device. An outcome and an earlier outcome have the same
+ * columns; the second is one of several of its candidate, distinguished by its contents. */
 #define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
 #define OUTCOME_COLUMNS                                                                            \
   OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \
@@ -92,7 +92,7 @@ static const sct_store_column candidate_columns[] = {
       OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
       OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
       OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
-      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, JUDGED, 0),                        \
+      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, EVALUATED, 0),                     \
       OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
       OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
       OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \
@@ -119,7 +119,7 @@ TABLE(candidate, sct_row_result, candidate.id);
 TABLE(outcome, sct_row_result, outcome.id);
 TABLE_SINCE(earlier, sct_row_result, outcome.id, 3);
 
-bool sct_store_wants(const sct_store_column *c, unsigned choice) {
+bool sct_store_is_chosen(const sct_store_column *c, unsigned choice) {
   const unsigned value = (c->is & KEY) != 0 ? 0 : SCT_STORE_VALUE;
   const unsigned fixed = (c->is & (KEY | FINISH)) != 0 ? 0 : SCT_STORE_FIXED;
   return ((c->is | value | fixed | SCT_STORE_ALL) & choice) != 0;

@@ -8,7 +8,7 @@ static void append_names(sct_str *sql, const sct_store_table *table, unsigned ch
                          const char *suffix, const char *separator) {
   const char *between = "";
   for (int i = 0; i < table->n_columns; ++i) {
-    if (sct_store_wants(&table->columns[i], choice)) {
+    if (sct_store_is_chosen(&table->columns[i], choice)) {
       sct_str_append(sql, between);
       sct_str_append(sql, table->columns[i].name);
       sct_str_append(sql, suffix);
@@ -120,7 +120,7 @@ static sct_status put_problem(sct_store *s, const sct_row_problem *row, sct_id *
                  : SCT_OK;
 }
 
-/* The signature follows from the spec and from what this version of the program says of it, so an
+/* The signature follows from the spec and this version of the program, so an
  * older one's gives way. */
 sct_status sct_store_put_problem(sct_store *s, sct_row_problem *row, sct_error *err) {
   sct_id found = 0;
@@ -161,8 +161,9 @@ sct_status sct_store_put_run(sct_store *s, sct_row_run *row, sct_error *err) {
 static sct_status check_outcome(sct_store *s, sct_id run, sct_id outcome, sct_error *err) {
   bool found = outcome == 0;
   if (!found) {
-    SCT_TRY(sct_store_ask(s, err, NULL, 0, &found, "SELECT 1 FROM outcome WHERE run = ? AND id = ?",
-                          "ii", run, outcome));
+    SCT_TRY(sct_store_query_ids(s, err, NULL, 0, &found,
+                                "SELECT 1 FROM outcome WHERE run = ? AND id = ?", "ii", run,
+                                outcome));
   }
   return found ? SCT_OK
                : sct_fail(err, SCT_EINTERNAL, "the store '%s': outcome %lld is not one of run %lld",
@@ -186,28 +187,29 @@ sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error 
 static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_result *row,
                                   sct_error *err) {
   char before[SCT_HASH_HEX], after[SCT_HASH_HEX];
-  (void)sct_store_content(before, &sct_store_outcome_table, old);
-  (void)sct_store_content(after, &sct_store_outcome_table, row);
+  (void)sct_store_row_hash(before, &sct_store_outcome_table, old);
+  (void)sct_store_row_hash(after, &sct_store_outcome_table, row);
   if (strcmp(before, after) == 0) {
     return old->outcome.coalesced == row->outcome.coalesced
                ? SCT_OK
-               : sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_JUDGED,
+               : sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_EVALUATED,
                                   row->outcome.id, err);
   }
   bool inserted = false;
   sct_id id = 0;
   old->outcome.content = before;
   SCT_TRY(sct_store_insert(s, &sct_store_earlier_table, old, &id, &inserted, err));
-  SCT_TRY(sct_store_ask(s, err, NULL, 0, NULL, /* what stands is not an earlier one as well */
-                        "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?",
-                        "iit", row->outcome.run, row->outcome.candidate, after));
+  SCT_TRY(sct_store_query_ids(s, err, NULL, 0, NULL, /* what stands is not an earlier one as well */
+                              "DELETE FROM earlier WHERE run = ? AND candidate = ? AND content = ?",
+                              "iit", row->outcome.run, row->outcome.candidate, after));
   return sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_VALUE, row->outcome.id, err);
 }
 
 static sct_status check_problem(sct_store *s, sct_id run, sct_id problem, sct_error *err) {
   bool found = false;
-  SCT_TRY(sct_store_ask(s, err, NULL, 0, &found, "SELECT 1 FROM run WHERE id = ? AND problem = ?",
-                        "ii", run, problem));
+  SCT_TRY(sct_store_query_ids(s, err, NULL, 0, &found,
+                              "SELECT 1 FROM run WHERE id = ? AND problem = ?", "ii", run,
+                              problem));
   return found ? SCT_OK
                : sct_fail(err, SCT_EINTERNAL, "the store '%s': run %lld is not of problem %lld",
                           s->path, (long long)run, (long long)problem);
@@ -248,7 +250,7 @@ static sct_status put_evaluated(sct_store *s, const sct_id *outcomes, const bool
   for (int k = 0; k < n; ++k) {
     const sct_row_result row = {.outcome = {.coalesced = coalesced[k]}};
     SCT_TRY(
-        sct_store_update(s, &sct_store_outcome_table, &row, SCT_STORE_JUDGED, outcomes[k], err));
+        sct_store_update(s, &sct_store_outcome_table, &row, SCT_STORE_EVALUATED, outcomes[k], err));
   }
   return SCT_OK;
 }

@@ -28,9 +28,9 @@ typedef struct sct_rank_row {
   int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
   double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
-  /* [n_operands]; NULL: unknown, or of a kernel that failed. Of rows that were not tried too. */
+  /* [n_operands], also for rows that were not tried; NULL: unknown, or the kernel failed */
   const int64_t *operand_sectors;
-  bool uncoalesced; /* a session that knew more of the space found it so */
+  bool uncoalesced; /* an earlier session, which saw more candidates, found it uncoalesced */
   int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
   int registers;
   bool fast; /* its arithmetic is not exact (sct_space_is_fast) */
@@ -93,7 +93,7 @@ typedef struct sct_tune_share {
 } sct_tune_share;
 #define SCT_TUNE_MOST_SHARES 100000
 
-/* The final heat: the n best of each size that a store has of the spec, merged from shares. */
+/* The final heat: the n best candidates of each size in a store that was merged from shares. */
 typedef struct sct_tune_heat {
   const char *store_path; /* NULL: none */
   int n;
@@ -115,8 +115,8 @@ typedef struct sct_tune_opts {
                          (budget_ns, max_candidates) model */
   bool settle;        /* end by itself where more candidates are unlikely to be better
                          (sct_search_is_settled); without `search`, by method model */
-  /* Of each size, whether they fail or not and those that the store has included; the naive ones
-   * are tried in any case. 0: all. */
+  /* Candidates tried at each size, failing ones and those that the store has included; the naive
+   * ones are tried in any case. 0: all. */
   int max_candidates;
   bool select_any;
   bool again;               /* measure what the store already has */
@@ -157,12 +157,12 @@ typedef struct sct_tune_events {
   bool (*stop)(void *ctx); /* true: end early, keep what is there */
 } sct_tune_events;
 
-/* What running the PTX at small sizes says. */
+/* What was counted when the PTX ran at small sizes. */
 typedef struct sct_ptx_check {
   bool known;         /* the candidate was verified on a virtual device in this session */
   sct_run_counts ptx; /* of one of them */
   int64_t elements;   /* of the index space at that size */
-  /* machine instructions of warps that the PTX comes to, fitted to all sizes that ran */
+  /* machine instructions of warps, estimated from the PTX and fitted to all sizes that ran */
   double per_block[SCT_N_PIPES], per_work[SCT_N_PIPES];
   bool by_elements; /* work is an element of the index space; else a request */
 } sct_ptx_check;
@@ -171,21 +171,21 @@ typedef struct sct_tune_row {
   char *label;
   const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
-  double median_ns, q1_ns, q3_ns;      /* 0: not timed */
-  double overhead_ns;                  /* already taken off the times; 0: unknown */
-  double resident_ns;                  /* on a single copy of the arrays; 0: not measured */
-  int n_slow;                          /* samples at a low clock */
-  int n_contended;                     /* samples beside a process that came during the session */
-  double bytes_per_s, share;           /* useful bytes; share of the ceiling */
-  double predicted_ns;                 /* by the model, never measured; 0: not predicted */
-  const char *predicted_limit;         /* what the prediction waits for: "DRAM bytes"; NULL */
-  double sectors_ld, sectors_st;       /* per request; 0: none */
-  double sectors, sectors_ideal;       /* whole kernel */
+  double median_ns, q1_ns, q3_ns; /* 0: not timed */
+  double overhead_ns;             /* already taken off the times; 0: unknown */
+  double resident_ns;             /* on a single copy of the arrays; 0: not measured */
+  int n_slow;                     /* samples at a low clock */
+  int n_contended;               /* samples while a process computed that came during the session */
+  double bytes_per_s, share;     /* useful bytes; share of the ceiling */
+  double predicted_ns;           /* by the model, never measured; 0: not predicted */
+  const char *predicted_limit;   /* what the prediction waits for: "DRAM bytes"; NULL */
+  double sectors_ld, sectors_st; /* per request; 0: none */
+  double sectors, sectors_ideal; /* whole kernel */
   double degree, degree_ld, degree_st; /* of coalescing, whole kernel */
   int registers, spill_bytes, shared_bytes;
   double occupancy;
   bool coalesced, tied, winner, naive;
-  int own;           /* the how manieth of the spec's own kernels it is, from 1; 0: none of them */
+  int own;           /* number of the user's own kernel, from 1; 0: it is none */
   bool counted;      /* the counts above are known */
   char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
   sct_ptx_check ptx;
@@ -204,7 +204,7 @@ typedef struct sct_tune_size {
   bool verified_only_counted;                /* verified, but the device gives no times */
   char *recorded;  /* of a replay, a sentence: the winner against the best recorded; NULL */
   char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */
-  char *converted; /* a sentence where layouts pay for conversions; NULL */
+  char *converted; /* a sentence where times include conversions between layouts; NULL */
   char *kept;      /* a sentence if the store's winner, which was not tried, stays; NULL */
   char *why;  /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
   char *best; /* lines: the best of each strategy, of each layout of an array; NULL */
@@ -228,21 +228,22 @@ typedef struct sct_tune_report {
   sct_str conditions;  /* of the GPU while it timed, a JSON object (docs/store.md); empty where
                           nothing is timed */
   bool contended;      /* other processes computed on the GPU when the session began */
-  int64_t n_contended; /* samples beside a process that came later */
+  int64_t n_contended; /* samples while a process computed that came later */
   int64_t n_slow, n_samples; /* samples at a low clock or under hardware slowdown; all */
   uint64_t throttle;         /* reasons seen with the samples */
   int n_checked;             /* before a GPU: evaluated by running their PTX on the CPU */
   int n_caught;              /* those of them that failed, and were not sent to the GPU */
   char *stale; /* a sentence: what the store has of this kernel under other conditions; NULL */
   bool stopped_early;
-  const char *search; /* the method that said which candidates were tried */
+  const char *search; /* the method that chose the candidates */
   bool settled;       /* the search ended because more candidates are unlikely to be better */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
 bool sct_tune_row_good(const sct_tune_row *row); /* verified */
-/* Its time, where it has none its predicted one. */
+/* Its measured time; where it was not timed, the predicted one. */
 double sct_tune_row_ns(const sct_tune_row *row);
-/* Appends the JSON object of what was so while a session timed (docs/store.md, "conditions"). */
+/* Appends the JSON object of the conditions under which a session timed (docs/store.md,
+ * "conditions"). */
 sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err);
 
 /* Tunes the spec at `spec_path`. Statuses: those of loading (SCT_ESPEC), SCT_ENODEVICE, SCT_ENVRTC,
@@ -259,7 +260,7 @@ bool sct_tune_compiles_for(const sct_device_desc *device);
 
 /* ---- without a device: for `space` and `gen` ---- */
 
-/* A candidate of a plan with the kernel made from it. */
+/* A candidate with the kernel generated from it. */
 typedef struct sct_tune_item {
   int64_t candidate; /* index into space.candidates */
   const bool *sizes; /* [n_sizes] those it is a candidate for; NULL: all */
@@ -268,14 +269,16 @@ typedef struct sct_tune_item {
   sct_compiled compiled;
   sct_outcome_kind outcome; /* SCT_OUT_OK until something fails */
   char *detail;
-  char *approximate; /* how its machine code differs from its PTX; NULL: as far as counts go, it
-                        does not, or it was not looked at */
-  bool compared;     /* it was */
+  char *approximate; /* how the counts of its machine code differ from its PTX's; NULL: they do not,
+                        or were not compared */
+  bool compared;     /* they were */
   bool checked;      /* before a GPU: its PTX was run on the CPU, or cannot be */
   sct_ptx_check ptx;
 } sct_tune_item;
 
-typedef struct sct_tune_plan {
+/* What can be tried for one spec on one device: the space's candidates that are left after pruning,
+ * with their kernels. */
+typedef struct sct_tune_candidates {
   sct_spec spec;
   sct_device_desc device;
   sct_space space;
@@ -286,27 +289,28 @@ typedef struct sct_tune_plan {
   sct_arena arena;
   sct_wire *sent; /* [n_sent] what was rendered: texts of items are there */
   size_t n_sent, cap_sent;
-} sct_tune_plan;
-typedef struct sct_tune_plan_opts {
+} sct_tune_candidates;
+typedef struct sct_tune_candidates_opts {
   const char *strategy_dir;    /* NULL: none but ours */
   const sct_tune_labels *only; /* NULL: all are wanted */
   bool only_naive;             /* none but the naive ones, and those in `only` */
   sct_tune_share share;
   sct_tune_heat heat;
   bool select_any;               /* of the heat: those that are not coalesced compete */
-  int64_t until_ns;              /* a sample of many candidates is rendered till then; 0: all are */
+  int64_t until_ns;              /* of many candidates some are rendered, till then; 0: all are */
   const sct_tune_events *events; /* NULL: nobody watches */
   const char *nvrtc;             /* its version: what it cannot compile is pruned; NULL: nothing */
-} sct_tune_plan_opts;
+} sct_tune_candidates_opts;
 /* Loads the spec, enumerates the space for the device and generates every kernel; candidates
- * rejected by planning, equal to another's source, not for this NVRTC, in another share, or neither
- * naive nor in `only` or `heat` are counted in space.prunes. SCT_EUSAGE for a label in `only` that
- * no candidate has, SCT_EDATA where the heat's store has nothing of this spec and kind of device.
+ * rejected by their plan, equal to another's source, not for this NVRTC, in another share, or
+ * neither naive nor in `only` or `heat` are counted in space.prunes. SCT_EUSAGE for a label in
+ * `only` that no candidate has, SCT_EDATA where the heat's store has nothing of this spec and kind
+ * of device.
  */
-sct_status sct_tune_plan_make(sct_tune_plan *out, const char *spec_path,
-                              const sct_device_desc *device, const sct_tune_plan_opts *opts,
-                              sct_error *err);
-void sct_tune_plan_free(sct_tune_plan *plan);
+sct_status sct_tune_candidates_make(sct_tune_candidates *out, const char *spec_path,
+                                    const sct_device_desc *device,
+                                    const sct_tune_candidates_opts *opts, sct_error *err);
+void sct_tune_candidates_free(sct_tune_candidates *cands);
 
 /* ---- copies between a device and the host, or a second device (tune_transfer.c) ---- */
 
@@ -330,7 +334,7 @@ typedef struct sct_transfer_row {
 } sct_transfer_row;
 
 typedef struct sct_transfer_report {
-  sct_device_desc device, peer; /* peer: the second device, where n_kinds says so */
+  sct_device_desc device, peer; /* peer: the second device, if n_kinds is SCT_N_HOSTS */
   bool timed;                   /* else stated */
   int n_kinds;                  /* of rows: SCT_N_HOSTS with a second device, else SCT_HOST_PEER */
   int n_sizes;
@@ -395,7 +399,8 @@ typedef struct sct_host_size {
   double bytes_in, bytes_out;
   double engine_ns[SCT_N_ENGINES]; /* all copies of page-locked memory each way; the kernel */
   double bound_ns;                 /* the longest of them */
-  double two_bound_ns;             /* the same of the larger half; 0: no way has two devices */
+  double two_bound_ns;             /* the longest of them for the larger half; 0: no way has two
+                                      devices */
   double lock_ns;                  /* to page-lock all arrays; 0: not known */
   int n_rows;
   sct_host_row *rows;

@@ -18,7 +18,7 @@
 #define SCT_MESSAGES "tune/tune_messages.def"
 #include "process/process_describe.def"
 
-#define ITEMS_A_PROCESS 4 /* fewer are not worth another one; so many are handed out at once */
+#define ITEMS_A_PROCESS 4 /* fewer are not worth a further process; handed out at once */
 #define MESSAGE_NS      ((int64_t)10000000000) /* of one that has begun */
 #define DYING_NS        ((int64_t)2000000000)
 #define CHECK_NICE      5 /* after what times and what steers */
@@ -30,12 +30,12 @@ typedef struct process {
 
 struct tune_check {
   const tune_table *table;
-  tune_pipeline *pipeline; /* where items wait for their verdicts */
+  tune_queue *queue; /* where items wait for their verdicts */
   process processes[TUNE_CHECK_PROCESSES];
   int n_processes, most;
   bool useless; /* no process can be started: the GPU decides */
-  int *queue;   /* items that wait, in their order */
-  int n_queue, n_added, n_done;
+  int *waiting; /* items that wait, in their order */
+  int n_waiting, n_added, n_done;
   sct_wire wire;
 };
 
@@ -79,16 +79,16 @@ typedef struct bench {
   bool has_problem;
 } bench;
 
-static void evaluate(const sct_tune_plan *plan, bench *b, const char *ptx, const char *entry,
+static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx, const char *entry,
                      tune_evaluation *m) {
   const sct_binary naive = {
-      .code = &plan->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
-  const sct_binary other = {.code = &plan->items[m->item].code, .ptx = ptx, .entry = entry};
+      .code = &cands->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
+  const sct_binary other = {.code = &cands->items[m->item].code, .ptx = ptx, .entry = entry};
   sct_status status = SCT_OK;
   m->verdict.outcome = SCT_OUT_OK;
   if (!b->has_problem) {
-    status = sct_measure_problem(b->measure, &plan->spec, plan->items[m->item].code.layout, &naive,
-                                 NULL);
+    status = sct_measure_problem(b->measure, &cands->spec, cands->items[m->item].code.layout,
+                                 &naive, NULL);
     b->has_problem = status == SCT_OK;
   }
   if (status == SCT_OK) {
@@ -98,7 +98,7 @@ static void evaluate(const sct_tune_plan *plan, bench *b, const char *ptx, const
   m->evaluated = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
   if (m->evaluated) {
-    m->run = sct_tune_run_of(&plan->spec, &m->verdict);
+    m->run = sct_tune_ptx_check_of(&cands->spec, &m->verdict);
   }
 }
 
@@ -123,7 +123,7 @@ static void look_at_code(tune_session *s, const tune_ask_items *of, const tune_a
                                  .cubin_bytes = (size_t)of->n_cubin};
   if (ask->wants_counts) {
     m->counts = sct_tune_counts_of(&s->counting, ask->item, &compiled, arena);
-    m->n_counts = s->plan.spec.n_sizes;
+    m->n_counts = s->cands.spec.n_sizes;
   }
   if (ask->wants_comparison) {
     m->comparison = sct_tune_comparison_of(&s->counting.parsed, &compiled, arena);
@@ -136,7 +136,7 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
   tune_ask_items ask;
   sct_tune_parsed_free(&s->counting.parsed); /* it borrows the text of the last message */
   if (sct_wire_recv(fd, &code, in, SCT_NO_DEADLINE) != SCT_IO_OK ||
-      !sct_wire_get_whole(in, tune_ask_items_table(), &ask) || ask.naive >= s->plan.n_items) {
+      !sct_wire_get_whole(in, tune_ask_items_table(), &ask) || ask.naive >= s->cands.n_items) {
     return false;
   }
   take_naive(b, &ask);
@@ -145,10 +145,10 @@ static bool serve(tune_session *s, int fd, bench *b, sct_wire *in, sct_wire *out
     const tune_ask_item *item = &ask.items[k];
     SCT_SCOPED(sct_arena) arena = {0};
     tune_evaluation m = {.item = item->item};
-    if (m.item >= s->plan.n_items) {
+    if (m.item >= s->cands.n_items) {
       return false;
     }
-    evaluate(&s->plan, b, ask.ptx, item->entry, &m);
+    evaluate(&s->cands, b, ask.ptx, item->entry, &m);
     look_at_code(s, &ask, item, &m, &arena);
     sct_wire_clear(out);
     sct_wire_put(out, tune_evaluation_table(), &m);
@@ -188,13 +188,13 @@ static bool start_process(tune_session *s, tune_check *c) {
 }
 
 static void leave_to_gpu(tune_check *c, int item) {
-  sct_tune_set_ready(c->pipeline, item);
+  sct_tune_set_ready(c->queue, item);
   c->n_done++;
 }
 
 static void lose_process(tune_check *c, int index) {
   process *p = &c->processes[index];
-  (void)sct_child_end(&p->child, 0);
+  (void)sct_child_wait(&p->child, 0);
   for (int k = 0; k < p->n_pending; k++) {
     leave_to_gpu(c, p->pending[k]);
   }
@@ -203,9 +203,9 @@ static void lose_process(tune_check *c, int index) {
 
 /* ---- the parent: handing out ---- */
 
-static void remove_from_queue(tune_check *c, int at) {
-  c->n_queue--;
-  memmove(c->queue + at, c->queue + at + 1, sizeof *c->queue * (size_t)(c->n_queue - at));
+static void remove_waiting(tune_check *c, int at) {
+  c->n_waiting--;
+  memmove(c->waiting + at, c->waiting + at + 1, sizeof *c->waiting * (size_t)(c->n_waiting - at));
 }
 
 /* How many items a process gets. Few at first, so that all processes have something to do. */
@@ -213,25 +213,25 @@ static int at_once(const tune_check *c) {
   return c->n_added > TUNE_CHECK_TOGETHER * c->most ? TUNE_CHECK_TOGETHER : ITEMS_A_PROCESS;
 }
 
-/* Takes some items out of the queue that have one text and one naive variant,
+/* Takes some waiting items that have one text and one naive variant,
  * which is compiled; an item without any naive variant left is the GPU's. Returns that variant, or
  * -1. */
 static int take_batch(tune_check *c, int *items, int *n) {
-  const sct_tune_plan *plan = c->table->plan;
+  const sct_tune_candidates *cands = c->table->cands;
   const int most = at_once(c);
   int naive = -1;
   *n = 0;
-  for (int at = 0; at < c->n_queue && *n < most;) {
-    const int k = c->queue[at], its = sct_tune_naive_item(plan, k);
-    const char *ptx = plan->items[k].compiled.ptx;
+  for (int at = 0; at < c->n_waiting && *n < most;) {
+    const int k = c->waiting[at], its = sct_tune_naive_item(cands, k);
+    const char *ptx = cands->items[k].compiled.ptx;
     if (its < 0) {
       leave_to_gpu(c, k);
-      remove_from_queue(c, at);
-    } else if (plan->items[its].compiled.ok &&
-               (*n == 0 || (its == naive && ptx == plan->items[items[0]].compiled.ptx))) {
+      remove_waiting(c, at);
+    } else if (cands->items[its].compiled.ok &&
+               (*n == 0 || (its == naive && ptx == cands->items[items[0]].compiled.ptx))) {
       naive = its;
       items[(*n)++] = k;
-      remove_from_queue(c, at);
+      remove_waiting(c, at);
     } else {
       at++;
     }
@@ -240,7 +240,7 @@ static int take_batch(tune_check *c, int *items, int *n) {
 }
 
 static bool send_batch(tune_check *c, process *p, int naive, const int *items, int n) {
-  const sct_tune_item *all = c->table->plan->items;
+  const sct_tune_item *all = c->table->cands->items;
   const sct_compiled *of = &all[items[0]].compiled; /* and of the others */
   const sct_compiled *reference = &all[naive].compiled;
   tune_ask_item list[TUNE_CHECK_TOGETHER];
@@ -281,7 +281,7 @@ static process *idle_process(tune_session *s) {
 
 static void hand_out(tune_session *s) {
   tune_check *c = s->check;
-  while (c->n_queue > 0) {
+  while (c->n_waiting > 0) {
     int items[TUNE_CHECK_TOGETHER], n = 0;
     process *p = idle_process(s);
     if (!p) {
@@ -295,8 +295,8 @@ static void hand_out(tune_session *s) {
       lose_process(c, (int)(p - c->processes));
     }
   }
-  while (c->useless && c->n_queue > 0) {
-    leave_to_gpu(c, c->queue[--c->n_queue]);
+  while (c->useless && c->n_waiting > 0) {
+    leave_to_gpu(c, c->waiting[--c->n_waiting]);
   }
 }
 
@@ -304,9 +304,9 @@ static void hand_out(tune_session *s) {
 
 /* Evaluated against a naive variant that failed: another one, if there is any, stands in for it. */
 static void try_another(tune_check *c, int item, int naive) {
-  const int next = sct_tune_naive_item(c->table->plan, item);
+  const int next = sct_tune_naive_item(c->table->cands, item);
   if (next >= 0 && next != naive) {
-    c->queue[c->n_queue++] = item;
+    c->waiting[c->n_waiting++] = item;
   } else {
     leave_to_gpu(c, item);
   }
@@ -315,24 +315,24 @@ static void try_another(tune_check *c, int item, int naive) {
 static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int naive,
                                   sct_error *err) {
   tune_check *c = s->check;
-  sct_tune_item *item = &s->plan.items[m->item];
+  sct_tune_item *item = &s->cands.items[m->item];
   if (m->no_reference) {
     try_another(c, m->item, naive);
     return SCT_OK;
   }
-  sct_tune_set_ready(s->pipeline, m->item);
-  sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->pipeline), item->label);
+  sct_tune_set_ready(s->queue, m->item);
+  sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->queue), item->label);
   if (!m->evaluated || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
     return SCT_OK; /* the GPU decides */
   }
   s->flow.n_checked++;
   if (m->verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->plan, m->item, &m->verdict);
+    sct_tune_fail_item(&s->cands, m->item, &m->verdict);
     s->flow.n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
-    return sct_tune_settle(s, m->item, err);
+    return sct_tune_record_verdict(s, m->item, err);
   }
-  return sct_tune_take_run(&s->counting, m->item, &m->run, err);
+  return sct_tune_apply_ptx_check(&s->counting, m->item, &m->run, err);
 }
 
 /* One message of a process. *lost: it is no more. */
@@ -349,9 +349,9 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
-  SCT_TRY(sct_tune_take_counts(&s->counting, m.item, m.counts, m.n_counts, err));
+  SCT_TRY(sct_tune_apply_counts(&s->counting, m.item, m.counts, m.n_counts, err));
   if (m.comparison) {
-    sct_tune_take_comparison(&s->plan, m.item, m.comparison);
+    sct_tune_apply_comparison(&s->cands, m.item, m.comparison);
   }
   return take_evaluation(s, &m, p->naive, err);
 }
@@ -362,11 +362,11 @@ void sct_tune_check_add(tune_session *s, int item) {
   if (!s->check) {
     s->check = sct_alloc(sizeof *s->check);
     s->check->table = &s->table;
-    s->check->pipeline = s->pipeline;
-    s->check->queue = sct_alloc(sizeof *s->check->queue * (size_t)(s->plan.n_items + 1));
+    s->check->queue = s->queue;
+    s->check->waiting = sct_alloc(sizeof *s->check->waiting * (size_t)(s->cands.n_items + 1));
     s->check->most = sct_cores() < TUNE_CHECK_PROCESSES ? sct_cores() : TUNE_CHECK_PROCESSES;
   }
-  s->check->queue[s->check->n_queue++] = item;
+  s->check->waiting[s->check->n_waiting++] = item;
   s->check->n_added++;
 }
 
@@ -404,7 +404,7 @@ sct_status sct_tune_check_take(tune_session *s, const struct pollfd *ready, int 
   if (c) {
     hand_out(s);
   }
-  if (n > 0 && c->n_done == c->n_added && !s->searching && sct_tune_all_compiled(s->pipeline)) {
+  if (n > 0 && c->n_done == c->n_added && !s->searching && sct_tune_all_compiled(s->queue)) {
     let_go(c); /* nothing comes after this, and they take a while to leave their memory */
   }
   return SCT_OK;
@@ -417,9 +417,9 @@ void sct_tune_check_end(tune_check *c) {
   let_go(c);
   for (int k = 0; k < c->n_processes; k++) {
     process *p = &c->processes[k];
-    (void)sct_child_end(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
+    (void)sct_child_wait(&p->child, p->n_pending > 0 ? 0 : DYING_NS);
   }
   sct_wire_free(&c->wire);
-  sct_free(c->queue);
+  sct_free(c->waiting);
   sct_free(c);
 }

@@ -22,8 +22,8 @@
  * faster than the kernel with the fewest sectors. */
 #define NEGLIGIBLE (1.0 / 8.0)
 
-/* Of an operand, by any kernel that goes through its elements once, tried or not: what is coalesced
- * does not depend on how much of the space a session came to. */
+/* The least sectors of an operand in any kernel that goes through its elements once, tried or not,
+ * so that what is coalesced does not depend on how much of the space a session reached. */
 static double least_sectors(const sct_rank_row *rows, int n, int op) {
   double least = INFINITY;
   for (int r = 0; r < n; r++) {
@@ -68,7 +68,7 @@ static double key_of(const sct_rank_row *row, int key) {
 }
 #define N_KEYS 5
 
-/* Counts of large problems are scaled from sampled blocks, so a key decides only beyond this much.
+/* Counts of large problems are scaled from some blocks, so a key decides only beyond this much.
  */
 #define COUNT_SLACK 1.02
 
@@ -185,7 +185,7 @@ static int break_ties(sct_rank_row *rows, int n, int best, bool any, bool *in, s
 }
 
 /* Without times: the least predicted, what is as good as that by counts. A row without a prediction
- * (no counts) stands behind those that have one. */
+ * (no counts) stands after those that have one. */
 static int best_untimed(sct_rank_row *rows, int n, bool any, bool *in, sct_choice *choice) {
   double least = INFINITY;
   for (int r = 0; r < n; r++) {

@@ -1,4 +1,4 @@
-/* What the model says of an item at every size that it fits: counters, and the time predicted from
+/* The model's figures of an item at every size that it fits: counters, and the time predicted from
  * them. Counting takes as long as measuring does, so where items are checked on the CPU first, the
  * processes that check them count too. */
 #include "tune/tune_internal.h"
@@ -8,45 +8,45 @@
 /* Needs the counters. As long as these are estimates, nothing that is known of the compiled code
  * counts: a search begins with the same, whatever the cache holds. */
 static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
-  const sct_tune_item *item = &c->table->plan->items[k];
+  const sct_tune_item *item = &c->table->cands->items[k];
   tune_cell *cell = sct_tune_cell(c->table, k, size);
   const bool known = item->compiled.ok && !cell->estimated;
-  sct_workload work = {.spec = &c->table->plan->spec,
+  sct_workload work = {.spec = &c->table->cands->spec,
                        .code = &item->code,
-                       .size = &c->table->plan->spec.sizes[size],
+                       .size = &c->table->cands->spec.sizes[size],
                        .counters = &cell->counters,
                        .registers = known ? item->compiled.registers : 0,
                        .shared_bytes =
                            item->code.shared_bytes + (known ? item->compiled.static_shared_bytes
                                                             : item->code.static_shared_bytes)};
-  sct_tune_executed(c->table, k, size, work.machine);
+  sct_tune_machine_instructions(c->table, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, c->rated, &work, err));
   sct_model_penalty(cell->penalty, c->rated, &work, &cell->predicted);
   return SCT_OK;
 }
 
-/* What the plan says of its traffic stands in until the compiled code is counted. */
+/* A strategy's plan estimates the traffic until the compiled code is counted. */
 static void estimate(tune_counting *c, int k, int size) {
-  const sct_spec *spec = &c->table->plan->spec;
+  const sct_spec *spec = &c->table->cands->spec;
   tune_cell *cell = sct_tune_cell(c->table, k, size);
   sct_error err = {0};
-  if (sct_model_estimate(&cell->counters, spec, &c->table->plan->items[k].code, &spec->sizes[size],
+  if (sct_model_estimate(&cell->counters, spec, &c->table->cands->items[k].code, &spec->sizes[size],
                          &err) != SCT_OK) {
-    sct_log(SCT_LOG_WARN, "%s has no estimate: %s", c->table->plan->items[k].label, err.text);
+    sct_log(SCT_LOG_WARN, "%s has no estimate: %s", c->table->cands->items[k].label, err.text);
     return;
   }
   cell->counted = cell->estimated = true;
   if (predict(c, k, size, &err) != SCT_OK) {
-    sct_log(SCT_LOG_WARN, "%s is not predicted: %s", c->table->plan->items[k].label, err.text);
+    sct_log(SCT_LOG_WARN, "%s is not predicted: %s", c->table->cands->items[k].label, err.text);
   }
 }
 
-void sct_tune_fit(tune_counting *c, int k) {
-  const sct_spec *spec = &c->table->plan->spec;
-  const sct_tune_item *item = &c->table->plan->items[k];
+void sct_tune_find_sizes(tune_counting *c, int k) {
+  const sct_spec *spec = &c->table->cands->spec;
+  const sct_tune_item *item = &c->table->cands->items[k];
   for (int z = 0; z < spec->n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
-    cell->fits = sct_tune_fits(c->table->plan, item, z);
+    cell->fits = sct_tune_is_for_size(c->table->cands, item, z);
     if (cell->fits && !cell->counted) {
       estimate(c, k, z);
     }
@@ -54,7 +54,7 @@ void sct_tune_fit(tune_counting *c, int k) {
 }
 
 bool sct_tune_is_counted(const tune_table *t, int k) {
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(t, k, z);
     if (cell->fits && (!cell->counted || cell->estimated)) {
       return false;
@@ -65,13 +65,13 @@ bool sct_tune_is_counted(const tune_table *t, int k) {
 
 static sct_status count_blocks(tune_counting *c, int k, int size, const sct_compiled *compiled,
                                sct_counters *out, sct_error *err) {
-  const sct_spec *spec = &c->table->plan->spec;
-  if (c->sampler == NULL) {
-    sct_sampler_new(&c->sampler, spec, &c->table->plan->device, c->seed, 0);
+  const sct_spec *spec = &c->table->cands->spec;
+  if (c->block_counter == NULL) {
+    sct_block_counter_new(&c->block_counter, spec, &c->table->cands->device, c->seed, 0);
   }
   SCT_TRY(sct_tune_parse(&c->parsed, compiled->ptx, err));
-  return sct_sampler_count(c->sampler, out, &c->table->plan->items[k].code, c->parsed.module,
-                           compiled->entry, &spec->sizes[size], 0, err);
+  return sct_block_counter_count(c->block_counter, out, &c->table->cands->items[k].code,
+                                 c->parsed.module, compiled->entry, &spec->sizes[size], 0, err);
 }
 
 /* From some of its blocks, run as PTX. false: it is not compiled, or the interpreter does not know
@@ -84,15 +84,15 @@ static bool count_cell(tune_counting *c, int k, int size, const sct_compiled *co
   }
   const bool good = count_blocks(c, k, size, compiled, out, &err) == SCT_OK;
   if (!good) {
-    sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", c->table->plan->items[k].label,
-            c->table->plan->spec.sizes[size].label, err.text);
+    sct_log(SCT_LOG_WARN, "%s is not counted at %s: %s", c->table->cands->items[k].label,
+            c->table->cands->spec.sizes[size].label, err.text);
   }
   return good;
 }
 
 sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
-  const sct_spec *spec = &c->table->plan->spec;
-  const sct_tune_item *item = &c->table->plan->items[k];
+  const sct_spec *spec = &c->table->cands->spec;
+  const sct_tune_item *item = &c->table->cands->items[k];
   for (int z = 0; z < spec->n_sizes && item->outcome == SCT_OUT_OK; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
     sct_counters counters;
@@ -113,7 +113,7 @@ sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
 
 sct_status sct_tune_predict(tune_counting *c, int k, sct_error *err) {
   for (int z = 0;
-       z < c->table->plan->spec.n_sizes && c->table->plan->items[k].outcome == SCT_OUT_OK; z++) {
+       z < c->table->cands->spec.n_sizes && c->table->cands->items[k].outcome == SCT_OUT_OK; z++) {
     if (sct_tune_cell(c->table, k, z)->counted) {
       SCT_TRY(predict(c, k, z, err));
     }
@@ -123,11 +123,11 @@ sct_status sct_tune_predict(tune_counting *c, int k, sct_error *err) {
 
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_compiled *compiled,
                                            sct_arena *arena) {
-  const sct_spec *spec = &c->table->plan->spec;
+  const sct_spec *spec = &c->table->cands->spec;
   tune_size_counts *list = SCT_ARENA_NEW(arena, tune_size_counts, spec->n_sizes);
   for (int z = 0; z < spec->n_sizes; z++) {
     sct_counters *got = SCT_ARENA_NEW(arena, sct_counters, 1);
-    if (!sct_tune_fits(c->table->plan, &c->table->plan->items[k], z) ||
+    if (!sct_tune_is_for_size(c->table->cands, &c->table->cands->items[k], z) ||
         !count_cell(c, k, z, compiled, got)) {
       continue;
     }
@@ -140,10 +140,10 @@ const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_co
   return list;
 }
 
-sct_status sct_tune_take_counts(tune_counting *c, int k, const tune_size_counts *list, int64_t n,
-                                sct_error *err) {
-  const int n_operands = c->table->plan->spec.n_operands;
-  for (int z = 0; z < c->table->plan->spec.n_sizes && z < n; z++) {
+sct_status sct_tune_apply_counts(tune_counting *c, int k, const tune_size_counts *list, int64_t n,
+                                 sct_error *err) {
+  const int n_operands = c->table->cands->spec.n_operands;
+  for (int z = 0; z < c->table->cands->spec.n_sizes && z < n; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
     if (list[z].n_counters == 0 || list[z].n_operands != n_operands || !cell->fits ||
         (cell->counted && !cell->estimated)) {

@@ -1,4 +1,4 @@
-/* tune_counting - what the model says of candidates: counters of their PTX, machine instructions,
+/* tune_counting - what the model needs of candidates: counters of their PTX, machine instructions,
  * and the time that both predict. Fills the table; nothing here needs a device or a store. */
 #ifndef SCT_TUNE_COUNTING_H
 #define SCT_TUNE_COUNTING_H
@@ -8,7 +8,8 @@
 
 typedef struct tune_size_counts tune_size_counts; /* tune_messages.def */
 
-/* The candidates of a batch share one text, and mostly stand one after the other. */
+/* The module that was parsed last: candidates of a batch share one text and mostly follow each
+ * other. */
 typedef struct tune_parsed {
   const char *text;
   sct_ptx_module *module; /* NULL: this text cannot be read */
@@ -20,40 +21,44 @@ typedef struct tune_counting {
   tune_table *table;
   const sct_device_desc *rated; /* what predictions are for */
   uint64_t seed;
-  bool recorded;        /* counts are those of a recording: there is no code to look at */
-  tune_parsed parsed;   /* of the item whose code was looked at last */
-  sct_sampler *sampler; /* of this process; NULL: nothing was counted from PTX */
+  bool recorded;      /* counts are those of a recording: there is no code to look at */
+  tune_parsed parsed; /* of the item whose code was looked at last */
+  sct_block_counter *block_counter; /* of this process; NULL: nothing was counted from PTX */
 } tune_counting;
 void sct_tune_counting_free(tune_counting *c);
 
-/* Which sizes item k fits, with an estimate; then its counts and predicted times, where it has
- * none yet (tune_count.c). */
-void sct_tune_fit(tune_counting *c, int item);
+/* Finds the sizes whose requirements an item meets, and estimates its counts there (tune_count.c).
+ */
+void sct_tune_find_sizes(tune_counting *c, int item);
 bool sct_tune_is_counted(const tune_table *t, int item); /* from its code, at every size */
+/* Counts an item and predicts its times, unless that is done. */
 sct_status sct_tune_count(tune_counting *c, int item, sct_error *err);
 /* Predicts again where item is counted, when more is known of its code. */
 sct_status sct_tune_predict(tune_counting *c, int item, sct_error *err);
-/* The counts from one process to another, from compiled code. What could not be counted there is
- * not counted here either, before sct_tune_count(). */
+/* Counts that one process makes from compiled code for another, which applies them. An item that
+ * could not be counted there is counted by sct_tune_count() only. */
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int item, const sct_compiled *compiled,
                                            sct_arena *arena);
-sct_status sct_tune_take_counts(tune_counting *c, int item, const tune_size_counts *list, int64_t n,
-                                sct_error *err);
+sct_status sct_tune_apply_counts(tune_counting *c, int item, const tune_size_counts *list,
+                                 int64_t n, sct_error *err);
 
-/* What running the PTX at a small size says (tune_run.c); !known where it was not counted. */
-sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict);
-/* Takes that over: item k is predicted anew, and with a naive variant those that did not run. */
-sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check, sct_error *err);
-/* Machine instructions of the whole kernel at a size, by pipe; of one that did not run what the
- * body comes to in the naive variant, and 0 where that did not run either. */
-void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PIPES]);
+/* What was counted when verification ran the PTX (tune_run.c); !known where nothing was. */
+sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *verdict);
+/* Stores a check of item k, which is predicted anew; with a naive variant, so are the items that
+ * did not run. */
+sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check *check,
+                                    sct_error *err);
+/* Machine instructions of the whole kernel at a size, by pipe; for a kernel that did not run, those
+ * of the body in the naive variant, and 0 if that did not run either. */
+void sct_tune_machine_instructions(const tune_table *t, int k, int size, double out[SCT_N_PIPES]);
 
 /* Says in item->approximate why its counts are not those of its machine code, unless it was asked
  * before (tune_exact.c). */
 void sct_tune_compare_code(tune_counting *c, int item);
-/* The same in another process, for compiled code that it was sent, and its answer here. */
+/* sct_tune_compare_code() in another process, for compiled code that it was sent; its answer is
+ * applied here. */
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena);
-void sct_tune_take_comparison(sct_tune_plan *plan, int item, const char *cause);
+void sct_tune_apply_comparison(sct_tune_candidates *cands, int item, const char *cause);
 
 /* Adds to a run's conditions in what shapes its winner is predicted to be slower than the naive
  * variant (tune_shapes.c). */

@@ -90,7 +90,7 @@ bool sct_tune_compiles_for(const sct_device_desc *d) {
   sct_compiler *probe = NULL;
   const sct_status status = sct_compiler_new(&probe, &opts, NULL);
   sct_compiler_free(probe);
-  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all: that is said elsewhere */
+  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all is reported elsewhere */
 }
 
 /* INT_MAX for a device that candidates cannot be compiled for. */
@@ -231,10 +231,11 @@ const sct_conditions *sct_tune_conditions_of(const tune_device *d) {
   return d->kind->times && !d->kind->replays ? sct_measure_conditions(d->measure) : NULL;
 }
 
-sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_candidates *cands, int naive,
                                 sct_error *err) {
-  const sct_binary binary = sct_tune_binary(&plan->items[naive]);
-  return sct_measure_problem(d->measure, &plan->spec, plan->items[naive].code.layout, &binary, err);
+  const sct_binary binary = sct_tune_binary(&cands->items[naive]);
+  return sct_measure_problem(d->measure, &cands->spec, cands->items[naive].code.layout, &binary,
+                             err);
 }
 
 /* ---- what a GPU does not tell ---- */
@@ -263,7 +264,7 @@ bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, i
   return nearest(out, &wanted, sms_apart);
 }
 
-void sct_tune_rates(tune_device *on) {
+void sct_tune_fill_rates(tune_device *on) {
   sct_device_desc like;
   on->rated = on->desc;
   if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 &&

@@ -9,7 +9,7 @@ typedef struct tune_replay tune_replay; /* tune_replay.c */
 typedef struct tune_device {
   const sct_device_kind *kind;
   sct_device_desc desc;
-  sct_device_desc rated; /* the same, with the rates that a GPU does not tell */
+  sct_device_desc rated; /* desc, with the rates that a GPU does not report */
   sct_measure *measure;
   sct_compiler *compiler;
   tune_replay *replay; /* NULL, or the recording that stands in for the device: no compiler then */
@@ -21,24 +21,25 @@ typedef struct tune_device {
 sct_status sct_tune_device_open(tune_device *out, const sct_tune_opts *opts, sct_error *err);
 /* Without a compiler: no kernel of it will run. */
 sct_status sct_tune_device_open_bare(tune_device *out, const sct_tune_opts *opts, sct_error *err);
-/* The same of opts->device, with a compiler or not, and of opts->peer where one is named: it is
- * held for the first one's worker. Of two GPUs that of the smaller name is held first, so that two
+/* Opens opts->device, with a compiler or `bare`, and opts->peer where one is named, which is held
+ * for the first device's worker. Of two GPUs the one of the smaller name is held first, so that two
  * sessions never wait for each other. SCT_EUSAGE for a peer that is the same GPU, or of another
  * sort. */
 sct_status sct_tune_devices_open(tune_device *device, tune_device *peer, const sct_tune_opts *opts,
                                  bool bare, sct_error *err);
-void sct_tune_device_close(tune_device *d); /* the worker before, the compiler after its plan */
-/* Fills `rated`: a driver tells limits and clocks, not what L2 or an SM does a cycle. Those come
+void sct_tune_device_close(
+    tune_device *d); /* the worker before, the compiler after the candidates */
+/* Fills `rated`: a driver reports limits and clocks, not what L2 or an SM does a cycle. Rates come
  * from the described device of the same compute capability that is nearest in multiprocessors;
  * where there is none, nothing is predicted and a search begins in the order of counts. */
-void sct_tune_rates(tune_device *d);
+void sct_tune_fill_rates(tune_device *d);
 /* The described device of this compute capability that is nearest in multiprocessors. false: there
  * is none, and `out` is left alone. */
 bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms);
-/* What was so on the GPU while it timed; NULL where nothing is measured on one. */
+/* The conditions on the GPU while it timed; NULL where nothing is measured on one. */
 const sct_conditions *sct_tune_conditions_of(const tune_device *d);
 /* Has the worker make what the candidates of item `naive`'s layouts are verified with. */
-sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int naive,
+sct_status sct_tune_set_problem(tune_device *d, const sct_tune_candidates *cands, int naive,
                                 sct_error *err);
 
 /* ---- recordings (tune_replay.c) ---- */
@@ -48,10 +49,10 @@ sct_status sct_tune_set_problem(tune_device *d, const sct_tune_plan *plan, int n
 sct_status sct_tune_replay_open(tune_replay **out, const char *name, sct_error *err);
 void sct_tune_replay_free(tune_replay *r); /* accepts NULL */
 const sct_recording *sct_tune_replay_recording(const tune_replay *r);
-/* Reads the results of the plan's spec. SCT_EDATA if there are none. */
-sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_error *err);
-void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item);
-/* A sentence: the winner of a size against the best that was recorded; NULL: nothing to say.
+/* Reads the results of the spec. SCT_EDATA if there are none. */
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_candidates *cands, sct_error *err);
+void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, int item);
+/* A sentence: the winner of a size against the best that was recorded; NULL: nothing is known.
  * winner NULL: none. sct_free(). */
 char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
                            bool select_any);

@@ -25,21 +25,21 @@ static bool same_launch(const sct_spec *spec, const sct_kernel_code *a, const sc
 
 /* Is there a verdict that can be shared? */
 static bool is_evaluated(const tune_table *t, int item) {
-  bool evaluated = t->plan->items[item].outcome != SCT_OUT_OK;
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  bool evaluated = t->cands->items[item].outcome != SCT_OUT_OK;
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     evaluated = evaluated || sct_tune_cell(t, item, z)->verified;
   }
   return evaluated;
 }
 
-/* Of several the first in the plan's order. */
+/* The first duplicate in the order of candidates counts. */
 void sct_tune_find_duplicate(tune_table *t, int item) {
-  const sct_tune_item *mine = &t->plan->items[item];
+  const sct_tune_item *mine = &t->cands->items[item];
   for (int k = 0; k < item && mine->compiled.ok && t->duplicate[item] < 0; k++) {
-    const sct_tune_item *other = &t->plan->items[k];
+    const sct_tune_item *other = &t->cands->items[k];
     if (sct_hash_equal(other->compiled.code_hash, mine->compiled.code_hash) && other->compiled.ok &&
         t->group[k] == t->group[item] && t->duplicate[k] < 0 && is_evaluated(t, k) &&
-        same_launch(&t->plan->spec, &other->code, &mine->code)) {
+        same_launch(&t->cands->spec, &other->code, &mine->code)) {
       t->duplicate[item] = k;
     }
   }
@@ -56,7 +56,7 @@ static void copy_timing(sct_timing *to, const sct_timing *from) {
   to->samples_ns = samples;
 }
 
-void sct_tune_take_duplicate(tune_table *t, int item, int size) {
+void sct_tune_copy_from_duplicate(tune_table *t, int item, int size) {
   const tune_cell *from = sct_tune_cell(t, t->duplicate[item], size);
   tune_cell *to = sct_tune_cell(t, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {
@@ -67,7 +67,7 @@ void sct_tune_take_duplicate(tune_table *t, int item, int size) {
   if (to->verdict.outcome == SCT_OUT_OK) {
     (void)snprintf(to->verdict.detail, sizeof to->verdict.detail,
                    "same machine code and launch as '%s', which was measured for both",
-                   t->plan->items[t->duplicate[item]].label);
+                   t->cands->items[t->duplicate[item]].label);
   }
   to->race = from->race;
   to->from_store = false;

@@ -24,14 +24,14 @@ static void notify(const tune_flow *f, const sct_tune_event *event) {
   }
 }
 
-void sct_tune_notify_start(const tune_flow *f, const sct_tune_plan *plan,
+void sct_tune_notify_start(const tune_flow *f, const sct_tune_candidates *cands,
                            const sct_conditions *conditions) {
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_STARTED,
-                              .name = plan->spec.name,
-                              .device = &plan->device,
+                              .name = cands->spec.name,
+                              .device = &cands->device,
                               .conditions = conditions,
-                              .n_sources = plan->n_items,
-                              .n_sizes = plan->spec.n_sizes});
+                              .n_sources = cands->n_items,
+                              .n_sizes = cands->spec.n_sizes});
 }
 
 void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item) {
@@ -44,8 +44,8 @@ void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item) {
 void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size) {
   const tune_cell *cell = sct_tune_cell(t, item, size);
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_TIMED,
-                              .label = t->plan->items[item].label,
-                              .size = t->plan->spec.sizes[size].label,
+                              .label = t->cands->items[item].label,
+                              .size = t->cands->spec.sizes[size].label,
                               .outcome = sct_outcome_name(cell->verdict.outcome),
                               .detail = cell->verdict.detail,
                               .median_ns = cell->timing.median_ns,
@@ -69,8 +69,8 @@ void sct_tune_notify_race(const tune_flow *f, const tune_table *t, const char *p
   }
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_RACED,
                               .phase = phase,
-                              .size = t->plan->spec.sizes[size].label,
-                              .label = leader >= 0 ? t->plan->items[leader].label : NULL,
+                              .size = t->cands->spec.sizes[size].label,
+                              .label = leader >= 0 ? t->cands->items[leader].label : NULL,
                               .median_ns = least,
                               .n_racers = n,
                               .n_rounds = rounds});
@@ -81,8 +81,8 @@ void sct_tune_notify_size(const tune_flow *f, const tune_table *t, int size) {
   const int w = choice->winner;
   const tune_cell *cell = w >= 0 ? sct_tune_cell(t, w, size) : NULL;
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_SIZE_DONE,
-                              .size = t->plan->spec.sizes[size].label,
-                              .label = w >= 0 ? t->plan->items[w].label : NULL,
+                              .size = t->cands->spec.sizes[size].label,
+                              .label = w >= 0 ? t->cands->items[w].label : NULL,
                               .median_ns = cell ? cell->timing.median_ns : 0,
                               .n_tied = choice->n_tied});
 }

@@ -25,21 +25,21 @@ static void compare(tune_parsed *p, const sct_compiled *compiled, sct_str *cause
   }
 }
 
-static void keep(sct_tune_plan *plan, sct_tune_item *item, const char *cause) {
+static void keep(sct_tune_candidates *cands, sct_tune_item *item, const char *cause) {
   item->compared = true;
   if (cause[0] != '\0') {
-    item->approximate = sct_arena_strdup(&plan->arena, cause);
+    item->approximate = sct_arena_strdup(&cands->arena, cause);
   }
 }
 
 void sct_tune_compare_code(tune_counting *c, int k) {
-  sct_tune_item *item = &c->table->plan->items[k];
+  sct_tune_item *item = &c->table->cands->items[k];
   if (item->compared || !item->compiled.ok || c->recorded) {
     return;
   }
   SCT_SCOPED(sct_str) cause = {0};
   compare(&c->parsed, &item->compiled, &cause);
-  keep(c->table->plan, item, sct_str_c(&cause));
+  keep(c->table->cands, item, sct_str_c(&cause));
 }
 
 const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled, sct_arena *arena) {
@@ -48,8 +48,8 @@ const char *sct_tune_comparison_of(tune_parsed *p, const sct_compiled *compiled,
   return sct_arena_strdup(arena, sct_str_c(&cause));
 }
 
-void sct_tune_take_comparison(sct_tune_plan *plan, int k, const char *cause) {
-  keep(plan, &plan->items[k], cause);
+void sct_tune_apply_comparison(sct_tune_candidates *cands, int k, const char *cause) {
+  keep(cands, &cands->items[k], cause);
 }
 
 void sct_tune_parsed_free(tune_parsed *p) {
@@ -59,5 +59,5 @@ void sct_tune_parsed_free(tune_parsed *p) {
 
 void sct_tune_counting_free(tune_counting *c) {
   sct_tune_parsed_free(&c->parsed);
-  sct_sampler_free(c->sampler);
+  sct_block_counter_free(c->block_counter);
 }

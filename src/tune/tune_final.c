@@ -45,7 +45,7 @@ static sct_status enter(contest *c, int item, sct_error *err) {
     return SCT_OK;
   }
   SCT_TRY(sct_tune_await(s, item, err));
-  if (sct_tune_is_ready(s->pipeline, item) && s->plan.items[item].outcome == SCT_OUT_OK) {
+  if (sct_tune_is_ready(s->queue, item) && s->cands.items[item].outcome == SCT_OUT_OK) {
     c->item[c->n++] = item;
   }
   return SCT_OK;
@@ -66,9 +66,9 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   if (choice.winner < 0) {
     return SCT_OK;
   }
-  SCT_OWNED int *order = sct_alloc(sizeof *order * (size_t)(s->plan.n_items + 1));
+  SCT_OWNED int *order = sct_alloc(sizeof *order * (size_t)(s->cands.n_items + 1));
   int n = 0;
-  for (int k = 0; k < s->plan.n_items; k++) {
+  for (int k = 0; k < s->cands.n_items; k++) {
     if (rows[k].eligible && (rows[k].coalesced || k == choice.winner)) {
       order[n++] = k;
     }
@@ -80,7 +80,7 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     }
   }
   SCT_TRY(enter(c, choice.fastest, err));
-  const int naive = sct_tune_naive_item(&s->plan, choice.winner);
+  const int naive = sct_tune_naive_item(&s->cands, choice.winner);
   const bool near = naive >= 0 && rows[naive].median_ns <= FAR * rows[order[0]].median_ns;
   return near ? enter(c, naive, err) : SCT_OK;
 }
@@ -111,16 +111,16 @@ static bool is_decided(const contest *c) {
 static bool after_round(void *ctx, int round) {
   contest *c = ctx;
   sct_tune_progress(&c->s->flow, c->stage->phase, round, c->stage->rounds,
-                    c->s->plan.items[c->item[c->group[0]]].label);
+                    c->s->cands.items[c->item[c->group[0]]].label);
   return sct_tune_stop(&c->s->flow) || (round >= c->stage->least_rounds && is_decided(c));
 }
 
 /* What was found of a racer holds for those that run alike. */
 static sct_status share(contest *c, int item, sct_error *err) {
   SCT_TRY(sct_tune_store_cell(&c->s->record, item, c->size, err));
-  for (int k = item + 1; k < c->s->plan.n_items; k++) {
+  for (int k = item + 1; k < c->s->cands.n_items; k++) {
     if (c->s->table.duplicate[k] == item) {
-      sct_tune_take_duplicate(&c->s->table, k, c->size);
+      sct_tune_copy_from_duplicate(&c->s->table, k, c->size);
       SCT_TRY(sct_tune_store_cell(&c->s->record, k, c->size, err));
     }
   }
@@ -132,18 +132,18 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   tune_session *s = c->s;
   c->n_group = 0;
   for (int k = first; k < c->n; k++) {
-    if (sct_tune_same_layouts(&s->plan, c->item[first], c->item[k])) {
+    if (sct_tune_same_layouts(&s->cands, c->item[first], c->item[k])) {
       c->mine[k] = true;
-      c->binary[c->n_group] = sct_tune_binary(&s->plan.items[c->item[k]]);
+      c->binary[c->n_group] = sct_tune_binary(&s->cands.items[c->item[k]]);
       c->group[c->n_group++] = k;
     }
   }
-  const int naive = sct_tune_naive_item(&s->plan, c->item[first]);
+  const int naive = sct_tune_naive_item(&s->cands, c->item[first]);
   if (naive < 0) {
     return SCT_OK; /* it failed since the quick pass: there is nothing to verify against any more */
   }
-  SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
-  SCT_TRY(sct_measure_race(s->device.measure, c->binary, c->n_group, &s->plan.spec.sizes[c->size],
+  SCT_TRY(sct_tune_set_problem(&s->device, &s->cands, naive, err));
+  SCT_TRY(sct_measure_race(s->device.measure, c->binary, c->n_group, &s->cands.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
   const int race = sct_tune_race_new(&s->table);
   bool taken[MAX_RACERS] = {false};
@@ -185,7 +185,7 @@ static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
 /* Stages that an earlier session completed, if all that it raced or rejected is still all there
  * is. */
 static int stages_done(tune_session *s, int size) {
-  for (int k = 0; k < s->plan.n_items; k++) {
+  for (int k = 0; k < s->cands.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(&s->table, k, size);
     if (cell->timing.n_samples > 0 && !cell->from_store) {
       return 0;

@@ -12,14 +12,14 @@ typedef struct tune_flow {
   int n_checked, n_caught; /* candidates evaluated on the virtual device first; those that failed */
 } tune_flow;
 
-bool sct_tune_stop(tune_flow *f); /* the user or the budget says so */
+bool sct_tune_stop(tune_flow *f); /* the user stops it, or the budget is spent */
 void sct_tune_progress(const tune_flow *f, const char *phase, int64_t done, int64_t total,
                        const char *item);
 
 /* ---- events (tune_events.c) ---- */
 
 /* conditions NULL: nothing is measured. */
-void sct_tune_notify_start(const tune_flow *f, const sct_tune_plan *plan,
+void sct_tune_notify_start(const tune_flow *f, const sct_tune_candidates *cands,
                            const sct_conditions *conditions);
 void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item);
 void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size);

@@ -18,7 +18,7 @@ static bool is_timed(const sct_row_result *row) {
          strcmp(row->outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
 }
 
-/* times[n]: what every sheet says of row k of the first; false: one of them does not. */
+/* times[n]: the time in every sheet of row k of the first; false: a sheet does not have it. */
 static bool common_times(double *times, const sct_tune_sheet *sheets, int n, int k) {
   bool all = true;
   for (int s = 0; s < n && all; s++) {
@@ -63,9 +63,9 @@ typedef struct named {
 } named;
 
 typedef struct heat {
-  const sct_tune_plan *plan;
+  const sct_tune_candidates *cands;
   named *named; /* [n_candidates] sorted by label */
-  const sct_tune_plan_opts *opts;
+  const sct_tune_candidates_opts *opts;
   sct_arena *arena;
   sct_store *store;
   sct_row_run *runs;
@@ -82,7 +82,7 @@ static int by_label(const void *a, const void *b) {
 }
 
 static void name_candidates(heat *h) {
-  const sct_space *space = &h->plan->space;
+  const sct_space *space = &h->cands->space;
   SCT_SCOPED(sct_str) text = {0};
   h->named = SCT_ARENA_NEW(h->arena, named, space->n_candidates + 1);
   for (size_t c = 0; c < space->n_candidates; c++) {
@@ -97,7 +97,7 @@ static void name_candidates(heat *h) {
 static int64_t find_candidate(const heat *h, const char *label) {
   const named key = {.label = label};
   const named *found =
-      bsearch(&key, h->named, h->plan->space.n_candidates, sizeof *h->named, by_label);
+      bsearch(&key, h->named, h->cands->space.n_candidates, sizeof *h->named, by_label);
   return found ? found->candidate : -1;
 }
 
@@ -109,7 +109,7 @@ static sct_status read_sheets(heat *h, const char *size, sct_error *err) {
   for (int k = 0; k < h->n_runs; k++) {
     const sct_row_device *card = sct_row_device_find(h->devices, h->n_devices, h->runs[k].device);
     if (!card || strcmp(h->runs[k].size_label, size) != 0 ||
-        strcmp(card->name, h->plan->device.name) != 0) {
+        strcmp(card->name, h->cands->device.name) != 0) {
       continue;
     }
     sct_tune_sheet *sheet = &h->sheets[h->n_sheets];
@@ -123,7 +123,7 @@ static sct_status read_sheets(heat *h, const char *size, sct_error *err) {
       sct_log(SCT_LOG_WARN,
               "%s at %s: %s took %.2f times as long as usual for %d candidates that all cards "
               "timed: a slow or throttled card; its times are scaled",
-              h->plan->spec.name, size, cards[s]->uuid, h->sheets[s].scale, h->sheets[s].n_common);
+              h->cands->spec.name, size, cards[s]->uuid, h->sheets[s].scale, h->sheets[s].n_common);
     }
   }
   return SCT_OK;
@@ -148,7 +148,7 @@ static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_r
   const int64_t c = find_candidate(h, r->candidate.label);
   const bool ok = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
   *row =
-      (sct_rank_row){.eligible = ok && c >= 0 && (h->plan->device.is_virtual || o->median_ns > 0),
+      (sct_rank_row){.eligible = ok && c >= 0 && (h->cands->device.is_virtual || o->median_ns > 0),
                      .timed = o->median_ns > 0,
                      .median_ns = o->median_ns / sheet->scale,
                      .predicted_ns = o->predicted_ns > 0 ? o->predicted_ns : 0,
@@ -158,12 +158,12 @@ static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_r
                      .operand_sectors = &same,
                      .uncoalesced = !o->coalesced,
                      .registers = r->candidate.registers,
-                     .fast = c >= 0 && sct_space_is_fast(&h->plan->space, c),
+                     .fast = c >= 0 && sct_space_is_fast(&h->cands->space, c),
                      .label = r->candidate.label};
 }
 
-/* Of the rows that competed: the one with the least loads, and the one with the least stores. By
- * them the heat sees which of its candidates are coalesced. */
+/* Adds the competing row with the least loads, or with the least stores: by these two the heat
+ * finds which of its candidates are coalesced. */
 static void add_least(heat *h, int stores) {
   const sct_row_result *least = NULL;
   double least_sectors = 0;
@@ -227,7 +227,7 @@ static void add_best(heat *h) {
 }
 
 static sct_status read_store(heat *h, sct_error *err) {
-  const sct_spec *spec = &h->plan->spec;
+  const sct_spec *spec = &h->cands->spec;
   char hex[SCT_HASH_HEX];
   sct_row_problem *problems = NULL;
   int n = 0;
@@ -246,16 +246,16 @@ static sct_status read_store(heat *h, sct_error *err) {
                   : sct_fail(err, SCT_EDATA,
                              "--top-of: '%s' has no candidate of this version of '%s' that ran on "
                              "a device called '%s'",
-                             h->opts->heat.store_path, spec->name, h->plan->device.name);
+                             h->opts->heat.store_path, spec->name, h->cands->device.name);
 }
 
-sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_plan *plan,
-                                const sct_tune_plan_opts *opts, sct_error *err) {
-  heat h = {.plan = plan, .opts = opts, .arena = &plan->arena};
+sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_candidates *cands,
+                                const sct_tune_candidates_opts *opts, sct_error *err) {
+  heat h = {.cands = cands, .opts = opts, .arena = &cands->arena};
   SCT_TRY(sct_store_open(&h.store, opts->heat.store_path, true, err));
   const sct_status status = read_store(&h, err);
   sct_store_close(h.store);
-  const char **kept = SCT_ARENA_NEW(&plan->arena, const char *, h.n + 1);
+  const char **kept = SCT_ARENA_NEW(&cands->arena, const char *, h.n + 1);
   for (size_t k = 0; k < h.n; k++) {
     kept[k] = h.labels[k];
   }

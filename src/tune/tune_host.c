@@ -10,7 +10,7 @@
 #define LEAST_SAMPLES 5
 #define MOST_SAMPLES  15
 #define SAMPLES_NS    ((int64_t)1500000000)
-#define RATES_NS      ((int64_t)10000000000) /* to measure copies that nobody has measured yet */
+#define RATES_NS      ((int64_t)10000000000) /* to measure copies that the store has no time of */
 
 /* A kernel's predicted time at some extents, which chunks of several ways have. */
 typedef struct known_time {
@@ -25,10 +25,10 @@ typedef struct session {
   const sct_tune_events *events; /* NULL: nobody watches */
   tune_device device, peer;      /* peer: the second one, if there is one */
   tune_host_store store;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   const char *winners[64];         /* of the sizes of the spec; NULL: none */
-  struct sct_ptx_module **modules; /* [plan.n_items] */
-  sct_sampler *sampler;
+  struct sct_ptx_module **modules; /* [cands.n_items] */
+  sct_block_counter *block_counter;
   known_time times[64];
   int n_times;
   sct_transfer_report transfers; /* of a device that is timed */
@@ -52,8 +52,8 @@ static sct_status find_winners(session *s, const sct_spec *spec, sct_error *err)
   return SCT_OK;
 }
 
-static sct_status make_plan(session *s, const char *spec_path, const sct_spec *spec,
-                            sct_error *err) {
+static sct_status make_candidates(session *s, const char *spec_path, const sct_spec *spec,
+                                  sct_error *err) {
   const char *labels[SCT_COUNT(s->winners)];
   sct_tune_labels only = {0, labels};
   for (int z = 0; z < n_sizes(s, spec); z++) {
@@ -65,27 +65,27 @@ static sct_status make_plan(session *s, const char *spec_path, const sct_spec *s
       labels[only.n++] = s->winners[z];
     }
   }
-  const sct_tune_plan_opts opts = {
+  const sct_tune_candidates_opts opts = {
       .strategy_dir = s->opts->strategy_dir, .only = &only, .only_naive = true};
-  sct_status status = sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+  sct_status status = sct_tune_candidates_make(&s->cands, spec_path, &s->device.desc, &opts, err);
   if (status == SCT_EUSAGE && only.n > 0) { /* a label that strategies of today do not have */
     sct_log(SCT_LOG_WARN, "winners in the store are not used: %s", err ? err->text : "");
     memset(s->winners, 0, sizeof s->winners);
     only.n = 0;
-    status = sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &opts, err);
+    status = sct_tune_candidates_make(&s->cands, spec_path, &s->device.desc, &opts, err);
   }
   return status;
 }
 
 static sct_status compile(session *s, sct_error *err) {
-  const size_t n = (size_t)s->plan.n_items;
+  const size_t n = (size_t)s->cands.n_items;
   SCT_OWNED sct_compile_unit *units = sct_alloc(sizeof *units * (n + 1));
   SCT_OWNED sct_compiled *results = sct_alloc(sizeof *results * (n + 1));
   SCT_OWNED int *items = sct_alloc(sizeof *items * (n + 1));
   int n_units = 0;
-  for (int k = 0; k < s->plan.n_items; k++) {
-    const sct_kernel_code *code = &s->plan.items[k].code;
-    if (s->plan.items[k].outcome == SCT_OUT_OK) {
+  for (int k = 0; k < s->cands.n_items; k++) {
+    const sct_kernel_code *code = &s->cands.items[k].code;
+    if (s->cands.items[k].outcome == SCT_OUT_OK) {
       items[n_units] = k;
       units[n_units++] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
     }
@@ -93,7 +93,7 @@ static sct_status compile(session *s, sct_error *err) {
   SCT_TRY(sct_compiler_run(s->device.compiler, units, n_units, results, NULL, NULL, err));
   s->modules = sct_alloc(sizeof *s->modules * (n + 1));
   for (int u = 0; u < n_units; u++) {
-    sct_tune_item *item = &s->plan.items[items[u]];
+    sct_tune_item *item = &s->cands.items[items[u]];
     item->compiled = results[u];
     if (!results[u].ok ||
         sct_ptx_parse(&s->modules[items[u]], results[u].ptx, "PTX", err) != SCT_OK) {
@@ -105,8 +105,8 @@ static sct_status compile(session *s, sct_error *err) {
 
 static int item_of(const session *s, const char *label) {
   const int k =
-      label ? sct_names_find(SCT_NAMES_IN(s->plan.items, s->plan.n_items, label), label) : -1;
-  return k >= 0 && s->plan.items[k].outcome == SCT_OUT_OK ? k : -1;
+      label ? sct_names_find(SCT_NAMES_IN(s->cands.items, s->cands.n_items, label), label) : -1;
+  return k >= 0 && s->cands.items[k].outcome == SCT_OUT_OK ? k : -1;
 }
 
 /* How far extents are from a tuned size, as headers have it: 1 where they are the same. */
@@ -121,7 +121,7 @@ static double distance(const sct_spec *spec, const sct_size *size, const int64_t
 
 /* The winner of the nearest tuned size that is right at these extents, else the naive variant. */
 static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *row) {
-  const sct_spec *spec = &s->plan.spec;
+  const sct_spec *spec = &s->cands.spec;
   const sct_size size = {.extent = (int64_t *)(uintptr_t)extent, .fill = spec->sizes[0].fill};
   double nearest = 0;
   int found = -1;
@@ -129,22 +129,22 @@ static int choose_kernel(const session *s, const int64_t *extent, sct_host_row *
     const int k = item_of(s, s->winners[z]);
     const double far = distance(spec, &spec->sizes[z], extent);
     if (k >= 0 && (found < 0 || far < nearest) &&
-        sct_codegen_fits(spec, &s->plan.items[k].code, &size)) {
+        sct_codegen_fits(spec, &s->cands.items[k].code, &size)) {
       found = k;
       nearest = far;
       row->tuned = sct_arena_strdup(&s->out->arena, spec->sizes[z].label);
       row->is_exact = far == 1;
     }
   }
-  found = found >= 0 ? found : sct_tune_naive_item(&s->plan, 0);
-  row->kernel = found >= 0 ? sct_arena_strdup(&s->out->arena, s->plan.items[found].label) : NULL;
+  found = found >= 0 ? found : sct_tune_naive_item(&s->cands, 0);
+  row->kernel = found >= 0 ? sct_arena_strdup(&s->out->arena, s->cands.items[found].label) : NULL;
   return found;
 }
 
-/* By its counts; where the device says too little for that, by its bytes. */
+/* By its counts; by its bytes where the device's description lacks rates. */
 static sct_status predict(session *s, int k, const sct_size *size, double *ns, sct_error *err) {
-  const sct_tune_item *item = &s->plan.items[k];
-  const sct_spec *spec = &s->plan.spec;
+  const sct_tune_item *item = &s->cands.items[k];
+  const sct_spec *spec = &s->cands.spec;
   SCT_SCOPED(sct_counters) counters = {0};
   sct_prediction predicted = {0};
   int64_t read_bytes = 0, write_bytes = 0;
@@ -155,11 +155,11 @@ static sct_status predict(session *s, int k, const sct_size *size, double *ns, s
                              .registers = item->compiled.registers,
                              .shared_bytes =
                                  item->code.shared_bytes + item->compiled.static_shared_bytes};
-  if (!s->sampler) {
-    sct_sampler_new(&s->sampler, spec, &s->device.desc, s->opts->seed, 0);
+  if (!s->block_counter) {
+    sct_block_counter_new(&s->block_counter, spec, &s->device.desc, s->opts->seed, 0);
   }
-  SCT_TRY(sct_sampler_count(s->sampler, &counters, &item->code, s->modules[k], item->compiled.entry,
-                            size, 0, err));
+  SCT_TRY(sct_block_counter_count(s->block_counter, &counters, &item->code, s->modules[k],
+                                  item->compiled.entry, size, 0, err));
   SCT_TRY(sct_model_predict(&predicted, &s->device.rated, &work, err));
   sct_spec_traffic(spec, size, &read_bytes, &write_bytes);
   const double peak = s->device.desc.peak_bytes_s;
@@ -170,9 +170,9 @@ static sct_status predict(session *s, int k, const sct_size *size, double *ns, s
 }
 
 static sct_status kernel_time(session *s, int k, const sct_size *size, double *ns, sct_error *err) {
-  const size_t bytes = sizeof *size->extent * (size_t)s->plan.spec.n_extents;
+  const size_t bytes = sizeof *size->extent * (size_t)s->cands.spec.n_extents;
   for (int t = 0; t < s->n_times; t++) {
-    if (s->times[t].item == &s->plan.items[k] &&
+    if (s->times[t].item == &s->cands.items[k] &&
         memcmp(s->times[t].extent, size->extent, bytes) == 0) {
       *ns = s->times[t].ns;
       return SCT_OK;
@@ -180,7 +180,7 @@ static sct_status kernel_time(session *s, int k, const sct_size *size, double *n
   }
   SCT_TRY(predict(s, k, size, ns, err));
   known_time *t = &s->times[s->n_times < SCT_COUNT(s->times) ? s->n_times++ : 0];
-  *t = (known_time){.item = &s->plan.items[k], .ns = *ns};
+  *t = (known_time){.item = &s->cands.items[k], .ns = *ns};
   memcpy(t->extent, size->extent, bytes);
   return SCT_OK;
 }
@@ -193,13 +193,13 @@ static int64_t look_at_arrays(session *s, const sct_size *size, const int *layou
   sct_pipeline p;
   const sct_host_way whole = {SCT_HOST_LOCKED, 0, 1, 0, 1};
   int64_t most = 1;
-  if (sct_pipeline_make(&p, &s->plan.spec, layout, size, &whole, NULL) == SCT_OK) {
-    for (int k = 0; k < s->plan.spec.n_operands; k++) {
+  if (sct_pipeline_make(&p, &s->cands.spec, layout, size, &whole, NULL) == SCT_OK) {
+    for (int k = 0; k < s->cands.spec.n_operands; k++) {
       most = p.step[k] > most && !p.is_direct[k] ? p.step[k] : most;
     }
     const int shared = sct_pipeline_shared(&p);
     if (shared >= 0 && s->opts->peer) {
-      const sct_operand *op = &s->plan.spec.operands[shared];
+      const sct_operand *op = &s->cands.spec.operands[shared];
       s->out->one_device =
           sct_arena_printf(&s->out->arena, "%s %s, so the job is not divided between two devices",
                            op->name, op->stays ? "stays on the device" : "is one for all chunks");
@@ -223,9 +223,9 @@ static sct_status model_way(session *s, const sct_pipeline *p, int item, sct_hos
     int64_t extent[SCT_MAX_EXTENTS];
     sct_pipeline_extents(p, k, extent);
     const sct_size chunk = {.extent = extent, .fill = p->size->fill, .label = "a chunk"};
-    const int used = sct_codegen_fits(&s->plan.spec, &s->plan.items[item].code, &chunk)
+    const int used = sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, &chunk)
                          ? item
-                         : sct_tune_naive_item(&s->plan, item);
+                         : sct_tune_naive_item(&s->cands, item);
     SCT_TRY(kernel_time(s, used, &chunk, &kernel_ns[k], err));
   }
   SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
@@ -262,17 +262,17 @@ static sct_status find_bound(session *s, const sct_pipeline *p, int item, sct_ho
 static sct_status open_way(const session *s, const sct_size *size, sct_host_row *row,
                            sct_pipeline *p, int *item, sct_error *err) {
   int64_t extent[SCT_MAX_EXTENTS];
-  memcpy(extent, size->extent, sizeof *extent * (size_t)s->plan.spec.n_extents);
-  int64_t *const n = &extent[s->plan.spec.chunk_dim];
+  memcpy(extent, size->extent, sizeof *extent * (size_t)s->cands.spec.n_extents);
+  int64_t *const n = &extent[s->cands.spec.chunk_dim];
   *n = row->way.devices > 1 ? sct_host_half(*n) : *n;
   *n = row->way.chunk > 0 && row->way.chunk < *n ? row->way.chunk : *n;
   *item = choose_kernel(s, extent, row);
   if (*item < 0) {
     return sct_fail(err, SCT_ENOTVERIFIED, "%s: the naive variant does not compile",
-                    s->plan.spec.name);
+                    s->cands.spec.name);
   }
-  SCT_TRY(
-      sct_pipeline_make(p, &s->plan.spec, s->plan.items[*item].code.layout, size, &row->way, err));
+  SCT_TRY(sct_pipeline_make(p, &s->cands.spec, s->cands.items[*item].code.layout, size, &row->way,
+                            err));
   row->way.chunk = row->way.chunk > 0 ? p->way.chunk : 0; /* as it is cut */
   return SCT_OK;
 }
@@ -280,22 +280,22 @@ static sct_status open_way(const session *s, const sct_size *size, sct_host_row 
 /* ---- runs ---- */
 
 static sct_status set_problem(session *s, int item, sct_error *err) {
-  const int naive = sct_tune_naive_item(&s->plan, item);
+  const int naive = sct_tune_naive_item(&s->cands, item);
   if (naive == s->device.naive_set) {
     return SCT_OK;
   }
-  SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
+  SCT_TRY(sct_tune_set_problem(&s->device, &s->cands, naive, err));
   s->device.naive_set = naive;
   return SCT_OK;
 }
 
 static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_host_row *row,
                                sct_error *err) {
-  const int64_t budget_ns = s->opts->budget_ns / (s->plan.spec.n_sizes * HOST_MOST_TIMED);
+  const int64_t budget_ns = s->opts->budget_ns / (s->cands.spec.n_sizes * HOST_MOST_TIMED);
   const sct_sample_limits limits = {LEAST_SAMPLES, MOST_SAMPLES,
                                     budget_ns > 0 ? budget_ns : SAMPLES_NS};
   const sct_sample_limits none = {0};
-  const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
+  const sct_binary binary = sct_tune_binary(&s->cands.items[item]);
   sct_timing t;
   SCT_OWNED sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)(p->n_ops + 1));
   SCT_TRY(sct_measure_pipeline(s->device.measure, &binary, p, s->out->timed ? &limits : &none, &t,
@@ -317,7 +317,7 @@ static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_
   return SCT_OK;
 }
 
-/* The same way at a size that can be interpreted. */
+/* Runs the way of a row at a size that can be interpreted. */
 static sct_status run_small(session *s, const sct_pipeline *p, int item, sct_host_row *row,
                             sct_error *err) {
   sct_host_way way = row->way;
@@ -386,8 +386,8 @@ static sct_status model_halves(session *s, const sct_size *size, sct_host_size *
   sct_host_list_halves(z);
   int64_t extent[SCT_MAX_EXTENTS];
   sct_size half = {.extent = extent, .fill = size->fill, .label = "half"};
-  memcpy(extent, size->extent, sizeof *extent * (size_t)s->plan.spec.n_extents);
-  extent[s->plan.spec.chunk_dim] = sct_host_half(z->n);
+  memcpy(extent, size->extent, sizeof *extent * (size_t)s->cands.spec.n_extents);
+  extent[s->cands.spec.chunk_dim] = sct_host_half(z->n);
   sct_host_size of_half = {0};
   sct_host_row whole = {.way = {SCT_HOST_LOCKED, 0, 1, 0, 1}};
   sct_pipeline p = {0};
@@ -422,7 +422,7 @@ static sct_status run_size(session *s, const sct_size *size, sct_host_size *z, s
 }
 
 static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, sct_error *err) {
-  const sct_spec *spec = &s->plan.spec;
+  const sct_spec *spec = &s->cands.spec;
   sct_host_row none = {0};
   *z = (sct_host_size){.label = sct_arena_strdup(&s->out->arena, size->label),
                        .n = size->extent[spec->chunk_dim],
@@ -432,7 +432,7 @@ static sct_status try_size(session *s, const sct_size *size, sct_host_size *z, s
   }
   const int item = choose_kernel(s, size->extent, &none);
   sct_host_list_ways(z, spec,
-                     item >= 0 ? look_at_arrays(s, size, s->plan.items[item].code.layout) : 1);
+                     item >= 0 ? look_at_arrays(s, size, s->cands.items[item].code.layout) : 1);
   SCT_TRY(model_ways(s, size, z, 0, err));
   SCT_TRY(model_halves(s, size, z, err));
   SCT_TRY(run_size(s, size, z, err));
@@ -512,7 +512,7 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
     return sct_fail(err, SCT_EUSAGE, "%s states no link to the host (`pcie` of its description)",
                     s->device.desc.id);
   }
-  sct_tune_rates(&s->device);
+  sct_tune_fill_rates(&s->device);
   sct_measure_set_peer(s->device.measure, s->peer.measure);
   out->device = s->device.desc;
   out->peer = s->peer.desc;
@@ -521,13 +521,13 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
   out->dim = sct_arena_strdup(&out->arena, spec.dims[spec.chunk_dim]);
   SCT_TRY(sct_host_store_open(&s->store, &s->device, &spec, s->opts, &out->arena, err));
   SCT_TRY(find_winners(s, &spec, err));
-  SCT_TRY(make_plan(s, spec_path, &spec, err));
+  SCT_TRY(make_candidates(s, spec_path, &spec, err));
   return compile(s, err);
 }
 
 static sct_status run(session *s, const char *spec_path, const char *size, sct_error *err) {
   SCT_TRY(prepare(s, spec_path, size, err));
-  const sct_spec *spec = &s->plan.spec;
+  const sct_spec *spec = &s->cands.spec;
   s->out->sizes = SCT_ARENA_NEW(&s->out->arena, sct_host_size, spec->n_sizes + 1);
   for (int z = 0; z < spec->n_sizes; z++) {
     if (!size || strcmp(size, spec->sizes[z].label) == 0) {
@@ -544,14 +544,14 @@ sct_status sct_tune_host(sct_host_report *out, const char *spec_path, const char
   s->opts = opts;
   s->events = events;
   const sct_status status = run(s, spec_path, size, err);
-  for (int k = 0; k < s->plan.n_items && s->modules; k++) {
+  for (int k = 0; k < s->cands.n_items && s->modules; k++) {
     sct_ptx_module_free(s->modules[k]);
   }
   sct_free(s->modules);
-  sct_sampler_free(s->sampler);
+  sct_block_counter_free(s->block_counter);
   sct_measure_close(s->device.measure);
   sct_measure_close(s->peer.measure);
-  sct_tune_plan_free(&s->plan);
+  sct_tune_candidates_free(&s->cands);
   sct_tune_device_close(&s->device);
   sct_tune_device_close(&s->peer);
   if (s->store.store) {

@@ -25,7 +25,7 @@ typedef struct tune_rates {
   const sct_transfer_report *transfers; /* NULL: stated */
 } tune_rates;
 double sct_rates_copy_ns(const tune_rates *r, sct_host_kind kind, sct_way way, double bytes);
-/* Of a copy by one of several threads that all copy. */
+/* Nanoseconds of a copy on the host by one of several threads that all copy. */
 double sct_rates_host_ns(const tune_rates *r, double bytes, int threads);
 double sct_rates_lock_ns(const tune_rates *r, double bytes);
 /* How long each operation takes, kernels by extent: kernel_ns[n_extents]. */

@@ -70,14 +70,14 @@ sct_status sct_host_store_winner(tune_host_store *s, const char *size_label, con
 static json_t *lane_json(const sct_host_row *row, sct_engine engine, int device) {
   double lane[COLUMNS];
   json_t *list = json_array();
-  sct_model_lane(lane, COLUMNS, row->steps, row->n_steps, engine, device);
+  sct_model_engine_columns(lane, COLUMNS, row->steps, row->n_steps, engine, device);
   for (int c = 0; c < COLUMNS; c++) {
     json_array_append_new(list, json_integer((json_int_t)(100 * lane[c] + 0.5)));
   }
   return list;
 }
 
-/* Those of a second device have its number: "in 2". The host is one. */
+/* The timeline as JSON; engines of a second device have its number: "in 2". There is one host. */
 static json_t *timeline_json(sct_arena *arena, const sct_host_row *row, const char *label) {
   json_t *lanes = json_object();
   for (int d = 0; d < row->overlap.n_devices; d++) {
@@ -100,7 +100,7 @@ static char *label_of(const tune_host_store *s, const sct_host_way *w) {
                           w->devices > 1 ? " devices=2" : "");
 }
 
-/* Of the fastest ways of both kinds of arrays. */
+/* Appends the timelines of the fastest ways of both kinds of arrays. */
 static sct_status timelines(const tune_host_store *s, sct_str *out, const sct_host_size *found,
                             sct_error *err) {
   json_t *list = json_array();
@@ -123,7 +123,7 @@ static sct_status keep_row(tune_host_store *s, const sct_row_run *run, const sct
                            const sct_host_row *row, sct_error *err) {
   char hex[SCT_HASH_HEX], now[32];
   const sct_host_way *w = &row->way;
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   char *label = label_of(s, w);
   sct_row_candidate candidate = {
       .problem = s->problem.id,
@@ -158,7 +158,7 @@ sct_status sct_host_store_keep(tune_host_store *s, const sct_spec *spec, const s
   if (!s->store) {
     return SCT_OK;
   }
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   SCT_OWNED char *extents = sct_tune_extents_json(spec, size);
   sct_row_run run = {.problem = s->problem.id,
                      .device = s->device.id,

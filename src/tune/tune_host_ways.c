@@ -10,7 +10,7 @@ static void add_way(sct_host_size *z, sct_host_way way, int chunk_mib) {
   z->rows[z->n_rows++] = (sct_host_row){.way = way, .chunk_mib = chunk_mib};
 }
 
-/* Chunks of so many bytes of the largest array, and not of little more than a halo. */
+/* Chunks of `bytes` bytes of the largest array, unless they are little more than a halo. */
 static int64_t chunk_of(const sct_spec *spec, int64_t bytes, int64_t step) {
   const int64_t least = 8 * (spec->halo_before + spec->halo_after);
   const int64_t chunk = bytes / step > least ? bytes / step : least;

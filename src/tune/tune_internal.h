@@ -13,8 +13,8 @@
 
 /* How far an item is on its way to the device. */
 typedef enum tune_stage { TUNE_WAITING, TUNE_COMPILING, TUNE_CHECKING, TUNE_READY } tune_stage;
-typedef struct tune_pipeline tune_pipeline; /* tune_pipeline.c */
-typedef struct tune_check tune_check;       /* tune_check.c */
+typedef struct tune_queue tune_queue; /* tune_queue.c */
+typedef struct tune_check tune_check; /* tune_check.c */
 
 #define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
 #define SCT_MESSAGES        "tune/tune_messages.def"
@@ -25,64 +25,63 @@ struct pollfd;
 
 typedef struct tune_session {
   const sct_tune_opts *opts;
-  sct_tune_plan plan;     /* what may be tried */
-  tune_device device;     /* on what */
-  tune_table table;       /* what is known of it */
-  tune_counting counting; /* how it is predicted */
-  tune_record record;     /* what is kept of it */
-  tune_flow flow;         /* how far it is */
-  tune_pipeline *pipeline;
+  sct_tune_candidates cands; /* what may be tried */
+  tune_device device;        /* on what */
+  tune_table table;          /* what is known of it */
+  tune_counting counting;    /* how it is predicted */
+  tune_record record;        /* what is kept of it */
+  tune_flow flow;            /* how far it is */
+  tune_queue *queue;
   tune_check *check; /* NULL: not begun */
   bool searching;    /* candidates are compiled and tried as a search asks for them */
 } tune_session;
 
-/* ---- from a plan to what may be measured (tune_pipeline.c) ---- */
+/* ---- from candidates to what may be measured (tune_queue.c) ---- */
 
 /* Begins to compile all candidates, the naive ones first; in a search none. */
-sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err);
+sct_status sct_tune_queue_begin(tune_session *s, sct_error *err);
 /* Has item compiled and checked, unless it is already. */
 sct_status sct_tune_want(tune_session *s, int item, sct_error *err);
 /* Takes what other processes have finished and gives them more to do; waits for something, at most
  * wait_ns. To be called whenever the device has been busy. */
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err);
-void sct_tune_pipeline_end(tune_session *s);
-bool sct_tune_is_wanted(const tune_pipeline *p, int item);
+void sct_tune_queue_end(tune_session *s);
+bool sct_tune_is_wanted(const tune_queue *q, int item);
 /* Compiled, counted and checked: may be measured, unless it has an outcome already. */
-bool sct_tune_is_ready(const tune_pipeline *p, int item);
-bool sct_tune_all_compiled(const tune_pipeline *p); /* that are wanted */
-int sct_tune_n_units(const tune_pipeline *p);       /* different kernels, wanted or not */
-void sct_tune_set_ready(tune_pipeline *p, int item);
+bool sct_tune_is_ready(const tune_queue *q, int item);
+bool sct_tune_all_compiled(const tune_queue *q); /* that are wanted */
+int sct_tune_n_units(const tune_queue *q);       /* different kernels, wanted or not */
+void sct_tune_set_ready(tune_queue *q, int item);
 
 /* The kernel of the user's own that an item is of, or NULL. */
-const sct_own *sct_tune_own(const sct_tune_plan *plan, int item);
+const sct_own *sct_tune_own(const sct_tune_candidates *cands, int item);
 /* Does a kernel that is compiled take what its candidate gives it? If not, the item gets its
  * outcome (tune_params.c). */
-bool sct_tune_params_fit(sct_tune_plan *plan, int item);
+bool sct_tune_params_fit(sct_tune_candidates *cands, int item);
 
 /* ---- rendering candidates ---- */
 
-bool sct_tune_is_naive(const sct_tune_plan *plan,
+bool sct_tune_is_naive(const sct_tune_candidates *cands,
                        size_t c); /* candidate c is that of its layouts */
 
 /* What is rendered, in which order. */
-typedef struct tune_sample {
-  size_t *order; /* [n] candidates */
+typedef struct tune_order {
+  size_t *candidate; /* [n] */
   size_t n;
   int64_t until_ns; /* when that is to end; 0: with all */
-  size_t n_least;   /* the first so many are rendered in any case */
-} tune_sample;
-/* Where there may be no time for all of the plan's (tune_sample.c). */
-void sct_tune_sample_init(tune_sample *out, const sct_tune_plan *plan, int64_t until_ns);
-void sct_tune_sample_free(tune_sample *sample);
-/* out[n_candidates], zeroed at first: what becomes of the sample's, in the plan's memory
+  size_t n_least;   /* the first n_least are rendered in any case */
+} tune_order;
+/* Where there may be no time for all candidates (tune_order.c). */
+void sct_tune_order_init(tune_order *out, const sct_tune_candidates *cands, int64_t until_ns);
+void sct_tune_order_free(tune_order *order);
+/* out[n_candidates], zeroed at first: what becomes of those in `order`, in the memory of `cands`
  * (tune_render.c). SCT_ESPEC for scripts that a limited child did not survive. */
-sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
-                           const tune_sample *sample, const sct_tune_events *events,
-                           sct_error *err);
+sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_script *script,
+                           const tune_order *order, const sct_tune_events *events, sct_error *err);
 
-/* The candidates of the final heat, in the plan's memory (tune_heat.c). */
-sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_plan *plan,
-                                const sct_tune_plan_opts *opts, sct_error *err);
+/* The candidates of the final heat, in the memory of `cands` (tune_heat.c). */
+sct_status sct_tune_heat_labels(sct_tune_labels *out, sct_tune_candidates *cands,
+                                const sct_tune_candidates_opts *opts, sct_error *err);
 
 /* Runs what the GPU has not run yet on the CPU; a failure becomes the outcome, and every item that
  * was added becomes ready sooner or later (tune_check.c). */
@@ -112,7 +111,7 @@ sct_status sct_tune_await(tune_session *s, int item, sct_error *err);
 bool sct_tune_can_measure(const tune_session *s, int item);
 /* The verdict on an item is known: it is stored for every size that it concerns, then reported, so
  * that what was reported survives whatever happens next. */
-sct_status sct_tune_settle(tune_session *s, int item, sct_error *err);
+sct_status sct_tune_record_verdict(tune_session *s, int item, sct_error *err);
 
 /* Fills why, decided and issues of a size whose rows are in their order (tune_why.c). */
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report);

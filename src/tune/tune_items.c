@@ -1,34 +1,34 @@
-/* The items of a plan: which are alike, which is the naive one, and what a failure says of one. */
+/* Items: which have the same layouts, which is the naive one, and what a failure does to one. */
 #include "tune/tune_internal.h"
 
 #include <string.h>
 
 /* An item whose template failed has no kernel, so it is of no group. */
-bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b) {
-  const int *x = plan->items[a].code.layout, *y = plan->items[b].code.layout;
-  return x && y && memcmp(x, y, sizeof(int) * (size_t)plan->spec.n_operands) == 0;
+bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a, int b) {
+  const int *x = cands->items[a].code.layout, *y = cands->items[b].code.layout;
+  return x && y && memcmp(x, y, sizeof(int) * (size_t)cands->spec.n_operands) == 0;
 }
 
-int sct_tune_naive_item(const sct_tune_plan *plan, int k) {
-  for (int n = 0; n < plan->n_items; n++) {
-    const sct_tune_item *item = &plan->items[n];
-    if (item->outcome == SCT_OUT_OK && plan->space.candidates[item->candidate].strategy == 0 &&
-        sct_tune_same_layouts(plan, n, k)) {
+int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
+  for (int n = 0; n < cands->n_items; n++) {
+    const sct_tune_item *item = &cands->items[n];
+    if (item->outcome == SCT_OUT_OK && cands->space.candidates[item->candidate].strategy == 0 &&
+        sct_tune_same_layouts(cands, n, k)) {
       return n;
     }
   }
   return -1;
 }
 
-bool sct_tune_fits(const sct_tune_plan *plan, const sct_tune_item *item, int z) {
+bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item *item, int z) {
   return item->outcome == SCT_OUT_OK && (!item->sizes || item->sizes[z]) &&
-         sct_codegen_fits(&plan->spec, &item->code, &plan->spec.sizes[z]);
+         sct_codegen_fits(&cands->spec, &item->code, &cands->spec.sizes[z]);
 }
 
-bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k) {
-  const sct_tune_item *item = &plan->items[k];
+bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k) {
+  const sct_tune_item *item = &cands->items[k];
   return item->code.layout &&
-         item->candidate == sct_codegen_naive(&plan->spec, &plan->space, item->code.layout);
+         item->candidate == sct_codegen_naive(&cands->spec, &cands->space, item->code.layout);
 }
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {
@@ -42,11 +42,11 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
 }
 
 /* Where the detail names a line of the source, it names the template's line instead. */
-void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict) {
-  sct_tune_item *failed = &plan->items[item];
+void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict) {
+  sct_tune_item *failed = &cands->items[item];
   SCT_SCOPED(sct_str) log = {0};
   sct_codegen_map_log(&log, &failed->code, verdict->detail);
   const size_t len = strcspn(sct_str_c(&log), "\n");
   failed->outcome = verdict->outcome;
-  failed->detail = sct_arena_strndup(&plan->arena, sct_str_c(&log), len);
+  failed->detail = sct_arena_strndup(&cands->arena, sct_str_c(&log), len);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static bool is_tried(const tune_table *t, int size, sct_id outcome) {
-  for (int k = 0; k < t->plan->n_items; k++) {
+  for (int k = 0; k < t->cands->n_items; k++) {
     if (sct_tune_cell(t, k, size)->outcome_id == outcome && sct_tune_has_outcome(t, k, size)) {
       return true;
     }
@@ -38,7 +38,7 @@ static int best_left_out(const tune_record *r, int size, const sct_row_result *r
       return k;
     }
     const bool competes = (o->coalesced || t->select_any) && time_of(t, o) > 0 &&
-                          sct_space_find(&t->plan->space, rows[k].candidate.label, 0, NULL) >= 0;
+                          sct_space_find(&t->cands->space, rows[k].candidate.label, 0, NULL) >= 0;
     if (competes && (best < 0 || time_of(t, o) < time_of(t, &rows[best].outcome))) {
       best = k;
     }
@@ -65,7 +65,7 @@ static bool is_better(const tune_record *r, int size, const sct_row_outcome *kno
     return false;
   }
   const tune_cell *cell = sct_tune_cell(t, winner, size);
-  const bool naive = sct_tune_is_naive_item(t->plan, winner);
+  const bool naive = sct_tune_is_naive_item(t->cands, winner);
   const double here = t->times ? cell->timing.median_ns : cell->predicted.ns;
   const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
   const bool faster = known->id == r->runs[size].winner ? here * slack < time_of(t, known)
@@ -85,13 +85,13 @@ static void keep(tune_record *r, int size, const sct_row_result *known) {
              t->times ? "" : " predicted");
   }
   r->kept[size] = sct_arena_printf(
-      &t->plan->arena,
+      &t->cands->arena,
       "'%s' of an earlier session (%s) was not tried here and %s the winner that `emit` takes",
       known->candidate.label, time, stays ? "stays" : "is now");
-  const int64_t c = sct_space_find(&t->plan->space, known->candidate.label, 0, NULL);
+  const int64_t c = sct_space_find(&t->cands->space, known->candidate.label, 0, NULL);
   if (!stays && c >= 0) {
     int layout[SCT_MAX_OPERANDS];
-    sct_tune_layouts(layout, t->plan, c);
+    sct_tune_layouts(layout, t->cands, c);
     run->winner = known->outcome.id;
     run->naive = sct_tune_naive_outcome(t, size, layout);
   }
@@ -103,8 +103,8 @@ sct_status sct_tune_find_kept(tune_record *r, int size, sct_error *err) {
   if ((!r->table->partial && !r->opts->again) || r->runs[size].winner == 0) {
     return SCT_OK;
   }
-  SCT_TRY(
-      sct_store_results(r->store, &r->table->plan->arena, r->runs[size].id, false, &rows, &n, err));
+  SCT_TRY(sct_store_results(r->store, &r->table->cands->arena, r->runs[size].id, false, &rows, &n,
+                            err));
   const int best = best_left_out(r, size, rows, n);
   if (best >= 0 && !is_better(r, size, &rows[best].outcome)) {
     keep(r, size, &rows[best]);

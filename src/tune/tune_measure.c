@@ -13,55 +13,55 @@ typedef struct quick_pass {
   bool *taken;   /* [n] */
 } quick_pass;
 
-sct_status sct_tune_settle(tune_session *s, int k, sct_error *err) {
+sct_status sct_tune_record_verdict(tune_session *s, int k, sct_error *err) {
   sct_tune_compare_code(&s->counting, k);
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     SCT_TRY(sct_tune_store_cell(&s->record, k, z, err));
   }
-  sct_tune_notify_item(&s->flow, &s->plan.items[k]);
+  sct_tune_notify_item(&s->flow, &s->cands.items[k]);
   return SCT_OK;
 }
 
 /* ---- one layout choice: verify, then a quick pass at every size ---- */
 
 static sct_status verify_item(tune_session *s, int k, sct_error *err) {
-  sct_tune_item *item = &s->plan.items[k];
+  sct_tune_item *item = &s->cands.items[k];
   const sct_binary binary = sct_tune_binary(item);
   sct_verdict verdict;
   SCT_TRY(sct_measure_verify(s->device.measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->plan, k, &verdict);
-    return sct_tune_settle(s, k, err);
+    sct_tune_fail_item(&s->cands, k, &verdict);
+    return sct_tune_record_verdict(s, k, err);
   }
   sct_tune_set_verified(&s->table, k);
-  const sct_ptx_check check = sct_tune_run_of(&s->plan.spec, &verdict);
-  SCT_TRY(sct_tune_take_run(&s->counting, k, &check, err));
-  return s->device.kind->times ? SCT_OK : sct_tune_settle(s, k, err);
+  const sct_ptx_check check = sct_tune_ptx_check_of(&s->cands.spec, &verdict);
+  SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &check, err));
+  return s->device.kind->times ? SCT_OK : sct_tune_record_verdict(s, k, err);
 }
 
 /* What was found of the item that runs alike. */
 static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
-  const sct_tune_item *duplicate = &s->plan.items[s->table.duplicate[k]];
-  sct_tune_item *item = &s->plan.items[k];
+  const sct_tune_item *duplicate = &s->cands.items[s->table.duplicate[k]];
+  sct_tune_item *item = &s->cands.items[k];
   item->outcome = duplicate->outcome;
   item->detail = duplicate->detail;
-  SCT_TRY(sct_tune_take_run(&s->counting, k, &duplicate->ptx, err));
+  SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &duplicate->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
     sct_tune_set_verified(&s->table, k);
   }
-  return item->outcome != SCT_OUT_OK || !s->device.kind->times ? sct_tune_settle(s, k, err)
+  return item->outcome != SCT_OUT_OK || !s->device.kind->times ? sct_tune_record_verdict(s, k, err)
                                                                : SCT_OK;
 }
 
 static sct_status verify_step(tune_session *s, int k, sct_error *err) {
-  const sct_tune_item *item = &s->plan.items[k];
+  const sct_tune_item *item = &s->cands.items[k];
   const bool evaluated = item->outcome != SCT_OUT_OK || sct_tune_evaluated_already(&s->table, k);
   SCT_TRY(sct_tune_count(&s->counting, k, err)); /* both unless whoever checked it did */
   sct_tune_compare_code(&s->counting, k);
   if (s->searching && evaluated) {
     return SCT_OK;
   }
-  sct_tune_progress(&s->flow, "verify", ++s->flow.n_verify, s->plan.n_items, item->label);
+  sct_tune_progress(&s->flow, "verify", ++s->flow.n_verify, s->cands.n_items, item->label);
   if (evaluated) {
     return SCT_OK;
   }
@@ -74,26 +74,26 @@ static sct_status verify_step(tune_session *s, int k, sct_error *err) {
 
 static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_ns, sct_timing *out,
                             sct_error *err) {
-  const sct_binary binary = sct_tune_binary(&s->plan.items[item]);
+  const sct_binary binary = sct_tune_binary(&s->cands.items[item]);
   *out = (sct_timing){0};
-  return sct_measure_time(s->device.measure, &binary, &s->plan.spec.sizes[size], budget_ns, out,
+  return sct_measure_time(s->device.measure, &binary, &s->cands.spec.sizes[size], budget_ns, out,
                           err);
 }
 
 static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(&s->table, k, size);
-  const sct_tune_item *item = &s->plan.items[k];
+  const sct_tune_item *item = &s->cands.items[k];
   if (cell->passed_over) {
     return SCT_OK;
   }
   sct_tune_progress(&s->flow, "time", ++s->flow.n_time,
-                    (int64_t)s->plan.n_items * s->plan.spec.n_sizes, item->label);
+                    (int64_t)s->cands.n_items * s->cands.spec.n_sizes, item->label);
   if (item->outcome != SCT_OUT_OK || !cell->fits || cell->from_store) {
     return SCT_OK;
   }
   if (s->table.duplicate[k] >= 0 &&
       sct_tune_is_timed(sct_tune_cell(&s->table, s->table.duplicate[k], size))) {
-    sct_tune_take_duplicate(&s->table, k, size);
+    sct_tune_copy_from_duplicate(&s->table, k, size);
   } else {
     SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
     cell->verdict = cell->timing.verdict;
@@ -105,7 +105,7 @@ static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
 
 static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
   int64_t read_bytes, write_bytes;
-  sct_spec_traffic(&s->plan.spec, &s->plan.spec.sizes[size], &read_bytes, &write_bytes);
+  sct_spec_traffic(&s->cands.spec, &s->cands.spec.sizes[size], &read_bytes, &write_bytes);
   const int64_t bytes = read_bytes + write_bytes; /* 0 where outputs are kept and nothing is read */
   return sct_measure_ceiling(s->device.measure, bytes > 2 ? bytes : 2, NULL, 0,
                              &s->record.runs[size].ceiling_bytes_s, err);
@@ -115,7 +115,7 @@ static sct_status measure_ceiling(tune_session *s, int size, sct_error *err) {
 
 sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
   SCT_TRY(sct_tune_want(s, k, err));
-  while (!sct_tune_is_ready(s->pipeline, k) && !sct_tune_stop(&s->flow)) {
+  while (!sct_tune_is_ready(s->queue, k) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
@@ -123,18 +123,18 @@ sct_status sct_tune_await(tune_session *s, int k, sct_error *err) {
 
 /* The naive variant of item k's layouts, ready; the next one stands in for one that fails. */
 static sct_status await_naive(tune_session *s, int k, int *naive, sct_error *err) {
-  for (*naive = sct_tune_naive_item(&s->plan, k);
-       *naive >= 0 && !sct_tune_is_ready(s->pipeline, *naive) && !sct_tune_stop(&s->flow);
-       *naive = sct_tune_naive_item(&s->plan, k)) {
+  for (*naive = sct_tune_naive_item(&s->cands, k);
+       *naive >= 0 && !sct_tune_is_ready(s->queue, *naive) && !sct_tune_stop(&s->flow);
+       *naive = sct_tune_naive_item(&s->cands, k)) {
     SCT_TRY(sct_tune_await(s, *naive, err));
   }
   return SCT_OK;
 }
 
 bool sct_tune_can_measure(const tune_session *s, int k) {
-  const int naive = sct_tune_naive_item(&s->plan, k);
-  return sct_tune_is_ready(s->pipeline, k) && (naive < 0 || sct_tune_is_ready(s->pipeline, naive) ||
-                                               !sct_tune_is_wanted(s->pipeline, naive));
+  const int naive = sct_tune_naive_item(&s->cands, k);
+  return sct_tune_is_ready(s->queue, k) &&
+         (naive < 0 || sct_tune_is_ready(s->queue, naive) || !sct_tune_is_wanted(s->queue, naive));
 }
 
 /* The first in their order that is ready; waits until one is. -1: the session is to stop. */
@@ -143,7 +143,7 @@ static sct_status next_item(tune_session *s, const quick_pass *sc, int *next, sc
   SCT_TRY(sct_tune_pump(s, 0, err));
   while (!sct_tune_stop(&s->flow)) {
     for (int k = 0; k < sc->n; k++) {
-      if (!sc->taken[k] && sct_tune_is_ready(s->pipeline, sc->items[k])) {
+      if (!sc->taken[k] && sct_tune_is_ready(s->queue, sc->items[k])) {
         *next = k;
         return SCT_OK;
       }
@@ -158,7 +158,7 @@ static sct_status next_item(tune_session *s, const quick_pass *sc, int *next, sc
 /* A search has asked for it at some size. */
 static bool is_asked(const tune_table *t, int item) {
   bool asked = false;
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     asked = asked || !sct_tune_cell(t, item, z)->passed_over;
   }
   return asked;
@@ -167,7 +167,7 @@ static bool is_asked(const tune_table *t, int item) {
 /* The items of a group; in a search those that it waits for and that are ready. */
 static int group_of(const tune_session *s, int first, int *items) {
   int n = 0;
-  for (int k = first; k < s->plan.n_items; k++) {
+  for (int k = first; k < s->cands.n_items; k++) {
     if (s->table.group[k] == first &&
         (!s->searching || (is_asked(&s->table, k) && sct_tune_can_measure(s, k)))) {
       items[n++] = k;
@@ -204,22 +204,22 @@ static sct_status measure_group(tune_session *s, quick_pass *sc, int first, sct_
     return SCT_OK;
   }
   if (naive < 0) {
-    const sct_tune_item *item = &s->plan.items[first];
+    const sct_tune_item *item = &s->cands.items[first];
     return sct_fail(
         err, SCT_ENOTVERIFIED,
         "%s: the naive variant does not compile or run, so nothing can be verified: %s: %s",
-        s->plan.spec.name, sct_outcome_text(item->outcome), item->detail ? item->detail : "");
+        s->cands.spec.name, sct_outcome_text(item->outcome), item->detail ? item->detail : "");
   }
   memset(sc->taken, 0, sizeof *sc->taken * (size_t)sc->n);
   if (naive != s->device.naive_set) {
-    SCT_TRY(sct_tune_set_problem(&s->device, &s->plan, naive, err));
+    SCT_TRY(sct_tune_set_problem(&s->device, &s->cands, naive, err));
     s->device.naive_set = naive;
   }
   if (s->device.kind->times && s->record.runs[0].ceiling_bytes_s <= 0.0) {
     SCT_TRY(measure_ceiling(s, 0, err));
   }
   SCT_TRY(measure_first(s, sc, err));
-  for (int z = 1; s->device.kind->times && z < s->plan.spec.n_sizes && !sct_tune_stop(&s->flow);
+  for (int z = 1; s->device.kind->times && z < s->cands.spec.n_sizes && !sct_tune_stop(&s->flow);
        z++) {
     if (s->record.runs[z].ceiling_bytes_s <= 0.0) {
       SCT_TRY(measure_ceiling(s, z, err));
@@ -233,10 +233,10 @@ static sct_status measure_group(tune_session *s, quick_pass *sc, int first, sct_
 }
 
 sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) {
-  quick_pass sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->plan.n_items + 1)),
-                   .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->plan.n_items + 1))};
+  quick_pass sc = {.items = sct_alloc(sizeof *sc.items * (size_t)(s->cands.n_items + 1)),
+                   .taken = sct_alloc(sizeof *sc.taken * (size_t)(s->cands.n_items + 1))};
   sct_status status = SCT_OK;
-  for (int k = 0; status == SCT_OK && k < s->plan.n_items && !sct_tune_stop(&s->flow); k++) {
+  for (int k = 0; status == SCT_OK && k < s->cands.n_items && !sct_tune_stop(&s->flow); k++) {
     if (s->table.group[k] == k) {
       status = measure_group(s, &sc, k, err);
     }
@@ -247,7 +247,7 @@ sct_status sct_tune_quick_pass(tune_session *s, sct_error *err) {
 }
 
 sct_status sct_tune_measure(tune_session *s, sct_error *err) {
-  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->cands.n_items + 1));
   sct_status status = SCT_OK;
   const int64_t deadline_ns = s->flow.deadline_ns;
   s->device.naive_set = -1;
@@ -258,7 +258,7 @@ sct_status sct_tune_measure(tune_session *s, sct_error *err) {
   const bool cut = s->flow.out_of_time;
   s->flow.deadline_ns = deadline_ns;
   s->flow.out_of_time = false;
-  for (int z = 0; status == SCT_OK && s->device.kind->times && z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; status == SCT_OK && s->device.kind->times && z < s->cands.spec.n_sizes; z++) {
     if (sct_tune_stop(&s->flow)) {
       break;
     }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of what parameter k receives. */
+/* Bytes of what a parameter receives. */
 static int64_t bytes_of(const sct_spec *spec, const sct_param *p) {
   return p->kind == SCT_PARAM_ARRAY
              ? (int64_t)sizeof(uint64_t)
@@ -21,28 +21,28 @@ static const char *hint(const sct_param *p, int64_t bytes) {
                                     : "; i32, u32, i64, u64, f32 and f64 are possible";
 }
 
-const sct_own *sct_tune_own(const sct_tune_plan *plan, int item) {
-  const sct_candidate *cand = &plan->space.candidates[plan->items[item].candidate];
-  return plan->space.strategies[cand->strategy].own;
+const sct_own *sct_tune_own(const sct_tune_candidates *cands, int item) {
+  const sct_candidate *cand = &cands->space.candidates[cands->items[item].candidate];
+  return cands->space.strategies[cand->strategy].own;
 }
 
-static void fail(sct_tune_plan *plan, int item, const char *text) {
-  const sct_own *own = sct_tune_own(plan, item);
-  const char *file = plan->spec.file;
-  const int line = own ? sct_spec_key_line(&plan->spec, file, own->line, "args") : 1;
-  plan->items[item].outcome = SCT_OUT_COMPILE_ERROR;
-  plan->items[item].detail = sct_arena_printf(&plan->arena, "%s:%d: error: %s", file, line, text);
+static void fail(sct_tune_candidates *cands, int item, const char *text) {
+  const sct_own *own = sct_tune_own(cands, item);
+  const char *file = cands->spec.file;
+  const int line = own ? sct_spec_key_line(&cands->spec, file, own->line, "args") : 1;
+  cands->items[item].outcome = SCT_OUT_COMPILE_ERROR;
+  cands->items[item].detail = sct_arena_printf(&cands->arena, "%s:%d: error: %s", file, line, text);
 }
 
-static const char *mismatch(const sct_tune_plan *plan, int item, const sct_ptx_kernel *kernel,
-                            sct_arena *arena) {
-  const sct_kernel_code *code = &plan->items[item].code;
+static const char *mismatch(const sct_tune_candidates *cands, int item,
+                            const sct_ptx_kernel *kernel, sct_arena *arena) {
+  const sct_kernel_code *code = &cands->items[item].code;
   if (kernel->n_params != code->n_params) {
     return sct_arena_printf(arena, "args has %d entries; '%s' takes %d parameters", code->n_params,
                             code->kernel, kernel->n_params);
   }
   for (int k = 0; k < code->n_params; k++) {
-    const int64_t given = bytes_of(&plan->spec, &code->params[k]);
+    const int64_t given = bytes_of(&cands->spec, &code->params[k]);
     if (given != kernel->params[k].bytes) {
       return sct_arena_printf(
           arena, "args: item %d has %lld bytes, and parameter %d of '%s' has %lld%s", k + 1,
@@ -53,8 +53,8 @@ static const char *mismatch(const sct_tune_plan *plan, int item, const sct_ptx_k
   return NULL;
 }
 
-bool sct_tune_params_fit(sct_tune_plan *plan, int item) {
-  const sct_tune_item *at = &plan->items[item];
+bool sct_tune_params_fit(sct_tune_candidates *cands, int item) {
+  const sct_tune_item *at = &cands->items[item];
   sct_ptx_module *module = NULL;
   const char *wrong = NULL;
   if (at->code.n_params == 0) {
@@ -64,10 +64,10 @@ bool sct_tune_params_fit(sct_tune_plan *plan, int item) {
     wrong = "its PTX cannot be read, so its parameters are not known";
   } else {
     const sct_ptx_kernel *kernel = sct_ptx_kernel_find(module, at->compiled.entry);
-    wrong = kernel ? mismatch(plan, item, kernel, &plan->arena) : "its PTX lacks the kernel";
+    wrong = kernel ? mismatch(cands, item, kernel, &cands->arena) : "its PTX lacks the kernel";
   }
   if (wrong) {
-    fail(plan, item, wrong);
+    fail(cands, item, wrong);
   }
   sct_ptx_module_free(module);
   return wrong == NULL;

@@ -24,7 +24,7 @@ typedef struct tune_record {
 sct_status sct_tune_open_store(sct_store **out, const char *given, bool read_only, sct_error *err);
 /* {"i":1024}, of sct_free(). NULL: a name is not UTF-8. */
 char *sct_tune_extents_json(const sct_spec *spec, const sct_size *size);
-/* Opens that store; what is zero may be closed. Borrows all three. */
+/* Opens the store of opts; what is zero may be closed. Borrows all three. */
 sct_status sct_tune_record_open(tune_record *out, tune_table *table, const tune_device *where,
                                 const sct_tune_opts *opts, sct_error *err);
 void sct_tune_record_close(tune_record *r);
@@ -36,8 +36,8 @@ sct_status sct_tune_device_row(sct_row_device *row, const sct_device_desc *devic
 sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *device, const char *nvrtc,
                                const char *options, sct_arena *arena, sct_row_device *row,
                                sct_error *err);
-void sct_tune_now(char out[32]); /* ISO 8601, UTC */
-/* Puts the rows that outcomes belong to, once the plan is known. */
+void sct_tune_timestamp(char out[32]); /* ISO 8601, UTC */
+/* Puts the rows that outcomes belong to, once the candidates are known. */
 sct_status sct_tune_store_begin(tune_record *r, sct_error *err);
 /* Stores what is known of an item at a size, if it has an outcome that is not the store's. */
 sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *err);
@@ -45,7 +45,7 @@ sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *er
 sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err);
 /* Stores what was chosen. */
 sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err);
-/* Notes durably that so many stages of the race at a size are complete. */
+/* Stores durably that n_stages of the race at a size are complete. */
 sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages, sct_error *err);
 
 /* Takes over what an earlier session measured of an item under the same conditions, unless all is

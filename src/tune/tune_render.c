@@ -1,6 +1,6 @@
-/* Renders the candidates of a plan, each once: in limited children (module script) that are forked
- * once the spec and the strategies are loaded. Candidates are dealt out in turn; kernels are sent
- * many at a time, and the plan keeps the messages, which their texts lie in. */
+/* Renders candidates, each once: in limited children (module script) that are forked
+ * once the spec and the strategies are loaded. Candidates are dealt out round-robin; kernels are
+ * sent many at a time, and `cands` keeps the messages, which their texts lie in. */
 #include "tune/tune_internal.h"
 
 enum {
@@ -11,33 +11,33 @@ enum {
 
 typedef struct renderer {
   sct_script_child *child;
-  size_t inbox; /* its last message, an index into the plan's */
+  size_t inbox; /* its last message, an index into cands->sent */
   bool has_inbox, over;
 } renderer;
 
 /* ---- a child ---- */
 
 typedef struct share {
-  sct_tune_plan *plan;
+  sct_tune_candidates *cands;
   sct_script *script;
-  const tune_sample *sample;
+  const tune_order *order;
   size_t first, step;
 } share;
 
-static bool is_over(const tune_sample *sample, size_t k) {
-  return sample->until_ns > 0 && k >= sample->n_least && sct_now_ns() > sample->until_ns;
+static bool is_over(const tune_order *order, size_t k) {
+  return order->until_ns > 0 && k >= order->n_least && sct_now_ns() > order->until_ns;
 }
 
 static void render(sct_wire *out, const share *mine, size_t c) {
-  const sct_tune_plan *plan = mine->plan;
+  const sct_tune_candidates *cands = mine->cands;
   sct_error why;
   SCT_SCOPED(sct_arena) arena = {0};
   sct_generated g = {.rendered = true};
   const sct_status status =
-      sct_codegen_make(&g.code, &g.rejected, &arena, mine->script, &plan->spec, &plan->space,
-                       &plan->space.candidates[c], &why);
+      sct_codegen_make(&g.code, &g.rejected, &arena, mine->script, &cands->spec, &cands->space,
+                       &cands->space.candidates[c], &why);
   g.failure = status != SCT_OK ? why.text : NULL;
-  sct_codegen_put(out, &plan->spec, &g);
+  sct_codegen_put(out, &cands->spec, &g);
   sct_kernel_code_free(&g.code);
 }
 
@@ -45,13 +45,13 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
   const share *mine = ctx;
   SCT_SCOPED(sct_wire) out = {0};
   sct_status status = SCT_OK;
-  for (size_t k = mine->first; status == SCT_OK && k < mine->sample->n; k += mine->step) {
-    if (is_over(mine->sample, k)) {
-      sct_codegen_put(&out, &mine->plan->spec, &(sct_generated){.rendered = false});
+  for (size_t k = mine->first; status == SCT_OK && k < mine->order->n; k += mine->step) {
+    if (is_over(mine->order, k)) {
+      sct_codegen_put(&out, &mine->cands->spec, &(sct_generated){.rendered = false});
       break;
     }
     SCT_TRY(sct_script_child_step(self, err));
-    render(&out, mine, mine->sample->order[k]);
+    render(&out, mine, mine->order->candidate[k]);
     if (out.len >= TOGETHER) {
       status = sct_script_child_send(self, &out, err);
       sct_wire_clear(&out);
@@ -65,23 +65,24 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
 
 /* ---- the parent ---- */
 
-static sct_status take_next(renderer *r, sct_generated *out, sct_tune_plan *plan, sct_error *err) {
+static sct_status take_next(renderer *r, sct_generated *out, sct_tune_candidates *cands,
+                            sct_error *err) {
   *out = (sct_generated){.rendered = false};
   if (r->over) {
     return SCT_OK;
   }
-  if (!r->has_inbox || plan->sent[r->inbox].at == plan->sent[r->inbox].len) {
+  if (!r->has_inbox || cands->sent[r->inbox].at == cands->sent[r->inbox].len) {
     bool ended = false;
-    SCT_GROW(plan->sent, plan->n_sent, plan->cap_sent);
-    r->inbox = plan->n_sent++;
+    SCT_GROW(cands->sent, cands->n_sent, cands->cap_sent);
+    r->inbox = cands->n_sent++;
     r->has_inbox = true;
-    SCT_TRY(sct_script_child_receive(r->child, &plan->sent[r->inbox], &ended, err));
+    SCT_TRY(sct_script_child_receive(r->child, &cands->sent[r->inbox], &ended, err));
     if (ended) {
       return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended too early");
     }
   }
-  sct_wire *in = &plan->sent[r->inbox];
-  if (!sct_codegen_get(out, in, &plan->spec, &plan->arena)) {
+  sct_wire *in = &cands->sent[r->inbox];
+  if (!sct_codegen_get(out, in, &cands->spec, &cands->arena)) {
     return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates sent nonsense");
   }
   sct_arena_free(&in->arena); /* lists; texts are in the message */
@@ -98,10 +99,10 @@ static void end_all(renderer *list, size_t n) {
 /* `all`: what they share. */
 static sct_status start_all(renderer *list, size_t n, const share *all, sct_error *err) {
   for (size_t k = 0; k < n; k++) {
-    share mine = {all->plan, all->script, all->sample, .first = k, .step = n};
+    share mine = {all->cands, all->script, all->order, .first = k, .step = n};
     list[k] = (renderer){.has_inbox = false};
     const sct_status status =
-        sct_script_child_start(&list[k].child, all->plan->spec.file, render_share, &mine, err);
+        sct_script_child_start(&list[k].child, all->cands->spec.file, render_share, &mine, err);
     if (status != SCT_OK) {
       end_all(list, k);
       return status;
@@ -110,13 +111,12 @@ static sct_status start_all(renderer *list, size_t n, const share *all, sct_erro
   return SCT_OK;
 }
 
-sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *script,
-                           const tune_sample *sample, const sct_tune_events *events,
-                           sct_error *err) {
-  const share all = {.plan = plan, .script = script, .sample = sample};
+sct_status sct_tune_render(sct_generated *out, sct_tune_candidates *cands, sct_script *script,
+                           const tune_order *order, const sct_tune_events *events, sct_error *err) {
+  const share all = {.cands = cands, .script = script, .order = order};
   renderer list[MAX_RENDERERS];
   const size_t cores = (size_t)sct_cores(), most = cores < MAX_RENDERERS ? cores : MAX_RENDERERS;
-  const size_t worth = (sample->n + A_RENDERER - 1) / A_RENDERER;
+  const size_t worth = (order->n + A_RENDERER - 1) / A_RENDERER;
   size_t n = worth < most ? worth : most;
   sct_status status = start_all(list, n, &all, err);
   if (status != SCT_OK && n > 1) { /* the system gives only few processes */
@@ -124,11 +124,11 @@ sct_status sct_tune_render(sct_generated *out, sct_tune_plan *plan, sct_script *
     status = start_all(list, n, &all, err);
   }
   SCT_TRY(status);
-  for (size_t k = 0, n_done = 0; status == SCT_OK && k < sample->n; k++) {
-    sct_generated *g = &out[sample->order[k]];
-    status = take_next(&list[k % n], g, plan, err);
+  for (size_t k = 0, n_done = 0; status == SCT_OK && k < order->n; k++) {
+    sct_generated *g = &out[order->candidate[k]];
+    status = take_next(&list[k % n], g, cands, err);
     if (g->rendered && events && events->progress) {
-      events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)sample->n, NULL);
+      events->progress(events->ctx, "generate", (int64_t)++n_done, (int64_t)order->n, NULL);
     }
   }
   for (size_t k = 0; status == SCT_OK && k < n; k++) {

@@ -1,6 +1,6 @@
 /* A store's results in place of a GPU: candidates are found by the hash of their source and launch,
  * what compiling, verifying and timing gave is read, and times are drawn from the samples (module
- * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store says what devices
+ * measure). Neither a GPU nor NVRTC is used. The session stores nothing: a store has what devices
  * gave, and a replay can be had again from recording and seed. */
 #include "tune/tune_device.h"
 #include "json/json.h"
@@ -290,25 +290,25 @@ static sct_status nothing_recorded(const tune_replay *r, const char *name, const
                   sct_str_c(&r->file), r->device->name, what, name);
 }
 
-sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_error *err) {
+sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_candidates *cands, sct_error *err) {
   char hex[SCT_HASH_HEX];
   sct_row_problem *problems = NULL;
   int n = 0, n_known = 0;
-  r->sizes = plan->spec.sizes;
-  r->n_sizes = plan->spec.n_sizes;
+  r->sizes = cands->spec.sizes;
+  r->n_sizes = cands->spec.n_sizes;
   r->size = sct_alloc(sizeof *r->size * (size_t)(r->n_sizes + 1));
-  SCT_TRY(sct_store_problem_by_hash(r->store, &r->arena, sct_hash_hex(hex, plan->spec.hash),
+  SCT_TRY(sct_store_problem_by_hash(r->store, &r->arena, sct_hash_hex(hex, cands->spec.hash),
                                     &problems, &n, err));
   const sct_id problem = n > 0 ? problems[0].id : 0;
   if (n == 0) {
-    return nothing_recorded(r, plan->spec.name, "nothing of this version of the spec", err);
+    return nothing_recorded(r, cands->spec.name, "nothing of this version of the spec", err);
   }
   SCT_TRY(load_runs(r, problem, err));
-  for (int k = 0; k < plan->n_items; k++) {
-    n_known += plan->items[k].code.source && find_any(r, &plan->items[k].code);
+  for (int k = 0; k < cands->n_items; k++) {
+    n_known += cands->items[k].code.source && find_any(r, &cands->items[k].code);
   }
   if (n_known == 0) {
-    return nothing_recorded(r, plan->spec.name,
+    return nothing_recorded(r, cands->spec.name,
                             "none of today's candidates (other templates or strategies made it)",
                             err);
   }
@@ -316,12 +316,12 @@ sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_plan *plan, sct_e
 }
 
 /* What compiling would give, as it was stored. */
-void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int item) {
-  sct_tune_item *it = &plan->items[item];
+void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, int item) {
+  sct_tune_item *it = &cands->items[item];
   const sct_row_result *row = find_any(r, &it->code);
   if (!row) {
     it->outcome = SCT_OUT_NOT_RECORDED;
-    it->detail = sct_arena_strdup(&plan->arena, "the recording has no candidate with this source");
+    it->detail = sct_arena_strdup(&cands->arena, "the recording has no candidate with this source");
     return;
   }
   const sct_row_candidate *c = &row->candidate;
@@ -334,9 +334,9 @@ void sct_tune_replay_compiled(const tune_replay *r, sct_tune_plan *plan, int ite
   const sct_outcome_kind kind = kind_of(row->outcome.outcome);
   if (kind != SCT_OUT_OK && kind <= SCT_OUT_TOO_LARGE) { /* the others only show when it is run */
     it->outcome = kind;
-    it->detail = sct_arena_strdup(&plan->arena, row->outcome.detail);
+    it->detail = sct_arena_strdup(&cands->arena, row->outcome.detail);
   } else if (row->outcome.sectors_ld >= 0 && !row->outcome.counts_exact) {
-    it->approximate = sct_arena_strdup(&plan->arena, "they were recorded as approximate");
+    it->approximate = sct_arena_strdup(&cands->arena, "they were recorded as approximate");
   }
 }
 

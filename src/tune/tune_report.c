@@ -35,7 +35,7 @@ static void explain_counts(char **out, const sct_tune_item *item, const tune_cel
 
 static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *out,
                      sct_tune_row *row) {
-  const sct_tune_item *item = &t->plan->items[k];
+  const sct_tune_item *item = &t->cands->items[k];
   const tune_cell *cell = sct_tune_cell(t, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
@@ -56,18 +56,18 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
                         .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
-  row->naive = t->plan->space.candidates[item->candidate].strategy == 0 &&
-               sct_tune_is_naive_item(t->plan, k);
-  const sct_own *own = sct_tune_own(t->plan, k);
-  row->own = own ? (int)(own - t->plan->spec.own) + 1 : 0;
+  row->naive = t->cands->space.candidates[item->candidate].strategy == 0 &&
+               sct_tune_is_naive_item(t->cands, k);
+  const sct_own *own = sct_tune_own(t->cands, k);
+  row->own = own ? (int)(own - t->cands->spec.own) + 1 : 0;
   if (cell->counted && !cell->estimated) {
-    fill_counts(&t->plan->spec, size, row, &cell->counters);
+    fill_counts(&t->cands->spec, size, row, &cell->counters);
     row->counted = true;
     explain_counts(&row->approximate, item, cell);
   }
   if (item->compiled.ok) {
     row->occupancy =
-        sct_model_occupancy(&t->plan->device, item->code.threads, item->compiled.registers,
+        sct_model_occupancy(&t->cands->device, item->code.threads, item->compiled.registers,
                             item->compiled.static_shared_bytes + item->code.shared_bytes)
             .fraction;
   }
@@ -114,7 +114,7 @@ static int by_rank(const void *pa, const void *pb) {
   return strcmp(a->label, b->label);
 }
 
-/* A candidate that is not coalesced but faster beyond noise is said, with the ratio. */
+/* Reports a candidate that is not coalesced but faster beyond noise, with the ratio. */
 static char *faster_sentence(const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
   if (choice->winner < 0 || choice->faster_ratio <= 1.0) {
@@ -122,7 +122,7 @@ static char *faster_sentence(const tune_table *t, int size) {
   }
   sct_str text = {0};
   sct_str_printf(&text, "'%s' is %.2f times as fast but not coalesced; --select any would take it",
-                 t->plan->items[choice->fastest].label, choice->faster_ratio);
+                 t->cands->items[choice->fastest].label, choice->faster_ratio);
   return text.data;
 }
 
@@ -130,7 +130,7 @@ static char *faster_sentence(const tune_table *t, int size) {
 static char *converted_sentence(const tune_table *t, int size) {
   double most = 0;
   sct_str text = {0};
-  for (int k = 0; k < t->plan->n_items; k++) {
+  for (int k = 0; k < t->cands->n_items; k++) {
     const double ns = sct_tune_conversion_ns(t, k, size);
     most = ns > most ? ns : most;
   }
@@ -146,10 +146,10 @@ static char *converted_sentence(const tune_table *t, int size) {
 
 static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   const tune_table *t = &s->table;
-  const sct_size *problem_size = &t->plan->spec.sizes[size];
+  const sct_size *problem_size = &t->cands->spec.sizes[size];
   const int w = t->choices[size].winner;
   int64_t read_bytes, write_bytes;
-  sct_spec_traffic(&t->plan->spec, problem_size, &read_bytes, &write_bytes);
+  sct_spec_traffic(&t->cands->spec, problem_size, &read_bytes, &write_bytes);
   out->label = sct_strdup(problem_size->label);
   out->read_bytes = (double)read_bytes;
   out->write_bytes = (double)write_bytes;
@@ -160,16 +160,16 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   out->converted = converted_sentence(t, size);
   out->kept = s->record.kept[size] ? sct_strdup(s->record.kept[size]) : NULL;
   out->recorded = s->device.replay
-                      ? sct_tune_replay_best(s->device.replay, w >= 0 ? &t->plan->items[w] : NULL,
+                      ? sct_tune_replay_best(s->device.replay, w >= 0 ? &t->cands->items[w] : NULL,
                                              size, t->select_any)
                       : NULL;
-  out->rows = sct_alloc(sizeof *out->rows * (size_t)(t->plan->n_items + 1));
-  for (int k = 0; k < t->plan->n_items; k++) {
+  out->rows = sct_alloc(sizeof *out->rows * (size_t)(t->cands->n_items + 1));
+  for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
-    const bool failed = t->plan->items[k].outcome != SCT_OUT_OK;
-    sct_tune_fit(&s->counting, k); /* where a session ended early not all were looked at */
+    const bool failed = t->cands->items[k].outcome != SCT_OUT_OK;
+    sct_tune_find_sizes(&s->counting, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
-      out->n_unfit += !t->plan->items[k].sizes || t->plan->items[k].sizes[size];
+      out->n_unfit += !t->cands->items[k].sizes || t->cands->items[k].sizes[size];
       continue;
     }
     const bool done = sct_tune_is_measured(t, cell);
@@ -192,12 +192,12 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
   *out = (sct_tune_report){.device = s->device.desc,
                            .says = s->device.kind->says,
                            .replayed = s->device.kind->replays,
-                           .n_points = s->plan.space.n_points,
-                           .n_candidates = (int64_t)s->plan.space.n_candidates,
-                           .n_sources = s->plan.n_items,
+                           .n_points = s->cands.space.n_points,
+                           .n_candidates = (int64_t)s->cands.space.n_candidates,
+                           .n_sources = s->cands.n_items,
                            .share = s->opts->share,
                            .heat = s->opts->heat,
-                           .n_ungenerated = s->plan.n_ungenerated,
+                           .n_ungenerated = s->cands.n_ungenerated,
                            .n_checked = s->flow.n_checked,
                            .n_caught = s->flow.n_caught,
                            .search = sct_tune_search_name(s->opts),
@@ -214,9 +214,9 @@ sct_status sct_tune_report_fill(tune_session *s, sct_tune_report *out, sct_error
     out->throttle = c->throttle;
     SCT_TRY(sct_tune_conditions(&out->conditions, c, err));
   }
-  out->name = sct_strdup(s->plan.spec.name);
-  out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->plan.spec.n_sizes + 1));
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  out->name = sct_strdup(s->cands.spec.name);
+  out->sizes = sct_alloc(sizeof *out->sizes * (size_t)(s->cands.spec.n_sizes + 1));
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     out->n_sizes = z + 1;
     fill_size(s, z, &out->sizes[z]);
   }

@@ -1,5 +1,6 @@
-/* tune_run - what one run of a candidate's PTX at a small size says of the sizes that are tuned:
- * how many machine instructions it executes, some in every block, and some with every element. */
+/* tune_run - what one run of a candidate's PTX at a small size tells about the sizes that are
+ * tuned: how many machine instructions it executes, some in every block, and some with every
+ * element. */
 #include "tune/tune_counting.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ static void fit_work(sct_ptx_check *out, const sct_work_sums *sums) {
   }
 }
 
-sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict) {
+sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *verdict) {
   sct_ptx_check out = {.known = verdict->counted};
   if (verdict->counted) {
     out.ptx = verdict->counts;
@@ -60,21 +61,21 @@ sct_ptx_check sct_tune_run_of(const sct_spec *spec, const sct_verdict *verdict) 
 
 /* ---- instructions ---- */
 
-void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PIPES]) {
-  const bool ran = t->plan->items[k].ptx.known;
-  const int from = ran ? k : sct_tune_naive_item(t->plan, k);
+void sct_tune_machine_instructions(const tune_table *t, int k, int size, double out[SCT_N_PIPES]) {
+  const bool ran = t->cands->items[k].ptx.known;
+  const int from = ran ? k : sct_tune_naive_item(t->cands, k);
   const tune_cell *cell = from >= 0 ? sct_tune_cell(t, from, size) : NULL;
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out[p] = 0.0;
   }
-  if (cell == NULL || !cell->counted || !t->plan->items[from].ptx.known) {
+  if (cell == NULL || !cell->counted || !t->cands->items[from].ptx.known) {
     return;
   }
-  const sct_ptx_check *check = &t->plan->items[from].ptx;
+  const sct_ptx_check *check = &t->cands->items[from].ptx;
   const sct_counters *c = &cell->counters;
   const double blocks = ran ? (double)c->blocks : 0.0;
   const double works = check->by_elements
-                           ? (double)elements_at(&t->plan->spec, t->plan->spec.sizes[size].extent)
+                           ? (double)elements_at(&t->cands->spec, t->cands->spec.sizes[size].extent)
                            : (double)(c->load.requests + c->store.requests);
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out[p] = blocks * check->per_block[p] + works * check->per_work[p];
@@ -85,15 +86,16 @@ void sct_tune_executed(const tune_table *t, int k, int size, double out[SCT_N_PI
   }
 }
 
-sct_status sct_tune_take_run(tune_counting *c, int k, const sct_ptx_check *check, sct_error *err) {
+sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check *check,
+                                    sct_error *err) {
   const tune_table *t = c->table;
   if (!check->known) {
     return SCT_OK;
   }
-  t->plan->items[k].ptx = *check;
-  for (int other = 0; other < t->plan->n_items; other++) {
+  t->cands->items[k].ptx = *check;
+  for (int other = 0; other < t->cands->n_items; other++) {
     const bool by_it = t->group[k] == k && t->group[other] == k;
-    if (other == k || (by_it && !t->plan->items[other].ptx.known)) {
+    if (other == k || (by_it && !t->cands->items[other].ptx.known)) {
       SCT_TRY(sct_tune_predict(c, other, err));
     }
   }

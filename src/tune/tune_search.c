@@ -1,5 +1,5 @@
-/* Trying some candidates before others: a search for each size says which are next, some at a time,
- * and hears what became of them. What it asks for is compiled, checked and measured, each as soon
+/* Trying some candidates before others: a search for each size chooses the next ones, some at a
+ * time, and learns their results. What it asks for is compiled, checked and measured, each as soon
  * as it is ready; the others are passed over, so a session that ends early has tried what promised
  * most. */
 #include "tune/tune_internal.h"
@@ -46,15 +46,15 @@ static int by_counts(const void *pa, const void *pb) {
 
 /* order[item]: how many distinct counts are less; those without counts come last. */
 static void order_items(const tune_table *t, int size, place *places, int *order) {
-  const int n = t->plan->n_items;
+  const int n = t->cands->n_items;
   for (int k = 0; k < n; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     const sct_counters *c = &cell->counters;
     const double unknown = cell->counted ? 0.0 : 1e300;
-    places[k] =
-        (place){.item = k,
-                .key = {unknown + sct_search_coarse((double)(c->load.sectors + c->store.sectors)),
-                        sct_model_exchanged(c), (double)(c->load.requests + c->store.requests)}};
+    places[k] = (place){
+        .item = k,
+        .key = {unknown + sct_search_round_count((double)(c->load.sectors + c->store.sectors)),
+                sct_model_exchange_wavefronts(c), (double)(c->load.requests + c->store.requests)}};
   }
   qsort(places, (size_t)n, sizeof *places, by_counts);
   int at = 0;
@@ -65,16 +65,16 @@ static void order_items(const tune_table *t, int size, place *places, int *order
 }
 
 /* Naive variants are tried first, and a few of each kernel of the user's own, who wants to know. */
-static bool comes_first(const sct_tune_plan *plan, int item, int *n_own) {
-  const sct_own *own = sct_tune_own(plan, item);
-  return sct_tune_is_naive_item(plan, item) || (own && n_own[own - plan->spec.own]++ < FEW_OWN);
+static bool comes_first(const sct_tune_candidates *cands, int item, int *n_own) {
+  const sct_own *own = sct_tune_own(cands, item);
+  return sct_tune_is_naive_item(cands, item) || (own && n_own[own - cands->spec.own]++ < FEW_OWN);
 }
 
 static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
                              sct_error *err) {
   int n_own[SCT_MAX_OWN] = {0};
-  for (int k = 0; k < t->plan->n_items; k++) {
-    const sct_tune_item *item = &t->plan->items[k];
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const sct_tune_item *item = &t->cands->items[k];
     tune_cell *cell = sct_tune_cell(t, k, size);
     cell->passed_over = true;
     if (!cell->fits) {
@@ -84,10 +84,10 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
       p->n_tried += sct_tune_has_outcome(t, k, size);
       continue;
     }
-    const bool first = comes_first(t->plan, k, n_own);
+    const bool first = comes_first(t->cands, k, n_own);
     sct_search_add(&p->problem, cell->predicted.ns, order[k], first);
-    SCT_TRY(sct_search_set_all(&p->problem, &t->plan->space,
-                               &t->plan->space.candidates[item->candidate], err));
+    SCT_TRY(sct_search_set_all(&p->problem, &t->cands->space,
+                               &t->cands->space.candidates[item->candidate], err));
     if (cell->counted) {
       sct_search_penalty(&p->problem, cell->penalty);
     }
@@ -104,7 +104,7 @@ static bool report(const tune_table *t, pursuit *p, int size, int point, sct_sta
                    sct_error *err) {
   const tune_cell *cell = sct_tune_cell(t, p->item[point], size);
   const bool failed =
-      t->plan->items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+      t->cands->items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
   double cost = 0.0;
   if (t->times) {
     cost = cell->timing.n_samples > 0 ? cell->timing.median_ns : 0.0;
@@ -122,7 +122,7 @@ static bool report(const tune_table *t, pursuit *p, int size, int point, sct_sta
 
 static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit *p, int size,
                                sct_error *err) {
-  const size_t n = (size_t)t->plan->n_items + 1;
+  const size_t n = (size_t)t->cands->n_items + 1;
   SCT_OWNED place *places = sct_alloc(n * sizeof *places);
   SCT_OWNED int *order = sct_alloc(n * sizeof *order);
   const sct_search_method *method = NULL;
@@ -153,15 +153,15 @@ static void close_pursuits(pursuit *p, int n_sizes) {
 /* ---- the rounds ---- */
 
 /* Where nothing is timed, a session that is repeated finds the same, whatever is compiled already,
- * however many processes there are, and whichever is quicker: answers are heard one at a time, in
- * the order of the questions, and the next questions come when half of those under way are
+ * however many processes there are, and whichever is quicker: answers are reported one at a time,
+ * in the order of the questions, and the next questions come when half of those under way are
  * answered. */
 static bool in_order(const tune_table *t) {
   return !t->times;
 }
 
 static int most_asked(const tune_table *t) {
-  const int each = in_order(t) ? 2 * LEAST : 2 * sct_cores() / t->plan->spec.n_sizes;
+  const int each = in_order(t) ? 2 * LEAST : 2 * sct_cores() / t->cands->spec.n_sizes;
   return each < LEAST ? LEAST : each > MOST ? MOST : each;
 }
 
@@ -181,10 +181,10 @@ static sct_status ask(tune_session *s, pursuit *p, int size, sct_error *err) {
   return SCT_OK;
 }
 
-/* How many of those that are asked for can be measured and heard. */
+/* How many of those that are asked for can be measured and reported. */
 static int find_due(const tune_session *s, pursuit *p) {
   int n = 0;
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     for (int k = 0; k < p[z].n_asked; k++) {
       p[z].due[k] =
           (k == 0 || !in_order(&s->table)) && sct_tune_can_measure(s, p[z].item[p[z].asked[k]]);
@@ -214,7 +214,7 @@ static sct_status hear(tune_table *t, pursuit *p, int size, sct_error *err) {
 static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
   while (!sct_tune_stop(&s->flow)) {
     int n_asked = 0;
-    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    for (int z = 0; z < s->cands.spec.n_sizes; z++) {
       SCT_TRY(ask(s, &p[z], z, err));
       n_asked += p[z].n_asked;
     }
@@ -226,7 +226,7 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
       SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
     }
     SCT_TRY(sct_tune_quick_pass(s, err));
-    for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+    for (int z = 0; z < s->cands.spec.n_sizes; z++) {
       SCT_TRY(hear(&s->table, &p[z], z, err));
     }
   }
@@ -247,10 +247,10 @@ bool sct_tune_searches(const sct_tune_opts *opts) {
 /* What the store knows is reported before anything is asked; the code of what is right is compiled,
  * as it may be raced. */
 static sct_status take_known(tune_session *s, sct_error *err) {
-  for (int k = 0; k < s->plan.n_items; k++) {
-    sct_tune_fit(&s->counting, k);
+  for (int k = 0; k < s->cands.n_items; k++) {
+    sct_tune_find_sizes(&s->counting, k);
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
-    for (int z = 0; z < s->plan.spec.n_sizes && s->plan.items[k].outcome == SCT_OUT_OK; z++) {
+    for (int z = 0; z < s->cands.spec.n_sizes && s->cands.items[k].outcome == SCT_OUT_OK; z++) {
       const tune_cell *cell = sct_tune_cell(&s->table, k, z);
       if (cell->from_store && cell->verdict.outcome == SCT_OUT_OK) {
         SCT_TRY(sct_tune_want(s, k, err));
@@ -264,8 +264,8 @@ static sct_status take_known(tune_session *s, sct_error *err) {
 /* What is known takes part in the choice, whatever time there is, so it needs its counts: those of
  * its compiled code. */
 static sct_status count_known(tune_session *s, sct_error *err) {
-  for (int k = 0; k < s->plan.n_items * s->plan.spec.n_sizes && !sct_tune_stop(&s->flow); k++) {
-    const int item = k / s->plan.spec.n_sizes;
+  for (int k = 0; k < s->cands.n_items * s->cands.spec.n_sizes && !sct_tune_stop(&s->flow); k++) {
+    const int item = k / s->cands.spec.n_sizes;
     if (s->table.cells[k].from_store && s->table.cells[k].verdict.outcome == SCT_OUT_OK) {
       SCT_TRY(sct_tune_await(s, item, err));
       SCT_TRY(sct_tune_count(&s->counting, item, err));
@@ -276,8 +276,8 @@ static sct_status count_known(tune_session *s, sct_error *err) {
 
 /* All others are compared with these. */
 static sct_status want_naive(tune_session *s, sct_error *err) {
-  for (int k = 0; k < s->plan.n_items; k++) {
-    if (s->table.group[k] == k && s->plan.items[k].outcome == SCT_OUT_OK) {
+  for (int k = 0; k < s->cands.n_items; k++) {
+    if (s->table.group[k] == k && s->cands.items[k].outcome == SCT_OUT_OK) {
       SCT_TRY(sct_tune_want(s, k, err));
     }
   }
@@ -288,11 +288,11 @@ static sct_status want_naive(tune_session *s, sct_error *err) {
  * part of every prediction. */
 static sct_status run_naive(tune_session *s, sct_error *err) {
   bool open = false;
-  for (int k = 0; k < s->plan.n_items; k++) {
+  for (int k = 0; k < s->cands.n_items; k++) {
     open =
-        open || (s->plan.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(&s->table, k));
+        open || (s->cands.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(&s->table, k));
   }
-  for (int k = 0; k < s->plan.n_items && open && s->device.checked; k++) {
+  for (int k = 0; k < s->cands.n_items && open && s->device.checked; k++) {
     if (s->table.group[k] == k) {
       SCT_TRY(sct_tune_await(s, k, err));
     }
@@ -302,18 +302,18 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
 
 /* ---- what is least ---- */
 
-/* Of one operand, by one candidate that goes through its elements once; INFINITY: not known. */
+/* Sectors of an operand in a candidate that goes through its elements once; INFINITY: not known. */
 static double sectors_of(const tune_table *t, int k, int size, int op) {
-  const sct_spec *spec = &t->plan->spec;
-  const sct_tune_item *item = &t->plan->items[k];
+  const sct_spec *spec = &t->cands->spec;
+  const sct_tune_item *item = &t->cands->items[k];
   const tune_cell *cell = sct_tune_cell(t, k, size);
   int64_t sectors[SCT_MAX_OPERANDS];
   if (item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK || !cell->fits ||
       !cell->counted || sct_model_passes(spec, &item->code) > 1) {
     return INFINITY;
   }
-  sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
-                             cell->counters.operand);
+  sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
+                              cell->counters.operand);
   return (double)sectors[op];
 }
 
@@ -322,7 +322,7 @@ static double sectors_of(const tune_table *t, int k, int size, int op) {
 static int promising(const tune_table *t, int size, int op) {
   double counted = INFINITY, promised = INFINITY;
   int item = -1;
-  for (int k = 0; k < t->plan->n_items; k++) {
+  for (int k = 0; k < t->cands->n_items; k++) {
     const double sectors = sectors_of(t, k, size, op);
     if (!sct_tune_cell(t, k, size)->estimated) {
       counted = fmin(counted, sectors);
@@ -337,7 +337,7 @@ static int promising(const tune_table *t, int size, int op) {
 /* What is coalesced is held against the least sectors by any candidate (tune_choose.c), so some
  * that promise less than what was tried are compiled and counted, though not measured. */
 static sct_status count_promising(tune_session *s, int size, sct_error *err) {
-  for (int op = 0; op < s->plan.spec.n_operands; op++) {
+  for (int op = 0; op < s->cands.spec.n_operands; op++) {
     for (int n = 0; n < MOST_PROMISING && !sct_tune_stop(&s->flow); n++) {
       const int item = promising(&s->table, size, op);
       if (item < 0) {
@@ -356,23 +356,23 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   SCT_TRY(take_known(s, err));
   SCT_TRY(count_known(s, err));
   SCT_TRY(run_naive(s, err));
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     SCT_TRY(open_pursuit(&s->table, s->opts, &p[z], z, err));
   }
   SCT_TRY(run_rounds(s, p, err));
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     SCT_TRY(count_promising(s, z, err));
   }
   /* What the store knows, for the report's sake: not worth a budget. */
-  while (budget_ns == 0 && !sct_tune_all_compiled(s->pipeline) && !sct_tune_stop(&s->flow)) {
+  while (budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));
   }
   return SCT_OK;
 }
 
 sct_status sct_tune_search(tune_session *s, sct_error *err) {
-  pursuit *p = sct_alloc(sizeof *p * (size_t)(s->plan.spec.n_sizes + 1));
+  pursuit *p = sct_alloc(sizeof *p * (size_t)(s->cands.spec.n_sizes + 1));
   const sct_status status = run_search(s, p, err);
-  close_pursuits(p, s->plan.spec.n_sizes);
+  close_pursuits(p, s->cands.spec.n_sizes);
   return status;
 }

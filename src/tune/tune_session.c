@@ -1,7 +1,7 @@
 /* One session from spec to stored winners: the order of the phases, and what they share. */
 #include "tune/tune_internal.h"
 
-/* Of a budget that generating may take. Counting has as much, and so have races. */
+/* Share of a budget that generating may take, counting too, and races too. */
 #define GENERATE_SHARE 0.25
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -10,7 +10,7 @@
 /* Anything that the store did not have. */
 static bool measured_anything(const tune_table *t) {
   bool measured = false;
-  for (int k = 0; k < t->plan->n_items * t->plan->spec.n_sizes; k++) {
+  for (int k = 0; k < t->cands->n_items * t->cands->spec.n_sizes; k++) {
     const tune_cell *cell = &t->cells[k];
     measured = measured || ((cell->verified || sct_tune_is_timed(cell)) && !cell->from_store);
   }
@@ -19,8 +19,8 @@ static bool measured_anything(const tune_table *t) {
 
 /* Decides at every size, and stores what was decided. */
 static sct_status conclude(tune_session *s, sct_error *err) {
-  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->plan.n_items + 1));
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(s->cands.n_items + 1));
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     s->table.choices[z] = sct_tune_decide(&s->table, z, rows);
     sct_tune_notify_size(&s->flow, &s->table, z);
     SCT_TRY(sct_tune_store_size(&s->record, z, err));
@@ -36,31 +36,32 @@ static int64_t deadline(int64_t budget_ns, int64_t begun_ns) {
   return budget_ns == 0 ? 0 : end_ns > least_ns ? end_ns : least_ns;
 }
 
-/* Device, store and plan, and the parts that follow from these. */
+/* Device, store and candidates, and the parts that follow from these. */
 static sct_status begin(tune_session *s, const char *spec_path, int64_t *begun_ns, sct_error *err) {
   const sct_tune_opts *opts = s->opts;
   SCT_TRY(sct_tune_device_open(&s->device, opts, err));
   SCT_TRY(sct_tune_record_open(&s->record, &s->table, &s->device, opts, err));
-  sct_tune_rates(&s->device);
+  sct_tune_fill_rates(&s->device);
   *begun_ns = sct_now_ns(); /* without the wait for the device */
   const int64_t share_ns = (int64_t)(GENERATE_SHARE * (double)opts->budget_ns);
   const int64_t until_ns = opts->budget_ns > 0 ? *begun_ns + share_ns : 0;
   const sct_compiler *const compiler = s->device.compiler; /* a replay has none */
-  const sct_tune_plan_opts plan = {.strategy_dir = opts->strategy_dir,
-                                   .only = &opts->only,
-                                   .share = opts->share,
-                                   .heat = opts->heat,
-                                   .select_any = opts->select_any,
-                                   .until_ns = until_ns,
-                                   .events = s->flow.events,
-                                   .nvrtc = compiler ? sct_compiler_version(compiler) : NULL};
-  SCT_TRY(sct_tune_plan_make(&s->plan, spec_path, &s->device.desc, &plan, err));
-  sct_tune_table_init(&s->table, &s->plan, s->device.kind->times, opts);
+  const sct_tune_candidates_opts cands = {.strategy_dir = opts->strategy_dir,
+                                          .only = &opts->only,
+                                          .share = opts->share,
+                                          .heat = opts->heat,
+                                          .select_any = opts->select_any,
+                                          .until_ns = until_ns,
+                                          .events = s->flow.events,
+                                          .nvrtc =
+                                              compiler ? sct_compiler_version(compiler) : NULL};
+  SCT_TRY(sct_tune_candidates_make(&s->cands, spec_path, &s->device.desc, &cands, err));
+  sct_tune_table_init(&s->table, &s->cands, s->device.kind->times, opts);
   s->counting = (tune_counting){.table = &s->table,
                                 .rated = &s->device.rated,
                                 .seed = opts->seed,
                                 .recorded = s->device.replay != NULL};
-  return s->device.replay ? sct_tune_replay_load(s->device.replay, &s->plan, err) : SCT_OK;
+  return s->device.replay ? sct_tune_replay_load(s->device.replay, &s->cands, err) : SCT_OK;
 }
 
 static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *err) {
@@ -68,16 +69,16 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
   int64_t begun_ns = 0;
   SCT_TRY(sct_search_find(&method, sct_tune_search_name(s->opts), err));
   SCT_TRY(begin(s, spec_path, &begun_ns, err));
-  sct_tune_notify_start(&s->flow, &s->plan, sct_tune_conditions_of(&s->device));
+  sct_tune_notify_start(&s->flow, &s->cands, sct_tune_conditions_of(&s->device));
   SCT_TRY(sct_tune_store_begin(&s->record, err));
   s->searching = sct_tune_searches(s->opts);
-  SCT_TRY(sct_tune_pipeline_begin(s, err));
+  SCT_TRY(sct_tune_queue_begin(s, err));
   s->flow.deadline_ns = deadline(s->opts->budget_ns, begun_ns);
   const sct_status measured = sct_tune_measure(s, err);
   const bool early = sct_tune_stop(&s->flow);
-  s->flow.out_of_time = s->flow.out_of_time || s->plan.n_ungenerated > 0;
-  sct_measure_leave(s->device.measure); /* its worker takes a while to end */
-  sct_tune_pipeline_end(s);
+  s->flow.out_of_time = s->flow.out_of_time || s->cands.n_ungenerated > 0;
+  sct_measure_end_worker(s->device.measure); /* its worker takes a while to end */
+  sct_tune_queue_end(s);
   if (measured != SCT_OK && measured != SCT_ENOTVERIFIED) {
     return measured;
   }
@@ -89,22 +90,22 @@ static sct_status run_phases(tune_session *s, const char *spec_path, sct_error *
 }
 
 static void close_session(tune_session *s) {
-  sct_tune_pipeline_end(s);
-  sct_measure_close(s->device.measure); /* it borrows the plan's spec and kernels */
+  sct_tune_queue_end(s);
+  sct_measure_close(s->device.measure); /* it borrows the spec and the kernels of cands */
   sct_tune_counting_free(&s->counting);
   sct_tune_table_free(&s->table);
-  sct_tune_plan_free(&s->plan);
+  sct_tune_candidates_free(&s->cands);
   sct_tune_device_close(&s->device);
   sct_tune_record_close(&s->record);
 }
 
 /* What the session as a whole came to. */
 static sct_status verdict(const tune_session *s, sct_error *err) {
-  for (int z = 0; z < s->plan.spec.n_sizes; z++) {
+  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
     if (s->table.choices[z].winner < 0 && !s->flow.stopped) {
       return sct_fail(err, SCT_ENOTVERIFIED,
-                      "%s at %s: no candidate was verified; `--json` lists why", s->plan.spec.name,
-                      s->plan.spec.sizes[z].label);
+                      "%s at %s: no candidate was verified; `--json` lists why", s->cands.spec.name,
+                      s->cands.spec.sizes[z].label);
     }
   }
   if (s->flow.stopped) {
@@ -112,7 +113,7 @@ static sct_status verdict(const tune_session *s, sct_error *err) {
   }
   if (s->flow.out_of_time) {
     return sct_fail(err, SCT_ESTOPPED, "%s: the time budget ended before every candidate was %s",
-                    s->plan.spec.name, s->device.kind->times ? "timed" : "verified");
+                    s->cands.spec.name, s->device.kind->times ? "timed" : "verified");
   }
   return SCT_OK;
 }

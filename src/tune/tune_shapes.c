@@ -1,6 +1,6 @@
 /* Where the winner of a size is predicted to be slower than the naive variant: at the tuned extents
  * times powers of two, in every direction. A header has no model, so it asks this table before it
- * takes the kernel for other extents (emit_dispatch.c). */
+ * takes the kernel for other extents (templates/header/variants.cuh). */
 #include "tune/tune_counting.h"
 #include "json/json.h"
 
@@ -49,28 +49,28 @@ static void shape_extents(int64_t *out, const lattice *l, const sct_size *size, 
 /* One of two kernels that are compared. */
 typedef struct side {
   int item;
-  sct_sampler *sampler; /* of both */
+  sct_block_counter *block_counter; /* of both */
   tune_parsed parsed;
 } side;
 
 static bool can_count(const tune_counting *c, int item) {
-  return c->table->plan->items[item].compiled.ok && !c->recorded;
+  return c->table->cands->items[item].compiled.ok && !c->recorded;
 }
 
 static bool count(const tune_counting *c, side *of, const sct_size *size, sct_counters *out) {
-  const sct_tune_item *item = &c->table->plan->items[of->item];
-  return sct_codegen_fits(&c->table->plan->spec, &item->code, size) &&
+  const sct_tune_item *item = &c->table->cands->items[of->item];
+  return sct_codegen_fits(&c->table->cands->spec, &item->code, size) &&
          sct_tune_parse(&of->parsed, item->compiled.ptx, NULL) == SCT_OK &&
-         sct_sampler_count(of->sampler, out, &item->code, of->parsed.module, item->compiled.entry,
-                           size, BLOCKS, NULL) == SCT_OK;
+         sct_block_counter_count(of->block_counter, out, &item->code, of->parsed.module,
+                                 item->compiled.entry, size, BLOCKS, NULL) == SCT_OK;
 }
 
 /* 0: the model cannot tell. */
 static double predicted_ns(const tune_counting *c, side *of, const sct_size *size) {
-  const sct_tune_item *item = &c->table->plan->items[of->item];
+  const sct_tune_item *item = &c->table->cands->items[of->item];
   SCT_SCOPED(sct_counters) counters = {0};
   sct_prediction p = {0};
-  const sct_workload work = {.spec = &c->table->plan->spec,
+  const sct_workload work = {.spec = &c->table->cands->spec,
                              .code = &item->code,
                              .size = size,
                              .counters = &counters,
@@ -88,7 +88,7 @@ static double predicted_ns(const tune_counting *c, side *of, const sct_size *siz
 /* "0110...": a digit a shape, 1 where the winner is slower or unknown. */
 static void compare_shapes(sct_str *out, const tune_counting *c, const lattice *l, int size,
                            side *winner, side *naive) {
-  const sct_spec *spec = &c->table->plan->spec;
+  const sct_spec *spec = &c->table->cands->spec;
   int64_t extent[SCT_MAX_ARGS];
   sct_size shape = spec->sizes[size];
   memcpy(extent, shape.extent, sizeof *extent * (size_t)spec->n_extents);
@@ -105,24 +105,25 @@ static void compare_shapes(sct_str *out, const tune_counting *c, const lattice *
 /* Unless the table is there already, or there is nothing to compare. */
 void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) {
   const int winner = c->table->choices[size].winner;
-  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->plan, winner) : -1;
+  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->cands, winner) : -1;
   lattice l;
   char hex[SCT_HASH_HEX];
-  if (naive < 0 || naive == winner || !choose_lattice(&l, c->table->plan->spec.n_dims) ||
+  if (naive < 0 || naive == winner || !choose_lattice(&l, c->table->cands->spec.n_dims) ||
       !can_count(c, naive) || !can_count(c, winner)) {
     return;
   }
-  sct_hash_hex(hex, c->table->plan->items[winner].code.hash);
+  sct_hash_hex(hex, c->table->cands->items[winner].code.hash);
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
   SCT_SCOPED(sct_str) digits = {0};
-  sct_sampler *sampler = NULL;
+  sct_block_counter *block_counter = NULL;
   side sides[] = {{.item = winner}, {.item = naive}};
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
-  sct_sampler_new(&sampler, &c->table->plan->spec, &c->table->plan->device, c->seed, STEPS);
-  sides[0].sampler = sides[1].sampler = sampler;
+  sct_block_counter_new(&block_counter, &c->table->cands->spec, &c->table->cands->device, c->seed,
+                        STEPS);
+  sides[0].block_counter = sides[1].block_counter = block_counter;
   compare_shapes(&digits, c, &l, size, &sides[0], &sides[1]);
   json_object_set_new(doc, "shapes",
                       json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
@@ -132,5 +133,5 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
 done:
   sct_tune_parsed_free(&sides[0].parsed);
   sct_tune_parsed_free(&sides[1].parsed);
-  sct_sampler_free(sampler);
+  sct_block_counter_free(block_counter);
 }

@@ -87,14 +87,14 @@ static int by_text(const void *a, const void *b) {
   return strcmp(a, b);
 }
 
-/* Of one run: the results whose kernels this session does not make. */
+/* Counts the results of a run whose kernels this session does not have. */
 static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
                                   const char (*made)[SCT_HASH_HEX], sct_error *err) {
   sct_row_result *rows = NULL;
   int n = 0, n_strangers = 0;
-  SCT_TRY(sct_store_results(r->store, &r->table->plan->arena, run, false, &rows, &n, err));
+  SCT_TRY(sct_store_results(r->store, &r->table->cands->arena, run, false, &rows, &n, err));
   for (int k = 0; k < n; k++) {
-    n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)r->table->plan->n_items,
+    n_strangers += bsearch(rows[k].candidate.source_hash, made, (size_t)r->table->cands->n_items,
                            sizeof *made, by_text) == NULL;
   }
   if (n_strangers > 0) {
@@ -103,19 +103,19 @@ static sct_status count_strangers(const tune_record *r, causes *c, sct_id run,
   return SCT_OK;
 }
 
-/* That for each size. A session of a part of the candidates says nothing of others. */
+/* Counts them for each size. A session of a part of the candidates is no evidence for others. */
 static sct_status count_others(const tune_record *r, causes *c, sct_error *err) {
   if (r->nothing_known || r->table->partial) {
     return SCT_OK;
   }
-  const sct_tune_plan *plan = r->table->plan;
-  char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(plan->n_items + 1));
+  const sct_tune_candidates *cands = r->table->cands;
+  char(*made)[SCT_HASH_HEX] = sct_alloc(sizeof *made * (size_t)(cands->n_items + 1));
   sct_status status = SCT_OK;
-  for (int k = 0; k < plan->n_items; k++) {
-    (void)sct_hash_hex(made[k], plan->items[k].code.hash);
+  for (int k = 0; k < cands->n_items; k++) {
+    (void)sct_hash_hex(made[k], cands->items[k].code.hash);
   }
-  qsort(made, (size_t)plan->n_items, sizeof *made, by_text);
-  for (int z = 0; status == SCT_OK && z < plan->spec.n_sizes; z++) {
+  qsort(made, (size_t)cands->n_items, sizeof *made, by_text);
+  for (int z = 0; status == SCT_OK && z < cands->spec.n_sizes; z++) {
     status = count_strangers(r, c, r->runs[z].id, (const char(*)[SCT_HASH_HEX])made, err);
   }
   sct_free(made);
@@ -141,9 +141,9 @@ sct_status sct_tune_find_stale(tune_record *r, sct_error *err) {
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   causes c = {0};
-  SCT_TRY(sct_store_problem_by_name(r->store, &r->table->plan->arena, r->problem.name, &problems,
+  SCT_TRY(sct_store_problem_by_name(r->store, &r->table->cands->arena, r->problem.name, &problems,
                                     &n_problems, err));
-  SCT_TRY(sct_store_devices(r->store, &r->table->plan->arena, &devices, &n_devices, err));
+  SCT_TRY(sct_store_devices(r->store, &r->table->cands->arena, &devices, &n_devices, err));
   for (int p = 0; p < n_problems; p++) {
     const bool other_spec = problems[p].id != r->problem.id;
     SCT_TRY(count_problem(r, &c, problems[p].id, other_spec, devices, n_devices, err));

@@ -13,7 +13,7 @@ static char *borrow(const char *text) {
 }
 
 static char *keep(const tune_record *r, const char *text) {
-  return sct_arena_strdup(&r->table->plan->arena, text);
+  return sct_arena_strdup(&r->table->cands->arena, text);
 }
 
 /* ---- opening ---- */
@@ -47,7 +47,7 @@ void sct_tune_record_close(tune_record *r) {
  */
 
 static sct_status put_problem(tune_record *r, sct_error *err) {
-  const sct_spec *spec = &r->table->plan->spec;
+  const sct_spec *spec = &r->table->cands->spec;
   char hex[SCT_HASH_HEX];
   SCT_SCOPED(sct_str) signature = {0}, file = {0};
   sct_status status = sct_codegen_signature(&signature, spec, err);
@@ -114,7 +114,7 @@ sct_status sct_tune_put_device(sct_store *store, const sct_device_desc *d, const
 
 static sct_status put_device(tune_record *r, sct_error *err) {
   return sct_tune_put_device(r->store, &r->where->desc, sct_compiler_version(r->where->compiler),
-                             sct_compiler_options(r->where->compiler), &r->table->plan->arena,
+                             sct_compiler_options(r->where->compiler), &r->table->cands->arena,
                              &r->device, err);
 }
 
@@ -132,18 +132,18 @@ char *sct_tune_extents_json(const sct_spec *spec, const sct_size *size) {
 /* Which part of the candidates a session is of, and where; "": not a share, nor a final heat. */
 static const char *part_of(const tune_record *r) {
   const sct_tune_opts *o = r->opts;
-  sct_arena *arena = &r->table->plan->arena;
+  sct_arena *arena = &r->table->cands->arena;
   return o->share.n > 0       ? sct_arena_printf(arena, "share %d/%d", o->share.k, o->share.n)
          : o->heat.store_path ? sct_arena_printf(arena, "top %d", o->heat.n)
                               : "";
 }
 
 /* Candidates that the session may try at this size. */
-static int count_planned(const tune_table *t, int size) {
+static int count_to_try(const tune_table *t, int size) {
   int n = 0;
-  for (int k = 0; k < t->plan->n_items; k++) {
-    const sct_tune_item *item = &t->plan->items[k];
-    n += item->outcome != SCT_OUT_OK || sct_tune_fits(t->plan, item, size);
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const sct_tune_item *item = &t->cands->items[k];
+    n += item->outcome != SCT_OUT_OK || sct_tune_is_for_size(t->cands, item, size);
   }
   return n;
 }
@@ -155,7 +155,7 @@ static void put_part(const tune_record *r, int size, json_t *doc) {
   if (part[0] != '\0') {
     json_object_set_new(doc, "part", json_string(part));
     json_object_set_new(doc, "node", sct_json_string(node));
-    json_object_set_new(doc, "planned", json_integer(count_planned(r->table, size)));
+    json_object_set_new(doc, "planned", json_integer(count_to_try(r->table, size)));
   } else {
     json_object_del(doc, "part");
     json_object_del(doc, "node");
@@ -187,7 +187,7 @@ static char *conditions_json(const tune_record *r, int size) {
   return compact(doc);
 }
 
-void sct_tune_now(char out[32]) {
+void sct_tune_timestamp(char out[32]) {
   struct timespec now;
   struct tm utc;
   clock_gettime(CLOCK_REALTIME, &now);
@@ -200,7 +200,7 @@ static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
   sct_row_run *rows = NULL;
   int n = 0;
   SCT_TRY(
-      sct_store_runs(r->store, &r->table->plan->arena, run->problem, run->device, &rows, &n, err));
+      sct_store_runs(r->store, &r->table->cands->arena, run->problem, run->device, &rows, &n, err));
   for (int k = 0; k < n; k++) {
     const sct_row_run *known = &rows[k];
     if (known->id == run->id) {
@@ -216,11 +216,11 @@ static sct_status read_run(tune_record *r, sct_row_run *run, sct_error *err) {
 }
 
 static sct_status put_run(tune_record *r, int size, sct_error *err) {
-  const sct_spec *spec = &r->table->plan->spec;
+  const sct_spec *spec = &r->table->cands->spec;
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(spec, &spec->sizes[size], &read_bytes, &write_bytes);
   char now[32];
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   char *extents = sct_tune_extents_json(spec, &spec->sizes[size]),
        *conditions = conditions_json(r, size);
   sct_row_run *run = &r->runs[size];
@@ -247,7 +247,7 @@ sct_status sct_tune_store_raced(tune_record *r, int size, int n_stages, sct_erro
 }
 
 sct_status sct_tune_store_begin(tune_record *r, sct_error *err) {
-  const size_t n_sizes = (size_t)r->table->plan->spec.n_sizes;
+  const size_t n_sizes = (size_t)r->table->cands->spec.n_sizes;
   r->runs = sct_alloc(sizeof *r->runs * (n_sizes + 1));
   r->kept = sct_alloc(sizeof *r->kept * (n_sizes + 1));
   if (!r->store) {
@@ -255,7 +255,7 @@ sct_status sct_tune_store_begin(tune_record *r, sct_error *err) {
   }
   SCT_TRY(put_problem(r, err));
   SCT_TRY(put_device(r, err));
-  for (int z = 0; z < r->table->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < r->table->cands->spec.n_sizes; z++) {
     SCT_TRY(put_run(r, z, err));
   }
   int n = 0;
@@ -269,12 +269,12 @@ sct_status sct_tune_store_begin(tune_record *r, sct_error *err) {
 
 static void fill_candidate(tune_record *r, const sct_tune_item *item, sct_row_candidate *row,
                            char hex[SCT_HASH_HEX]) {
-  const sct_candidate *cand = &r->table->plan->space.candidates[item->candidate];
+  const sct_candidate *cand = &r->table->cands->space.candidates[item->candidate];
   *row = (sct_row_candidate){
       .problem = r->problem.id,
       .source_hash = sct_hash_hex(hex, item->code.hash),
       .label = item->label,
-      .strategy = borrow(r->table->plan->space.strategies[cand->strategy].name),
+      .strategy = borrow(r->table->cands->space.strategies[cand->strategy].name),
       .source = borrow(item->code.source),
       .kernel = borrow(item->code.kernel),
       .options = borrow(sct_compiler_options(r->where->compiler)),
@@ -284,7 +284,7 @@ static void fill_candidate(tune_record *r, const sct_tune_item *item, sct_row_ca
 }
 
 static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) {
-  const sct_tune_item *item = &r->table->plan->items[k];
+  const sct_tune_item *item = &r->table->cands->items[k];
   const tune_cell *cell = sct_tune_cell(r->table, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
   const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
@@ -316,8 +316,9 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   row->requests_st = (double)c->store.requests;
   row->sectors_st = (double)c->store.sectors;
   row->sectors_st_ideal = (double)c->store.sectors_ideal;
-  row->wavefronts = sct_model_exchanged(c);
-  row->degree = sct_model_degrees(c, &r->table->plan->spec, &r->table->plan->spec.sizes[size]).both;
+  row->wavefronts = sct_model_exchange_wavefronts(c);
+  row->degree =
+      sct_model_degrees(c, &r->table->cands->spec, &r->table->cands->spec.sizes[size]).both;
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
   row->coalesced = cell->coalesced;
 }
@@ -369,17 +370,17 @@ typedef struct cell_row {
   sct_row_result row;
   char hex[SCT_HASH_HEX];  /* of the source; the row points here */
   sct_str small;           /* and here */
-  char says[SCT_HASH_HEX]; /* all that the outcome says but which are coalesced */
+  char says[SCT_HASH_HEX]; /* sct_store_result_hash() of the outcome */
 } cell_row;
 
 static void read_cell(tune_record *r, int k, int size, cell_row *out) {
-  const sct_tune_item *item = &r->table->plan->items[k];
+  const sct_tune_item *item = &r->table->cands->items[k];
   out->small = (sct_str){0};
   fill_candidate(r, item, &out->row.candidate, out->hex);
   fill_outcome(r, k, size, &out->row.outcome);
   put_small_size(&out->small, &item->ptx);
   out->row.outcome.small_size = borrow(sct_str_c(&out->small));
-  (void)sct_store_says(out->says, &out->row);
+  (void)sct_store_result_hash(out->says, &out->row);
 }
 
 /* Does the store have all that is known of it, but maybe whether it is coalesced? */
@@ -396,7 +397,7 @@ static bool is_stored(tune_record *r, int k, int size) {
 }
 
 sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) {
-  const sct_tune_item *item = &r->table->plan->items[k];
+  const sct_tune_item *item = &r->table->cands->items[k];
   tune_cell *cell = sct_tune_cell(r->table, k, size);
   if (!r->store || cell->from_store || !sct_tune_has_outcome(r->table, k, size)) {
     return SCT_OK;
@@ -409,10 +410,10 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   cell_row t;
   SCT_SCOPED(sct_str) axes = {0};
   read_cell(r, k, size, &t);
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   t.row.outcome.measured = now;
-  sct_codegen_axes(&axes, &r->table->plan->space,
-                   &r->table->plan->space.candidates[item->candidate]);
+  sct_codegen_axes(&axes, &r->table->cands->space,
+                   &r->table->cands->space.candidates[item->candidate]);
   t.row.candidate.axes = axes.data;
   t.row.candidate.launch = borrow(item->code.launch);
   const sct_status status =
@@ -429,16 +430,16 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
   if (!r->store) {
     return SCT_OK;
   }
-  const size_t most = (size_t)r->table->plan->n_items + 1;
+  const size_t most = (size_t)r->table->cands->n_items + 1;
   SCT_OWNED sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
   SCT_OWNED bool *coalesced = sct_alloc(sizeof *coalesced * most);
   const bool partly = r->table->partial; /* what is least is known of all candidates together */
   int n = 0;
-  for (int k = 0; k < r->table->plan->n_items; k++) {
+  for (int k = 0; k < r->table->cands->n_items; k++) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
       SCT_TRY(sct_tune_store_cell(r, k, size, err));
-    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_judged && partly)) {
+    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_evaluated && partly)) {
       outcomes[n] = cell->outcome_id;
       coalesced[n++] = cell->was_coalesced = cell->coalesced;
     }
@@ -487,7 +488,7 @@ static void take_failure(tune_record *r, sct_tune_item *item, tune_cell *cell,
 
 static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(r->table, k, size);
-  sct_tune_item *item = &r->table->plan->items[k];
+  sct_tune_item *item = &r->table->cands->items[k];
   if (item->outcome != SCT_OUT_OK || !item->code.source) {
     return SCT_OK;
   }
@@ -507,7 +508,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     cell->verified = true;
     cell->from_store = true;
     cell->was_coalesced = known.outcome.coalesced;
-    cell->was_judged = r->runs[size].winner != 0; /* a session that is killed says of none */
+    cell->was_evaluated = r->runs[size].winner != 0; /* a killed session evaluated none */
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }
@@ -517,8 +518,8 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
 
 sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
   const bool ask =
-      r->store && !r->opts->again && !(r->nothing_known && !sct_store_shared(r->store));
-  for (int z = 0; ask && z < r->table->plan->spec.n_sizes; z++) {
+      r->store && !r->opts->again && !(r->nothing_known && !sct_store_changed_by_others(r->store));
+  for (int z = 0; ask && z < r->table->cands->spec.n_sizes; z++) {
     SCT_TRY(resume(r, k, z, err));
   }
   return SCT_OK;
@@ -527,20 +528,20 @@ sct_status sct_tune_resume_item(tune_record *r, int k, sct_error *err) {
 /* The winner in the store is none of this session's candidates: the best of those is reported, and
  * what stays. */
 static sct_status report_kept(tune_record *r, int size, sct_error *err) {
-  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->plan->n_items + 1));
+  SCT_OWNED sct_rank_row *rows = sct_alloc(sizeof *rows * (size_t)(r->table->cands->n_items + 1));
   r->table->choices[size] = sct_tune_decide(r->table, size, rows);
   return sct_tune_find_kept(r, size, err);
 }
 
 /* Not all is compiled, so the report has times and outcomes, and not all registers and counts. */
 sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
-  const sct_spec *spec = &r->table->plan->spec;
+  const sct_spec *spec = &r->table->cands->spec;
   for (int z = 0; z < spec->n_sizes; z++) {
     r->table->choices[z] = (sct_choice){.winner = -1, .fastest = -1, .faster_ratio = 1.0};
-    for (int k = 0; k < r->table->plan->n_items; k++) {
-      const sct_tune_item *item = &r->table->plan->items[k];
+    for (int k = 0; k < r->table->cands->n_items; k++) {
+      const sct_tune_item *item = &r->table->cands->items[k];
       tune_cell *cell = sct_tune_cell(r->table, k, z);
-      cell->fits = sct_tune_fits(r->table->plan, item, z);
+      cell->fits = sct_tune_is_for_size(r->table->cands, item, z);
       if (!cell->from_store) {
         SCT_TRY(resume(r, k, z, err));
       }
@@ -562,12 +563,12 @@ static char *decided(tune_record *r, int size) {
   char now[32];
   bool anything = r->runs[size].finished == NULL || r->runs[size].finished[0] == '\0' ||
                   is_of_other_part(r, r->runs[size].conditions);
-  for (int k = 0; !anything && k < r->table->plan->n_items; k++) {
+  for (int k = 0; !anything && k < r->table->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(r->table, k, size);
-    anything = r->table->plan->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
+    anything = r->table->cands->items[k].outcome == SCT_OUT_OK && !cell->from_store &&
                sct_tune_has_outcome(r->table, k, size);
   }
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   return anything ? keep(r, now) : r->runs[size].finished;
 }
 
@@ -576,9 +577,9 @@ static char *decided(tune_record *r, int size) {
 
 static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
   run->n_candidates = run->n_verified = run->n_failed = 0;
-  for (int k = 0; k < t->plan->n_items; k++) {
+  for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
-    const sct_tune_item *item = &t->plan->items[k];
+    const sct_tune_item *item = &t->cands->items[k];
     if (sct_tune_has_outcome(t, k, size)) {
       const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
       run->n_candidates++;
@@ -615,7 +616,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
   if (choice->winner >= 0) {
     run->winner = sct_tune_cell(r->table, choice->winner, size)->outcome_id;
     run->naive =
-        sct_tune_naive_outcome(r->table, size, r->table->plan->items[choice->winner].code.layout);
+        sct_tune_naive_outcome(r->table, size, r->table->cands->items[choice->winner].code.layout);
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);

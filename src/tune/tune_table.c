@@ -9,24 +9,24 @@
 
 /* The first item with the layouts of each. */
 static void find_groups(tune_table *t) {
-  for (int k = 0; k < t->plan->n_items; k++) {
+  for (int k = 0; k < t->cands->n_items; k++) {
     t->duplicate[k] = t->group[k] = -1;
-    for (int first = 0; first <= k && t->group[k] < 0 && t->plan->items[k].code.layout; first++) {
-      if ((first == k || t->group[first] == first) && sct_tune_same_layouts(t->plan, first, k)) {
+    for (int first = 0; first <= k && t->group[k] < 0 && t->cands->items[k].code.layout; first++) {
+      if ((first == k || t->group[first] == first) && sct_tune_same_layouts(t->cands, first, k)) {
         t->group[k] = first;
       }
     }
   }
 }
 
-void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
+void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times,
                          const sct_tune_opts *opts) {
-  const size_t n_sizes = (size_t)plan->spec.n_sizes, n_items = (size_t)plan->n_items;
-  *out = (tune_table){.plan = plan,
+  const size_t n_sizes = (size_t)cands->spec.n_sizes, n_items = (size_t)cands->n_items;
+  *out = (tune_table){.cands = cands,
                       .times = times,
                       .select_any = opts->select_any,
                       .partial = opts->only.n > 0 || opts->share.n > 0 || opts->heat.store_path ||
-                                 plan->n_ungenerated > 0};
+                                 cands->n_ungenerated > 0};
   out->cells = sct_alloc(sizeof *out->cells * (n_items * n_sizes + 1));
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
@@ -35,7 +35,7 @@ void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
 }
 
 void sct_tune_table_free(tune_table *t) {
-  for (int k = 0; t->cells && k < t->plan->n_items * t->plan->spec.n_sizes; k++) {
+  for (int k = 0; t->cells && k < t->cands->n_items * t->cands->spec.n_sizes; k++) {
     sct_counters_free(&t->cells[k].counters);
     sct_free(t->cells[k].timing.samples_ns);
   }
@@ -49,7 +49,7 @@ void sct_tune_table_free(tune_table *t) {
 /* ---- what is known of an item ---- */
 
 bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
-  const sct_tune_item *item = &t->plan->items[k];
+  const sct_tune_item *item = &t->cands->items[k];
   const tune_cell *cell = sct_tune_cell(t, k, size);
   if (!item->code.source || item->outcome != SCT_OUT_OK) {
     return item->code.source != NULL;
@@ -58,9 +58,9 @@ bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
 }
 
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) {
-  const int64_t naive = sct_codegen_naive(&t->plan->spec, &t->plan->space, layout);
-  for (int k = 0; k < t->plan->n_items; k++) {
-    if (t->plan->items[k].candidate == naive) {
+  const int64_t naive = sct_codegen_naive(&t->cands->spec, &t->cands->space, layout);
+  for (int k = 0; k < t->cands->n_items; k++) {
+    if (t->cands->items[k].candidate == naive) {
       return sct_tune_cell(t, k, size)->outcome_id;
     }
   }
@@ -68,7 +68,7 @@ sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) 
 }
 
 bool sct_tune_known_already(const tune_table *t, int item) {
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(t, item, z);
     if (cell->fits && !cell->from_store && !cell->passed_over) {
       return false;
@@ -80,7 +80,7 @@ bool sct_tune_known_already(const tune_table *t, int item) {
 /* Has it been verified at another size, in an earlier round of a search? */
 static bool is_verified(const tune_table *t, int item) {
   bool verified = false;
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     const tune_cell *cell = sct_tune_cell(t, item, z);
     verified = verified || (cell->verified && !cell->from_store);
   }
@@ -92,7 +92,7 @@ bool sct_tune_evaluated_already(const tune_table *t, int item) {
 }
 
 void sct_tune_set_verified(tune_table *t, int item) {
-  for (int z = 0; z < t->plan->spec.n_sizes; z++) {
+  for (int z = 0; z < t->cands->spec.n_sizes; z++) {
     tune_cell *cell = sct_tune_cell(t, item, z);
     cell->verified = cell->verified || cell->fits;
   }
@@ -105,7 +105,7 @@ int sct_tune_race_number(tune_table *t, const char *name) {
   if (known >= 0) {
     return known + 1;
   }
-  const char *copy = sct_arena_strdup(&t->plan->arena, name);
+  const char *copy = sct_arena_strdup(&t->cands->arena, name);
   SCT_GROW(t->races, t->n_races, t->cap_races);
   t->races[t->n_races++] = copy;
   return (int)t->n_races;
@@ -119,8 +119,8 @@ int sct_tune_race_new(tune_table *t) {
   SCT_SCOPED(sct_str) text = {0};
   clock_gettime(CLOCK_REALTIME, &now);
   sct_str_printf(&text, "%lld.%09ld %lld %ld %zu %s %s", (long long)now.tv_sec, now.tv_nsec,
-                 (long long)sct_now_ns(), (long)getpid(), t->n_races, t->plan->device.uuid,
-                 t->plan->spec.canonical ? t->plan->spec.canonical : "");
+                 (long long)sct_now_ns(), (long)getpid(), t->n_races, t->cands->device.uuid,
+                 t->cands->spec.canonical ? t->cands->spec.canonical : "");
   sct_hash_hex(hex, sct_hash_text(sct_str_c(&text)));
   return sct_tune_race_number(t, hex);
 }
@@ -132,7 +132,7 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
 /* ---- choosing ---- */
 
 /* Stencils read values again: at taps, and arrays that lack a dimension on every line. Of ragged
- * rows the sampled blocks may have more elements than others, or fewer. */
+ * rows the counted blocks may have more elements than others, or fewer. */
 static bool is_read_again(const sct_spec *spec, int op) {
   const sct_operand *o = &spec->operands[op];
   bool stencil = false;
@@ -146,16 +146,16 @@ static bool is_read_again(const sct_spec *spec, int op) {
 /* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
  * each access is evaluated by itself, by sectors for one that it needs, and counts as if the array
  * was read once. Elsewhere no kernel can stay below what its elements fill: what the model counts
- * is scaled from sampled blocks, and where many of them lie at borders it can be less, which would
+ * is scaled from some blocks, and where many of them lie at borders it can be less, which would
  * make it a measure that no other candidate reaches. */
-void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                const int *layout, const sct_count *counted) {
+void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                 const int *layout, const sct_count *counted) {
   const bool is_skewed =
       sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] >= SCT_FILL_POWER;
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_count *c = &counted[op];
     if (is_skewed || (sct_spec_is_ragged(spec) && spec->operands[op].through_index)) {
-      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* the same by every schedule */
+      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* equal for every schedule */
     } else if (is_read_again(spec, op) && c->sectors_ideal > 0) {
       const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
       out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
@@ -171,7 +171,7 @@ void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_si
  * than the least there is. */
 static bool is_part(const tune_table *t, int size) {
   bool part = t->partial;
-  for (int k = 0; k < t->plan->n_items && !part; k++) {
+  for (int k = 0; k < t->cands->n_items && !part; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     part = cell->fits && (!cell->counted || cell->estimated);
   }
@@ -181,9 +181,9 @@ static bool is_part(const tune_table *t, int size) {
 #define USUAL_COPY 0.9 /* of the data sheet's bandwidth, where no copy was measured */
 
 double sct_tune_conversion_ns(const tune_table *t, int item, int size) {
-  const sct_spec *spec = &t->plan->spec;
-  const sct_device_desc *device = &t->plan->device;
-  const int *layout = t->plan->items[item].code.layout;
+  const sct_spec *spec = &t->cands->spec;
+  const sct_device_desc *device = &t->cands->device;
+  const int *layout = t->cands->items[item].code.layout;
   const double rate =
       device->copy_bytes_s > 0 ? device->copy_bytes_s : USUAL_COPY * device->peak_bytes_s;
   double ns = 0;
@@ -215,12 +215,12 @@ static void add_conversion(sct_rank_row *row, double ns) {
 static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *sectors,
                      sct_rank_row *row) {
   const tune_cell *cell = sct_tune_cell(t, k, size);
-  const sct_tune_item *item = &t->plan->items[k];
-  const sct_spec *spec = &t->plan->spec;
+  const sct_tune_item *item = &t->cands->items[k];
+  const sct_spec *spec = &t->cands->spec;
   *row = (sct_rank_row){.label = item->label,
-                        .naive = sct_tune_is_naive_item(t->plan, k),
+                        .naive = sct_tune_is_naive_item(t->cands, k),
                         .registers = item->compiled.registers,
-                        .fast = sct_space_is_fast(&t->plan->space, item->candidate),
+                        .fast = sct_space_is_fast(&t->cands->space, item->candidate),
                         .passes = sct_model_passes(spec, &item->code),
                         .samples_ns = cell->timing.samples_ns,
                         .n_samples = cell->timing.n_samples,
@@ -228,7 +228,7 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
                         .timed = cell->timing.n_samples > 0,
                         .predicted_ns = cell->predicted.ns,
                         .race = cell->race,
-                        .uncoalesced = part && cell->was_judged && !cell->was_coalesced,
+                        .uncoalesced = part && cell->was_evaluated && !cell->was_coalesced,
                         .sectors = -1,
                         .wavefronts = -1,
                         .requests = -1};
@@ -237,17 +237,17 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
   row->eligible = !failed && sct_tune_is_measured(t, cell);
   if (cell->counted && !cell->estimated && !failed) {
     const sct_counters *c = &cell->counters;
-    sct_tune_evaluated_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
+    sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
     row->operand_sectors = sectors;
     row->sectors = (double)(c->load.sectors + c->store.sectors);
     row->requests = (double)(c->load.requests + c->store.requests);
-    row->wavefronts = sct_model_exchanged(c);
+    row->wavefronts = sct_model_exchange_wavefronts(c);
   }
 }
 
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
-  const int n_items = t->plan->n_items, n_operands = t->plan->spec.n_operands;
-  int64_t *sectors = sct_arena_alloc(&t->plan->arena,
+  const int n_items = t->cands->n_items, n_operands = t->cands->spec.n_operands;
+  int64_t *sectors = sct_arena_alloc(&t->cands->arena,
                                      sizeof *sectors * (size_t)n_operands * (size_t)(n_items + 1));
   const bool part = is_part(t, size);
   bool any = t->select_any;

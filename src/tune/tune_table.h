@@ -1,5 +1,5 @@
 /* tune_table - what is known of every candidate at every size, and what is chosen: the table of
- * results. Its rows are the plan's items; whoever has a table asks nothing else. */
+ * results. Its rows are the candidates' items; whoever has a table asks nothing else. */
 #ifndef SCT_TUNE_TABLE_H
 #define SCT_TUNE_TABLE_H
 
@@ -9,7 +9,8 @@
 typedef struct tune_cell {
   bool fits;      /* the kernel's requirements hold at this size */
   bool counted;   /* it has counters */
-  bool estimated; /* they follow from what the plan says of its traffic: nothing was counted */
+  bool estimated; /* they are estimated from the traffic of a strategy's plan: nothing was
+                     counted */
   sct_counters counters;
   sct_prediction predicted;        /* ns 0: unknown */
   double penalty[SCT_N_PENALTIES]; /* with it */
@@ -21,16 +22,16 @@ typedef struct tune_cell {
   bool stored;     /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
   bool was_coalesced;           /* from_store or stored: as it is stored */
-  bool was_judged;  /* from_store, and by a session that came to its end: whether it is coalesced */
-  bool passed_over; /* a search has not asked for it, or it had its turn */
+  bool was_evaluated;   /* from_store: was_coalesced is known, as that session came to its end */
+  bool passed_over;     /* a search has not asked for it, or it had its turn */
   bool coalesced, tied; /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
 
 typedef struct tune_table {
-  sct_tune_plan *plan; /* borrowed */
-  bool times;          /* candidates are compared by time; else by what is counted */
-  bool select_any;     /* those that are not coalesced may win */
+  sct_tune_candidates *cands; /* borrowed */
+  bool times;                 /* candidates are compared by time; else by what is counted */
+  bool select_any;            /* those that are not coalesced may win */
   bool partial;        /* the session was not asked to try all candidates, or could not make them */
   tune_cell *cells;    /* [n_items * n_sizes], item-major */
   int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
@@ -40,13 +41,13 @@ typedef struct tune_table {
   size_t n_races, cap_races;
 } tune_table;
 
-/* Borrows a plan that is complete. */
-void sct_tune_table_init(tune_table *out, sct_tune_plan *plan, bool times,
+/* Borrows candidates that are complete. */
+void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times,
                          const sct_tune_opts *opts);
-void sct_tune_table_free(tune_table *t); /* before its plan */
+void sct_tune_table_free(tune_table *t); /* before its candidates */
 
 static inline tune_cell *sct_tune_cell(const tune_table *t, int item, int size) {
-  return &t->cells[(size_t)item * (size_t)t->plan->spec.n_sizes + (size_t)size];
+  return &t->cells[(size_t)item * (size_t)t->cands->spec.n_sizes + (size_t)size];
 }
 static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
   return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
@@ -56,18 +57,20 @@ static inline bool sct_tune_is_measured(const tune_table *t, const tune_cell *ce
   return t->times ? cell->timing.n_samples > 0 : cell->verified;
 }
 
-/* ---- items of a plan (tune_items.c) ---- */
+/* ---- items (tune_items.c) ---- */
 
-/* out[n_operands]: which of its layouts each operand has in candidate c (tune_plan.c). */
-void sct_tune_layouts(int *out, const sct_tune_plan *plan, int64_t c);
-bool sct_tune_same_layouts(const sct_tune_plan *plan, int a, int b); /* false without a kernel */
+/* out[n_operands]: which of its layouts each operand has in candidate c (tune_candidates.c). */
+void sct_tune_layouts(int *out, const sct_tune_candidates *cands, int64_t c);
+bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a,
+                           int b); /* false without a kernel */
 /* The first usable item with item k's layouts whose strategy is the naive one; -1 if it failed. */
-int sct_tune_naive_item(const sct_tune_plan *plan, int k);
+int sct_tune_naive_item(const sct_tune_candidates *cands, int k);
 /* Is the item a candidate at tuned size z? */
-bool sct_tune_fits(const sct_tune_plan *plan, const sct_tune_item *item, int z);
-bool sct_tune_is_naive_item(const sct_tune_plan *plan, int k); /* the naive one of its layouts */
+bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item *item, int z);
+bool sct_tune_is_naive_item(const sct_tune_candidates *cands,
+                            int k); /* the naive one of its layouts */
 sct_binary sct_tune_binary(const sct_tune_item *item);
-void sct_tune_fail_item(sct_tune_plan *plan, int item, const sct_verdict *verdict);
+void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict);
 
 /* ---- what is known of an item ---- */
 
@@ -78,15 +81,15 @@ bool sct_tune_has_outcome(const tune_table *t, int item, int size);
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout);
 /* The store has it at every size that is not passed over. */
 bool sct_tune_known_already(const tune_table *t, int item);
-bool sct_tune_evaluated_already(const tune_table *t,
-                                int item);           /* that, or this session verified it */
-void sct_tune_set_verified(tune_table *t, int item); /* it holds at every size that fits */
+/* sct_tune_known_already(), or this session verified it. */
+bool sct_tune_evaluated_already(const tune_table *t, int item);
+void sct_tune_set_verified(tune_table *t, int item); /* at every size that fits */
 
 /* ---- items that run alike (tune_duplicates.c) ---- */
 
 void sct_tune_find_duplicate(tune_table *t,
                              int item); /* among those that were evaluated before it */
-void sct_tune_take_duplicate(tune_table *t, int item, int size);
+void sct_tune_copy_from_duplicate(tune_table *t, int item, int size);
 
 /* ---- races ---- */
 
@@ -98,12 +101,12 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "
 
 /* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
  * from counted[n_operands]. */
-void sct_tune_evaluated_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                const int *layout, const sct_count *counted);
+void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
+                                 const int *layout, const sct_count *counted);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
-/* What a launch of the item pays, in nanoseconds, for arrays that are converted from their first
- * layout to that of the item once in so many launches: its part of copies at the device's rate. */
+/* A launch's share, in nanoseconds, of converting arrays from their first layout to the item's,
+ * once in sct_operand.converted launches: copies at the device's rate. */
 double sct_tune_conversion_ns(const tune_table *t, int item, int size);
 
 #endif

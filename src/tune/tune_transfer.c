@@ -86,7 +86,7 @@ static sct_status open_run(session *s, int z, sct_error *err) {
   char now[32];
   sct_arena *arena = &s->out->arena;
   const long long bytes = (long long)s->out->bytes[z];
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   s->runs[z] = (sct_row_run){.problem = s->problem.id,
                              .device = s->row.id,
                              .size_label = sct_arena_printf(arena, "bytes=%lld", bytes),
@@ -111,7 +111,7 @@ static sct_status keep(session *s, sct_host_kind kind, int way, int z, const sct
     return SCT_OK;
   }
   label_of(label, s, kind, way);
-  sct_tune_now(now);
+  sct_tune_timestamp(now);
   const char *peer = peer_name(s, kind);
   snprintf(axes, sizeof axes, "{\"memory\":\"%s\",\"way\":\"%s\"%s%s%s}", sct_host_name(kind),
            way_name(kind, way), peer[0] != '\0' ? ",\"peer\":\"" : "", peer,

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Of the data sheet's bandwidth, what a copy reaches where none was measured (model_predict.c). */
+/* Share of the data sheet's bandwidth that a copy reaches, where none was measured
+ * (model_predict.c). */
 #define COPY_OF_PEAK 0.89
 
 static void say_how(sct_str *out, const sct_tune_item *item) {
@@ -18,7 +19,7 @@ static void say_how(sct_str *out, const sct_tune_item *item) {
 /* `limit`: NULL where nothing is predicted. */
 static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *size,
                       const sct_tune_row *row, const char *limit) {
-  const sct_device_desc *device = &t->plan->device;
+  const sct_device_desc *device = &t->cands->device;
   const double bytes = size->read_bytes + size->write_bytes;
   const double ns = row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
   const bool timed = row->median_ns > 0.0;
@@ -176,8 +177,8 @@ static int add_best(best *list, int n, const sct_tune_size *size, const char *wo
 }
 
 static char *best_lines(const tune_table *t, const sct_tune_size *size) {
-  const sct_space *space = &t->plan->space;
-  const sct_spec *spec = &t->plan->spec;
+  const sct_space *space = &t->cands->space;
+  const sct_spec *spec = &t->cands->spec;
   SCT_SCOPED(sct_arena) arena = {0};
   sct_str out = {0};
   best *list = SCT_ARENA_NEW(&arena, best, space->n_strategies + 1);
@@ -216,7 +217,7 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   if (choice->winner < 0 || !row || !row->winner) {
     return;
   }
-  const sct_tune_item *item = &t->plan->items[choice->winner];
+  const sct_tune_item *item = &t->cands->items[choice->winner];
   sct_str text = {0};
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
@@ -226,6 +227,6 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   report->why = text.data;
   report->decided = decided_sentence(t, choice);
   report->best = best_lines(t, report);
-  report->n_issues = sct_model_layout_issues(&report->issues, &t->plan->spec, item->code.layout,
-                                             &t->plan->spec.sizes[size], &report->arena);
+  report->n_issues = sct_model_layout_issues(&report->issues, &t->cands->spec, item->code.layout,
+                                             &t->cands->spec.sizes[size], &report->arena);
 }

@@ -3,9 +3,9 @@
  * It is this same binary, started anew (hidden argument SCT_WORKER_ARG) in its own process group
  * with a parent-death signal. It is a remote driver: it allocates, fills, launches, times and
  * answers, over the messages of module process, and evaluates nothing. Its device is a GPU or the
- * interpreter of PTX, behind one table (worker_backend.h). This header is what both sides know: the
- * requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who asks is
- * module measure. */
+ * interpreter of PTX, through one table (worker_backend.h). This header is what both sides know:
+ * the requests (worker_ops.def) and what they and their answers hold (worker_messages.def). Who
+ * asks is module measure. */
 #ifndef SCT_WORKER_H
 #define SCT_WORKER_H
 
@@ -17,8 +17,8 @@
  * is SCT_WORKER_ARG. Returns the exit status. */
 int sct_worker_main(int argc, char **argv);
 
-/* What a worker gets of what stands in for its GPUs, in programs that link such (those of
- * tests): `script`, or NULL for the environment's. "": the driver answers. */
+/* The script for what stands in for GPUs, in programs of tests: `script`, or where that is NULL the
+ * environment's. "": the driver answers. */
 const char *sct_worker_script(const char *script);
 
 /* ---- requests ---- */
@@ -30,7 +30,7 @@ typedef enum sct_op {
 } sct_op;
 const char *sct_op_name(uint32_t op);
 
-/* What both ends must know beside the messages. */
+/* What both ends must know in addition to the messages. */
 #define SCT_WORKER_FD   SCT_CHILD_FD
 #define SCT_GUARD_BYTES 4096               /* before and after every buffer */
 #define SCT_MAX_COPIES  4096               /* of a buffer */
@@ -43,9 +43,9 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_SAMPLES  10000
 #define SCT_MAX_UNIT_NS  ((int64_t)1000000000)
 #define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
-/* Of NEAR. */
+/* Types that the request NEAR compares. */
 enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
-/* What an argument of a launch is: bytes, a buffer by its number, a workspace of so many bytes, an
+/* What an argument of a launch is: bytes, a buffer by its number, a workspace by its size, an
  * array of the host by its number (of HOST, and mapped). */
 typedef enum sct_arg_kind {
   SCT_ARG_VALUE,
@@ -53,8 +53,9 @@ typedef enum sct_arg_kind {
   SCT_ARG_WORKSPACE,
   SCT_ARG_HOST
 } sct_arg_kind;
-/* Of HOST: copies between an array of the host, or a ring, and the device; kernels; copies on the
- * host from an array to a ring and back; on the device; what sets an array's bytes there. */
+/* Operations of the request HOST: copies between an array of the host, or a ring, and the device;
+ * kernels; copies on the host from an array to a ring and back; on the device; what sets an array's
+ * bytes there. */
 typedef enum sct_host_op_kind {
   SCT_HOST_OP_IN,
   SCT_HOST_OP_KERNEL,
@@ -75,8 +76,9 @@ typedef enum sct_host_op_kind {
 typedef struct sct_host_time {
   double begin_ns, end_ns; /* since the first one began */
 } sct_host_time;
-/* Results beside the CUresults (all below 1,000): what the interpreter of PTX found, the diagnosis
- * of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the worker. */
+/* Results in addition to the CUresults (all below 1,000): what the interpreter of PTX found, the
+ * diagnosis of kind k as SCT_RESULT_PTX + k; and PTX that it does not know. Neither ends the
+ * worker. */
 #define SCT_RESULT_UNSUPPORTED 9999
 #define SCT_RESULT_PTX         10000
 typedef enum sct_damage {
@@ -99,7 +101,7 @@ typedef struct sct_run_counts {
 #include "worker/worker_counts.def"
 } sct_run_counts;
 
-/* The same, and the machine instructions that its PTX comes to. */
+/* The counts of one launch, and its machine instructions, estimated from the PTX. */
 typedef struct sct_launch_counts {
   sct_run_counts counts;
   sct_executed machine;

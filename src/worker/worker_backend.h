@@ -1,5 +1,5 @@
 /* worker_backend - what a worker drives: a GPU, the interpreter of PTX, or in test programs what
- * stands in for a GPU, behind one table.
+ * stands in for a GPU, through one table.
  *
  * Only the worker process sees these. Pointers are device pointers (host addresses where memory is
  * the host's). Every failing call leaves its CUresult in last(), or one of worker.h's
@@ -22,7 +22,7 @@ typedef struct sct_arg {
   bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
   int64_t buffer_bytes;      /* of that array, guard zones not among them */
   bool is_workspace;         /* as large as the largest size needs it */
-  int64_t align;             /* that it has, and no more; 0: as the driver has it */
+  int64_t align;             /* of the array, exactly; 0: as the driver has it */
   uint64_t copies; /* of that array, `stride` bytes apart; the value points to the first */
   int64_t stride;
   const char *name; /* of that array, "" unknown; belongs to the worker */
@@ -32,8 +32,8 @@ typedef struct sct_launch {
   int kernel; /* index into the worker's list */
   int64_t blocks;
   int threads;
-  int64_t grid[3], block[3]; /* the same by x, y and z */
-  bool reversed;             /* of what runs blocks and warps in an order: in the opposite one */
+  int64_t grid[3], block[3]; /* blocks and threads by x, y and z */
+  bool reversed;             /* the interpreter runs blocks and warps in the opposite order */
   int64_t shared_bytes;
   int n_args;
   sct_arg args[SCT_MAX_ARGS];
@@ -90,12 +90,12 @@ typedef struct sct_backend_ops {
   sct_status (*unit_begin)(sct_backend *b, sct_error *err);
   sct_status (*unit_end)(sct_backend *b, double *ns, double *mhz, sct_error *err);
   sct_status (*launch_empty)(sct_backend *b, sct_error *err); /* one block that does nothing */
-  /* Nothing that other kernels asked L2 to keep is kept: before each turn of a candidate. NULL
-   * where there is no L2. */
-  void (*forget_kept)(sct_backend *b);
+  /* Ends the persistence of L2 lines that other kernels marked evict-last: called before a
+   * candidate is timed. NULL where there is no L2. */
+  void (*reset_persisting_l2)(sct_backend *b);
   /* Throttle reasons (device_throttle.def), and whether the device itself is well: asked after each
    * unit. NULL where nothing is known. */
-  sct_status (*watch)(sct_backend *b, uint64_t *reasons, sct_error *err);
+  sct_status (*check_health)(sct_backend *b, uint64_t *reasons, sct_error *err);
   /* Processes that began to compute on the device since this was asked first: asked after each
    * unit. `first` receives one of them. NULL where nothing is known. */
   int (*newcomers)(sct_backend *b, sct_gpu_process *first);
@@ -113,19 +113,20 @@ typedef struct sct_backend_ops {
   /* How many of the values of a are far from those of ref; NULL where nothing is timed. */
   sct_status (*near)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, int64_t n_values,
                      const sct_ask_near *how, int64_t *n_far, sct_error *err);
-  /* NULL on a GPU. Tells what a launch whose arguments hold the pointer p must write: the bytes
-   * whose flag is set, which what runs no code takes from data (else NULL). Both are copied. */
+  /* Sets what a launch whose arguments hold the pointer p must write: the bytes whose flag is set.
+   * A stand-in that runs no code takes them from data (else NULL). Both are copied. NULL on a GPU.
+   */
   sct_status (*expect)(sct_backend *b, sct_cuda_ptr p, const uint8_t *flags, const uint8_t *data,
                        int64_t bytes, sct_error *err);
-  /* NULL where nothing counts. Of the last launch. */
+  /* The counts of the last launch. NULL where nothing counts. */
   void (*counts)(sct_backend *b, sct_launch_counts *out);
   /* Memory of a kind, of which `bytes` may be fewer where nothing is timed. peer: a device of the
    * same sort, of whose memory it shall be; NULL: the host's. */
   sct_status (*block_open)(sct_backend *b, sct_backend *peer, sct_host_block *out,
                            sct_host_kind kind, int64_t bytes, sct_error *err);
   void (*block_close)(sct_backend *b, sct_backend *peer, sct_host_block *block);
-  /* Calls are for this device from now on, of two that are open. NULL where that needs nothing. */
-  sct_status (*enter)(sct_backend *b, sct_error *err);
+  /* Makes this device current, of two that are open. NULL where nothing is to be done. */
+  sct_status (*make_current)(sct_backend *b, sct_error *err);
   /* One transfer: *ns from the call until the host knows that it is done. */
   sct_status (*transfer)(sct_backend *b, const sct_transfer *t, double *ns, sct_error *err);
   /* Each thread of the host does its steps in their order; then all are waited for, after *ns.
@@ -161,7 +162,7 @@ typedef struct sct_gpu_stand_in {
   /* Devices there are, or -1 with a reason; and the description of one without a context on it. */
   int (*count)(const char *script, sct_error *err);
   sct_status (*peek)(sct_device_desc *out, int ordinal, const char *script, sct_error *err);
-  /* The same with its state, and the name of its lock in lock[64] ("": none). */
+  /* The description and the state of one, and the name of its lock in lock[64] ("": none). */
   sct_status (*look)(sct_device_desc *out, sct_gpu_state *state, char lock[64], int ordinal,
                      const char *script, sct_error *err);
   /* generation: how many workers of this session came before. */

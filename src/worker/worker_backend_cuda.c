@@ -28,9 +28,9 @@ typedef struct cuda_backend {
   size_t n_pieces, cap_pieces, room; /* room: of pieces_device */
   int64_t max_blocks;                /* of our own kernels: enough to fill the device */
   int64_t watched_ns;                /* when NVML was asked last */
-  uint64_t reasons;                  /* and what it said */
+  uint64_t reasons;                  /* and its answer */
   int64_t looked_ns;                 /* when it was asked for other processes last */
-  int n_newcomers;                   /* and what it said */
+  int n_newcomers;                   /* and its answer */
   sct_gpu_process newcomer;
   void *streams[SCT_MAX_STREAMS]; /* of HOST; NULL: not made yet */
 } cuda_backend;
@@ -157,8 +157,8 @@ static sct_status stamp(cuda_backend *c, int which, sct_error *err) {
   return sct_cuda_launch(c->cuda, &c->stamp, c->stamp_blocks, 1, 0, args, err);
 }
 
-static void cuda_forget_kept(sct_backend *b) {
-  sct_cuda_forget_kept(self(b)->cuda);
+static void cuda_reset_persisting_l2(sct_backend *b) {
+  sct_cuda_reset_persisting_l2(self(b)->cuda);
 }
 
 static sct_status cuda_unit_begin(sct_backend *b, sct_error *err) {
@@ -201,11 +201,11 @@ static sct_status cuda_launch_empty(sct_backend *b, sct_error *err) {
 /* NVML takes longer to answer than a unit lasts, and its answer changes slowly. */
 #define WATCH_EVERY_NS ((int64_t)20000000)
 
-static sct_status cuda_watch(sct_backend *b, uint64_t *reasons, sct_error *err) {
+static sct_status cuda_check_health(sct_backend *b, uint64_t *reasons, sct_error *err) {
   cuda_backend *c = self(b);
   const int64_t now = sct_now_ns();
   if (now - c->watched_ns >= WATCH_EVERY_NS) {
-    SCT_TRY(sct_cuda_watch(c->cuda, &c->reasons, err));
+    SCT_TRY(sct_cuda_check_health(c->cuda, &c->reasons, err));
     c->watched_ns = now;
   }
   *reasons = c->reasons;
@@ -339,8 +339,8 @@ static sct_status cuda_near(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, in
 
 /* ---- transfers ---- */
 
-static sct_status cuda_enter(sct_backend *b, sct_error *err) {
-  return sct_cuda_enter(self(b)->cuda, err);
+static sct_status cuda_make_current(sct_backend *b, sct_error *err) {
+  return sct_cuda_make_current(self(b)->cuda, err);
 }
 
 static sct_status cuda_block_open(sct_backend *b, sct_backend *peer, sct_host_block *out,
@@ -448,8 +448,8 @@ static const sct_backend_ops cuda_ops = {
     .unit_begin = cuda_unit_begin,
     .unit_end = cuda_unit_end,
     .launch_empty = cuda_launch_empty,
-    .forget_kept = cuda_forget_kept,
-    .watch = cuda_watch,
+    .reset_persisting_l2 = cuda_reset_persisting_l2,
+    .check_health = cuda_check_health,
     .newcomers = cuda_newcomers,
     .fill = cuda_fill,
     .checksum = cuda_checksum,
@@ -458,7 +458,7 @@ static const sct_backend_ops cuda_ops = {
     .expect = NULL,
     .block_open = cuda_block_open,
     .block_close = cuda_block_close,
-    .enter = cuda_enter,
+    .make_current = cuda_make_current,
     .transfer = cuda_transfer,
     .run_steps = cuda_run_steps,
     .n_copies = 4,

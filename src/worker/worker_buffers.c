@@ -325,7 +325,7 @@ static sct_status find_damage(sct_worker_state *w, const int64_t *ids, size_t n,
   return SCT_OK;
 }
 
-/* Of the listed buffers those of a device, to which calls go. */
+/* Audits the listed buffers that are on a device, which is current. */
 static sct_status audit_device(sct_worker_state *w, const int64_t *ids, size_t n, int device,
                                sct_audit *out, sct_error *err) {
   sct_backend *on = sct_worker_device(w, device);

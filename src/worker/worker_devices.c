@@ -7,7 +7,7 @@ sct_status sct_worker_enter(sct_worker_state *w, int device, sct_error *err) {
   if (!b) {
     return sct_worker_malformed(err);
   }
-  return b->ops->enter ? b->ops->enter(b, err) : SCT_OK;
+  return b->ops->make_current ? b->ops->make_current(b, err) : SCT_OK;
 }
 
 void sct_worker_close_peer(sct_worker_state *w) {

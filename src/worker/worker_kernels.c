@@ -72,7 +72,7 @@
   "}\n"                                                                                            \
   "\n"
 
-/* x = value %i of the array, as %kind says. */
+/* x = value %i of the array, of type %kind. */
 #define LOAD_VALUE(x, array, name)                                                                 \
   "  setp.eq.u32 %p, %kind, 3;\n"                                                                  \
   "  @%p bra double_" name ";\n"                                                                   \

@@ -48,7 +48,7 @@ sct_status sct_worker_look(sct_worker_state *w, const sct_ask_look *in, sct_got_
     return stand_in(in->script)
         ->look(&out->device, &out->state, lock, in->ordinal, in->script, err);
   }
-  SCT_TRY(sct_cuda_look(&out->device, &out->state, in->ordinal, err));
+  SCT_TRY(sct_cuda_peek_state(&out->device, &out->state, in->ordinal, err));
   snprintf(lock, LOCK_NAME_BYTES, "%s", out->device.uuid);
   return SCT_OK;
 }
@@ -107,7 +107,7 @@ sct_status sct_worker_quit(sct_worker_state *w, const sct_nothing *in, sct_error
 /* ---- kernels ---- */
 
 /* The image at the place that a request names, or that it brings for it: aligned, and with a NUL
- * behind, as it may be PTX. NULL: there is none. */
+ * after, as it may be PTX. NULL: there is none. */
 static const char *take_image(sct_worker_state *w, const sct_ask_load *in) {
   if (in->comes) {
     sct_free(w->images[in->image]);
@@ -356,7 +356,7 @@ static void close_worker(sct_worker_state *w) {
   sct_free(w->kernels);
 }
 
-/* What the driver said of the request that failed. */
+/* The driver's result for the request that failed. */
 static int last_result(sct_worker_state *w) {
   const int result = w->backend ? w->backend->ops->last(w->backend) : 0;
   const int of_peer = w->peer ? w->peer->ops->last(w->peer) : 0;

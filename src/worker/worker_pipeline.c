@@ -1,6 +1,6 @@
 /* From the host and back: a list of copies and kernels, which threads of the host queue. One sample
  * is a run of the list, from the first call until the host knows that all is done; a further run
- * says when each operation began and ended, and what it leaves is compared. */
+ * reports when each operation began and ended, and its results are compared. */
 #include "worker_state.h"
 
 #include <string.h>
@@ -114,7 +114,8 @@ static bool has_arrays(const sct_worker_arrays *h, const sct_ask_host *in) {
   return same;
 }
 
-/* Those that are there stay: page-locking takes longer than what is timed. */
+/* Opens the arrays of the host, and keeps those that fit: page-locking takes longer than what is
+ * timed. */
 static sct_status open_arrays(sct_worker_state *w, const sct_ask_host *in, sct_error *err) {
   sct_worker_arrays *h = &w->host;
   if (!has_arrays(h, in)) {

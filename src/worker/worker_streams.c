@@ -36,7 +36,7 @@ struct gpu_run {
   const sct_host_step *steps;
   int n;
   sct_host_time *times; /* NULL: not traced */
-  void **begin, **end;  /* [n] events; NULL where nobody asks */
+  void **begin, **end;  /* [n] events; NULL where times are not wanted */
   atomic_bool *queued;  /* [n] */
   int64_t start_ns;
   gpu_part *parts; /* [SCT_MAX_DEVICES] */
@@ -100,8 +100,8 @@ static bool is_of(const gpu_part *p, int k) {
   return p->run->steps[k].on == p->device;
 }
 
-/* Those of one thread, in the first one also of threads that could not be started; -1: before the
- * device's threads. */
+/* Whether step k is done by `thread`: its own, and in the first thread also those of threads that
+ * could not be started; -1: before the device's threads begin. */
 static bool takes(const gpu_part *p, int thread, int k) {
   const int of = p->run->steps[k].thread;
   return is_of(p, k) && (of == thread || (thread >= 0 && thread == p->first && of > thread &&
@@ -155,7 +155,7 @@ static sct_status join(gpu_thread *t, sct_status status, sct_error *err) {
 
 static void *run_thread(void *of) {
   gpu_thread *t = of;
-  t->status = sct_cuda_enter(t->view, &t->err);
+  t->status = sct_cuda_make_current(t->view, &t->err);
   if (t->status == SCT_OK) {
     t->status = do_steps(t->part, t->view, t->which, &t->err);
   }
@@ -189,7 +189,7 @@ static sct_status run_part(gpu_part *p, sct_cuda *cuda, sct_error *err) {
 
 static void *run_lead(void *of) {
   gpu_thread *t = of;
-  t->status = sct_cuda_enter(t->view, &t->err);
+  t->status = sct_cuda_make_current(t->view, &t->err);
   if (t->status == SCT_OK) {
     t->status = run_part(t->part, t->view, &t->err);
   }
@@ -205,9 +205,9 @@ static sct_status run_all(gpu_run *r, sct_error *err) {
   if (second->lead.started) {
     status = join(&second->lead, status, err);
   } else if (second->n_steps > 0) { /* no further thread: one device after the other */
-    SCT_THEN(sct_cuda_enter(second->cuda, err));
+    SCT_THEN(sct_cuda_make_current(second->cuda, err));
     SCT_THEN(run_part(second, second->cuda, err));
-    const sct_status back = sct_cuda_enter(first->cuda, status == SCT_OK ? err : NULL);
+    const sct_status back = sct_cuda_make_current(first->cuda, status == SCT_OK ? err : NULL);
     status = status == SCT_OK ? back : status;
   }
   sct_cuda_unshare(second->lead.view, first->cuda);
@@ -250,7 +250,7 @@ static sct_status open_part(gpu_part *p, sct_error *err) {
   if (p->n_steps == 0) {
     return SCT_OK;
   }
-  SCT_TRY(sct_cuda_enter(p->cuda, err));
+  SCT_TRY(sct_cuda_make_current(p->cuda, err));
   for (int k = 0; k < r->n; k++) {
     void **const stream = &p->streams[r->steps[k].stream];
     if (is_of(p, k) && !*stream) {
@@ -264,7 +264,7 @@ static void close_part(gpu_part *p) {
   if (p->n_steps == 0) {
     return;
   }
-  (void)sct_cuda_enter(p->cuda, NULL);
+  (void)sct_cuda_make_current(p->cuda, NULL);
   for (int k = 0; k < p->run->n; k++) {
     if (is_of(p, k)) {
       sct_cuda_event_close(p->cuda, p->run->begin[k]);
@@ -279,7 +279,7 @@ static sct_status start_clock(gpu_run *r, sct_error *err) {
   for (int d = SCT_MAX_DEVICES - 1; d >= 0; d--) {
     gpu_part *p = &r->parts[d];
     if (p->n_steps > 0) {
-      SCT_TRY(sct_cuda_enter(p->cuda, err));
+      SCT_TRY(sct_cuda_make_current(p->cuda, err));
     }
     if (p->base) {
       SCT_TRY(sct_cuda_event_record(p->cuda, p->base, err));
@@ -338,6 +338,6 @@ sct_status sct_gpu_run_steps(const sct_gpu_device devices[SCT_MAX_DEVICES],
   for (int d = 0; d < SCT_MAX_DEVICES; d++) {
     close_part(&parts[d]);
   }
-  (void)sct_cuda_enter(devices[0].cuda, NULL);
+  (void)sct_cuda_make_current(devices[0].cuda, NULL);
   return status;
 }

@@ -63,10 +63,11 @@ static void wait_ns(int64_t ns) {
 }
 
 /* Throttle reasons now, added to *reasons; *hardware: some of them spoil times. */
-static sct_status watch(sct_worker_state *w, uint64_t *reasons, bool *hardware, sct_error *err) {
+static sct_status check_health(sct_worker_state *w, uint64_t *reasons, bool *hardware,
+                               sct_error *err) {
   uint64_t now = 0;
-  if (w->backend->ops->watch) {
-    SCT_TRY(w->backend->ops->watch(w->backend, &now, err));
+  if (w->backend->ops->check_health) {
+    SCT_TRY(w->backend->ops->check_health(w->backend, &now, err));
   }
   *hardware = sct_throttle_hardware(now) != 0;
   *reasons |= now;
@@ -83,7 +84,7 @@ static sct_status sample(sct_worker_state *w, const timed_work *work, sct_unit_t
   for (int try = 0; try < MAX_TRIES; try++) {
     bool hardware = false;
     SCT_TRY(run_unit(w, work, out, err));
-    SCT_TRY(watch(w, &seen->throttle, &hardware, err));
+    SCT_TRY(check_health(w, &seen->throttle, &hardware, err));
     if (!hardware && !too_slow(w, out)) {
       return SCT_OK;
     }
@@ -174,8 +175,8 @@ static sct_status time_samples(sct_worker_state *w, timed_work *work, const sct_
   work->guess = how->guess > 0 ? how->guess : 1;
   work->resident = how->resident;
   work->unit_ns = how->unit_ns;
-  if (w->backend->ops->forget_kept) {
-    w->backend->ops->forget_kept(w->backend);
+  if (w->backend->ops->reset_persisting_l2) {
+    w->backend->ops->reset_persisting_l2(w->backend);
   }
   if (how->warm_ns > 0 || how->launches == 0) {
     w->turn = 0; /* the first copy is written too: its results are compared afterwards */

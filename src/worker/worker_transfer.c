@@ -64,7 +64,7 @@ static sct_status open_ends(sct_worker_state *w, const sct_ask_transfer *in, sct
   return SCT_OK;
 }
 
-/* Where the two marks begin, in arrays of which so many bytes are transferred. */
+/* Where the two marks begin in arrays of which t->bytes bytes are transferred. */
 static int64_t mark_bytes(const sct_transfer *t) {
   return t->bytes < MARK_BYTES ? t->bytes : MARK_BYTES;
 }

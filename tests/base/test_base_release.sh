@@ -14,7 +14,7 @@ done
 expect 0 '' "${build[@]}" -DSCT_FAULTS "$root/tests/doubles/base_faults.c"
 expect 0 getenv nm "$scratch/object.o" # so the check above can fail
 
-# ---- the program and its twin of the tests ----
+# ---- the program and the one of the tests ----
 
 # Messages and words of the doubles that no other source has; no headers, which sanitizers name.
 doubles=("$root/tests/worker/fake_gpu.c" "$root/tests/compile/misbehave.c")

@@ -1,4 +1,4 @@
--- The same of bytes, out into blocks of four rows.
+-- Bytes whose places start again after 64 rows, out into blocks of four rows.
 local s = require "sectile"
 return s.kernel {
   name = "places_modulo_u8",

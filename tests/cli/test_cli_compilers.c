@@ -334,7 +334,7 @@ static void compiled_kernels_stand_in_files_of_c(void **state) {
                                        "code_$n.h && printf '#define %s_IMPLEMENTATION\\n#include "
                                        "\"code_%s.h\"\\n' $n $n >>code.h || exit 1; done"),
                    0);
-  /* the same bytes again, from another directory */
+  /* equal bytes, written from another directory */
   assert_int_equal(header_shell(&here, "here=$PWD; cd / && '" SCT_PROGRAM
                                        "' emit softmax --store $here/store.db --form c -q | cmp - "
                                        "$here/code_softmax.h"),

@@ -59,7 +59,7 @@ static void a_machine_without_a_gpu_is_usable(void **state) {
   assert_level(&r, "ok", "locks", "sectile");
   assert_level(&r, "ok", "self-test", "run on virtual:h200 and verified");
   assert_int_equal(r.err.len, 0);
-  fx_run(&r, "doctor"); /* the same for people */
+  fx_run(&r, "doctor"); /* as text for people */
   fx_expect(&r, 0, "ok    self-test     a kernel was compiled, run on virtual:h200", NULL);
   fx_expect(&r, 0, "warn  driver        ", NULL);
   fx_run(&r, "doctor", "-d", "cuda:0", "--json"); /* asked for, it is missed */

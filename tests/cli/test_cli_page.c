@@ -71,7 +71,7 @@ static void a_page_has_all_that_a_session_knows(void **state) {
   assert_int_equal(count_of(html, "class=\"winner\""), 2);
   fx_run(&r, "report", "third.lua", "--store", "p.db", "-d", "virtual:h200", "--max-candidates",
          "16", "-q");
-  assert_string_equal(sct_str_c(&r.out), html); /* the same again */
+  assert_string_equal(sct_str_c(&r.out), html); /* a second run writes equal bytes */
   json_decref(doc);
   sct_str_free(&page);
   fx_free(&r);

@@ -239,7 +239,7 @@ static void board_of(sct_str *out, const sct_tune_report *report, int top, int w
   SCT_OWNED_PTR(json_t) doc = cli_json_report(report, CLI_ALL_ROWS);
   json_t *look = json_pack("{s:b, s:i}", "colour", colour, "width", width);
   sct_error err = {0};
-  if (cli_board(out, doc, top, look, &err) != SCT_OK) {
+  if (cli_leaderboard(out, doc, top, look, &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
 }
@@ -362,7 +362,7 @@ static void equal_rows_are_counted(void **state) {
   sct_str_free(&out);
 }
 
-/* Of a large session only some rows become a document: the leaderboard is the same. */
+/* A document of some rows of a large session gives the leaderboard of all of them. */
 static void a_board_needs_few_rows(void **state) {
   (void)state;
   enum { ROWS = 3000 };
@@ -393,7 +393,7 @@ static void a_board_needs_few_rows(void **state) {
       const json_t *first = json_array_get(json_object_get(doc, "sizes"), 0);
       assert_in_range(json_array_size(json_object_get(first, "rows")), 1, 5 * top + 2 + 64);
       json_t *look = json_pack("{s:b, s:i}", "colour", 0, "width", 0);
-      assert_int_equal(cli_board(&few, doc, top, look, &err), SCT_OK);
+      assert_int_equal(cli_leaderboard(&few, doc, top, look, &err), SCT_OK);
       assert_string_equal(sct_str_c(&few), sct_str_c(&all));
       sct_str_free(&all);
       sct_str_free(&few);

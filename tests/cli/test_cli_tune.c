@@ -335,7 +335,7 @@ static void emit_refuses_what_was_not_tuned(void **state) {
   (void)state;
   fx_result r = {0};
   tune_twice(&r);
-  fx_write("changed.lua", TWICE_SPEC("3.0f")); /* the same name, another spec */
+  fx_write("changed.lua", TWICE_SPEC("3.0f")); /* another spec of this name */
   fx_run(&r, "emit", "changed.lua", "--store", "twice.db", "-o", "changed.h");
   fx_expect(&r, 8, NULL, "changed since it was tuned");
   assert_false(sct_file_exists(fx_path("changed.h")));

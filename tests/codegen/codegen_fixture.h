@@ -35,7 +35,7 @@ static void fixture_finish(fixture *f) {
   MUST(sct_space_enumerate(&f->space, err));
 }
 
-/* Of a worked spec by its kernel's name, or of the spec at a path. */
+/* Opens a worked spec by its kernel's name, or the spec at a path. */
 static inline void fixture_open(fixture *f, const char *name) {
   *f = (fixture){0};
   MUST(strchr(name, '/') != NULL ? sct_script_load_spec(&f->spec, name, err)

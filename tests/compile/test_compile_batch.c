@@ -178,7 +178,7 @@ static void test_equal_code_has_an_equal_hash(void **state) {
   char *a = fx_map_source(1, "x / 3.1f"); /* a slow path in a function of its own */
   char *b = fx_map_source(2, "(x) / (3.1f)");
   char *c = fx_map_source(3, "x / 3.2f");
-  /* the same code under a launch bound: a limit for launches, not other code */
+  /* a launch bound limits launches and does not change the code */
   const char *const bound[] = {
       "__global__ void k(float *b) { b[threadIdx.x] += 1; }\n",
       "__global__ void __launch_bounds__(256) k(float *b) { b[threadIdx.x] += 1; }\n",
@@ -227,7 +227,8 @@ static void test_tables_make_code_differ(void **state) {
   sct_compiler_free(compiler);
 }
 
-/* The same source several times in a request is one compile and gives each its own result. */
+/* A source that stands several times in a request is compiled once and gives each its own result.
+ */
 static void test_equal_sources(void **state) {
   (void)state;
   char *source = fx_map_source(0, "x");

@@ -245,7 +245,7 @@ static void flip_a_digit(const char *path) {
   assert_int_equal(fclose(file), 0);
 }
 
-/* The same bytes, but behind a link: not opened. */
+/* Puts a link to the file in its place, which the cache does not open. */
 static void replace_by_link(const char *path) {
   char moved[1100];
   (void)snprintf(moved, sizeof(moved), "%s.moved", path);
@@ -369,7 +369,7 @@ static void test_files_of_others_are_refused(void **state) {
 
 static char elsewhere[64];
 
-/* The same file by way of a link. */
+/* Moves the file away and leaves a link to it. */
 static void move_away(const char *path) {
   assert_int_equal(rename(path, elsewhere), 0);
   assert_int_equal(symlink(elsewhere, path), 0);

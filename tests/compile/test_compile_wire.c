@@ -119,7 +119,7 @@ static void round_trip(const int *programs, int n, int n_objects) {
   assert_int_equal(count_objects(to), n_objects);
   expect(to, programs, n);
 
-  /* the same again: the object is in the list, and results of before keep what they have */
+  /* read again: the object is in the list, and earlier results keep what they have */
   sct_compiled before[MOST];
   memcpy(before, to->results, sizeof(before));
   memset(to->results, 0, sizeof(to->results));

@@ -46,7 +46,7 @@ __global__ void tile_sums(const float *in, float *out) {
   }
 }
 
-// The same by shuffles of a whole warp: one store a warp.
+// A maximum by shuffles of a whole warp: one store a warp.
 static __global__ void warp_max(const float *in, float *out) {
   const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

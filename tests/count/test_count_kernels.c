@@ -80,7 +80,7 @@ static void macros_and_folders_reach_the_compiler(void **state) {
   fx_free(&r);
 }
 
-/* The same counts for every number of host threads, and for another architecture. */
+/* Counts do not depend on the number of host threads, nor on the architecture. */
 static void threads_and_architectures_change_nothing(void **state) {
   (void)state;
   fx_result a = {0}, b = {0};

@@ -255,7 +255,7 @@ static int stub_set_bytes(uint64_t to, unsigned char byte, size_t bytes, void *s
   stub.set_byte = byte;
   return result();
 }
-static int stub_forget_kept(void) {
+static int stub_reset_persisting_l2(void) {
   return stub.forgets++, 801; /* CUDA_ERROR_NOT_SUPPORTED: no failure */
 }
 static int stub_module_load(void **module, const void *image) {

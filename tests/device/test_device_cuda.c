@@ -87,7 +87,7 @@ static void test_describe(void **state) {
 static sct_gpu_state look(void) {
   sct_device_desc d;
   sct_gpu_state s;
-  assert_int_equal(sct_cuda_look(&d, &s, 1, NULL), SCT_OK);
+  assert_int_equal(sct_cuda_peek_state(&d, &s, 1, NULL), SCT_OK);
   check_description(&d);
   assert_nothing_alive();
   return s;
@@ -139,24 +139,24 @@ static void test_watching(void **state) {
   uint64_t reasons = 7;
   memset(&nvml, 0, sizeof nvml);
   assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
-  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK);
+  assert_int_equal(sct_cuda_check_health(cuda, &reasons, &err), SCT_OK);
   assert_int_equal(reasons, 0); /* no NVML */
   sct_cuda_close(cuda);
   stub.nvml = true;
   nvml.ecc_errors = 5;
   nvml.reasons = 0x4c;
   assert_int_equal(sct_cuda_open(&cuda, 1, NULL), SCT_OK);
-  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK); /* those errors are old */
+  assert_int_equal(sct_cuda_check_health(cuda, &reasons, &err), SCT_OK); /* those errors are old */
   assert_int_equal(reasons, 0x4c);
   nvml.ecc_errors = 6;
-  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_EUNHEALTHY);
+  assert_int_equal(sct_cuda_check_health(cuda, &reasons, &err), SCT_EUNHEALTHY);
   assert_non_null(strstr(err.text, "CUDA_ERROR_ECC_UNCORRECTABLE (214)"));
   assert_int_equal(sct_cuda_last(cuda), 214);
   nvml.result = 15;
-  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_EUNHEALTHY);
+  assert_int_equal(sct_cuda_check_health(cuda, &reasons, &err), SCT_EUNHEALTHY);
   assert_true(sct_cuda_is_lost(sct_cuda_last(cuda)));
   nvml.result = 3;
-  assert_int_equal(sct_cuda_watch(cuda, &reasons, &err), SCT_OK);
+  assert_int_equal(sct_cuda_check_health(cuda, &reasons, &err), SCT_OK);
   sct_cuda_close(cuda);
   memset(&nvml, 0, sizeof nvml);
 }
@@ -200,7 +200,7 @@ static sct_status use_everything(sct_cuda **cuda, sct_error *err) {
   assert_int_equal(stub.host_flags, 2);                            /* seen by the device */
   SCT_TRY_DONE(sct_cuda_upload(*cuda, p, bytes, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_set(*cuda, p, 0xa5, 16, err));
-  sct_cuda_forget_kept(*cuda);
+  sct_cuda_reset_persisting_l2(*cuda);
   SCT_TRY_DONE(sct_cuda_copy(*cuda, p, p, 16, err));
   SCT_TRY_DONE(sct_cuda_download(*cuda, bytes, p, sizeof bytes, err));
   SCT_TRY_DONE(sct_cuda_load(*cuda, &kernel, "image", "kernel", 100000, err));

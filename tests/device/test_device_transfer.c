@@ -101,7 +101,7 @@ done:
 static void open_two(sct_cuda **cuda, sct_cuda **peer) {
   assert_int_equal(sct_cuda_open(cuda, 0, NULL), SCT_OK);
   assert_int_equal(sct_cuda_open(peer, 1, NULL), SCT_OK);
-  assert_int_equal(sct_cuda_enter(*cuda, NULL), SCT_OK);
+  assert_int_equal(sct_cuda_make_current(*cuda, NULL), SCT_OK);
 }
 
 /* With and without peer access in turn, so that it is switched on and off; each call fails once. */
@@ -125,7 +125,7 @@ static void test_a_peer_and_every_failure(void **state) {
       }
     }
     stub.fail_at = 0;
-    assert_int_equal(sct_cuda_enter(cuda, NULL), SCT_OK);
+    assert_int_equal(sct_cuda_make_current(cuda, NULL), SCT_OK);
     assert_int_equal(use_peer(cuda, peer, SCT_HOST_PEER, NULL), SCT_OK); /* as if nothing was */
     sct_cuda_close(peer);
     sct_cuda_close(cuda);

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static sct_nvrtc real; /* the same library for every compiler of the process */
+static sct_nvrtc real; /* one library for every compiler of the process */
 
 /* Out of memory is nobody's fault; an internal error may be the candidate's. */
 static int refused(void) {

@@ -176,7 +176,7 @@ static const kernel transpose_strip = {"transpose_tile.cu",
                                        TRANSPOSE_LAUNCH("(n_row + 7) / 8 * ((n_col + 127) / 128)"),
                                        20};
 
-/* The same source under other launch data is another kernel. */
+/* One source with other launch data is another kernel. */
 static const kernel add_staged_big = {"add_staged.cu",
                                       "staged t512 big",
                                       "staged",
@@ -501,7 +501,7 @@ static inline void fixture_transpose(fixture *f) {
   fixture_finish(f, &run, fixture_result(f, &run, &transpose_tile, 36000, true), naive);
 }
 
-/* The same kernels as transpose has, and one that has won a matrix of few rows. */
+/* A problem with the kernels of transpose, and one that has won a matrix of few rows. */
 static inline void fixture_strips(fixture *f) {
   const char *const at = strstr(TRANSPOSE_SIGNATURE, "transpose");
   sct_str signature = {0};

@@ -59,7 +59,7 @@ static void lines_of_lua_are_obeyed(void **state) {
                 "1\n3\n4\n6\n");
 }
 
-/* The same text in a comment, in a literal and as code. */
+/* One text in a comment, in a literal and as code. */
 static void texts_stay_in_their_place(void **state) {
   assert_filled(*state, "// \"$(name)\" \n", "// \"a\"/ * /b\"\n");
   assert_filled(*state, "f(\"// $(name)\", $(seven));  // $(seven)\n",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # From worked specs to programs, by the commands that users type: headers in every form, through
-# nvcc, a C and a C++ compiler without a warning, and all of them in one program. A run has a part of
-# the specs, and each round of parts puts others together. What compilers make of the host side of
-# all headers, by standard, is in tests/cli/test_cli_compilers.c. Skipped where there is no toolkit.
+# nvcc, a C and a C++ compiler without a warning, and all of them in one program. A run has a part
+# of the specs, and each round of parts puts others together. What compilers make of the host side
+# of all headers, by standard, is in tests/cli/test_cli_compilers.c. Skipped without a toolkit.
 . "$(dirname "$0")/../shell.sh"
 needs_toolkit
 

@@ -274,7 +274,7 @@ static inline void fs_strange_files(const char *dir, const char *const *known, c
 }
 
 /* Says what is wrong with the folder after a run, "" if nothing. */
-static inline void fs_judge_files(const fs_place *p, char why[512]) {
+static inline void fs_check_files(const fs_place *p, char why[512]) {
   static const char *const known[] = {"store.db", "store.db-wal", "store.db-shm", "out.h",
                                       "stdout",   "stderr",       "cache",        "older.lua",
                                       "once",     "base.db",      "both.db",      NULL};

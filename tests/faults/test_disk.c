@@ -22,7 +22,7 @@ static void start_over(const char *store) {
 
 static void expect_intact(void) {
   char why[512];
-  fs_judge_files(&place, why);
+  fs_check_files(&place, why);
   if (why[0] != '\0') {
     fail_msg("%s\n%s", why, run.err);
   }

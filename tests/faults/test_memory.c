@@ -54,7 +54,7 @@ static void assert_whole(const char *faults, const char *says) {
   assert_non_null(strstr(run.err, says));
   fs_execute(&place, fs_tune, NULL, NULL, &run);
   assert_int_equal(run.exit_code, 0);
-  fs_judge_files(&place, why);
+  fs_check_files(&place, why);
   static char rows[FS_MAX];
   assert_true(fs_query(fs_path(&place, "store.db"), FS_ROWS, "copy", rows, sizeof rows));
   if (why[0] != '\0' || strcmp(rows, place.new_rows) != 0) {

@@ -208,7 +208,7 @@ static verdict evaluate(const fs_place *p, const row *r, const fs_run *run, char
   } else if (run->exit_code != 0 && !has_message(run->err)) {
     snprintf(why, 512, "exit code %d without a message", run->exit_code);
   } else if (!has_leak(run->err, why)) {
-    fs_judge_files(p, why);
+    fs_check_files(p, why);
   }
   if (why[0] == '\0' && run->exit_code == 0 && steps[r->step].fake == NULL) {
     if (!fs_query(fs_path(p, "store.db"), FS_ROWS, "copy", rows, sizeof rows) ||
@@ -234,7 +234,7 @@ static bool resumes(const fs_place *p, const step *s, char why[512]) {
     snprintf(why, 512, "running again ended with %d", run.exit_code);
     return false;
   }
-  fs_judge_files(p, why);
+  fs_check_files(p, why);
   if (why[0] == '\0' && s->fake == NULL &&
       (!fs_query(fs_path(p, "store.db"), FS_ROWS, "copy", rows, sizeof rows) ||
        strcmp(rows, p->new_rows) != 0)) {

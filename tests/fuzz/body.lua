@@ -425,7 +425,7 @@ local function loop(r, v, number)
   return { cu = format:format(n.cu), c = format:format(n.c) }
 end
 
--- The same over the elements of an array that share bytes, forwards or backwards.
+-- A loop over the elements of an array that share bytes, forwards or backwards.
 local function bits_loop(r, v, number)
   local from = #v.shared > 0 and not v.small and r:pick(v.shared)
   if not from then
@@ -486,7 +486,7 @@ local function alike_values(v, spec, k, c)
   return #own.leaves > 0 and own or v
 end
 
--- The same formula for every component of every field, whose numbers inputs and outputs share.
+-- One formula for every component of every field, whose numbers inputs and outputs share.
 function kinds.alike(r, v, spec)
   local state = r.state
   local out = {}

@@ -343,7 +343,7 @@ local function add(how, f, cell, text, at, number)
     value)
 end
 
--- Those that the output lacks; of ragged rows the number of an element is that in all rows.
+-- The dimensions that the output lacks; in ragged rows elements are numbered through all rows.
 local function reduced_dims(spec, a)
   local kept, out = {}, {}
   for _, p in ipairs(a.places) do

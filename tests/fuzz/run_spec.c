@@ -231,7 +231,7 @@ static void pick_all(world *w, int wanted) {
 
 /* ---- compiling ---- */
 
-/* The same program with one store of the kernel moved by 16 bytes; NULL: it has none. */
+/* The candidate's PTX with one store of the kernel moved by 16 bytes; NULL: it has none. */
 static char *mutate(world *w, picked *p) {
   const char *ptx = p->compiled.ptx, *stores[256], *end = NULL;
   int n = 0;

@@ -134,7 +134,7 @@ function M.random_record(r, n, types, options)
   return record
 end
 
---- The same record with its fields in another order or of other properties.
+--- A copy of the record with its fields in another order or with other properties.
 function M.variant(r, record, options)
   local fields, arrays = {}, false
   for _, f in ipairs(record.fields) do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the whole program on a GPU and judges it.
+"""Runs the whole program on a GPU and evaluates it.
 
   tests/gpu/acceptance.py PROGRAM [OUT] [options]     PROGRAM: the sectile binary; OUT: where headers and logs go, default out/gpu
 
@@ -86,7 +86,7 @@ def tune(name, spec, params):
     return report
 
 
-def judge(report):
+def evaluate(report):
     rows = {}
     for size in report["sizes"]:
         winner = next((c for c in size["rows"] if c["winner"]), None)
@@ -225,7 +225,7 @@ def main():
     for name, (spec, params) in wanted().items():
         report = tune(name, spec, params)
         if report:
-            reports[report["name"]] = judge(report)
+            reports[report["name"]] = evaluate(report)
             print(f"      {report['seconds']:.1f} s")
     for name in ("particle_soa_to_aos", "particle_aos_to_aos"):
         for label, (_, _, ratio) in reports.get(name, {}).items():

@@ -76,7 +76,7 @@ def run(*words):
     return subprocess.run([ARGS.program, *words], text=True, capture_output=True)
 
 
-def judge(name, case):
+def evaluate(name, case):
     counters = case.get("counters")
     if not counters:
         totals["failed"] += 1
@@ -113,7 +113,7 @@ def profile(name, words, picks=()):
 
 def report(name, cases, seconds):
     for case in cases:
-        judge(name if len(cases) == 1 else f"{name}, {case['case']}", case)
+        evaluate(name if len(cases) == 1 else f"{name}, {case['case']}", case)
     print(f"      {name}: {seconds:.1f} s", flush=True)
 
 

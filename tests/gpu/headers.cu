@@ -83,7 +83,7 @@ inline void *workspace(size_t bytes) {
   return p[who];
 }
 
-// The same for one kernel that scans.
+// A workspace for one kernel that scans.
 struct Own {
   void *p[2];
   explicit Own(size_t bytes) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tunes a copy among candidates that misbehave, on a GPU, and judges what became of each.
+"""Tunes a copy among candidates that misbehave, on a GPU, and evaluates what became of each.
 
   tests/gpu/poison.py PROGRAM [OUT]    PROGRAM: the sectile binary; OUT: where stores and logs go,
                                        default $OUT/poison or out/gpu/poison
@@ -39,11 +39,11 @@ WANTED = {
 N_CAUGHT = sum(1 for _, first in WANTED.values() if first)
 
 
-class Judge:
+class Checks:
     def __init__(self):
         self.bad = 0
 
-    def say(self, good, text):
+    def expect(self, good, text):
         print(("ok    " if good else "FAIL  ") + text, flush=True)
         self.bad += not good
 
@@ -81,29 +81,29 @@ def stored_outcomes(store):
         return {label.split(" k", 1)[1]: outcome for label, outcome in found if label.startswith("poison k")}
 
 
-def judge_run(judge, name, run, on_cpu):
+def check_run(checks, name, run, on_cpu):
     code, tuned, store, seconds = run
     rows, stored = rows_of(tuned), stored_outcomes(store)
-    judge.say(code == 0, f"{name}: the session went on to its end: exit {code}, {seconds:.1f} s")
+    checks.expect(code == 0, f"{name}: the session went on to its end: exit {code}, {seconds:.1f} s")
     for kind, (gpu, cpu) in WANTED.items():
         wanted = cpu if on_cpu and cpu else gpu
         row = rows.get(kind, {"outcome": "missing", "detail": ""})
         good = row["outcome"] in wanted and stored.get(kind) == row["outcome"]
-        judge.say(good, f"{name}: {kind:11s} {row['outcome']:15s} stored {stored.get(kind)}; "
+        checks.expect(good, f"{name}: {kind:11s} {row['outcome']:15s} stored {stored.get(kind)}; "
                         f"{(row['detail'] or '').splitlines()[0][:80] if row['detail'] else ''}")
     goods = [r for k, r in rows.items() if k.startswith("good")]
-    judge.say(len(goods) == 11 and all(r["outcome"] == "ok" for r in goods),
+    checks.expect(len(goods) == 11 and all(r["outcome"] == "ok" for r in goods),
               f"{name}: {sum(r['outcome'] == 'ok' for r in goods)} of 11 good candidates verified and timed")
     winner = next((r for r in tuned["report"]["sizes"][0]["rows"] if r["winner"]), None)
-    judge.say(winner is not None and winner["outcome"] == "ok", f"{name}: winner {winner and winner['label']}")
+    checks.expect(winner is not None and winner["outcome"] == "ok", f"{name}: winner {winner and winner['label']}")
     return {k: r["median_ns"] for k, r in rows.items() if k.startswith("good") and r["median_ns"]}
 
 
-def judge_times(judge, with_poison, without):
+def check_times(checks, with_poison, without):
     both = sorted(set(with_poison) & set(without))
     ratios = [with_poison[k] / without[k] for k in both]
     middle = statistics.median(ratios) if ratios else 0
-    judge.say(len(both) == 11 and abs(middle - 1) < NOISE / 3 and all(abs(r - 1) < NOISE for r in ratios),
+    checks.expect(len(both) == 11 and abs(middle - 1) < NOISE / 3 and all(abs(r - 1) < NOISE for r in ratios),
               f"good candidates behind bad ones: their time x {middle:.4f} (median), "
               f"[{min(ratios, default=0):.4f}, {max(ratios, default=0):.4f}]")
     return ratios
@@ -123,19 +123,19 @@ def main():
         print("skipped: no GPU here")
         sys.exit(77)
     print(f"{devices[0]['name']}, {time.strftime('%Y-%m-%d')}")
-    judge = Judge()
+    checks = Checks()
     on_gpu = tune(program, out, "on_gpu", "--no-virtual-check")
     checked = tune(program, out, "checked")
-    times_gpu = judge_run(judge, "on the GPU", on_gpu, False)
-    times_checked = judge_run(judge, "checked", checked, True)
+    times_gpu = check_run(checks, "on the GPU", on_gpu, False)
+    times_checked = check_run(checks, "checked", checked, True)
     caught = checked[1]["report"]["caught"]
-    judge.say(caught == N_CAUGHT, f"checked: {caught} of {N_CAUGHT} never reached the GPU")
-    ratios = judge_times(judge, times_gpu, times_checked)
+    checks.expect(caught == N_CAUGHT, f"checked: {caught} of {N_CAUGHT} never reached the GPU")
+    ratios = check_times(checks, times_gpu, times_checked)
     with open(os.path.join(out, "poison.json"), "w") as f:
-        json.dump({"device": devices[0]["name"], "wrong": judge.bad, "seconds": [on_gpu[3], checked[3]],
+        json.dump({"device": devices[0]["name"], "wrong": checks.bad, "seconds": [on_gpu[3], checked[3]],
                    "outcomes": {k: rows_of(on_gpu[1])[k]["outcome"] for k in WANTED}, "ratios": ratios}, f, indent=1)
-    print(f"{judge.bad} wrong")
-    sys.exit(1 if judge.bad else 0)
+    print(f"{checks.bad} wrong")
+    sys.exit(1 if checks.bad else 0)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def best_of(sizes, n=12):
     return {size["label"]: [{k: r[k] for k in kept} for r in size["rows"][:n]] for size in sizes}
 
 
-def judge(spec, label, runs):
+def evaluate(spec, label, runs):
     """runs: what look_at() gave for this size, one a session"""
     winners = collections.Counter(winner for winner, _, _ in runs)
     first, count = winners.most_common(1)[0]
@@ -122,7 +122,7 @@ def main():
                 seen[label].append(what)
         print(f"{spec}: {args.runs} sessions, {seconds[0]:.1f} s the first, {min(seconds):.1f} to {max(seconds):.1f} s",
               flush=True)
-        verdicts += [judge(spec, label, runs) for label, runs in seen.items()]
+        verdicts += [evaluate(spec, label, runs) for label, runs in seen.items()]
     good, compared = measure(args) if args.measure else (True, {})
     with open(os.path.join(args.out, "stability.json"), "w") as f:
         json.dump({"sessions": verdicts, "comparisons": compared, "best": best}, f, indent=1)

@@ -8,7 +8,7 @@
 
 typedef struct problem {
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   uint8_t *image[2], *flags;
 } problem;
@@ -20,8 +20,8 @@ static inline void problem_open(problem *p, const fixture_array arrays[2], const
   const int64_t extents[] = {rows, cols};
   memset(p, 0, sizeof *p);
   fixture_spec(&p->spec, "row col", arrays, 1, 2, NULL, body, extents);
-  assert_ok(sct_plan_init(&p->plan, &p->spec, layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&p->shape, &p->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&p->addressing, &p->spec, layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&p->shape, &p->addressing, extents, NULL, &fixture_err));
   assert_ok(sct_image_input(&p->image[0], &p->shape, 0, &fixture_err));
 }
 
@@ -39,7 +39,7 @@ static inline void problem_close(problem *p) {
   sct_free(p->image[1]);
   sct_free(p->flags);
   sct_shape_free(&p->shape);
-  sct_plan_free(&p->plan);
+  sct_addressing_free(&p->addressing);
   sct_spec_free(&p->spec);
 }
 

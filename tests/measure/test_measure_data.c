@@ -199,7 +199,7 @@ static void check_mixed(bool packed, double least) {
   }
   fields[1].type = SCT_TYPE_E5M2; /* a byte at any offset */
   assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3c3c3c3c3c3c3c3c);
-  fields[1].type = SCT_TYPE_F64X2; /* the same type in its lanes: no byte pattern needed */
+  fields[1].type = SCT_TYPE_F64X2; /* its lanes have this type too: no byte pattern needed */
   assert_int_equal(sct_data_record_masks(&mixed).or_mask, 0x3ff0000000000000);
 }
 
@@ -270,14 +270,14 @@ static void test_same_logical_data_in_every_layout(void **state) {
   memset(values, 0, sizeof values);
   for (int k = 0; k < SCT_COUNT(kinds); k++) {
     sct_spec spec;
-    sct_plan plan;
+    sct_addressing addressing;
     sct_shape shape;
     uint8_t *image = NULL;
     const fixture_array arrays[] = {{.name = "a", .types = "f64 u8 f32", .layout = kinds[k]},
                                     {.name = "b", .types = "f64 u8 f32", .layout = FIXTURE_AOS}};
     fixture_spec(&spec, "i", arrays, 1, 2, NULL, "b = a;", n);
-    assert_ok(sct_plan_init(&plan, &spec, first_layout, 5, &fixture_err));
-    assert_ok(sct_shape_init(&shape, &plan, n, NULL, &fixture_err));
+    assert_ok(sct_addressing_init(&addressing, &spec, first_layout, 5, &fixture_err));
+    assert_ok(sct_shape_init(&shape, &addressing, n, NULL, &fixture_err));
     assert_ok(sct_image_input(&image, &shape, 0, &fixture_err));
     for (int64_t i = 0; i < n[0]; i++) {
       for (int f = 0; f < 3; f++) {
@@ -286,7 +286,7 @@ static void test_same_logical_data_in_every_layout(void **state) {
     }
     sct_free(image);
     sct_shape_free(&shape);
-    sct_plan_free(&plan);
+    sct_addressing_free(&addressing);
     sct_spec_free(&spec);
   }
   assert_memory_equal(values[0], values[1], sizeof values[0]);
@@ -297,7 +297,7 @@ static void test_same_logical_data_in_every_layout(void **state) {
 /* A problem at the size its spec names, with all images. */
 typedef struct world {
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   uint8_t *image[8], *flags[8];
 } world;
@@ -308,8 +308,8 @@ static void world_open(world *w, const char *dims, const fixture_array *arrays, 
                        const char *body, const int64_t *extents) {
   *w = (world){0};
   fixture_spec(&w->spec, dims, arrays, n_inputs, n, NULL, body, extents);
-  assert_ok(sct_plan_init(&w->plan, &w->spec, first_layout, 5, &fixture_err));
-  assert_ok(sct_shape_init(&w->shape, &w->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&w->addressing, &w->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_shape_init(&w->shape, &w->addressing, extents, NULL, &fixture_err));
   sct_shape_index(&w->shape);
   for (int k = 0; k < n; k++) {
     if (k < n_inputs) {
@@ -327,7 +327,7 @@ static void world_close(world *w) {
     sct_free(w->flags[k]);
   }
   sct_shape_free(&w->shape);
-  sct_plan_free(&w->plan);
+  sct_addressing_free(&w->addressing);
   sct_spec_free(&w->spec);
 }
 
@@ -660,11 +660,12 @@ static void test_lengths_are_checked(void **state) {
                                   {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
   world_open(&w, "i", arrays, 1, 2, "b = a;", n);
   sct_shape s;
-  assert_int_equal(sct_shape_init(&s, &w.plan, negative, NULL, NULL), SCT_ESPEC);
-  assert_int_equal(sct_shape_init(&s, &w.plan, huge, NULL, NULL), SCT_ESPEC);
+  assert_int_equal(sct_shape_init(&s, &w.addressing, negative, NULL, NULL), SCT_ESPEC);
+  assert_int_equal(sct_shape_init(&s, &w.addressing, huge, NULL, NULL), SCT_ESPEC);
   const int bad_layout[] = {1, 0};
-  sct_plan plan;
-  assert_int_equal(sct_plan_init(&plan, &w.spec, bad_layout, 1, &fixture_err), SCT_EUSAGE);
+  sct_addressing addressing;
+  assert_int_equal(sct_addressing_init(&addressing, &w.spec, bad_layout, 1, &fixture_err),
+                   SCT_EUSAGE);
   assert_non_null(strstr(fixture_err.text, "'a'"));
   world_close(&w);
 }

@@ -16,19 +16,19 @@ static void world_open(world *w, const char *dims, const fixture_array *arrays, 
                        const char *body, const int64_t *extents, int64_t tile) {
   memset(w, 0, sizeof *w);
   fixture_spec(&w->spec, dims, arrays, n_inputs, n, NULL, body, extents);
-  assert_ok(sct_plan_init(&w->m.plan, &w->spec, first_layout, 5, &fixture_err));
+  assert_ok(sct_addressing_init(&w->m.addressing, &w->spec, first_layout, 5, &fixture_err));
   fixture_kernel_init(&w->kernel, &w->spec, 1, tile);
 }
 
 static void world_list(world *w) {
   sct_tuples_free(&w->tuples);
-  sct_extents_list(&w->tuples, &w->m.plan, &w->kernel.code, SCT_MAX_VERIFY_ELEMENTS);
+  sct_extents_list(&w->tuples, &w->m.addressing, &w->kernel.code, SCT_MAX_VERIFY_ELEMENTS);
 }
 
 static void world_close(world *w) {
   sct_tuples_free(&w->tuples);
   sct_cases_drop(&w->m);
-  sct_plan_free(&w->m.plan);
+  sct_addressing_free(&w->m.addressing);
   sct_spec_free(&w->spec);
 }
 
@@ -133,7 +133,7 @@ static void test_blocks_that_stay_get_many_tiles(void **state) {
     code->grid =
         sct_expr_binary(w.spec.pool, SCT_EXPR_MIN, code->grid, sct_expr_const(w.spec.pool, 132));
     code->rounds = cases[k].rounds;
-    sct_extents_list(&w.tuples, &w.m.plan, code, cases[k].most);
+    sct_extents_list(&w.tuples, &w.m.addressing, code, cases[k].most);
     assert_true(cases[k].extent == 0 || has(&w, cases[k].extent, 0));
     for (int t = 0; t < w.tuples.n; t++) {
       assert_in_range(w.tuples.values[t], 0, cases[k].most);
@@ -330,7 +330,7 @@ static void test_requirements_are_asked(void **state) {
   w.kernel.code.require = w.kernel.require;
   w.kernel.code.n_require = 1;
   for (int64_t k = 0; k < 9; k++) {
-    assert_int_equal(sct_code_allows(&w.m.plan, &w.kernel.code, &k), k % 4 == 0);
+    assert_int_equal(sct_code_allows(&w.m.addressing, &w.kernel.code, &k), k % 4 == 0);
   }
   world_close(&w);
 }
@@ -433,7 +433,7 @@ static void check_layout(const char *types, fixture_layout layout, int64_t rows,
   const fixture_array arrays[] = {{.name = "a", .types = types, .layout = FIXTURE_AOS},
                                   {.name = "b", .types = types, .layout = layout}};
   world_open(&w, "row col", arrays, 1, 2, "b = a;", small, 32);
-  assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
+  assert_ok(sct_shape_init(&shape, &w.m.addressing, n, NULL, &fixture_err));
   assert_int_equal(sct_shape_layouts_hold(&shape, false), holds);
   shape.op[1].bytes -= rows * cols > 0; /* the last element's last byte; FIXED has more room */
   assert_int_equal(sct_shape_layouts_hold(&shape, false),
@@ -488,12 +488,12 @@ static void test_grids_that_cannot_be_launched(void **state) {
   sct_shape shape;
   sct_verdict v = {.outcome = SCT_OUT_OK};
   int64_t blocks = 0;
-  assert_ok(sct_shape_init(&shape, &w.m.plan, n, NULL, &fixture_err));
+  assert_ok(sct_shape_init(&shape, &w.m.addressing, n, NULL, &fixture_err));
   assert_ok(sct_code_blocks(&shape, &w.kernel.code, &blocks, &v, &fixture_err));
   assert_int_equal(blocks, 125);
   assert_int_equal(v.outcome, SCT_OUT_OK);
   sct_shape_free(&shape);
-  assert_ok(sct_shape_init(&shape, &w.m.plan, huge, NULL, &fixture_err));
+  assert_ok(sct_shape_init(&shape, &w.m.addressing, huge, NULL, &fixture_err));
   assert_ok(sct_code_blocks(&shape, &w.kernel.code, &blocks, &v, &fixture_err));
   assert_int_equal(v.outcome, SCT_OUT_TOO_LARGE);
   sct_shape_free(&shape);
@@ -511,18 +511,18 @@ static void test_places_lie_inside_at_both_ends(void **state) {
     const fixture_array arrays[] = {
         {.name = "t", .types = "f32", .dims = "m", .at = cases[k].at, .layout = FIXTURE_AOS},
         {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
-    sct_plan plan;
+    sct_addressing addressing;
     sct_shape shape;
     sct_spec spec;
     fixture_spec(&spec, "i", arrays, 1, 2, NULL, "b = t;", n);
-    assert_ok(sct_plan_init(&plan, &spec, first_layout, 5, &fixture_err));
+    assert_ok(sct_addressing_init(&addressing, &spec, first_layout, 5, &fixture_err));
     for (int64_t m = 1; m <= 20; m++) {
       const int64_t extent[] = {5, m};
-      assert_ok(sct_shape_init(&shape, &plan, extent, NULL, &fixture_err));
+      assert_ok(sct_shape_init(&shape, &addressing, extent, NULL, &fixture_err));
       assert_int_equal(sct_shape_is_legal(&shape), m >= cases[k].least);
       sct_shape_free(&shape);
     }
-    sct_plan_free(&plan);
+    sct_addressing_free(&addressing);
     sct_spec_free(&spec);
   }
 }

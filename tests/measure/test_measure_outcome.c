@@ -103,11 +103,11 @@ static void test_audits_name_the_array(void **state) {
        "wrote to memory that is not its own (n_i=4)"},
   };
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   fixture_spec(&spec, "i", arrays, 1, 2, NULL, "b = a;", n);
-  assert_ok(sct_plan_init(&plan, &spec, layout, 1, &fixture_err));
-  assert_ok(sct_shape_init(&shape, &plan, n, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&addressing, &spec, layout, 1, &fixture_err));
+  assert_ok(sct_shape_init(&shape, &addressing, n, NULL, &fixture_err));
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     sct_verdict v = {.outcome = SCT_OUT_OK};
     sct_evaluate_audit(&v, &shape, buffers, &cases[k].audit);
@@ -115,7 +115,7 @@ static void test_audits_name_the_array(void **state) {
     assert_string_equal(v.detail, cases[k].detail);
   }
   sct_shape_free(&shape);
-  sct_plan_free(&plan);
+  sct_addressing_free(&addressing);
   sct_spec_free(&spec);
 }
 

@@ -16,7 +16,7 @@ static const char *const records[] = {"f32",   "f64 u8", "u16 f32 i64", "f32x2 b
 
 typedef struct world {
   sct_spec spec;
-  sct_plan plan;
+  sct_addressing addressing;
   sct_shape shape;
   uint8_t *image[3], *flags[3];
   int n, out; /* operands; the output is the last */
@@ -58,8 +58,8 @@ static void make(world *w, sct_rng *rng) {
            (long long)extents[1]);
   fixture_spec(&w->spec, kind == 0 ? "row col" : "i", arrays + (kind == 2 ? 0 : 1), w->out, w->n,
                NULL, "b = a;", extents);
-  assert_ok(sct_plan_init(&w->plan, &w->spec, first_layout, seed, &fixture_err));
-  assert_ok(sct_shape_init(&w->shape, &w->plan, extents, NULL, &fixture_err));
+  assert_ok(sct_addressing_init(&w->addressing, &w->spec, first_layout, seed, &fixture_err));
+  assert_ok(sct_shape_init(&w->shape, &w->addressing, extents, NULL, &fixture_err));
   sct_shape_index(&w->shape);
   assert_true(sct_shape_is_legal(&w->shape));
   for (int k = 0; k < w->out; k++) {
@@ -75,7 +75,7 @@ static void drop(world *w) {
     sct_free(w->flags[k]);
   }
   sct_shape_free(&w->shape);
-  sct_plan_free(&w->plan);
+  sct_addressing_free(&w->addressing);
   sct_spec_free(&w->spec);
 }
 
@@ -113,7 +113,7 @@ static void check_changes(const world *w, sct_rng *rng) {
     sct_place place;
     got[at] ^= (uint8_t)(1 + sct_rng_below(rng, 255));
     sct_check_output(&v, &w->shape, w->out, got, want, flags, POISON, 0);
-    const bool gap = flags[at] == 0, free_gap = gap && w->plan.op[w->out].layout->owns_gaps;
+    const bool gap = flags[at] == 0, free_gap = gap && w->addressing.op[w->out].layout->owns_gaps;
     assert_int_equal(v.outcome == SCT_OUT_OK, free_gap);
     assert_true(v.outcome != SCT_OUT_WRONG_RESULT || (flags[at] & SCT_BYTE_WRITTEN));
     assert_true(v.outcome != SCT_OUT_OUT_OF_BOUNDS || !(flags[at] & SCT_BYTE_WRITTEN));

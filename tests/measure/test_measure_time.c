@@ -197,8 +197,8 @@ static void test_sizes_stay_where_there_is_room(void **state) {
   close_world(&w);
 }
 
-/* Of a memory of 16 MB sizes before may have a quarter: those of 640 kB and of 1.9 MB that fit. One
- * that needs 13 MB has them. */
+/* Earlier sizes may keep a quarter of a memory of 16 MB: those of 640 kB and of 1.9 MB that fit. A
+ * size that needs 13 MB frees them. */
 static void test_sizes_go_where_there_is_none(void **state) {
   (void)state;
   static const int64_t sizes[] = {10001, 10002, 30001, 10003, 30002, 160001, 10002};
@@ -256,7 +256,7 @@ static int n_verified(void) {
   return 0;
 }
 
-/* Judges a candidate that is not right, after one that is and before another. */
+/* Evaluates a candidate that is not right, after one that is and before another. */
 static void evaluate_wrong(const char *script) {
   world w;
   sct_verdict v;

@@ -113,7 +113,7 @@ static void test_each_fault_becomes_its_outcome(void **state) {
     const bool sticky = sct_has_prefix(cases[k].script, "sticky");
     assert_true(!sticky || !sct_child_alive(&w.m->worker));
     expect(&w, 3, SCT_OUT_OK);
-    expect(&w, 2, cases[k].outcome); /* the same again, after a new worker too */
+    expect(&w, 2, cases[k].outcome); /* again, after a new worker too */
     expect(&w, 1, SCT_OUT_OK);
     close_world(&w);
   }

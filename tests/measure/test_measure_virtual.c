@@ -398,7 +398,7 @@ static void test_a_large_output_goes_in_pieces(void **state) {
   assert_non_null(zeros);
   open_world(&w);
   assert_ok(sct_remote_alloc(w.m, bytes, 1, &buffer, &fixture_err));
-  assert_ok(sct_remote_expect(w.m, buffer, zeros, zeros, bytes, &fixture_err));
+  assert_ok(sct_remote_set_expected(w.m, buffer, zeros, zeros, bytes, &fixture_err));
   sct_wire request = {0};
   sct_reply reply = {0};
   sct_wire_put_bytes(&request, zeros, SCT_WIRE_MAX_BYTES); /* with its length: more than fits */

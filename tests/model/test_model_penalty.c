@@ -59,14 +59,14 @@ static void test_each(void **state) {
   assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(4.0))); /* 3 requests */
 }
 
-/* Of half a warp as many as of a whole one. */
+/* Half a warp makes as many requests as a whole one. */
 static void test_requests_in_turn(void **state) {
   (void)state;
   kernel k = two_waves();
   k.code.threads = 240;
   reckon(&k);
   assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(4.0)));
-  k.counters.blocks /= 2; /* the same requests */
+  k.counters.blocks /= 2; /* with as many requests */
   reckon(&k);
   assert_true(is(k.penalty[SCT_PENALTY_CHAIN], log(7.0)));
 }

@@ -110,13 +110,13 @@ static void devices_have_engines_of_their_own(void **state) {
   assert_true(o.n_devices == 2 && o.n_threads == 2 && o.total_ns == 11);
   assert_true(o.busy_ns[IN] == 10 && o.busy_ns[HOST] == 2); /* on average */
   double lane[11];
-  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_IN, 0);
+  sct_model_engine_columns(lane, 11, s, 6, SCT_ENGINE_IN, 0);
   assert_true(lane[8] == 1 && lane[9] == 0);
-  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_IN, 1);
+  sct_model_engine_columns(lane, 11, s, 6, SCT_ENGINE_IN, 1);
   assert_true(lane[8] == 1 && lane[9] == 1);
-  sct_model_lane(lane, 11, s, 6, SCT_ENGINE_HOST, 0);
+  sct_model_engine_columns(lane, 11, s, 6, SCT_ENGINE_HOST, 0);
   assert_true(lane[5] == 0.5 && lane[7] == 0.5 && lane[9] == 0);
-  sct_model_measured(s, 6);
+  sct_model_measured_begins(s, 6);
   check(&s[4], 7, 11); /* the first device's copies are not in its way */
 }
 
@@ -137,7 +137,7 @@ static void measured_operations_waited_for_their_engine(void **state) {
     s[k].begin_ns = begin[k];
     s[k].end_ns = end[k];
   }
-  sct_model_measured(s, 5);
+  sct_model_measured_begins(s, 5);
   check(&s[1], 0, 8); /* the first to end */
   check(&s[0], 8, 20);
   check(&s[2], 20, 30);
@@ -145,9 +145,9 @@ static void measured_operations_waited_for_their_engine(void **state) {
   check(&s[4], 9, 12);
   assert_true(s[2].ns == 10 && sct_model_overlap(s, 5).busy_ns[IN] == 30);
   s[4].begin_ns = 13; /* by clocks that disagree */
-  sct_model_measured(s, 5);
+  sct_model_measured_begins(s, 5);
   check(&s[4], 12, 12);
-  sct_model_measured(s, 0);
+  sct_model_measured_begins(s, 0);
 }
 
 static void lanes_say_what_part_an_engine_works(void **state) {
@@ -159,11 +159,11 @@ static void lanes_say_what_part_an_engine_works(void **state) {
   s[2].thread = 1;
   sct_model_pipeline(s, 3); /* 13 in all */
   s[2].end_ns = 20;         /* or, as it were, 20 */
-  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_IN, 0);
+  sct_model_engine_columns(lane, 4, s, 3, SCT_ENGINE_IN, 0);
   assert_true(lane[0] == 1 && lane[1] == 0 && lane[3] == 0);
-  sct_model_lane(lane, 4, s, 3, SCT_ENGINE_HOST, 0); /* two threads */
+  sct_model_engine_columns(lane, 4, s, 3, SCT_ENGINE_HOST, 0); /* two threads */
   assert_true(lane[0] == 0 && lane[1] > 0.89 && lane[1] < 0.91 && lane[2] == 0.5);
-  sct_model_lane(lane, 4, s, 0, SCT_ENGINE_HOST, 0);
+  sct_model_engine_columns(lane, 4, s, 0, SCT_ENGINE_HOST, 0);
   assert_true(lane[0] == 0);
 }
 

@@ -112,7 +112,7 @@ static void test_it_enters_its_role_and_ends_when_asked(void **state) {
   assert_int_equal(sct_wire_get_i64(&reply), 0); /* no core file of gigabytes */
   assert_int_equal(sct_wire_get_i64(&reply), mine + 3);
   assert_int_equal(sct_wire_get_i64(&reply), 0); /* it may have children of its own */
-  assert_true(sct_child_check(&child));
+  assert_true(sct_child_reap(&child));
   assert_int_equal(sct_child_stop(&child, QUIT, LIMIT_NS), 7);
   assert_false(sct_child_alive(&child));
   assert_int_equal(sct_child_stop(&child, QUIT, LIMIT_NS), 0); /* gone already */
@@ -170,7 +170,7 @@ static void test_processor_time_ends_at_the_limit(void **state) {
   (void)state;
   start(&(sct_child_opts){.role = ROLE});
   assert_int_equal(ask(SPIN), SCT_IO_CLOSED);
-  const int status = sct_child_end(&child, LIMIT_NS);
+  const int status = sct_child_wait(&child, LIMIT_NS);
   char how[128];
   assert_true(WIFSIGNALED(status));
   assert_int_equal(WTERMSIG(status), SIGXCPU);

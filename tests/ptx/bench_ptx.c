@@ -111,7 +111,7 @@ static int64_t run(const sct_ptx_module *module, const bench_memory *m, const ch
   return n;
 }
 
-/* Of this process: what other programs take from the core does not count. */
+/* Processor time of this process: other programs on the core do not count. */
 static int64_t cpu_ns(void) {
   struct timespec t;
   (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

@@ -79,7 +79,7 @@ REF_16(max_u16, a > b ? a : b)
 REF_16(min_s16, (int16_t)a < (int16_t)b ? a : b)
 REF_16(max_s16, (int16_t)a > (int16_t)b ? a : b)
 
-/* The same on both halves of 32 bits. */
+/* Applies a 16-bit operation to both halves of 32 bits. */
 static inline uint64_t ref_pair(uint64_t a, uint64_t b, uint64_t c, ref_of_16 of, int flags) {
   const uint64_t low = of(a & 0xffff, b & 0xffff, c & 0xffff, flags) & 0xffff;
   return low | (of(a >> 16 & 0xffff, b >> 16 & 0xffff, c >> 16 & 0xffff, flags) & 0xffff) << 16;

@@ -332,7 +332,7 @@ static void two_piece_products(void **state) {
         const ubig r = x * y;
         check(text, out, i, cut((uint64_t)(piece ? r >> bits : r), bits), &d);
       }
-      /* the same with carries: the whole product a * (e:c) + (0:b), three pieces of it */
+      /* with carries: the whole product a * (e:c) + (0:b), three pieces of it */
       snprintf(text, sizeof text,
                "{ .reg .b%d l, m, h; mad.lo.cc.u%d l, %%a, %%c, %%b; madc.hi.u%d m, %%a, %%c, 0;\n"
                "mad.lo.cc.u%d m, %%a, %%e, m; madc.hi.u%d h, %%a, %%e, 0; mov.b%d %%d, %s; }",

@@ -25,7 +25,7 @@ static const cost costs[] = {
     {"st.global.u32 [%po], %r1;", 0, 0, 0, 0, 0, 1},
 };
 
-/* The same kernel with `text` in it, by three warps. */
+/* The counters of one kernel with `text` in it, run by three warps. */
 static sct_ptx_counters counted(const char *text) {
   char ptx[4096];
   snprintf(ptx, sizeof ptx,

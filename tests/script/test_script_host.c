@@ -39,7 +39,7 @@ static void test_steps(void **state) {
   const sct_hash hash = spec.hash;
   sct_spec_free(&spec);
   load_ok(
-      "local s = require 'sectile'\n" /* the same without host */
+      "local s = require 'sectile'\n" /* without host */
       "return s.kernel {\n  name = 'k', dims = { 'row', 'col' },\n"
       "  inputs = { s.array('a', 'f64'), s.array('w', 'f32', s.row_major, { dims = 'col' }) },\n"
       "  outputs = { s.array('b', 'f32') }, body = [[b = a * w;]],\n"

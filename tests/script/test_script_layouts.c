@@ -226,7 +226,7 @@ static void test_tied_choices(void **state) {
   assert_int_equal(sct_spec_n_choices(&spec), 3);
   for (int k = 0; k < spec.n_operands; k++) {
     assert_int_equal(sct_spec_choice_of(&spec, k), choice[k]);
-    assert_int_equal(sct_spec_first_tied(&spec, k), choice[k]);
+    assert_int_equal(sct_spec_choice_leader(&spec, k), choice[k]);
   }
   assert_non_null(strstr(spec.canonical, "  layout of a\n"));
   sct_spec_free(&spec);

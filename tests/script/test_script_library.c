@@ -16,7 +16,7 @@ static const sct_script library = {.n_parts = SCT_COUNT(parts), .parts = parts};
 /* `wanted`: a digit for each definition. */
 static void carries(const char *text, const char *wanted) {
   bool carried[SCT_MAX_LIBRARY];
-  sct_library_carried(&library, text, carried);
+  sct_library_needed(&library, text, carried);
   for (int k = 0; k < SCT_COUNT(parts); k++) {
     if (carried[k] != (wanted[k] == '1')) {
       fail_msg("'%s': %s is%s carried", text, parts[k].name, carried[k] ? "" : " not");

@@ -46,7 +46,7 @@ static void text_cannot_break_out(void **state) {
                       "&lt;b a=&quot;1&quot;&gt;&amp;amp;??&lt;/b&gt;\n'\xc3\xa9'");
 }
 
-/* The same for the value of every hole, but for what is HTML. */
+/* The value of every hole is escaped, unless it is HTML. */
 static void templates_escape_what_they_are_given(void **state) {
   (void)state;
   SCT_SCOPED(sct_str) out = {0};

@@ -155,7 +155,7 @@ class Results(unittest.TestCase):
     row = table.read_rows(LINE)[0]
 
     def test_shares_and_ratios(self):
-        r = table.judge(self.row, part(), peers(cub=250.0, thrust=150.0) + [{"peer": "x", "failed": "crash"}],
+        r = table.evaluate_row(self.row, part(), peers(cub=250.0, thrust=150.0) + [{"peer": "x", "failed": "crash"}],
                         {"median_ns": 95.0, "detail": "memcpy"})
         self.assertEqual((r["mix"], r["moved_bytes"], r["useful_bytes"]), ("8:1", 40000, 12000.0))
         self.assertAlmostEqual(r["share"], 0.95)
@@ -163,7 +163,7 @@ class Results(unittest.TestCase):
         self.assertAlmostEqual(r["useful_bytes_s"], 12000 / 100e-9)
         self.assertEqual((r["best_peer"]["peer"], r["ratio"], r["naive_ratio"]), ("thrust", 1.5, 3.0))
         self.assertTrue(r["meets"])
-        self.assertFalse(table.judge(self.row, part(winner_ns=106.0), [], {"median_ns": 95.0})["meets"])
+        self.assertFalse(table.evaluate_row(self.row, part(winner_ns=106.0), [], {"median_ns": 95.0})["meets"])
 
     def test_copies_with_hints_are_a_share_of_their_own(self):
         def timed(**copies):
@@ -172,39 +172,39 @@ class Results(unittest.TestCase):
         self.assertEqual(timed(ceiling=95.0, hinted=96.0)["hinted_ns"], 95.0)
         self.assertEqual(timed(ceiling=95.0)["hinted_ns"], 95.0)
         self.assertIsNone(timed(hinted=90.0))
-        r = table.judge(self.row, part(), [], timed(ceiling=95.0, hinted=90.0))
+        r = table.evaluate_row(self.row, part(), [], timed(ceiling=95.0, hinted=90.0))
         self.assertEqual((r["share"], r["hinted_share"]), (0.95, 0.9))
         self.assertTrue(r["meets"])
 
     def test_the_naive_variant_is_a_peer_and_failures_are_none(self):
-        r = table.judge(self.row, part(), peers(cub=400.0), None)
+        r = table.evaluate_row(self.row, part(), peers(cub=400.0), None)
         self.assertEqual((r["best_peer"]["peer"], r["ratio"]), ("naive", 3.0))
         self.assertIsNone(r["share"])
         self.assertIsNone(r["meets"])
 
     def test_what_is_missing_stays_empty(self):
-        r = table.judge(self.row, None, [], None)
+        r = table.evaluate_row(self.row, None, [], None)
         self.assertEqual([r[k] for k in ("winner", "naive", "share", "ratio", "meets")], [None] * 5)
         self.assertIn("no verified winner", table.row_cells(r))
 
     def test_a_target_by_hand_compares_with_those_kernels_only(self):
         row = table.read_rows(LINE.replace("0.9", "hand"))[0]
         both = peers(cub=50.0) + [{"peer": "by hand, 1 a thread", "median_ns": 100.5}]
-        self.assertTrue(table.judge(row, part(), both, None)["meets"])
-        self.assertTrue(table.judge(row, part(winner_ns=101.4), both, None)["meets"])  # within the noise
-        self.assertFalse(table.judge(row, part(winner_ns=102.0), both, None)["meets"])
-        self.assertIsNone(table.judge(row, part(), peers(cub=50.0), None)["meets"])
+        self.assertTrue(table.evaluate_row(row, part(), both, None)["meets"])
+        self.assertTrue(table.evaluate_row(row, part(winner_ns=101.4), both, None)["meets"])  # within the noise
+        self.assertFalse(table.evaluate_row(row, part(winner_ns=102.0), both, None)["meets"])
+        self.assertIsNone(table.evaluate_row(row, part(), peers(cub=50.0), None)["meets"])
 
     def test_small_sizes_compare_with_the_fastest_naive_variant(self):
-        small = table.judge_small(self.row, part("i=10", winner_ns=100.0, naive_ns=99.5))
+        small = table.evaluate_small(self.row, part("i=10", winner_ns=100.0, naive_ns=99.5))
         self.assertTrue(small["good"])
-        self.assertFalse(table.judge_small(self.row, part("i=10", winner_ns=100.0, naive_ns=98.0))["good"])
-        self.assertIsNone(table.judge_small(self.row, None)["good"])
+        self.assertFalse(table.evaluate_small(self.row, part("i=10", winner_ns=100.0, naive_ns=98.0))["good"])
+        self.assertIsNone(table.evaluate_small(self.row, None)["good"])
 
     def test_predictions_stand_in_where_nothing_is_timed(self):
         p = part(winner_ns=None, predicted_ns=50.0)
         p["rows"][1].update(median_ns=None, predicted_ns=75.0)
-        r = table.judge(self.row, p, [], None)
+        r = table.evaluate_row(self.row, p, [], None)
         self.assertEqual((r["naive_ratio"], r["useful_bytes_s"], r["meets"]), (1.5, None, None))
         self.assertEqual(table.row_cells(r, timed=False)[2], "0.05")
         self.assertEqual(table.row_cells(r, timed=True)[2], "")
@@ -214,9 +214,9 @@ class Results(unittest.TestCase):
         p["rows"] += [entry("second", 150.0), entry("third", 140.0), entry("wrong", 1.0, outcome="wrong_result")]
         self.assertEqual([c["label"] for c in table.close_behind(p)], ["third", "second", "direct"])
         self.assertEqual([c["label"] for c in table.close_behind(p, 1)], ["third"])
-        doc = {"rows": [table.judge(self.row, p, [], None)], "small": [table.judge_small(self.row, part("i=10"))]}
+        doc = {"rows": [table.evaluate_row(self.row, p, [], None)], "small": [table.evaluate_small(self.row, part("i=10"))]}
         doc["small"][0]["winner"]["label"] = "small one"
-        empty = {"rows": [table.judge(self.row, None, [], None)], "small": []}
+        empty = {"rows": [table.evaluate_row(self.row, None, [], None)], "small": []}
         self.assertEqual(table.read_winners([empty, doc, doc]),
                          {"spec": ["staged", "third", "second", "direct", "small one"]})
         many = {"rows": [dict(doc["rows"][0], close=[{"label": str(k)} for k in range(99)])], "small": []}
@@ -232,12 +232,12 @@ class Results(unittest.TestCase):
         lines = ("# ---- pairs: of rows", LINE, LINE.replace("name", "other").replace("0.9", "0.75 median 0.90"),
                  "# ---- alone", LINE.replace("name", "none"))
         first, second, third = table.read_rows("\n".join(lines))
-        judged = [table.judge(first, part(), peers(cub=400.0), {"median_ns": 80.0, "detail": "memcpy"}),
-                  table.judge(second, part(spill_bytes=8), peers(cub=90.0), {"median_ns": 85.0}),
-                  table.judge(third, None, peers(thrust=5.0), None)]
-        small = [table.judge_small(self.row, part(naive_ns=90.0))]
-        return {"date": "2026-01-02", "device": "GPU", "says": "timed", "how": "How.", "timed": True, "rows": judged,
-                "small": small, "notes": ["a note"], "summary": table.summary(judged, small)}
+        evaluated = [table.evaluate_row(first, part(), peers(cub=400.0), {"median_ns": 80.0, "detail": "memcpy"}),
+                  table.evaluate_row(second, part(spill_bytes=8), peers(cub=90.0), {"median_ns": 85.0}),
+                  table.evaluate_row(third, None, peers(thrust=5.0), None)]
+        small = [table.evaluate_small(self.row, part(naive_ns=90.0))]
+        return {"date": "2026-01-02", "device": "GPU", "says": "timed", "how": "How.", "timed": True, "rows": evaluated,
+                "small": small, "notes": ["a note"], "summary": table.summary(evaluated, small)}
 
     def test_the_summary_counts_and_names(self):
         s = self.document()["summary"]

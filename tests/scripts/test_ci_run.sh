@@ -37,7 +37,8 @@ done
 
 fresh # long work is shared out over four commits; outside a repository, or with --all, all is done
 # shellcheck disable=SC2016
-stand_in test 'echo "part=${SECTILE_TEST_PART:-} $*"; echo "100% tests passed, 0 tests failed out of 7"'
+stand_in test 'echo "part=${SECTILE_TEST_PART:-} $*"
+echo "100% tests passed, 0 tests failed out of 7"'
 expect 0 'part= asan' "${run[@]}"
 expect 0 'makes wheel deb' "${run[@]}"
 git init -q "$tree"

@@ -29,7 +29,7 @@ expect 0 '8 launches: 152 of 152 exact counts are equal; 0 launches differ' coun
   --only 'gallery banks'
 WRONG=255 expect 1 ': 18 of 19 exact counts are equal; launch__block_size 256, ncu 255' counters \
   --only 'gallery patterns'
-# The same with what an H200's profiler counted of the oracle's launches: no exact count differs.
+# A profiler that reports what an H200 counted for the oracle's launches: no exact count differs.
 cat >"$scratch/bin/ncu" <<NCU
 #!/usr/bin/env python3
 import csv, os, sys

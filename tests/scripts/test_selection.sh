@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/test_select finds tests by name, and by what has changed since a commit, in a small project
-# of the same shape; scripts/test_times says which tests grew, on fast and on slow machines.
+# scripts/test_select finds tests by name, and by what has changed since a commit, in a small
+# project of the same shape; scripts/test_times says which tests grew, on fast and on slow machines.
 . "$(dirname "$0")/../shell.sh"
 
 tree=$scratch/tree
@@ -30,7 +30,8 @@ add_executable(timed timed.c)
 add_executable(program ../src/one/one.c one/test_one.c)
 foreach(name one two)
   add_executable(test_${name} ../src/${name}/${name}.c ${name}/test_${name}.c)
-  add_test(NAME test_${name} COMMAND timed ${CMAKE_BINARY_DIR}/times test_${name} - $<TARGET_FILE:test_${name}>)
+  add_test(NAME test_${name} COMMAND timed ${CMAKE_BINARY_DIR}/times test_${name} -
+    $<TARGET_FILE:test_${name}>)
 endforeach()
 foreach(name page program)
   add_test(NAME test_${name} COMMAND timed ${CMAKE_BINARY_DIR}/times test_${name} -

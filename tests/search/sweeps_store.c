@@ -38,9 +38,9 @@ static sct_status set_axes(sct_sweep *sweep, const sct_row_candidate *cand, sct_
 
 static bool before(const sct_row_result *a, const sct_row_result *b) {
   const sct_row_outcome *x = &a->outcome, *y = &b->outcome;
-  const double mine[] = {sct_search_coarse(x->sectors_ld + x->sectors_st), x->wavefronts,
+  const double mine[] = {sct_search_round_count(x->sectors_ld + x->sectors_st), x->wavefronts,
                          x->requests_ld + x->requests_st};
-  const double other[] = {sct_search_coarse(y->sectors_ld + y->sectors_st), y->wavefronts,
+  const double other[] = {sct_search_round_count(y->sectors_ld + y->sectors_st), y->wavefronts,
                           y->requests_ld + y->requests_st};
   for (int k = 0; k < SCT_COUNT(mine); k++) {
     if (mine[k] < other[k] || mine[k] > other[k]) {

@@ -95,8 +95,8 @@ static void several_naive_ones_come_first(void **state) {
   }
 }
 
-/* Of candidates that are all alike the first is as good as any; one that is better starts the count
- * anew, and one that failed counts. */
+/* The first of equal candidates is as good as any; a better one starts the count anew, and one that
+ * failed counts. */
 static void it_is_settled_after_so_many_without_a_gain(void **state) {
   (void)state;
   sct_search *s = NULL;
@@ -287,13 +287,14 @@ static void each_strategy_has_its_turn(void **state) {
   sct_search_problem_free(&p);
 }
 
-static void sampled_counts_are_coarse(void **state) {
+static void counts_of_some_blocks_are_coarse(void **state) {
   (void)state;
-  assert_true(sct_search_coarse(0.0) == 0.0);
-  assert_true(sct_search_coarse(1566162.0) == sct_search_coarse(1572864.0)); /* of one kernel */
+  assert_true(sct_search_round_count(0.0) == 0.0);
+  assert_true(sct_search_round_count(1566162.0) ==
+              sct_search_round_count(1572864.0)); /* of one kernel */
   for (double n = 1.0; n < 1e12; n *= 1.7) {
-    assert_true(sct_search_coarse(1.06 * n) > sct_search_coarse(n));
-    assert_true(fabs(sct_search_coarse(1.03 * n) - sct_search_coarse(n)) <= 1.0);
+    assert_true(sct_search_round_count(1.06 * n) > sct_search_round_count(n));
+    assert_true(fabs(sct_search_round_count(1.03 * n) - sct_search_round_count(n)) <= 1.0);
   }
 }
 
@@ -482,7 +483,7 @@ int main(void) {
       TEST(predictions_are_believed_in_part),
       TEST(another_strategy_is_evaluated_for_itself),
       TEST(each_strategy_has_its_turn),
-      TEST(sampled_counts_are_coarse),
+      TEST(counts_of_some_blocks_are_coarse),
       TEST(order_tells_equal_predictions_apart),
       TEST(failures_do_not_hold_the_model),
       TEST(neighbours_are_one_step_away),

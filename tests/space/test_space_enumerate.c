@@ -136,7 +136,7 @@ static void test_constraints(void **state) {
   enumerate();
   assert_int_equal(space.n_points, 36);
   assert_int_equal(space.n_candidates + (size_t)pruned(), 36);
-  size_t expected = 0; /* the same in C */
+  size_t expected = 0; /* counted in C */
   for (int64_t t = 128; t <= 512; t *= 2) {
     for (int64_t i = 1; i <= 8; i *= 2) {
       for (int f = 0; f < 3; f++) {

@@ -135,7 +135,7 @@ static bool some_lacks(uint8_t from, int bit) {
 
 static ends run(int at, uint8_t from);
 
-/* Of a loop that may end at its head, other than before `least` iterations. */
+/* Runs a loop that may end at its head, but not before `least` iterations. */
 static ends run_loop(const node *n, uint8_t from, int least, bool head_ends, bool tail_ends) {
   ends out = {0};
   uint8_t head = from;

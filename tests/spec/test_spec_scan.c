@@ -37,7 +37,7 @@ static void test_what_it_becomes(void **state) {
   finish_scan("o = a;");
   assert_true(spec.scans && !spec.reduces && spec.scan_dim == 1 && spec.n_moves == 1);
   assert_false(spec.component_wise); /* elements are not independent */
-  assert_true(sct_spec_joins(&spec, 1) && !sct_spec_joins(&spec, 0));
+  assert_true(sct_spec_combines_along(&spec, 1) && !sct_spec_combines_along(&spec, 0));
   assert_non_null(strstr(spec.canonical, "\n  inclusive scan sum along col\n"));
   const int64_t extent[] = {6, 10000};
   assert_true(sct_spec_tolerance(&spec, 1, &(sct_size){.extent = (int64_t *)extent}) ==
@@ -59,7 +59,8 @@ static void test_others_do_not_scan(void **state) {
   (void)state;
   open_scan("f32")->scan = SCT_REDUCE_NONE;
   finish_scan("o = a;");
-  assert_false(spec.scans || sct_spec_joins(&spec, 0) || sct_spec_joins(&spec, 1));
+  assert_false(spec.scans || sct_spec_combines_along(&spec, 0) ||
+               sct_spec_combines_along(&spec, 1));
   assert_true(spec.component_wise);
   close_spec();
 }

@@ -54,7 +54,7 @@ static void make_shard(const fixture *f, int k) {
   sct_store *const s = fx_open(shard_path(f, name), false);
   sct_row_run run = fx_run(s);
   const sct_id own = put(s, &run, 10 + k, 100 + k, k, "ok");
-  (void)put(s, &run, 1, 50, 30 + k, "ok"); /* the same in all, at other times */
+  (void)put(s, &run, 1, 50, 30 + k, "ok"); /* equal in all stores, at other times */
   (void)put(s, &run, 2, 60 + k, 40 - k, k == 2 ? "wrong_result" : "ok"); /* shard 0 is latest */
   (void)put(s, &run, 3, 70 + k % 2, 20, "ok");                           /* equally late */
   if (k == 1) {

@@ -244,14 +244,14 @@ static void test_what_an_outcome_says(void **state) {
   double samples[] = {1.5, 2.5};
   char hex[SCT_HASH_HEX], other[SCT_HASH_HEX];
   const sct_row_result plain = said(0, samples), filled = said(0x5a, samples);
-  sct_store_says(hex, &plain);
-  assert_string_equal(sct_store_says(other, &filled), hex);
+  sct_store_result_hash(hex, &plain);
+  assert_string_equal(sct_store_result_hash(other, &filled), hex);
   assert_string_equal(hex, "38cecb25873eb6c1627e9bd387c47f3b"); /* stands in stores */
 #define SAYS_OTHERWISE(member, value)                                                              \
   do {                                                                                             \
     sct_row_result changed = plain;                                                                \
     changed.member = value;                                                                        \
-    assert_string_not_equal(sct_store_says(other, &changed), hex);                                 \
+    assert_string_not_equal(sct_store_result_hash(other, &changed), hex);                          \
   } while (0)
   SAYS_OTHERWISE(outcome.outcome, "hang");
   SAYS_OTHERWISE(outcome.detail, "d");
@@ -268,7 +268,7 @@ static void test_what_an_outcome_says(void **state) {
   SAYS_OTHERWISE(candidate.registers, 41);
 #undef SAYS_OTHERWISE
   samples[1] = 3.5;
-  assert_string_not_equal(sct_store_says(other, &plain), hex);
+  assert_string_not_equal(sct_store_result_hash(other, &plain), hex);
 }
 
 static void test_listing_without_source(void **state) {
@@ -559,21 +559,21 @@ static void test_others_that_write_are_noticed(void **state) {
   const sct_row_run run = fx_run(s);
   for (int k = 0; k < 300; ++k) {
     FX_OK(fx_put(s, &run, k, NULL, &err));
-    assert_false(sct_store_shared(s));
+    assert_false(sct_store_changed_by_others(s));
   }
   assert_int_equal(fx_count_results(s, &run), 300);
   sct_store *other = fx_open(f->path, false);
   assert_int_equal(fx_count_results(other, &run), 300);
   FX_OK(fx_put(s, &run, 300, NULL, &err));
-  assert_false(sct_store_shared(s)); /* it has only read */
+  assert_false(sct_store_changed_by_others(s)); /* it has only read */
   FX_OK(fx_put(other, &run, 301, NULL, &err));
-  assert_false(sct_store_shared(s));
+  assert_false(sct_store_changed_by_others(s));
   FX_OK(fx_put(s, &run, 302, NULL, &err));
-  assert_true(sct_store_shared(s));
+  assert_true(sct_store_changed_by_others(s));
   sct_store_close(other);
   sct_store_close(s);
   s = fx_open(f->path, false);
-  assert_false(sct_store_shared(s));
+  assert_false(sct_store_changed_by_others(s));
   sct_store_close(s);
 }
 

@@ -205,7 +205,7 @@ static void a_replaced_outcome_keeps_its_samples(void **state) {
   FX_OK(sct_store_put_result(s, &c, &again, true, &err));
   expect_rows(s, run.id, 3, 2, 7);
   char *measured = fx_ask(f->path, "SELECT measured FROM outcome");
-  assert_string_equal(measured, when[2]); /* the same again: nothing is written */
+  assert_string_equal(measured, when[2]); /* an equal outcome: nothing is written */
   free(measured);
   sct_row_outcome back = outcome_of(&run, samples[0], 2, when[2]);
   FX_OK(sct_store_put_result(s, &c, &back, true, &err)); /* no longer among the earlier ones */

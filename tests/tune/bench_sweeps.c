@@ -53,7 +53,7 @@ static void *room(size_t n, size_t each) {
   return p;
 }
 
-/* What a size of a kernel comes to, by item of the plan. */
+/* What a size of a kernel comes to, by item. */
 typedef struct sweep {
   char *label;
   double *times_ns[N_TIMES]; /* median, quartiles; 0: none */
@@ -65,7 +65,7 @@ typedef struct kernel {
   char *device, *driver, *nvrtc, *date; /* of the last sweep */
   double first_s, last_s;               /* of the day: begin and end of the session */
   int n_tried;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   bool *is_naive, *is_there; /* [n_items] */
   sweep sizes[MAX_SIZES];
   int n_sizes;
@@ -118,19 +118,19 @@ static void read_label(sct_size *size, const sct_spec *spec, const char *label) 
 /* ---- what is known before a candidate is compiled ---- */
 
 static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
-  const sct_tune_item *it = &k->plan.items[item];
+  const sct_tune_item *it = &k->cands.items[item];
   sct_error err;
   sct_counters c;
   sct_prediction p;
   double penalty[SCT_N_PENALTIES];
-  must(sct_model_estimate(&c, &k->plan.spec, &it->code, size, &err), &err);
-  const sct_workload work = {.spec = &k->plan.spec,
+  must(sct_model_estimate(&c, &k->cands.spec, &it->code, size, &err), &err);
+  const sct_workload work = {.spec = &k->cands.spec,
                              .code = &it->code,
                              .size = size,
                              .counters = &c,
                              .shared_bytes = it->code.shared_bytes + it->code.static_shared_bytes};
-  must(sct_model_predict(&p, &k->plan.device, &work, &err), &err);
-  sct_model_penalty(penalty, &k->plan.device, &work, &p);
+  must(sct_model_predict(&p, &k->cands.device, &work, &err), &err);
+  sct_model_penalty(penalty, &k->cands.device, &work, &p);
   s->predicted_ns[item] = p.ns;
   for (int i = 0; i < SCT_N_PENALTIES; i++) {
     s->penalty[i][item] = penalty[i];
@@ -138,7 +138,7 @@ static void reckon(const kernel *k, sweep *s, const sct_size *size, int item) {
   sct_counters_free(&c);
 }
 
-/* Of the day, from "2026-11-22T09:13:31.710Z". */
+/* Seconds of the day in "2026-11-22T09:13:31.710Z". */
 static double seconds_of(const char *time) {
   const char *at = strchr(time, 'T');
   int hours = 0, minutes = 0;
@@ -150,8 +150,8 @@ static double seconds_of(const char *time) {
 }
 
 static int find_item(const kernel *k, const char *label) {
-  for (int i = 0; i < k->plan.n_items; i++) {
-    if (k->plan.items[i].label && strcmp(k->plan.items[i].label, label) == 0) {
+  for (int i = 0; i < k->cands.n_items; i++) {
+    if (k->cands.items[i].label && strcmp(k->cands.items[i].label, label) == 0) {
       return i;
     }
   }
@@ -163,7 +163,7 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   sct_row_result *rows = NULL;
   sct_size size;
   int n = 0, unknown = 0, failed = 0, kept = 0;
-  const size_t n_items = (size_t)k->plan.n_items;
+  const size_t n_items = (size_t)k->cands.n_items;
   sweep *s = &k->sizes[k->n_sizes];
   *s = (sweep){.label = strdup(run->size_label)};
   for (int i = 0; i < N_TIMES; i++) {
@@ -173,7 +173,7 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
     s->penalty[i] = room(n_items, sizeof(double));
   }
   s->predicted_ns = room(n_items, sizeof(double));
-  read_label(&size, &k->plan.spec, s->label);
+  read_label(&size, &k->cands.spec, s->label);
   must(sct_store_results(store, &kept_rows, run->id, true, &rows, &n, &err), &err);
   const double began_s = seconds_of(run->started), ended_s = seconds_of(run->finished);
   k->first_s = k->n_tried == 0 || began_s < k->first_s ? began_s : k->first_s;
@@ -199,7 +199,7 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
     }
   }
   fprintf(stderr, "%s %s: %d candidates; %d failed or do not fit, %d not of the present space\n",
-          k->plan.spec.name, s->label, kept, failed, unknown);
+          k->cands.spec.name, s->label, kept, failed, unknown);
   k->n_sizes += kept > 0;
   free(size.extent);
   free(size.fill);
@@ -236,13 +236,14 @@ static void read_kernel(kernel *k, const char *spec, const char *path, char *con
   sct_row_device *devices = NULL;
   int n_problems = 0, n_devices = 0;
   must(sct_script_load_device(&device, "h200", &err), &err);
-  must(sct_tune_plan_make(&k->plan, spec, &device, &(sct_tune_plan_opts){0}, &err), &err);
-  k->is_naive = room((size_t)k->plan.n_items, sizeof *k->is_naive);
-  k->is_there = room((size_t)k->plan.n_items, sizeof *k->is_there);
+  must(sct_tune_candidates_make(&k->cands, spec, &device, &(sct_tune_candidates_opts){0}, &err),
+       &err);
+  k->is_naive = room((size_t)k->cands.n_items, sizeof *k->is_naive);
+  k->is_there = room((size_t)k->cands.n_items, sizeof *k->is_there);
   must(sct_store_open(&store, path, true, &err), &err);
-  must(
-      sct_store_problem_by_name(store, &kept_rows, k->plan.spec.name, &problems, &n_problems, &err),
-      &err);
+  must(sct_store_problem_by_name(store, &kept_rows, k->cands.spec.name, &problems, &n_problems,
+                                 &err),
+       &err);
   must(sct_store_devices(store, &kept_rows, &devices, &n_devices, &err), &err);
   for (int p = 0; p < n_problems; p++) {
     for (int d = 0; d < n_devices; d++) {
@@ -272,11 +273,11 @@ static void print_candidates(const kernel *k) {
   sct_search_problem problem = {0};
   sct_error err;
   const char *comma = "";
-  for (int i = 0; i < k->plan.n_items; i++) {
+  for (int i = 0; i < k->cands.n_items; i++) {
     if (k->is_there[i]) {
       sct_search_add(&problem, 1.0, 0.0, false);
-      must(sct_search_set_all(&problem, &k->plan.space,
-                              &k->plan.space.candidates[k->plan.items[i].candidate], &err),
+      must(sct_search_set_all(&problem, &k->cands.space,
+                              &k->cands.space.candidates[k->cands.items[i].candidate], &err),
            &err);
     }
   }
@@ -310,7 +311,7 @@ static void print_list(const kernel *k, const sweep *s, const char *name, const 
                        int n_digits) {
   const char *comma = "";
   printf("\"%s\":[", name);
-  for (int i = 0; i < k->plan.n_items; i++) {
+  for (int i = 0; i < k->cands.n_items; i++) {
     if (k->is_there[i]) {
       const double v = s->times_ns[0][i] > 0.0 ? values[i] : 0.0;
       char text[32];
@@ -342,9 +343,9 @@ static void print_size(const kernel *k, const sweep *s) {
 
 static void print_kernel(const kernel *k) {
   const char *comma = "";
-  printf("{\"name\":\"%s\",\"try_ms\":%.1f,\"naive\":[", k->plan.spec.name,
+  printf("{\"name\":\"%s\",\"try_ms\":%.1f,\"naive\":[", k->cands.spec.name,
          1e3 * (k->last_s - k->first_s) / (k->n_tried > 0 ? k->n_tried : 1));
-  for (int i = 0, at = 0; i < k->plan.n_items; i++) {
+  for (int i = 0, at = 0; i < k->cands.n_items; i++) {
     if (k->is_naive[i] && k->is_there[i]) {
       printf("%s%d", comma, at);
       comma = ",";

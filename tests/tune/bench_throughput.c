@@ -161,11 +161,11 @@ static bool try_one(sct_compiler *compiler, sct_measure *m, const sct_kernel_cod
 }
 
 /* Buffers of the size, as the naive variant leaves them. */
-static void set_up(sct_measure *m, sct_compiler *compiler, const sct_tune_plan *plan,
+static void set_up(sct_measure *m, sct_compiler *compiler, const sct_tune_candidates *cands,
                    sct_compiled *naive) {
   sct_error err;
   sct_timing t = {0};
-  const sct_kernel_code *code = &plan->items[0].code;
+  const sct_kernel_code *code = &cands->items[0].code;
   const sct_compile_unit unit = {code->source, code->kernel, false};
   must(sct_compiler_run(compiler, &unit, 1, naive, NULL, NULL, &err), &err);
   const sct_binary binary = {.code = code,
@@ -175,15 +175,15 @@ static void set_up(sct_measure *m, sct_compiler *compiler, const sct_tune_plan *
                              .entry = naive->entry};
   static sct_binary kept; /* the session borrows it */
   kept = binary;
-  must(sct_measure_problem(m, &plan->spec, code->layout, &kept, &err), &err);
-  must(sct_measure_time(m, &kept, &plan->spec.sizes[0], 1, &t, &err), &err);
+  must(sct_measure_problem(m, &cands->spec, code->layout, &kept, &err), &err);
+  must(sct_measure_time(m, &kept, &cands->spec.sizes[0], 1, &t, &err), &err);
   sct_free(t.samples_ns);
 }
 
 static double serial(const char *spec, const sct_tune_opts *opts, const sct_device_desc *device,
                      int sample) {
   sct_error err;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   sct_measure *m = NULL;
   sct_compiler *compiler = NULL;
   sct_compiled naive;
@@ -191,13 +191,13 @@ static double serial(const char *spec, const sct_tune_opts *opts, const sct_devi
   int tried = 0, good = 0;
   snprintf(arch, sizeof arch, "sm_%d%d", device->cc_major, device->cc_minor);
   const sct_compile_opts compile = {.arch = arch, .threads = 1, .batch = 1};
-  must(sct_tune_plan_make(&plan, spec, device, &(sct_tune_plan_opts){0}, &err), &err);
+  must(sct_tune_candidates_make(&cands, spec, device, &(sct_tune_candidates_opts){0}, &err), &err);
   must(sct_measure_open(&m, 0, &opts->measure, &err), &err);
   must(sct_compiler_new(&compiler, &compile, &err), &err);
-  set_up(m, compiler, &plan, &naive);
+  set_up(m, compiler, &cands, &naive);
   const int64_t start_ns = sct_now_ns();
   for (int k = 0; k < sample; k++) {
-    const sct_tune_item *item = &plan.items[(int64_t)k * plan.n_items / sample];
+    const sct_tune_item *item = &cands.items[(int64_t)k * cands.n_items / sample];
     if (item->code.source && item->code.layout) {
       good += try_one(compiler, m, &item->code, item->code.source);
       tried++;
@@ -209,7 +209,7 @@ static double serial(const char *spec, const sct_tune_opts *opts, const sct_devi
   sct_measure_close(m);
   sct_compiled_free(&naive);
   sct_compiler_free(compiler);
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates_free(&cands);
   return tried / wall_s;
 }
 

@@ -38,7 +38,7 @@ static void failed(work *w, const picked *p, const char *how, const char *detail
 
 /* ---- candidates ---- */
 
-/* Those that have candidates, in `list`; how many there are. */
+/* Lists the strategies that have candidates; returns how many there are. */
 static int list_strategies(const work *w, int *list) {
   int n = 0;
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
@@ -56,8 +56,9 @@ static bool left_to_others(const work *w, int strategy, int n_strategies, int n_
          strcmp(w->f.space.strategies[strategy].name, "direct") == 0;
 }
 
-/* Of every strategy; of kernels that differ from others by a parameter, one candidate of every
- * third, others for the next spec. */
+/* Draws candidates of every strategy; for kernels that differ from others by a parameter, one
+ * candidate of every third strategy, and of other strategies for the next spec. `n_specs`: how many
+ * specs come before. */
 static void draw(work *w, int n_specs, bool some) {
   int *list = sct_alloc(sizeof *list * (size_t)(w->f.space.n_strategies + 1));
   const int n = list_strategies(w, list);

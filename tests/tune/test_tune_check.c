@@ -91,8 +91,8 @@ static void what_a_gpu_would_not_notice_is_caught(void **state) {
   tf_free(&r);
 }
 
-/* The same without the check: the fake takes them all, and the fastest wrong one wins. So it is the
- * check that keeps them off. */
+/* Without the check on the CPU the fake GPU accepts them all, and the fastest wrong one wins: it is
+ * the check that finds them. */
 static void without_the_check_they_reach_the_gpu(void **state) {
   (void)state;
   add_all();
@@ -176,7 +176,7 @@ static void each_is_evaluated_by_its_own_program(void **state) {
   tf_free(&r);
 }
 
-/* Of which a few make a large program. */
+/* A few of these make a large program. */
 #define WORDS "nothing but words, nothing but words, nothing but words, nothing but words; "
 #define MORE  WORDS WORDS WORDS WORDS WORDS WORDS WORDS WORDS
 static const misdeed wordy = {"wordy", "asm volatile(\"// " MORE MORE "\");\n  " GUARD, "ok", ""};

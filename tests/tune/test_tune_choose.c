@@ -143,7 +143,7 @@ static void test_counts_below_what_is_moved_are_no_measure(void **state) {
   sct_rank_row rows[] = {row(0, "lucky", 100, 0, 0, 8), row(1, "true", 100, 0, 0, 8),
                          row(2, "naive", 300, 0, 0, 8)};
   for (int k = 0; k < SCT_COUNT(rows); k++) {
-    sct_tune_evaluated_sectors(sectors[k], &spec, &spec.sizes[0], layout, counted[k]);
+    sct_tune_coalescing_sectors(sectors[k], &spec, &spec.sizes[0], layout, counted[k]);
   }
   assert_int_equal(sectors[0][0], LEAST);
   assert_int_equal(sectors[1][0], LEAST * 11 / 10); /* what is more stays */

@@ -97,7 +97,7 @@
   "  body = \"t = (int)a; n = 1; m = (int)a;\", sizes = { { row = 300, col = 40, bin = 50 } },\n"  \
   "}\n"
 
-/* The same of a reduction along the dimension that is cut. */
+/* A spec that reduces along the dimension that is cut. */
 #define COLUMNS(stays)                                                                             \
   "local s = require \"sectile\"\n"                                                                \
   "return s.kernel {\n"                                                                            \
@@ -160,7 +160,7 @@ static const sct_host_way ways[] = {
     {SCT_HOST_LOCKED, 7, 3, 0, 1},   {SCT_HOST_LOCKED, 32, 4, 0, 1},
     {SCT_HOST_LOCKED, 999, 3, 0, 1}, {SCT_HOST_PAGEABLE, 7, 3, 1, 1},
     {SCT_HOST_PAGEABLE, 3, 2, 4, 1}, {SCT_HOST_PAGEABLE, 32, 2, 16, 1}};
-/* The same by two devices; with threads that cannot be divided, and less than one each. */
+/* Ways by two devices; with threads that cannot be divided, and less than one each. */
 static const sct_host_way halves[] = {
     {SCT_HOST_PAGEABLE, 0, 1, 0, 2}, {SCT_HOST_LOCKED, 1, 2, 0, 2},
     {SCT_HOST_LOCKED, 7, 3, 0, 2},   {SCT_HOST_LOCKED, 999, 3, 0, 2},

@@ -41,7 +41,7 @@ typedef struct one {
   tune_record r;
   tune_table table;
   sct_tune_opts opts;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   sct_tune_item item;
   tune_cell cell;
   sct_row_run run;
@@ -51,8 +51,8 @@ static void begin(one *o) {
   sct_error err;
   *o = (one){.item = {.code = {.hash = sct_hash_text("kernel"), .source = (char *)"kernel"}},
              .cell = {.fits = true},
-             .plan = {.items = &o->item, .n_items = 1, .spec = {.n_sizes = 1}},
-             .table = {.plan = &o->plan, .times = true, .cells = &o->cell},
+             .cands = {.items = &o->item, .n_items = 1, .spec = {.n_sizes = 1}},
+             .table = {.cands = &o->cands, .times = true, .cells = &o->cell},
              .r = {.opts = &o->opts,
                    .table = &o->table,
                    .store = open_store(),

@@ -482,7 +482,7 @@ static void tuning_again_resumes(void **state) {
   assert_true(tf_result(&s, "direct t128")->outcome.sm_clock_mhz == 1980.0);
   assert_int_equal(s.n_problems, 1);
   assert_int_equal(s.n_devices, 1);
-  assert_int_equal(s.n_runs, 1); /* the same row, not a second one */
+  assert_int_equal(s.n_runs, 1); /* one row, not a second one */
   assert_int_equal(s.n_results, 3);
   tf_stored_close(&s);
 

@@ -163,24 +163,25 @@ static void a_kernel_that_is_too_large_is_not_run(void **state) {
   tf_free(&r);
 }
 
-/* ---- plans ---- */
+/* ---- candidates ---- */
 
-static void make_plan_of(tf_run *r, const char *spec, sct_tune_plan *plan) {
+static void make_candidates_of(tf_run *r, const char *spec, sct_tune_candidates *cands) {
   sct_device_desc device;
   const char *path = tf_write("spec.lua", spec);
   tf_must(sct_script_load_device(&device, "h200", &r->err), &r->err);
-  const sct_tune_plan_opts opts = {.strategy_dir = r->opts.strategy_dir, .only = &r->opts.only};
-  tf_must(sct_tune_plan_make(plan, path, &device, &opts, &r->err), &r->err);
+  const sct_tune_candidates_opts opts = {.strategy_dir = r->opts.strategy_dir,
+                                         .only = &r->opts.only};
+  tf_must(sct_tune_candidates_make(cands, path, &device, &opts, &r->err), &r->err);
 }
 
-static void make_plan(tf_run *r, sct_tune_plan *plan) {
-  make_plan_of(r, SPEC, plan);
+static void make_candidates(tf_run *r, sct_tune_candidates *cands) {
+  make_candidates_of(r, SPEC, cands);
 }
 
-static int64_t pruned(const sct_tune_plan *plan, const char *strategy, const char *reason) {
+static int64_t pruned(const sct_tune_candidates *cands, const char *strategy, const char *reason) {
   int64_t n = 0;
-  for (size_t k = 0; k < plan->space.n_prunes; k++) {
-    const sct_prune *p = &plan->space.prunes[k];
+  for (size_t k = 0; k < cands->space.n_prunes; k++) {
+    const sct_prune *p = &cands->space.prunes[k];
     n += strcmp(p->strategy, strategy) == 0 && strstr(p->reason, reason) ? p->count : 0;
   }
   return n;
@@ -193,21 +194,21 @@ static void equal_sources_are_kept_once(void **state) {
                                 "{ \"spare\", { 1, 2, 3 }, key = \"s\" }, { \"threads\",");
   tf_add_strategy("duplicates", "duplicate", text);
   tf_run r = session("ok", "duplicates");
-  sct_tune_plan plan;
-  make_plan(&r, &plan);
-  assert_int_equal(plan.space.n_candidates, 3 + 6);
-  assert_int_equal(plan.n_items, 3 + 2);
-  assert_int_equal(pruned(&plan, "duplicate", "same source as an earlier candidate"), 4);
-  assert_int_equal(pruned(&plan, "direct", ""), 0);
-  assert_string_equal(plan.items[0].label, "direct t256"); /* the naive variant first */
-  for (int k = 0; k < plan.n_items; k++) {
-    assert_non_null(plan.items[k].code.source);
-    assert_int_equal(plan.items[k].outcome, SCT_OUT_OK);
+  sct_tune_candidates cands;
+  make_candidates(&r, &cands);
+  assert_int_equal(cands.space.n_candidates, 3 + 6);
+  assert_int_equal(cands.n_items, 3 + 2);
+  assert_int_equal(pruned(&cands, "duplicate", "same source as an earlier candidate"), 4);
+  assert_int_equal(pruned(&cands, "direct", ""), 0);
+  assert_string_equal(cands.items[0].label, "direct t256"); /* the naive variant first */
+  for (int k = 0; k < cands.n_items; k++) {
+    assert_non_null(cands.items[k].code.source);
+    assert_int_equal(cands.items[k].outcome, SCT_OUT_OK);
     for (int other = 0; other < k; other++) {
-      assert_string_not_equal(plan.items[k].code.source, plan.items[other].code.source);
+      assert_string_not_equal(cands.items[k].code.source, cands.items[other].code.source);
     }
   }
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates_free(&cands);
   tf_free(&r);
 }
 
@@ -220,14 +221,14 @@ static void what_plan_and_constraints_turn_down_is_counted(void **state) {
                     "warps\" end");
   tf_add_strategy("fussy", "fussy", text);
   tf_run r = session("ok", "fussy");
-  sct_tune_plan plan;
-  make_plan(&r, &plan);
-  assert_int_equal(pruned(&plan, "fussy", "threads >= 64"), 1);
-  assert_int_equal(pruned(&plan, "fussy", "odd warps"), 2);
-  assert_int_equal(plan.n_items, 3 + 2);
-  assert_string_equal(plan.items[3].label, "fussy t64");
-  assert_string_equal(plan.items[4].label, "fussy t192");
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates cands;
+  make_candidates(&r, &cands);
+  assert_int_equal(pruned(&cands, "fussy", "threads >= 64"), 1);
+  assert_int_equal(pruned(&cands, "fussy", "odd warps"), 2);
+  assert_int_equal(cands.n_items, 3 + 2);
+  assert_string_equal(cands.items[3].label, "fussy t64");
+  assert_string_equal(cands.items[4].label, "fussy t192");
+  sct_tune_candidates_free(&cands);
   tf_free(&r);
 }
 
@@ -239,15 +240,15 @@ static void only_what_is_asked_for_is_tried(void **state) {
   tf_add_strategy("only", "duplicate", tf_strategy("duplicate", "{ 64, 96, 160 }"));
   tf_run r = session("ok", "only");
   r.opts.only = (sct_tune_labels){SCT_COUNT(labels), labels};
-  sct_tune_plan plan;
-  make_plan(&r, &plan);
-  assert_int_equal(plan.n_items, 3);
-  assert_string_equal(plan.items[0].label, "direct t256");
-  assert_string_equal(plan.items[1].label, "direct t512");
-  assert_string_equal(plan.items[2].label, "duplicate t96");
-  assert_int_equal(pruned(&plan, "duplicate", "not asked for"), 2);
-  assert_int_equal(pruned(&plan, "direct", "not asked for"), 1);
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates cands;
+  make_candidates(&r, &cands);
+  assert_int_equal(cands.n_items, 3);
+  assert_string_equal(cands.items[0].label, "direct t256");
+  assert_string_equal(cands.items[1].label, "direct t512");
+  assert_string_equal(cands.items[2].label, "duplicate t96");
+  assert_int_equal(pruned(&cands, "duplicate", "not asked for"), 2);
+  assert_int_equal(pruned(&cands, "direct", "not asked for"), 1);
+  sct_tune_candidates_free(&cands);
   tf_tune_ok(&r, SPEC);
   assert_int_equal(r.report.sizes[0].n_rows, 3);
   tf_free(&r);
@@ -275,10 +276,10 @@ static void the_naive_variant_of_every_layout_stays(void **state) {
   static const char *const label = "direct b=soa t128";
   tf_run r = tf_new("ok", NULL);
   r.opts.only = (sct_tune_labels){1, &label};
-  sct_tune_plan plan;
-  make_plan_of(&r, spec, &plan);
-  assert_int_equal(plan.n_items, 3);
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates cands;
+  make_candidates_of(&r, spec, &cands);
+  assert_int_equal(cands.n_items, 3);
+  sct_tune_candidates_free(&cands);
   tf_free(&r);
 }
 

@@ -55,7 +55,7 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
   MUST(sct_measure_open(&w->measure, 0, &measure, err));
 }
 
-/* Of a spec as text. */
+/* Opens a spec given as text. */
 static inline void tv_open_text(tv_world *w, const char *text, const char *label) {
   *w = (tv_world){0};
   MUST(sct_script_load_spec_text(&w->f.spec, "test.lua", text, err));

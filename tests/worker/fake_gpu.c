@@ -563,7 +563,7 @@ static sct_status fake_unit_end(sct_backend *b, double *ns, double *mhz, sct_err
   return SCT_OK;
 }
 
-static sct_status fake_watch(sct_backend *b, uint64_t *reasons, sct_error *err) {
+static sct_status fake_check_health(sct_backend *b, uint64_t *reasons, sct_error *err) {
   fake_backend *f = self(b);
   const double unit = (double)f->samples;
   if (unit >= device_value(&f->script, FAULT_LOST, 1e18)) {
@@ -648,7 +648,7 @@ static const sct_backend_ops fake_ops = {
     .unit_begin = fake_unit_begin,
     .unit_end = fake_unit_end,
     .launch_empty = fake_launch_empty,
-    .watch = fake_watch,
+    .check_health = fake_check_health,
     .newcomers = fake_newcomers,
     .fill = sct_host_fill,
     .checksum = checksum,

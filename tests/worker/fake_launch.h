@@ -15,7 +15,7 @@ static inline bool fake_is_argument(const sct_launch *launch, const uint8_t *p) 
   return false;
 }
 
-/* Of a kernel with two arrays, whose output nobody expects: it copies. */
+/* Launches a kernel with two arrays without an expected output: it copies. */
 static inline void fake_copy_arrays(const sct_launch *launch) {
   const sct_arg *arrays[2];
   int n = 0;

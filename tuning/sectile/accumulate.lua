@@ -139,7 +139,7 @@ function accumulate.vector_function(field)
   return is_half(field) and "add_vector_" .. field.cuda or "add_vector"
 end
 
---- The same for the element of the output's array at `address`.
+--- The statement that updates the element of the output's array at `address`.
 ---@param g sectile.Cuda
 ---@param slot table
 ---@param address string

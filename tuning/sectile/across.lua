@@ -80,7 +80,7 @@ function across.fits(p, c)
   return p.vec <= kit.longest(k, last) or nil, "rows are shorter than a vector"
 end
 
---- What the template says of places, after modes are counted: the innermost by elements.
+--- The template's texts for places, after modes are counted: the innermost by elements.
 function across.prepare(p)
   p.vectors = kit.ceil_div(p.elements, p.vec)
   p.vectors_text = p.g:text(p.vectors)
@@ -93,7 +93,7 @@ function across.prepare(p)
   p.find_next = string.format("const multi_index next = next_row(at, %s);", p.counts)
 end
 
---- What a round says of a vector's place, `at`, and of where it ends: what `text`, the round's
+--- Declarations of a round for a vector's place, `at`, and its end: those that `text`, the round's
 --- statements, mentions; all if it is nil.
 function across.ends(p, text)
   local function if_named(name, statement)

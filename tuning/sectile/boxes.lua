@@ -246,7 +246,8 @@ boxes.APPLIES = {
 
 -- ---- extents of the box ----
 
--- What at most `most` places of `size` a box has, with none beside whole boxes, or with few.
+-- The extent of a box, at most `most`, along a mode of `size` places that it divides, or nearly
+-- does.
 local function extent_of(size, most)
   for extent = math.min(most, size), most // 2 + 1, -1 do
     if size % extent == 0 then
@@ -256,7 +257,7 @@ local function extent_of(size, most)
   return kit.ceil_div(size, kit.ceil_div(size, most))
 end
 
--- What a plan begins with: the box that the choices `c` name, for elements of so many bytes; all in
+-- The start of a plan: the box that the choices `c` name, for elements of `bytes` bytes; all in
 -- vectors where the view is. Several boxes along one more mode are a larger one.
 function boxes.start(k, c, about, bytes)
   local p = { k = k, about = about, threads = c.threads, evict = c.evict, width = k.width or 1,
@@ -291,8 +292,8 @@ function boxes.keep(p, x, count, doc)
     bytes = count * p.width * x.op.record.bytes, doc = doc }
 end
 
--- Of what is exchanged and stored, moved by so many bytes at a time: a run of the box has a sector
--- more where it starts anywhere. `wavefronts`: of shared memory.
+-- The traffic of what is exchanged and stored, `width` bytes at a time: a run of the box has one
+-- more sector where it can start anywhere. `wavefronts`: of shared memory.
 function boxes.traffic(p, results, width, wavefronts)
   local total, list = kit.product(p.k.extents) * p.width, { wavefronts = wavefronts }
   local into, out = boxes.sides_at(p.k, p.about)
@@ -367,8 +368,8 @@ function boxes.find_digits(parts, from, to, name)
   return lines
 end
 
--- Of how many places at most `most` there are `extent`: equal shares, if no fourth of the threads
--- has nothing to do for that.
+-- Splits `extent` places into shares of at most `most`: equal ones, unless a fourth of the threads
+-- would then have nothing to do.
 local function shares_of(extent, most)
   local least = kit.ceil_div(extent, most)
   for shares = least, least + least // 4 do
@@ -423,7 +424,7 @@ function boxes.side_of(p, parts)
 end
 
 -- The statement before the passes that moves a pointer to the thread's first element, and those
--- after a pass by which it goes on.
+-- after a pass that move it to the next one.
 function boxes.moves(p, side, x)
   local start, lines, below, before = 0, {}, 1, 0
   for _, part in ipairs(side.start) do
@@ -514,7 +515,7 @@ function boxes.cut(p)
   p.whole = #inside > 0 and table.concat(inside, " && ")
 end
 
--- The mode that a block has several boxes along: the outputs' fastest beside the box.
+-- The mode that a block has several boxes along: the outputs' fastest that the box does not cover.
 function boxes.mode_of_items(p)
   for _, d in ipairs(p.about.out) do
     if p.box[d] == 1 and p.size[d] > 1 then

@@ -99,7 +99,7 @@ end
 
 ---@class sectile.Point
 ---@field x number above 0; others are left out
----@field y number the same
+---@field y number above 0; others are left out
 ---@field series integer colour; those of 0 are drawn last
 ---@field ringed boolean stands out
 ---@field title string shown where a pointer rests on it
@@ -122,7 +122,7 @@ end
 ---@param points sectile.Point[]
 ---@param lines table[] each with x0, y0, x1, y1, above 0, and a colour as points (none: plain)
 ---@param across table an axis: its name, and the unit of its values ("s"; "bytes": powers of 2)
----@param up table the same
+---@param up table the vertical axis, as `across`
 ---@return table
 function chart.points(points, lines, across, up)
   local x, y = new_scale(LEFT, WIDTH - RIGHT), new_scale(HEIGHT - BOTTOM, TOP)

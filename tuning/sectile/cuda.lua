@@ -290,8 +290,9 @@ function cuda.moves_whole(op)
 end
 
 --- The bytes of the words in which field `f` of `op`, or its whole value, moves by itself; the
---- pointer's alignment to them is taken into the plan. And the same where these are shorter than
---- load and store take by themselves, as the type's alignment is more than the place promises.
+--- pointer's alignment to them is taken into the plan. The second result is these bytes where they
+--- are fewer than load and store use by default, as the type's alignment is more than the place
+--- has.
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param offset? sectile.Expr[] of a read's fields; default: the operand's own
@@ -361,8 +362,8 @@ function G:vector(op, f, dim, width)
   return vector
 end
 
---- The same, where one instruction moves more than an element of it and the first lies lowest;
---- else nil.
+--- The vector, if one instruction moves more than an element of it and the first lies lowest; else
+--- nil.
 ---@param op sectile.Operand
 ---@param f? integer
 ---@param dim integer
@@ -457,7 +458,7 @@ function G:value_name(op, f)
   return self:name(op.name .. (field == "" and "" or "_" .. field) .. "_v")
 end
 
--- The function that loads an input: what the kernel writes, too, is not read as if nobody did.
+-- The function that loads an input: the read-only path is not for what the kernel writes too.
 ---@param op sectile.Operand
 ---@param wanted? string|false default: load
 ---@return string
@@ -476,7 +477,7 @@ function cuda.load(name, type, word, address)
   return string.format("%s<%s%s>(%s)", name, type, word and ", " .. word or "", address)
 end
 
---- The statement that stores one.
+--- The statement that stores a value at an address.
 ---@param name string
 ---@param word? integer
 ---@param address string
@@ -486,8 +487,8 @@ function cuda.store(name, word, address, value)
   return string.format("%s%s(%s, %s);", name, word and "<" .. word .. ">" or "", address, value)
 end
 
---- The same where some of it is kept: `store`, unless the flag is set; of a vector whose elements
---- have flags, of those whose are not.
+--- The statement `store` for a value that may be kept: nothing is stored if the flag is set; of a
+--- vector whose elements have flags, the elements whose flag is not set are.
 ---@param flag string
 ---@param store string the statement that stores all
 ---@param address? string|false of a vector

@@ -51,7 +51,8 @@ local HALF_FROM_FLOAT_CC70 = [[
     asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(bits) : "f"(x));
     bits = __byte_perm(bits, 0, 0x4410); // else ptxas 13.0 makes bytes of it by float to int]]
 
--- Of one byte: what is too large becomes the largest number, as all frameworks quantise.
+-- Conversion to floats of one byte: what is too large becomes the largest number, as all frameworks
+-- quantise.
 local BYTE_FROM_FLOAT = [[
     unsigned short pair; // with 0
     asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(pair) : "f"(0.0f), "f"(x));

@@ -39,7 +39,7 @@ local capabilities = {
   ["12.1"] = limits(100, 99, 1536, 24, 64, 128, 2),
 }
 
--- The same for all of them. Registers are split over the four sub-partitions of an SM.
+-- Limits of all compute capabilities. Registers are split over the four sub-partitions of an SM.
 local REGISTERS = { sm = 65536, thread = 255, unit = 256, warps = 4 }
 local THREADS_BLOCK, SMEM_BLOCK_KIB = 1024, 48
 
@@ -64,7 +64,7 @@ capabilities["2.1"] = legacy("cc20", 48, 1024, 1536, 8, FERMI)
 capabilities["6.0"] = legacy("cc60", 64, 1024, 2048, 32, REGISTERS)
 capabilities["6.1"] = legacy("cc60", 96, 1024, 2048, 32, REGISTERS)
 
--- Shared memory is handed out in so many bytes, by the first number of the capability.
+-- Allocation unit of shared memory in bytes, by the first number of the capability.
 local SMEM_UNITS = { 512, 128, 256, 256, 256, 256, 256 }
 local SMEM_UNIT = 128 -- from 8.0 on
 
@@ -72,7 +72,7 @@ local SMEM_UNIT = 128 -- from 8.0 on
 -- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
 -- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
--- Atomic operations on global memory, the same: see tuning/devices/h200.lua.
+-- Atomic operations on global memory, as on an H200: see tuning/devices/h200.lua.
 local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
 
 -- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on

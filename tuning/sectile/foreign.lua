@@ -22,7 +22,7 @@ local function number(value)
   return string.find(s, "[in]") and "null" or string.find(s, "[.e]") and s or s .. ".0"
 end
 
--- An object with its members in this order: keys and values in turn.
+-- An object with its members in this order; arguments alternate between keys and values.
 local function object(...)
   local list, o = { ... }, { keys = {}, values = {} }
   for k = 1, #list, 2 do

@@ -28,8 +28,8 @@ function halo.dims_of(k, op)
   return seen[#k.dims] and list or nil
 end
 
---- What of an array lies beside each other along x: the whole array, or each used field (0: whole);
---- nil if nothing does.
+--- What is contiguous along x in an array: the whole array (0), or each used field; nil if nothing
+--- is.
 function halo.parts_of(k, op)
   local last, record = k.index[#k.dims], op.record
   local function step(f)
@@ -180,7 +180,7 @@ function halo.stream(p, op, f)
   for _, dim in ipairs(s.dims) do
     s.has_m, s.has_c = s.has_m or dim == p.dim_m, s.has_c or dim == p.dim_c
   end
-  -- texts for lines: those beside each other along c, if there are any
+  -- texts for lines: adjacent along c, if there are any
   s.j, s.int_j, s.at_j, s.line_name = "", "", "", "i"
   if s.has_c then
     s.j, s.int_j, s.at_j, s.line_name = ", j", ", int j", "[j]", "(i, j)"
@@ -199,8 +199,8 @@ end
 
 -- ---- a stream in registers ----
 
--- The lines that taps of a thread's first row reach in each column j, the first and the last; with
--- `beside` only taps that reach beside the thread's own elements. A step goes on by rows.
+-- The first and the last line that taps of a thread's first row reach in each column j; with
+-- `beside` only taps that reach outside the thread's own elements. A step advances by rows.
 local function reach_of_columns(p, s, beside)
   local first, last = {}, {}
   for _, read in ipairs(s.op.reads) do
@@ -292,7 +292,7 @@ function halo.shared(p, s, start)
   s.own_line = not s.has_c and i or i == "0" and "own + j"
     or string.format("%s * %d + own + j", i, c)
   s.start_from = start + s.n_lines * s.n_words
-  return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers behind the lines
+  return s.start_from + kit.ceil_div(s.n_lines, WORD // 8) -- pointers after the lines
 end
 
 --- What a tap's value is called in compute_line.
@@ -325,7 +325,7 @@ local function count_lines(p, s, m, c)
   return n
 end
 
---- What a stream's loads move, for the plan's `traffic`; wavefronts of a block beside it.
+--- What a stream's loads move, for the plan's `traffic`, and the wavefronts of a block.
 function halo.traffic(p, s)
   local values = s.f and 1 or #s.op.reads
   if p.shared then

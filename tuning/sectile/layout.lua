@@ -1,6 +1,6 @@
 --- Layouts: reading a layout file, filling in its parameters, running its functions.
 ---
---- The same functions run twice: on expressions, which gives the formula, and on plain integers,
+--- A layout's functions run twice: on expressions, which gives the formula, and on plain integers,
 --- which checks the formula.
 
 local core = require "sectile.core"

@@ -70,7 +70,7 @@ local function new_name(s, name)
   return name
 end
 
--- Modes that taps move along: a place beside another is one along them.
+-- Modes that taps move along: adjacent places differ by one along them.
 local function tapped(k, d)
   return kit.any(k.operands, function(op)
     return kit.any(op.taps, function(tap)
@@ -330,7 +330,7 @@ local function is_behind(s, outer, inner)
     end)
 end
 
--- The first two modes of which one lies behind the other: their numbers, outer first.
+-- The first two modes that form one contiguous mode: their numbers, outer first.
 local function find_pair(s)
   for n, outer in ipairs(s.modes) do
     for m, inner in ipairs(s.modes) do
@@ -490,7 +490,7 @@ local function is_one_with(view, op, d, at)
   end)
 end
 
--- Leaves out an array's dimensions that are one with another: the others are modes again.
+-- Leaves out an array's dimensions that are merged into another, so that the rest are modes again.
 local function drop_array_dims(view, one, op)
   local lists, put, kept, dropped = { at = {}, index = {}, extent = {} }, {}, {}, {}
   for d, at in ipairs(one.at) do

@@ -94,8 +94,8 @@ local function offsets(lines, x_of)
   return table.concat(parts)
 end
 
---- Its lanes over the sectors and lines that they touch, drawn with room for so many lines: what is
---- compared has the same room.
+--- A request's lanes over the sectors and lines that they touch, drawn with room for `room` lines,
+--- so that requests that are compared have equal room.
 ---@param r sectile.Request
 ---@param room integer
 ---@return table
@@ -147,8 +147,7 @@ local function owners(r)
   return owner
 end
 
--- The words that are wanted: of banks of which more are wanted than the access is wide, or of the
--- others.
+-- The words that are accessed, of banks with conflicts (`clashes`) or of the others.
 local function words(r, owner, rows, n, clashes)
   local fair, parts = math.max(r.width // 4, 1), {}
   for bank = 0, LANES - 1 do

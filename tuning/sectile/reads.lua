@@ -43,7 +43,7 @@ end
 
 local last_text, last_names -- a body is asked for again and again while spaces are built
 
---- The names in a text with the positions of their first byte and of the one behind the last.
+--- The names in a text with the positions of their first byte and of the byte after the last.
 function reads.names_in(text)
   if text == last_text then
     return last_names

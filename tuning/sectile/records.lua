@@ -1,5 +1,5 @@
 -- records: what makes maps over records simpler: a body that treats every component alike needs no
--- records, and records that lie behind each other are one run of bytes.
+-- records, and contiguous records are one run of bytes.
 local records = {}
 
 --- The byte at which the records of `op` begin, where they lie as one dense array in the order of
@@ -24,7 +24,7 @@ function records.dense(k, op)
   return first
 end
 
--- Does every operand hold nothing but its components, all of one size, one behind the other?
+-- Does every operand hold nothing but its components, all of one size, contiguous?
 local function components_only(k)
   local fields = k.operands[1].record.fields
   return not kit.any(k.operands, function(op)
@@ -33,8 +33,8 @@ local function components_only(k)
   end)
 end
 
---- The kernel over the components of its records, where that is the same: one dimension of scalars,
---- one bare array an operand. nil: it is not.
+--- The kernel over the components of its records, where that is equivalent: one dimension of
+--- scalars, one bare array an operand. nil: it is not.
 ---@param k sectile.View
 ---@return sectile.View?
 function records.flattened(k)

@@ -95,7 +95,7 @@ function row_streams.loads_inside(p, list)
     (string.gsub(text, "\n", "\n  ")))
 end
 
---- Statements that load it at the place that place_of() says.
+--- Statements that load a list of streams at the place of place_of().
 ---@param p table
 ---@param list table[]
 ---@return string
@@ -106,8 +106,8 @@ end
 
 -- ---- stores ----
 
---- The flag of an output that says that an element is kept, or of a vector's elements, of which
---- those outside the row are.
+--- The flag of an output that an element is kept; or the flags of a vector's elements, where those
+--- outside the row are kept.
 ---@param p table
 ---@param op sectile.Operand
 ---@return table

@@ -462,7 +462,8 @@ local function value_type(inputs)
   return any_type(inputs, "^f64") and "f64" or "f32"
 end
 
--- The same of what is compared: where no input has a fraction, an integer that holds all of them.
+-- The type of values that are compared, where a spec names none: an integer that holds all inputs,
+-- if none of them has a fraction.
 local function compared_type(inputs)
   if #inputs == 0 or any_type(inputs, "f") then
     return value_type(inputs)

@@ -6,7 +6,7 @@ local units = require "sectile.units"
 local show = {}
 
 local MAX_FAILURES = 3 -- shown with their reasons; --json has all
-local MAX_OWN_FAILURES = 8 -- the same of kernels of the user's own
+local MAX_OWN_FAILURES = 8 -- shown of kernels of the user's own
 local EQUALS = 3 -- rows of one time that are shown before they are counted
 
 -- What a narrow terminal does without, the first first.
@@ -98,8 +98,8 @@ function Board:show(row)
   self.shown[kind_of(row) or ""] = true
 end
 
--- Row k of the list and those that take as long, which nothing but their label tells from it: as
--- one, but for what is shown in any case. Returns the index behind them. The list may lack some.
+-- Shows row k of the list and the rows after it with equal time as one, except those that are
+-- always shown. Returns the index of the next row. The list may lack some.
 function Board:show_equals(k)
   local rows = self.size.rows
   local row, last = rows[k], rows[k].rank + rows[k].as_fast

@@ -41,9 +41,8 @@ local function order_of(k, steps)
   return order
 end
 
---- Of each operand the steps along the modes, in elements, and the order in which it runs along
---- them, fastest first; nil and a reason where an operand is no array of a bare type, or has no
---- steps.
+--- For each operand its steps along the modes, in elements, and their order, fastest first; nil and
+--- a reason where an operand is no array of a bare type, or has no steps.
 function sides.orders(k)
   local about = { steps = {}, order = {} }
   for n, op in ipairs(k.operands) do
@@ -188,7 +187,7 @@ function sides.shared(k, about)
       return nil
     end
   end
-  -- A chunk of so many elements at most: equal chunks, in steps that end with a sector.
+  -- A chunk of at most `most` elements: equal chunks, in steps that end with a sector.
   function shared.chunk(most)
     local step = 1
     while shared.run * step % 8 ~= 0 do

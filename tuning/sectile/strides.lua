@@ -59,7 +59,8 @@ function strides.step(k, op, f, d)
   return strides.of(op.offset[f], k.index[d], strides.variables(k))
 end
 
---- The same where it is a constant and no index array says where neighbours lie; else nil.
+--- The step of field f along dimension d as a number: nil unless it is a constant and no index
+--- array says where neighbours lie.
 ---@param k sectile.View
 ---@param op sectile.Operand
 ---@param f integer
@@ -120,7 +121,7 @@ function strides.add_multiple(multiples, extent, number)
   multiples[#multiples + 1] = { extent = extent, number = by }
 end
 
---- What such a list says, as one for E.subst: an extent is so many times something.
+--- A list of multiples as one for E.subst: an extent is a multiple times something.
 ---@param multiples table
 ---@return table
 function strides.known(multiples)
@@ -132,8 +133,8 @@ function strides.known(multiples)
   return put
 end
 
--- Is the padding behind a record's last field, which starts at `start`, the array's? It is where
--- records start aligned and the array ends so: what is left up to there is less than an alignment.
+-- Does the padding after a record's last field, which starts at `start`, belong to the array? It
+-- does where records start aligned and the array's end is aligned: less than an alignment is left.
 local function has_end(op, start)
   local stop = 0
   for _, field in ipairs(op.record.fields) do

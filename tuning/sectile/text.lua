@@ -106,7 +106,7 @@ function Table:row(style, ...)
   self.rows[#self.rows + 1] = row
 end
 
--- Of the widest cell, 0 if all are empty: then the column is left out.
+-- The width of the widest cell; 0 if all are empty: then the column is left out.
 function Table:width_of(column)
   local width = 0
   for _, row in ipairs(self.rows) do

@@ -375,7 +375,7 @@ local function add_params(p)
   p.take_arguments = function(first) return p.arguments(first) .. table.concat(more) end
 end
 
--- What the function count_points takes beside an element and how many points fall on it.
+-- The arguments of the function count_points after the element and the number of points on it.
 local function add_count(p)
   local out = p.outputs[1]
   local params, arguments = p.g:param_list(), { p.g:arguments_text(), out.slots[1].held }

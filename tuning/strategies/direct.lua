@@ -359,7 +359,7 @@ end
 
 -- ---- scans ----
 
--- A block a row, or LANES of them side by side, by chunks of which each thread has an element.
+-- A block a row, or LANES adjacent rows, by chunks in which each thread has an element.
 local function plan_scan(k, c)
   local p = start_plan(k, c)
   local g = p.g

@@ -1,7 +1,7 @@
 -- map: outputs and most inputs run along the same fastest mode. A flat launch over vectors of
 -- neighbours along it; records may go through shared memory, a tile's bytes unchanged.
 
--- Of an SM, of a thread, and what a thread needs of these for anything else.
+-- Registers of an SM, the most of a thread, and those of a thread that do not hold elements.
 local REGISTERS, MOST_REGISTERS, WORKING_REGISTERS = 65536, 255, 16
 
 -- How the kernel calls indices: of dimensions, those of element `e` of the vector if it is given;
@@ -388,8 +388,8 @@ local function move_operands(p, c)
   return any or nil, "no operand moves in wider words with this width"
 end
 
--- The statements that move streams, and what a round says of a vector's place, as far as these need
--- it.
+-- The statements that move streams, and a round's declarations for a vector's place, as far as
+-- these need them.
 local function write_rounds(p)
   local text = p.compute
   for _, x in ipairs(p.arrays) do
@@ -490,8 +490,8 @@ local function estimate(p)
   return list
 end
 
--- The view that the candidate is made of; nil: the axes are those of another choice of layouts, and
--- in this one no mode of so many elements is thin.
+-- The view that the candidate is for; nil: the axes are those of another choice of layouts, and
+-- here no mode of that many elements is thin.
 local function view_of(k, c)
   if (c.unroll or 1) > 1 then
     local view, extent = thin.view(k)

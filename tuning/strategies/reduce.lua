@@ -229,8 +229,8 @@ end
 -- Something was reduced; else outputs that are inout stay as they are.
 local SOME = "n_reduced > 0"
 
--- Statements that store outputs that a thread has to itself, those that are inout or the others, as
--- vectors where these are neighbours in memory.
+-- Statements that store outputs of which each element belongs to one thread, either inout ones or
+-- the others, as vectors where elements are neighbours in memory.
 local function store_vectors(p, is_inout)
   local g, lines, after, vectors, with = p.g, {}, {}, {}, binding(p)
   for _, op in ipairs(g.outputs) do
@@ -538,7 +538,7 @@ local function where(k)
   return list
 end
 
--- Of candidates that are predicted to be equal the first ones are tried first: values in the order
+-- Candidates with equal predictions are tried in the order of the space, so values are in the order
 -- of how often they won.
 local function axes(k)
   local sms = k.device.sms

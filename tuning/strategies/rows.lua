@@ -63,8 +63,8 @@ local function wide_vector(g, op, f, width)
     and vector.word > (f and op.record.fields[f].bytes or op.record.align) and vector or nil
 end
 
--- The same from the last aligned element before a row on, wherever rows start: of arrays of which
--- the row's first elements have numbers alike, but for multiples of a vector.
+-- How neighbours move in wider words from the last aligned element before a row on, wherever rows
+-- start: for arrays whose rows begin at numbers that differ by multiples of a vector.
 local function odd_vector(p, op)
   local k, bytes = p.k, op.record.bytes
   local step = strides.step(k, op, 1, #k.dims)
@@ -294,7 +294,7 @@ local function shift_of(p, walk)
   return string.format("n_elements > 0 ? (int)(%s) : 0", p.g:text(p.start % p.vec, with))
 end
 
--- How the elements of a row are counted, and what the template says of it.
+-- How the elements of a row are counted, and the template's texts for it.
 local function plan_row(p)
   local g = p.g
   local walk = reduce.walk(g, p.index, p.reduced, "row_first")
@@ -347,7 +347,7 @@ local function share_out(k, c)
   return p
 end
 
--- What the template calls rows or columns, and says of them.
+-- The template's names and texts for rows or columns.
 local function name_lines(p)
   local columns, block = p.columns, p.cluster and "blockIdx.x / kBlocks" or "blockIdx.x"
   p.line, p.last = columns and "column" or "row", p.k.dims[#p.k.dims]

@@ -44,7 +44,7 @@ local function load_text(p, x)
     cuda.load(name, x.type, name == "load" and shorter or word, at()))
 end
 
--- The same that stores one.
+-- The text that stores an element or a vector.
 local function store_text(p, x)
   local g, word, shorter = p.g, p.g:single(x.op, x.f)
   local name = p.evict == "streaming" and "store_streaming" or "store"
@@ -84,7 +84,7 @@ local function add_inputs(p)
   end
 end
 
--- Those of the outputs, and what the body gives for them.
+-- The streams of the outputs, and what the body assigns to them.
 local function add_outputs(p)
   for _, op in ipairs(p.g.outputs) do
     for _, f in ipairs(parts_of(p, op)) do
@@ -176,7 +176,7 @@ local function plan_tiles(p, k, rows)
   p.grid = rows * n + 0
 end
 
--- Of the tile of each input that is held in shared memory.
+-- Bytes of the tile of each input that is held in shared memory.
 local function tile_bytes(p)
   local bytes = 0
   for _, x in ipairs(p.in_tile and p.streams or {}) do

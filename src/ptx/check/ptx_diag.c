@@ -98,7 +98,7 @@ void sct_ptx_fault_unless_set(ptx_exec *x, const ptx_uop *u, int lane, uint64_t 
   x->unset.buf = buf;
   x->unset.from = from;
   x->unset.to = to;
-  if (!sct_ptx_buf_spoil(buf)) {
+  if (!sct_ptx_buf_track_undefined(buf)) {
     x->unset.buf = NULL;
     if (stop(x, d->kind)) {
       x->diag = *d;

@@ -5,10 +5,10 @@
  * buffers remembers its last writer and its readers as block, epoch and warp. A barrier of the
  * block orders all that came before it (x->base). An mbarrier orders only those who arrive before
  * those who wait, a barrier of some warps, flags and fences (ptx_sync.c) the same: every warp knows
- * up to which epoch it comes behind each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
+ * up to which epoch it comes after each other one (ptx_clock; Flanagan and Freund, FastTrack, PLDI
  * 2009), and so do the mbarriers that carry this along; the bytes of bulk copies have a number of
- * their own, one for each mbarrier. Where several warps share a touch, any wait that ended later is
- * taken to order them: a race may be missed there, none is invented. Warps of one block conflict
+ * their own, one for each mbarrier. Where several warps share a record, any wait that ended later
+ * is taken to order them: a race may be missed there, none is invented. Warps of one block conflict
  * where nothing orders them, blocks always, but for those of a cluster before and after one of its
  * barriers, which release and acquire all memory. A store that leaves the bytes as they were is no
  * race. Atomic operations do not conflict with each other; a plain access does with one of another
@@ -18,7 +18,7 @@
  */
 #include "ptx/exec/ptx_exec.h"
 
-/* A touch: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
+/* The record of an access: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
 #define WHO_BITS   7
 #define WHO_MANY   40                  /* several warps, which agree */
 #define WHO_ATOMIC 64                  /* added to the warp or to WHO_MANY */
@@ -33,7 +33,7 @@
 static uint64_t block_number(const ptx_exec *x) {
   return (uint64_t)(x->block_index % 0x7ffffffe) + 1;
 }
-static uint64_t touch_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
+static uint64_t record_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
   const uint64_t block = part->shared ? 1 : block_number(x);
   const uint32_t epoch = (who & ~(unsigned)WHO_ATOMIC) < PTX_LANES ? x->warp->stamp : x->epoch;
   return block << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
@@ -59,8 +59,8 @@ static bool of_cluster(uint64_t t) {
   return (t & CLUSTER_BIT) != 0 && !is_atomic(t);
 }
 
-/* Whether this warp comes behind `other`, a touch of its own block. */
-static bool behind(const ptx_exec *x, uint64_t other) {
+/* Whether this warp comes after `other`, a record of its own block. */
+static bool is_ordered_after(const ptx_exec *x, uint64_t other) {
   const ptx_warp *w = x->warp;
   const unsigned who = warp_of(other);
   const uint32_t epoch = epoch_of(other);
@@ -75,7 +75,7 @@ static bool behind(const ptx_exec *x, uint64_t other) {
          (who < PTX_LANES && sct_ptx_synced(x, who));
 }
 
-/* The block of this cluster that `other` is a touch of; NULL: none. */
+/* The block of this cluster that made the record `other`; NULL: none. */
 static const ptx_exec *peer_of(const ptx_exec *x, uint64_t other) {
   for (int k = 0; k < x->cluster->n; k++) {
     if (block_number(&x->cluster->blocks[k]) == block_of(other)) {
@@ -90,8 +90,8 @@ static uint32_t waited(const ptx_exec *x) {
   return x->warp->arrived ? x->warp->cluster_phase : x->cluster->phase;
 }
 
-/* Whether a barrier of the cluster lies between `other`, a touch of another of its blocks, and what
- * this warp does. What one block does between arriving and waiting counts as done before. */
+/* Whether a barrier of the cluster lies between `other`, a record of another of its blocks, and
+ * what this warp does. What one block does between arriving and waiting counts as done before. */
 static bool met(const ptx_exec *x, uint64_t other) {
   const ptx_exec *peer = peer_of(x, other);
   return peer != NULL &&
@@ -107,7 +107,7 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
   if (of_cluster(other) || block_of(other) != block_of(mine)) {
     return !x->code->orders_blocks && !met(x, other);
   }
-  return warp_of(other) != warp_of(mine) && !behind(x, other);
+  return warp_of(other) != warp_of(mine) && !is_ordered_after(x, other);
 }
 
 static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -115,7 +115,7 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   char who[96];
   const bool several = of_cluster(other);
   const bool blocks =
-      !part->shared && (several || block_of(other) != block_of(touch_of(x, part, 0)));
+      !part->shared && (several || block_of(other) != block_of(record_of(x, part, 0)));
   const bool stored = !is_atomic(other) || (blocks && (other & PLAIN_BIT) != 0);
   const char *wrote = stored ? "wrote" : "updated";
   if (several) {
@@ -155,9 +155,9 @@ static uint64_t read_by_several(const ptx_exec *x, uint64_t read) {
 }
 
 static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
-                         int lane, ptx_touch *t) {
+                         int lane, ptx_last_access *t) {
   const bool nc = (u->op & PTX_MEM_NC) != 0;
-  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY) {
     return fault_race(x, u, acc, part, lane, t->write, true);
   }
@@ -170,7 +170,7 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
   uint64_t now = me;
   if (unordered(x, read, me)) {
     const bool blocks = of_cluster(read) || block_of(read) != block_of(me);
-    now = blocks ? read_by_several(x, read) : touch_of(x, part, WHO_MANY);
+    now = blocks ? read_by_several(x, read) : record_of(x, part, WHO_MANY);
   }
   t->read = now | keep | (nc ? NC_BIT : 0);
   return true;
@@ -178,9 +178,9 @@ static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
 
 /* Nobody has read what this warp is about to change. */
 static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
-                            const ptx_part *part, int lane, const ptx_touch *t) {
+                            const ptx_part *part, int lane, const ptx_last_access *t) {
   const uint64_t reader = t->read & ~NC_BIT;
-  if (unordered(x, reader, touch_of(x, part, (unsigned)x->warp->index))) {
+  if (unordered(x, reader, record_of(x, part, (unsigned)x->warp->index))) {
     return fault_race(x, u, acc, part, lane, reader, false);
   }
   if (t->read & NC_BIT) {
@@ -192,11 +192,11 @@ static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
 }
 
 static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
-                          const ptx_part *part, int lane, ptx_touch *t, bool changed) {
-  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
-  if (!changed) { /* the same value again: both may be read by their writers */
+                          const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
+  const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
+  if (!changed) { /* both wrote one value, which either may read */
     if (unordered(x, t->write, me) && block_of(t->write) == block_of(me)) {
-      t->write = touch_of(x, part, WHO_MANY);
+      t->write = record_of(x, part, WHO_MANY);
     }
     return true;
   }
@@ -211,10 +211,10 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 }
 
 /* An atomic operation reads and, where it changes something, writes. Other warps may do the same:
- * then the touch stands for all of them. */
+ * then the record stands for all of them. */
 static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
-                           const ptx_part *part, int lane, ptx_touch *t, bool changed) {
-  const uint64_t me = touch_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index), last = t->write;
+                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
+  const uint64_t me = record_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index), last = t->write;
   const bool same_block = block_of(last) == block_of(me);
   const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
   if ((changed || u->e != 0) && unordered(x, last, me) &&
@@ -231,7 +231,7 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   if (is_atomic(last) && !same_block && !x->code->orders_blocks) {
     t->write = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
   } else if (is_atomic(last) && unordered(x, last, me)) {
-    t->write = touch_of(x, part, WHO_ATOMIC | WHO_MANY);
+    t->write = record_of(x, part, WHO_ATOMIC | WHO_MANY);
   }
   t->write |= same_block && stored ? PLAIN_BIT : 0;
   return true;
@@ -242,14 +242,14 @@ int sct_ptx_granule_shift(int min_bytes) {
 }
 
 /* Nobody, this warp, or the same block before its last barrier (`base`): nothing to look at. */
-static inline bool settled(uint64_t touch, uint64_t me, uint64_t base) {
-  return touch == 0 || touch == me || (touch < base && touch >= base >> 32 << 32);
+static inline bool settled(uint64_t record, uint64_t me, uint64_t base) {
+  return record == 0 || record == me || (record < base && record >= base >> 32 << 32);
 }
 
 /* Whether the block itself has done this since the last barrier of its cluster. */
-static bool is_recent(const ptx_exec *peer, uint64_t touch) {
-  return touch != 0 && warp_of(touch) != PTX_WHO_CLUSTER &&
-         epoch_of(touch) >= (peer->cluster_base & EPOCHS);
+static bool is_recent(const ptx_exec *peer, uint64_t record) {
+  return record != 0 && warp_of(record) != PTX_WHO_CLUSTER &&
+         epoch_of(record) >= (peer->cluster_base & EPOCHS);
 }
 
 /* A store to shared memory of another block: only barriers of the cluster order it with what that
@@ -262,7 +262,7 @@ static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     const int i = ptx_first_lane(m);
     const uint64_t at = acc->addr[i] - part->origin;
     for (uint64_t g = at >> shift; g <= (at + (uint64_t)acc->width - 1) >> shift; g++) {
-      ptx_touch *t = &peer->shared_touch[g];
+      ptx_last_access *t = &peer->shared_last_access[g];
       const bool wrote = is_recent(peer, t->write);
       if (wrote || is_recent(peer, t->read)) {
         fault_race(x, u, acc, part, i, wrote ? t->write : t->read, wrote);
@@ -278,12 +278,14 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
                   uint32_t changed) {
   const int shift =
       sct_ptx_granule_shift(part->shared ? x->code->min_shared_bytes : x->code->min_global_bytes);
-  ptx_touch *touch = part->shared ? x->shared_touch : part->buf != NULL ? part->buf->touch : NULL;
+  ptx_last_access *granules = part->shared        ? x->shared_last_access
+                              : part->buf != NULL ? part->buf->last_access
+                                                  : NULL;
   const bool strong = (u->op & PTX_MEM_STRONG) != 0;
   if ((strong || acc->dir == PTX_ATOMIC) && (part->shared || part->buf != NULL)) {
     sct_ptx_sync_access(x, u, acc, part);
   }
-  if (touch == NULL || strong) {
+  if (granules == NULL || strong) {
     return true;
   }
   if (part->peer != NULL) {
@@ -291,7 +293,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   }
   const uint64_t origin = part->origin >> shift;
   const uint32_t ordered = part->shared && x->cluster->n > 1 ? x->cluster_base : x->base;
-  const uint64_t me = touch_of(x, part, (unsigned)x->warp->index);
+  const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
@@ -300,7 +302,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
     const uint64_t last = ((acc->addr[i] + (uint64_t)acc->width - 1) >> shift) - origin;
     const bool write = acc->dir != PTX_READ;
     for (uint64_t g = first; g <= last; g++) {
-      ptx_touch *t = &touch[g];
+      ptx_last_access *t = &granules[g];
       if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
         *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
         continue;
@@ -319,32 +321,32 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
 
 /* ---- asynchronous copies */
 
-static void touched(const ptx_exec *x, int64_t address, int64_t bytes, ptx_touch **from,
-                    ptx_touch **to) {
+static void granules_of(const ptx_exec *x, int64_t address, int64_t bytes, ptx_last_access **from,
+                        ptx_last_access **to) {
   const int shift = sct_ptx_granule_shift(x->code->min_shared_bytes);
-  *from = x->shared_touch + (address >> shift);
-  *to = x->shared_touch + ((address + bytes - 1) >> shift) + 1;
+  *from = x->shared_last_access + (address >> shift);
+  *to = x->shared_last_access + ((address + bytes - 1) >> shift) + 1;
 }
 
 void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,
                           uint32_t epoch) {
-  ptx_touch *t = NULL, *end = NULL;
+  ptx_last_access *t = NULL, *end = NULL;
   if (!x->launch->races || bytes == 0) {
     return;
   }
-  touched(x, address, bytes, &t, &end);
+  granules_of(x, address, bytes, &t, &end);
   for (; t < end; t++) {
     t->write = (uint64_t)1 << 32 | (uint64_t)(epoch & EPOCHS) << WHO_BITS | who;
   }
 }
 
 int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer) {
-  ptx_touch *first = NULL, *end = NULL;
+  ptx_last_access *first = NULL, *end = NULL;
   if (!x->launch->races || bytes == 0) {
     return -1;
   }
-  touched(x, address, bytes, &first, &end);
-  for (const ptx_touch *t = first; t < end; t++) {
+  granules_of(x, address, bytes, &first, &end);
+  for (const ptx_last_access *t = first; t < end; t++) {
     const unsigned who = who_of(t->write);
     if (t->write != 0 && who < PTX_LANES && epoch_of(t->write) >= (x->block_epoch & EPOCHS) &&
         epoch_of(t->write) > x->warp->clock.fenced[who]) {
@@ -362,15 +364,16 @@ void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from) {
   }
 }
 
-/* A touch has few bits for its epoch. Between blocks nothing is compared, so counting may begin
+/* A record has few bits for its epoch. Between blocks nothing is compared, so counting may begin
  * anew; half of the range is left for one block. */
-void sct_ptx_clock_renew(ptx_exec *x) {
+void sct_ptx_clock_begin_block(ptx_exec *x) {
   if (x->epoch <= EPOCHS / 2) {
     return;
   }
   x->epoch = x->flags_base = 0;
-  if (x->shared_touch != NULL) {
-    memset(x->shared_touch, 0, sizeof(*x->shared_touch) * (size_t)x->launch->shared_end);
+  if (x->shared_last_access != NULL) {
+    memset(x->shared_last_access, 0,
+           sizeof(*x->shared_last_access) * (size_t)x->launch->shared_end);
   }
   for (int i = 0; i < x->launch->n_warps; i++) {
     x->warps[i].clock = (ptx_clock){0};
@@ -395,7 +398,7 @@ void sct_ptx_clock_barrier(ptx_exec *x) {
   }
 }
 
-/* A barrier that not all warps wait at orders those that do behind those that came. */
+/* A barrier that not all warps wait at orders those that wait after those that arrived. */
 void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goes_on) {
   sct_ptx_clock_join(barrier, &w->clock);
   barrier->known[w->index] = w->stamp;

@@ -131,7 +131,7 @@ static uint64_t result_bits(const ptx_exec *x, const ptx_uop *u, int lane) {
   }
 }
 
-void sct_ptx_undef_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
+void sct_ptx_undef_propagate(ptx_exec *x, const ptx_uop *u, uint32_t lanes) {
   uint64_t bits[PTX_LANES] = {0};
   const bool exact = u->undef != PTX_UNDEF_ALL && u->undef != PTX_UNDEF_OWN;
   for (uint32_t l = lanes; l != 0; l &= l - 1) {

@@ -160,8 +160,8 @@ static void drop(ptx_trace *t) {
   *t = (ptx_trace){0};
 }
 
-void sct_ptx_caches_take(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
-                         ptx_trace *from) {
+void sct_ptx_caches_move_trace(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
+                               ptx_trace *from) {
   *to = *from;
   *from = (ptx_trace){0};
   if (!c->traffic.known) {

@@ -1,9 +1,9 @@
 /* Counting rules of older devices, as models: no toolkit that writes the PTX this module reads
  * compiles for them, so they tell what the same address streams would have cost there. From the
  * CUDA C Programming Guide 4.2, appendix F ("Compute Capability 1.x", "2.x"), and for CC 3.x to
- * 6.x from what the vendor said of its L1 (tag_lanes).
+ * 6.x from the vendor's description of its L1 (tag_lanes).
  *
- * A row says into which requests a warp access is split, and what one request costs. */
+ * A row tells into which requests a warp access is split, and what one request costs. */
 #include "ptx/exec/ptx_exec.h"
 
 typedef struct cost {
@@ -43,7 +43,7 @@ static cost in_segments(const ptx_access *acc, uint32_t mask, int first, int seg
   return (cost){distinct, distinct * segment};
 }
 
-/* CC 1.0: lane k of the half warp takes word k behind an aligned address; else every lane is served
+/* CC 1.0: lane k of the half warp takes word k after an aligned address; else every lane is served
  * alone. Words of 4 bytes fill one segment of 64, of 8 one of 128, of 16 two of 128. */
 static cost in_order(const ptx_access *acc, uint32_t mask, int first, int segment) {
   const uint64_t width = (uint64_t)acc->width;

@@ -25,7 +25,8 @@ int32_t sct_ptx_successor(const ptx_code *c, int32_t b, int32_t k) {
   return k == n_taken && (u == NULL || u->guard != PTX_SLOT_TRUE) ? blk->next : -1;
 }
 
-/* The same within the body, where blocks that leave it go to the virtual exit first. */
+/* Successor number k of block b of the body; blocks that leave the body go to the virtual exit
+ * first. */
 static int32_t successor(const graph *g, int32_t b, int32_t k) {
   const ptx_block *blk = &g->code->blocks[g->base + b];
   const bool ends = blk->term == PTX_TERM_RET || blk->term == PTX_TERM_EXIT;

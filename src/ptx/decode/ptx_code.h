@@ -52,7 +52,7 @@ typedef enum ptx_undef {
   PTX_UNDEF_SELECT,
   PTX_UNDEF_PRMT,
   PTX_UNDEF_LOW,   /* any, but of the second operand one in the lower half */
-  PTX_UNDEF_HIGH,  /* the same of the upper half */
+  PTX_UNDEF_HIGH,  /* any, but of the second operand one in the upper half */
   PTX_UNDEF_ZEXT,  /* the low `bytes` to a wider register */
   PTX_UNDEF_CVT,   /* from a type to another, each as wide as its register or less */
   PTX_UNDEF_PACK2, /* two values side by side, each on its own */
@@ -176,8 +176,8 @@ typedef struct ptx_body {
 typedef struct ptx_shared_sym {
   const ptx_sym *sym;
   /* bytes of the dynamic array: set at launch; padded: to the array's alignment, at most 16.
-   * Compilers load whole words of what they know to be aligned, and leave alone what lies behind
-   * the array. */
+   * Compilers load whole words of what they know to be aligned, and ignore what follows the
+   * array. */
   int64_t address, bytes, padded;
 } ptx_shared_sym;
 
@@ -195,7 +195,7 @@ typedef enum ptx_inst_kind {
   PTX_INST_SHUFFLE
 } ptx_inst_kind;
 
-/* What the report says of an instruction. */
+/* What reports name of an instruction. */
 typedef struct ptx_origin {
   int line;
   ptx_span text;

@@ -72,7 +72,7 @@ ptx_type sct_ptx_dec_take_type(ptx_dec *d) {
   return type;
 }
 
-void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width) {
+void sct_ptx_dec_set_kind(ptx_dec *d, ptx_inst_kind kind, int width) {
   ptx_origin *o = &d->code->insts[d->code->n_insts - 1];
   o->kind = (uint8_t)kind;
   o->width = (uint8_t)width;
@@ -426,7 +426,7 @@ bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u
   return !returns || sct_ptx_dec_dest(d, &d->inst->opds[0], sig[0], &u->d);
 }
 
-bool sct_ptx_dec_form(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u) {
+bool sct_ptx_dec_put_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u) {
   return sct_ptx_dec_operands(d, sig, type, &u) && sct_ptx_dec_put(d, u);
 }
 
@@ -448,7 +448,7 @@ uint32_t sct_ptx_dec_pair(const ptx_dec *d) {
   return pair >= 0 ? PTX_SLOT_REGS + (uint32_t)pair : 0;
 }
 
-void sct_ptx_dec_width(ptx_dec *d, ptx_space space, int bytes) {
+void sct_ptx_dec_record_width(ptx_dec *d, ptx_space space, int bytes) {
   int *const shared = &d->code->min_shared_bytes, *const global = &d->code->min_global_bytes;
   if (space == PTX_SPACE_SHARED || space == PTX_SPACE_NONE) {
     *shared = bytes < *shared ? bytes : *shared;
@@ -547,7 +547,7 @@ static bool decode_inst(ptx_dec *d) {
   return sct_ptx_dec_alu(d);
 }
 
-/* Blocks start at the entry, at labels and behind terminators. */
+/* Blocks start at the entry, at labels and after terminators. */
 static bool decode_insts(ptx_dec *d) {
   ptx_func *f = d->func;
   for (size_t i = 0; i <= f->n_insts; i++) {
@@ -635,7 +635,7 @@ static bool decode_body(ptx_dec *d, int index) {
   }
   ptx_body *body = &d->code->bodies[index];
   body->entry = entry;
-  ok = ok && resolve_branches(d, body) && sct_ptx_dec_guesses(d, first);
+  ok = ok && resolve_branches(d, body) && sct_ptx_dec_mark_guesses(d, first);
   body = &d->code->bodies[index];
   body->n_blocks = (int32_t)d->code->n_blocks - entry;
   if (ok) {

@@ -31,10 +31,9 @@ bool sct_ptx_dec_fail(ptx_dec *d, const char *fmt, ...) SCT_PRINTF(2, 3);
 /* "unknown form": for a modifier or a combination that the instruction does not have. */
 bool sct_ptx_dec_unknown(ptx_dec *d);
 
-/* Modifiers, in the order of the text. take: eats the next one if it is `name`. */
+/* Modifiers are consumed in the order of the text. Consumes the next one if it is `name`. */
 bool sct_ptx_dec_take(ptx_dec *d, const char *name);
-/* Eats the next one if it is one of `words`, which stand with blanks between; its number, -1: none.
- */
+/* Consumes the next one if it is one of `words`, separated by blanks; its number, -1: none. */
 int sct_ptx_dec_choose(ptx_dec *d, const char *words);
 bool sct_ptx_dec_take_prefix(ptx_dec *d, const char *prefix); /* "L2::" */
 ptx_type sct_ptx_dec_take_type(ptx_dec *d);                   /* PTX_T_NONE: no type there */
@@ -66,7 +65,7 @@ bool sct_ptx_dec_symbol(ptx_dec *d, const ptx_sym *sym, int64_t *address);
 bool sct_ptx_dec_address(ptx_dec *d, const ptx_opd *opd, uint32_t *base, int64_t *imm,
                          ptx_space *space);
 
-/* The same as one slot, the displacement added. */
+/* The address of an operand as one slot, the displacement added. */
 bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
 
 /* All operands by `sig`, a letter each: the destination (to u->d), '-' for none, then the sources,
@@ -75,15 +74,15 @@ bool sct_ptx_dec_pointer(ptx_dec *d, const ptx_opd *opd, uint32_t *slot);
  *   'i'  a constant, to u->imm         'A'  an address, to u->a, u->imm and, if none, u->space
  *   '@'  an address as one slot        'P'  a cache policy, which has no effect */
 bool sct_ptx_dec_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop *u);
-/* The same for a micro-operation that is then put. */
-bool sct_ptx_dec_form(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
+/* Reads the operands by `sig` into `u`, which is then put. */
+bool sct_ptx_dec_put_operands(ptx_dec *d, const char *sig, ptx_type type, ptx_uop u);
 /* Class of a register that may be wider than its type. */
 bool sct_ptx_dec_wide_class(ptx_dec *d, const ptx_opd *opd, ptx_type type, const char *what,
                             char *cls);
 /* Slot of the second destination, of d|p; 0: none. */
 uint32_t sct_ptx_dec_pair(const ptx_dec *d);
-/* The kernel has an access of so many bytes; generic ones may be of either space. */
-void sct_ptx_dec_width(ptx_dec *d, ptx_space space, int bytes);
+/* Records that the kernel has an access of `bytes` bytes; a generic one may be of either space. */
+void sct_ptx_dec_record_width(ptx_dec *d, ptx_space space, int bytes);
 
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d);
@@ -98,7 +97,7 @@ bool sct_ptx_decode_mov128(ptx_dec *d); /* both operands are there */
  * atomicMax(p, v)": a load that stands before such an operation on the same address only guesses,
  * and the operation corrects the guess. It is no race, plain as it is. `first`: micro-operation
  * with which the current body, now complete, begins. Marks updates of a constant address too. */
-bool sct_ptx_dec_guesses(ptx_dec *d, size_t first);
+bool sct_ptx_dec_mark_guesses(ptx_dec *d, size_t first);
 
 /* Opens a block, ending an open one that falls through to it. */
 bool sct_ptx_dec_begin_block(ptx_dec *d);
@@ -112,11 +111,11 @@ int sct_ptx_dec_body(ptx_dec *d, ptx_func *func);
 /* Targets of the current brx.idx: fills the code's table. */
 bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u);
 
-/* What the current instruction is to the counters. */
-void sct_ptx_dec_kind(ptx_dec *d, ptx_inst_kind kind, int width);
+/* Sets which counters the current instruction adds to. */
+void sct_ptx_dec_set_kind(ptx_dec *d, ptx_inst_kind kind, int width);
 
-bool sct_ptx_dec_bulk(ptx_dec *d);        /* behind cp.async.bulk */
-bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* behind cp.async.mbarrier */
+bool sct_ptx_dec_bulk(ptx_dec *d);        /* the rest of cp.async.bulk */
+bool sct_ptx_dec_cp_mbarrier(ptx_dec *d); /* the rest of cp.async.mbarrier */
 /* wait_group{.read} of `name`, with its number as a constant */
 bool sct_ptx_dec_wait(ptx_dec *d, ptx_fn fn, bool op, const char *name);
 bool sct_ptx_dec_alu(ptx_dec *d); /* by ptx_alu.def */

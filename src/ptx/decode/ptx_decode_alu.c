@@ -126,9 +126,9 @@ bool sct_ptx_dec_alu(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   d->code->has_approx |= strchr(row->attrs, 'A') != NULL;
-  return sct_ptx_dec_form(d, row->sig, mods.type,
-                          (ptx_uop){.fn = row->fn,
-                                    .flags = mods.flags,
-                                    .undef = (uint8_t)row->undef,
-                                    .bytes = (uint8_t)sct_ptx_type_bytes(mods.type)});
+  return sct_ptx_dec_put_operands(d, row->sig, mods.type,
+                                  (ptx_uop){.fn = row->fn,
+                                            .flags = mods.flags,
+                                            .undef = (uint8_t)row->undef,
+                                            .bytes = (uint8_t)sct_ptx_type_bytes(mods.type)});
 }

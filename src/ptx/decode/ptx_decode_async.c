@@ -5,10 +5,10 @@
 /* ---- mbarrier */
 
 enum { D_NONE, D_STATE, D_PRED, D_COUNT }; /* destinations */
-enum { S_NONE, S_32, S_MAY_32, S_64 };     /* the operand behind the address */
+enum { S_NONE, S_32, S_MAY_32, S_64 };     /* the operand after the address */
 
 static const struct mbar_form {
-  const char *name, *variant; /* variant: modifier behind the name, "" none */
+  const char *name, *variant; /* variant: modifier after the name, "" none */
   ptx_fn fn;
   uint8_t dest, source, flags;
   bool hint, ordered; /* may have a time to wait; .sem.scope */
@@ -52,12 +52,12 @@ static void take_order(ptx_dec *d) {
   (void)sct_ptx_dec_choose(d, "cta cluster");
 }
 
-/* {.shared{::cta}}.b64 behind the form, and a micro-operation on such an object. */
+/* {.shared{::cta}}.b64 after the form, and a micro-operation on such an object. */
 static bool begin_object(ptx_dec *d, ptx_uop *u) {
   u->space = (uint8_t)sct_ptx_dec_take_space(d);
   u->bytes = 8;
   u->n = 1;
-  sct_ptx_dec_width(d, PTX_SPACE_SHARED, 8);
+  sct_ptx_dec_record_width(d, PTX_SPACE_SHARED, 8);
   return ((u->space == PTX_SPACE_NONE || u->space == PTX_SPACE_SHARED) &&
           sct_ptx_dec_take_type(d) == PTX_T_B64) ||
          sct_ptx_dec_unknown(d);
@@ -86,7 +86,8 @@ bool sct_ptx_decode_mbarrier(ptx_dec *d) {
   const ptx_opd *o = d->inst->opds;
   if (sct_ptx_dec_take(d, "pending_count")) { /* mbarrier.pending_count.b64 count, state */
     return sct_ptx_dec_take_type(d) == PTX_T_B64
-               ? sct_ptx_dec_form(d, "36", PTX_T_B64, (ptx_uop){.fn = sct_ptx_op_mbarrier_pending})
+               ? sct_ptx_dec_put_operands(d, "36", PTX_T_B64,
+                                          (ptx_uop){.fn = sct_ptx_op_mbarrier_pending})
                : sct_ptx_dec_unknown(d);
   }
   const struct mbar_form *f = find_form(d);
@@ -122,7 +123,7 @@ bool sct_ptx_dec_cp_mbarrier(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   u.flags = sct_ptx_dec_take(d, "noinc") ? PTX_MBAR_NO_COMPLETE : 0;
-  return begin_object(d, &u) && sct_ptx_dec_form(d, "-A", PTX_T_NONE, u);
+  return begin_object(d, &u) && sct_ptx_dec_put_operands(d, "-A", PTX_T_NONE, u);
 }
 
 /* ---- cp.async.bulk */
@@ -139,7 +140,7 @@ static bool bulk_copy(ptx_dec *d, bool load, bool hint) {
   u.b = load ? to : from;
   u.space = PTX_SPACE_SHARED; /* of the mbarrier, as of the data */
   d->code->uses_bulk = true;
-  sct_ptx_dec_kind(d, load ? PTX_INST_BULK_LOAD : PTX_INST_BULK_STORE, 0);
+  sct_ptx_dec_set_kind(d, load ? PTX_INST_BULK_LOAD : PTX_INST_BULK_STORE, 0);
   return sct_ptx_dec_put(d, u);
 }
 
@@ -148,15 +149,15 @@ static bool bulk_prefetch(ptx_dec *d) {
     return sct_ptx_dec_unknown(d);
   }
   const bool hint = sct_ptx_dec_take(d, "L2::cache_hint");
-  return sct_ptx_dec_form(d, hint ? "-@3P" : "-@3", PTX_T_U32,
-                          (ptx_uop){.fn = sct_ptx_op_bulk_prefetch});
+  return sct_ptx_dec_put_operands(d, hint ? "-@3P" : "-@3", PTX_T_U32,
+                                  (ptx_uop){.fn = sct_ptx_op_bulk_prefetch});
 }
 
 bool sct_ptx_dec_bulk(ptx_dec *d) {
   const bool to_cluster =
       d->mod < d->inst->n_mods && sct_ptx_span_is(d->inst->mods[d->mod], "shared::cluster");
   if (sct_ptx_dec_take(d, "commit_group")) {
-    return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_bulk_commit});
+    return sct_ptx_dec_put_operands(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_bulk_commit});
   }
   if (sct_ptx_dec_take(d, "wait_group")) {
     const bool read = sct_ptx_dec_take(d, "read");

@@ -139,7 +139,7 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
   ptx_code *c = d->code;
   const ptx_type_kind kind = sct_ptx_type_kind(m->type);
   const bool rounds = m->of[OP] == PTX_ATOMIC_ADD && (kind == PTX_KIND_F || kind == PTX_KIND_H);
-  sct_ptx_dec_width(d, space, bytes);
+  sct_ptx_dec_record_width(d, space, bytes);
   c->has_global_atomics |= space != PTX_SPACE_SHARED;
   c->has_approx |= rounds;
   c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
@@ -189,7 +189,7 @@ static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
   u->to = (uint8_t)m->type;
   u->sync = (uint8_t)((m->of[SEM] == ACQUIRE || m->of[SEM] == ACQ_REL ? PTX_SYNC_ACQUIRE : 0) |
                       (m->of[SEM] == RELEASE || m->of[SEM] == ACQ_REL ? PTX_SYNC_RELEASE : 0));
-  sct_ptx_dec_kind(d, PTX_INST_ATOMIC, u->bytes * u->n);
+  sct_ptx_dec_set_kind(d, PTX_INST_ATOMIC, u->bytes * u->n);
   note_use(d, m, space, u->bytes * u->n);
   return true;
 }
@@ -272,7 +272,7 @@ static void reduce_first(ptx_code *c, size_t first, const place *places) {
   }
 }
 
-bool sct_ptx_dec_guesses(ptx_dec *d, size_t first) {
+bool sct_ptx_dec_mark_guesses(ptx_dec *d, size_t first) {
   ptx_code *c = d->code;
   const ptx_body *b = &c->bodies[d->body];
   size_t n = first;

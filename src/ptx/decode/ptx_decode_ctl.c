@@ -5,7 +5,7 @@
 static bool branch(ptx_dec *d, ptx_term term, uint32_t index) {
   sct_ptx_dec_put(
       d, (ptx_uop){.fn = sct_ptx_op_terminator, .a = index, .imm = d->inst - d->func->insts});
-  sct_ptx_dec_kind(d, PTX_INST_BRANCH, 0);
+  sct_ptx_dec_set_kind(d, PTX_INST_BRANCH, 0);
   return sct_ptx_dec_end_block(d, term);
 }
 
@@ -57,7 +57,7 @@ bool sct_ptx_decode_table(ptx_dec *d, ptx_uop *u) {
 }
 
 static bool leave(ptx_dec *d, ptx_term term) {
-  return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
+  return sct_ptx_dec_put_operands(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_terminator}) &&
          sct_ptx_dec_end_block(d, term);
 }
 
@@ -71,13 +71,13 @@ bool sct_ptx_decode_exit(ptx_dec *d) {
 }
 
 bool sct_ptx_decode_trap(ptx_dec *d) {
-  return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_trap});
+  return sct_ptx_dec_put_operands(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_trap});
 }
 
 /* nanosleep.u32 t: time does not pass here, but other warps get their turn */
 bool sct_ptx_decode_nanosleep(ptx_dec *d) {
   return sct_ptx_dec_take(d, "u32")
-             ? sct_ptx_dec_form(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_nanosleep})
+             ? sct_ptx_dec_put_operands(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_nanosleep})
              : sct_ptx_dec_unknown(d);
 }
 
@@ -258,7 +258,7 @@ static bool bar_cluster(ptx_dec *d) {
     return false;
   }
   sct_ptx_dec_put(d, u);
-  sct_ptx_dec_kind(d, PTX_INST_BARRIER, 0);
+  sct_ptx_dec_set_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
 }
 
@@ -267,7 +267,7 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
   ptx_uop u = {.fn = sct_ptx_op_terminator};
   if (sct_ptx_dec_take(d, "warp")) {
     return sct_ptx_dec_take(d, "sync")
-               ? sct_ptx_dec_form(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_syncwarp})
+               ? sct_ptx_dec_put_operands(d, "-3", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_syncwarp})
                : sct_ptx_dec_unknown(d);
   }
   if (sct_ptx_dec_take(d, "cluster")) {
@@ -285,14 +285,14 @@ bool sct_ptx_decode_bar(ptx_dec *d) {
     return false;
   }
   sct_ptx_dec_put(d, u);
-  sct_ptx_dec_kind(d, PTX_INST_BARRIER, 0);
+  sct_ptx_dec_set_kind(d, PTX_INST_BARRIER, 0);
   return sct_ptx_dec_end_block(d, PTX_TERM_BARRIER);
 }
 
 /* mapa.shared::cluster.u32 d, a, b: address a in the shared memory of block b of the cluster */
 bool sct_ptx_decode_mapa(ptx_dec *d) {
   return sct_ptx_dec_take(d, "shared::cluster") && sct_ptx_dec_take_type(d) == PTX_T_U32
-             ? sct_ptx_dec_form(d, "333", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_mapa})
+             ? sct_ptx_dec_put_operands(d, "333", PTX_T_U32, (ptx_uop){.fn = sct_ptx_op_mapa})
              : sct_ptx_dec_unknown(d);
 }
 
@@ -300,7 +300,8 @@ bool sct_ptx_decode_mapa(ptx_dec *d) {
 
 bool sct_ptx_decode_activemask(ptx_dec *d) {
   return sct_ptx_dec_take_type(d) == PTX_T_B32
-             ? sct_ptx_dec_form(d, "3", PTX_T_B32, (ptx_uop){.fn = sct_ptx_op_mov_activemask})
+             ? sct_ptx_dec_put_operands(d, "3", PTX_T_B32,
+                                        (ptx_uop){.fn = sct_ptx_op_mov_activemask})
              : sct_ptx_dec_unknown(d);
 }
 
@@ -311,8 +312,8 @@ bool sct_ptx_decode_shfl(ptx_dec *d) {
   if (!sync || mode < 0 || sct_ptx_dec_take_type(d) != PTX_T_B32) {
     return sct_ptx_dec_unknown(d);
   }
-  sct_ptx_dec_kind(d, PTX_INST_SHUFFLE, 0);
-  return sct_ptx_dec_form(
+  sct_ptx_dec_set_kind(d, PTX_INST_SHUFFLE, 0);
+  return sct_ptx_dec_put_operands(
       d, "33333", PTX_T_B32,
       (ptx_uop){.fn = sct_ptx_op_shfl, .op = (uint8_t)mode, .vec = sct_ptx_dec_pair(d)});
 }
@@ -325,8 +326,8 @@ bool sct_ptx_decode_vote(ptx_dec *d) {
   if (!sync || mode < 0 || sct_ptx_dec_take_type(d) != (ballot ? PTX_T_B32 : PTX_T_PRED)) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_form(d, ballot ? "3p3" : "pp3", PTX_T_PRED,
-                          (ptx_uop){.fn = sct_ptx_op_vote, .op = (uint8_t)mode});
+  return sct_ptx_dec_put_operands(d, ballot ? "3p3" : "pp3", PTX_T_PRED,
+                                  (ptx_uop){.fn = sct_ptx_op_vote, .op = (uint8_t)mode});
 }
 
 /* redux.sync.add.u32 d, a, membermask */
@@ -339,7 +340,7 @@ bool sct_ptx_decode_redux(ptx_dec *d) {
   if (!sync || op < 0 || !legal) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_form(
+  return sct_ptx_dec_put_operands(
       d, "333", type,
       (ptx_uop){.fn = sct_ptx_op_redux, .op = (uint8_t)op, .sign = type == PTX_T_S32});
 }
@@ -356,7 +357,7 @@ bool sct_ptx_decode_match(ptx_dec *d) {
   if (pair != 0 && sct_ptx_dec_reg_class(d, d->inst->opds[0].pair) != 'p') {
     return sct_ptx_dec_fail(d, "the second destination is no predicate");
   }
-  return sct_ptx_dec_form(
+  return sct_ptx_dec_put_operands(
       d, type == PTX_T_B64 ? "363" : "333", type,
       (ptx_uop){
           .fn = sct_ptx_op_match, .op = (uint8_t)all, .wide = type == PTX_T_B64, .vec = pair});

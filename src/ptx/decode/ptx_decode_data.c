@@ -170,7 +170,7 @@ static bool cvt_take(ptx_dec *d, cvt_mods *m) {
 static bool cvt_legal(const cvt_mods *m) {
   const bool float_to = sct_ptx_value_is_float(m->to), float_from = sct_ptx_value_is_float(m->from);
   const int to = sct_ptx_type_bytes(m->to), from = sct_ptx_type_bytes(m->from);
-  if (sct_ptx_value_of(m->to) < 0 || sct_ptx_value_of(m->from) < 0 || m->finite) {
+  if (sct_ptx_conversion_index(m->to) < 0 || sct_ptx_conversion_index(m->from) < 0 || m->finite) {
     return false;
   }
   if (!float_to && !float_from) {
@@ -210,11 +210,11 @@ static bool cvt_pack(ptx_dec *d, const cvt_mods *m) {
       (rounding != 0 && (rounding != PTX_F_RZ || m->finite))) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_form(d, m->finite ? "133" : "333", m->from,
-                          (ptx_uop){.fn = sct_ptx_op_cvt_pack,
-                                    .flags = m->flags,
-                                    .to = (uint8_t)m->to,
-                                    .n = m->finite ? 1 : 2});
+  return sct_ptx_dec_put_operands(d, m->finite ? "133" : "333", m->from,
+                                  (ptx_uop){.fn = sct_ptx_op_cvt_pack,
+                                            .flags = m->flags,
+                                            .to = (uint8_t)m->to,
+                                            .n = m->finite ? 1 : 2});
 }
 
 /* cvt.rn.f16x2.e4m3x2 d, a */
@@ -222,7 +222,7 @@ static bool cvt_from_bytes(ptx_dec *d, const cvt_mods *m) {
   if (!m->rounds || (m->flags & ~PTX_F_RELU) != 0 || m->finite || m->to != PTX_T_F16X2) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_form(
+  return sct_ptx_dec_put_operands(
       d, "31", m->from,
       (ptx_uop){.fn = sct_ptx_op_cvt_from_bytes, .flags = m->flags, .from = (uint8_t)m->from});
 }
@@ -249,15 +249,15 @@ bool sct_ptx_decode_cvt(ptx_dec *d) {
   }
   const ptx_fn fast = cvt_int_fn(&m, to, from);
   const uint8_t bytes = to == '6' ? 8 : to == '3' ? 4 : 2;
-  return sct_ptx_dec_form(d, (char[]){to, from, '\0'}, m.from,
-                          (ptx_uop){.fn = fast != NULL ? fast : sct_ptx_op_cvt,
-                                    .flags = m.flags,
-                                    .from = (uint8_t)m.from,
-                                    .to = (uint8_t)m.to,
-                                    .wide = from == '6',
-                                    .n = bytes,
-                                    .undef = PTX_UNDEF_CVT,
-                                    .bytes = bytes});
+  return sct_ptx_dec_put_operands(d, (char[]){to, from, '\0'}, m.from,
+                                  (ptx_uop){.fn = fast != NULL ? fast : sct_ptx_op_cvt,
+                                            .flags = m.flags,
+                                            .from = (uint8_t)m.from,
+                                            .to = (uint8_t)m.to,
+                                            .wide = from == '6',
+                                            .n = bytes,
+                                            .undef = PTX_UNDEF_CVT,
+                                            .bytes = bytes});
 }
 
 /* cvta.to.global.u64 d, a: between generic addresses and those of a space. Global addresses are
@@ -299,7 +299,7 @@ static bool set_yields(ptx_type to, ptx_type from) {
     return to == from || to == PTX_T_U32 || to == PTX_T_S32;
   }
   const char cls = sct_ptx_dec_class(to);
-  return !is_pair(to) && (cls == '1' || cls == '3') && sct_ptx_value_of(to) >= 0;
+  return !is_pair(to) && (cls == '1' || cls == '3') && sct_ptx_conversion_index(to) >= 0;
 }
 
 /* setp.lt.and.ftz.f32 p|q, a, b, !c; set.lt.f32.f32 d, a, b: all ones or 1.0 where true */
@@ -322,7 +322,7 @@ static bool comparison(ptx_dec *d, bool sets) {
   const char sig[] = {sct_ptx_dec_class(to), cls, cls, combine > 0 ? 'p' : '\0', '\0'};
   const ptx_fn fns[2][2] = {{sct_ptx_op_setp, sct_ptx_op_setp_pair},
                             {sct_ptx_op_set, sct_ptx_op_set_pair}};
-  return sct_ptx_dec_form(
+  return sct_ptx_dec_put_operands(
       d, sig, type,
       (ptx_uop){.fn = fns[sets][is_pair(type)],
                 .c = PTX_SLOT_TRUE,
@@ -372,7 +372,7 @@ bool sct_ptx_decode_isspacep(ptx_dec *d) {
   if (space == PTX_SPACE_NONE) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_form(
+  return sct_ptx_dec_put_operands(
       d, narrow ? "p3" : "p6", PTX_T_U64,
       (ptx_uop){.fn = sct_ptx_op_isspacep, .wide = !narrow, .space = (uint8_t)space});
 }

@@ -156,8 +156,8 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
                     (m->keep ? PTX_MEM_KEEP : 0) | (m->uncached ? PTX_MEM_UNCACHED : 0));
   u->sync = m->sync;
   d->code->orders_blocks |= m->sync != 0 && m->wide;
-  sct_ptx_dec_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
-  sct_ptx_dec_width(d, space, u->bytes * u->n);
+  sct_ptx_dec_set_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
+  sct_ptx_dec_record_width(d, space, u->bytes * u->n);
   return true;
 }
 
@@ -233,8 +233,8 @@ static bool cp_async_copy(ptx_dec *d) {
   u->bytes = (uint8_t)o[2].imm;
   u->n = 1;
   u->space = PTX_SPACE_GLOBAL;
-  sct_ptx_dec_kind(d, PTX_INST_ASYNC, u->bytes);
-  sct_ptx_dec_width(d, PTX_SPACE_NONE, u->bytes);
+  sct_ptx_dec_set_kind(d, PTX_INST_ASYNC, u->bytes);
+  sct_ptx_dec_record_width(d, PTX_SPACE_NONE, u->bytes);
   return true;
 }
 
@@ -260,11 +260,12 @@ bool sct_ptx_decode_cp(ptx_dec *d) {
   }
   switch (sct_ptx_dec_choose(d, "commit_group wait_group wait_all")) {
   case 0:
-    return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_cp_commit});
+    return sct_ptx_dec_put_operands(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_cp_commit});
   case 1:
     return sct_ptx_dec_wait(d, sct_ptx_op_cp_wait, false, "cp.async");
   case 2:
-    return sct_ptx_dec_form(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_cp_wait, .op = 1});
+    return sct_ptx_dec_put_operands(d, "", PTX_T_NONE,
+                                    (ptx_uop){.fn = sct_ptx_op_cp_wait, .op = 1});
   default:
     return cp_async_copy(d);
   }

@@ -33,7 +33,7 @@ static uint32_t reading_lanes(const ptx_exec *x, const ptx_uop *u) {
   return lanes;
 }
 
-/* Source bytes of one lane; what lies behind the given size is zero. */
+/* Source bytes of one lane; what lies after the given size is zero. */
 static bool fetch(ptx_exec *x, const ptx_uop *u, const ptx_access *from, int lane, ptx_async *out) {
   const uint32_t size = ptx_r32(x, u->c)[lane];
   const uint32_t n = size < u->bytes ? size : u->bytes;

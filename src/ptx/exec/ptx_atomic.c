@@ -151,7 +151,7 @@ static uint64_t operand(const ptx_exec *x, const ptx_uop *u, int index, int lane
 
 static void read_update(const ptx_exec *x, const ptx_uop *u, const ptx_part *part, int64_t at,
                         int lane, update *w) {
-  const int first = u->e ? u->n : 0; /* behind the destinations */
+  const int first = u->e ? u->n : 0; /* after the destinations */
   *w = (update){.old = {0}};
   for (int e = 0; e < u->n; e++) {
     memcpy(&w->old[e], part->host + at + e * u->bytes, u->bytes);

@@ -147,7 +147,7 @@ void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask) {
 }
 
 /* Nothing can run: warps have ended that others wait for, or each waits for another barrier. */
-void sct_ptx_barrier_stuck(ptx_exec *x) {
+void sct_ptx_barrier_fault_stuck(ptx_exec *x) {
   const ptx_warp *waiting = NULL;
   int ended = -1;
   for (int i = 0; i < x->launch->n_warps; i++) {

@@ -121,7 +121,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->block[1] = block_index / l->grid[0] % l->grid[1];
   x->block[2] = block_index / (l->grid[0] * l->grid[1]);
   x->steps = 0;
-  sct_ptx_clock_renew(x);
+  sct_ptx_clock_begin_block(x);
   x->base = x->block_epoch = x->cluster_base = ++x->epoch;
   x->events = 0;
   x->n_mbars = 0;
@@ -183,7 +183,8 @@ static void new_shared(ptx_exec *x) {
   x->ranges = sct_alloc(sizeof(*x->ranges) * c->n_shared);
   x->shared = sct_alloc((size_t)l->shared_end);
   x->shared_defined = sct_alloc((size_t)l->shared_end);
-  x->shared_touch = l->races ? sct_alloc(sizeof(*x->shared_touch) * (size_t)l->shared_end) : NULL;
+  x->shared_last_access =
+      l->races ? sct_alloc(sizeof(*x->shared_last_access) * (size_t)l->shared_end) : NULL;
   x->shared_lanes = l->races ? sct_alloc(sizeof(*x->shared_lanes) * (size_t)l->shared_end) : NULL;
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
@@ -231,6 +232,6 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->ranges);
   sct_free(x->shared);
   sct_free(x->shared_defined);
-  sct_free(x->shared_touch);
+  sct_free(x->shared_last_access);
   sct_free(x->shared_lanes);
 }

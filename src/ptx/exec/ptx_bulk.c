@@ -131,7 +131,7 @@ static bool operands(ptx_exec *x, const ptx_uop *u, int lane, bool load, ends *e
                             in_shared(x, u, lane, load ? PTX_WRITE : PTX_READ, e)));
 }
 
-/* Both sides at issue: the copy comes behind what its thread comes behind. */
+/* Checks both sides at issue: the copy is ordered after what its thread is ordered after. */
 static bool races(ptx_exec *x, const ptx_uop *u, int lane, bool load, const ends *e) {
   ptx_access g = {.mask = 1u << lane, .width = (int)e->bytes, .dir = load ? PTX_READ : PTX_WRITE};
   ptx_access s = {.mask = 1u << lane, .width = (int)e->bytes, .dir = load ? PTX_WRITE : PTX_READ};
@@ -385,7 +385,8 @@ void sct_ptx_op_bulk_wait(ptx_exec *x, const ptx_uop *u) {
   x->n_bulks = kept;
 }
 
-/* fence.proxy.async: what this warp comes behind may be read by copies that come behind it. */
+/* fence.proxy.async: copies that this warp issues from here on may read what it is ordered after.
+ */
 void sct_ptx_op_fence_async(ptx_exec *x, const ptx_uop *u) {
   ptx_warp *w = x->warp;
   (void)u;

@@ -1,4 +1,4 @@
-/* Calls: the callee gets a frame behind the caller's in the register file and in local memory; its
+/* Calls: the callee gets a frame after the caller's in the register file and in local memory; its
  * parameters are copied there and its results back, lane by lane. */
 #include "ptx/exec/ptx_exec.h"
 

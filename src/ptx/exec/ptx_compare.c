@@ -87,7 +87,7 @@ bool sct_ptx_compare_known(uint8_t cmp, ptx_type type) {
   return v >= V_F32 ? compares[cmp].floats : compares[cmp].ints;
 }
 
-/* Of an instruction that the decoder let through: sct_ptx_compare_known() holds. */
+/* The comparison of an instruction that the decoder accepted: sct_ptx_compare_known() holds. */
 static compare_fn function_of(const ptx_uop *u) {
   const int v = value_index((ptx_type)u->from);
   assert(v >= 0);

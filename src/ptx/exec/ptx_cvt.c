@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-int sct_ptx_value_of(ptx_type type) {
+int sct_ptx_conversion_index(ptx_type type) {
   switch (type) {
   case PTX_T_NONE:
   case PTX_T_PRED:

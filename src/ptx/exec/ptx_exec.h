@@ -37,9 +37,9 @@ typedef enum ptx_warp_status {
   PTX_WARP_DONE
 } ptx_warp_status;
 
-/* What happened before: the last epoch of each warp, and of the copies of each mbarrier, that this
- * one comes behind, and the same for writes that a proxy fence has passed on to asynchronous
- * copies. See ptx_race.c. */
+/* A vector clock: the last epoch of each warp, and of the copies of each mbarrier, that happened
+ * before (`known`), and the last one whose writes a proxy fence has made visible to asynchronous
+ * copies (`fenced`). See ptx_race.c. */
 #define PTX_N_WHO       64
 #define PTX_WHO_COPY    43 /* and up: by mbarrier */
 #define PTX_WHO_CLUSTER 41 /* another block */
@@ -125,7 +125,7 @@ typedef struct ptx_warp {
   uint32_t async_group[PTX_LANES]; /* open commit group, by lane */
   uint32_t sync; /* number of the last operation that brought its lanes together */
   uint32_t bulk_group[PTX_LANES];
-  uint32_t stamp;    /* epoch of what it does: grows when others may come behind it */
+  uint32_t stamp;    /* epoch of what it does: grows when others may be ordered after it */
   uint32_t acquired; /* epoch of its last wait for an mbarrier */
   ptx_clock clock;
   ptx_idle idle;
@@ -135,7 +135,6 @@ typedef struct ptx_warp {
 
 typedef struct ptx_rules ptx_rules;
 
-/* What a launch fixes for all its blocks. */
 /* How many requests of atomics came to a line so far, and of the block that came last. */
 #define PTX_LINE_BITS 13
 typedef struct ptx_lines {
@@ -146,6 +145,7 @@ typedef struct ptx_lines {
   } line[1 << PTX_LINE_BITS];
 } ptx_lines;
 
+/* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
   const sct_ptx_module *module;
   const ptx_code *code;
@@ -157,7 +157,7 @@ typedef struct ptx_launch {
   int64_t n_blocks, n_run; /* n_run of them are to run, or clusters */
   int n_cluster;           /* blocks of a cluster */
   int n_warps, n_threads;  /* of a block */
-  int64_t shared_end;      /* first address behind all shared arrays */
+  int64_t shared_end;      /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
@@ -221,12 +221,12 @@ struct ptx_exec {
   uint32_t block_epoch;  /* where the block began */
   uint32_t cluster_base; /* what is older comes before what other blocks write */
   ptx_cluster *cluster;
-  bool ended;                       /* all warps have, or the block has a diagnosis */
-  uint64_t events;                  /* changes of mbarriers */
-  uint8_t *shared, *shared_defined; /* by shared address */
-  ptx_touch *shared_touch;          /* by shared address >> granule shift */
-  ptx_lanes *shared_lanes;          /* the same */
-  uint32_t n_syncs;                 /* numbers given to ptx_warp.sync */
+  bool ended;                          /* all warps have, or the block has a diagnosis */
+  uint64_t events;                     /* changes of mbarriers */
+  uint8_t *shared, *shared_defined;    /* by shared address */
+  ptx_last_access *shared_last_access; /* by shared address >> granule shift */
+  ptx_lanes *shared_lanes;             /* by shared address >> granule shift */
+  uint32_t n_syncs;                    /* numbers given to ptx_warp.sync */
   ptx_range *ranges;
   int n_ranges;
   ptx_barrier barriers[PTX_N_BARRIERS];
@@ -307,24 +307,24 @@ static inline void ptx_blend64(uint64_t *d, const uint64_t *t, uint32_t mask) {
 /* The low bits of v that a value of the type has, and its sign above where it has one. */
 uint64_t sct_ptx_extend(uint64_t v, ptx_type type);
 /* Undefined bits of the result in `lanes`, those in which an operand has some. */
-void sct_ptx_undef_pass(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
+void sct_ptx_undef_propagate(ptx_exec *x, const ptx_uop *u, uint32_t lanes);
 /* Sets the state of slot `d` in `lanes`: undefined lanes hold `bits`. */
 void sct_ptx_undef_set(ptx_exec *x, uint32_t d, uint32_t lanes, const uint64_t *bits);
 /* Undefined bits of `lane` of `slot`. */
 uint64_t sct_ptx_undef_get(const ptx_exec *x, uint32_t slot, int lane);
 
 /* Definedness of a result: the union of its operands'. */
-static inline void ptx_flow(ptx_exec *x, const ptx_uop *u) {
+static inline void ptx_propagate_undef(ptx_exec *x, const ptx_uop *u) {
   const uint32_t undefined = x->state[u->a] | x->state[u->b] | x->state[u->c] | x->state[u->e];
   if ((undefined & x->mask) != 0) {
-    sct_ptx_undef_pass(x, u, undefined & x->mask);
+    sct_ptx_undef_propagate(x, u, undefined & x->mask);
   } else {
     x->state[u->d] &= ~x->mask;
   }
 }
 
 static inline void ptx_put32(ptx_exec *x, const ptx_uop *u, const uint32_t *t) {
-  ptx_flow(x, u); /* first: the destination may be a source */
+  ptx_propagate_undef(x, u); /* first: the destination may be a source */
   if (x->mask == PTX_ALL) {
     memcpy(ptx_r32(x, u->d), t, 4 * PTX_LANES);
   } else {
@@ -333,7 +333,7 @@ static inline void ptx_put32(ptx_exec *x, const ptx_uop *u, const uint32_t *t) {
 }
 
 static inline void ptx_put64(ptx_exec *x, const ptx_uop *u, const uint64_t *t) {
-  ptx_flow(x, u);
+  ptx_propagate_undef(x, u);
   if (x->mask == PTX_ALL) {
     memcpy(ptx_r64(x, u->d), t, 8 * PTX_LANES);
   } else {
@@ -342,7 +342,7 @@ static inline void ptx_put64(ptx_exec *x, const ptx_uop *u, const uint64_t *t) {
 }
 
 static inline void ptx_put_pred(ptx_exec *x, const ptx_uop *u, uint32_t t) {
-  ptx_flow(x, u);
+  ptx_propagate_undef(x, u);
   uint32_t *d = ptx_pred(x, u->d);
   *d = (*d & ~x->mask) | (t & x->mask);
 }
@@ -379,7 +379,7 @@ typedef struct ptx_access {
   uint64_t addr[PTX_LANES]; /* valid in the active lanes */
   uint32_t mask;
   int width;     /* bytes a lane */
-  bool full_run; /* all 32 lanes, each right behind the one before */
+  bool full_run; /* all 32 lanes, contiguous in lane order */
   bool uncached; /* a load that asked to pass by L1 */
   ptx_dir dir;
 } ptx_access;
@@ -415,8 +415,8 @@ void sct_ptx_caches_new(ptx_caches **out, const sct_ptx_cache_sizes *sizes);
 int64_t sct_ptx_caches_wave(const ptx_caches *c, const ptx_trace *traces, int64_t n);
 /* Takes the trace of a block from its `from`. A wave whose traces are too long in all is forgotten,
  * and with it the whole launch. */
-void sct_ptx_caches_take(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
-                         ptx_trace *from);
+void sct_ptx_caches_move_trace(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_trace *to,
+                               ptx_trace *from);
 /* Replays the traces of a wave and frees them. */
 void sct_ptx_caches_replay(ptx_caches *c, ptx_trace *traces, int64_t n);
 sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
@@ -443,7 +443,7 @@ const ptx_rules *sct_ptx_rules(sct_ptx_coalescing model); /* NULL: those of ptx_
 void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const ptx_access *acc);
 void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
 
-/* Of the launch, one request of each instruction (ptx_request.c). */
+/* Keeps one request of each instruction of the launch (ptx_request.c). */
 void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc);
 void sct_ptx_merge_requests(sct_ptx_requests *to, const ptx_exec *x);
 
@@ -506,7 +506,7 @@ static inline void ptx_count_shared(ptx_exec *x, const ptx_uop *u, const ptx_acc
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed);
 
-/* The same among the lanes of a warp, for shared memory (ptx_race_warp.c). */
+/* Races among the lanes of a warp in shared memory (ptx_race_warp.c). */
 bool sct_ptx_race_warp(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                        uint32_t changed);
 
@@ -528,7 +528,7 @@ void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
  * its other warps did. */
 bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
 
-/* log2 of the bytes a touch stands for, from the narrowest access of a kernel */
+/* log2 of the bytes of a granule, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);
 
 /* Bytes of shared memory that a copy has brought, by what a ptx_clock calls `who`. */
@@ -538,8 +538,8 @@ void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned 
  * the way to this warp; -1: none. */
 int64_t sct_ptx_race_unfenced(const ptx_exec *x, int64_t address, int64_t bytes, int *writer);
 void sct_ptx_clock_join(ptx_clock *to, const ptx_clock *from);
-/* A block begins: epochs stay within what a touch can hold. */
-void sct_ptx_clock_renew(ptx_exec *x);
+/* A block begins: epochs stay within what an access record can hold. */
+void sct_ptx_clock_begin_block(ptx_exec *x);
 /* A barrier of the block: what came before it is ordered. */
 void sct_ptx_clock_barrier(ptx_exec *x);
 /* A barrier of some of its warps: `w` comes to it, and does not wait (bar.arrive) or leaves it. */
@@ -550,11 +550,11 @@ void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w);
 
 /* The live mbarrier at the address of `lane`, checked; NULL: fault. */
 ptx_mbar *sct_ptx_mbar_at(ptx_exec *x, const ptx_uop *u, int lane, uint64_t address, bool generic);
-/* The mbarrier hears of `bytes` that a copy has brought; false: fault. */
+/* Counts `bytes` that a copy has brought as arrived at the mbarrier; false: fault. */
 bool sct_ptx_mbar_complete(ptx_exec *x, const ptx_uop *u, int lane, ptx_mbar *b, int64_t bytes);
 /* Whether every warp that could run waits for an mbarrier that nothing changes any more. */
 bool sct_ptx_mbar_all_idle(const ptx_exec *x);
-void sct_ptx_mbar_stuck(ptx_exec *x);
+void sct_ptx_mbar_fault_stuck(ptx_exec *x);
 
 /* ---- bulk copies (ptx_bulk.c) */
 
@@ -613,7 +613,7 @@ void sct_ptx_clear_locals(const ptx_code *code, ptx_warp *w, bool definedness);
 /* ---- barriers (ptx_barrier.c), warp operations (ptx_warpops.c) */
 
 void sct_ptx_barrier(ptx_exec *x, const ptx_uop *u, uint32_t mask);
-void sct_ptx_barrier_stuck(ptx_exec *x);
+void sct_ptx_barrier_fault_stuck(ptx_exec *x);
 
 /* ---- micro-operations */
 

@@ -102,7 +102,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
 
 /* ---- race records of writable buffers live as long as the launch */
 
-static void add_touch(const ptx_launch *l) {
+static void add_access_records(const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
@@ -110,16 +110,16 @@ static void add_touch(const ptx_launch *l) {
     }
     if (l->races && !b->read_only && b->bytes > 0) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
-      b->touch = sct_alloc(sizeof(*b->touch) * (size_t)((b->bytes >> shift) + 2));
+      b->last_access = sct_alloc(sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2));
     }
   }
 }
 
-static void drop_touch(const ptx_launch *l) {
+static void drop_access_records(const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     if (l->memory->table[k] != NULL) {
-      sct_free(l->memory->table[k]->touch);
-      l->memory->table[k]->touch = NULL;
+      sct_free(l->memory->table[k]->last_access);
+      l->memory->table[k]->last_access = NULL;
     }
   }
 }
@@ -130,7 +130,7 @@ typedef struct work {
   const ptx_launch *launch;
   int64_t next;   /* block to be handed out */
   int64_t failed; /* lowest block with a diagnosis; n_run: none */
-  int64_t soft;   /* the same of the soft ones (ptx_exec.h) */
+  int64_t soft;   /* lowest block with a soft diagnosis (ptx_exec.h); n_run: none */
   sct_ptx_diag soft_diag;
   sct_ptx_diag diag; /* of that block */
   pthread_mutex_t lock;
@@ -189,8 +189,8 @@ static void finish(work *w, int64_t i, ptx_exec *blocks) {
   const int n = w->launch->n_cluster;
   pthread_mutex_lock(&w->lock);
   for (int b = 0; b < n; b++) {
-    sct_ptx_caches_take(w->caches, w->traces, (w->wave_end - w->wave) * n,
-                        &w->traces[(i - w->wave) * n + b], &blocks[b].trace);
+    sct_ptx_caches_move_trace(w->caches, w->traces, (w->wave_end - w->wave) * n,
+                              &w->traces[(i - w->wave) * n + b], &blocks[b].trace);
   }
   if (++w->run == w->wave_end - w->wave) {
     const int64_t most = sct_ptx_caches_wave(w->caches, w->traces, w->run * n);
@@ -400,21 +400,21 @@ static void collect(sct_ptx_result *out, const ptx_launch *l, worker *workers, i
 static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
     const ptx_buf *b = l->memory->table[k];
-    if (b == NULL || !(b->output || b->spoiled) || !l->definedness) {
+    if (b == NULL || !(b->output || b->has_undefined) || !l->definedness) {
       continue;
     }
     const int64_t at = sct_ptx_buf_undefined(b, 0, b->bytes);
     if (at < 0) {
       continue;
     }
-    *diag = (sct_ptx_diag){.kind = b->spoiled ? SCT_PTX_UNDEFINED_STORE : SCT_PTX_NOT_WRITTEN,
+    *diag = (sct_ptx_diag){.kind = b->has_undefined ? SCT_PTX_UNDEFINED_STORE : SCT_PTX_NOT_WRITTEN,
                            .warp = -1,
                            .lane = -1,
                            .address = b->base + (uint64_t)at};
     snprintf(diag->kernel, sizeof diag->kernel, "%.*s", l->kernel->name.len, l->kernel->name.p);
     snprintf(diag->text, sizeof diag->text, "byte %lld of output '%s' (%lld bytes) %s",
              (long long)at, b->name, (long long)b->bytes,
-             b->spoiled ? "holds a value that was never set" : "was never written");
+             b->has_undefined ? "holds a value that was never set" : "was never written");
     return;
   }
 }
@@ -490,12 +490,12 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(check_shared(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
-  add_touch(&l);
+  add_access_records(&l);
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   run_all(out, &l);
 done:
   sct_free(l.lines);
-  drop_touch(&l);
+  drop_access_records(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
   memory->table[PTX_WINDOW_VARS] = NULL;
   sct_free(l.params);

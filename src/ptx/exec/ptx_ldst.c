@@ -325,7 +325,8 @@ static bool overwrites_source(ptx_exec *x, const ptx_uop *u, const ptx_access *a
 static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx_part *part) {
   const uint32_t *slots = x->code->vec + u->vec;
   const uint32_t undefined = undefined_sources(x, u) & part->mask;
-  const bool races = x->launch->races && (part->shared || (part->buf && part->buf->touch != NULL));
+  const bool races =
+      x->launch->races && (part->shared || (part->buf && part->buf->last_access != NULL));
   if (undefined != 0 && part->buf != NULL) {
     undefined_store(x, u, acc, part, undefined);
     if (x->stop) {
@@ -501,7 +502,7 @@ static void own_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
 ACCESS(ld_own_param, PTX_READ, own_params)
 ACCESS(st_own_param, PTX_WRITE, own_params)
 
-/* Parameters of calls stand behind the .local arrays of the caller's frame. */
+/* Parameters of calls stand after the .local arrays of the caller's frame. */
 static void call_params(ptx_exec *x, const ptx_uop *u, ptx_access *acc) {
   const int64_t base = x->frame->local_base + x->code->bodies[x->frame->body].local_bytes;
   for (int i = 0; i < PTX_LANES; i++) {

@@ -382,7 +382,7 @@ static bool is_over(ptx_exec *x, const ptx_uop *u, int lane, const ptx_mbar *b, 
   return true;
 }
 
-/* A wait that has succeeded: the warp comes behind all arrivals, and the copies are there. */
+/* A wait that has succeeded: the warp comes after all arrivals, and the copies are there. */
 static void acquire(ptx_exec *x, const ptx_mbar *b) {
   ptx_warp *w = x->warp;
   w->acquired = ++x->epoch;
@@ -439,7 +439,7 @@ void sct_ptx_op_mbarrier_wait(ptx_exec *x, const ptx_uop *u) {
   }
 }
 
-/* ---- nobody comes any more */
+/* ---- a phase that cannot complete */
 
 bool sct_ptx_mbar_all_idle(const ptx_exec *x) {
   bool any = false;
@@ -457,7 +457,7 @@ bool sct_ptx_mbar_all_idle(const ptx_exec *x) {
   return any;
 }
 
-void sct_ptx_mbar_stuck(ptx_exec *x) {
+void sct_ptx_mbar_fault_stuck(ptx_exec *x) {
   char at[128], why[160];
   int k = 0;
   if (x->has_soft) { /* the diagnosis of a warp that has stopped stands */

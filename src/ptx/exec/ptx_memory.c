@@ -19,7 +19,7 @@ void sct_ptx_buf_free(ptx_buf *b) {
     sct_free(b->filled);
     sct_free(b->defined);
     sct_free(b->required);
-    sct_free(b->touch);
+    sct_free(b->last_access);
     sct_free(b->name);
     sct_free(b);
   }
@@ -113,7 +113,7 @@ static bool is_whole(const ptx_buf *b) { /* not folded */
   return b->keep == UINT64_MAX;
 }
 
-bool sct_ptx_buf_spoil(ptx_buf *b) {
+bool sct_ptx_buf_track_undefined(ptx_buf *b) {
   uint8_t *none = NULL;
   if (!is_whole(b) || b->fill != NULL) {
     return false;
@@ -121,7 +121,7 @@ bool sct_ptx_buf_spoil(ptx_buf *b) {
   if (__atomic_load_n(&b->defined, __ATOMIC_ACQUIRE) == NULL) {
     uint8_t *all = sct_alloc((size_t)b->bytes);
     memset(all, 0xff, (size_t)b->bytes);
-    b->spoiled = true;
+    b->has_undefined = true;
     if (!__atomic_compare_exchange_n(&b->defined, &none, all, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_ACQUIRE)) {
       sct_free(all); /* another host thread was first */
@@ -150,7 +150,7 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     b->n_filled = 0;
     return;
   }
-  b->spoiled = false;
+  b->has_undefined = false;
   const int64_t n = is_whole(b) ? b->bytes : (int64_t)b->keep + 1;
   if (data != NULL && n > 0) {
     memcpy(b->host, data, (size_t)n);

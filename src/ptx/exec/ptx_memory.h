@@ -4,10 +4,10 @@
 
 #include "ptx/decode/ptx_code.h"
 
-/* Who touched a granule last, for the race check: see ptx_race.c. */
-typedef struct ptx_touch {
+/* Records of the last write and the last read of a granule: see ptx_race.c. */
+typedef struct ptx_last_access {
   uint64_t write, read;
-} ptx_touch;
+} ptx_last_access;
 
 /* Which lanes of a warp wrote and read a granule since the warp's synchronisation of that number:
  * see ptx_race_warp.c. */
@@ -20,9 +20,9 @@ typedef struct ptx_buf {
   uint64_t base;
   int64_t bytes;
   uint8_t *host;
-  uint8_t *defined;  /* a byte a byte: its bits that are defined; NULL: all of them */
-  uint8_t *required; /* a byte a byte; NULL: all */
-  ptx_touch *touch;  /* a launch with race checks; NULL: read-only or not wanted */
+  uint8_t *defined;             /* a byte a byte: its bits that are defined; NULL: all of them */
+  uint8_t *required;            /* a byte a byte; NULL: all */
+  ptx_last_access *last_access; /* a launch with race checks; NULL: read-only or not wanted */
   char *name;
   bool read_only, output;
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
@@ -31,7 +31,7 @@ typedef struct ptx_buf {
   int64_t n_filled;
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
   sct_ptx_buffer_counters counts;
-  bool spoiled; /* its contents were given, and an undefined value was stored since */
+  bool has_undefined; /* its contents were given, and an undefined value was stored since */
 } ptx_buf;
 
 struct sct_ptx_memory {
@@ -39,13 +39,14 @@ struct sct_ptx_memory {
   int n_buffers;
 };
 
-#define PTX_FOLD_MORE   (1 << 20) /* bytes behind a fold's last, for what goes over its end */
+#define PTX_FOLD_MORE   (1 << 20) /* bytes after a fold's last, for accesses that cross its end */
 #define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
 /* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
 
-/* Prepares a buffer for a value that is undefined; false: one whose bytes are not tracked. */
-bool sct_ptx_buf_spoil(ptx_buf *b);
+/* Begins to track which bytes of a buffer are defined, before an undefined value is stored to it;
+ * false: its bytes cannot be tracked. */
+bool sct_ptx_buf_track_undefined(ptx_buf *b);
 
 /* Offset of the first byte of [from, to) that is required and undefined; -1: none. */
 int64_t sct_ptx_buf_undefined(const ptx_buf *b, int64_t from, int64_t to);

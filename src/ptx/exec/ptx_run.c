@@ -2,7 +2,7 @@
  * on a stack that brings them together again at the branch's immediate post-dominator. */
 #include "ptx/exec/ptx_exec.h"
 
-#define SLICE_STEPS 10000 /* a warp that spins on another one hands over after so many */
+#define SLICE_STEPS 10000 /* after which a warp that spins on another one yields */
 
 /* ---- frames and paths */
 
@@ -320,11 +320,11 @@ void sct_ptx_run_block(ptx_exec *x) {
       return;
     }
     if (x->waits && sct_ptx_mbar_all_idle(x)) { /* a warp that has stopped may be missing */
-      sct_ptx_mbar_stuck(x);
+      sct_ptx_mbar_fault_stuck(x);
       return;
     }
     if (!progress) {
-      sct_ptx_barrier_stuck(x);
+      sct_ptx_barrier_fault_stuck(x);
       if (x->stop) {
         return;
       }

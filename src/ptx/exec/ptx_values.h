@@ -9,7 +9,7 @@
 enum { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
 /* Index of a type that conversions know, -1 for vectors and predicates. */
-int sct_ptx_value_of(ptx_type type);
+int sct_ptx_conversion_index(ptx_type type);
 bool sct_ptx_value_is_float(ptx_type type);
 /* Whether setp has the comparison for the type. */
 bool sct_ptx_compare_known(uint8_t cmp, ptx_type type);

@@ -48,7 +48,7 @@ typedef struct ptx_span {
 } ptx_span;
 bool sct_ptx_span_is(ptx_span s, const char *text);
 bool sct_ptx_span_in(ptx_span word, const char *list); /* of words with blanks between */
-bool sct_ptx_type_in(ptx_type type, const char *list); /* the same of its name */
+bool sct_ptx_type_in(ptx_type type, const char *list); /* its name is in the list */
 bool sct_ptx_span_equal(ptx_span a, ptx_span b);
 
 /* An address inside an initialiser: 8 bytes at `offset` hold the address of `name` (+ addend). */

@@ -377,7 +377,7 @@ static sct_status parse_func(ptx_parser *p, bool is_entry) {
   if (sct_ptx_lex_at(&p->lex, '(')) {
     SCT_TRY(sct_ptx_parse_params(p, &read.params, &read.n_params, &read.param_bytes));
   }
-  for (int i = 0; i < read.n_rets; i++) { /* results stand behind the parameters */
+  for (int i = 0; i < read.n_rets; i++) { /* results stand after the parameters */
     ptx_sym *ret = read.rets[i];
     read.param_bytes = (read.param_bytes + ret->align - 1) / ret->align * ret->align;
     ret->offset = read.param_bytes;

@@ -63,7 +63,7 @@ static sct_status reg_class_of(ptx_parser *p, ptx_type type, ptx_reg_class *out)
 static sct_status add_regs(ptx_parser *p, ptx_span name, int32_t count, bool ranged,
                            ptx_reg_class cls) {
   ptx_func *f = p->f;
-  const int32_t slots = cls == PTX_REG_128 ? 2 * count : count; /* upper halves come behind */
+  const int32_t slots = cls == PTX_REG_128 ? 2 * count : count; /* upper halves come after */
   if (count <= 0 || (size_t)slots + f->n_regs > MAX_REGS) {
     return sct_ptx_parse_fail(p, p->lex.tok.line, "bad number of registers '%.*s'", name.len,
                               name.p);

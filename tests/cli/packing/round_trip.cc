@@ -139,7 +139,7 @@ static void check_maps(int64_t n) {
   check({"headed", n, 24, kMixed, 24 * n + 64, map_headed_layout_a::bytes(n),
          [](size_t f, int64_t e) { return 64 + 24 * e + kMixed[f].at; },
          CALLS(map_headed_layout_a, map_headed_mixed, n)});
-  for (int64_t e = 0; e < n; e++) { // the same functions, for one element at a time
+  for (int64_t e = 0; e < n; e++) { // these functions, for one element at a time
     const bool same =
         map_soa_layout_a::offset_flag(e) == e && map_soa_layout_a::offset_w(e, n) == w + 4 * e;
     failures += same ? 0 : 1;

@@ -7,7 +7,7 @@
 #include <poll.h>
 #include <string.h>
 
-struct tune_pipeline {
+struct tune_queue {
   sct_compile_unit *units; /* in the order of compiling */
   sct_compiled *compiled;
   int *item; /* [n_units] which item a unit is of */
@@ -16,29 +16,29 @@ struct tune_pipeline {
   tune_stage *stage; /* [n_items] */
 };
 
-bool sct_tune_is_wanted(const tune_pipeline *p, int item) {
-  return p->stage[item] != TUNE_WAITING;
+bool sct_tune_is_wanted(const tune_queue *q, int item) {
+  return q->stage[item] != TUNE_WAITING;
 }
 
-bool sct_tune_is_ready(const tune_pipeline *p, int item) {
-  return p->stage[item] == TUNE_READY;
+bool sct_tune_is_ready(const tune_queue *q, int item) {
+  return q->stage[item] == TUNE_READY;
 }
 
-bool sct_tune_all_compiled(const tune_pipeline *p) {
-  return p->n_compiled == p->n_wanted;
+bool sct_tune_all_compiled(const tune_queue *q) {
+  return q->n_compiled == q->n_wanted;
 }
 
-int sct_tune_n_units(const tune_pipeline *p) {
-  return p->n_units;
+int sct_tune_n_units(const tune_queue *q) {
+  return q->n_units;
 }
 
-void sct_tune_set_ready(tune_pipeline *p, int item) {
-  p->stage[item] = TUNE_READY;
+void sct_tune_set_ready(tune_queue *q, int item) {
+  q->stage[item] = TUNE_READY;
 }
 
-/* ---- what the compiler says ---- */
+/* ---- results of the compiler ---- */
 
-static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compiled) {
+static void take_compiled(sct_tune_candidates *cands, int k, const sct_compiled *compiled) {
   static const sct_outcome_kind outcome_of[] = {
       [SCT_COMPILE_NONE] = SCT_OUT_OK,
       [SCT_COMPILE_ERROR] = SCT_OUT_COMPILE_ERROR,
@@ -46,19 +46,19 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
       [SCT_COMPILE_CRASH] = SCT_OUT_COMPILE_CRASH,
       [SCT_COMPILE_MEMORY] = SCT_OUT_COMPILE_MEMORY,
   };
-  sct_tune_item *item = &plan->items[k];
+  sct_tune_item *item = &cands->items[k];
   item->compiled = *compiled;
   if (!compiled->ok) {
     SCT_SCOPED(sct_str) log = {0};
     sct_codegen_map_log(&log, &item->code, compiled->log ? compiled->log : "");
     item->outcome = outcome_of[compiled->failure];
-    item->detail = sct_arena_strdup(&plan->arena, sct_str_c(&log));
+    item->detail = sct_arena_strdup(&cands->arena, sct_str_c(&log));
     return;
   }
-  if (!sct_tune_params_fit(plan, k)) {
+  if (!sct_tune_params_fit(cands, k)) {
     return;
   }
-  const sct_device_desc *device = &plan->device;
+  const sct_device_desc *device = &cands->device;
   const int64_t shared = compiled->static_shared_bytes + item->code.shared_bytes;
   const int64_t limit =
       item->code.shared_bytes > 0 ? device->smem_block_optin_bytes : device->smem_block_bytes;
@@ -66,14 +66,14 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
       sct_model_occupancy(device, item->code.threads, compiled->registers, shared);
   if (shared > limit || item->code.threads > device->threads_block || occupancy.blocks_sm < 1) {
     item->outcome = SCT_OUT_TOO_LARGE;
-    item->detail = sct_arena_printf(&plan->arena, "%d threads, %d registers, %lld shared bytes",
+    item->detail = sct_arena_printf(&cands->arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
-             plan->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
+             cands->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
     /* Kernels of the user's own may spill. A stack frame alone is no spill: functions have one of
      * their own, such as sinf's 32 bytes for the reduction of large arguments. */
     item->outcome = SCT_OUT_SPILLS;
-    item->detail = sct_arena_printf(&plan->arena, "%d bytes stored, %d loaded",
+    item->detail = sct_arena_printf(&cands->arena, "%d bytes stored, %d loaded",
                                     compiled->spill_store_bytes, compiled->spill_load_bytes);
   }
 }
@@ -83,37 +83,37 @@ static void take_compiled(sct_tune_plan *plan, int k, const sct_compiled *compil
 /* Has item checked on the CPU before it is ready, if the device and the options want that and it
  * was not evaluated before. */
 static void ask_check(tune_session *s, int item) {
-  if (!s->device.checked || s->plan.items[item].outcome != SCT_OUT_OK ||
-      s->plan.items[item].checked || sct_tune_evaluated_already(&s->table, item)) {
+  if (!s->device.checked || s->cands.items[item].outcome != SCT_OUT_OK ||
+      s->cands.items[item].checked || sct_tune_evaluated_already(&s->table, item)) {
     return;
   }
-  s->plan.items[item].checked = true;
-  s->pipeline->stage[item] = TUNE_CHECKING;
+  s->cands.items[item].checked = true;
+  s->queue->stage[item] = TUNE_CHECKING;
   sct_tune_check_add(s, item);
 }
 
 /* compiled NULL: it is recorded what compiling gives. */
 static sct_status item_compiled(tune_session *s, int k, const sct_compiled *compiled,
                                 sct_error *err) {
-  tune_pipeline *p = s->pipeline;
-  sct_tune_item *item = &s->plan.items[k];
+  tune_queue *q = s->queue;
+  sct_tune_item *item = &s->cands.items[k];
   if (compiled) {
-    take_compiled(&s->plan, k, compiled);
+    take_compiled(&s->cands, k, compiled);
   } else {
-    sct_tune_replay_compiled(s->device.replay, &s->plan, k);
+    sct_tune_replay_compiled(s->device.replay, &s->cands, k);
   }
   const bool failed = item->outcome != SCT_OUT_OK;
-  sct_tune_fit(&s->counting, k);
+  sct_tune_find_sizes(&s->counting, k);
   if (!s->searching) { /* a search has looked before */
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
   }
   SCT_TRY(sct_tune_predict(&s->counting, k, err));
   if (failed) {
-    SCT_TRY(sct_tune_settle(s, k, err));
+    SCT_TRY(sct_tune_record_verdict(s, k, err));
   }
-  p->stage[k] = TUNE_READY;
+  q->stage[k] = TUNE_READY;
   ask_check(s, k);
-  if (p->stage[k] != TUNE_READY || s->searching) {
+  if (q->stage[k] != TUNE_READY || s->searching) {
     return SCT_OK; /* who checks it looks at the rest too, or whoever measures it */
   }
   sct_tune_compare_code(&s->counting, k);
@@ -121,27 +121,27 @@ static sct_status item_compiled(tune_session *s, int k, const sct_compiled *comp
 }
 
 static sct_status take_all_compiled(tune_session *s, sct_error *err) {
-  tune_pipeline *p = s->pipeline;
+  tune_queue *q = s->queue;
   for (int unit = sct_compiler_next(s->device.compiler); unit >= 0;
        unit = sct_compiler_next(s->device.compiler)) {
-    const sct_compiled compiled = p->compiled[unit];
-    p->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
+    const sct_compiled compiled = q->compiled[unit];
+    q->compiled[unit] = (sct_compiled){0}; /* the item's from here on */
     if (!sct_tune_is_wanted(
-            s->pipeline, p->item[unit])) { /* its source is that of another, launched otherwise */
-      p->stage[p->item[unit]] = TUNE_COMPILING;
-      p->n_wanted++;
+            s->queue, q->item[unit])) { /* its source is that of another, launched otherwise */
+      q->stage[q->item[unit]] = TUNE_COMPILING;
+      q->n_wanted++;
     }
-    p->n_compiled++;
-    sct_tune_progress(&s->flow, "compile", p->n_compiled, p->n_units,
-                      s->plan.items[p->item[unit]].label);
-    SCT_TRY(item_compiled(s, p->item[unit], &compiled, err));
+    q->n_compiled++;
+    sct_tune_progress(&s->flow, "compile", q->n_compiled, q->n_units,
+                      s->cands.items[q->item[unit]].label);
+    SCT_TRY(item_compiled(s, q->item[unit], &compiled, err));
   }
   return SCT_OK;
 }
 
 sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
   struct pollfd ready[SCT_COMPILE_MAX_WORKERS + TUNE_CHECK_PROCESSES];
-  const bool compiles = !sct_tune_all_compiled(s->pipeline);
+  const bool compiles = !sct_tune_all_compiled(s->queue);
   int n_compile = 0;
   if (compiles) {
     SCT_TRY(sct_compiler_step_begin(s->device.compiler, ready, &n_compile, err));
@@ -153,7 +153,7 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
   if (compiles) {
     SCT_TRY(sct_compiler_step_end(s->device.compiler, ready, err));
     SCT_TRY(take_all_compiled(s, err));
-    if (sct_tune_all_compiled(s->pipeline) && !s->searching) {
+    if (sct_tune_all_compiled(s->queue) && !s->searching) {
       sct_compiler_end(s->device.compiler); /* its workers leave their memory */
     }
   }
@@ -162,28 +162,28 @@ sct_status sct_tune_pump(tune_session *s, int64_t wait_ns, sct_error *err) {
 
 /* ---- beginning and end ---- */
 
-static void add_unit(tune_pipeline *p, const sct_tune_plan *plan, int k) {
-  const sct_kernel_code *code = &plan->items[k].code;
-  p->units[p->n_units] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
-  p->unit[k] = p->n_units;
-  p->item[p->n_units++] = k;
+static void add_unit(tune_queue *q, const sct_tune_candidates *cands, int k) {
+  const sct_kernel_code *code = &cands->items[k].code;
+  q->units[q->n_units] = (sct_compile_unit){code->source, code->kernel, code->n_params > 0};
+  q->unit[k] = q->n_units;
+  q->item[q->n_units++] = k;
 }
 
 /* The naive variants come first, as all others of their layouts are compared with them; then the
  * layouts in the order of measuring. */
-static void list_units(tune_pipeline *p, const tune_table *t) {
-  const sct_tune_plan *plan = t->plan;
-  for (int k = 0; k < plan->n_items; k++) {
-    if (plan->items[k].outcome != SCT_OUT_OK) {
-      p->stage[k] = TUNE_READY; /* there is nothing to compile */
+static void list_units(tune_queue *q, const tune_table *t) {
+  const sct_tune_candidates *cands = t->cands;
+  for (int k = 0; k < cands->n_items; k++) {
+    if (cands->items[k].outcome != SCT_OUT_OK) {
+      q->stage[k] = TUNE_READY; /* there is nothing to compile */
     } else if (t->group[k] == k) {
-      add_unit(p, plan, k);
+      add_unit(q, cands, k);
     }
   }
-  for (int first = 0; first < plan->n_items; first++) {
-    for (int k = first + 1; t->group[first] == first && k < plan->n_items; k++) {
-      if (t->group[k] == first && plan->items[k].outcome == SCT_OUT_OK) {
-        add_unit(p, plan, k);
+  for (int first = 0; first < cands->n_items; first++) {
+    for (int k = first + 1; t->group[first] == first && k < cands->n_items; k++) {
+      if (t->group[k] == first && cands->items[k].outcome == SCT_OUT_OK) {
+        add_unit(q, cands, k);
       }
     }
   }
@@ -191,51 +191,51 @@ static void list_units(tune_pipeline *p, const tune_table *t) {
 
 /* In place of compiling. */
 static sct_status read_all(tune_session *s, sct_error *err) {
-  tune_pipeline *p = s->pipeline;
-  for (p->n_wanted = p->n_units; p->n_compiled < p->n_units; p->n_compiled++) {
-    SCT_TRY(item_compiled(s, p->item[p->n_compiled], NULL, err));
+  tune_queue *q = s->queue;
+  for (q->n_wanted = q->n_units; q->n_compiled < q->n_units; q->n_compiled++) {
+    SCT_TRY(item_compiled(s, q->item[q->n_compiled], NULL, err));
   }
   return SCT_OK;
 }
 
-sct_status sct_tune_pipeline_begin(tune_session *s, sct_error *err) {
-  const size_t n = (size_t)s->plan.n_items + 1;
-  tune_pipeline *p = s->pipeline = sct_alloc(sizeof *p);
-  p->units = sct_alloc(sizeof *p->units * n);
-  p->compiled = sct_alloc(sizeof *p->compiled * n);
-  p->item = sct_alloc(sizeof *p->item * n);
-  p->unit = sct_alloc(sizeof *p->unit * n);
-  p->stage = sct_alloc(sizeof *p->stage * n);
-  list_units(p, &s->table);
+sct_status sct_tune_queue_begin(tune_session *s, sct_error *err) {
+  const size_t n = (size_t)s->cands.n_items + 1;
+  tune_queue *q = s->queue = sct_alloc(sizeof *q);
+  q->units = sct_alloc(sizeof *q->units * n);
+  q->compiled = sct_alloc(sizeof *q->compiled * n);
+  q->item = sct_alloc(sizeof *q->item * n);
+  q->unit = sct_alloc(sizeof *q->unit * n);
+  q->stage = sct_alloc(sizeof *q->stage * n);
+  list_units(q, &s->table);
   if (s->device.replay) {
     return read_all(s, err);
   }
-  SCT_TRY(sct_compiler_open(s->device.compiler, p->units, p->n_units, p->compiled, err));
-  for (int u = 0; u < p->n_units && !s->searching; u++) {
-    SCT_TRY(sct_tune_want(s, p->item[u], err));
+  SCT_TRY(sct_compiler_open(s->device.compiler, q->units, q->n_units, q->compiled, err));
+  for (int u = 0; u < q->n_units && !s->searching; u++) {
+    SCT_TRY(sct_tune_want(s, q->item[u], err));
   }
   return take_all_compiled(s, err); /* what the cache has, whenever the session ends */
 }
 
 sct_status sct_tune_want(tune_session *s, int item, sct_error *err) {
-  tune_pipeline *p = s->pipeline;
-  if (p->stage[item] == TUNE_READY) { /* it may be wanted for another size than before */
+  tune_queue *q = s->queue;
+  if (q->stage[item] == TUNE_READY) { /* it may be wanted for another size than before */
     if (s->searching) {
       ask_check(s, item);
     }
     return SCT_OK;
   }
-  if (p->stage[item] != TUNE_WAITING) {
+  if (q->stage[item] != TUNE_WAITING) {
     return SCT_OK;
   }
-  p->stage[item] = TUNE_COMPILING;
-  p->n_wanted++;
-  return sct_compiler_want(s->device.compiler, p->unit[item], err);
+  q->stage[item] = TUNE_COMPILING;
+  q->n_wanted++;
+  return sct_compiler_want(s->device.compiler, q->unit[item], err);
 }
 
-void sct_tune_pipeline_end(tune_session *s) {
-  tune_pipeline *p = s->pipeline;
-  if (!p) {
+void sct_tune_queue_end(tune_session *s) {
+  tune_queue *q = s->queue;
+  if (!q) {
     return;
   }
   sct_tune_check_end(s->check);
@@ -243,14 +243,14 @@ void sct_tune_pipeline_end(tune_session *s) {
   if (s->device.compiler) {
     sct_compiler_end(s->device.compiler);
   }
-  for (int u = 0; p->compiled && u < p->n_units; u++) {
-    sct_compiled_free(&p->compiled[u]); /* those that nobody took */
+  for (int u = 0; q->compiled && u < q->n_units; u++) {
+    sct_compiled_free(&q->compiled[u]); /* results that were not taken */
   }
-  sct_free(p->units);
-  sct_free(p->compiled);
-  sct_free(p->item);
-  sct_free(p->unit);
-  sct_free(p->stage);
-  sct_free(p);
-  s->pipeline = NULL;
+  sct_free(q->units);
+  sct_free(q->compiled);
+  sct_free(q->item);
+  sct_free(q->unit);
+  sct_free(q->stage);
+  sct_free(q);
+  s->queue = NULL;
 }

@@ -1,4 +1,4 @@
-/* measure_sample - the counters of a whole kernel from some of its blocks, which run as PTX on the
+/* measure_blocks - the counters of a whole kernel from some of its blocks, which run as PTX on the
  * CPU at the real extents. No check of verification is made again here: definedness bits and the
  * search for races cost more than the run itself.
  *
@@ -18,7 +18,7 @@
 #define MOST_BLOCKS     64
 #define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
 #define MOST_FILLED     ((int64_t)64 << 20) /* bytes of index arrays that are kept */
-#define WORKSPACE_BYTES ((int64_t)1 << 30)  /* a plan's most */
+#define WORKSPACE_BYTES ((int64_t)1 << 30)  /* the most a kernel may ask for */
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define DENSE_TRIES     64                  /* elements of an index array that are looked at */
@@ -45,7 +45,7 @@ typedef struct site {
   source source[SCT_MAX_OPERANDS];
 } site;
 
-struct sct_sampler {
+struct sct_block_counter {
   const sct_spec *spec;
   uint64_t seed;
   int max_shared_bytes;
@@ -57,7 +57,7 @@ struct sct_sampler {
 /* ---- what arrays hold ---- */
 
 /* Does it matter what is in which element? */
-static bool has_source(const sct_sampler *s, const site *t, int op) {
+static bool has_source(const sct_block_counter *s, const site *t, int op) {
   return op < s->spec->n_operands &&
          (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
 }
@@ -122,11 +122,11 @@ static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *
   return dense;
 }
 
-static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape, int op,
+static sct_status set_source(source *out, const sct_block_counter *s, sct_shape *shape, int op,
                              const sct_size *size, sct_error *err) {
   *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
                   .bytes = s->spec->operands[op].record.fields[0].bytes};
-  if (is_dense(s->spec, op, shape->plan->layout[op], shape, size)) {
+  if (is_dense(s->spec, op, shape->addressing->layout[op], shape, size)) {
     return SCT_OK;
   }
   sct_shape_index(shape);
@@ -135,7 +135,7 @@ static sct_status set_source(source *out, const sct_sampler *s, sct_shape *shape
 
 /* Values like those of timing, and so many of them only: which ones an access finds does not
  * matter. */
-static void fill_values(uint8_t out[FOLD_BYTES], const sct_sampler *s, int op) {
+static void fill_values(uint8_t out[FOLD_BYTES], const sct_block_counter *s, int op) {
   const sct_masks masks = sct_data_record_masks(&s->spec->operands[op].record);
   const uint64_t key = sct_data_key(s->seed, op, 0);
   for (size_t k = 0; k < FOLD_BYTES / sizeof(uint64_t); k++) {
@@ -154,7 +154,7 @@ static void site_free(site *t) {
   *t = (site){0};
 }
 
-static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int op,
+static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shape, int op,
                             const sct_size *size, sct_error *err) {
   const sct_operand *operand = &s->spec->operands[op];
   uint8_t values[FOLD_BYTES];
@@ -172,7 +172,7 @@ static sct_status add_array(const sct_sampler *s, site *t, sct_shape *shape, int
   return sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err);
 }
 
-static void set_key(const sct_sampler *s, site *t, const sct_size *size, const int *layout) {
+static void set_key(const sct_block_counter *s, site *t, const sct_size *size, const int *layout) {
   t->used = true;
   memcpy(t->extent, size->extent, sizeof *t->extent * (size_t)s->spec->n_extents);
   memcpy(t->fill, size->fill, sizeof *t->fill * (size_t)s->spec->n_operands);
@@ -185,13 +185,13 @@ static bool same_key(const site *a, const site *b) {
          memcmp(a->layout, b->layout, sizeof a->layout) == 0;
 }
 
-static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size, const int *layout,
-                            sct_error *err) {
-  SCT_SCOPED(sct_plan) plan = {0};
+static sct_status site_init(const sct_block_counter *s, site *t, const sct_size *size,
+                            const int *layout, sct_error *err) {
+  SCT_SCOPED(sct_addressing) addressing = {0};
   SCT_SCOPED(sct_shape) shape = {0};
   set_key(s, t, size, layout);
-  SCT_TRY(sct_plan_init(&plan, s->spec, layout, s->seed, err));
-  SCT_TRY(sct_shape_init(&shape, &plan, size->extent, size->fill, err));
+  SCT_TRY(sct_addressing_init(&addressing, s->spec, layout, s->seed, err));
+  SCT_TRY(sct_shape_init(&shape, &addressing, size->extent, size->fill, err));
   sct_ptx_memory_new(&t->memory);
   for (int op = 0; op < s->spec->n_operands; op++) {
     SCT_TRY(add_array(s, t, &shape, op, size, err));
@@ -199,8 +199,8 @@ static sct_status site_init(const sct_sampler *s, site *t, const sct_size *size,
   return SCT_OK;
 }
 
-static sct_status find_site(sct_sampler *s, site **out, const sct_size *size, const int *layout,
-                            sct_error *err) {
+static sct_status find_site(sct_block_counter *s, site **out, const sct_size *size,
+                            const int *layout, sct_error *err) {
   site wanted = {.used = true};
   set_key(s, &wanted, size, layout);
   for (int k = 0; k < MOST_SITES; k++) {
@@ -220,7 +220,7 @@ static sct_status find_site(sct_sampler *s, site **out, const sct_size *size, co
 }
 
 /* Gives back what blocks at other places have filled, and zeroes a workspace. */
-static sct_status refresh(const sct_sampler *s, site *t, bool workspace, sct_error *err) {
+static sct_status refresh(const sct_block_counter *s, site *t, bool workspace, sct_error *err) {
   int64_t filled = 0;
   for (int op = 0; op < s->spec->n_operands; op++) {
     filled += sct_ptx_memory_filled(t->memory, t->address[op]);
@@ -241,7 +241,7 @@ static sct_status refresh(const sct_sampler *s, site *t, bool workspace, sct_err
 /* ---- launches ---- */
 
 typedef struct job {
-  const sct_sampler *s;
+  const sct_block_counter *s;
   const sct_kernel_code *code;
   const site *site;
   sct_ptx_launch_opts opts;
@@ -345,21 +345,21 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
 }
 
 /* Both ends stand for themselves, those between for all between. Long blocks are much alike, and
- * fewer of them do: *sample becomes what ran. */
-static sct_status run_sample(job *j, sct_sample *sample, sct_error *err) {
+ * fewer of them do: *subset becomes what ran. */
+static sct_status run_subset(job *j, sct_subset *subset, sct_error *err) {
   int64_t block[MOST_BLOCKS];
-  const bool all = sample->n == sample->total;
-  const int64_t ends[] = {0, sample->total - 1};
+  const bool all = subset->n == subset->total;
+  const int64_t ends[] = {0, subset->total - 1};
   if (!all) {
     SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
     const int64_t more = j->s->most_steps / 2 / (j->steps > 0 ? j->steps : 1);
-    *sample = sct_sample_of(sample->total, more + 2 < sample->n ? more + 2 : sample->n);
+    *subset = sct_subset_of(subset->total, more + 2 < subset->n ? more + 2 : subset->n);
   }
-  for (int64_t k = 0; k < sample->n; k++) {
-    block[k] = sct_sample_at(*sample, k);
+  for (int64_t k = 0; k < subset->n; k++) {
+    block[k] = sct_subset_at(*subset, k);
   }
-  return all ? run_blocks(j, block, sample->n, 1.0, err)
-             : run_blocks(j, block + 1, sample->n - 2, sct_sample_weight(*sample, 1), err);
+  return all ? run_blocks(j, block, subset->n, 1.0, err)
+             : run_blocks(j, block + 1, subset->n - 2, sct_subset_weight(*subset, 1), err);
 }
 
 /* ---- counters ---- */
@@ -385,7 +385,7 @@ static void set_atomics(sct_counters *out, const job *j) {
   }
 }
 
-static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
+static void make_counters(sct_counters *out, const job *j, sct_subset subset) {
   const int n = j->s->spec->n_operands;
   *out = (sct_counters){.load = rounded(j->load),
                         .store = rounded(j->store),
@@ -397,18 +397,18 @@ static void make_counters(sct_counters *out, const job *j, sct_sample sample) {
                         .wavefronts_st = llround(j->wavefronts[2]),
                         .wavefronts_st_ideal = llround(j->wavefronts[3]),
                         .shuffles = llround(j->shuffles),
-                        .blocks_counted = sample.n,
-                        .blocks = sample.total};
+                        .blocks_counted = subset.n,
+                        .blocks = subset.total};
   for (int op = 0; op < n && out->operand != NULL; op++) {
     out->operand[op] = rounded(j->operand[op]);
   }
   set_atomics(out, j);
 }
 
-/* ---- the sampler ---- */
+/* ---- the block_counter ---- */
 
-void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_desc *device,
-                     uint64_t seed, int64_t most_steps) {
+void sct_block_counter_new(sct_block_counter **out, const sct_spec *spec,
+                           const sct_device_desc *device, uint64_t seed, int64_t most_steps) {
   *out = sct_alloc(sizeof **out);
   sct_memory_keep_pages();
   (*out)->spec = spec;
@@ -417,7 +417,7 @@ void sct_sampler_new(sct_sampler **out, const sct_spec *spec, const sct_device_d
   (*out)->most_steps = most_steps > 0 ? most_steps : MOST_STEPS;
 }
 
-void sct_sampler_free(sct_sampler *s) {
+void sct_block_counter_free(sct_block_counter *s) {
   for (int k = 0; s != NULL && k < MOST_SITES; k++) {
     site_free(&s->sites[k]);
   }
@@ -434,15 +434,16 @@ static bool is_too_large(const sct_spec *spec, const sct_kernel_code *code, cons
 }
 
 /* A launch at `size`, and which of its blocks stand for all. */
-static sct_status open_job(sct_sampler *s, job *j, sct_sample *sample, const sct_kernel_code *code,
-                           const sct_ptx_module *module, const char *entry, const sct_size *size,
-                           int64_t max_blocks, sct_error *err) {
+static sct_status open_job(sct_block_counter *s, job *j, sct_subset *subset,
+                           const sct_kernel_code *code, const sct_ptx_module *module,
+                           const char *entry, const sct_size *size, int64_t max_blocks,
+                           sct_error *err) {
   const sct_spec *spec = s->spec;
   const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
   int64_t n_blocks = 0;
   site *t = NULL;
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
-  *sample = sct_sample_of(n_blocks > 0 ? n_blocks : 0,
+  *subset = sct_subset_of(n_blocks > 0 ? n_blocks : 0,
                           max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
@@ -467,59 +468,61 @@ static sct_status open_job(sct_sampler *s, job *j, sct_sample *sample, const sct
   return SCT_OK;
 }
 
-static sct_status count_at(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
+static sct_status count_at(sct_block_counter *s, sct_counters *out, const sct_kernel_code *code,
                            const sct_ptx_module *module, const char *entry, const sct_size *size,
                            int64_t max_blocks, bool *too_long, sct_error *err) {
   job j;
-  sct_sample sample;
+  sct_subset subset;
   *too_long = is_too_large(s->spec, code, size);
   if (*too_long) {
     return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
   }
-  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, max_blocks, err));
-  const sct_status status = run_sample(&j, &sample, err);
+  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, max_blocks, err));
+  const sct_status status = run_subset(&j, &subset, err);
   *too_long = j.too_long;
   if (status == SCT_OK) {
-    make_counters(out, &j, sample);
+    make_counters(out, &j, subset);
   }
   return status;
 }
 
-static int64_t blocks_wanted(const sct_sampler *s, int64_t max_blocks) {
+static int64_t blocks_wanted(const sct_block_counter *s, int64_t max_blocks) {
   return max_blocks > 0 ? max_blocks : sct_spec_is_ragged(s->spec) ? RAGGED_BLOCKS : DEFAULT_BLOCKS;
 }
 
-sct_status sct_sampler_profile(sct_sampler *s, sct_ptx_result *out, sct_sampled_launch *launch,
-                               const sct_kernel_code *code, const sct_ptx_module *module,
-                               const char *entry, const sct_size *size, int64_t max_blocks,
-                               const sct_ptx_cache_sizes *caches, sct_error *err) {
+sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
+                                     sct_partial_launch *launch, const sct_kernel_code *code,
+                                     const sct_ptx_module *module, const char *entry,
+                                     const sct_size *size, int64_t max_blocks,
+                                     const sct_ptx_cache_sizes *caches, sct_error *err) {
   int64_t block[MOST_BLOCKS];
   job j;
-  sct_sample sample;
+  sct_subset subset;
   if (is_too_large(s->spec, code, size)) {
     return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
   }
-  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, blocks_wanted(s, max_blocks), err));
+  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, blocks_wanted(s, max_blocks), err));
   const bool all = max_blocks == SCT_ALL_BLOCKS;
-  for (int64_t k = 0; k < sample.n; k++) {
-    block[k] = sct_sample_at(sample, k);
+  for (int64_t k = 0; k < subset.n; k++) {
+    block[k] = sct_subset_at(subset, k);
   }
   *launch =
-      (sct_sampled_launch){.blocks = sample.total, .blocks_run = all ? sample.total : sample.n};
+      (sct_partial_launch){.blocks = subset.total, .blocks_run = all ? subset.total : subset.n};
   memcpy(launch->grid, j.opts.grid, sizeof launch->grid);
   memcpy(launch->block, j.opts.block, sizeof launch->block);
   j.opts.blocks = all ? NULL : block;
-  j.opts.n_blocks = all ? 0 : sample.n;
+  j.opts.n_blocks = all ? 0 : subset.n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }
 
-/* ---- the same launch in a file */
+/* ---- a launch in a file */
 
 /* What array `op` holds, as the interpreter has it; `*held` bytes, which repeat in it. */
-static void *contents_of(const sct_sampler *s, site *t, int op, int64_t bytes, int64_t *held) {
+static void *contents_of(const sct_block_counter *s, site *t, int op, int64_t bytes,
+                         int64_t *held) {
   const bool all = has_source(s, t, op);
   *held = all ? bytes : FOLD_BYTES;
   uint8_t *const out = sct_alloc((size_t)*held + 1);
@@ -531,7 +534,7 @@ static void *contents_of(const sct_sampler *s, site *t, int op, int64_t bytes, i
   return out;
 }
 
-static sct_status write_job(const sct_sampler *s, const job *j, site *t, const sct_size *size,
+static sct_status write_job(const sct_block_counter *s, const job *j, site *t, const sct_size *size,
                             sct_launches *out, const char *path, sct_error *err) {
   const int n_arrays = s->spec->n_operands + 1;
   sct_launch_param params[SCT_MAX_ARGS];
@@ -570,15 +573,15 @@ static sct_status write_job(const sct_sampler *s, const job *j, site *t, const s
   return status;
 }
 
-sct_status sct_sampler_launches(sct_sampler *s, const sct_kernel_code *code,
-                                const sct_ptx_module *module, const char *entry,
-                                const sct_size *size, const sct_launches *on, const char *path,
-                                sct_error *err) {
+sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,
+                                      const sct_ptx_module *module, const char *entry,
+                                      const sct_size *size, const sct_launches *on,
+                                      const char *path, sct_error *err) {
   job j;
-  sct_sample sample;
+  sct_subset subset;
   site *t = NULL;
   sct_launches out = *on;
-  SCT_TRY(open_job(s, &j, &sample, code, module, entry, size, 1, err));
+  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, 1, err));
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   return write_job(s, &j, t, size, &out, path, err);
 }
@@ -591,7 +594,7 @@ static bool shorten(const sct_spec *spec, int64_t *extent) {
   int longest = -1;
   for (int d = 0; d < spec->n_dims; d++) {
     const bool any = !spec->reduces && !spec->scans && spec->n_steps == 0;
-    const bool counts = any || sct_spec_joins(spec, d);
+    const bool counts = any || sct_spec_combines_along(spec, d);
     longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
   }
   if (longest < 0 || extent[longest] < 8 * LANES) {
@@ -647,9 +650,10 @@ static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sc
   return SCT_OK;
 }
 
-sct_status sct_sampler_count(sct_sampler *s, sct_counters *out, const sct_kernel_code *code,
-                             const sct_ptx_module *module, const char *entry, const sct_size *size,
-                             int64_t max_blocks, sct_error *err) {
+sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
+                                   const sct_kernel_code *code, const sct_ptx_module *module,
+                                   const char *entry, const sct_size *size, int64_t max_blocks,
+                                   sct_error *err) {
   const int64_t most = blocks_wanted(s, max_blocks);
   int64_t extent[SCT_MAX_EXTENTS];
   const sct_size small = {.label = size->label, .extent = extent, .fill = size->fill};

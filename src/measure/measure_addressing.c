@@ -1,17 +1,18 @@
-/* Plans and shapes: a problem's expressions as programs, and what they give at one size. */
+/* Addressing and shapes: a problem's expressions as programs, and what they give at one size. */
 #include "measure_data.h"
 
 #include <pthread.h>
 #include <string.h>
 
-/* ---- plans ---- */
+/* ---- addressing ---- */
 
 /* Programs of n expressions; every one of them is freed by free_programs even after a failure. */
-static sct_status make_programs(sct_expr_program ***out, const sct_plan *plan, const sct_expr *e,
-                                int n, const sct_expr *inputs, int n_inputs, sct_error *err) {
+static sct_status make_programs(sct_expr_program ***out, const sct_addressing *addressing,
+                                const sct_expr *e, int n, const sct_expr *inputs, int n_inputs,
+                                sct_error *err) {
   *out = sct_alloc(sizeof **out * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
-    SCT_TRY(sct_expr_program_new(&(*out)[k], plan->spec->pool, e[k], inputs, n_inputs, err));
+    SCT_TRY(sct_expr_program_new(&(*out)[k], addressing->spec->pool, e[k], inputs, n_inputs, err));
   }
   return SCT_OK;
 }
@@ -23,8 +24,8 @@ static void free_programs(sct_expr_program **programs) {
   sct_free(programs);
 }
 
-static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
-  const sct_spec *spec = plan->spec;
+static int list_inputs(const sct_addressing *addressing, sct_expr inputs[SCT_ADDRESSING_INPUTS]) {
+  const sct_spec *spec = addressing->spec;
   int n = 0;
   for (int d = 0; d < spec->n_dims; d++) {
     inputs[n++] = spec->dim_var[d];
@@ -42,7 +43,7 @@ static int plan_inputs(const sct_plan *plan, sct_expr inputs[SCT_PLAN_INPUTS]) {
 }
 
 /* Does where the operand's elements lie depend on extents that no dimension has? */
-static bool has_own_extents(const sct_plan_operand *p, const sct_spec *spec) {
+static bool has_own_extents(const sct_addressing_operand *p, const sct_spec *spec) {
   bool has = false;
   for (int k = spec->n_dims; k < spec->n_extents && !has; k++) {
     const sct_expr var = spec->extent_var[k];
@@ -57,13 +58,13 @@ static bool has_own_extents(const sct_plan_operand *p, const sct_spec *spec) {
   return has;
 }
 
-static sct_status plan_operand(sct_plan *plan, int number, const sct_expr *inputs, int n_inputs,
-                               sct_error *err) {
-  sct_plan_operand *p = &plan->op[number];
-  const sct_spec *spec = plan->spec;
+static sct_status compile_operand(sct_addressing *addressing, int number, const sct_expr *inputs,
+                                  int n_inputs, sct_error *err) {
+  sct_addressing_operand *p = &addressing->op[number];
+  const sct_spec *spec = addressing->spec;
   sct_expr own[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
   p->op = &spec->operands[number];
-  p->layout = &p->op->layouts[plan->layout[number]];
+  p->layout = &p->op->layouts[addressing->layout[number]];
   for (int d = 0; d < p->op->n_dims; d++) {
     own[d] = p->op->index[d];
   }
@@ -72,44 +73,45 @@ static sct_status plan_operand(sct_plan *plan, int number, const sct_expr *input
   }
   p->has_own_extents = has_own_extents(p, spec);
   const int n_fields = p->op->record.n_fields, n_dims = p->op->n_dims;
-  SCT_TRY(make_programs(&p->element, plan, p->layout->element, n_fields, own,
+  SCT_TRY(make_programs(&p->element, addressing, p->layout->element, n_fields, own,
                         n_dims + spec->n_extents, err));
-  SCT_TRY(make_programs(&p->offset, plan, p->layout->offset, n_fields, inputs, n_inputs, err));
-  SCT_TRY(make_programs(&p->at, plan, p->op->at, n_dims, inputs, n_inputs, err));
-  SCT_TRY(make_programs(&p->extent, plan, p->op->extent, n_dims, inputs, n_inputs, err));
+  SCT_TRY(
+      make_programs(&p->offset, addressing, p->layout->offset, n_fields, inputs, n_inputs, err));
+  SCT_TRY(make_programs(&p->at, addressing, p->op->at, n_dims, inputs, n_inputs, err));
+  SCT_TRY(make_programs(&p->extent, addressing, p->op->extent, n_dims, inputs, n_inputs, err));
   SCT_TRY(sct_expr_program_new(&p->bytes, spec->pool, p->layout->bytes, inputs, n_inputs, err));
   return p->op->is_index ? sct_expr_program_new(&p->limit, spec->pool, p->op->index_limit, inputs,
                                                 n_inputs, err)
                          : SCT_OK;
 }
 
-sct_status sct_plan_init(sct_plan *out, const sct_spec *spec, const int *layout, uint64_t seed,
-                         sct_error *err) {
-  sct_plan plan = {.spec = spec, .seed = seed};
-  sct_expr inputs[SCT_PLAN_INPUTS];
+sct_status sct_addressing_init(sct_addressing *out, const sct_spec *spec, const int *layout,
+                               uint64_t seed, sct_error *err) {
+  sct_addressing addressing = {.spec = spec, .seed = seed};
+  sct_expr inputs[SCT_ADDRESSING_INPUTS];
   sct_status status = SCT_OK;
   for (int k = 0; k < spec->n_operands; k++) {
-    plan.layout[k] = layout[k];
+    addressing.layout[k] = layout[k];
     if (layout[k] < 0 || layout[k] >= spec->operands[k].n_layouts) {
       return sct_fail(err, SCT_EUSAGE, "operand '%s' has no layout number %d",
                       spec->operands[k].name, layout[k]);
     }
   }
-  plan.op = sct_alloc(sizeof *plan.op * (size_t)spec->n_operands);
-  const int n_inputs = plan_inputs(&plan, inputs);
+  addressing.op = sct_alloc(sizeof *addressing.op * (size_t)spec->n_operands);
+  const int n_inputs = list_inputs(&addressing, inputs);
   for (int k = 0; k < spec->n_operands; k++) {
-    SCT_TRY_DONE(plan_operand(&plan, k, inputs, n_inputs, err));
+    SCT_TRY_DONE(compile_operand(&addressing, k, inputs, n_inputs, err));
   }
-  *out = plan;
+  *out = addressing;
   return SCT_OK;
 done:
-  sct_plan_free(&plan);
+  sct_addressing_free(&addressing);
   return status;
 }
 
-void sct_plan_free(sct_plan *plan) {
-  for (int k = 0; plan->op && k < plan->spec->n_operands; k++) {
-    sct_plan_operand *p = &plan->op[k];
+void sct_addressing_free(sct_addressing *addressing) {
+  for (int k = 0; addressing->op && k < addressing->spec->n_operands; k++) {
+    sct_addressing_operand *p = &addressing->op[k];
     free_programs(p->element);
     free_programs(p->offset);
     free_programs(p->at);
@@ -117,8 +119,8 @@ void sct_plan_free(sct_plan *plan) {
     sct_expr_program_free(p->bytes);
     sct_expr_program_free(p->limit);
   }
-  sct_free(plan->op);
-  *plan = (sct_plan){0};
+  sct_free(addressing->op);
+  *addressing = (sct_addressing){0};
 }
 
 /* ---- shapes ---- */
@@ -133,8 +135,9 @@ bool sct_next_index(int64_t *idx, const int64_t *extent, int n) {
   return false;
 }
 
-static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]) {
-  const sct_spec *spec = s->plan->spec;
+static void set_sizes(const sct_shape *s, const int64_t *idx,
+                      int64_t inputs[SCT_ADDRESSING_INPUTS]) {
+  const sct_spec *spec = s->addressing->spec;
   for (int d = 0; d < spec->n_dims; d++) {
     inputs[d] = idx ? idx[d] : 0;
   }
@@ -143,14 +146,14 @@ static void set_sizes(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 
 double sct_shape_tolerance(const sct_shape *s, int op) {
   const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
-  return sct_spec_tolerance(s->plan->spec, op, &size);
+  return sct_spec_tolerance(s->addressing->spec, op, &size);
 }
 
-sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *extent,
+sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, const int64_t *extent,
                           const sct_fill *fill, sct_error *err) {
-  const sct_spec *spec = plan->spec;
-  sct_shape s = {.plan = plan, .n_elements = 1};
-  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  const sct_spec *spec = addressing->spec;
+  sct_shape s = {.addressing = addressing, .n_elements = 1};
+  int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
   memcpy(s.extent, extent, sizeof s.extent[0] * (size_t)spec->n_extents);
   for (int d = 0; d < spec->n_dims; d++) {
     const int64_t times = sct_spec_multiplies(spec, d) ? extent[d] : 1;
@@ -160,7 +163,7 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
   }
   set_sizes(&s, NULL, inputs);
   for (int k = 0; k < spec->n_operands; k++) {
-    const sct_plan_operand *p = &plan->op[k];
+    const sct_addressing_operand *p = &addressing->op[k];
     s.fill[k] = fill ? fill[k] : SCT_FILL_DEFAULT;
     s.op[k].bytes = sct_expr_program_run(p->bytes, inputs);
     s.op[k].count = s.op[k].n_written = 1;
@@ -195,7 +198,7 @@ sct_status sct_shape_init(sct_shape *out, const sct_plan *plan, const int64_t *e
 }
 
 void sct_shape_unindex(sct_shape *s) {
-  for (int k = 0; s->plan && k < s->plan->spec->n_operands; k++) {
+  for (int k = 0; s->addressing && k < s->addressing->spec->n_operands; k++) {
     sct_free(s->op[k].values);
     s->op[k].values = NULL;
   }
@@ -216,7 +219,7 @@ typedef struct index_job {
 static void *fill_values(void *arg) {
   const index_job *job = arg;
   sct_size size = {.extent = (int64_t *)job->shape->extent, .fill = (sct_fill *)job->shape->fill};
-  const sct_index_fill fill = sct_spec_index_fill(job->shape->plan->spec, job->op, &size);
+  const sct_index_fill fill = sct_spec_index_fill(job->shape->addressing->spec, job->op, &size);
   for (int64_t k = job->from; k < job->to; k++) {
     job->shape->op[job->op].values[k] = sct_index_fill_value(&fill, k);
   }
@@ -249,8 +252,8 @@ static void fill_in_parallel(const sct_shape *s, int op) {
 }
 
 void sct_shape_index(sct_shape *s) {
-  for (int k = 0; k < s->plan->spec->n_index; k++) {
-    const int op = s->plan->spec->index_order[k];
+  for (int k = 0; k < s->addressing->spec->n_index; k++) {
+    const int op = s->addressing->spec->index_order[k];
     if (s->op[op].values) {
       continue;
     }
@@ -260,7 +263,7 @@ void sct_shape_index(sct_shape *s) {
 }
 
 int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t linear = 0;
   for (int d = 0; d < p->op->n_dims; d++) {
     const int64_t at = sct_expr_program_run(p->at[d], inputs);
@@ -272,12 +275,13 @@ int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs) {
   return linear;
 }
 
-void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT_PLAN_INPUTS]) {
-  const sct_spec *spec = s->plan->spec;
+void sct_shape_inputs(const sct_shape *s, const int64_t *idx,
+                      int64_t inputs[SCT_ADDRESSING_INPUTS]) {
+  const sct_spec *spec = s->addressing->spec;
   int64_t *values = inputs + spec->n_dims + spec->n_extents;
   set_sizes(s, idx, inputs);
-  for (int k = 0; k < s->plan->spec->n_index; k++) {
-    const int op = s->plan->spec->index_order[k];
+  for (int k = 0; k < s->addressing->spec->n_index; k++) {
+    const int op = s->addressing->spec->index_order[k];
     const int64_t at = sct_shape_place(s, op, inputs);
     values[k] = at >= 0 && s->op[op].values ? s->op[op].values[at] : 0;
   }
@@ -285,23 +289,23 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx, int64_t inputs[SCT
 }
 
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   return p->op->accumulate != SCT_REDUCE_NONE ? p->element[field] : p->offset[field];
 }
 
 void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
-                              int64_t inputs[SCT_PLAN_INPUTS]) {
-  const sct_operand *operand = s->plan->op[op].op;
+                              int64_t inputs[SCT_ADDRESSING_INPUTS]) {
+  const sct_operand *operand = s->addressing->op[op].op;
   if (operand->accumulate == SCT_REDUCE_NONE) {
     sct_shape_inputs(s, idx, inputs);
     return;
   }
   memcpy(inputs, idx, sizeof *idx * (size_t)operand->n_dims);
-  memcpy(inputs + operand->n_dims, s->extent, sizeof *idx * (size_t)s->plan->spec->n_extents);
+  memcpy(inputs + operand->n_dims, s->extent, sizeof *idx * (size_t)s->addressing->spec->n_extents);
 }
 
 void sct_shape_put_row(const sct_shape *s, int64_t *idx) {
-  const sct_ragged *r = &s->plan->spec->ragged;
+  const sct_ragged *r = &s->addressing->spec->ragged;
   const int64_t *offsets = s->op[r->offsets].values;
   int64_t row = 0;
   for (int64_t end = s->extent[r->row]; end - row > 1;) {
@@ -315,7 +319,7 @@ void sct_shape_put_row(const sct_shape *s, int64_t *idx) {
 
 /* Taps without a border stay inside the array. */
 static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
-  const sct_plan_operand *p = &s->plan->op[op];
+  const sct_addressing_operand *p = &s->addressing->op[op];
   for (int d = 0; d < p->op->n_dims && p->op->border == SCT_BORDER_NONE; d++) {
     int64_t lo = 0, hi = 0;
     sct_operand_reach(p->op, d, &lo, &hi);
@@ -332,9 +336,9 @@ typedef enum whereabouts { INSIDE, OUTSIDE, EACH_APART } whereabouts;
 /* Where places go up and down evenly along each dimension, those of the index space's corners say
  * of all elements whether they and their taps are inside. There are elements. */
 static whereabouts find_places(const sct_shape *s, int op) {
-  const sct_spec *spec = s->plan->spec;
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t idx[SCT_MAX_DIMS], inputs[SCT_PLAN_INPUTS] = {0};
+  const sct_spec *spec = s->addressing->spec;
+  const sct_addressing_operand *p = &s->addressing->op[op];
+  int64_t idx[SCT_MAX_DIMS], inputs[SCT_ADDRESSING_INPUTS] = {0};
   for (int d = 0; d < p->op->n_dims; d++) {
     for (int dim = 0; dim < spec->n_dims; dim++) {
       if (!sct_expr_program_is_affine(p->at[d], dim)) {
@@ -356,12 +360,12 @@ static whereabouts find_places(const sct_shape *s, int op) {
 
 /* Index arrays point to elements that exist; through one that scatters, to a different one each. */
 static bool index_is_legal(const sct_shape *s, int op) {
-  const sct_plan_operand *p = &s->plan->op[op];
-  int64_t inputs[SCT_PLAN_INPUTS] = {0};
+  const sct_addressing_operand *p = &s->addressing->op[op];
+  int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
   set_sizes(s, NULL, inputs);
   const int64_t wanted = sct_expr_program_run(p->limit, inputs);
   const int64_t limit = sct_type_index_limit(p->op->record.fields[0].type, wanted);
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   const bool are_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
   const bool is_idle = s->n_elements == 0 && spec->n_steps == 0; /* empty rows have results, too */
   return is_idle || (limit >= 1 && (!are_offsets || limit == wanted) &&
@@ -370,14 +374,14 @@ static bool index_is_legal(const sct_shape *s, int op) {
 
 bool sct_shape_indexes_fit(const sct_shape *s) {
   bool fit = true;
-  for (int k = 0; k < s->plan->spec->n_index; k++) {
-    fit = fit && index_is_legal(s, s->plan->spec->index_order[k]);
+  for (int k = 0; k < s->addressing->spec->n_index; k++) {
+    fit = fit && index_is_legal(s, s->addressing->spec->index_order[k]);
   }
   return fit;
 }
 
 bool sct_shape_is_legal(const sct_shape *s) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   if (!sct_shape_indexes_fit(s)) {
     return false;
   }
@@ -392,7 +396,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
   }
   int apart[SCT_MAX_OPERANDS], n_apart = 0;
   for (int k = 0; k < spec->n_operands && s->n_elements > 0; k++) {
-    const bool varies = is_ragged || s->plan->op[k].op->through_index;
+    const bool varies = is_ragged || s->addressing->op[k].op->through_index;
     const whereabouts found = varies ? EACH_APART : find_places(s, k);
     if (found == OUTSIDE) {
       return false;
@@ -403,7 +407,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
   if (n_apart == 0) {
     return true;
   }
-  int64_t idx[SCT_MAX_DIMS] = {0}, at[SCT_MAX_DIMS], inputs[SCT_PLAN_INPUTS] = {0};
+  int64_t idx[SCT_MAX_DIMS] = {0}, at[SCT_MAX_DIMS], inputs[SCT_ADDRESSING_INPUTS] = {0};
   int64_t extent[SCT_MAX_DIMS];
   for (int d = 0; d < spec->n_dims; d++) {
     extent[d] = sct_spec_multiplies(spec, d) ? s->extent[d] : 1;
@@ -424,7 +428,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
 }
 
 void sct_shape_label(sct_str *out, const sct_shape *s) {
-  const sct_spec *spec = s->plan->spec;
+  const sct_spec *spec = s->addressing->spec;
   for (int k = 0; k < spec->n_extents; k++) {
     sct_str_printf(out, "%sn_%s=%lld", k > 0 ? " " : "", spec->extent_names[k],
                    (long long)s->extent[k]);

@@ -1,5 +1,5 @@
-/* Plans, whose candidates are rendered in other processes: the same items as rendered here, whole,
- * however many processes there are; a process that is lost is an error. */
+/* Candidates are rendered in other processes: the same items as rendered here, whole, however many
+ * processes there are. A process that is lost is an error. */
 #include "base/base_sys.h"
 #include "tune/tune_internal.h"
 
@@ -41,32 +41,33 @@ static const char *kernel(const char *name) {
   return path;
 }
 
-static sct_status plan_until(sct_tune_plan *out, const char *name, int64_t until_ns,
-                             const sct_tune_events *events) {
-  const sct_tune_plan_opts opts = {.until_ns = until_ns, .events = events};
-  return sct_tune_plan_make(out, kernel(name), &h200, &opts, &err);
+static sct_status candidates_until(sct_tune_candidates *out, const char *name, int64_t until_ns,
+                                   const sct_tune_events *events) {
+  const sct_tune_candidates_opts opts = {.until_ns = until_ns, .events = events};
+  return sct_tune_candidates_make(out, kernel(name), &h200, &opts, &err);
 }
 
-static void make(sct_tune_plan *plan, const char *name) {
-  if (plan_until(plan, name, 0, NULL) != SCT_OK) {
+static void make(sct_tune_candidates *cands, const char *name) {
+  if (candidates_until(cands, name, 0, NULL) != SCT_OK) {
     fail_msg("%s", err.text);
   }
 }
 
-/* The same up to where candidates are rendered. */
-static sct_script *load(sct_tune_plan *plan, const char *name) {
+/* Loads the spec and its space, and renders nothing. */
+static sct_script *load(sct_tune_candidates *cands, const char *name) {
   sct_script *script = NULL;
-  *plan = (sct_tune_plan){.device = h200};
-  if (sct_script_load_spec(&plan->spec, kernel(name), &err) != SCT_OK ||
-      sct_script_new(&script, &plan->spec, &plan->device, NULL, &err) != SCT_OK ||
-      sct_script_space(&plan->space, script, &err) != SCT_OK ||
-      sct_space_enumerate(&plan->space, &err) != SCT_OK) {
+  *cands = (sct_tune_candidates){.device = h200};
+  if (sct_script_load_spec(&cands->spec, kernel(name), &err) != SCT_OK ||
+      sct_script_new(&script, &cands->spec, &cands->device, NULL, &err) != SCT_OK ||
+      sct_script_space(&cands->space, script, &err) != SCT_OK ||
+      sct_space_enumerate(&cands->space, &err) != SCT_OK) {
     fail_msg("%s", err.text);
   }
   return script;
 }
 
-static void same_expr(const sct_tune_plan *a, sct_expr x, const sct_tune_plan *b, sct_expr y) {
+static void same_expr(const sct_tune_candidates *a, sct_expr x, const sct_tune_candidates *b,
+                      sct_expr y) {
   sct_str one = {0}, two = {0};
   sct_expr_print(&one, a->spec.pool, x);
   sct_expr_print(&two, b->spec.pool, y);
@@ -82,8 +83,8 @@ static void same_text(const char *a, const char *b) {
   }
 }
 
-static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const sct_tune_plan *b,
-                        const sct_kernel_code *y) {
+static void same_kernel(const sct_tune_candidates *a, const sct_kernel_code *x,
+                        const sct_tune_candidates *b, const sct_kernel_code *y) {
   same_text(x->source, y->source);
   same_text(x->kernel, y->kernel);
   same_text(x->launch, y->launch);
@@ -107,8 +108,8 @@ static void same_kernel(const sct_tune_plan *a, const sct_kernel_code *x, const 
 }
 
 /* b has what comes out when candidates are rendered here, one after the other. */
-static void same_as_here(sct_tune_plan *b, const char *name) {
-  sct_tune_plan a;
+static void same_as_here(sct_tune_candidates *b, const char *name) {
+  sct_tune_candidates a;
   sct_script *script = load(&a, name);
   assert_int_equal(a.space.n_candidates, b->space.n_candidates);
   int item = 0;
@@ -133,10 +134,10 @@ static void same_as_here(sct_tune_plan *b, const char *name) {
   }
   assert_int_equal(item, b->n_items);
   sct_script_free(script);
-  sct_tune_plan_free(&a);
+  sct_tune_candidates_free(&a);
 }
 
-static void same_plan(const sct_tune_plan *a, const sct_tune_plan *b) {
+static void same_candidates(const sct_tune_candidates *a, const sct_tune_candidates *b) {
   assert_int_equal(a->n_items, b->n_items);
   for (int k = 0; k < a->n_items; k++) {
     assert_string_equal(a->items[k].label, b->items[k].label);
@@ -151,14 +152,14 @@ static void same_plan(const sct_tune_plan *a, const sct_tune_plan *b) {
 }
 
 /* Many kernels share a message, whose memory their texts are in. */
-static void few_messages(const sct_tune_plan *plan) {
-  assert_true(plan->n_sent > 0);
-  assert_true(plan->n_sent < (size_t)plan->n_items / 4);
-  for (int k = 0; k < plan->n_items; k++) {
-    const uint8_t *text = (const uint8_t *)plan->items[k].code.source;
+static void few_messages(const sct_tune_candidates *cands) {
+  assert_true(cands->n_sent > 0);
+  assert_true(cands->n_sent < (size_t)cands->n_items / 4);
+  for (int k = 0; k < cands->n_items; k++) {
+    const uint8_t *text = (const uint8_t *)cands->items[k].code.source;
     bool inside = false;
-    for (size_t m = 0; m < plan->n_sent; m++) {
-      const sct_wire *sent = &plan->sent[m];
+    for (size_t m = 0; m < cands->n_sent; m++) {
+      const sct_wire *sent = &cands->sent[m];
       inside = inside || (text >= sent->data && text < sent->data + sent->len);
     }
     assert_true(inside);
@@ -167,75 +168,75 @@ static void few_messages(const sct_tune_plan *plan) {
 
 static void test_rendered_elsewhere_is_the_same(void **state) {
   (void)state;
-  sct_tune_plan plan;
-  make(&plan, "transpose_f16");
-  assert_true(plan.space.n_candidates >= 256);
-  same_as_here(&plan, "transpose_f16");
-  few_messages(&plan);
-  sct_tune_plan_free(&plan);
-  make(&plan, "gather_rows16");
-  same_as_here(&plan, "gather_rows16");
-  sct_tune_plan_free(&plan);
+  sct_tune_candidates cands;
+  make(&cands, "transpose_f16");
+  assert_true(cands.space.n_candidates >= 256);
+  same_as_here(&cands, "transpose_f16");
+  few_messages(&cands);
+  sct_tune_candidates_free(&cands);
+  make(&cands, "gather_rows16");
+  same_as_here(&cands, "gather_rows16");
+  sct_tune_candidates_free(&cands);
 }
 
 static void test_every_candidate_is_rendered_once(void **state) {
   (void)state;
   static const char *const names[] = {"gather_rows16", "transpose_f16"};
   for (int k = 0; k < SCT_COUNT(names); k++) {
-    sct_tune_plan plan;
+    sct_tune_candidates cands;
     *n_renderings = 0;
-    make(&plan, names[k]);
-    assert_int_equal(*n_renderings, plan.space.n_candidates);
-    sct_tune_plan_free(&plan);
+    make(&cands, names[k]);
+    assert_int_equal(*n_renderings, cands.space.n_candidates);
+    sct_tune_candidates_free(&cands);
   }
-  sct_tune_plan few;
+  sct_tune_candidates few;
   const sct_tune_labels only = {.label = (const char *[]){"direct threads=256"}, .n = 1};
   *n_renderings = 0;
-  assert_int_equal(
-      sct_tune_plan_make(&few, kernel(names[0]), &h200, &(sct_tune_plan_opts){.only = &only}, &err),
-      SCT_OK);
+  assert_int_equal(sct_tune_candidates_make(&few, kernel(names[0]), &h200,
+                                            &(sct_tune_candidates_opts){.only = &only}, &err),
+                   SCT_OK);
   assert_true(*n_renderings > 0 && *n_renderings <= 2); /* it and the naive one */
-  sct_tune_plan_free(&few);
+  sct_tune_candidates_free(&few);
 }
 
 static void test_many_processes_render_the_same(void **state) {
   (void)state;
-  sct_tune_plan one, many;
+  sct_tune_candidates one, many;
   assert_int_equal(setenv("SECTILE_CORES", "1", 1), 0);
   make(&one, "broadcast");
   assert_int_equal(unsetenv("SECTILE_CORES"), 0);
   make(&many, "broadcast");
-  same_plan(&one, &many);
-  sct_tune_plan_free(&one);
-  sct_tune_plan_free(&many);
+  same_candidates(&one, &many);
+  sct_tune_candidates_free(&one);
+  sct_tune_candidates_free(&many);
 }
 
-/* ---- a sample, where there is no time for all ---- */
+/* ---- an order, where there is no time for all ---- */
 
-static void test_a_sample_is_spread_over_the_space(void **state) {
+static void test_the_order_is_spread_over_the_space(void **state) {
   (void)state;
-  sct_tune_plan plan;
-  tune_sample sample;
-  make(&plan, "transpose_f16");
-  const size_t n = plan.space.n_candidates;
-  sct_tune_sample_init(&sample, &plan, 1);
-  int *n_all = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_all);
-  int *n_least = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_least);
-  int *n_half = sct_alloc((size_t)plan.space.n_strategies * sizeof *n_half);
+  sct_tune_candidates cands;
+  tune_order order;
+  make(&cands, "transpose_f16");
+  const size_t n = cands.space.n_candidates;
+  sct_tune_order_init(&order, &cands, 1);
+  int *n_all = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_all);
+  int *n_least = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_least);
+  int *n_half = sct_alloc((size_t)cands.space.n_strategies * sizeof *n_half);
   bool *taken = sct_alloc(n * sizeof *taken);
   assert_true(n_all && n_least && n_half && taken);
-  assert_true(sct_tune_is_naive(&plan, sample.order[0]));
-  assert_in_range(sample.n_least, 2, n / 4);
+  assert_true(sct_tune_is_naive(&cands, order.candidate[0]));
+  assert_in_range(order.n_least, 2, n / 4);
   for (size_t k = 0; k < n; k++) {
-    const size_t c = sample.order[k];
-    const int strategy = plan.space.candidates[c].strategy;
+    const size_t c = order.candidate[k];
+    const int strategy = cands.space.candidates[c].strategy;
     assert_false(taken[c]);
     taken[c] = true;
     n_all[strategy]++;
-    n_least[strategy] += k < sample.n_least;
+    n_least[strategy] += k < order.n_least;
     n_half[strategy] += k < n / 2;
   }
-  for (int k = 0; k < plan.space.n_strategies; k++) {
+  for (int k = 0; k < cands.space.n_strategies; k++) {
     const int half = n_all[k] / 2, few = n_all[k] < 3 ? n_all[k] : 3;
     assert_true(n_least[k] >= few); /* of every strategy, however small it is */
     assert_in_range(n_half[k], half > 6 ? half - 6 : 0, half + 6);
@@ -244,8 +245,8 @@ static void test_a_sample_is_spread_over_the_space(void **state) {
   sct_free(n_least);
   sct_free(n_half);
   sct_free(taken);
-  sct_tune_sample_free(&sample);
-  sct_tune_plan_free(&plan);
+  sct_tune_order_free(&order);
+  sct_tune_candidates_free(&cands);
 }
 
 static void count_progress(void *ctx, const char *phase, int64_t done, int64_t total,
@@ -260,15 +261,15 @@ static void count_progress(void *ctx, const char *phase, int64_t done, int64_t t
 /* What is generated when the time is over from the start, whatever a clock says. */
 static void test_no_time_generates_the_least(void **state) {
   (void)state;
-  sct_tune_plan one, some;
-  tune_sample sample;
+  sct_tune_candidates one, some;
+  tune_order order;
   int64_t n_generated = 0;
   const sct_tune_events events = {.ctx = &n_generated, .progress = count_progress};
   make(&one, "transpose_f16");
-  sct_tune_sample_init(&sample, &one, 1);
-  assert_int_equal(plan_until(&some, "transpose_f16", 1, &events), SCT_OK);
-  assert_int_equal(n_generated, sample.n_least);
-  assert_int_equal(some.n_ungenerated, one.space.n_candidates - sample.n_least);
+  sct_tune_order_init(&order, &one, 1);
+  assert_int_equal(candidates_until(&some, "transpose_f16", 1, &events), SCT_OK);
+  assert_int_equal(n_generated, order.n_least);
+  assert_int_equal(some.n_ungenerated, one.space.n_candidates - order.n_least);
   assert_int_equal(some.items[0].candidate, one.items[0].candidate);
   int n_same = 0, at = 0;
   for (int k = 0; k < some.n_items; k++) { /* in the order of the space */
@@ -282,20 +283,20 @@ static void test_no_time_generates_the_least(void **state) {
     }
   }
   assert_true(n_same > some.n_items / 2); /* others have the source of one that was left out */
-  sct_tune_sample_free(&sample);
-  sct_tune_plan_free(&one);
-  sct_tune_plan_free(&some);
+  sct_tune_order_free(&order);
+  sct_tune_candidates_free(&one);
+  sct_tune_candidates_free(&some);
 }
 
-static void test_a_sample_with_time_is_all(void **state) {
+static void test_with_time_all_are_rendered(void **state) {
   (void)state;
-  sct_tune_plan one, all;
+  sct_tune_candidates one, all;
   make(&one, "transpose_f16");
-  assert_int_equal(plan_until(&all, "transpose_f16", INT64_MAX, NULL), SCT_OK);
+  assert_int_equal(candidates_until(&all, "transpose_f16", INT64_MAX, NULL), SCT_OK);
   assert_int_equal(all.n_ungenerated, 0);
-  same_plan(&one, &all);
-  sct_tune_plan_free(&one);
-  sct_tune_plan_free(&all);
+  same_candidates(&one, &all);
+  sct_tune_candidates_free(&one);
+  sct_tune_candidates_free(&all);
 }
 
 /* The children that this process has at the moment. */
@@ -317,7 +318,7 @@ static int children(pid_t *pids, int most) {
   return n;
 }
 
-/* One that is killed while a plan is made: on the first progress that is heard. */
+/* A session that is killed while candidates are rendered: on the first progress that is heard. */
 typedef struct killer {
   bool done;
 } killer;
@@ -337,19 +338,19 @@ static void kill_one(void *ctx, const char *phase, int64_t done, int64_t total, 
 
 static void test_a_lost_process_is_an_error(void **state) {
   (void)state;
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   killer k = {false};
   pid_t pids[64];
   const sct_tune_events events = {.ctx = &k, .progress = kill_one};
-  assert_int_equal(plan_until(&plan, "transpose_f16", 0, &events), SCT_ESPEC);
+  assert_int_equal(candidates_until(&cands, "transpose_f16", 0, &events), SCT_ESPEC);
   assert_true(k.done);
   assert_non_null(strstr(err.text, "error: the child that ran the scripts ended early (Killed)"));
   assert_int_equal(children(pids, SCT_COUNT(pids)), 0);
 }
 
 /* A spec like `name` with these sizes. */
-static void make_sized(sct_tune_plan *plan, const char *name, const char *sizes) {
-  char path[] = "/tmp/sectile-plan-XXXXXX.lua";
+static void make_sized(sct_tune_candidates *cands, const char *name, const char *sizes) {
+  char path[] = "/tmp/sectile-candidates-XXXXXX.lua";
   sct_str text = {0};
   const int fd = mkstemps(path, 4);
   assert_true(fd >= 0 && sct_file_read(&text, kernel(name), &err) == SCT_OK);
@@ -358,8 +359,8 @@ static void make_sized(sct_tune_plan *plan, const char *name, const char *sizes)
   *from = '\0';
   dprintf(fd, "%ssizes = { %s } }\n", text.data, sizes);
   close(fd);
-  const sct_tune_plan_opts opts = {0};
-  if (sct_tune_plan_make(plan, path, &h200, &opts, &err) != SCT_OK) {
+  const sct_tune_candidates_opts opts = {0};
+  if (sct_tune_candidates_make(cands, path, &h200, &opts, &err) != SCT_OK) {
     fail_msg("%s: %s", sizes, err.text);
   }
   unlink(path);
@@ -367,21 +368,22 @@ static void make_sized(sct_tune_plan *plan, const char *name, const char *sizes)
 }
 
 /* Strategy and axes of an item, whatever labels leave out. */
-static void describe(sct_str *out, const sct_tune_plan *plan, int item) {
-  const sct_candidate *cand = &plan->space.candidates[plan->items[item].candidate];
+static void describe(sct_str *out, const sct_tune_candidates *cands, int item) {
+  const sct_candidate *cand = &cands->space.candidates[cands->items[item].candidate];
   sct_str_clear(out);
-  sct_str_printf(out, "%s ", plan->space.strategies[cand->strategy].name);
-  sct_codegen_axes(out, &plan->space, cand);
+  sct_str_printf(out, "%s ", cands->space.strategies[cand->strategy].name);
+  sct_codegen_axes(out, &cands->space, cand);
 }
 
 /* By its source, or by what it is: places are ordered by all sizes that share candidates. */
-static bool has_item(const sct_tune_plan *plan, int size, sct_hash hash, const char *described) {
+static bool has_item(const sct_tune_candidates *cands, int size, sct_hash hash,
+                     const char *described) {
   sct_str text = {0};
   bool found = false;
-  for (int k = 0; k < plan->n_items && !found; k++) {
-    describe(&text, plan, k);
-    found = sct_tune_fits(plan, &plan->items[k], size) &&
-            (sct_hash_equal(plan->items[k].code.hash, hash) ||
+  for (int k = 0; k < cands->n_items && !found; k++) {
+    describe(&text, cands, k);
+    found = sct_tune_is_for_size(cands, &cands->items[k], size) &&
+            (sct_hash_equal(cands->items[k].code.hash, hash) ||
              strcmp(sct_str_c(&text), described) == 0);
   }
   sct_str_free(&text);
@@ -401,7 +403,7 @@ static void test_sizes_have_candidates_of_their_own(void **state) {
   (void)state;
   for (int c = 0; c < SCT_COUNT(cases); c++) {
     char all[256];
-    sct_tune_plan both, one;
+    sct_tune_candidates both, one;
     snprintf(all, sizeof all, "%s, %s", cases[c].size[0], cases[c].size[1]);
     make_sized(&both, cases[c].name, all);
     for (int z = 0; z < 2; z++) {
@@ -409,30 +411,30 @@ static void test_sizes_have_candidates_of_their_own(void **state) {
       make_sized(&one, cases[c].name, cases[c].size[z]);
       for (int k = 0; k < one.n_items; k++) {
         describe(&text, &one, k);
-        if (sct_tune_fits(&one, &one.items[k], 0) &&
+        if (sct_tune_is_for_size(&one, &one.items[k], 0) &&
             !has_item(&both, z, one.items[k].code.hash, sct_str_c(&text))) {
           fail_msg("%s: %s: no '%s'", cases[c].name, cases[c].size[z], sct_str_c(&text));
         }
       }
       sct_str_free(&text);
-      sct_tune_plan_free(&one);
+      sct_tune_candidates_free(&one);
     }
-    sct_tune_plan_free(&both);
+    sct_tune_candidates_free(&both);
   }
 }
 
-static int64_t n_with(const sct_tune_plan *plan, const char *text) {
+static int64_t n_with(const sct_tune_candidates *cands, const char *text) {
   int64_t n = 0;
-  for (int k = 0; k < plan->n_items; k++) {
-    n += strstr(plan->items[k].code.source, text) != NULL;
+  for (int k = 0; k < cands->n_items; k++) {
+    n += strstr(cands->items[k].code.source, text) != NULL;
   }
   return n;
 }
 
-static int64_t pruned_by(const sct_tune_plan *plan, const char *reason) {
+static int64_t pruned_by(const sct_tune_candidates *cands, const char *reason) {
   int64_t n = 0;
-  for (size_t p = 0; p < plan->space.n_prunes; p++) {
-    n += strstr(plan->space.prunes[p].reason, reason) != NULL ? plan->space.prunes[p].count : 0;
+  for (size_t p = 0; p < cands->space.n_prunes; p++) {
+    n += strstr(cands->space.prunes[p].reason, reason) != NULL ? cands->space.prunes[p].count : 0;
   }
   return n;
 }
@@ -440,23 +442,23 @@ static int64_t pruned_by(const sct_tune_plan *plan, const char *reason) {
 /* What an older NVRTC cannot compile is pruned with that reason; the naive variant stays. */
 static void test_an_old_compiler_gets_what_it_knows(void **state) {
   static const char text[] = "red.global.add.v";
-  sct_tune_plan plan;
+  sct_tune_candidates cands;
   (void)state;
-  make(&plan, "scatter_add_rows");
-  const int64_t n_vectors = n_with(&plan, text);
-  const int n_all = plan.n_items;
-  sct_tune_plan_free(&plan);
+  make(&cands, "scatter_add_rows");
+  const int64_t n_vectors = n_with(&cands, text);
+  const int n_all = cands.n_items;
+  sct_tune_candidates_free(&cands);
   assert_in_range(n_vectors, 1, n_all - 1);
   static const char *const versions[] = {"11.8", "12.0", "12.1", "13.0"};
   for (int k = 0; k < SCT_COUNT(versions); k++) {
-    const sct_tune_plan_opts opts = {.nvrtc = versions[k]};
-    assert_int_equal(sct_tune_plan_make(&plan, kernel("scatter_add_rows"), &h200, &opts, &err),
-                     SCT_OK);
-    assert_int_equal(n_with(&plan, text), k < 2 ? 0 : n_vectors);
-    const int64_t n_pruned = pruned_by(&plan, "NVRTC 12.1 or later has"); /* equal sources too */
+    const sct_tune_candidates_opts opts = {.nvrtc = versions[k]};
+    assert_int_equal(
+        sct_tune_candidates_make(&cands, kernel("scatter_add_rows"), &h200, &opts, &err), SCT_OK);
+    assert_int_equal(n_with(&cands, text), k < 2 ? 0 : n_vectors);
+    const int64_t n_pruned = pruned_by(&cands, "NVRTC 12.1 or later has"); /* equal sources too */
     assert_true(k < 2 ? n_pruned >= n_vectors : n_pruned == 0);
-    assert_int_equal(plan.n_items, k < 2 ? n_all - (int)n_vectors : n_all);
-    sct_tune_plan_free(&plan);
+    assert_int_equal(cands.n_items, k < 2 ? n_all - (int)n_vectors : n_all);
+    sct_tune_candidates_free(&cands);
   }
 }
 
@@ -466,9 +468,9 @@ int main(void) {
       cmocka_unit_test(test_rendered_elsewhere_is_the_same),
       cmocka_unit_test(test_every_candidate_is_rendered_once),
       cmocka_unit_test(test_many_processes_render_the_same),
-      cmocka_unit_test(test_a_sample_is_spread_over_the_space),
+      cmocka_unit_test(test_the_order_is_spread_over_the_space),
       cmocka_unit_test(test_no_time_generates_the_least),
-      cmocka_unit_test(test_a_sample_with_time_is_all),
+      cmocka_unit_test(test_with_time_all_are_rendered),
       cmocka_unit_test(test_sizes_have_candidates_of_their_own),
       cmocka_unit_test(test_a_lost_process_is_an_error),
   };

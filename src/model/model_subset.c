@@ -1,12 +1,12 @@
-/* model_sample - which of many blocks or iterations stand for all of them. */
+/* model_subset - which of many blocks or iterations stand for all of them. */
 #include "model/model.h"
 
-sct_sample sct_sample_of(int64_t total, int64_t at_most) {
+sct_subset sct_subset_of(int64_t total, int64_t at_most) {
   const int64_t n = at_most < 3 ? 3 : at_most;
-  return (sct_sample){total, total < n ? total : n};
+  return (sct_subset){total, total < n ? total : n};
 }
 
-int64_t sct_sample_at(sct_sample s, int64_t k) {
+int64_t sct_subset_at(sct_subset s, int64_t k) {
   if (s.n == s.total || k == 0) {
     return k;
   }
@@ -19,7 +19,7 @@ int64_t sct_sample_at(sct_sample s, int64_t k) {
   return from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)part);
 }
 
-double sct_sample_weight(sct_sample s, int64_t k) {
+double sct_subset_weight(sct_subset s, int64_t k) {
   const bool itself = s.n == s.total || k == 0 || k == s.n - 1;
   return itself ? 1.0 : (double)(s.total - 2) / (double)(s.n - 2);
 }

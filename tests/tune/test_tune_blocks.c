@@ -1,7 +1,7 @@
 /* Every worked spec at its real sizes, a spread of candidates of every strategy: what is counted
  * from a few blocks is what is counted from many, and what is stored of an output is its bytes.
  *
- *   test_tune_sampled [KERNEL|all [STEP]]   of candidates, as test_tune_cases has it; prints what
+ *   test_tune_blocks [KERNEL|all [STEP]]   of candidates, as test_tune_cases has it; prints what
  *                                           differs and how long it takes
  */
 #include "measure/measure.h"
@@ -13,8 +13,8 @@
 
 #define MANY_BLOCKS 40
 #define SLACK       0.15 /* tiles differ at edges, rows in where they start, blocks in indices */
-/* Of lines, a wide access touches one or two: how many blocks of a short tile do is a matter of
- * which. */
+/* For lines: a wide access touches one or two, and which blocks of a short tile were counted
+ * decides how many. */
 #define TAGS_SLACK 0.35
 #define STEP       2000
 
@@ -22,7 +22,7 @@ static int64_t step = STEP;
 
 typedef struct work {
   fixture f;
-  sct_sampler *sampler;
+  sct_block_counter *block_counter;
   sct_ptx_module *module;
   const char *ptx; /* of the module */
   int n_compared, n_different;
@@ -30,7 +30,7 @@ typedef struct work {
   const char *slowest;
 } work;
 
-/* Of this process: the machine may have other things to do. */
+/* Processor time of this process: the machine may have other things to do. */
 static int64_t cpu_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -137,8 +137,8 @@ static void compare(work *w, const picked *p, const sct_size *size, const sct_co
 static double count(const work *w, const picked *p, const sct_size *size, int64_t blocks,
                     sct_counters *out) {
   const int64_t start = cpu_ns();
-  MUST(sct_sampler_count(w->sampler, out, &p->code, w->module, p->compiled.entry, size, blocks,
-                         err));
+  MUST(sct_block_counter_count(w->block_counter, out, &p->code, w->module, p->compiled.entry, size,
+                               blocks, err));
   return 1e-9 * (double)(cpu_ns() - start);
 }
 
@@ -186,7 +186,7 @@ static void counts_are_the_same(void **state) {
   assert_non_null(list);
   const int n = pick(&w, list);
   picked_compile(list, n);
-  sct_sampler_new(&w.sampler, &w.f.spec, &w.f.device, PICKED_SEED, 0);
+  sct_block_counter_new(&w.block_counter, &w.f.spec, &w.f.device, PICKED_SEED, 0);
   for (int k = 0; k < n; k++) {
     for (int z = 0; z < w.f.spec.n_sizes; z++) {
       if (sct_codegen_fits(&w.f.spec, &list[k].code, &w.f.spec.sizes[z]) &&
@@ -200,7 +200,7 @@ static void counts_are_the_same(void **state) {
       "%.2f, at most %.2f ('%s')\n",
       n, w.f.space.n_candidates, w.n_compared, w.n_different, 1e3 * w.few_s / w.n_compared,
       1e3 * w.many_s / w.n_compared, 1e3 * w.slowest_s, w.slowest);
-  sct_sampler_free(w.sampler);
+  sct_block_counter_free(w.block_counter);
   sct_ptx_module_free(w.module);
   picked_free(list, n);
   sct_free(list);
