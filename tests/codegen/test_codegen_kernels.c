@@ -161,6 +161,28 @@ static void test_taps_are_in_the_signature(void **state) {
   fixture_close(&f);
 }
 
+/* Reduced or not: an output whose values go onto what it holds. */
+static void test_outputs_that_are_read_are_in_the_signature(void **state) {
+  (void)state;
+  fixture f;
+  fixture_open_text(
+      &f,
+      "local s = require \"sectile\"\n"
+      "return s.kernel { name = \"onto\", dims = { \"i\" }, inputs = { s.array(\"a\", \"f32\") },\n"
+      "  outputs = { s.array(\"n\", \"f32\", nil, { dims = {}, reduce = \"sum\", inout = true }),\n"
+      "    s.array(\"m\", \"f32\", nil, { dims = {}, reduce = \"max\" }) },\n"
+      "  body = \"n = a; m = a;\", sizes = { { i = 100 } } }\n");
+  sct_str text = {0};
+  MUST(sct_codegen_signature(&text, &f.spec, err));
+  json_t *signature = json_loads(sct_str_c(&text), 0, NULL);
+  const json_t *operands = json_object_get(signature, "operands");
+  assert_true(json_is_true(json_object_get(json_array_get(operands, 1), "inout")));
+  assert_null(json_object_get(json_array_get(operands, 2), "inout"));
+  json_decref(signature);
+  sct_str_free(&text);
+  fixture_close(&f);
+}
+
 /* The axes are what a parser reads as the candidate's values, in the order of the axes. */
 static void test_axes_are_json(void **state) {
   static sct_axis_value values[] = {{.text = "256", .number = 256},
@@ -506,6 +528,44 @@ static void test_what_registers_cannot_hold_is_rejected(void **state) {
   fixture_close(&f);
 }
 
+/* The source of a candidate of `b = a`, where a is read at this place of its second dimension. */
+static sct_kernel_code make_rolled(fixture *f, const char *place) {
+  sct_str spec = {0};
+  sct_str_printf(&spec,
+                 "local s = require \"sectile\"\n"
+                 "return s.kernel { name = \"k\", dims = { \"y\", \"x\" }, body = \"b = a;\",\n"
+                 "  inputs = { s.array(\"a\", \"f32\", s.row_major,\n"
+                 "    { at = { \"(y + n_y // 2) %% n_y\", \"%s\" } }) },\n"
+                 "  outputs = { s.array(\"b\", \"f32\") }, sizes = { { y = 1000, x = 1000 } } }\n",
+                 place);
+  fixture_open_text(f, sct_str_c(&spec));
+  sct_str_free(&spec);
+  return fixture_make(f, "map threads=256 items=4 vec=1 evict=none");
+}
+
+/* Places that wrap once at most need no division; others keep theirs. */
+static void test_places_that_wrap_once_are_not_divided(void **state) {
+  static const char *const once[] = {"(x + n_x // 2) % n_x",       "(x + (n_x + 1) // 2) % n_x",
+                                     "(x + n_x - n_x // 2) % n_x", "(x + 1) % n_x",
+                                     "(x + n_x - 1) % n_x",        "(x + n_x // 3) % n_x"};
+  static const char *const more[] = {"(x + 2 * (n_x // 3)) % n_x", "(x + 2) % n_x",
+                                     "(x + (n_x + 2) // 2) % n_x", "(2 * x + n_x // 2) % n_x",
+                                     "(x + n_y // 2) % n_x"};
+  fixture f;
+  (void)state;
+  for (int k = 0; k < SCT_COUNT(once) + SCT_COUNT(more); k++) {
+    const bool wraps_once = k < SCT_COUNT(once);
+    const char *place = wraps_once ? once[k] : more[k - SCT_COUNT(once)];
+    sct_kernel_code code = make_rolled(&f, place);
+    const bool divides = strstr(code.source, wraps_once ? "% n_" : "% n_x") != NULL;
+    if (divides == wraps_once || (wraps_once && strstr(code.source, "floor_mod("))) {
+      fail_msg("%s:\n%s", place, code.source);
+    }
+    sct_kernel_code_free(&code);
+    fixture_close(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_axes_are_json),
@@ -514,6 +574,7 @@ int main(void) {
       cmocka_unit_test(test_requirements_follow_alignment),
       cmocka_unit_test(test_documents_parse),
       cmocka_unit_test(test_taps_are_in_the_signature),
+      cmocka_unit_test(test_outputs_that_are_read_are_in_the_signature),
       cmocka_unit_test(test_formulas_are_in_the_signature),
       cmocka_unit_test(test_floor_functions_are_defined_where_they_are_called),
       cmocka_unit_test(test_strides_may_be_extents),
@@ -525,6 +586,7 @@ int main(void) {
       cmocka_unit_test(test_narrow_sums_are_rounded_once),
       cmocka_unit_test(test_requirements_together_leave_no_tails),
       cmocka_unit_test(test_what_registers_cannot_hold_is_rejected),
+      cmocka_unit_test(test_places_that_wrap_once_are_not_divided),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -574,13 +574,17 @@ static inline void fixture_pitched(fixture *f) {
 }
 
 /* Sums of rows: a long row has several blocks. */
-static inline void fixture_row_sum(fixture *f) {
-  fixture_problem(f, "row_sum", ROW_SUM_SIGNATURE);
+static inline void fixture_row_sum_with(fixture *f, const char *signature) {
+  fixture_problem(f, "row_sum", signature);
   const sct_id h200 = fixture_h200(f);
   sct_row_run run = fixture_run(f, h200, "row=16 col=1048576", "{\"row\": 16, \"col\": 1048576}",
                                 67108928.0, "2025-01-04T00:00:00Z");
   const sct_id naive = fixture_result(f, &run, &row_sum_direct, 70000, false);
   fixture_finish(f, &run, fixture_result(f, &run, &row_sum_shared, 20000, true), naive);
+}
+
+static inline void fixture_row_sum(fixture *f) {
+  fixture_row_sum_with(f, ROW_SUM_SIGNATURE);
 }
 
 /* The header of `name`; the caller frees it. Fails the test if there is none. */

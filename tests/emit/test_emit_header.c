@@ -118,6 +118,46 @@ static void what_launches_share_is_an_argument(void **state) {
   sct_str_free(&moves);
 }
 
+/* Of a sum that says where elements lie, and that goes onto what its output holds or does not. */
+static sct_str row_sum_signature(bool is_inout) {
+  sct_str out = {0};
+  const char *a = strstr(ROW_SUM_SIGNATURE, "\"name\": \"a\""), *total = strstr(a, "\"reduce\"");
+  sct_str_append_n(&out, ROW_SUM_SIGNATURE, (size_t)(a - ROW_SUM_SIGNATURE));
+  sct_str_append(&out, "\"shape\": [\"n_row\", \"n_col\"], \"formulas\": [{\"doc\": \"\", "
+                       "\"bytes\": \"4 * n_row * n_col\", "
+                       "\"offsets\": [\"4 * (n_col * row + col)\"]}], ");
+  sct_str_append_n(&out, a, (size_t)(total - a));
+  sct_str_append(&out, "\"shape\": [\"n_row\"], \"formulas\": [{\"doc\": \"\", "
+                       "\"bytes\": \"4 * n_row\", \"offsets\": [\"4 * row\"]}], ");
+  sct_str_append(&out, is_inout ? "\"inout\": true, " : "");
+  sct_str_append(&out, total);
+  return out;
+}
+
+/* The header says so, and no call of the module may leave the array out. */
+static void what_an_output_holds_is_added_to(void **state) {
+  fixture *f = *state;
+  sct_str path = {0}, include = {0};
+  sct_str_printf(&path, "%s/row_sum.py", f->folder);
+  sct_str_printf(&include, "%s/row_sum.h", f->folder);
+  for (int is_inout = 0; is_inout < 2; is_inout++) {
+    sct_str signature = row_sum_signature(is_inout), module = {0};
+    fixture_row_sum_with(f, sct_str_c(&signature));
+    sct_str header = fixture_header(f, "row_sum");
+    const sct_emit_request request = {.name = "row_sum"};
+    fixture_check(f, sct_emit_write_python(f->store, &request, sct_str_c(&include),
+                                           sct_str_c(&path), &f->err));
+    fixture_check(f, sct_file_read(&module, sct_str_c(&path), &f->err));
+    assert_int_equal(has_text(&header, "computed for it, and of what it holds"), is_inout);
+    assert_int_equal(has_text(&module, "(\"total\", True, False, "), is_inout);
+    sct_str_free(&header);
+    sct_str_free(&module);
+    sct_str_free(&signature);
+  }
+  sct_str_free(&path);
+  sct_str_free(&include);
+}
+
 static void a_device_without_multiprocessors_is_a_weaker_match(void **state) {
   fixture *f = *state;
   fixture_problem(f, "add3", ADD_SIGNATURE);
@@ -402,6 +442,7 @@ int main(void) {
       TEST(scale_is_as_it_was),
       TEST(row_sum_is_as_it_was),
       TEST(what_launches_share_is_an_argument),
+      TEST(what_an_output_holds_is_added_to),
       TEST(a_device_without_multiprocessors_is_a_weaker_match),
       TEST(hostile_is_as_it_was),
       TEST(the_bytes_are_the_same_again),

@@ -1,0 +1,61 @@
+-- Kernels that reduce onto what outputs hold. Bodies only move data, so the host knows what even
+-- the naive variants must give.
+local function spec(kept, inputs, size, ragged)
+  return ([[
+local s = require "sectile"
+local function to(reduce) return { dims = { "$kept" }, reduce = reduce, inout = true } end
+return s.kernel {
+  name = "mutant", dims = { "row", "k" }, sizes = { { $size } }, $ragged
+  inputs = { $inputs },
+  outputs = { s.array("n", "i16", nil, to("sum")), s.array("m", "f32", nil, to("max")) },
+  body = "n = a; m = x;",
+}
+]]):gsub("%$(%w+)", { kept = kept, inputs = inputs, size = size, ragged = ragged or "" })
+end
+
+local dense = 's.array("a", "i16"), s.array("x", "f32")'
+local packed = [[s.array("ptr", "i32", nil, { dims = "row" }),
+    s.array("a", "i16", nil, { dims = "k" }), s.array("x", "f32", nil, { dims = "k" })]]
+
+local naive = "direct threads=256"
+local candidates = {
+  naive_rows = { "rows", naive },
+  naive_columns = { "columns", naive },
+  naive_ragged = { "ragged", naive },
+  shared = { "rows",
+    "reduce threads=512 lanes=512 vec=4 start=vector items=2 outputs=1 blocks=264 evict=none" },
+  vectors = { "columns",
+    "reduce threads=256 lanes=256 vec=4 items=4 outputs=1 blocks=1 evict=none" },
+  stripes = { "columns",
+    "reduce threads=128 lanes=32 vec=4 items=2 outputs=1 blocks=1056 evict=none" },
+  lanes = { "ragged", "ragged lanes=256 threads=256 items=2 blocks=1056 evict=none" },
+  path = { "ragged", "ragged lanes=path threads=256 items=7 blocks=2112 evict=none" },
+}
+
+local reduce, strategy = "tuning/sectile/reduce.lua", "tuning/strategies/reduce.lua"
+local both = "combined(slot, wide, value)"
+local mutants = {
+  -- what is there is forgotten, added twice, or changed where nothing is reduced
+  { "carry", { "naive_rows", "naive_columns" }, reduce, both, "value" },
+  { "carry", { "naive_rows", "naive_ragged" }, reduce, both,
+    "combined(slot, wide, " .. both .. ")" },
+  { "bound", { "naive_ragged", "naive_rows" }, reduce, 'lines == "" or not some', "true" },
+  -- by candidates alone: blocks and warps that store a result once more
+  { "bound", "shared", "reduce.cu", "if (!is_last_block(&workspace[tile], shares)) return;",
+    "is_last_block(&workspace[tile], shares);" },
+  { "index", "shared", "reduce.cu", "int index = threadIdx.x;", "int index = 0;" },
+  { "bound", "lanes", "ragged.cu", "if (lane == 0 && output", "if (output" },
+  { "bound", "path", "ragged.cu", "if (mine.ended && !is_first)", "if (mine.ended)" },
+  -- of vectors, what is there is not loaded
+  { "carry", "vectors", strategy,
+    '" = " .. cuda.load("load_coherent", type, vector.word, g:address(op, f, with))', '" = {}"' },
+}
+
+return {
+  specs = {
+    rows = spec("row", dense, "row = 4, k = 20000"),
+    columns = spec("k", dense, "row = 8, k = 4096"),
+    ragged = spec("row", packed, 'row = 30, k = 900, ptr = "power"', 'ragged = { k = "ptr" },'),
+  },
+  candidates = candidates, mutants = mutants,
+}
