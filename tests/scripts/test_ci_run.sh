@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # .ci/run in a tree of stand-ins: every stage runs, the last line is CTest's, any failure shows.
 . "$(dirname "$0")/../shell.sh"
+unset SECTILE_TEST_PART # the run that this test belongs to may have it
 
 tree=$scratch/tree
 mkdir -p "$tree/.ci" "$tree/scripts"

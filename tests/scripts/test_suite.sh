@@ -2,6 +2,7 @@
 # scripts/bench suite without a GPU: what it makes of its table, of peers and sessions that
 # misbehave (stand-ins for both), and a trial with the program itself on a virtual and a fake GPU.
 . "$(dirname "$0")/../shell.sh"
+unset OUT # where it is set, reports are also copied there
 
 command -v python3 >/dev/null || { echo 'skipped: there is no python3'; exit 77; }
 here=$root/tests/scripts
