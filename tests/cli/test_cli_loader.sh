@@ -10,20 +10,20 @@ expect 3 '' "${bare[0]}" bash -c 'exit 3'
 expect 0 '' "$SCT_PROGRAM" doctor --device virtual:h200
 library=$(grep -o '/[^ ]*libnvrtc[^ ]*' "$scratch/output" | head -n 1)
 library=$(realpath "${library:?doctor names no NVRTC}")
-builtins=$(echo "$(dirname "$library")"/libnvrtc-builtins.so.*.*)
+builtins=("$(dirname "$library")"/libnvrtc-builtins.so.*.*) # the version, then files it links to
 
 # A toolkit in a folder of its own, and one that lacks a half.
 mkdir -p "$scratch/whole/lib64" "$scratch/half/lib64"
 cp "$library" "$scratch/whole/lib64/libnvrtc.so.13"
-cp "$builtins" "$scratch/whole/lib64"
+cp "${builtins[0]}" "$scratch/whole/lib64"
 cp "$library" "$scratch/half/lib64/libnvrtc.so.13"
 doctor=("$SCT_PROGRAM" doctor --device virtual:h200)
 expect 0 "$scratch/whole/lib64/libnvrtc" "${bare[@]}" "CUDA_HOME=$scratch/whole" "${doctor[@]}"
 expect 0 'ok    self-test' "${bare[@]}" "CUDA_HOME=$scratch/whole" "${doctor[@]}"
-expect 4 "compiles nothing without $(basename "$builtins")" \
+expect 4 "compiles nothing without $(basename "${builtins[0]}")" \
   "${bare[@]}" "SECTILE_NVRTC=$scratch/half/lib64/libnvrtc.so.13" "${doctor[@]}"
 absent 'ok    NVRTC'
-echo 'no library' >"$scratch/half/lib64/$(basename "$builtins")"
+echo 'no library' >"$scratch/half/lib64/$(basename "${builtins[0]}")"
 expect 4 'file too short' \
   "${bare[@]}" "SECTILE_NVRTC=$scratch/half/lib64/libnvrtc.so.13" "${doctor[@]}"
 finish

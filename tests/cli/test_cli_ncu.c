@@ -298,7 +298,9 @@ static void test_where_it_is(void **state) {
   fx_expect(&r, 4, NULL, "it said: new");
   unsetenv("CUDA_HOME");
   run_one_block(&r, NULL, NULL);
-  if (r.exit_code != 0) { /* no Nsight Compute on this machine */
+  /* a real one, where this machine has it, may fail in its own way: the GPU is hidden, say */
+  if (access("/usr/local/cuda/bin/ncu", F_OK) != 0 &&
+      access("/opt/nvidia/nsight-compute", F_OK) != 0) {
     fx_expect(&r, 4, NULL, "`ncu` was not found in PATH, in CUDA_HOME");
   }
   setenv("PATH", path, 1);
