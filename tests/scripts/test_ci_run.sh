@@ -64,7 +64,7 @@ last_line '100% tests passed, 0 tests failed out of 7'
 
 fresh # the quickstart runs where the loader knows nothing, or not at all
 expect 0 'bare scripts/quickstart' "${run[@]}"
-expect 0 'budget 8s' "${run[@]}"
+expect 0 'budget 4s' "${run[@]}"
 stand_in bare_loader 'exit 77'
 expect 0 'quickstart: left out' "${run[@]}"
 stand_in bare_loader 'exit 4'
