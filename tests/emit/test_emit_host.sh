@@ -40,8 +40,7 @@ right
 
 # What waits for what, and which elements a chunk needs: each is missed where it is taken away.
 where=
-without() { # without HEADER TEXT [REPLACEMENT]; a part of them in each run
-  in_part || return
+without() { # without HEADER TEXT [REPLACEMENT]
   sed "s/$2/${3:-}/" "$1.h" >mutant.h
   expect 1 '' cmp -s "$1.h" mutant.h
   mkdir -p mutant && cp main.c mixed.h stencil.h mutant/ && mv mutant.h "mutant/$1.h"
@@ -51,26 +50,28 @@ without() { # without HEADER TEXT [REPLACEMENT]; a part of them in each run
   expect 0 '' gcc mutant.o runtime.o -o mutant/main
   expect 1 'wrong, ' mutant/main
 }
-# What runs on a GPU is built.
-expect 0 '' "$root/tests/gpu/host.py" "$SCT_PROGRAM" "$scratch/gpu" --build
+# What runs on a GPU is built. A run has a part of all this.
+in_part && expect 0 '' "$root/tests/gpu/host.py" "$SCT_PROGRAM" "$scratch/gpu" --build
 
 wait='error = cudaStreamWaitEvent'
-without stencil '_before = 1' '_before = 0'
-without stencil '_after = 2' '_after = 1'
-without mixed "$wait(first, p->begun, 0);" ';'
-without mixed "$wait(p->streams\\[s\\], p->whole_there, 0);" ';'
-without mixed "$wait(first, p->ends\\[s\\], 0);" ';'
-without mixed "$wait(stream, p->ends\\[s\\], 0);" ';'
-without stencil ' + h->chunk - 1) \/ h->chunk' ') \/ h->chunk'
-without mixed 'error = cudaEventSynchronize(p->begun);' ';'
-without mixed 'waits ? mixed_detail_finish(h, slot) :' ''
-without mixed 'error = cudaEventRecord(slot->done, slot->stream);' ';'
-without mixed 'p->ring_in\[k\] = in;' 'p->ring_in[k] = 0;'
-without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, true, false}'
-without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, false, true}'
-without stencil 'own_end - own) \* h->steps' 'own_end - first) * h->steps'
-without mixed 'cudaEventDestroy(slot->done)' '(void)0'
-without mixed 'cudaStreamSynchronize(p->streams\[s\]);' ';'
+in_part && without stencil '_before = 1' '_before = 0'
+in_part && without stencil '_after = 2' '_after = 1'
+in_part && without mixed "$wait(first, p->begun, 0);" ';'
+in_part && without mixed "$wait(p->streams\\[s\\], p->whole_there, 0);" ';'
+in_part && without mixed "$wait(first, p->ends\\[s\\], 0);" ';'
+in_part && without mixed "$wait(stream, p->ends\\[s\\], 0);" ';'
+in_part && without stencil ' + h->chunk - 1) \/ h->chunk' ') \/ h->chunk'
+in_part && without mixed 'error = cudaEventSynchronize(p->begun);' ';'
+in_part && without mixed 'waits ? mixed_detail_finish(h, slot) :' ''
+in_part && without mixed 'error = cudaEventRecord(slot->done, slot->stream);' ';'
+in_part && without mixed 'p->ring_in\[k\] = in;' 'p->ring_in[k] = 0;'
+in_part &&
+  without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, true, false}'
+in_part &&
+  without mixed 'is_in\[\] = {true, true, true, true}' 'is_in[] = {true, true, false, true}'
+in_part && without stencil 'own_end - own) \* h->steps' 'own_end - first) * h->steps'
+in_part && without mixed 'cudaEventDestroy(slot->done)' '(void)0'
+in_part && without mixed 'cudaStreamSynchronize(p->streams\[s\]);' ';'
 
 # Arrays that stay on the device: the table and the array that is updated in place; the stencil's
 # output. Headers come to have it as they come to have `host`.
@@ -87,22 +88,26 @@ emit_both() {
     expect 0 '' sectile emit $kernel.lua --form c -o $kernel.h -q
   done
 }
-emit_both
-where='-DMIXED_DEVICE=6 -DSTENCIL_DEVICE=2'
-# shellcheck disable=SC2086 # options
-right $where
-expect 0 'Of `w`, `b` it takes device pointers' cat mixed.h
-without mixed ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k])'
-without mixed '_direct\[\] = {false, true, true, false}' '_direct[] = {false, true, false, false}'
-without mixed ' && !mixed_detail_direct\[k\]) {' ') {'
-without mixed 'if (mixed_detail_direct\[k\] && h->bytes\[k\] > 0' 'if (false'
-without stencil 'cudaMemcpyDefault, slot->stream' 'cudaMemcpyDeviceToHost, slot->stream'
+if in_part; then
+  emit_both
+  where='-DMIXED_DEVICE=6 -DSTENCIL_DEVICE=2'
+  # shellcheck disable=SC2086 # options
+  right $where
+  expect 0 'Of `w`, `b` it takes device pointers' cat mixed.h
+  without mixed ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k])'
+  without mixed '_direct\[\] = {false, true, true, false}' '_direct[] = {false, true, false, false}'
+  without mixed ' && !mixed_detail_direct\[k\]) {' ') {'
+  without mixed 'if (mixed_detail_direct\[k\] && h->bytes\[k\] > 0' 'if (false'
+  without stencil 'cudaMemcpyDefault, slot->stream' 'cudaMemcpyDeviceToHost, slot->stream'
+fi
 # The stencil's input instead, whose neighbours are there already.
 sed -i 's/, { host = false }//; s/border = "clamp"/&, host = false/' stencil.lua
 sed -i '/host = true,/d; s/inout = true, host = false/inout = true, host = true/' mixed.lua
-emit_both
-where='-DMIXED_DEVICE=11 -DSTENCIL_DEVICE=1'
-# shellcheck disable=SC2086 # options
-right $where
-without stencil ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k] + own * h->steps[k])'
+if in_part; then
+  emit_both
+  where='-DMIXED_DEVICE=11 -DSTENCIL_DEVICE=1'
+  # shellcheck disable=SC2086 # options
+  right $where
+  without stencil ')(h->from\[k\] + first \* h->steps\[k\])' ')(h->from[k] + own * h->steps[k])'
+fi
 finish
