@@ -94,7 +94,11 @@ sed -i 's/test_3 20.00/test_3 80.00/' build/times
 expect 0 'test_3                                  40.0 s,    10.0 in the table: grew' "${times[@]}"
 absent 'test_2'
 expect 0 'test_2' "${times[@]}" --table
+sed -i '/test_4/d; /test_5/d' build/times
+sed -i '/\[=\[test_one/s/$/\nadd_test([=[test_4]=])/' build/tests/CTestTestfile.cmake
 expect 0 '' "${times[@]}" --write
+expect 0 'test_4                                  10.0     0.0' cat tests/times.txt # not in this part
+absent 'test_5'
 expect 0 'test_3                                  80.0     0.0' cat tests/times.txt
 expect 2 'expected dev or asan' scripts/test_times fast
 finish
