@@ -202,7 +202,8 @@ static inline mr_kernel *mr_add_changed(mr_group *g, int original, const md_chan
   mutant.original = original;
   mutant.borrowed = true;
   mutant.naive = mutant.naive == original ? (int)g->n : mutant.naive;
-  return &g->list[mr_add(g, &mutant)];
+  const int at = mr_add(g, &mutant); /* moves the list */
+  return &g->list[at];
 }
 
 /* Adds mutants that ask half the alignment of a pointer, where it is more than the naive variant
