@@ -5,7 +5,8 @@
 --   candidates  name -> { spec, label [, device = "h200"] [, change = { file, from, to }] }
 --               right as they are; `change` of an asset holds for their mutants as well
 --   mutants     a list of { kind, candidate or list of candidates, file, from, to }: in the asset
---               `file`, of templates/ or with a path from the root, every `from` becomes `to`; or
+--               `file`, of templates/ or with a path from the root, every `from` becomes `to`; with
+--               "source" as the file, the first `from` in the candidate's CUDA source; or
 --               { kind, candidate, label = "..." }: a candidate that is wrong as it is
 local M = {}
 
@@ -105,7 +106,10 @@ local function add_mutant(of, mutant, number)
     item.label, item.assets = mutant.label, of.item.assets
   else
     item.label, item.from, item.to = of.item.label, mutant[4], mutant[5]
-    item.assets, item.file = changed(of.item.assets, mutant[3], mutant[4], mutant[5])
+    item.assets = of.item.assets
+    if mutant[3] ~= "source" then
+      item.assets, item.file = changed(item.assets, mutant[3], mutant[4], mutant[5])
+    end
   end
   of.group.items[#of.group.items + 1] = item
 end

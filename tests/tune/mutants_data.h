@@ -16,10 +16,11 @@ typedef struct md_asset {
 /* A candidate, or a mutant of one. */
 typedef struct md_item {
   const char *name, *label;
-  const char *kind;             /* NULL: right as it is */
-  const char *file, *from, *to; /* of a mutant that is wrong by its label alone: NULL */
-  int number;                   /* of the mutant in its data file, from 1 */
-  int original;                 /* the item that it is a mutant of */
+  const char *kind;      /* NULL: right as it is */
+  const char *file;      /* the asset that is changed; NULL: the source, or nothing */
+  const char *from, *to; /* of a mutant that is wrong by its label alone: NULL */
+  int number;            /* of the mutant in its data file, from 1 */
+  int original;          /* the item that it is a mutant of */
   const md_asset *assets;
   int n_assets;
 } md_item;

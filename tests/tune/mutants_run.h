@@ -160,12 +160,44 @@ static inline int mr_add_of(mr_group *g, const md_item *item, sct_script *script
   return at;
 }
 
-/* The same, of the item's assets. The spec stays: strategies and templates read what changes. */
+static inline mr_kernel *mr_add_changed(mr_group *g, int original, const md_change *change) {
+  mr_kernel mutant = g->list[original];
+  mutant.change = change;
+  mutant.original = original;
+  mutant.borrowed = true;
+  mutant.naive = mutant.naive == original ? (int)g->n : mutant.naive;
+  const int at = mr_add(g, &mutant); /* moves the list */
+  return &g->list[at];
+}
+
+/* Adds a written mutant that changes the source of its original. */
+static inline int mr_add_written(mr_group *g, const md_item *item) {
+  const int original = g->of_item[item->original];
+  const char *source = g->list[original].source;
+  const char *at = source ? strstr(source, item->from) : NULL;
+  md_change *change = SCT_ARENA_NEW(&md_arena, md_change, 1);
+  *change = (md_change){.kind = item->kind,
+                        .from = item->from,
+                        .to = item->to,
+                        .where = "source",
+                        .at = at ? at - source : 0,
+                        .operand = -1};
+  mr_kernel *mutant = mr_add_changed(g, original, change);
+  mutant->item = item;
+  mutant->detail = at || mutant->detail ? mutant->detail : "nothing to change in the source";
+  return (int)(g->n - 1);
+}
+
+/* Adds the kernel of an item. The spec stays: strategies and templates read what changes. */
 static inline void mr_render(mr_group *g, int i) {
   const md_item *item = &g->data->items[i];
   sct_script *script = NULL;
   sct_space space = {0};
   sct_error why = {0};
+  if (item->from && !item->file) {
+    g->of_item[i] = mr_add_written(g, item);
+    return;
+  }
   if (item->n_assets == 0) {
     g->of_item[i] = mr_add_of(g, item, g->f.script, &g->f.space);
     return;
@@ -194,16 +226,6 @@ static inline void mr_render(mr_group *g, int i) {
   sct_script_free(script);
   sct_assets_override(NULL);
   assert_int_equal(scratch_remove(folder), 0);
-}
-
-static inline mr_kernel *mr_add_changed(mr_group *g, int original, const md_change *change) {
-  mr_kernel mutant = g->list[original];
-  mutant.change = change;
-  mutant.original = original;
-  mutant.borrowed = true;
-  mutant.naive = mutant.naive == original ? (int)g->n : mutant.naive;
-  const int at = mr_add(g, &mutant); /* moves the list */
-  return &g->list[at];
 }
 
 /* Adds mutants that ask half the alignment of a pointer, where it is more than the naive variant
@@ -259,7 +281,7 @@ static inline sct_compiler *mr_compiler(const sct_device_desc *device) {
   return mr_compilers[k].compiler;
 }
 
-/* The source that an operator made. */
+/* The source with a change. */
 static inline const char *mr_changed(sct_arena *arena, const char *source,
                                      const md_change *change) {
   return sct_arena_printf(arena, "%.*s%s%s", (int)change->at, source, change->to,
@@ -366,7 +388,7 @@ static inline void mr_verify_one(mr_group *g, sct_measure *measure, mr_kernel *k
   }
 }
 
-/* Of an operator's mutant: is it no mutant at all? */
+/* Of a mutant whose source is changed: is it no mutant at all? */
 static inline bool mr_has_same_code(const mr_group *g, const mr_kernel *kernel) {
   if (!kernel->change || kernel->change->operand >= 0) {
     return false;

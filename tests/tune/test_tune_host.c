@@ -140,7 +140,7 @@ static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipe
 
 static void open_world(tv_world *w, const char *spec, const char *label, sct_compiled *compiled) {
   tv_open_text(w, spec, label);
-  *compiled = tv_compile(w, &w->code, w->code.source);
+  *compiled = tv_compile(w, &w->code);
   const sct_binary naive = tv_binary(&w->naive, &w->reference);
   MUST(sct_measure_problem(w->measure, &w->f.spec, w->code.layout, &naive, err));
   const sct_measure_opts hold = {.described = &w->f.device, .hold_only = true};

@@ -1,5 +1,6 @@
 /* Kernels that are right, and mutants of them that must be caught: one place of a template, of the
- * device library or of a strategy is changed, and verification on the virtual device must fail.
+ * device library, of a strategy or of the CUDA source is changed, and verification on the virtual
+ * device must fail.
  * Data files (tests/tune/mutants/NAME.lua) list them by kind; tests/tune/mutants.lua says how.
  *
  *   test_tune_mutants [option]... [NAME|DIR|SPEC.lua]...    default: all data files
@@ -158,10 +159,12 @@ static void print_kernel(const mr_group *g, const mr_kernel *kernel, const char 
   const char *kind = kind_of(kernel);
   printf("%s%s%s: %s, spec %s, %s '%s'", what, kind ? ": " : "", kind ? kind : "", g->data->data,
          g->data->spec, kernel->item->name, kernel->item->label);
+  if (kernel->item->number > 0) {
+    printf(", number %d", kernel->item->number);
+  }
   if (kernel->change) {
     print_change(kernel->change->where, kernel->change->from, kernel->change->to);
   } else if (kernel->item->file) {
-    printf(", number %d", kernel->item->number);
     print_change(kernel->item->file, kernel->item->from, kernel->item->to);
   }
   printf("%s%s\n", kernel->detail ? ": " : "", kernel->detail ? kernel->detail : "");

@@ -53,7 +53,7 @@ static void convert(const char *device, const char *arch, const char *from, cons
   sct_kernel_code code = fixture_make(&w.f, "direct threads=256");
   const sct_compile_opts opts = {.arch = arch, .cache_dir = shared_cache(tv_folder)};
   MUST(sct_compiler_new(&w.compiler, &opts, err));
-  sct_compiled compiled = tv_compile(&w, &code, code.source);
+  sct_compiled compiled = tv_compile(&w, &code);
   sct_ptx_module *module = NULL;
   sct_ptx_memory *memory = NULL;
   sct_ptx_result result;

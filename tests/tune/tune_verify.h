@@ -1,5 +1,5 @@
-/* tune_verify - a candidate of a spec, or a changed text of it, compiled and verified on the
- * virtual device against the naive variant. */
+/* tune_verify - a candidate of a spec, compiled and verified on the virtual device against the
+ * naive variant. */
 #ifndef SCT_TESTS_TUNE_VERIFY_H
 #define SCT_TESTS_TUNE_VERIFY_H
 
@@ -27,22 +27,21 @@ typedef struct tv_world {
   sct_compiled reference;
 } tv_world;
 
-/* Compiles `source`, which has the kernel of `code`. */
-static inline sct_compiled tv_compile(tv_world *w, const sct_kernel_code *code,
-                                      const char *source) {
-  const sct_compile_unit unit = {.source = source, .kernel = code->kernel};
+static inline sct_compiled tv_compile(tv_world *w, const sct_kernel_code *code) {
+  const sct_compile_unit unit = {.source = code->source, .kernel = code->kernel};
   sct_compiled compiled;
   MUST(sct_compiler_run(w->compiler, &unit, 1, &compiled, NULL, NULL, err));
   if (!compiled.ok) {
-    fail_msg("%s\n%s", compiled.log, source);
+    fail_msg("%s\n%s", compiled.log, code->source);
   }
   return compiled;
 }
 
-/* The candidate `label` of the loaded spec on an H200 with so many SMs. */
-static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
+/* Opens the candidate `label` of a spec given as text, on an H200. */
+static inline void tv_open_text(tv_world *w, const char *text, const char *label) {
+  *w = (tv_world){0};
+  MUST(sct_script_load_spec_text(&w->f.spec, "test.lua", text, err));
   MUST(sct_script_load_device(&w->f.device, "h200", err));
-  w->f.device.n_sms = n_sms;
   MUST(sct_script_new(&w->f.script, &w->f.spec, &w->f.device, NULL, err));
   MUST(sct_script_space(&w->f.space, w->f.script, err));
   MUST(sct_space_enumerate(&w->f.space, err));
@@ -50,16 +49,9 @@ static inline void tv_finish(tv_world *w, int n_sms, const char *label) {
   w->code = fixture_make(&w->f, label);
   const sct_compile_opts opts = {.arch = "sm_90", .cache_dir = shared_cache(tv_folder)};
   MUST(sct_compiler_new(&w->compiler, &opts, err));
-  w->reference = tv_compile(w, &w->naive, w->naive.source);
+  w->reference = tv_compile(w, &w->naive);
   const sct_measure_opts measure = {.seed = 7, .described = &w->f.device};
   MUST(sct_measure_open(&w->measure, 0, &measure, err));
-}
-
-/* Opens a spec given as text. */
-static inline void tv_open_text(tv_world *w, const char *text, const char *label) {
-  *w = (tv_world){0};
-  MUST(sct_script_load_spec_text(&w->f.spec, "test.lua", text, err));
-  tv_finish(w, 132, label);
 }
 
 static inline void tv_close(tv_world *w) {
@@ -79,50 +71,17 @@ static inline sct_binary tv_binary(const sct_kernel_code *code, const sct_compil
                       .entry = compiled->entry};
 }
 
-static inline sct_verdict tv_verify(tv_world *w, const char *source) {
+static inline void tv_assert_right(tv_world *w, const char *label) {
   const sct_binary naive = tv_binary(&w->naive, &w->reference);
-  sct_compiled compiled = tv_compile(w, &w->code, source);
+  sct_compiled compiled = tv_compile(w, &w->code);
   const sct_binary candidate = tv_binary(&w->code, &compiled);
   sct_verdict verdict;
   MUST(sct_measure_problem(w->measure, &w->f.spec, w->code.layout, &naive, err));
   MUST(sct_measure_verify(w->measure, &candidate, &verdict, err));
   sct_compiled_free(&compiled);
-  return verdict;
-}
-
-static inline void tv_assert_right(tv_world *w, const char *label) {
-  const sct_verdict right = tv_verify(w, w->code.source);
-  if (right.outcome != SCT_OUT_OK) {
-    fail_msg("%s: %s: %s", label, sct_outcome_name(right.outcome), right.detail);
+  if (verdict.outcome != SCT_OUT_OK) {
+    fail_msg("%s: %s: %s", label, sct_outcome_name(verdict.outcome), verdict.detail);
   }
-}
-
-/* A kernel's text with a mistake in it: `to` in place of the first `from`. */
-typedef struct tv_mistake {
-  const char *spec, *label, *from, *to;
-} tv_mistake;
-
-/* The kernels are right as written, and no mistake passes. */
-static inline void tv_assert_found(const tv_mistake *mistakes, int n) {
-  int missed = 0;
-  for (int k = 0; k < n; k++) {
-    tv_world w;
-    tv_open_text(&w, mistakes[k].spec, mistakes[k].label);
-    tv_assert_right(&w, mistakes[k].label);
-    const char *at = strstr(w.code.source, mistakes[k].from);
-    assert_non_null(at);
-    sct_str source = {0};
-    sct_str_append_n(&source, w.code.source, (size_t)(at - w.code.source));
-    sct_str_append(&source, mistakes[k].to);
-    sct_str_append(&source, at + strlen(mistakes[k].from));
-    if (tv_verify(&w, sct_str_c(&source)).outcome == SCT_OUT_OK) {
-      print_error("'%s' -> '%s' is not found\n", mistakes[k].from, mistakes[k].to);
-      missed++;
-    }
-    sct_str_free(&source);
-    tv_close(&w);
-  }
-  assert_int_equal(missed, 0);
 }
 
 static inline int tv_setup(void **state) {
