@@ -1,5 +1,6 @@
 -- Small and packed types, pairs and arrays of records: how their elements are taken apart, put
--- together and converted.
+-- together and converted. A conversion that is changed in the device library is changed in the
+-- naive variant too, which hides it, so these are changed in one kernel.
 local function spec(inputs, outputs, body)
   return ([[
 local s = require "sectile"
@@ -21,6 +22,10 @@ return {
     fp8 = spec('s.array("x", "f32")', 's.array("y", "e4m3")', "y = x * 100.0f;"),
     from_fp8 = spec('s.array("x", "e4m3"), s.array("z", "e5m2")', 's.array("y", "f32")',
       "y = x + z;"),
+    ties = spec('s.array("x", "f16")', 's.array("y", "e5m2")', "y = x;"),
+    to_f16 = spec('s.array("x", "f32")', 's.array("y", "f16")', "y = x * 0.3f;"),
+    to_bf16 = spec('s.array("x", "f32")', 's.array("y", "bf16")', "y = x * 0.3f;"),
+    transposed = spec('s.array("x", "f32")', 's.array("y", "f16", s.col_major)', "y = x;"),
     bools = spec('s.array("a", "bool"), s.array("b", "bool")', 's.array("c", "bool")',
       "c = a && !b;"),
     pairs = spec('s.array("a", "bf16x2")', 's.array("c", "bf16x2")', "c.x = a.y; c.y = -a.x;"),
@@ -33,6 +38,12 @@ return {
     bits = { "bits", unrolled },
     fp8 = { "fp8", vec8 },
     from_fp8 = { "from_fp8", vec8 },
+    fp8_a100 = { "fp8", vec8, device = "a100" },
+    ties_a100 = { "ties", vec8, device = "a100" },
+    to_f16 = { "to_f16", vec8 },
+    to_bf16 = { "to_bf16", vec8 },
+    to_f16_t4 = { "to_f16", vec8, device = "t4" },
+    transposed = { "transposed", "exchange threads=256 tile=64x64 blocks=out evict=none" },
     bools = { "bools", vec8 },
     pairs = { "pairs", "map threads=128 items=1 vec=4 evict=none" },
     arrays = { "arrays", "map threads=128 items=1 vec=1 load=straight team=block evict=none" },
@@ -49,6 +60,13 @@ return {
     { "rounding", "fp8", "source", "cvt.rn.satfinite.e4m3x2.f32", "cvt.rn.satfinite.e5m2x2.f32" },
     { "rounding", "from_fp8", "source", "cvt.rn.f16x2.e4m3x2", "cvt.rn.f16x2.e5m2x2" },
     { "value", "from_fp8", "source", "(bits << 8)", "(bits << 7)" },
+    -- towards 0, in place of to the nearest
+    { "rounding", { "int4", "to_f16", "transposed" }, "source", "cvt.rn.f16x2.f32",
+      "cvt.rz.f16x2.f32" },
+    { "rounding", "to_bf16", "source", "cvt.rn.bf16x2.f32", "cvt.rz.bf16x2.f32" },
+    { "rounding", "to_f16_t4", "source", "cvt.rn.f16.f32", "cvt.rz.f16.f32" },
+    { "rounding", "fp8_a100", "source", "(1 << (22 - kFraction)) - 1 + even", "0" },
+    { "rounding", "ties_a100", "source", " - 1 + even", "" }, -- ties away from 0
     { "index", "bools", "source", "b_v[item][e]", "b_v[item][e ^ 1]" },
     { "value", "pairs", "source", "c.y = -a.x;", "c.y = a.x;" },
     { "index", "arrays", "source", "a.q[4 - n]", "a.q[n]" },
