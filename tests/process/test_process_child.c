@@ -13,13 +13,14 @@
 /* cmocka wants the above first */
 #include <cmocka.h>
 
-#define ROLE      "--test-child"
-#define NO_ROLE   "--nobody"
-#define LIMIT_NS  ((int64_t)60000000000)
-#define CHUNK     ((size_t)1 << 20)
-#define MANY      ((int64_t)400 << 20)
-#define MOST      ((int64_t)1 << 30)
-#define LOWEST    19 /* priority value of a process (setpriority(2)); whoever starts this may have it */
+#define ROLE     "--test-child"
+#define NO_ROLE  "--nobody"
+#define LIMIT_NS ((int64_t)60000000000)
+#define CHUNK    ((size_t)1 << 20)
+#define MANY     ((int64_t)400 << 20)
+#define MOST     ((int64_t)1 << 30)
+/* The lowest priority (setpriority(2)), which the starter of this test may have. */
+#define LOWEST 19
 
 enum { QUIT, ASK_LIMITS, TAKE_MEMORY, SPIN, PRINT };
 
