@@ -5,6 +5,8 @@ set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# Kernels are kept in the cache of all tests, results in the scratch folder; none in the user's.
+export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 failures=0
 checks=0
 
@@ -36,10 +38,8 @@ absent() {
   fi
 }
 
-# needs_nvrtc: ends the test as skipped where the program finds no NVRTC. Kernels are kept in the
-# cache of all tests, results in the scratch folder.
+# needs_nvrtc: ends the test as skipped where the program finds no NVRTC.
 needs_nvrtc() {
-  export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
   "$SCT_PROGRAM" doctor 2>/dev/null | grep -q '^ok *NVRTC' || exit 77
 }
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # `emit --deps` names the files that a header follows from, each once, as make reads them.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 
 expect 2 '--deps says which files' "$SCT_PROGRAM" emit move --deps move.d -o move.h
 expect 2 '--deps says which files' "$SCT_PROGRAM" emit move.lua --deps move.d

@@ -2,7 +2,6 @@
 # `gen --winner` gives the kernel that the store has, and the trees of `gen --json` have the values
 # of the texts in C.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 cd "$scratch" || exit 1
 kernels="$root/tuning/kernels"
 sectile() { "$SCT_PROGRAM" "$@"; }

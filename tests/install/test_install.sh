@@ -2,7 +2,6 @@
 # What is installed is found by man, shells, pkg-config and CMake, and a project builds with it: its
 # headers are written from its store, and again when something they follow from has changed.
 . "$(dirname "$0")/../shell.sh"
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}" XDG_DATA_HOME="$scratch/data"
 to="$scratch/to here"
 sectile="$to/bin/sectile"
 

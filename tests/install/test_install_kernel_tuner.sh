@@ -8,7 +8,6 @@ pip_packages kernel-tuner-1.5 'kernel-tuner==1.5.*' numpy python-constraint2 jso
   exit 77
 }
 tuner=(env "PYTHONPATH=$packages" python3 "$root/tests/install/other_tuner.py")
-export XDG_CACHE_HOME="${SCT_TEST_CACHE:-$scratch/cache}"
 cd "$scratch" || exit 1
 sql() {
   python3 -c 'import sqlite3, sys
