@@ -6,6 +6,7 @@
  * goes (`places`), EXPECTED what becomes of it: 3 refused with file and line, 1 refused as a file,
  * 0 harmless (its kernel is looked at), f a candidate that fails, with file and line. */
 #include "cli_fixture.h"
+#include "part.h"
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -446,11 +447,12 @@ static int finish_batch(const batch *b) {
 
 static int run_batches(how which, int size) {
   batch running[AT_ONCE];
-  int n_running = 0, n_bad = 0;
+  int n_running = 0, n_bad = 0, n_alone = 0;
   for (int k = 0; k < n_attacks;) {
     batch b = {.n = 0};
     for (; k < n_attacks && b.n < size; k++) {
-      if (place_of(&attacks[k])->run == which) {
+      /* each of those that run alone may take all of its time: a run has a part of them */
+      if (place_of(&attacks[k])->run == which && (which != ALONE || part_has(n_alone++))) {
         b.numbers[b.n++] = k;
       }
     }
