@@ -73,6 +73,10 @@ typedef struct sct_ptx_buffer {
    * before: writes them to `out`, which is zeroed. For launches on one host thread. */
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
   void *fill_ctx;
+  /* Not NULL: how many of bytes [offset, offset + bytes) a kernel has a use for; the others do not
+   * count in sct_ptx_global.contiguous. For launches with per_buffer. */
+  int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes);
+  const void *used_ctx;
 } sct_ptx_buffer;
 
 void sct_ptx_memory_new(sct_ptx_memory **out);
@@ -161,9 +165,9 @@ typedef struct sct_ptx_global {
   int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;          /* active lanes x width, summed */
   int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
-  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes were
-                             contiguous from its lowest address; warps' requests of fewer than
-                             SCT_PTX_FEW_LANES active lanes have none */
+  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes that are
+                             used were contiguous from its lowest address; warps' requests of fewer
+                             than SCT_PTX_FEW_LANES active lanes have none */
 } sct_ptx_global;
 #define SCT_PTX_FEW_LANES 8
 
