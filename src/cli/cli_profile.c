@@ -250,8 +250,9 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
   SCT_SCOPED(sct_count_report) report = {0};
-  if (args->pick || args->size) {
-    return sct_fail(err, SCT_EUSAGE, "--pick and --size are for specs, not for CUDA files");
+  if (args->pick || args->size || args->requests) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--pick, --size and --requests are for specs, not for CUDA files");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, true, device, err);

@@ -17,6 +17,7 @@ struct cli_candidate {
   sct_ptx_module *module;
   sct_block_counter *block_counter;
   sct_ptx_result result;
+  sct_str requests; /* with --requests */
   sct_arena arena;
 };
 typedef struct cli_candidate profiled;
@@ -115,18 +116,40 @@ static bool wants_caches(const cli_args *args) {
   return args->counters && (!of || strstr(of, "hit_rate") || strstr(of, "dram__"));
 }
 
-/* All blocks of the launch where a GPU's counters stand beside ours. */
+/* ---- each request as a line of text */
+
+static void add_request(void *ctx, const sct_ptx_request *r) {
+  sct_str *const text = ctx;
+  if (text->len == 0) {
+    sct_str_append(text, "block,warp,line,access,array,bytes,offsets\n");
+  }
+  sct_str_printf(text, "%lld,%d,%d,%s,%s,%d,", (long long)r->block, r->warp, r->line, r->access,
+                 r->buffer ? r->buffer : "", r->width);
+  for (int lane = 0; lane < SCT_COUNT(r->address) && r->mask >> lane != 0; lane++) {
+    sct_str_append(text, lane > 0 ? " " : "");
+    if (r->mask >> lane & 1) {
+      sct_str_append_int(text, (int64_t)(r->address[lane] - r->base));
+    } else {
+      sct_str_append(text, "-");
+    }
+  }
+  sct_str_append(text, "\n");
+}
+
+/* All blocks of the launch where a GPU's counters stand beside ours, or each request is wanted. */
 static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   sct_partial_launch launch;
+  const sct_ptx_watch watch = {.request = add_request, .ctx = &p->requests};
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, code->threads, p->compiled.registers,
                        p->compiled.static_shared_bytes + code->shared_bytes);
   sct_block_counter_new(&p->block_counter, &p->cands.spec, device, 1, 0);
   SCT_TRY(sct_block_counter_profile(
       p->block_counter, &p->result, &launch, code, p->module, p->compiled.entry, p->size,
-      args->counters ? SCT_ALL_BLOCKS : BLOCKS, wants_caches(args) ? &caches : NULL, err));
+      args->counters || args->requests ? SCT_ALL_BLOCKS : BLOCKS,
+      wants_caches(args) ? &caches : NULL, args->requests ? &watch : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -177,6 +200,7 @@ void cli_candidate_free(cli_candidate *p) {
   if (p) {
     sct_block_counter_free(p->block_counter);
     sct_ptx_result_free(&p->result);
+    sct_str_free(&p->requests);
     sct_ptx_module_free(p->module);
     sct_compiled_free(&p->compiled);
     sct_compiler_free(p->compiler);
@@ -206,7 +230,9 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
   SCT_TRY(cli_candidate_open(&p, args, device, err));
   const bool failed = p->row.problem != NULL;
   const sct_count_report report = {.rows = &p->row, .n_rows = 1, .n_failed = failed};
-  sct_status status = cli_profile_print(args, &report, device, baseline, write_launches, p, err);
+  sct_status status =
+      args->requests ? cli_write_output(args, &p->requests, err)
+                     : cli_profile_print(args, &report, device, baseline, write_launches, p, err);
   cli_count_problems(args, &report);
   status = status == SCT_OK && failed ? SCT_ENOTVERIFIED : status;
   cli_candidate_free(p);
