@@ -106,6 +106,8 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
                                               p->compiled.entry, p->size, BLOCKS, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
+  SCT_THEN(sct_model_coalescing(&row->coalescing, &counters, work.spec, code, p->size, err));
+  row->spec = work.spec;
   row->has_demand = status == SCT_OK;
   return status;
 }
