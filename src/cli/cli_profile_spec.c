@@ -220,6 +220,12 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
                                     p->size, &on, path, err);
 }
 
+static sct_status write_requests(const profiled *p, const cli_args *args, sct_error *err) {
+  const char *const reads[] = {args->words[0]};
+  SCT_TRY(cli_check_target(args, args->requests, reads, 1, err));
+  return sct_file_write(args->requests, sct_str_c(&p->requests), p->requests.len, err);
+}
+
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) {
   cli_candidate *p = NULL;
@@ -232,9 +238,8 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
   SCT_TRY(cli_candidate_open(&p, args, device, err));
   const bool failed = p->row.problem != NULL;
   const sct_count_report report = {.rows = &p->row, .n_rows = 1, .n_failed = failed};
-  sct_status status =
-      args->requests ? cli_write_output(args, &p->requests, err)
-                     : cli_profile_print(args, &report, device, baseline, write_launches, p, err);
+  sct_status status = cli_profile_print(args, &report, device, baseline, write_launches, p, err);
+  SCT_THEN(args->requests ? write_requests(p, args, err) : SCT_OK);
   cli_count_problems(args, &report);
   status = status == SCT_OK && failed ? SCT_ENOTVERIFIED : status;
   cli_candidate_free(p);

@@ -523,15 +523,20 @@ static void test_requests(void **state) {
            "local pair = s.record { { 'x', 'f32' }, { 'y', 'f32' } }\n"
            "return s.kernel { name = 'few', dims = { 'i' }, inputs = { s.array('a', pair) },\n"
            "  outputs = { s.array('b', 'u8') }, body = 'b = a.y;', sizes = { { i = 34 } } }\n");
-  fx_run(&r, "profile", "few.lua", "-q", "--requests");
-  const char *const out = sct_str_c(&r.out);
-  fx_expect(&r, 0, "block,warp,line,access,array,bytes,offsets\n0,0,", NULL);
+  sct_str list = {0};
+  sct_error err = {0};
+  fx_run(&r, "profile", "few.lua", "-q", "--requests", "few.csv");
+  fx_expect(&r, 0, "few", NULL);
+  assert_int_equal(sct_file_read(&list, fx_path("few.csv"), &err), SCT_OK);
+  const char *const out = sct_str_c(&list);
+  assert_non_null(strstr(out, "block,warp,line,access,array,bytes,offsets\n0,0,"));
   assert_non_null(strstr(out, ",load,a,4,4 12 20 28 36 44 52 60 68 76 84 92 100 108 116 124 132 "));
   assert_non_null(strstr(out, "\n0,1,"));
   assert_non_null(strstr(out, ",load,a,4,260 268\n"));
   assert_non_null(strstr(out, ",store,b,1,32 33\n"));
-  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--requests");
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--requests", "k.csv");
   fx_expect(&r, 2, NULL, "--requests are for specs");
+  sct_str_free(&list);
   fx_free(&r);
 }
 

@@ -385,8 +385,7 @@ function M.spec(r, index, points)
       .. "{ body = [[%s]] },\n  },"):format(value,
       (body_of(r, inputs, outputs):gsub("= f;", "= f + t;")))
   end
-  local sizes, words = require "sizes", nil
-  words = sizes.text(size)
+  local words = require "sizes".text(size)
   return ("local s = require \"sectile\"\nreturn s.kernel {\n  name = \"judged_%d\",\n"
     .. "  dims = %s,\n  inputs = {\n%s  },\n  outputs = {\n%s  },\n  %s\n  tolerance = 1e-4,\n"
     .. "  sizes = { %s },\n}\n"):format(index, quoted_list(dims), lists(inputs), lists(outputs), what,

@@ -23,11 +23,11 @@ function M.each(text, visit)
   end
 end
 
---- What the launch touches, by array and direction ("load", "store").
+--- What the launch touches, by array and direction ("loads", "stores").
 function M.touched(text)
   local out = {}
   M.each(text, function(access, array, bytes, lanes)
-    local key = array .. (access:find "load" and " load" or " store")
+    local key = array .. (access:find "load" and " loads" or " stores")
     out[key] = out[key] or {}
     for _, offset in ipairs(lanes) do
       footprint.add(out[key], offset, bytes)
@@ -54,11 +54,11 @@ end
 --- Sectors, ideal and footprint of each operand and direction. Of what the index space does not
 --- have, as a workspace, it is what the launch touches.
 ---@param text string the requests
----@param sets table what the index space touches, by "array load" and "array store"
+---@param sets table what the index space touches, by "array loads" and "array stores"
 function M.count(text, sets)
   local out, touched = {}, nil
   M.each(text, function(access, array, bytes, lanes)
-    local key = array .. (access:find "load" and " load" or " store")
+    local key = array .. (access:find "load" and " loads" or " stores")
     if not sets[key] then
       touched = touched or M.touched(text)
       sets[key] = touched[key]
@@ -76,6 +76,11 @@ function M.count(text, sets)
   return out
 end
 
+--- The sectors that an operand needs in a direction.
+function M.minimum(c)
+  return math.max(c.ideal, c.footprint)
+end
+
 --- Is the kernel coalesced? The verdict, how near to its limit the nearest operand is, and the
 --- kernel's minimum by its sectors.
 function M.verdict(counts)
@@ -84,7 +89,7 @@ function M.verdict(counts)
     total = total + c.sectors
   end
   for _, c in pairs(counts) do
-    local minimum = math.max(c.ideal, c.footprint)
+    local minimum = M.minimum(c)
     local excess = c.sectors - minimum
     least = least + math.min(minimum, c.sectors)
     local by_rule = minimum > 0 and c.sectors / minimum / MOST_EXCESS or math.huge
