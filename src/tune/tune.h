@@ -283,6 +283,7 @@ typedef struct sct_tune_candidates {
   sct_device_desc device;
   sct_space space;
   int n_items;
+  size_t cap_items;
   sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of
                             each layout choice */
   int64_t n_ungenerated; /* candidates for which there was no time: nothing is known of them */
