@@ -158,8 +158,8 @@ static const problem problems[] = {
      ONE("f32", SCT_REDUCE_MAX)},
 };
 
-/* Long along what is reduced, short along what is kept: the naive variant has a block an element.
- */
+/* Long along what is reduced, short along what is kept: the naive variant has several blocks an
+ * element. */
 static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
 /* The last ones are for rows off a word: several blocks of columns, more than a tile of a row. */
 enum { OFF_PLANES = 2, OFF_BOXES = 1 };

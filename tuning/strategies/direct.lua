@@ -272,7 +272,8 @@ local function deal_out(p, kept, many, partial_bytes)
   end
 end
 
--- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
+-- A block an output element, or LANES of them, or several blocks; what is reduced is dealt out to
+-- their threads.
 local function plan_reduction(k, c)
   local p = start_plan(k, c)
   local g = p.g
@@ -347,7 +348,8 @@ local function split_dims(p, out)
   return of
 end
 
--- A block an element of the outputs, which goes through all points and takes those that fall on it.
+-- A block an element of the outputs, or several, which go through all points and take those that
+-- fall on it.
 local function plan_ordered(k, c)
   local p = start_plan(k, c)
   local g, out = p.g, p.g.outputs[1]
@@ -505,8 +507,8 @@ end
 
 return {
   name = "direct",
-  doc = "One thread an element, a block an element of a reduction; every access where its layout "
-    .. "puts it.",
+  doc = "One thread an element, one or several blocks an element of a reduction; every access where "
+    .. "its layout puts it.",
   applies = {},
   splits = "none", -- it is right at all extents
   taps = true,
