@@ -26,6 +26,7 @@ end
 -- (2024) for 8.0, 8.9, 9.0 (A100, RTX 4090, H100); 480 stands for the others.
 local capabilities = {
   ["7.0"] = limits(96, 96, 2048, 32, 12, 64, 32),
+  ["7.2"] = limits(96, 96, 2048, 32, 12, 64, 2),
   ["7.5"] = limits(64, 64, 1024, 16, 12, 64, 2),
   ["8.0"] = limits(164, 163, 2048, 32, 16, 64, 32, 466),
   ["8.6"] = limits(100, 99, 1536, 16, 16, 128, 2),
@@ -124,6 +125,29 @@ local function read_link(desc, place)
     (pcie.latency_us or PCIE_LATENCY_US) * 1e3, (pcie.host_gb_s or HOST_COPY_GB_S) * 1e9
 end
 
+local MOST_APART = 0.02 -- data sheets round
+
+-- The bandwidth, which what it consists of must give where that is stated.
+local function read_peak(desc, place)
+  local bus, pin = desc.bus_bits, desc.pin_gbit_s
+  if bus and pin and math.abs(bus * pin / 8 / desc.peak_gb_s - 1) > MOST_APART then
+    check.fail_key(place, "peak_gb_s", "device file: %d bits at %g Gbit/s are %.4g GB/s, not %g",
+      bus, pin, bus * pin / 8, desc.peak_gb_s)
+  end
+  return desc.peak_gb_s * 1e9
+end
+
+local function read_held(desc, place)
+  if not desc.held then
+    return 0, ""
+  end
+  check.options(desc.held, "held", place)
+  if not (desc.held.error >= 0 and desc.held.error < math.huge) then
+    check.fail_key(place, "error", "held: error must be 0 or more")
+  end
+  return desc.held.error, desc.held.against
+end
+
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
 ---@param file string
@@ -139,7 +163,8 @@ function M.read(desc, file)
     check.fail_key(place, "cc", "unknown compute capability '%s'", desc.cc)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
-  for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
+  for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "bus_bits",
+    "pin_gbit_s", "l2_bytes_clk",
     "latency_cycles", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
     "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns" } do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
@@ -150,6 +175,7 @@ function M.read(desc, file)
   local generation = math.tointeger(major)
   local pcie_bytes_s, pcie_latency_ns, host_copy_bytes_s = read_link(desc, place)
   local registers = cc.registers or REGISTERS
+  local held_error, held_against = read_held(desc, place)
   return {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
@@ -166,7 +192,7 @@ function M.read(desc, file)
     blocks_sm = cc.blocks_sm,
     coalescing = cc.coalescing or "cc70", counting_only = cc.coalescing ~= nil,
     l2_bytes = math.floor(desc.l2_mib * MIB + 0.5),
-    peak_bytes_s = desc.peak_gb_s * 1e9,
+    peak_bytes_s = read_peak(desc, place),
     copy_bytes_s = (desc.copy_gb_s or 0) * 1e9,
     inflight_bytes = (desc.inflight_kib or cc.inflight_kib) * KIB,
     memory_bytes = math.floor(desc.memory_gb * 1e9 + 0.5),
@@ -183,6 +209,7 @@ function M.read(desc, file)
     atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
     atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,
     atomic_lane_ns = desc.atomic_lane_ns or cc.coalescing and 0 or ATOMIC_LANE_NS,
+    held_error = held_error, held_against = held_against,
   }
 end
 
