@@ -1,5 +1,5 @@
 /* model_coalescing - is a kernel coalesced? By what it asks for and what its index space touches,
- * so that no other candidate is needed. The rule is told in model.h. */
+ * so that no other candidate is needed. The rule stands in model.h. */
 #include "model/model.h"
 
 #include <math.h>

@@ -21,7 +21,6 @@ enum {
   MOST_VARS = 48,
   MOST_POINTS = 1 << 18, /* of entangled variables */
   MOST_ENTRIES = 4096,   /* of index arrays; of more some are taken, and the entries before them */
-  MOST_BUILT = 64,       /* where every entry's row is worked out by itself */
   SECTOR = 32
 };
 
