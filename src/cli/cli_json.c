@@ -54,13 +54,18 @@ json_t *cli_json_error(sct_status status, const char *text) {
                    sct_exit_code(status), "text", sct_json_string(text));
 }
 
+static json_t *held_json(const sct_device_desc *d) {
+  return d->held_against[0] ? json_pack("{s:o, s:s}", "error", sct_json_number(d->held_error),
+                                        "against", d->held_against)
+                            : json_null();
+}
+
 json_t *cli_json_device(const sct_device_desc *d) {
   char cc[16];
   snprintf(cc, sizeof cc, "%d.%d", d->cc_major, d->cc_minor);
   return json_pack(
       "{s:o, s:o, s:o, s:s, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o, s:i, s:o, "
-      "s:s, "
-      "s:b}",
+      "s:s, s:b, s:o}",
       "id", sct_json_string(d->id), "name", sct_json_string(d->name), "uuid",
       sct_json_string(d->uuid), "cc", cc, "virtual", d->is_virtual, "sms", d->n_sms, "memory_bytes",
       (json_int_t)d->memory_bytes, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
@@ -69,7 +74,8 @@ json_t *cli_json_device(const sct_device_desc *d) {
       "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes, "peak_bytes_s",
       cli_json_positive(d->peak_bytes_s), "copy_bytes_s", cli_json_positive(d->copy_bytes_s),
       "clock_khz", d->clock_khz, "driver", sct_json_string(d->driver), "coalescing",
-      d->coalescing[0] ? d->coalescing : "cc70", "counting_only", d->counting_only);
+      d->coalescing[0] ? d->coalescing : "cc70", "counting_only", d->counting_only, "held",
+      held_json(d));
 }
 
 /* ---- the report of a session ---- */

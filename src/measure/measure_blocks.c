@@ -509,7 +509,8 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
-                                     const sct_ptx_cache_sizes *caches, sct_error *err) {
+                                     const sct_ptx_cache_sizes *caches, const sct_ptx_watch *watch,
+                                     sct_error *err) {
   int64_t block[MOST_BLOCKS];
   job j;
   sct_subset subset;
@@ -529,6 +530,7 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   j.opts.n_blocks = all ? 0 : subset.n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
+  j.opts.watch = watch;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }

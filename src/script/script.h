@@ -64,6 +64,9 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
 sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err);
 /* Names of all described devices, in order. The list and its strings belong to `arena`. */
 void sct_script_device_names(const char ***out, int *n, sct_arena *arena);
+/* All of them, in the order of their names; the arena's. Without `err` those that are wrong are
+ * left out. */
+sct_status sct_script_load_devices(sct_device_desc **out, int *n, sct_arena *arena, sct_error *err);
 
 /* ---- strategies and templates ---- */
 

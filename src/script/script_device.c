@@ -58,6 +58,8 @@ static int read_device(lua_State *L) {
   lua_call(L, 2, 1);
   text_of(L, "name", d->name, sizeof(d->name));
   text_of(L, "coalescing", d->coalescing, sizeof(d->coalescing));
+  text_of(L, "held_against", d->held_against, sizeof(d->held_against));
+  d->held_error = sct_script_field_number(L, -1, "held_error");
   d->regs_by_block = sct_script_field_flag(L, -1, "regs_by_block");
   d->counting_only = sct_script_field_flag(L, -1, "counting_only");
 #define SCT_SMALL(name)  d->name = (int)sct_script_field_integer(L, -1, #name);
@@ -105,5 +107,22 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_er
     return status;
   }
   snprintf(out->id, sizeof(out->id), "virtual:%s", name);
+  return SCT_OK;
+}
+
+sct_status sct_script_load_devices(sct_device_desc **out, int *n, sct_arena *arena,
+                                   sct_error *err) {
+  const char **names = NULL;
+  int n_names = 0;
+  sct_script_device_names(&names, &n_names, arena);
+  *out = SCT_ARENA_NEW(arena, sct_device_desc, n_names + 1);
+  *n = 0;
+  for (int k = 0; k < n_names; k++) {
+    const sct_status status = sct_script_load_device(&(*out)[*n], names[k], err);
+    if (status != SCT_OK && err) {
+      return status;
+    }
+    *n += status == SCT_OK ? 1 : 0;
+  }
   return SCT_OK;
 }

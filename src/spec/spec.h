@@ -636,11 +636,13 @@ bool sct_spec_has_fast(const sct_spec *spec); /* a body has a form in fast arith
 /* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for
  * virtual:NAME. Limits are per the CUDA programming guide's compute-capability table. */
 typedef struct sct_device_desc {
-  char name[96];      /* "NVIDIA H200" */
-  char id[24];        /* "cuda:0" or "virtual:h200" */
-  char uuid[48];      /* "GPU-..." or "" for a virtual device */
-  char driver[32];    /* "580.159.04" or "" */
-  char coalescing[8]; /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
+  char name[96];         /* "NVIDIA H200" */
+  char id[24];           /* "cuda:0" or "virtual:h200" */
+  char uuid[48];         /* "GPU-..." or "" for a virtual device */
+  char driver[32];       /* "580.159.04" or "" */
+  char coalescing[8];    /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
+  char held_against[96]; /* measured figures that predictions were held against; "": none */
+  double held_error;     /* and how far they are off, relative */
   bool is_virtual;
   bool counting_only;        /* a description that no toolkit compiles for */
   bool regs_by_block;        /* regs_unit is of a block (CC 1.x) */

@@ -254,9 +254,9 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
 
 /* The device a session would use: fills desc, starts a worker for a GPU and ends it. */
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err);
-/* Whether a session can tune for a device: candidates are compiled for its compute capability by
- * the toolkit here. Where there is no toolkit to ask, any device that some toolkit compiles for. */
-bool sct_tune_compiles_for(const sct_device_desc *device);
+/* Sets counting_only of those that a session cannot tune for, as the toolkit here compiles nothing
+ * for their compute capability; where there is none to ask, those that no toolkit compiles for. */
+void sct_tune_mark_described(sct_device_desc *devices, int n);
 
 /* ---- without a device: for `space` and `gen` ---- */
 
@@ -283,6 +283,7 @@ typedef struct sct_tune_candidates {
   sct_device_desc device;
   sct_space space;
   int n_items;
+  size_t cap_items;
   sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of
                             each layout choice */
   int64_t n_ungenerated; /* candidates for which there was no time: nothing is known of them */

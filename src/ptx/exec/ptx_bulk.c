@@ -180,6 +180,9 @@ static void count(ptx_exec *x, const ptx_uop *u, const ends *e, bool load) {
     if (of != NULL) {
       sct_ptx_global_add(load ? &of->load : &of->store, &one);
     }
+    if (x->launch->opts->watch != NULL) {
+      sct_ptx_pass_bulk(x, u, e->global, e->bytes, load);
+    }
   }
 }
 

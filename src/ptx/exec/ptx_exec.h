@@ -453,7 +453,11 @@ void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const pt
 void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
 
 /* Keeps one request of each instruction of the launch (ptx_request.c). */
-void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc);
+void sct_ptx_keep_request(ptx_exec *x, const ptx_uop *u, sct_ptx_request *to,
+                          const ptx_access *acc);
+/* Passes a request to the launch's watch. */
+void sct_ptx_pass_request(ptx_exec *x, const ptx_uop *u, const ptx_access *acc);
+void sct_ptx_pass_bulk(ptx_exec *x, const ptx_uop *u, uint64_t address, int64_t bytes, bool load);
 void sct_ptx_merge_requests(sct_ptx_requests *to, const ptx_exec *x);
 
 /* Lanes [first, first + lanes). */
@@ -482,7 +486,10 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
     sct_ptx_trace_access(&x->trace, acc);
   }
   if (x->requests != NULL) {
-    sct_ptx_keep_request(x, &x->requests[u->inst].global, acc);
+    sct_ptx_keep_request(x, u, &x->requests[u->inst].global, acc);
+  }
+  if (x->launch->opts->watch != NULL) {
+    sct_ptx_pass_request(x, u, acc);
   }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
   if (of != NULL) {
@@ -498,7 +505,7 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
 
 static inline void ptx_keep_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
   if (x->requests != NULL) {
-    sct_ptx_keep_request(x, &x->requests[u->inst].shared, acc);
+    sct_ptx_keep_request(x, u, &x->requests[u->inst].shared, acc);
   }
 }
 
