@@ -318,8 +318,8 @@ typedef struct sct_coalescing {
   bool sure;          /* it is what it is wherever within their error the counts are */
   double share;       /* minimum / sectors of the kernel, at most 1: what it could do better */
   double utilisation; /* used bytes / (32 x footprint) of the kernel: what its layouts cost */
-  double passes; /* ideal / footprint, at least 1: how often an array is read or written; of the
-                    one that this costs most sectors */
+  double passes;      /* ideal / footprint: how often the array is read or written that this costs
+                         most sectors; 1 where that is less than 1/8 of the kernel's */
 } sct_coalescing;
 /* SCT_ESPEC where the size of an array has no value. */
 sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,

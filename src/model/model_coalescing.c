@@ -1,5 +1,5 @@
 /* model_coalescing - is a kernel coalesced? By what it asks for and what its index space touches,
- * so that no other candidate is needed. The rule is told in model.h. */
+ * so that no other candidate is needed. The rule stands in model.h. */
 #include "model/model.h"
 
 #include <math.h>
@@ -74,6 +74,7 @@ static void sum_up(sct_coalescing *out, double error) {
       out->passes = a->ideal / a->footprint;
     }
   }
+  out->passes = most_again < NEGLIGIBLE * sectors ? 1.0 : out->passes;
   out->coalesced = is_kernel_coalesced(out, 1.0 - error, sectors);
   out->sure = out->coalesced == is_kernel_coalesced(out, 1.0 + error, sectors);
   out->share = sectors > 0.0 ? minimum / sectors : 1.0;

@@ -467,9 +467,9 @@ typedef struct sct_spec {
   sct_move *moves;
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
-  const char *fast_component_body; /* NULL as fast_body */
-  const char *canonical;           /* all of the above as text, equal for equal specs */
-  sct_hash hash;                   /* of canonical */
+  const char *fast_component_body;   /* NULL as fast_body */
+  const char *canonical;             /* all of the above as text, equal for equal specs */
+  sct_hash hash;                     /* of canonical */
   struct sct_footprints *footprints; /* those that were worked out */
 } sct_spec;
 

@@ -20,8 +20,8 @@
 enum {
   MOST_VARS = 48,
   MOST_POINTS = 1 << 18, /* of entangled variables */
-  MOST_ENTRIES = 4096,   /* of index arrays; of more some are taken, and the entries before them */
-  MOST_BUILT = 64,       /* where every entry's row is worked out by itself */
+  MOST_ENTRIES = 2048,   /* of index arrays that are looked at, each with the entry before it */
+  MOST_BUILT = 64,       /* the same where an entry decides which bytes a row has */
   SECTOR = 32
 };
 
@@ -93,59 +93,6 @@ static bool split_digits(sct_spans *out, const sum *s, int k, int64_t digits) {
   return true;
 }
 
-/* A sum of variables that takes every value from 0 on, as a row-major number does: one variable in
- * place of all, if nothing else depends on them. */
-static bool join_number(sum *s, sct_expr number) {
-  int of[MOST_VARS], n = 0;
-  int64_t factor[MOST_VARS], reached = 0;
-  sct_expr rest = number;
-  for (int k = 0; k < s->n; k++) {
-    if (!sct_expr_mentions(s->pool, number, s->v[k].var)) {
-      continue;
-    }
-    int at = n++;
-    int64_t step = 0;
-    if (!sct_expr_linear(s->pool, rest, s->v[k].var, &step, &rest) || step < 1) {
-      return false;
-    }
-    for (; at > 0 && factor[at - 1] > step; at--) {
-      factor[at] = factor[at - 1];
-      of[at] = of[at - 1];
-    }
-    factor[at] = step;
-    of[at] = k;
-  }
-  for (int k = 0; k < n; k++) {
-    if (factor[k] > reached + 1) {
-      return false;
-    }
-    reached += factor[k] * (s->v[of[k]].count - 1);
-  }
-  if (n < 2 || factor[0] != 1) {
-    return false;
-  }
-  const sct_expr all = new_var(s->pool, reached + 1);
-  sct_expr with = all;
-  for (int k = 1; k < n; k++) {
-    with = sct_expr_sub(s->pool, with,
-                        sct_expr_mul(s->pool, s->v[of[k]].var, sct_expr_const(s->pool, factor[k])));
-  }
-  const sct_expr var = s->v[of[0]].var, e = sct_expr_subst(s->pool, s->e, &var, &with, 1);
-  for (int k = 1; k < n; k++) {
-    if (e == SCT_EXPR_NONE || sct_expr_mentions(s->pool, e, s->v[of[k]].var)) {
-      return false;
-    }
-  }
-  s->e = e;
-  s->v[of[0]] = (variable){all, reached + 1};
-  for (int k = s->n - 1; k >= 0; k--) {
-    if (!sct_expr_mentions(s->pool, e, s->v[k].var)) {
-      drop_var(s, k); /* those that it replaced */
-    }
-  }
-  return true;
-}
-
 static int64_t gcd(int64_t a, int64_t b) {
   while (b != 0) {
     const int64_t rest = a % b;
@@ -159,11 +106,6 @@ static int64_t gcd(int64_t a, int64_t b) {
 static bool simplify(sct_spans *out, sum *s, bool *done, bool *failed) {
   sct_expr dividend[MOST_VARS], divisor[MOST_VARS];
   const int n = sct_expr_quotients(s->pool, s->e, dividend, divisor, MOST_VARS);
-  for (int j = 0; j < n && j < MOST_VARS; j++) {
-    if (join_number(s, dividend[j])) {
-      return true;
-    }
-  }
   for (int j = 0; j < n && j < MOST_VARS; j++) {
     int64_t by = 0, step = 0;
     sct_expr rest;
@@ -484,6 +426,80 @@ static sct_expr index_of(sum *s, const span *at) {
   return index;
 }
 
+/* A number over several indices, each in [base, base + width) of `box`, that takes every value of a
+ * range: as row-major numbers do, which a layout then divides. *first receives its least value, the
+ * result is how many it has; 0: it does not. */
+static int64_t values_of_number(const places *p, sct_expr number, const span *const *box,
+                                int64_t *first) {
+  sct_expr vars[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
+  int64_t values[SCT_MAX_DIMS + SCT_MAX_EXTENTS], step[SCT_MAX_DIMS], count[SCT_MAX_DIMS];
+  const int n_dims = p->op->n_dims;
+  int64_t reached = 0;
+  int n = 0;
+  sct_expr_program *program = NULL;
+  for (int d = 0; d < n_dims; d++) {
+    vars[d] = p->op->index[d];
+    values[d] = box[d] ? box[d]->base : 0;
+  }
+  memcpy(vars + n_dims, p->spec->extent_var, sizeof *vars * (size_t)p->spec->n_extents);
+  memcpy(values + n_dims, p->size->extent, sizeof *values * (size_t)p->spec->n_extents);
+  if (sct_expr_program_new(&program, p->spec->pool, number, vars, n_dims + p->spec->n_extents,
+                           NULL) != SCT_OK) {
+    return 0;
+  }
+  *first = sct_expr_program_run(program, values);
+  bool good = true;
+  for (int d = 0; d < n_dims && good; d++) {
+    if (!sct_expr_mentions(p->spec->pool, number, vars[d])) {
+      continue;
+    }
+    values[d]++;
+    const int64_t by = sct_expr_program_run(program, values) - *first;
+    values[d]--;
+    int at = n++;
+    for (; at > 0 && step[at - 1] > by; at--) {
+      step[at] = step[at - 1];
+      count[at] = count[at - 1];
+    }
+    step[at] = by;
+    good = box[d] && box[d]->n_modes == 0 && by > 0 && sct_expr_program_is_affine(program, d);
+    count[at] = good ? box[d]->width : 0;
+  }
+  sct_expr_program_free(program);
+  for (int k = 0; k < n && good; k++) {
+    good = step[k] <= reached + 1;
+    reached += step[k] * (count[k] - 1);
+  }
+  return good && n > 1 ? reached + 1 : 0;
+}
+
+/* The layout's offset, with one variable in place of such a number if nothing else depends on its
+ * indices. */
+static sct_expr offset_by_numbers(sum *s, const places *p, int f, const span *const *box) {
+  sct_expr dividend[MOST_VARS], divisor[MOST_VARS], e = p->layout->element[f];
+  const int n = sct_expr_quotients(s->pool, e, dividend, divisor, MOST_VARS);
+  for (int j = 0; j < n && j < MOST_VARS; j++) {
+    int64_t first = 0;
+    const int64_t count = values_of_number(p, dividend[j], box, &first);
+    if (count == 0 || s->n == MOST_VARS) {
+      continue;
+    }
+    const sct_expr var = new_var(s->pool, count);
+    const sct_expr with = sct_expr_add(s->pool, var, sct_expr_const(s->pool, first));
+    const sct_expr joined = sct_expr_subst(s->pool, e, &dividend[j], &with, 1);
+    bool free = joined != SCT_EXPR_NONE;
+    for (int d = 0; d < p->op->n_dims; d++) {
+      free = free && !(sct_expr_mentions(s->pool, dividend[j], p->op->index[d]) &&
+                       sct_expr_mentions(s->pool, joined, p->op->index[d]));
+    }
+    if (free) {
+      add_var(s, var, count);
+      return joined;
+    }
+  }
+  return e;
+}
+
 /* The fields in `used` at the own place (tap -1) or a tap, with the places along each index that
  * stands alone; `s` has the expressions of the others. */
 static bool put_box(sct_spans *out, const places *p, const bool *used, const sum *s,
@@ -497,11 +513,12 @@ static bool put_box(sct_spans *out, const places *p, const bool *used, const sum
     sct_expr index[SCT_MAX_DIMS];
     *one = *s;
     one->fixed = (span){.width = op->record.fields[f].bytes};
+    const sct_expr offset = offset_by_numbers(one, p, f, box);
     for (int d = 0; d < op->n_dims; d++) {
-      index[d] = box[d] ? index_of(one, box[d]) : put_in(p, op->at[d]);
+      const bool is_in = sct_expr_mentions(s->pool, offset, op->index[d]);
+      index[d] = !is_in ? op->index[d] : box[d] ? index_of(one, box[d]) : put_in(p, op->at[d]);
     }
-    one->e =
-        sct_expr_subst(s->pool, put_in(p, p->layout->element[f]), op->index, index, op->n_dims);
+    one->e = sct_expr_subst(s->pool, put_in(p, offset), op->index, index, op->n_dims);
     if (one->e == SCT_EXPR_NONE || !add_dims(p, one) || !put_sum(out, one)) {
       return false;
     }
@@ -682,25 +699,58 @@ static bool put_row(walk *w, sct_expr offset, int64_t width) {
   return add_dims(p, s) && put_sum(&w->kind[kind].row, s);
 }
 
+/* The offset of field f at the own place (tap -1) or a tap, without borders; NONE: it is not used
+ * there. */
+static sct_expr offset_of(const places *p, int tap, int f) {
+  const sct_operand *op = p->op;
+  sct_expr index[SCT_MAX_DIMS];
+  if (!(tap < 0 ? op->used_here : op->taps[tap].used)[f] && !op->is_index) {
+    return SCT_EXPR_NONE;
+  }
+  for (int d = 0; d < op->n_dims; d++) {
+    const int64_t delta = tap < 0 ? 0 : op->taps[tap].delta[d];
+    index[d] =
+        sct_expr_add(p->spec->pool, put_in(p, op->at[d]), sct_expr_const(p->spec->pool, delta));
+  }
+  return sct_expr_subst(p->spec->pool, put_in(p, p->layout->element[f]), op->index, index,
+                        op->n_dims);
+}
+
 static bool put_rows(walk *w) {
   const sct_operand *op = w->p->op;
-  sct_expr_pool *pool = w->p->spec->pool;
   for (int tap = -1; tap < op->n_taps; tap++) {
-    const bool *used = tap < 0 ? op->used_here : op->taps[tap].used;
     for (int f = 0; f < op->record.n_fields; f++) {
-      sct_expr index[SCT_MAX_DIMS];
-      for (int d = 0; d < op->n_dims; d++) {
-        const int64_t delta = tap < 0 ? 0 : op->taps[tap].delta[d];
-        index[d] = sct_expr_add(pool, put_in(w->p, op->at[d]), sct_expr_const(pool, delta));
-      }
-      const sct_expr offset = sct_expr_subst(pool, put_in(w->p, w->p->layout->element[f]),
-                                             op->index, index, op->n_dims);
-      if ((used[f] || op->is_index) && !put_row(w, offset, op->record.fields[f].bytes)) {
+      const sct_expr offset = offset_of(w->p, tap, f);
+      if (offset != SCT_EXPR_NONE && !put_row(w, offset, op->record.fields[f].bytes)) {
         return false;
       }
     }
   }
   return true;
+}
+
+/* The row of one entry, where rows differ. */
+static bool put_entry(sct_spans *out, const walk *w, int64_t entry) {
+  const places *p = w->p;
+  int64_t values[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
+  sct_expr var[SCT_MAX_DIMS + SCT_MAX_OPERANDS], with[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
+  int n = 0;
+  bool good = enter(w, entry, values);
+  SCT_OWNED sum *s = sct_alloc(sizeof *s);
+  for (int k = 0; k < w->n_vars; k++) {
+    var[n] = w->vars[k];
+    with[n] = sct_expr_const(p->spec->pool, values[k]);
+    n += k >= p->spec->n_dims || w->of_entry[k];
+  }
+  for (int tap = -1; tap < p->op->n_taps; tap++) {
+    for (int f = 0; f < p->op->record.n_fields && good; f++) {
+      const sct_expr offset = offset_of(p, tap, f);
+      *s = (sum){.pool = p->spec->pool, .e = sct_expr_subst(p->spec->pool, offset, var, with, n)};
+      s->fixed.width = p->op->record.fields[f].bytes;
+      good = offset == SCT_EXPR_NONE || (add_dims(p, s) && put_sum(out, s));
+    }
+  }
+  return good;
 }
 
 /* Units of a row at `place` that the one at `before` has not. */
@@ -727,57 +777,106 @@ static int64_t reach_of(const sct_spans *row) {
   return hi - lo;
 }
 
-/* Adds what the entries' rows of one kind touch. */
-static bool add_kind(sct_footprint *out, const walk *w, const row_kind *kind) {
-  const int64_t n = w->n_entries < MOST_ENTRIES ? w->n_entries : MOST_ENTRIES;
-  const int64_t reach = reach_of(&kind->row) + SECTOR;
-  const int64_t bytes = sct_spans_units(&kind->row, 0, 1);
-  int64_t by_phase[SECTOR], values[SCT_MAX_DIMS + SCT_MAX_OPERANDS], last = -1, place = 0;
-  double sectors = 0.0, distinct = 0.0;
-  sct_expr_program *program = NULL;
-  if (w->computed || bytes < 0) {
-    const int64_t each = sct_spans_units(&kind->row, 0, SECTOR);
-    out->sectors += (double)w->n_entries * (double)each;
-    out->bytes += (double)w->n_entries * (double)bytes;
-    return each >= 0 && bytes >= 0;
-  }
-  if (sct_expr_program_new(&program, w->p->spec->pool, kind->place, w->vars, w->n_vars, NULL) !=
-      SCT_OK) {
+/* What an entry touches that the one before it did not. */
+typedef struct visit {
+  const walk *w;
+  const row_kind *kind;
+  sct_expr_program *program; /* of its place */
+  int64_t reach, bytes;      /* of a row */
+  int64_t sectors[SECTOR]; /* of a row that begins so many bytes into a sector; -1: not yet known */
+} visit;
+
+static bool place_of(const visit *v, int64_t entry, int64_t *place) {
+  int64_t values[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
+  if (!enter(v->w, entry, values)) {
     return false;
   }
-  memset(by_phase, 0xff, sizeof by_phase);
-  bool good = true;
-  for (int64_t k = 0; k < n && good; k++) {
-    const int64_t from = (int64_t)((double)k * (double)w->n_entries / (double)n);
-    const int64_t to = (int64_t)((double)(k + 1) * (double)w->n_entries / (double)n);
-    const int64_t entry =
-        to > from + 1 ? from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)(to - from)) : from;
-    if (last != entry - 1 && entry > 0) {
-      good = enter(w, entry - 1, values);
-      place = sct_expr_program_run(program, values);
-    }
-    const int64_t before = place;
-    good = good && enter(w, entry, values);
-    place = sct_expr_program_run(program, values);
-    last = entry;
-    const int64_t apart = place > before ? place - before : before - place;
-    int64_t *const known = &by_phase[(uint64_t)place % SECTOR];
-    int64_t more = 0, more_bytes = 0;
-    if (entry == 0 || apart >= reach) {
-      *known = *known < 0 ? sct_spans_units(&kind->row, place, SECTOR) : *known;
-      more = *known;
-      more_bytes = bytes;
-    } else if (apart > 0) {
-      more = new_units(&kind->row, place, before, SECTOR);
-      more_bytes = new_units(&kind->row, place, before, 1);
-    }
-    good = good && more >= 0 && more_bytes >= 0;
-    sectors += (double)more;
-    distinct += (double)more_bytes;
+  *place = sct_expr_program_run(v->program, values);
+  return true;
+}
+
+static bool add_entry(sct_footprint *out, visit *v, int64_t entry, double weight) {
+  int64_t place = 0, before = 0;
+  if (!place_of(v, entry, &place) || (entry > 0 && !place_of(v, entry - 1, &before))) {
+    return false;
   }
-  sct_expr_program_free(program);
-  out->sectors += sectors * (double)w->n_entries / (double)n;
-  out->bytes += distinct * (double)w->n_entries / (double)n;
+  const int64_t apart = place > before ? place - before : before - place;
+  int64_t sectors = 0, bytes = 0;
+  if (entry == 0 || apart >= v->reach) {
+    int64_t *const known = &v->sectors[(uint64_t)place % SECTOR];
+    *known = *known < 0 ? sct_spans_units(&v->kind->row, place, SECTOR) : *known;
+    sectors = *known;
+    bytes = v->bytes;
+  } else if (apart > 0) {
+    sectors = new_units(&v->kind->row, place, before, SECTOR);
+    bytes = new_units(&v->kind->row, place, before, 1);
+  }
+  out->sectors += weight * (double)sectors;
+  out->bytes += weight * (double)bytes;
+  return sectors >= 0 && bytes >= 0;
+}
+
+/* Entry k of those that are looked at: of few all, else the first and one of each of equal parts;
+ * how many it stands for. */
+static double nth_entry(const walk *w, int64_t most, int64_t k, int64_t *entry) {
+  const int64_t others = w->n_entries - 1, parts = others < most ? others : most;
+  *entry = 0;
+  if (k == 0) {
+    return 1.0;
+  }
+  const double length = (double)others / (double)parts;
+  const int64_t from = (int64_t)((double)(k - 1) * length), to = (int64_t)((double)k * length);
+  *entry = 1 + from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)(to > from ? to - from : 1));
+  return length;
+}
+
+/* Adds what the entries' rows touch where each is another. */
+static bool add_built(sct_footprint *out, const walk *w) {
+  bool good = !w->computed;
+  for (int64_t k = 0; k <= MOST_BUILT && k < w->n_entries && good; k++) {
+    SCT_SCOPED(sct_spans) both = {0};
+    int64_t entry = 0, old[2] = {0, 0};
+    const int32_t mark = sct_expr_mark(w->p->spec->pool);
+    const double weight = nth_entry(w, MOST_BUILT, k, &entry);
+    if (entry > 0) {
+      good = put_entry(&both, w, entry - 1);
+      old[0] = sct_spans_units(&both, 0, SECTOR);
+      old[1] = sct_spans_units(&both, 0, 1);
+    }
+    good = good && put_entry(&both, w, entry);
+    const int64_t all[] = {sct_spans_units(&both, 0, SECTOR), sct_spans_units(&both, 0, 1)};
+    out->sectors += weight * (double)(all[0] - old[0]);
+    out->bytes += weight * (double)(all[1] - old[1]);
+    good = good && old[0] >= 0 && old[1] >= 0 && all[0] >= 0 && all[1] >= 0;
+    sct_expr_reset(w->p->spec->pool, mark);
+  }
+  return good;
+}
+
+/* Adds what the entries' rows of one kind touch. */
+static bool add_kind(sct_footprint *out, const walk *w, const row_kind *kind) {
+  visit v = {.w = w,
+             .kind = kind,
+             .reach = reach_of(&kind->row) + SECTOR,
+             .bytes = sct_spans_units(&kind->row, 0, 1)};
+  memset(v.sectors, 0xff, sizeof v.sectors);
+  if (w->computed) {
+    const int64_t each = sct_spans_units(&kind->row, 0, SECTOR);
+    out->sectors += (double)w->n_entries * (double)each;
+    out->bytes += (double)w->n_entries * (double)v.bytes;
+    return each >= 0 && v.bytes >= 0;
+  }
+  if (v.bytes < 0 || sct_expr_program_new(&v.program, w->p->spec->pool, kind->place, w->vars,
+                                          w->n_vars, NULL) != SCT_OK) {
+    return false;
+  }
+  bool good = true;
+  for (int64_t k = 0; k <= MOST_ENTRIES && k < w->n_entries && good; k++) {
+    int64_t entry = 0;
+    const double weight = nth_entry(w, MOST_ENTRIES, k, &entry);
+    good = add_entry(out, &v, entry, weight);
+  }
+  sct_expr_program_free(v.program);
   return good;
 }
 
@@ -785,9 +884,10 @@ static bool walk_entries(sct_footprint *out, const places *p) {
   SCT_OWNED walk *w = sct_alloc(sizeof *w);
   w->kind = sct_alloc(sizeof *w->kind * (size_t)(p->op->record.n_fields * (p->op->n_taps + 1) + 1));
   find_entries(w, p);
-  bool good = put_rows(w);
+  const bool alike = put_rows(w);
+  bool good = alike || add_built(out, w);
   for (int k = 0; k < w->n_kinds; k++) {
-    good = good && add_kind(out, w, &w->kind[k]);
+    good = good && (!alike || add_kind(out, w, &w->kind[k]));
     sct_spans_free(&w->kind[k].row);
   }
   sct_free(w->kind);
