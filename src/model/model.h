@@ -19,12 +19,15 @@
 typedef struct sct_count {
   int64_t requests, sectors, sectors_ideal, tags;
   int64_t distinct_bytes; /* asked for: each byte once a request, summed */
+  int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
+                             address; of warps' requests only those of at least 8 active lanes */
 } sct_count;
 
 typedef struct sct_counters {
   sct_count load, store; /* global memory */
   sct_count bulk_load;   /* of `load`, what bulk copies bring */
   sct_count *operand;    /* [n_operands] loads and stores of each operand; malloc'ed */
+  sct_count *stored;     /* [n_operands] of `operand`, what stores and atomics move; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal; /* shared memory */
@@ -32,6 +35,7 @@ typedef struct sct_counters {
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
   int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
+  double error;                   /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
@@ -284,6 +288,24 @@ typedef struct sct_degrees {
   double load, store, both;
 } sct_degrees;
 sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const sct_size *size);
+
+/* ---- coalescing, without another candidate to compare with (model_coalescing.c) ---- */
+
+/* One operand, one direction; sectors but for used_bytes. */
+typedef struct sct_access {
+  double sectors, ideal, footprint, used_bytes;
+} sct_access;
+typedef struct sct_coalescing {
+  sct_access load[SCT_MAX_OPERANDS], store[SCT_MAX_OPERANDS];
+  bool coalesced;     /* sectors <= 1.25 x max(ideal, footprint) for each whose excess is at least
+                         1/8 of the kernel's sectors */
+  double share;       /* minimum / sectors of the kernel, at most 1 */
+  double utilisation; /* used bytes / (32 x footprint) of the kernel */
+  double passes;      /* ideal / footprint where above 1, of the operand where it is largest by
+                         sectors; else 1 */
+} sct_coalescing;
+sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,
+                                const sct_kernel_code *code, const sct_size *size, sct_error *err);
 
 /* Whether counts taken from the PTX are what the machine executes, from the memory instructions of
  * both (sct_ptx_memops(), sct_sass_memops()). True: equal kind by kind, but for whole copies of

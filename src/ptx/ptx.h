@@ -161,7 +161,11 @@ typedef struct sct_ptx_global {
   int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;          /* active lanes x width, summed */
   int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
+  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes were
+                             contiguous from its lowest address; warps' requests of fewer than
+                             SCT_PTX_FEW_LANES active lanes have none */
 } sct_ptx_global;
+#define SCT_PTX_FEW_LANES 8
 
 typedef struct sct_ptx_shared {
   int64_t requests, wavefronts, wavefronts_ideal, bytes;

@@ -244,6 +244,15 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->l2_bytes_clk = (int)((double)like->l2_bytes_clk * sms);
   memcpy(out->pipe_clk, like->pipe_clk, sizeof out->pipe_clk);
   out->latency_cycles = like->latency_cycles;
+  out->l2_latency_cycles = like->l2_latency_cycles;
+  out->shared_latency_cycles = like->shared_latency_cycles;
+  out->alu_cycles = like->alu_cycles;
+  out->sfu_cycles = like->sfu_cycles;
+  out->l1_bytes = like->l1_bytes;
+  out->l1_bytes_clk = like->l1_bytes_clk;
+  out->sm_bytes_clk = like->sm_bytes_clk;
+  out->part_store_sectors = like->part_store_sectors;
+  out->block_ns = like->block_ns;
   out->launch_ns = like->launch_ns;
   out->atomic_sector_ns = like->atomic_sector_ns;
   out->atomic_line_ns = like->atomic_line_ns;

@@ -424,6 +424,7 @@ sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
 /* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
+int64_t sct_ptx_contiguous(uint64_t start, int64_t bytes); /* sectors of so many from there on */
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
 void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc);
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
