@@ -23,11 +23,17 @@ static bool is_coalesced(const sct_access *a, double times, double all) {
   return sectors <= SLACK * minimum || sectors - minimum < NEGLIGIBLE * times * all;
 }
 
-static void add_access(sct_access *to, int64_t sectors, int64_t contiguous,
+/* What a kernel asks for beyond so many sectors for one that the elements of the index space fill
+ * is of its own making, however contiguous: a search of all keys for every output. Eight lanes with
+ * a byte each may lie in two sectors and fill a quarter of one. */
+#define ASKED_SLACK 8.0
+
+/* `asked`: sectors that all elements of the index space fill, each for itself. */
+static void add_access(sct_access *to, int64_t sectors, int64_t contiguous, double asked,
                        sct_footprint footprint) {
   if (sectors > 0) {
     *to = (sct_access){.sectors = (double)sectors,
-                       .ideal = (double)contiguous,
+                       .ideal = fmin((double)contiguous, ASKED_SLACK * asked + footprint.sectors),
                        .footprint = footprint.sectors,
                        .used_bytes = footprint.bytes};
   }
@@ -44,8 +50,8 @@ static void add_workspace(sct_coalescing *out, const sct_counters *c, int64_t by
   }
   const sct_footprint all = {.sectors = ceil((double)bytes / SECTOR_BYTES), .bytes = (double)bytes};
   if (bytes > 0) {
-    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, all);
-    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, all);
+    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, INFINITY, all);
+    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, INFINITY, all);
   }
 }
 
@@ -111,9 +117,12 @@ sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, cons
     SCT_TRY(sct_expr_eval(spec->pool, spec->operands[op].layouts[code->layout[op]].bytes, &env,
                           &bytes, err));
     const sct_footprint footprint = footprint_of(spec, code, op, size);
+    const double passes =
+        sct_model_passes(spec, code) * (double)(spec->n_steps > 0 ? spec->n_steps : 1);
+    const double asked = passes * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
     add_access(&out->load[op], all->sectors - stored->sectors, all->contiguous - stored->contiguous,
-               footprint);
-    add_access(&out->store[op], stored->sectors, stored->contiguous, footprint);
+               asked, footprint);
+    add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);
   }
   add_workspace(out, c, code->workspace_bytes);
   sum_up(out, c->error);
