@@ -1,5 +1,4 @@
 --- What a kernel's index space touches of an array, by going through all of it: bytes and sectors.
---- Places behind an index array, or in ragged rows, are not known here.
 local expression = require "expression"
 local spec = require "spec"
 
@@ -30,14 +29,13 @@ function M.bits(mask)
   return n
 end
 
---- How many sectors and bytes the set has; nil: none.
-function M.size(set)
-  local sectors, bytes = 0, 0
-  for _, mask in pairs(set or {}) do
-    sectors = sectors + 1
-    bytes = bytes + (mask == 0xffffffff and M.SECTOR or M.bits(mask))
+--- How many sectors the set has; nil: none.
+function M.sectors(set)
+  local n = 0
+  for _ in pairs(set or {}) do
+    n = n + 1
   end
-  return sectors, bytes
+  return n
 end
 
 -- ---- what bodies mention ----
@@ -141,19 +139,47 @@ local function inside(index, extent, border)
   end
 end
 
---- Why places of the array are not known from the spec alone; nil: they are.
-function M.unknown(kernel, array)
-  local is_dim, seen = {}, {}
-  for _, name in ipairs(kernel.dims) do
-    is_dim[name] = true
-  end
+-- The index arrays that places go through, each after those that it is itself read through.
+local function chain_of(kernel, array, out)
   for _, text in ipairs(array.at) do
     local _, names = expression.compile(text)
     for name in pairs(names) do
-      if not is_dim[name] and not name:find "^n_" then
-        return "behind an index"
+      local index = kernel.arrays[name]
+      if index and not out[name] then
+        chain_of(kernel, index, out)
+        out[name] = true
+        out[#out + 1] = index
       end
-      seen[name] = true
+    end
+  end
+  return out
+end
+
+--- The index arrays that places of the array go through.
+function M.indices(kernel, array)
+  return chain_of(kernel, array, {})
+end
+
+--- Why places of the array are not known from the spec and its index arrays; nil: they are.
+function M.unknown(kernel, array)
+  local known, seen = {}, {}
+  for _, name in ipairs(kernel.dims) do
+    known[name] = true
+  end
+  local arrays = M.indices(kernel, array)
+  for _, index in ipairs(arrays) do
+    known[index.name] = true
+  end
+  arrays[#arrays + 1] = array
+  for _, one in ipairs(arrays) do
+    for _, text in ipairs(one.at) do
+      local _, names = expression.compile(text)
+      for name in pairs(names) do
+        if not known[name] and not name:find "^n_" then
+          return "computed"
+        end
+        seen[name] = true
+      end
     end
   end
   for k, offsets in pairs(kernel.ragged or {}) do
@@ -165,28 +191,43 @@ function M.unknown(kernel, array)
   end
 end
 
--- Calls `visit` with every combination of the dimensions that the places name.
-local function each_point(kernel, places, size, visit)
-  local env, named = {}, {}
+local function named_by(arrays)
+  local out = {}
+  for _, array in ipairs(arrays) do
+    for _, text in ipairs(array.at) do
+      local _, names = expression.compile(text)
+      for name in pairs(names) do
+        out[name] = true
+      end
+    end
+  end
+  return out
+end
+
+-- Calls `visit` with every combination of the dimensions that the array's places depend on, those
+-- of its index arrays outermost: `entry` counts their combinations.
+local function each_point(kernel, array, chain, size, visit)
+  local env, of_entry, of_row = {}, named_by(chain), named_by { array }
   for name, extent in pairs(size) do
     env["n_" .. name] = extent
   end
-  for _, place in ipairs(places) do
-    for name in pairs(place.names) do
-      named[name] = true
-    end
+  local dims, n_entry, entry = {}, 0, 0
+  for _, name in ipairs(kernel.dims) do
+    dims[#dims + 1] = of_entry[name] and name or nil
+  end
+  n_entry = #dims
+  for _, name in ipairs(kernel.dims) do
+    dims[#dims + 1] = of_row[name] and not of_entry[name] and name or nil
   end
   local function step(k)
-    local name = kernel.dims[k]
-    if not name then
-      visit(env)
-    elseif not named[name] then
+    entry = entry + (k == n_entry + 1 and 1 or 0)
+    if k > #dims then
+      visit(env, entry)
+      return
+    end
+    for value = 0, size[dims[k]] - 1 do
+      env[dims[k]] = value
       step(k + 1)
-    else
-      for value = 0, size[name] - 1 do
-        env[name] = value
-        step(k + 1)
-      end
     end
   end
   step(1)
@@ -211,25 +252,72 @@ local function parts_of(kernel, array)
   return parts
 end
 
---- What the index space touches of the array in one of its layouts at a size, as a set.
-function M.of(kernel, array, alternative, size)
-  local offsets = is_offsets(kernel, array)
-  local ext, places, last = spec.extents(array, size, offsets), {}, #array.at
+local function places_of(array)
+  local places = {}
   for d, text in ipairs(array.at) do
-    local value, names = expression.compile(text)
-    places[d] = { value = value, names = names }
+    places[d] = expression.compile(text)
   end
+  return places
+end
+
+-- Gives the names of index arrays the values that they hold at a point.
+local function follow(chain, contents, size)
+  local readers = {}
+  for k, index in ipairs(chain) do
+    readers[k] = { name = index.name, places = places_of(index), values = contents[index.name],
+                   ext = spec.extents(index, size) }
+  end
+  return function(env)
+    for _, reader in ipairs(readers) do
+      local linear = 0
+      for d, place in ipairs(reader.places) do
+        linear = linear * reader.ext[d] + place(env)
+      end
+      env[reader.name] = reader.values[linear]
+    end
+  end
+end
+
+-- Sectors of the rows that entries point to: those of an entry count unless the one before has
+-- them.
+local function counter()
+  local total, entry, now, before = 0, 0, {}, {}
+  return function(number, first, n)
+    if number ~= entry then
+      entry, before, now = number, now, {}
+    end
+    for sector = first // M.SECTOR, (first + n - 1) // M.SECTOR do
+      total = total + (now[sector] == nil and before[sector] == nil and 1 or 0)
+      now[sector] = true
+    end
+  end, function() return total end
+end
+
+--- What the index space touches of the array in one of its layouts at a size: the set of its bytes,
+--- and how many sectors that are. Behind index arrays, of which `contents` has the values by name,
+--- each entry points to a row, whose sectors are its own unless the entry before has them too.
+function M.of(kernel, array, alternative, size, contents)
+  local offsets, chain = is_offsets(kernel, array), M.indices(kernel, array)
+  local ext, places, last = spec.extents(array, size, offsets), places_of(array), #array.at
   local bytes_ext = { table.unpack(ext) }
   if last > 0 then
     bytes_ext[last] = (ext[last] + array.shared - 1) // array.shared
   end
   local _, offset_of = spec.place(alternative, array, bytes_ext)
   local set, parts, idx = {}, parts_of(kernel, array), {}
-  each_point(kernel, places, size, function(env)
+  local follow_indices, count, total = follow(chain, contents, size), counter()
+  local entry
+  local function add(first, n)
+    M.add(set, first, n)
+    count(entry, first, n)
+  end
+  each_point(kernel, array, chain, size, function(env, number)
+    entry = number
+    follow_indices(env)
     for _, part in ipairs(parts) do
       local there = true
       for d = 1, last do
-        idx[d] = inside(places[d].value(env) + (part.offset[d] or 0), ext[d], array.border)
+        idx[d] = inside(places[d](env) + (part.offset[d] or 0), ext[d], array.border)
         there = there and idx[d] ~= nil
       end
       if there and last > 0 then
@@ -239,15 +327,15 @@ function M.of(kernel, array, alternative, size)
         local field = array.record.fields[k]
         local at = offset_of(field, idx)
         for _, range in ipairs(bytes) do
-          M.add(set, at + range[1], range[2])
+          add(at + range[1], range[2])
         end
         if offsets then -- a row ends where the next begins
-          M.add(set, offset_of(field, { idx[1] + 1 }), field.bytes)
+          add(offset_of(field, { idx[1] + 1 }), field.bytes)
         end
       end
     end
   end)
-  return set
+  return set, total()
 end
 
 return M

@@ -16,6 +16,7 @@
 --- sums up. Exit code 0: they agree on all.
 local top = arg[0]:match "^(.*)/tests/judge/" or "."
 package.path = top .. "/tests/judge/?.lua;" .. top .. "/tests/fuzz/?.lua;" .. package.path
+local expression = require "expression"
 local footprint = require "footprint"
 local json = require "json"
 local random = require "random"
@@ -109,18 +110,119 @@ local function layouts_in(kernel, label)
   return table.concat(out, " ")
 end
 
--- The sets of all operands. Where places are not known from the spec, what the plain kernel asks
--- for tells them: a thread goes to each point's own elements and nowhere else.
-local function sets_of(kernel, label, size, plain)
+-- Extent of the places that an index array points to: the values that it may hold are below.
+local function limit_of(kernel, index, size)
+  local limit = math.huge
+  for _, array in pairs(kernel.arrays) do
+    local ext = spec.extents(array, size)
+    for d, text in ipairs(array.at) do
+      local place, names = expression.compile(text)
+      if names[index.name] and array ~= index then
+        local function fits(value)
+          local most = 0
+          for _, at_end in ipairs { 0, 1 } do
+            local env = { [index.name] = value }
+            for name, extent in pairs(size) do
+              env[name], env["n_" .. name] = at_end * (extent - 1), extent
+            end
+            most = math.max(most, place(env))
+          end
+          return most < ext[d]
+        end
+        local low, high = 0, ext[d]
+        while high - low > 1 do
+          local middle = (low + high) // 2
+          low, high = fits(middle) and middle or low, fits(middle) and high or middle
+        end
+        limit = math.min(limit, low + 1)
+      end
+    end
+  end
+  return limit
+end
+
+-- How the tuner fills the index array at this size, nil: as it does where nothing is said.
+local function fill_of(kernel, index, size)
+  local said = size[index.name] or index.options.fill
+  for _, array in pairs(kernel.arrays) do
+    for _, text in ipairs(array.at) do
+      local _, names = expression.compile(text)
+      if array.is_output and names[index.name] and not said then
+        said = array.options.accumulate and "random" or "permuted"
+      end
+    end
+  end
+  return said
+end
+
+-- What the tuner puts into an index array: a kernel that looks up bytes through it is profiled, and
+-- where its lanes went are the values.
+local function contents_of(kernel, index, size)
+  local ext, dims, extents = spec.extents(index, size), {}, {}
+  for d, extent in ipairs(ext) do
+    dims[d] = ("%q"):format("d" .. d)
+    extents[d] = ("d%d = %d"):format(d, extent)
+  end
+  local fill = fill_of(kernel, index, size)
+  local path = scratch .. "/probe.lua"
+  write(path, ([[
+local s = require "sectile"
+return s.kernel {
+  name = "probe", dims = { %s },
+  inputs = {
+    s.array("%s", "%s", s.row_major, { %s none = %s }),
+    s.array("probed", "u8", s.row_major, { dims = { "m_probe" }, at = { "%s" } }),
+  },
+  outputs = { s.array("o_probe", "u8") },
+  body = "o_probe = probed;", sizes = { { %s, m_probe = %d } },
+}
+]]):format(table.concat(dims, ", "), index.name, index.record.fields[1].type,
+    fill and ("fill = %q,"):format(fill) or "", tostring(index.options.none == true), index.name,
+    table.concat(extents, ", "), limit_of(kernel, index, size)))
+  assert(run("profile", path, "-q", "--requests", scratch .. "/requests"))
+  local values, lanes_of = {}, {}
+  for line in io.lines(scratch .. "/requests") do
+    local warp, access, array, offsets = line:match "^(%d+,%d+),%d+,(%a+),([%w_]+),%d+,(.*)"
+    if array == "probed" then
+      lanes_of[warp] = {}
+      for offset in offsets:gmatch "%d+" do
+        table.insert(lanes_of[warp], math.tointeger(offset))
+      end
+    elseif access == "store" then
+      local lane = 0
+      for offset in offsets:gmatch "%d+" do
+        lane = lane + 1
+        values[math.tointeger(offset)] = lanes_of[warp][lane]
+      end
+    end
+  end
+  return values
+end
+
+-- What is touched of each operand. Places in ragged rows are those that the plain kernel asks for:
+-- a thread goes to each point's own elements and nowhere else. Where the body computes places, each
+-- point has an element of its own.
+local function sets_of(kernel, label, size, contents, plain)
   local sets, touched = {}, nil
   for name, array in pairs(kernel.arrays) do
-    local load, store = name .. " loads", name .. " stores"
-    if footprint.unknown(kernel, array) then
+    local why = footprint.unknown(kernel, array)
+    if why then
       touched = touched or requests.touched(plain())
-      sets[load], sets[store] = touched[load], touched[store]
-    else
-      local set = footprint.of(kernel, array, layout_of(array, label), size)
-      sets[load], sets[store] = set, set
+    end
+    for _, way in ipairs { " loads", " stores" } do
+      if why == "computed" then
+        sets[name .. way] = { set = touched[name .. way] or {}, sectors = sizes.points(kernel, size) }
+      elseif why then
+        sets[name .. way] = { set = touched[name .. way] or {},
+                              sectors = footprint.sectors(touched[name .. way]) }
+      else
+        local set, n = footprint.of(kernel, array, layout_of(array, label), size, contents)
+        sets[name .. way] = { set = set, sectors = n }
+        if way == " loads" then
+          sets[name .. " stores"] = sets[name .. way]
+          break
+        end
+      end
     end
   end
   return sets
@@ -194,7 +296,7 @@ local function profile(path, label)
   return run("profile", path, "--pick", label, "--json", "-q", "--requests", scratch .. "/requests")
 end
 
-local function judge_candidate(of, kernel, path, size, label, plain)
+local function judge_candidate(of, kernel, path, size, label, contents, plain)
   local text, why = profile(path, label)
   local theirs = text and json.read(text).cases[1].coalescing
   if (why or ""):find "requirements do not hold" then
@@ -205,7 +307,7 @@ local function judge_candidate(of, kernel, path, size, label, plain)
     return
   end
   local list = read(scratch .. "/requests")
-  local sets = sets_of(kernel, label, size, function()
+  local sets = sets_of(kernel, label, size, contents, function()
     local other = plain[layouts_in(kernel, label)] or label
     assert(profile(path, other))
     return read(scratch .. "/requests")
@@ -223,8 +325,14 @@ local function judge(of, path, size, r)
     print(("%s: skipped: %s"):format(of, plain:match "[^\n]*"))
     return
   end
+  local contents = {}
+  for _, array in pairs(kernel.arrays) do
+    for _, index in ipairs(footprint.indices(kernel, array)) do
+      contents[index.name] = contents[index.name] or contents_of(kernel, index, size)
+    end
+  end
   for _, label in ipairs(drawn) do
-    judge_candidate(of, kernel, path, size, label, plain)
+    judge_candidate(of, kernel, path, size, label, contents, plain)
   end
 end
 

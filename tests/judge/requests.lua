@@ -61,13 +61,10 @@ function M.count(text, sets)
     local key = array .. (access:find "load" and " loads" or " stores")
     if not sets[key] then
       touched = touched or M.touched(text)
-      sets[key] = touched[key]
+      sets[key] = { set = touched[key], sectors = footprint.sectors(touched[key]) }
     end
-    if not out[key] then
-      local sectors, used_bytes = footprint.size(sets[key])
-      out[key] = { sectors = 0, ideal = 0, footprint = sectors, used_bytes = used_bytes }
-    end
-    local sectors, lowest, used = measure(bytes, lanes, sets[key])
+    out[key] = out[key] or { sectors = 0, ideal = 0, footprint = sets[key].sectors }
+    local sectors, lowest, used = measure(bytes, lanes, sets[key].set)
     out[key].sectors = out[key].sectors + sectors
     if #lanes >= FEW_LANES or access:find "bulk" then
       out[key].ideal = out[key].ideal + (lowest % SECTOR + used + SECTOR - 1) // SECTOR

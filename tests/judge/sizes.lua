@@ -3,7 +3,8 @@ local M = {}
 
 local KEPT = 33 -- extents up to here stay: rows of a table, taps, bytes of a block
 
-local function points(kernel, size)
+--- Points of the index space.
+function M.points(kernel, size)
   local n = 1
   for _, name in ipairs(kernel.dims) do
     n = n * size[name]
@@ -37,7 +38,7 @@ function M.small(kernel, most)
     for name, value in pairs(size) do
       small[name] = value
     end
-    while points(kernel, small) > most or (longest(small) and small[longest(small)] > most) do
+    while M.points(kernel, small) > most or (longest(small) and small[longest(small)] > most) do
       local name = longest(small)
       if not name then
         break
