@@ -84,8 +84,9 @@ __global__ void read_l2(const uint4 *in, uint32 *out, long long n) {
 __global__ void read_l1(const uint4 *in, uint32 *out, long long n) {
   uint32 seen = 0;
 #pragma unroll 4
-  for (int round = 0; round < (int)n; round++) {
-    seen |= load_l1(in + threadIdx.x) | load_l1(in + threadIdx.x + 512);
+  for (int round = 0; round < (int)n; round++) { // others each time, or they would be loaded once
+    const int at = threadIdx.x + 32 * round;
+    seen |= load_l1(in + (at & 1023)) | load_l1(in + ((at + 512) & 1023));
   }
   if (seen != 0) out[0] = seen;
 }
@@ -106,14 +107,8 @@ __global__ void add_sectors(const uint32 *in, uint32 *out, long long n) {
   }
 }
 
-// One lane of each warp, all in one word.
-__global__ void add_once(const uint32 *in, uint32 *out, long long n) {
-  for (int round = 0; round < kRounds; round++) {
-    if (threadIdx.x % 32 == 0) add(out);
-  }
-}
-
-// All lanes, all in one word.
+// All lanes in one word, as the compiler cannot know: it would add up those of a warp.
 __global__ void add_lanes(const uint32 *in, uint32 *out, long long n) {
-  for (int round = 0; round < kRounds; round++) add(out);
+  const uint32 at = in[threadIdx.x];
+  for (int round = 0; round < kRounds; round++) add(out + at);
 }

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SOURCE  "templates/calibrate.cu"
-#define LIKE    "h200" /* whose constants the model was fitted to */
-#define LANES_1 31.0   /* lanes that ADD_LANES has more than ADD_ONCE */
+#define SOURCE "templates/calibrate.cu"
+#define LIKE   "h200" /* whose constants the model was fitted to */
 
 /* What an H200 takes, at REFERENCE_MHZ. */
 #define REFERENCE_MHZ 1980.0
@@ -33,20 +32,9 @@ static int whole(double value) {
   return value > 1 ? (int)(fmin(value, 1e6) + 0.5) : 1;
 }
 
-/* Times of atomics on one word are those of a request and of each of its lanes. */
-static double lane_ns(const double ns[SCT_N_MICROS]) {
-  return (ns[SCT_MICRO_ADD_LANES] - ns[SCT_MICRO_ADD_ONCE]) / LANES_1;
-}
-
-static double request_ns(const double ns[SCT_N_MICROS]) {
-  return ns[SCT_MICRO_ADD_ONCE] - lane_ns(ns);
-}
-
 void sct_tune_apply_calibration(sct_device_desc *out, const sct_device_desc *like,
                                 const sct_calibration *c) {
   const double l2 = cycles_by(c, SCT_MICRO_L2_READ);
-  const double lane = lane_ns(c->ns) / lane_ns(reference_ns);
-  const double request = request_ns(c->ns) / request_ns(reference_ns);
   out->copy_bytes_s = c->copy_bytes_s;
   out->launch_ns = c->launch_ns > 0 ? c->launch_ns : like->launch_ns;
   out->latency_cycles = whole(like->latency_cycles * cycles_by(c, SCT_MICRO_DRAM_LATENCY));
@@ -61,9 +49,8 @@ void sct_tune_apply_calibration(sct_device_desc *out, const sct_device_desc *lik
   out->part_store_sectors = like->part_store_sectors * cycles_by(c, SCT_MICRO_STORE) / l2;
   out->block_ns = like->block_ns * ns_by(c, SCT_MICRO_BLOCK);
   out->atomic_sector_ns = like->atomic_sector_ns * ns_by(c, SCT_MICRO_ADD_SECTOR);
-  out->atomic_line_ns =
-      like->atomic_line_ns * (request > 0 ? request : ns_by(c, SCT_MICRO_ADD_ONCE));
-  out->atomic_lane_ns = like->atomic_lane_ns * (lane > 0 ? lane : ns_by(c, SCT_MICRO_ADD_ONCE));
+  out->atomic_line_ns = like->atomic_line_ns * ns_by(c, SCT_MICRO_ADD_LANES);
+  out->atomic_lane_ns = like->atomic_lane_ns * ns_by(c, SCT_MICRO_ADD_LANES);
 }
 
 /* ---- the description ---- */
