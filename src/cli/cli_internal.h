@@ -43,7 +43,7 @@ typedef struct cli_args {
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
       *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
-      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts;
+      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts, *requests;
   int shards;        /* 0: not given */
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */

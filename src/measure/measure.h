@@ -387,7 +387,8 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
                                    sct_error *err);
 
 /* What each instruction did in these blocks, unscaled, and what the caches of all blocks found
- * (NULL: not asked). `out`: free with sct_ptx_result_free(). */
+ * (NULL: not asked). `watch` (NULL: none) hears of each request. `out`: free with
+ * sct_ptx_result_free(). */
 #define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
 typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
@@ -395,11 +396,13 @@ typedef struct sct_partial_launch {
 } sct_partial_launch;
 struct sct_ptx_result;
 struct sct_ptx_cache_sizes;
+struct sct_ptx_watch;
 sct_status sct_block_counter_profile(sct_block_counter *s, struct sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const struct sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
-                                     const struct sct_ptx_cache_sizes *caches, sct_error *err);
+                                     const struct sct_ptx_cache_sizes *caches,
+                                     const struct sct_ptx_watch *watch, sct_error *err);
 /* Writes the launch of all blocks for a process to run on a GPU (sct_launches_run()); `on` has the
  * GPU and the machine code. SCT_EIO. */
 sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,
