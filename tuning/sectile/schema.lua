@@ -136,7 +136,7 @@ M["device file"] = {
   { "pin_gbit_s", "number", "what one of its pins moves; with bus_bits it must give peak_gb_s" },
   { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
   { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
-  { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: 32 an SM" },
+  { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: by cc, SMs and bus_bits" },
   { "fp32_clk", "integer", "results of f32 a cycle and multiprocessor; default: by cc" },
   { "fp64_clk", "integer", "the same of f64" },
   { "sfu_clk", "integer", "the same of reciprocals, roots, sine, exp2, log2" },
