@@ -211,11 +211,11 @@ local function each_point(kernel, array, chain, size, visit)
   for name, extent in pairs(size) do
     env["n_" .. name] = extent
   end
-  local dims, n_entry, entry = {}, 0, 0
+  local dims, entry = {}, 0
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_entry[name] and name or nil
   end
-  n_entry = #dims
+  local n_entry = #dims
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_row[name] and not of_entry[name] and name or nil
   end

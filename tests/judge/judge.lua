@@ -211,7 +211,8 @@ local function sets_of(kernel, label, size, contents, plain)
     end
     for _, way in ipairs { " loads", " stores" } do
       if why == "computed" then
-        sets[name .. way] = { set = touched[name .. way] or {}, sectors = sizes.points(kernel, size) }
+        sets[name .. way] = { set = touched[name .. way] or {},
+                              sectors = sizes.points(kernel, size) }
       elseif why then
         sets[name .. way] = { set = touched[name .. way] or {},
                               sectors = footprint.sectors(touched[name .. way]) }
@@ -253,7 +254,7 @@ local function compare(of, label, theirs, counts)
     access.minimum, c.minimum = requests.minimum(access), requests.minimum(c)
     for _, figure in ipairs { "sectors", "minimum", "footprint" } do
       if not near(access[figure], c[figure]) then
-        found(of, label, "%s of %s %s: %d by the program, %d here", figure, access.array,
+        found(of, label, "%s of %s %s: %.1f by the program, %d here", figure, access.array,
           access.access, access[figure], c[figure])
       end
     end
@@ -381,6 +382,6 @@ local good, why = pcall(function()
 end)
 os.execute("rm -rf " .. quoted(scratch))
 assert(good, why)
-print(("%d specs, %d candidates (%d not coalesced), %d skipped, %d findings, %d of them close to the limit")
+print(("%d specs, %d candidates (%d not coalesced), %d skipped, %d findings, %d close to the limit")
   :format(sums.specs, sums.candidates, sums.uncoalesced, sums.skipped, sums.found, sums.close))
 os.exit(sums.found == 0)
