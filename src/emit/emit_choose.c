@@ -12,7 +12,7 @@ typedef struct contest {
 } contest;
 
 static bool competes(const contest *c, const sct_row_outcome *o) {
-  return (o->coalesced || !c->coalesced) && (o->median_ns > 0 || !c->timed);
+  return (o->how.coalesced || !c->coalesced) && (o->median_ns > 0 || !c->timed);
 }
 
 static bool any_competes(const contest *c, const sct_row_result *rows, int n, const bool *legal) {

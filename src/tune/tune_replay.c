@@ -350,7 +350,7 @@ char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, in
   for (int k = 0; k < z->n; k++) {
     const sct_row_result *row = &z->rows[k];
     const bool counts =
-        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.coalesced || select_any);
+        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.how.coalesced || select_any);
     n += is_ok(row) && row->outcome.median_ns > 0;
     best = counts && (!best || row->outcome.median_ns < best->outcome.median_ns) ? row : best;
   }

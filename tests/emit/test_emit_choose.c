@@ -29,7 +29,7 @@ static const char *choose(const row *list, int n, double noise, const char *sele
     results[k] = (sct_row_result){
         .candidate = {.label = (char *)list[k].label, .registers = list[k].registers},
         .outcome = {.median_ns = list[k].median_ns,
-                    .coalesced = list[k].coalesced,
+                    .how.coalesced = list[k].coalesced,
                     .sectors_ld = list[k].sectors,
                     .wavefronts = list[k].wavefronts,
                     .requests_st = list[k].requests}};

@@ -172,13 +172,9 @@ function M.read(desc, file)
     check.fail_key(place, "cc", "unknown compute capability '%s'", desc.cc)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
-  for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "bus_bits",
-    "pin_gbit_s", "l2_bytes_clk", "latency_cycles", "l2_latency_cycles", "shared_latency_cycles",
-    "alu_cycles", "sfu_cycles", "l1_kib", "l1_bytes_clk", "sm_bytes_clk", "part_store_sectors",
-    "block_ns", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
-    "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns" } do
+  for key, value in pairs(desc) do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
-    if desc[key] and desc[key] <= least_known then
+    if math.type(value) and not (value > least_known and value < math.huge) then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
     end
   end

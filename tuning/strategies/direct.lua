@@ -222,14 +222,12 @@ end
 
 -- ---- reductions ----
 
--- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
--- that it reads neighbours; but not where outputs are fewer, nor where blocks that have rows alone
--- would be fewer than a quarter of the multiprocessors. Where few elements become one, a thread has
--- an output to itself.
+-- How many outputs a block has side by side: one, or where the fastest mode is kept up to a warp's,
+-- so that it reads neighbours; but not where blocks that have rows alone would be fewer than a
+-- quarter of the multiprocessors. Where few elements become one, a thread has an output to itself.
 local function lanes_of(k, threads)
   local along = reduce.joins(k, #k.dims) -- what becomes one lies next to each other
-  local blocks = (k.steps or k.scan) and k.device.sms / 4 or 1
-  local few, most = along, 0
+  local fewest, outputs, most = math.maxinteger, 0, 0
   for _, extents in ipairs(k.sizes) do
     local kept, many = 1, 1
     for d = 1, #k.dims do
@@ -239,13 +237,18 @@ local function lanes_of(k, threads)
         kept = kept * extents[d]
       end
     end
-    few = few or kept < LANES * blocks
+    fewest, outputs = math.min(fewest, kept), math.max(outputs, kept)
     most = math.max(most, k.ragged and many // math.max(kept, 1) or many)
   end
   if most <= (k.ragged and FEW_RAGGED or along and FEW_ALONG or FEW) then
     return threads
   end
-  return few and 1 or LANES
+  local few = (k.steps or k.scan) and 4 * fewest < LANES * k.device.sms
+  local lanes = 1
+  while not along and not few and lanes < math.min(LANES, outputs) do
+    lanes = 2 * lanes
+  end
+  return lanes
 end
 
 -- What a block or a thread has of a reduction, in words.
