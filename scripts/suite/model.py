@@ -5,7 +5,7 @@
 
   --program FILE    the sectile binary; default build/release/sectile
   --device ID       default cuda:0; a virtual device has predictions only
-  --budget TIME     of each spec; default 3s
+  --budget TIME     of each spec, in seconds; default 3s
   --others N        candidates of each size besides the naive one and the winner, spread over the ranks; default 3
   --out FOLDER      model.json, model.md, the store; default out/model. Where OUT is set, both files are written there too
   --read FILE       the table of an earlier model.json; nothing runs
@@ -39,12 +39,11 @@ def run(args, words, seconds):
         return None
 
 
-def seconds_of(text):
-    units = {"ms": 0.001, "s": 1.0, "m": 60.0}
-    unit = next((u for u in units if text.endswith(u) and text[:-len(u)].replace(".", "", 1).isdigit()), None)
-    if unit is None:
+def budget(text):
+    """seconds, as the program takes them"""
+    if not text.endswith("s") or not text[:-1].isdigit():
         raise argparse.ArgumentTypeError("expected a time such as 3s")
-    return float(text[:-len(unit)]) * units[unit]
+    return int(text[:-1])
 
 
 def spread(rows, n):
@@ -67,8 +66,8 @@ def chosen(size, others):
 
 def tune(args, spec):
     """the entries of a spec: one a candidate that is looked at"""
-    doc = run(args, ["tune", spec, "--device", args.device, "--budget", args.budget, "--again", "--store",
-                     os.path.join(args.out, "store.db")], seconds_of(args.budget) + STOP_S)
+    doc = run(args, ["tune", spec, "--device", args.device, "--budget", f"{args.budget}s", "--again", "--store",
+                     os.path.join(args.out, "store.db")], args.budget + STOP_S)
     report = doc and doc["tuned"] and doc["tuned"][0].get("report")
     if not report:
         return []
@@ -118,18 +117,16 @@ def page(entries):
     out = ["| kernel | size | candidate | blocks | predicted us | measured us | predicted / measured | limit |",
            "|---|---|---|---:|---:|---:|---:|---|"]
     for e in entries:
-        measured, ratio = e["measured_ns"], ""
-        if measured:
-            ratio = f"{e['predicted_ns'] / measured:.2f}"
+        measured = e["measured_ns"]
+        times = f"{measured / 1000:.2f} | {e['predicted_ns'] / measured:.2f}" if measured else " | "
         out.append(f"| {e['name']} | {e['size']} | {e['kind']}: {e['label']} | {e['blocks'] or ''} | "
-                   f"{e['predicted_ns'] / 1000:.2f} | {measured / 1000 if measured else 0:.2f} | {ratio} | "
-                   f"{e['limit'] or ''} |")
+                   f"{e['predicted_ns'] / 1000:.2f} | {times} | {e['limit'] or ''} |")
     return "\n".join([*out, "", "| launches | number | mean error | largest factor | of |", "|---|---:|---:|---:|---|",
                       *summary(entries), ""])
 
 
 def write(args, entries, missing):
-    doc = {"device": args.device, "budget": args.budget, "date": time.strftime("%Y-%m-%d"), "missing": missing,
+    doc = {"device": args.device, "budget_s": args.budget, "date": time.strftime("%Y-%m-%d"), "missing": missing,
            "entries": entries}
     for folder in filter(None, (args.out, os.environ.get("OUT"))):
         os.makedirs(folder, exist_ok=True)
@@ -166,7 +163,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--program", default=os.path.join(ROOT, "build", "release", "sectile"))
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--budget", default="3s")
+    parser.add_argument("--budget", default=3, type=budget)
     parser.add_argument("--others", type=int, default=3)
     parser.add_argument("--out", default=os.path.join(ROOT, "out", "model"))
     parser.add_argument("--read")
