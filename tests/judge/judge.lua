@@ -123,7 +123,9 @@ local function limit_of(kernel, index, size)
           for _, at_end in ipairs { 0, 1 } do
             local env = { [index.name] = value }
             for name, extent in pairs(size) do
-              env[name], env["n_" .. name] = at_end * (extent - 1), extent
+              if math.type(extent) == "integer" then
+                env[name], env["n_" .. name] = at_end * (extent - 1), extent
+              end
             end
             most = math.max(most, place(env))
           end
@@ -225,6 +227,8 @@ local function sets_of(kernel, label, size, contents, plain)
         end
       end
     end
+    sets[name .. " loads"].asked = footprint.asked(kernel, array, size)
+    sets[name .. " stores"].asked = sets[name .. " loads"].asked
   end
   return sets
 end
