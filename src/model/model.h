@@ -299,14 +299,18 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
 /* ---- coalescing, without another candidate to compare with (model_coalescing.c) ---- */
 
 /* What a kernel moves of one operand in one direction, in sectors of 32 bytes, and what it cannot
- * do without: sectors     of all its requests, as counted (a profiler's L2 theoretical sectors)
+ * do without:
+ *
+ *   sectors     of all its requests, as counted (a profiler's L2 theoretical sectors)
  *   ideal       sum over requests of ceil((start mod 32 + distinct bytes that are used) / 32), from
  *               the lowest address asked: as if a request's bytes were contiguous from where they
  *               begin. Bytes that the index space has no use for do not count, nor do requests of
- *               fewer than 8 active lanes.
+ *               fewer than 8 active lanes, nor what is asked for much more often than the elements
+ *               of the index space do, each for itself.
  *   footprint   distinct sectors that the index space touches (sct_spec_footprint()); of a
  *               workspace, its bytes
  *   used_bytes  distinct bytes there
+ *
  * minimum = max(ideal, footprint). */
 typedef struct sct_access {
   double sectors, ideal, footprint, used_bytes;

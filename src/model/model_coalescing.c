@@ -23,11 +23,17 @@ static bool is_coalesced(const sct_access *a, double times, double all) {
   return sectors <= SLACK * minimum || sectors - minimum < NEGLIGIBLE * times * all;
 }
 
-static void add_access(sct_access *to, int64_t sectors, int64_t contiguous,
+/* What a kernel asks for beyond so many sectors for one that the elements of the index space fill
+ * is of its own making, however contiguous: a search of all keys for every output. Eight lanes with
+ * a byte each may lie in two sectors and fill a quarter of one. */
+#define ASKED_SLACK 8.0
+
+/* `asked`: sectors that all elements of the index space fill, each for itself. */
+static void add_access(sct_access *to, int64_t sectors, int64_t contiguous, double asked,
                        sct_footprint footprint) {
   if (sectors > 0) {
     *to = (sct_access){.sectors = (double)sectors,
-                       .ideal = (double)contiguous,
+                       .ideal = fmin((double)contiguous, ASKED_SLACK * asked + footprint.sectors),
                        .footprint = footprint.sectors,
                        .used_bytes = footprint.bytes};
   }
@@ -44,8 +50,8 @@ static void add_workspace(sct_coalescing *out, const sct_counters *c, int64_t by
   }
   const sct_footprint all = {.sectors = ceil((double)bytes / SECTOR_BYTES), .bytes = (double)bytes};
   if (bytes > 0) {
-    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, all);
-    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, all);
+    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, INFINITY, all);
+    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, INFINITY, all);
   }
 }
 
@@ -81,19 +87,42 @@ static void sum_up(sct_coalescing *out, double error) {
   out->utilisation = touched > 0.0 ? used / (SECTOR_BYTES * touched) : 1.0;
 }
 
+/* How often sectors are needed of an array that is read or written beside an index array, by a
+ * kernel that goes through what the index points to in `windows` parts, one after the other. Of
+ * each sector every part has the elements that fall into it, in no order: none of `each` with the
+ * probability (1 - 1 / windows) ^ each. */
+static double times_needed(double windows, double each) {
+  return each > 1.0 ? windows * (1.0 - pow(1.0 - 1.0 / windows, each)) : 1.0;
+}
+
+/* As if each part was a kernel of its own. */
+static sct_footprint footprint_of(const sct_spec *spec, const sct_kernel_code *code, int op,
+                                  const sct_size *size) {
+  const sct_operand *const operand = &spec->operands[op];
+  sct_footprint out = sct_spec_footprint(spec, op, code->layout[op], size);
+  if (code->windows > 1 && !operand->through_index && !operand->is_index && out.sectors > 0.0) {
+    const double each = (double)sct_spec_elements(spec, size) / out.sectors;
+    out.sectors *= times_needed(code->windows, each);
+  }
+  return out;
+}
+
 sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,
                                 const sct_kernel_code *code, const sct_size *size, sct_error *err) {
   const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
   *out = (sct_coalescing){0};
   for (int op = 0; op < c->n_operands; op++) {
     const sct_count *all = &c->operand[op], *stored = &c->stored[op];
-    const int layout = code->layout[op];
     int64_t bytes = 0;
-    SCT_TRY(sct_expr_eval(spec->pool, spec->operands[op].layouts[layout].bytes, &env, &bytes, err));
-    const sct_footprint footprint = sct_spec_footprint(spec, op, layout, size);
+    SCT_TRY(sct_expr_eval(spec->pool, spec->operands[op].layouts[code->layout[op]].bytes, &env,
+                          &bytes, err));
+    const sct_footprint footprint = footprint_of(spec, code, op, size);
+    const double passes =
+        sct_model_passes(spec, code) * (double)(spec->n_steps > 0 ? spec->n_steps : 1);
+    const double asked = passes * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
     add_access(&out->load[op], all->sectors - stored->sectors, all->contiguous - stored->contiguous,
-               footprint);
-    add_access(&out->store[op], stored->sectors, stored->contiguous, footprint);
+               asked, footprint);
+    add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);
   }
   add_workspace(out, c, code->workspace_bytes);
   sum_up(out, c->error);
