@@ -1,5 +1,6 @@
 --- What a kernel's index space touches of an array, by going through all of it: bytes and sectors.
 local expression = require "expression"
+local sizes = require "sizes"
 local spec = require "spec"
 
 local M = {}
@@ -211,11 +212,11 @@ local function each_point(kernel, array, chain, size, visit)
   for name, extent in pairs(size) do
     env["n_" .. name] = extent
   end
-  local dims, n_entry, entry = {}, 0, 0
+  local dims, entry = {}, 0
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_entry[name] and name or nil
   end
-  n_entry = #dims
+  local n_entry = #dims
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_row[name] and not of_entry[name] and name or nil
   end
@@ -250,6 +251,19 @@ local function parts_of(kernel, array)
     add(name, offset)
   end
   return parts
+end
+
+--- Bytes that all points of the index space ask of the array, each for itself and in every step.
+function M.asked(kernel, array, size)
+  local n = 0
+  for _, part in ipairs(parts_of(kernel, array)) do
+    for _, ranges in pairs(part.used) do
+      for _, range in ipairs(ranges) do
+        n = n + range[2]
+      end
+    end
+  end
+  return n * sizes.points(kernel, size) * math.max(1, #(kernel.steps or {}))
 end
 
 local function places_of(array)
