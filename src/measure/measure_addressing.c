@@ -206,6 +206,9 @@ void sct_shape_unindex(sct_shape *s) {
 
 void sct_shape_free(sct_shape *s) {
   sct_shape_unindex(s);
+  for (int k = 0; s->addressing && k < s->addressing->spec->n_operands; k++) {
+    sct_free(s->op[k].spans);
+  }
   *s = (sct_shape){0};
 }
 

@@ -133,10 +133,13 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
 static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                           const uint8_t *flags, bool by_value) {
   const bool gaps_are_free = s->addressing->op[op].layout->owns_gaps;
-  for (int64_t k = 0; k < s->op[op].bytes; k++) {
-    if (got[k] != want[k] && !(flags[k] == 0 && gaps_are_free) &&
-        !(by_value && (flags[k] & SCT_BYTE_WRITTEN))) {
-      return k;
+  for (int n = 0; n < sct_shape_n_spans(s, op); n++) {
+    const sct_span span = sct_shape_span(s, op, n);
+    for (int64_t k = span.from; k < span.to; k++) {
+      if (got[k] != want[k] && !(flags[k] == 0 && gaps_are_free) &&
+          !(by_value && (flags[k] & SCT_BYTE_WRITTEN))) {
+        return k;
+      }
     }
   }
   return -1;
@@ -169,10 +172,19 @@ static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const
   }
 }
 
+static bool are_equal(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want) {
+  bool equal = true;
+  for (int k = 0; k < sct_shape_n_spans(s, op) && equal; k++) {
+    const sct_span span = sct_shape_span(s, op, k);
+    equal = memcmp(got + span.from, want + span.from, (size_t)(span.to - span.from)) == 0;
+  }
+  return equal;
+}
+
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance) {
   const bool by_value = tolerance > 0 || s->addressing->spec->n_moves == 0;
-  if (memcmp(got, want, (size_t)s->op[op].bytes) == 0) {
+  if (are_equal(s, op, got, want)) {
     return;
   }
   int64_t byte = first_byte(s, op, got, want, flags, by_value);

@@ -8,6 +8,7 @@
 #define SCT_MEASURE_DATA_H
 
 #include "measure/measure.h"
+#include "worker/worker.h"
 
 #include <string.h>
 
@@ -107,6 +108,10 @@ typedef struct sct_shape {
     int64_t bytes, count; /* of the array */
     int64_t extent[SCT_MAX_DIMS];
     int64_t *values; /* of an index operand: [count]; NULL until sct_shape_index() */
+    /* Of a large array with few elements: where these are, in order. Images of it have only these
+     * bytes, and all others are its background. NULL: all of it is one span. */
+    sct_span *spans;
+    int n_spans;
   } op[SCT_MAX_OPERANDS];
 } sct_shape;
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
@@ -129,6 +134,19 @@ bool sct_shape_is_legal(const sct_shape *s);
  * or those of all others? Every element lies inside its array, and those of outputs and index
  * arrays share no byte: strides in plain numbers do not go on for ever. */
 bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents);
+/* (measure_image.c) Finds the spans of arrays, all of whose elements lie inside. */
+sct_status sct_shape_find_spans(sct_shape *s, sct_error *err);
+static inline int sct_shape_n_spans(const sct_shape *s, int op) {
+  return s->op[op].spans ? s->op[op].n_spans : 1;
+}
+static inline sct_span sct_shape_span(const sct_shape *s, int op, int k) {
+  return s->op[op].spans ? s->op[op].spans[k] : (sct_span){0, s->op[op].bytes};
+}
+static inline bool sct_shape_is_sparse(const sct_shape *s, int op) {
+  return s->op[op].spans != NULL;
+}
+/* An upper bound of the bytes of an array's image: a page for each element, at most all. */
+int64_t sct_shape_image_bytes(const sct_shape *s, int op);
 void sct_shape_free(sct_shape *s);
 /* "n_row=33 n_col=1" */
 void sct_shape_label(sct_str *out, const sct_shape *s);
@@ -151,12 +169,18 @@ void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
 #define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
-/* The content of an input, or what an output holds before. malloc'ed, at least one byte. */
+/* Room for an image, all 0, at least one byte; and its end. Accepts NULL. */
+uint8_t *sct_image_new(const sct_shape *s, int op);
+void sct_image_free(uint8_t *image, const sct_shape *s, int op);
+/* What lies outside the spans of an image: of an output that is not prefilled, the poison. */
+uint8_t sct_image_background(const sct_shape *s, int op, uint8_t poison);
+
+/* The content of an input, or what an output holds before; like the others below it is freed by
+ * sct_image_free(). */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err);
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
- * without moves, values of the output's own stream (only what runs no code computes those).
- * malloc'ed. */
+ * without moves, values of the output's own stream (only what runs no code computes those). */
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
                             uint8_t poison, sct_error *err);
 
@@ -175,7 +199,7 @@ sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *c
 sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
                                 sct_error *err);
 
-/* SCT_BYTE_... per byte of an output; malloc'ed. */
+/* SCT_BYTE_... per byte of an output. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err);
 
 /* ---- differences (measure_describe.c, measure_compare.c) ---- */
@@ -195,9 +219,9 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              int poison);
-/* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
- * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
- * that no element owns must hold the poison unless the layout gives them away. */
+/* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
+ * computed. Else relative to the value or, if that is greater, to the median magnitude of its
+ * field. Bytes that no element owns must hold the poison unless the layout gives them away. */
 /* The median of the magnitudes, NaN as if it were infinite; 0 where that is not finite. Reorders.
  */
 double sct_median_magnitude(double *values, int64_t n);

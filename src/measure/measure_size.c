@@ -92,7 +92,7 @@ static sct_status send_results(sct_measure *m, int op, sct_error *err) {
   }
   SCT_TRY_DONE(sct_image_output(&image, &t->shape, op, inputs, POISON_FIRST, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
-  status = sct_remote_set_expected(m, t->buffer[op], flags, image, t->shape.op[op].bytes, err);
+  status = sct_remote_set_expected(m, t->buffer[op], &t->shape, op, flags, image, err);
 done:
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     sct_free(inputs[k]);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES        32
-#define LEAST_EXCESS (1.0 / 8.0) /* of the kernel's sectors, as in model_coalescing.c */
+#define LANES          32
+#define SEVERAL_PASSES 1.5         /* fewer come from where rows start, not from reading again */
+#define LEAST_EXCESS   (1.0 / 8.0) /* of the kernel's sectors, as in model_coalescing.c */
 
 static void say_how(sct_str *out, const sct_tune_item *item) {
   const char *doc = item->code.launcher_doc;
@@ -222,7 +223,6 @@ static char *decided_sentence(const sct_choice *choice) {
 typedef struct excess {
   const char *operand;
   bool is_load;
-  const sct_access *access;
   sct_count count;
   double sectors, times; /* above the minimum; sectors by the minimum */
 } excess;
@@ -247,12 +247,11 @@ static int find_excess(excess *list, const sct_spec *spec, const sct_counters *c
   for (int k = 0; k < 2 * c->n_operands; k++) {
     const int op = k / 2;
     const sct_access *access = k % 2 == 0 ? &found->load[op] : &found->store[op];
-    const double least = access->ideal > access->footprint ? access->ideal : access->footprint;
+    const double least = sct_access_minimum(access);
     if (access->sectors - least >= LEAST_EXCESS * all && least > 0.0) {
       list[n++] =
           (excess){.operand = spec->operands[op].name,
                    .is_load = k % 2 == 0,
-                   .access = access,
                    .count = k % 2 == 0 ? without(&c->operand[op], &c->stored[op]) : c->stored[op],
                    .sectors = access->sectors - least,
                    .times = access->sectors / least};
@@ -277,6 +276,35 @@ static const char *advice_on(const excess *e, double all, sct_arena *arena) {
   return requests > 0.0 && sct_model_advise(found, SCT_SCOPE_GLOBAL, &facts, arena) > 0
              ? found[0].advice
              : NULL;
+}
+
+/* An array that is gone through several times, which no access shows. */
+static void say_passes(sct_str *out, const tune_table *t, int size) {
+  const int winner = t->choices[size].winner;
+  const sct_spec *spec = &t->cands->spec;
+  const tune_cell *cell = sct_tune_cell(t, winner, size);
+  const char *most = NULL;
+  double again = 0.0, times = 0.0;
+  sct_coalescing found;
+  if (!cell->counted || cell->estimated || !(cell->how.passes >= SEVERAL_PASSES) ||
+      sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
+                           &spec->sizes[size], NULL) != SCT_OK) {
+    return;
+  }
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_access *access = &found.load[op];
+    if (access->ideal - access->footprint > again && access->footprint > 0.0) {
+      most = spec->operands[op].name;
+      again = access->ideal - access->footprint;
+      times = access->ideal / access->footprint;
+    }
+  }
+  if (most) {
+    sct_str_printf(out,
+                   "It reads %s %.3g times over: what is used again is read once where it stays in "
+                   "registers or shared memory, or is sorted by what picks it.\n",
+                   most, times);
+  }
 }
 
 /* Lines: the winner is not coalesced, at which accesses, and what would be. */
@@ -322,6 +350,7 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
+  say_passes(&text, t, size);
   say_naive(&text, report, row);
   say_math(&text, t, report, row);
   report->why = text.data;

@@ -89,6 +89,11 @@ typedef enum sct_damage {
 } sct_damage;
 
 #define SCT_WIRE_PIECE_BYTES ((int64_t)16 << 20) /* longer data travel in pieces */
+#define SCT_MAX_SPANS        (1 << 16)           /* of a request; their bytes are a piece at most */
+
+typedef struct sct_span { /* bytes [from, to) of an array */
+  int64_t from, to;
+} sct_span;
 
 typedef struct sct_unit_time {
   double ns, mhz;

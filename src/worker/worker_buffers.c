@@ -59,10 +59,11 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
 }
 
 /* Memory of b->device, to which calls go, between guard zones. */
-static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes,
+static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes, bool sparse,
                               sct_error *err) {
   sct_backend *on = device_of(w, b);
-  SCT_TRY(on->ops->alloc(on, &b->raw, bytes, err));
+  SCT_TRY(sparse && on->ops->alloc_sparse ? on->ops->alloc_sparse(on, &b->raw, bytes, err)
+                                          : on->ops->alloc(on, &b->raw, bytes, err));
   while (b->align > 0 &&
          (b->raw + (uint64_t)b->offset) % (uint64_t)(2 * b->align) != (uint64_t)b->align) {
     b->offset++;
@@ -98,7 +99,7 @@ static sct_status new_buffer(sct_worker_state *w, const sct_ask_alloc *in, int64
   const int64_t raw_bytes =
       copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + 2 * align;
   SCT_TRY(sct_worker_enter(w, b.device, err));
-  SCT_TRY(open_buffer(w, &b, raw_bytes, err));
+  SCT_TRY(open_buffer(w, &b, raw_bytes, in->sparse, err));
   w->buffers[id] = b;
   w->n_buffers += id == w->n_buffers;
   *made = (int64_t)id;
@@ -214,6 +215,51 @@ sct_status sct_worker_download(sct_worker_state *w, const sct_ask_download *in,
   *out = (sct_got_download){data, in->bytes};
   return w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)in->offset,
                                    in->bytes, err);
+}
+
+/* The bytes of spans that lie in the buffer, together a piece at most; -1: one does not. */
+static int64_t bytes_of_spans(const sct_worker_buffer *b, const sct_span *spans, int64_t n) {
+  int64_t sum = 0;
+  for (int64_t k = 0; k < n && sum >= 0; k++) {
+    const int64_t bytes = spans[k].to - spans[k].from;
+    const bool good = spans[k].from >= 0 && bytes >= 0 && bytes <= SCT_WIRE_PIECE_BYTES &&
+                      is_inside(b, spans[k].from, bytes);
+    sum = good && sum + bytes <= SCT_WIRE_PIECE_BYTES ? sum + bytes : -1;
+  }
+  return sum;
+}
+
+sct_status sct_worker_scatter(sct_worker_state *w, const sct_ask_scatter *in, sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const uint8_t *data = in->data;
+  if (!b || bytes_of_spans(b, in->spans, in->n_spans) != in->n_data) {
+    return sct_worker_malformed(err);
+  }
+  for (int64_t k = 0; k < in->n_spans; k++) {
+    const sct_span span = in->spans[k];
+    SCT_TRY(w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)span.from, data,
+                                    span.to - span.from, err));
+    data += span.to - span.from;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_worker_gather(sct_worker_state *w, const sct_ask_gather *in, sct_got_download *out,
+                             sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const int64_t bytes = b ? bytes_of_spans(b, in->spans, in->n_spans) : -1;
+  if (bytes < 0) {
+    return sct_worker_malformed(err);
+  }
+  uint8_t *data = SCT_ARENA_NEW(&w->memory, uint8_t, bytes + 1);
+  *out = (sct_got_download){data, bytes};
+  for (int64_t k = 0; k < in->n_spans; k++) {
+    const sct_span span = in->spans[k];
+    SCT_TRY(w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)span.from,
+                                      span.to - span.from, err));
+    data += span.to - span.from;
+  }
+  return SCT_OK;
 }
 
 /* Whole words on the device; the last few bytes, the same function, from here. */
@@ -374,7 +420,7 @@ static sct_status by_words(sct_worker_state *w, const sct_worker_buffer *b, sct_
                            sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   *out = sct_worker_data(b);
-  if (*out % 8 == 0) {
+  if (*out % 8 == 0 || ops->compares_anywhere) {
     return SCT_OK;
   }
   if (w->scratch_bytes < b->bytes) {

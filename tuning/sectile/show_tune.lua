@@ -65,7 +65,8 @@ local function add_row(t, size, row, naive_ns)
     percent(row.share),
     predicted and units.ns(predicted),
     predicted and string.format("%.0f", bytes / predicted),
-    naive_ns > 0 and ns > 0 and string.format("%.2f", naive_ns / ns) or nil,
+    naive_ns > 0 and ns > 0 and row.predicted_credible ~= false
+      and string.format("%.2f", naive_ns / ns) or nil,
     not timed and row.predicted_limit or nil,
     counted and string.format("%s%.1f | %4.1f", (row.sectors_error or 0) > 0 and "~" or "",
       row.sectors_ld, row.sectors_st) or nil,
@@ -197,7 +198,7 @@ local function put_size(out, size, report, look)
     out:put("  %s %s\n", out:paint("warn", "passed over:"), size.faster)
   end
   for k, line in ipairs(size.uncoalesced) do
-    out:put("  %s %s\n", k == 1 and out:paint("warn", "not coalesced:") or " ", line)
+    out:put("  %s %s\n", k == 1 and out:paint("warn", "note:") or "     ", line)
   end
   out:put("  %d %s, %d failed%s%s%s\n", size.verified,
     size.counted_only and "verified, counted and predicted"
