@@ -254,14 +254,16 @@ static void fill_in_parallel(const sct_shape *s, int op) {
   }
 }
 
-void sct_shape_index(sct_shape *s) {
-  for (int k = 0; k < s->addressing->spec->n_index; k++) {
-    const int op = s->addressing->spec->index_order[k];
-    if (s->op[op].values) {
-      continue;
-    }
+void sct_shape_index_one(sct_shape *s, int op) {
+  if (!s->op[op].values) {
     s->op[op].values = sct_alloc(sizeof(int64_t) * (size_t)(s->op[op].count + 1));
     fill_in_parallel(s, op);
+  }
+}
+
+void sct_shape_index(sct_shape *s) {
+  for (int k = 0; k < s->addressing->spec->n_index; k++) {
+    sct_shape_index_one(s, s->addressing->spec->index_order[k]);
   }
 }
 
