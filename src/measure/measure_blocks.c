@@ -43,6 +43,7 @@ typedef struct site {
   uint64_t address[SCT_MAX_OPERANDS];
   uint64_t workspace; /* 0: no candidate has asked for one */
   source source[SCT_MAX_OPERANDS];
+  sct_spans *used_bytes[SCT_MAX_OPERANDS]; /* NULL: all are */
 } site;
 
 struct sct_block_counter {
@@ -150,8 +151,13 @@ static void site_free(site *t) {
   sct_ptx_memory_free(t->memory);
   for (int op = 0; op < SCT_MAX_OPERANDS; op++) {
     sct_free(t->source[op].image);
+    sct_spans_end(t->used_bytes[op]);
   }
   *t = (site){0};
+}
+
+static int64_t count_used(const void *ctx, int64_t offset, int64_t bytes) {
+  return sct_spans_within(ctx, offset, bytes);
 }
 
 static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shape, int op,
@@ -160,6 +166,9 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   uint8_t values[FOLD_BYTES];
   sct_ptx_buffer buffer = {
       .name = operand->name, .bytes = shape->op[op].bytes, .read_only = !operand->is_output};
+  t->used_bytes[op] = sct_spec_used_bytes(s->spec, op, shape->addressing->layout[op], size);
+  buffer.used = t->used_bytes[op] != NULL ? count_used : NULL;
+  buffer.used_ctx = t->used_bytes[op];
   if (has_source(s, t, op)) {
     SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
     buffer.fill = fill_index;
@@ -250,8 +259,8 @@ typedef struct job {
   int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
                               -1: none */
   const void *args[SCT_MAX_ARGS];
-  double operand[SCT_MAX_OPERANDS][5]; /* sums; fields of sct_count */
-  double load[5], store[5], bulk[5];
+  double operand[SCT_MAX_OPERANDS][6]; /* sums; fields of sct_count */
+  double stored[SCT_MAX_OPERANDS][6], load[6], store[6], bulk[6];
   double wavefronts[4], shuffles;
   struct {
     double lanes;       /* of the whole kernel */
@@ -287,8 +296,9 @@ static void set_arguments(job *j, const sct_size *size) {
   j->opts.n_args = n;
 }
 
-static void add(double sum[5], const sct_ptx_global *g, double weight) {
-  const int64_t fields[] = {g->requests, g->sectors, g->sectors_ideal, g->tags, g->distinct_bytes};
+static void add(double sum[6], const sct_ptx_global *g, double weight) {
+  const int64_t fields[] = {g->requests, g->sectors,        g->sectors_ideal,
+                            g->tags,     g->distinct_bytes, g->contiguous};
   for (int k = 0; k < SCT_COUNT(fields); k++) {
     sum[k] += weight * (double)fields[k];
   }
@@ -305,6 +315,8 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     add(j->operand[op], &of.load, weight);
     add(j->operand[op], &of.store, weight);
     add(j->operand[op], &of.atomics, weight); /* what is accumulated is stored so */
+    add(j->stored[op], &of.store, weight);
+    add(j->stored[op], &of.atomics, weight);
     add(j->store, &of.atomics, weight);
     j->atomics[op].lanes += weight * (double)of.atomic_lanes;
     j->atomics[op].met += 2.0 * (double)of.meetings;
@@ -364,12 +376,13 @@ static sct_status run_subset(job *j, sct_subset *subset, sct_error *err) {
 
 /* ---- counters ---- */
 
-static sct_count rounded(const double sum[5]) {
+static sct_count rounded(const double sum[6]) {
   return (sct_count){.requests = llround(sum[0]),
                      .sectors = llround(sum[1]),
                      .sectors_ideal = llround(sum[2]),
                      .tags = llround(sum[3]),
-                     .distinct_bytes = llround(sum[4])};
+                     .distinct_bytes = llround(sum[4]),
+                     .contiguous = llround(sum[5])};
 }
 
 /* Requests of two blocks meet as often as the squares of the lines' shares add up to, however few
@@ -391,6 +404,7 @@ static void make_counters(sct_counters *out, const job *j, sct_subset subset) {
                         .store = rounded(j->store),
                         .bulk_load = rounded(j->bulk),
                         .operand = sct_alloc(sizeof *out->operand * (size_t)(n + 1)),
+                        .stored = sct_alloc(sizeof *out->stored * (size_t)(n + 1)),
                         .n_operands = n,
                         .wavefronts_ld = llround(j->wavefronts[0]),
                         .wavefronts_ld_ideal = llround(j->wavefronts[1]),
@@ -399,8 +413,9 @@ static void make_counters(sct_counters *out, const job *j, sct_subset subset) {
                         .shuffles = llround(j->shuffles),
                         .blocks_counted = subset.n,
                         .blocks = subset.total};
-  for (int op = 0; op < n && out->operand != NULL; op++) {
+  for (int op = 0; op < n; op++) {
     out->operand[op] = rounded(j->operand[op]);
+    out->stored[op] = rounded(j->stored[op]);
   }
   set_atomics(out, j);
 }
@@ -494,7 +509,8 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
-                                     const sct_ptx_cache_sizes *caches, sct_error *err) {
+                                     const sct_ptx_cache_sizes *caches, const sct_ptx_watch *watch,
+                                     sct_error *err) {
   int64_t block[MOST_BLOCKS];
   job j;
   sct_subset subset;
@@ -514,6 +530,7 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   j.opts.n_blocks = all ? 0 : subset.n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
+  j.opts.watch = watch;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }
@@ -610,6 +627,7 @@ static void scale(sct_count *c, double by) {
   c->sectors_ideal = llround((double)c->sectors_ideal * by);
   c->tags = llround((double)c->tags * by);
   c->distinct_bytes = llround((double)c->distinct_bytes * by);
+  c->contiguous = llround((double)c->contiguous * by);
 }
 
 static double ratio(int64_t a, int64_t b) {
@@ -630,13 +648,16 @@ static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sc
   for (int op = 0; op < spec->n_operands; op++) {
     sct_count *const way = spec->operands[op].is_output ? &c->store : &c->load;
     const sct_count before = c->operand[op];
-    scale(&c->operand[op],
-          ratio(sct_spec_touched_bytes(spec, op, size), sct_spec_touched_bytes(spec, op, small)));
+    const double by =
+        ratio(sct_spec_touched_bytes(spec, op, size), sct_spec_touched_bytes(spec, op, small));
+    scale(&c->operand[op], by);
+    scale(&c->stored[op], by);
     way->requests += c->operand[op].requests - before.requests;
     way->sectors += c->operand[op].sectors - before.sectors;
     way->sectors_ideal += c->operand[op].sectors_ideal - before.sectors_ideal;
     way->tags += c->operand[op].tags - before.tags;
     way->distinct_bytes += c->operand[op].distinct_bytes - before.distinct_bytes;
+    way->contiguous += c->operand[op].contiguous - before.contiguous;
   }
   scale(&c->bulk_load, ratio(c->load.sectors, load.sectors));
   c->wavefronts_ld = llround(work * (double)c->wavefronts_ld);

@@ -256,10 +256,10 @@ sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target 
                            const sct_sampling *how, sct_timing *t, sct_error *err);
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t, sct_error *err);
-/* Times a copy kernel, whose arguments are in, out and the number of 16-byte words. */
+/* Times a kernel whose arguments are in, out and a number of words. */
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
-                                 int64_t words, const sct_sampling *how, sct_timing *t,
-                                 sct_error *err);
+                                 int64_t words, int64_t blocks, const sct_sampling *how,
+                                 sct_timing *t, sct_error *err);
 /* Limit of one launch of a candidate where the naive variant took naive_ns. */
 int64_t sct_launch_limit_ns(double naive_ns);
 

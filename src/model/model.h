@@ -19,12 +19,15 @@
 typedef struct sct_count {
   int64_t requests, sectors, sectors_ideal, tags;
   int64_t distinct_bytes; /* asked for: each byte once a request, summed */
+  int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
+                             address; of warps' requests only those of at least 8 active lanes */
 } sct_count;
 
 typedef struct sct_counters {
   sct_count load, store; /* global memory */
   sct_count bulk_load;   /* of `load`, what bulk copies bring */
   sct_count *operand;    /* [n_operands] loads and stores of each operand; malloc'ed */
+  sct_count *stored;     /* [n_operands] of `operand`, what stores and atomics move; malloc'ed */
   int n_operands;
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal; /* shared memory */
@@ -32,6 +35,7 @@ typedef struct sct_counters {
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
   int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
+  double error;                   /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
@@ -284,6 +288,46 @@ typedef struct sct_degrees {
   double load, store, both;
 } sct_degrees;
 sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const sct_size *size);
+
+/* ---- coalescing, without another candidate to compare with (model_coalescing.c) ---- */
+
+/* What a kernel moves of one operand in one direction, in sectors of 32 bytes, and what it cannot
+ * do without:
+ *
+ *   sectors     of all its requests, as counted (a profiler's L2 theoretical sectors)
+ *   ideal       sum over requests of ceil((start mod 32 + distinct bytes that are used) / 32), from
+ *               the lowest address asked: as if a request's bytes were contiguous from where they
+ *               begin. Bytes that the index space has no use for do not count, nor do requests of
+ *               fewer than 8 active lanes, nor what is asked for much more often than the elements
+ *               of the index space do, each for itself.
+ *   footprint   distinct sectors that the index space touches (sct_spec_footprint()); of a
+ *               workspace, its bytes
+ *   used_bytes  distinct bytes there
+ *
+ * minimum = max(ideal, footprint). */
+typedef struct sct_access {
+  double sectors, ideal, footprint, used_bytes;
+} sct_access;
+double sct_access_minimum(const sct_access *access);
+
+/* All accesses of a kernel; none is compared with another kernel's.
+ *
+ * An access is coalesced where sectors <= 1.25 x minimum, or where the sectors above its minimum
+ * are less than 1/8 of the kernel's; a kernel is, where all are. Sampled counts are given the
+ * benefit of their error: a kernel is not coalesced if it is not at the least sectors that they
+ * allow. */
+typedef struct sct_coalescing {
+  sct_access load[SCT_MAX_OPERANDS + 1], store[SCT_MAX_OPERANDS + 1]; /* the last: a workspace */
+  bool coalesced;
+  bool sure;          /* it is what it is wherever within their error the counts are */
+  double share;       /* minimum / sectors of the kernel, at most 1: what it could do better */
+  double utilisation; /* used bytes / (32 x footprint) of the kernel: what its layouts cost */
+  double passes;      /* ideal / footprint: how often the array is read or written that this costs
+                         most sectors; 1 where that is less than 1/8 of the kernel's */
+} sct_coalescing;
+/* SCT_ESPEC where the size of an array has no value. */
+sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,
+                                const sct_kernel_code *code, const sct_size *size, sct_error *err);
 
 /* Whether counts taken from the PTX are what the machine executes, from the memory instructions of
  * both (sct_ptx_memops(), sct_sass_memops()). True: equal kind by kind, but for whole copies of

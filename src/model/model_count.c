@@ -33,6 +33,7 @@ double sct_model_exchange_wavefronts(const sct_counters *c) {
 void sct_counters_free(sct_counters *c) {
   if (c != NULL) {
     sct_free(c->operand);
+    sct_free(c->stored);
     *c = (sct_counters){0};
   }
 }

@@ -57,7 +57,8 @@ static sct_status estimate_operand(sct_count *out, const sct_spec *spec, const s
                      .tags = lines > 0          ? lines
                              : packed < sectors ? packed
                                                 : sectors,
-                     .distinct_bytes = bytes};
+                     .distinct_bytes = bytes,
+                     .contiguous = ceil_div(bytes, SECTOR_BYTES)};
   out->sectors_ideal = out->sectors_ideal < sectors ? out->sectors_ideal : sectors;
   return SCT_OK;
 }
@@ -68,6 +69,7 @@ static void add(sct_count *to, const sct_count *c) {
   to->sectors_ideal += c->sectors_ideal;
   to->tags += c->tags;
   to->distinct_bytes += c->distinct_bytes;
+  to->contiguous += c->contiguous;
 }
 
 /* Do all index arrays that say where an output is accumulated hold one value? */
@@ -115,6 +117,9 @@ static sct_status estimate(sct_counters *c, const sct_spec *spec, const sct_kern
     const bool is_store = t->width > 0 ? t->is_store : spec->operands[op].is_output;
     SCT_TRY(estimate_operand(&c->operand[op], spec, t, op, size, err));
     add(is_store ? &c->store : &c->load, &c->operand[op]);
+    if (is_store) {
+      c->stored[op] = c->operand[op];
+    }
     if (sct_operand_is_read_too(&spec->operands[op])) {
       const sct_count once = c->operand[op];
       add(&c->load, &once);
@@ -134,6 +139,7 @@ sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct
                               const sct_size *size, sct_error *err) {
   sct_counters c = {.n_operands = spec->n_operands};
   c.operand = sct_alloc(sizeof *c.operand * (size_t)(spec->n_operands + 1));
+  c.stored = sct_alloc(sizeof *c.stored * (size_t)(spec->n_operands + 1));
   const sct_status status = estimate(&c, spec, code, size, err);
   if (status != SCT_OK) {
     sct_counters_free(&c);

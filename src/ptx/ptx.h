@@ -74,6 +74,10 @@ typedef struct sct_ptx_buffer {
    * before: writes them to `out`, which is zeroed. For launches on one host thread. */
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
   void *fill_ctx;
+  /* Not NULL: how many of bytes [offset, offset + bytes) a kernel has a use for; the others do not
+   * count in sct_ptx_global.contiguous. For launches with per_buffer. */
+  int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes);
+  const void *used_ctx;
 } sct_ptx_buffer;
 
 void sct_ptx_memory_new(sct_ptx_memory **out);
@@ -166,7 +170,11 @@ typedef struct sct_ptx_global {
   int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;          /* active lanes x width, summed */
   int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
+  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes that are
+                             used were contiguous from its lowest address; warps' requests of fewer
+                             than SCT_PTX_FEW_LANES active lanes have none */
 } sct_ptx_global;
+#define SCT_PTX_FEW_LANES 8
 
 typedef struct sct_ptx_shared {
   int64_t requests, wavefronts, wavefronts_ideal, bytes;
@@ -257,14 +265,25 @@ typedef struct sct_ptx_inst_counters {
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;
 
-/* One request of an instruction, as an example: where its lanes went (ptx_request.c says which). */
+/* One request: where its lanes went. */
 typedef struct sct_ptx_request {
   uint64_t address[32]; /* of the lanes in `mask`: device addresses, or bytes of shared memory */
   uint32_t mask;        /* 0: there was no request */
   int width;            /* bytes a lane */
   int64_t block;        /* the block's number */
+  int warp;             /* of the block */
+  int line;             /* of .loc, 0 if the PTX has none */
+  const char *access;   /* "load", "store", "atomic", "bulk load" or "bulk store" */
   const char *buffer;   /* of global memory, by its name there; belongs to the memory. NULL: none */
+  uint64_t base;        /* address of that buffer */
 } sct_ptx_request;
+
+/* Hears of each request to global memory as it is counted: parts that machine code makes of it one
+ * by one, a bulk copy as one lane. Launches with it run on one host thread. */
+typedef struct sct_ptx_watch {
+  void (*request)(void *ctx, const sct_ptx_request *request);
+  void *ctx;
+} sct_ptx_watch;
 
 typedef struct sct_ptx_requests {
   sct_ptx_request global, shared;
@@ -297,6 +316,7 @@ typedef struct sct_ptx_launch_opts {
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
+  const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
   int64_t n_blocks;
 } sct_ptx_launch_opts;
@@ -305,7 +325,7 @@ typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
-  sct_ptx_requests *requests;   /* [n_insts] an example of each, without bulk copies */
+  sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
 } sct_ptx_result;

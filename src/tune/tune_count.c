@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Is it coalesced, by its own counts alone? */
+static sct_status find_coalesced(tune_counting *c, int k, int size, sct_error *err) {
+  tune_cell *cell = sct_tune_cell(c->table, k, size);
+  const sct_spec *spec = &c->table->cands->spec;
+  sct_coalescing found;
+  SCT_TRY(sct_model_coalescing(&found, &cell->counters, spec, &c->table->cands->items[k].code,
+                               &spec->sizes[size], err));
+  cell->how = (sct_row_coalesced){.rule = SCT_COALESCED_ABSOLUTE,
+                                  .coalesced = found.coalesced,
+                                  .share = found.share,
+                                  .utilisation = found.utilisation,
+                                  .passes = found.passes,
+                                  .sectors_error = cell->counters.error};
+  return SCT_OK;
+}
+
 /* Needs the counters. As long as these are estimates, nothing that is known of the compiled code
  * counts: a search begins with the same, whatever the cache holds. */
 static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
@@ -106,6 +122,7 @@ sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
     cell->counters = counters;
     cell->counted = true;
     cell->estimated = false;
+    SCT_TRY(find_coalesced(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;
@@ -121,6 +138,12 @@ sct_status sct_tune_predict(tune_counting *c, int k, sct_error *err) {
   return SCT_OK;
 }
 
+static sct_count *copy_counts(sct_arena *arena, const sct_count *counts, int n) {
+  sct_count *const copy = SCT_ARENA_NEW(arena, sct_count, n);
+  memcpy(copy, counts, sizeof *copy * (size_t)n);
+  return copy;
+}
+
 const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_compiled *compiled,
                                            sct_arena *arena) {
   const sct_spec *spec = &c->table->cands->spec;
@@ -131,11 +154,12 @@ const tune_size_counts *sct_tune_counts_of(tune_counting *c, int k, const sct_co
         !count_cell(c, k, z, compiled, got)) {
       continue;
     }
-    sct_count *each = SCT_ARENA_NEW(arena, sct_count, got->n_operands);
-    memcpy(each, got->operand, sizeof *each * (size_t)got->n_operands);
-    list[z] = (tune_size_counts){got, 1, each, got->n_operands};
+    const int n = got->n_operands;
+    list[z] = (tune_size_counts){
+        got, 1, copy_counts(arena, got->operand, n), n, copy_counts(arena, got->stored, n), n};
     sct_free(got->operand);
-    got->operand = NULL;
+    sct_free(got->stored);
+    got->operand = got->stored = NULL;
   }
   return list;
 }
@@ -145,18 +169,21 @@ sct_status sct_tune_apply_counts(tune_counting *c, int k, const tune_size_counts
   const int n_operands = c->table->cands->spec.n_operands;
   for (int z = 0; z < c->table->cands->spec.n_sizes && z < n; z++) {
     tune_cell *cell = sct_tune_cell(c->table, k, z);
-    if (list[z].n_counters == 0 || list[z].n_operands != n_operands || !cell->fits ||
-        (cell->counted && !cell->estimated)) {
+    if (list[z].n_counters == 0 || list[z].n_operands != n_operands ||
+        list[z].n_stored != n_operands || !cell->fits || (cell->counted && !cell->estimated)) {
       continue;
     }
-    sct_count *each = sct_alloc(sizeof *each * (size_t)(n_operands + 1));
-    memcpy(each, list[z].operands, sizeof *each * (size_t)n_operands);
+    const size_t bytes = sizeof(sct_count) * (size_t)n_operands;
     sct_counters_free(&cell->counters);
     cell->counters = *list[z].counters;
-    cell->counters.operand = each;
+    cell->counters.operand = sct_alloc(bytes + 1);
+    cell->counters.stored = sct_alloc(bytes + 1);
+    memcpy(cell->counters.operand, list[z].operands, bytes);
+    memcpy(cell->counters.stored, list[z].stored, bytes);
     cell->counters.n_operands = n_operands;
     cell->counted = true;
     cell->estimated = false;
+    SCT_TRY(find_coalesced(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;

@@ -142,7 +142,7 @@ static void test_lone_stores_wait_for_l2_and_dram(void **state) {
   const double moved = 128 * N + 4 * 128 * N; /* reads, and writes */
   expect(&p, SCT_LIMIT_L2, 1000 + l2_ns(4 * N + 3.2 * 32 * N) + dram_ns(moved));
   /* a few of them keep nobody waiting */
-  counts[1] = (sct_count){10, 320, 320, 320, 1280};
+  counts[1] = (sct_count){10, 320, 320, 320, 1280, 40};
   const sct_prediction few = predict_with(&work);
   assert_true(few.part_ns[SCT_LIMIT_L2] < l2_ns(4 * N + 5 * 3.2 * 320 + 1));
   close_kernel();
@@ -308,7 +308,7 @@ static void test_a_small_kernel_waits_for_its_launch(void **state) {
   counters.blocks = 1;
   counters.load.requests = 8;
   for (int k = 0; k < 2; k++) {
-    counts[k] = (sct_count){8, 32, 32, 8, 1024};
+    counts[k] = (sct_count){8, 32, 32, 8, 1024, 32};
   }
   const sct_device_desc dev = round_device();
   sct_device_desc slow = dev;

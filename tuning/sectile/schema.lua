@@ -132,6 +132,8 @@ M["device file"] = {
   { "l2_mib", "number", "L2 cache; 0: none", required = true },
   { "memory_gb", "number", "device memory, in units of 10^9 bytes", required = true },
   { "peak_gb_s", "number", "memory bandwidth of the data sheet", required = true },
+  { "bus_bits", "integer", "width of the memory bus" },
+  { "pin_gbit_s", "number", "what one of its pins moves; with bus_bits it must give peak_gb_s" },
   { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
   { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
   { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: 32 an SM" },
@@ -140,12 +142,28 @@ M["device file"] = {
   { "sfu_clk", "integer", "the same of reciprocals, roots, sine, exp2, log2" },
   { "int_clk", "integer", "the same of 32-bit integers, comparisons, minima" },
   { "latency_cycles", "integer", "of a lone load from device memory; default: by cc" },
+  { "l2_latency_cycles", "integer", "of a hit in L2; default: by cc" },
+  { "shared_latency_cycles", "integer", "of shared memory, shuffles and L1; default: 30" },
+  { "alu_cycles", "number", "of a sum that waits for another one's result; default: 4.5" },
+  { "sfu_cycles", "number", "of a special function's result; default: 18" },
+  { "l1_kib", "integer", "L1 and shared memory of a multiprocessor together; default: by cc" },
+  { "l1_bytes_clk", "integer", "bytes a cycle from the L1 of a multiprocessor; default: by cc" },
+  { "sm_bytes_clk", "integer", "bytes a cycle between a multiprocessor and L2; default: 64" },
+  { "part_store_sectors", "number",
+    "sectors that L2 reads while it takes a store to part of one; default: 3.2" },
+  { "block_ns", "number", "the device, for each block that it starts; default: 1.2 cycles" },
   { "launch_us", "number", "an empty kernel between two events; default: 3.1" },
   { "pcie", "table", "`{ generation = 5, lanes = 16 }`: the link to the host" },
   { "nvlink", "table", "`{ generation = 4, links = 18 }`: to a second device; default: by pcie" },
   { "atomic_sector_ns", "number", "the device, for a sector updated by a request; default: 0.011" },
   { "atomic_line_ns", "number", "a line of 128 bytes, for a request of atomics; default: 6" },
   { "atomic_lane_ns", "number", "and for each lane of the request; default: 0.55" },
+  { "held", "table", "`{ error = 0.06, against = \"...\" }`: how far its predictions are off" },
+}
+
+M["held"] = {
+  { "error", "number", "mean relative error", required = true },
+  { "against", "string", "measured figures, and whose", required = true },
 }
 
 M["pcie"] = {

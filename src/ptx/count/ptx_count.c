@@ -42,6 +42,10 @@ int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask) {
   return n;
 }
 
+int64_t sct_ptx_contiguous(uint64_t start, int64_t bytes) {
+  return ((int64_t)(start % 32) + bytes + 31) / 32;
+}
+
 static void add_request(sct_ptx_global *g, int64_t sectors, int64_t tags, int64_t bytes,
                         int64_t distinct_bytes) {
   const int64_t least = (bytes + 31) / 32;
@@ -56,6 +60,7 @@ static void add_request(sct_ptx_global *g, int64_t sectors, int64_t tags, int64_
 
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
   const uint64_t last = address + (uint64_t)bytes - 1;
+  g->contiguous += sct_ptx_contiguous(address, bytes);
   add_request(g, (int64_t)(last / 32 - address / 32 + 1), (int64_t)(last / 128 - address / 128 + 1),
               bytes, bytes);
 }
@@ -66,14 +71,45 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
     sct_ptx_count_bulk(g, acc->addr[0], bytes);
     return;
   }
-  uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
+  uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES], start = UINT64_MAX;
   const int n = sct_ptx_addresses_of(address, acc, acc->mask);
   for (int k = 0; k < n; k++) {
     sector[k] = address[k] / 32;
     line[k] = address[k] / 128;
+    start = address[k] < start ? address[k] : start;
   }
-  add_request(g, sct_ptx_distinct(sector, n), sct_ptx_distinct(line, n), bytes,
-              (int64_t)sct_ptx_distinct(address, n) * acc->width);
+  const int64_t distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
+  g->contiguous += n >= SCT_PTX_FEW_LANES ? sct_ptx_contiguous(start, distinct_bytes) : 0;
+  add_request(g, sct_ptx_distinct(sector, n), sct_ptx_distinct(line, n), bytes, distinct_bytes);
+}
+
+int64_t sct_ptx_contiguous_bulk(const ptx_buf *b, uint64_t address, int64_t bytes) {
+  const int64_t used = b->used(b->used_ctx, (int64_t)(address - b->base), bytes);
+  return used > 0 ? sct_ptx_contiguous(address, used) : 0;
+}
+
+/* Lanes in the order of their addresses, neighbours together. */
+int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc) {
+  uint64_t address[PTX_LANES];
+  const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+  int64_t used = 0;
+  for (int k = 1; k < n; k++) {
+    const uint64_t a = address[k];
+    int at = k;
+    for (; at > 0 && address[at - 1] > a; at--) {
+      address[at] = address[at - 1];
+    }
+    address[at] = a;
+  }
+  for (int first = 0, end = 0; first < n; first = end) {
+    uint64_t reached = address[first];
+    for (end = first; end < n && address[end] <= reached; end++) {
+      reached = address[end] + (uint64_t)acc->width;
+    }
+    used += b->used(b->used_ctx, (int64_t)(address[first] - b->base),
+                    (int64_t)(reached - address[first]));
+  }
+  return n >= SCT_PTX_FEW_LANES && used > 0 ? sct_ptx_contiguous(address[0], used) : 0;
 }
 
 #define GOLDEN 0x9e3779b97f4a7c15u /* spreads lines over the counts */

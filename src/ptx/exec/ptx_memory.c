@@ -42,6 +42,8 @@ static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   b->keep = given->fold > 0 ? (uint64_t)given->fold - 1 : UINT64_MAX;
   b->fill = given->fill;
   b->fill_ctx = given->fill_ctx;
+  b->used = given->used;
+  b->used_ctx = given->used_ctx;
   if (b->fill != NULL) {
     b->host = sct_map_sparse((size_t)b->bytes + 1);
     b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);

@@ -28,6 +28,8 @@ typedef struct ptx_buf {
   bool read_only, output;
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
   void *fill_ctx;
+  int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes); /* NULL: all bytes are */
+  const void *used_ctx;
   uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
   int64_t n_filled;
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
