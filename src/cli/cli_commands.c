@@ -10,12 +10,15 @@ const cli_command cli_commands[] = {
     {
         .name = "devices",
         .words = "",
+        .options = CLI_BIT(CALIBRATE) | CLI_BIT(DEVICE) | CLI_BIT(WAIT) | CLI_BIT(FORCE),
         .run = cli_devices,
         .doc = "GPUs here, and the virtual ones",
         .details =
             "Every device that can evaluate candidates. On a GPU (cuda:N) they are verified\n"
             "and timed; on a virtual one their PTX is verified on the CPU, their sectors are\n"
             "counted and their times predicted, not measured.\n"
+            "--calibrate: micro-kernels measure in 2 s what predictions for a GPU (--device,\n"
+            "default the first one) need; the first `tune` on it does the same.\n"
             "Ends with 0 where there is no GPU.",
         .example = "devices",
     },

@@ -69,7 +69,29 @@ static json_t *list_json(const device_list *list, const char *why) {
                    list->n_gpus == 0 ? sct_json_string(why) : json_null());
 }
 
+static sct_status calibrate(const cli_args *args, sct_error *err) {
+  SCT_SCOPED(sct_str) text = {0}, path = {0};
+  const sct_tune_opts opts = {.device = args->device ? args->device : "cuda:0",
+                              .store_path = args->store,
+                              .compile_threads = 1,
+                              .measure = cli_measure_opts(args)};
+  SCT_TRY(sct_tune_calibrate_device(&text, &path, &opts, err));
+  cli_note(args, "kept in %s", sct_str_c(&path));
+  if (!args->json) {
+    return cli_write_output(args, &text, err);
+  }
+  SCT_OWNED_PTR(json_t)
+  doc = json_pack("{s:o, s:o}", "file", sct_json_string(sct_str_c(&path)), "description",
+                  sct_json_string(sct_str_c(&text)));
+  sct_str_clear(&text);
+  SCT_TRY(cli_json_dump(&text, json_incref(doc), err));
+  return cli_write_output(args, &text, err);
+}
+
 sct_status cli_devices(const cli_args *args, sct_error *err) {
+  if (args->calibrate) {
+    return calibrate(args, err);
+  }
   device_list list = {0};
   sct_status status = load_list(&list, args, err);
   const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";

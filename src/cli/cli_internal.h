@@ -37,8 +37,8 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, winner, again, select_any, no_check, csv, force, modes, counters,
-      dry_run;
+  bool help, version, json, list, calibrate, winner, again, select_any, no_check, csv, force, modes,
+      counters, dry_run;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,

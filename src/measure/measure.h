@@ -103,6 +103,7 @@ void sct_measure_end_worker(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 SCT_OWNS(sct_measure, sct_measure_close)
 const sct_device_desc *sct_measure_device(const sct_measure *m);
+bool sct_measure_stands_in(const sct_measure *m); /* it is no GPU (sct_measure_opts.fake) */
 const sct_conditions *sct_measure_conditions(const sct_measure *m);
 /* One GPU's description, its state and the name of its lock ("": none), without touching it. */
 sct_status sct_measure_look(sct_device_desc *desc, sct_gpu_state *state, char lock[64], int ordinal,
@@ -340,6 +341,29 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
  * One that fails or copies wrongly is left out, with a warning. */
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
                                double *bytes_per_s, sct_error *err);
+
+/* ---- what the parts of a device do (measure_calibrate.c) ---- */
+
+/* Micro-kernels; SCT_MICRO(id, ...) */
+typedef enum sct_micro {
+#define SCT_MICRO(id, ...) SCT_MICRO_##id,
+#include "measure_micro.def"
+#undef SCT_MICRO
+  SCT_N_MICROS
+} sct_micro;
+#define SCT_MICRO_ROUNDS 16 /* kRounds of templates/calibrate.cu */
+const char *sct_micro_kernel(sct_micro micro);
+int sct_micro_threads(sct_micro micro);
+
+typedef struct sct_calibration {
+  double ns[SCT_N_MICROS];  /* for each unit of a micro-kernel's work */
+  double mhz[SCT_N_MICROS]; /* of the SMs meanwhile */
+  double copy_bytes_s, launch_ns;
+} sct_calibration;
+/* Times all micro-kernels, about 0.5 s. SCT_EUNHEALTHY if one does not run; SCT_EUSAGE on a
+ * described device. */
+sct_status sct_measure_calibrate(sct_measure *m, const sct_binary kernels[SCT_N_MICROS],
+                                 sct_calibration *out, sct_error *err);
 
 /* ---- counts by running some blocks (measure_blocks.c) ---- */
 

@@ -64,7 +64,8 @@ typedef struct sct_ptx_buffer {
   int64_t misalign; /* bytes added to the 512-byte aligned address; 0 as a rule */
   const uint8_t
       *required; /* [bytes] non-zero where a byte belongs to a field (not padding), copied;
-                    NULL: all. Padding may stay unwritten or get undefined values */
+                    NULL: all. Padding may stay unwritten or get undefined values. With `fill`
+                    it is borrowed, and only looked at where there are contents */
   /* Above 0, a power of two from 32 on: byte b of the buffer is byte b % fold of `data`, which has
    * so many (NULL: zeros), all of them defined; for launches that are made to count accesses. */
   int64_t fold;
@@ -93,6 +94,10 @@ void sct_ptx_memory_reset(sct_ptx_memory *memory, uint64_t address, const void *
 const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *memory, uint64_t address);
 /* Bytes of the buffer that its `fill` was asked for. */
 int64_t sct_ptx_memory_filled(const sct_ptx_memory *memory, uint64_t address);
+/* The next bytes [*from, *to), from the old *to on, that it was asked for; false: there are none.
+ */
+bool sct_ptx_memory_next_filled(const sct_ptx_memory *memory, uint64_t address, int64_t *from,
+                                int64_t *to);
 /* First byte offset >= `from` that is required and was never written (or holds an undefined value);
  * -1: none. */
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);

@@ -73,10 +73,11 @@ static int read_device(lua_State *L) {
   return 0;
 }
 
-static sct_status run_device(device_loader *loader, sct_error *err) {
+static sct_status run_device(device_loader *loader, const sct_str *text, sct_error *err) {
   sct_sandbox sb;
+  memset(loader->out, 0, sizeof(*loader->out));
   SCT_TRY(sct_sandbox_init(&sb, NULL, err));
-  sct_status status = sct_sandbox_load_asset(&sb, loader->asset, err);
+  sct_status status = sct_sandbox_load(&sb, loader->asset, sct_str_c(text), text->len, 0, err);
   SCT_THEN(sct_sandbox_call(&sb, 0, 1, err));
   if (status == SCT_OK) {
     lua_pushcfunction(sb.L, read_device);
@@ -85,7 +86,16 @@ static sct_status run_device(device_loader *loader, sct_error *err) {
     status = sct_sandbox_call(&sb, 2, 0, err);
   }
   sct_sandbox_free(&sb);
+  if (status != SCT_OK) {
+    memset(loader->out, 0, sizeof(*loader->out));
+  }
   return status;
+}
+
+sct_status sct_script_read_device(sct_device_desc *out, const char *path, sct_error *err) {
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(sct_file_read(&text, path, err));
+  return run_device(&(device_loader){out, path}, &text, err);
 }
 
 sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err) {
@@ -100,12 +110,7 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_er
   if (!known) {
     return unknown_device(name, err);
   }
-  device_loader loader = {out, asset};
-  const sct_status status = run_device(&loader, err);
-  if (status != SCT_OK) {
-    memset(out, 0, sizeof(*out));
-    return status;
-  }
+  SCT_TRY(run_device(&(device_loader){out, asset}, &text, err));
   snprintf(out->id, sizeof(out->id), "virtual:%s", name);
   return SCT_OK;
 }

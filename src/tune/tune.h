@@ -264,6 +264,11 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
  * for their compute capability; where there is none to ask, those that no toolkit compiles for. */
 void sct_tune_mark_described(sct_device_desc *devices, int n);
 
+/* Measures what the parts of opts->device, a GPU, do: `text` receives its description as a device
+ * file, `path` the file where it is kept for predictions. SCT_EUSAGE for what is no GPU. */
+sct_status sct_tune_calibrate_device(sct_str *text, sct_str *path, const sct_tune_opts *opts,
+                                     sct_error *err);
+
 /* ---- without a device: for `space` and `gen` ---- */
 
 /* A candidate with the kernel generated from it. */

@@ -260,27 +260,48 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 
-/* SMs between the two; INT_MAX for one of another compute capability. */
+/* SMs between the two, less for one of the same name; INT_MAX for one of another compute
+ * capability. */
 static int sms_apart(const sct_device_desc *d, const sct_device_desc *wanted) {
-  return d->cc_major == wanted->cc_major && d->cc_minor == wanted->cc_minor
-             ? abs(d->n_sms - wanted->n_sms)
-             : INT_MAX;
+  return d->cc_major != wanted->cc_major || d->cc_minor != wanted->cc_minor ? INT_MAX
+         : strcmp(d->name, wanted->name) == 0 ? abs(d->n_sms - wanted->n_sms) - wanted->n_sms
+                                              : abs(d->n_sms - wanted->n_sms);
 }
 
-bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms) {
-  const sct_device_desc wanted = {.cc_major = cc_major, .cc_minor = cc_minor, .n_sms = n_sms};
+bool sct_tune_nearest_device(sct_device_desc *out, const sct_device_desc *wanted) {
   SCT_SCOPED(sct_arena) arena = {0};
   sct_device_desc *all;
   int n = 0;
   (void)sct_script_load_devices(&all, &n, &arena, NULL);
-  return nearest(out, all, n, &wanted, sms_apart);
+  return nearest(out, all, n, wanted, sms_apart);
 }
 
-void sct_tune_fill_rates(tune_device *on) {
+/* Rates measured on the GPU itself. A stand-in has none. */
+static bool take_measured(tune_device *on, const sct_tune_opts *opts) {
+  sct_device_desc measured;
+  sct_error why;
+  if (!on->compiler || sct_measure_stands_in(on->measure)) {
+    return false;
+  }
+  if (sct_tune_calibrated(&measured, on, opts, &why) != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s is not calibrated, predictions are those of a described device: %s",
+            on->desc.id, why.text);
+    return false;
+  }
+  take_rates(&on->rated, &measured);
+  on->rated.copy_bytes_s = measured.copy_bytes_s;
+  return true;
+}
+
+void sct_tune_fill_rates(tune_device *on, const sct_tune_opts *opts) {
   sct_device_desc like;
   on->rated = on->desc;
+  if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 && !on->replay &&
+      take_measured(on, opts)) {
+    return;
+  }
   if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 &&
-      sct_tune_nearest_device(&like, on->desc.cc_major, on->desc.cc_minor, on->desc.n_sms)) {
+      sct_tune_nearest_device(&like, &on->desc)) {
     take_rates(&on->rated, &like);
   }
 }

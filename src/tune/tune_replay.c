@@ -111,7 +111,9 @@ static void describe(sct_device_desc *d, const sct_row_device *row, const char *
                          .smem_block_optin_bytes = 49152,
                          .smem_sm_bytes = 65536};
   /* what that has of limits stands in for those that a store does not keep */
-  (void)sct_tune_nearest_device(d, row->cc_major, row->cc_minor, n_sms);
+  sct_device_desc wanted = {.cc_major = row->cc_major, .cc_minor = row->cc_minor, .n_sms = n_sms};
+  snprintf(wanted.name, sizeof wanted.name, "%s", row->name);
+  (void)sct_tune_nearest_device(d, &wanted);
   snprintf(d->id, sizeof d->id, "replay:%.16s", row->device_id);
   snprintf(d->name, sizeof d->name, "replay of %.80s", row->name);
   snprintf(d->driver, sizeof d->driver, "%s", row->driver);

@@ -1,5 +1,6 @@
 --- What a kernel's index space touches of an array, by going through all of it: bytes and sectors.
 local expression = require "expression"
+local sizes = require "sizes"
 local spec = require "spec"
 
 local M = {}
@@ -55,8 +56,14 @@ local COMPONENT = { x = 0, y = 1, z = 2, w = 3 }
 local function mark(used, field, rest)
   local each = field.type:find "x%d$" and field.bytes // math.tointeger(field.type:match "%d$")
   local component = each and COMPONENT[rest:match "^%s*%.%s*([xyzw])%f[^%w_]"]
+  local part = component and { component * each, each } or { 0, field.bytes }
   local parts = used[field.index] or {}
-  parts[#parts + 1] = component and { component * each, each } or { 0, field.bytes }
+  for _, before in ipairs(parts) do
+    if before[1] == part[1] and before[2] == part[2] then
+      return
+    end
+  end
+  parts[#parts + 1] = part
   used[field.index] = parts
 end
 
@@ -211,11 +218,11 @@ local function each_point(kernel, array, chain, size, visit)
   for name, extent in pairs(size) do
     env["n_" .. name] = extent
   end
-  local dims, n_entry, entry = {}, 0, 0
+  local dims, entry = {}, 0
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_entry[name] and name or nil
   end
-  n_entry = #dims
+  local n_entry = #dims
   for _, name in ipairs(kernel.dims) do
     dims[#dims + 1] = of_row[name] and not of_entry[name] and name or nil
   end
@@ -250,6 +257,19 @@ local function parts_of(kernel, array)
     add(name, offset)
   end
   return parts
+end
+
+--- Bytes that all points of the index space ask of the array, each for itself and in every step.
+function M.asked(kernel, array, size)
+  local n = 0
+  for _, part in ipairs(parts_of(kernel, array)) do
+    for _, ranges in pairs(part.used) do
+      for _, range in ipairs(ranges) do
+        n = n + range[2]
+      end
+    end
+  end
+  return n * sizes.points(kernel, size) * math.max(1, #(kernel.steps or {}))
 end
 
 local function places_of(array)

@@ -2,7 +2,9 @@
 local M = {}
 
 local NAMES = { "i", "j", "k", "l" }
-local SCALARS = { "f32", "f32", "f32", "i32", "u8", "i8", "u16", "f16", "bf16", "f64", "i64", "e4m3" }
+local SCALARS = {
+  "f32", "f32", "f32", "i32", "u8", "i8", "u16", "f16", "bf16", "f64", "i64", "e4m3",
+}
 local VECTORS = { f32x2 = 2, f32x4 = 4, f64x2 = 2, i32x2 = 2, i32x4 = 4, i8x4 = 4, u8x4 = 4 }
 local VECTOR_NAMES = { "f32x2", "f32x4", "f64x2", "i32x2", "i32x4", "i8x4", "u8x4" }
 local ALIGN = { f32x2 = 8, f32x4 = 16, f64x2 = 16, i32x2 = 8, i32x4 = 16, f64 = 8, i64 = 8 }
@@ -216,7 +218,8 @@ local function scalars_of(r, array, some)
   local function add(text, type)
     local n = VECTORS[type]
     for c = 1, n and some and r:chance(20) and 1 or n or 1 do
-      out[#out + 1] = { text = n and text .. "." .. COMPONENTS[c] or text, type = scalar_type(type) }
+      out[#out + 1] = { text = n and text .. "." .. COMPONENTS[c] or text,
+                        type = scalar_type(type) }
     end
   end
   for _, field in ipairs(array.fields or { { type = array.type } }) do
@@ -274,7 +277,8 @@ local function extents_of(r, points)
   local left = r:int(points // 10, points)
   for d = 1, n do
     dims[d] = NAMES[d]
-    local most = math.max(1, d == n and left or math.min(left, math.floor(left ^ (2 / (n - d + 2)))))
+    local most = d == n and left or math.min(left, math.floor(left ^ (2 / (n - d + 2))))
+    most = math.max(1, most)
     local extent = d == n and most or r:int(1, most)
     if r:chance(40) then
       extent = math.max(1, extent // 32 * 32)
@@ -388,8 +392,8 @@ function M.spec(r, index, points)
   local words = require "sizes".text(size)
   return ("local s = require \"sectile\"\nreturn s.kernel {\n  name = \"judged_%d\",\n"
     .. "  dims = %s,\n  inputs = {\n%s  },\n  outputs = {\n%s  },\n  %s\n  tolerance = 1e-4,\n"
-    .. "  sizes = { %s },\n}\n"):format(index, quoted_list(dims), lists(inputs), lists(outputs), what,
-    words), size
+    .. "  sizes = { %s },\n}\n"):format(index, quoted_list(dims), lists(inputs), lists(outputs),
+    what, words), size
 end
 
 return M

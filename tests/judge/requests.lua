@@ -6,6 +6,7 @@ local M = {}
 
 local SECTOR = footprint.SECTOR
 local FEW_LANES = 8     -- requests of fewer are held to the footprint alone
+local MOST_ASKED = 8    -- times what points ask for; what is beyond is of the kernel's own making
 local MOST_EXCESS = 1.25
 local LEAST_SHARE = 1 / 8 -- of the kernel's sectors, for an excess to count
 
@@ -70,6 +71,9 @@ function M.count(text, sets)
       out[key].ideal = out[key].ideal + (lowest % SECTOR + used + SECTOR - 1) // SECTOR
     end
   end)
+  for key, c in pairs(out) do
+    c.ideal = math.min(c.ideal, MOST_ASKED * (sets[key].asked or math.huge) / SECTOR + c.footprint)
+  end
   return out
 end
 

@@ -13,8 +13,8 @@ local function limits(smem_sm_kib, smem_block_kib, threads_sm, blocks_sm, inflig
     smem_sm_kib = smem_sm_kib, smem_block_kib = smem_block_kib, threads_sm = threads_sm,
     blocks_sm = blocks_sm, inflight_kib = inflight_kib, fp32_clk = fp32_clk or 0,
     fp64_clk = fp64_clk or 0, sfu_clk = fp32_clk and 16 or 0, int_clk = fp32_clk and 64 or 0,
-    latency_cycles = latency or 480, l1_kib = l1_kib or 0, l2_latency_cycles = l2_latency or 260,
-    l1_bytes_clk = l1_clk or 128,
+    latency_cycles = latency, l1_kib = l1_kib or 0, l2_latency_cycles = l2_latency,
+    l1_bytes_clk = l1_clk,
   }
 end
 
@@ -73,17 +73,23 @@ capabilities["6.1"] = legacy("cc60", 96, 1024, 2048, 32, REGISTERS)
 local SMEM_UNITS = { 512, 128, 256, 256, 256, 256, 256 }
 local SMEM_UNIT = 128 -- from 8.0 on
 
--- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
--- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
--- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
-local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
--- Measured on an H200 on 2026-11-28, by one warp of dependent instructions (4.5 cycles for a sum, 34
--- for shared memory, 30 for a shuffle), by one block that reads what L2 holds, by stores of single
--- words, and by a million empty blocks. They stand for the others.
-local ALU_CYCLES, SFU_CYCLES, SHARED_LATENCY, SM_BYTES_CLK = 4.5, 18, 30, 64
-local PART_STORE_SECTORS, BLOCK_CYCLES = 3.2, 1.2
--- Atomic operations on global memory, as on an H200: see tuning/devices/h200.lua.
-local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
+-- What a predicted time needs and neither the file nor the capability says: as on an H200, a guess
+-- for the others. From 7.0 on a multiprocessor has four schedulers that start one instruction of 32
+-- lanes a cycle. Latencies, one multiprocessor's rate to L2 and stores to parts of sectors are
+-- measured (2026-11-28), by one warp of dependent instructions (4.5 cycles for a sum, 34 for shared
+-- memory, 30 for a shuffle), by one block that reads what L2 holds and by stores of single words;
+-- atomics: see tuning/devices/h200.lua. Of older ones nothing of this is known.
+local AS_H200 = {
+  issue_clk = 128, latency_cycles = 480, l2_latency_cycles = 260, shared_latency_cycles = 30,
+  alu_cycles = 4.5, sfu_cycles = 18, l1_bytes_clk = 128, sm_bytes_clk = 64,
+  part_store_sectors = 3.2, atomic_sector_ns = 0.011, atomic_line_ns = 6.0, atomic_lane_ns = 0.55,
+}
+-- Bytes a cycle and multiprocessor to L2, a launch, and a block's start (docs/figures/h200.md).
+local L2_BYTES_CLK_SM, LAUNCH_US, BLOCK_CYCLES = 32, 3.1, 1.2
+-- With GDDR the slices of L2 go with the channels of 32 bits, not with the multiprocessors: fitted
+-- to published pairs (scripts/pairs, docs/figures/pairs.md). Jia et al. measure 100 on a T4.
+local L2_BYTES_CLK_CHANNEL = 121
+local GDDR = { ["7.5"] = true, ["8.6"] = true, ["8.9"] = true, ["12.0"] = true }
 
 -- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on
 -- 128b/130b), and the share that headers of packets of 256 bytes and flow control leave to data:
@@ -157,6 +163,30 @@ local function read_held(desc, place)
   return desc.held.error, desc.held.against
 end
 
+local function l2_bytes_clk(desc, cc)
+  if cc.coalescing then
+    return 0
+  elseif GDDR[desc.cc] and desc.bus_bits then
+    return L2_BYTES_CLK_CHANNEL * desc.bus_bits // 32
+  end
+  return L2_BYTES_CLK_SM * desc.sms
+end
+
+local function read_rates(desc, cc)
+  local rates = {
+    l2_bytes_clk = desc.l2_bytes_clk or l2_bytes_clk(desc, cc),
+    fp32_clk = desc.fp32_clk or cc.fp32_clk, fp64_clk = desc.fp64_clk or cc.fp64_clk,
+    sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
+    launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
+    l1_bytes = (desc.l1_kib or cc.l1_kib) * KIB,
+    block_ns = desc.block_ns or BLOCK_CYCLES * 1e3 / desc.clock_mhz,
+  }
+  for key, value in pairs(AS_H200) do
+    rates[key] = desc[key] or cc.coalescing and 0 or cc[key] or value
+  end
+  return rates
+end
+
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
 ---@param file string
@@ -182,7 +212,7 @@ function M.read(desc, file)
   local pcie_bytes_s, pcie_latency_ns, host_copy_bytes_s = read_link(desc, place)
   local registers = cc.registers or REGISTERS
   local held_error, held_against = read_held(desc, place)
-  return {
+  local out = {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
     n_sms = desc.sms,
@@ -203,29 +233,14 @@ function M.read(desc, file)
     inflight_bytes = (desc.inflight_kib or cc.inflight_kib) * KIB,
     memory_bytes = math.floor(desc.memory_gb * 1e9 + 0.5),
     clock_khz = desc.clock_mhz * 1000,
-    l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
-    issue_clk = cc.coalescing and 0 or ISSUE_CLK,
-    fp32_clk = desc.fp32_clk or cc.fp32_clk,
-    fp64_clk = desc.fp64_clk or cc.fp64_clk,
-    sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
-    latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     pcie_bytes_s = pcie_bytes_s, pcie_latency_ns = pcie_latency_ns,
     host_copy_bytes_s = host_copy_bytes_s, peer_bytes_s = read_peer(desc, place),
-    launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
-    l2_latency_cycles = desc.l2_latency_cycles or cc.coalescing and 0 or cc.l2_latency_cycles,
-    shared_latency_cycles = desc.shared_latency_cycles or cc.coalescing and 0 or SHARED_LATENCY,
-    alu_cycles = desc.alu_cycles or cc.coalescing and 0 or ALU_CYCLES,
-    sfu_cycles = desc.sfu_cycles or cc.coalescing and 0 or SFU_CYCLES,
-    l1_bytes = (desc.l1_kib or cc.l1_kib) * KIB,
-    l1_bytes_clk = desc.l1_bytes_clk or cc.coalescing and 0 or cc.l1_bytes_clk,
-    sm_bytes_clk = desc.sm_bytes_clk or cc.coalescing and 0 or SM_BYTES_CLK,
-    part_store_sectors = desc.part_store_sectors or PART_STORE_SECTORS,
-    block_ns = desc.block_ns or BLOCK_CYCLES * 1e3 / desc.clock_mhz,
-    atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
-    atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,
-    atomic_lane_ns = desc.atomic_lane_ns or cc.coalescing and 0 or ATOMIC_LANE_NS,
     held_error = held_error, held_against = held_against,
   }
+  for key, value in pairs(read_rates(desc, cc)) do
+    out[key] = value
+  end
+  return out
 end
 
 return M

@@ -306,7 +306,8 @@ function reduce.count(k, dims)
   return kit.product(kit.map(dims, function(d) return k.extents[d] end))
 end
 
---- Blocks that share each tile of outputs: until there are `blocks`, while each has `step` elements.
+--- Blocks that share each tile of outputs: until there are `blocks`, while each has `step`
+--- elements.
 ---@param tiles sectile.Expr|integer
 ---@param blocks integer
 ---@param n_reduced sectile.Expr|integer elements that become one

@@ -259,7 +259,7 @@ local function share_text(p, threads, one, many)
   return string.format("A block has %s", p.lanes > 1 and p.lanes .. " neighbouring " .. many or one)
 end
 
--- Blocks for `kept` outputs of `many` elements each. Where outputs are few, each has several blocks.
+-- Blocks for `kept` outputs of `many` elements each; where outputs are few, several for each.
 local function deal_out(p, kept, many, partial_bytes)
   local tiles, shares = kit.ceil_div(kept + 0 * p.k.extents[1], p.lanes), 1
   if p.lanes < p.threads then
@@ -510,8 +510,8 @@ end
 
 return {
   name = "direct",
-  doc = "One thread an element, one or several blocks an element of a reduction; every access where "
-    .. "its layout puts it.",
+  doc = "One thread an element, one or several blocks an element of a reduction; every access "
+    .. "where its layout puts it.",
   applies = {},
   splits = "none", -- it is right at all extents
   taps = true,
