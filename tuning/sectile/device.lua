@@ -76,10 +76,10 @@ local SMEM_UNIT = 128 -- from 8.0 on
 -- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
 -- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
 local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
--- Measured on an H200 on 2026-11-28, by one warp of dependent instructions (4.5 cycles for a sum, 34
--- for shared memory, 30 for a shuffle), by one block that reads what L2 holds, by stores of single
--- words, and by a million empty blocks. They stand for the others.
-local ALU_CYCLES, SFU_CYCLES, SHARED_LATENCY, SM_BYTES_CLK = 4.5, 18, 30, 64
+-- Measured on an H200 on 2026-11-28, by one warp of dependent instructions (4.5 cycles for a sum,
+-- 34 for shared memory, 30 for a shuffle), one block that reads what L2 holds, stores of single
+-- words, and a million empty blocks. They stand for the others.
+local ALU_CYCLES, SFU_CYCLES, SHARED_LATENCY, SM_BYTES_CLK = 4.5, 18, 30, 80
 local PART_STORE_SECTORS, BLOCK_CYCLES = 3.2, 1.2
 -- Atomic operations on global memory, as on an H200: see tuning/devices/h200.lua.
 local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
@@ -133,6 +133,32 @@ local function read_link(desc, place)
     (pcie.latency_us or PCIE_LATENCY_US) * 1e3, (pcie.host_gb_s or HOST_COPY_GB_S) * 1e9
 end
 
+local ABOVE_0 = {
+  "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
+  "latency_cycles", "l2_latency_cycles", "shared_latency_cycles", "alu_cycles", "sfu_cycles",
+  "l1_kib", "l1_bytes_clk", "sm_bytes_clk", "part_store_sectors", "block_ns", "launch_us",
+  "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
+  "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns",
+}
+
+-- What a prediction needs of the multiprocessors themselves.
+local function read_latencies(desc, cc)
+  local function known(key, default)
+    return desc[key] or cc.coalescing and 0 or default
+  end
+  return {
+    l2_latency_cycles = known("l2_latency_cycles", cc.l2_latency_cycles),
+    shared_latency_cycles = known("shared_latency_cycles", SHARED_LATENCY),
+    alu_cycles = known("alu_cycles", ALU_CYCLES),
+    sfu_cycles = known("sfu_cycles", SFU_CYCLES),
+    l1_bytes = (desc.l1_kib or cc.l1_kib) * KIB,
+    l1_bytes_clk = known("l1_bytes_clk", cc.l1_bytes_clk),
+    sm_bytes_clk = known("sm_bytes_clk", SM_BYTES_CLK),
+    part_store_sectors = desc.part_store_sectors or PART_STORE_SECTORS,
+    block_ns = desc.block_ns or BLOCK_CYCLES * 1e3 / desc.clock_mhz,
+  }
+end
+
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
 ---@param desc table what the file returned
 ---@param file string
@@ -148,10 +174,7 @@ function M.read(desc, file)
     check.fail_key(place, "cc", "unknown compute capability '%s'", desc.cc)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
-  for _, key in ipairs { "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
-    "latency_cycles", "l2_latency_cycles", "shared_latency_cycles", "alu_cycles", "sfu_cycles",
-    "l1_kib", "l1_bytes_clk", "sm_bytes_clk", "part_store_sectors", "block_ns", "launch_us", "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
-    "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns" } do
+  for _, key in ipairs(ABOVE_0) do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
     if desc[key] and desc[key] <= least_known then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
@@ -160,7 +183,7 @@ function M.read(desc, file)
   local generation = math.tointeger(major)
   local pcie_bytes_s, pcie_latency_ns, host_copy_bytes_s = read_link(desc, place)
   local registers = cc.registers or REGISTERS
-  return {
+  local out = {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
     n_sms = desc.sms,
@@ -190,19 +213,14 @@ function M.read(desc, file)
     pcie_bytes_s = pcie_bytes_s, pcie_latency_ns = pcie_latency_ns,
     host_copy_bytes_s = host_copy_bytes_s, peer_bytes_s = read_peer(desc, place),
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
-    l2_latency_cycles = desc.l2_latency_cycles or cc.coalescing and 0 or cc.l2_latency_cycles,
-    shared_latency_cycles = desc.shared_latency_cycles or cc.coalescing and 0 or SHARED_LATENCY,
-    alu_cycles = desc.alu_cycles or cc.coalescing and 0 or ALU_CYCLES,
-    sfu_cycles = desc.sfu_cycles or cc.coalescing and 0 or SFU_CYCLES,
-    l1_bytes = (desc.l1_kib or cc.l1_kib) * KIB,
-    l1_bytes_clk = desc.l1_bytes_clk or cc.coalescing and 0 or cc.l1_bytes_clk,
-    sm_bytes_clk = desc.sm_bytes_clk or cc.coalescing and 0 or SM_BYTES_CLK,
-    part_store_sectors = desc.part_store_sectors or PART_STORE_SECTORS,
-    block_ns = desc.block_ns or BLOCK_CYCLES * 1e3 / desc.clock_mhz,
     atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
     atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,
     atomic_lane_ns = desc.atomic_lane_ns or cc.coalescing and 0 or ATOMIC_LANE_NS,
   }
+  for key, value in pairs(read_latencies(desc, cc)) do
+    out[key] = value
+  end
+  return out
 end
 
 return M
