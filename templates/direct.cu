@@ -81,15 +81,24 @@ $(g:head(threads)) {
   $(stores())
 //% else
   constexpr int kLanes = $(lanes); // outputs of a block, side by side
-  __shared__ __align__(16) partial parts[kThreads];
+  constexpr int kGroups = kThreads / kLanes;
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
+//%   if shared then
+  // where outputs are few, several blocks share them: each takes a part of what is reduced
+  const long long n_kept = $(n_kept);
+  const unsigned int tiles = (unsigned int)((n_kept + kLanes - 1) / kLanes);
+  const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
+  const unsigned int tile = blockIdx.x % tiles;
+  const long long output = tile * (long long)kLanes + lane;
+//%   else
   const long long output = blockIdx.x * (long long)kLanes + lane;
+//%   end
   $(unravel(kept, "output"))
   $(range("output < " .. n_kept))
   partial mine = identity();
-#pragma unroll 8 // one block may have everything to do: several loads at once
-  for (long long place = group; output < $(n_kept) && place < $(n_reduced);
-       place += kThreads / kLanes) {
+#pragma unroll 8 // several loads at once
+  for (long long place = $(first_place); output < $(n_kept) && place < $(n_reduced);
+       place += $(step)) {
     $(element("place"))
     $(declare_values())
     $(call())
@@ -100,14 +109,24 @@ $(g:head(threads)) {
     mine = combine(mine, {$(partial())});
 //%   end
   }
-  parts[threadIdx.x] = mine;
-  for (int half = kThreads / 2; half >= kLanes; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half)
-      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + half]);
+//%   if lanes < threads then
+  mine = combine_block<kThreads, kLanes>(mine);
+//%   end
+//%   if shared then
+  if (shares > 1) {
+    constexpr int kCounters = 65536; // in front of the workspace
+    partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
+    if (threadIdx.x < kLanes)
+      partials[blockIdx.x * kLanes + lane] = mine;
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+    mine = identity();
+    for (unsigned int other = group; other < shares; other += kGroups)
+      mine = combine(mine, load_from_l2(&partials[(other * tiles + tile) * kLanes + lane]));
+    mine = combine_block<kThreads, kLanes>(mine);
   }
+//%   end
   if (threadIdx.x < kLanes && output < $(n_kept)) {
-    mine = parts[threadIdx.x];
     $(store_partial("mine"))
   }
 //% end

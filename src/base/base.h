@@ -104,7 +104,9 @@ const char *sct_status_text(sct_status code); /* one short phrase, for a person 
  * ends the process with the exit code of SCT_ENOMEM, after one line on stderr that says how much
  * was asked for and which limit stands in the way. The store is then as after a kill: whole. Who
  * runs a child process learns it from the exit code. Sizes of 0 give NULL. */
-void *sct_alloc(size_t bytes);              /* zero-initialised */
+void *sct_alloc(size_t bytes); /* zero-initialised */
+/* Zeroed memory of which only what is touched is taken; sct_unmap(p, bytes) frees it. */
+void *sct_alloc_sparse(size_t bytes);
 void *sct_realloc(void *old, size_t bytes); /* new bytes are not initialised */
 /* For a child whose parent reports how it ended: no line on stderr. */
 void sct_memory_end_silently(void);

@@ -51,6 +51,14 @@ void *sct_alloc(size_t bytes) {
   return p;
 }
 
+void *sct_alloc_sparse(size_t bytes) {
+  void *const p = sct_map_sparse(bytes);
+  if (!p) {
+    end_refused(bytes);
+  }
+  return p;
+}
+
 void *sct_realloc(void *old, size_t bytes) {
   if (bytes == 0) {
     sct_free(old);

@@ -10,12 +10,15 @@ const cli_command cli_commands[] = {
     {
         .name = "devices",
         .words = "",
+        .options = CLI_BIT(CALIBRATE) | CLI_BIT(DEVICE) | CLI_BIT(WAIT) | CLI_BIT(FORCE),
         .run = cli_devices,
         .doc = "GPUs here, and the virtual ones",
         .details =
             "Every device that can evaluate candidates. On a GPU (cuda:N) they are verified\n"
             "and timed; on a virtual one their PTX is verified on the CPU, their sectors are\n"
             "counted and their times predicted, not measured.\n"
+            "--calibrate: micro-kernels measure in 2 s what predictions for a GPU (--device,\n"
+            "default the first one) need; the first `tune` on it does the same.\n"
             "Ends with 0 where there is no GPU.",
         .example = "devices",
     },
@@ -227,9 +230,9 @@ const cli_command cli_commands[] = {
         .max_words = 1,
         .options = LAUNCHES | CLI_BIT(PICK) | CLI_BIT(SIZE) | CLI_BIT(PARAM) | CLI_BIT(STRATEGIES) |
                    CLI_BIT(BASELINE) | CLI_BIT(SECTION) | CLI_BIT(COUNTERS) | CLI_BIT(METRICS) |
-                   CLI_BIT(CSV) | CLI_BIT(DEVICE) | CLI_BIT(ARCH) | CLI_BIT(TOP) |
-                   CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) | CLI_BIT(NVRTC) |
-                   CLI_BIT(CLOCK) | CLI_BIT(OUT),
+                   CLI_BIT(REQUESTS) | CLI_BIT(CSV) | CLI_BIT(DEVICE) | CLI_BIT(ARCH) |
+                   CLI_BIT(TOP) | CLI_BIT(THREADS) | CLI_BIT(INCLUDE) | CLI_BIT(DEFINE) |
+                   CLI_BIT(NVRTC) | CLI_BIT(CLOCK) | CLI_BIT(OUT),
         .run = cli_profile,
         .doc = "where a kernel wastes memory accesses, and what to try",
         .details =

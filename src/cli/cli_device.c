@@ -26,7 +26,7 @@ static const char *says_of(char text[96], const sct_device_desc *d) {
   if (!d->counting_only) {
     return cli_device_says(d->id);
   }
-  snprintf(text, 96, "for counting only (--coalescing %s): this toolkit cannot compile for it",
+  snprintf(text, 96, "described only (--coalescing %s): this toolkit cannot compile for it",
            d->coalescing[0] ? d->coalescing : "cc70");
   return text;
 }
@@ -42,18 +42,11 @@ typedef struct device_list {
 
 static sct_status load_list(device_list *list, const cli_args *args, sct_error *err) {
   const sct_measure_opts opts = cli_measure_opts(args);
-  const char **names = NULL;
-  int n = 0;
   if (sct_measure_list(&list->gpus, &list->n_gpus, &opts, &list->no_gpu) != SCT_OK) {
     list->n_gpus = 0; /* no reason not to show the others */
   }
-  sct_script_device_names(&names, &n, &list->arena);
-  list->described = SCT_ARENA_NEW(&list->arena, sct_device_desc, n + 1);
-  for (int k = 0; k < n; k++) {
-    SCT_TRY(sct_script_load_device(&list->described[k], names[k], err));
-    sct_device_desc *d = &list->described[list->n_described++];
-    d->counting_only = !sct_tune_compiles_for(d);
-  }
+  SCT_TRY(sct_script_load_devices(&list->described, &list->n_described, &list->arena, err));
+  sct_tune_mark_described(list->described, list->n_described);
   return SCT_OK;
 }
 
@@ -76,7 +69,29 @@ static json_t *list_json(const device_list *list, const char *why) {
                    list->n_gpus == 0 ? sct_json_string(why) : json_null());
 }
 
+static sct_status calibrate(const cli_args *args, sct_error *err) {
+  SCT_SCOPED(sct_str) text = {0}, path = {0};
+  const sct_tune_opts opts = {.device = args->device ? args->device : "cuda:0",
+                              .store_path = args->store,
+                              .compile_threads = 1,
+                              .measure = cli_measure_opts(args)};
+  SCT_TRY(sct_tune_calibrate_device(&text, &path, &opts, err));
+  cli_note(args, "kept in %s", sct_str_c(&path));
+  if (!args->json) {
+    return cli_write_output(args, &text, err);
+  }
+  SCT_OWNED_PTR(json_t)
+  doc = json_pack("{s:o, s:o}", "file", sct_json_string(sct_str_c(&path)), "description",
+                  sct_json_string(sct_str_c(&text)));
+  sct_str_clear(&text);
+  SCT_TRY(cli_json_dump(&text, json_incref(doc), err));
+  return cli_write_output(args, &text, err);
+}
+
 sct_status cli_devices(const cli_args *args, sct_error *err) {
+  if (args->calibrate) {
+    return calibrate(args, err);
+  }
   device_list list = {0};
   sct_status status = load_list(&list, args, err);
   const char *why = list.no_gpu.text[0] ? list.no_gpu.text : "the driver shows none";

@@ -37,13 +37,13 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, winner, again, select_any, no_check, csv, force, modes, counters,
-      dry_run;
+  bool help, version, json, list, calibrate, winner, again, select_any, no_check, csv, force, modes,
+      counters, dry_run;
   int verbosity;      /* 0; below: -q, above: -v */
   const char *events; /* file of --events, "-": stdout; NULL: none */
   const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
       *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
-      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts;
+      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts, *requests;
   int shards;        /* 0: not given */
   int64_t budget_ns; /* 0: no limit */
   int64_t wait_ns;   /* for a GPU that another session holds */

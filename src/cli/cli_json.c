@@ -54,13 +54,18 @@ json_t *cli_json_error(sct_status status, const char *text) {
                    sct_exit_code(status), "text", sct_json_string(text));
 }
 
+static json_t *held_json(const sct_device_desc *d) {
+  return d->held_against[0] ? json_pack("{s:o, s:s}", "error", sct_json_number(d->held_error),
+                                        "against", d->held_against)
+                            : json_null();
+}
+
 json_t *cli_json_device(const sct_device_desc *d) {
   char cc[16];
   snprintf(cc, sizeof cc, "%d.%d", d->cc_major, d->cc_minor);
   return json_pack(
       "{s:o, s:o, s:o, s:s, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i, s:i, s:I, s:o, s:o, s:i, s:o, "
-      "s:s, "
-      "s:b}",
+      "s:s, s:b, s:o}",
       "id", sct_json_string(d->id), "name", sct_json_string(d->name), "uuid",
       sct_json_string(d->uuid), "cc", cc, "virtual", d->is_virtual, "sms", d->n_sms, "memory_bytes",
       (json_int_t)d->memory_bytes, "smem_sm_bytes", (json_int_t)d->smem_sm_bytes,
@@ -69,7 +74,8 @@ json_t *cli_json_device(const sct_device_desc *d) {
       "blocks_sm", d->blocks_sm, "l2_bytes", (json_int_t)d->l2_bytes, "peak_bytes_s",
       cli_json_positive(d->peak_bytes_s), "copy_bytes_s", cli_json_positive(d->copy_bytes_s),
       "clock_khz", d->clock_khz, "driver", sct_json_string(d->driver), "coalescing",
-      d->coalescing[0] ? d->coalescing : "cc70", "counting_only", d->counting_only);
+      d->coalescing[0] ? d->coalescing : "cc70", "counting_only", d->counting_only, "held",
+      held_json(d));
 }
 
 /* ---- the report of a session ---- */
@@ -97,13 +103,14 @@ static void add_keys(json_t *doc, json_t *part) {
 
 static json_t *row_times(const sct_tune_row *row) {
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o}", "median_ns",
+      "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "median_ns",
       cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns), "q3_ns",
       cli_json_positive(row->q3_ns), "launch_overhead_ns", cli_json_positive(row->overhead_ns),
       "resident_ns", cli_json_positive(row->resident_ns), "slow_samples", row->n_slow,
       "contended_samples", row->n_contended, "bytes_per_s", cli_json_positive(row->bytes_per_s),
       "share", cli_json_positive(row->share), "predicted_ns", cli_json_positive(row->predicted_ns),
-      "predicted_limit", sct_json_string(row->predicted_limit));
+      "predicted_limit", sct_json_string(row->predicted_limit), "predicted_credible",
+      row->predicted_ns > 0.0 ? json_boolean(!row->incredible) : json_null());
 }
 
 static json_t *row_counts(const sct_tune_row *row) {
@@ -117,16 +124,28 @@ static json_t *row_counts(const sct_tune_row *row) {
       sct_json_string(row->approximate), "small_size", ptx_json(&row->ptx));
 }
 
+/* How it uses its sectors; `coalesced` by which rule. */
+static json_t *row_coalesced(const sct_tune_row *row) {
+  const sct_row_coalesced *how = &row->how;
+  return json_pack("{s:b, s:s, s:o, s:o, s:o, s:o}", "coalesced", how->coalesced, "coalesced_rule",
+                   how->rule == SCT_COALESCED_ABSOLUTE ? "absolute" : "relative", "coalesced_share",
+                   cli_json_positive(how->share), "utilisation",
+                   cli_json_positive(how->utilisation), "passes", cli_json_positive(how->passes),
+                   "sectors_error",
+                   row->counted ? sct_json_number(how->sectors_error) : json_null());
+}
+
 static json_t *row_json(const sct_tune_row *row, int rank) {
   json_t *doc =
       json_pack("{s:i, s:o, s:s, s:o}", "rank", rank, "label", sct_json_string(row->label),
                 "outcome", row->outcome, "detail", sct_json_string(row->detail));
   add_keys(doc, row_times(row));
   add_keys(doc, row_counts(row));
-  add_keys(doc, json_pack("{s:i, s:i, s:i, s:o, s:b, s:b, s:b, s:b}", "registers", row->registers,
+  add_keys(doc, row_coalesced(row));
+  add_keys(doc, json_pack("{s:i, s:i, s:i, s:o, s:b, s:b, s:b}", "registers", row->registers,
                           "spill_bytes", row->spill_bytes, "shared_bytes", row->shared_bytes,
-                          "occupancy", sct_json_number(row->occupancy), "coalesced", row->coalesced,
-                          "tied", row->tied, "winner", row->winner, "naive", row->naive));
+                          "occupancy", sct_json_number(row->occupancy), "tied", row->tied, "winner",
+                          row->winner, "naive", row->naive));
   if (row->own) {
     json_object_set_new(doc, "own", json_true());
   }
@@ -175,13 +194,17 @@ static json_t *rows_json(const sct_tune_size *size, int top) {
 }
 
 static json_t *size_json(const sct_tune_size *size, int top) {
-  json_t *issues = json_array();
+  json_t *issues = json_array(), *passed_over = json_null();
+  if (size->passed_over) {
+    passed_over = json_pack("{s:o, s:o}", "label", sct_json_string(size->passed_over), "ratio",
+                            sct_json_number(size->faster_ratio));
+  }
   for (int k = 0; k < size->n_issues; k++) {
     json_array_append_new(issues, cli_issue_json(&size->issues[k]));
   }
   return json_pack(
       "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
-      "s:o, s:o, s:o, s:o, s:o}",
+      "s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
       "label", sct_json_string(size->label), "ceiling_bytes_s",
       cli_json_positive(size->ceiling_bytes_s), "read_bytes", sct_json_number(size->read_bytes),
       "write_bytes", sct_json_number(size->write_bytes), "verified", size->n_verified, "failed",
@@ -190,7 +213,9 @@ static json_t *size_json(const sct_tune_size *size, int top) {
       sct_json_string(size->faster), "converted", sct_json_string(size->converted), "kept",
       sct_json_string(size->kept), "recorded", sct_json_string(size->recorded), "why",
       sct_json_string(size->why), "best", sct_json_string(size->best), "decided",
-      sct_json_string(size->decided), "issues", issues, "rows", rows_json(size, top));
+      sct_json_string(size->decided), "passed_over", passed_over, "uncoalesced",
+      cli_lines_json(size->uncoalesced ? size->uncoalesced : ""), "issues", issues, "rows",
+      rows_json(size, top));
 }
 
 json_t *cli_json_report(const sct_tune_report *report, int top) {

@@ -82,6 +82,31 @@ static json_t *issues_json(const sct_profile *p) {
   return list;
 }
 
+static void add_access(json_t *list, const sct_operand *operand, const char *access,
+                       const sct_access *a) {
+  if (a->sectors > 0.0) {
+    json_array_append_new(list, json_pack("{s:o, s:s, s:f, s:f, s:f, s:f}", "array",
+                                          sct_json_string(operand->name), "access", access,
+                                          "sectors", a->sectors, "ideal", a->ideal, "footprint",
+                                          a->footprint, "used_bytes", a->used_bytes));
+  }
+}
+
+/* Of a spec's candidate, by array: the whole launch against what its index space touches. */
+static json_t *coalescing_json(const sct_count_row *row) {
+  const sct_coalescing *c = &row->coalescing;
+  if (!row->spec || !row->has_demand) {
+    return json_null();
+  }
+  json_t *arrays = json_array();
+  for (int op = 0; op < row->spec->n_operands; op++) {
+    add_access(arrays, &row->spec->operands[op], "loads", &c->load[op]);
+    add_access(arrays, &row->spec->operands[op], "stores", &c->store[op]);
+  }
+  return json_pack("{s:b, s:f, s:f, s:f, s:o}", "coalesced", c->coalesced, "share", c->share,
+                   "utilisation", c->utilisation, "passes", c->passes, "arrays", arrays);
+}
+
 json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device) {
   json_t *doc = json_pack("{s:o, s:o, s:o, s:b, s:o}", "case", sct_json_string(row->name), "kernel",
                           sct_json_string(row->kernel), "problem", sct_json_string(row->problem),
@@ -120,6 +145,7 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
                 "local_requests", (json_int_t)c->local_requests));
   cli_speed_json(doc, row, &p);
   json_object_set_new(doc, "accesses", accesses_json(&p));
+  json_object_set_new(doc, "coalescing", coalescing_json(row));
   json_object_set_new(doc, "issues", issues_json(&p));
   sct_profile_free(&p);
   return doc;
@@ -250,8 +276,9 @@ static sct_status profile_file(const cli_args *args, const sct_device_desc *devi
                                const json_t *baseline, sct_error *err) {
   sct_count_manifest manifest;
   SCT_SCOPED(sct_count_report) report = {0};
-  if (args->pick || args->size) {
-    return sct_fail(err, SCT_EUSAGE, "--pick and --size are for specs, not for CUDA files");
+  if (args->pick || args->size || args->requests) {
+    return sct_fail(err, SCT_EUSAGE,
+                    "--pick, --size and --requests are for specs, not for CUDA files");
   }
   SCT_TRY(cli_count_read(&manifest, args, err));
   sct_status status = cli_count_run(&report, &manifest, args, true, device, err);

@@ -17,6 +17,7 @@ struct cli_candidate {
   sct_ptx_module *module;
   sct_block_counter *block_counter;
   sct_ptx_result result;
+  sct_str requests; /* with --requests */
   sct_arena arena;
 };
 typedef struct cli_candidate profiled;
@@ -105,6 +106,8 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
   sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
                                               p->compiled.entry, p->size, BLOCKS, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
+  SCT_THEN(sct_model_coalescing(&row->coalescing, &counters, work.spec, code, p->size, err));
+  row->spec = work.spec;
   row->has_demand = status == SCT_OK;
   return status;
 }
@@ -115,18 +118,40 @@ static bool wants_caches(const cli_args *args) {
   return args->counters && (!of || strstr(of, "hit_rate") || strstr(of, "dram__"));
 }
 
-/* All blocks of the launch where a GPU's counters stand beside ours. */
+/* ---- each request as a line of text */
+
+static void add_request(void *ctx, const sct_ptx_request *r) {
+  sct_str *const text = ctx;
+  if (text->len == 0) {
+    sct_str_append(text, "block,warp,line,access,array,bytes,offsets\n");
+  }
+  sct_str_printf(text, "%lld,%d,%d,%s,%s,%d,", (long long)r->block, r->warp, r->line, r->access,
+                 r->buffer ? r->buffer : "", r->width);
+  for (int lane = 0; lane < SCT_COUNT(r->address) && r->mask >> lane != 0; lane++) {
+    sct_str_append(text, lane > 0 ? " " : "");
+    if (r->mask >> lane & 1) {
+      sct_str_append_int(text, (int64_t)(r->address[lane] - r->base));
+    } else {
+      sct_str_append(text, "-");
+    }
+  }
+  sct_str_append(text, "\n");
+}
+
+/* All blocks of the launch where a GPU's counters stand beside ours, or each request is wanted. */
 static sct_status run(profiled *p, sct_count_row *row, const cli_args *args,
                       const sct_device_desc *device, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   sct_partial_launch launch;
+  const sct_ptx_watch watch = {.request = add_request, .ctx = &p->requests};
   const sct_ptx_cache_sizes caches =
       sct_count_caches(device, code->threads, p->compiled.registers,
                        p->compiled.static_shared_bytes + code->shared_bytes);
   sct_block_counter_new(&p->block_counter, &p->cands.spec, device, 1, 0);
   SCT_TRY(sct_block_counter_profile(
       p->block_counter, &p->result, &launch, code, p->module, p->compiled.entry, p->size,
-      args->counters ? SCT_ALL_BLOCKS : BLOCKS, wants_caches(args) ? &caches : NULL, err));
+      args->counters || args->requests ? SCT_ALL_BLOCKS : BLOCKS,
+      wants_caches(args) ? &caches : NULL, args->requests ? &watch : NULL, err));
   *row = (sct_count_row){
       .name = sct_arena_printf(&p->arena, "%s at %s", p->item->label, p->size->label),
       .kernel = code->kernel,
@@ -177,6 +202,7 @@ void cli_candidate_free(cli_candidate *p) {
   if (p) {
     sct_block_counter_free(p->block_counter);
     sct_ptx_result_free(&p->result);
+    sct_str_free(&p->requests);
     sct_ptx_module_free(p->module);
     sct_compiled_free(&p->compiled);
     sct_compiler_free(p->compiler);
@@ -194,6 +220,12 @@ static sct_status write_launches(void *ctx, int ordinal, const char *path, sct_e
                                     p->size, &on, path, err);
 }
 
+static sct_status write_requests(const profiled *p, const cli_args *args, sct_error *err) {
+  const char *const reads[] = {args->words[0]};
+  SCT_TRY(cli_check_target(args, args->requests, reads, 1, err));
+  return sct_file_write(args->requests, sct_str_c(&p->requests), p->requests.len, err);
+}
+
 sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
                             const json_t *baseline, sct_error *err) {
   cli_candidate *p = NULL;
@@ -207,6 +239,7 @@ sct_status cli_profile_spec(const cli_args *args, const sct_device_desc *device,
   const bool failed = p->row.problem != NULL;
   const sct_count_report report = {.rows = &p->row, .n_rows = 1, .n_failed = failed};
   sct_status status = cli_profile_print(args, &report, device, baseline, write_launches, p, err);
+  SCT_THEN(args->requests ? write_requests(p, args, err) : SCT_OK);
   cli_count_problems(args, &report);
   status = status == SCT_OK && failed ? SCT_ENOTVERIFIED : status;
   cli_candidate_free(p);

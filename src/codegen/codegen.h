@@ -26,15 +26,17 @@ typedef struct sct_generated {
   bool rendered;
   const char *rejected, *failure; /* NULL: it was not; it did not */
   sct_kernel_code code;
+  const bool *sizes;          /* [n_sizes] the tuned sizes that it is for; NULL: all */
+  struct sct_generated *next; /* what became of the same candidate at other sizes; NULL: the same */
 } sct_generated;
 
 const sct_message *sct_traffic_table(void), *sct_kernel_code_table(void);
 #define SCT_MESSAGES "codegen/codegen_messages.def"
 #include "process/process_declare.def"
 
-/* From the process that rendered it to one that knows the same spec. get: a kernel that cannot be
- * one of this spec is a failure; texts stay where they are in the message, lists are in `arena`,
- * and both must outlive `out`. false: it is no such message. */
+/* From the process that rendered it to one that knows the same spec, but for `sizes` and `next`.
+ * get: a kernel that cannot be one of this spec is a failure; texts stay where they are in the
+ * message, lists are in `arena`, and both must outlive `out`. false: it is no such message. */
 void sct_codegen_put(sct_wire *out, const sct_spec *spec, const sct_generated *g);
 bool sct_codegen_get(sct_generated *out, sct_wire *in, const sct_spec *spec, sct_arena *arena);
 

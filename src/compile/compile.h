@@ -94,6 +94,7 @@ const char *sct_compiler_version(const sct_compiler *compiler);
 const char *sct_compiler_path(const sct_compiler *compiler);    /* of NVRTC's file; "" unknown */
 const char *sct_compiler_headers(const sct_compiler *compiler); /* the toolkit's include directory;
                                                                    "" none was found */
+bool sct_compiler_knows(const sct_compiler *compiler, int cc);  /* 90: sm_90 */
 void sct_compiler_archs(const sct_compiler *compiler, sct_str *out); /* appends "sm_75 sm_80 ..." */
 /* The NVRTC options as one line, for provenance. */
 const char *sct_compiler_options(const sct_compiler *compiler);

@@ -131,6 +131,10 @@ const char *sct_compiler_headers(const sct_compiler *compiler) {
   return compiler->about.headers;
 }
 
+bool sct_compiler_knows(const sct_compiler *compiler, int cc) {
+  return sct_compile_nvrtc_knows(&compiler->about, cc);
+}
+
 void sct_compiler_archs(const sct_compiler *compiler, sct_str *out) {
   for (int i = 0; i < compiler->about.n_known; ++i) {
     sct_str_printf(out, "%ssm_%d", i > 0 ? " " : "", compiler->about.known[i]);

@@ -57,6 +57,7 @@ bool sct_compile_nvrtc_places(sct_nvrtc_visit *look, void *ctx, sct_str *looked)
 const char *sct_compile_nvrtc_path(const sct_nvrtc *nvrtc);
 /* Writes the toolkit's include directory for this library; "" if there is none (compile_file.c). */
 void sct_compile_find_headers(char *out, size_t bytes, const sct_nvrtc *nvrtc);
+bool sct_compile_nvrtc_knows(const sct_nvrtc_about *about, long cc); /* 90: sm_90 */
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,
                                         sct_error *err);
 

@@ -164,6 +164,15 @@ sct_status sct_compile_nvrtc_load(sct_nvrtc *nvrtc, sct_error *err) {
   return read_version(nvrtc, err);
 }
 
+bool sct_compile_nvrtc_knows(const sct_nvrtc_about *about, long cc) {
+  for (int i = 0; i < about->n_known; ++i) {
+    if (about->known[i] == cc) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* "sm_90", and from 90 on with the suffix of an architecture- or family-specific target. */
 static bool arch_known(const sct_nvrtc_about *about, const char *arch) {
   if (!sct_has_prefix(arch, "sm_")) {
@@ -175,12 +184,7 @@ static bool arch_known(const sct_nvrtc_about *about, const char *arch) {
   if (arch[3] < '0' || arch[3] > '9' || (*end != '\0' && !suffix)) {
     return false;
   }
-  for (int i = 0; i < about->n_known; ++i) {
-    if (about->known[i] == number) {
-      return true;
-    }
-  }
-  return false;
+  return sct_compile_nvrtc_knows(about, number);
 }
 
 sct_status sct_compile_nvrtc_check_arch(const sct_nvrtc_about *about, const char *arch,

@@ -132,6 +132,8 @@ typedef struct sct_count_row {
   sct_ptx_traffic traffic;     /* of the caches of sct_count_opts.device */
   bool has_demand;             /* false: the next is not known */
   sct_demand demand;           /* of the whole grid */
+  const sct_spec *spec;        /* whose candidate it is; NULL: a launch of a file */
+  sct_coalescing coalescing;   /* with has_demand, of a spec's candidate */
 } sct_count_row;
 
 typedef struct sct_count_report {

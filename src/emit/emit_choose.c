@@ -6,13 +6,25 @@
 
 #include <string.h>
 
-/* Who takes part: `coalesced` and `timed` say that the candidate must be that. */
+#define PREDICTED_NOISE 0.02 /* as SCT_PREDICTED_SLACK */
+
+/* By what candidates are compared: measured times, or predicted ones where none is measured, or
+ * where none is predicted either by counts alone. */
+typedef enum basis { MEASURED, PREDICTED, COUNTED } basis;
+
+/* Who takes part: those with a time, and if `coalesced` says so only such. */
 typedef struct contest {
-  bool coalesced, timed;
+  bool coalesced;
+  basis by;
 } contest;
 
+static double time_of(const contest *c, const sct_row_outcome *o) {
+  const double ns = c->by == MEASURED ? o->median_ns : c->by == PREDICTED ? o->predicted_ns : 0;
+  return ns > 0 ? ns : 0; /* unknown: NaN or 0 */
+}
+
 static bool competes(const contest *c, const sct_row_outcome *o) {
-  return (o->coalesced || !c->coalesced) && (o->median_ns > 0 || !c->timed);
+  return (o->how.coalesced || !c->coalesced) && (time_of(c, o) > 0 || c->by == COUNTED);
 }
 
 static bool any_competes(const contest *c, const sct_row_result *rows, int n, const bool *legal) {
@@ -39,25 +51,32 @@ static bool wins_tie(const sct_row_result *a, const sct_row_result *b) {
   return strcmp(a->candidate.label, b->candidate.label) < 0;
 }
 
+/* Where nothing is coalesced all compete. */
+static contest find_contest(const sct_row_result *rows, int n, const bool *legal, bool any) {
+  for (int all = any; all < 2; all++) {
+    for (int by = MEASURED; by <= COUNTED; by++) {
+      const contest c = {.coalesced = !all, .by = (basis)by};
+      if (any_competes(&c, rows, n, legal)) {
+        return c;
+      }
+    }
+  }
+  return (contest){.by = COUNTED};
+}
+
 int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run) {
-  contest c = {.coalesced = !emit_selects_any(run->conditions), .timed = true};
+  const contest c = find_contest(rows, n, legal, emit_selects_any(run->conditions));
+  const double noise = c.by == PREDICTED ? PREDICTED_NOISE : run->noise;
   double fastest = -1;
   int best = -1;
-  if (!any_competes(&c, rows, n, legal)) { /* a virtual device times nothing */
-    c.timed = false;
-  }
-  if (!any_competes(&c, rows, n, legal)) { /* nothing is coalesced: all compete */
-    c = (contest){.coalesced = false, .timed = true};
-    c.timed = any_competes(&c, rows, n, legal);
-  }
   for (int k = 0; k < n; k++) {
-    const double t = rows[k].outcome.median_ns;
+    const double t = time_of(&c, &rows[k].outcome);
     if (legal[k] && competes(&c, &rows[k].outcome) && (fastest < 0 || t < fastest)) {
       fastest = t;
     }
   }
   for (int k = 0; k < n; k++) {
-    const bool tied = rows[k].outcome.median_ns <= fastest * (1 + run->noise);
+    const bool tied = time_of(&c, &rows[k].outcome) <= fastest * (1 + noise);
     if (legal[k] && competes(&c, &rows[k].outcome) && tied &&
         (best < 0 || wins_tie(&rows[k], &rows[best]))) {
       best = k;

@@ -7,7 +7,16 @@
 
 /* ---- the table ---- */
 
-enum { COLUMN_MEDIAN = 3, COLUMN_RATE, COLUMN_SHARE, COLUMN_PREDICTED, COLUMN_SECTORS, N_COLUMNS };
+enum {
+  COLUMN_MEDIAN = 3,
+  COLUMN_RATE,
+  COLUMN_SHARE,
+  COLUMN_PREDICTED,
+  COLUMN_SECTORS,
+  COLUMN_COALESCED,
+  COLUMN_UTILISATION,
+  N_COLUMNS
+};
 
 typedef struct table_row {
   sct_str cell[N_COLUMNS];
@@ -54,28 +63,37 @@ static void result_row(table_row *row, const char *device, const sct_row_result 
   if (is_virtual && o->predicted_ns > 0) {
     sct_str_printf(&row->cell[COLUMN_PREDICTED], "%.1f", o->predicted_ns / 1e3);
   }
+  if (o->how.share > 0 && o->how.utilisation > 0) {
+    sct_str_printf(&row->cell[COLUMN_COALESCED], "%.3g %%%s", 100 * o->how.share,
+                   o->how.coalesced ? "" : " (not)");
+    sct_str_printf(&row->cell[COLUMN_UTILISATION], "%.3g %%", 100 * o->how.utilisation);
+  }
   sct_str *sectors = &row->cell[COLUMN_SECTORS];
+  sct_str_append(sectors, o->how.sectors_error > 0 ? "~" : "");
   sectors_text(sectors, o->requests_ld, o->sectors_ld, o->sectors_ld_ideal);
   sct_str_append(sectors, " | ");
   sectors_text(sectors, o->requests_st, o->sectors_st, o->sectors_st_ideal);
 }
 
 static json_t *counts(const sct_row_run *run, bool is_virtual) {
-  return json_pack("{s:i, s:i, s:s, s:i, s:i}", "candidates", run->n_candidates, "verified",
+  SCT_SCOPED(sct_arena) arena = {0};
+  const char *passed_over = emit_passed_over(&arena, run->conditions);
+  return json_pack("{s:i, s:i, s:s, s:i, s:i, s:o}", "candidates", run->n_candidates, "verified",
                    run->n_verified, "how",
                    is_virtual ? "verified, counted and predicted" : "verified", "tied", run->n_tied,
-                   "failed", run->n_failed);
+                   "failed", run->n_failed, "passed_over",
+                   passed_over ? emit_text(passed_over) : json_false());
 }
 
 static json_t *row_text(const table_row *row, const size_t *width) {
   sct_str s = {0};
   for (int c = 0; c < N_COLUMNS; c++) {
-    if (width[c] == 0) { /* nothing is predicted */
+    if (width[c] == 0) { /* nothing is predicted, say */
       continue;
     }
     const bool number = c >= COLUMN_MEDIAN && c <= COLUMN_PREDICTED;
+    sct_str_append(&s, c > 0 ? "  " : "");
     sct_str_printf(&s, number ? "%*s" : "%-*s", (int)width[c], sct_str_c(&row->cell[c]));
-    sct_str_append(&s, c + 1 < N_COLUMNS ? "  " : "");
   }
   return emit_text_str(&s);
 }
@@ -83,8 +101,9 @@ static json_t *row_text(const table_row *row, const size_t *width) {
 /* A table row for every winner and naive variant. */
 static int fill_rows(table_row *rows, const emit_header *h) {
   static const char *const titles[N_COLUMNS] = {
-      "device", "variant", "size",         "median us",
-      "GB/s",   "of copy", "predicted us", "sectors/request ld (least) | st (least)"};
+      "device",    "variant",    "size",         "median us",
+      "GB/s",      "of copy",    "predicted us", "sectors/request ld (least) | st (least)",
+      "coalesced", "utilisation"};
   int n = 1;
   for (int c = 0; c < N_COLUMNS; c++) {
     cell(&rows[0], c, titles[c]);
@@ -113,7 +132,8 @@ void emit_add_figures(json_t *out, const emit_header *h) {
   const int n = fill_rows(rows, h);
   for (int r = n - 1; r >= 0; r--) {
     for (int c = 0; c < N_COLUMNS; c++) {
-      const bool head = r == 0 && width[c] == 0 && c == COLUMN_PREDICTED;
+      const bool may_lack = c == COLUMN_PREDICTED || c > COLUMN_SECTORS;
+      const bool head = r == 0 && width[c] == 0 && may_lack;
       width[c] = !head && rows[r].cell[c].len > width[c] ? rows[r].cell[c].len : width[c];
     }
   }

@@ -227,6 +227,8 @@ bool emit_same_axes(const char *a, const char *b);
 emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const char *hash,
                              int n_dims);
 
+/* What the run's winner was preferred to although that is faster, in words; NULL: nothing. */
+const char *emit_passed_over(sct_arena *arena, const char *conditions);
 /* Whether by the run's conditions a winner need not be coalesced. */
 bool emit_selects_any(const char *conditions);
 

@@ -521,6 +521,19 @@ emit_shapes emit_read_shapes(sct_arena *arena, const char *conditions, const cha
   return out;
 }
 
+const char *emit_passed_over(sct_arena *arena, const char *conditions) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
+  const json_t *doc = json_object_get(root, "passed_over");
+  const char *label = json_string_value(json_object_get(doc, "label"));
+  const double ratio = json_number_value(json_object_get(doc, "ratio"));
+  return label && ratio > 1.0 && ratio < 1e12
+             ? sct_arena_printf(arena,
+                                "passed over: '%s', %.2f times as fast but not coalesced; "
+                                "sectile tune --select any takes it",
+                                label, ratio)
+             : NULL;
+}
+
 bool emit_selects_any(const char *conditions) {
   SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
   const char *selection = json_string_value(json_object_get(root, "selection"));

@@ -103,6 +103,7 @@ void sct_measure_end_worker(sct_measure *m);
 void sct_measure_close(sct_measure *m); /* asks, waits briefly, kills */
 SCT_OWNS(sct_measure, sct_measure_close)
 const sct_device_desc *sct_measure_device(const sct_measure *m);
+bool sct_measure_stands_in(const sct_measure *m); /* it is no GPU (sct_measure_opts.fake) */
 const sct_conditions *sct_measure_conditions(const sct_measure *m);
 /* One GPU's description, its state and the name of its lock ("": none), without touching it. */
 sct_status sct_measure_look(sct_device_desc *desc, sct_gpu_state *state, char lock[64], int ordinal,
@@ -341,6 +342,29 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
 sct_status sct_measure_ceiling(sct_measure *m, int64_t bytes, const sct_binary *copy, int n_copy,
                                double *bytes_per_s, sct_error *err);
 
+/* ---- what the parts of a device do (measure_calibrate.c) ---- */
+
+/* Micro-kernels; SCT_MICRO(id, ...) */
+typedef enum sct_micro {
+#define SCT_MICRO(id, ...) SCT_MICRO_##id,
+#include "measure_micro.def"
+#undef SCT_MICRO
+  SCT_N_MICROS
+} sct_micro;
+#define SCT_MICRO_ROUNDS 16 /* kRounds of templates/calibrate.cu */
+const char *sct_micro_kernel(sct_micro micro);
+int sct_micro_threads(sct_micro micro);
+
+typedef struct sct_calibration {
+  double ns[SCT_N_MICROS];  /* for each unit of a micro-kernel's work */
+  double mhz[SCT_N_MICROS]; /* of the SMs meanwhile */
+  double copy_bytes_s, launch_ns;
+} sct_calibration;
+/* Times all micro-kernels, about 0.5 s. SCT_EUNHEALTHY if one does not run; SCT_EUSAGE on a
+ * described device. */
+sct_status sct_measure_calibrate(sct_measure *m, const sct_binary kernels[SCT_N_MICROS],
+                                 sct_calibration *out, sct_error *err);
+
 /* ---- counts by running some blocks (measure_blocks.c) ---- */
 
 /* Counts candidates of one spec, which it borrows, by running blocks of their PTX on the CPU, at
@@ -363,7 +387,8 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
                                    sct_error *err);
 
 /* What each instruction did in these blocks, unscaled, and what the caches of all blocks found
- * (NULL: not asked). `out`: free with sct_ptx_result_free(). */
+ * (NULL: not asked). `watch` (NULL: none) hears of each request. `out`: free with
+ * sct_ptx_result_free(). */
 #define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
 typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
@@ -371,11 +396,13 @@ typedef struct sct_partial_launch {
 } sct_partial_launch;
 struct sct_ptx_result;
 struct sct_ptx_cache_sizes;
+struct sct_ptx_watch;
 sct_status sct_block_counter_profile(sct_block_counter *s, struct sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const struct sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
-                                     const struct sct_ptx_cache_sizes *caches, sct_error *err);
+                                     const struct sct_ptx_cache_sizes *caches,
+                                     const struct sct_ptx_watch *watch, sct_error *err);
 /* Writes the launch of all blocks for a process to run on a GPU (sct_launches_run()); `on` has the
  * GPU and the machine code. SCT_EIO. */
 sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_code *code,

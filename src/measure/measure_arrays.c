@@ -36,8 +36,8 @@ sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error 
 
 void sct_case_free_images(sct_case *c) {
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
-    sct_free(c->image[k]);
-    sct_free(c->flags[k]);
+    sct_image_free(c->image[k], &c->shape, k);
+    sct_image_free(c->flags[k], &c->shape, k);
     c->image[k] = c->flags[k] = NULL;
   }
 }
@@ -60,10 +60,16 @@ void sct_cases_make_room(sct_measure *m) {
       sct_case *c = m->cases.all[k];
       oldest = c->generation != 0 && (!oldest || c->last_used < oldest->last_used) ? c : oldest;
     }
-    assert(oldest != NULL);
+    if (!oldest) {
+      break;
+    }
     empty_case(m, oldest, &freed);
   }
   sct_remote_free(m, &freed);
+}
+
+int64_t sct_case_array_bytes(const sct_measure *m, const sct_case *c, int op) {
+  return m->is_virtual ? sct_shape_image_bytes(&c->shape, op) : c->shape.op[op].bytes;
 }
 
 /* ---- places ---- */
@@ -82,15 +88,15 @@ static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sc
     SCT_TRY(sct_case_images(m, c, err));
   }
   SCT_TRY(sct_case_flags(c, op, &flags, err));
-  return sct_remote_set_expected(m, buffer, flags, m->is_virtual ? NULL : c->image[op],
-                                 c->shape.op[op].bytes, err);
+  return sct_remote_set_expected(m, buffer, &c->shape, op, flags,
+                                 m->is_virtual ? NULL : c->image[op], err);
 }
 
 /* A place of its own for one array, with what it holds. */
 static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align, int64_t *buffer,
                               sct_error *err) {
-  const int64_t bytes = c->shape.op[op].bytes;
-  SCT_TRY(sct_remote_alloc_at(m, bytes, align, buffer, err));
+  const int64_t bytes = sct_case_array_bytes(m, c, op);
+  SCT_TRY(sct_remote_alloc_at(m, &c->shape, op, align, buffer, err));
   c->placed_bytes += bytes;
   m->cases.bytes += bytes;
   if (op < m->addressing.spec->n_inputs) {

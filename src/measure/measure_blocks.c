@@ -43,6 +43,7 @@ typedef struct site {
   uint64_t address[SCT_MAX_OPERANDS];
   uint64_t workspace; /* 0: no candidate has asked for one */
   source source[SCT_MAX_OPERANDS];
+  sct_spans *used_bytes[SCT_MAX_OPERANDS]; /* NULL: all are */
 } site;
 
 struct sct_block_counter {
@@ -150,8 +151,13 @@ static void site_free(site *t) {
   sct_ptx_memory_free(t->memory);
   for (int op = 0; op < SCT_MAX_OPERANDS; op++) {
     sct_free(t->source[op].image);
+    sct_spans_end(t->used_bytes[op]);
   }
   *t = (site){0};
+}
+
+static int64_t count_used(const void *ctx, int64_t offset, int64_t bytes) {
+  return sct_spans_within(ctx, offset, bytes);
 }
 
 static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shape, int op,
@@ -160,6 +166,9 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   uint8_t values[FOLD_BYTES];
   sct_ptx_buffer buffer = {
       .name = operand->name, .bytes = shape->op[op].bytes, .read_only = !operand->is_output};
+  t->used_bytes[op] = sct_spec_used_bytes(s->spec, op, shape->addressing->layout[op], size);
+  buffer.used = t->used_bytes[op] != NULL ? count_used : NULL;
+  buffer.used_ctx = t->used_bytes[op];
   if (has_source(s, t, op)) {
     SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
     buffer.fill = fill_index;
@@ -520,7 +529,8 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
-                                     const sct_ptx_cache_sizes *caches, sct_error *err) {
+                                     const sct_ptx_cache_sizes *caches, const sct_ptx_watch *watch,
+                                     sct_error *err) {
   int64_t block[MOST_BLOCKS];
   job j;
   sct_subset subset;
@@ -540,6 +550,7 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   j.opts.n_blocks = all ? 0 : subset.n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
+  j.opts.watch = watch;
   j.opts.max_steps = 0;
   return sct_ptx_launch(out, j.site->memory, &j.opts, err);
 }

@@ -114,6 +114,26 @@ static bool has_too_many_tests(const sct_measure *m, const sct_case *c) {
          c->shape.op[spec->n_operands - 1].count > most;
 }
 
+/* Strides in plain numbers may make arrays of many GiB of a few rows, and images of a page for each
+ * element, which a process takes long to get from the system. Where there are cases of less, these
+ * are left out. */
+#define ENOUGH      4
+#define LARGE_BYTES ((int64_t)1 << 30)
+#define MOST_SPANS  ((int64_t)1 << 21) /* bytes of an array's */
+
+static bool is_large(const sct_measure *m, const sct_case *c) {
+  int64_t bytes = 0, in_spans = 0;
+  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
+    int64_t mine = 0;
+    for (int n = 0; n < c->shape.op[k].n_spans; n++) {
+      mine += c->shape.op[k].spans[n].to - c->shape.op[k].spans[n].from;
+    }
+    in_spans = mine > in_spans ? mine : in_spans;
+    bytes += c->shape.op[k].bytes;
+  }
+  return bytes > LARGE_BYTES || in_spans > MOST_SPANS;
+}
+
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
                      sct_case_list *list, bool *added) {
   sct_case *c = NULL;
@@ -122,6 +142,7 @@ static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t 
   allowed_case(m, code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : list->max_elements, &c);
   *added = c != NULL;
   c = c && (has_too_many_threads(m, code, c) || has_too_many_tests(m, c)) ? NULL : c;
+  c = c && list->n_full >= ENOUGH && is_large(m, c) ? NULL : c;
   for (int other = 0; other < list->n && c; other++) {
     c = list->cases[other] == c ? NULL : c;
   }

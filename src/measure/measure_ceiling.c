@@ -14,7 +14,9 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
   sct_status status = SCT_OK;
   SCT_TRY_DONE(sct_ask_SET(m, &(sct_ask_set){ends[1], POISON}, NULL, err));
   if (job) {
-    SCT_TRY_DONE(sct_remote_time_words(m, job, ends[1], ends[0], bytes / 16, &how, &t, err));
+    const int threads = job->binary->code->threads;
+    const int64_t words = bytes / 16, blocks = (words + threads - 1) / threads;
+    SCT_TRY_DONE(sct_remote_time_words(m, job, ends[1], ends[0], words, blocks, &how, &t, err));
   } else {
     SCT_TRY_DONE(sct_remote_time_copy(m, ends[1], ends[0], variant, &how, &t, err));
   }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_VALUES   1000     /* values for a median */
 #define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
 #define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
@@ -72,17 +71,10 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
   return fmax(sct_median_magnitude(values, some), LEAST_SUM);
 }
 
-double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
-  const sct_addressing_operand *p = &s->addressing->op[op];
-  const sct_type type = p->op->record.fields[field].type;
-  const sct_type_info *info = sct_type_get(type);
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0}, n = 0;
-  if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
-    return 0;
-  }
-  const int64_t step = 1 + s->op[op].n_written / MOST_VALUES;
-  double *all =
-      sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
+int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]) {
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
+  const int64_t step = 1 + s->op[op].n_written / SCT_USUAL_VALUES;
+  int n = 0;
   for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {
     int64_t rest = linear;
     for (int d = s->op[op].write_dims - 1; d >= 0; d--) {
@@ -90,14 +82,27 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
       rest /= s->op[op].write_extent[d];
     }
     sct_shape_written_inputs(s, op, idx, values);
-    const uint8_t *at = want + sct_expr_program_run(sct_shape_written(s, op, field), values);
+    offsets[n++] = sct_expr_program_run(sct_shape_written(s, op, field), values);
+  }
+  return n;
+}
+
+double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const sct_type type = operand->record.fields[field].type;
+  const sct_type_info *info = sct_type_get(type);
+  int64_t offsets[SCT_USUAL_VALUES], n = 0;
+  if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
+    return 0;
+  }
+  const int n_offsets = sct_usual_offsets(s, op, field, offsets);
+  SCT_OWNED double *all = sct_alloc(sizeof *all * (size_t)n_offsets * (size_t)info->lanes);
+  for (int k = 0; k < n_offsets; k++) {
     for (int lane = 0; lane < info->lanes; lane++) {
-      all[n++] = sct_data_float(type, at + lane * (info->bytes / info->lanes));
+      all[n++] = sct_data_float(type, want + offsets[k] + lane * (info->bytes / info->lanes));
     }
   }
-  const double usual = sct_usual_of(p->op, all, n);
-  sct_free(all);
-  return usual;
+  return sct_usual_of(operand, all, n);
 }
 
 /* First byte at which a written value is not right; -1: none. */
@@ -133,10 +138,13 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
 static int64_t first_byte(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                           const uint8_t *flags, bool by_value) {
   const bool gaps_are_free = s->addressing->op[op].layout->owns_gaps;
-  for (int64_t k = 0; k < s->op[op].bytes; k++) {
-    if (got[k] != want[k] && !(flags[k] == 0 && gaps_are_free) &&
-        !(by_value && (flags[k] & SCT_BYTE_WRITTEN))) {
-      return k;
+  for (int n = 0; n < sct_shape_n_spans(s, op); n++) {
+    const sct_span span = sct_shape_span(s, op, n);
+    for (int64_t k = span.from; k < span.to; k++) {
+      if (got[k] != want[k] && !(flags[k] == 0 && gaps_are_free) &&
+          !(by_value && (flags[k] & SCT_BYTE_WRITTEN))) {
+        return k;
+      }
     }
   }
   return -1;
@@ -169,10 +177,19 @@ static void hint_at_rounding(sct_verdict *out, const sct_shape *s, int op, const
   }
 }
 
+static bool are_equal(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want) {
+  bool equal = true;
+  for (int k = 0; k < sct_shape_n_spans(s, op) && equal; k++) {
+    const sct_span span = sct_shape_span(s, op, k);
+    equal = memcmp(got + span.from, want + span.from, (size_t)(span.to - span.from)) == 0;
+  }
+  return equal;
+}
+
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance) {
   const bool by_value = tolerance > 0 || s->addressing->spec->n_moves == 0;
-  if (memcmp(got, want, (size_t)s->op[op].bytes) == 0) {
+  if (are_equal(s, op, got, want)) {
     return;
   }
   int64_t byte = first_byte(s, op, got, want, flags, by_value);

@@ -8,6 +8,7 @@
 #define SCT_MEASURE_DATA_H
 
 #include "measure/measure.h"
+#include "worker/worker.h"
 
 #include <string.h>
 
@@ -65,6 +66,9 @@ void sct_data_put_float(void *lane, sct_type type, double value);
 /* "0x40000000 (2)": one lane of a value, in hex and as a number. */
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
 
+/* What INDEX is asked for, but for the bytes of a value; not of offsets. */
+sct_index_values sct_index_values_of(const sct_index_fill *fill);
+
 /* ---- addressing ---- */
 
 typedef struct sct_addressing_operand {
@@ -107,6 +111,10 @@ typedef struct sct_shape {
     int64_t bytes, count; /* of the array */
     int64_t extent[SCT_MAX_DIMS];
     int64_t *values; /* of an index operand: [count]; NULL until sct_shape_index() */
+    /* Of a large array with few elements: where these are, in order. Images of it have only these
+     * bytes, and all others are its background. NULL: all of it is one span. */
+    sct_span *spans;
+    int n_spans;
   } op[SCT_MAX_OPERANDS];
 } sct_shape;
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
@@ -114,8 +122,9 @@ sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, cons
                           const sct_fill *fill, sct_error *err);
 /* sct_spec_tolerance() of an output at this size. */
 double sct_shape_tolerance(const sct_shape *s, int op);
-/* Computes the values of index operands (on several threads when they are many). */
+/* Computes the values of index operands, or of one (on several threads when they are many). */
 void sct_shape_index(sct_shape *s);
+void sct_shape_index_one(sct_shape *s, int op);
 void sct_shape_unindex(sct_shape *s); /* frees them */
 /* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
 void sct_shape_put_row(const sct_shape *s, int64_t *idx);
@@ -129,6 +138,19 @@ bool sct_shape_is_legal(const sct_shape *s);
  * or those of all others? Every element lies inside its array, and those of outputs and index
  * arrays share no byte: strides in plain numbers do not go on for ever. */
 bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents);
+/* (measure_image.c) Finds the spans of arrays, all of whose elements lie inside. */
+sct_status sct_shape_find_spans(sct_shape *s, sct_error *err);
+static inline int sct_shape_n_spans(const sct_shape *s, int op) {
+  return s->op[op].spans ? s->op[op].n_spans : 1;
+}
+static inline sct_span sct_shape_span(const sct_shape *s, int op, int k) {
+  return s->op[op].spans ? s->op[op].spans[k] : (sct_span){0, s->op[op].bytes};
+}
+static inline bool sct_shape_is_sparse(const sct_shape *s, int op) {
+  return s->op[op].spans != NULL;
+}
+/* An upper bound of the bytes of an array's image: a page for each element, at most all. */
+int64_t sct_shape_image_bytes(const sct_shape *s, int op);
 void sct_shape_free(sct_shape *s);
 /* "n_row=33 n_col=1" */
 void sct_shape_label(sct_str *out, const sct_shape *s);
@@ -140,6 +162,13 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx,
 /* Row-major number of the element at which operand `op` is read or written; -1 if it lies outside.
  */
 int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
+/* (measure_image.c) Where the lanes of a field are in an array, for a device; false: their offsets
+ * are no sums of strides, or not aligned as they are. */
+bool sct_shape_places(const sct_shape *s, int op, int field, sct_places *out);
+/* Every element of an output is written whole: its place in the index space is its own. */
+bool sct_shape_writes_all(const sct_shape *s, int op);
+/* The dimension of the index space that an array's dimension d is; -1: it is none by itself. */
+int sct_shape_dim_of(const sct_shape *s, int op, int d);
 /* The program for the offset of a field of what is written at an index below write_extent, and its
  * inputs there. */
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field);
@@ -151,12 +180,18 @@ void sct_shape_written_inputs(const sct_shape *s, int op, const int64_t *idx,
 #define SCT_BYTE_OWNED   1 /* belongs to a field of an element of the array */
 #define SCT_BYTE_WRITTEN 2 /* belongs to a field of an element that the kernel writes */
 
-/* The content of an input, or what an output holds before. malloc'ed, at least one byte. */
+/* Room for an image, all 0, at least one byte; and its end. Accepts NULL. */
+uint8_t *sct_image_new(const sct_shape *s, int op);
+void sct_image_free(uint8_t *image, const sct_shape *s, int op);
+/* What lies outside the spans of an image: of an output that is not prefilled, the poison. */
+uint8_t sct_image_background(const sct_shape *s, int op, uint8_t poison);
+
+/* The content of an input, or what an output holds before; like the others below it is freed by
+ * sct_image_free(). */
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err);
 /* What an output holds afterwards: `poison` where nothing is written, else what the spec's moves
  * bring from `inputs` ([n_operands] images), summed in long double where the spec reduces, or,
- * without moves, values of the output's own stream (only what runs no code computes those).
- * malloc'ed. */
+ * without moves, values of the output's own stream (only what runs no code computes those). */
 sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *const *inputs,
                             uint8_t poison, sct_error *err);
 
@@ -175,7 +210,7 @@ sct_status sct_image_scan(uint8_t *image, const sct_shape *s, int op, uint8_t *c
 sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint8_t *const *inputs,
                                 sct_error *err);
 
-/* SCT_BYTE_... per byte of an output; malloc'ed. */
+/* SCT_BYTE_... per byte of an output. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err);
 
 /* ---- differences (measure_describe.c, measure_compare.c) ---- */
@@ -195,15 +230,18 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              int poison);
-/* Compares a whole output. tolerance 0: bit for bit, but for the bits of a NaN that is computed.
- * Else relative to the value or, if that is greater, to the median magnitude of its field. Bytes
- * that no element owns must hold the poison unless the layout gives them away. */
+/* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
+ * computed. Else relative to the value or, if that is greater, to the median magnitude of its
+ * field. Bytes that no element owns must hold the poison unless the layout gives them away. */
 /* The median of the magnitudes, NaN as if it were infinite; 0 where that is not finite. Reorders.
  */
 double sct_median_magnitude(double *values, int64_t n);
 /* What is usual by some values of an output's field: their median magnitude, and of an accumulated
  * output that of what is not 0. Reorders. */
 double sct_usual_of(const sct_operand *op, double *values, int64_t n);
+/* The offsets of a field that its median magnitude is of, at most SCT_USUAL_VALUES; how many. */
+#define SCT_USUAL_VALUES 1000
+int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]);
 /* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
  * point. */
 double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);

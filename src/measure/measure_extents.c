@@ -484,7 +484,8 @@ static void choose_fills(const sct_spec *spec, uint64_t hash, sct_fill fill[SCT_
 #define N_LONG_ATTEMPTS  4
 #define FEW_BESIDE       64
 #define MOST_COLLECTED   ((int64_t)1 << 17)
-#define N_OWN_ATTEMPTS   (11 + N_SMALL_ATTEMPTS + N_LONG_ATTEMPTS)
+#define N_OTHER_ATTEMPTS (11 + N_SMALL_ATTEMPTS + N_LONG_ATTEMPTS)
+#define N_OWN_ATTEMPTS   (N_OTHER_ATTEMPTS + 2) /* those of one of the spec's sizes are the last */
 
 /* Extent k beside the dimension of which it is most nearly a multiple in the spec's first size: the
  * rows of an image that has two for each of the index space, say. */
@@ -525,7 +526,9 @@ static int indexes_before(const sct_spec *spec, int k) {
  * first size (attempt 1) or to one of its dimensions (attempt 2), few (4, 16, 64, 256: several such
  * extents of one array make it large), as many as the longest dimension has, which an index array
  * along it needs (first one of them beside few others, then all), in round numbers of elements (the
- * later ones), or, for one tuple in three, an odd number of its own (attempt 0). */
+ * later ones), or, for one tuple in three, an odd number of its own (attempt 0). The last ones are
+ * those of one of the spec's sizes, which hold whatever else must hold between them, with numbers
+ * (of a field, say) up to those there, then with these. */
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int attempt) {
   if (attempt == 0) {
@@ -552,6 +555,10 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
     return (multiple_extent(spec, k, dims) + unit - 1) / unit * unit;
   }
+  if (attempt >= N_OTHER_ATTEMPTS) {
+    const bool less = is_number && attempt == N_OTHER_ATTEMPTS;
+    return less ? (int64_t)(sct_mix64(hash, (uint64_t)k) % (uint64_t)(tuned + 1)) : tuned;
+  }
   const int depth = indexes_before(spec, k);
   if (attempt <= N_SMALL_ATTEMPTS + 2) {
     return (int64_t)4 << (2 * (attempt - 3) + 3 * (depth - 1));
@@ -571,14 +578,16 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
   return ((elements > 0 ? elements : 1) << more * depth) + (more > 0 ? 64 * depth : 0);
 }
 
-#define MAX_CASE_BYTES   ((int64_t)1 << 28)
+#define MAX_CASE_BYTES   ((int64_t)1 << 28) /* of its images */
+#define MAX_ARRAY_BYTES  ((int64_t)1 << 34) /* of a sparse one */
+#define MEMORY_PARTS     16                 /* one array's of the device's memory */
 #define LARGE_CASE_BYTES ((int64_t)1 << 20)
 #define FEW_CASE_BYTES   ((int64_t)1 << 24) /* filled, compared and moved in milliseconds */
 
 static int64_t bytes_of(const sct_shape *s) {
   int64_t bytes = 0;
   for (int k = 0; k < s->addressing->spec->n_operands; k++) {
-    bytes += s->op[k].bytes;
+    bytes += sct_shape_image_bytes(s, k);
   }
   return bytes;
 }
@@ -592,7 +601,7 @@ static bool try_shape(sct_case *c, const sct_addressing *addressing, const int64
     return false; /* a negative or overflowing size */
   }
   for (int k = 0; k < addressing->spec->n_operands; k++) {
-    if (c->shape.op[k].bytes > most) {
+    if (c->shape.op[k].bytes > c->most_array_bytes) {
       return false;
     }
   }
@@ -654,6 +663,7 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
   }
   if (c->legal) {
     shrink(c, addressing, extent, fill);
+    c->legal = sct_shape_find_spans(&c->shape, NULL) == SCT_OK;
   }
 }
 
@@ -664,6 +674,11 @@ static void find_shape(sct_case *c, const sct_addressing *addressing) {
        most *= 4) {
     find_shape_within(c, addressing, most);
   }
+}
+
+static int64_t most_array_bytes(const sct_measure *m) {
+  const int64_t part = m->is_virtual ? MAX_ARRAY_BYTES : m->device.memory_bytes / MEMORY_PARTS;
+  return part < MAX_CASE_BYTES ? MAX_CASE_BYTES : part > MAX_ARRAY_BYTES ? MAX_ARRAY_BYTES : part;
 }
 
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
@@ -686,6 +701,7 @@ void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
       c->placed[k][place] = -1;
     }
   }
+  c->most_array_bytes = most_array_bytes(m);
   find_shape(c, &m->addressing);
   t->all[t->n++] = c;
   *out = c;

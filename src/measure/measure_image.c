@@ -6,9 +6,49 @@
 
 #define GAP_BYTE 0xd5 /* between the elements of inputs: never a value anybody expects */
 
-static uint8_t *new_image(int64_t bytes, uint8_t byte) {
-  uint8_t *image = sct_realloc(NULL, (size_t)bytes + 1); /* filled here, not cleared before */
-  return memset(image, byte, (size_t)bytes);
+#define PAGE         ((int64_t)4096) /* what the system gives of a sparse image at a time */
+#define SPARSE_BYTES ((int64_t)1 << 18)
+#define SPARSE_TIMES 8 /* as large as its elements, and its image is sparse */
+#define PAGES_APART  1 /* pages between elements that are not worth another span */
+
+/* Every byte of its spans the same. */
+static uint8_t *new_image(const sct_shape *s, int op, uint8_t byte) {
+  if (!sct_shape_is_sparse(s, op)) {
+    uint8_t *all = sct_realloc(NULL, (size_t)s->op[op].bytes + 1); /* not cleared before */
+    return memset(all, byte, (size_t)s->op[op].bytes);
+  }
+  uint8_t *image = sct_image_new(s, op);
+  for (int k = 0; k < s->op[op].n_spans; k++) {
+    const sct_span span = s->op[op].spans[k];
+    memset(image + span.from, byte, (size_t)(span.to - span.from));
+  }
+  return image;
+}
+
+uint8_t *sct_image_new(const sct_shape *s, int op) {
+  const size_t bytes = (size_t)s->op[op].bytes + 1;
+  return sct_shape_is_sparse(s, op) ? sct_alloc_sparse(bytes) : sct_alloc(bytes);
+}
+
+void sct_image_free(uint8_t *image, const sct_shape *s, int op) {
+  if (s->addressing && sct_shape_is_sparse(s, op)) {
+    sct_unmap(image, (size_t)s->op[op].bytes + 1);
+  } else {
+    sct_free(image);
+  }
+}
+
+uint8_t sct_image_background(const sct_shape *s, int op, uint8_t poison) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const int start = sct_operand_start_byte(operand);
+  const bool holds = !operand->is_output || sct_operand_is_prefilled(operand);
+  return !holds ? poison : start >= 0 ? (uint8_t)start : GAP_BYTE;
+}
+
+int64_t sct_shape_image_bytes(const sct_shape *s, int op) {
+  const int64_t bytes = s->op[op].bytes, count = s->op[op].count;
+  const int64_t all = count > bytes / PAGE ? bytes : count * PAGE;
+  return bytes < SPARSE_BYTES ? bytes : all;
 }
 
 static sct_status outside(const sct_shape *s, int op, sct_error *err) {
@@ -53,7 +93,8 @@ static void next_part(part *p) {
 
 /* Offsets of one field, part after part. Where they are a sum of strides times indices (modulo
  * 2^64), the strides are found once. */
-#define MOST_STRIDES 4
+#define MOST_STRIDES 6
+_Static_assert(MOST_STRIDES < SCT_PLACE_DIMS, "with lanes");
 typedef struct walk {
   const sct_expr_program *program; /* NULL: not begun */
   bool even;                       /* along a row */
@@ -210,6 +251,32 @@ static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op,
   return all_inside(s, op, field, out, p->n);
 }
 
+bool sct_shape_places(const sct_shape *s, int op, int field, sct_places *out) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const sct_type_info *info = sct_type_get(operand->record.fields[field].type);
+  const int64_t lane_bytes = info->bytes / info->lanes, first[SCT_MAX_DIMS] = {0};
+  const int n = operand->n_dims;
+  const part whole = {.extent = s->op[op].extent, .n_dims = n};
+  int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
+  walk w;
+  if (s->op[op].count == 0) {
+    return false;
+  }
+  get_inputs(inputs, s, OWN, n, first);
+  begin_walk(&w, s->addressing->op[op].element[field], n, false, inputs);
+  if (!strides_inside(&w, &whole, info->bytes, s->op[op].bytes)) {
+    return false;
+  }
+  *out = (sct_places){.count = s->op[op].count * info->lanes, .origin = (int64_t)w.origin};
+  uint64_t aligned = w.origin;
+  for (int d = 0; d < SCT_PLACE_DIMS; d++) {
+    out->extent[d] = d < n ? s->op[op].extent[d] : d == n ? info->lanes : 1;
+    out->stride[d] = d < n ? (int64_t)w.stride[d] : d == n ? lane_bytes : 0;
+    aligned |= (uint64_t)out->stride[d];
+  }
+  return aligned % (uint64_t)lane_bytes == 0;
+}
+
 /* ---- do elements overlap? ---- */
 
 typedef enum answer { NO, YES, UNKNOWN } answer;
@@ -331,7 +398,8 @@ static answer layout_holds(const sct_shape *s, int op) {
 /* By looking at each byte of each element. */
 static bool elements_hold(const sct_shape *s, int op) {
   const sct_operand *operand = s->addressing->op[op].op;
-  SCT_OWNED uint8_t *seen = sct_alloc((size_t)s->op[op].bytes + 1);
+  const size_t bytes = (size_t)s->op[op].bytes + 1;
+  uint8_t *seen = sct_alloc_sparse(bytes);
   int64_t offsets[PART];
   walk walks[SCT_MAX_FIELDS] = {{0}};
   bool hold = true;
@@ -347,6 +415,7 @@ static bool elements_hold(const sct_shape *s, int op) {
       }
     }
   }
+  sct_unmap(seen, bytes);
   return hold;
 }
 
@@ -363,6 +432,58 @@ bool sct_shape_layouts_hold(const sct_shape *s, bool with_own_extents) {
     hold = holds[k] == YES || elements_hold(s, k);
   }
   return hold;
+}
+
+/* ---- spans ---- */
+
+/* Pages of the array that hold elements become 1. */
+static sct_status mark_pages(uint8_t *pages, const sct_shape *s, int op, sct_error *err) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  int64_t offsets[PART];
+  walk walks[SCT_MAX_FIELDS] = {{0}};
+  part p = first_part(s->op[op].extent, operand->n_dims, s->op[op].count);
+  for (; p.n > 0; next_part(&p)) {
+    for (int f = 0; f < operand->record.n_fields; f++) {
+      const int64_t last = operand->record.fields[f].bytes - 1;
+      if (!find_offsets(offsets, &walks[f], s, op, f, OWN, &p)) {
+        return outside(s, op, err);
+      }
+      for (int k = 0; k < p.n; k++) {
+        pages[offsets[k] / PAGE] = pages[(offsets[k] + last) / PAGE] = 1;
+      }
+    }
+  }
+  return SCT_OK;
+}
+
+static void list_spans(sct_shape *s, int op, const uint8_t *pages) {
+  const int64_t bytes = s->op[op].bytes;
+  sct_span *spans = sct_alloc(sizeof *spans); /* there may be no element, but it is sparse */
+  size_t n = 0, cap = 1;
+  for (int64_t k = 0; k * PAGE < bytes; k++) {
+    const int64_t to = (k + 1) * PAGE < bytes ? (k + 1) * PAGE : bytes;
+    if (pages[k] && n > 0 && k * PAGE - spans[n - 1].to <= PAGES_APART * PAGE) {
+      spans[n - 1].to = to;
+    } else if (pages[k]) {
+      SCT_GROW(spans, n, cap);
+      spans[n++] = (sct_span){k * PAGE, to};
+    }
+  }
+  s->op[op].spans = spans;
+  s->op[op].n_spans = (int)n;
+}
+
+sct_status sct_shape_find_spans(sct_shape *s, sct_error *err) {
+  for (int k = 0; k < s->addressing->spec->n_operands; k++) {
+    const int64_t held = s->op[k].count * s->addressing->op[k].op->record.bytes;
+    if (s->op[k].bytes < SPARSE_BYTES || (held > 0 && s->op[k].bytes / held < SPARSE_TIMES)) {
+      continue;
+    }
+    SCT_OWNED uint8_t *pages = sct_alloc((size_t)(s->op[k].bytes / PAGE) + 1);
+    SCT_TRY(mark_pages(pages, s, k, err));
+    list_spans(s, k, pages);
+  }
+  return SCT_OK;
 }
 
 static void mark(uint8_t *flags, const int64_t *offsets, int n, int byte, int64_t bytes) {
@@ -479,7 +600,7 @@ static void put_input(uint8_t *image, const sct_shape *s, int op, int field, con
 sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error *err) {
   const sct_operand *operand = s->addressing->op[op].op;
   const int start = sct_operand_start_byte(operand);
-  uint8_t *image = new_image(s->op[op].bytes, start >= 0 ? (uint8_t)start : GAP_BYTE);
+  uint8_t *image = new_image(s, op, start >= 0 ? (uint8_t)start : GAP_BYTE);
   if (start >= 0) {
     *out = image;
     return SCT_OK;
@@ -490,7 +611,7 @@ sct_status sct_image_input(uint8_t **out, const sct_shape *s, int op, sct_error 
   for (; p.n > 0; next_part(&p)) {
     for (int f = 0; f < operand->record.n_fields; f++) {
       if (!find_offsets(offsets, &walks[f], s, op, f, OWN, &p)) {
-        sct_free(image);
+        sct_image_free(image, s, op);
         return outside(s, op, err);
       }
       put_input(image, s, op, f, &p, offsets);
@@ -526,16 +647,29 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
   return NULL;
 }
 
-/* Every element of the array is written whole: its place in the index space is its own. */
-static bool writes_all(const sct_shape *s, int op) {
+int sct_shape_dim_of(const sct_shape *s, int op, int d) {
+  const sct_spec *spec = s->addressing->spec;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    if (s->addressing->op[op].op->at[d] == spec->dim_var[dim]) {
+      return dim;
+    }
+  }
+  return -1;
+}
+
+bool sct_shape_writes_all(const sct_shape *s, int op) {
   const sct_spec *spec = s->addressing->spec;
   const sct_operand *o = s->addressing->op[op].op;
   if (o->accumulate != SCT_REDUCE_NONE) {
     return true; /* what no point falls on keeps what it held, which is known, too */
   }
-  bool all = o->n_dims == spec->n_dims && s->op[op].count == s->op[op].n_written;
-  for (int d = 0; d < spec->n_dims && all; d++) {
-    all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->op[op].write_extent[d];
+  bool all = s->op[op].count == s->op[op].n_written;
+  for (int d = 0; d < o->n_dims && all; d++) {
+    const int dim = sct_shape_dim_of(s, op, d);
+    all = dim >= 0 && s->op[op].extent[d] == s->op[op].write_extent[dim];
+    for (int before = 0; before < d && all; before++) {
+      all = o->at[before] != o->at[d];
+    }
   }
   for (int f = 0; f < o->record.n_fields && all; f++) {
     all = spec->n_moves == 0 || move_of(spec, op, f) != NULL;
@@ -553,7 +687,7 @@ static int common_flags(const sct_shape *s, int op) {
   for (int f = 0; f < record->n_fields; f++) {
     bytes += record->fields[f].bytes;
   }
-  return writes_all(s, op) && s->op[op].bytes == bytes * s->op[op].count ? ALL_MARKS : 0;
+  return sct_shape_writes_all(s, op) && s->op[op].bytes == bytes * s->op[op].count ? ALL_MARKS : 0;
 }
 
 /* What a reducing kernel writes at offsets[]. */
@@ -601,7 +735,8 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   const sct_record *record = &s->addressing->op[op].op->record;
   int64_t offsets[PART];
   walk written[SCT_MAX_FIELDS] = {{0}}, read[SCT_MAX_FIELDS] = {{0}};
-  if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
+  if (flags &&
+      !sct_shape_writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
   const whose of = s->addressing->op[op].op->accumulate != SCT_REDUCE_NONE ? OWN : TOUCHED;
@@ -627,12 +762,12 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
 
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err) {
   const int common = common_flags(s, op);
-  uint8_t *marks = new_image(s->op[op].bytes, (uint8_t)common);
+  uint8_t *marks = new_image(s, op, (uint8_t)common);
   const sct_status status = common ? SCT_OK : write_elements(NULL, marks, s, op, NULL, err);
   if (status == SCT_OK) {
     *flags = marks;
   } else {
-    sct_free(marks);
+    sct_image_free(marks, s, op);
   }
   return status;
 }
@@ -649,7 +784,7 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
     if (sct_operand_is_prefilled(s->addressing->op[op].op)) {
       SCT_TRY(sct_image_input(&image, s, op, err));
     } else {
-      image = new_image(s->op[op].bytes, poison);
+      image = new_image(s, op, poison);
     }
     status = scans ? sct_image_scan(image, s, op, inputs, err)
                    : write_elements(image, NULL, s, op, inputs, err);
@@ -657,7 +792,7 @@ sct_status sct_image_output(uint8_t **out, const sct_shape *s, int op, uint8_t *
   if (status == SCT_OK) {
     *out = image;
   } else {
-    sct_free(image);
+    sct_image_free(image, s, op);
   }
   return status;
 }

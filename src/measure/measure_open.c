@@ -172,3 +172,7 @@ sct_status sct_remote_lock_gpu(sct_measure *m, const sct_measure_opts *opts, sct
   }
   return evaluate(m, opts, err);
 }
+
+bool sct_measure_stands_in(const sct_measure *m) {
+  return m->fake[0] != '\0';
+}

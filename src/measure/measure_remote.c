@@ -402,19 +402,19 @@ sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int va
 }
 
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
-                                 int64_t words, const sct_sampling *how, sct_timing *t,
-                                 sct_error *err) {
+                                 int64_t words, int64_t blocks, const sct_sampling *how,
+                                 sct_timing *t, sct_error *err) {
   const sct_kernel_code *code = job->binary->code;
   const sct_ask_arg args[] = {
       {.kind = SCT_ARG_BUFFER, .number = from},
       {.kind = SCT_ARG_BUFFER, .number = to},
       {.kind = SCT_ARG_VALUE, .value = (const uint8_t *)&words, .n_value = sizeof words}};
   const sct_ask_launch launch = {.kernel = job->kernel,
-                                 .blocks = (words + code->threads - 1) / code->threads,
+                                 .blocks = blocks,
                                  .threads = code->threads,
                                  .shared_bytes = code->shared_bytes,
                                  .args = args,
                                  .n_args = SCT_COUNT(args)};
   const sct_ask_time request = {launch, sampling_of(m, how)};
-  return collect(m, SCT_OP_TIME, &request, m->request_ns, how, " (copy kernel)", t, err);
+  return collect(m, SCT_OP_TIME, &request, m->request_ns, how, "", t, err);
 }

@@ -48,9 +48,9 @@ const char *sct_measure_script(const sct_measure_opts *opts) {
 /* Bytes of cases that may stay on a device: of a GPU some of its memory, of the interpreter, whose
  * memory is the host's and of which each core may have one, less. */
 static int64_t most_case_bytes(const sct_measure *m) {
-  const int64_t least = (int64_t)1 << 29, most = (int64_t)1 << 31;
-  const int64_t wanted = m->is_virtual ? least : m->device.memory_bytes / 16;
-  return wanted < least ? least : wanted > most ? most : wanted;
+  const int64_t least = (int64_t)1 << 29;
+  const int64_t wanted = m->is_virtual ? least : m->device.memory_bytes / 8;
+  return wanted < least ? least : wanted;
 }
 
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,

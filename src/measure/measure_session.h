@@ -19,6 +19,7 @@ typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* extents of the dimensions, by which it is found */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
   bool too_long;              /* the spec would allow it, but a layout does not hold there */
+  int64_t most_array_bytes;   /* more no array of it may have */
   sct_shape shape;
   uint8_t poison;
   uint8_t *image[SCT_MAX_OPERANDS]; /* inputs: their content; outputs: what they must hold */
@@ -50,8 +51,6 @@ typedef struct sct_timed {
   int64_t buffer[SCT_MAX_OPERANDS];
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
-  bool usual_known[SCT_MAX_OPERANDS];
-  double usual[SCT_MAX_OPERANDS];    /* the median magnitude of an output */
   int64_t prefill[SCT_MAX_OPERANDS]; /* what outputs hold before; -1 where that does not matter */
   int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
   double best_ns; /* the least median of a quick pass so far; 0: none */
@@ -180,22 +179,26 @@ sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64
 /* One copy on a device of the worker's; only SET, HOST and FREE take buffers of the second one. */
 sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
                                sct_error *err);
-/* One copy at an address that is a multiple of `align` and of no greater power of two. */
-sct_status sct_remote_alloc_at(sct_measure *m, int64_t bytes, int64_t align, int64_t *buffer,
-                               sct_error *err);
+/* One copy of an array at an address that is a multiple of `align` and of no greater power of two;
+ * 0: as the driver has it. */
+sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t align,
+                               int64_t *buffer, sct_error *err);
 /* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
  * worker that is gone. */
 void sct_remote_put_freed(sct_wire *freed, const int64_t *buffers, int n);
 void sct_remote_free(sct_measure *m, sct_wire *freed);
 sct_status sct_remote_upload(sct_measure *m, int64_t buffer, const uint8_t *data, int64_t bytes,
                              sct_error *err);
-/* A new buffer with these data, sealed. */
-sct_status sct_remote_alloc_sealed(sct_measure *m, const uint8_t *data, int64_t bytes,
-                                   int64_t *buffer, sct_error *err);
+/* A new buffer with an image of the array, sealed; `background` lies around its spans. */
+sct_status sct_remote_alloc_sealed(sct_measure *m, const sct_shape *s, int op, const uint8_t *image,
+                                   uint8_t background, int64_t *buffer, sct_error *err);
 sct_status sct_remote_download(sct_measure *m, int64_t buffer, int64_t offset, uint8_t *data,
                                int64_t bytes, sct_error *err);
-sct_status sct_remote_set_expected(sct_measure *m, int64_t buffer, const uint8_t *flags,
-                                   const uint8_t *data, int64_t bytes, sct_error *err);
+/* The spans of the array to an image of it. */
+sct_status sct_remote_download_spans(sct_measure *m, int64_t buffer, const sct_shape *s, int op,
+                                     uint8_t *image, sct_error *err);
+sct_status sct_remote_set_expected(sct_measure *m, int64_t buffer, const sct_shape *s, int op,
+                                   const uint8_t *flags, const uint8_t *data, sct_error *err);
 
 /* A candidate loaded into the worker, and how to launch it on one set of buffers. */
 typedef struct sct_job {
@@ -253,10 +256,10 @@ sct_status sct_remote_time(sct_measure *m, const sct_job *job, const sct_target 
                            const sct_sampling *how, sct_timing *t, sct_error *err);
 sct_status sct_remote_time_copy(sct_measure *m, int64_t to, int64_t from, int variant,
                                 const sct_sampling *how, sct_timing *t, sct_error *err);
-/* Times a copy kernel, whose arguments are in, out and the number of 16-byte words. */
+/* Times a kernel whose arguments are in, out and a number of words. */
 sct_status sct_remote_time_words(sct_measure *m, const sct_job *job, int64_t to, int64_t from,
-                                 int64_t words, const sct_sampling *how, sct_timing *t,
-                                 sct_error *err);
+                                 int64_t words, int64_t blocks, const sct_sampling *how,
+                                 sct_timing *t, sct_error *err);
 /* Limit of one launch of a candidate where the naive variant took naive_ns. */
 int64_t sct_launch_limit_ns(double naive_ns);
 
@@ -317,6 +320,8 @@ void sct_case_free_images(sct_case *c);
 /* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
  * that needs more is found out. */
 sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
+/* Bytes that an array of a case takes on the device. */
+int64_t sct_case_array_bytes(const sct_measure *m, const sct_case *c, int op);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back
  * what is on the device and their images, until half as many are left. */
 void sct_cases_make_room(sct_measure *m);

@@ -153,6 +153,9 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 /* Share of L2 that accesses in no order can use: both partitions of an A100 or H100 hold their own
  * copy. */
 #define SCT_MODEL_L2_SHARE 0.5
+/* Lines that L2 holds for all SMs: half of it with two partitions, as GA100, GH100 and GB100 have.
+ */
+double sct_model_l2_held(const sct_device_desc *dev);
 /* Loads a thread has under way at a time, at most. */
 #define SCT_MODEL_LOADS_AT_ONCE 16.0
 
@@ -265,6 +268,10 @@ int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_fac
  * nothing is known of it. */
 bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, int layout,
                             const sct_size *size);
+/* Bytes that a step along each dimension goes in an array, near the middle; 0: none, or not known.
+ */
+void sct_model_steps(double out[SCT_MAX_DIMS], const sct_spec *spec, int operand, int layout,
+                     const sct_size *size);
 /* What no candidate can mend: issues of all arrays at a size, by gain, each array in the layout
  * that is chosen for it; layouts NULL: in the best of its layouts. `*out` is the arena's. */
 int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,
@@ -306,19 +313,41 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
 
 /* ---- coalescing, without another candidate to compare with (model_coalescing.c) ---- */
 
-/* One operand, one direction; sectors but for used_bytes. */
+/* What a kernel moves of one operand in one direction, in sectors of 32 bytes, and what it cannot
+ * do without:
+ *
+ *   sectors     of all its requests, as counted (a profiler's L2 theoretical sectors)
+ *   ideal       sum over requests of ceil((start mod 32 + distinct bytes that are used) / 32), from
+ *               the lowest address asked: as if a request's bytes were contiguous from where they
+ *               begin. Bytes that the index space has no use for do not count, nor do requests of
+ *               fewer than 8 active lanes, nor what is asked for much more often than the elements
+ *               of the index space do, each for itself.
+ *   footprint   distinct sectors that the index space touches (sct_spec_footprint()); of a
+ *               workspace, its bytes
+ *   used_bytes  distinct bytes there
+ *
+ * minimum = max(ideal, footprint). */
 typedef struct sct_access {
   double sectors, ideal, footprint, used_bytes;
 } sct_access;
+double sct_access_minimum(const sct_access *access);
+
+/* All accesses of a kernel; none is compared with another kernel's.
+ *
+ * An access is coalesced where sectors <= 1.25 x minimum, or where the sectors above its minimum
+ * are less than 1/8 of the kernel's; a kernel is, where all are. Sampled counts are given the
+ * benefit of their error: a kernel is not coalesced if it is not at the least sectors that they
+ * allow. */
 typedef struct sct_coalescing {
-  sct_access load[SCT_MAX_OPERANDS], store[SCT_MAX_OPERANDS];
-  bool coalesced;     /* sectors <= 1.25 x max(ideal, footprint) for each whose excess is at least
-                         1/8 of the kernel's sectors */
-  double share;       /* minimum / sectors of the kernel, at most 1 */
-  double utilisation; /* used bytes / (32 x footprint) of the kernel */
-  double passes;      /* ideal / footprint where above 1, of the operand where it is largest by
-                         sectors; else 1 */
+  sct_access load[SCT_MAX_OPERANDS + 1], store[SCT_MAX_OPERANDS + 1]; /* the last: a workspace */
+  bool coalesced;
+  bool sure;          /* it is what it is wherever within their error the counts are */
+  double share;       /* minimum / sectors of the kernel, at most 1: what it could do better */
+  double utilisation; /* used bytes / (32 x footprint) of the kernel: what its layouts cost */
+  double passes;      /* ideal / footprint: how often the array is read or written that this costs
+                         most sectors; 1 where that is less than 1/8 of the kernel's */
 } sct_coalescing;
+/* SCT_ESPEC where the size of an array has no value. */
 sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,
                                 const sct_kernel_code *code, const sct_size *size, sct_error *err);
 

@@ -1,5 +1,5 @@
 /* model_coalescing - is a kernel coalesced? By what it asks for and what its index space touches,
- * so that no other candidate is needed. */
+ * so that no other candidate is needed. The rule stands in model.h. */
 #include "model/model.h"
 
 #include <math.h>
@@ -13,46 +13,118 @@
  * faster than the kernel with the fewest sectors. */
 #define NEGLIGIBLE (1.0 / 8.0)
 
-static sct_access access_of(const sct_count *all, const sct_count *without, double bytes) {
-  const double sectors = (double)(all->sectors - (without ? without->sectors : 0));
-  const double ideal = (double)(all->contiguous - (without ? without->contiguous : 0));
-  return (sct_access){sectors, ideal, sectors > 0.0 ? ceil(bytes / SECTOR_BYTES) : 0.0,
-                      sectors > 0.0 ? bytes : 0.0};
-}
-
-static double minimum_of(const sct_access *a) {
+double sct_access_minimum(const sct_access *a) {
   return fmax(a->ideal, a->footprint);
 }
 
-static bool is_coalesced(const sct_access *a, double all) {
-  return a->sectors <= SLACK * minimum_of(a) || a->sectors - minimum_of(a) < NEGLIGIBLE * all;
+/* With `error` of its sectors more or less: all of them are then of that many times. */
+static bool is_coalesced(const sct_access *a, double times, double all) {
+  const double sectors = times * a->sectors, minimum = sct_access_minimum(a);
+  return sectors <= SLACK * minimum || sectors - minimum < NEGLIGIBLE * times * all;
+}
+
+/* What a kernel asks for beyond so many sectors for one that the elements of the index space fill
+ * is of its own making, however contiguous: a search of all keys for every output. Eight lanes with
+ * a byte each may lie in two sectors and fill a quarter of one. */
+#define ASKED_SLACK 8.0
+
+/* `asked`: sectors that all elements of the index space fill, each for itself. */
+static void add_access(sct_access *to, int64_t sectors, int64_t contiguous, double asked,
+                       sct_footprint footprint) {
+  if (sectors > 0) {
+    *to = (sct_access){.sectors = (double)sectors,
+                       .ideal = fmin((double)contiguous, ASKED_SLACK * asked + footprint.sectors),
+                       .footprint = footprint.sectors,
+                       .used_bytes = footprint.bytes};
+  }
+}
+
+/* What is of no operand is of the workspace, all of which is there to be used. */
+static void add_workspace(sct_coalescing *out, const sct_counters *c, int64_t bytes) {
+  sct_count load = c->load, store = c->store;
+  for (int op = 0; op < c->n_operands; op++) {
+    load.sectors -= c->operand[op].sectors - c->stored[op].sectors;
+    load.contiguous -= c->operand[op].contiguous - c->stored[op].contiguous;
+    store.sectors -= c->stored[op].sectors;
+    store.contiguous -= c->stored[op].contiguous;
+  }
+  const sct_footprint all = {.sectors = ceil((double)bytes / SECTOR_BYTES), .bytes = (double)bytes};
+  if (bytes > 0) {
+    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, INFINITY, all);
+    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, INFINITY, all);
+  }
+}
+
+static bool is_kernel_coalesced(const sct_coalescing *of, double times, double all) {
+  bool coalesced = true;
+  for (int k = 0; k <= SCT_MAX_OPERANDS; k++) {
+    coalesced = coalesced && is_coalesced(&of->load[k], times, all) &&
+                is_coalesced(&of->store[k], times, all);
+  }
+  return coalesced;
+}
+
+/* The verdict and the figures of the whole kernel, from its accesses. */
+static void sum_up(sct_coalescing *out, double error) {
+  double sectors = 0.0, minimum = 0.0, used = 0.0, touched = 0.0, most_again = 0.0;
+  out->passes = 1.0;
+  for (int k = 0; k < 2 * (SCT_MAX_OPERANDS + 1); k++) {
+    const sct_access *const a = k % 2 ? &out->store[k / 2] : &out->load[k / 2];
+    const double again = a->ideal - a->footprint;
+    sectors += a->sectors;
+    minimum += fmin(sct_access_minimum(a), a->sectors);
+    used += a->used_bytes;
+    touched += a->footprint;
+    if (again > most_again && a->footprint > 0.0) {
+      most_again = again;
+      out->passes = a->ideal / a->footprint;
+    }
+  }
+  out->passes = most_again < NEGLIGIBLE * sectors ? 1.0 : out->passes;
+  out->coalesced = is_kernel_coalesced(out, 1.0 - error, sectors);
+  out->sure = out->coalesced == is_kernel_coalesced(out, 1.0 + error, sectors);
+  out->share = sectors > 0.0 ? minimum / sectors : 1.0;
+  out->utilisation = touched > 0.0 ? used / (SECTOR_BYTES * touched) : 1.0;
+}
+
+/* How often sectors are needed of an array that is read or written beside an index array, by a
+ * kernel that goes through what the index points to in `windows` parts, one after the other. Of
+ * each sector every part has the elements that fall into it, in no order: none of `each` with the
+ * probability (1 - 1 / windows) ^ each. */
+static double times_needed(double windows, double each) {
+  return each > 1.0 ? windows * (1.0 - pow(1.0 - 1.0 / windows, each)) : 1.0;
+}
+
+/* As if each part was a kernel of its own. */
+static sct_footprint footprint_of(const sct_spec *spec, const sct_kernel_code *code, int op,
+                                  const sct_size *size) {
+  const sct_operand *const operand = &spec->operands[op];
+  sct_footprint out = sct_spec_footprint(spec, op, code->layout[op], size);
+  if (code->windows > 1 && !operand->through_index && !operand->is_index && out.sectors > 0.0) {
+    const double each = (double)sct_spec_elements(spec, size) / out.sectors;
+    out.sectors *= times_needed(code->windows, each);
+  }
+  return out;
 }
 
 sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, const sct_spec *spec,
                                 const sct_kernel_code *code, const sct_size *size, sct_error *err) {
-  const double all = (double)(c->load.sectors + c->store.sectors);
-  double least = 0.0, used = 0.0, touched = 0.0, most = 0.0;
-  *out = (sct_coalescing){.coalesced = true, .passes = 1.0};
-  (void)code;
-  (void)err;
+  const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
+  *out = (sct_coalescing){0};
   for (int op = 0; op < c->n_operands; op++) {
-    const double bytes = (double)sct_spec_touched_bytes(spec, op, size);
-    out->load[op] = access_of(&c->operand[op], &c->stored[op], bytes);
-    out->store[op] = access_of(&c->stored[op], NULL, bytes);
-    const sct_access *const ways[] = {&out->load[op], &out->store[op]};
-    for (int k = 0; k < SCT_COUNT(ways); k++) {
-      const sct_access *const a = ways[k];
-      out->coalesced = out->coalesced && is_coalesced(a, all);
-      least += fmin(minimum_of(a), a->sectors);
-      used += a->used_bytes;
-      touched += a->footprint;
-      if (a->sectors > most) {
-        most = a->sectors;
-        out->passes = a->footprint > 0.0 ? fmax(a->ideal / a->footprint, 1.0) : 1.0;
-      }
-    }
+    const sct_count *all = &c->operand[op], *stored = &c->stored[op];
+    int64_t bytes = 0;
+    SCT_TRY(sct_expr_eval(spec->pool, spec->operands[op].layouts[code->layout[op]].bytes, &env,
+                          &bytes, err));
+    const sct_footprint footprint = footprint_of(spec, code, op, size);
+    const double passes =
+        sct_model_passes(spec, code) * (double)(spec->n_steps > 0 ? spec->n_steps : 1);
+    const double asked = passes * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
+    add_access(&out->load[op], all->sectors - stored->sectors, all->contiguous - stored->contiguous,
+               asked, footprint);
+    add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);
   }
-  out->share = all > 0.0 ? fmin(least / all, 1.0) : 1.0;
-  out->utilisation = touched > 0.0 ? fmin(used / (SECTOR_BYTES * touched), 1.0) : 1.0;
+  add_workspace(out, c, code->workspace_bytes);
+  sum_up(out, c->error);
   return SCT_OK;
 }

@@ -32,9 +32,6 @@
 #define VISIT       3.0
 #define PART_STORE  3.2
 #define LEAST_VISIT 2.0
-/* What DRAM moves for a sector that leaves L2 before it is full: it is read first, for its
- * checksum. */
-#define PART_BYTES 64.0
 /* As often the time of such stores, at most, DRAM adds to it: scatters of 16 bytes on an H200. */
 #define LONE_WAITS 4.0
 /* Sectors of lone elements that one with two elements makes up for: records of 12 to 28 bytes. */
@@ -152,11 +149,17 @@ static double blocks_at_once(const sct_device_desc *dev, const sct_workload *w) 
   return fmin(most, (double)w->counters->blocks);
 }
 
+double sct_model_l2_held(const sct_device_desc *dev) {
+  const bool two =
+      dev->cc_major == 8 ? dev->cc_minor == 0 : dev->cc_major >= 9 && dev->cc_major < 11;
+  return (two ? SCT_MODEL_L2_SHARE : 1.0) * (double)dev->l2_bytes;
+}
+
 /* The share of what is read again that L2 has lost: rows that blocks read several times, each its
  * own. What all blocks read they read together. Without an L2 all is lost. */
 static double missed_again(const sct_device_desc *dev, const sct_workload *w, int op,
                            double array) {
-  const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes;
+  const double seen = sct_model_l2_held(dev);
   const bool own = w->spec->n_steps > 0 && !w->spec->operands[op].is_output;
   const double rows = w->counters->blocks > 0
                           ? array * blocks_at_once(dev, w) / (double)w->counters->blocks
@@ -164,56 +167,48 @@ static double missed_again(const sct_device_desc *dev, const sct_workload *w, in
   return dev->l2_bytes <= 0 ? 1.0 : own && rows > seen ? 1.0 - seen / rows : 0.0;
 }
 
-/* Bytes from one element of an array to its neighbour along dimension d; 0: unknown. */
-static double stride_of(const sct_workload *w, int op, int d) {
-  const sct_operand *o = &w->spec->operands[op];
-  const sct_layout *layout = &o->layouts[w->code->layout[op]];
-  sct_expr vars[SCT_MAX_DIMS + SCT_MAX_EXTENTS];
-  int64_t values[SCT_MAX_DIMS + SCT_MAX_EXTENTS] = {0}, at[2] = {0};
-  const int n = o->n_dims + w->spec->n_extents;
-  for (int k = 0; k < n; k++) {
-    const int e = k - o->n_dims;
-    vars[k] = e < 0 ? o->index[k] : w->spec->extent_var[e];
-    values[k] = e < 0 ? 0 : w->size->extent[e];
-  }
-  const sct_expr_env env = {vars, values, n};
-  bool known = true;
-  for (int k = 0; k < 2; k++) {
-    values[d] = k;
-    known = known && sct_expr_eval(w->spec->pool, layout->element[0], &env, &at[k], NULL) == SCT_OK;
-  }
-  return known ? fabs((double)(at[1] - at[0])) : 0.0;
+/* Does each request find the bytes that it asks for side by side? */
+static bool in_one_piece(const sct_count *c) {
+  return c->contiguous > 0 && 2 * c->sectors < 3 * c->contiguous;
 }
 
-/* Bytes of lines that are begun between two neighbours in the array, where elements are stored in
- * the order of its dimensions, each in a line of its own. */
-static double open_bytes(const sct_workload *w, int op) {
-  const sct_operand *o = &w->spec->operands[op];
-  const sct_expr_env env = {w->spec->extent_var, w->size->extent, w->spec->n_extents};
-  double least = INFINITY, between = 1.0, open = 0.0;
-  for (int d = o->n_dims - 1; d >= 0 && o->index != NULL; d--) {
-    const double stride = stride_of(w, op, d);
-    int64_t extent = 1;
-    if (stride > 0.0 && stride < least) {
-      least = stride;
-      open = LINE_BYTES * between;
+/* The operand along which a kernel goes that asks for parts of sectors of `op`; -1: none. */
+static int walks_along(const sct_workload *w, int op) {
+  const sct_count *c = w->counters->operand;
+  int found = -1;
+  for (int k = 0; k < w->spec->n_operands && !in_one_piece(&c[op]); k++) {
+    if (in_one_piece(&c[k]) && (found < 0 || c[k].sectors > c[found].sectors)) {
+      found = k;
     }
-    if (sct_expr_eval(w->spec->pool, o->extent[d], &env, &extent, NULL) != SCT_OK) {
-      return 0.0;
-    }
-    between *= (double)extent;
   }
-  return open;
+  return found;
 }
 
-/* Sectors of elements that are stored alone which leave L2 before their neighbours come. */
-static double lost_sectors(const sct_device_desc *dev, const sct_workload *w, int op) {
-  const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes;
-  const double open = is_lone(w, op) && !in_no_order(w, op) ? open_bytes(w, op) : 0.0;
-  return open > seen ? (1.0 - seen / open) * (double)w->counters->operand[op].sectors : 0.0;
+/* Bytes of lines that a kernel goes through until it comes to the rest of a sector of `op`: it goes
+ * along another operand, in whose order the neighbours of `op` come late. */
+static double walk_bytes(const sct_workload *w, int op) {
+  const int along = walks_along(w, op);
+  double step[SCT_MAX_DIMS], order[SCT_MAX_DIMS], lines = 1.0, elements = 1.0;
+  int near = -1;
+  if (along < 0) {
+    return 0.0;
+  }
+  sct_model_steps(step, w->spec, op, w->code->layout[op], w->size);
+  sct_model_steps(order, w->spec, along, w->code->layout[along], w->size);
+  for (int d = 0; d < w->spec->n_dims; d++) {
+    near = step[d] > 0.0 && (near < 0 || step[d] < step[near]) ? d : near;
+  }
+  for (int d = 0; d < w->spec->n_dims && near >= 0; d++) {
+    if (d != near && step[d] > 0.0 && order[d] < order[near]) {
+      lines *= (double)w->size->extent[d] * fmin(1.0, step[d] / LINE_BYTES);
+      elements *= (double)w->size->extent[d];
+    }
+  }
+  return lines * LINE_BYTES + elements * (double)w->spec->operands[along].record.bytes;
 }
 
-/* Bytes between L2 and DRAM: what is used again is found in L2. */
+/* Bytes between L2 and DRAM: what is used again is found in L2. A walk that returns where it began
+ * finds nothing in a cache that is smaller than it, as the oldest lines leave first. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
   const double windows = larger(1.0, w->code->windows);
@@ -222,8 +217,9 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const bool returns = sct_operand_is_read_too(&w->spec->operands[op]);
     const double ways = returns ? 2.0 : 1.0; /* there and back */
     const double once = fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
-    return larger(once + missed_again(dev, w, op, array) * (sectors - once),
-                  PART_BYTES * lost_sectors(dev, w, op));
+    const double again = once + missed_again(dev, w, op, array) * (sectors - once);
+    const bool lost = dev->l2_bytes > 0 && walk_bytes(w, op) > sct_model_l2_held(dev);
+    return lost ? larger(again, missed_bytes(w, op)) : again;
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;

@@ -64,7 +64,8 @@ typedef struct sct_ptx_buffer {
   int64_t misalign; /* bytes added to the 512-byte aligned address; 0 as a rule */
   const uint8_t
       *required; /* [bytes] non-zero where a byte belongs to a field (not padding), copied;
-                    NULL: all. Padding may stay unwritten or get undefined values */
+                    NULL: all. Padding may stay unwritten or get undefined values. With `fill`
+                    it is borrowed, and only looked at where there are contents */
   /* Above 0, a power of two from 32 on: byte b of the buffer is byte b % fold of `data`, which has
    * so many (NULL: zeros), all of them defined; for launches that are made to count accesses. */
   int64_t fold;
@@ -73,6 +74,10 @@ typedef struct sct_ptx_buffer {
    * before: writes them to `out`, which is zeroed. For launches on one host thread. */
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
   void *fill_ctx;
+  /* Not NULL: how many of bytes [offset, offset + bytes) a kernel has a use for; the others do not
+   * count in sct_ptx_global.contiguous. For launches with per_buffer. */
+  int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes);
+  const void *used_ctx;
 } sct_ptx_buffer;
 
 void sct_ptx_memory_new(sct_ptx_memory **out);
@@ -89,6 +94,10 @@ void sct_ptx_memory_reset(sct_ptx_memory *memory, uint64_t address, const void *
 const uint8_t *sct_ptx_memory_data(const sct_ptx_memory *memory, uint64_t address);
 /* Bytes of the buffer that its `fill` was asked for. */
 int64_t sct_ptx_memory_filled(const sct_ptx_memory *memory, uint64_t address);
+/* The next bytes [*from, *to), from the old *to on, that it was asked for; false: there are none.
+ */
+bool sct_ptx_memory_next_filled(const sct_ptx_memory *memory, uint64_t address, int64_t *from,
+                                int64_t *to);
 /* First byte offset >= `from` that is required and was never written (or holds an undefined value);
  * -1: none. */
 int64_t sct_ptx_memory_undefined(const sct_ptx_memory *memory, uint64_t address, int64_t from);
@@ -161,9 +170,9 @@ typedef struct sct_ptx_global {
   int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
   int64_t bytes;          /* active lanes x width, summed */
   int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
-  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes were
-                             contiguous from its lowest address; warps' requests of fewer than
-                             SCT_PTX_FEW_LANES active lanes have none */
+  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes that are
+                             used were contiguous from its lowest address; warps' requests of fewer
+                             than SCT_PTX_FEW_LANES active lanes have none */
 } sct_ptx_global;
 #define SCT_PTX_FEW_LANES 8
 
@@ -263,14 +272,25 @@ typedef struct sct_ptx_inst_counters {
   sct_ptx_shared shared;
 } sct_ptx_inst_counters;
 
-/* One request of an instruction, as an example: where its lanes went (ptx_request.c says which). */
+/* One request: where its lanes went. */
 typedef struct sct_ptx_request {
   uint64_t address[32]; /* of the lanes in `mask`: device addresses, or bytes of shared memory */
   uint32_t mask;        /* 0: there was no request */
   int width;            /* bytes a lane */
   int64_t block;        /* the block's number */
+  int warp;             /* of the block */
+  int line;             /* of .loc, 0 if the PTX has none */
+  const char *access;   /* "load", "store", "atomic", "bulk load" or "bulk store" */
   const char *buffer;   /* of global memory, by its name there; belongs to the memory. NULL: none */
+  uint64_t base;        /* address of that buffer */
 } sct_ptx_request;
+
+/* Hears of each request to global memory as it is counted: parts that machine code makes of it one
+ * by one, a bulk copy as one lane. Launches with it run on one host thread. */
+typedef struct sct_ptx_watch {
+  void (*request)(void *ctx, const sct_ptx_request *request);
+  void *ctx;
+} sct_ptx_watch;
 
 typedef struct sct_ptx_requests {
   sct_ptx_request global, shared;
@@ -304,6 +324,7 @@ typedef struct sct_ptx_launch_opts {
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
+  const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
   int64_t n_blocks;
 } sct_ptx_launch_opts;
@@ -312,7 +333,7 @@ typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
-  sct_ptx_requests *requests;   /* [n_insts] an example of each, without bulk copies */
+  sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
   sct_ptx_chain longest; /* of all blocks */

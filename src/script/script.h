@@ -62,8 +62,13 @@ sct_status sct_script_load_spec_text(sct_spec *out, const char *path, const char
 /* The description tuning/devices/NAME.lua as a device "virtual:NAME". SCT_ENODEVICE with the
  * nearest name. */
 sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err);
+/* The description in a file, without an id. */
+sct_status sct_script_read_device(sct_device_desc *out, const char *path, sct_error *err);
 /* Names of all described devices, in order. The list and its strings belong to `arena`. */
 void sct_script_device_names(const char ***out, int *n, sct_arena *arena);
+/* All of them, in the order of their names; the arena's. Without `err` those that are wrong are
+ * left out. */
+sct_status sct_script_load_devices(sct_device_desc **out, int *n, sct_arena *arena, sct_error *err);
 
 /* ---- strategies and templates ---- */
 

@@ -58,6 +58,8 @@ static int read_device(lua_State *L) {
   lua_call(L, 2, 1);
   text_of(L, "name", d->name, sizeof(d->name));
   text_of(L, "coalescing", d->coalescing, sizeof(d->coalescing));
+  text_of(L, "held_against", d->held_against, sizeof(d->held_against));
+  d->held_error = sct_script_field_number(L, -1, "held_error");
   d->regs_by_block = sct_script_field_flag(L, -1, "regs_by_block");
   d->counting_only = sct_script_field_flag(L, -1, "counting_only");
 #define SCT_SMALL(name)  d->name = (int)sct_script_field_integer(L, -1, #name);
@@ -71,10 +73,11 @@ static int read_device(lua_State *L) {
   return 0;
 }
 
-static sct_status run_device(device_loader *loader, sct_error *err) {
+static sct_status run_device(device_loader *loader, const sct_str *text, sct_error *err) {
   sct_sandbox sb;
+  memset(loader->out, 0, sizeof(*loader->out));
   SCT_TRY(sct_sandbox_init(&sb, NULL, err));
-  sct_status status = sct_sandbox_load_asset(&sb, loader->asset, err);
+  sct_status status = sct_sandbox_load(&sb, loader->asset, sct_str_c(text), text->len, 0, err);
   SCT_THEN(sct_sandbox_call(&sb, 0, 1, err));
   if (status == SCT_OK) {
     lua_pushcfunction(sb.L, read_device);
@@ -83,7 +86,16 @@ static sct_status run_device(device_loader *loader, sct_error *err) {
     status = sct_sandbox_call(&sb, 2, 0, err);
   }
   sct_sandbox_free(&sb);
+  if (status != SCT_OK) {
+    memset(loader->out, 0, sizeof(*loader->out));
+  }
   return status;
+}
+
+sct_status sct_script_read_device(sct_device_desc *out, const char *path, sct_error *err) {
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_TRY(sct_file_read(&text, path, err));
+  return run_device(&(device_loader){out, path}, &text, err);
 }
 
 sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_error *err) {
@@ -98,12 +110,24 @@ sct_status sct_script_load_device(sct_device_desc *out, const char *name, sct_er
   if (!known) {
     return unknown_device(name, err);
   }
-  device_loader loader = {out, asset};
-  const sct_status status = run_device(&loader, err);
-  if (status != SCT_OK) {
-    memset(out, 0, sizeof(*out));
-    return status;
-  }
+  SCT_TRY(run_device(&(device_loader){out, asset}, &text, err));
   snprintf(out->id, sizeof(out->id), "virtual:%s", name);
+  return SCT_OK;
+}
+
+sct_status sct_script_load_devices(sct_device_desc **out, int *n, sct_arena *arena,
+                                   sct_error *err) {
+  const char **names = NULL;
+  int n_names = 0;
+  sct_script_device_names(&names, &n_names, arena);
+  *out = SCT_ARENA_NEW(arena, sct_device_desc, n_names + 1);
+  *n = 0;
+  for (int k = 0; k < n_names; k++) {
+    const sct_status status = sct_script_load_device(&(*out)[*n], names[k], err);
+    if (status != SCT_OK && err) {
+      return status;
+    }
+    *n += status == SCT_OK ? 1 : 0;
+  }
   return SCT_OK;
 }

@@ -443,16 +443,28 @@ static bool is_fast(const render_job *job) {
   return strategy->has_math && job->cand->value[last] == 1;
 }
 
+/* The sizes that the candidate is rendered for, of the garbage collector; NULL: all. */
+static const bool *rendered_sizes(lua_State *L, const render_job *job) {
+  const int size = job->cand->size, n_sizes = job->script->spec->n_sizes;
+  if (size == 0) {
+    return job->space->strategies[job->cand->strategy].sizes;
+  }
+  bool *sizes = lua_newuserdatauv(L, (size_t)n_sizes, 0);
+  memset(sizes, 0, (size_t)n_sizes);
+  sizes[size - 1] = true;
+  return sizes;
+}
+
 /* Index of the plan, or 0 with `rejected` set. */
 static int run_plan(lua_State *L, render_job *job, int strategy) {
+  const bool *sizes = rendered_sizes(L, job);
   lua_getfield(L, strategy, "plan");
   if (!lua_isfunction(L, -1)) {
     luaL_error(L, "the strategy has no function plan(k, c)");
   }
   sct_view_kind kind = sct_script_view_kind(L, strategy);
   kind.fast = is_fast(job);
-  sct_script_push_view(L, job->script, job->out->code.layout, &kind,
-                       job->space->strategies[job->cand->strategy].sizes);
+  sct_script_push_view(L, job->script, job->out->code.layout, &kind, sizes);
   const char *reason = why_not_with_these(L, job, strategy);
   if (reason) {
     job->out->rejected = sct_script_copy_printable(L, &job->out->code.arena, reason);

@@ -13,7 +13,6 @@
 #define MAX_LAYOUT_COMBINATIONS 64
 #define MAX_NAME                48   /* it begins labels */
 #define MAX_LIST                4096 /* values of an axis, conditions, facts */
-#define MAX_APART               16   /* of one strategy; were there more, all sizes share one */
 
 typedef struct reader {
   sct_script *script;
@@ -465,7 +464,7 @@ static bool is_same(const sct_strategy *a, const sct_strategy *b) {
 }
 
 /* Reads the strategy at index s for every size alone; list[] gets what differs, each with the sizes
- * that it is for. Returns how many; 0: too many. */
+ * that it is for. Returns how many. */
 static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
                       sct_strategy *list) {
   const int n_sizes = r->script->spec->n_sizes;
@@ -479,9 +478,6 @@ static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
     int k = 0;
     while (k < n && !is_same(&one, &list[k])) {
       k++;
-    }
-    if (k == MAX_APART) {
-      return 0;
     }
     if (k == n) {
       list[n++] = one;
@@ -500,22 +496,19 @@ static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
 static void read_strategy(lua_State *L, reader *r, int k) {
   sct_space *space = r->space;
   const int top = lua_gettop(L), n_sizes = r->script->spec->n_sizes;
-  sct_strategy names = {.file = r->script->files[k], .source = k}, list[MAX_APART];
-  int n = 0;
+  sct_strategy names = {.file = r->script->files[k], .source = k};
+  sct_strategy *list = &space->strategies[space->n_strategies];
+  int n = 1;
   r->script->sandbox.blame = names.file;
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
   const int s = lua_gettop(L);
   read_names(L, r, &names);
   if (k > 0 && n_sizes > 1) {
     n = read_apart(L, r, s, &names, list);
-  }
-  if (n < 2) {
-    names.sizes = NULL;
+  } else {
     list[0] = names;
-    n = 1;
     read_at_sizes(L, r, s, &list[0]);
   }
-  memcpy(&space->strategies[space->n_strategies], list, sizeof *list * (size_t)n);
   space->n_strategies += n;
   lua_settop(L, top);
 }
@@ -542,8 +535,9 @@ static int read_space(lua_State *L) {
   reader *r = lua_touserdata(L, 1);
   const int n = r->script->n_strategies;
   const sct_spec *spec = r->script->spec;
+  const int n_apart = spec->n_sizes > 1 ? spec->n_sizes : 1;
   r->space->strategies =
-      SCT_ARENA_NEW(&r->space->arena, sct_strategy, (int64_t)MAX_APART * n + spec->n_own + 1);
+      SCT_ARENA_NEW(&r->space->arena, sct_strategy, (int64_t)n_apart * n + spec->n_own + 1);
   for (int k = 0; k < n; k++) {
     read_strategy(L, r, k);
   }

@@ -55,7 +55,8 @@ typedef struct sct_strategy {
 
 /* A strategy with a value for every axis. Plain data: copy freely. */
 typedef struct sct_candidate {
-  int strategy;                /* index into sct_space.strategies */
+  int strategy; /* index into sct_space.strategies */
+  int size;     /* rendered for this tuned size alone, from 1; 0: for all those of the strategy */
   int16_t value[SCT_MAX_AXES]; /* index into each axis' values */
 } sct_candidate;
 

@@ -231,7 +231,8 @@ typedef struct sct_operand {
                         or from another layout; 0: it is never converted */
   sct_layout *layouts;
   /* set by sct_spec_finish() */
-  bool *used; /* [n_fields] the body reads or writes this field, taps included */
+  bool *used;      /* [n_fields] the body reads or writes this field, taps included */
+  bool *used_here; /* [n_fields] the same at the array's own place */
 } sct_operand;
 
 /* How many elements of the operand share a byte: more than one only in a bare array. Its extents,
@@ -466,9 +467,10 @@ typedef struct sct_spec {
   sct_move *moves;
   bool component_wise; /* every field of every operand is treated alike: a map over n x k scalars */
   const char *component_body; /* then: with operand names standing for one scalar, "b = a + k;" */
-  const char *fast_component_body; /* NULL as fast_body */
-  const char *canonical;           /* all of the above as text, equal for equal specs */
-  sct_hash hash;                   /* of canonical */
+  const char *fast_component_body;   /* NULL as fast_body */
+  const char *canonical;             /* all of the above as text, equal for equal specs */
+  sct_hash hash;                     /* of canonical */
+  struct sct_footprints *footprints; /* those that were worked out */
 } sct_spec;
 
 static inline bool sct_spec_is_ragged(const sct_spec *spec) {
@@ -595,6 +597,23 @@ int64_t sct_spec_tap_sets(const sct_spec *spec, const sct_operand *op);
 /* Bytes of operand `op` that the index space touches at `size`: overlapping reads count once, what
  * is found through an index array each time. */
 int64_t sct_spec_touched_bytes(const sct_spec *spec, int op, const sct_size *size);
+/* What the index space touches of operand `op` under `layout`: bytes of the fields that the body
+ * uses, at the element's own place and its taps, each once, and the distinct sectors of 32 bytes
+ * that they lie in, at most the array. Through an index array every entry's row counts at its real
+ * address, without the sectors that the entry before touched too; of many entries from a sample.
+ * !known: the layout is too irregular, and each element is taken to ask for bytes of its own. */
+typedef struct sct_footprint {
+  double sectors, bytes;
+  bool known;
+} sct_footprint;
+sct_footprint sct_spec_footprint(const sct_spec *spec, int op, int layout, const sct_size *size);
+/* The bytes of operand `op` that the index space may use: behind an index array, those of any
+ * element. NULL: all bytes of the array, or it is not known which. within: how many of them lie in
+ * [offset, offset + bytes). */
+typedef struct sct_spans sct_spans;
+sct_spans *sct_spec_used_bytes(const sct_spec *spec, int op, int layout, const sct_size *size);
+int64_t sct_spans_within(const sct_spans *used, int64_t offset, int64_t bytes);
+void sct_spans_end(sct_spans *used);
 /* Useful bytes read and written once at `size`: each field of each operand that the body uses,
  * times the elements that the index space touches (an operand without some dimension counts once
  * along it). Gathers count what they gather. An output that keep() leaves as it was on some paths
@@ -617,11 +636,13 @@ bool sct_spec_has_fast(const sct_spec *spec); /* a body has a form in fast arith
 /* A GPU as the tuner sees it: read from the driver for cuda:N, from tuning/devices/NAME.lua for
  * virtual:NAME. Limits are per the CUDA programming guide's compute-capability table. */
 typedef struct sct_device_desc {
-  char name[96];      /* "NVIDIA H200" */
-  char id[24];        /* "cuda:0" or "virtual:h200" */
-  char uuid[48];      /* "GPU-..." or "" for a virtual device */
-  char driver[32];    /* "580.159.04" or "" */
-  char coalescing[8]; /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
+  char name[96];         /* "NVIDIA H200" */
+  char id[24];           /* "cuda:0" or "virtual:h200" */
+  char uuid[48];         /* "GPU-..." or "" for a virtual device */
+  char driver[32];       /* "580.159.04" or "" */
+  char coalescing[8];    /* counting model of its accesses, as in "cc12"; "": that of CC 7.0 */
+  char held_against[96]; /* measured figures that predictions were held against; "": none */
+  double held_error;     /* and how far they are off, relative */
   bool is_virtual;
   bool counting_only;        /* a description that no toolkit compiles for */
   bool regs_by_block;        /* regs_unit is of a block (CC 1.x) */

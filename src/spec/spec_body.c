@@ -268,9 +268,7 @@ static void mark(body_scan *s, const sct_mention *m) {
       continue;
     }
     op->used[f] = true;
-    if (m->tap >= 0) {
-      op->taps[m->tap].used[f] = true;
-    }
+    *(m->tap >= 0 ? &op->taps[m->tap].used[f] : &op->used_here[f]) = true;
   }
 }
 
@@ -490,7 +488,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
   }
   op->keeps = s->kept[at] = true;
   for (int f = 0; f < op->record.n_fields; f++) {
-    op->used[f] = true;
+    op->used[f] = op->used_here[f] = true;
   }
   *next = k + 4;
   return check_flag(s, t);
@@ -560,6 +558,7 @@ void sct_spec_begin_bodies(sct_spec *spec) {
   for (int k = 0; k < spec->n_operands; k++) {
     sct_operand *op = &spec->operands[k];
     op->used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
+    op->used_here = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
     for (int n = 0; n < op->n_taps; n++) {
       op->taps[n].used = SCT_ARENA_NEW(&spec->arena, bool, op->record.n_fields);
     }

@@ -179,11 +179,13 @@ sct_status sct_spec_finish(sct_spec *spec, sct_error *err) {
   SCT_TRY(sct_spec_check_layouts(spec, err));
   write_canonical(spec, sct_str_c(&bodies));
   SCT_TRY(sct_spec_find_chunks(spec, err));
+  spec->footprints = sct_footprints_new();
   return SCT_OK;
 }
 
 void sct_spec_free(sct_spec *spec) {
   sct_expr_pool_free(spec->pool);
   sct_arena_free(&spec->arena);
+  sct_footprints_end(spec->footprints);
   memset(spec, 0, sizeof(*spec));
 }

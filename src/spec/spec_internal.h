@@ -171,6 +171,10 @@ sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err);
 
 bool sct_spec_mentions_dims(const sct_spec *spec, sct_expr e);
 
+/* Footprints that were worked out, by array, layout and size. */
+struct sct_footprints *sct_footprints_new(void);
+void sct_footprints_end(struct sct_footprints *known);
+
 /* ---- evaluation ---- */
 
 /* Offset number `row` of an array of offsets with this fill. */

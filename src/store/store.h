@@ -89,6 +89,21 @@ typedef struct sct_row_candidate {
   int registers, spill_bytes, shared_bytes;
 } sct_row_candidate;
 
+/* By which rule an outcome is called coalesced, or not. */
+typedef enum sct_coalesced_rule {
+  SCT_COALESCED_RELATIVE, /* by the least sectors of all candidates then known (before schema 4) */
+  SCT_COALESCED_ABSOLUTE  /* by what the kernel asks for and its index space touches (model.h) */
+} sct_coalesced_rule;
+/* How a kernel uses its sectors; what follows from its counts, so a newer version may say it anew.
+ * The figures are those of sct_coalescing, 0 or NaN: unknown. */
+typedef struct sct_row_coalesced {
+  int rule; /* sct_coalesced_rule */
+  bool coalesced;
+  double share, utilisation, passes;
+  double sectors_error; /* relative, of all counts; 0: they are exact */
+} sct_row_coalesced;
+bool sct_row_coalesced_same(const sct_row_coalesced *a, const sct_row_coalesced *b);
+
 /* Members of an outcome that was not counted. */
 #define SCT_NOT_COUNTED                                                                            \
   .requests_ld = -1, .sectors_ld = -1, .sectors_ld_ideal = -1, .requests_st = -1,                  \
@@ -106,7 +121,7 @@ typedef struct sct_row_outcome {
   double requests_ld, sectors_ld, sectors_ld_ideal, requests_st, sectors_st, sectors_st_ideal,
       wavefronts;
   double degree; /* distinct bytes asked for / bytes in sectors, whole kernel */
-  bool coalesced;
+  sct_row_coalesced how;
   bool counts_exact;
   double predicted_ns; /* by the model, never measured; NaN or 0: not predicted */
   double overhead_ns;  /* cost of a launch, taken off every sample */
@@ -140,10 +155,10 @@ sct_status sct_store_finish_run(sct_store *s, const sct_row_run *row, sct_error 
  * kill, and a power failure once any other change of the store has returned. */
 sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_outcome *outcome,
                                 bool replace, sct_error *err);
-/* What was found when all outcomes of a run were seen together: coalesced[n] for outcomes[n], in
- * one transaction. SCT_EDATA if there is no such outcome. */
-sct_status sct_store_put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced,
-                                   int n, sct_error *err);
+/* Rewrites how outcomes[n] are coalesced, in one transaction. SCT_EDATA if there is no such
+ * outcome. */
+sct_status sct_store_put_coalesced(sct_store *s, const sct_id *outcomes,
+                                   const sct_row_coalesced *how, int n, sct_error *err);
 
 /* ---- reading: rows and what they point to go to the arena */
 

@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#define FIRST_EXPORT 3 /* the schema of the oldest export that is read */
+
 /* Ids by key of what the document has named so far. */
 typedef struct reading {
   sct_store *s;
+  int schema;                   /* of the document */
   json_t *devices, *candidates; /* of the current problem */
   sct_id problem;
 } reading;
@@ -43,7 +46,7 @@ static sct_status take_device(reading *r, sct_json at, sct_id none) {
   (void)none;
   sct_row_device row = {0};
   sct_id id = 0;
-  SCT_TRY(sct_store_json_take(at, &sct_store_device_table, &row));
+  SCT_TRY(sct_store_json_take(at, r->schema, &sct_store_device_table, &row));
   SCT_TRY(sct_store_join_row(r->s, &sct_store_device_table, &row, &id, at.doc->err));
   remember(r->devices, row.key, id);
   return SCT_OK;
@@ -53,7 +56,7 @@ static sct_status take_candidate(reading *r, sct_json at, sct_id none) {
   (void)none;
   sct_row_result row = {0};
   sct_id id = 0;
-  SCT_TRY(sct_store_json_take(at, &sct_store_candidate_table, &row));
+  SCT_TRY(sct_store_json_take(at, r->schema, &sct_store_candidate_table, &row));
   row.candidate.problem = r->problem;
   SCT_TRY(sct_store_join_row(r->s, &sct_store_candidate_table, &row, &id, at.doc->err));
   remember(r->candidates, row.candidate.source_hash, id);
@@ -64,7 +67,7 @@ static sct_status take_candidate(reading *r, sct_json at, sct_id none) {
 
 static sct_status take_outcome(reading *r, sct_json at, sct_id run) {
   sct_row_result row = {0};
-  SCT_TRY(sct_store_json_take(at, &sct_store_outcome_table, &row));
+  SCT_TRY(sct_store_json_take(at, r->schema, &sct_store_outcome_table, &row));
   SCT_TRY(recall(r->candidates, sct_json_member(at, "candidate"), &row.outcome.candidate));
   row.outcome.run = run;
   return sct_store_join_outcome(r->s, &row, at.doc->err);
@@ -99,7 +102,7 @@ static sct_status join_run(reading *r, sct_json at, sct_row_run *row) {
 static sct_status take_run(reading *r, sct_json at, sct_id none) {
   (void)none;
   sct_row_run row = {0};
-  SCT_TRY(sct_store_json_take(at, &sct_store_run_table, &row));
+  SCT_TRY(sct_store_json_take(at, r->schema, &sct_store_run_table, &row));
   return join_run(r, at, &row);
 }
 
@@ -110,7 +113,7 @@ static sct_status take_problem(reading *r, sct_json at, sct_id none) {
   sct_row_problem row = {0};
   json_decref(r->candidates);
   r->candidates = json_object();
-  SCT_TRY(sct_store_json_take(at, &sct_store_problem_table, &row));
+  SCT_TRY(sct_store_json_take(at, r->schema, &sct_store_problem_table, &row));
   SCT_TRY(sct_store_join_row(r->s, &sct_store_problem_table, &row, &r->problem, at.doc->err));
   SCT_TRY(each(r, at, "candidates", 0, take_candidate));
   return each(r, at, "runs", 0, take_run);
@@ -119,11 +122,15 @@ static sct_status take_problem(reading *r, sct_json at, sct_id none) {
 static sct_status read_ours(sct_store *s, const char *file, sct_json doc) {
   const json_t *const schema = json_object_get(doc.json, "schema");
   (void)file;
-  if (!json_is_integer(schema) || json_integer_value(schema) != SCT_STORE_SCHEMA) {
-    return sct_json_fail(sct_json_member(doc, "schema"), "this version of sectile reads %d",
-                         SCT_STORE_SCHEMA);
+  if (!json_is_integer(schema) || json_integer_value(schema) < FIRST_EXPORT ||
+      json_integer_value(schema) > SCT_STORE_SCHEMA) {
+    return sct_json_fail(sct_json_member(doc, "schema"), "this version of sectile reads %d to %d",
+                         FIRST_EXPORT, SCT_STORE_SCHEMA);
   }
-  reading r = {.s = s, .devices = json_object(), .candidates = json_object()};
+  reading r = {.s = s,
+               .schema = (int)json_integer_value(schema),
+               .devices = json_object(),
+               .candidates = json_object()};
   sct_status status = each(&r, doc, "devices", 0, take_device);
   SCT_THEN(each(&r, doc, "problems", 0, take_problem));
   json_decref(r.devices);
@@ -250,7 +257,11 @@ static sct_status merge_one(sct_store *to, sct_store *from, sct_error *err) {
   const sct_json_doc doc = {&arena,
                             sct_arena_printf(&arena, "the store '%s' is damaged: ", from->path),
                             "; nothing was merged", SCT_EDATA, err};
-  merging m = {.r = {.s = to, .devices = json_object(), .candidates = json_object()}, .doc = &doc};
+  merging m = {.r = {.s = to,
+                     .schema = SCT_STORE_SCHEMA,
+                     .devices = json_object(),
+                     .candidates = json_object()},
+               .doc = &doc};
   const sct_store_reader reader = {&m, merge_device, merge_problem};
   const sct_status status = sct_store_read_all(from, &reader, err);
   json_decref(m.r.devices);

@@ -11,7 +11,7 @@
 #include <sqlite3.h>
 
 #define SCT_STORE_APPLICATION_ID 0x5343544C /* "SCTL" */
-#define SCT_STORE_SCHEMA         3          /* PRAGMA user_version */
+#define SCT_STORE_SCHEMA         4          /* PRAGMA user_version */
 
 struct sct_store {
   sqlite3 *db;
@@ -46,12 +46,13 @@ typedef enum sct_store_kind {
 
 /* What a column is; columns are chosen by such bits. */
 enum {
-  SCT_STORE_KEY = 1,        /* part of the table's unique key */
-  SCT_STORE_FINISH = 2,     /* rewritten by sct_store_finish_run() */
-  SCT_STORE_HEAVY = 4,      /* left out of listings */
-  SCT_STORE_STAMP = 8,      /* a time of day, which hashes leave out */
-  SCT_STORE_EVALUATED = 16, /* left out of hashes too: follows from all rows of a run */
-  SCT_STORE_RENEWED = 32,   /* a newer version of the program writes it anew */
+  SCT_STORE_KEY = 1,    /* part of the table's unique key */
+  SCT_STORE_FINISH = 2, /* rewritten by sct_store_finish_run() */
+  SCT_STORE_HEAVY = 4,  /* left out of listings */
+  SCT_STORE_STAMP = 8,  /* a time of day, which hashes leave out */
+  SCT_STORE_EVALUATED =
+      16, /* left out of hashes too: follows from counts, by a rule that may change */
+  SCT_STORE_RENEWED = 32, /* a newer version of the program writes it anew */
   /* in choices only */
   SCT_STORE_VALUE = 64,  /* any that is no key */
   SCT_STORE_FIXED = 128, /* any that is neither key nor rewritten at the end */

@@ -6,6 +6,7 @@
  * something is joined. docs/store.md states the rules. */
 #include "store/store_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Two rows with one key and different contents: the one with the lesser hash. */
@@ -122,14 +123,28 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
 
 /* ---- outcomes */
 
+/* The greater one of two copies: by the newer rule, and by that what speaks for the kernel. */
+static sct_row_coalesced greater(const sct_row_coalesced *a, const sct_row_coalesced *b) {
+  const double keys[][2] = {{a->rule, b->rule},     {a->coalesced, b->coalesced},
+                            {a->share, b->share},   {a->utilisation, b->utilisation},
+                            {a->passes, b->passes}, {a->sectors_error, b->sectors_error}};
+  for (int k = 0; k < SCT_COUNT(keys); k++) {
+    const double x = isnan(keys[k][0]) ? 0.0 : keys[k][0], y = isnan(keys[k][1]) ? 0.0 : keys[k][1];
+    if (x != y) {
+      return x > y ? *a : *b;
+    }
+  }
+  return *a;
+}
+
 /* Joins two copies of one outcome: the earlier time of measuring counts. */
 static sct_status join_notes(sct_store *s, const sct_store_table *table, sct_row_result *known,
                              const sct_row_result *row, sct_id id, sct_error *err) {
   sct_row_result merged = *known;
   merged.outcome.measured = lesser(known->outcome.measured, row->outcome.measured);
-  merged.outcome.coalesced = known->outcome.coalesced || row->outcome.coalesced;
+  merged.outcome.how = greater(&known->outcome.how, &row->outcome.how);
   if (strcmp(merged.outcome.measured, known->outcome.measured) == 0 &&
-      merged.outcome.coalesced == known->outcome.coalesced) {
+      sct_row_coalesced_same(&merged.outcome.how, &known->outcome.how)) {
     return SCT_OK;
   }
   return sct_store_update(s, table, &merged, SCT_STORE_EVALUATED | SCT_STORE_STAMP, id, err);

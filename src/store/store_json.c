@@ -149,14 +149,16 @@ static bool take_value(sct_arena *arena, const sct_store_column *c, const json_t
   return false;
 }
 
-sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row) {
+sct_status sct_store_json_take(sct_json at, int schema, const sct_store_table *table, void *row) {
   if (!json_is_object(at.json)) {
     return sct_json_fail(at, "expected an object");
   }
   for (int i = 0; i < table->n_columns; ++i) {
     const sct_store_column *const c = &table->columns[i];
     const json_t *const value = json_object_get(at.json, c->name);
-    if (!is_left_out(table, c) && (value == NULL || !take_value(at.doc->arena, c, value, row))) {
+    const bool is_newer = value == NULL && c->since > schema;
+    if (!is_left_out(table, c) && !is_newer &&
+        (value == NULL || !take_value(at.doc->arena, c, value, row))) {
       return sct_json_fail(sct_json_member(at, c->name), "%s",
                            value == NULL ? "is missing" : expected_of(c));
     }

@@ -9,8 +9,9 @@
 
 /* Adds the columns that refer to nothing. */
 void sct_store_json_row(json_t *object, const sct_store_table *table, const void *row);
-/* Fills the row's columns that refer to nothing; it borrows the document and its arena. */
-sct_status sct_store_json_take(sct_json at, const sct_store_table *table, void *row);
+/* Fills the row's columns that refer to nothing, of those that came after `schema` what there is;
+ * it borrows the document and its arena. */
+sct_status sct_store_json_take(sct_json at, int schema, const sct_store_table *table, void *row);
 
 /* Who takes devices, then problems with all that is theirs, as an export has them. */
 typedef struct sct_store_reader {

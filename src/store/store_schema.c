@@ -81,6 +81,11 @@ static const sct_store_column candidate_columns[] = {
  * source has others on another device. An outcome and an earlier outcome have the same
  * columns; the second is one of several of its candidate, distinguished by its contents. */
 #define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
+#define HOW(field, column_kind, schema)                                                            \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
+    .offset = offsetof(sct_row_result, outcome.how.field), .is = EVALUATED, .since = schema        \
+  }
 #define OUTCOME_COLUMNS                                                                            \
   OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \
       OUTCOME(detail, TEXT, PLAIN, 0), PART(candidate, options, TEXT, PLAIN, 0),                   \
@@ -92,12 +97,14 @@ static const sct_store_column candidate_columns[] = {
       OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
       OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
       OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
-      OUTCOME(degree, REAL, PLAIN, 0), OUTCOME(coalesced, BOOL, EVALUATED, 0),                     \
+      OUTCOME(degree, REAL, PLAIN, 0), HOW(coalesced, BOOL, 0),                                    \
       OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
       OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
       OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \
       OUTCOME(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3),                               \
-      OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3)
+      OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3), HOW(rule, INT, 4),   \
+      HOW(share, REAL, 4), HOW(utilisation, REAL, 4), HOW(passes, REAL, 4),                        \
+      HOW(sectors_error, REAL, 4)
 
 static const sct_store_column outcome_columns[] = {OUTCOME_COLUMNS};
 static const sct_store_column earlier_columns[] = {OUTCOME_COLUMNS, OUTCOME(content, TEXT, KEY, 0)};

@@ -1,6 +1,7 @@
 /* store_write - putting rows: insert what is new, find what is there, in one transaction. */
 #include "store/store_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Appends the names of the wanted columns, each followed by `suffix`, with `separator` between. */
@@ -190,7 +191,7 @@ static sct_status replace_outcome(sct_store *s, sct_row_result *old, sct_row_res
   (void)sct_store_row_hash(before, &sct_store_outcome_table, old);
   (void)sct_store_row_hash(after, &sct_store_outcome_table, row);
   if (strcmp(before, after) == 0) {
-    return old->outcome.coalesced == row->outcome.coalesced
+    return sct_row_coalesced_same(&old->outcome.how, &row->outcome.how)
                ? SCT_OK
                : sct_store_update(s, &sct_store_outcome_table, row, SCT_STORE_EVALUATED,
                                   row->outcome.id, err);
@@ -245,21 +246,31 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
   return SCT_OK;
 }
 
-static sct_status put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced, int n,
-                                sct_error *err) {
+static double known(double figure) {
+  return isnan(figure) ? 0.0 : figure;
+}
+
+bool sct_row_coalesced_same(const sct_row_coalesced *a, const sct_row_coalesced *b) {
+  return a->rule == b->rule && a->coalesced == b->coalesced && known(a->share) == known(b->share) &&
+         known(a->utilisation) == known(b->utilisation) && known(a->passes) == known(b->passes) &&
+         known(a->sectors_error) == known(b->sectors_error);
+}
+
+static sct_status put_coalesced(sct_store *s, const sct_id *outcomes, const sct_row_coalesced *how,
+                                int n, sct_error *err) {
   for (int k = 0; k < n; ++k) {
-    const sct_row_result row = {.outcome = {.coalesced = coalesced[k]}};
+    const sct_row_result row = {.outcome = {.how = how[k]}};
     SCT_TRY(
         sct_store_update(s, &sct_store_outcome_table, &row, SCT_STORE_EVALUATED, outcomes[k], err));
   }
   return SCT_OK;
 }
 
-sct_status sct_store_put_evaluated(sct_store *s, const sct_id *outcomes, const bool *coalesced,
-                                   int n, sct_error *err) {
+sct_status sct_store_put_coalesced(sct_store *s, const sct_id *outcomes,
+                                   const sct_row_coalesced *how, int n, sct_error *err) {
   if (n == 0) {
     return SCT_OK;
   }
   SCT_TRY(sct_store_begin(s, err));
-  return sct_store_end(s, put_evaluated(s, outcomes, coalesced, n, err), err);
+  return sct_store_end(s, put_coalesced(s, outcomes, how, n, err), err);
 }

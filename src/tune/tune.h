@@ -26,46 +26,47 @@ typedef struct sct_rank_row {
   int n_samples;
   double median_ns;    /* of them */
   int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
-  double predicted_ns; /* by the model; 0: unknown. Decides where nothing is timed */
+  double predicted_ns; /* by the model; 0: unknown, or not credible. Decides where nothing is
+                          timed */
   double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
-  /* [n_operands], also for rows that were not tried; NULL: unknown, or the kernel failed */
-  const int64_t *operand_sectors;
-  bool uncoalesced; /* an earlier session, which saw more candidates, found it uncoalesced */
-  int passes; /* how often it goes through its elements on purpose (sct_model_passes); 0: once */
+  double error;                         /* of these three, relative; 0: they are exact */
   int registers;
-  bool fast; /* its arithmetic is not exact (sct_space_is_fast) */
+  bool fast;      /* its arithmetic is not exact (sct_space_is_fast) */
+  bool coalesced; /* by sct_model_coalescing(): whatever the other rows are */
   const char *label;
-  /* results */
-  /* all sectors <= 1.25 x the sum of the least that any row needs for each operand, and
-   * those of no operand more than half above the least, unless that is an eighth of all or less
-   */
-  bool coalesced;
-  bool tied; /* too close to the winner to tell apart */
+  bool tied; /* result: too close to the winner to tell apart */
 } sct_rank_row;
 
-#define SCT_COALESCED_SLACK 1.25
-#define SCT_LEAST_NOISE     0.005 /* times that are no further apart may be the same */
-#define SCT_MOST_NOISE      0.02  /* times further apart differ, however wide samples scatter */
+#define SCT_LEAST_NOISE 0.005 /* times that are no further apart may be the same */
+#define SCT_MOST_NOISE  0.02  /* times further apart differ, however wide samples scatter */
 /* Predicted times this close are the same: the model knows no better. */
 #define SCT_PREDICTED_SLACK 1.02
+/* What is faster than the winner by more than this, and the noise, is named. */
+#define SCT_PASSED_OVER 0.05
+/* A prediction that moves useful bytes at more than this times what a copy reaches is a defect of
+ * the model. */
+#define SCT_CREDIBLE 1.05
 
 typedef struct sct_choice {
   int winner;          /* row index, or -1: nothing eligible */
-  int fastest;         /* fastest eligible row, coalesced or not; -1 if none is timed */
-  double faster_ratio; /* winner's median over fastest's, when the fastest is not coalesced and
-                          beyond noise; else 1 */
+  int fastest;         /* fastest eligible row, coalesced or not; -1 if no time is known */
+  int passed_over;     /* that one, where it is not coalesced and beats the winner by more than
+                          noise and SCT_PASSED_OVER; else -1 */
+  double faster_ratio; /* the winner's time over that one's; 1: none was passed over */
   int n_tied;          /* rows tied with the winner, itself included */
-  double noise;        /* relative half width of the tie */
+  double noise;        /* relative half width of the tie of measured times */
   int n_close;         /* rows that were as good as the winner, itself included */
-  const char *rule;    /* what decided among them: "fewer sectors"; NULL: it was alone */
+  unsigned rules;      /* which tie-breaks left some of them out (sct_choice_rules) */
 } sct_choice;
 
-/* Marks coalesced and tied rows and chooses: the fastest eligible coalesced row; ties go to exact
- * arithmetic, fewer sectors, fewer shared wavefronts, fewer requests, fewer registers, then the
- * label. With `any` rows that are not coalesced compete too. A naive row that is faster beyond
- * noise wins anyway. Untimed rows are compared by predicted time, where it is known, and by the
- * same list for those within 2 % of the least. */
-sct_choice sct_tune_choose(sct_rank_row *rows, int n, int n_operands, bool any);
+/* Marks tied rows and chooses: the fastest eligible coalesced row, by time or, where nothing is
+ * timed, by predicted time; ties go to exact arithmetic, fewer sectors, fewer shared wavefronts,
+ * fewer requests (each beyond the counts' errors), fewer registers, then the label. Rows without a
+ * time stand after those that have one. With `any`, and where none is coalesced, rows that are not
+ * coalesced compete too. A naive row that is faster beyond noise wins anyway. */
+sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any);
+/* "fewer sectors, then fewer registers"; nothing where the winner was alone. */
+void sct_choice_rules(sct_str *out, const sct_choice *choice);
 
 /* What one card measured at one size, and how it compares with others of its kind. */
 typedef struct sct_tune_sheet {
@@ -175,16 +176,18 @@ typedef struct sct_tune_row {
   double overhead_ns;             /* already taken off the times; 0: unknown */
   double resident_ns;             /* on a single copy of the arrays; 0: not measured */
   int n_slow;                     /* samples at a low clock */
-  int n_contended;               /* samples while a process computed that came during the session */
-  double bytes_per_s, share;     /* useful bytes; share of the ceiling */
-  double predicted_ns;           /* by the model, never measured; 0: not predicted */
-  const char *predicted_limit;   /* what the prediction waits for: "DRAM bytes"; NULL */
-  double sectors_ld, sectors_st; /* per request; 0: none */
-  double sectors, sectors_ideal; /* whole kernel */
+  int n_contended;           /* samples while a process computed that came during the session */
+  double bytes_per_s, share; /* useful bytes; share of the ceiling */
+  double predicted_ns;       /* by the model, never measured; 0: not predicted */
+  bool incredible; /* it moves more than SCT_CREDIBLE times what a copy reaches: ranked last */
+  const char *predicted_limit;         /* what the prediction waits for: "DRAM bytes"; NULL */
+  double sectors_ld, sectors_st;       /* per request; 0: none */
+  double sectors, sectors_ideal;       /* whole kernel */
   double degree, degree_ld, degree_st; /* of coalescing, whole kernel */
+  sct_row_coalesced how;               /* coalesced, utilisation and passes */
   int registers, spill_bytes, shared_bytes;
   double occupancy;
-  bool coalesced, tied, winner, naive;
+  bool tied, winner, naive;
   int own;           /* number of the user's own kernel, from 1; 0: it is none */
   bool counted;      /* the counts above are known */
   char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
@@ -202,10 +205,13 @@ typedef struct sct_tune_size {
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   int n_stored;                              /* rows of earlier sessions, taken from the store */
   bool verified_only_counted;                /* verified, but the device gives no times */
-  char *recorded;  /* of a replay, a sentence: the winner against the best recorded; NULL */
-  char *faster;    /* a sentence if a candidate that is not coalesced is faster; NULL */
-  char *converted; /* a sentence where times include conversions between layouts; NULL */
-  char *kept;      /* a sentence if the store's winner, which was not tried, stays; NULL */
+  char *recorded;      /* of a replay, a sentence: the winner against the best recorded; NULL */
+  char *faster;        /* a sentence if a candidate was passed over, as it is not coalesced; NULL */
+  char *passed_over;   /* its label; NULL */
+  double faster_ratio; /* the winner's time over that one's; 1: none was passed over */
+  char *uncoalesced;   /* lines: the winner is not coalesced, at which accesses; NULL: it is */
+  char *converted;     /* a sentence where times include conversions between layouts; NULL */
+  char *kept;          /* a sentence if the store's winner, which was not tried, stays; NULL */
   char *why;  /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
   char *best; /* lines: the best of each strategy, of each layout of an array; NULL */
   char *decided;      /* a sentence: what decided among rows as good as the winner; NULL */
@@ -254,9 +260,14 @@ sct_status sct_tune_run(sct_tune_report *out, const char *spec_path, const sct_t
 
 /* The device a session would use: fills desc, starts a worker for a GPU and ends it. */
 sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_error *err);
-/* Whether a session can tune for a device: candidates are compiled for its compute capability by
- * the toolkit here. Where there is no toolkit to ask, any device that some toolkit compiles for. */
-bool sct_tune_compiles_for(const sct_device_desc *device);
+/* Sets counting_only of those that a session cannot tune for, as the toolkit here compiles nothing
+ * for their compute capability; where there is none to ask, those that no toolkit compiles for. */
+void sct_tune_mark_described(sct_device_desc *devices, int n);
+
+/* Measures what the parts of opts->device, a GPU, do: `text` receives its description as a device
+ * file, `path` the file where it is kept for predictions. SCT_EUSAGE for what is no GPU. */
+sct_status sct_tune_calibrate_device(sct_str *text, sct_str *path, const sct_tune_opts *opts,
+                                     sct_error *err);
 
 /* ---- without a device: for `space` and `gen` ---- */
 
@@ -283,6 +294,7 @@ typedef struct sct_tune_candidates {
   sct_device_desc device;
   sct_space space;
   int n_items;
+  size_t cap_items;
   sct_tune_item *items;  /* those with a source of their own, in order; the naive variants first of
                             each layout choice */
   int64_t n_ungenerated; /* candidates for which there was no time: nothing is known of them */

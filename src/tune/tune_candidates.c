@@ -66,31 +66,29 @@ static void join_sizes(sct_tune_candidates *cands, sct_hash hash, const bool *si
   item->sizes = joined;
 }
 
-/* Takes what became of candidate c. */
-static void keep_item(sct_tune_candidates *cands, size_t c, const sct_generated *g, hash_set *seen,
-                      const char *lacks) {
-  sct_tune_item *item = &cands->items[cands->n_items];
+/* Takes a kernel of candidate c; NULL, or why it is not kept. */
+static const char *keep_item(sct_tune_candidates *cands, size_t c, const sct_generated *g,
+                             hash_set *seen, const char *lacks) {
   const sct_candidate *cand = &cands->space.candidates[c];
-  const bool *sizes = cands->space.strategies[cand->strategy].sizes;
   if (g->rejected || lacks) {
-    sct_space_prune(&cands->space, cand->strategy, g->rejected ? g->rejected : lacks);
-    return;
+    return g->rejected ? g->rejected : lacks;
   }
   if (!g->failure && set_add(seen, g->code.hash)) {
-    join_sizes(cands, g->code.hash, sizes);
-    sct_space_prune(&cands->space, cand->strategy, "same source as an earlier candidate");
-    return;
+    join_sizes(cands, g->code.hash, g->sizes);
+    return "same source as an earlier candidate";
   }
+  SCT_GROW(cands->items, cands->n_items, cands->cap_items);
+  sct_tune_item *item = &cands->items[cands->n_items++];
   *item = (sct_tune_item){.candidate = (int64_t)c,
                           .outcome = SCT_OUT_OK,
-                          .sizes = sizes,
+                          .sizes = g->sizes,
                           .code = g->code,
                           .label = label_of(&cands->space, cand, &cands->arena)};
   if (g->failure) { /* a failing candidate is an outcome */
     item->outcome = SCT_OUT_RENDER_ERROR;
     item->detail = sct_arena_strdup(&cands->arena, g->failure);
   }
-  cands->n_items++;
+  return NULL;
 }
 
 /* ---- only some ----------------------------------------------------------------------------------
@@ -160,15 +158,35 @@ static const char *lack_of(const sct_tune_candidates *cands, size_t c, const sct
   return lacks && !sct_tune_is_naive(cands, c) ? lacks : NULL;
 }
 
+/* What became of candidate c at its sizes. */
+static void keep_items_of(sct_tune_candidates *cands, size_t c, const sct_generated *all,
+                          hash_set *seen, const char *nvrtc) {
+  const char *reason = NULL;
+  bool kept = false;
+  for (const sct_generated *g = all; g; g = g->next) {
+    const char *why = keep_item(cands, c, g, seen, lack_of(cands, c, g, nvrtc));
+    kept = kept || !why;
+    reason = reason ? reason : why;
+  }
+  if (!kept) {
+    sct_space_prune(&cands->space, cands->space.candidates[c].strategy, reason);
+  }
+}
+
 static void keep_items(sct_tune_candidates *cands, const sct_generated *all, bool some,
                        const char *nvrtc) {
   const size_t n = cands->space.n_candidates;
   hash_set seen = {0};
-  set_make(&seen, n);
-  cands->items = sct_alloc((n + 1) * sizeof *cands->items);
+  size_t n_kernels = 0;
+  for (size_t c = 0; c < n; c++) {
+    for (const sct_generated *g = &all[c]; g; g = g->next) {
+      n_kernels++;
+    }
+  }
+  set_make(&seen, n_kernels);
   for (size_t c = 0; c < n; c++) {
     if (all[c].rendered) {
-      keep_item(cands, c, &all[c], &seen, lack_of(cands, c, &all[c], nvrtc));
+      keep_items_of(cands, c, &all[c], &seen, nvrtc);
     } else if (some) {
       sct_space_prune(&cands->space, cands->space.candidates[c].strategy, "not asked for");
     } else {

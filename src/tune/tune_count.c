@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Is it coalesced, by its own counts alone? */
+static sct_status find_coalesced(tune_counting *c, int k, int size, sct_error *err) {
+  tune_cell *cell = sct_tune_cell(c->table, k, size);
+  const sct_spec *spec = &c->table->cands->spec;
+  sct_coalescing found;
+  SCT_TRY(sct_model_coalescing(&found, &cell->counters, spec, &c->table->cands->items[k].code,
+                               &spec->sizes[size], err));
+  cell->how = (sct_row_coalesced){.rule = SCT_COALESCED_ABSOLUTE,
+                                  .coalesced = found.coalesced,
+                                  .share = found.share,
+                                  .utilisation = found.utilisation,
+                                  .passes = found.passes,
+                                  .sectors_error = cell->counters.error};
+  return SCT_OK;
+}
+
 /* Needs the counters. As long as these are estimates, nothing that is known of the compiled code
  * counts: a search begins with the same, whatever the cache holds. */
 static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
@@ -106,6 +122,7 @@ sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
     cell->counters = counters;
     cell->counted = true;
     cell->estimated = false;
+    SCT_TRY(find_coalesced(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;
@@ -166,6 +183,7 @@ sct_status sct_tune_apply_counts(tune_counting *c, int k, const tune_size_counts
     cell->counters.n_operands = n_operands;
     cell->counted = true;
     cell->estimated = false;
+    SCT_TRY(find_coalesced(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;

@@ -80,39 +80,34 @@ sct_status sct_tune_device(sct_device_desc *out, const sct_tune_opts *opts, sct_
   return status;
 }
 
-bool sct_tune_compiles_for(const sct_device_desc *d) {
-  char arch[16];
-  if (d->counting_only) {
-    return false;
+void sct_tune_mark_described(sct_device_desc *devices, int n) {
+  const sct_compile_opts opts = {.arch = "sm_90", .threads = 1}; /* every toolkit has this one */
+  SCT_OWNED_PTR(sct_compiler) probe = NULL;
+  if (sct_compiler_new(&probe, &opts, NULL) != SCT_OK) {
+    return; /* no NVRTC at all is reported elsewhere */
   }
-  snprintf(arch, sizeof arch, "sm_%d%d", d->cc_major, d->cc_minor);
-  const sct_compile_opts opts = {.arch = arch, .threads = 1};
-  sct_compiler *probe = NULL;
-  const sct_status status = sct_compiler_new(&probe, &opts, NULL);
-  sct_compiler_free(probe);
-  return status == SCT_OK || status == SCT_ENVRTC; /* no NVRTC at all is reported elsewhere */
+  for (int k = 0; k < n; k++) {
+    sct_device_desc *d = &devices[k];
+    d->counting_only |= !sct_compiler_knows(probe, 10 * d->cc_major + d->cc_minor);
+  }
 }
 
 /* INT_MAX for a device that candidates cannot be compiled for. */
 static int capability_apart(const sct_device_desc *d, const sct_device_desc *wanted) {
   const int apart = abs(10 * (d->cc_major - wanted->cc_major) + d->cc_minor - wanted->cc_minor);
-  return sct_tune_compiles_for(d) ? apart : INT_MAX;
+  return d->counting_only ? INT_MAX : apart;
 }
 
-/* The described device that is the least `far` from the wanted one; INT_MAX: not to be taken. */
-static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
+/* The device that is the least `far` from the wanted one; INT_MAX: not to be taken. */
+static bool nearest(sct_device_desc *out, const sct_device_desc *devices, int n,
+                    const sct_device_desc *wanted,
                     int (*far)(const sct_device_desc *d, const sct_device_desc *wanted)) {
-  SCT_SCOPED(sct_arena) arena = {0};
-  const char **names = NULL;
-  int n = 0, least = INT_MAX;
-  sct_script_device_names(&names, &n, &arena);
+  int least = INT_MAX;
   for (int k = 0; k < n; k++) {
-    sct_device_desc d;
-    const bool known = sct_script_load_device(&d, names[k], NULL) == SCT_OK;
-    const int apart = known ? far(&d, wanted) : INT_MAX;
+    const int apart = far(&devices[k], wanted);
     if (apart < least) {
       least = apart;
-      *out = d;
+      *out = devices[k];
     }
   }
   return least < INT_MAX;
@@ -121,13 +116,17 @@ static bool nearest(sct_device_desc *out, const sct_device_desc *wanted,
 /* A described device that the toolkit does not compile for: it can be counted for, not tuned for.
  */
 static sct_status not_compiled_for(const sct_device_desc *d, sct_error *err) {
-  sct_device_desc usable;
+  SCT_SCOPED(sct_arena) arena = {0};
   SCT_SCOPED(sct_str) text = {0};
+  sct_device_desc usable, *all;
+  int n = 0;
   sct_str_printf(&text,
-                 "device '%s' is for counting only: this toolkit cannot compile for "
+                 "device '%s' is described only: this toolkit cannot compile for "
                  "compute capability %d.%d",
                  d->id, d->cc_major, d->cc_minor);
-  if (nearest(&usable, d, capability_apart)) {
+  (void)sct_script_load_devices(&all, &n, &arena, NULL);
+  sct_tune_mark_described(all, n);
+  if (nearest(&usable, all, n, d, capability_apart)) {
     sct_str_printf(&text, "; the nearest device to tune for is %s (%d.%d)", usable.id,
                    usable.cc_major, usable.cc_minor);
   }
@@ -261,23 +260,48 @@ static void take_rates(sct_device_desc *out, const sct_device_desc *like) {
   out->inflight_bytes = out->inflight_bytes > 0 ? out->inflight_bytes : like->inflight_bytes;
 }
 
-/* SMs between the two; INT_MAX for one of another compute capability. */
+/* SMs between the two, less for one of the same name; INT_MAX for one of another compute
+ * capability. */
 static int sms_apart(const sct_device_desc *d, const sct_device_desc *wanted) {
-  return d->cc_major == wanted->cc_major && d->cc_minor == wanted->cc_minor
-             ? abs(d->n_sms - wanted->n_sms)
-             : INT_MAX;
+  return d->cc_major != wanted->cc_major || d->cc_minor != wanted->cc_minor ? INT_MAX
+         : strcmp(d->name, wanted->name) == 0 ? abs(d->n_sms - wanted->n_sms) - wanted->n_sms
+                                              : abs(d->n_sms - wanted->n_sms);
 }
 
-bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms) {
-  const sct_device_desc wanted = {.cc_major = cc_major, .cc_minor = cc_minor, .n_sms = n_sms};
-  return nearest(out, &wanted, sms_apart);
+bool sct_tune_nearest_device(sct_device_desc *out, const sct_device_desc *wanted) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  sct_device_desc *all;
+  int n = 0;
+  (void)sct_script_load_devices(&all, &n, &arena, NULL);
+  return nearest(out, all, n, wanted, sms_apart);
 }
 
-void sct_tune_fill_rates(tune_device *on) {
+/* Rates measured on the GPU itself. A stand-in has none. */
+static bool take_measured(tune_device *on, const sct_tune_opts *opts) {
+  sct_device_desc measured;
+  sct_error why;
+  if (!on->compiler || sct_measure_stands_in(on->measure)) {
+    return false;
+  }
+  if (sct_tune_calibrated(&measured, on, opts, &why) != SCT_OK) {
+    sct_log(SCT_LOG_WARN, "%s is not calibrated, predictions are those of a described device: %s",
+            on->desc.id, why.text);
+    return false;
+  }
+  take_rates(&on->rated, &measured);
+  on->rated.copy_bytes_s = measured.copy_bytes_s;
+  return true;
+}
+
+void sct_tune_fill_rates(tune_device *on, const sct_tune_opts *opts) {
   sct_device_desc like;
   on->rated = on->desc;
+  if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 && !on->replay &&
+      take_measured(on, opts)) {
+    return;
+  }
   if (!on->desc.is_virtual && on->desc.l2_bytes_clk <= 0 &&
-      sct_tune_nearest_device(&like, on->desc.cc_major, on->desc.cc_minor, on->desc.n_sms)) {
+      sct_tune_nearest_device(&like, &on->desc)) {
     take_rates(&on->rated, &like);
   }
 }

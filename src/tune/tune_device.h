@@ -29,13 +29,31 @@ sct_status sct_tune_devices_open(tune_device *device, tune_device *peer, const s
                                  bool bare, sct_error *err);
 void sct_tune_device_close(
     tune_device *d); /* the worker before, the compiler after the candidates */
-/* Fills `rated`: a driver reports limits and clocks, not what L2 or an SM does a cycle. Rates come
- * from the described device of the same compute capability that is nearest in multiprocessors;
- * where there is none, nothing is predicted and a search begins in the order of counts. */
-void sct_tune_fill_rates(tune_device *d);
-/* The described device of this compute capability that is nearest in multiprocessors. false: there
- * is none, and `out` is left alone. */
-bool sct_tune_nearest_device(sct_device_desc *out, int cc_major, int cc_minor, int n_sms);
+/* Fills `rated`: a driver reports limits and clocks, not what L2 or an SM does a cycle. A GPU's
+ * rates are measured at its first use and kept; where that fails, they come from the description of
+ * the same compute capability that is nearest (sct_tune_nearest_device); where there is none,
+ * nothing is predicted and a search begins in the order of counts. */
+void sct_tune_fill_rates(tune_device *d, const sct_tune_opts *opts);
+/* The described device of this name, else of this compute capability that is nearest in
+ * multiprocessors. false: there is none, and `out` is left alone. */
+bool sct_tune_nearest_device(sct_device_desc *out, const sct_device_desc *wanted);
+
+/* ---- calibration (tune_calibrate.c) ---- */
+
+/* Appends a description of the GPU as a device file, with what micro-kernels measure on it. */
+sct_status sct_tune_calibrate(sct_str *out, const tune_device *on, sct_error *err);
+/* The constants of `out` that `c` measures: those of `like`, an H200, by how this device compares
+ * with one in each micro-kernel. So they mean what the model was fitted with, whatever else a
+ * micro-kernel's time contains. */
+void sct_tune_apply_calibration(sct_device_desc *out, const sct_device_desc *like,
+                                const sct_calibration *c);
+/* What is kept of the GPU; measured now, and kept, if nothing is. */
+sct_status sct_tune_calibrated(sct_device_desc *out, const tune_device *on,
+                               const sct_tune_opts *opts, sct_error *err);
+/* The file of a GPU: in `devices` next to the store. */
+sct_status sct_tune_calibration_path(sct_str *out, const char *store, const char *uuid,
+                                     sct_error *err);
+
 /* The conditions on the GPU while it timed; NULL where nothing is measured on one. */
 const sct_conditions *sct_tune_conditions_of(const tune_device *d);
 /* Has the worker make what the candidates of item `naive`'s layouts are verified with. */

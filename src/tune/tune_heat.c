@@ -140,10 +140,8 @@ static bool add_label(heat *h, const char *label) {
   return is_new;
 }
 
-/* Sessions of shares know which of theirs are coalesced; rows have that as it is. */
 static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_result *r,
                      sct_rank_row *row) {
-  static const int64_t same = 1;
   const sct_row_outcome *o = &r->outcome;
   const int64_t c = find_candidate(h, r->candidate.label);
   const bool ok = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
@@ -155,31 +153,11 @@ static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_r
                      .sectors = o->sectors_ld >= 0 ? o->sectors_ld + o->sectors_st : -1,
                      .wavefronts = o->wavefronts,
                      .requests = o->requests_ld >= 0 ? o->requests_ld + o->requests_st : -1,
-                     .operand_sectors = &same,
-                     .uncoalesced = !o->coalesced,
+                     .error = o->how.sectors_error > 0 ? o->how.sectors_error : 0,
+                     .coalesced = o->how.coalesced,
                      .registers = r->candidate.registers,
                      .fast = c >= 0 && sct_space_is_fast(&h->cands->space, c),
                      .label = r->candidate.label};
-}
-
-/* Adds the competing row with the least loads, or with the least stores: by these two the heat
- * finds which of its candidates are coalesced. */
-static void add_least(heat *h, int stores) {
-  const sct_row_result *least = NULL;
-  double least_sectors = 0;
-  for (int s = 0; s < h->n_sheets; s++) {
-    for (int k = 0; k < h->sheets[s].n; k++) {
-      const sct_row_result *r = &h->sheets[s].rows[k];
-      const double sectors = stores ? r->outcome.sectors_st : r->outcome.sectors_ld;
-      if (r->outcome.coalesced && sectors >= 0 && (!least || sectors < least_sectors)) {
-        least = r;
-        least_sectors = sectors;
-      }
-    }
-  }
-  if (least) {
-    add_label(h, least->candidate.label);
-  }
 }
 
 /* Times that are hardly longer count as equal to the least one, which has to be there. */
@@ -209,7 +187,7 @@ static void add_best(heat *h) {
     }
   }
   for (int k = 0; k < h->opts->heat.n; k++) {
-    const sct_choice choice = sct_tune_choose(rows, (int)n, 1, h->opts->select_any);
+    const sct_choice choice = sct_tune_choose(rows, (int)n, h->opts->select_any);
     if (choice.winner < 0) {
       break;
     }
@@ -222,8 +200,6 @@ static void add_best(heat *h) {
       rows[r].eligible = rows[r].eligible && strcmp(rows[r].label, label) != 0;
     }
   }
-  add_least(h, 0);
-  add_least(h, 1);
 }
 
 static sct_status read_store(heat *h, sct_error *err) {

@@ -512,7 +512,7 @@ static sct_status prepare(session *s, const char *spec_path, const char *size, s
     return sct_fail(err, SCT_EUSAGE, "%s states no link to the host (`pcie` of its description)",
                     s->device.desc.id);
   }
-  sct_tune_fill_rates(&s->device);
+  sct_tune_fill_rates(&s->device, s->opts);
   sct_measure_set_peer(s->device.measure, s->peer.measure);
   out->device = s->device.desc;
   out->peer = s->peer.desc;

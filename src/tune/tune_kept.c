@@ -37,24 +37,13 @@ static int best_left_out(const tune_record *r, int size, const sct_row_result *r
     if (o->id == r->runs[size].winner) {
       return k;
     }
-    const bool competes = (o->coalesced || t->select_any) && time_of(t, o) > 0 &&
+    const bool competes = (o->how.coalesced || t->select_any) && time_of(t, o) > 0 &&
                           sct_space_find(&t->cands->space, rows[k].candidate.label, 0, NULL) >= 0;
     if (competes && (best < 0 || time_of(t, o) < time_of(t, &rows[best].outcome))) {
       best = k;
     }
   }
   return best;
-}
-
-/* Does the session's winner move so much more than `known` that it is not coalesced beside it? The
- * session alone cannot tell: the least that any kernel needs may be that of one it left out. */
-static bool is_worse_coalesced(const tune_table *t, int size, const sct_row_outcome *known) {
-  const int winner = t->choices[size].winner;
-  const tune_cell *cell = sct_tune_cell(t, winner, size);
-  const double there = known->sectors_ld + known->sectors_st;
-  const double here = (double)(cell->counters.load.sectors + cell->counters.store.sectors);
-  return known->coalesced && !t->select_any && cell->counted && !cell->estimated && there > 0 &&
-         here > SCT_COALESCED_SLACK * there;
 }
 
 /* Is the session's winner better than `known`? Where nothing shows it, it is not. */
@@ -66,12 +55,13 @@ static bool is_better(const tune_record *r, int size, const sct_row_outcome *kno
   }
   const tune_cell *cell = sct_tune_cell(t, winner, size);
   const bool naive = sct_tune_is_naive_item(t->cands, winner);
-  const double here = t->times ? cell->timing.median_ns : cell->predicted.ns;
+  const double here = t->times ? cell->timing.median_ns : sct_tune_credible_ns(t, winner, size);
   const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
   const bool faster = known->id == r->runs[size].winner ? here * slack < time_of(t, known)
                                                         : here < time_of(t, known) * slack;
-  /* a naive variant that was timed wins coalesced or not (tune_choose.c) */
-  return here > 0 && faster && ((naive && t->times) || !is_worse_coalesced(t, size, known));
+  /* a naive variant wins coalesced or not (tune_choose.c) */
+  return here > 0 && faster &&
+         (naive || t->select_any || cell->how.coalesced || !known->how.coalesced);
 }
 
 /* The run's winner is the one left out. */

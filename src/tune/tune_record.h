@@ -41,7 +41,7 @@ void sct_tune_timestamp(char out[32]); /* ISO 8601, UTC */
 sct_status sct_tune_store_begin(tune_record *r, sct_error *err);
 /* Stores what is known of an item at a size, if it has an outcome that is not the store's. */
 sct_status sct_tune_store_cell(tune_record *r, int item, int size, sct_error *err);
-/* Stores what is not stored of a size, and which of all candidates are coalesced. */
+/* Stores what is not stored of a size, and how candidates of earlier sessions are coalesced. */
 sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err);
 /* Stores what was chosen. */
 sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err);

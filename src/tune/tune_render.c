@@ -3,6 +3,8 @@
  * sent many at a time, and `cands` keeps the messages, which their texts lie in. */
 #include "tune/tune_internal.h"
 
+#include <string.h>
+
 enum {
   MAX_RENDERERS = 64,
   A_RENDERER = 32,   /* candidates that are worth one */
@@ -28,17 +30,69 @@ static bool is_over(const tune_order *order, size_t k) {
   return order->until_ns > 0 && k >= order->n_least && sct_now_ns() > order->until_ns;
 }
 
-static void render(sct_wire *out, const share *mine, size_t c) {
+/* Is the same kernel, or the same word of none, at both? */
+static bool is_alike(const sct_generated *a, const sct_generated *b) {
+  const char *x = a->failure ? a->failure : a->rejected;
+  const char *y = b->failure ? b->failure : b->rejected;
+  return (a->failure == NULL) == (b->failure == NULL) &&
+         (x && y ? strcmp(x, y) == 0 : x == y && sct_hash_equal(a->code.hash, b->code.hash));
+}
+
+/* Candidate c at a size (from 1; 0: at all of them), of the arena. */
+static sct_generated *make(const share *mine, size_t c, int size, sct_arena *arena) {
   const sct_tune_candidates *cands = mine->cands;
+  sct_generated *g = SCT_ARENA_NEW(arena, sct_generated, 1);
+  sct_candidate cand = cands->space.candidates[c];
   sct_error why;
+  cand.size = size;
+  g->rendered = true;
+  const sct_status status = sct_codegen_make(&g->code, &g->rejected, arena, mine->script,
+                                             &cands->spec, &cands->space, &cand, &why);
+  g->failure = status != SCT_OK ? sct_arena_strdup(arena, why.text) : NULL;
+  return g;
+}
+
+/* Renders the candidate for each of its sizes alone, so that what a size is offered does not depend
+ * on which others are tuned; sizes of the same kernel are joined. */
+static sct_generated *make_apart(const share *mine, size_t c, sct_arena *arena) {
+  const sct_tune_candidates *cands = mine->cands;
+  const bool *wanted = cands->space.strategies[cands->space.candidates[c].strategy].sizes;
+  sct_generated *first = wanted ? NULL : make(mine, c, 0, arena), **last = &first;
+  for (int z = 0; wanted && z < cands->spec.n_sizes; z++) {
+    if (!wanted[z]) {
+      continue;
+    }
+    sct_generated *g = make(mine, c, z + 1, arena), *same = first;
+    while (same && !is_alike(same, g)) {
+      same = same->next;
+    }
+    if (same) {
+      sct_kernel_code_free(&g->code);
+    } else {
+      g->sizes = SCT_ARENA_NEW(arena, bool, cands->spec.n_sizes);
+      same = *last = g;
+      last = &g->next;
+    }
+    ((bool *)(uintptr_t)same->sizes)[z] = true;
+  }
+  return first;
+}
+
+/* What follows a kernel in a message: its sizes, one byte each, and whether there is another. */
+static void put_sizes(sct_wire *out, const sct_generated *g, int n_sizes) {
+  for (int z = 0; z < n_sizes; z++) {
+    sct_wire_put_raw(out, &(uint8_t){!g->sizes || g->sizes[z]}, 1);
+  }
+  sct_wire_put_raw(out, &(uint8_t){g->next != NULL}, 1);
+}
+
+static void render(sct_wire *out, const share *mine, size_t c) {
   SCT_SCOPED(sct_arena) arena = {0};
-  sct_generated g = {.rendered = true};
-  const sct_status status =
-      sct_codegen_make(&g.code, &g.rejected, &arena, mine->script, &cands->spec, &cands->space,
-                       &cands->space.candidates[c], &why);
-  g.failure = status != SCT_OK ? why.text : NULL;
-  sct_codegen_put(out, &cands->spec, &g);
-  sct_kernel_code_free(&g.code);
+  for (sct_generated *g = make_apart(mine, c, &arena); g; g = g->next) {
+    sct_codegen_put(out, &mine->cands->spec, g);
+    put_sizes(out, g, mine->cands->spec.n_sizes);
+    sct_kernel_code_free(&g->code);
+  }
 }
 
 static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err) {
@@ -65,6 +119,28 @@ static sct_status render_share(void *ctx, sct_script_child *self, sct_error *err
 
 /* ---- the parent ---- */
 
+/* Takes one kernel of a candidate; *more: it has another. */
+static sct_status take_one(renderer *r, sct_generated *out, bool *more, sct_tune_candidates *cands,
+                           sct_error *err) {
+  sct_wire *in = &cands->sent[r->inbox];
+  const int n_sizes = cands->spec.n_sizes;
+  *more = false;
+  bool good = sct_codegen_get(out, in, &cands->spec, &cands->arena);
+  if (good && out->rendered) {
+    bool *sizes = SCT_ARENA_NEW(&cands->arena, bool, n_sizes + 1);
+    for (int z = 0; z < n_sizes; z++) {
+      sizes[z] = *(const uint8_t *)sct_wire_get_raw(in, 1) != 0;
+    }
+    out->sizes = sizes;
+    *more = *(const uint8_t *)sct_wire_get_raw(in, 1) != 0;
+    good = !in->failed;
+  }
+  sct_arena_free(&in->arena); /* lists; texts are in the message */
+  r->over = !out->rendered;
+  return good ? SCT_OK
+              : sct_fail(err, SCT_EINTERNAL, "a process that renders candidates sent nonsense");
+}
+
 static sct_status take_next(renderer *r, sct_generated *out, sct_tune_candidates *cands,
                             sct_error *err) {
   *out = (sct_generated){.rendered = false};
@@ -81,12 +157,13 @@ static sct_status take_next(renderer *r, sct_generated *out, sct_tune_candidates
       return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates ended too early");
     }
   }
-  sct_wire *in = &cands->sent[r->inbox];
-  if (!sct_codegen_get(out, in, &cands->spec, &cands->arena)) {
-    return sct_fail(err, SCT_EINTERNAL, "a process that renders candidates sent nonsense");
+  bool more = false;
+  SCT_TRY(take_one(r, out, &more, cands, err));
+  while (more) {
+    out->next = SCT_ARENA_NEW(&cands->arena, sct_generated, 1);
+    out = out->next;
+    SCT_TRY(take_one(r, out, &more, cands, err));
   }
-  sct_arena_free(&in->arena); /* lists; texts are in the message */
-  r->over = !out->rendered;
   return SCT_OK;
 }
 

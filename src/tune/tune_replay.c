@@ -111,7 +111,9 @@ static void describe(sct_device_desc *d, const sct_row_device *row, const char *
                          .smem_block_optin_bytes = 49152,
                          .smem_sm_bytes = 65536};
   /* what that has of limits stands in for those that a store does not keep */
-  (void)sct_tune_nearest_device(d, row->cc_major, row->cc_minor, n_sms);
+  sct_device_desc wanted = {.cc_major = row->cc_major, .cc_minor = row->cc_minor, .n_sms = n_sms};
+  snprintf(wanted.name, sizeof wanted.name, "%s", row->name);
+  (void)sct_tune_nearest_device(d, &wanted);
   snprintf(d->id, sizeof d->id, "replay:%.16s", row->device_id);
   snprintf(d->name, sizeof d->name, "replay of %.80s", row->name);
   snprintf(d->driver, sizeof d->driver, "%s", row->driver);
@@ -350,7 +352,7 @@ char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, in
   for (int k = 0; k < z->n; k++) {
     const sct_row_result *row = &z->rows[k];
     const bool counts =
-        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.coalesced || select_any);
+        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.how.coalesced || select_any);
     n += is_ok(row) && row->outcome.median_ns > 0;
     best = counts && (!best || row->outcome.median_ns < best->outcome.median_ns) ? row : best;
   }

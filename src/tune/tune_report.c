@@ -51,7 +51,7 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
                         .spill_bytes =
                             item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,
                         .shared_bytes = item->compiled.static_shared_bytes,
-                        .coalesced = cell->coalesced,
+                        .how = cell->how,
                         .tied = cell->tied,
                         .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
@@ -74,6 +74,7 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
   row->ptx = item->ptx;
   if (cell->predicted.ns > 0.0) {
     row->predicted_ns = cell->predicted.ns;
+    row->incredible = sct_tune_credible_ns(t, k, size) <= 0.0;
     row->predicted_limit = sct_limit_name(cell->predicted.limit);
   }
   if (row->median_ns > 0.0) {
@@ -101,7 +102,9 @@ static int by_rank(const void *pa, const void *pb) {
     return sct_tune_row_good(a) ? -1 : 1;
   }
   const double keys[][2] = {
-      {a->median_ns, b->median_ns}, {a->predicted_ns, b->predicted_ns}, {a->sectors, b->sectors}};
+      {a->median_ns, b->median_ns},
+      {a->incredible ? 0.0 : a->predicted_ns, b->incredible ? 0.0 : b->predicted_ns},
+      {a->sectors, b->sectors}};
   for (int k = 0; k < SCT_COUNT(keys); k++) {
     const double x = keys[k][0], y = keys[k][1];
     if (x != y) { /* what is unknown stands last */
@@ -114,15 +117,18 @@ static int by_rank(const void *pa, const void *pb) {
   return strcmp(a->label, b->label);
 }
 
-/* Reports a candidate that is not coalesced but faster beyond noise, with the ratio. */
+/* Reports a candidate that is not coalesced but faster, with the ratio. */
 static char *faster_sentence(const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
-  if (choice->winner < 0 || choice->faster_ratio <= 1.0) {
+  if (choice->passed_over < 0) {
     return NULL;
   }
   sct_str text = {0};
-  sct_str_printf(&text, "'%s' is %.2f times as fast but not coalesced; --select any would take it",
-                 t->cands->items[choice->fastest].label, choice->faster_ratio);
+  sct_str_printf(&text,
+                 "'%s' is %s%.2f times as fast but not coalesced; --select any "
+                 "takes it",
+                 t->cands->items[choice->passed_over].label, t->times ? "" : "predicted to be ",
+                 choice->faster_ratio);
   return text.data;
 }
 
@@ -157,6 +163,10 @@ static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   out->n_tied = t->choices[size].n_tied;
   out->verified_only_counted = !t->times;
   out->faster = faster_sentence(t, size);
+  out->passed_over = t->choices[size].passed_over < 0
+                         ? NULL
+                         : sct_strdup(t->cands->items[t->choices[size].passed_over].label);
+  out->faster_ratio = t->choices[size].faster_ratio;
   out->converted = converted_sentence(t, size);
   out->kept = s->record.kept[size] ? sct_strdup(s->record.kept[size]) : NULL;
   out->recorded = s->device.replay
@@ -234,6 +244,8 @@ void sct_tune_report_free(sct_tune_report *report) {
     sct_free(size->rows);
     sct_free(size->label);
     sct_free(size->faster);
+    sct_free(size->passed_over);
+    sct_free(size->uncoalesced);
     sct_free(size->kept);
     sct_free(size->converted);
     sct_free(size->recorded);

@@ -5,18 +5,15 @@
 #include "tune/tune_internal.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Under way at a time, for each size: enough for the processes that compile and check. More would
  * be asked for with less known. */
-#define LEAST 8
-#define MOST  64
-/* Not tried, but counted for each operand, so that it is known what least there is. */
-#define MOST_PROMISING 2
-#define FEW_OWN        8 /* candidates of a kernel of the user's own that are tried in any case */
-#define WAIT_NS        ((int64_t)20000000)
+#define LEAST   8
+#define MOST    64
+#define FEW_OWN 8 /* candidates of a kernel of the user's own that are tried in any case */
+#define WAIT_NS ((int64_t)20000000)
 
 typedef struct pursuit {
   sct_search_problem problem;
@@ -85,7 +82,7 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
       continue;
     }
     const bool first = comes_first(t->cands, k, n_own);
-    sct_search_add(&p->problem, cell->predicted.ns, order[k], first);
+    sct_search_add(&p->problem, sct_tune_credible_ns(t, k, size), order[k], first);
     SCT_TRY(sct_search_set_all(&p->problem, &t->cands->space,
                                &t->cands->space.candidates[item->candidate], err));
     if (cell->counted) {
@@ -300,56 +297,6 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
   return s->device.kind->times || !open ? SCT_OK : sct_tune_quick_pass(s, err);
 }
 
-/* ---- what is least ---- */
-
-/* Sectors of an operand in a candidate that goes through its elements once; INFINITY: not known. */
-static double sectors_of(const tune_table *t, int k, int size, int op) {
-  const sct_spec *spec = &t->cands->spec;
-  const sct_tune_item *item = &t->cands->items[k];
-  const tune_cell *cell = sct_tune_cell(t, k, size);
-  int64_t sectors[SCT_MAX_OPERANDS];
-  if (item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK || !cell->fits ||
-      !cell->counted || sct_model_passes(spec, &item->code) > 1) {
-    return INFINITY;
-  }
-  sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout,
-                              cell->counters.operand);
-  return (double)sectors[op];
-}
-
-/* The candidate whose estimate promises so few sectors of an operand that others would not be
- * coalesced in comparison; -1: none. */
-static int promising(const tune_table *t, int size, int op) {
-  double counted = INFINITY, promised = INFINITY;
-  int item = -1;
-  for (int k = 0; k < t->cands->n_items; k++) {
-    const double sectors = sectors_of(t, k, size, op);
-    if (!sct_tune_cell(t, k, size)->estimated) {
-      counted = fmin(counted, sectors);
-    } else if (sectors < promised) {
-      promised = sectors;
-      item = k;
-    }
-  }
-  return promised * SCT_COALESCED_SLACK < counted ? item : -1;
-}
-
-/* What is coalesced is held against the least sectors by any candidate (tune_choose.c), so some
- * that promise less than what was tried are compiled and counted, though not measured. */
-static sct_status count_promising(tune_session *s, int size, sct_error *err) {
-  for (int op = 0; op < s->cands.spec.n_operands; op++) {
-    for (int n = 0; n < MOST_PROMISING && !sct_tune_stop(&s->flow); n++) {
-      const int item = promising(&s->table, size, op);
-      if (item < 0) {
-        break;
-      }
-      SCT_TRY(sct_tune_await(s, item, err));
-      SCT_TRY(sct_tune_count(&s->counting, item, err));
-    }
-  }
-  return SCT_OK;
-}
-
 static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
   const int64_t budget_ns = s->opts->budget_ns;
   SCT_TRY(want_naive(s, err));
@@ -360,9 +307,6 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
     SCT_TRY(open_pursuit(&s->table, s->opts, &p[z], z, err));
   }
   SCT_TRY(run_rounds(s, p, err));
-  for (int z = 0; z < s->cands.spec.n_sizes; z++) {
-    SCT_TRY(count_promising(s, z, err));
-  }
   /* What the store knows, for the report's sake: not worth a budget. */
   while (budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));

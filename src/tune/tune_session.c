@@ -41,7 +41,7 @@ static sct_status begin(tune_session *s, const char *spec_path, int64_t *begun_n
   const sct_tune_opts *opts = s->opts;
   SCT_TRY(sct_tune_device_open(&s->device, opts, err));
   SCT_TRY(sct_tune_record_open(&s->record, &s->table, &s->device, opts, err));
-  sct_tune_fill_rates(&s->device);
+  sct_tune_fill_rates(&s->device, opts);
   *begun_ns = sct_now_ns(); /* without the wait for the device */
   const int64_t share_ns = (int64_t)(GENERATE_SHARE * (double)opts->budget_ns);
   const int64_t until_ns = opts->budget_ns > 0 ? *begun_ns + share_ns : 0;

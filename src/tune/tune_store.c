@@ -320,7 +320,7 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   row->degree =
       sct_model_degrees(c, &r->table->cands->spec, &r->table->cands->spec.sizes[size]).both;
   row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
-  row->coalesced = cell->coalesced;
+  row->how = cell->how;
 }
 
 static const char *const pipe_names[SCT_N_PIPES] = {
@@ -383,7 +383,7 @@ static void read_cell(tune_record *r, int k, int size, cell_row *out) {
   (void)sct_store_result_hash(out->says, &out->row);
 }
 
-/* Does the store have all that is known of it, but maybe whether it is coalesced? */
+/* Does the store have all that is known of it, but maybe how it is coalesced? */
 static bool is_stored(tune_record *r, int k, int size) {
   const tune_cell *cell = sct_tune_cell(r->table, k, size);
   if (!cell->stored) {
@@ -421,7 +421,7 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   cell->outcome_id = t.row.outcome.id;
   cell->stored = status == SCT_OK;
   memcpy(cell->stored_as, t.says, sizeof t.says);
-  cell->was_coalesced = cell->coalesced;
+  cell->was = cell->how;
   sct_str_free(&t.small);
   return status;
 }
@@ -432,19 +432,18 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
   }
   const size_t most = (size_t)r->table->cands->n_items + 1;
   SCT_OWNED sct_id *outcomes = sct_alloc(sizeof *outcomes * most);
-  SCT_OWNED bool *coalesced = sct_alloc(sizeof *coalesced * most);
-  const bool partly = r->table->partial; /* what is least is known of all candidates together */
+  SCT_OWNED sct_row_coalesced *how = sct_alloc(sizeof *how * most);
   int n = 0;
   for (int k = 0; k < r->table->cands->n_items; k++) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
       SCT_TRY(sct_tune_store_cell(r, k, size, err));
-    } else if (cell->coalesced != cell->was_coalesced && !(cell->was_evaluated && partly)) {
+    } else if (!sct_row_coalesced_same(&cell->how, &cell->was)) {
       outcomes[n] = cell->outcome_id;
-      coalesced[n++] = cell->was_coalesced = cell->coalesced;
+      how[n++] = cell->was = cell->how;
     }
   }
-  return sct_store_put_evaluated(r->store, outcomes, coalesced, n, err);
+  return sct_store_put_coalesced(r->store, outcomes, how, n, err);
 }
 
 /* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */
@@ -507,8 +506,10 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     take_timing(r->table, cell, &known.outcome);
     cell->verified = true;
     cell->from_store = true;
-    cell->was_coalesced = known.outcome.coalesced;
-    cell->was_evaluated = r->runs[size].winner != 0; /* a killed session evaluated none */
+    cell->was = known.outcome.how;
+    if (!cell->counted || cell->estimated) {
+      cell->how = cell->was;
+    }
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }
@@ -545,7 +546,6 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
       if (!cell->from_store) {
         SCT_TRY(resume(r, k, z, err));
       }
-      cell->coalesced = cell->was_coalesced;
       if (cell->from_store && cell->outcome_id == r->runs[z].winner) {
         r->table->choices[z].winner = k;
         r->table->choices[z].n_tied = r->runs[z].n_tied;
@@ -589,6 +589,20 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
   }
 }
 
+/* Says in a run's conditions what was passed over, for readers of the store. */
+static void put_passed_over(const tune_table *t, const sct_choice *choice, sct_str *conditions) {
+  SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
+  json_object_del(doc, "passed_over");
+  if (choice->passed_over >= 0) {
+    json_object_set_new(doc, "passed_over",
+                        json_pack("{s:o, s:f}", "label",
+                                  sct_json_string(t->cands->items[choice->passed_over].label),
+                                  "ratio", choice->faster_ratio));
+  }
+  sct_str_clear(conditions);
+  (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
+}
+
 sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, sct_error *err) {
   if (!r->store) {
     return SCT_OK;
@@ -620,6 +634,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);
+    put_passed_over(r->table, choice, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }
   return sct_store_finish_run(r->store, run, err);

@@ -131,61 +131,38 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
 
 /* ---- choosing ---- */
 
-/* Stencils read values again: at taps, and arrays that lack a dimension on every line. Of ragged
- * rows the counted blocks may have more elements than others, or fewer. */
-static bool is_read_again(const sct_spec *spec, int op) {
-  const sct_operand *o = &spec->operands[op];
-  bool stencil = false;
-  for (int k = 0; k < spec->n_inputs; k++) {
-    stencil = stencil || spec->operands[k].n_taps > 0;
-  }
-  return sct_spec_is_ragged(spec) || (stencil && !o->is_output && !o->through_index &&
-                                      (o->n_taps > 0 || o->n_dims < spec->n_dims));
+#define USUAL_COPY 0.89 /* of the data sheet's bandwidth, where no copy was measured */
+
+double sct_tune_copy_rate(const sct_device_desc *device) {
+  return device->copy_bytes_s > 0 ? device->copy_bytes_s : USUAL_COPY * device->peak_bytes_s;
 }
 
-/* What a stencil reads again lies in a cache, and candidates differ in how often they do: there
- * each access is evaluated by itself, by sectors for one that it needs, and counts as if the array
- * was read once. Elsewhere no kernel can stay below what its elements fill: what the model counts
- * is scaled from some blocks, and where many of them lie at borders it can be less, which would
- * make it a measure that no other candidate reaches. */
-void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                 const int *layout, const sct_count *counted) {
-  const bool is_skewed =
-      sct_spec_is_ragged(spec) && size->fill[spec->ragged.offsets] >= SCT_FILL_POWER;
+/* Useful bytes that come from DRAM or go there: what an index finds again is in a cache. */
+static double useful_bytes(const tune_table *t, int item, int size) {
+  const sct_spec *spec = &t->cands->spec;
+  const int *layout = t->cands->items[item].code.layout;
+  double bytes = 0;
   for (int op = 0; op < spec->n_operands; op++) {
-    const sct_count *c = &counted[op];
-    if (is_skewed || (sct_spec_is_ragged(spec) && spec->operands[op].through_index)) {
-      out[op] = sct_spec_touched_bytes(spec, op, size) / 32; /* equal for every schedule */
-    } else if (is_read_again(spec, op) && c->sectors_ideal > 0) {
-      const double array = (double)sct_spec_bytes(spec, op, layout[op], size) / 32;
-      out[op] = (int64_t)(array * (double)c->sectors / (double)c->sectors_ideal);
-    } else {
-      const int ways = sct_operand_is_prefilled(&spec->operands[op]) ? 2 : 1; /* there and back */
-      const int64_t least = ways * sct_spec_distinct_bytes(spec, op, size) / 32;
-      out[op] = c->sectors > least ? c->sectors : least;
-    }
+    const sct_operand *o = &spec->operands[op];
+    const int64_t touched = sct_spec_touched_bytes(spec, op, &spec->sizes[size]),
+                  array = sct_spec_bytes(spec, op, layout[op], &spec->sizes[size]);
+    const int ways = (!o->is_output || sct_operand_is_read_too(o)) + (o->is_output && !o->keeps);
+    bytes += (double)ways * (double)(touched < array ? touched : array);
   }
+  return bytes;
 }
 
-/* Is some candidate of the space not counted at this size? Then the least that is known may be more
- * than the least there is. */
-static bool is_part(const tune_table *t, int size) {
-  bool part = t->partial;
-  for (int k = 0; k < t->cands->n_items && !part; k++) {
-    const tune_cell *cell = sct_tune_cell(t, k, size);
-    part = cell->fits && (!cell->counted || cell->estimated);
-  }
-  return part;
+double sct_tune_credible_ns(const tune_table *t, int item, int size) {
+  const tune_cell *cell = sct_tune_cell(t, item, size);
+  const double ns = cell->predicted.ns, most = SCT_CREDIBLE * sct_tune_copy_rate(&t->cands->device);
+  const bool held = ns > 0 && most > 0 && !cell->estimated; /* an estimate is of nothing else */
+  return held && useful_bytes(t, item, size) > most * ns / 1e9 ? 0 : ns;
 }
-
-#define USUAL_COPY 0.9 /* of the data sheet's bandwidth, where no copy was measured */
 
 double sct_tune_conversion_ns(const tune_table *t, int item, int size) {
   const sct_spec *spec = &t->cands->spec;
-  const sct_device_desc *device = &t->cands->device;
   const int *layout = t->cands->items[item].code.layout;
-  const double rate =
-      device->copy_bytes_s > 0 ? device->copy_bytes_s : USUAL_COPY * device->peak_bytes_s;
+  const double rate = sct_tune_copy_rate(&t->cands->device);
   double ns = 0;
   for (int op = 0; op < spec->n_operands && layout && rate > 0; op++) {
     if (spec->operands[op].converted > 0 && layout[op] > 0) {
@@ -211,24 +188,20 @@ static void add_conversion(sct_rank_row *row, double ns) {
   row->predicted_ns += row->predicted_ns > 0 ? ns : 0;
 }
 
-/* `sectors` [n_operands]: room for what its accesses to each operand come to. */
-static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *sectors,
-                     sct_rank_row *row) {
+static void fill_row(const tune_table *t, int k, int size, sct_rank_row *row) {
   const tune_cell *cell = sct_tune_cell(t, k, size);
   const sct_tune_item *item = &t->cands->items[k];
-  const sct_spec *spec = &t->cands->spec;
   *row = (sct_rank_row){.label = item->label,
                         .naive = sct_tune_is_naive_item(t->cands, k),
                         .registers = item->compiled.registers,
                         .fast = sct_space_is_fast(&t->cands->space, item->candidate),
-                        .passes = sct_model_passes(spec, &item->code),
                         .samples_ns = cell->timing.samples_ns,
                         .n_samples = cell->timing.n_samples,
                         .median_ns = cell->timing.median_ns,
                         .timed = cell->timing.n_samples > 0,
-                        .predicted_ns = cell->predicted.ns,
+                        .predicted_ns = sct_tune_credible_ns(t, k, size),
                         .race = cell->race,
-                        .uncoalesced = part && cell->was_evaluated && !cell->was_coalesced,
+                        .coalesced = cell->how.coalesced,
                         .sectors = -1,
                         .wavefronts = -1,
                         .requests = -1};
@@ -237,35 +210,30 @@ static void fill_row(const tune_table *t, int k, int size, bool part, int64_t *s
   row->eligible = !failed && sct_tune_is_measured(t, cell);
   if (cell->counted && !cell->estimated && !failed) {
     const sct_counters *c = &cell->counters;
-    sct_tune_coalescing_sectors(sectors, spec, &spec->sizes[size], item->code.layout, c->operand);
-    row->operand_sectors = sectors;
     row->sectors = (double)(c->load.sectors + c->store.sectors);
     row->requests = (double)(c->load.requests + c->store.requests);
     row->wavefronts = sct_model_exchange_wavefronts(c);
+    row->error = c->error;
   }
 }
 
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
-  const int n_items = t->cands->n_items, n_operands = t->cands->spec.n_operands;
-  int64_t *sectors = sct_arena_alloc(&t->cands->arena,
-                                     sizeof *sectors * (size_t)n_operands * (size_t)(n_items + 1));
-  const bool part = is_part(t, size);
+  const int n_items = t->cands->n_items;
   bool any = t->select_any;
   for (int k = 0; k < n_items; k++) {
-    fill_row(t, k, size, part, sectors + (size_t)k * (size_t)n_operands, &rows[k]);
+    fill_row(t, k, size, &rows[k]);
     const double ns = sct_tune_conversion_ns(t, k, size);
     add_conversion(&rows[k], ns);
     any = any || ns > 0; /* the first layout may need more sectors, and be better all the same */
   }
-  const sct_choice choice = sct_tune_choose(rows, n_items, n_operands, any);
+  const sct_choice choice = sct_tune_choose(rows, n_items, any);
   for (int k = 0; k < n_items; k++) { /* pages are shared with processes until written to */
     tune_cell *cell = sct_tune_cell(t, k, size);
     if (rows[k].samples_ns != cell->timing.samples_ns) {
       sct_free((void *)rows[k].samples_ns);
       rows[k].samples_ns = cell->timing.samples_ns;
     }
-    if (cell->coalesced != rows[k].coalesced || cell->tied != rows[k].tied) {
-      cell->coalesced = rows[k].coalesced;
+    if (cell->tied != rows[k].tied) {
       cell->tied = rows[k].tied;
     }
   }

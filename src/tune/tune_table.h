@@ -20,11 +20,11 @@ typedef struct tune_cell {
   int race;        /* of the session, from 1, that the timing comes from; 0: the quick pass */
   bool from_store; /* as an earlier session stored it */
   bool stored;     /* by this session */
-  char stored_as[SCT_HASH_HEX]; /* what was stored, but for `was_coalesced` */
-  bool was_coalesced;           /* from_store or stored: as it is stored */
-  bool was_evaluated;   /* from_store: was_coalesced is known, as that session came to its end */
-  bool passed_over;     /* a search has not asked for it, or it had its turn */
-  bool coalesced, tied; /* as sct_tune_decide saw it last */
+  char stored_as[SCT_HASH_HEX]; /* what was stored, but for how it is coalesced */
+  sct_row_coalesced how;        /* by its counts, or where there are none, as it is stored */
+  sct_row_coalesced was;        /* from_store or stored: as it is stored */
+  bool passed_over;             /* a search has not asked for it, or it had its turn */
+  bool tied;                    /* as sct_tune_decide saw it last */
   sct_id outcome_id;
 } tune_cell;
 
@@ -99,10 +99,11 @@ const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "
 
 /* ---- choosing ---- */
 
-/* out[n_operands]: the sectors by which a candidate's accesses to an operand are called coalesced,
- * from counted[n_operands]. */
-void sct_tune_coalescing_sectors(int64_t *out, const sct_spec *spec, const sct_size *size,
-                                 const int *layout, const sct_count *counted);
+/* Its predicted time, if that is credible: useful bytes move at no more than SCT_CREDIBLE times the
+ * rate of a copy. 0: unknown, or it is not. */
+double sct_tune_credible_ns(const tune_table *t, int item, int size);
+/* What a copy reaches: measured, or as usual; 0: unknown. */
+double sct_tune_copy_rate(const sct_device_desc *device);
 /* Fills rows[n_items] for one size and chooses. */
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows);
 /* A launch's share, in nanoseconds, of converting arrays from their first layout to the item's,

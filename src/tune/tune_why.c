@@ -3,11 +3,12 @@
  * mend. */
 #include "tune/tune_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* Share of the data sheet's bandwidth that a copy reaches, where none was measured
- * (model_predict.c). */
-#define COPY_OF_PEAK 0.89
+#define LANES          32
+#define SEVERAL_PASSES 1.5         /* fewer come from where rows start, not from reading again */
+#define LEAST_EXCESS   (1.0 / 8.0) /* of the kernel's sectors, as in model_coalescing.c */
 
 static void say_how(sct_str *out, const sct_tune_item *item) {
   const char *doc = item->code.launcher_doc;
@@ -23,9 +24,8 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
   const double bytes = size->read_bytes + size->write_bytes;
   const double ns = row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
   const bool timed = row->median_ns > 0.0;
-  const double copy = size->ceiling_bytes_s > 0.0  ? size->ceiling_bytes_s
-                      : device->copy_bytes_s > 0.0 ? device->copy_bytes_s
-                                                   : COPY_OF_PEAK * device->peak_bytes_s;
+  const double copy =
+      size->ceiling_bytes_s > 0.0 ? size->ceiling_bytes_s : sct_tune_copy_rate(device);
   if (ns <= 0.0) {
     return;
   }
@@ -37,7 +37,9 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
   if (copy > 0.0) {
     sct_str_printf(out, ", %.0f %% of what a copy reaches", 100.0 * bytes / ns * 1e9 / copy);
   }
-  sct_str_append(out, ".\n");
+  sct_str_append(out, !timed && row->incredible
+                          ? ": more than memory can do, so the prediction is wrong.\n"
+                          : ".\n");
 }
 
 static const sct_tune_row *best_naive(const sct_tune_size *size) {
@@ -201,14 +203,143 @@ static char *best_lines(const tune_table *t, const sct_tune_size *size) {
   return out.data;
 }
 
-/* What decided among candidates that are as good. */
-static char *decided_sentence(const tune_table *t, const sct_choice *choice) {
+/* What decided among candidates that are as good: of all that are tied, or of those that are so
+ * close that times say nothing. */
+static char *decided_sentence(const sct_choice *choice) {
   sct_str text = {0};
-  if (choice->rule) {
-    sct_str_printf(&text, "%d are as good%s: %s decided", choice->n_close,
-                   t->times ? "" : " by the model", choice->rule);
+  if (choice->rules != 0) {
+    sct_choice_rules(&text, choice);
+    sct_str_append(&text, " decided");
+    if (choice->n_close < choice->n_tied) {
+      sct_str_printf(&text, " among the %d fastest", choice->n_close);
+    }
   }
   return text.data;
+}
+
+/* ---- what is not coalesced ---- */
+
+/* Accesses of the winner to an operand, one way, and what they take too much. */
+typedef struct excess {
+  const char *operand;
+  bool is_load;
+  sct_count count;
+  double sectors, times; /* above the minimum; sectors by the minimum */
+} excess;
+
+static int by_excess(const void *pa, const void *pb) {
+  const excess *a = pa, *b = pb;
+  return (a->sectors < b->sectors) - (a->sectors > b->sectors);
+}
+
+static sct_count without(const sct_count *all, const sct_count *stored) {
+  return (sct_count){.requests = all->requests - stored->requests,
+                     .sectors = all->sectors - stored->sectors,
+                     .tags = all->tags - stored->tags,
+                     .distinct_bytes = all->distinct_bytes - stored->distinct_bytes};
+}
+
+/* list[2 n_operands], the largest excess first; those that hardly move more are left out. */
+static int find_excess(excess *list, const sct_spec *spec, const sct_counters *c,
+                       const sct_coalescing *found) {
+  const double all = (double)(c->load.sectors + c->store.sectors);
+  int n = 0;
+  for (int k = 0; k < 2 * c->n_operands; k++) {
+    const int op = k / 2;
+    const sct_access *access = k % 2 == 0 ? &found->load[op] : &found->store[op];
+    const double least = sct_access_minimum(access);
+    if (access->sectors - least >= LEAST_EXCESS * all && least > 0.0) {
+      list[n++] =
+          (excess){.operand = spec->operands[op].name,
+                   .is_load = k % 2 == 0,
+                   .count = k % 2 == 0 ? without(&c->operand[op], &c->stored[op]) : c->stored[op],
+                   .sectors = access->sectors - least,
+                   .times = access->sectors / least};
+    }
+  }
+  qsort(list, (size_t)n, sizeof *list, by_excess);
+  return n;
+}
+
+/* What to write instead, by the rules for one access. */
+static const char *advice_on(const excess *e, double all, sct_arena *arena) {
+  const double requests = (double)e->count.requests;
+  sct_advice found[SCT_N_RULES];
+  const sct_facts facts = {.access = e->is_load ? "loads" : "stores",
+                           .is_load = e->is_load,
+                           .lanes = LANES,
+                           .width = (double)e->count.distinct_bytes / requests / LANES,
+                           .each = (double)e->count.sectors / requests,
+                           .ideal = (double)e->count.sectors / requests / e->times,
+                           .lines = (double)e->count.tags / requests,
+                           .excess = e->sectors / all};
+  return requests > 0.0 && sct_model_advise(found, SCT_SCOPE_GLOBAL, &facts, arena) > 0
+             ? found[0].advice
+             : NULL;
+}
+
+/* An array that is gone through several times, which no access shows. */
+static void say_passes(sct_str *out, const tune_table *t, int size) {
+  const int winner = t->choices[size].winner;
+  const sct_spec *spec = &t->cands->spec;
+  const tune_cell *cell = sct_tune_cell(t, winner, size);
+  const char *most = NULL;
+  double again = 0.0, times = 0.0;
+  sct_coalescing found;
+  if (!cell->counted || cell->estimated || !(cell->how.passes >= SEVERAL_PASSES) ||
+      sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
+                           &spec->sizes[size], NULL) != SCT_OK) {
+    return;
+  }
+  for (int op = 0; op < spec->n_operands; op++) {
+    const sct_access *access = &found.load[op];
+    if (access->ideal - access->footprint > again && access->footprint > 0.0) {
+      most = spec->operands[op].name;
+      again = access->ideal - access->footprint;
+      times = access->ideal / access->footprint;
+    }
+  }
+  if (most) {
+    sct_str_printf(out,
+                   "It reads %s %.3g times over: what is used again is read once where it stays in "
+                   "registers or shared memory, or is sorted by what picks it.\n",
+                   most, times);
+  }
+}
+
+/* Lines: the winner is not coalesced, at which accesses, and what would be. */
+static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) {
+  const sct_spec *spec = &t->cands->spec;
+  const int winner = t->choices[size].winner;
+  const tune_cell *cell = sct_tune_cell(t, winner, size);
+  sct_coalescing found;
+  excess list[2 * SCT_MAX_OPERANDS];
+  sct_str out = {0};
+  bool some = false;
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const tune_cell *other = sct_tune_cell(t, k, size);
+    const bool good = t->cands->items[k].outcome == SCT_OUT_OK &&
+                      other->verdict.outcome == SCT_OUT_OK && sct_tune_is_measured(t, other);
+    some = some || (good && other->how.coalesced);
+  }
+  if (cell->how.coalesced) {
+    return NULL;
+  }
+  sct_str_append(&out, some ? "the winner is not coalesced"
+                            : "no candidate is coalesced: the fastest of them wins");
+  if (cell->counted && !cell->estimated &&
+      sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
+                           &spec->sizes[size], NULL) == SCT_OK) {
+    const double all = (double)(cell->counters.load.sectors + cell->counters.store.sectors);
+    const int n = find_excess(list, spec, &cell->counters, &found);
+    for (int k = 0; k < n; k++) {
+      const char *advice = advice_on(&list[k], all, arena);
+      sct_str_printf(&out, "\n%s of %s take %.3g times the sectors that they need%s%s",
+                     list[k].is_load ? "loads" : "stores", list[k].operand, list[k].times,
+                     advice ? ": " : "", advice ? advice : "");
+    }
+  }
+  return out.data;
 }
 
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
@@ -222,10 +353,12 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
+  say_passes(&text, t, size);
   say_naive(&text, report, row);
   say_math(&text, t, report, row);
   report->why = text.data;
-  report->decided = decided_sentence(t, choice);
+  report->decided = decided_sentence(choice);
+  report->uncoalesced = uncoalesced_lines(t, size, &report->arena);
   report->best = best_lines(t, report);
   report->n_issues = sct_model_layout_issues(&report->issues, &t->cands->spec, item->code.layout,
                                              &t->cands->spec.sizes[size], &report->arena);

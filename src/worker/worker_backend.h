@@ -67,6 +67,8 @@ typedef struct sct_backend_ops {
   void (*close)(sct_backend *b);
   int (*last)(sct_backend *b); /* asking clears it */
   sct_status (*alloc)(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
+  /* For what is asked for as sparse; NULL: as any other. */
+  sct_status (*alloc_sparse)(sct_backend *b, sct_cuda_ptr *out, int64_t bytes, sct_error *err);
   void (*release)(sct_backend *b, sct_cuda_ptr p);
   sct_status (*upload)(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
                        sct_error *err);
@@ -108,11 +110,14 @@ typedef struct sct_backend_ops {
                          sct_error *err);
   /* Bytes where a and b differ, and the first of them (-1: none). Where c != 0, bytes where b and c
    * differ do not count. */
+  bool compares_anywhere; /* at any address; else a and ref are at multiples of 8 */
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
-  /* How many of the values of a are far from those of ref; NULL where nothing is timed. */
-  sct_status (*near)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, int64_t n_values,
-                     const sct_ask_near *how, int64_t *n_far, sct_error *err);
+  /* INDEX and SETTLE; NULL where nothing is timed. */
+  sct_status (*index)(sct_backend *b, sct_cuda_ptr p, const sct_places *at,
+                      const sct_index_values *values, sct_error *err);
+  sct_status (*settle)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, const sct_places *at,
+                       const sct_nearness *how, int64_t *n_wrong, sct_error *err);
   /* Sets what a launch whose arguments hold the pointer p must write: the bytes whose flag is set.
    * A stand-in that runs no code takes them from data (else NULL). Both are copied. NULL on a GPU.
    */

@@ -16,7 +16,8 @@
 /* Warp instructions of a block: some 100,000 as a rule, but one block may have everything to do. A
  * reduction whose 16 warps meet again after every element takes more than 400 for each. */
 #define MAX_STEPS    4000000
-#define STEPS_A_BYTE 1000 /* more, of each array */
+#define STEPS_A_BYTE 1000               /* more, of each array */
+#define MOST_COUNTED ((int64_t)1 << 24) /* bytes of it; larger ones are sparse */
 
 #define CUDA_INVALID_VALUE 1 /* as the driver says of a launch with wrong arguments */
 #define CUDA_OUT_OF_MEMORY 2
@@ -30,12 +31,19 @@ typedef struct module_entry {
   int refs; /* one for each loaded kernel, one for the text that was loaded last */
 } module_entry;
 
+/* A sparse one has chunks: those that nobody touched since it was set hold `background`, whatever
+ * `raw` has there. */
 typedef struct allocation {
   uint8_t *raw;
   int64_t bytes;
+  uint8_t *there; /* [chunks] 1: it is in `raw`; NULL: all of it is */
+  uint8_t background;
   sct_cuda_ptr expected; /* the pointer that `required` is about, 0: none */
   uint8_t *required;     /* bytes that kernels must write */
+  int64_t n_required;
 } allocation;
+#define CHUNK_SHIFT 12
+#define CHUNK       (1 << CHUNK_SHIFT)
 
 typedef struct loaded_kernel {
   module_entry *entry;
@@ -78,37 +86,230 @@ static allocation *allocation_of(ptx_backend *p, sct_cuda_ptr address) {
   return NULL;
 }
 
+static sct_status ptx_alloc_sparse(sct_backend *b, sct_cuda_ptr *out, int64_t bytes,
+                                   sct_error *err) {
+  (void)err;
+  ptx_backend *p = self(b);
+  SCT_GROW(p->allocations, p->n_allocations, p->cap_allocations);
+  uint8_t *raw = sct_alloc_sparse((size_t)bytes + 1);
+  p->allocations[p->n_allocations++] = (allocation){
+      .raw = raw, .bytes = bytes, .there = sct_alloc((size_t)(bytes >> CHUNK_SHIFT) + 1)};
+  *out = (uintptr_t)raw;
+  return SCT_OK;
+}
+
+/* As large as the allocation, and sparse where that is. */
+static void free_like(const allocation *a, void *p, int64_t bytes) {
+  if (a->there) {
+    sct_unmap(p, (size_t)bytes + 1);
+  } else {
+    sct_free(p);
+  }
+}
+
 static void ptx_release(sct_backend *b, sct_cuda_ptr address) {
   ptx_backend *p = self(b);
   allocation *a = allocation_of(p, address);
   if (a) {
-    sct_free(a->raw);
-    sct_free(a->required);
+    free_like(a, a->required, a->n_required);
+    free_like(a, a->raw, a->bytes);
+    sct_free(a->there);
     *a = p->allocations[--p->n_allocations];
   }
+}
+
+/* Puts bytes [lo, hi) of the allocation into `raw`, chunk by chunk. */
+static void touch(allocation *a, int64_t lo, int64_t hi) {
+  for (int64_t k = lo >> CHUNK_SHIFT; a->there && k << CHUNK_SHIFT < hi; k++) {
+    const int64_t at = k << CHUNK_SHIFT, left = a->bytes - at;
+    if (!a->there[k]) {
+      memset(a->raw + at, a->background, (size_t)(left < CHUNK ? left : CHUNK));
+      a->there[k] = 1;
+    }
+  }
+}
+
+/* Where the chunk of offset `at` ends. */
+static int64_t chunk_end(int64_t at) {
+  return ((at >> CHUNK_SHIFT) + 1) << CHUNK_SHIFT;
+}
+
+static int64_t least(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Where the first chunk at or after offset `lo` begins that is there, at most `hi`. */
+static int64_t next_there(const allocation *a, int64_t lo, int64_t hi) {
+  const int64_t k = lo >> CHUNK_SHIFT, n = (hi + CHUNK - 1) >> CHUNK_SHIFT;
+  if (!a->there || lo >= hi) {
+    return lo;
+  }
+  const uint8_t *next = memchr(a->there + k, 1, (size_t)(n - k));
+  const int64_t at = next ? (next - a->there) << CHUNK_SHIFT : hi;
+  return at < lo ? lo : at;
+}
+
+/* The allocation that an address of `bytes` bytes lies in, with these in `raw`; NULL: an empty
+ * array. */
+static allocation *touched(ptx_backend *p, sct_cuda_ptr address, int64_t bytes) {
+  allocation *a = allocation_of(p, address);
+  if (a) {
+    const int64_t lo = sct_host(address) - a->raw;
+    touch(a, lo, lo + bytes);
+  }
+  return a;
+}
+
+static sct_status ptx_upload(sct_backend *b, sct_cuda_ptr to, const void *from, int64_t bytes,
+                             sct_error *err) {
+  (void)touched(self(b), to, bytes);
+  return sct_host_upload(b, to, from, bytes, err);
+}
+
+static sct_status ptx_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
+                               sct_error *err) {
+  (void)touched(self(b), from, bytes);
+  return sct_host_download(b, to, from, bytes, err);
+}
+
+static sct_status ptx_set(sct_backend *b, sct_cuda_ptr address, uint8_t byte, int64_t bytes,
+                          sct_error *err) {
+  allocation *a = allocation_of(self(b), address);
+  if (!a || !a->there) {
+    return sct_host_set(b, address, byte, bytes, err);
+  }
+  const int64_t lo = sct_host(address) - a->raw, hi = lo + bytes;
+  const int64_t first = (lo + CHUNK - 1) >> CHUNK_SHIFT, last = hi >> CHUNK_SHIFT;
+  const int64_t inner_lo = first << CHUNK_SHIFT, inner_hi = last << CHUNK_SHIFT;
+  if (inner_lo >= inner_hi) {
+    touch(a, lo, hi);
+    memset(a->raw + lo, byte, (size_t)bytes);
+    return SCT_OK;
+  }
+  touch(a, 0, inner_lo);
+  touch(a, inner_hi, a->bytes);
+  memset(a->raw + lo, byte, (size_t)(inner_lo - lo));
+  memset(a->raw + inner_hi, byte, (size_t)(hi - inner_hi));
+  memset(a->there + first, 0, (size_t)(last - first));
+  a->background = byte;
+  return SCT_OK;
+}
+
+static sct_status ptx_fill(sct_backend *b, sct_cuda_ptr address, int64_t words, uint64_t and_mask,
+                           uint64_t or_mask, uint64_t seed, sct_error *err) {
+  (void)touched(self(b), address, words * 8);
+  return sct_host_fill(b, address, words, and_mask, or_mask, seed, err);
+}
+
+static sct_status ptx_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
+                           int64_t bytes, sct_error *err) {
+  (void)variant;
+  allocation *a = allocation_of(self(b), from);
+  if (bytes == 0) { /* an empty array has no address */
+    return SCT_OK;
+  }
+  if (!a || !a->there) {
+    return ptx_upload(b, to, sct_host(from), bytes, err);
+  }
+  const int64_t lo = sct_host(from) - a->raw, hi = lo + bytes;
+  SCT_TRY(ptx_set(b, to, a->background, bytes, err));
+  for (int64_t at = next_there(a, lo, hi), end = 0; at < hi; at = next_there(a, end, hi)) {
+    end = least(chunk_end(at), hi);
+    SCT_TRY(ptx_upload(b, to + (uint64_t)(at - lo), a->raw + at, end - at, err));
+  }
+  return SCT_OK;
 }
 
 static sct_status ptx_expect(sct_backend *b, sct_cuda_ptr address, const uint8_t *flags,
                              const uint8_t *data, int64_t bytes, sct_error *err) {
   (void)err;
   (void)data;
-  allocation *a = allocation_of(self(b), address);
+  ptx_backend *p = self(b);
+  allocation *a = allocation_of(p, address), *from = allocation_of(p, (uintptr_t)flags);
   assert(a != NULL);
-  uint8_t *required = sct_alloc((size_t)bytes + 1);
-  memcpy(required, flags, (size_t)bytes);
-  sct_free(a->required);
+  const size_t n = (size_t)bytes + 1;
+  uint8_t *required = a->there ? sct_alloc_sparse(n) : sct_alloc(n);
+  const int64_t lo = from ? flags - from->raw : 0;
+  for (int64_t at = 0, end = 0; from && at < bytes; at = end) { /* they are 0 where none was sent */
+    at = next_there(from, lo + at, lo + bytes) - lo;
+    end = from->there ? least(chunk_end(lo + at) - lo, bytes) : bytes;
+    memcpy(required + at, flags + at, at < bytes ? (size_t)(end - at) : 0);
+  }
+  free_like(a, a->required, a->n_required);
   a->required = required;
+  a->n_required = bytes;
   a->expected = address;
   return SCT_OK;
 }
 
-static sct_status ptx_copy(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from,
-                           int64_t bytes, sct_error *err) {
-  (void)b;
-  (void)variant;
-  (void)err;
-  if (bytes > 0) { /* an empty array has no address */
-    memcpy(sct_host(to), sct_host(from), (size_t)bytes);
+/* ---- comparisons ---- */
+
+/* One of the arrays that are compared. */
+typedef struct side {
+  allocation *a; /* NULL: there is none */
+  int64_t lo;    /* of the array, in it */
+} side;
+
+static side side_of(ptx_backend *p, sct_cuda_ptr address) {
+  allocation *a = address != 0 ? allocation_of(p, address) : NULL;
+  return (side){a, a ? sct_host(address) - a->raw : 0};
+}
+
+/* Bytes [at, end) of a side, which lie in one chunk; of one that is not there in `room`. */
+static const uint8_t *bytes_of_side(const side *s, int64_t at, int64_t end, uint8_t room[CHUNK]) {
+  const int64_t lo = s->lo + at;
+  if (!s->a) {
+    return NULL;
+  }
+  return !s->a->there || s->a->there[lo >> CHUNK_SHIFT]
+             ? s->a->raw + lo
+             : memset(room, s->a->background, (size_t)(end - at));
+}
+
+/* Bytes of all of them up to which none has a chunk that is there, from byte `at` on. */
+static int64_t untouched_until(const side *sides, int n, int64_t at, int64_t bytes) {
+  int64_t end = bytes;
+  for (int k = 0; k < n; k++) {
+    const side *s = &sides[k];
+    end = s->a ? least(end, next_there(s->a, s->lo + at, s->lo + bytes) - s->lo) : end;
+  }
+  return end;
+}
+
+static sct_status ptx_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
+                              int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err) {
+  ptx_backend *p = self(b);
+  const side sides[] = {side_of(p, a), side_of(p, ref), side_of(p, ref2)};
+  if (!sides[0].a || !sides[1].a || !sides[0].a->there || !sides[1].a->there) {
+    (void)touched(p, a, bytes);
+    (void)touched(p, ref, bytes);
+    return sct_host_compare(b, a, ref, ref2, bytes, n_differ, first, err);
+  }
+  const uint8_t want = sides[1].a->background;
+  const bool differ =
+      sides[0].a->background != want && !(sides[2].a && sides[2].a->background != want);
+  uint8_t room[SCT_COUNT(sides)][CHUNK];
+  *n_differ = 0;
+  *first = -1;
+  for (int64_t at = 0, end = 0; at < bytes; at = end) {
+    int64_t n = 0, where = -1;
+    end = untouched_until(sides, SCT_COUNT(sides), at, bytes);
+    if (end > at) {
+      n = differ ? end - at : 0;
+      where = 0;
+    } else {
+      const uint8_t *data[SCT_COUNT(sides)];
+      end = bytes;
+      for (int k = 0; k < SCT_COUNT(sides); k++) {
+        end = sides[k].a ? least(end, chunk_end(sides[k].lo + at) - sides[k].lo) : end;
+      }
+      for (int k = 0; k < SCT_COUNT(sides); k++) {
+        data[k] = bytes_of_side(&sides[k], at, end, room[k]);
+      }
+      n = sct_bytes_differ(data[0], data[1], data[2], end - at, &where);
+    }
+    *first = *first < 0 && n > 0 ? at + where : *first;
+    *n_differ += n;
   }
   return SCT_OK;
 }
@@ -175,21 +376,39 @@ static void ptx_unload(sct_backend *b, sct_cuda_kernel *kernel) {
 
 /* ---- launches ---- */
 
-/* Copies of the arrays among the arguments; their addresses become the arguments' values. */
+/* The interpreter accesses bytes of a sparse array for the first time. */
+static void bring_chunk(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
+  const side *s = ctx;
+  const int64_t lo = s->lo + offset;
+  for (int64_t at = lo, end = 0; at < lo + bytes; at = end) {
+    end = least(chunk_end(at), lo + bytes);
+    if (s->a->there[at >> CHUNK_SHIFT]) {
+      memcpy(out + (at - lo), s->a->raw + at, (size_t)(end - at));
+    } else {
+      memset(out + (at - lo), s->a->background, (size_t)(end - at));
+    }
+  }
+}
+
+/* Copies of the arrays among the arguments; their addresses become the arguments' values.
+ * sides: [n_args] what the sparse ones are brought from, as they are accessed. */
 static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct_launch *launch,
-                               uint64_t values[][2], sct_error *err) {
+                               uint64_t values[][2], side *sides, sct_error *err) {
   for (int k = 0; k < launch->n_args; k++) {
     const sct_arg *arg = &launch->args[k];
     memcpy(values[k], arg->value, sizeof arg->value);
     if (!arg->is_buffer) {
       continue;
     }
-    const allocation *a = allocation_of(p, arg->value[0]);
+    sides[k] = side_of(p, arg->value[0]);
+    const allocation *a = sides[k].a;
     const sct_ptx_buffer buffer = {.name = arg->name,
                                    .bytes = arg->buffer_bytes,
                                    .data = sct_host(arg->value[0]),
                                    .misalign = arg->align < MOST_MISALIGNED ? arg->align : 0,
                                    .read_only = arg->read_only,
+                                   .fill = a && a->there ? bring_chunk : NULL,
+                                   .fill_ctx = &sides[k],
                                    .required =
                                        a && a->expected == arg->value[0] ? a->required : NULL};
     SCT_TRY(sct_ptx_memory_add(memory, &values[k][0], &buffer, err));
@@ -197,11 +416,21 @@ static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct
   return SCT_OK;
 }
 
+static void take_chunks(const sct_ptx_memory *memory, uint64_t address, const side *s) {
+  const uint8_t *data = sct_ptx_memory_data(memory, address);
+  for (int64_t from = 0, to = 0; sct_ptx_memory_next_filled(memory, address, &from, &to);) {
+    touch(s->a, s->lo + from, s->lo + to);
+    memcpy(s->a->raw + s->lo + from, data + from, (size_t)(to - from));
+  }
+}
+
 static void take_arrays(const sct_ptx_memory *memory, const sct_launch *launch,
-                        uint64_t values[][2]) {
+                        uint64_t values[][2], const side *sides) {
   for (int k = 0; k < launch->n_args; k++) {
     const sct_arg *arg = &launch->args[k];
-    if (arg->is_buffer && !arg->read_only) {
+    if (arg->is_buffer && !arg->read_only && sides[k].a && sides[k].a->there) {
+      take_chunks(memory, values[k][0], &sides[k]);
+    } else if (arg->is_buffer && !arg->read_only) {
       memcpy(sct_host(arg->value[0]), sct_ptx_memory_data(memory, values[k][0]),
              (size_t)arg->buffer_bytes);
     }
@@ -248,9 +477,20 @@ static int64_t most_steps(const sct_launch *launch) {
   int64_t steps = MAX_STEPS;
   for (int k = 0; k < launch->n_args; k++) {
     const sct_arg *arg = &launch->args[k];
-    steps += arg->is_buffer && !arg->is_workspace ? STEPS_A_BYTE * arg->buffer_bytes : 0;
+    const int64_t bytes = arg->buffer_bytes < MOST_COUNTED ? arg->buffer_bytes : MOST_COUNTED;
+    steps += arg->is_buffer && !arg->is_workspace ? STEPS_A_BYTE * bytes : 0;
   }
   return steps;
+}
+
+static bool has_sparse(ptx_backend *p, const sct_launch *launch) {
+  bool has = false;
+  for (int k = 0; k < launch->n_args && !has; k++) {
+    const sct_arg *arg = &launch->args[k];
+    const allocation *a = arg->is_buffer ? allocation_of(p, arg->value[0]) : NULL;
+    has = a && a->there;
+  }
+  return has;
 }
 
 static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
@@ -258,11 +498,13 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   ptx_backend *p = self(b);
   const loaded_kernel *loaded = kernel->function;
   uint64_t values[SCT_MAX_ARGS][2];
+  side sides[SCT_MAX_ARGS] = {{0}};
   const void *args[SCT_MAX_ARGS];
   for (int k = 0; k < launch->n_args; k++) {
     args[k] = values[k];
   }
   const int64_t threads = 1 + launch->blocks / BLOCKS_THREAD;
+  const bool sparse = has_sparse(p, launch);
   const sct_ptx_launch_opts opts = {.module = loaded->entry->module,
                                     .kernel = loaded->name,
                                     .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
@@ -270,7 +512,9 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .shared_bytes = launch->shared_bytes,
                                     .args = args,
                                     .n_args = launch->n_args,
-                                    .threads = threads < p->n_cores ? (int)threads : p->n_cores,
+                                    .threads = sparse                 ? 1
+                                               : threads < p->n_cores ? (int)threads
+                                                                      : p->n_cores,
                                     .order = launch->reversed ? SCT_PTX_REVERSE : SCT_PTX_FORWARD,
                                     .max_steps = most_steps(launch),
                                     .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
@@ -278,14 +522,14 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   SCT_SCOPED(sct_ptx_result) result = {0};
   sct_status status = SCT_OK;
   sct_ptx_memory_new(&memory);
-  SCT_TRY_DONE(bring_arrays(p, memory, launch, values, err));
+  SCT_TRY_DONE(bring_arrays(p, memory, launch, values, sides, err));
   status = sct_ptx_launch(&result, memory, &opts, err);
   if (status == SCT_EUSAGE || status == SCT_EDATA) {
     p->last = status == SCT_EUSAGE ? CUDA_INVALID_VALUE : SCT_RESULT_UNSUPPORTED;
   } else if (status == SCT_OK && result.diag.kind != SCT_PTX_CLEAN) {
     status = diagnosed(p, &result.diag, err);
   } else if (status == SCT_OK) {
-    take_arrays(memory, launch, values);
+    take_arrays(memory, launch, values, sides);
     take_counts(p, &result.counters);
   }
 done:
@@ -373,10 +617,11 @@ static const sct_backend_ops ptx_ops = {
     .close = ptx_close,
     .last = ptx_last,
     .alloc = ptx_alloc,
+    .alloc_sparse = ptx_alloc_sparse,
     .release = ptx_release,
-    .upload = sct_host_upload,
-    .download = sct_host_download,
-    .set = sct_host_set,
+    .upload = ptx_upload,
+    .download = ptx_download,
+    .set = ptx_set,
     .copy = ptx_copy,
     .load = ptx_load,
     .unload = ptx_unload,
@@ -384,8 +629,9 @@ static const sct_backend_ops ptx_ops = {
     .sync = ptx_sync,
     .timer_start = ptx_timer_start,
     .timer_stop = ptx_timer_stop,
-    .fill = sct_host_fill,
-    .compare = sct_host_compare,
+    .fill = ptx_fill,
+    .compares_anywhere = true,
+    .compare = ptx_compare,
     .expect = ptx_expect,
     .counts = ptx_counts,
     .block_open = ptx_block_open,

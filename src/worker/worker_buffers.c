@@ -59,10 +59,11 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
 }
 
 /* Memory of b->device, to which calls go, between guard zones. */
-static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes,
+static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes, bool sparse,
                               sct_error *err) {
   sct_backend *on = device_of(w, b);
-  SCT_TRY(on->ops->alloc(on, &b->raw, bytes, err));
+  SCT_TRY(sparse && on->ops->alloc_sparse ? on->ops->alloc_sparse(on, &b->raw, bytes, err)
+                                          : on->ops->alloc(on, &b->raw, bytes, err));
   while (b->align > 0 &&
          (b->raw + (uint64_t)b->offset) % (uint64_t)(2 * b->align) != (uint64_t)b->align) {
     b->offset++;
@@ -98,7 +99,7 @@ static sct_status new_buffer(sct_worker_state *w, const sct_ask_alloc *in, int64
   const int64_t raw_bytes =
       copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + 2 * align;
   SCT_TRY(sct_worker_enter(w, b.device, err));
-  SCT_TRY(open_buffer(w, &b, raw_bytes, err));
+  SCT_TRY(open_buffer(w, &b, raw_bytes, in->sparse, err));
   w->buffers[id] = b;
   w->n_buffers += id == w->n_buffers;
   *made = (int64_t)id;
@@ -214,6 +215,51 @@ sct_status sct_worker_download(sct_worker_state *w, const sct_ask_download *in,
   *out = (sct_got_download){data, in->bytes};
   return w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)in->offset,
                                    in->bytes, err);
+}
+
+/* The bytes of spans that lie in the buffer, together a piece at most; -1: one does not. */
+static int64_t bytes_of_spans(const sct_worker_buffer *b, const sct_span *spans, int64_t n) {
+  int64_t sum = 0;
+  for (int64_t k = 0; k < n && sum >= 0; k++) {
+    const int64_t bytes = spans[k].to - spans[k].from;
+    const bool good = spans[k].from >= 0 && bytes >= 0 && bytes <= SCT_WIRE_PIECE_BYTES &&
+                      is_inside(b, spans[k].from, bytes);
+    sum = good && sum + bytes <= SCT_WIRE_PIECE_BYTES ? sum + bytes : -1;
+  }
+  return sum;
+}
+
+sct_status sct_worker_scatter(sct_worker_state *w, const sct_ask_scatter *in, sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const uint8_t *data = in->data;
+  if (!b || bytes_of_spans(b, in->spans, in->n_spans) != in->n_data) {
+    return sct_worker_malformed(err);
+  }
+  for (int64_t k = 0; k < in->n_spans; k++) {
+    const sct_span span = in->spans[k];
+    SCT_TRY(w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)span.from, data,
+                                    span.to - span.from, err));
+    data += span.to - span.from;
+  }
+  return SCT_OK;
+}
+
+sct_status sct_worker_gather(sct_worker_state *w, const sct_ask_gather *in, sct_got_download *out,
+                             sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const int64_t bytes = b ? bytes_of_spans(b, in->spans, in->n_spans) : -1;
+  if (bytes < 0) {
+    return sct_worker_malformed(err);
+  }
+  uint8_t *data = SCT_ARENA_NEW(&w->memory, uint8_t, bytes + 1);
+  *out = (sct_got_download){data, bytes};
+  for (int64_t k = 0; k < in->n_spans; k++) {
+    const sct_span span = in->spans[k];
+    SCT_TRY(w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)span.from,
+                                      span.to - span.from, err));
+    data += span.to - span.from;
+  }
+  return SCT_OK;
 }
 
 /* Whole words on the device; the last few bytes, the same function, from here. */
@@ -374,7 +420,7 @@ static sct_status by_words(sct_worker_state *w, const sct_worker_buffer *b, sct_
                            sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   *out = sct_worker_data(b);
-  if (*out % 8 == 0) {
+  if (*out % 8 == 0 || ops->compares_anywhere) {
     return SCT_OK;
   }
   if (w->scratch_bytes < b->bytes) {
@@ -406,22 +452,50 @@ sct_status sct_worker_compare(sct_worker_state *w, const sct_ask_compare *in, sc
                                   &out->first, err);
 }
 
-sct_status sct_worker_near(sct_worker_state *w, const sct_ask_near *in, sct_a_count *out,
-                           sct_error *err) {
-  static const int bytes[] = {2, 2, 4, 8}; /* of a kind */
-  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
-  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
-  if (!ref || ref->bytes != a->bytes || a->bytes % bytes[in->kind] != 0) {
+/* Do all `bytes` bytes at these places lie in the buffer? */
+static bool places_inside(const sct_worker_buffer *b, const sct_places *at, int64_t bytes) {
+  int64_t low = at->origin, high = at->origin, count = 1;
+  bool inside = bytes > 0 && at->count >= 0;
+  for (int d = 0; d < SCT_PLACE_DIMS && inside; d++) {
+    int64_t span = 0;
+    inside = at->extent[d] > 0 && !__builtin_mul_overflow(count, at->extent[d], &count) &&
+             !__builtin_mul_overflow(at->stride[d], at->extent[d] - 1, &span) &&
+             !__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high);
+  }
+  return inside && at->count <= count && low >= 0 && high <= b->bytes - bytes;
+}
+
+sct_status sct_worker_index(sct_worker_state *w, const sct_ask_index *in, sct_a_count *out,
+                            sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const int64_t bytes = in->values.bytes;
+  if (!b || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || in->values.limit < 1 ||
+      !places_inside(b, &in->at, bytes)) {
     return sct_worker_malformed(err);
   }
   out->n = -1;
-  if (!w->backend->ops->near) {
+  if (!w->backend->ops->index) {
     return SCT_OK;
   }
-  sct_cuda_ptr data = 0;
-  SCT_TRY(by_words(w, a, &data, err));
-  return w->backend->ops->near(w->backend, data, sct_worker_data(ref), a->bytes / bytes[in->kind],
-                               in, &out->n, err);
+  out->n = in->at.count;
+  return w->backend->ops->index(w->backend, sct_worker_data(b), &in->at, &in->values, err);
+}
+
+sct_status sct_worker_settle(sct_worker_state *w, const sct_ask_settle *in, sct_a_count *out,
+                             sct_error *err) {
+  static const int64_t bytes[SCT_N_SETTLE] = {2, 2, 4, 8, 1, 1};
+  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
+  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
+  const int64_t type = in->how.type;
+  if (!ref || ref->bytes != a->bytes || type < 0 || type >= SCT_N_SETTLE ||
+      in->how.bytes != bytes[type] || !places_inside(a, &in->at, bytes[type])) {
+    return sct_worker_malformed(err);
+  }
+  out->n = -1;
+  return w->backend->ops->settle
+             ? w->backend->ops->settle(w->backend, sct_worker_data(a), sct_worker_data(ref),
+                                       &in->at, &in->how, &out->n, err)
+             : SCT_OK;
 }
 
 sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_error *err) {

@@ -77,6 +77,9 @@
 // $(row.cells)
 //%   if row.counts then
 //   $(row.counts.candidates) candidates: $(row.counts.verified) $(row.counts.how), $(row.counts.tied) tied with the winner, $(row.counts.failed) failed
+//%     if row.counts.passed_over then
+//   $(row.counts.passed_over)
+//%     end
 //%   end
 //% end
 //

@@ -465,7 +465,7 @@ static void what_cannot_be_is_said(void **state) {
   fx_run(&r, "transfer", "none.lua");
   fx_expect(&r, 1, NULL, "cannot read 'none.lua'");
   fx_run(&r, "transfer", "host.lua", "-d", "virtual:geforce_8800");
-  fx_expect(&r, 4, NULL, "is for counting only");
+  fx_expect(&r, 4, NULL, "is described only");
   fx_free(&r);
 }
 

@@ -161,7 +161,13 @@ static sct_tune_row rows[] = {
      .degree_st = 0.5,
      .registers = 24,
      .occupancy = 1,
-     .coalesced = true,
+     .how = {.rule = SCT_COALESCED_ABSOLUTE,
+             .coalesced = true,
+             .share = 1,
+             .utilisation = 0.5,
+             .passes = 1,
+             .sectors_error = 0.03},
+     .counted = true,
      .tied = true,
      .winner = true},
     {.label = tied_label,
@@ -176,7 +182,7 @@ static sct_tune_row rows[] = {
      .degree_st = 0.5,
      .registers = 25,
      .occupancy = 0.5,
-     .coalesced = true,
+     .how.coalesced = true,
      .tied = true},
     {.label = far_label,
      .outcome = "ok",
@@ -263,13 +269,13 @@ static void the_board_says_what_matters(void **state) {
             "--budget, or none, goes on with the others\n");
   HAS(text, "\n12 checked on the CPU before the GPU, 1 failed there\n");
   HAS(text, "i=1024: reads 24 KiB, writes 24 KiB; a copy moves 4270 GB/s\n");
-  HAS(text, "  *   1  staged t256     12 us  4200     98 %     2.50       8.0 |  4.5       100 |   "
-            "50 %    24");
+  HAS(text, "  *   1  staged t256     12 us  4200     98 %     2.50      ~8.0 |  4.5      100 %    "
+            "     50 %    24");
   HAS(text, "  =   2  staged t512");
   HAS(text, "  !   3  vector v8");
   HAS(text, "  n!  4  direct");
   HAS(text, "16 B");
-  HAS(text, "4 verified, 4 failed, 2 tied for the best, 3 not for this size");
+  HAS(text, "4 verified, 4 failed, 3 not for this size, 2 tied for the best");
   HAS(text, "failed: flat v2: results differ from the reference: b.x of element i=3: 1 instead of "
             "2\n");
   HAS(text, "failed: vector v4: did not compile\n");
@@ -277,7 +283,8 @@ static void the_board_says_what_matters(void **state) {
   HAS(text, "and 1 more; --json has all of them");
   HAS_NOT(text, "second line");
   HAS_NOT(text, "flat v8");
-  HAS(text, "note: 'x' is 1.20 times as fast\n");
+  HAS(text, "  100 %\n  passed over: 'x' is 1.20 times as fast\n"); /* right below the table */
+  HAS(text, "request of a warp   ~ sampled\n");
   HAS_NOT(text, "\033");
   free(text);
 }

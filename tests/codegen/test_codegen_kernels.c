@@ -445,6 +445,53 @@ static void test_naive_reductions_have_a_block_that_fits(void **state) {
   }
 }
 
+#define REDUCED(kept, sizes)                                                                       \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'loss', dims = { 'row', 'col' }, inputs = { s.array('p', 'f32'),\n"    \
+  "    s.array('q', 'f32', s.row_major, { dims = { 'col' } }) },\n"                                \
+  "  outputs = { s.array('loss', 'f32', s.row_major, { dims = { " kept                             \
+  " }, reduce = 'sum' }) },\n"                                                                     \
+  "  body = 'loss = fmaxf(1.0f - p * q, 0.0f);', sizes = { { " sizes " } } }\n"
+#define SEGMENTS                                                                                   \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel { name = 'segments', dims = { 'row', 'k' }, ragged = { k = 'ptr' },\n"          \
+  "  inputs = { s.array('ptr', 'i32', s.row_major, { dims = 'row' }),\n"                           \
+  "    s.array('x', 'f32', s.row_major, { dims = 'k' }) },\n"                                      \
+  "  outputs = { s.array('y', 'f32', s.row_major, { dims = 'row', reduce = 'sum' }) },\n"          \
+  "  body = 'y = x;', sizes = { { row = 64, k = 1 << 26, ptr = 'power' } } }\n"
+
+/* Few outputs have many blocks, by the extents of the launch and wherever it was tuned; many have
+ * one each, and sums of nothing are written as well. */
+static void test_naive_reductions_use_the_whole_gpu(void **state) {
+  (void)state;
+  static const struct {
+    const char *spec;
+    int64_t extent[2], blocks;
+  } cases[] = {{REDUCED("", "row = 9, col = 9"), {32768, 32768}, 1024},
+               {REDUCED("", "row = 32768, col = 32768"), {(int64_t)1 << 31, 1 << 17}, 1024},
+               {REDUCED("", "row = 32768, col = 32768"), {64, 64}, 2},
+               {REDUCED("", "row = 32768, col = 32768"), {0, 5}, 1},
+               {REDUCED("'row'", "row = 4096, col = 4096"), {4096, 1 << 20}, 4096},
+               {REDUCED("'row'", "row = 4096, col = 4096"), {16, 1 << 26}, 1024},
+               {REDUCED("'row'", "row = 4096, col = 4096"), {0, 1 << 26}, 0},
+               {REDUCED("'col'", "row = 4096, col = 4096"), {1 << 22, 64}, 1024},
+               {REDUCED("'col'", "row = 4096, col = 4096"), {1 << 22, 1 << 16}, 2048},
+               {REDUCED("'col'", "row = 4096, col = 3"), {1 << 22, 3}, 1024},
+               {SEGMENTS, {64, 1 << 26}, 1024},
+               {SEGMENTS, {1 << 20, 1 << 26}, 1 << 20}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    fixture f;
+    fixture_open_text(&f, cases[k].spec);
+    sct_kernel_code code = fixture_make(&f, "direct threads=256");
+    const sct_expr_env env = {f.spec.extent_var, cases[k].extent, f.spec.n_extents};
+    int64_t blocks = -1;
+    MUST(sct_expr_eval(f.spec.pool, code.grid, &env, &blocks, err));
+    assert_int_equal(blocks, cases[k].blocks);
+    sct_kernel_code_free(&code);
+    fixture_close(&f);
+  }
+}
+
 #define MOVE(fields, from, to)                                                                     \
   "local s = require 'sectile'\nlocal r = s.record { " fields " }\n"                               \
   "return s.kernel { name = 'placed', dims = { 'i' }, inputs = { s.array('a', r, " from ") },\n"   \
@@ -582,6 +629,7 @@ int main(void) {
       cmocka_unit_test(test_layout_choices_become_axes_with_a_naive_variant_each),
       cmocka_unit_test(test_bytes_that_are_not_read_are_not_loaded),
       cmocka_unit_test(test_naive_reductions_have_a_block_that_fits),
+      cmocka_unit_test(test_naive_reductions_use_the_whole_gpu),
       cmocka_unit_test(test_naive_asks_for_what_it_accesses),
       cmocka_unit_test(test_narrow_sums_are_rounded_once),
       cmocka_unit_test(test_requirements_together_leave_no_tails),

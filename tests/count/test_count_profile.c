@@ -514,14 +514,41 @@ static void test_a_spec(void **state) {
   fx_free(&r);
 }
 
+/* Each request of the whole launch: one of a full warp, one of a single lane. */
+static void test_requests(void **state) {
+  (void)state;
+  fx_result r = {0};
+  fx_write("few.lua",
+           "local s = require 'sectile'\n"
+           "local pair = s.record { { 'x', 'f32' }, { 'y', 'f32' } }\n"
+           "return s.kernel { name = 'few', dims = { 'i' }, inputs = { s.array('a', pair) },\n"
+           "  outputs = { s.array('b', 'u8') }, body = 'b = a.y;', sizes = { { i = 34 } } }\n");
+  sct_str list = {0};
+  sct_error err = {0};
+  fx_run(&r, "profile", "few.lua", "-q", "--requests", "few.csv");
+  fx_expect(&r, 0, "few", NULL);
+  assert_int_equal(sct_file_read(&list, fx_path("few.csv"), &err), SCT_OK);
+  const char *const out = sct_str_c(&list);
+  assert_non_null(strstr(out, "block,warp,line,access,array,bytes,offsets\n0,0,"));
+  assert_non_null(strstr(out, ",load,a,4,4 12 20 28 36 44 52 60 68 76 84 92 100 108 116 124 132 "));
+  assert_non_null(strstr(out, "\n0,1,"));
+  assert_non_null(strstr(out, ",load,a,4,260 268\n"));
+  assert_non_null(strstr(out, ",store,b,1,32 33\n"));
+  fx_run(&r, "profile", "k.cu", "--cases", "cases.json", "--requests", "k.csv");
+  fx_expect(&r, 2, NULL, "--requests are for specs");
+  sct_str_free(&list);
+  fx_free(&r);
+}
+
 int main(void) {
-  enum { SANITIZED = 5 }; /* of them: most of the paths, and few runs of all cases */
+  enum { SANITIZED = 6 }; /* of them: most of the paths, and few runs of all cases */
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_what_a_person_reads),
       cmocka_unit_test(test_a_baseline),
       cmocka_unit_test(test_sections),
       cmocka_unit_test(test_options_of_the_compiler),
       cmocka_unit_test(test_a_spec),
+      cmocka_unit_test(test_requests),
       cmocka_unit_test(test_figures),
       cmocka_unit_test(test_issues),
       cmocka_unit_test(test_local_memory),

@@ -6,4 +6,5 @@ follow docs/layouts.md
 follow docs/strategies.md
 follow docs/fleet.md
 follow docs/transfer.md
+follow docs/devices.md
 finish

@@ -364,7 +364,7 @@ static inline sct_id fixture_result_with(fixture *f, const sct_row_run *run, con
                              .sectors_st = (coalesced ? 8 : 24) * requests,
                              .sectors_st_ideal = 8 * requests,
                              .degree = coalesced ? 1 : 0.33,
-                             .coalesced = coalesced,
+                             .how.coalesced = coalesced,
                              .counts_exact = true,
                              .predicted_ns = 3700};
   fixture_check(f, sct_store_put_result(f->store, &candidate, &outcome, false, &f->err));

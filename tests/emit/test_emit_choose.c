@@ -29,7 +29,7 @@ static const char *choose(const row *list, int n, double noise, const char *sele
     results[k] = (sct_row_result){
         .candidate = {.label = (char *)list[k].label, .registers = list[k].registers},
         .outcome = {.median_ns = list[k].median_ns,
-                    .coalesced = list[k].coalesced,
+                    .how.coalesced = list[k].coalesced,
                     .sectors_ld = list[k].sectors,
                     .wavefronts = list[k].wavefronts,
                     .requests_st = list[k].requests}};
@@ -84,12 +84,32 @@ static void ties_go_by_counts_then_label(void **state) {
   assert_string_equal(choose(rows, SCT_COUNT(rows), 0, "coalesced"), "a");
 }
 
+/* Of a virtual device, by what it predicts; never beside times that were measured. */
+static void predicted_times_count_where_there_are_no_others(void **state) {
+  (void)state;
+  bool legal[] = {true, true, true};
+  sct_row_result rows[] = {
+      {.candidate.label = (char *)"few", .outcome = {.how.coalesced = true, .sectors_ld = 1}},
+      {.candidate.label = (char *)"slow", .outcome = {.how.coalesced = true, .sectors_ld = 2}},
+      {.candidate.label = (char *)"fast", .outcome = {.how.coalesced = true, .sectors_ld = 3}}};
+  static const double predicted[] = {300, 207, 204};
+  sct_row_run run = {.conditions = (char *)"{}"};
+  assert_int_equal(emit_choose(rows, 3, legal, &run), 0);
+  for (int k = 0; k < 3; k++) {
+    rows[k].outcome.predicted_ns = predicted[k];
+  }
+  assert_int_equal(emit_choose(rows, 3, legal, &run), 1); /* within 2 %, fewer sectors */
+  rows[2].outcome.median_ns = 1000;
+  assert_int_equal(emit_choose(rows, 3, legal, &run), 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_fastest_coalesced_wins),
       cmocka_unit_test(one_that_is_not_coalesced_never_ties),
       cmocka_unit_test(untimed_ones_do_not_beat_timed_ones),
       cmocka_unit_test(ties_go_by_counts_then_label),
+      cmocka_unit_test(predicted_times_count_where_there_are_no_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

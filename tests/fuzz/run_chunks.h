@@ -56,12 +56,7 @@ static bool place_chunk(const world *w, launch *l, const picked *p, const fz_run
     free(part);
     add_arg(l, &l->address[k], sizeof l->address[k]);
   }
-  for (int k = 0; k < run->spec->n_scalars; k++) {
-    add_arg(l, run->scalar[k], (size_t)run->spec->scalars[k].bytes);
-  }
-  for (int k = 0; k < run->spec->n_extents; k++) {
-    add_arg(l, &c->n[k], sizeof c->n[k]);
-  }
+  add_rest(l, p, run, c->n);
   return true;
 }
 
@@ -96,6 +91,9 @@ static bool run_chunk(world *w, picked *p, const fz_run *run, const chunk *c,
              (size_t)((c->own_end - c->own) * c->step[k]));
     }
   }
+  if (right) {
+    keep_workspace(&l, p);
+  }
   sct_ptx_result_free(&result);
   sct_ptx_memory_free(l.memory);
   return right;
@@ -103,10 +101,10 @@ static bool run_chunk(world *w, picked *p, const fz_run *run, const chunk *c,
 
 /* false: a finding, as `text` says. *any: chunks were run. */
 static bool run_chunks(world *w, picked *p, const fz_run *run, bool *any, sct_str *text) {
-  const int64_t n = run->n[w->spec.chunk_dim], wanted = 1 + below(w, n < 9 ? n : 9);
+  const int64_t n = run->n[w->spec.chunk_dim], wanted = 1 + below(w, n < 1 ? 1 : n < 9 ? n : 9);
   unsigned char *out[FZ_MAX_ARRAYS] = {NULL};
   bool right = true;
-  *any = n > 0 && n / wanted < 100 && p->code.workspace_bytes == 0;
+  *any = n > 0 && n / wanted < 100;
   for (int k = run->spec->n_inputs; k < run->spec->n_arrays; k++) {
     out[k] = malloc((size_t)run->bytes[k] + 1);
     for (int64_t b = 0; b < run->bytes[k]; b++) {

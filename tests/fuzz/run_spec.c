@@ -307,6 +307,33 @@ static void add_arg(launch *l, const void *value, size_t bytes) {
   l->n_args++;
 }
 
+/* The arguments after the arrays: scalars, the extents n, the workspace. */
+static void add_rest(launch *l, const picked *p, const fz_run *run, const int64_t *n) {
+  for (int k = 0; k < run->spec->n_scalars; k++) {
+    add_arg(l, run->scalar[k], (size_t)run->spec->scalars[k].bytes);
+  }
+  for (int k = 0; k < run->spec->n_extents; k++) {
+    add_arg(l, &n[k], sizeof n[k]);
+  }
+  if (p->workspace) {
+    sct_error err = {0};
+    const sct_ptx_buffer buffer = {.name = "workspace",
+                                   .bytes = p->code.workspace_bytes,
+                                   .data = p->workspace,
+                                   .misalign = 16};
+    must(sct_ptx_memory_add(l->memory, &l->workspace, &buffer, &err), &err);
+    add_arg(l, &l->workspace, sizeof l->workspace);
+  }
+}
+
+/* The next launch finds the workspace as this one has left it. */
+static void keep_workspace(const launch *l, picked *p) {
+  if (p->workspace) {
+    memcpy(p->workspace, sct_ptx_memory_data(l->memory, l->workspace),
+           (size_t)p->code.workspace_bytes);
+  }
+}
+
 /* Puts the arrays where the candidate says that they may begin, and no better. */
 static void place_arrays(launch *l, const picked *p, const fz_run *run) {
   sct_error err = {0};
@@ -331,20 +358,7 @@ static void place_arrays(launch *l, const picked *p, const fz_run *run) {
     free(required);
     add_arg(l, &l->address[k], sizeof l->address[k]);
   }
-  for (int k = 0; k < run->spec->n_scalars; k++) {
-    add_arg(l, run->scalar[k], (size_t)run->spec->scalars[k].bytes);
-  }
-  for (int k = 0; k < run->spec->n_extents; k++) {
-    add_arg(l, &run->n[k], sizeof run->n[k]);
-  }
-  if (p->workspace) {
-    const sct_ptx_buffer buffer = {.name = "workspace",
-                                   .bytes = p->code.workspace_bytes,
-                                   .data = p->workspace,
-                                   .misalign = 16};
-    must(sct_ptx_memory_add(l->memory, &l->workspace, &buffer, &err), &err);
-    add_arg(l, &l->workspace, sizeof l->workspace);
-  }
+  add_rest(l, p, run, run->n);
 }
 
 static void name_run(sct_str *out, const fz_run *run, int64_t blocks) {
@@ -390,10 +404,7 @@ static bool run_one(world *w, picked *p, const fz_run *run, int64_t blocks, sct_
   for (int k = 0; k < result.n_insts; k++) {
     p->changed_ran |= result.insts[k].ptx_line == p->changed_line && result.insts[k].executed > 0;
   }
-  if (p->workspace) {
-    memcpy(p->workspace, sct_ptx_memory_data(l.memory, l.workspace),
-           (size_t)p->code.workspace_bytes);
-  }
+  keep_workspace(&l, p);
   sct_ptx_result_free(&result);
   sct_ptx_memory_free(l.memory);
   return right;

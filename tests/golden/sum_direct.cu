@@ -1,3 +1,5 @@
+// templates/device/reduce.cuh: combine_block, load_from_l2, is_last_block
+
 // The body for one element of the index space.
 __device__ __forceinline__ void compute(float a, float &total) {
   total = a;
@@ -18,33 +20,46 @@ __device__ __forceinline__ partial combine(const partial &one, const partial &ot
   return {one.total + other.total};
 }
 
-// A block has an output; a thread takes every 256-th of what is reduced.
+// A block has an output; where outputs are few, several blocks share them, by a grid-stride loop
+// over what is reduced.
 __global__ void __launch_bounds__(256)
-direct(const float *__restrict__ a, float *__restrict__ total, long long n_row, long long n_col) {
+direct(const float *__restrict__ a, float *__restrict__ total, long long n_row, long long n_col,
+       unsigned int *workspace) {
   constexpr int kThreads = 256;
   constexpr int kLanes = 1; // outputs of a block, side by side
-  __shared__ __align__(16) partial parts[kThreads];
+  constexpr int kGroups = kThreads / kLanes;
   const int lane = threadIdx.x % kLanes, group = threadIdx.x / kLanes;
-  const long long output = blockIdx.x * (long long)kLanes + lane;
+  // where outputs are few, several blocks share them: each takes a part of what is reduced
+  const long long n_kept = n_row;
+  const unsigned int tiles = (unsigned int)((n_kept + kLanes - 1) / kLanes);
+  const unsigned int shares = gridDim.x / tiles, share = blockIdx.x / tiles;
+  const unsigned int tile = blockIdx.x % tiles;
+  const long long output = tile * (long long)kLanes + lane;
   const long long row = output;
   partial mine = identity();
-#pragma unroll 8 // one block may have everything to do: several loads at once
-  for (long long place = group; output < n_row && place < n_col;
-       place += kThreads / kLanes) {
+#pragma unroll 8 // several loads at once
+  for (long long place = share * (long long)kGroups + group; output < n_row && place < n_col;
+       place += shares * (long long)kGroups) {
     const long long col = place;
     const float a_v = a[n_col * row + col];
     float total_v;
     compute(a_v, total_v);
     mine = combine(mine, {total_v});
   }
-  parts[threadIdx.x] = mine;
-  for (int half = kThreads / 2; half >= kLanes; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half)
-      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + half]);
+  mine = combine_block<kThreads, kLanes>(mine);
+  if (shares > 1) {
+    constexpr int kCounters = 65536; // in front of the workspace
+    partial *const partials = reinterpret_cast<partial *>(workspace + kCounters);
+    if (threadIdx.x < kLanes)
+      partials[blockIdx.x * kLanes + lane] = mine;
+    if (!is_last_block(&workspace[tile], shares)) return;
+    // the last block combines what all have left
+    mine = identity();
+    for (unsigned int other = group; other < shares; other += kGroups)
+      mine = combine(mine, load_from_l2(&partials[(other * tiles + tile) * kLanes + lane]));
+    mine = combine_block<kThreads, kLanes>(mine);
   }
   if (threadIdx.x < kLanes && output < n_row) {
-    mine = parts[threadIdx.x];
     total[row] = mine.total;
   }
 }

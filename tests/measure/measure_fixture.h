@@ -37,6 +37,7 @@ typedef enum fixture_layout {
   FIXTURE_FANNED,  /* of two dimensions: row i has its records i + 1 places apart */
   FIXTURE_FIXED,   /* of two dimensions: rows start 100 records apart, whatever their length */
   FIXTURE_FOLDED,  /* of two dimensions: the same, but every other row lies behind all of those */
+  FIXTURE_FAR,     /* of two dimensions: rows start 2^22 records apart; the gap is not owned */
 } fixture_layout;
 
 typedef struct fixture_array {
@@ -131,10 +132,12 @@ static inline sct_expr fixture_round(sct_spec *spec, sct_expr e, int64_t unit) {
   return sct_expr_mul(p, sct_expr_div(p, sct_expr_add(p, e, sct_expr_const(p, unit - 1)), u), u);
 }
 
+#define FIXTURE_FAR_APART (1 << 22)
+
 static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout kind,
                                  sct_layout *out) {
-  static const char *const names[] = {"aos",   "soa",    "col_major", "pitched",
-                                      "aosoa", "fanned", "fixed",     "folded"};
+  static const char *const names[] = {"aos",    "soa",   "col_major", "pitched", "aosoa",
+                                      "fanned", "fixed", "folded",    "far"};
   sct_expr_pool *p = spec->pool;
   const sct_record *r = &op->record;
   const int last = op->n_dims - 1;
@@ -142,7 +145,7 @@ static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout
   const sct_expr count = fixture_count(spec, op);
   *out = (sct_layout){.name = names[kind], .label = names[kind], .file = spec->file, .line = 1};
   out->element = SCT_ARENA_NEW(&spec->arena, sct_expr, r->n_fields);
-  out->owns_gaps = kind != FIXTURE_PITCHED;
+  out->owns_gaps = kind != FIXTURE_PITCHED && kind != FIXTURE_FAR;
   out->bytes = sct_expr_mul(p, count, sct_expr_const(p, r->bytes));
   for (int f = 0; f < r->n_fields; f++) {
     const sct_expr offset = sct_expr_const(p, r->fields[f].offset);
@@ -186,6 +189,12 @@ static inline void fixture_trace(sct_spec *spec, sct_operand *op, fixture_layout
       e = sct_expr_add(p, sct_expr_mul(p, place, size), offset);
       out->bytes = sct_expr_mul(
           p, sct_expr_add(p, sct_expr_mul(p, far, sct_expr_const(p, 200)), op->extent[1]), size);
+    }
+    if (kind == FIXTURE_FAR) {
+      const sct_expr row = sct_expr_const(p, FIXTURE_FAR_APART * r->bytes);
+      e = sct_expr_add(p, sct_expr_mul(p, op->index[0], row),
+                       sct_expr_add(p, sct_expr_mul(p, op->index[1], size), offset));
+      out->bytes = sct_expr_mul(p, op->extent[0], row);
     }
     out->element[f] = e;
   }

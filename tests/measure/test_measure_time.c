@@ -620,6 +620,30 @@ static void test_the_ceiling_is_the_best_copy(void **state) {
   close_world(&w);
 }
 
+/* Any kernel will do for a stand-in. */
+static void test_micro_kernels_are_timed(void **state) {
+  (void)state;
+  world w;
+  sct_calibration c;
+  sct_binary kernels[SCT_N_MICROS];
+  open_world(&w, "memory=8e9");
+  for (int k = 0; k < SCT_N_MICROS; k++) {
+    kernels[k] = w.kernel[1].binary;
+  }
+  assert_ok(sct_measure_calibrate(w.m, kernels, &c, &fixture_err));
+  for (int k = 0; k < SCT_N_MICROS; k++) {
+    assert_true(c.ns[k] > 0 && c.mhz[k] == 1980);
+  }
+  assert_true(c.copy_bytes_s > 4e12);
+  expect(&w, 1, SCT_OUT_OK, ""); /* the session goes on */
+  close_world(&w);
+  open_world(&w, "memory=8e9 crash@2");
+  kernels[SCT_MICRO_STORE] = w.kernel[2].binary;
+  assert_int_equal(sct_measure_calibrate(w.m, kernels, &c, &fixture_err), SCT_EUNHEALTHY);
+  assert_non_null(strstr(fixture_err.text, "the micro-kernel store_words does not run: "));
+  close_world(&w);
+}
+
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   sct_log_set_level(SCT_LOG_ERROR);
@@ -649,6 +673,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_requirements_hold_or_it_is_not_launched),
       cmocka_unit_test(test_a_failing_naive_variant),
       cmocka_unit_test(test_the_ceiling_is_the_best_copy),
+      cmocka_unit_test(test_micro_kernels_are_timed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -392,13 +392,14 @@ static void test_padding_may_be_undefined_and_fields_may_not(void **state) {
 static void test_a_large_output_goes_in_pieces(void **state) {
   (void)state;
   const int64_t bytes = (int64_t)129 << 20;
+  sct_shape shape = {.op = {{.bytes = bytes}}};
   world w;
   int64_t buffer = -1;
   uint8_t *zeros = sct_alloc((size_t)bytes);
   assert_non_null(zeros);
   open_world(&w);
   assert_ok(sct_remote_alloc(w.m, bytes, 1, &buffer, &fixture_err));
-  assert_ok(sct_remote_set_expected(w.m, buffer, zeros, zeros, bytes, &fixture_err));
+  assert_ok(sct_remote_set_expected(w.m, buffer, &shape, 0, zeros, zeros, &fixture_err));
   sct_wire request = {0};
   sct_reply reply = {0};
   sct_wire_put_bytes(&request, zeros, SCT_WIRE_MAX_BYTES); /* with its length: more than fits */

@@ -50,7 +50,7 @@ static void open_fake(const char *script) {
 }
 
 static int64_t new_buffer(int bytes) {
-  numbers(4, bytes, 1, 0, 0);
+  numbers(5, bytes, 1, 0, 0, 0);
   call_ok(SCT_OP_ALLOC);
   return sct_wire_get_i64(&reply.body);
 }
@@ -158,7 +158,7 @@ static void test_copies_of_a_buffer(void **state) {
   uint8_t bytes[100], got[100];
   memset(bytes, 0x3c, sizeof bytes);
   open_fake("memory=60000");
-  numbers(4, 100, 5, 0, 0);
+  numbers(5, 100, 5, 0, 0, 0);
   call_ok(SCT_OP_ALLOC);
   const int64_t id = sct_wire_get_i64(&reply.body);
   numbers(2, (int)id, 0);
@@ -172,7 +172,7 @@ static void test_copies_of_a_buffer(void **state) {
   assert_int_equal(damage, SCT_DAMAGE_NONE);
   static const int copies[] = {0, -1, SCT_MAX_COPIES + 1, 20}; /* the last is more than there is */
   for (int k = 0; k < SCT_COUNT(copies); k++) {
-    numbers(4, 100, copies[k], 0, 0);
+    numbers(5, 100, copies[k], 0, 0, 0);
     call(SCT_OP_ALLOC);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
@@ -187,7 +187,7 @@ static void test_arrays_lie_where_they_are_asked_for(void **state) {
   const int64_t plain = new_buffer(100);
   for (int align = 1; align <= SCT_MAX_ALIGN; align *= 2) {
     int64_t damage, where, offset;
-    numbers(4, 100, 1, align, 0);
+    numbers(5, 100, 1, align, 0, 0);
     call_ok(SCT_OP_ALLOC);
     const int64_t id = sct_wire_get_i64(&reply.body);
     memset(bytes, align % 251, sizeof bytes);
@@ -215,7 +215,7 @@ static void test_arrays_lie_where_they_are_asked_for(void **state) {
     assert_int_equal(damage, SCT_DAMAGE_NONE);
   }
   for (int k = 0; k < SCT_COUNT(bad); k++) {
-    numbers(4, 100, 1, bad[k], 0);
+    numbers(5, 100, 1, bad[k], 0, 0);
     call(SCT_OP_ALLOC);
     assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   }
@@ -226,7 +226,7 @@ static void test_a_second_device_has_buffers_and_kernels(void **state) {
   (void)state;
   int64_t damage, where, offset;
   open_fake("devices=2");
-  numbers(4, 100, 1, 0, 1);
+  numbers(5, 100, 1, 0, 1, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED); /* there is none yet */
   for (int k = 0; k < 2; k++) {                   /* again: it stays */
@@ -235,7 +235,7 @@ static void test_a_second_device_has_buffers_and_kernels(void **state) {
     assert_int_equal(reply.kind, SCT_REPLY_OK);
   }
   const int64_t own = new_buffer(100);
-  numbers(4, 100, 1, 0, 1);
+  numbers(5, 100, 1, 0, 1, 0);
   call_ok(SCT_OP_ALLOC);
   const int64_t id = sct_wire_get_i64(&reply.body);
   assert_int_not_equal(own, id);
@@ -433,7 +433,7 @@ static void test_freed_buffers_are_gone(void **state) {
   call(SCT_OP_PLACE);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.status, SCT_ENOMEM);
-  numbers(4, 200000, 1, 0, 0);
+  numbers(5, 200000, 1, 0, 0, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_FAILED);
   assert_int_equal(reply.result, 2);
@@ -444,12 +444,12 @@ static void test_a_dead_worker_is_told_with_its_signal(void **state) {
   (void)state;
   open_fake("ok");
   kill(worker.pid, SIGTERM);
-  numbers(4, 8, 1, 0, 0);
+  numbers(5, 8, 1, 0, 0, 0);
   call(SCT_OP_ALLOC);
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
   assert_false(sct_child_alive(&worker));
   assert_non_null(strstr(reply.text, "signal 15"));
-  numbers(4, 8, 1, 0, 0);
+  numbers(5, 8, 1, 0, 0, 0);
   call(SCT_OP_ALLOC); /* asking nobody */
   assert_int_equal(reply.kind, SCT_REPLY_DIED);
 }
@@ -460,7 +460,7 @@ static void test_a_stopped_worker_is_killed_with_its_group(void **state) {
   const pid_t pid = worker.pid;
   assert_int_equal(getpgid(pid), pid);
   kill(pid, SIGSTOP);
-  numbers(4, 8, 1, 0, 0);
+  numbers(5, 8, 1, 0, 0, 0);
   sct_worker_call(&worker, SCT_OP_ALLOC, &request, 50000000, &reply);
   assert_int_equal(reply.kind, SCT_REPLY_TIMEOUT);
   assert_non_null(strstr(reply.text, "ALLOC within 50 ms"));

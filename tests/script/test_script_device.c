@@ -45,46 +45,80 @@ static void test_h200(void **state) {
   assert_int_equal(desc.clock_khz, 1980000);
 }
 
+/* Bounds of what was ever sold; a digit too many or too few leaves them. */
+static void check_plausible(const sct_device_desc *d) {
+  assert_true(d->smem_unit >= 128 && d->warp_unit >= 2);
+  assert_int_equal(d->counting_only, d->cc_major < 7);
+  assert_in_range(d->n_sms, 6, 200);
+  assert_in_range(d->clock_khz, 900000, 2700000);
+  /* hosts of modules with NVLink-C2C; modules that share the host's memory have no link */
+  assert_true(d->pcie_bytes_s == 0 || (d->pcie_bytes_s > 3e9 && d->pcie_bytes_s < 450e9));
+  assert_true(d->peer_bytes_s == 0 || (d->peer_bytes_s > 20e9 && d->peer_bytes_s < 1000e9));
+  if (d->counting_only) {
+    return;
+  }
+  assert_string_equal(d->coalescing, "cc70");
+  assert_true(d->warp_unit == 4 && !d->regs_by_block);
+  assert_true(d->smem_block_optin_bytes + d->smem_reserved_bytes == d->smem_sm_bytes);
+  assert_true((d->cc_major >= 8) == (d->smem_reserved_bytes > 0));
+  assert_true(d->threads_sm % 512 == 0 && d->threads_sm >= d->threads_block);
+  assert_true(d->peak_bytes_s > 5e10 && d->peak_bytes_s < 1e13);
+  assert_true(d->copy_bytes_s < d->peak_bytes_s);
+  /* L2 moves more than the memory, and a load takes longer than the 200 cycles of L2 */
+  assert_true((double)d->l2_bytes_clk * d->clock_khz * 1e3 > 1.1 * d->peak_bytes_s);
+  assert_in_range(d->latency_cycles, 300, 1000);
+  assert_true(d->pipe_clk[SCT_PIPE_ISSUE] == 128 && d->launch_ns > 1e3 && d->launch_ns < 1e4);
+  assert_true(d->atomic_sector_ns > 0 && d->atomic_sector_ns < 0.1 && d->atomic_line_ns > 0 &&
+              d->atomic_lane_ns > 0);
+  assert_true(d->memory_bytes >= 4000000000 && d->memory_bytes < 400000000000);
+  assert_true(d->l2_bytes >= 512 << 10 && d->l2_bytes <= 128 << 20);
+  /* Little's law: what an SM must have in flight grows with what it moves */
+  assert_true((double)d->inflight_bytes > 0.5 * d->peak_bytes_s / d->n_sms * 1e-6);
+}
+
 static void test_every_device_is_plausible(void **state) {
   (void)state;
-  static const char *const expected[] = {"a100",    "b200",      "c2050", "geforce_8800",
-                                         "gtx1070", "gtx280",    "h100",  "h200",
-                                         "l40",     "rtx_a2000", "t4",    "v100"};
   sct_arena arena = {0};
-  const char **names = NULL;
+  sct_device_desc *devices = NULL;
   int n = 0;
-  sct_script_device_names(&names, &n, &arena);
-  assert_int_equal(n, SCT_COUNT(expected));
+  if (sct_script_load_devices(&devices, &n, &arena, &err) != SCT_OK) {
+    fail_msg("%s", err.text);
+  }
   for (int k = 0; k < n; k++) {
-    assert_string_equal(names[k], expected[k]);
-    load_device(names[k]);
-    assert_true(desc.smem_unit >= 128 && desc.warp_unit >= 2);
-    assert_int_equal(desc.counting_only, desc.cc_major < 7);
-    assert_true(desc.pcie_bytes_s > 3e9 && desc.pcie_bytes_s < 64e9);
-    assert_true(desc.peer_bytes_s == 0 ||
-                (desc.peer_bytes_s > 100e9 && desc.peer_bytes_s < 1000e9));
-    if (desc.counting_only) {
-      continue;
+    print_message("%s\n", devices[k].id);
+    check_plausible(&devices[k]);
+  }
+  sct_arena_free(&arena);
+}
+
+/* At least so many chips of each compute capability; of one capability no two are the same. */
+static void test_every_generation_is_described(void **state) {
+  (void)state;
+  static const struct {
+    int cc, chips;
+  } wanted[] = {{70, 4}, {72, 2},  {75, 12}, {80, 3},  {86, 12}, {87, 3}, {89, 10},
+                {90, 5}, {100, 2}, {103, 1}, {110, 1}, {120, 6}, {121, 1}};
+  sct_arena arena = {0};
+  sct_device_desc *devices = NULL;
+  int n = 0;
+  assert_int_equal(sct_script_load_devices(&devices, &n, &arena, &err), SCT_OK);
+  for (int w = 0; w < SCT_COUNT(wanted); w++) {
+    int chips = 0;
+    for (int k = 0; k < n; k++) {
+      chips += 10 * devices[k].cc_major + devices[k].cc_minor == wanted[w].cc;
     }
-    assert_string_equal(desc.coalescing, "cc70");
-    assert_true(desc.warp_unit == 4 && !desc.regs_by_block);
-    assert_in_range(desc.n_sms, 10, 200);
-    assert_true(desc.smem_block_optin_bytes + desc.smem_reserved_bytes == desc.smem_sm_bytes);
-    assert_true((desc.cc_major >= 8) == (desc.smem_reserved_bytes > 0));
-    assert_true(desc.threads_sm % 512 == 0 && desc.threads_sm >= desc.threads_block);
-    assert_true(desc.peak_bytes_s > 2e11 && desc.peak_bytes_s < 1e13);
-    assert_true(desc.copy_bytes_s < desc.peak_bytes_s);
-    /* L2 moves more than the memory, and a load takes longer than the 200 cycles of L2 */
-    assert_true((double)desc.l2_bytes_clk * desc.clock_khz * 1e3 > 1.2 * desc.peak_bytes_s);
-    assert_in_range(desc.latency_cycles, 300, 1000);
-    assert_true(desc.pipe_clk[SCT_PIPE_ISSUE] == 128 && desc.launch_ns > 1e3 &&
-                desc.launch_ns < 1e4);
-    assert_true(desc.atomic_sector_ns > 0 && desc.atomic_sector_ns < 0.1 &&
-                desc.atomic_line_ns > 0 && desc.atomic_lane_ns > 0);
-    assert_true(desc.memory_bytes > (int64_t)4 << 30 && desc.l2_bytes >= 3 << 20);
-    /* Little's law: what an SM must have in flight grows with what it moves */
-    const double bytes_sm_us = desc.peak_bytes_s / desc.n_sms * 1e-6;
-    assert_true((double)desc.inflight_bytes > 0.5 * bytes_sm_us);
+    if (chips < wanted[w].chips) {
+      fail_msg("CC %d: %d described", wanted[w].cc, chips);
+    }
+  }
+  for (int a = 0; a < n; a++) {
+    for (int b = 0; b < a; b++) {
+      const sct_device_desc *x = &devices[a], *y = &devices[b];
+      if (strcmp(x->name, y->name) == 0 && x->n_sms == y->n_sms &&
+          x->memory_bytes == y->memory_bytes) {
+        fail_msg("%s is %s", x->id, y->id);
+      }
+    }
   }
   sct_arena_free(&arena);
 }
@@ -156,6 +190,9 @@ static void test_wrong_descriptions(void **state) {
       {"return { name = 'x',\n cc = '9.9', sms = 1, clock_mhz = 1, l2_mib = 1, memory_gb = 1, "
        "peak_gb_s = 1 }",
        2, "unknown compute capability '9.9'"},
+      {"return { name = 'x', cc = '9.0', sms = 1, clock_mhz = 1, l2_mib = 1, memory_gb = 1,\n"
+       "peak_gb_s = 300, bus_bits = 192, pin_gbit_s = 14 }",
+       2, "192 bits at 14 Gbit/s are 336 GB/s, not 300"},
       {"return { name = 'x', cc = '9.0',\n sms = 0, clock_mhz = 1, l2_mib = 1, memory_gb = 1, "
        "peak_gb_s = 1 }",
        2, "sms must be more than 0"},
@@ -182,6 +219,8 @@ static void test_wrong_descriptions(void **state) {
       {PCIE "{ generation = 3, lanes = 8, gb_s = 0/0 } }", 2, "gb_s must be more than 0"},
       {PCIE "{ generation = 3, lanes = 8, latency_us = 1/0 } }", 2, "latency_us must be more"},
       {PCIE "{ generation = 3, lanes = 8, rate = 1 } }", 2, "pcie has no option 'rate'"},
+      {DEVICE "held = { error = -1, against = 'a' } }", 2, "error must be 0 or more"},
+      {DEVICE "held = { error = 0.1 } }", 1, "held needs 'against'"},
       {NVLINK "true }", 2, "nvlink must be a table, not a boolean"},
       {NVLINK "{ generation = 4 } }", 1, "nvlink needs 'links'"},
       {NVLINK "{ generation = 6, links = 18 } }", 2, "generation must be 1 to 5, not 6"},
@@ -212,6 +251,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_h200),
       cmocka_unit_test(test_every_device_is_plausible),
+      cmocka_unit_test(test_every_generation_is_described),
       cmocka_unit_test(test_devices_for_counting),
       cmocka_unit_test(test_unknown_devices),
       cmocka_unit_test(test_wrong_descriptions),

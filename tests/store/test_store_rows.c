@@ -175,7 +175,7 @@ static void test_result_round_trip(void **state) {
                        .sectors_st_ideal = (double)INFINITY,
                        .wavefronts = (double)NAN,
                        .degree = 0.875,
-                       .coalesced = true,
+                       .how.coalesced = true,
                        .predicted_ns = 9.5};
   FX_OK(sct_store_put_result(s, &c, &o, false, &err));
   assert_true(c.id > 0 && o.id > 0);
@@ -209,7 +209,7 @@ static void test_result_round_trip(void **state) {
   assert_memory_equal(got, expected, sizeof(expected));
   assert_true(isinf(r.outcome.sectors_st_ideal));
   assert_true(isnan(r.outcome.wavefronts));
-  assert_true(r.outcome.coalesced);
+  assert_true(r.outcome.how.coalesced);
   assert_false(r.outcome.counts_exact);
   assert_int_equal(r.outcome.n_samples, 3);
   assert_memory_equal(r.outcome.samples_ns, samples, sizeof(samples));
@@ -234,7 +234,7 @@ static sct_row_result said(unsigned char fill, double *samples) {
     *reals[k] = k + 0.5;
   }
   o->samples_ns = samples, o->n_samples = 2;
-  o->coalesced = fill > 0, o->counts_exact = true;
+  o->how.coalesced = fill > 0, o->counts_exact = true;
   o->launches = 3, o->copies = 4, o->n_slow = 5;
   return r;
 }
@@ -335,21 +335,29 @@ static void test_evaluated_together(void **state) {
     FX_OK(sct_store_result(s, &kept_rows, id[k], &before[k], &err));
   }
   const sct_id missing[] = {id[0], 1000};
-  const bool first[] = {!before[0].outcome.coalesced, true};
+  const sct_row_coalesced first[] = {{.coalesced = !before[0].outcome.how.coalesced}, {0}};
   sct_error why;
-  assert_int_equal(sct_store_put_evaluated(s, missing, first, 2, &why), SCT_EDATA);
-  FX_OK(sct_store_put_evaluated(s, NULL, NULL, 0, &err));
+  assert_int_equal(sct_store_put_coalesced(s, missing, first, 2, &why), SCT_EDATA);
+  FX_OK(sct_store_put_coalesced(s, NULL, NULL, 0, &err));
   for (int turn = 0; turn < 2; ++turn) {
     for (int k = 0; k < 3; ++k) {
       sct_row_result r;
       FX_OK(sct_store_result(s, &kept_rows, id[k], &r, &err));
-      assert_int_equal(r.outcome.coalesced, before[k].outcome.coalesced != (turn == 1 && k != 1));
+      const bool changed = turn == 1 && k != 1;
+      assert_int_equal(r.outcome.how.coalesced, before[k].outcome.how.coalesced != changed);
+      assert_int_equal(r.outcome.how.rule, changed);
+      assert_true(r.outcome.how.share == (changed ? 0.25 : 0.0));
       assert_string_equal(r.outcome.measured, before[k].outcome.measured);
       assert_true(r.outcome.median_ns == before[k].outcome.median_ns);
     }
     const sct_id two[] = {id[0], id[2]};
-    const bool other[] = {!before[0].outcome.coalesced, !before[2].outcome.coalesced};
-    FX_OK(sct_store_put_evaluated(s, two, other, 2, &err));
+    sct_row_coalesced other[] = {before[0].outcome.how, before[2].outcome.how};
+    for (int k = 0; k < 2; ++k) {
+      other[k].coalesced = !other[k].coalesced;
+      other[k].rule = SCT_COALESCED_ABSOLUTE;
+      other[k].share = 0.25;
+    }
+    FX_OK(sct_store_put_coalesced(s, two, other, 2, &err));
   }
   for (int k = 0; k < 3; ++k) {
   }

@@ -98,6 +98,8 @@ static void expect_old_row(sct_store *s) {
   assert_int_equal(o->copies, 0);
   assert_string_equal(o->race, "");
   assert_string_equal(o->measured, "");
+  assert_true(o->how.coalesced && isnan(o->how.share));
+  assert_int_equal(o->how.rule, SCT_COALESCED_RELATIVE);
   assert_int_equal(results[0].candidate.registers, 32);
   FX_OK(sct_store_earlier(s, &kept_rows, 1, &results, &n, &err));
   assert_int_equal(n, 0);
@@ -113,7 +115,7 @@ static void older_schemas_are_read_and_upgraded(void **state) {
       expect_old_row(s);
       sct_store_close(s);
       char *version = fx_ask(f->path, "PRAGMA user_version");
-      assert_int_equal(atoi(version), writing ? 3 : schema);
+      assert_int_equal(atoi(version), writing ? 4 : schema);
       free(version);
     }
     fx_check_integrity(f->path);

@@ -142,7 +142,7 @@ static void counts_do_not_depend_on_who_counts(void **state) {
     assert_true(a->sectors > 0 && a->sectors == b->sectors);
     assert_true(a->sectors_ld == b->sectors_ld && a->sectors_st == b->sectors_st);
     assert_true(a->predicted_ns == b->predicted_ns);
-    assert_int_equal(a->coalesced, b->coalesced);
+    assert_int_equal(a->how.coalesced, b->how.coalesced);
     assert_string_equal(a->approximate ? a->approximate : "", b->approximate ? b->approximate : "");
   }
   assert_int_equal(n_merged, 1);

@@ -158,15 +158,15 @@ static const problem problems[] = {
      ONE("f32", SCT_REDUCE_MAX)},
 };
 
-/* Long along what is reduced, short along what is kept: the naive variant has a block an element.
- */
+/* Long along what is reduced, short along what is kept: the naive variant has several blocks an
+ * element. */
 static const int64_t lines[][MAX_DIMS] = {{0}, {1}, {31}, {33}, {1024}, {9001}};
 /* The last ones are for rows off a word: several blocks of columns, more than a tile of a row. */
 enum { OFF_PLANES = 2, OFF_BOXES = 1 };
 static const int64_t planes[][MAX_DIMS] = {{0, 5},    {5, 0},  {1, 1},    {3, 31},  {9, 33},
                                            {2, 4100}, {35, 8}, {133, 21}, {5, 1031}};
-static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1},   {3, 2, 33},
-                                          {5, 7, 8}, {2, 70, 16}, {3, 21, 133}};
+static const int64_t boxes[][MAX_DIMS] = {{2, 0, 3}, {1, 1, 1},    {3, 2, 33},
+                                          {5, 7, 8}, {2, 130, 16}, {3, 31, 133}};
 
 /* ---- on the host ---- */
 

@@ -523,27 +523,6 @@ static void candidates_that_fail_leave_the_winner(void **state) {
   }
 }
 
-/* Alone, the naive variant has the least sectors of all that the session knows of; it is the store
- * that knows better, and what it says of the others stays. */
-static void a_part_does_not_say_what_is_coalesced(void **state) {
-  (void)state;
-  static const char *const labels[] = {"direct t256"};
-  tf_run r = tf_new("", "moves.db");
-  r.opts.device = "virtual:h200";
-  tf_tune_ok(&r, SPEC);
-  sql("moves.db", "UPDATE run SET winner = (SELECT o.id FROM outcome o JOIN candidate c ON c.id = "
-                  "o.candidate WHERE c.label = 'direct t512');"
-                  "UPDATE outcome SET coalesced = (id IN (SELECT winner FROM run));"
-                  "UPDATE outcome SET predicted_ns = 1e9, sectors_ld = 1, sectors_st = 1 WHERE "
-                  "coalesced");
-  r.opts.only = (sct_tune_labels){1, labels};
-  tf_tune_ok(&r, SPEC);
-  assert_non_null(r.report.sizes[0].kept);
-  expect_winner("moves.db", "direct t512");
-  assert_int_equal(tf_ask("moves.db", "SELECT sum(coalesced) FROM outcome"), 1);
-  tf_free(&r);
-}
-
 int main(int argc, char **argv) {
   TF_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
@@ -559,7 +538,6 @@ int main(int argc, char **argv) {
       cmocka_unit_test(results_of_other_kernels_are_not_used),
       cmocka_unit_test(a_part_of_a_session_leaves_a_better_winner),
       cmocka_unit_test(candidates_that_fail_leave_the_winner),
-      cmocka_unit_test(a_part_does_not_say_what_is_coalesced),
       cmocka_unit_test(what_is_told_is_stored), /* the last: it changes a strategy */
   };
   return cmocka_run_group_tests(tests, tf_setup, tf_teardown);

@@ -137,12 +137,12 @@ static void a_plan_that_lies_does_not_win(void **state) {
   for (int again = 0; again < 2; again++) { /* then from the store */
     tf_tune_ok(&r, TF_COPY("{ i = 16777216 }"));
     const sct_tune_row *honest = tf_row(&r, 0, "direct t256");
-    assert_true(honest->coalesced);
+    assert_true(honest->how.coalesced);
     for (int k = 0; k < 2; k++) {
       const sct_tune_row *liar = tf_row(&r, 0, k == 0 ? "neighbours" : "nothing");
       assert_true(liar->sectors > 1.5 * honest->sectors); /* small parts are not far apart */
       assert_true(liar->predicted_ns > 0.99 * honest->predicted_ns);
-      assert_false(liar->coalesced || liar->winner);
+      assert_false(liar->how.coalesced || liar->winner);
       assert_non_null(strstr(liar->approximate, "blocks were counted"));
     }
     assert_int_equal(strncmp(r.report.sizes[0].rows[0].label, "direct ", 7), 0);

@@ -205,8 +205,8 @@ static void add_map(const char *from, const char *to) {
   sct_str_free(&text);
 }
 
-/* The naive variant needs 24 sectors a request where `map` needs 8, also where the store has it. */
-static void what_is_coalesced_depends_on_the_whole_space(void **state) {
+/* The naive variant needs 24 sectors a request where 8 would do, whatever else is tried. */
+static void what_is_coalesced_depends_on_nothing_else(void **state) {
   (void)state;
   int n;
   const sct_search_method *methods = sct_search_methods(&n);
@@ -216,20 +216,21 @@ static void what_is_coalesced_depends_on_the_whole_space(void **state) {
     tf_tune_ok(&r, RECORDS);
     assert_int_equal(r.report.sizes[0].n_untried > 0, m >= 0);
     const sct_tune_row *naive = tf_row(&r, 0, "direct t256");
-    assert_false(naive->coalesced);
+    assert_false(naive->how.coalesced);
     assert_true(naive->degree_ld > 0.333 && naive->degree_ld < 0.334);
     tf_free(&r);
   }
-  const char *const only[] = {"direct t128"}; /* the space is two: what the store says stays */
+  const char *const only[] = {"direct t128"};
   tf_run r = tf_new("ok", "all.db");
   r.opts.only = (sct_tune_labels){SCT_COUNT(only), only};
   tf_tune_ok(&r, RECORDS);
   assert_int_equal(r.report.n_sources, 2);
-  assert_false(tf_row(&r, 0, "direct t256")->coalesced || tf_row(&r, 0, only[0])->coalesced);
+  assert_false(tf_row(&r, 0, "direct t256")->how.coalesced);
+  assert_false(tf_row(&r, 0, only[0])->how.coalesced);
   tf_free(&r);
   tf_stored stored;
   tf_stored_open(&stored, "all.db");
-  assert_false(tf_result(&stored, "direct t256")->outcome.coalesced);
+  assert_false(tf_result(&stored, "direct t256")->outcome.how.coalesced);
   tf_stored_close(&stored);
 }
 
@@ -345,32 +346,31 @@ static void what_the_store_knows_needs_no_budget(void **state) {
   tf_free(&r);
 }
 
-/* Sets the flag of all stored outcomes. */
-static void evaluate_stored(const char *store, bool coalesced) {
+/* As an older version stored all outcomes: not coalesced, by the rule of its time. */
+static void make_relative(const char *store) {
   sct_error err;
   sct_store *writable;
   sct_id id[N];
-  bool flag[N];
+  const sct_row_coalesced how[N] = {{.rule = SCT_COALESCED_RELATIVE}};
   tf_stored s;
   tf_stored_open(&s, store);
   assert_int_equal(s.n_results, N);
   for (int k = 0; k < N; k++) {
     id[k] = s.results[k].outcome.id;
-    flag[k] = coalesced;
   }
   tf_stored_close(&s);
   tf_must(sct_store_open(&writable, tf_path(store), false, &err), &err);
-  tf_must(sct_store_put_evaluated(writable, id, flag, N, &err), &err);
+  tf_must(sct_store_put_coalesced(writable, id, how, N, &err), &err);
   sct_store_close(writable);
 }
 
-/* Which rows are coalesced depends on all of them, so it may be evaluated anew; what an earlier
- * session found out by compiling stays, though this one does not compile. */
+/* Rows of an older version are called coalesced by the rule of today; what an earlier session found
+ * out by compiling stays, though this one does not compile. */
 static void what_the_store_knows_is_evaluated_anew_and_kept(void **state) {
   (void)state;
   tf_run r = searching("ok", "judged.db", NULL, 0);
   tf_tune_ok(&r, SPEC);
-  evaluate_stored("judged.db", false);
+  make_relative("judged.db");
   r.opts.cache_dir = tf_path("another");
   r.opts.budget_ns = 60000000000;
   tf_tune_ok(&r, SPEC);
@@ -379,7 +379,8 @@ static void what_the_store_knows_is_evaluated_anew_and_kept(void **state) {
   tf_stored_open(&s, "judged.db");
   assert_int_equal(s.n_results, N);
   for (int k = 0; k < N; k++) {
-    assert_true(s.results[k].outcome.coalesced);
+    assert_true(s.results[k].outcome.how.coalesced);
+    assert_int_equal(s.results[k].outcome.how.rule, SCT_COALESCED_ABSOLUTE);
     assert_true(s.results[k].candidate.registers > 0);
     assert_true(s.results[k].outcome.n_samples > 0);
   }
@@ -425,7 +426,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test_setup_teardown(failures_count_in_any_session, tf_setup, tf_teardown),
       TEST(sizes_are_searched_apart),
       TEST(a_stopped_search_keeps_what_it_has),
-      TEST(what_is_coalesced_depends_on_the_whole_space),
+      TEST(what_is_coalesced_depends_on_nothing_else),
       TEST(a_virtual_device_verifies_what_is_asked),
       cmocka_unit_test_setup_teardown(a_search_on_a_virtual_device_repeats, tf_setup, tf_teardown),
       cmocka_unit_test_setup_teardown(the_budget_leaves_time_for_the_race, tf_setup, tf_teardown),

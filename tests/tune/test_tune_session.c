@@ -77,7 +77,7 @@ static void figures_of_a_row_agree_with_each_other(void **state) {
     assert_true(row->sectors_ld == 4.0 && row->sectors_st == 4.0);
     assert_true(row->degree > 0.999 && row->degree < 1.001);
     assert_true(row->occupancy > 0 && row->occupancy <= 1.0);
-    assert_true(row->registers > 0 && row->spill_bytes == 0 && row->coalesced);
+    assert_true(row->registers > 0 && row->spill_bytes == 0 && row->how.coalesced);
   }
   tf_free(&r);
 }
@@ -137,7 +137,7 @@ static void equal_code_is_timed_once(void **state) {
   "local vec = s.record { { \"x\", \"f32\" }, { \"y\", \"f32\" }, { \"z\", \"f32\" },\n"           \
   "  name = \"vec\" }\n"                                                                           \
   "return s.kernel {\n"                                                                            \
-  "  name = \"lay\", dims = { \"i\" }, inputs = { s.array(\"a\", vec) },\n"                        \
+  "  name = \"lay\", dims = { \"i\" }, inputs = { s.array(\"a\", vec, s.soa) },\n"                 \
   "  outputs = { s.array(\"b\", vec, s.choose { s.aos, s.soa }) },\n"                              \
   "  body = \"b = a;\", sizes = { { i = 4096 } },\n"                                               \
   "}\n"
@@ -150,8 +150,8 @@ static void a_faster_variant_that_is_not_coalesced_is_told(void **state) {
   tf_tune_ok(&r, VECTORS);
   tf_assert_winner(&r, 0, "direct b=soa t128");
   const sct_tune_row *aos = tf_row(&r, 0, "direct b=aos t128");
-  assert_false(aos->coalesced || aos->tied);
-  assert_true(tf_row(&r, 0, "direct b=soa t256")->coalesced);
+  assert_false(aos->how.coalesced || aos->tied);
+  assert_true(tf_row(&r, 0, "direct b=soa t256")->how.coalesced);
   assert_true(aos->median_ns < 0.55 * r.report.sizes[0].rows[0].median_ns);
   assert_non_null(r.report.sizes[0].faster);
   assert_non_null(strstr(r.report.sizes[0].faster, "'direct b=aos t128' is 2.0"));
@@ -237,7 +237,7 @@ static void sizes_have_winners_of_their_own(void **state) {
   "local s = require \"sectile\"\n"                                                                \
   "local pair = s.record { { \"x\", \"f32\" }, { \"y\", \"f32\" }, name = \"pair\" }\n"            \
   "return s.kernel {\n"                                                                            \
-  "  name = \"lay\", dims = { \"i\" }, inputs = { s.array(\"a\", pair) },\n"                       \
+  "  name = \"lay\", dims = { \"i\" }, inputs = { s.array(\"a\", pair, s.soa) },\n"                \
   "  outputs = { s.array(\"b\", pair, s.choose { s.aos, s.soa }) },\n"                             \
   "  body = \"b = a;\", sizes = { { i = 4096 } },\n"                                               \
   "}\n"
@@ -267,9 +267,9 @@ static void layout_choices_are_groups_with_a_naive_variant_each(void **state) {
   for (int k = 0; k < size->n_rows; k++) { /* known since all were seen, and stored since then */
     const sct_tune_row *row = &size->rows[k];
     const sct_row_result *stored = tf_result(&s, row->label);
-    assert_int_equal(stored->outcome.coalesced, row->coalesced);
+    assert_int_equal(stored->outcome.how.coalesced, row->how.coalesced);
     assert_true(stored->outcome.median_ns == row->median_ns);
-    n_coalesced += row->coalesced;
+    n_coalesced += row->how.coalesced;
   }
   assert_in_range(n_coalesced, 1, size->n_rows);
   json_t *axes = json_loads(naive->candidate.axes, 0, NULL);
@@ -552,7 +552,7 @@ static void assert_complete_result(const sct_row_result *row) {
   assert_true(o->sectors_ld == 512.0 && o->sectors_st == 512.0);
   assert_true(o->sectors_ld_ideal == 512.0 && o->sectors_st_ideal == 512.0);
   assert_true(o->degree > 0.999 && o->degree < 1.001);
-  assert_true(o->coalesced);
+  assert_true(o->how.coalesced);
 }
 
 static void rows_of_the_store_are_complete(void **state) {

@@ -35,7 +35,7 @@ static void what_is_read_again_is_no_fault(void **state) {
   tf_run r = new_run();
   r.opts.only = (sct_tune_labels){1, &label};
   tf_tune_ok(&r, SPEC("s.row_major"));
-  assert_true(tf_row(&r, 0, MARCHING)->coalesced);
+  assert_true(tf_row(&r, 0, MARCHING)->how.coalesced);
   tf_assert_winner(&r, 0, MARCHING);
   tf_free(&r);
 }

@@ -33,7 +33,7 @@ static void assert_same_counts(const tf_run *r, const char *label, const char *s
     const sct_tune_row *row = tf_row(r, z, label), *other = tf_row(r, z, stated);
     tf_assert_outcome(r, z, label, "ok");
     assert_true(row->counted);
-    assert_true(row->coalesced);
+    assert_true(row->how.coalesced);
     assert_true(row->ptx.known);
     assert_true(row->sectors == other->sectors);
     assert_true(row->sectors == (double)(2 * sectors[z]));

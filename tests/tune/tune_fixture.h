@@ -227,7 +227,7 @@ static inline void tf_show(const sct_tune_size *size) {
     const sct_tune_row *row = &size->rows[k];
     print_error("  %s: %s %.1f ns%s%s%s %s\n", row->label, row->outcome, row->median_ns,
                 row->winner ? " winner" : "", row->naive ? " naive" : "",
-                row->coalesced ? " coalesced" : "", row->detail ? row->detail : "");
+                row->how.coalesced ? " coalesced" : "", row->detail ? row->detail : "");
   }
 }
 

@@ -1,13 +1,8 @@
 -- GH100, SXM5 with HBM3e. L2 and copy as measured on one: driver 580.159.04, CUDA 13.0; the copy is
 -- the fastest map of 3.2 GB, read + written (docs/figures/h200.md).
 return {
-  name = "NVIDIA H200",
-  cc = "9.0",
-  sms = 132,
-  clock_mhz = 1980,
-  l2_mib = 60,
-  memory_gb = 141,
-  peak_gb_s = 4800.0,
+  name = "NVIDIA H200", cc = "9.0", sms = 132, clock_mhz = 1980, l2_mib = 60,
+  memory_gb = 141, bus_bits = 6144, pin_gbit_s = 6.25, peak_gb_s = 4800,
   pcie = { generation = 5, lanes = 16 },
   nvlink = { generation = 4, links = 18 },
   copy_gb_s = 4289.0,

@@ -13,8 +13,8 @@ local function limits(smem_sm_kib, smem_block_kib, threads_sm, blocks_sm, inflig
     smem_sm_kib = smem_sm_kib, smem_block_kib = smem_block_kib, threads_sm = threads_sm,
     blocks_sm = blocks_sm, inflight_kib = inflight_kib, fp32_clk = fp32_clk or 0,
     fp64_clk = fp64_clk or 0, sfu_clk = fp32_clk and 16 or 0, int_clk = fp32_clk and 64 or 0,
-    latency_cycles = latency or 480, l1_kib = l1_kib or 0, l2_latency_cycles = l2_latency or 260,
-    l1_bytes_clk = l1_clk or 128,
+    latency_cycles = latency, l1_kib = l1_kib or 0, l2_latency_cycles = l2_latency,
+    l1_bytes_clk = l1_clk,
   }
 end
 
@@ -30,6 +30,7 @@ end
 -- 7.5, which have bytes a cycle of L1 too.
 local capabilities = {
   ["7.0"] = limits(96, 96, 2048, 32, 12, 64, 32, 480, 128, 193),
+  ["7.2"] = limits(96, 96, 2048, 32, 12, 64, 2, 480, 128, 193),
   ["7.5"] = limits(64, 64, 1024, 16, 12, 64, 2, 480, 96, 188, 64),
   ["8.0"] = limits(164, 163, 2048, 32, 16, 64, 32, 466, 192, 261),
   ["8.6"] = limits(100, 99, 1536, 16, 16, 128, 2, 480, 128, 240),
@@ -72,17 +73,23 @@ capabilities["6.1"] = legacy("cc60", 96, 1024, 2048, 32, REGISTERS)
 local SMEM_UNITS = { 512, 128, 256, 256, 256, 256, 256 }
 local SMEM_UNIT = 128 -- from 8.0 on
 
--- For predicted times. From 7.0 on a multiprocessor has four schedulers that start one instruction
--- of 32 lanes a cycle. 32 bytes a cycle and multiprocessor to L2 and 3.1 us a launch are what an
--- H200 shows (docs/figures/h200.md): a guess for the others. Times of older ones are not predicted.
-local ISSUE_CLK, L2_BYTES_CLK_SM, LAUNCH_US = 128, 32, 3.1
--- Measured on an H200 on 2026-11-28, by one warp of dependent instructions (4.5 cycles for a sum,
--- 34 for shared memory, 30 for a shuffle), one block that reads what L2 holds, stores of single
--- words, and a million empty blocks. They stand for the others.
-local ALU_CYCLES, SFU_CYCLES, SHARED_LATENCY, SM_BYTES_CLK = 4.5, 18, 30, 80
-local PART_STORE_SECTORS, BLOCK_CYCLES = 3.2, 1.2
--- Atomic operations on global memory, as on an H200: see tuning/devices/h200.lua.
-local ATOMIC_SECTOR_NS, ATOMIC_LINE_NS, ATOMIC_LANE_NS = 0.011, 6.0, 0.55
+-- What a predicted time needs and neither the file nor the capability says: as on an H200, a guess
+-- for the others. From 7.0 on a multiprocessor has four schedulers that start one instruction of 32
+-- lanes a cycle. Latencies, one multiprocessor's rate to L2 and stores to parts of sectors are
+-- measured (2026-11-28), by one warp of dependent instructions (4.5 cycles for a sum, 34 for shared
+-- memory, 30 for a shuffle), by one block that reads what L2 holds and by stores of single words;
+-- atomics: see tuning/devices/h200.lua. Of older ones nothing of this is known.
+local AS_H200 = {
+  issue_clk = 128, latency_cycles = 480, l2_latency_cycles = 260, shared_latency_cycles = 30,
+  alu_cycles = 4.5, sfu_cycles = 18, l1_bytes_clk = 128, sm_bytes_clk = 80,
+  part_store_sectors = 3.2, atomic_sector_ns = 0.011, atomic_line_ns = 6.0, atomic_lane_ns = 0.55,
+}
+-- Bytes a cycle and multiprocessor to L2, a launch, and a block's start (docs/figures/h200.md).
+local L2_BYTES_CLK_SM, LAUNCH_US, BLOCK_CYCLES = 32, 3.1, 1.2
+-- With GDDR the slices of L2 go with the channels of 32 bits, not with the multiprocessors: fitted
+-- to published pairs (scripts/pairs, docs/figures/pairs.md). Jia et al. measure 100 on a T4.
+local L2_BYTES_CLK_CHANNEL = 121
+local GDDR = { ["7.5"] = true, ["8.6"] = true, ["8.9"] = true, ["12.0"] = true }
 
 -- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on
 -- 128b/130b), and the share that headers of packets of 256 bytes and flow control leave to data:
@@ -133,30 +140,51 @@ local function read_link(desc, place)
     (pcie.latency_us or PCIE_LATENCY_US) * 1e3, (pcie.host_gb_s or HOST_COPY_GB_S) * 1e9
 end
 
-local ABOVE_0 = {
-  "sms", "clock_mhz", "l2_mib", "memory_gb", "peak_gb_s", "l2_bytes_clk",
-  "latency_cycles", "l2_latency_cycles", "shared_latency_cycles", "alu_cycles", "sfu_cycles",
-  "l1_kib", "l1_bytes_clk", "sm_bytes_clk", "part_store_sectors", "block_ns", "launch_us",
-  "fp32_clk", "fp64_clk", "sfu_clk", "int_clk",
-  "atomic_sector_ns", "atomic_line_ns", "atomic_lane_ns",
-}
+local MOST_APART = 0.02 -- data sheets round
 
--- What a prediction needs of the multiprocessors themselves.
-local function read_latencies(desc, cc)
-  local function known(key, default)
-    return desc[key] or cc.coalescing and 0 or default
+-- The bandwidth, which what it consists of must give where that is stated.
+local function read_peak(desc, place)
+  local bus, pin = desc.bus_bits, desc.pin_gbit_s
+  if bus and pin and math.abs(bus * pin / 8 / desc.peak_gb_s - 1) > MOST_APART then
+    check.fail_key(place, "peak_gb_s", "device file: %d bits at %g Gbit/s are %.4g GB/s, not %g",
+      bus, pin, bus * pin / 8, desc.peak_gb_s)
   end
-  return {
-    l2_latency_cycles = known("l2_latency_cycles", cc.l2_latency_cycles),
-    shared_latency_cycles = known("shared_latency_cycles", SHARED_LATENCY),
-    alu_cycles = known("alu_cycles", ALU_CYCLES),
-    sfu_cycles = known("sfu_cycles", SFU_CYCLES),
+  return desc.peak_gb_s * 1e9
+end
+
+local function read_held(desc, place)
+  if not desc.held then
+    return 0, ""
+  end
+  check.options(desc.held, "held", place)
+  if not (desc.held.error >= 0 and desc.held.error < math.huge) then
+    check.fail_key(place, "error", "held: error must be 0 or more")
+  end
+  return desc.held.error, desc.held.against
+end
+
+local function l2_bytes_clk(desc, cc)
+  if cc.coalescing then
+    return 0
+  elseif GDDR[desc.cc] and desc.bus_bits then
+    return L2_BYTES_CLK_CHANNEL * desc.bus_bits // 32
+  end
+  return L2_BYTES_CLK_SM * desc.sms
+end
+
+local function read_rates(desc, cc)
+  local rates = {
+    l2_bytes_clk = desc.l2_bytes_clk or l2_bytes_clk(desc, cc),
+    fp32_clk = desc.fp32_clk or cc.fp32_clk, fp64_clk = desc.fp64_clk or cc.fp64_clk,
+    sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
+    launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
     l1_bytes = (desc.l1_kib or cc.l1_kib) * KIB,
-    l1_bytes_clk = known("l1_bytes_clk", cc.l1_bytes_clk),
-    sm_bytes_clk = known("sm_bytes_clk", SM_BYTES_CLK),
-    part_store_sectors = desc.part_store_sectors or PART_STORE_SECTORS,
     block_ns = desc.block_ns or BLOCK_CYCLES * 1e3 / desc.clock_mhz,
   }
+  for key, value in pairs(AS_H200) do
+    rates[key] = desc[key] or cc.coalescing and 0 or cc[key] or value
+  end
+  return rates
 end
 
 --- A description as the driver program wants it: plain numbers in bytes, hertz and counts.
@@ -174,15 +202,16 @@ function M.read(desc, file)
     check.fail_key(place, "cc", "unknown compute capability '%s'", desc.cc)
   end
   local major, minor = desc.cc:match "^(%d+)%.(%d+)$"
-  for _, key in ipairs(ABOVE_0) do
+  for key, value in pairs(desc) do
     local least_known = key == "l2_mib" and major == "1" and -1 or 0
-    if desc[key] and desc[key] <= least_known then
+    if math.type(value) and not (value > least_known and value < math.huge) then
       check.fail_key(place, key, "device file: %s must be more than 0", key)
     end
   end
   local generation = math.tointeger(major)
   local pcie_bytes_s, pcie_latency_ns, host_copy_bytes_s = read_link(desc, place)
   local registers = cc.registers or REGISTERS
+  local held_error, held_against = read_held(desc, place)
   local out = {
     name = desc.name,
     cc_major = generation, cc_minor = math.tointeger(minor),
@@ -199,25 +228,16 @@ function M.read(desc, file)
     blocks_sm = cc.blocks_sm,
     coalescing = cc.coalescing or "cc70", counting_only = cc.coalescing ~= nil,
     l2_bytes = math.floor(desc.l2_mib * MIB + 0.5),
-    peak_bytes_s = desc.peak_gb_s * 1e9,
+    peak_bytes_s = read_peak(desc, place),
     copy_bytes_s = (desc.copy_gb_s or 0) * 1e9,
     inflight_bytes = (desc.inflight_kib or cc.inflight_kib) * KIB,
     memory_bytes = math.floor(desc.memory_gb * 1e9 + 0.5),
     clock_khz = desc.clock_mhz * 1000,
-    l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
-    issue_clk = cc.coalescing and 0 or ISSUE_CLK,
-    fp32_clk = desc.fp32_clk or cc.fp32_clk,
-    fp64_clk = desc.fp64_clk or cc.fp64_clk,
-    sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
-    latency_cycles = desc.latency_cycles or cc.coalescing and 0 or cc.latency_cycles,
     pcie_bytes_s = pcie_bytes_s, pcie_latency_ns = pcie_latency_ns,
     host_copy_bytes_s = host_copy_bytes_s, peer_bytes_s = read_peer(desc, place),
-    launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
-    atomic_sector_ns = desc.atomic_sector_ns or cc.coalescing and 0 or ATOMIC_SECTOR_NS,
-    atomic_line_ns = desc.atomic_line_ns or cc.coalescing and 0 or ATOMIC_LINE_NS,
-    atomic_lane_ns = desc.atomic_lane_ns or cc.coalescing and 0 or ATOMIC_LANE_NS,
+    held_error = held_error, held_against = held_against,
   }
-  for key, value in pairs(read_latencies(desc, cc)) do
+  for key, value in pairs(read_rates(desc, cc)) do
     out[key] = value
   end
   return out

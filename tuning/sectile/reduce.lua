@@ -5,6 +5,8 @@
 -- wins nowhere.
 local reduce = {}
 
+reduce.COUNTER_BYTES = 4 << 16 -- of a workspace, in front of what blocks leave
+
 -- ---- partials ----
 
 -- The type in which a field is accumulated: halves as floats; sums of integers without a sign, as
@@ -302,6 +304,17 @@ end
 ---@return sectile.Expr|integer
 function reduce.count(k, dims)
   return kit.product(kit.map(dims, function(d) return k.extents[d] end))
+end
+
+--- Blocks that share each tile of outputs: until there are `blocks`, while each has `step`
+--- elements.
+---@param tiles sectile.Expr|integer
+---@param blocks integer
+---@param n_reduced sectile.Expr|integer elements that become one
+---@param step integer
+---@return sectile.Expr
+function reduce.shares(tiles, blocks, n_reduced, step)
+  return ((0 * tiles + blocks) // tiles:max(1)):min(n_reduced // step):max(1)
 end
 
 --- Declarations of the indices of `dims`, the last one fastest, in the number `text`.

@@ -89,9 +89,12 @@ local function candidates(size, from, to)
       label = row.label,
       time = not good and "failed" or ns > 0 and units.ns(ns) or "",
       limit = row.predicted_limit,
-      loads = string.format("%.1f", row.sectors_ld or 0),
+      loads = string.format("%s%.1f", (row.sectors_error or 0) > 0 and "~" or "",
+        row.sectors_ld or 0),
       stores = string.format("%.1f", row.sectors_st or 0),
-      degree = string.format("%.3g", 100 * (row.degree or 0)),
+      coalesced = (show_tune.share(row.coalesced_share) or "")
+        .. (row.coalesced and "" or " (not)"),
+      utilisation = show_tune.share(row.utilisation),
       registers = row.registers,
     }
   end
@@ -430,8 +433,11 @@ local function lines_of(...)
 end
 
 local function notes_of(size)
-  local notes = {}
-  for _, key in ipairs { "faster", "converted", "kept", "recorded" } do
+  local notes = { size.faster and "Passed over: " .. size.faster }
+  for _, line in ipairs(size.uncoalesced) do
+    notes[#notes + 1] = line
+  end
+  for _, key in ipairs { "converted", "kept", "recorded" } do
     notes[#notes + 1] = size[key]
   end
   if is_timed(size) and size.stored > 0 and size.stored < #size.rows then

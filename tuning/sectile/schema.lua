@@ -132,9 +132,12 @@ M["device file"] = {
   { "l2_mib", "number", "L2 cache; 0: none", required = true },
   { "memory_gb", "number", "device memory, in units of 10^9 bytes", required = true },
   { "peak_gb_s", "number", "memory bandwidth of the data sheet", required = true },
+  { "bus_bits", "integer", "width of the memory bus" },
+  { "pin_gbit_s", "number", "what one of its pins moves; with bus_bits it must give peak_gb_s" },
   { "copy_gb_s", "number", "measured copy ceiling, read + written; default: unknown" },
   { "inflight_kib", "integer", "bytes in flight a multiprocessor needs; default: by cc" },
-  { "l2_bytes_clk", "integer", "bytes a cycle between all SMs and L2; default: 32 an SM" },
+  { "l2_bytes_clk", "integer",
+    "bytes a cycle between all SMs and L2; default: by cc, SMs and bus_bits" },
   { "fp32_clk", "integer", "results of f32 a cycle and multiprocessor; default: by cc" },
   { "fp64_clk", "integer", "the same of f64" },
   { "sfu_clk", "integer", "the same of reciprocals, roots, sine, exp2, log2" },
@@ -156,6 +159,12 @@ M["device file"] = {
   { "atomic_sector_ns", "number", "the device, for a sector updated by a request; default: 0.011" },
   { "atomic_line_ns", "number", "a line of 128 bytes, for a request of atomics; default: 6" },
   { "atomic_lane_ns", "number", "and for each lane of the request; default: 0.55" },
+  { "held", "table", "`{ error = 0.06, against = \"...\" }`: how far its predictions are off" },
+}
+
+M["held"] = {
+  { "error", "number", "mean relative error", required = true },
+  { "against", "string", "measured figures, and whose", required = true },
 }
 
 M["pcie"] = {

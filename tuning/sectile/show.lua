@@ -178,17 +178,50 @@ end
 
 -- ---- sectile devices ----
 
+local PREDICTIONS = "not held against measurements"
+
+-- How far predictions of a device are off, as far as that is known.
+local function predictions_of(d)
+  if d.counting_only then
+    return "described only: this toolkit cannot compile for it"
+  elseif not d.held then
+    return PREDICTIONS
+  end
+  return string.format("%.0f %% off: %s", 100 * d.held.error, d.held.against)
+end
+
+-- GPUs as the driver numbers them, then descriptions by compute capability and bandwidth.
+local function by_generation(devices)
+  local list = { table.unpack(devices) }
+  local function rank(d)
+    local major, minor = string.match(d.cc, "^(%d+)%.(%d+)$")
+    return d.virtual and 100 * tonumber(major) + tonumber(minor) or 0
+  end
+  table.sort(list, function(a, b)
+    local ra, rb = rank(a), rank(b)
+    if ra ~= rb or ra == 0 then
+      return ra < rb or (ra == rb and a.id < b.id)
+    end
+    local pa, pb = a.peak_bytes_s, b.peak_bytes_s
+    return pa < pb or (pa == pb and a.id < b.id)
+  end)
+  return list
+end
+
 ---@param doc table
 ---@param look table
 ---@return sectile.Text
 function show.devices(doc, look)
   local out = text.new(look)
-  local t = text.table { "device", "name", ">CC", ">SMs", ">memory", "its figures are" }
-  for _, d in ipairs(doc.devices) do
+  local t = text.table { "device", "name", ">CC", ">SMs", ">memory", ">GB/s", "predictions" }
+  local says
+  for _, d in ipairs(by_generation(doc.devices)) do
+    says = not d.counting_only and d.virtual and d.says or says
     t:row(d.virtual and "plain" or "good", d.id, d.name, d.cc, d.sms, units.bytes(d.memory_bytes),
-      d.says)
+      d.peak_bytes_s and string.format("%.0f", d.peak_bytes_s / 1e9), predictions_of(d))
   end
   out:table(t, 0)
+  out:put("virtual:NAME: %s\n", says)
   if doc.no_gpu then
     out:put("no GPU here: %s\n", doc.no_gpu)
   end

@@ -7,11 +7,12 @@ local show = {}
 
 local MAX_FAILURES = 3 -- shown with their reasons; --json has all
 local MAX_OWN_FAILURES = 8 -- shown of kernels of the user's own
+local PASSES = 1.5 -- fewer come from where rows start, not from reading again
 local EQUALS = 3 -- rows of one time that are shown before they are counted
 
 -- What a narrow terminal does without, the first first.
-local OPTIONAL = { "occupancy", "regs", "spilled", "coalesced ld | st", "of copy", "GB/s predicted",
-  "GB/s", "by", "sectors ld | st" }
+local OPTIONAL = { "occupancy", "regs", "spilled", "of copy", "GB/s predicted", "GB/s", "by",
+  "passes", "utilisation", "sectors ld | st", "coalesced" }
 
 --- Whether a row of a report was verified.
 ---@param row table
@@ -35,11 +36,18 @@ local is_good, time_of = show.is_good, show.time_of
 local function new_table(replayed)
   return text.table { "", ">#", "candidate", replayed and ">replayed" or ">time", ">GB/s",
     ">of copy", ">predicted", ">GB/s predicted", ">x naive", "by", ">sectors ld | st",
-    ">coalesced ld | st", ">regs", ">spilled", ">occupancy" }
+    ">coalesced", ">utilisation", ">passes", ">regs", ">spilled", ">occupancy" }
 end
 
 local function percent(share)
   return share and share > 0 and string.format("%.0f %%", 100 * share) or nil
+end
+
+--- In three digits, since a kernel may use a thousandth of what it moves.
+---@param of number?
+---@return string?
+function show.share(of)
+  return of and string.format("%.3g %%", 100 * of) or nil
 end
 
 -- naive_ns: of the best naive variant; 0: not known.
@@ -50,18 +58,20 @@ local function add_row(t, size, row, naive_ns)
   local counted = (row.sectors or 0) > 0
   t:row(row.winner and "good" or not row.coalesced and "warn" or row.naive and "bold" or "plain",
     (row.winner and "*" or row.tied and "=" or "") .. (row.naive and "n" or row.own and "o" or "")
-      .. (row.coalesced and "" or "!"),
+      .. (row.coalesced and "" or "!") .. (row.predicted_credible == false and "?" or ""),
     row.rank, row.label,
     timed and units.ns(row.median_ns),
     row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9),
     percent(row.share),
     predicted and units.ns(predicted),
     predicted and string.format("%.0f", bytes / predicted),
-    naive_ns > 0 and ns > 0 and string.format("%.2f", naive_ns / ns) or nil,
+    naive_ns > 0 and ns > 0 and row.predicted_credible ~= false
+      and string.format("%.2f", naive_ns / ns) or nil,
     not timed and row.predicted_limit or nil,
-    counted and string.format("%.1f | %4.1f", row.sectors_ld, row.sectors_st) or nil,
-    counted and string.format("%.3g | %4.3g %%", 100 * (row.degree_ld or 0),
-      100 * (row.degree_st or 0)) or nil,
+    counted and string.format("%s%.1f | %4.1f", (row.sectors_error or 0) > 0 and "~" or "",
+      row.sectors_ld, row.sectors_st) or nil,
+    show.share(row.coalesced_share), show.share(row.utilisation),
+    (row.passes or 0) >= PASSES and string.format("%.3g", row.passes) or nil,
     row.registers,
     row.spill_bytes > 0 and row.spill_bytes .. " B" or nil,
     percent(row.occupancy))
@@ -184,19 +194,25 @@ local function put_size(out, size, report, look)
     size.ceiling_bytes_s and string.format("; a copy moves %.0f GB/s", size.ceiling_bytes_s / 1e9)
       or "")
   put_table(out, size, report.replayed, look.top)
-  out:put("  %d %s, %d failed, %d tied for the best%s%s\n", size.verified,
+  if size.faster then
+    out:put("  %s %s\n", out:paint("warn", "passed over:"), size.faster)
+  end
+  for k, line in ipairs(size.uncoalesced) do
+    out:put("  %s %s\n", k == 1 and out:paint("warn", "note:") or "     ", line)
+  end
+  out:put("  %d %s, %d failed%s%s%s\n", size.verified,
     size.counted_only and "verified, counted and predicted"
       or report.replayed and "recorded as verified"
       or "verified",
-    size.failed, size.tied,
-    size.unfit > 0 and string.format(", %d not for this size", size.unfit) or "",
-    size.decided and "; " .. size.decided or "")
+    size.failed, size.unfit > 0 and string.format(", %d not for this size", size.unfit) or "",
+    size.tied > 1 and string.format(", %d tied for the best", size.tied) or "",
+    size.decided and ": " .. size.decided or "")
   put_untried(out, size, report, look)
   if size.recorded then
     out:put("  %s\n", size.recorded)
   end
   put_failures(out, size)
-  for _, key in ipairs { "converted", "kept", "faster" } do
+  for _, key in ipairs { "converted", "kept" } do
     if size[key] then
       out:put("  %s %s\n", out:paint("warn", "note:"), size[key])
     end
@@ -247,11 +263,26 @@ local function put_samples(out, r)
   end
 end
 
+-- The marks that rows of the report have, with their meaning.
+local function legend(r)
+  local own, sampled, incredible = "", "", ""
+  for _, size in ipairs(r.sizes) do
+    for _, row in ipairs(size.rows) do
+      own = row.own and "   o your own" or own
+      sampled = (row.sectors_error or 0) > 0 and "   ~ sampled" or sampled
+      incredible = row.predicted_credible == false
+        and "   ? predicted faster than memory is: not ranked" or incredible
+    end
+  end
+  return "* winner   = tied with it   n naive" .. own .. "   ! not coalesced" .. incredible
+    .. "   sectors: of 32 bytes, a request of a warp" .. sampled
+end
+
 ---@param r table the report
 ---@param look table
 ---@return sectile.Text
 function show.board(r, look)
-  local out, own = text.new(look), false
+  local out = text.new(look)
   out:put("%s on %s (%s, CC %s): %s\n", out:paint("bold", r.name), r.device.id, r.device.name,
     r.device.cc, r.says)
   out:put("%d points, %d candidates, %d different kernels%s\n", r.points, r.candidates, r.sources,
@@ -260,12 +291,8 @@ function show.board(r, look)
   put_samples(out, r)
   for _, size in ipairs(r.sizes) do
     put_size(out, size, r, look)
-    for _, row in ipairs(size.rows) do
-      own = own or row.own
-    end
   end
-  out:put("\n* winner   = tied with it   n naive%s   ! not coalesced   sectors: of 32 bytes, a "
-    .. "request of a warp\n", own and "   o your own" or "")
+  out:put("\n%s\n", legend(r))
   return out
 end
 

@@ -13,7 +13,6 @@
 -- warps of all blocks have.
 
 local SHARED_RESERVED = 1024 -- of each block, by the system
-local COUNTERS = 1 << 16 -- of a workspace, in front of what blocks leave
 
 -- ---- the outputs ----
 
@@ -426,7 +425,7 @@ end
 
 -- What blocks leave in the workspace: the elements of each slot, share after share.
 local function add_workspace(p, shares)
-  local at = 4 * COUNTERS
+  local at = reduce.COUNTER_BYTES
   for _, slot in ipairs(p.slots) do
     slot.left_at = at
     at = (at + shares * p.parts * slot.n_span * slot.bytes + 15) // 16 * 16

@@ -1,8 +1,11 @@
 -- direct: the naive variant, and what everything else is compared with: what a person writes
 -- without thought. A thread has an element of the index space, or, where outputs are reduced, a
--- block has an output.
+-- block has an output; where these are few, blocks share each.
 local LANES = 32 -- outputs that a block of a reduction has side by side
 local FEW, FEW_ALONG = 32, 8 -- elements that become one; FEW_ALONG: that lie next to each other
+local FEW_RAGGED = 256 -- of a ragged row, on average
+local BLOCKS = 1024 -- that outputs are shared by, where each thread has so many elements:
+local SHARE = 8
 local WARP, SECTOR_BYTES = 32, 32
 
 -- ---- the index space ----
@@ -219,12 +222,12 @@ end
 
 -- ---- reductions ----
 
--- How many outputs a block has side by side: one, or where the fastest mode is kept a warp's, so
--- that it reads neighbours; but not where blocks would be fewer than a quarter of the
--- multiprocessors. Where few elements become one, a thread has an output to itself.
+-- How many outputs a block has side by side: one, or where the fastest mode is kept up to a warp's,
+-- so that it reads neighbours; but not where blocks that have rows alone would be fewer than a
+-- quarter of the multiprocessors. Where few elements become one, a thread has an output to itself.
 local function lanes_of(k, threads)
   local along = reduce.joins(k, #k.dims) -- what becomes one lies next to each other
-  local few, most = along, 0
+  local fewest, outputs, most = math.maxinteger, 0, 0
   for _, extents in ipairs(k.sizes) do
     local kept, many = 1, 1
     for d = 1, #k.dims do
@@ -234,12 +237,18 @@ local function lanes_of(k, threads)
         kept = kept * extents[d]
       end
     end
-    few, most = few or 4 * kept < LANES * k.device.sms, math.max(most, many)
+    fewest, outputs = math.min(fewest, kept), math.max(outputs, kept)
+    most = math.max(most, k.ragged and many // math.max(kept, 1) or many)
   end
-  if k.ragged or most <= (along and FEW_ALONG or FEW) then
-    return threads -- of ragged rows most are short
+  if most <= (k.ragged and FEW_RAGGED or along and FEW_ALONG or FEW) then
+    return threads
   end
-  return few and 1 or LANES
+  local few = (k.steps or k.scan) and 4 * fewest < LANES * k.device.sms
+  local lanes = 1
+  while not along and not few and lanes < math.min(LANES, outputs) do
+    lanes = 2 * lanes
+  end
+  return lanes
 end
 
 -- What a block or a thread has of a reduction, in words.
@@ -250,7 +259,24 @@ local function share_text(p, threads, one, many)
   return string.format("A block has %s", p.lanes > 1 and p.lanes .. " neighbouring " .. many or one)
 end
 
--- A block an output element, or LANES of them; what is reduced is dealt out to its threads.
+-- Blocks for `kept` outputs of `many` elements each; where outputs are few, several for each.
+local function deal_out(p, kept, many, partial_bytes)
+  local tiles, shares = kit.ceil_div(kept + 0 * p.k.extents[1], p.lanes), 1
+  if p.lanes < p.threads then
+    shares = reduce.shares(tiles, BLOCKS, many, p.threads // p.lanes * SHARE)
+    p.static_shared_bytes = p.threads * partial_bytes
+  end
+  p.shared, p.grid = kit.const_of(shares) ~= 1, tiles * shares
+  p.first_place, p.step = "group", "kGroups"
+  if p.shared then
+    p.first_place = "share * (long long)kGroups + group"
+    p.step = "shares * (long long)kGroups"
+    p.workspace_bytes = reduce.COUNTER_BYTES + BLOCKS * p.lanes * partial_bytes
+  end
+end
+
+-- A block an output element, or LANES of them, or several blocks; what is reduced is dealt out to
+-- their threads.
 local function plan_reduction(k, c)
   local p = start_plan(k, c)
   local g = p.g
@@ -268,11 +294,14 @@ local function plan_reduction(k, c)
     return reduce.stores(p.slots, name, function(...) return store_text(p, ...) end,
       function(...) return held_text(p, ...) end, p.n_reduced .. " > 0")
   end
-  p.static_shared_bytes = c.threads * bytes
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
-  p.grid = kit.ceil_div(kept, p.lanes)
+  local many = reduce.count(k, p.reduced)
+  deal_out(p, kept, k.ragged and many // (kept:max(1)) or many, bytes)
   p.doc = share_text(p, c.threads, k.ragged and "a row" or "an output", "outputs")
-  if p.lanes < c.threads then
+  if p.shared then
+    p.doc = p.doc .. "; where outputs are few, several blocks share them, by a grid-stride loop "
+      .. "over what is reduced."
+  elseif p.lanes < c.threads then
     p.doc = string.format("%s; a thread takes every %d-th of what is reduced.", p.doc,
       c.threads // p.lanes)
   end
@@ -322,7 +351,8 @@ local function split_dims(p, out)
   return of
 end
 
--- A block an element of the outputs, which goes through all points and takes those that fall on it.
+-- A block an element of the outputs, or several, which go through all points and take those that
+-- fall on it.
 local function plan_ordered(k, c)
   local p = start_plan(k, c)
   local g, out = p.g, p.g.outputs[1]
@@ -337,8 +367,8 @@ local function plan_ordered(k, c)
   if #beyond > 0 then
     p.n_reduced = string.format("(%s ? %s : 0)", kit.concat(beyond, " && "), p.n_reduced)
   end
-  p.grid = kit.product(out.extent) + 0
-  p.n_kept = g:text(p.grid)
+  local kept = kit.product(out.extent)
+  p.n_kept = g:text(kept)
   p.partial = function() return point_members(p) end
   p.takes = function()
     return g:text(accumulate.number(out, out.at), binding(p), true) .. " == output"
@@ -350,10 +380,10 @@ local function plan_ordered(k, c)
         accumulate.update_own(g, slot.op, slot.f, "output", value))
     end))
   end
-  p.static_shared_bytes = c.threads * bytes
+  deal_out(p, kept, reduce.count(k, p.reduced), bytes)
   p.traffic = traffic(p, #k.dims)
-  p.doc = string.format("A block has an element; a thread takes every %d-th of all points, where "
-    .. "they fall on it.", c.threads)
+  p.doc = "A block has an element; where elements are few, several share each. They go through all "
+    .. "points by a grid-stride loop, and take those that fall on it."
   return g:plan(p)
 end
 
@@ -480,8 +510,8 @@ end
 
 return {
   name = "direct",
-  doc = "One thread an element, a block an element of a reduction; every access where its layout "
-    .. "puts it.",
+  doc = "One thread an element, one or several blocks an element of a reduction; every access "
+    .. "where its layout puts it.",
   applies = {},
   splits = "none", -- it is right at all extents
   taps = true,

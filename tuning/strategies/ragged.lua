@@ -8,7 +8,6 @@
 --
 -- The path through elements and row ends, of which every thread goes equally many steps, is that of
 -- Merrill and Garland, Merge-based parallel sparse matrix-vector multiplication (SC 2016).
-local COUNTERS = 1 << 16 -- of a workspace, in front of what blocks leave
 
 -- ---- an element's contribution ----
 
@@ -97,7 +96,7 @@ local function plan_path(p, k, blocks)
   local steps = k.extents[k.ragged.row] + k.extents[k.ragged.dim]
   p.grid = kit.ceil_div(steps, p.threads * p.items):min(blocks)
   p.rounds = 2
-  p.workspace_bytes = 4 * COUNTERS + blocks * (16 + 2 * p.partial_bytes)
+  p.workspace_bytes = reduce.COUNTER_BYTES + blocks * (16 + 2 * p.partial_bytes)
   p.needs_row = needs_row(p)
   p.items_doc = "steps of a thread: elements and row ends"
   p.doc = string.format("Blocks have equal shares of elements and row ends, %d at a time.",

@@ -2,7 +2,6 @@
 -- group run along the fastest mode of the inputs, whether it is kept or reduced; the groups of a
 -- block run along the other kind. Places of the kept modes are numbered through, and so are those
 -- of the reduced ones, so that any number of either is dealt out alike.
-local COUNTERS = 1 << 16 -- of a workspace, in front of the blocks' partials
 local ODD_VECTOR_BYTES = 16
 
 -- ---- the numbers of places ----
@@ -416,8 +415,8 @@ local function plan(k, c)
   local tiles, shares = kit.ceil_div(n_kept + 0 * k.extents[1], p.n_kept_block), 1
   if p.shared then
     local step = p.n_members * p.items * (p.rows and p.vec or 1)
-    shares = ((0 * tiles + p.blocks) // tiles:max(1)):min(n_reduced // step):max(1)
-    p.workspace_bytes = 4 * COUNTERS + p.blocks * p.n_kept_block * p.partial_bytes
+    shares = reduce.shares(tiles, p.blocks, n_reduced, step)
+    p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
   end
   p.grid, p.traffic = tiles * shares, traffic(p)
   p.static_shared_bytes = p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0

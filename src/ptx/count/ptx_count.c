@@ -83,6 +83,35 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
   add_request(g, sct_ptx_distinct(sector, n), sct_ptx_distinct(line, n), bytes, distinct_bytes);
 }
 
+int64_t sct_ptx_contiguous_bulk(const ptx_buf *b, uint64_t address, int64_t bytes) {
+  const int64_t used = b->used(b->used_ctx, (int64_t)(address - b->base), bytes);
+  return used > 0 ? sct_ptx_contiguous(address, used) : 0;
+}
+
+/* Lanes in the order of their addresses, neighbours together. */
+int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc) {
+  uint64_t address[PTX_LANES];
+  const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+  int64_t used = 0;
+  for (int k = 1; k < n; k++) {
+    const uint64_t a = address[k];
+    int at = k;
+    for (; at > 0 && address[at - 1] > a; at--) {
+      address[at] = address[at - 1];
+    }
+    address[at] = a;
+  }
+  for (int first = 0, end = 0; first < n; first = end) {
+    uint64_t reached = address[first];
+    for (end = first; end < n && address[end] <= reached; end++) {
+      reached = address[end] + (uint64_t)acc->width;
+    }
+    used += b->used(b->used_ctx, (int64_t)(address[first] - b->base),
+                    (int64_t)(reached - address[first]));
+  }
+  return n >= SCT_PTX_FEW_LANES && used > 0 ? sct_ptx_contiguous(address[0], used) : 0;
+}
+
 #define GOLDEN 0x9e3779b97f4a7c15u /* spreads lines over the counts */
 
 void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc) {

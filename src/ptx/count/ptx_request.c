@@ -1,6 +1,7 @@
-/* One request of each instruction, to be drawn: that with most active lanes; of several such that
- * of the block nearest to the middle of the grid, where borders change nothing; of a block the
- * first. So it is the same for every number of host threads. */
+/* Requests one by one: all of a launch for whoever watches it, and one of each instruction, to be
+ * drawn: that with most active lanes; of several such that of the block nearest to the middle of
+ * the grid, where borders change nothing; of a block the first. So it is the same for every number
+ * of host threads. */
 #include "ptx/exec/ptx_exec.h"
 
 #include <string.h>
@@ -23,15 +24,41 @@ static int64_t blocks_of(const ptx_launch *l) {
   return l->grid[0] * l->grid[1] * l->grid[2];
 }
 
-void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc) {
+static sct_ptx_request request_of(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  static const char *const names[] = {
+      [PTX_READ] = "load", [PTX_WRITE] = "store", [PTX_ATOMIC] = "atomic"};
+  const ptx_buf *buf = ptx_memory_window(x->launch->memory, acc->addr[ptx_first_lane(acc->mask)]);
+  sct_ptx_request r = {.mask = acc->mask,
+                       .width = acc->width,
+                       .block = x->block_index,
+                       .warp = x->warp->index,
+                       .line = x->code->insts[u->inst].loc.line,
+                       .access = names[acc->dir],
+                       .buffer = buf ? buf->name : NULL,
+                       .base = buf ? buf->base : 0};
+  memcpy(r.address, acc->addr, sizeof r.address);
+  return r;
+}
+
+void sct_ptx_keep_request(ptx_exec *x, const ptx_uop *u, sct_ptx_request *to,
+                          const ptx_access *acc) {
   if (is_better(to, acc->mask, x->block_index, blocks_of(x->launch))) {
-    const ptx_buf *buf = ptx_memory_window(x->launch->memory, acc->addr[ptx_first_lane(acc->mask)]);
-    *to = (sct_ptx_request){.mask = acc->mask,
-                            .width = acc->width,
-                            .block = x->block_index,
-                            .buffer = buf ? buf->name : NULL};
-    memcpy(to->address, acc->addr, sizeof to->address);
+    *to = request_of(x, u, acc);
   }
+}
+
+void sct_ptx_pass_request(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
+  const sct_ptx_watch *watch = x->launch->opts->watch;
+  const sct_ptx_request r = request_of(x, u, acc);
+  watch->request(watch->ctx, &r);
+}
+
+void sct_ptx_pass_bulk(ptx_exec *x, const ptx_uop *u, uint64_t address, int64_t bytes, bool load) {
+  const sct_ptx_watch *watch = x->launch->opts->watch;
+  const ptx_access acc = {.addr = {address}, .mask = 1, .width = (int)bytes};
+  sct_ptx_request r = request_of(x, u, &acc);
+  r.access = load ? "bulk load" : "bulk store";
+  watch->request(watch->ctx, &r);
 }
 
 static void merge(sct_ptx_request *to, const sct_ptx_request *from, int64_t n_blocks) {

@@ -168,13 +168,20 @@ static void take(ptx_bulk *b, const uint8_t *from, const uint8_t *defined) {
 
 static void count(ptx_exec *x, const ptx_uop *u, const ends *e, bool load) {
   if (x->launch->counters) {
-    sct_ptx_count_bulk(&x->insts[u->inst].global, e->global, e->bytes);
+    sct_ptx_global one = {0};
+    sct_ptx_count_bulk(&one, e->global, e->bytes);
+    const ptx_buf *b = ptx_part_used(x, e->global);
+    one.contiguous = b != NULL ? sct_ptx_contiguous_bulk(b, e->global, e->bytes) : one.contiguous;
+    sct_ptx_global_add(&x->insts[u->inst].global, &one);
     if (x->launch->opts->caches != NULL) {
       sct_ptx_trace_bulk(&x->trace, e->global, e->bytes, load);
     }
     sct_ptx_buffer_counters *of = ptx_counts_of(x, e->global);
     if (of != NULL) {
-      sct_ptx_count_bulk(load ? &of->load : &of->store, e->global, e->bytes);
+      sct_ptx_global_add(load ? &of->load : &of->store, &one);
+    }
+    if (x->launch->opts->watch != NULL) {
+      sct_ptx_pass_bulk(x, u, e->global, e->bytes, load);
     }
   }
 }

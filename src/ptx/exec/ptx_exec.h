@@ -462,6 +462,14 @@ void sct_ptx_chain_end(ptx_exec *x);
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
 int64_t sct_ptx_contiguous(uint64_t start, int64_t bytes); /* sectors of so many from there on */
+/* The same for a request to a buffer of which not all bytes are used, and a bulk copy. */
+int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc);
+int64_t sct_ptx_contiguous_bulk(const ptx_buf *b, uint64_t address, int64_t bytes);
+/* The buffer of a request, if some of its bytes have no use and that is wanted; else NULL. */
+static inline const ptx_buf *ptx_part_used(const ptx_exec *x, uint64_t address) {
+  const ptx_buf *b = x->by_buffer != NULL ? ptx_memory_window(x->launch->memory, address) : NULL;
+  return b != NULL && b->used != NULL ? b : NULL;
+}
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
 void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc);
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
@@ -482,7 +490,11 @@ void sct_ptx_count_global_by(const ptx_rules *rules, sct_ptx_global *g, const pt
 void sct_ptx_count_shared_by(const ptx_rules *rules, sct_ptx_shared *s, const ptx_access *acc);
 
 /* Keeps one request of each instruction of the launch (ptx_request.c). */
-void sct_ptx_keep_request(ptx_exec *x, sct_ptx_request *to, const ptx_access *acc);
+void sct_ptx_keep_request(ptx_exec *x, const ptx_uop *u, sct_ptx_request *to,
+                          const ptx_access *acc);
+/* Passes a request to the launch's watch. */
+void sct_ptx_pass_request(ptx_exec *x, const ptx_uop *u, const ptx_access *acc);
+void sct_ptx_pass_bulk(ptx_exec *x, const ptx_uop *u, uint64_t address, int64_t bytes, bool load);
 void sct_ptx_merge_requests(sct_ptx_requests *to, const ptx_exec *x);
 
 /* Lanes [first, first + lanes). */
@@ -504,12 +516,17 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
   } else {
     sct_ptx_count_global_by(x->launch->rules, &one, acc);
   }
+  const ptx_buf *b = ptx_part_used(x, acc->addr[ptx_first_lane(acc->mask)]);
+  one.contiguous = b != NULL ? sct_ptx_contiguous_used(b, acc) : one.contiguous;
   sct_ptx_global_add(&x->insts[u->inst].global, &one);
   if (x->launch->opts->caches != NULL) {
     sct_ptx_trace_access(&x->trace, acc);
   }
   if (x->requests != NULL) {
-    sct_ptx_keep_request(x, &x->requests[u->inst].global, acc);
+    sct_ptx_keep_request(x, u, &x->requests[u->inst].global, acc);
+  }
+  if (x->launch->opts->watch != NULL) {
+    sct_ptx_pass_request(x, u, acc);
   }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
   const bool near = x->is_near != NULL && acc->dir == PTX_READ &&
@@ -528,7 +545,7 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
 
 static inline void ptx_keep_shared(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
   if (x->requests != NULL) {
-    sct_ptx_keep_request(x, &x->requests[u->inst].shared, acc);
+    sct_ptx_keep_request(x, u, &x->requests[u->inst].shared, acc);
   }
 }
 

@@ -110,17 +110,25 @@ static void add_access_records(const ptx_launch *l) {
     }
     if (l->races && !b->read_only && b->bytes > 0) {
       const int shift = sct_ptx_granule_shift(l->code->min_global_bytes);
-      b->last_access = sct_alloc(sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2));
+      b->access_bytes = sizeof(*b->last_access) * (size_t)((b->bytes >> shift) + 2);
+      b->last_access =
+          b->fill != NULL ? sct_alloc_sparse(b->access_bytes) : sct_alloc(b->access_bytes);
     }
   }
 }
 
 static void drop_access_records(const ptx_launch *l) {
   for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
-    if (l->memory->table[k] != NULL) {
-      sct_free(l->memory->table[k]->last_access);
-      l->memory->table[k]->last_access = NULL;
+    ptx_buf *b = l->memory->table[k];
+    if (b == NULL) {
+      continue;
     }
+    if (b->fill != NULL) {
+      sct_unmap(b->last_access, b->access_bytes);
+    } else {
+      sct_free(b->last_access);
+    }
+    b->last_access = NULL;
   }
 }
 

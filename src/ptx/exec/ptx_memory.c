@@ -13,13 +13,13 @@ void sct_ptx_buf_free(ptx_buf *b) {
   if (b != NULL) {
     if (b->fill != NULL) {
       sct_unmap(b->host, (size_t)b->bytes + 1);
+      sct_unmap(b->defined, (size_t)b->bytes + 1);
     } else {
       sct_free(b->host);
+      sct_free(b->defined);
+      sct_free((void *)(uintptr_t)b->required);
     }
     sct_free(b->filled);
-    sct_free(b->defined);
-    sct_free(b->required);
-    sct_free(b->last_access);
     sct_free(b->name);
     sct_free(b);
   }
@@ -42,6 +42,8 @@ static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   b->keep = given->fold > 0 ? (uint64_t)given->fold - 1 : UINT64_MAX;
   b->fill = given->fill;
   b->fill_ctx = given->fill_ctx;
+  b->used = given->used;
+  b->used_ctx = given->used_ctx;
   if (b->fill != NULL) {
     b->host = sct_map_sparse((size_t)b->bytes + 1);
     b->filled = sct_alloc(((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
@@ -56,6 +58,18 @@ static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   return true;
 }
 
+static void take_required(ptx_buf *b, const sct_ptx_buffer *given) {
+  if (given->required == NULL || given->fill != NULL) {
+    b->required = given->required;
+    return;
+  }
+  uint8_t *const copy = sct_alloc(given->bytes > 0 ? (size_t)given->bytes : 1);
+  if (given->bytes > 0) {
+    memcpy(copy, given->required, (size_t)given->bytes);
+  }
+  b->required = copy;
+}
+
 sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_ptx_buffer *given,
                               sct_error *err) {
   const char *name = given->name != NULL ? given->name : "?";
@@ -68,7 +82,6 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
     return sct_fail(err, SCT_EUSAGE, "more than %d buffers", m->n_buffers);
   }
   ptx_buf *b = sct_alloc(sizeof *b);
-  const size_t bytes = given->bytes > 0 ? (size_t)given->bytes : 1;
   b->base =
       PTX_WINDOW(window) + (UINT64_C(1) << (PTX_WINDOW_SHIFT - 1)) + (uint64_t)given->misalign;
   b->bytes = given->bytes;
@@ -78,30 +91,52 @@ sct_status sct_ptx_memory_add(sct_ptx_memory *m, uint64_t *address, const sct_pt
     return sct_fail(err, SCT_ENOMEM, "no address space for buffer '%s' of %lld bytes", name,
                     (long long)given->bytes);
   }
-  b->required = given->required != NULL ? sct_alloc(bytes) : NULL;
   b->read_only = given->read_only;
   b->output = given->output;
-  if (given->required != NULL && given->bytes > 0) {
-    memcpy(b->required, given->required, (size_t)given->bytes);
-  }
+  take_required(b, given);
   m->table[window] = b;
   m->n_buffers++;
   *address = b->base;
   return SCT_OK;
 }
 
+static size_t chunk_bytes(const ptx_buf *b, int64_t k) {
+  const int64_t left = b->bytes - (k << PTX_CHUNK_SHIFT);
+  return (size_t)(left < PTX_CHUNK ? left : PTX_CHUNK);
+}
+
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes) {
   const int64_t last = (from + bytes - 1) >> PTX_CHUNK_SHIFT;
   for (int64_t k = from >> PTX_CHUNK_SHIFT; k <= last; k++) {
     if (b->filled[k] == 0) {
-      const int64_t at = k << PTX_CHUNK_SHIFT, left = b->bytes - at;
-      const int64_t chunk =
-          left < (INT64_C(1) << PTX_CHUNK_SHIFT) ? left : INT64_C(1) << PTX_CHUNK_SHIFT;
+      const int64_t at = k << PTX_CHUNK_SHIFT;
+      const size_t chunk = chunk_bytes(b, k);
       b->filled[k] = 1;
-      b->n_filled += chunk;
-      b->fill(b->fill_ctx, b->host + at, at, chunk);
+      b->n_filled += (int64_t)chunk;
+      b->fill(b->fill_ctx, b->host + at, at, (int64_t)chunk);
+      if (b->defined != NULL) {
+        memset(b->defined + at, 0xff, chunk);
+      }
     }
   }
+}
+
+bool sct_ptx_memory_next_filled(const sct_ptx_memory *m, uint64_t address, int64_t *from,
+                                int64_t *to) {
+  const ptx_buf *b = ptx_memory_window(m, address);
+  const int64_t n = (b->bytes + PTX_CHUNK - 1) >> PTX_CHUNK_SHIFT;
+  int64_t k = (*to + PTX_CHUNK - 1) >> PTX_CHUNK_SHIFT;
+  const uint8_t *next = k < n ? memchr(b->filled + k, 1, (size_t)(n - k)) : NULL;
+  if (next == NULL) {
+    return false;
+  }
+  k = next - b->filled;
+  *from = k << PTX_CHUNK_SHIFT;
+  while (k < n && b->filled[k] != 0) {
+    k++;
+  }
+  *to = k << PTX_CHUNK_SHIFT < b->bytes ? k << PTX_CHUNK_SHIFT : b->bytes;
+  return true;
 }
 
 static ptx_buf *buffer_at(const sct_ptx_memory *m, uint64_t address) {
@@ -113,10 +148,25 @@ static bool is_whole(const ptx_buf *b) { /* not folded */
   return b->keep == UINT64_MAX;
 }
 
+/* Of contents on demand, which are for one host thread: of the chunks that are there. */
+static void track_filled(ptx_buf *b) {
+  if (b->defined == NULL) {
+    b->defined = sct_alloc_sparse((size_t)b->bytes + 1);
+    b->has_undefined = true;
+    for (int64_t k = 0; k << PTX_CHUNK_SHIFT < b->bytes; k++) {
+      memset(b->defined + (k << PTX_CHUNK_SHIFT), 0xff, b->filled[k] != 0 ? chunk_bytes(b, k) : 0);
+    }
+  }
+}
+
 bool sct_ptx_buf_track_undefined(ptx_buf *b) {
   uint8_t *none = NULL;
-  if (!is_whole(b) || b->fill != NULL) {
+  if (!is_whole(b)) {
     return false;
+  }
+  if (b->fill != NULL) {
+    track_filled(b);
+    return true;
   }
   if (__atomic_load_n(&b->defined, __ATOMIC_ACQUIRE) == NULL) {
     uint8_t *all = sct_alloc((size_t)b->bytes);
@@ -132,7 +182,9 @@ bool sct_ptx_buf_track_undefined(ptx_buf *b) {
 
 int64_t sct_ptx_buf_undefined(const ptx_buf *b, int64_t from, int64_t to) {
   for (int64_t i = from; b->defined != NULL && i < to; i++) {
-    if (b->defined[i] != 0xff && (b->required == NULL || b->required[i] != 0)) {
+    if (b->fill != NULL && b->filled[i >> PTX_CHUNK_SHIFT] == 0) {
+      i |= PTX_CHUNK - 1;
+    } else if (b->defined[i] != 0xff && (b->required == NULL || b->required[i] != 0)) {
       return i;
     }
   }
@@ -148,6 +200,9 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     sct_map_forget(b->host, (size_t)b->bytes + 1);
     memset(b->filled, 0, ((size_t)b->bytes >> PTX_CHUNK_SHIFT) + 1);
     b->n_filled = 0;
+    sct_unmap(b->defined, (size_t)b->bytes + 1);
+    b->defined = NULL;
+    b->has_undefined = false;
     return;
   }
   b->has_undefined = false;

@@ -21,12 +21,15 @@ typedef struct ptx_buf {
   int64_t bytes;
   uint8_t *host;
   uint8_t *defined;             /* a byte a byte: its bits that are defined; NULL: all of them */
-  uint8_t *required;            /* a byte a byte; NULL: all */
+  const uint8_t *required;      /* a byte a byte; NULL: all. With `fill` not the buffer's own */
   ptx_last_access *last_access; /* a launch with race checks; NULL: read-only or not wanted */
+  size_t access_bytes;          /* of these records */
   char *name;
   bool read_only, output;
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes); /* NULL: all is there */
   void *fill_ctx;
+  int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes); /* NULL: all bytes are */
+  const void *used_ctx;
   uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
   int64_t n_filled;
   uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
@@ -41,6 +44,7 @@ struct sct_ptx_memory {
 
 #define PTX_FOLD_MORE   (1 << 20) /* bytes after a fold's last, for accesses that cross its end */
 #define PTX_CHUNK_SHIFT 12        /* of bytes that are filled at a time */
+#define PTX_CHUNK       (INT64_C(1) << PTX_CHUNK_SHIFT)
 /* Fills what is missing of bytes [from, from + bytes) of a buffer with `fill`. */
 void sct_ptx_buf_fill(ptx_buf *b, int64_t from, int64_t bytes);
 

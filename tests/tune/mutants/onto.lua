@@ -21,6 +21,7 @@ local naive = "direct threads=256"
 local candidates = {
   naive_rows = { "rows", naive },
   naive_columns = { "columns", naive },
+  naive_tall = { "tall", naive },
   naive_ragged = { "ragged", naive },
   shared = { "rows",
     "reduce threads=512 lanes=512 vec=4 start=vector items=2 outputs=1 blocks=264 evict=none" },
@@ -33,6 +34,7 @@ local candidates = {
 }
 
 local reduce, strategy = "tuning/sectile/reduce.lua", "tuning/strategies/reduce.lua"
+local shared_naive = { "naive_rows", "naive_tall" }
 local both = "combined(slot, wide, value)"
 local mutants = {
   -- what is there is forgotten, added twice, or changed where nothing is reduced
@@ -40,6 +42,20 @@ local mutants = {
   { "carry", { "naive_rows", "naive_ragged" }, reduce, both,
     "combined(slot, wide, " .. both .. ")" },
   { "bound", { "naive_ragged", "naive_rows" }, reduce, 'lines == "" or not some', "true" },
+  -- blocks of the naive variant that share outputs: elements that are lost or taken twice, results
+  -- of another output or stored once more
+  { "index", shared_naive, "tuning/strategies/direct.lua",
+    '"share * (long long)kGroups + group"', '"group"' },
+  { "loop", shared_naive, "tuning/strategies/direct.lua",
+    '"shares * (long long)kGroups"', '"kGroups"' },
+  { "bound", shared_naive, "direct.cu",
+    "if (!is_last_block(&workspace[tile], shares)) return;",
+    "is_last_block(&workspace[tile], shares);" },
+  { "identity", shared_naive, "direct.cu", "    mine = identity();\n", "" },
+  { "bound", shared_naive, "direct.cu", "other < shares", "other < shares - 1" },
+  { "index", shared_naive, "direct.cu", "other * tiles + tile",
+    "tile * shares + other" },
+  { "index", "naive_tall", "direct.cu", "tile) * kLanes + lane", "tile) * kLanes" },
   -- by candidates alone: blocks and warps that store a result once more
   { "bound", "shared", "reduce.cu", "if (!is_last_block(&workspace[tile], shares)) return;",
     "is_last_block(&workspace[tile], shares);" },
@@ -55,6 +71,7 @@ return {
   specs = {
     rows = spec("row", dense, "row = 4, k = 20000"),
     columns = spec("k", dense, "row = 8, k = 4096"),
+    tall = spec("k", dense, "row = 20000, k = 64"),
     ragged = spec("row", packed, 'row = 30, k = 900, ptr = "power"', 'ragged = { k = "ptr" },'),
   },
   candidates = candidates, mutants = mutants,

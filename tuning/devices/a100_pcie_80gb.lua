@@ -1,0 +1,8 @@
+-- GA100, HBM2e: NVIDIA A100 data sheet.
+return {
+  name = "NVIDIA A100 80GB PCIe", cc = "8.0", sms = 108, clock_mhz = 1410, l2_mib = 40,
+  memory_gb = 80, bus_bits = 5120, pin_gbit_s = 3.024, peak_gb_s = 1935,
+  pcie = { generation = 4, lanes = 16 },
+  nvlink = { generation = 3, links = 12 },
+  l2_bytes_clk = 5120, -- as a100
+}

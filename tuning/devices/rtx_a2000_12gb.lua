@@ -1,0 +1,6 @@
+-- GA106, GDDR6: NVIDIA RTX A2000 data sheet, TechPowerUp GPU database.
+return {
+  name = "NVIDIA RTX A2000 12GB", cc = "8.6", sms = 26, clock_mhz = 1200, l2_mib = 3,
+  memory_gb = 12, bus_bits = 192, pin_gbit_s = 12, peak_gb_s = 288,
+  pcie = { generation = 4, lanes = 16 },
+}

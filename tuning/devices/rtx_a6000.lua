@@ -1,0 +1,7 @@
+-- GA102, GDDR6: NVIDIA RTX A6000 data sheet, NVIDIA Ampere GA102 architecture white paper.
+return {
+  name = "NVIDIA RTX A6000", cc = "8.6", sms = 84, clock_mhz = 1800, l2_mib = 6,
+  memory_gb = 48, bus_bits = 384, pin_gbit_s = 16, peak_gb_s = 768,
+  pcie = { generation = 4, lanes = 16 },
+  nvlink = { generation = 3, links = 4, gb_s = 48.9 }, -- its links have 14.06 GB/s each way
+}
