@@ -261,7 +261,9 @@ typedef struct job {
   const void *args[SCT_MAX_ARGS];
   double operand[SCT_MAX_OPERANDS][6]; /* sums; fields of sct_count */
   double stored[SCT_MAX_OPERANDS][6], load[6], store[6], bulk[6];
-  double wavefronts[4], shuffles;
+  double wavefronts[4], shuffles, machine[SCT_N_PIPES];
+  double near[SCT_MAX_OPERANDS];
+  sct_chain chain, longest; /* summed; the longest */
   struct {
     double lanes;       /* of the whole kernel */
     double met, others; /* of what ran: requests of other blocks on the line of a request; in all */
@@ -318,6 +320,7 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     add(j->stored[op], &of.store, weight);
     add(j->stored[op], &of.atomics, weight);
     add(j->store, &of.atomics, weight);
+    j->near[op] += weight * (double)of.near_sectors;
     j->atomics[op].lanes += weight * (double)of.atomic_lanes;
     j->atomics[op].met += 2.0 * (double)of.meetings;
     j->atomics[op].others +=
@@ -331,6 +334,12 @@ static void add_run(job *j, const sct_ptx_counters *c, double weight) {
     j->wavefronts[k] += weight * (double)wavefronts[k];
   }
   j->shuffles += weight * (double)c->shuffles;
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    j->machine[p] += weight * (double)c->machine.n[p];
+  }
+  j->chain.cycles += weight * (double)c->chain.cycles;
+  j->chain.loads += weight * (double)c->chain.loads;
+  j->chain.near += weight * (double)c->chain.near;
   j->steps += c->warp_instructions;
 }
 
@@ -352,6 +361,11 @@ static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double we
     status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
   } else {
     add_run(j, &result.counters, weight);
+    if ((double)result.longest.loads + (double)result.longest.cycles >
+        j->longest.loads + j->longest.cycles) {
+      j->longest = (sct_chain){(double)result.longest.cycles, (double)result.longest.loads,
+                               (double)result.longest.near};
+    }
   }
   return status;
 }
@@ -413,8 +427,13 @@ static void make_counters(sct_counters *out, const job *j, sct_subset subset) {
                         .shuffles = llround(j->shuffles),
                         .blocks_counted = subset.n,
                         .blocks = subset.total};
+  const double total = subset.total > 0 ? (double)subset.total : 1.0;
+  out->chain = (sct_chain){j->chain.cycles / total, j->chain.loads / total, j->chain.near / total};
+  out->longest = j->longest;
+  memcpy(out->machine, j->machine, sizeof out->machine);
   for (int op = 0; op < n; op++) {
     out->operand[op] = rounded(j->operand[op]);
+    out->operand[op].near = llround(j->near[op]);
     out->stored[op] = rounded(j->stored[op]);
   }
   set_atomics(out, j);
@@ -478,7 +497,8 @@ static sct_status open_job(sct_block_counter *s, job *j, sct_subset *subset,
                       .max_shared_bytes = s->max_shared_bytes,
                       .no_definedness = true,
                       .no_races = true,
-                      .per_buffer = true}};
+                      .per_buffer = true,
+                      .chains = true}};
   set_arguments(j, size);
   return SCT_OK;
 }
@@ -628,6 +648,7 @@ static void scale(sct_count *c, double by) {
   c->tags = llround((double)c->tags * by);
   c->distinct_bytes = llround((double)c->distinct_bytes * by);
   c->contiguous = llround((double)c->contiguous * by);
+  c->near = llround((double)c->near * by);
 }
 
 static double ratio(int64_t a, int64_t b) {
@@ -658,6 +679,16 @@ static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sc
     way->tags += c->operand[op].tags - before.tags;
     way->distinct_bytes += c->operand[op].distinct_bytes - before.distinct_bytes;
     way->contiguous += c->operand[op].contiguous - before.contiguous;
+  }
+  const double elements = ratio(sct_spec_elements(spec, size), sct_spec_elements(spec, small));
+  const double each = elements * ratio(blocks, c->blocks);
+  sct_chain *const chains[] = {&c->chain, &c->longest};
+  for (int k = 0; k < SCT_COUNT(chains); k++) {
+    *chains[k] =
+        (sct_chain){each * chains[k]->cycles, each * chains[k]->loads, each * chains[k]->near};
+  }
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    c->machine[p] *= elements;
   }
   scale(&c->bulk_load, ratio(c->load.sectors, load.sectors));
   c->wavefronts_ld = llround(work * (double)c->wavefronts_ld);

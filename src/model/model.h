@@ -21,7 +21,14 @@ typedef struct sct_count {
   int64_t distinct_bytes; /* asked for: each byte once a request, summed */
   int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
                              address; of warps' requests only those of at least 8 active lanes */
+  int64_t near;           /* sectors of loads from a line that the same warp had shortly before */
 } sct_count;
+
+/* The longest chain of dependent instructions of a block: cycles, and loads that wait for each
+ * other; `near`: loads of a line that the same instruction loaded the time before. */
+typedef struct sct_chain {
+  double cycles, loads, near;
+} sct_chain;
 
 typedef struct sct_counters {
   sct_count load, store; /* global memory */
@@ -34,6 +41,8 @@ typedef struct sct_counters {
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
+  sct_chain chain, longest;       /* of a usual block; of the one where it is longest. 0: unknown */
+  double machine[SCT_N_PIPES];    /* instructions of warps, of the whole kernel; 0: unknown */
   int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
   double error;                   /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
@@ -93,8 +102,11 @@ typedef struct sct_workload {
   double machine[SCT_N_PIPES];  /* instructions of warps, of the whole kernel; 0: unknown */
 } sct_workload;
 
+/* From an empty kernel to one with a little to do: its code and its arguments are fetched. */
+#define SCT_MODEL_START_NS 510.0
+
 typedef struct sct_prediction {
-  double ns; /* launch + the longest part; 0: the device's description says too little */
+  double ns; /* beyond an empty kernel's; 0: the device's description says too little */
   sct_limit limit;
   double part_ns[SCT_N_LIMITS]; /* each part by itself */
 } sct_prediction;
@@ -122,13 +134,16 @@ sct_status sct_model_predict(sct_prediction *out, const sct_device_desc *dev,
 typedef struct sct_demand {
   double dram_bytes;
   double l2_sectors;                /* in sectors' time of L2 */
+  double sm_sectors, sm_lines;      /* between SMs and L2; that warps ask L1 for */
   double wavefronts;                /* of shared memory, and shuffles */
   double line_requests, line_lanes; /* of atomics, on a line of L2 */
   double machine[SCT_N_PIPES];
   double blocks;
-  int threads, registers; /* of a block; of a thread */
-  int64_t shared_bytes;   /* of a block */
-  double rounds;          /* loads of a warp that wait for each other; at least 1 counts */
+  int threads, registers;   /* of a block; of a thread */
+  int64_t shared_bytes;     /* of a block */
+  sct_chain chain, longest; /* of a usual block; of the one where it is longest */
+  double load_cycles;       /* of a load in a chain; 0: as of one that DRAM answers */
+  double near_cycles;       /* of one from a line that the warp had shortly before */
 } sct_demand;
 /* The demand of a candidate; SCT_ESPEC as sct_model_predict(). */
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,

@@ -1,8 +1,10 @@
 /* model_predict - how long a candidate may take, from its counts and a device's description.
  *
- * Every part is a number of things divided by a rate; the slowest part decides. The constants below
- * were set by hand from the naive variants and gathers in docs/figures/h200.md, and are the same
- * for all devices: a prediction orders candidates, it does not replace a timing. */
+ * Every part is a number of things divided by a rate of what works at it: all of DRAM and L2, but
+ * only those multiprocessors that have blocks. One part is no rate: a block takes at least as long
+ * as its longest chain of dependent instructions, and blocks that do not fit at once take turns.
+ * Constants that are no device's were set by hand from naive variants and gathers in
+ * docs/figures/h200.md, and fitted to half of the kernels in docs/figures/model.md. */
 #include "model/model.h"
 
 #include <math.h>
@@ -25,20 +27,32 @@
 /* Lines that are filled by stores which are far apart leave L2 in that order, so DRAM opens a page
  * for each and writes at a quarter of its rate: naive transposes of 1 to 8 bytes on an H200. */
 #define FAR_WRITES 4.0
-/* In sectors' time of L2: a request's visit of a line by a store; of one that is alone in its line
- * (36 a cycle on an H200); and the least of a load, as L2 reads two sectors at once. */
+/* In sectors' time of L2: a request's visit of a line by a store; by one to a part of a sector,
+ * where the device does not say; and the least of a load, as L2 reads two sectors at once. */
 #define VISIT       3.0
-#define LONE_VISIT  3.2
+#define PART_STORE  3.2
 #define LEAST_VISIT 2.0
 /* As often the time of such stores, at most, DRAM adds to it: scatters of 16 bytes on an H200. */
 #define LONE_WAITS 4.0
 /* Sectors of lone elements that one with two elements makes up for: records of 12 to 28 bytes. */
 #define LONE_OF_SHARED 2.0
-/* A warp's life with one load: cycles to start, compute addresses, store and retire; and a load
- * under load takes longer than the latency of a lone one. Naive f32 copies live for about 800 ns on
- * an H200, with an index array before the load for 1,260 ns. */
-#define LIFE_CYCLES 690.0
-#define LOADED      1.88
+/* A load that DRAM answers takes longer than a lone one whose address is translated already: 358 ns
+ * on an H200 where the latency is 242 (one warp, 1,024 loads in turn), and more beside others. */
+#define LOADED 1.7
+/* Cycles between the end of a block and the first instruction of the next one in its place. */
+#define TURN_CYCLES 760.0
+/* Machine code has fewer instructions in a row than the PTX from which a chain is known. */
+#define CODE 0.85
+/* Of what a block asks of its multiprocessor, the share that does not overlap with its chain. */
+#define OWN 0.5
+/* Exponent of the norm that joins the parts: parts that take equally long disturb each other. */
+#define JOIN 4.0
+/* Loads that the first blocks wait for before anything moves, where a launch is short. */
+#define FIRST_LOADS 2.5
+/* A chain of which nothing is known but its loads. */
+#define CHAIN_CYCLES 60.0
+/* Sizes of rows that are read again are in L1 if all resident ones take so much of it. */
+#define L1_SHARE 0.9
 /* Compilers unroll a loop over what is reduced less than SCT_MODEL_LOADS_AT_ONCE. */
 #define LOADS_OF_A_SUM 8.0
 
@@ -104,14 +118,6 @@ int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code) {
   return 1;
 }
 
-/* How often the blocks that run at the same time are others. */
-static double waves_of(const sct_device_desc *dev, const sct_workload *w) {
-  const sct_occupancy fit =
-      sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
-  const double at_once = (double)(fit.blocks_sm > 0 ? fit.blocks_sm : 1) * dev->n_sms;
-  return larger(1.0, (double)w->counters->blocks / at_once);
-}
-
 /* Are its elements stored one by one, each in a sector and a line of its own? L2 does what atomic
  * operations ask for, so nothing waits for these. */
 static bool is_lone(const sct_workload *w, int op) {
@@ -136,10 +142,29 @@ static double missed_bytes(const sct_workload *w, int op) {
               (double)c->distinct_bytes / (double)record * granules * GATHER_BYTES);
 }
 
+static double blocks_at_once(const sct_device_desc *dev, const sct_workload *w) {
+  const sct_occupancy fit =
+      sct_model_occupancy(dev, w->code->threads, w->registers, w->shared_bytes);
+  const double most = (double)(fit.blocks_sm > 0 ? fit.blocks_sm : 1) * dev->n_sms;
+  return fmin(most, (double)w->counters->blocks);
+}
+
 double sct_model_l2_held(const sct_device_desc *dev) {
   const bool two =
       dev->cc_major == 8 ? dev->cc_minor == 0 : dev->cc_major >= 9 && dev->cc_major < 11;
   return (two ? SCT_MODEL_L2_SHARE : 1.0) * (double)dev->l2_bytes;
+}
+
+/* The share of what is read again that L2 has lost: rows that blocks read several times, each its
+ * own. What all blocks read they read together. Without an L2 all is lost. */
+static double missed_again(const sct_device_desc *dev, const sct_workload *w, int op,
+                           double array) {
+  const double seen = sct_model_l2_held(dev);
+  const bool own = w->spec->n_steps > 0 && !w->spec->operands[op].is_output;
+  const double rows = w->counters->blocks > 0
+                          ? array * blocks_at_once(dev, w) / (double)w->counters->blocks
+                          : array;
+  return dev->l2_bytes <= 0 ? 1.0 : own && rows > seen ? 1.0 - seen / rows : 0.0;
 }
 
 /* Does each request find the bytes that it asks for side by side? */
@@ -192,14 +217,16 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const bool returns = sct_operand_is_read_too(&w->spec->operands[op]);
     const double ways = returns ? 2.0 : 1.0; /* there and back */
     const double once = fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
+    const double again = once + missed_again(dev, w, op, array) * (sectors - once);
     const bool lost = dev->l2_bytes > 0 && walk_bytes(w, op) > sct_model_l2_held(dev);
-    return lost ? larger(once, missed_bytes(w, op)) : once;
+    return lost ? larger(again, missed_bytes(w, op)) : again;
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
   /* every wave of blocks goes through the windows, and finds in L2 those that the last one left */
   const bool held = windows > 1.0 && !w->spec->operands[op].is_output;
-  const double again = (waves_of(dev, w) - 1.0) * fmax(array - seen, 0.0);
+  const double waves = (double)w->counters->blocks / larger(1.0, blocks_at_once(dev, w));
+  const double again = (larger(1.0, waves) - 1.0) * fmax(array - seen, 0.0);
   const double found =
       held ? fmin(array + again, LINE_BYTES * (double)c->tags) : fmin(sectors, array);
   return larger(found, missing * missed_bytes(w, op));
@@ -207,10 +234,10 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
 
 /* DRAM keeps a checksum a sector, so a sector in which a lone element is written is read first. A
  * line has as many sectors with several elements as it has more lanes than sectors. */
-static double stored_by(const sct_count *c, bool lone) {
+static double stored_by(const sct_count *c, bool lone, double part) {
   const double visits = (double)c->tags, sectors = (double)c->sectors;
   if (lone) {
-    return LONE_VISIT * visits;
+    return part * visits;
   }
   const bool whole = (double)c->distinct_bytes >= 0.99 * SECTOR_BYTES * sectors;
   const double shared = fmax(LANES * (double)c->requests - sectors, 0.0);
@@ -218,14 +245,17 @@ static double stored_by(const sct_count *c, bool lone) {
          (whole ? 0.0 : fmax(sectors - LONE_OF_SHARED * shared - visits, 0.0));
 }
 
-static double stored_sectors(const sct_workload *w, int op) {
-  return stored_by(&w->counters->operand[op], is_lone(w, op));
+static double stored_sectors(const sct_device_desc *dev, const sct_workload *w, int op) {
+  return stored_by(&w->counters->operand[op], is_lone(w, op),
+                   dev->part_store_sectors > 0.0 ? dev->part_store_sectors : PART_STORE);
 }
 
 double sct_model_stored_sectors(const sct_count *c) {
   const double sectors = (double)c->sectors;
-  return stored_by(c, sectors < 1.05 * (double)c->tags && sectors > (double)c->requests &&
-                          (double)c->distinct_bytes < 0.5 * SECTOR_BYTES * sectors);
+  return stored_by(c,
+                   sectors < 1.05 * (double)c->tags && sectors > (double)c->requests &&
+                       (double)c->distinct_bytes < 0.5 * SECTOR_BYTES * sectors,
+                   PART_STORE);
 }
 
 double sct_model_rounds(double loads) {
@@ -244,6 +274,29 @@ static double sector_ns_of(const sct_device_desc *dev) {
   return SECTOR_BYTES / ((double)dev->l2_bytes_clk * clock_of(dev)) * 1e9;
 }
 
+/* Blocks that an SM has at a time, of those there are. */
+static double resident_blocks(const sct_device_desc *dev, const sct_workload *w) {
+  return ceil(blocks_at_once(dev, w) / dev->n_sms);
+}
+
+/* Bytes of L1 that the resident blocks' shared memory leaves. */
+static double free_l1(const sct_device_desc *dev, const sct_workload *w) {
+  const double taken = (double)(w->shared_bytes + dev->smem_reserved_bytes);
+  return larger(0.0, (double)dev->l1_bytes - resident_blocks(dev, w) * taken);
+}
+
+/* Sectors of lines that the same warp had shortly before and that L1 still has: every resident warp
+ * keeps those of one load there. */
+static double held_share(const sct_device_desc *dev, const sct_workload *w, const sct_count *c) {
+  const double warps = resident_blocks(dev, w) * ((w->code->threads + LANES - 1) / LANES);
+  const double each = LINE_BYTES * (double)c->tags / larger(1.0, (double)c->requests);
+  return fmin(1.0, free_l1(dev, w) / larger(1.0, warps * each));
+}
+
+static double held_near(const sct_device_desc *dev, const sct_workload *w, const sct_count *c) {
+  return (double)c->near * held_share(dev, w, c);
+}
+
 /* Sectors between L1 and L2. */
 static double l2_sectors(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
@@ -251,32 +304,74 @@ static double l2_sectors(const sct_device_desc *dev, const sct_workload *w, int 
     return (double)c->sectors * dev->atomic_sector_ns / sector_ns_of(dev);
   }
   if (w->spec->operands[op].is_output) {
-    return stored_sectors(w, op);
+    return stored_sectors(dev, w, op);
   }
+  const double sectors = larger(0.0, (double)c->sectors - held_near(dev, w, c));
   /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
   const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
   const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
-  return kept ? fmin((double)c->sectors, array / SECTOR_BYTES + 1.0)
-              : fmax((double)c->sectors, LEAST_VISIT * (double)c->tags);
+  return kept ? fmin(sectors, array / SECTOR_BYTES + 1.0)
+              : fmax(sectors,
+                     LEAST_VISIT * (double)c->tags * sectors / larger(1.0, (double)c->sectors));
+}
+
+/* Cycles of a load in a chain: some wait for DRAM, others find in L2, or in the L1 of their SM,
+ * what was read before. `dram_share`: of the bytes that are loaded. */
+static double load_cycles(const sct_device_desc *dev, const sct_workload *w, double dram_share,
+                          double array) {
+  const sct_counters *c = w->counters;
+  const double waves = (double)c->blocks / larger(1.0, blocks_at_once(dev, w));
+  const double passes =
+      w->spec->n_steps > 0
+          ? fmin(3.0, larger(1.0, SECTOR_BYTES * (double)c->load.sectors / larger(1.0, array)))
+          : 0.0;
+  const double first = passes > 0.0 ? fmin(1.0, 1.0 / waves) / passes : 0.0;
+  const double cold =
+      fmin(1.0, larger(larger(dram_share, first), 1.0 / larger(1.0, c->chain.loads)));
+  const double rows = resident_blocks(dev, w) * array / larger(1.0, (double)c->blocks);
+  const bool in_l1 = w->spec->n_steps > 0 && rows <= L1_SHARE * free_l1(dev, w);
+  const double again = in_l1                        ? dev->shared_latency_cycles
+                       : dev->l2_latency_cycles > 0 ? dev->l2_latency_cycles
+                                                    : dev->latency_cycles;
+  return cold * LOADED * dev->latency_cycles + (1.0 - cold) * again;
 }
 
 static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, const sct_workload *w,
                                 sct_error *err) {
   const double sector_ns = sector_ns_of(dev);
   double dram = 0.0, sectors = 0.0, lone = 0.0, far = 0.0;
+  double loaded = 0.0, loaded_dram = 0.0, arrays = 0.0, near_all = 0.0, near_held = 0.0;
   for (int op = 0; op < w->spec->n_operands; op++) {
+    const sct_count *c = &w->counters->operand[op];
+    const double all = (double)c->sectors;
     double array = 0.0;
     SCT_TRY(footprint(w, op, &array, err));
-    const double bytes = dram_bytes(dev, w, op, array);
+    const double bytes = dram_bytes(dev, w, op, array), passed = l2_sectors(dev, w, op, array);
     dram += bytes;
-    lone += is_lone(w, op) ? stored_sectors(w, op) : 0.0;
+    lone += is_lone(w, op) ? stored_sectors(dev, w, op) : 0.0;
     far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
-    sectors += l2_sectors(dev, w, op, array);
+    sectors += passed;
+    out->sm_lines += (double)c->tags;
+    if (w->spec->operands[op].is_output) {
+      out->sm_sectors += all;
+    } else {
+      const double near = held_near(dev, w, c);
+      near_all += (double)c->near;
+      near_held += near;
+      out->sm_sectors += all - near;
+      loaded += SECTOR_BYTES * (all - near);
+      loaded_dram += fmin(bytes, SECTOR_BYTES * (all - near));
+      arrays += array;
+    }
   }
   out->dram_bytes = dram;
   /* stores of lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
   const double waits_ns = fmin((dram + far) / dram_rate(dev) * 1e9, LONE_WAITS * lone * sector_ns);
   out->l2_sectors = sectors + waits_ns / sector_ns;
+  out->sm_lines -= (double)w->counters->bulk_load.tags;
+  out->load_cycles = load_cycles(dev, w, loaded > 0.0 ? loaded_dram / loaded : 1.0, arrays);
+  const double held = near_all > 0.0 ? near_held / near_all : 1.0;
+  out->near_cycles = held * dev->shared_latency_cycles + (1.0 - held) * dev->l2_latency_cycles;
   return SCT_OK;
 }
 
@@ -302,27 +397,58 @@ static double rounds_of(const sct_workload *w) {
   return chain_of(w) * larger(1.0, larger(loads, tiles));
 }
 
-static double inflight_ns(const sct_device_desc *dev, const sct_demand *d) {
+static sct_chain chain_of_demand(const sct_workload *w) {
+  const sct_counters *c = w->counters;
+  return c->chain.cycles > 0.0 ? c->chain : (sct_chain){CHAIN_CYCLES, rounds_of(w), 0.0};
+}
+
+static double chain_ns(const sct_device_desc *dev, const sct_demand *d, sct_chain chain) {
+  const double load = d->load_cycles > 0.0 ? d->load_cycles : LOADED * dev->latency_cycles;
+  const double cycles = CODE * chain.cycles + chain.loads * load + chain.near * d->near_cycles;
+  return cycles / clock_of(dev) * 1e9;
+}
+
+/* Blocks of the SM that has most of them. */
+static double most_blocks(const sct_device_desc *dev, const sct_demand *d) {
+  return larger(1.0, ceil(d->blocks / dev->n_sms));
+}
+
+/* Blocks take turns: whole waves where they are few, else each SM goes on by itself. `own_ns`: what
+ * a block asks of its SM. */
+static double inflight_ns(const sct_device_desc *dev, const sct_demand *d, double own_ns) {
   const sct_occupancy fit = sct_model_occupancy(dev, d->threads, d->registers, d->shared_bytes);
   if (d->blocks <= 0.0 || fit.blocks_sm < 1) {
     return 0.0;
   }
-  const double cycles = LIFE_CYCLES + larger(1.0, d->rounds) * LOADED * dev->latency_cycles;
   const double waves = d->blocks / ((double)fit.blocks_sm * dev->n_sms);
-  return larger(1.0, waves) * cycles / clock_of(dev) * 1e9;
+  const double turns = waves <= 4.0 ? ceil(waves) : waves;
+  const double all = turns * (chain_ns(dev, d, d->chain) + OWN * own_ns) +
+                     (turns - 1.0) * TURN_CYCLES / clock_of(dev) * 1e9;
+  return larger(all, chain_ns(dev, d, d->longest) + OWN * own_ns);
 }
 
 static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_demand *d) {
-  const double sm_hz = clock_of(dev) * dev->n_sms;
+  /* of the busiest SM, as if all had as many blocks */
+  const double blocks = larger(1.0, d->blocks), most = most_blocks(dev, d);
+  const double sm_hz = clock_of(dev) * blocks / most;
+  double busy_ns = 0.0;
   out->part_ns[SCT_LIMIT_SHARED] = d->wavefronts / sm_hz * 1e9;
   out->part_ns[SCT_LIMIT_ATOMICS] =
       d->line_requests * dev->atomic_line_ns + d->line_lanes * dev->atomic_lane_ns;
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out->part_ns[SCT_LIMIT_FP32 + p] =
         dev->pipe_clk[p] > 0 ? LANES * d->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
+    busy_ns = larger(busy_ns, out->part_ns[SCT_LIMIT_FP32 + p]);
   }
-  out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, d);
-  out->part_ns[SCT_LIMIT_LAUNCH] = dev->launch_ns;
+  const double passed_ns = dev->sm_bytes_clk > 0
+                               ? SECTOR_BYTES * d->sm_sectors / (sm_hz * dev->sm_bytes_clk) * 1e9
+                               : 0.0;
+  const double lines_ns =
+      dev->l1_bytes_clk > 0 ? LINE_BYTES * d->sm_lines / (sm_hz * dev->l1_bytes_clk) * 1e9 : 0.0;
+  out->part_ns[SCT_LIMIT_L1] = larger(passed_ns, lines_ns);
+  busy_ns = larger(busy_ns, out->part_ns[SCT_LIMIT_L1]) + out->part_ns[SCT_LIMIT_SHARED];
+  out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, d, busy_ns / most);
+  out->part_ns[SCT_LIMIT_LAUNCH] = d->blocks * dev->block_ns;
 }
 
 /* Does the description say enough? */
@@ -340,12 +466,17 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
   p.part_ns[SCT_LIMIT_DRAM] = demand->dram_bytes / dram_rate(dev) * 1e9;
   p.part_ns[SCT_LIMIT_L2] = demand->l2_sectors * sector_ns_of(dev);
   sm_parts(&p, dev, demand);
-  double longest = 0.0;
+  double sum = 0.0;
   for (int k = 0; k < SCT_N_LIMITS; k++) {
     p.limit = p.part_ns[k] > p.part_ns[p.limit] ? (sct_limit)k : p.limit;
-    longest = k == SCT_LIMIT_LAUNCH ? longest : larger(longest, p.part_ns[k]);
+    sum += pow(p.part_ns[k], JOIN);
   }
-  p.ns = p.part_ns[SCT_LIMIT_LAUNCH] + longest;
+  const double load = demand->load_cycles > 0.0 ? demand->load_cycles : dev->latency_cycles;
+  const double first_ns =
+      FIRST_LOADS * fmin(load / clock_of(dev) * 1e9,
+                         fmin(p.part_ns[SCT_LIMIT_DRAM], p.part_ns[SCT_LIMIT_INFLIGHT]));
+  p.ns = SCT_MODEL_START_NS + first_ns + pow(sum, 1.0 / JOIN);
+  p.limit = p.part_ns[p.limit] < SCT_MODEL_START_NS ? SCT_LIMIT_LAUNCH : p.limit;
   *out = p;
 }
 
@@ -358,7 +489,8 @@ sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const
                       .threads = work->code->threads,
                       .registers = work->registers,
                       .shared_bytes = work->shared_bytes,
-                      .rounds = rounds_of(work)};
+                      .chain = chain_of_demand(work),
+                      .longest = work->counters->longest};
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out->machine[p] = work->machine[p];
   }

@@ -188,6 +188,12 @@ typedef enum sct_ptx_flop {
   SCT_PTX_N_FLOPS
 } sct_ptx_flop;
 
+/* Dependent instructions, the longest chain of a block (ptx_chain.c): cycles, and loads that wait
+ * for each other; `near`: of them those of a line that was loaded the time before. */
+typedef struct sct_ptx_chain {
+  int64_t cycles, loads, near;
+} sct_ptx_chain;
+
 #define SCT_PTX_N_WIDTHS 6 /* bytes a lane: 1, 2, 4, 8, 16, 32 */
 
 typedef struct sct_ptx_counters {
@@ -215,6 +221,7 @@ typedef struct sct_ptx_counters {
   int64_t branches,
       divergent_branches; /* guarded or by table, executed by a warp; lanes went both ways */
   int64_t barriers;       /* executed by a warp */
+  sct_ptx_chain chain;    /* summed over blocks, if chains are followed */
 } sct_ptx_counters;
 
 void sct_ptx_global_add(sct_ptx_global *to, const sct_ptx_global *from);
@@ -315,6 +322,7 @@ typedef struct sct_ptx_launch_opts {
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
+  bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -328,6 +336,7 @@ typedef struct sct_ptx_result {
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
+  sct_ptx_chain longest; /* of all blocks */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when
@@ -342,6 +351,7 @@ void sct_ptx_result_free(sct_ptx_result *result);
  * unknown. */
 typedef struct sct_ptx_buffer_counters {
   sct_ptx_global load, store, atomics;
+  int64_t near_sectors; /* of loads whose first lane's line the warp loaded shortly before */
   int64_t atomic_lanes;
   int64_t meetings; /* pairs of requests of atomics by two blocks on one line of 128 bytes; lines
                        may share a count, which adds 1 / 8,192 of all pairs */

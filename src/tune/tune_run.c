@@ -62,6 +62,11 @@ sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *ver
 /* ---- instructions ---- */
 
 void sct_tune_machine_instructions(const tune_table *t, int k, int size, double out[SCT_N_PIPES]) {
+  const tune_cell *own = sct_tune_cell(t, k, size);
+  if (own->counted && own->counters.machine[SCT_PIPE_ISSUE] > 0.0) {
+    memcpy(out, own->counters.machine, sizeof own->counters.machine);
+    return;
+  }
   const bool ran = t->cands->items[k].ptx.known;
   const int from = ran ? k : sct_tune_naive_item(t->cands, k);
   const tune_cell *cell = from >= 0 ? sct_tune_cell(t, from, size) : NULL;

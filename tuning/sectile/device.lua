@@ -81,7 +81,7 @@ local SMEM_UNIT = 128 -- from 8.0 on
 -- atomics: see tuning/devices/h200.lua. Of older ones nothing of this is known.
 local AS_H200 = {
   issue_clk = 128, latency_cycles = 480, l2_latency_cycles = 260, shared_latency_cycles = 30,
-  alu_cycles = 4.5, sfu_cycles = 18, l1_bytes_clk = 128, sm_bytes_clk = 64,
+  alu_cycles = 4.5, sfu_cycles = 18, l1_bytes_clk = 128, sm_bytes_clk = 80,
   part_store_sectors = 3.2, atomic_sector_ns = 0.011, atomic_line_ns = 6.0, atomic_lane_ns = 0.55,
 }
 -- Bytes a cycle and multiprocessor to L2, a launch, and a block's start (docs/figures/h200.md).

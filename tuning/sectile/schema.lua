@@ -149,7 +149,7 @@ M["device file"] = {
   { "sfu_cycles", "number", "of a special function's result; default: 18" },
   { "l1_kib", "integer", "L1 and shared memory of a multiprocessor together; default: by cc" },
   { "l1_bytes_clk", "integer", "bytes a cycle from the L1 of a multiprocessor; default: by cc" },
-  { "sm_bytes_clk", "integer", "bytes a cycle between a multiprocessor and L2; default: 64" },
+  { "sm_bytes_clk", "integer", "bytes a cycle between a multiprocessor and L2; default: 80" },
   { "part_store_sectors", "number",
     "sectors that L2 reads while it takes a store to part of one; default: 3.2" },
   { "block_ns", "number", "the device, for each block that it starts; default: 1.2 cycles" },

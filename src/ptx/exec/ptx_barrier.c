@@ -50,6 +50,9 @@ static bool all_wait(const ptx_exec *x, int id) {
 static void release(ptx_exec *x, int id) {
   ptx_barrier *b = &x->barriers[id];
   const bool whole = b->expected == 0 || all_wait(x, id);
+  if (x->is_near != NULL) {
+    sct_ptx_chain_meet(x, PTX_WARP_BARRIER, id);
+  }
   for (int i = 0; i < x->launch->n_warps; i++) {
     ptx_warp *w = &x->warps[i];
     if (waits_at(w, id)) {

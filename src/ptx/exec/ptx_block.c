@@ -109,6 +109,9 @@ static void begin_warp(ptx_exec *x, ptx_warp *w) {
   w->n_paths = 1;
   sct_ptx_clear_state(x, w, 0, 0);
   sct_ptx_fill_sregs(x, w, 0, 0, false);
+  if (x->is_near != NULL) {
+    sct_ptx_chain_begin(x, w);
+  }
   if (w->local_bytes > 0) {
     sct_ptx_clear_locals(l->code, w, l->definedness);
   }
@@ -124,6 +127,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   sct_ptx_clock_begin_block(x);
   x->base = x->block_epoch = x->cluster_base = ++x->epoch;
   x->events = 0;
+  x->copied = (ptx_when){0};
   x->n_mbars = 0;
   sct_ptx_bulk_clear(x);
   x->stop = x->soft = x->has_soft = x->ended = false;
@@ -160,6 +164,9 @@ static void new_warp(ptx_exec *x, ptx_warp *w, int index) {
   }
   sct_ptx_fill_consts(x, w, 0, 0);
   sct_ptx_fill_sregs(x, w, 0, 0, true);
+  if (x->is_near != NULL) {
+    sct_ptx_chain_new(w);
+  }
 }
 
 static void free_warp(ptx_warp *w) {
@@ -172,6 +179,7 @@ static void free_warp(ptx_warp *w) {
   sct_free(w->local);
   sct_free(w->local_defined);
   sct_free(w->asyncs);
+  sct_ptx_chain_free(w);
 }
 
 static void new_shared(ptx_exec *x) {
@@ -203,6 +211,7 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
   x->requests = l->opts->per_instruction && l->counters
                     ? sct_alloc(sizeof(*x->requests) * (l->code->n_insts + 1))
                     : NULL;
+  x->is_near = l->opts->chains ? sct_alloc(sizeof(*x->is_near) * (l->code->n_insts + 1)) : NULL;
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
   const int n_buffers = l->memory->n_buffers;
@@ -225,6 +234,7 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->order);
   sct_free(x->insts);
   sct_free(x->requests);
+  sct_free(x->is_near);
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
   sct_free(x->by_buffer);

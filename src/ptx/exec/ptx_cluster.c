@@ -34,6 +34,9 @@ static void release(ptx_cluster *c) {
   c->arrived = 0;
   for (int k = 0; k < c->n; k++) {
     ptx_exec *x = &c->blocks[k];
+    if (x->is_near != NULL) {
+      sct_ptx_chain_meet(x, PTX_WARP_CLUSTER, -1);
+    }
     for (int i = 0; i < x->launch->n_warps; i++) {
       ptx_warp *w = &x->warps[i];
       if (w->status == PTX_WARP_CLUSTER) {

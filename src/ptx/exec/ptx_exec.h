@@ -96,6 +96,27 @@ typedef struct ptx_bulk {
   uint8_t *data, *defined; /* [bytes]; one allocation */
 } ptx_bulk;
 
+/* When something has happened: half cycles, and after how many loads that wait for each other;
+ * `near`: loads that find their line in L1 (ptx_chain.c). */
+typedef struct ptx_when {
+  int32_t cycles, loads, near;
+} ptx_when;
+
+#define PTX_LOADS_AT_ONCE 16
+#define PTX_COPY_GROUPS   8  /* of cp.async that may be under way */
+#define PTX_NEAR_LINES    64 /* of a warp: 8 KiB */
+typedef struct ptx_chain {
+  /* nothing starts before `now`, what is past the next large branch before `last`, what is past a
+   * barrier, and the end, before `stored` */
+  ptx_when now, last, stored;
+  ptx_when copied[PTX_COPY_GROUPS]; /* groups of cp.async, the open one too */
+  uint32_t n_groups;
+  ptx_when *ready; /* [n_slots] of the kernel's own; NULL: chains are not followed */
+  ptx_when under_way[PTX_LOADS_AT_ONCE];
+  uint32_t n_loads;
+  uint64_t line[PTX_NEAR_LINES]; /* of 128 bytes, plus 1, of the first lanes of loads */
+} ptx_chain;
+
 typedef struct ptx_warp {
   int index; /* in its block */
   ptx_warp_status status;
@@ -129,7 +150,8 @@ typedef struct ptx_warp {
   uint32_t acquired; /* epoch of its last wait for an mbarrier */
   ptx_clock clock;
   ptx_idle idle;
-  bool fenced;           /* since the last barrier: what it writes to a flag is a release */
+  bool fenced; /* since the last barrier: what it writes to a flag is a release */
+  ptx_chain chain;
   uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
 } ptx_warp;
 
@@ -257,6 +279,8 @@ struct ptx_exec {
   int64_t *block_runs, *block_lanes;  /* [n_blocks] */
   sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
   ptx_trace trace;                    /* of the block, if caches are asked for */
+  ptx_when copied, longest;           /* asynchronous copies of the block; a block's chain */
+  bool *is_near;                      /* [n_insts] of a load that was executed last */
 };
 
 /* ---- registers */
@@ -421,6 +445,19 @@ void sct_ptx_caches_move_trace(ptx_caches *c, ptx_trace *traces, int64_t n, ptx_
 void sct_ptx_caches_replay(ptx_caches *c, ptx_trace *traces, int64_t n);
 sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
 
+/* ---- chains of dependent instructions (ptx_chain.c) */
+
+void sct_ptx_chain_new(ptx_warp *w);
+void sct_ptx_chain_free(ptx_warp *w);
+void sct_ptx_chain_begin(const ptx_exec *x, ptx_warp *w);
+/* Has the warp loaded from the line of its first lane shortly before? */
+bool sct_ptx_chain_load(ptx_exec *x, uint32_t inst, uint64_t address);
+/* The warp has executed a basic block; in_kernel: not of a function that it calls. */
+void sct_ptx_chain_block(ptx_exec *x, ptx_warp *w, const ptx_block *b, bool in_kernel);
+/* Warps of this status meet, at barrier number `barrier` (-1: whichever). */
+void sct_ptx_chain_meet(ptx_exec *x, ptx_warp_status status, int barrier);
+void sct_ptx_chain_end(ptx_exec *x);
+
 /* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
@@ -492,7 +529,10 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
     sct_ptx_pass_request(x, u, acc);
   }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
+  const bool near = x->is_near != NULL && acc->dir == PTX_READ &&
+                    sct_ptx_chain_load(x, u->inst, acc->addr[ptx_first_lane(acc->mask)]);
   if (of != NULL) {
+    of->near_sectors += near ? one.sectors : 0;
     sct_ptx_global_add(acc->dir == PTX_ATOMIC ? &of->atomics
                        : acc->dir == PTX_READ ? &of->load
                                               : &of->store,

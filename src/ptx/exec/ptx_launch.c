@@ -366,6 +366,11 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
 static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_exec *x) {
   spread_runs(x);
   sct_ptx_counters_add(&out->counters, &x->counters);
+  const sct_ptx_chain longest = {x->longest.cycles / 2, x->longest.loads, x->longest.near};
+  out->longest = longest.loads > out->longest.loads || (longest.loads == out->longest.loads &&
+                                                        longest.cycles > out->longest.cycles)
+                     ? longest
+                     : out->longest;
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }

@@ -276,7 +276,16 @@ static void run_warp(ptx_exec *x, ptx_warp *w) {
     x->steps += b->n_insts;
     w->steps += b->n_insts;
     x->clock++;
-    run_basic_block(x, b, live);
+    const bool in_kernel = w->n_frames == 1;
+    if (x->is_near != NULL && b->term == PTX_TERM_BARRIER) { /* which may let the warp go on */
+      sct_ptx_chain_block(x, w, b, in_kernel);
+      run_basic_block(x, b, live);
+    } else {
+      run_basic_block(x, b, live);
+      if (x->is_near != NULL) {
+        sct_ptx_chain_block(x, w, b, in_kernel);
+      }
+    }
   }
   if (x->waits && !x->stop && w->status == PTX_WARP_READY) {
     turn_paths(x);
@@ -316,6 +325,9 @@ void sct_ptx_run_block(ptx_exec *x) {
       end_stores(x);
     }
     x->ended = x->stop || !left || (!progress && x->has_soft);
+    if (x->ended && x->is_near != NULL) {
+      sct_ptx_chain_end(x);
+    }
     if (x->ended || (!progress && meets)) {
       return;
     }
