@@ -34,8 +34,8 @@ typedef struct sct_counters {
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
   int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
                                         of the array where these are most */
-  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
-  double error;                   /* of the sectors, relative; 0: exact, or not known */
+  int64_t blocks_counted, blocks;    /* that ran; 0: of shorter launches, or none */
+  double error;                      /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
 
 /* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
