@@ -254,14 +254,16 @@ static void fill_in_parallel(const sct_shape *s, int op) {
   }
 }
 
-void sct_shape_index(sct_shape *s) {
-  for (int k = 0; k < s->addressing->spec->n_index; k++) {
-    const int op = s->addressing->spec->index_order[k];
-    if (s->op[op].values) {
-      continue;
-    }
+void sct_shape_index_one(sct_shape *s, int op) {
+  if (!s->op[op].values) {
     s->op[op].values = sct_alloc(sizeof(int64_t) * (size_t)(s->op[op].count + 1));
     fill_in_parallel(s, op);
+  }
+}
+
+void sct_shape_index(sct_shape *s) {
+  for (int k = 0; k < s->addressing->spec->n_index; k++) {
+    sct_shape_index_one(s, s->addressing->spec->index_order[k]);
   }
 }
 
@@ -336,6 +338,31 @@ static bool taps_are_inside(const sct_shape *s, int op, const int64_t *inputs) {
 
 typedef enum whereabouts { INSIDE, OUTSIDE, EACH_APART } whereabouts;
 
+/* Is a place along dimension d what an index array holds, and so inside whichever value that is? */
+static bool is_value_inside(const sct_shape *s, int op, int d) {
+  const sct_spec *spec = s->addressing->spec;
+  const sct_operand *operand = s->addressing->op[op].op;
+  const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
+  int64_t lo = 0, hi = 0;
+  sct_operand_reach(operand, d, &lo, &hi);
+  for (int k = 0; k < spec->n_index; k++) {
+    const sct_operand *index = &spec->operands[spec->index_order[k]];
+    if (operand->at[d] == index->index_value) {
+      const sct_index_fill fill = sct_spec_index_fill(spec, spec->index_order[k], &size);
+      return lo == 0 && hi == 0 && !fill.has_none && fill.limit <= s->op[op].extent[d];
+    }
+  }
+  return false;
+}
+
+static bool mentions_values(const sct_spec *spec, sct_expr e) {
+  bool any = false;
+  for (int k = 0; k < spec->n_index && !any; k++) {
+    any = sct_expr_mentions(spec->pool, e, spec->operands[spec->index_order[k]].index_value);
+  }
+  return any;
+}
+
 /* Where places go up and down evenly along each dimension, those of the index space's corners say
  * of all elements whether they and their taps are inside. There are elements. */
 static whereabouts find_places(const sct_shape *s, int op) {
@@ -343,6 +370,10 @@ static whereabouts find_places(const sct_shape *s, int op) {
   const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t idx[SCT_MAX_DIMS], inputs[SCT_ADDRESSING_INPUTS] = {0};
   for (int d = 0; d < p->op->n_dims; d++) {
+    const bool by_value = mentions_values(spec, p->op->at[d]);
+    if (by_value && !is_value_inside(s, op, d)) {
+      return EACH_APART;
+    }
     for (int dim = 0; dim < spec->n_dims; dim++) {
       if (!sct_expr_program_is_affine(p->at[d], dim)) {
         return EACH_APART;
@@ -399,8 +430,7 @@ bool sct_shape_is_legal(const sct_shape *s) {
   }
   int apart[SCT_MAX_OPERANDS], n_apart = 0;
   for (int k = 0; k < spec->n_operands && s->n_elements > 0; k++) {
-    const bool varies = is_ragged || s->addressing->op[k].op->through_index;
-    const whereabouts found = varies ? EACH_APART : find_places(s, k);
+    const whereabouts found = is_ragged ? EACH_APART : find_places(s, k);
     if (found == OUTSIDE) {
       return false;
     }

@@ -117,13 +117,11 @@ static bool has_too_many_tests(const sct_measure *m, const sct_case *c) {
 /* Strides in plain numbers may make arrays of many GiB of a few rows, and images of a page for each
  * element, which a process takes long to get from the system. Where there are cases of less, these
  * are left out. */
-#define ENOUGH             6
-#define LARGE_BYTES        ((int64_t)1 << 30)
-#define MOST_SPANS         ((int64_t)1 << 24) /* bytes of an array's spans */
-#define MOST_VIRTUAL_SPANS ((int64_t)1 << 21)
+#define ENOUGH      4
+#define LARGE_BYTES ((int64_t)1 << 30)
+#define MOST_SPANS  ((int64_t)1 << 21) /* bytes of an array's */
 
 static bool is_large(const sct_measure *m, const sct_case *c) {
-  const int64_t most = m->is_virtual ? MOST_VIRTUAL_SPANS : MOST_SPANS;
   int64_t bytes = 0, in_spans = 0;
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {
     int64_t mine = 0;
@@ -133,7 +131,7 @@ static bool is_large(const sct_measure *m, const sct_case *c) {
     in_spans = mine > in_spans ? mine : in_spans;
     bytes += c->shape.op[k].bytes;
   }
-  return bytes > LARGE_BYTES || in_spans > most;
+  return bytes > LARGE_BYTES || in_spans > MOST_SPANS;
 }
 
 static void add_case(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,

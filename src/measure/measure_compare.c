@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_VALUES   1000     /* values for a median */
 #define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
 #define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
 
@@ -72,17 +71,10 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
   return fmax(sct_median_magnitude(values, some), LEAST_SUM);
 }
 
-double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
-  const sct_addressing_operand *p = &s->addressing->op[op];
-  const sct_type type = p->op->record.fields[field].type;
-  const sct_type_info *info = sct_type_get(type);
-  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0}, n = 0;
-  if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
-    return 0;
-  }
-  const int64_t step = 1 + s->op[op].n_written / MOST_VALUES;
-  double *all =
-      sct_alloc(sizeof *all * (size_t)(s->op[op].n_written / step + 1) * (size_t)info->lanes);
+int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]) {
+  int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
+  const int64_t step = 1 + s->op[op].n_written / SCT_USUAL_VALUES;
+  int n = 0;
   for (int64_t linear = 0; linear < s->op[op].n_written; linear += step) {
     int64_t rest = linear;
     for (int d = s->op[op].write_dims - 1; d >= 0; d--) {
@@ -90,14 +82,27 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
       rest /= s->op[op].write_extent[d];
     }
     sct_shape_written_inputs(s, op, idx, values);
-    const uint8_t *at = want + sct_expr_program_run(sct_shape_written(s, op, field), values);
+    offsets[n++] = sct_expr_program_run(sct_shape_written(s, op, field), values);
+  }
+  return n;
+}
+
+double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const sct_type type = operand->record.fields[field].type;
+  const sct_type_info *info = sct_type_get(type);
+  int64_t offsets[SCT_USUAL_VALUES], n = 0;
+  if (info->kind != SCT_KIND_FLOAT || s->op[op].n_written == 0) {
+    return 0;
+  }
+  const int n_offsets = sct_usual_offsets(s, op, field, offsets);
+  SCT_OWNED double *all = sct_alloc(sizeof *all * (size_t)n_offsets * (size_t)info->lanes);
+  for (int k = 0; k < n_offsets; k++) {
     for (int lane = 0; lane < info->lanes; lane++) {
-      all[n++] = sct_data_float(type, at + lane * (info->bytes / info->lanes));
+      all[n++] = sct_data_float(type, want + offsets[k] + lane * (info->bytes / info->lanes));
     }
   }
-  const double usual = sct_usual_of(p->op, all, n);
-  sct_free(all);
-  return usual;
+  return sct_usual_of(operand, all, n);
 }
 
 /* First byte at which a written value is not right; -1: none. */

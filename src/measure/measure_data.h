@@ -66,6 +66,9 @@ void sct_data_put_float(void *lane, sct_type type, double value);
 /* "0x40000000 (2)": one lane of a value, in hex and as a number. */
 void sct_data_print(sct_str *out, sct_type type, int lane, const void *value);
 
+/* What INDEX is asked for, but for the bytes of a value; not of offsets. */
+sct_index_values sct_index_values_of(const sct_index_fill *fill);
+
 /* ---- addressing ---- */
 
 typedef struct sct_addressing_operand {
@@ -119,8 +122,9 @@ sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, cons
                           const sct_fill *fill, sct_error *err);
 /* sct_spec_tolerance() of an output at this size. */
 double sct_shape_tolerance(const sct_shape *s, int op);
-/* Computes the values of index operands (on several threads when they are many). */
+/* Computes the values of index operands, or of one (on several threads when they are many). */
 void sct_shape_index(sct_shape *s);
+void sct_shape_index_one(sct_shape *s, int op);
 void sct_shape_unindex(sct_shape *s); /* frees them */
 /* Ragged rows: puts the row that element idx[ragged.dim] is in into idx. Needs the index values. */
 void sct_shape_put_row(const sct_shape *s, int64_t *idx);
@@ -158,6 +162,13 @@ void sct_shape_inputs(const sct_shape *s, const int64_t *idx,
 /* Row-major number of the element at which operand `op` is read or written; -1 if it lies outside.
  */
 int64_t sct_shape_place(const sct_shape *s, int op, const int64_t *inputs);
+/* (measure_image.c) Where the lanes of a field are in an array, for a device; false: their offsets
+ * are no sums of strides, or not aligned as they are. */
+bool sct_shape_places(const sct_shape *s, int op, int field, sct_places *out);
+/* Every element of an output is written whole: its place in the index space is its own. */
+bool sct_shape_writes_all(const sct_shape *s, int op);
+/* The dimension of the index space that an array's dimension d is; -1: it is none by itself. */
+int sct_shape_dim_of(const sct_shape *s, int op, int d);
 /* The program for the offset of a field of what is written at an index below write_extent, and its
  * inputs there. */
 const sct_expr_program *sct_shape_written(const sct_shape *s, int op, int field);
@@ -228,6 +239,9 @@ double sct_median_magnitude(double *values, int64_t n);
 /* What is usual by some values of an output's field: their median magnitude, and of an accumulated
  * output that of what is not 0. Reorders. */
 double sct_usual_of(const sct_operand *op, double *values, int64_t n);
+/* The offsets of a field that its median magnitude is of, at most SCT_USUAL_VALUES; how many. */
+#define SCT_USUAL_VALUES 1000
+int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]);
 /* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
  * point. */
 double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);

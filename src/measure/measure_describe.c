@@ -18,6 +18,39 @@ static bool holds(const sct_field *field, int64_t offset, int64_t byte) {
   return byte >= offset && byte < offset + field->bytes;
 }
 
+/* Where strides tell elements apart, from the largest on. */
+static bool find_by_strides(const sct_shape *s, int op, int64_t byte, sct_place *out) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const bool is_own = sct_shape_writes_all(s, op) && operand->accumulate == SCT_REDUCE_NONE;
+  sct_places at;
+  for (int f = 0; f < operand->record.n_fields && is_own; f++) {
+    if (!sct_shape_places(s, op, f, &at)) {
+      continue;
+    }
+    sct_place found = {.field = f, .in_space = true};
+    int64_t idx[SCT_PLACE_DIMS] = {0};
+    bool taken[SCT_PLACE_DIMS] = {false};
+    int64_t rest = byte - at.origin;
+    for (int n = 0; n < operand->n_dims; n++) {
+      int most = -1;
+      for (int d = 0; d < operand->n_dims; d++) {
+        most = !taken[d] && (most < 0 || at.stride[d] > at.stride[most]) ? d : most;
+      }
+      const int64_t k = at.stride[most] > 0 && rest > 0 ? rest / at.stride[most] : 0;
+      idx[most] = k < at.extent[most] ? k : at.extent[most] - 1;
+      found.idx[sct_shape_dim_of(s, op, most)] = idx[most];
+      rest -= idx[most] * at.stride[most];
+      taken[most] = true;
+    }
+    found.offset = element_offset(s, op, f, idx);
+    if (holds(&operand->record.fields[f], found.offset, byte)) {
+      *out = found;
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *out) {
   const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
@@ -42,7 +75,7 @@ static bool find_in_space(const sct_shape *s, int op, int64_t byte, sct_place *o
 void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out) {
   const sct_operand *operand = s->addressing->op[op].op;
   int64_t idx[SCT_MAX_DIMS] = {0};
-  if (find_in_space(s, op, byte, out)) {
+  if (find_by_strides(s, op, byte, out) || find_in_space(s, op, byte, out)) {
     return;
   }
   for (int64_t linear = 0; linear < s->op[op].count; linear++) {

@@ -94,6 +94,7 @@ static void next_part(part *p) {
 /* Offsets of one field, part after part. Where they are a sum of strides times indices (modulo
  * 2^64), the strides are found once. */
 #define MOST_STRIDES 6
+_Static_assert(MOST_STRIDES < SCT_PLACE_DIMS, "with lanes");
 typedef struct walk {
   const sct_expr_program *program; /* NULL: not begun */
   bool even;                       /* along a row */
@@ -248,6 +249,32 @@ static bool find_offsets(int64_t out[PART], walk *w, const sct_shape *s, int op,
     advance(row.idx, p->extent, p->n_dims, row.n);
   }
   return all_inside(s, op, field, out, p->n);
+}
+
+bool sct_shape_places(const sct_shape *s, int op, int field, sct_places *out) {
+  const sct_operand *operand = s->addressing->op[op].op;
+  const sct_type_info *info = sct_type_get(operand->record.fields[field].type);
+  const int64_t lane_bytes = info->bytes / info->lanes, first[SCT_MAX_DIMS] = {0};
+  const int n = operand->n_dims;
+  const part whole = {.extent = s->op[op].extent, .n_dims = n};
+  int64_t inputs[SCT_ADDRESSING_INPUTS] = {0};
+  walk w;
+  if (s->op[op].count == 0) {
+    return false;
+  }
+  get_inputs(inputs, s, OWN, n, first);
+  begin_walk(&w, s->addressing->op[op].element[field], n, false, inputs);
+  if (!strides_inside(&w, &whole, info->bytes, s->op[op].bytes)) {
+    return false;
+  }
+  *out = (sct_places){.count = s->op[op].count * info->lanes, .origin = (int64_t)w.origin};
+  uint64_t aligned = w.origin;
+  for (int d = 0; d < SCT_PLACE_DIMS; d++) {
+    out->extent[d] = d < n ? s->op[op].extent[d] : d == n ? info->lanes : 1;
+    out->stride[d] = d < n ? (int64_t)w.stride[d] : d == n ? lane_bytes : 0;
+    aligned |= (uint64_t)out->stride[d];
+  }
+  return aligned % (uint64_t)lane_bytes == 0;
 }
 
 /* ---- do elements overlap? ---- */
@@ -620,16 +647,29 @@ static const sct_move *move_of(const sct_spec *spec, int op, int field) {
   return NULL;
 }
 
-/* Every element of the array is written whole: its place in the index space is its own. */
-static bool writes_all(const sct_shape *s, int op) {
+int sct_shape_dim_of(const sct_shape *s, int op, int d) {
+  const sct_spec *spec = s->addressing->spec;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    if (s->addressing->op[op].op->at[d] == spec->dim_var[dim]) {
+      return dim;
+    }
+  }
+  return -1;
+}
+
+bool sct_shape_writes_all(const sct_shape *s, int op) {
   const sct_spec *spec = s->addressing->spec;
   const sct_operand *o = s->addressing->op[op].op;
   if (o->accumulate != SCT_REDUCE_NONE) {
     return true; /* what no point falls on keeps what it held, which is known, too */
   }
-  bool all = o->n_dims == spec->n_dims && s->op[op].count == s->op[op].n_written;
-  for (int d = 0; d < spec->n_dims && all; d++) {
-    all = o->at[d] == spec->dim_var[d] && s->op[op].extent[d] == s->op[op].write_extent[d];
+  bool all = s->op[op].count == s->op[op].n_written;
+  for (int d = 0; d < o->n_dims && all; d++) {
+    const int dim = sct_shape_dim_of(s, op, d);
+    all = dim >= 0 && s->op[op].extent[d] == s->op[op].write_extent[dim];
+    for (int before = 0; before < d && all; before++) {
+      all = o->at[before] != o->at[d];
+    }
   }
   for (int f = 0; f < o->record.n_fields && all; f++) {
     all = spec->n_moves == 0 || move_of(spec, op, f) != NULL;
@@ -647,7 +687,7 @@ static int common_flags(const sct_shape *s, int op) {
   for (int f = 0; f < record->n_fields; f++) {
     bytes += record->fields[f].bytes;
   }
-  return writes_all(s, op) && s->op[op].bytes == bytes * s->op[op].count ? ALL_MARKS : 0;
+  return sct_shape_writes_all(s, op) && s->op[op].bytes == bytes * s->op[op].count ? ALL_MARKS : 0;
 }
 
 /* What a reducing kernel writes at offsets[]. */
@@ -695,7 +735,8 @@ static sct_status write_elements(uint8_t *image, uint8_t *flags, const sct_shape
   const sct_record *record = &s->addressing->op[op].op->record;
   int64_t offsets[PART];
   walk written[SCT_MAX_FIELDS] = {{0}}, read[SCT_MAX_FIELDS] = {{0}};
-  if (flags && !writes_all(s, op)) { /* else all that it owns is marked as written below */
+  if (flags &&
+      !sct_shape_writes_all(s, op)) { /* else all that it owns is marked as written below */
     SCT_TRY(mark_owned(flags, s, op, err));
   }
   const whose of = s->addressing->op[op].op->accumulate != SCT_REDUCE_NONE ? OWN : TOUCHED;

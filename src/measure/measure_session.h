@@ -51,8 +51,6 @@ typedef struct sct_timed {
   int64_t buffer[SCT_MAX_OPERANDS];
   int64_t reference[SCT_MAX_OPERANDS][2]; /* the naive variant's output over two poisons; second -1
                                              where every byte counts */
-  bool usual_known[SCT_MAX_OPERANDS];
-  double usual[SCT_MAX_OPERANDS];    /* the median magnitude of an output */
   int64_t prefill[SCT_MAX_OPERANDS]; /* what outputs hold before; -1 where that does not matter */
   int64_t copies; /* of each buffer, so that launches do not find their data in the cache */
   double best_ns; /* the least median of a quick pass so far; 0: none */

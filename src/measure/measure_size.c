@@ -57,17 +57,40 @@ static bool same_size(const sct_timed *t, const sct_spec *spec, const sct_size *
 
 static sct_status send_image(sct_measure *m, int op, int64_t buffer, sct_error *err) {
   uint8_t *image = NULL;
+  if (m->addressing.op[op].op->is_index) {
+    sct_shape_index_one(&m->timed.shape, op);
+  }
   SCT_TRY(sct_image_input(&image, &m->timed.shape, op, err));
   const sct_status status = sct_remote_upload(m, buffer, image, m->timed.shape.op[op].bytes, err);
   sct_free(image);
   return status;
 }
 
+/* Values of an index array, or of a mask that is a prefix, which the device reckons itself; offsets
+ * of rows, and what lies in other places than strides say, come from here. */
+static sct_status fill_index(sct_measure *m, int op, int64_t buffer, sct_error *err) {
+  const sct_shape *s = &m->timed.shape;
+  const sct_operand *operand = m->addressing.op[op].op;
+  const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
+  const sct_index_fill fill = sct_spec_index_fill(m->addressing.spec, op, &size);
+  sct_ask_index ask = {.buffer = buffer, .values = sct_index_values_of(&fill)};
+  sct_a_count filled = {-1};
+  ask.values.bytes = operand->record.fields[0].bytes;
+  if (!fill.are_offsets && fill.limit > 0 && operand->record.n_fields == 1 &&
+      sct_shape_places(s, op, 0, &ask.at)) {
+    SCT_TRY(sct_ask_SET(m, &(sct_ask_set){buffer, sct_image_background(s, op, 0)}, NULL, err));
+    SCT_TRY(sct_ask_INDEX(m, &ask, &filled, err));
+  }
+  return filled.n >= 0 ? SCT_OK : send_image(m, op, buffer, err);
+}
+
 /* Ordinary values; where nothing is timed, or runs no code, those of verification. */
 static sct_status fill_values(sct_measure *m, int op, int64_t buffer, sct_error *err) {
-  if (m->addressing.op[op].op->is_index || m->timed.shape.fill[op] == SCT_FILL_PREFIX ||
-      m->is_virtual || m->fake[0] != '\0') {
+  if (m->is_virtual || m->fake[0] != '\0') {
     return send_image(m, op, buffer, err);
+  }
+  if (m->addressing.op[op].op->is_index || m->timed.shape.fill[op] == SCT_FILL_PREFIX) {
+    return fill_index(m, op, buffer, err);
   }
   const sct_masks masks = sct_data_record_masks(&m->addressing.op[op].op->record);
   const sct_ask_fill fill = {buffer, masks.and_mask, masks.or_mask, sct_data_key(m->seed, op, 0)};
@@ -230,11 +253,12 @@ static sct_status fill_size(sct_measure *m, const char *where, sct_error *err) {
   sct_timed *t = &m->timed;
   for (int k = 0; k < spec->n_operands; k++) {
     t->buffer[k] = t->reference[k][0] = t->reference[k][1] = t->prefill[k] = -1;
-    t->usual_known[k] = false;
   }
   t->generation = m->generation;
   t->copies = choose_copies(m);
-  sct_shape_index(&t->shape);
+  if (m->is_virtual || m->fake[0] != '\0') {
+    sct_shape_index(&t->shape);
+  }
   for (int k = 0; k < spec->n_operands; k++) {
     SCT_TRY(k < spec->n_inputs ? prepare_input(m, k, err) : prepare_output(m, k, err));
   }
@@ -328,64 +352,73 @@ done:
 
 /* ---- results at this size ---- */
 
-/* The kind of values that the worker compares by itself: outputs that hold nothing but them. */
-static bool near_kind(const sct_measure *m, int op, int *kind) {
-  const sct_timed *t = &m->timed;
-  const sct_record *record = &m->addressing.op[op].op->record;
-  const sct_type type = record->fields[0].type;
+/* What SETTLE calls a type; -1: it is no floating point. */
+static int settle_type(sct_type type) {
   static const struct {
-    sct_type type;
-    int kind;
-  } kinds[] = {{SCT_TYPE_F16, SCT_NEAR_F16},
-               {SCT_TYPE_BF16, SCT_NEAR_BF16},
-               {SCT_TYPE_F32, SCT_NEAR_F32},
-               {SCT_TYPE_F64, SCT_NEAR_F64}};
-  const int64_t written = t->shape.op[op].n_written * sct_type_get(type)->bytes;
-  for (int k = 0; k < SCT_COUNT(kinds); k++) {
-    if (kinds[k].type == type && record->n_fields == 1 && written == t->shape.op[op].bytes) {
-      *kind = kinds[k].kind;
-      return true;
+    sct_type lane;
+    int type;
+  } types[] = {{SCT_TYPE_F16, SCT_SETTLE_F16},   {SCT_TYPE_BF16, SCT_SETTLE_BF16},
+               {SCT_TYPE_F32, SCT_SETTLE_F32},   {SCT_TYPE_F64, SCT_SETTLE_F64},
+               {SCT_TYPE_E4M3, SCT_SETTLE_E4M3}, {SCT_TYPE_E5M2, SCT_SETTLE_E5M2}};
+  const sct_type_info *info = sct_type_get(type);
+  for (int k = 0; k < SCT_COUNT(types) && info->kind == SCT_KIND_FLOAT; k++) {
+    const sct_type_info *lane = sct_type_get(types[k].lane);
+    if (lane->bytes == info->bytes / info->lanes && lane->exponent_bits == info->exponent_bits) {
+      return types[k].type;
     }
   }
-  return false;
+  return -1;
 }
 
-/* The median magnitude of some values of an output's reference, all over it. */
-static sct_status estimate_usual(sct_measure *m, int op, double *out, sct_error *err) {
-  enum { PIECES = 32, MOST = 32 };
-  const sct_type type = m->addressing.op[op].op->record.fields[0].type;
-  const int64_t each = sct_type_get(type)->bytes, all = m->timed.shape.op[op].bytes / each;
-  const int64_t n = all < MOST ? all : MOST;
-  double values[PIECES * MOST];
-  uint8_t bytes[MOST * sizeof(double)];
-  for (int piece = 0; piece < PIECES; piece++) {
-    const int64_t first = (all - n) / (PIECES - 1) * piece;
-    SCT_TRY(sct_remote_download(m, m->timed.reference[op][0], first * each, bytes, n * each, err));
-    for (int64_t k = 0; k < n; k++) {
-      values[piece * n + k] = sct_data_float(type, bytes + k * each);
-    }
+/* The median magnitude of a field of an output's reference, as sct_usual_magnitude() has it. */
+static sct_status usual_of_field(sct_measure *m, int op, int field, double *out, sct_error *err) {
+  const sct_operand *operand = m->addressing.op[op].op;
+  const sct_type type = operand->record.fields[field].type;
+  const sct_type_info *info = sct_type_get(type);
+  const int lane_bytes = info->bytes / info->lanes;
+  int64_t offsets[SCT_USUAL_VALUES];
+  sct_span spans[SCT_USUAL_VALUES];
+  sct_got_download got = {0};
+  const int n = sct_usual_offsets(&m->timed.shape, op, field, offsets);
+  for (int k = 0; k < n; k++) {
+    spans[k] = (sct_span){offsets[k], offsets[k] + info->bytes};
   }
-  *out = sct_usual_of(m->addressing.op[op].op, values, PIECES * n);
+  SCT_TRY(sct_ask_GATHER(m, &(sct_ask_gather){m->timed.reference[op][0], spans, n}, &got, err));
+  if (got.n_data != (int64_t)n * info->bytes) {
+    return sct_fail(err, SCT_EINTERNAL, "malformed answer to GATHER");
+  }
+  SCT_OWNED double *values = sct_alloc(sizeof *values * (size_t)(n * info->lanes + 1));
+  for (int k = 0; k < n * info->lanes; k++) {
+    values[k] = sct_data_float(type, got.data + (int64_t)k * lane_bytes);
+  }
+  *out = sct_usual_of(operand, values, (int64_t)n * info->lanes);
   return SCT_OK;
 }
 
-/* Are all values near enough, as the worker finds? false: some are not, or it cannot say. */
-static sct_status all_near(sct_measure *m, int op, bool *out, sct_error *err) {
+/* Values that are right though their bits differ get the reference's on the device, so that what
+ * differs after that is wrong. false: it cannot say of this output. */
+static sct_status settle(sct_measure *m, int op, bool *settled, sct_error *err) {
   sct_timed *t = &m->timed;
-  sct_ask_near ask = {.a = t->buffer[op], .ref = t->reference[op][0]};
-  sct_a_count far = {-1};
-  ask.tolerance = sct_shape_tolerance(&t->shape, op);
-  *out = false;
-  if (!(ask.tolerance > 0) || !near_kind(m, op, &ask.kind)) {
-    return SCT_OK;
+  const sct_record *record = &m->addressing.op[op].op->record;
+  *settled = sct_shape_writes_all(&t->shape, op);
+  for (int f = 0; f < record->n_fields && *settled; f++) {
+    const sct_type_info *info = sct_type_get(record->fields[f].type);
+    sct_ask_settle ask = {.a = t->buffer[op], .ref = t->reference[op][0]};
+    sct_a_count wrong = {-1};
+    ask.how = (sct_nearness){.type = settle_type(record->fields[f].type),
+                             .bytes = info->bytes / info->lanes,
+                             .computed = m->addressing.spec->n_moves == 0,
+                             .tolerance = sct_shape_tolerance(&t->shape, op)};
+    if (ask.how.type < 0) {
+      continue; /* of integers every bit counts */
+    }
+    *settled = sct_shape_places(&t->shape, op, f, &ask.at);
+    if (*settled && ask.how.tolerance > 0) {
+      SCT_TRY(usual_of_field(m, op, f, &ask.how.usual, err));
+    }
+    SCT_TRY(*settled ? sct_ask_SETTLE(m, &ask, &wrong, err) : SCT_OK);
+    *settled = wrong.n >= 0;
   }
-  if (!t->usual_known[op]) {
-    SCT_TRY(estimate_usual(m, op, &t->usual[op], err));
-    t->usual_known[op] = true;
-  }
-  ask.usual = t->usual[op];
-  SCT_TRY(sct_ask_NEAR(m, &ask, &far, err));
-  *out = far.n == 0;
   return SCT_OK;
 }
 
@@ -431,15 +464,24 @@ static sct_status evaluate_output(sct_measure *m, int op, int64_t n_differ, int6
   if (n_differ == 0 || out->outcome != SCT_OUT_OK) {
     return SCT_OK;
   }
-  bool near = false;
-  SCT_TRY(all_near(m, op, &near, err));
-  if (near) {
+  sct_timed *t = &m->timed;
+  const bool by_value = sct_shape_tolerance(&t->shape, op) > 0 || spec->n_moves == 0;
+  bool settled = !by_value;
+  if (by_value) {
+    sct_difference found = {0};
+    const sct_ask_compare both = {t->buffer[op], t->reference[op][0], t->reference[op][1]};
+    SCT_TRY(settle(m, op, &settled, err));
+    SCT_TRY(settled ? sct_ask_COMPARE(m, &both, &found, err) : SCT_OK);
+    n_differ = settled ? found.n : n_differ;
+    first = settled ? found.first : first;
+  }
+  if (settled && n_differ == 0) {
     return SCT_OK;
   }
-  sct_shape_index(&m->timed.shape);
-  return sct_shape_tolerance(&m->timed.shape, op) > 0 || spec->n_moves == 0
-             ? compare_values(m, op, out, err)
-             : describe(m, op, n_differ, first, out, err);
+  if (spec->operands[op].through_index || sct_spec_is_ragged(spec)) {
+    sct_shape_index(&t->shape);
+  }
+  return settled ? describe(m, op, n_differ, first, out, err) : compare_values(m, op, out, err);
 }
 
 sct_status sct_timed_poison(sct_measure *m, sct_error *err) {

@@ -108,6 +108,19 @@ static void pack(uint8_t *out, const uint64_t *bits, int n, int bytes) {
   }
 }
 
+sct_index_values sct_index_values_of(const sct_index_fill *fill) {
+  sct_index_values v = {.fill = fill->fill,
+                        .limit = fill->limit,
+                        .columns = fill->columns < 1 ? 1 : fill->columns,
+                        .has_none = fill->has_none,
+                        .seed = fill->seed,
+                        .half = 1};
+  while (v.half < 31 && (int64_t)1 << (2 * v.half) < fill->limit) {
+    v.half++;
+  }
+  return v;
+}
+
 /* ---- special values ---- */
 
 #define LANES_A_SPECIAL 32 /* lanes of which one is special */

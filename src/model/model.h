@@ -138,6 +138,9 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 /* Share of L2 that accesses in no order can use: both partitions of an A100 or H100 hold their own
  * copy. */
 #define SCT_MODEL_L2_SHARE 0.5
+/* Lines that L2 holds for all SMs: half of it with two partitions, as GA100, GH100 and GB100 have.
+ */
+double sct_model_l2_held(const sct_device_desc *dev);
 /* Loads a thread has under way at a time, at most. */
 #define SCT_MODEL_LOADS_AT_ONCE 16.0
 
@@ -250,6 +253,10 @@ int sct_model_advise(sct_advice out[SCT_N_RULES], sct_scope scope, const sct_fac
  * nothing is known of it. */
 bool sct_model_layout_facts(sct_facts *out, const sct_spec *spec, int operand, int layout,
                             const sct_size *size);
+/* Bytes that a step along each dimension goes in an array, near the middle; 0: none, or not known.
+ */
+void sct_model_steps(double out[SCT_MAX_DIMS], const sct_spec *spec, int operand, int layout,
+                     const sct_size *size);
 /* What no candidate can mend: issues of all arrays at a size, by gain, each array in the layout
  * that is chosen for it; layouts NULL: in the best of its layouts. `*out` is the arena's. */
 int sct_model_layout_issues(sct_advice **out, const sct_spec *spec, const int *layouts,

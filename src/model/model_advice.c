@@ -89,6 +89,21 @@ static double mean_step(point *p, sct_expr offset, int d, int64_t steps) {
   return known ? fabs((double)(to - from)) / (double)steps : 0.0;
 }
 
+void sct_model_steps(double out[SCT_MAX_DIMS], const sct_spec *spec, int operand, int layout,
+                     const sct_size *size) {
+  const sct_operand *op = &spec->operands[operand];
+  point p;
+  int first = 0;
+  while (first < op->record.n_fields - 1 && !op->used[first]) {
+    first++;
+  }
+  go_to_the_middle(&p, spec, size);
+  for (int d = 0; d < spec->n_dims; d++) {
+    const int64_t steps = size->extent[d] > LANES ? LANES : size->extent[d] - 1;
+    out[d] = mean_step(&p, op->layouts[layout].offset[first], d, steps);
+  }
+}
+
 /* The dimension along which a warp's neighbours lie nearest, and how far apart; -1: none. Several
  * neighbours may have one element, as a scale of a group; then the whole dimension tells. */
 static int nearest(point *p, const sct_operand *op, sct_expr offset, const sct_size *size,

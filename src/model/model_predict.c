@@ -136,7 +136,54 @@ static double missed_bytes(const sct_workload *w, int op) {
               (double)c->distinct_bytes / (double)record * granules * GATHER_BYTES);
 }
 
-/* Bytes between L2 and DRAM: what is used again is found in L2. */
+double sct_model_l2_held(const sct_device_desc *dev) {
+  const bool two =
+      dev->cc_major == 8 ? dev->cc_minor == 0 : dev->cc_major >= 9 && dev->cc_major < 11;
+  return (two ? SCT_MODEL_L2_SHARE : 1.0) * (double)dev->l2_bytes;
+}
+
+/* Does each request find the bytes that it asks for side by side? */
+static bool in_one_piece(const sct_count *c) {
+  return c->contiguous > 0 && 2 * c->sectors < 3 * c->contiguous;
+}
+
+/* The operand along which a kernel goes that asks for parts of sectors of `op`; -1: none. */
+static int walks_along(const sct_workload *w, int op) {
+  const sct_count *c = w->counters->operand;
+  int found = -1;
+  for (int k = 0; k < w->spec->n_operands && !in_one_piece(&c[op]); k++) {
+    if (in_one_piece(&c[k]) && (found < 0 || c[k].sectors > c[found].sectors)) {
+      found = k;
+    }
+  }
+  return found;
+}
+
+/* Bytes of lines that a kernel goes through until it comes to the rest of a sector of `op`: it goes
+ * along another operand, in whose order the neighbours of `op` come late. */
+static double walk_bytes(const sct_workload *w, int op) {
+  const int along = walks_along(w, op);
+  double step[SCT_MAX_DIMS], order[SCT_MAX_DIMS], lines = 1.0, elements = 1.0;
+  int near = -1;
+  if (along < 0) {
+    return 0.0;
+  }
+  sct_model_steps(step, w->spec, op, w->code->layout[op], w->size);
+  sct_model_steps(order, w->spec, along, w->code->layout[along], w->size);
+  for (int d = 0; d < w->spec->n_dims; d++) {
+    near = step[d] > 0.0 && (near < 0 || step[d] < step[near]) ? d : near;
+  }
+  for (int d = 0; d < w->spec->n_dims && near >= 0; d++) {
+    if (d != near && step[d] > 0.0 && order[d] < order[near]) {
+      lines *= (double)w->size->extent[d] * fmin(1.0, step[d] / LINE_BYTES);
+      elements *= (double)w->size->extent[d];
+    }
+  }
+  return lines * LINE_BYTES + elements * (double)w->spec->operands[along].record.bytes;
+}
+
+/* Bytes between L2 and DRAM: what is used again is found in L2. A walk that returns where it began
+ * finds nothing in a cache that is smaller than it, as the oldest lines leave first. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
   const double windows = larger(1.0, w->code->windows);
@@ -144,7 +191,9 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   if (!in_no_order(w, op)) {
     const bool returns = sct_operand_is_read_too(&w->spec->operands[op]);
     const double ways = returns ? 2.0 : 1.0; /* there and back */
-    return fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
+    const double once = fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
+    const bool lost = dev->l2_bytes > 0 && walk_bytes(w, op) > sct_model_l2_held(dev);
+    return lost ? larger(once, missed_bytes(w, op)) : once;
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;

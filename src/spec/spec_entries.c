@@ -7,13 +7,15 @@
 #include "spec/spec_footprint.h"
 
 enum {
-  MOST_ENTRIES = 2048, /* of index arrays that are looked at, each with the entry before it */
+  MOST_ENTRIES = 1024, /* of index arrays that are looked at, each with the entry before it */
+  RUN = 32,            /* neighbours among them, of many */
   MOST_BUILT = 64      /* the same where an entry decides which bytes a row has */
 };
 
 /* Rows of one kind: their bytes, which are the same for each entry, and where an entry's begin. */
 typedef struct row_kind {
   sct_expr place;
+  sct_expr_program *program; /* of it */
   sct_spans row;
 } row_kind;
 
@@ -25,6 +27,7 @@ typedef struct walk {
   sct_expr vars[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
   sct_index_fill fill[SCT_MAX_OPERANDS];
   bool computed; /* the body says where; nothing is known of it */
+  bool alike;    /* rows are of these kinds; else each is worked out by itself */
   int n_kinds;
   row_kind *kind; /* one for each tap and field at most */
 } walk;
@@ -167,13 +170,12 @@ static bool put_rows(walk *w) {
   return true;
 }
 
-/* The row of one entry, where rows differ. */
-static bool put_entry(sct_spans *out, const walk *w, int64_t entry) {
+/* The row of one entry, where it decides which bytes that has. */
+static bool build_row(sct_spans *out, const walk *w, const int64_t *values) {
   const places *p = w->p;
-  int64_t values[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
   sct_expr var[SCT_MAX_DIMS + SCT_MAX_OPERANDS], with[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
   int n = 0;
-  bool good = enter(w, entry, values);
+  bool good = true;
   SCT_OWNED sum *s = sct_alloc(sizeof *s);
   for (int k = 0; k < w->n_vars; k++) {
     var[n] = w->vars[k];
@@ -191,130 +193,68 @@ static bool put_entry(sct_spans *out, const walk *w, int64_t entry) {
   return good;
 }
 
-/* Units of a row at `place` that the one at `before` has not. */
-static int64_t new_units(const sct_spans *row, int64_t place, int64_t before, int64_t unit) {
-  SCT_SCOPED(sct_spans) both = {0};
-  const int64_t old = sct_spans_units(row, before, unit);
-  for (size_t k = 0; k < row->n; k++) {
-    span moved = row->at[k];
-    sct_spans_put(&both, &moved);
-    moved.base += place - before;
-    sct_spans_put(&both, &moved);
-  }
-  const int64_t all = sct_spans_units(&both, before, unit);
-  return old < 0 || all < 0 ? -1 : all - old;
-}
-
-static int64_t reach_of(const sct_spans *row) {
-  int64_t lo = INT64_MAX, hi = INT64_MIN;
-  for (size_t k = 0; k < row->n; k++) {
-    const int64_t end = row->at[k].base + sct_span_reach(&row->at[k]);
-    lo = row->at[k].base < lo ? row->at[k].base : lo;
-    hi = end > hi ? end : hi;
-  }
-  return hi - lo;
-}
-
-/* What an entry touches that the one before it did not. */
-typedef struct visit {
-  const walk *w;
-  const row_kind *kind;
-  sct_expr_program *program; /* of its place */
-  int64_t reach, bytes;      /* of a row */
-  int64_t sectors[SECTOR]; /* of a row that begins so many bytes into a sector; -1: not yet known */
-} visit;
-
-static bool place_of(const visit *v, int64_t entry, int64_t *place) {
+static bool put_entry(sct_spans *out, const walk *w, int64_t entry) {
   int64_t values[SCT_MAX_DIMS + SCT_MAX_OPERANDS];
-  if (!enter(v->w, entry, values)) {
+  if (!enter(w, entry, values)) {
     return false;
   }
-  *place = sct_expr_program_run(v->program, values);
-  return true;
-}
-
-static bool add_entry(sct_footprint *out, visit *v, int64_t entry, double weight) {
-  int64_t place = 0, before = 0;
-  if (!place_of(v, entry, &place) || (entry > 0 && !place_of(v, entry - 1, &before))) {
-    return false;
-  }
-  const int64_t apart = place > before ? place - before : before - place;
-  int64_t sectors = 0, bytes = 0;
-  if (entry == 0 || apart >= v->reach) {
-    int64_t *const known = &v->sectors[(uint64_t)place % SECTOR];
-    *known = *known < 0 ? sct_spans_units(&v->kind->row, place, SECTOR) : *known;
-    sectors = *known;
-    bytes = v->bytes;
-  } else if (apart > 0) {
-    sectors = new_units(&v->kind->row, place, before, SECTOR);
-    bytes = new_units(&v->kind->row, place, before, 1);
-  }
-  out->sectors += weight * (double)sectors;
-  out->bytes += weight * (double)bytes;
-  return sectors >= 0 && bytes >= 0;
-}
-
-/* Entry k of those that are looked at: of few all, else the first and one of each of equal parts;
- * how many it stands for. */
-static double nth_entry(const walk *w, int64_t most, int64_t k, int64_t *entry) {
-  const int64_t others = w->n_entries - 1, parts = others < most ? others : most;
-  *entry = 0;
-  if (k == 0) {
-    return 1.0;
-  }
-  const double length = (double)others / (double)parts;
-  const int64_t from = (int64_t)((double)(k - 1) * length), to = (int64_t)((double)k * length);
-  *entry = 1 + from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)(to > from ? to - from : 1));
-  return length;
-}
-
-/* Adds what the entries' rows touch where each is another. */
-static bool add_built(sct_footprint *out, const walk *w) {
-  bool good = !w->computed;
-  for (int64_t k = 0; k <= MOST_BUILT && k < w->n_entries && good; k++) {
-    SCT_SCOPED(sct_spans) both = {0};
-    int64_t entry = 0, old[2] = {0, 0};
-    const int32_t mark = sct_expr_mark(w->p->spec->pool);
-    const double weight = nth_entry(w, MOST_BUILT, k, &entry);
-    if (entry > 0) {
-      good = put_entry(&both, w, entry - 1);
-      old[0] = sct_spans_units(&both, 0, SECTOR);
-      old[1] = sct_spans_units(&both, 0, 1);
+  for (int k = 0; k < w->n_kinds && w->alike; k++) {
+    const int64_t place = sct_expr_program_run(w->kind[k].program, values);
+    for (size_t n = 0; n < w->kind[k].row.n; n++) {
+      span moved = w->kind[k].row.at[n];
+      moved.base += place;
+      sct_spans_put(out, &moved);
     }
-    good = good && put_entry(&both, w, entry);
-    const int64_t all[] = {sct_spans_units(&both, 0, SECTOR), sct_spans_units(&both, 0, 1)};
-    out->sectors += weight * (double)(all[0] - old[0]);
-    out->bytes += weight * (double)(all[1] - old[1]);
-    good = good && old[0] >= 0 && old[1] >= 0 && all[0] >= 0 && all[1] >= 0;
+  }
+  return w->alike || build_row(out, w, values);
+}
+
+/* Adds what an entry touches that the one before it did not. */
+static bool add_entry(sct_footprint *out, const walk *w, int64_t entry, double weight) {
+  SCT_SCOPED(sct_spans) both = {0};
+  int64_t old[] = {0, 0};
+  if (entry > 0) {
+    if (!put_entry(&both, w, entry - 1)) {
+      return false;
+    }
+    old[0] = sct_spans_units(&both, 0, SECTOR);
+    old[1] = sct_spans_units(&both, 0, 1);
+  }
+  const bool good = put_entry(&both, w, entry);
+  const int64_t all[] = {sct_spans_units(&both, 0, SECTOR), sct_spans_units(&both, 0, 1)};
+  out->sectors += weight * (double)(all[0] - old[0]);
+  out->bytes += weight * (double)(all[1] - old[1]);
+  return good && old[0] >= 0 && old[1] >= 0 && all[0] >= 0 && all[1] >= 0;
+}
+
+/* Of few entries all, else the first and a run at a random place of each of equal parts: what
+ * neighbours share is seen in a run. */
+static bool add_entries(sct_footprint *out, const walk *w, int64_t most) {
+  const int64_t others = w->n_entries - 1, runs = others <= most ? 1 : most / RUN;
+  const int64_t length = others <= most ? others : RUN;
+  const double weight = length > 0 ? (double)others / (double)(runs * length) : 0.0;
+  bool good = add_entry(out, w, 0, 1.0);
+  for (int64_t k = 0; k < runs * length && good; k++) {
+    const int64_t run = k / length, from = others / runs * run;
+    const int64_t room = others / runs - length + 1;
+    const int64_t in = (int64_t)(sct_mix64(0, (uint64_t)run) % (uint64_t)room);
+    const int32_t mark = sct_expr_mark(w->p->spec->pool);
+    good = add_entry(out, w, 1 + from + in + k % length, weight);
     sct_expr_reset(w->p->spec->pool, mark);
   }
   return good;
 }
 
-/* Adds what the entries' rows of one kind touch. */
-static bool add_kind(sct_footprint *out, const walk *w, const row_kind *kind) {
-  visit v = {.w = w,
-             .kind = kind,
-             .reach = reach_of(&kind->row) + SECTOR,
-             .bytes = sct_spans_units(&kind->row, 0, 1)};
-  memset(v.sectors, 0xff, sizeof v.sectors);
-  if (w->computed) {
-    const int64_t each = sct_spans_units(&kind->row, 0, SECTOR);
-    out->sectors += (double)w->n_entries * (double)each;
-    out->bytes += (double)w->n_entries * (double)v.bytes;
-    return each >= 0 && v.bytes >= 0;
+/* Where the body computes places: a row for each element. */
+static bool add_elements(sct_footprint *out, const walk *w) {
+  bool good = w->alike;
+  for (int k = 0; k < w->n_kinds; k++) {
+    const int64_t sectors = sct_spans_units(&w->kind[k].row, 0, SECTOR);
+    const int64_t bytes = sct_spans_units(&w->kind[k].row, 0, 1);
+    out->sectors += (double)w->n_entries * (double)sectors;
+    out->bytes += (double)w->n_entries * (double)bytes;
+    good = good && sectors >= 0 && bytes >= 0;
   }
-  if (v.bytes < 0 || sct_expr_program_new(&v.program, w->p->spec->pool, kind->place, w->vars,
-                                          w->n_vars, NULL) != SCT_OK) {
-    return false;
-  }
-  bool good = true;
-  for (int64_t k = 0; k <= MOST_ENTRIES && k < w->n_entries && good; k++) {
-    int64_t entry = 0;
-    const double weight = nth_entry(w, MOST_ENTRIES, k, &entry);
-    good = add_entry(out, &v, entry, weight);
-  }
-  sct_expr_program_free(v.program);
   return good;
 }
 
@@ -322,11 +262,17 @@ bool sct_places_entries(sct_footprint *out, const places *p) {
   SCT_OWNED walk *w = sct_alloc(sizeof *w);
   w->kind = sct_alloc(sizeof *w->kind * (size_t)(p->op->record.n_fields * (p->op->n_taps + 1) + 1));
   find_entries(w, p);
-  const bool alike = put_rows(w);
-  bool good = alike || add_built(out, w);
+  w->alike = put_rows(w);
+  bool good = true;
+  for (int k = 0; k < w->n_kinds && w->alike && !w->computed; k++) {
+    good = good && sct_expr_program_new(&w->kind[k].program, p->spec->pool, w->kind[k].place,
+                                        w->vars, w->n_vars, NULL) == SCT_OK;
+  }
+  good = good && (w->computed ? add_elements(out, w)
+                              : add_entries(out, w, w->alike ? MOST_ENTRIES : MOST_BUILT));
   for (int k = 0; k < w->n_kinds; k++) {
-    good = good && (!alike || add_kind(out, w, &w->kind[k]));
     sct_spans_free(&w->kind[k].row);
+    sct_expr_program_free(w->kind[k].program);
   }
   sct_free(w->kind);
   return good;

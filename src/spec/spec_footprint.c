@@ -402,8 +402,6 @@ sct_spans *sct_spec_used_bytes(const sct_spec *spec, int op, int layout, const s
     sct_spans_end(out);
     return NULL;
   }
-  for (size_t k = 0; k < out->n; k++) {
-    sct_span_order(&out->at[k]);
-  }
+  sct_spans_order(out);
   return out;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SPREAD = 64 };
+
 void sct_spans_free(sct_spans *s) {
   sct_free(s->at);
   *s = (sct_spans){0};
@@ -71,13 +73,61 @@ int64_t sct_span_reach(const span *s) {
   return reach_from(s, 0);
 }
 
-void sct_span_order(span *s) {
-  sct_span_join(s);
+/* Are the bytes of b those behind a's, row by row? */
+static bool follows(const span *a, const span *b) {
+  bool same = b->base == a->base + a->width && a->n_modes == b->n_modes;
+  for (int k = 0; k < a->n_modes && same; k++) {
+    same = a->mode[k].stride == b->mode[k].stride && a->mode[k].count == b->mode[k].count;
+  }
+  return same;
+}
+
+static bool is_in_order(const span *s) {
+  bool in_order = true;
   for (int k = 0; k < s->n_modes; k++) {
-    if (reach_from(s, k + 1) > s->mode[k].stride) {
-      s->width = sct_span_reach(s);
-      s->n_modes = 0;
+    in_order = in_order && reach_from(s, k + 1) <= s->mode[k].stride;
+  }
+  return in_order;
+}
+
+/* A span for each step of the shortest mode; of too many, one of all that is between. false: the
+ * latter. */
+static bool spread(sct_spans *s, size_t at) {
+  int k = 0;
+  for (int m = 1; m < s->at[at].n_modes; m++) {
+    k = s->at[at].mode[m].count < s->at[at].mode[k].count ? m : k;
+  }
+  const span_mode mode = s->at[at].mode[k];
+  if (mode.count > MOST_SPREAD || s->n > MOST_SPREAD) {
+    s->at[at].width = sct_span_reach(&s->at[at]);
+    s->at[at].n_modes = 0;
+    return false;
+  }
+  span *one = &s->at[at];
+  memmove(&one->mode[k], &one->mode[k + 1], sizeof *one->mode * (size_t)(one->n_modes - 1 - k));
+  one->n_modes--;
+  for (int64_t step = 1; step < mode.count; step++) {
+    SCT_GROW(s->at, s->n, s->cap);
+    s->at[s->n] = s->at[at];
+    s->at[s->n++].base += step * mode.stride;
+  }
+  return true;
+}
+
+void sct_spans_order(sct_spans *s) {
+  for (size_t a = 0; a < s->n; a++) {
+    for (size_t b = 0; b < s->n; b++) {
+      if (follows(&s->at[a], &s->at[b])) {
+        s->at[a].width += s->at[b].width;
+        s->at[b] = s->at[--s->n];
+        a = 0;
+        b = (size_t)-1;
+      }
     }
+  }
+  for (size_t a = 0; a < s->n;) {
+    sct_span_join(&s->at[a]);
+    a += is_in_order(&s->at[a]) || !spread(s, a);
   }
 }
 

@@ -32,8 +32,9 @@ SCT_OWNS(sct_spans, sct_spans_free)
 bool sct_span_add(span *s, int64_t stride, int64_t count);
 /* Joins modes, and the innermost one with the width, where what they reach has no holes. */
 void sct_span_join(span *s);
-/* Joins, and gives the bytes between to a span whose rows overlap: what is left can be walked. */
-void sct_span_order(span *s);
+/* Makes spans whose rows do not overlap, so that they can be walked; bytes between are added where
+ * these are too many. */
+void sct_spans_order(sct_spans *s);
 /* Bytes from its first to its last one. */
 int64_t sct_span_reach(const span *s);
 /* Adds it, unless a span of the set holds all of it; takes out those that it holds. */

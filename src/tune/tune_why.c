@@ -317,7 +317,10 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
   sct_str out = {0};
   bool some = false;
   for (int k = 0; k < t->cands->n_items; k++) {
-    some = some || sct_tune_cell(t, k, size)->how.coalesced;
+    const tune_cell *other = sct_tune_cell(t, k, size);
+    const bool good = t->cands->items[k].outcome == SCT_OUT_OK &&
+                      other->verdict.outcome == SCT_OUT_OK && sct_tune_is_measured(t, other);
+    some = some || (good && other->how.coalesced);
   }
   if (cell->how.coalesced) {
     return NULL;

@@ -43,8 +43,33 @@ const char *sct_op_name(uint32_t op);
 #define SCT_MAX_SAMPLES  10000
 #define SCT_MAX_UNIT_NS  ((int64_t)1000000000)
 #define SCT_MAX_TRANSFER ((int64_t)1 << 36) /* bytes, one way */
-/* Types that the request NEAR compares. */
-enum { SCT_NEAR_F16, SCT_NEAR_BF16, SCT_NEAR_F32, SCT_NEAR_F64 };
+/* Where the elements of an array are: that of number i, in row-major order of the extents, at byte
+ * origin + the sum of its indices times the strides. */
+#define SCT_PLACE_DIMS 8
+typedef struct sct_places {
+  int64_t count, origin, extent[SCT_PLACE_DIMS], stride[SCT_PLACE_DIMS];
+} sct_places;
+/* Values that INDEX puts there: those of sct_index_fill_value(), which are no offsets. */
+typedef struct sct_index_values {
+  int64_t fill, bytes, limit, columns, has_none; /* sct_fill; of one value; as in sct_index_fill */
+  uint64_t seed;
+  int64_t half; /* bits of half a number below `limit` (sct_permute) */
+} sct_index_values;
+/* Floating-point values that SETTLE compares: those of a type, within a tolerance of the reference
+ * or of what is usual, whichever is greater; computed: any NaN is right where one must be. */
+enum {
+  SCT_SETTLE_F16,
+  SCT_SETTLE_BF16,
+  SCT_SETTLE_F32,
+  SCT_SETTLE_F64,
+  SCT_SETTLE_E4M3,
+  SCT_SETTLE_E5M2,
+  SCT_N_SETTLE
+};
+typedef struct sct_nearness {
+  int64_t type, bytes, computed;
+  double tolerance, usual;
+} sct_nearness;
 /* What an argument of a launch is: bytes, a buffer by its number, a workspace by its size, an
  * array of the host by its number (of HOST, and mapped). */
 typedef enum sct_arg_kind {

@@ -113,9 +113,11 @@ typedef struct sct_backend_ops {
   bool compares_anywhere; /* at any address; else a and ref are at multiples of 8 */
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
-  /* How many of the values of a are far from those of ref; NULL where nothing is timed. */
-  sct_status (*near)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, int64_t n_values,
-                     const sct_ask_near *how, int64_t *n_far, sct_error *err);
+  /* INDEX and SETTLE; NULL where nothing is timed. */
+  sct_status (*index)(sct_backend *b, sct_cuda_ptr p, const sct_places *at,
+                      const sct_index_values *values, sct_error *err);
+  sct_status (*settle)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, const sct_places *at,
+                       const sct_nearness *how, int64_t *n_wrong, sct_error *err);
   /* Sets what a launch whose arguments hold the pointer p must write: the bytes whose flag is set.
    * A stand-in that runs no code takes them from data (else NULL). Both are copied. NULL on a GPU.
    */

@@ -15,8 +15,8 @@ typedef struct piece {
 typedef struct cuda_backend {
   sct_backend base;
   sct_cuda *cuda;
-  sct_cuda_kernel fill, checksum, compare, near, copy16, evict_loads, evict_stores, hold, stamp,
-      empty;
+  sct_cuda_kernel fill, checksum, compare, settle, index, copy16, evict_loads, evict_stores, hold,
+      stamp, empty;
   volatile uint64_t *mailbox; /* seen by the device too: ticket, then two stamps of (ns, cycles) */
   sct_cuda_ptr mailbox_device;
   uint64_t ticket; /* of the current unit */
@@ -42,9 +42,9 @@ static cuda_backend *self(sct_backend *b) {
 static void cuda_close(sct_backend *b) {
   cuda_backend *c = self(b);
   if (c->cuda) {
-    sct_cuda_kernel *const own[] = {&c->fill,   &c->checksum,    &c->compare,      &c->near,
-                                    &c->copy16, &c->evict_loads, &c->evict_stores, &c->hold,
-                                    &c->stamp,  &c->empty};
+    sct_cuda_kernel *const own[] = {&c->fill,  &c->checksum, &c->compare,     &c->settle,
+                                    &c->index, &c->copy16,   &c->evict_loads, &c->evict_stores,
+                                    &c->hold,  &c->stamp,    &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
@@ -322,19 +322,34 @@ static sct_status cuda_compare(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref,
   return SCT_OK;
 }
 
-static sct_status cuda_near(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, int64_t n_values,
-                            const sct_ask_near *how, int64_t *n_far, sct_error *err) {
+static sct_status cuda_index(sct_backend *b, sct_cuda_ptr p, const sct_places *at,
+                             const sct_index_values *values, sct_error *err) {
   cuda_backend *c = self(b);
+  sct_places places = *at;
+  sct_index_values how = *values;
+  if (at->count == 0) {
+    return SCT_OK;
+  }
+  void *args[] = {&p, &places, &how};
+  SCT_TRY(
+      sct_cuda_launch(c->cuda, &c->index, blocks_for(c, at->count), BLOCK_THREADS, 0, args, err));
+  return sct_cuda_sync(c->cuda, err);
+}
+
+static sct_status cuda_settle(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref,
+                              const sct_places *at, const sct_nearness *how, int64_t *n_wrong,
+                              sct_error *err) {
+  cuda_backend *c = self(b);
+  sct_places places = *at;
+  sct_nearness near = *how;
   SCT_TRY(need_scratch(c, 1, err));
   SCT_TRY(sct_cuda_set(c->cuda, c->scratch, 0, 8, err));
-  if (n_values > 0) {
-    int kind = how->kind;
-    double tolerance = how->tolerance, usual = how->usual;
-    void *args[] = {&a, &ref, &n_values, &kind, &tolerance, &usual, &c->scratch};
-    SCT_TRY(
-        sct_cuda_launch(c->cuda, &c->near, blocks_for(c, n_values), BLOCK_THREADS, 0, args, err));
+  if (at->count > 0) {
+    void *args[] = {&a, &ref, &places, &near, &c->scratch};
+    SCT_TRY(sct_cuda_launch(c->cuda, &c->settle, blocks_for(c, at->count), BLOCK_THREADS, 0, args,
+                            err));
   }
-  return sct_cuda_download(c->cuda, n_far, c->scratch, sizeof *n_far, err);
+  return sct_cuda_download(c->cuda, n_wrong, c->scratch, sizeof *n_wrong, err);
 }
 
 /* ---- transfers ---- */
@@ -454,7 +469,8 @@ static const sct_backend_ops cuda_ops = {
     .fill = cuda_fill,
     .checksum = cuda_checksum,
     .compare = cuda_compare,
-    .near = cuda_near,
+    .index = cuda_index,
+    .settle = cuda_settle,
     .expect = NULL,
     .block_open = cuda_block_open,
     .block_close = cuda_block_close,
@@ -480,10 +496,10 @@ static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_k
 }
 
 static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
-  const own_kernel own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
-                            {&c->compare, "sct_compare"}, {&c->near, "sct_near"},
-                            {&c->copy16, "sct_copy16"},   {&c->hold, "sct_hold"},
-                            {&c->stamp, "sct_stamp"},     {&c->empty, "sct_empty"}};
+  const own_kernel own[] = {
+      {&c->fill, "sct_fill"},     {&c->checksum, "sct_checksum"}, {&c->compare, "sct_compare"},
+      {&c->settle, "sct_settle"}, {&c->index, "sct_index"},       {&c->copy16, "sct_copy16"},
+      {&c->hold, "sct_hold"},     {&c->stamp, "sct_stamp"},       {&c->empty, "sct_empty"}};
   const own_kernel kept[] = {{&c->evict_loads, "sct_copy16_evict_loads"},
                              {&c->evict_stores, "sct_copy16_evict_stores"}};
   SCT_TRY(load_all(c, sct_worker_ptx, own, SCT_COUNT(own), err));

@@ -452,22 +452,50 @@ sct_status sct_worker_compare(sct_worker_state *w, const sct_ask_compare *in, sc
                                   &out->first, err);
 }
 
-sct_status sct_worker_near(sct_worker_state *w, const sct_ask_near *in, sct_a_count *out,
-                           sct_error *err) {
-  static const int bytes[] = {2, 2, 4, 8}; /* of a kind */
-  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
-  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
-  if (!ref || ref->bytes != a->bytes || a->bytes % bytes[in->kind] != 0) {
+/* Do all `bytes` bytes at these places lie in the buffer? */
+static bool places_inside(const sct_worker_buffer *b, const sct_places *at, int64_t bytes) {
+  int64_t low = at->origin, high = at->origin, count = 1;
+  bool inside = bytes > 0 && at->count >= 0;
+  for (int d = 0; d < SCT_PLACE_DIMS && inside; d++) {
+    int64_t span = 0;
+    inside = at->extent[d] > 0 && !__builtin_mul_overflow(count, at->extent[d], &count) &&
+             !__builtin_mul_overflow(at->stride[d], at->extent[d] - 1, &span) &&
+             !__builtin_add_overflow(span < 0 ? low : high, span, span < 0 ? &low : &high);
+  }
+  return inside && at->count <= count && low >= 0 && high <= b->bytes - bytes;
+}
+
+sct_status sct_worker_index(sct_worker_state *w, const sct_ask_index *in, sct_a_count *out,
+                            sct_error *err) {
+  const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
+  const int64_t bytes = in->values.bytes;
+  if (!b || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) || in->values.limit < 1 ||
+      !places_inside(b, &in->at, bytes)) {
     return sct_worker_malformed(err);
   }
   out->n = -1;
-  if (!w->backend->ops->near) {
+  if (!w->backend->ops->index) {
     return SCT_OK;
   }
-  sct_cuda_ptr data = 0;
-  SCT_TRY(by_words(w, a, &data, err));
-  return w->backend->ops->near(w->backend, data, sct_worker_data(ref), a->bytes / bytes[in->kind],
-                               in, &out->n, err);
+  out->n = in->at.count;
+  return w->backend->ops->index(w->backend, sct_worker_data(b), &in->at, &in->values, err);
+}
+
+sct_status sct_worker_settle(sct_worker_state *w, const sct_ask_settle *in, sct_a_count *out,
+                             sct_error *err) {
+  static const int64_t bytes[SCT_N_SETTLE] = {2, 2, 4, 8, 1, 1};
+  const sct_worker_buffer *a = sct_worker_buffer_at(w, in->a, err);
+  const sct_worker_buffer *ref = a ? sct_worker_buffer_at(w, in->ref, err) : NULL;
+  const int64_t type = in->how.type;
+  if (!ref || ref->bytes != a->bytes || type < 0 || type >= SCT_N_SETTLE ||
+      in->how.bytes != bytes[type] || !places_inside(a, &in->at, bytes[type])) {
+    return sct_worker_malformed(err);
+  }
+  out->n = -1;
+  return w->backend->ops->settle
+             ? w->backend->ops->settle(w->backend, sct_worker_data(a), sct_worker_data(ref),
+                                       &in->at, &in->how, &out->n, err)
+             : SCT_OK;
 }
 
 sct_status sct_worker_expect(sct_worker_state *w, const sct_ask_expect *in, sct_error *err) {

@@ -1,5 +1,5 @@
 /* The worker's own kernels, as PTX that the driver compiles for whatever GPU is there: fill, check
- * sum, compare, copy. Written by hand because a worker must not need NVRTC.
+ * sum, compare, index, settle, copy. Written by hand because a worker must not need NVRTC.
  *
  * PTX ISA 7.0 and sm_70: understood by every driver since CUDA 11, compiled forward to newer GPUs.
  * All loops are grid-stride; all indexes are 64-bit. What several kernels share is a C macro, not a
@@ -72,36 +72,124 @@
   "}\n"                                                                                            \
   "\n"
 
-/* x = value %i of the array, of type %kind. */
-#define LOAD_VALUE(x, array, name)                                                                 \
-  "  setp.eq.u32 %p, %kind, 3;\n"                                                                  \
+/* %at: where element %i is, of the sct_places in parameter `at`. An extent of 1 costs nothing. */
+#define PLACE_ALONG(d, extent, stride)                                                             \
+  "  ld.param.u64 %e, [at+" extent "];\n"                                                          \
+  "  setp.eq.u64 %p, %e, 1;\n"                                                                     \
+  "  @%p bra along_" d ";\n"                                                                       \
+  "  rem.u64 %x, %rest, %e;\n"                                                                     \
+  "  div.u64 %rest, %rest, %e;\n"                                                                  \
+  "  ld.param.u64 %e, [at+" stride "];\n"                                                          \
+  "  mad.lo.u64 %at, %x, %e, %at;\n"                                                               \
+  "along_" d ":\n"
+#define PLACE                                                                                      \
+  "  mov.u64 %rest, %i;\n"                                                                         \
+  "  ld.param.u64 %at, [at+8];\n" PLACE_ALONG("7", "72", "136") PLACE_ALONG("6", "64", "128")      \
+      PLACE_ALONG("5", "56", "120") PLACE_ALONG("4", "48", "112") PLACE_ALONG("3", "40", "104")    \
+          PLACE_ALONG("2", "32", "96") PLACE_ALONG("1", "24", "88") PLACE_ALONG("0", "16", "80")
+#define PLACE_REGISTERS "  .reg .b64 %rest, %at, %e, %x;\n"
+_Static_assert(sizeof(sct_places) == 144 && sizeof(sct_index_values) == 56 &&
+                   sizeof(sct_nearness) == 40,
+               "as the parameters of the kernels");
+_Static_assert(SCT_FILL_IDENTITY == 1 && SCT_FILL_PERMUTED == 2 && SCT_FILL_CONSTANT == 4 &&
+                   SCT_FILL_EDGES == 8 && SCT_FILL_PREFIX == 9,
+               "as sct_index has them");
+_Static_assert(SCT_SETTLE_BF16 == 1 && SCT_SETTLE_F32 == 2 && SCT_SETTLE_F64 == 3 &&
+                   SCT_SETTLE_E4M3 == 4 && SCT_SETTLE_E5M2 == 5,
+               "as sct_settle has them");
+
+/* A round of sct_permute(): of (%left, %right), by %mask. */
+#define PERMUTE_ROUND(number)                                                                      \
+  "  add.u64 %s, %seed, " number ";\n"                                                             \
+  "  mov.u64 %i, %right;\n" MIX64("%s") "  and.b64 %z, %z, %mask;\n"                               \
+                                        "  xor.b64 %z, %left, %z;\n"                               \
+                                        "  mov.u64 %left, %right;\n"                               \
+                                        "  mov.u64 %right, %z;\n"
+
+/* x = the value of type %type whose bits are u. */
+#define TO_DOUBLE(x, u, name)                                                                      \
+  "  setp.eq.u64 %p, %type, 3;\n"                                                                  \
   "  @%p bra double_" name ";\n"                                                                   \
-  "  setp.eq.u32 %p, %kind, 2;\n"                                                                  \
+  "  cvt.u32.u64 %w, " u ";\n"                                                                     \
+  "  setp.eq.u64 %p, %type, 2;\n"                                                                  \
   "  @%p bra single_" name ";\n"                                                                   \
-  "  shl.b64 %at, %i, 1;\n"                                                                        \
-  "  add.u64 %at, %at, " array ";\n"                                                               \
-  "  ld.global.u16 %half, [%at];\n"                                                                \
-  "  setp.eq.u32 %p, %kind, 1;\n"                                                                  \
+  "  setp.eq.u64 %p, %type, 1;\n"                                                                  \
   "  @%p bra brain_" name ";\n"                                                                    \
+  "  setp.eq.u64 %p, %type, 4;\n"                                                                  \
+  "  @%p bra e4m3_" name ";\n"                                                                     \
+  "  setp.eq.u64 %p, %type, 5;\n"                                                                  \
+  "  @!%p bra half_" name ";\n"                                                                    \
+  "  shl.b32 %w, %w, 8;\n"                                                                         \
+  "half_" name ":\n"                                                                               \
+  "  cvt.u16.u32 %half, %w;\n"                                                                     \
   "  cvt.f32.f16 %f, %half;\n"                                                                     \
   "  bra widen_" name ";\n"                                                                        \
-  "brain_" name ":\n"                                                                              \
-  "  cvt.u32.u16 %w, %half;\n"                                                                     \
-  "  shl.b32 %w, %w, 16;\n"                                                                        \
-  "  mov.b32 %f, %w;\n"                                                                            \
+  "e4m3_" name ":\n" /* the bits of a half that is 256 times smaller; 0x7f is no number */         \
+  "  and.b32 %y32, %w, 0x7f;\n"                                                                    \
+  "  and.b32 %w, %w, 0x80;\n"                                                                      \
+  "  shl.b32 %w, %w, 8;\n"                                                                         \
+  "  shl.b32 %x32, %y32, 7;\n"                                                                     \
+  "  or.b32 %w, %w, %x32;\n"                                                                       \
+  "  cvt.u16.u32 %half, %w;\n"                                                                     \
+  "  cvt.f32.f16 %f, %half;\n"                                                                     \
+  "  mul.rn.f32 %f, %f, 0f43800000;\n"                                                             \
+  "  setp.ne.u32 %p, %y32, 0x7f;\n"                                                                \
+  "  @%p bra widen_" name ";\n"                                                                    \
+  "  mov.f32 %f, 0f7FC00000;\n"                                                                    \
   "  bra widen_" name ";\n"                                                                        \
+  "brain_" name ":\n"                                                                              \
+  "  shl.b32 %w, %w, 16;\n"                                                                        \
   "single_" name ":\n"                                                                             \
-  "  shl.b64 %at, %i, 2;\n"                                                                        \
-  "  add.u64 %at, %at, " array ";\n"                                                               \
-  "  ld.global.f32 %f, [%at];\n"                                                                   \
+  "  mov.b32 %f, %w;\n"                                                                            \
   "widen_" name ":\n"                                                                              \
   "  cvt.f64.f32 " x ", %f;\n"                                                                     \
-  "  bra loaded_" name ";\n"                                                                       \
+  "  bra known_" name ";\n"                                                                        \
   "double_" name ":\n"                                                                             \
-  "  shl.b64 %at, %i, 3;\n"                                                                        \
-  "  add.u64 %at, %at, " array ";\n"                                                               \
-  "  ld.global.f64 " x ", [%at];\n"                                                                \
-  "loaded_" name ":\n"
+  "  mov.b64 " x ", " u ";\n"                                                                      \
+  "known_" name ":\n"
+
+/* u = the %bytes bytes at p. */
+#define LOAD_BITS(u, p, name)                                                                      \
+  "  setp.eq.u64 %p, %bytes, 8;\n"                                                                 \
+  "  @%p bra load8_" name ";\n"                                                                    \
+  "  setp.eq.u64 %p, %bytes, 4;\n"                                                                 \
+  "  @%p bra load4_" name ";\n"                                                                    \
+  "  setp.eq.u64 %p, %bytes, 2;\n"                                                                 \
+  "  @%p bra load2_" name ";\n"                                                                    \
+  "  ld.global.u8 %w, [" p "];\n"                                                                  \
+  "  bra loaded_" name ";\n"                                                                       \
+  "load2_" name ":\n"                                                                              \
+  "  ld.global.u16 %w, [" p "];\n"                                                                 \
+  "  bra loaded_" name ";\n"                                                                       \
+  "load4_" name ":\n"                                                                              \
+  "  ld.global.u32 %w, [" p "];\n"                                                                 \
+  "loaded_" name ":\n"                                                                             \
+  "  cvt.u64.u32 " u ", %w;\n"                                                                     \
+  "  bra all_" name ";\n"                                                                          \
+  "load8_" name ":\n"                                                                              \
+  "  ld.global.u64 " u ", [" p "];\n"                                                              \
+  "all_" name ":\n"
+
+/* The %bytes lowest bytes of u go to p. */
+#define STORE_BITS(u, p)                                                                           \
+  "  setp.eq.u64 %p, %bytes, 8;\n"                                                                 \
+  "  @%p bra store8;\n"                                                                            \
+  "  cvt.u32.u64 %w, " u ";\n"                                                                     \
+  "  setp.eq.u64 %p, %bytes, 4;\n"                                                                 \
+  "  @%p bra store4;\n"                                                                            \
+  "  setp.eq.u64 %p, %bytes, 2;\n"                                                                 \
+  "  @%p bra store2;\n"                                                                            \
+  "  st.global.u8 [" p "], %w;\n"                                                                  \
+  "  bra stored;\n"                                                                                \
+  "store2:\n"                                                                                      \
+  "  st.global.u16 [" p "], %w;\n"                                                                 \
+  "  bra stored;\n"                                                                                \
+  "store4:\n"                                                                                      \
+  "  st.global.u32 [" p "], %w;\n"                                                                 \
+  "  bra stored;\n"                                                                                \
+  "store8:\n"                                                                                      \
+  "  st.global.u64 [" p "], " u ";\n"                                                              \
+  "stored:\n"
 
 #define POLICY "  createpolicy.fractional.L2::evict_last.b64 %policy, 0f3F800000;\n"
 
@@ -277,49 +365,192 @@ static const char *const parts[] = {
     "  ret;\n"
     "}\n"
     "\n",
-    "// *result += values of a that are not within tolerance * max(|b|, usual) of b's\n"
-    "// kind: 0 f16, 1 bf16, 2 f32, 3 f64\n"
-    ".visible .entry sct_near(.param .u64 a, .param .u64 b, .param .u64 values,\n"
-    "                         .param .u32 kind, .param .f64 tolerance, .param .f64 usual,\n"
-    "                         .param .u64 result)\n"
+    "// element i of an index array gets its value: identity 1, permuted 2, constant 4, edges 8,\n"
+    "// prefix 9, else random\n"
+    ".visible .entry sct_index(.param .u64 p, .param .align 8 .b8 at[144],\n"
+    "                          .param .align 8 .b8 how[56])\n"
     "{\n"
     "  .reg .pred %done, %p;\n"
     SHARED_REGISTERS
+    PLACE_REGISTERS
+    "  .reg .b32 %w, %half;\n"
+    "  .reg .f64 %d, %g;\n"
+    "  .reg .b64 %p0, %n, %fill, %bytes, %limit, %columns, %none, %seed, %v, %s, %k;\n"
+    "  .reg .b64 %left, %right, %mask;\n"
+    "  ld.param.u64 %p0, [p];\n"
+    "  ld.param.u64 %n, [at];\n"
+    "  ld.param.u64 %fill, [how];\n"
+    "  ld.param.u64 %bytes, [how+8];\n"
+    "  ld.param.u64 %limit, [how+16];\n"
+    "  ld.param.u64 %columns, [how+24];\n"
+    "  ld.param.u64 %none, [how+32];\n"
+    "  ld.param.u64 %seed, [how+40];\n"
+    "  ld.param.u64 %mask, [how+48];\n"
+    "  cvt.u32.u64 %half, %mask;\n"
+    "  mov.u64 %mask, 1;\n"
+    "  shl.b64 %mask, %mask, %half;\n"
+    "  sub.u64 %mask, %mask, 1;\n"
+    "  cvta.to.global.u64 %p0, %p0;\n"
+    THREAD_NUMBER
+    THREAD_COUNT,
+    "loop:\n"
+    "  setp.ge.u64 %done, %i, %n;\n"
+    "  @%done bra end;\n"
+    "  setp.eq.u64 %p, %none, 0;\n"
+    "  @%p bra some;\n"
+    "  not.b64 %s, %seed;\n"
+    MIX64("%s"),
+    "  and.b64 %t, %z, 7;\n"
+    "  mov.u64 %v, 0xffffffffffffffff;\n"
+    "  setp.eq.u64 %p, %t, 0;\n"
+    "  @%p bra store;\n"
+    "some:\n"
+    "  setp.eq.u64 %p, %fill, 1;\n"
+    "  @%p bra identity;\n"
+    "  setp.eq.u64 %p, %fill, 2;\n"
+    "  @%p bra permuted;\n"
+    "  setp.eq.u64 %p, %fill, 4;\n"
+    "  @%p bra constant;\n"
+    "  setp.eq.u64 %p, %fill, 8;\n"
+    "  @%p bra edges;\n"
+    "  setp.eq.u64 %p, %fill, 9;\n"
+    "  @%p bra prefix;\n"
+    MIX64("%seed"),
+    "  rem.u64 %v, %z, %limit;\n"
+    "  bra store;\n"
+    "identity:\n"
+    "  rem.u64 %v, %i, %limit;\n"
+    "  bra store;\n"
+    "constant:\n"
+    "  shr.u64 %v, %limit, 1;\n"
+    "  bra store;\n"
+    "permuted:\n"
+    "  mov.u64 %v, 0;\n"
+    "  setp.eq.u64 %p, %limit, 1;\n"
+    "  @%p bra store;\n"
+    "  mov.u64 %k, %i;\n"
+    "  rem.u64 %v, %i, %limit;\n"
+    "again:\n"
+    "  shr.u64 %left, %v, %half;\n"
+    "  and.b64 %right, %v, %mask;\n"
+    PERMUTE_ROUND("0")
+    PERMUTE_ROUND("1"),
+    PERMUTE_ROUND("2")
+    PERMUTE_ROUND("3"),
+    "  shl.b64 %v, %left, %half;\n"
+    "  or.b64 %v, %v, %right;\n"
+    "  setp.ge.u64 %p, %v, %limit;\n"
+    "  @%p bra again;\n"
+    "  mov.u64 %i, %k;\n"
+    "  bra store;\n"
+    "edges:\n"
+    MIX64("%seed"),
+    "  rem.u64 %x, %z, 9;\n"
+    "  cvt.rn.f64.u64 %d, %limit;\n"
+    "  cvt.rn.f64.u64 %g, %x;\n"
+    "  mul.rn.f64 %d, %d, %g;\n"
+    "  mul.rn.f64 %d, %d, 0d3FC0000000000000;\n"
+    "  cvt.rzi.s64.f64 %v, %d;\n"
+    "  div.u64 %x, %z, 9;\n"
+    "  rem.u64 %x, %x, 3;\n"
+    "  add.s64 %v, %v, %x;\n"
+    "  sub.s64 %v, %v, 1;\n"
+    "  max.s64 %v, %v, 0;\n"
+    "  sub.s64 %x, %limit, 1;\n"
+    "  min.s64 %v, %v, %x;\n"
+    "  bra store;\n"
+    "prefix:\n"
+    "  mov.u64 %k, %i;\n"
+    "  div.u64 %i, %i, %columns;\n"
+    MIX64("%seed"),
+    "  mov.u64 %i, %k;\n"
+    "  shr.u64 %s, %columns, 1;\n"
+    "  sub.u64 %x, %columns, %s;\n"
+    "  add.u64 %x, %x, 1;\n"
+    "  rem.u64 %x, %z, %x;\n"
+    "  add.u64 %s, %s, %x;\n"
+    "  rem.u64 %x, %i, %columns;\n"
+    "  setp.lt.u64 %p, %x, %s;\n"
+    "  selp.u64 %v, 1, 0, %p;\n"
+    "store:\n"
+    PLACE,
+    "  add.u64 %at, %at, %p0;\n"
+    STORE_BITS("%v", "%at")
+    "  add.u64 %i, %i, %step;\n"
+    "  bra loop;\n"
+    "end:\n"
+    "  ret;\n"
+    "}\n",
+    "// values of a that are right get the bits of b's; *result += those that are wrong\n"
+    "// type: 0 f16, 1 bf16, 2 f32, 3 f64, 4 e4m3, 5 e5m2\n"
+    ".visible .entry sct_settle(.param .u64 a, .param .u64 b, .param .align 8 .b8 at[144],\n"
+    "                           .param .align 8 .b8 how[40], .param .u64 result)\n"
+    "{\n"
+    "  .reg .pred %done, %p, %q, %nan, %values;\n"
+    SHARED_REGISTERS
+    PLACE_REGISTERS
     "  .reg .b16 %half;\n"
-    "  .reg .b32 %kind, %w;\n"
+    "  .reg .b32 %w, %x32, %y32;\n"
     "  .reg .f32 %f;\n"
-    "  .reg .f64 %x, %y, %d, %limit, %tolerance, %usual;\n"
-    "  .reg .b64 %pa, %pb, %n, %result, %at, %count;\n"
+    "  .reg .f64 %got, %want, %d, %bound, %tolerance, %usual;\n"
+    "  .reg .b64 %pa, %pb, %n, %type, %bytes, %computed, %ua, %ub, %result, %count;\n"
     "  ld.param.u64 %pa, [a];\n"
     "  ld.param.u64 %pb, [b];\n"
-    "  ld.param.u64 %n, [values];\n"
-    "  ld.param.u32 %kind, [kind];\n"
-    "  ld.param.f64 %tolerance, [tolerance];\n"
-    "  ld.param.f64 %usual, [usual];\n"
+    "  ld.param.u64 %n, [at];\n"
+    "  ld.param.u64 %type, [how];\n"
+    "  ld.param.u64 %bytes, [how+8];\n"
+    "  ld.param.u64 %computed, [how+16];\n"
+    "  ld.param.f64 %tolerance, [how+24];\n"
+    "  ld.param.f64 %usual, [how+32];\n"
     "  ld.param.u64 %result, [result];\n"
     "  cvta.to.global.u64 %pa, %pa;\n"
     "  cvta.to.global.u64 %pb, %pb;\n"
     "  cvta.to.global.u64 %result, %result;\n"
     THREAD_NUMBER
-    THREAD_COUNT
+    THREAD_COUNT,
     "  mov.u64 %count, 0;\n"
     "loop:\n"
     "  setp.ge.u64 %done, %i, %n;\n"
     "  @%done bra end;\n"
-    LOAD_VALUE("%x", "%pa", "a")
-    LOAD_VALUE("%y", "%pb", "b")
-    "  setp.eq.f64 %p, %x, %y;\n"
+    PLACE,
+    "  add.u64 %x, %at, %pb;\n"
+    "  add.u64 %at, %at, %pa;\n"
+    LOAD_BITS("%ua", "%at", "a"),
+    LOAD_BITS("%ub", "%x", "b"),
+    "  setp.eq.u64 %p, %ua, %ub;\n"
     "  @%p bra next;\n"
-    "  sub.f64 %d, %x, %y;\n"
+    TO_DOUBLE("%got", "%ua", "a"),
+    TO_DOUBLE("%want", "%ub", "b"),
+    "  testp.notanumber.f64 %nan, %want;\n"
+    "  setp.gt.f64 %values, %tolerance, 0d0000000000000000;\n"
+    "  or.pred %q, %values, %nan;\n"
+    "  @!%q bra wrong;\n"
+    "  setp.gt.f64 %p, %tolerance, 0d3FF0000000000000;\n"
+    "  @%p bra right;\n"
+    "  testp.notanumber.f64 %p, %got;\n"
+    "  or.pred %q, %p, %nan;\n"
+    "  @!%q bra numbers;\n"
+    "  and.pred %q, %p, %nan;\n"
+    "  setp.ne.u64 %p, %computed, 0;\n"
+    "  and.pred %q, %p, %q;\n"
+    "  @%q bra right;\n"
+    "  bra wrong;\n"
+    "numbers:\n"
+    "  setp.eq.f64 %p, %got, %want;\n"
+    "  @%p bra right;\n"
+    "  sub.rn.f64 %d, %got, %want;\n"
     "  abs.f64 %d, %d;\n"
     "  setp.lt.f64 %p, %d, 0d7FF0000000000000;\n"
-    "  @!%p bra far;\n" // infinite, or NaN
-    "  abs.f64 %limit, %y;\n"
-    "  max.f64 %limit, %limit, %usual;\n"
-    "  mul.f64 %limit, %limit, %tolerance;\n"
-    "  setp.le.f64 %p, %d, %limit;\n"
-    "  @%p bra next;\n"
-    "far:\n"
+    "  @!%p bra wrong;\n"
+    "  abs.f64 %bound, %want;\n"
+    "  max.f64 %bound, %bound, %usual;\n"
+    "  mul.rn.f64 %bound, %bound, %tolerance;\n"
+    "  setp.le.f64 %p, %d, %bound;\n"
+    "  @!%p bra wrong;\n"
+    "right:\n"
+    STORE_BITS("%ub", "%at")
+    "  bra next;\n"
+    "wrong:\n"
     "  add.u64 %count, %count, 1;\n"
     "next:\n"
     "  add.u64 %i, %i, %step;\n"
@@ -330,8 +561,7 @@ static const char *const parts[] = {
     "  red.global.add.u64 [%result], %count;\n"
     "quiet:\n"
     "  ret;\n"
-    "}\n"
-    "\n",
+    "}\n",
     "// waits until *flag reaches the ticket, 2 s at most: holds back what is queued after\n"
     ".visible .entry sct_hold(.param .u64 flag, .param .u64 ticket)\n"
     "{\n"

@@ -56,8 +56,14 @@ local COMPONENT = { x = 0, y = 1, z = 2, w = 3 }
 local function mark(used, field, rest)
   local each = field.type:find "x%d$" and field.bytes // math.tointeger(field.type:match "%d$")
   local component = each and COMPONENT[rest:match "^%s*%.%s*([xyzw])%f[^%w_]"]
+  local part = component and { component * each, each } or { 0, field.bytes }
   local parts = used[field.index] or {}
-  parts[#parts + 1] = component and { component * each, each } or { 0, field.bytes }
+  for _, before in ipairs(parts) do
+    if before[1] == part[1] and before[2] == part[2] then
+      return
+    end
+  end
+  parts[#parts + 1] = part
   used[field.index] = parts
 end
 

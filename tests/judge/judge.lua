@@ -244,7 +244,9 @@ local function said(coalesced)
 end
 
 -- Holds the program's figures of a candidate to ours. Of a launch of many blocks it counts some, so
--- sectors are near at best; what the index space touches is exact.
+-- sectors are near at best; what the index space touches is exact. One that goes through windows of
+-- a table, a part of its points after the other, needs sectors again in each; that is not worked
+-- out here, only its verdict counts.
 local function compare(of, label, theirs, counts, sampled)
   local coalesced, margin = requests.verdict(counts)
   sums.candidates = sums.candidates + 1
@@ -255,11 +257,12 @@ local function compare(of, label, theirs, counts, sampled)
     found(of, label, "%s by the program, %s here%s", said(theirs.coalesced), said(coalesced),
       close and ", close to the limit" or "")
   end
-  for _, access in ipairs(theirs.arrays) do
+  local figures = sampled and { "footprint" } or { "sectors", "minimum", "footprint" }
+  for _, access in ipairs(label:find " windows=" and {} or theirs.arrays) do
     local c = counts[access.array .. " " .. access.access]
       or { sectors = 0, ideal = 0, footprint = 0 }
     access.minimum, c.minimum = requests.minimum(access), requests.minimum(c)
-    for _, figure in ipairs(sampled and { "footprint" } or { "sectors", "minimum", "footprint" }) do
+    for _, figure in ipairs(figures) do
       if not near(access[figure], c[figure]) then
         found(of, label, "%s of %s %s: %.1f by the program, %d here", figure, access.array,
           access.access, access[figure], c[figure])

@@ -6,7 +6,7 @@ local M = {}
 
 local SECTOR = footprint.SECTOR
 local FEW_LANES = 8     -- requests of fewer are held to the footprint alone
-local MOST_ASKED = 8    -- times what the points ask for: a kernel that asks for more does as it likes
+local MOST_ASKED = 8    -- times what points ask for; what is beyond is of the kernel's own making
 local MOST_EXCESS = 1.25
 local LEAST_SHARE = 1 / 8 -- of the kernel's sectors, for an excess to count
 

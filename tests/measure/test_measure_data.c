@@ -468,7 +468,12 @@ static void test_gather_reads_through_the_index(void **state) {
   }
   assert_true(varies);
   assert_true(sct_shape_is_legal(&w.shape));
-  w.shape.op[0].values[49] = 31; /* one past the table */
+  w.shape.op[1].extent[0] = 30; /* shorter than values may say: each of them is looked at */
+  for (int64_t i = 0; i < 50; i++) {
+    w.shape.op[0].values[i] = i % 30;
+  }
+  assert_true(sct_shape_is_legal(&w.shape));
+  w.shape.op[0].values[49] = 30; /* one past the table */
   assert_false(sct_shape_is_legal(&w.shape));
   world_close(&w);
 }

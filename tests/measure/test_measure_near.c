@@ -1,106 +1,180 @@
-/* The worker's kernel that compares values within a tolerance, on the virtual GPU, against the same
- * comparison in C: every kind, hostile values, fewer values than threads and more. */
+/* The worker's kernels that put values into index arrays and that compare values, on the virtual
+ * GPU, against what the host does: bit for bit, over random layouts, types and hostile values. */
 #include "measure_fixture.h"
 
 #include "measure/measure_data.h"
 #include "ptx/ptx.h"
-#include "worker/worker.h"
 #include "worker/worker_backend.h"
 
 #include <math.h>
 
 enum { MOST = 700, THREADS = 64, BLOCKS = 3 };
-static const struct {
-  sct_type type;
-  int kind, bytes;
-} kinds[] = {{SCT_TYPE_F16, SCT_NEAR_F16, 2},
-             {SCT_TYPE_BF16, SCT_NEAR_BF16, 2},
-             {SCT_TYPE_F32, SCT_NEAR_F32, 4},
-             {SCT_TYPE_F64, SCT_NEAR_F64, 8}};
 
-static int64_t far_by_kernel(const sct_ptx_module *module, int kind, const uint8_t *a,
-                             const uint8_t *b, int64_t n, double tolerance, double usual) {
-  const int64_t bytes = n * kinds[kind].bytes, none = 0;
-  const sct_ptx_buffer buffers[] = {
-      {.name = "a", .bytes = bytes, .data = a, .read_only = true},
-      {.name = "b", .bytes = bytes, .data = b, .read_only = true},
-      {.name = "result", .bytes = 8, .data = &none},
-  };
+static sct_ptx_module *module;
+
+/* Runs a kernel on buffers, which are its first arguments, and gives back the first. */
+static void run(const char *kernel, uint8_t *first, const sct_ptx_buffer *buffers, int n_buffers,
+                const void **args, int n_args, int64_t *result) {
   uint64_t at[3];
   sct_ptx_memory *memory = NULL;
   sct_ptx_memory_new(&memory);
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < n_buffers; k++) {
     assert_ok(sct_ptx_memory_add(memory, &at[k], &buffers[k], &fixture_err));
+    args[k < 2 || n_args < 5 ? k : n_args - 1] = &at[k];
   }
-  const void *args[] = {&at[0], &at[1], &n, &kinds[kind].kind, &tolerance, &usual, &at[2]};
   const sct_ptx_launch_opts opts = {.module = module,
-                                    .kernel = "sct_near",
+                                    .kernel = kernel,
                                     .grid = {BLOCKS, 1, 1},
                                     .block = {THREADS, 1, 1},
                                     .args = args,
-                                    .n_args = SCT_COUNT(args)};
-  sct_ptx_result result;
-  assert_ok(sct_ptx_launch(&result, memory, &opts, &fixture_err));
-  assert_string_equal(result.diag.text, "");
-  int64_t far;
-  memcpy(&far, sct_ptx_memory_data(memory, at[2]), sizeof far);
-  sct_ptx_result_free(&result);
+                                    .n_args = n_args};
+  sct_ptx_result ran;
+  assert_ok(sct_ptx_launch(&ran, memory, &opts, &fixture_err));
+  assert_string_equal(ran.diag.text, "");
+  memcpy(first, sct_ptx_memory_data(memory, at[0]), (size_t)buffers[0].bytes);
+  if (result) {
+    memcpy(result, sct_ptx_memory_data(memory, at[n_buffers - 1]), sizeof *result);
+  }
+  sct_ptx_result_free(&ran);
   sct_ptx_memory_free(memory);
-  return far;
 }
 
-static int64_t far_in_c(int kind, const uint8_t *a, const uint8_t *b, int64_t n, double tolerance,
-                        double usual) {
-  int64_t far = 0;
-  for (int64_t k = 0; k < n; k++) {
-    const double x = sct_data_float(kinds[kind].type, a + k * kinds[kind].bytes);
-    const double y = sct_data_float(kinds[kind].type, b + k * kinds[kind].bytes);
-    const bool both = isfinite(x) && isfinite(y);
-    far += !(x == y || (both && fabs(x - y) <= tolerance * fmax(fabs(y), usual)));
+/* ---- index values ---- */
+
+static void test_index_values_are_the_hosts(void **state) {
+  (void)state;
+  static const sct_fill fills[] = {SCT_FILL_IDENTITY, SCT_FILL_PERMUTED, SCT_FILL_RANDOM,
+                                   SCT_FILL_CONSTANT, SCT_FILL_EDGES,    SCT_FILL_PREFIX};
+  static const int64_t limits[] = {1, 2, 3, 5, 16, 17, 255, 1000, 4097, ((int64_t)1 << 40) + 7};
+  for (int k = 0; k < SCT_COUNT(fills) * SCT_COUNT(limits); k++) {
+    const uint64_t random = sct_mix64(3, (uint64_t)k);
+    const sct_index_fill fill = {.fill = fills[k % SCT_COUNT(fills)],
+                                 .limit = limits[k / SCT_COUNT(fills)],
+                                 .has_none = random % 3 == 0,
+                                 .columns = (int64_t)(random % 37),
+                                 .seed = random};
+    sct_index_values values = sct_index_values_of(&fill);
+    values.bytes = 1 << random / 64 % 4;
+    /* rows of 7 x 5, the second index slowest, with a gap behind each value */
+    const int64_t step = values.bytes * (1 + (int64_t)(random / 256 % 3));
+    const sct_places places = {.count = 35 * 4,
+                               .origin = 8,
+                               .extent = {4, 7, 5, 1, 1, 1, 1, 1},
+                               .stride = {step * 40, step, 7 * step}};
+    const int64_t bytes = 8 + 160 * step;
+    uint8_t *got = sct_alloc((size_t)bytes), *want = sct_alloc((size_t)bytes);
+    memset(want, 0xd5, (size_t)bytes);
+    const sct_ptx_buffer buffer = {.name = "p", .bytes = bytes, .data = want};
+    const void *args[] = {NULL, &places, &values};
+    run("sct_index", got, &buffer, 1, args, 3, NULL);
+    for (int64_t i = 0; i < places.count; i++) {
+      const int64_t value = sct_index_fill_value(&fill, i);
+      const int64_t at = 8 + i / 35 * 40 * step + i / 5 % 7 * step + i % 5 * 7 * step;
+      memcpy(want + at, &value, (size_t)values.bytes);
+    }
+    if (memcmp(got, want, (size_t)bytes) != 0) {
+      fail_msg("fill %d limit %lld", (int)fill.fill, (long long)fill.limit);
+    }
+    sct_free(got);
+    sct_free(want);
   }
-  return far;
+}
+
+/* ---- comparisons ---- */
+
+static const struct {
+  sct_type type;
+  int settle, bytes;
+} kinds[] = {{SCT_TYPE_F16, SCT_SETTLE_F16, 2},   {SCT_TYPE_BF16, SCT_SETTLE_BF16, 2},
+             {SCT_TYPE_F32, SCT_SETTLE_F32, 4},   {SCT_TYPE_F64, SCT_SETTLE_F64, 8},
+             {SCT_TYPE_E4M3, SCT_SETTLE_E4M3, 1}, {SCT_TYPE_E5M2, SCT_SETTLE_E5M2, 1}};
+
+/* As measure_compare.c has it. */
+static bool is_right(const sct_nearness *how, double got, double want) {
+  if (!(how->tolerance > 0) && !isnan(want)) {
+    return false;
+  }
+  if (how->tolerance > 1) {
+    return true;
+  }
+  if (isnan(got) || isnan(want)) {
+    return how->computed && isnan(got) && isnan(want);
+  }
+  return got == want || (isfinite(got) && isfinite(want) &&
+                         fabs(got - want) <= how->tolerance * fmax(fabs(want), how->usual));
 }
 
 /* Values of any bits, and pairs that are a few units in the last place apart. */
-static void draw(int kind, uint8_t *a, uint8_t *b, int64_t n, uint64_t seed) {
-  const int bytes = kinds[kind].bytes;
+static void draw(int bytes, uint8_t *a, uint8_t *b, int64_t n, uint64_t seed) {
   for (int64_t k = 0; k < n; k++) {
     const uint64_t bits = sct_mix64(seed, (uint64_t)k);
-    const uint64_t apart = k % 3 == 0 ? bits >> 7 : bits % 8 == 0 ? 0 : bits >> (k % 40 + 20);
+    const uint64_t low = bytes == 1 ? 1 + bits % 3 : bits >> (k % 40 + 20);
+    const uint64_t apart = k % 3 == 0 ? bits >> 7 : bits % 8 == 0 ? 0 : low;
     const uint64_t other = bits ^ apart;
     memcpy(a + k * bytes, &bits, (size_t)bytes);
     memcpy(b + k * bytes, &other, (size_t)bytes);
   }
 }
 
-static void counts_what_c_counts(void **state) {
+static void test_values_settle_as_on_the_host(void **state) {
   (void)state;
-  static const double tolerances[] = {1e-6, 1e-3, 0.5}, usuals[] = {0, 1e-30, 3.0, 1e30};
+  static const double tolerances[] = {0, 1e-6, 1e-3, 0.5, 2}, usuals[] = {0, 1e-30, 3.0, 1e30};
   static const int64_t lengths[] = {1, 63, 64, 193, MOST};
-  sct_str text = {0};
-  sct_ptx_module *module = NULL;
-  sct_worker_ptx(&text);
-  assert_ok(sct_ptx_parse(&module, sct_str_c(&text), "worker.ptx", &fixture_err));
-  uint8_t a[8 * MOST], b[8 * MOST];
-  int64_t some = 0, all = 0;
+  uint8_t a[8 * MOST], b[8 * MOST], got[8 * MOST], want[8 * MOST];
+  int64_t some = 0, settled = 0;
   for (int kind = 0; kind < SCT_COUNT(kinds); kind++) {
-    for (int k = 0; k < SCT_COUNT(lengths) * SCT_COUNT(tolerances) * SCT_COUNT(usuals); k++) {
-      const int64_t n = lengths[k % SCT_COUNT(lengths)];
-      const double tolerance = tolerances[k / SCT_COUNT(lengths) % SCT_COUNT(tolerances)];
-      const double usual = usuals[k / (SCT_COUNT(lengths) * SCT_COUNT(tolerances))];
-      draw(kind, a, b, n, (uint64_t)(k + 100 * kind));
-      const int64_t want = far_in_c(kind, a, b, n, tolerance, usual);
-      assert_int_equal(far_by_kernel(module, kind, a, b, n, tolerance, usual), want);
-      some += want;
-      all += n;
+    for (int k = 0; k < 40; k++) {
+      const int64_t n = lengths[k % SCT_COUNT(lengths)], bytes = kinds[kind].bytes;
+      const sct_nearness how = {.type = kinds[kind].settle,
+                                .bytes = bytes,
+                                .computed = k % 3 != 0,
+                                .tolerance = tolerances[k / 2 % SCT_COUNT(tolerances)],
+                                .usual = usuals[k / 10]};
+      /* every value, or each second one: what lies between is nobody's */
+      const int64_t every = 1 + k % 2, none = 0;
+      const sct_places places = {.count = n / every,
+                                 .extent = {n / every > 0 ? n / every : 1, 1, 1, 1, 1, 1, 1, 1},
+                                 .stride = {every * bytes}};
+      int64_t wrong = 0, n_wrong = 0;
+      draw((int)bytes, a, b, n, (uint64_t)(k + 100 * kind));
+      memcpy(want, a, sizeof want);
+      for (int64_t i = 0; i < places.count; i++) {
+        const int64_t at = i * every * bytes;
+        const bool same = memcmp(a + at, b + at, (size_t)bytes) == 0;
+        const bool right = same || is_right(&how, sct_data_float(kinds[kind].type, a + at),
+                                            sct_data_float(kinds[kind].type, b + at));
+        memcpy(want + at, right ? b + at : a + at, (size_t)bytes);
+        wrong += !right;
+        settled += right && !same;
+      }
+      const sct_ptx_buffer buffers[] = {
+          {.name = "a", .bytes = n * bytes, .data = a},
+          {.name = "b", .bytes = n * bytes, .data = b, .read_only = true},
+          {.name = "result", .bytes = 8, .data = &none},
+      };
+      const void *args[] = {NULL, NULL, &places, &how, NULL};
+      run("sct_settle", got, buffers, 3, args, 5, &n_wrong);
+      assert_int_equal(n_wrong, wrong);
+      assert_memory_equal(got, want, (size_t)(n * bytes));
+      some += wrong;
     }
   }
-  assert_in_range(some, all / 10, all - all / 10); /* both answers are common */
-  sct_ptx_module_free(module);
-  sct_str_free(&text);
+  assert_true(some > 5000 && settled > 5000); /* both are common */
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(counts_what_c_counts)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  sct_str text = {0};
+  sct_worker_ptx(&text);
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_index_values_are_the_hosts),
+      cmocka_unit_test(test_values_settle_as_on_the_host),
+  };
+  if (sct_ptx_parse(&module, sct_str_c(&text), "worker.ptx", &fixture_err) != SCT_OK) {
+    print_error("%s\n", fixture_err.text);
+    return 1;
+  }
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  sct_ptx_module_free(module);
+  sct_str_free(&text);
+  return failed;
 }

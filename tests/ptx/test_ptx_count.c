@@ -24,6 +24,35 @@ static int64_t distinct(const ptx_access *a, uint64_t unit) {
   return n;
 }
 
+/* Every third byte has no use. */
+static int64_t used_of(const void *ctx, int64_t offset, int64_t bytes) {
+  int64_t n = 0;
+  (void)ctx;
+  for (int64_t b = offset; b < offset + bytes; b++) {
+    n += b % 3 != 0;
+  }
+  return n;
+}
+
+/* Sectors of a request if its bytes, all or those that are used, were contiguous from the lowest.
+ */
+static int64_t contiguous(const ptx_access *a, const ptx_buf *b) {
+  int64_t bytes = 0;
+  uint64_t start = UINT64_MAX;
+  for (int i = 0; i < 32; i++) {
+    bool seen = !active(a, i);
+    for (int k = 0; k < i; k++) {
+      seen |= active(a, k) && a->addr[k] == a->addr[i];
+    }
+    start = active(a, i) && a->addr[i] < start ? a->addr[i] : start;
+    bytes += seen        ? 0
+             : b != NULL ? used_of(NULL, (int64_t)(a->addr[i] - b->base), a->width)
+                         : a->width;
+  }
+  return __builtin_popcount(a->mask) < 8 || bytes == 0 ? 0
+                                                       : ((int64_t)(start % 32) + bytes + 31) / 32;
+}
+
 static void check_global(const ptx_access *a) {
   sct_ptx_global g = {0};
   int lanes = 0;
@@ -37,6 +66,9 @@ static void check_global(const ptx_access *a) {
   assert_int_equal(g.tags, distinct(a, 128));
   assert_int_equal(g.sectors_ideal, sectors < least ? sectors : least);
   assert_int_equal(g.bytes, (int64_t)lanes * a->width);
+  const ptx_buf some = {.base = a->addr[__builtin_ctz(a->mask)] % 512, .used = used_of};
+  assert_int_equal(g.contiguous, contiguous(a, NULL));
+  assert_int_equal(sct_ptx_contiguous_used(&some, a), contiguous(a, &some));
 }
 
 /* Most words that share a bank among lanes [first, first + n): every pair of words is looked at. */

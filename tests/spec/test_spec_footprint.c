@@ -84,14 +84,18 @@ static void brute_force(const sct_operand *op, const sct_size *size, int64_t *se
     }
   }
   *sectors = *bytes = 0;
+  sct_spans *used = sct_spec_used_bytes(&spec, (int)(op - spec.operands), 0, size);
   for (int64_t s = 0; s < all; s += 32) {
+    const int64_t end = s + 32 < all ? s + 32 : all;
     int64_t here = 0;
-    for (int64_t b = s; b < s + 32 && b < all; b++) {
+    for (int64_t b = s; b < end; b++) {
       here += seen[b];
     }
+    assert_int_equal(used ? sct_spans_within(used, s, end - s) : end - s, here);
     *bytes += here;
     *sectors += here > 0;
   }
+  sct_spans_end(used);
   sct_free(seen);
 }
 

@@ -5,4 +5,5 @@ return {
   pcie = { generation = 4, lanes = 16 },
   nvlink = { generation = 3, links = 12 },
   l2_bytes_clk = 5120, -- the white paper
+  held = { error = 0.12, against = "naive transpose, 143.6 us (ayush-os/transpose)" },
 }

@@ -86,6 +86,10 @@ local AS_H200 = {
 }
 -- Bytes a cycle and multiprocessor to L2, a launch, and a block's start (docs/figures/h200.md).
 local L2_BYTES_CLK_SM, LAUNCH_US, BLOCK_CYCLES = 32, 3.1, 1.2
+-- With GDDR the slices of L2 go with the channels of 32 bits, not with the multiprocessors: fitted
+-- to published pairs (scripts/pairs, docs/figures/pairs.md). Jia et al. measure 100 on a T4.
+local L2_BYTES_CLK_CHANNEL = 121
+local GDDR = { ["7.5"] = true, ["8.6"] = true, ["8.9"] = true, ["12.0"] = true }
 
 -- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on
 -- 128b/130b), and the share that headers of packets of 256 bytes and flow control leave to data:
@@ -159,9 +163,18 @@ local function read_held(desc, place)
   return desc.held.error, desc.held.against
 end
 
+local function l2_bytes_clk(desc, cc)
+  if cc.coalescing then
+    return 0
+  elseif GDDR[desc.cc] and desc.bus_bits then
+    return L2_BYTES_CLK_CHANNEL * desc.bus_bits // 32
+  end
+  return L2_BYTES_CLK_SM * desc.sms
+end
+
 local function read_rates(desc, cc)
   local rates = {
-    l2_bytes_clk = desc.l2_bytes_clk or cc.coalescing and 0 or L2_BYTES_CLK_SM * desc.sms,
+    l2_bytes_clk = desc.l2_bytes_clk or l2_bytes_clk(desc, cc),
     fp32_clk = desc.fp32_clk or cc.fp32_clk, fp64_clk = desc.fp64_clk or cc.fp64_clk,
     sfu_clk = desc.sfu_clk or cc.sfu_clk, int_clk = desc.int_clk or cc.int_clk,
     launch_ns = (desc.launch_us or LAUNCH_US) * 1e3,
