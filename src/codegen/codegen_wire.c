@@ -41,6 +41,10 @@ static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kerne
   }
   sct_sent_param *params = SCT_ARENA_NEW(&s->arena, sct_sent_param, code->n_params + 1);
   const char **grid_dims = SCT_ARENA_NEW(&s->arena, const char *, 3);
+  const char **tiles = SCT_ARENA_NEW(&s->arena, const char *, SCT_MAX_TILES);
+  for (int k = 0; k < code->n_tiles; k++) {
+    tiles[k] = text_of(s, code->tiles[k]);
+  }
   for (int k = 0; k < code->n_params; k++) {
     const sct_param *p = &code->params[k];
     params[k] = (sct_sent_param){p->kind, p->number, text_of(s, p->value), p->type};
@@ -54,6 +58,8 @@ static sct_sent_kernel describe(sender *s, const sct_spec *spec, const sct_kerne
                            .grid_dims = grid_dims,
                            .n_grid_dims = code->n_params > 0 ? 3 : 0,
                            .grid = text_of(s, code->grid),
+                           .tiles = tiles,
+                           .n_tiles = code->n_tiles,
                            .require = require,
                            .n_require = code->n_require,
                            .wavefronts = text_of(s, code->wavefronts),
@@ -163,6 +169,10 @@ static void take_kernel(taker *t, sct_kernel_code *out, const sct_sent_kernel *s
   code.layout = SCT_ARENA_NEW(t->arena, int, n_operands);
   code.traffic = SCT_ARENA_NEW(t->arena, sct_traffic, n_operands);
   code.grid = take_expr(t, sent->grid);
+  code.n_tiles = (int)sent->n_tiles;
+  for (int k = 0; k < code.n_tiles; k++) {
+    code.tiles[k] = take_expr(t, sent->tiles[k]);
+  }
   if (is_own) {
     take_own(t, &code, sent);
   }

@@ -374,13 +374,16 @@ struct sct_ptx_module;
 void sct_block_counter_new(sct_block_counter **out, const sct_spec *spec,
                            const sct_device_desc *device, uint64_t seed, int64_t most_steps);
 void sct_block_counter_free(sct_block_counter *s); /* accepts NULL */
-/* What kernel `entry` of the module touches at `size`: of max_blocks (0: 8, at most 64) blocks
- * (sct_subset_of()), scaled to all. Blocks that share an output through a workspace
- * are few of many here, so what the last of them does is left out. Values are those of timing, not
- * of verification, where a body's branches depend on them. A size at which a block runs more than
- * most_steps instructions (0: 2 million) is counted as a shorter one, and each operand scaled by
- * what is touched of it. SCT_ESPEC with the interpreter's words if a block fails; SCT_EDATA if it
- * does not know the PTX. `out` is set on success only. */
+/* What kernel `entry` of the module touches at `size`: of all blocks where there are max_blocks or
+ * fewer (0: 16, and 40 of ragged rows; SCT_ALL_BLOCKS: however many), else of about so many, which
+ * stand for all (measure_sample.h); out->error says how far the sectors may be off. Blocks that
+ * share an output through a workspace are few of many here, so what the last of them does is part
+ * of the error. Values are those of timing, not of verification, where a body's branches depend on
+ * them. Where a block runs long (a share of most_steps instructions; 0: of 2 million), shorter
+ * launches give each figure as a straight line of an extent (measure_fit.c). SCT_ESPEC with the
+ * interpreter's words if a block fails; SCT_EDATA if it does not know the PTX. `out` is set on
+ * success only. */
+#define SCT_ALL_BLOCKS INT64_MAX
 sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
                                    const sct_kernel_code *code, const struct sct_ptx_module *module,
                                    const char *entry, const sct_size *size, int64_t max_blocks,
@@ -389,7 +392,6 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
 /* What each instruction did in these blocks, unscaled, and what the caches of all blocks found
  * (NULL: not asked). `watch` (NULL: none) hears of each request. `out`: free with
  * sct_ptx_result_free(). */
-#define SCT_ALL_BLOCKS INT64_MAX /* as max_blocks of sct_block_counter_profile() */
 typedef struct sct_partial_launch {
   int64_t grid[3], block[3];
   int64_t blocks, blocks_run;

@@ -5,15 +5,16 @@
  * No array is there as a whole. Index arrays hold what they hold at this size, and are filled where
  * a block reaches them; of the others a few values stand for all, so that a run touches little
  * memory. Both are kept for the next candidate. */
+#include "measure_blocks.h"
 #include "measure_data.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define LANES           32
-#define DEFAULT_BLOCKS  8
+#define DEFAULT_BLOCKS  16 /* where they differ; else half as many do */
 #define RAGGED_BLOCKS   40 /* where blocks have rows of random lengths: 8 rows are off by 20 % */
 #define MOST_BLOCKS     64
 #define MOST_SITES      8                   /* sizes and layouts whose arrays are kept */
@@ -22,9 +23,14 @@
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define DENSE_TRIES     64                  /* elements of an index array that are looked at */
-/* Warp instructions of one block, at some 25 ns each. Half as many are enough of the blocks between
- * the ends, unless there is only one. */
-#define MOST_STEPS 2000000
+#define MOST_STEPS      2000000             /* warp instructions of a block, at some 25 ns each */
+#define LONG_STEPS      62500   /* a block that has more is counted at shorter extents */
+#define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
+#define ALL_STEPS       500000 /* of all blocks that run, but for the last; of ragged rows thrice */
+#define SECTOR_BYTES    32
+#define LEAST_PHASES    4  /* whatever arrays' rows say */
+#define MOST_PHASES     16 /* of 2 bytes; single bytes may begin at more places */
+#define N_COUNTS        6  /* of a sct_count */
 
 /* What fills an index array, or a mask. */
 typedef struct source {
@@ -249,27 +255,48 @@ static sct_status refresh(const sct_block_counter *s, site *t, bool workspace, s
 
 /* ---- launches ---- */
 
+/* What a block did, and what all blocks together do. */
+enum {
+  STEPS = SCT_FIGURE_STEPS,
+  SECTORS = SCT_FIGURE_SECTORS, /* of loads and stores */
+  CHAIN = SCT_FIGURE_CHAIN,
+  SHUFFLES = SCT_FIGURE_COUNTS,
+  WAVEFRONTS,
+  MACHINE = WAVEFRONTS + 4,
+  LOAD = MACHINE + SCT_N_PIPES,
+  STORE = LOAD + N_COUNTS,
+  BULK = STORE + N_COUNTS,
+  OPERANDS = BULK + N_COUNTS,
+  /* of an operand */
+  MOVED = 0,
+  STORED = MOVED + N_COUNTS,
+  ATOMIC_LANES = STORED + N_COUNTS,
+  NEAR,
+  N_OF_OPERAND
+};
+
 typedef struct job {
   const sct_block_counter *s;
   const sct_kernel_code *code;
   const site *site;
+  const sct_size *size;
   sct_ptx_launch_opts opts;
   uint64_t values[SCT_MAX_ARGS][2];
   int bytes[SCT_MAX_ARGS]; /* of the values */
   int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
                               -1: none */
   const void *args[SCT_MAX_ARGS];
-  double operand[SCT_MAX_OPERANDS][6]; /* sums; fields of sct_count */
-  double stored[SCT_MAX_OPERANDS][6], load[6], store[6], bulk[6];
-  double wavefronts[4], shuffles, machine[SCT_N_PIPES];
-  double near[SCT_MAX_OPERANDS];
-  sct_chain chain, longest; /* summed; the longest */
+  int64_t n_blocks, rows; /* blocks; ragged rows of one */
+  int n_figures;
+  double *out;       /* of the blocks that run */
+  bool sums;         /* `out` is one for all of them */
+  sct_chain longest; /* of all blocks that ran */
+  int64_t n_run, steps_left;
+  bool too_long; /* a block had more steps than it may */
   struct {
-    double lanes;       /* of the whole kernel */
-    double met, others; /* of what ran: requests of other blocks on the line of a request; in all */
+    double tags;        /* of the current launch */
+    double met, others; /* requests of other blocks on the line of a request; in all */
   } atomics[SCT_MAX_OPERANDS];
-  int64_t steps; /* warp instructions, of all blocks that ran */
-  bool too_long; /* a block had more than it may */
 } job;
 
 static void set_arguments(job *j, const sct_size *size) {
@@ -298,99 +325,151 @@ static void set_arguments(job *j, const sct_size *size) {
   j->opts.n_args = n;
 }
 
-static void add(double sum[6], const sct_ptx_global *g, double weight) {
-  const int64_t fields[] = {g->requests, g->sectors,        g->sectors_ideal,
-                            g->tags,     g->distinct_bytes, g->contiguous};
-  for (int k = 0; k < SCT_COUNT(fields); k++) {
-    sum[k] += weight * (double)fields[k];
+static void add(double *sum, const sct_ptx_global *g) {
+  const int64_t fields[N_COUNTS] = {g->requests, g->sectors,        g->sectors_ideal,
+                                    g->tags,     g->distinct_bytes, g->contiguous};
+  for (int k = 0; k < N_COUNTS; k++) {
+    sum[k] += (double)fields[k];
   }
 }
 
-static void add_run(job *j, const sct_ptx_counters *c, double weight) {
-  add(j->load, &c->load, weight);
-  add(j->load, &c->bulk_load, weight);
-  add(j->bulk, &c->bulk_load, weight);
-  add(j->store, &c->store, weight);
-  add(j->store, &c->bulk_store, weight);
-  for (int op = 0; op < j->s->spec->n_operands; op++) {
-    const sct_ptx_buffer_counters of = sct_ptx_memory_counts(j->site->memory, j->site->address[op]);
-    add(j->operand[op], &of.load, weight);
-    add(j->operand[op], &of.store, weight);
-    add(j->operand[op], &of.atomics, weight); /* what is accumulated is stored so */
-    add(j->stored[op], &of.store, weight);
-    add(j->stored[op], &of.atomics, weight);
-    add(j->store, &of.atomics, weight);
-    j->near[op] += weight * (double)of.near_sectors;
-    j->atomics[op].lanes += weight * (double)of.atomic_lanes;
-    j->atomics[op].met += 2.0 * (double)of.meetings;
-    j->atomics[op].others +=
-        (double)of.atomics.tags * (double)of.atomics.tags * (1.0 - 1.0 / (double)j->opts.n_blocks);
-  }
+static void add_operand(job *j, double *out, int op) {
+  const sct_ptx_buffer_counters of = sct_ptx_memory_counts(j->site->memory, j->site->address[op]);
+  double *const each = out + OPERANDS + N_OF_OPERAND * op;
+  add(each + MOVED, &of.load);
+  add(each + MOVED, &of.store);
+  add(each + MOVED, &of.atomics);
+  add(each + STORED, &of.store);
+  add(each + STORED, &of.atomics); /* what is accumulated is stored so */
+  add(out + STORE, &of.atomics);
+  each[ATOMIC_LANES] += (double)of.atomic_lanes;
+  each[NEAR] += (double)of.near_sectors;
+  j->atomics[op].met += 2.0 * (double)of.meetings;
+  j->atomics[op].tags += (double)of.atomics.tags;
+}
+
+static void add_chain(job *j, double *out, const sct_ptx_chain *chain) {
+  const sct_chain of = {(double)chain->cycles, (double)chain->loads, (double)chain->near};
+  out[CHAIN] += of.cycles;
+  out[CHAIN + 1] += of.loads;
+  out[CHAIN + 2] += of.near;
+  j->longest = of.cycles + of.loads > j->longest.cycles + j->longest.loads ? of : j->longest;
+}
+
+static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
+  job *const j = ctx;
   const sct_ptx_shared *atomics = &c->shared_atomics;
-  const int64_t wavefronts[] = {c->shared_load.wavefronts, c->shared_load.wavefronts_ideal,
-                                c->shared_store.wavefronts + atomics->wavefronts,
-                                c->shared_store.wavefronts_ideal + atomics->wavefronts_ideal};
-  for (int k = 0; k < SCT_COUNT(wavefronts); k++) {
-    j->wavefronts[k] += weight * (double)wavefronts[k];
+  double *const out = j->sums ? j->out : j->out + i * j->n_figures;
+  if (!j->sums) {
+    memset(out, 0, sizeof *out * (size_t)j->n_figures);
   }
-  j->shuffles += weight * (double)c->shuffles;
+  out[STEPS] += (double)c->warp_instructions;
+  add_chain(j, out, &c->chain);
   for (int p = 0; p < SCT_N_PIPES; p++) {
-    j->machine[p] += weight * (double)c->machine.n[p];
+    out[MACHINE + p] += (double)c->machine.n[p];
   }
-  j->chain.cycles += weight * (double)c->chain.cycles;
-  j->chain.loads += weight * (double)c->chain.loads;
-  j->chain.near += weight * (double)c->chain.near;
-  j->steps += c->warp_instructions;
+  out[SHUFFLES] += (double)c->shuffles;
+  out[WAVEFRONTS] += (double)c->shared_load.wavefronts;
+  out[WAVEFRONTS + 1] += (double)c->shared_load.wavefronts_ideal;
+  out[WAVEFRONTS + 2] += (double)(c->shared_store.wavefronts + atomics->wavefronts);
+  out[WAVEFRONTS + 3] += (double)(c->shared_store.wavefronts_ideal + atomics->wavefronts_ideal);
+  add(out + LOAD, &c->load);
+  add(out + LOAD, &c->bulk_load);
+  add(out + BULK, &c->bulk_load);
+  add(out + STORE, &c->store);
+  add(out + STORE, &c->bulk_store);
+  for (int op = 0; op < j->s->spec->n_operands; op++) {
+    add_operand(j, out, op);
+  }
+  out[SECTORS] = out[LOAD + 1] + out[STORE + 1];
+  j->n_run++;
+  j->steps_left -= c->warp_instructions;
+  return j->steps_left > 0;
 }
 
-/* Runs the blocks, each of which stands for `weight`. */
-static sct_status run_blocks(job *j, const int64_t *blocks, int64_t n, double weight,
-                             sct_error *err) {
+/* Requests of two blocks of the launch that could have met. */
+static void end_atomics(job *j) {
+  for (int op = 0; op < j->s->spec->n_operands; op++) {
+    const double tags = j->atomics[op].tags;
+    j->atomics[op].others += j->n_run > 0 ? tags * tags * (1.0 - 1.0 / (double)j->n_run) : 0;
+    j->atomics[op].tags = 0;
+  }
+}
+
+static sct_status run_blocks(void *ctx, double *out, int64_t *n_run, const int64_t *blocks,
+                             int64_t n, int64_t most_steps, sct_error *err) {
+  job *const j = ctx;
   SCT_SCOPED(sct_ptx_result) result = {0};
   SCT_SCOPED(sct_str) text = {0};
-  if (n == 0) {
-    return SCT_OK;
-  }
   j->opts.blocks = blocks;
   j->opts.n_blocks = n;
+  j->out = out;
+  j->n_run = 0;
+  j->steps_left = most_steps;
   SCT_TRY(sct_ptx_launch(&result, j->site->memory, &j->opts, err));
-  sct_status status = SCT_OK;
-  j->too_long = result.diag.kind == SCT_PTX_STEP_LIMIT;
-  if (result.diag.kind != SCT_PTX_CLEAN) {
+  end_atomics(j);
+  *n_run = j->n_run;
+  const bool too_long = result.diag.kind == SCT_PTX_STEP_LIMIT;
+  const bool longest = j->n_run > 0 && sct_spec_is_ragged(j->s->spec); /* those before tell of it */
+  j->too_long = too_long && !longest;
+  if (result.diag.kind != SCT_PTX_CLEAN && !(too_long && longest)) {
     sct_ptx_diag_print(&text, &result.diag);
-    status = sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
-  } else {
-    add_run(j, &result.counters, weight);
-    if ((double)result.longest.loads + (double)result.longest.cycles >
-        j->longest.loads + j->longest.cycles) {
-      j->longest = (sct_chain){(double)result.longest.cycles, (double)result.longest.loads,
-                               (double)result.longest.near};
-    }
+    return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
+  }
+  return SCT_OK;
+}
+
+/* Every block, however many. */
+static sct_status run_all(job *j, sct_grid_sums *out, sct_error *err) {
+  SCT_OWNED int64_t *blocks = sct_alloc(sizeof *blocks * (size_t)j->n_blocks + 1);
+  *out = (sct_grid_sums){.figures = sct_alloc(sizeof *out->figures * (size_t)j->n_figures),
+                         .blocks_run = j->n_blocks};
+  for (int64_t k = 0; k < j->n_blocks; k++) {
+    blocks[k] = k;
+  }
+  j->sums = true;
+  int64_t n_run = 0;
+  const sct_status status =
+      run_blocks(j, out->figures, &n_run, blocks, j->n_blocks, INT64_MAX, err);
+  if (status != SCT_OK) {
+    sct_free(out->figures);
   }
   return status;
 }
 
-/* Both ends stand for themselves, those between for all between. Long blocks are much alike, and
- * fewer of them do: *subset becomes what ran. */
-static sct_status run_subset(job *j, sct_subset *subset, sct_error *err) {
-  int64_t block[MOST_BLOCKS];
-  const bool all = subset->n == subset->total;
-  const int64_t ends[] = {0, subset->total - 1};
-  if (!all) {
-    SCT_TRY(run_blocks(j, ends, 2, 1.0, err));
-    const int64_t more = j->s->most_steps / 2 / (j->steps > 0 ? j->steps : 1);
-    *subset = sct_subset_of(subset->total, more + 2 < subset->n ? more + 2 : subset->n);
+/* ---- ragged rows ---- */
+
+/* Rows of a block, if blocks have rows one after the other: as many as the grid says, a power of
+ * two where it leaves a choice. */
+static int64_t rows_of_block(int64_t rows, int64_t n_blocks) {
+  const int64_t least = n_blocks > 0 ? (rows + n_blocks - 1) / n_blocks : 1;
+  int64_t power = 1;
+  while (power < least) {
+    power *= 2;
   }
-  for (int64_t k = 0; k < subset->n; k++) {
-    block[k] = sct_subset_at(*subset, k);
+  return (rows + power - 1) / power == n_blocks ? power : least;
+}
+
+/* The share of all elements that the rows of the blocks before this one have. */
+static double work_before(void *ctx, int64_t block) {
+  const job *const j = ctx;
+  const sct_ragged *const ragged = &j->s->spec->ragged;
+  const source *const from = &j->site->source[ragged->offsets];
+  const int64_t rows = j->size->extent[ragged->row], all = j->size->extent[ragged->dim];
+  if (block >= j->n_blocks || all == 0) {
+    return (double)block / (double)j->n_blocks;
   }
-  return all ? run_blocks(j, block, subset->n, 1.0, err)
-             : run_blocks(j, block + 1, subset->n - 2, sct_subset_weight(*subset, 1), err);
+  const double at = rows < j->n_blocks ? (double)block * (double)rows / (double)j->n_blocks
+                                       : (double)(block * j->rows);
+  const int64_t row = at < (double)rows ? (int64_t)at : rows;
+  const double first = (double)sct_index_fill_value(&from->fill, row);
+  const double next = row < rows ? (double)sct_index_fill_value(&from->fill, row + 1) : first;
+  return (first + (at - (double)row) * (next - first)) / (double)all;
 }
 
 /* ---- counters ---- */
 
-static sct_count rounded(const double sum[6]) {
+static sct_count rounded(const double *sum) {
   return (sct_count){.requests = llround(sum[0]),
                      .sectors = llround(sum[1]),
                      .sectors_ideal = llround(sum[2]),
@@ -401,42 +480,44 @@ static sct_count rounded(const double sum[6]) {
 
 /* Requests of two blocks meet as often as the squares of the lines' shares add up to, however few
  * of them ran: the share of all that come to the line of a usual one. */
-static void set_atomics(sct_counters *out, const job *j) {
+static void set_atomics(sct_counters *out, const sct_launch_sums *sums) {
   for (int op = 0; op < out->n_operands; op++) {
-    const double others = j->atomics[op].others, lanes = j->atomics[op].lanes;
-    const double share = others > 0.0 ? j->atomics[op].met / others : 0.0;
+    const double *const of = sums->all.figures + OPERANDS + N_OF_OPERAND * op;
+    const double lanes = of[ATOMIC_LANES], share = sums->met[op];
     if (llround(share * lanes) > out->line_lanes) {
       out->line_lanes = llround(share * lanes);
-      out->line_requests = llround(share * j->operand[op][3]);
+      out->line_requests = llround(share * of[MOVED + 3]);
     }
   }
 }
 
-static void make_counters(sct_counters *out, const job *j, sct_subset subset) {
-  const int n = j->s->spec->n_operands;
-  *out = (sct_counters){.load = rounded(j->load),
-                        .store = rounded(j->store),
-                        .bulk_load = rounded(j->bulk),
+static void make_counters(sct_counters *out, const sct_spec *spec, const sct_launch_sums *sums) {
+  const double *const all = sums->all.figures;
+  const int n = spec->n_operands;
+  *out = (sct_counters){.load = rounded(all + LOAD),
+                        .store = rounded(all + STORE),
+                        .bulk_load = rounded(all + BULK),
                         .operand = sct_alloc(sizeof *out->operand * (size_t)(n + 1)),
                         .stored = sct_alloc(sizeof *out->stored * (size_t)(n + 1)),
                         .n_operands = n,
-                        .wavefronts_ld = llround(j->wavefronts[0]),
-                        .wavefronts_ld_ideal = llround(j->wavefronts[1]),
-                        .wavefronts_st = llround(j->wavefronts[2]),
-                        .wavefronts_st_ideal = llround(j->wavefronts[3]),
-                        .shuffles = llround(j->shuffles),
-                        .blocks_counted = subset.n,
-                        .blocks = subset.total};
-  const double total = subset.total > 0 ? (double)subset.total : 1.0;
-  out->chain = (sct_chain){j->chain.cycles / total, j->chain.loads / total, j->chain.near / total};
-  out->longest = j->longest;
-  memcpy(out->machine, j->machine, sizeof out->machine);
+                        .wavefronts_ld = llround(all[WAVEFRONTS]),
+                        .wavefronts_ld_ideal = llround(all[WAVEFRONTS + 1]),
+                        .wavefronts_st = llround(all[WAVEFRONTS + 2]),
+                        .wavefronts_st_ideal = llround(all[WAVEFRONTS + 3]),
+                        .shuffles = llround(all[SHUFFLES]),
+                        .blocks_counted = sums->all.blocks_run,
+                        .blocks = sums->n_blocks,
+                        .error = sums->all.error,
+                        .longest = sums->longest};
+  const double blocks = sums->n_blocks > 0 ? (double)sums->n_blocks : 1.0;
+  out->chain = (sct_chain){all[CHAIN] / blocks, all[CHAIN + 1] / blocks, all[CHAIN + 2] / blocks};
+  memcpy(out->machine, all + MACHINE, sizeof out->machine);
   for (int op = 0; op < n; op++) {
-    out->operand[op] = rounded(j->operand[op]);
-    out->operand[op].near = llround(j->near[op]);
-    out->stored[op] = rounded(j->stored[op]);
+    out->operand[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + MOVED);
+    out->operand[op].near = llround(all[OPERANDS + N_OF_OPERAND * op + NEAR]);
+    out->stored[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + STORED);
   }
-  set_atomics(out, j);
+  set_atomics(out, sums);
 }
 
 /* ---- the block_counter ---- */
@@ -467,18 +548,17 @@ static bool is_too_large(const sct_spec *spec, const sct_kernel_code *code, cons
   return large;
 }
 
-/* A launch at `size`, and which of its blocks stand for all. */
-static sct_status open_job(sct_block_counter *s, job *j, sct_subset *subset,
-                           const sct_kernel_code *code, const sct_ptx_module *module,
-                           const char *entry, const sct_size *size, int64_t max_blocks,
-                           sct_error *err) {
+static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kernel *of,
+                           const sct_size *size, sct_error *err) {
   const sct_spec *spec = s->spec;
+  const sct_kernel_code *code = of->code;
   const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
   int64_t n_blocks = 0;
   site *t = NULL;
+  if (is_too_large(spec, code, size)) {
+    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
+  }
   SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &n_blocks, err));
-  *subset = sct_subset_of(n_blocks > 0 ? n_blocks : 0,
-                          max_blocks < MOST_BLOCKS ? max_blocks : MOST_BLOCKS);
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   SCT_TRY(refresh(s, t, code->workspace_bytes > 0, err));
   const int block_y = code->block[1] > 0 ? code->block[1] : 1;
@@ -488,8 +568,11 @@ static sct_status open_job(sct_block_counter *s, job *j, sct_subset *subset,
   *j = (job){.s = s,
              .code = code,
              .site = t,
-             .opts = {.module = module,
-                      .kernel = entry,
+             .size = size,
+             .n_blocks = n_blocks > 0 ? n_blocks : 0,
+             .n_figures = OPERANDS + N_OF_OPERAND * spec->n_operands,
+             .opts = {.module = of->module,
+                      .kernel = of->entry,
                       .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
                       .block = {code->threads / block_y / block_z, block_y, block_z},
                       .shared_bytes = code->shared_bytes,
@@ -499,24 +582,99 @@ static sct_status open_job(sct_block_counter *s, job *j, sct_subset *subset,
                       .no_races = true,
                       .per_buffer = true,
                       .chains = true}};
+  j->rows =
+      sct_spec_is_ragged(spec) ? rows_of_block(size->extent[spec->ragged.row], j->n_blocks) : 0;
   set_arguments(j, size);
   return SCT_OK;
 }
 
-static sct_status count_at(sct_block_counter *s, sct_counters *out, const sct_kernel_code *code,
-                           const sct_ptx_module *module, const char *entry, const sct_size *size,
-                           int64_t max_blocks, bool *too_long, sct_error *err) {
-  job j;
-  sct_subset subset;
-  *too_long = is_too_large(s->spec, code, size);
-  if (*too_long) {
-    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
+/* Rows after which where they begin in a sector repeats: of all arrays, along all dimensions but
+ * the one whose elements are nearest. What is in arrays may matter too. */
+static int phases(const job *j) {
+  const sct_spec *const spec = j->s->spec;
+  int64_t most = j->code->indexed ? MOST_PHASES / 2 : LEAST_PHASES;
+  for (int op = 0; op < spec->n_operands; op++) {
+    int64_t idx[SCT_MAX_DIMS] = {0}, nearest = INT64_MAX, all = 0;
+    const int64_t origin = offset_of(spec, op, j->code->layout[op], j->size, idx);
+    for (int d = 0; d < spec->operands[op].n_dims; d++) {
+      idx[d] = 1;
+      const int64_t step = llabs(offset_of(spec, op, j->code->layout[op], j->size, idx) - origin);
+      idx[d] = 0;
+      all |= step < nearest ? (nearest == INT64_MAX ? 0 : nearest) : step;
+      nearest = step < nearest ? step : nearest;
+    }
+    const int64_t twos = all & -all;
+    most = twos > 0 && SECTOR_BYTES / twos > most ? SECTOR_BYTES / twos : most;
   }
-  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, max_blocks, err));
-  const sct_status status = run_subset(&j, &subset, err);
+  return (int)(most < MOST_PHASES ? most : MOST_PHASES);
+}
+
+/* What a plan says of its grid, or the sides of one of the user's kernels. */
+static void set_tiles(sct_grid *grid, const job *j) {
+  const sct_spec *const spec = j->s->spec;
+  const sct_expr_env env = {spec->extent_var, j->size->extent, spec->n_extents};
+  const bool is_own = j->code->n_params > 0;
+  int64_t product = 1;
+  for (int k = 0; k < (is_own ? 3 : j->code->n_tiles); k++) {
+    int64_t n = is_own ? j->opts.grid[k] : 0;
+    if (!is_own && sct_expr_eval(spec->pool, j->code->tiles[k], &env, &n, NULL) != SCT_OK) {
+      n = 0;
+    }
+    product *= n;
+    if (n > 1) {
+      grid->tiles[grid->n_tiles++] = n;
+    }
+  }
+  grid->n_tiles = product == j->n_blocks ? grid->n_tiles : 0;
+}
+
+/* Sectors of the workspace, by all. The block that comes last reads what all others left there, and
+ * of some of many blocks none comes last. */
+static double workspace_share(const sct_spec *spec, const double *figures) {
+  double others = figures[SECTORS];
+  for (int op = 0; op < spec->n_operands; op++) {
+    others -= figures[OPERANDS + N_OF_OPERAND * op + MOVED + 1];
+  }
+  return figures[SECTORS] > 0 ? fmax(others, 0) / figures[SECTORS] : 0;
+}
+
+static double met_share(const job *j, int op) {
+  return j->atomics[op].others > 0.0 ? j->atomics[op].met / j->atomics[op].others : 0.0;
+}
+
+sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
+                            const sct_counted_kernel *kernel, const sct_size *size,
+                            int64_t most_blocks, int64_t most_steps, bool *too_long,
+                            sct_error *err) {
+  job j;
+  *too_long = is_too_large(s->spec, kernel->code, size);
+  SCT_TRY(open_job(s, &j, kernel, size, err));
+  j.opts.max_steps = most_steps;
+  j.opts.block_done = add_block;
+  j.opts.block_ctx = &j;
+  const sct_ragged *const ragged = &s->spec->ragged;
+  const bool by_rows = sct_spec_is_ragged(s->spec) && size->extent[ragged->dim] > 0;
+  sct_grid grid = {.n_blocks = j.n_blocks,
+                   .n_phases = phases(&j),
+                   .work_before = by_rows ? work_before : NULL,
+                   .most_blocks = most_blocks,
+                   .most_steps = by_rows ? 3 * ALL_STEPS : ALL_STEPS,
+                   .n_figures = j.n_figures,
+                   .run = run_blocks,
+                   .ctx = &j};
+  set_tiles(&grid, &j);
+  const bool all = most_blocks == SCT_ALL_BLOCKS;
+  const sct_status status =
+      all ? run_all(&j, &out->all, err) : sct_grid_sample(&out->all, &grid, err);
   *too_long = j.too_long;
-  if (status == SCT_OK) {
-    make_counters(out, &j, subset);
+  if (status == SCT_OK && kernel->code->workspace_bytes > 0 && out->all.blocks_run < j.n_blocks) {
+    out->all.error += workspace_share(s->spec, out->all.figures);
+  }
+  out->n_blocks = j.n_blocks;
+  out->longest = j.longest;
+  out->n_figures = j.n_figures;
+  for (int op = 0; op < s->spec->n_operands; op++) {
+    out->met[op] = met_share(&j, op);
   }
   return status;
 }
@@ -525,19 +683,44 @@ static int64_t blocks_wanted(const sct_block_counter *s, int64_t max_blocks) {
   return max_blocks > 0 ? max_blocks : sct_spec_is_ragged(s->spec) ? RAGGED_BLOCKS : DEFAULT_BLOCKS;
 }
 
+sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
+                                   const sct_kernel_code *code, const sct_ptx_module *module,
+                                   const char *entry, const sct_size *size, int64_t max_blocks,
+                                   sct_error *err) {
+  const sct_counted_kernel kernel = {code, module, entry};
+  const int64_t most = blocks_wanted(s, max_blocks);
+  const bool all = most == SCT_ALL_BLOCKS;
+  const int64_t longest = sct_spec_is_ragged(s->spec) ? LONG_ROWS : LONG_STEPS;
+  const int64_t few = longest < s->most_steps ? longest : s->most_steps;
+  sct_launch_sums sums = {0};
+  bool too_long = false;
+  sct_status status =
+      sct_blocks_count(s, &sums, &kernel, size, most, all ? s->most_steps : few, &too_long, err);
+  if (too_long && !all) {
+    status = sct_fit_count(s, &sums, s->spec, &kernel, size, most, s->most_steps, err);
+    if (status != SCT_OK) {
+      status = sct_blocks_count(s, &sums, &kernel, size, most, s->most_steps, &too_long, err);
+    }
+  }
+  if (status == SCT_OK) {
+    make_counters(out, s->spec, &sums);
+  }
+  sct_free(sums.all.figures);
+  return status;
+}
+
 sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const sct_ptx_module *module, const char *entry,
                                      const sct_size *size, int64_t max_blocks,
                                      const sct_ptx_cache_sizes *caches, const sct_ptx_watch *watch,
                                      sct_error *err) {
+  const sct_counted_kernel kernel = {code, module, entry};
   int64_t block[MOST_BLOCKS];
   job j;
-  sct_subset subset;
-  if (is_too_large(s->spec, code, size)) {
-    return sct_fail(err, SCT_ESPEC, "an array of more than 16 GiB");
-  }
-  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, blocks_wanted(s, max_blocks), err));
+  SCT_TRY(open_job(s, &j, &kernel, size, err));
+  const int64_t most = blocks_wanted(s, max_blocks);
+  const sct_subset subset = sct_subset_of(j.n_blocks, most < MOST_BLOCKS ? most : MOST_BLOCKS);
   const bool all = max_blocks == SCT_ALL_BLOCKS;
   for (int64_t k = 0; k < subset.n; k++) {
     block[k] = sct_subset_at(subset, k);
@@ -614,113 +797,11 @@ sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_cod
                                       const sct_ptx_module *module, const char *entry,
                                       const sct_size *size, const sct_launches *on,
                                       const char *path, sct_error *err) {
+  const sct_counted_kernel kernel = {code, module, entry};
   job j;
-  sct_subset subset;
   site *t = NULL;
   sct_launches out = *on;
-  SCT_TRY(open_job(s, &j, &subset, code, module, entry, size, 1, err));
+  SCT_TRY(open_job(s, &j, &kernel, size, err));
   SCT_TRY(find_site(s, &t, size, code->layout, err));
   return write_job(s, &j, t, size, &out, path, err);
-}
-
-/* ---- sizes whose blocks have too much to do */
-
-/* The longest dimension that blocks go along becomes a quarter, with the same rest of warps. false:
- * it is short already. */
-static bool shorten(const sct_spec *spec, int64_t *extent) {
-  int longest = -1;
-  for (int d = 0; d < spec->n_dims; d++) {
-    const bool any = !spec->reduces && !spec->scans && spec->n_steps == 0;
-    const bool counts = any || sct_spec_combines_along(spec, d);
-    longest = counts && (longest < 0 || extent[d] > extent[longest]) ? d : longest;
-  }
-  if (longest < 0 || extent[longest] < 8 * LANES) {
-    return false;
-  }
-  extent[longest] = extent[longest] / (4 * LANES) * LANES + extent[longest] % LANES;
-  return true;
-}
-
-static void scale(sct_count *c, double by) {
-  c->requests = llround((double)c->requests * by);
-  c->sectors = llround((double)c->sectors * by);
-  c->sectors_ideal = llround((double)c->sectors_ideal * by);
-  c->tags = llround((double)c->tags * by);
-  c->distinct_bytes = llround((double)c->distinct_bytes * by);
-  c->contiguous = llround((double)c->contiguous * by);
-  c->near = llround((double)c->near * by);
-}
-
-static double ratio(int64_t a, int64_t b) {
-  return b > 0 ? (double)a / (double)b : 1.0;
-}
-
-/* From counters of `small` to those of `size`: each operand by what is touched of it. */
-static sct_status scale_counters(sct_counters *c, const sct_spec *spec, const sct_kernel_code *code,
-                                 const sct_size *small, const sct_size *size, sct_error *err) {
-  const sct_expr_env env = {spec->extent_var, size->extent, spec->n_extents};
-  const sct_count load = c->load;
-  const int64_t blocks = c->blocks;
-  SCT_TRY(sct_expr_eval(spec->pool, code->grid, &env, &c->blocks, err));
-  /* what a block reduces it exchanges once */
-  const double work = spec->reduces
-                          ? ratio(c->blocks, blocks)
-                          : ratio(sct_spec_elements(spec, size), sct_spec_elements(spec, small));
-  for (int op = 0; op < spec->n_operands; op++) {
-    sct_count *const way = spec->operands[op].is_output ? &c->store : &c->load;
-    const sct_count before = c->operand[op];
-    const double by =
-        ratio(sct_spec_touched_bytes(spec, op, size), sct_spec_touched_bytes(spec, op, small));
-    scale(&c->operand[op], by);
-    scale(&c->stored[op], by);
-    way->requests += c->operand[op].requests - before.requests;
-    way->sectors += c->operand[op].sectors - before.sectors;
-    way->sectors_ideal += c->operand[op].sectors_ideal - before.sectors_ideal;
-    way->tags += c->operand[op].tags - before.tags;
-    way->distinct_bytes += c->operand[op].distinct_bytes - before.distinct_bytes;
-    way->contiguous += c->operand[op].contiguous - before.contiguous;
-  }
-  const double elements = ratio(sct_spec_elements(spec, size), sct_spec_elements(spec, small));
-  const double each = elements * ratio(blocks, c->blocks);
-  sct_chain *const chains[] = {&c->chain, &c->longest};
-  for (int k = 0; k < SCT_COUNT(chains); k++) {
-    *chains[k] =
-        (sct_chain){each * chains[k]->cycles, each * chains[k]->loads, each * chains[k]->near};
-  }
-  for (int p = 0; p < SCT_N_PIPES; p++) {
-    c->machine[p] *= elements;
-  }
-  scale(&c->bulk_load, ratio(c->load.sectors, load.sectors));
-  c->wavefronts_ld = llround(work * (double)c->wavefronts_ld);
-  c->wavefronts_ld_ideal = llround(work * (double)c->wavefronts_ld_ideal);
-  c->wavefronts_st = llround(work * (double)c->wavefronts_st);
-  c->wavefronts_st_ideal = llround(work * (double)c->wavefronts_st_ideal);
-  c->shuffles = llround(work * (double)c->shuffles);
-  c->line_requests = llround(work * (double)c->line_requests);
-  c->line_lanes = llround(work * (double)c->line_lanes);
-  c->blocks_counted = c->blocks_counted > 1 ? c->blocks_counted - 1 : 0; /* not of this size */
-  return SCT_OK;
-}
-
-sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
-                                   const sct_kernel_code *code, const sct_ptx_module *module,
-                                   const char *entry, const sct_size *size, int64_t max_blocks,
-                                   sct_error *err) {
-  const int64_t most = blocks_wanted(s, max_blocks);
-  int64_t extent[SCT_MAX_EXTENTS];
-  const sct_size small = {.label = size->label, .extent = extent, .fill = size->fill};
-  bool too_long = false;
-  memcpy(extent, size->extent, sizeof *extent * (size_t)s->spec->n_extents);
-  sct_status status = count_at(s, out, code, module, entry, size, most, &too_long, err);
-  const bool shortened = too_long;
-  while (too_long && shorten(s->spec, extent)) {
-    status = count_at(s, out, code, module, entry, &small, most, &too_long, err);
-  }
-  if (status == SCT_OK && shortened) {
-    status = scale_counters(out, s->spec, code, &small, size, err);
-    if (status != SCT_OK) {
-      sct_counters_free(out);
-    }
-  }
-  return status;
 }

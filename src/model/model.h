@@ -43,7 +43,7 @@ typedef struct sct_counters {
                                         of the array where these are most */
   sct_chain chain, longest;       /* of a usual block; of the one where it is longest. 0: unknown */
   double machine[SCT_N_PIPES];    /* instructions of warps, of the whole kernel; 0: unknown */
-  int64_t blocks_counted, blocks; /* equal: the figures are exact; else scaled from those counted */
+  int64_t blocks_counted, blocks; /* that ran; 0: of shorter launches, or none */
   double error;                   /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
 

@@ -327,6 +327,11 @@ typedef struct sct_ptx_launch_opts {
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
   int64_t n_blocks;
+  /* Not NULL: called on one host thread after block number i of `blocks` with what it did alone, by
+   * buffer as sct_ptx_memory_counts() has it then; false: no more blocks. The result's counters are
+   * those of no block. Machine instructions, their kinds and flops are left out. */
+  bool (*block_done)(void *ctx, int64_t i, const sct_ptx_counters *counters);
+  void *block_ctx;
 } sct_ptx_launch_opts;
 
 typedef struct sct_ptx_result {

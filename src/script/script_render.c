@@ -281,6 +281,24 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
   return e;
 }
 
+/* Modes beyond those that are kept are one with the last. */
+static void read_tiles(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
+  lua_getfield(L, plan, "grid_tiles");
+  const int n = lua_istable(L, -1) ? plan_list(L, "grid_tiles") : 0;
+  for (int k = 0; k < n; k++) {
+    lua_geti(L, -1, k + 1);
+    const sct_expr tiles = sct_script_check_expr(L, -1);
+    lua_pop(L, 1);
+    if (k < SCT_MAX_TILES) {
+      code->tiles[code->n_tiles++] = tiles;
+    } else {
+      code->tiles[SCT_MAX_TILES - 1] =
+          sct_expr_mul(spec->pool, code->tiles[SCT_MAX_TILES - 1], tiles);
+    }
+  }
+  lua_pop(L, 1);
+}
+
 static void see_indexes(const sct_spec *spec, sct_kernel_code *code) {
   for (int op = 0; op < spec->n_operands; op++) {
     code->indexed = code->indexed || spec->operands[op].through_index;
@@ -346,6 +364,9 @@ static void check_vars(const var_check *c, const char *what, sct_expr e) {
 /* Whoever evaluates them finds it out too, and could not go on. */
 static void check_expressions(const var_check *c, const sct_kernel_code *code) {
   check_vars(c, "grid", code->grid);
+  for (int k = 0; k < code->n_tiles; k++) {
+    check_vars(c, "grid_tiles", code->tiles[k]);
+  }
   for (int k = 0; k < code->n_require; k++) {
     check_vars(c, "requires", code->require[k]);
   }
@@ -381,6 +402,7 @@ static void read_plan(lua_State *L, render_job *job, int plan) {
   const int64_t threads = get_integer(L, plan, "threads", 0);
   code->threads = threads > 0 && threads <= MAX_THREADS ? (int)threads : 0;
   code->grid = get_expr(L, plan, "grid");
+  read_tiles(L, plan, job->script->spec, code);
   const int64_t rounds = get_integer(L, plan, "rounds", 0);
   code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
   const int64_t windows = get_integer(L, plan, "windows", 0);

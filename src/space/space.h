@@ -114,6 +114,7 @@ typedef struct sct_traffic {
 
 /* A generated kernel: source, how to launch it, and what it needs. Owned by its arena, or by those
  * of whoever took it from a message. */
+#define SCT_MAX_TILES 4
 typedef struct sct_kernel_code {
   sct_arena arena;
   const char
@@ -124,7 +125,10 @@ typedef struct sct_kernel_code {
   sct_hash hash;            /* of source and launch */
   int threads;              /* of a block */
   sct_expr grid;            /* number of blocks, over extents */
-  int block[3];             /* x, y and z where the kernel is the user's; else all is 1-D */
+  int n_tiles;              /* 0: unknown; else the grid is the product of these, and a block's
+                               number is in them, fastest first */
+  sct_expr tiles[SCT_MAX_TILES];
+  int block[3];          /* x, y and z where the kernel is the user's; else all is 1-D */
   sct_expr grid_dims[3]; /* blocks along x, y and z, over extents, where the kernel is the user's */
   int n_params;          /* 0: parameters are operands, scalars, extents, the workspace */
   sct_param *params;     /* else what each of the kernel's parameters receives */

@@ -23,9 +23,14 @@ static void fill_counts(const sct_spec *spec, int size, sct_tune_row *row, const
 static void explain_counts(char **out, const sct_tune_item *item, const tune_cell *cell) {
   const sct_counters *c = &cell->counters;
   sct_str text = {0};
-  if (c->blocks_counted != c->blocks) {
-    sct_str_printf(&text, "%lld of %lld blocks were counted", (long long)c->blocks_counted,
-                   (long long)c->blocks);
+  if (c->error > 0) {
+    if (c->blocks_counted > 0) {
+      sct_str_printf(&text, "%lld of %lld blocks were counted", (long long)c->blocks_counted,
+                     (long long)c->blocks);
+    } else {
+      sct_str_append(&text, "shorter launches were counted");
+    }
+    sct_str_printf(&text, ", sectors to within %.2g %%", 100.0 * c->error);
   }
   if (item->approximate) {
     sct_str_printf(&text, "%s%s", text.len > 0 ? "; " : "", item->approximate);

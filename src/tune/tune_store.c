@@ -319,7 +319,7 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   row->wavefronts = sct_model_exchange_wavefronts(c);
   row->degree =
       sct_model_degrees(c, &r->table->cands->spec, &r->table->cands->spec.sizes[size]).both;
-  row->counts_exact = c->blocks_counted == c->blocks && item->approximate == NULL;
+  row->counts_exact = c->error == 0 && item->approximate == NULL;
   row->how = cell->how;
 }
 

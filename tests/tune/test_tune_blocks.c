@@ -1,5 +1,6 @@
 /* Every worked spec at its real sizes, a spread of candidates of every strategy: what is counted
- * from a few blocks is what is counted from many, and what is stored of an output is its bytes.
+ * from a few blocks is what is counted from many, and what is stored of an output is its bytes. At
+ * smaller extents all blocks run too: what few of them say is as far from that as they say.
  *
  *   test_tune_blocks [KERNEL|all [STEP]]   of candidates, as test_tune_cases has it; prints what
  *                                           differs and how long it takes
@@ -9,6 +10,7 @@
 #include "part.h"
 #include "tune_picked.h"
 
+#include <math.h>
 #include <time.h>
 
 #define MANY_BLOCKS 40
@@ -17,8 +19,10 @@
  * decides how many. */
 #define TAGS_SLACK 0.35
 #define STEP       2000
+#define MODERATE   (1 << 14) /* elements of a launch of which all blocks run */
 
 static int64_t step = STEP;
+static int n_sampled, n_within; /* of all specs */
 
 typedef struct work {
   fixture f;
@@ -166,6 +170,66 @@ static void compare_at(work *w, const picked *p, const sct_size *size) {
   sct_counters_free(&many);
 }
 
+/* Halves extents at random, and takes off some elements. */
+static void make_moderate(sct_size *size, const sct_spec *spec, sct_rng *rng) {
+  int64_t *const extent = (int64_t *)size->extent;
+  while (sct_spec_elements(spec, size) > MODERATE) {
+    int longest = 0;
+    for (int d = 0; d < spec->n_dims; d++) {
+      longest = extent[d] > extent[longest] ? d : longest;
+    }
+    const int any = (int)sct_rng_below(rng, spec->n_dims);
+    const int d = extent[any] >= 4 ? any : longest;
+    extent[d] = (extent[d] + 1) / 2;
+  }
+  for (int d = 0; d < spec->n_dims; d++) {
+    extent[d] -= extent[d] > 16 ? sct_rng_below(rng, 4) : 0;
+  }
+}
+
+static void check_error(work *w, const picked *p, const sct_size *size) {
+  sct_counters few, all;
+  (void)count(w, p, size, 0, &few);
+  if (few.blocks_counted == few.blocks) {
+    sct_counters_free(&few);
+    return;
+  }
+  (void)count(w, p, size, SCT_ALL_BLOCKS, &all);
+  const double sectors = (double)(all.load.sectors + all.store.sectors);
+  const double off = fabs((double)(few.load.sectors + few.store.sectors) - sectors);
+  assert_true(all.error == 0);
+  n_sampled++;
+  n_within += off <= few.error * sectors + 0.5;
+  if (few.error == 0 && off > 0) {
+    fail_msg("'%s' at %s: exact, but %f sectors off", p->label, size->label, off);
+  }
+  if (off > few.error * sectors + 0.5) {
+    print_error("  '%s' at %s: %.3f %% off, error %.3f %%, %lld of %lld blocks\n", p->label,
+                size->label, 100.0 * off / sectors, 100.0 * few.error,
+                (long long)few.blocks_counted, (long long)few.blocks);
+  }
+  sct_counters_free(&few);
+  sct_counters_free(&all);
+}
+
+static void check_moderate(work *w, const picked *p, const sct_size *tuned, sct_rng *rng) {
+  const sct_spec *const spec = &w->f.spec;
+  int64_t extent[SCT_MAX_EXTENTS];
+  sct_size size = *tuned;
+  size.extent = extent;
+  memcpy(extent, tuned->extent, sizeof *extent * (size_t)spec->n_extents);
+  make_moderate(&size, spec, rng);
+  if (sct_codegen_fits(spec, &p->code, &size)) {
+    check_error(w, p, &size);
+  }
+}
+
+static void errors_are_honest(void **state) {
+  (void)state;
+  print_message("%d of %d within their error\n", n_within, n_sampled);
+  assert_true(n_within >= n_sampled * 95 / 100);
+}
+
 static int pick(work *w, picked *list) {
   int n = 0;
   for (int strategy = 0; strategy < w->f.space.n_strategies; strategy++) {
@@ -194,6 +258,10 @@ static void counts_are_the_same(void **state) {
         compare_at(&w, &list[k], &w.f.spec.sizes[z]);
       }
     }
+    sct_rng rng = sct_rng_new(PICKED_SEED + (uint64_t)k);
+    if (w.module != NULL && k % 2 == 0) {
+      check_moderate(&w, &list[k], &w.f.spec.sizes[k % w.f.spec.n_sizes], &rng);
+    }
   }
   print_message(
       "%d of %zu candidates, %d counts compared, %d differ; few blocks %.2f ms each, many "
@@ -217,9 +285,12 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
   }
-  struct CMUnitTest tests[SCT_COUNT(worked_kernels)];
+  struct CMUnitTest tests[SCT_COUNT(worked_kernels) + 1];
   const bool one = argc > 1 && strcmp(argv[1], "all") != 0;
-  const int n = worked_tests(tests, 0, counts_are_the_same, one ? argv[1] : NULL, is_by_rows);
+  int n = worked_tests(tests, 0, counts_are_the_same, one ? argv[1] : NULL, is_by_rows);
+  if (n > 0) {
+    tests[n++] = (struct CMUnitTest)cmocka_unit_test(errors_are_honest);
+  }
   step = argc > 2 && atoll(argv[2]) > 0 ? atoll(argv[2]) : STEP;
   return n > 0 ? _cmocka_run_group_tests("specs", tests, (size_t)n, picked_setup, picked_teardown)
                : 1;

@@ -489,7 +489,7 @@ end
 -- many as the box has; `whole`: the condition that it crosses none.
 function boxes.cut(p)
   local lines, order, inside = { "unsigned int block = blockIdx.x;" }, {}, {}
-  p.grid, p.first, p.firsts, p.left, p.lefts = 1, {}, {}, {}, {}
+  p.grid, p.grid_tiles, p.first, p.firsts, p.left, p.lefts = 1, {}, {}, {}, {}, {}
   for _, d in ipairs(p.about.out) do
     order[#order + 1] = not p.is_whole[d] and d or nil
   end
@@ -502,7 +502,7 @@ function boxes.cut(p)
       size > 1 and string.format(n == #order and "(long long)%s * %d" or "(long long)(%s) * %d",
         found, size) or found)
     lines[#lines + 1] = n < #order and "block /= " .. text .. ";" or ""
-    p.first[d], p.grid = cuda.var(name), p.grid * count
+    p.first[d], p.grid, p.grid_tiles[n] = cuda.var(name), p.grid * count, count
     p.firsts[n] = name
     if size > 1 then
       p.left[d] = p.g:name("left_" .. p.k.dims[d])

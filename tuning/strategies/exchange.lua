@@ -344,9 +344,9 @@ end
 -- Which tile a block has: text, and how many there are.
 local function cut(p, blocks)
   local lines, list = {}, counted(p, blocks)
-  p.grid = 1
+  p.grid, p.grid_tiles = 1, {}
   for n, part in ipairs(list) do
-    p.grid = part.n * p.grid
+    p.grid, p.grid_tiles[n] = part.n * p.grid, part.n
     if n == #list then
       lines[#lines + 1] = string.format(part.find, "block")
     else

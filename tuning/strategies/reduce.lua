@@ -418,7 +418,7 @@ local function plan(k, c)
     shares = reduce.shares(tiles, p.blocks, n_reduced, step)
     p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
   end
-  p.grid, p.traffic = tiles * shares, traffic(p)
+  p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
   p.static_shared_bytes = p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0
   if p.static_shared_bytes > k.device.smem_block_bytes - 16 then
     return nil, "the threads' partials need more shared memory than a block has"

@@ -173,7 +173,7 @@ local function plan_tiles(p, k, rows)
   p.g:require((rows * n + 0):le(most))
   p.nodes_at = NODES_AT
   p.workspace_bytes = 8 * NODES_AT + most * 33 // 31 * p.partial_bytes // 4 * 8
-  p.grid = rows * n + 0
+  p.grid, p.grid_tiles = rows * n + 0, { n, rows + 0 * n }
 end
 
 -- Bytes of the tile of each input that is held in shared memory.

@@ -166,7 +166,7 @@ end
 local function cut(p)
   local g, k, list, total = p.g, p.k, {}, nil
   local groups = p.threads // p.lanes
-  list[1] = "unsigned int rest = blockIdx.x;"
+  list[1], p.grid_tiles = "unsigned int rest = blockIdx.x;", {}
   local order = kit.map({ p.dim_x, p.dim_c or 0, p.dim_m or 0 }, function(dim)
     return dim > 0 and dim or nil
   end)
@@ -179,7 +179,7 @@ local function cut(p)
       or dim == p.dim_c and p.block_c or 1
     local extent = k.extents[dim] + (dim == p.dim_x and p.drift or 0)
     local tiles = kit.ceil_div(extent, each)
-    total = total and total * tiles or tiles
+    total, p.grid_tiles[n] = total and total * tiles or tiles, tiles
     local number, count = "rest", g:name("tiles_" .. name)
     if n < #order then
       list[#list + 1] = string.format("const unsigned int %s = (unsigned int)(%s);", count,

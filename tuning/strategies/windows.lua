@@ -85,6 +85,7 @@ local function plan(k, c)
   p.compute = g:call(p.values)
   local tiles = kit.ceil_div(k.extents[1], c.threads * c.items)
   p.grid = p.is_scatter and tiles * c.windows or tiles
+  p.grid_tiles = p.is_scatter and { tiles, 0 * tiles + c.windows } or nil
   p.tiles = g:text(tiles)
   local list = g:param_list()
   list[#list + 1] = "long long first"

@@ -240,30 +240,6 @@ static const sct_ptx_diag *verdict(const work *w) {
   return w->failed < w->launch->n_run ? &w->diag : NULL;
 }
 
-static void *run_blocks(void *ctx) {
-  worker *k = ctx;
-  work *w = k->w;
-  const int n = w->launch->n_cluster;
-  ptx_exec *blocks = sct_alloc(sizeof(*blocks) * (size_t)n);
-  k->cluster = (ptx_cluster){.blocks = blocks, .n = n};
-  k->n_counted = w->launch->opts->blocks != NULL ? 1 : n;
-  for (int b = 0; b < n; b++) {
-    sct_ptx_exec_init(&blocks[b], w->launch, &k->cluster);
-  }
-  for (int64_t i = take(w); i >= 0; i = take(w)) {
-    sct_ptx_run_cluster(&k->cluster, block_at(w->launch, i));
-    for (int b = 0; b < n; b++) {
-      if (blocks[b].stop || blocks[b].has_soft) {
-        report(w, i, &blocks[b]);
-      }
-    }
-    if (w->caches != NULL) {
-      finish(w, i, blocks);
-    }
-  }
-  return NULL;
-}
-
 /* ---- results */
 
 static void add_inst(sct_ptx_inst_counters *to, const sct_ptx_inst_counters *from) {
@@ -351,6 +327,61 @@ static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
   sct_ptx_counters_add(c, &one);
 }
 
+/* ---- blocks one by one */
+
+static bool is_memory(ptx_inst_kind kind) {
+  return kind != PTX_INST_OTHER && kind != PTX_INST_BRANCH && kind != PTX_INST_BARRIER;
+}
+
+/* Tells the caller what a block did, and forgets it. false: the caller wants no more. */
+static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
+  const ptx_code *c = x->code;
+  spread_runs(x);
+  for (size_t k = 0; k < c->n_insts; k++) {
+    if (x->insts[k].executed > 0 && is_memory((ptx_inst_kind)c->insts[k].kind)) {
+      add_to_totals(&x->counters, &c->insts[k], &x->insts[k]);
+    }
+  }
+  for (int b = 0; x->by_buffer != NULL && b < l->memory->n_buffers; b++) {
+    l->memory->table[PTX_WINDOW_FIRST + b]->counts = x->by_buffer[b];
+    x->by_buffer[b] = (sct_ptx_buffer_counters){0};
+  }
+  const bool more = l->opts->block_done(l->opts->block_ctx, i, &x->counters);
+  x->counters = (sct_ptx_counters){0};
+  memset(x->insts, 0, sizeof *x->insts * c->n_insts);
+  memset(x->block_runs, 0, sizeof *x->block_runs * c->n_blocks);
+  memset(x->block_lanes, 0, sizeof *x->block_lanes * c->n_blocks);
+  return more;
+}
+
+static void *run_blocks(void *ctx) {
+  worker *k = ctx;
+  work *w = k->w;
+  const int n = w->launch->n_cluster;
+  ptx_exec *blocks = sct_alloc(sizeof(*blocks) * (size_t)n);
+  k->cluster = (ptx_cluster){.blocks = blocks, .n = n};
+  k->n_counted = w->launch->opts->blocks != NULL ? 1 : n;
+  for (int b = 0; b < n; b++) {
+    sct_ptx_exec_init(&blocks[b], w->launch, &k->cluster);
+  }
+  for (int64_t i = take(w); i >= 0; i = take(w)) {
+    sct_ptx_run_cluster(&k->cluster, block_at(w->launch, i));
+    for (int b = 0; b < n; b++) {
+      if (blocks[b].stop || blocks[b].has_soft) {
+        report(w, i, &blocks[b]);
+      }
+    }
+    if (w->caches != NULL) {
+      finish(w, i, blocks);
+    }
+    if (w->launch->opts->block_done != NULL && !blocks[0].stop &&
+        !report_block(w->launch, i, &blocks[0])) {
+      break;
+    }
+  }
+  return NULL;
+}
+
 static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
   for (int b = 0; l->opts->per_buffer && b < l->memory->n_buffers; b++) {
     sct_ptx_buffer_counters sum = {0};
@@ -433,7 +464,7 @@ static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
 }
 
 static int host_threads(const ptx_launch *l) {
-  int n = l->opts->threads > 0 ? l->opts->threads : 1;
+  int n = l->opts->threads > 0 && l->opts->block_done == NULL ? l->opts->threads : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   n = n > l->n_run ? (int)l->n_run : n;
   return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
