@@ -235,6 +235,33 @@ local function sets_of(kernel, label, size, contents, plain)
   return sets
 end
 
+-- In how many windows the candidate goes through what an index points to, one after the other.
+local function windows_in(label)
+  return math.tointeger(label:match " windows=(%d+)") or 1
+end
+
+-- How often a kernel that goes through an array in windows needs a sector of one that is not behind
+-- an index: in each window that has one of the `each` points of the sector.
+local function times_needed(windows, each)
+  return each > 1 and windows * (1 - (1 - 1 / windows) ^ each) or 1
+end
+
+local function add_windows(sets, kernel, windows, size)
+  for name, array in pairs(kernel.arrays) do
+    local is_index = false
+    for _, other in pairs(kernel.arrays) do
+      for _, index in ipairs(footprint.indices(kernel, other)) do
+        is_index = is_index or index == array
+      end
+    end
+    local set = sets[name .. " loads"]
+    if not is_index and #footprint.indices(kernel, array) == 0 and set.sectors > 0 then
+      local each = sizes.points(kernel, size) / set.sectors
+      set.sectors = set.sectors * times_needed(windows, each)
+    end
+  end
+end
+
 local function near(a, b)
   return math.abs(a - b) <= CLOSE * math.max(a, b) + 1
 end
@@ -244,9 +271,7 @@ local function said(coalesced)
 end
 
 -- Holds the program's figures of a candidate to ours. Of a launch of many blocks it counts some, so
--- sectors are near at best; what the index space touches is exact. One that goes through windows of
--- a table, a part of its points after the other, needs sectors again in each; that is not worked
--- out here, only its verdict counts.
+-- sectors are near at best; what the index space touches is exact.
 local function compare(of, label, theirs, counts, sampled)
   local coalesced, margin = requests.verdict(counts)
   sums.candidates = sums.candidates + 1
@@ -258,7 +283,7 @@ local function compare(of, label, theirs, counts, sampled)
       close and ", close to the limit" or "")
   end
   local figures = sampled and { "footprint" } or { "sectors", "minimum", "footprint" }
-  for _, access in ipairs(label:find " windows=" and {} or theirs.arrays) do
+  for _, access in ipairs(theirs.arrays) do
     local c = counts[access.array .. " " .. access.access]
       or { sectors = 0, ideal = 0, footprint = 0 }
     access.minimum, c.minimum = requests.minimum(access), requests.minimum(c)
@@ -324,6 +349,9 @@ local function judge_candidate(of, kernel, path, size, label, contents, plain)
     assert(profile(path, other))
     return read(scratch .. "/requests")
   end)
+  if windows_in(label) > 1 then
+    add_windows(sets, kernel, windows_in(label), size)
+  end
   local grid = case.launch.grid
   compare(of, label, theirs, requests.count(list, sets), grid[1] * grid[2] * grid[3] > COUNTED)
 end
