@@ -10,6 +10,7 @@
 ---   --first K        the first of the random specs; default 1
 ---   --candidates N   of each spec; default 3
 ---   --points N       most points of an index space; default 8000
+---   --tune N         tunes every Nth candidate too; default none
 ---   --keep DIR       keeps random specs that have a finding
 ---
 --- A line for each verdict, and each figure of an array, on which both do not agree, then one that
@@ -25,7 +26,7 @@ local sizes = require "sizes"
 local spec = require "spec"
 
 local options = { program = top .. "/build/dev/sectile", seed = 1, first = 1, candidates = 3,
-                  points = 8000 }
+                  points = 8000, tune = math.huge }
 local files = {}
 
 local function read_options()
@@ -86,7 +87,8 @@ local CLOSE = 0.02 -- figures and limits that are no further apart, relative: so
 
 local COUNTED = 64 -- blocks of a launch that the program counts
 
-local sums = { specs = 0, candidates = 0, skipped = 0, uncoalesced = 0, found = 0, close = 0 }
+local sums = { specs = 0, candidates = 0, skipped = 0, uncoalesced = 0, found = 0, close = 0,
+               tuned = 0 }
 
 local function found(of, label, text, ...)
   sums.found = sums.found + 1
@@ -296,6 +298,26 @@ local function compare(of, label, theirs, counts, sampled)
   end
 end
 
+-- What `tune` says of the candidate, from some of its blocks where there are many.
+local function compare_tuned(of, path, label, counts)
+  local text = run("tune", path, "--only", label, "--device", "virtual:h200", "--json", "-q",
+    "--store", scratch .. "/store")
+  os.remove(scratch .. "/store")
+  local size = text and json.read(text).tuned[1].report.sizes[1]
+  for _, row in ipairs(size and size.rows or {}) do
+    if row.label == label and row.outcome == "ok" then
+      local coalesced, margin, share = requests.verdict(counts)
+      local close = margin <= CLOSE + row.sectors_error
+      sums.tuned = sums.tuned + 1
+      if row.coalesced ~= coalesced and not close then
+        found(of, label, "%s when tuned, %s here", said(row.coalesced), said(coalesced))
+      elseif math.abs(row.coalesced_share - share) > CLOSE + row.sectors_error then
+        found(of, label, "share %.3f when tuned, %.3f here", row.coalesced_share, share)
+      end
+    end
+  end
+end
+
 -- Labels of a few candidates of different strategies, drawn, and of the plain kernel of each choice
 -- of layouts.
 local function draw(kernel, path, r)
@@ -353,7 +375,11 @@ local function judge_candidate(of, kernel, path, size, label, contents, plain)
     add_windows(sets, kernel, windows_in(label), size)
   end
   local grid = case.launch.grid
-  compare(of, label, theirs, requests.count(list, sets), grid[1] * grid[2] * grid[3] > COUNTED)
+  local counts = requests.count(list, sets)
+  compare(of, label, theirs, counts, grid[1] * grid[2] * grid[3] > COUNTED)
+  if sums.candidates % options.tune == 0 then
+    compare_tuned(of, path, label, counts)
+  end
 end
 
 --- `path` has one size, which is small.
@@ -422,6 +448,7 @@ local good, why = pcall(function()
 end)
 os.execute("rm -rf " .. quoted(scratch))
 assert(good, why)
-print(("%d specs, %d candidates (%d not coalesced), %d skipped, %d findings, %d close to the limit")
-  :format(sums.specs, sums.candidates, sums.uncoalesced, sums.skipped, sums.found, sums.close))
+print(("%d specs, %d candidates (%d not coalesced, %d tuned), %d skipped, %d findings, "
+  .. "%d close to the limit"):format(sums.specs, sums.candidates, sums.uncoalesced, sums.tuned,
+  sums.skipped, sums.found, sums.close))
 os.exit(sums.found == 0)
