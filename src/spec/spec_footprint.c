@@ -119,11 +119,13 @@ static void join_runs(sct_spans *s) {
   }
 }
 
+static bool is_offsets(const sct_spec *spec, const sct_operand *op) {
+  return sct_spec_is_ragged(spec) && op == &spec->operands[spec->ragged.offsets];
+}
+
 /* Places along index d of the array, moved by `delta`. */
 static bool put_index(sct_spans *out, const places *p, int d, int64_t delta) {
-  const bool is_offsets =
-      sct_spec_is_ragged(p->spec) && p->op == &p->spec->operands[p->spec->ragged.offsets];
-  if (is_offsets || is_unknown(p, p->op->at[d])) { /* each row has two offsets */
+  if (is_offsets(p->spec, p->op) || is_unknown(p, p->op->at[d])) { /* each row has two offsets */
     const span all = {.width = p->extent[d]};
     sct_spans_put(out, &all);
     return true;
@@ -309,8 +311,9 @@ static bool put_all(sct_spans *out, const places *p) {
 
 /* ---- answers ---- */
 
+/* Rows of no elements have their offsets all the same. */
 static bool is_empty(const sct_spec *spec, const sct_operand *op, const sct_size *size) {
-  return sct_spec_elements(spec, size) == 0 && !op->per_row;
+  return sct_spec_elements(spec, size) == 0 && !op->per_row && !is_offsets(spec, op);
 }
 
 /* Whole sectors for each element, or the array if it has fewer: where nothing better is known. */
