@@ -401,6 +401,10 @@ static sct_status run_blocks(void *ctx, double *out, int64_t *n_run, const int64
   job *const j = ctx;
   SCT_SCOPED(sct_ptx_result) result = {0};
   SCT_SCOPED(sct_str) text = {0};
+  *n_run = 0;
+  if (n == 0) {
+    return SCT_OK;
+  }
   j->opts.blocks = blocks;
   j->opts.n_blocks = n;
   j->out = out;
