@@ -406,7 +406,15 @@ local function judge_file(path)
   local dir, name = path:match "^(.*)/([^/]+)$"
   local copy = scratch .. "/" .. name
   os.execute(("cp -r %s/. %s"):format(quoted(dir or "."), quoted(scratch)))
-  for k, size in ipairs(sizes.small(spec.read(path, top), options.points)) do
+  local readable, small = pcall(function()
+    return sizes.small(spec.read(path, top), options.points)
+  end)
+  if not readable then
+    sums.skipped = sums.skipped + 1
+    print(("%s: skipped: %s"):format(path, small))
+    return
+  end
+  for k, size in ipairs(small) do
     write(copy, sizes.replace(read(path), size))
     local good, why = pcall(judge, path, copy, size, random.new(options.seed, k))
     if not good then

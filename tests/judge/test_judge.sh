@@ -13,6 +13,9 @@ liar() { # liar SED_SCRIPT: the program with what it says changed
 }
 spec=$root/tuning/kernels/float3_increment.lua
 expect 0 ' 0 findings' "${judge[@]}" --program "$SCT_PROGRAM" --candidates 1 "$spec"
+# rows, one size of which has no elements
+expect 0 ' 0 findings' "${judge[@]}" --program "$SCT_PROGRAM" --candidates 1 \
+  "$root/tests/cases/csr_steps.lua"
 liar 's/"coalesced": false/"coalesced": true/; t; s/"coalesced": true/"coalesced": false/'
 expect 1 'coalesced here' "${judge[@]}" --program "$scratch/liar" --candidates 1 "$spec"
 liar '/"footprint"/s/: /: 9/'
