@@ -156,7 +156,7 @@ static void extrapolate(launch_sums *out, const launch_sums *points, int64_t per
   for (int k = 0; k < POINTS; k++) { /* what the ends are off counts in the rise too */
     out->all.error = fmax(out->all.error, points[k].all.error * 5.0 / 3.0);
   }
-  out->all.error += fmax(error, LEAST_ERROR);
+  out->all.error = fmax(out->all.error + error, LEAST_ERROR);
 }
 
 /* Counts at the points of a period. */
