@@ -119,13 +119,16 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
   sct_count_profile(&p, row, device);
   json_object_set_new(
       doc, "launch",
-      json_pack("{s:[I, I, I], s:[I, I, I], s:i, s:I, s:o, s:s, s:o}", "grid",
+      json_pack("{s:[I, I, I], s:[I, I, I], s:i, s:I, s:o, s:s, s:o, s:I, s:I, s:f}", "grid",
                 (json_int_t)row->grid[0], (json_int_t)row->grid[1], (json_int_t)row->grid[2],
                 "block", (json_int_t)row->block[0], (json_int_t)row->block[1],
                 (json_int_t)row->block[2], "registers", row->registers, "shared_bytes",
                 (json_int_t)(row->static_shared_bytes + row->shared_bytes), "occupancy",
                 sct_json_number(p.occupancy.fraction), "limit",
-                p.occupancy.limit ? p.occupancy.limit : "", "waves", sct_json_number(p.waves)));
+                p.occupancy.limit ? p.occupancy.limit : "", "waves", sct_json_number(p.waves),
+                "blocks", (json_int_t)p.blocks, "blocks_run",
+                (json_int_t)(row->blocks_run > 0 ? row->blocks_run : p.blocks), "sectors_error",
+                row->sectors_error));
   json_object_set_new(doc, "global",
                       json_pack("{s:o, s:o, s:o}", "loads", cli_global_json(&c->load), "stores",
                                 cli_global_json(&c->store), "atomics",

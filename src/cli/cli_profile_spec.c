@@ -108,6 +108,7 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
                                               p->compiled.entry, p->size, blocks, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   SCT_THEN(sct_model_coalescing(&row->coalescing, &counters, work.spec, code, p->size, err));
+  row->sectors_error = counters.error;
   row->spec = work.spec;
   row->has_demand = status == SCT_OK;
   return status;

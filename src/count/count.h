@@ -125,6 +125,7 @@ typedef struct sct_count_row {
   int n_insts;
   int64_t grid[3], block[3]; /* at least 1 each */
   int64_t blocks_run;        /* blocks that were counted; 0: all */
+  double sectors_error;      /* of the demand and of the coalescing, relative; 0: of all blocks */
   const char *source; /* text that stands for the file "source" of lines; NULL: they are of files */
   int registers;      /* a thread; 0: not known */
   int64_t static_shared_bytes; /* a block */

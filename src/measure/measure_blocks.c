@@ -777,6 +777,20 @@ sct_status sct_block_counter_count(sct_block_counter *s, sct_counters *out,
   return status;
 }
 
+/* Number k of n blocks of all: both ends, and one at random of each of n - 2 equal parts, as at
+ * even distances layouts could fall in step. */
+static int64_t profiled_block(int64_t all, int64_t n, int64_t k) {
+  if (n == all || k == 0) {
+    return k;
+  }
+  if (k == n - 1) {
+    return all - 1;
+  }
+  const int64_t part = (all - 2) / (n - 2), rest = (all - 2) % (n - 2);
+  const int64_t from = 1 + (k - 1) * part + (k - 1) * rest / (n - 2);
+  return from + (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)part);
+}
+
 sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
                                      sct_partial_launch *launch, const sct_kernel_code *code,
                                      const sct_ptx_module *module, const char *entry,
@@ -787,18 +801,18 @@ sct_status sct_block_counter_profile(sct_block_counter *s, sct_ptx_result *out,
   int64_t block[MOST_BLOCKS];
   job j;
   SCT_TRY(open_job(s, &j, &kernel, size, err));
-  const int64_t most = blocks_wanted(s, max_blocks);
-  const sct_subset subset = sct_subset_of(j.n_blocks, most < MOST_BLOCKS ? most : MOST_BLOCKS);
+  const int64_t wanted = blocks_wanted(s, max_blocks);
+  const int64_t most = wanted < MOST_BLOCKS ? (wanted < 3 ? 3 : wanted) : MOST_BLOCKS;
+  const int64_t n = j.n_blocks < most ? j.n_blocks : most;
   const bool all = max_blocks == SCT_ALL_BLOCKS;
-  for (int64_t k = 0; k < subset.n; k++) {
-    block[k] = sct_subset_at(subset, k);
+  for (int64_t k = 0; k < n; k++) {
+    block[k] = profiled_block(j.n_blocks, n, k);
   }
-  *launch =
-      (sct_partial_launch){.blocks = subset.total, .blocks_run = all ? subset.total : subset.n};
+  *launch = (sct_partial_launch){.blocks = j.n_blocks, .blocks_run = all ? j.n_blocks : n};
   memcpy(launch->grid, j.opts.grid, sizeof launch->grid);
   memcpy(launch->block, j.opts.block, sizeof launch->block);
   j.opts.blocks = all ? NULL : block;
-  j.opts.n_blocks = all ? 0 : subset.n;
+  j.opts.n_blocks = all ? 0 : n;
   j.opts.per_instruction = true;
   j.opts.caches = caches;
   j.opts.watch = watch;

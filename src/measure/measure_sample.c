@@ -16,7 +16,7 @@
 #define LEAST_RANDOM 2.5e-3 /* the same where blocks have random work */
 #define UNKNOWN      0.3    /* where one or two blocks of different work have to do */
 #define CAUTION      1.25   /* few blocks seldom have what is rare */
-#define UNSEEN       0.1    /* by the blocks that ran: of rows that end anywhere in a block */
+#define UNSEEN       0.15   /* by the blocks that ran: of rows that end anywhere in a block */
 #define FEW_CHANGES  2      /* of the steps, along a grid of which nothing is known */
 #define UNIFORM_PART 0.5 /* of the chance to be chosen, where work decides about the other part */
 

@@ -47,16 +47,6 @@ typedef struct sct_counters {
   double error;                   /* of the sectors, relative; 0: exact, or not known */
 } sct_counters;
 
-/* Numbers that stand for all of [0, total): both ends for themselves, and one at a random place of
- * each of n - 2 equal parts for the part; at evenly spaced ones layouts could fall in step. All of
- * them where total <= at_most (3 at least). Number k of it is the same whenever it is asked. */
-typedef struct sct_subset {
-  int64_t total, n;
-} sct_subset;
-sct_subset sct_subset_of(int64_t total, int64_t at_most);
-int64_t sct_subset_at(sct_subset s, int64_t k);
-double sct_subset_weight(sct_subset s, int64_t k); /* how many of them it stands for */
-
 /* An estimate of what a kernel that is not compiled moves, from code->traffic; blocks_counted is 0.
  */
 sct_status sct_model_estimate(sct_counters *out, const sct_spec *spec, const sct_kernel_code *code,

@@ -144,6 +144,30 @@ static void test_rows_off_a_sector(void **state) {
   }
 }
 
+static double with_row_ends(const blocks *b, int64_t block) {
+  const int64_t tile = b->grid.tile, row = b->grid.row;
+  return 512.0 + 80.0 * (double)(((block + 1) * tile - 1) / row - block * tile / row);
+}
+
+/* Rows of a length that blocks do not divide: some blocks hold the end of one, or one more. */
+static void test_rows_that_blocks_do_not_divide(void **state) {
+  (void)state;
+  int n = 0, within = 0;
+  for (int64_t row = 33; row < 4000; row += 1 + row / 8) {
+    for (int64_t rows = 5; rows < 3000; rows *= 3) {
+      double error;
+      blocks b = {.grid = {.n_blocks = (row * rows + 511) / 512, .tile = 512, .row = row},
+                  .sectors = with_row_ends};
+      const double off = fabs(sampled(&b, &error));
+      within += off <= error;
+      n++;
+      assert_true(off < 0.05 && error < 0.25);
+    }
+  }
+  print_message("%d of %d within their error\n", within, n);
+  assert_true(within >= n * 95 / 100);
+}
+
 static double noisy(const blocks *b, int64_t block) {
   const double u = random_of(b, block);
   return b->period == 0 ? 100 + 50 * u : b->period == 1 ? (u < 0.5 ? 50 : 100) : 20 - 40 * log(u);
@@ -180,6 +204,27 @@ static void fill_power(double *offsets, int64_t first, int64_t end, uint64_t see
     offsets[middle] = offsets[first] + share * (offsets[end] - offsets[first]);
     fill_power(offsets, first, middle, seed);
     fill_power(offsets, middle, end, seed);
+  }
+}
+
+static double one_length(const blocks *b, int64_t block) {
+  return b->offsets[block + 1] > b->offsets[block] ? 14.0 : 8.0;
+}
+
+/* Rows of one length, of which each block has a part of one or none. */
+static void test_work_at_even_distances(void **state) {
+  (void)state;
+  enum { BLOCKS = 8000 };
+  static double offsets[BLOCKS + 1];
+  for (int64_t rows = 10; rows <= 160; rows *= 2) {
+    double error;
+    for (int64_t k = 0; k <= BLOCKS; k++) {
+      offsets[k] = (double)(k * rows / BLOCKS) / (double)rows;
+    }
+    blocks b = {.grid = {.n_blocks = BLOCKS, .work_before = work_before, .most_blocks = 40},
+                .sectors = one_length,
+                .offsets = offsets};
+    assert_true(fabs(sampled(&b, &error)) <= error);
   }
 }
 
@@ -221,9 +266,14 @@ static void test_steps_are_limited(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_alike_blocks),      cmocka_unit_test(test_rounds_of_a_loop),
-      cmocka_unit_test(test_borders_of_tiles),  cmocka_unit_test(test_rows_off_a_sector),
-      cmocka_unit_test(test_random_blocks),     cmocka_unit_test(test_blocks_by_work),
+      cmocka_unit_test(test_alike_blocks),
+      cmocka_unit_test(test_rounds_of_a_loop),
+      cmocka_unit_test(test_borders_of_tiles),
+      cmocka_unit_test(test_rows_off_a_sector),
+      cmocka_unit_test(test_rows_that_blocks_do_not_divide),
+      cmocka_unit_test(test_work_at_even_distances),
+      cmocka_unit_test(test_random_blocks),
+      cmocka_unit_test(test_blocks_by_work),
       cmocka_unit_test(test_steps_are_limited),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,48 @@ static void test_rows_of_power_law_lengths(void **state) {
   fixture_close(&f);
 }
 
+/* A tile's elements fall into one window of the output: of its blocks, one a window, only one has
+ * work. */
+static void test_windows(void **state) {
+  (void)state;
+  fixture f;
+  picked list[2];
+  fixture_open_text(&f,
+                    "local s = require 'sectile'\n"
+                    "return s.kernel { name = 'spread', dims = { 'i' },\n"
+                    "  inputs = { s.array('pick', 'i64', s.row_major, { fill = 'identity' }),\n"
+                    "             s.array('a', 'f32x4') },\n"
+                    "  outputs = { s.array('o', 'f32', s.row_major, { dims = { 'm' },\n"
+                    "                                                 at = { '2 * pick' } }) },\n"
+                    "  body = 'o = a.x;', sizes = { { i = 196608, m = 393249 } } }");
+  int windows = 0;
+  while (strcmp(f.space.strategies[windows].name, "windows") != 0) {
+    windows++;
+  }
+  const int n = picked_draw(list, 0, &f, windows, SCT_COUNT(list), PICKED_SEED);
+  picked_compile(list, n);
+  sct_block_counter *counter = NULL;
+  sct_block_counter_new(&counter, &f.spec, &f.device, PICKED_SEED, 0);
+  for (int k = 0; k < n; k++) {
+    sct_ptx_module *module = NULL;
+    MUST(sct_ptx_parse(&module, list[k].compiled.ptx, "PTX", err));
+    const own o = {.p = list[k], .module = module, .counter = counter};
+    sct_counters few = own_count(&o, &f.spec.sizes[0], 0);
+    sct_counters all = own_count(&o, &f.spec.sizes[0], SCT_ALL_BLOCKS);
+    const double sectors = (double)(all.load.sectors + all.store.sectors);
+    assert_true(few.blocks_counted < few.blocks);
+    assert_true(few.error < 0.02);
+    assert_true(fabs((double)(few.load.sectors + few.store.sectors) - sectors) <=
+                few.error * sectors);
+    sct_counters_free(&few);
+    sct_counters_free(&all);
+    sct_ptx_module_free(module);
+  }
+  sct_block_counter_free(counter);
+  picked_free(list, n);
+  fixture_close(&f);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
@@ -214,6 +256,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_shorter_launches),
       cmocka_unit_test(test_loop_over_the_grid),
       cmocka_unit_test(test_rows_of_power_law_lengths),
+      cmocka_unit_test(test_windows),
   };
   return cmocka_run_group_tests(tests, picked_setup, picked_teardown);
 }

@@ -36,6 +36,10 @@ function sections.launch(out, c, look)
     s = s .. string.format("counts are those of %d of the blocks, spread over the grid\n",
       c.more.blocks_run)
   end
+  if l.sectors_error > 0 then
+    s = s .. string.format("what is said of the whole launch is from a sample, sectors to within "
+      .. "%.2g %%\n", 100 * l.sectors_error)
+  end
   out:wrap("launch", s)
 end
 
