@@ -93,6 +93,7 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
                       const sct_partial_launch *launch, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
   const double scale = (double)launch->blocks / (double)launch->blocks_run;
+  const int64_t blocks = launch->blocks_run == launch->blocks ? SCT_ALL_BLOCKS : BLOCKS;
   SCT_SCOPED(sct_counters) counters = {0};
   sct_workload work = {.spec = &p->cands.spec,
                        .code = code,
@@ -104,7 +105,7 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
     work.machine[k] = scale * (double)row->counters.machine.n[k];
   }
   sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
-                                              p->compiled.entry, p->size, BLOCKS, err);
+                                              p->compiled.entry, p->size, blocks, err);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   SCT_THEN(sct_model_coalescing(&row->coalescing, &counters, work.spec, code, p->size, err));
   row->spec = work.spec;

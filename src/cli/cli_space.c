@@ -85,11 +85,29 @@ static json_t *failed_json(const sct_tune_candidates *cands) {
   return list;
 }
 
+/* What each array's layouts cost at each size, whatever the kernel. */
+static json_t *arrays_json(const sct_spec *spec) {
+  json_t *list = json_array();
+  for (int at = 0; at < spec->n_operands * spec->n_sizes; at++) {
+    const sct_size *size = &spec->sizes[at % spec->n_sizes];
+    const sct_operand *o = &spec->operands[at / spec->n_sizes];
+    for (int k = 0; k < o->n_layouts; k++) {
+      const sct_footprint of = sct_spec_footprint(spec, at / spec->n_sizes, k, size);
+      json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:f, s:f}", "array",
+                                            sct_json_string(o->name), "layout",
+                                            sct_json_string(o->layouts[k].label), "size",
+                                            sct_json_string(size->label), "used_bytes", of.bytes,
+                                            "sectors", of.sectors));
+    }
+  }
+  return list;
+}
+
 static json_t *json_of_candidates(const sct_tune_candidates *cands) {
-  return json_pack("{s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
+  return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "name",
                    sct_json_string(cands->spec.name), "device", sct_json_string(cands->device.id),
-                   "points", (json_int_t)cands->space.n_points, "candidates",
-                   (json_int_t)count_items(cands, -1, false), "collapsed",
+                   "arrays", arrays_json(&cands->spec), "points", (json_int_t)cands->space.n_points,
+                   "candidates", (json_int_t)count_items(cands, -1, false), "collapsed",
                    (json_int_t)cands->space.n_collapsed, "pruned", pruned_json(&cands->space),
                    "failed", failed_json(cands), "strategies", strategies_json(cands));
 }

@@ -4,9 +4,11 @@
  * that the answer does not depend on chance. */
 #include "emit/emit_internal.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PREDICTED_NOISE 0.02 /* as SCT_PREDICTED_SLACK */
+#define PREDICTED_NS    50.0 /* as SCT_PREDICTED_NS */
 
 /* By what candidates are compared: measured times, or predicted ones where none is measured, or
  * where none is predicted either by counts alone. */
@@ -16,6 +18,7 @@ typedef enum basis { MEASURED, PREDICTED, COUNTED } basis;
 typedef struct contest {
   bool coalesced;
   basis by;
+  double sectors; /* what moves no more than this takes part too; negative: nothing does */
 } contest;
 
 static double time_of(const contest *c, const sct_row_outcome *o) {
@@ -23,8 +26,13 @@ static double time_of(const contest *c, const sct_row_outcome *o) {
   return ns > 0 ? ns : 0; /* unknown: NaN or 0 */
 }
 
+static double sectors_of(const sct_row_outcome *o) {
+  return o->sectors_ld + o->sectors_st;
+}
+
 static bool competes(const contest *c, const sct_row_outcome *o) {
-  return (o->how.coalesced || !c->coalesced) && (time_of(c, o) > 0 || c->by == COUNTED);
+  return (o->how.coalesced || !c->coalesced || sectors_of(o) <= c->sectors) &&
+         (time_of(c, o) > 0 || c->by == COUNTED);
 }
 
 static bool any_competes(const contest *c, const sct_row_result *rows, int n, const bool *legal) {
@@ -39,7 +47,7 @@ static bool any_competes(const contest *c, const sct_row_result *rows, int n, co
 static bool wins_tie(const sct_row_result *a, const sct_row_result *b) {
   const sct_row_outcome *x = &a->outcome;
   const sct_row_outcome *y = &b->outcome;
-  const double pairs[][2] = {{x->sectors_ld + x->sectors_st, y->sectors_ld + y->sectors_st},
+  const double pairs[][2] = {{sectors_of(x), sectors_of(y)},
                              {x->wavefronts, y->wavefronts},
                              {x->requests_ld + x->requests_st, y->requests_ld + y->requests_st},
                              {a->candidate.registers, b->candidate.registers}};
@@ -55,28 +63,40 @@ static bool wins_tie(const sct_row_result *a, const sct_row_result *b) {
 static contest find_contest(const sct_row_result *rows, int n, const bool *legal, bool any) {
   for (int all = any; all < 2; all++) {
     for (int by = MEASURED; by <= COUNTED; by++) {
-      const contest c = {.coalesced = !all, .by = (basis)by};
+      const contest c = {.coalesced = !all, .by = (basis)by, .sectors = -1};
       if (any_competes(&c, rows, n, legal)) {
         return c;
       }
     }
   }
-  return (contest){.by = COUNTED};
+  return (contest){.by = COUNTED, .sectors = -1};
+}
+
+/* The fastest row that takes part; -1: none does. */
+static int fastest_row(const contest *c, const sct_row_result *rows, int n, const bool *legal) {
+  int fastest = -1;
+  for (int k = 0; k < n; k++) {
+    if (legal[k] && competes(c, &rows[k].outcome) &&
+        (fastest < 0 || time_of(c, &rows[k].outcome) < time_of(c, &rows[fastest].outcome))) {
+      fastest = k;
+    }
+  }
+  return fastest;
 }
 
 int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run) {
-  const contest c = find_contest(rows, n, legal, emit_selects_any(run->conditions));
-  const double noise = c.by == PREDICTED ? PREDICTED_NOISE : run->noise;
-  double fastest = -1;
-  int best = -1;
-  for (int k = 0; k < n; k++) {
-    const double t = time_of(&c, &rows[k].outcome);
-    if (legal[k] && competes(&c, &rows[k].outcome) && (fastest < 0 || t < fastest)) {
-      fastest = t;
-    }
+  contest c = find_contest(rows, n, legal, emit_selects_any(run->conditions));
+  int best = fastest_row(&c, rows, n, legal);
+  if (best < 0) {
+    return best;
   }
+  c.sectors = sectors_of(&rows[best].outcome);
+  const double fastest = time_of(&c, &rows[fastest_row(&c, rows, n, legal)].outcome);
+  const double slack =
+      c.by == PREDICTED ? fmax(PREDICTED_NOISE * fastest, PREDICTED_NS) : run->noise * fastest;
+  best = -1;
   for (int k = 0; k < n; k++) {
-    const bool tied = time_of(&c, &rows[k].outcome) <= fastest * (1 + noise);
+    const bool tied = time_of(&c, &rows[k].outcome) <= fastest + slack;
     if (legal[k] && competes(&c, &rows[k].outcome) && tied &&
         (best < 0 || wins_tie(&rows[k], &rows[best]))) {
       best = k;

@@ -46,13 +46,17 @@ void sct_case_free_images(sct_case *c) {
 static void empty_case(sct_measure *m, sct_case *c, sct_wire *freed) {
   sct_case_release(m, c, freed);
   sct_case_free_images(c);
-  c->referenced = false; /* of a body that computes, the image was the reference */
+  c->referenced = c->referenced && sct_outputs_known(m); /* else the image was the reference */
   sct_shape_unindex(&c->shape);
 }
 
 void sct_cases_make_room(sct_measure *m) {
-  const int64_t most =
-      m->cases.bytes > m->cases.most_bytes ? m->cases.most_bytes / 2 : m->cases.bytes;
+  if (m->cases.bytes > m->cases.most_bytes) {
+    sct_cases_empty(m, m->cases.most_bytes / 2);
+  }
+}
+
+void sct_cases_empty(sct_measure *m, int64_t most) {
   sct_wire freed = {0};
   while (m->cases.bytes > most) {
     sct_case *oldest = NULL;
@@ -92,13 +96,17 @@ static sct_status expect(sct_measure *m, sct_case *c, int op, int64_t buffer, sc
                                  m->is_virtual ? NULL : c->image[op], err);
 }
 
+static void count_placed(sct_measure *m, sct_case *c, int op) {
+  const int64_t bytes = sct_case_array_bytes(m, c, op);
+  c->placed_bytes += bytes;
+  m->cases.bytes += bytes;
+}
+
 /* A place of its own for one array, with what it holds. */
 static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align, int64_t *buffer,
                               sct_error *err) {
-  const int64_t bytes = sct_case_array_bytes(m, c, op);
   SCT_TRY(sct_remote_alloc_at(m, &c->shape, op, align, buffer, err));
-  c->placed_bytes += bytes;
-  m->cases.bytes += bytes;
+  count_placed(m, c, op);
   if (op < m->addressing.spec->n_inputs) {
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){*buffer, c->buffer[op]}, NULL, err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err));
@@ -106,23 +114,30 @@ static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align
   return expect(m, c, op, *buffer, err);
 }
 
+/* The array of an output where the driver puts it; inputs have theirs. */
+static sct_status need_array(sct_measure *m, sct_case *c, int op, sct_error *err) {
+  if (c->buffer[op] < 0) {
+    SCT_TRY(sct_remote_alloc_at(m, &c->shape, op, 0, &c->buffer[op], err));
+    count_placed(m, c, op);
+  }
+  if (!c->expected[op]) {
+    SCT_TRY(expect(m, c, op, c->buffer[op], err));
+    c->expected[op] = true;
+  }
+  return SCT_OK;
+}
+
 sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code,
                           sct_error *err) {
-  memcpy(c->used, c->buffer, sizeof c->used);
   c->last_used = ++m->cases.clock;
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {
     const int place = code->align ? __builtin_ctzll((uint64_t)code->align[k]) : SCT_N_PLACES;
     if (place >= SCT_N_PLACES) {
-      if (!c->expected[k]) {
-        SCT_TRY(expect(m, c, k, c->buffer[k], err));
-        c->expected[k] = true;
-      }
-      continue;
-    }
-    if (c->placed[k][place] < 0) {
+      SCT_TRY(need_array(m, c, k, err));
+    } else if (c->placed[k][place] < 0) {
       SCT_TRY(place_array(m, c, k, code->align[k], &c->placed[k][place], err));
     }
-    c->used[k] = c->placed[k][place];
+    c->used[k] = place >= SCT_N_PLACES ? c->buffer[k] : c->placed[k][place];
   }
   return SCT_OK;
 }

@@ -22,8 +22,9 @@
 #define WORKSPACE_BYTES ((int64_t)1 << 30)  /* the most a kernel may ask for */
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
-#define DENSE_TRIES     64                  /* elements of an index array that are looked at */
-#define MOST_STEPS      2000000             /* warp instructions of a block, at some 25 ns each */
+#define MOST_WINDOWS    16
+#define DENSE_TRIES     64      /* elements of an index array that are looked at */
+#define MOST_STEPS      2000000 /* warp instructions of a block, at some 25 ns each */
 #define LONG_STEPS      62500   /* a block that has more is counted at shorter extents */
 #define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
 #define ALL_STEPS       500000 /* of all blocks that run, but for the last; of ragged rows thrice */
@@ -271,9 +272,13 @@ enum {
   MOVED = 0,
   STORED = MOVED + N_COUNTS,
   ATOMIC_TURNS = STORED + N_COUNTS,
-  NEAR,
   N_OF_OPERAND
 };
+
+/* The last figures: an operand's sectors that were near, which no line through launches gives. */
+static int near_of(const sct_spec *spec, int op) {
+  return OPERANDS + N_OF_OPERAND * spec->n_operands + op;
+}
 
 typedef struct job {
   const sct_block_counter *s;
@@ -288,7 +293,8 @@ typedef struct job {
   const void *args[SCT_MAX_ARGS];
   int64_t n_blocks, rows; /* blocks; ragged rows of one */
   int n_figures;
-  double *out;       /* of the blocks that run */
+  int unit;          /* blocks that are sampled together: one of each window of an array */
+  double *out;       /* of the units that run */
   bool sums;         /* `out` is one for all of them */
   sct_chain longest; /* of all blocks that ran */
   int64_t n_run, steps_left;
@@ -343,7 +349,7 @@ static void add_operand(job *j, double *out, int op) {
   add(each + STORED, &of.atomics); /* what is accumulated is stored so */
   add(out + STORE, &of.atomics);
   each[ATOMIC_TURNS] += (double)of.atomic_turns;
-  each[NEAR] += (double)of.near_sectors;
+  out[near_of(j->s->spec, op)] += (double)of.near_sectors;
   j->atomics[op].met += 2.0 * (double)of.meetings;
   j->atomics[op].tags += (double)of.atomic_slices;
 }
@@ -359,8 +365,8 @@ static void add_chain(job *j, double *out, const sct_ptx_chain *chain) {
 static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
   job *const j = ctx;
   const sct_ptx_shared *atomics = &c->shared_atomics;
-  double *const out = j->sums ? j->out : j->out + i * j->n_figures;
-  if (!j->sums) {
+  double *const out = j->sums ? j->out : j->out + i / j->unit * j->n_figures;
+  if (!j->sums && i % j->unit == 0) {
     memset(out, 0, sizeof *out * (size_t)j->n_figures);
   }
   out[STEPS] += (double)c->warp_instructions;
@@ -401,14 +407,18 @@ static sct_status run_blocks(void *ctx, double *out, int64_t *n_run, const int64
   job *const j = ctx;
   SCT_SCOPED(sct_ptx_result) result = {0};
   SCT_SCOPED(sct_str) text = {0};
-  j->opts.blocks = blocks;
-  j->opts.n_blocks = n;
+  SCT_OWNED int64_t *of_units = sct_alloc(sizeof *of_units * (size_t)(n * j->unit));
+  for (int64_t k = 0; k < n * j->unit; k++) {
+    of_units[k] = blocks[k / j->unit] + k % j->unit * (j->n_blocks / j->unit);
+  }
+  j->opts.blocks = of_units;
+  j->opts.n_blocks = n * j->unit;
   j->out = out;
   j->n_run = 0;
   j->steps_left = most_steps;
   SCT_TRY(sct_ptx_launch(&result, j->site->memory, &j->opts, err));
   end_atomics(j);
-  *n_run = j->n_run;
+  *n_run = j->n_run / j->unit;
   const bool too_long = result.diag.kind == SCT_PTX_STEP_LIMIT;
   const bool longest = j->n_run > 0 && sct_spec_is_ragged(j->s->spec); /* those before tell of it */
   j->too_long = too_long && !longest;
@@ -514,7 +524,7 @@ static void make_counters(sct_counters *out, const sct_spec *spec, const sct_lau
   memcpy(out->machine, all + MACHINE, sizeof out->machine);
   for (int op = 0; op < n; op++) {
     out->operand[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + MOVED);
-    out->operand[op].near = llround(all[OPERANDS + N_OF_OPERAND * op + NEAR]);
+    out->operand[op].near = llround(all[near_of(spec, op)]);
     out->stored[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + STORED);
   }
   set_atomics(out, sums);
@@ -570,7 +580,8 @@ static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kerne
              .site = t,
              .size = size,
              .n_blocks = n_blocks > 0 ? n_blocks : 0,
-             .n_figures = OPERANDS + N_OF_OPERAND * spec->n_operands,
+             .unit = 1,
+             .n_figures = near_of(spec, spec->n_operands),
              .opts = {.module = of->module,
                       .kernel = of->entry,
                       .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
@@ -609,6 +620,16 @@ static int phases(const job *j) {
   return (int)(most < MOST_PHASES ? most : MOST_PHASES);
 }
 
+/* Blocks of one tile that go by what index arrays hold, each through another window, have the work
+ * of one together, in whichever of them it is. */
+static void join_windows(sct_grid *grid, job *j) {
+  if (j->code->indexed && grid->n_tiles == 2 && grid->tiles[1] <= MOST_WINDOWS) {
+    j->unit = (int)grid->tiles[1];
+    grid->n_blocks = grid->tiles[0];
+    grid->n_tiles = 1;
+  }
+}
+
 /* What a plan says of its grid, or the sides of one of the user's kernels. */
 static void set_tiles(sct_grid *grid, const job *j) {
   const sct_spec *const spec = j->s->spec;
@@ -626,6 +647,43 @@ static void set_tiles(sct_grid *grid, const job *j) {
     }
   }
   grid->n_tiles = product == j->n_blocks ? grid->n_tiles : 0;
+}
+
+/* The roundest number of elements of which n_blocks blocks hold n. */
+static int64_t elements_of_block(int64_t n, int64_t n_blocks) {
+  const int64_t least = (n + n_blocks - 1) / n_blocks, most = (n - 1) / (n_blocks - 1);
+  for (int bit = 62; bit > 0; bit--) {
+    const int64_t round = most >> bit << bit;
+    if (round >= least) {
+      return round;
+    }
+  }
+  return least <= most ? most : 0;
+}
+
+/* Where blocks follow each other along the elements of an output, some may hold the end of a row of
+ * it, or one more than others: of the shortest rows that are longer than a block, else of the
+ * longest. */
+static void set_rows(sct_grid *grid, const job *j) {
+  const sct_spec *const spec = j->s->spec;
+  const sct_operand *const out = &spec->operands[spec->n_inputs];
+  const sct_expr_env env = {spec->extent_var, j->size->extent, spec->n_extents};
+  int64_t row[SCT_MAX_DIMS], n = 1;
+  for (int d = out->n_dims - 1; d >= 0; d--) {
+    int64_t extent = 0;
+    if (sct_expr_eval(spec->pool, out->extent[d], &env, &extent, NULL) != SCT_OK || extent <= 0) {
+      return;
+    }
+    row[d] = n;
+    n *= extent;
+  }
+  const int64_t tile = n > 1 && grid->n_blocks > 1 ? elements_of_block(n, grid->n_blocks) : 0;
+  for (int d = out->n_dims - 2; d >= 0 && tile > 0 && grid->row <= tile; d--) {
+    if (row[d] % tile != 0 && tile % row[d] != 0) {
+      grid->tile = tile;
+      grid->row = row[d];
+    }
+  }
 }
 
 /* Sectors of the workspace, by all. The block that comes last reads what all others left there, and
@@ -662,10 +720,15 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
                    .n_figures = j.n_figures,
                    .run = run_blocks,
                    .ctx = &j};
-  set_tiles(&grid, &j);
   const bool all = most_blocks == SCT_ALL_BLOCKS;
+  if (!all) {
+    set_tiles(&grid, &j);
+    join_windows(&grid, &j);
+    set_rows(&grid, &j);
+  }
   const sct_status status =
       all ? run_all(&j, &out->all, err) : sct_grid_sample(&out->all, &grid, err);
+  out->all.blocks_run *= j.unit;
   *too_long = j.too_long;
   if (status == SCT_OK && kernel->code->workspace_bytes > 0 && out->all.blocks_run < j.n_blocks) {
     out->all.error += workspace_share(s->spec, out->all.figures);
@@ -673,6 +736,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
   out->n_blocks = j.n_blocks;
   out->longest = j.longest;
   out->n_figures = j.n_figures;
+  out->end_counts = near_of(s->spec, 0);
   for (int op = 0; op < s->spec->n_operands; op++) {
     out->met[op] = met_share(&j, op);
   }

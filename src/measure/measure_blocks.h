@@ -11,7 +11,7 @@ enum {
   SCT_FIGURE_STEPS,
   SCT_FIGURE_SECTORS,
   SCT_FIGURE_CHAIN,                        /* the fields of sct_chain */
-  SCT_FIGURE_COUNTS = SCT_FIGURE_CHAIN + 3 /* from here on each is a count */
+  SCT_FIGURE_COUNTS = SCT_FIGURE_CHAIN + 3 /* from here to end_counts each is a count */
 };
 
 typedef struct sct_counted_kernel {
@@ -24,7 +24,7 @@ typedef struct sct_counted_kernel {
 typedef struct sct_launch_sums {
   sct_grid_sums all;
   int64_t n_blocks;
-  int n_figures;
+  int n_figures, end_counts;    /* after the counts those that are not */
   sct_chain longest;            /* of a block */
   double met[SCT_MAX_OPERANDS]; /* of the requests of atomics, those that meet on a usual line */
 } sct_launch_sums;

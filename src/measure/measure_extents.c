@@ -317,14 +317,39 @@ static void add_edges(sct_tuples *t, const sct_addressing *addressing,
  * what the interpreter takes are for a GPU. */
 static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
 
-static void add_long_runs(sct_tuples *t, const sct_spec *spec) {
-  int64_t tuple[SCT_MAX_DIMS];
+/* A longer run is for many threads, none of which waits for more elements than this. */
+#define LONG_RUN   ((int64_t)20000)
+#define MOST_ALONE ((int64_t)1 << 16)
+
+/* Threads that go through one run together: those of the grid of a single run, less what a block
+ * has for other ones. */
+static int64_t threads_of_run(const sct_addressing *addressing, const sct_kernel_code *code,
+                              const int64_t *least, int dim, int64_t run) {
+  const sct_spec *spec = addressing->spec;
+  int64_t extent[SCT_MAX_EXTENTS], others = 1;
+  memcpy(extent, least, sizeof *extent * (size_t)spec->n_extents);
+  extent[dim] = run;
+  for (int d = 0; d < spec->n_dims; d++) {
+    const int64_t edge =
+        sct_spec_combines_along(spec, d) ? 0 : next_edge(addressing, code, extent, d, 1);
+    others *= edge > 0 ? edge - 1 : 1;
+  }
+  return blocks_at(spec, code, extent) * code->threads / others;
+}
+
+static void add_long_runs(sct_tuples *t, const sct_addressing *addressing,
+                          const sct_kernel_code *code) {
+  const sct_spec *spec = addressing->spec;
+  int64_t tuple[SCT_MAX_DIMS], least[SCT_MAX_EXTENTS];
+  least_extents(least, t, addressing, code);
   for (int k = 0; k < SCT_COUNT(long_runs) * t->n_dims; k++) {
     const int dim = k % t->n_dims;
+    const int64_t run = long_runs[k / t->n_dims];
     for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == dim ? long_runs[k / t->n_dims] : 1;
+      tuple[d] = d == dim ? run : 1;
     }
-    if (sct_spec_combines_along(spec, dim)) {
+    if (sct_spec_combines_along(spec, dim) && run <= t->max_elements &&
+        (run <= LONG_RUN || threads_of_run(addressing, code, least, dim, run) > run / MOST_ALONE)) {
       add(t, tuple);
     }
   }
@@ -416,7 +441,7 @@ void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
   if (is_ragged) {
     add_ragged(out, &spec->ragged);
   }
-  add_long_runs(out, spec);
+  add_long_runs(out, addressing, code);
   add_limits(out, addressing, code);
   if (out->n_dims == 1) {
     add_line_edges(out, addressing, code);

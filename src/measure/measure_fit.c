@@ -10,7 +10,8 @@
 #define ODD_PERIOD    105 /* 3 * 5 * 7: for tiles of so many vectors */
 #define POINTS        3
 #define SHORT_STEPS   16000.0 /* of a block at the last point, where the period may be that short */
-#define ROUNDING      1e-6    /* figures that are weighted sums */
+#define ROUNDING      1e-6    /* of figures that are weighted sums; others are whole numbers */
+#define LEAST_ERROR   5e-4    /* three points on a line are no proof */
 #define UNROLLED      4       /* elements of a thread in an iteration, as compilers unroll loops */
 #define WITHIN_PERIOD 0.03    /* error where the period may be longer than the one that was taken */
 #define BY_CONTENTS   0.01 /* error where what arrays hold decides: it is another at each extent */
@@ -113,46 +114,49 @@ static double along(double first, double last, double by) {
   return fmax(last + (last - first) * by, 0);
 }
 
-/* The line through the first and the last point, at the whole extent; how far the one between is
- * off counts as an error of all that the line adds. */
-static void extrapolate(launch_sums *out, const launch_sums *points, int64_t periods) {
-  const double to = (double)(periods - at_periods[POINTS - 1]);
-  const double step = (double)(at_periods[POINTS - 1] - at_periods[0]);
-  const double first = (double)(at_periods[1] - at_periods[0]) / step;
-  const launch_sums *const last = &points[POINTS - 1];
-  double error = 0;
-  *out = *last;
-  out->all.figures = sct_alloc(sizeof *out->all.figures * (size_t)last->n_figures);
-  out->all.blocks_run = 0;
-  for (int k = 0; k < last->n_figures; k++) {
-    const double rise = last->all.figures[k] - points[0].all.figures[k];
-    const double off = fabs(points[0].all.figures[k] + first * rise - points[1].all.figures[k]);
-    out->all.figures[k] = along(points[0].all.figures[k], last->all.figures[k], to / step);
-    if (k == SCT_FIGURE_SECTORS && off > ROUNDING * points[1].all.figures[k]) {
-      const double far = 1.0 + to / step; /* if it is a parabola */
-      error = fmin(off * far * far / fmax(out->all.figures[k], 1.0), 1.0);
-    }
-  }
-  const sct_chain *const a = &points[0].longest, *const b = &last->longest;
-  out->longest =
-      (sct_chain){along(a->cycles, b->cycles, to / step), along(a->loads, b->loads, to / step),
-                  along(a->near, b->near, to / step)};
-  for (int k = 0; k < POINTS; k++) { /* what the ends are off counts in the rise too */
-    out->all.error = fmax(out->all.error, points[k].all.error * 5.0 / 3.0);
-  }
-  out->all.error += error;
+/* How far figure k of the point between is from the line through the others, thrice; 0 where that
+ * is but rounding. */
+static double off_line(const launch_sums *points, int k) {
+  const double a = points[0].all.figures[k], b = points[1].all.figures[k],
+               c = points[2].all.figures[k];
+  const double off = fabs(3.0 * (b - a) - (c - a)); /* at 1, 2 and 4 periods */
+  const bool sums = points[0].all.error + points[1].all.error + points[2].all.error > 0;
+  return off > (sums ? ROUNDING * c : 0) ? off : 0;
 }
 
 static bool is_straight(const launch_sums *points) {
   bool straight = true;
-  for (int k = SCT_FIGURE_SECTORS; k < points->n_figures; k++) {
-    const double a = points[0].all.figures[k], b = points[1].all.figures[k],
-                 c = points[2].all.figures[k];
-    const double slack = ROUNDING * c + points[1].all.error * b + points[2].all.error * c;
+  for (int k = SCT_FIGURE_SECTORS; k < points->end_counts; k++) {
+    const double slack = points[1].all.error * points[1].all.figures[k] +
+                         points[2].all.error * points[2].all.figures[k];
     const bool counts = k == SCT_FIGURE_SECTORS || k >= SCT_FIGURE_COUNTS;
-    straight = straight && (!counts || fabs(a + (c - a) / 3.0 - b) <= slack + ROUNDING);
+    straight = straight && (!counts || off_line(points, k) <= 3.0 * slack);
   }
   return straight;
+}
+
+/* The line through the first and the last point, at the whole extent; how far the one between is
+ * off counts as an error of all that the line adds. */
+static void extrapolate(launch_sums *out, const launch_sums *points, int64_t periods) {
+  const double step = (double)(at_periods[POINTS - 1] - at_periods[0]);
+  const double by = (double)(periods - at_periods[POINTS - 1]) / step;
+  const launch_sums *const last = &points[POINTS - 1];
+  *out = *last;
+  out->all.figures = sct_alloc(sizeof *out->all.figures * (size_t)last->n_figures);
+  out->all.blocks_run = 0;
+  for (int k = 0; k < last->n_figures; k++) {
+    out->all.figures[k] = along(points[0].all.figures[k], last->all.figures[k], by);
+  }
+  const double off = off_line(points, SCT_FIGURE_SECTORS) / 3.0;
+  const double far = (1.0 + by) * (1.0 + by); /* if it is a parabola */
+  const double error = fmin(off * far / fmax(out->all.figures[SCT_FIGURE_SECTORS], 1.0), 1.0);
+  const sct_chain *const a = &points[0].longest, *const b = &last->longest;
+  out->longest = (sct_chain){along(a->cycles, b->cycles, by), along(a->loads, b->loads, by),
+                             along(a->near, b->near, by)};
+  for (int k = 0; k < POINTS; k++) { /* what the ends are off counts in the rise too */
+    out->all.error = fmax(out->all.error, points[k].all.error * 5.0 / 3.0);
+  }
+  out->all.error = fmax(out->all.error + error, LEAST_ERROR);
 }
 
 /* Counts at the points of a period. */

@@ -11,16 +11,21 @@
 #define MOST_STRATA  81 /* 3 for each of SCT_MAX_TILES modes */
 #define MOST_RUN     256
 #define FIRST_RUN    4 /* of the largest stratum, before it is known how much its blocks differ */
-#define ENOUGH       0.005 /* a relative error that no more blocks are run for */
-#define LEAST_ERROR  5e-4  /* of whatever is a sample */
-#define UNKNOWN      0.3   /* where one or two blocks of different work have to do */
-#define CAUTION      1.25  /* few blocks seldom have what is rare */
-#define FEW_CHANGES  2     /* of the steps, along a grid of which nothing is known */
-#define UNIFORM_PART 0.5   /* of the chance to be chosen, where work decides about the other part */
+#define ENOUGH       0.005  /* a relative error that no more blocks are run for */
+#define LEAST_ERROR  5e-4   /* of whatever is a sample */
+#define LEAST_RANDOM 2.5e-3 /* the same where blocks have random work */
+#define UNKNOWN      0.3    /* where one or two blocks of different work have to do */
+#define CAUTION      1.25   /* few blocks seldom have what is rare */
+#define UNSEEN       0.1    /* by the blocks that ran: of rows that end anywhere in a block */
+#define FEW_CHANGES  2      /* of the steps, along a grid of which nothing is known */
+#define UNIFORM_PART 0.5 /* of the chance to be chosen, where work decides about the other part */
 
-/* A box of tiles, of which each step-th along the first mode belongs to it. */
+/* A box of tiles, of which each step-th along the first mode belongs to it. Its size may be less
+ * than the box, as blocks that hold the end of a row are in a stratum of their own. */
 typedef struct stratum {
   int64_t first[SCT_MAX_TILES], n[SCT_MAX_TILES], size, step;
+  bool row_ends; /* of all blocks those that hold the end of a row, which no other stratum has then
+                  */
   int64_t n_run;
   double mean, variance; /* of the deciding figure */
 } stratum;
@@ -106,7 +111,8 @@ static void split_by_phase(sampler *s) {
     *t = whole;
     t->first[0] += k;
     t->step = phases;
-    t->n[0] = t->size = (whole.size - k + phases - 1) / phases;
+    t->n[0] = (whole.n[0] - k + phases - 1) / phases;
+    t->size = (t->n[0] * whole.size + whole.n[0] / 2) / whole.n[0];
   }
   s->n_strata += phases;
   s->n_split = phases;
@@ -118,7 +124,7 @@ static void join_phases(sampler *s) {
   for (int k = 1; k < s->n_split; k++) {
     whole->size += s->strata[k].size;
   }
-  whole->n[0] = whole->size;
+  whole->n[0] = s->grid->n_blocks - 2;
   whole->step = 1;
   s->n_strata -= s->n_split - 1;
   memmove(&s->strata[1], &s->strata[s->n_split], sizeof *whole * (size_t)(s->n_strata - 1));
@@ -127,6 +133,29 @@ static void join_phases(sampler *s) {
     s->samples[k].stratum = of < s->n_split ? 0 : of - s->n_split + 1;
   }
   s->n_split = 0;
+}
+
+static bool holds_row_end(const sct_grid *grid, int64_t block) {
+  return grid->row > 0 &&
+         block * grid->tile / grid->row != ((block + 1) * grid->tile - 1) / grid->row;
+}
+
+/* Makes a stratum of the blocks between the first and the last that hold the end of a row. */
+static void split_row_ends(sampler *s) {
+  const int64_t tile = s->grid->tile, row = s->grid->row;
+  const int64_t ends = ((s->grid->n_blocks - 1) * tile - 1) / row;
+  int64_t period = tile, rest = row % tile; /* rows after which one ends with a block */
+  while (rest != 0) {
+    const int64_t next = period % rest;
+    period = rest;
+    rest = next;
+  }
+  period = tile / period;
+  const stratum t = {.n = {ends}, .size = ends - ends / period, .step = 1, .row_ends = true};
+  if (t.size > 0 && t.size < s->strata[0].size) {
+    s->strata[0].size -= t.size;
+    s->strata[s->n_strata++] = t;
+  }
 }
 
 /* The first tile of each mode, the last, and those between. */
@@ -146,14 +175,17 @@ static void make_strata(sampler *s) {
     s->n_strata = parts * before;
   }
   qsort(s->strata, (size_t)s->n_strata, sizeof *s->strata, by_size);
+  if (s->n_modes == 1 && s->grid->row > s->grid->tile && s->grid->n_blocks > 2) {
+    split_row_ends(s);
+  }
   if (s->n_modes == 1 && s->strata[0].size >= 2 * s->grid->n_phases) {
     split_by_phase(s);
   }
 }
 
 static int64_t block_in(const sampler *s, const stratum *t, int64_t at) {
-  int64_t block = 0, step = 1;
-  for (int d = 0; d < s->n_modes; d++) {
+  int64_t block = t->row_ends ? (at + 1) * s->grid->row / s->grid->tile : 0, step = 1;
+  for (int d = 0; d < s->n_modes && !t->row_ends; d++) {
     block += (t->first[d] + at % t->n[d] * (d == 0 ? t->step : 1)) * step;
     at /= t->n[d];
     step *= tiles_of(s, d);
@@ -161,9 +193,23 @@ static int64_t block_in(const sampler *s, const stratum *t, int64_t at) {
   return block;
 }
 
-/* Adds a block of a stratum to a list, unless it is there. */
+static int64_t box_of(const sampler *s, const stratum *t) {
+  int64_t box = 1;
+  for (int d = 0; d < s->n_modes; d++) {
+    box *= t->n[d];
+  }
+  return box;
+}
+
+/* Adds a block of a stratum, the one at this place or the next, to a list, unless it is there. */
 static int64_t choose_at(const sampler *s, sample *list, int64_t n_list, int of, int64_t at) {
-  const int64_t block = block_in(s, &s->strata[of], at);
+  const stratum *const t = &s->strata[of];
+  const int64_t box = box_of(s, t);
+  const bool ends = s->n_modes == 1 && t->size < box;
+  int64_t block = block_in(s, t, at);
+  while (ends && holds_row_end(s->grid, block) != t->row_ends && ++at < box) {
+    block = block_in(s, t, at);
+  }
   if (s->n + n_list < MOST_RUN && !is_sampled(s, block, list, n_list)) {
     list[n_list++] = (sample){.block = block, .stratum = of};
   }
@@ -172,7 +218,7 @@ static int64_t choose_at(const sampler *s, sample *list, int64_t n_list, int of,
 
 /* Adds n of a stratum, at random places of equal parts of it. */
 static int64_t choose(const sampler *s, sample *list, int64_t n_list, int of, int64_t n) {
-  const int64_t size = s->strata[of].size, parts = n < size ? n : size;
+  const int64_t size = box_of(s, &s->strata[of]), parts = n < size ? n : size;
   for (int64_t k = 0; k < parts; k++) {
     const uint64_t any = sct_mix64((uint64_t)(s->n + of), (uint64_t)k);
     n_list = choose_at(s, list, n_list, of,
@@ -186,10 +232,10 @@ static int64_t choose(const sampler *s, sample *list, int64_t n_list, int of, in
 static int64_t choose_first(const sampler *s, sample *list) {
   const int last = s->n_split > 0 ? s->n_split - 1 : 0;
   int64_t n = choose_at(s, list, 0, 0, 0);
-  n = choose_at(s, list, n, last, s->strata[last].size - 1);
+  n = choose_at(s, list, n, last, box_of(s, &s->strata[last]) - 1);
   for (int h = 0; h < s->n_strata && n < s->grid->most_blocks; h++) {
     if (s->n_split == 0 || (h != 0 && h != last)) {
-      n = choose(s, list, n, h, h == 0 ? FIRST_RUN - 2 : 1);
+      n = choose(s, list, n, h, h == 0 ? FIRST_RUN - 2 : s->strata[h].row_ends ? 2 : 1);
     }
   }
   return n;
@@ -263,7 +309,8 @@ static double strata_error(const sampler *s) {
   }
   const double unknown = ((double)s->grid->n_blocks - known) / (double)s->grid->n_blocks;
   const double off = quantile(s->freedom) * sqrt(variance) + s->slack;
-  return (total > 0 ? off / total : 0) + unknown;
+  return (total > 0 ? off / total : 0) + unknown +
+         (s->grid->row > 0 ? UNSEEN / fmax((double)s->n, 1.0) : 0);
 }
 
 /* As many again of the strata that the error comes from. */
@@ -275,7 +322,7 @@ static int64_t choose_more(const sampler *s, sample list[MOST_RUN]) {
   }
   for (int h = 0; h < s->n_strata; h++) {
     const stratum *const t = &s->strata[h];
-    if (t->n_run < t->size && (h < s->n_split || 2 * variance_of(s, t) > most)) {
+    if (t->n_run < t->size && (h < s->n_split || 2 * variance_of(s, t) >= most)) {
       n = choose(s, list, n, h, t->n_run > 0 ? t->n_run : 1);
     }
   }
@@ -434,12 +481,14 @@ static int by_work(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Blocks at even distances along the chances, those with the least work first. */
+/* A block at random in each of equal parts of the chances, those with the least work first. At even
+ * distances blocks of rows of one length would always or never have the only work of their part. */
 static int64_t choose_by_work(const sampler *s, sample list[MOST_RUN]) {
   const int64_t n = s->grid->most_blocks < MOST_RUN ? s->grid->most_blocks : MOST_RUN;
   int64_t found = 0, first = 0;
   for (int64_t k = 0; k < n; k++) {
-    const double wanted = ((double)k + 0.5) / (double)n;
+    const double any = (double)(sct_mix64(0, (uint64_t)k) >> 11) * 0x1p-53;
+    const double wanted = ((double)k + any) / (double)n;
     int64_t end = s->grid->n_blocks;
     while (end - first > 1) { /* chances_before(first) <= wanted < chances_before(end) */
       const int64_t middle = first + (end - first) / 2;
@@ -546,8 +595,9 @@ sct_status sct_grid_sample(sct_grid_sums *out, const sct_grid *grid, sct_error *
     s->n = 0;
     SCT_TRY_DONE(run_some(s, &error, err));
   }
+  const double least = grid->work_before != NULL ? LEAST_RANDOM : LEAST_ERROR;
   *out = (sct_grid_sums){.figures = sct_alloc(sizeof *out->figures * (size_t)grid->n_figures + 1),
-                         .error = s->n < grid->n_blocks ? fmax(CAUTION * error, LEAST_ERROR) : 0,
+                         .error = s->n < grid->n_blocks ? fmax(CAUTION * error, least) : 0,
                          .blocks_run = s->n};
   for (int64_t k = 0; k < s->n; k++) {
     for (int f = 0; f < grid->n_figures; f++) {

@@ -15,7 +15,9 @@ typedef struct sct_grid {
   int64_t n_blocks;
   int n_tiles;                  /* 0: nothing is known */
   int64_t tiles[SCT_MAX_TILES]; /* the block's number is t0 + tiles[0] * (t1 + tiles[1] * ...) */
-  int n_phases; /* blocks of rows after which where a row begins in a sector repeats */
+  int n_phases;      /* blocks of rows after which where a row begins in a sector repeats */
+  int64_t tile, row; /* elements of a block and of a row, where blocks follow each other along rows
+                        and neither is a multiple of the other: some hold more row ends; else 0 */
   /* Not NULL: the share of all work that the blocks before `block` have; n_blocks: 1. */
   double (*work_before)(void *ctx, int64_t block);
   int64_t most_blocks; /* that run where they differ, about */

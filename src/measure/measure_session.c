@@ -45,14 +45,6 @@ const char *sct_measure_script(const sct_measure_opts *opts) {
   return opts && opts->described && !script ? "" : sct_worker_script(script);
 }
 
-/* Bytes of cases that may stay on a device: of a GPU some of its memory, of the interpreter, whose
- * memory is the host's and of which each core may have one, less. */
-static int64_t most_case_bytes(const sct_measure *m) {
-  const int64_t least = (int64_t)1 << 29;
-  const int64_t wanted = m->is_virtual ? least : m->device.memory_bytes / 8;
-  return wanted < least ? least : wanted;
-}
-
 sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_opts *opts,
                             sct_error *err) {
   const sct_measure_opts none = {0};
@@ -92,7 +84,7 @@ sct_status sct_measure_open(sct_measure **out, int ordinal, const sct_measure_op
   if (!o->hold_only) {
     SCT_TRY_DONE(sct_remote_ensure(m, err));
   }
-  m->cases.most_bytes = most_case_bytes(m);
+  sct_cases_limit(m);
   *out = m;
   return SCT_OK;
 done:

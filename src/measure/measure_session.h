@@ -29,11 +29,11 @@ typedef struct sct_case {
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
   int64_t last_used;
-  int64_t buffer[SCT_MAX_OPERANDS];
-  bool expected[SCT_MAX_OPERANDS]; /* the device knows what must be written to it */
+  int64_t buffer[SCT_MAX_OPERANDS]; /* of an output -1: not made yet */
+  bool expected[SCT_MAX_OPERANDS];  /* the device knows what must be written to it */
   /* Buffers like `buffer`, at addresses of exactly the alignment 2^n; -1: not made yet. */
   int64_t placed[SCT_MAX_OPERANDS][SCT_N_PLACES];
-  int64_t placed_bytes;                   /* of all of those */
+  int64_t placed_bytes;                   /* of all of those, and of outputs' `buffer` */
   int64_t used[SCT_MAX_OPERANDS];         /* which of them the last launch was given */
   bool compared;                          /* the references are there */
   int64_t reference[SCT_MAX_OPERANDS][2]; /* what outputs must hold; second: the same, but for bytes
@@ -323,8 +323,11 @@ sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *co
 /* Bytes that an array of a case takes on the device. */
 int64_t sct_case_array_bytes(const sct_measure *m, const sct_case *c, int op);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back
- * what is on the device and their images, until half as many are left. */
+ * what is on the device and their images, until half as many are left; the second: `most`. */
 void sct_cases_make_room(sct_measure *m);
+void sct_cases_empty(sct_measure *m, int64_t most);
+/* Sets how many bytes of cases may stay, beside the sizes that are timed. */
+void sct_cases_limit(sct_measure *m);
 /* Whether what outputs must hold is known before anything runs, bit for bit. */
 bool sct_outputs_known(const sct_measure *m);
 /* Appends its device buffers to `freed` (measure_verify.c). */
@@ -340,9 +343,10 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
                              sct_error *err);
 /* Poisons the first copy of the outputs. */
 sct_status sct_timed_poison(sct_measure *m, sct_error *err);
-/* One launch over poisoned outputs, compared, and every buffer audited. */
+/* One launch over poisoned outputs, compared, and its buffers audited; `all`: every one there is.
+ */
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
-                               double *ns, sct_verdict *out, sct_error *err);
+                               bool all, double *ns, sct_verdict *out, sct_error *err);
 /* Compares what timed launches left with the naive variant's. */
 sct_status sct_timed_compare(sct_measure *m, sct_verdict *out, sct_error *err);
 /* Compares what one launch left, outputs that are updated in place too. */

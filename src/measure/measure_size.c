@@ -256,6 +256,8 @@ static sct_status fill_size(sct_measure *m, const char *where, sct_error *err) {
   }
   t->generation = m->generation;
   t->copies = choose_copies(m);
+  sct_cases_limit(m);
+  sct_cases_make_room(m);
   if (m->is_virtual || m->fake[0] != '\0') {
     sct_shape_index(&t->shape);
   }
@@ -283,6 +285,18 @@ static int64_t bytes_of(const sct_timed *t) {
 static void forget(sct_measure *m, int k) {
   m->n_before--;
   memmove(&m->before[k], &m->before[k + 1], sizeof *m->before * (size_t)(m->n_before - k));
+}
+
+/* Of a GPU what is left of three quarters of its memory, but an eighth in any case; of the
+ * interpreter, whose memory is the host's and of which each core may have one, less. */
+void sct_cases_limit(sct_measure *m) {
+  const int64_t all = m->device.memory_bytes, least = (int64_t)1 << 29;
+  int64_t sizes = m->timed.shape.addressing ? bytes_of(&m->timed) : 0;
+  for (int k = 0; k < m->n_before; k++) {
+    sizes += bytes_of(&m->before[k]);
+  }
+  const int64_t left = all / 4 * 3 - sizes, wanted = left > all / 8 ? left : all / 8;
+  m->cases.most_bytes = m->is_virtual || wanted < least ? least : wanted;
 }
 
 /* The current size joins those before, of which the first ones go where it takes their room. */
@@ -335,12 +349,13 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
     SCT_TRY(sct_shape_init(&m->timed.shape, &m->addressing, size->extent, size->fill, err));
   }
   SCT_TRY_DONE(check_memory(m, err));
-  status = fill_size(m, where, m->n_before > 0 ? &first : err);
-  if (status == SCT_ENOMEM && m->n_before > 0) {
+  status = fill_size(m, where, &first);
+  if (status == SCT_ENOMEM && (m->n_before > 0 || m->cases.bytes > 0)) {
     drop_before(m);
+    sct_cases_empty(m, 0);
     free_buffers(m, &m->timed);
     status = fill_size(m, where, err);
-  } else if (status != SCT_OK && m->n_before > 0) {
+  } else if (status != SCT_OK) {
     status = sct_fail(err, status, "%s", first.text);
   }
 done:
@@ -489,11 +504,11 @@ sct_status sct_timed_poison(sct_measure *m, sct_error *err) {
 }
 
 sct_status sct_timed_check_run(sct_measure *m, const sct_job *job, const sct_target *target,
-                               double *ns, sct_verdict *out, sct_error *err) {
+                               bool all, double *ns, sct_verdict *out, sct_error *err) {
   const sct_timed *t = &m->timed;
   sct_trial trial = {.poison = POISON_FIRST,
                      .unlike = t->prefill,
-                     .audit_all = true,
+                     .audit_all = all,
                      .reference = (const int64_t(*)[2])t->reference};
   SCT_TRY(sct_remote_trial(m, job, target, &trial, out, err));
   *ns = trial.ns;

@@ -116,7 +116,7 @@ static sct_status check_first(sct_measure *m, racer *r, sct_error *err) {
   if (sct_is_naive(m, r->job.binary) && is_slow(r)) {
     return SCT_OK;
   }
-  return sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, &r->t->verdict, err);
+  return sct_timed_check_run(m, &r->job, &r->target, false, &r->target.run_ns, &r->t->verdict, err);
 }
 
 /* Samples of a candidate that was loaded; results are checked before, over poison again, and where
@@ -139,7 +139,7 @@ static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_
   if (alive(r) && !is_slow(r)) {
     SCT_TRY(sct_timed_compare(m, verdict, err));
   }
-  return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, &ns, verdict, err) : SCT_OK;
+  return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, true, &ns, verdict, err) : SCT_OK;
 }
 
 /* How a candidate is launched at the size, and its kernel. `where` must live as long as the racer.
@@ -160,9 +160,9 @@ static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, co
 static sct_status enter(sct_measure *m, racer *r, const sct_binary *candidate, const char *where,
                         sct_error *err) {
   SCT_TRY(load(m, r, candidate, where, err));
-  return alive(r)
-             ? sct_timed_check_run(m, &r->job, &r->target, &r->target.run_ns, &r->t->verdict, err)
-             : SCT_OK;
+  return alive(r) ? sct_timed_check_run(m, &r->job, &r->target, true, &r->target.run_ns,
+                                        &r->t->verdict, err)
+                  : SCT_OK;
 }
 
 /* Worker and buffers for the size; *verdict is the naive variant's if that fails here. */
@@ -333,7 +333,7 @@ static sct_status time_resident(race *r, racer *x, sct_error *err) {
 static sct_status leave(race *r, racer *x, sct_error *err) {
   double ns = 0;
   SCT_TRY(time_resident(r, x, err));
-  return alive(x) ? sct_timed_check_run(r->m, &x->job, &x->target, &ns, &x->t->verdict, err)
+  return alive(x) ? sct_timed_check_run(r->m, &x->job, &x->target, true, &ns, &x->t->verdict, err)
                   : SCT_OK;
 }
 

@@ -38,11 +38,11 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
 
 /* ---- one case on the device ---- */
 
-/* Bytes of a case's arrays on the device, with a reference and a poison for each output. */
+/* Bytes of a case's inputs on the device, and of a reference and a poison for each output. */
 static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
   int64_t sum = 0;
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {
-    sum += sct_case_array_bytes(m, c, k) * (k < m->addressing.spec->n_inputs ? 1 : 3);
+    sum += sct_case_array_bytes(m, c, k) * (k < m->addressing.spec->n_inputs ? 1 : 2);
   }
   return sum;
 }
@@ -81,7 +81,7 @@ static sct_status send_image(sct_measure *m, const sct_case *c, int op, const ui
   return sct_remote_alloc_sealed(m, &c->shape, op, image, background, buffer, err);
 }
 
-/* Images and device buffers of a case, unless they are there. */
+/* Images of a case, and inputs on the device, unless they are there. */
 static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   const sct_spec *spec = m->addressing.spec;
   sct_status status = SCT_OK;
@@ -91,9 +91,8 @@ static sct_status prepare(sct_measure *m, sct_case *c, sct_error *err) {
   sct_shape_index(&c->shape);
   SCT_TRY(sct_case_images(m, c, err));
   begin_case(m, c);
-  for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
-    status = k < spec->n_inputs ? send_image(m, c, k, c->image[k], &c->buffer[k], err)
-                                : sct_remote_alloc_at(m, &c->shape, k, 0, &c->buffer[k], err);
+  for (int k = 0; k < spec->n_inputs && status == SCT_OK; k++) {
+    status = send_image(m, c, k, c->image[k], &c->buffer[k], err);
   }
   if (status != SCT_OK) {
     sct_wire freed = {0};
@@ -510,28 +509,40 @@ static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
 }
 
+static sct_status try_case(sct_measure *m, sct_job *job, sct_case *c, sct_verdict *out,
+                           sct_error *err) {
+  double ns = 0;
+  SCT_TRY(prepare(m, c, err));
+  if (m->naive_verdict.outcome == SCT_OUT_OK) {
+    SCT_TRY(make_reference(m, c, err));
+  }
+  if (m->naive_verdict.outcome != SCT_OUT_OK) {
+    *out = m->naive_verdict;
+    return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
+  }
+  if (job->kernel < 0) {
+    SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
+  }
+  return out->outcome == SCT_OUT_OK
+             ? run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err)
+             : SCT_OK;
+}
+
 static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
                             sct_verdict *out, sct_error *err) {
   for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
-    sct_case *c = list->cases[k];
-    double ns = 0;
+    sct_error first = {0};
     if (m->cases.bytes / 2 > m->cases.most_bytes) {
       sct_cases_make_room(m); /* a single one may be large */
     }
-    SCT_TRY(prepare(m, c, err));
-    if (m->naive_verdict.outcome == SCT_OUT_OK) {
-      SCT_TRY(make_reference(m, c, err));
+    sct_status status = try_case(m, job, list->cases[k], out, &first);
+    if (status == SCT_ENOMEM && m->cases.bytes > 0) {
+      sct_cases_empty(m, 0);
+      status = try_case(m, job, list->cases[k], out, err);
+    } else if (status != SCT_OK) {
+      status = sct_fail(err, status, "%s", first.text);
     }
-    if (m->naive_verdict.outcome != SCT_OUT_OK) {
-      *out = m->naive_verdict;
-      return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
-    }
-    if (job->kernel < 0) {
-      SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
-    }
-    if (out->outcome == SCT_OUT_OK) {
-      SCT_TRY(run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err));
-    }
+    SCT_TRY(status);
   }
   return SCT_OK;
 }

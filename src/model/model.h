@@ -111,10 +111,6 @@ typedef struct sct_prediction {
   sct_limit limit;
   double part_ns[SCT_N_LIMITS]; /* each part by itself */
 } sct_prediction;
-/* How often a kernel goes through its elements: once for every window of an output that is written
- * through an index array (code->windows), each time reading the other arrays again; else once. */
-int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code);
-
 /* Predicted time of one launch with a cold L2: the launch itself plus the longest of these, each as
  * if the others took no time. docs/figures/suite.md holds it against measured times.
  *   DRAM bytes         each operand's sectors once, as L2 keeps what is used again; lines read or

@@ -117,9 +117,8 @@ sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, cons
     SCT_TRY(sct_expr_eval(spec->pool, spec->operands[op].layouts[code->layout[op]].bytes, &env,
                           &bytes, err));
     const sct_footprint footprint = footprint_of(spec, code, op, size);
-    const double passes =
-        sct_model_passes(spec, code) * (double)(spec->n_steps > 0 ? spec->n_steps : 1);
-    const double asked = passes * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
+    const double steps = spec->n_steps > 0 ? spec->n_steps : 1;
+    const double asked = steps * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
     add_access(&out->load[op], all->sectors - stored->sectors, all->contiguous - stored->contiguous,
                asked, footprint);
     add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);

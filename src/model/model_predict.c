@@ -112,7 +112,9 @@ static bool in_no_order(const sct_workload *w, int op) {
   return false;
 }
 
-int sct_model_passes(const sct_spec *spec, const sct_kernel_code *code) {
+/* How often a kernel goes through its elements: once for every window of an output that is written
+ * through an index array (code->windows), each time reading the other arrays again; else once. */
+static int passes_of(const sct_spec *spec, const sct_kernel_code *code) {
   for (int k = 0; k < spec->n_operands && code->windows > 1; k++) {
     if (spec->operands[k].is_output && spec->operands[k].through_index) {
       return code->windows;
@@ -227,7 +229,7 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
   if (!in_no_order(w, op)) {
     const bool returns = sct_operand_is_read_too(&w->spec->operands[op]);
     const double ways = returns ? 2.0 : 1.0; /* there and back */
-    const double once = fmin(sectors, ways * array * sct_model_passes(w->spec, w->code));
+    const double once = fmin(sectors, ways * array * passes_of(w->spec, w->code));
     const double again = once + missed_again(dev, w, op, array) * (sectors - once);
     const walk walked = walk_of(w, op);
     const double held = sct_model_l2_held(dev);

@@ -67,7 +67,8 @@ typedef struct sct_ptx_buffer {
                     NULL: all. Padding may stay unwritten or get undefined values. With `fill`
                     it is borrowed, and only looked at where there are contents */
   /* Above 0, a power of two from 32 on: byte b of the buffer is byte b % fold of `data`, which has
-   * so many (NULL: zeros), all of them defined; for launches that are made to count accesses. */
+   * so many (NULL: zeros), all of them defined, and each block finds it like that, whatever others
+   * wrote; for launches on one host thread that are made to count accesses. */
   int64_t fold;
   /* Not NULL: contents on demand, all of them defined; `data` is not looked at. Called before the
    * first access to bytes [offset, offset + bytes) of the buffer, of which none was accessed

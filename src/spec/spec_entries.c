@@ -7,9 +7,10 @@
 #include "spec/spec_footprint.h"
 
 enum {
-  MOST_ENTRIES = 1024, /* of index arrays that are looked at, each with the entry before it */
-  RUN = 32,            /* neighbours among them, of many */
-  MOST_BUILT = 64      /* the same where an entry decides which bytes a row has */
+  MOST_SPANS = 1 << 14, /* of the rows of the entries that are looked at, some 0.7 us each, ... */
+  LEAST_ENTRIES = 1024, /* ... but of so many entries */
+  RUN = 32,             /* neighbours among them, where they are not all */
+  MOST_BUILT = 512      /* entries where each decides which bytes its row has, at 50 us */
 };
 
 /* Rows of one kind: their bytes, which are the same for each entry, and where an entry's begin. */
@@ -167,7 +168,19 @@ static bool put_rows(walk *w) {
       }
     }
   }
+  for (int k = 0; k < w->n_kinds; k++) {
+    sct_spans_join(&w->kind[k].row);
+  }
   return true;
+}
+
+static int64_t most_entries(const walk *w) {
+  int64_t spans = 0;
+  for (int k = 0; k < w->n_kinds; k++) {
+    spans += (int64_t)w->kind[k].row.n;
+  }
+  const int64_t most = MOST_SPANS / (spans > 0 ? spans : 1);
+  return !w->alike ? MOST_BUILT : most > LEAST_ENTRIES ? most : LEAST_ENTRIES;
 }
 
 /* The row of one entry, where it decides which bytes that has. */
@@ -268,8 +281,7 @@ bool sct_places_entries(sct_footprint *out, const places *p) {
     good = good && sct_expr_program_new(&w->kind[k].program, p->spec->pool, w->kind[k].place,
                                         w->vars, w->n_vars, NULL) == SCT_OK;
   }
-  good = good && (w->computed ? add_elements(out, w)
-                              : add_entries(out, w, w->alike ? MOST_ENTRIES : MOST_BUILT));
+  good = good && (w->computed ? add_elements(out, w) : add_entries(out, w, most_entries(w)));
   for (int k = 0; k < w->n_kinds; k++) {
     sct_spans_free(&w->kind[k].row);
     sct_expr_program_free(w->kind[k].program);

@@ -114,7 +114,7 @@ static bool spread(sct_spans *s, size_t at) {
   return true;
 }
 
-void sct_spans_order(sct_spans *s) {
+void sct_spans_join(sct_spans *s) {
   for (size_t a = 0; a < s->n; a++) {
     for (size_t b = 0; b < s->n; b++) {
       if (follows(&s->at[a], &s->at[b])) {
@@ -125,6 +125,10 @@ void sct_spans_order(sct_spans *s) {
       }
     }
   }
+}
+
+void sct_spans_order(sct_spans *s) {
+  sct_spans_join(s);
   for (size_t a = 0; a < s->n;) {
     sct_span_join(&s->at[a]);
     a += is_in_order(&s->at[a]) || !spread(s, a);

@@ -32,6 +32,8 @@ SCT_OWNS(sct_spans, sct_spans_free)
 bool sct_span_add(span *s, int64_t stride, int64_t count);
 /* Joins modes, and the innermost one with the width, where what they reach has no holes. */
 void sct_span_join(span *s);
+/* Joins spans of which one follows the other, row by row. */
+void sct_spans_join(sct_spans *s);
 /* Makes spans whose rows do not overlap, so that they can be walked; bytes between are added where
  * these are too many. */
 void sct_spans_order(sct_spans *s);

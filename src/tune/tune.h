@@ -39,8 +39,10 @@ typedef struct sct_rank_row {
 
 #define SCT_LEAST_NOISE 0.005 /* times that are no further apart may be the same */
 #define SCT_MOST_NOISE  0.02  /* times further apart differ, however wide samples scatter */
-/* Predicted times this close are the same: the model knows no better. */
+/* Predicted times this close are the same: the model knows no better, of the shortest launches to
+ * some 2 % of what an empty kernel takes. */
 #define SCT_PREDICTED_SLACK 1.02
+#define SCT_PREDICTED_NS    50.0
 /* What is faster than the winner by more than this, and the noise, is named. */
 #define SCT_PASSED_OVER 0.05
 /* A prediction that moves useful bytes at more than this times what a copy reaches is a defect of
@@ -63,7 +65,9 @@ typedef struct sct_choice {
  * timed, by predicted time; ties go to exact arithmetic, fewer sectors, fewer shared wavefronts,
  * fewer requests (each beyond the counts' errors), fewer registers, then the label. Rows without a
  * time stand after those that have one. With `any`, and where none is coalesced, rows that are not
- * coalesced compete too. A naive row that is faster beyond noise wins anyway. */
+ * coalesced compete too; so do, always, those that move no more sectors than the fastest coalesced
+ * row: one that reads an array again, whole sectors at a time, is coalesced, and may move more than
+ * one that reads it once. A naive row that is faster beyond noise wins anyway. */
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any);
 /* "fewer sectors, then fewer registers"; nothing where the winner was alone. */
 void sct_choice_rules(sct_str *out, const sct_choice *choice);

@@ -96,10 +96,14 @@ typedef struct contest {
   const sct_rank_row *rows;
   int n;
   bool timed, any;
+  int least; /* what moves no more sectors than this row competes too; -1: nothing does */
 } contest;
 
 static bool competes(const contest *c, int r) {
-  return c->rows[r].eligible && (c->any || c->rows[r].coalesced);
+  const sct_rank_row *row = &c->rows[r];
+  return row->eligible &&
+         (c->any || row->coalesced ||
+          (c->least >= 0 && row->sectors >= 0.0 && row->sectors <= c->rows[c->least].sectors));
 }
 
 /* 0: unknown. */
@@ -132,7 +136,8 @@ static bool is_naive(const contest *c, int r) {
 static bool is_within(const contest *c, double noise, int fast, int other) {
   const sct_rank_row *fastest = &c->rows[fast], *row = &c->rows[other];
   if (!c->timed) {
-    return time_of(c, other) <= SCT_PREDICTED_SLACK * time_of(c, fast);
+    const double least = time_of(c, fast);
+    return time_of(c, other) <= fmax(SCT_PREDICTED_SLACK * least, least + SCT_PREDICTED_NS);
   }
   if ((fastest->race != 0) != (row->race != 0)) {
     return false;
@@ -190,7 +195,7 @@ static bool naive_wins(const contest *c, int naive, int best) {
 /* What is faster than the winner and not taken, since it is not coalesced. */
 static void name_passed_over(const contest *c, sct_choice *choice) {
   const int fastest = choice->fastest, winner = choice->winner;
-  if (c->any || fastest < 0 || winner < 0 || fastest == winner || c->rows[fastest].coalesced ||
+  if (fastest < 0 || winner < 0 || fastest == winner || competes(c, fastest) ||
       time_of(c, winner) <= 0.0 || is_within(c, LEAST_NOISE, fastest, winner)) {
     return;
   }
@@ -203,7 +208,7 @@ static void name_passed_over(const contest *c, sct_choice *choice) {
 
 sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any) {
   sct_choice choice = {.winner = -1, .passed_over = -1, .faster_ratio = 1.0};
-  contest c = {.rows = rows, .n = n, .any = any};
+  contest c = {.rows = rows, .n = n, .any = any, .least = -1};
   bool some = false; /* if nothing is coalesced all compete */
   for (int r = 0; r < n; r++) {
     some = some || competes(&c, r);
@@ -211,7 +216,9 @@ sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any) {
   }
   c.any = any || !some;
   bool *in = sct_alloc(sizeof *in * (size_t)(n + 1));
-  const int best = fastest_row(&c, competes), naive = fastest_row(&c, is_naive);
+  const int naive = fastest_row(&c, is_naive);
+  c.least = fastest_row(&c, competes);
+  const int best = fastest_row(&c, competes);
   choice.fastest = fastest_row(&c, NULL);
   choice.winner = best < 0 ? best_by_counts(&c, rows, in, &choice)
                            : break_ties(&c, rows, best, naive, in, &choice);

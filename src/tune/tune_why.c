@@ -301,10 +301,20 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
   }
   if (most) {
     sct_str_printf(out,
-                   "It reads %s %.3g times over: what is used again is read once where it stays in "
-                   "registers or shared memory, or is sorted by what picks it.\n",
-                   most, times);
+                   "It reads %s %.*f times over: keep what is used again in registers or shared "
+                   "memory, or sort by the index that picks it.\n",
+                   most, times < 10.0 ? 1 : 0, times);
   }
+}
+
+/* Why it wins all the same. `some`: others are coalesced. */
+static const char *uncoalesced_sentence(const tune_table *t, int item, bool some) {
+  return !some           ? "no candidate is coalesced: the fastest of them wins"
+         : t->select_any ? "the winner is not coalesced"
+         : sct_tune_is_naive_item(t->cands, item)
+             ? "the winner is not coalesced: the naive variant is faster than all that are"
+             : "the winner is not coalesced: it is faster than all that are, and moves no more "
+               "sectors than the fastest of them";
 }
 
 /* Lines: the winner is not coalesced, at which accesses, and what would be. */
@@ -325,8 +335,7 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
   if (cell->how.coalesced) {
     return NULL;
   }
-  sct_str_append(&out, some ? "the winner is not coalesced"
-                            : "no candidate is coalesced: the fastest of them wins");
+  sct_str_append(&out, uncoalesced_sentence(t, winner, some));
   if (cell->counted && !cell->estimated &&
       sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
                            &spec->sizes[size], NULL) == SCT_OK) {

@@ -74,6 +74,11 @@ typedef struct sct_backend_ops {
                        sct_error *err);
   sct_status (*download)(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
                          sct_error *err);
+  /* Spans of what lies at p, whose bytes are contiguous on the host's side. */
+  sct_status (*scatter)(sct_backend *b, sct_cuda_ptr p, const sct_span *spans, int64_t n,
+                        const uint8_t *data, sct_error *err);
+  sct_status (*gather)(sct_backend *b, uint8_t *data, sct_cuda_ptr p, const sct_span *spans,
+                       int64_t n, sct_error *err);
   sct_status (*set)(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes, sct_error *err);
   /* Copy number `variant` of n_copies: 0 is the driver's. Asynchronous. */
   sct_status (*copy)(sct_backend *b, int variant, sct_cuda_ptr to, sct_cuda_ptr from, int64_t bytes,
@@ -110,7 +115,7 @@ typedef struct sct_backend_ops {
                          sct_error *err);
   /* Bytes where a and b differ, and the first of them (-1: none). Where c != 0, bytes where b and c
    * differ do not count. */
-  bool compares_anywhere; /* at any address; else a and ref are at multiples of 8 */
+  bool compares_anywhere; /* at any address; else a is at a multiple of 4, others of 8 */
   sct_status (*compare)(sct_backend *b, sct_cuda_ptr a, sct_cuda_ptr ref, sct_cuda_ptr ref2,
                         int64_t bytes, int64_t *n_differ, int64_t *first, sct_error *err);
   /* INDEX and SETTLE; NULL where nothing is timed. */
@@ -185,6 +190,10 @@ sct_status sct_host_upload(sct_backend *b, sct_cuda_ptr to, const void *from, in
                            sct_error *err);
 sct_status sct_host_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_t bytes,
                              sct_error *err);
+sct_status sct_host_scatter(sct_backend *b, sct_cuda_ptr p, const sct_span *spans, int64_t n,
+                            const uint8_t *data, sct_error *err);
+sct_status sct_host_gather(sct_backend *b, uint8_t *data, sct_cuda_ptr p, const sct_span *spans,
+                           int64_t n, sct_error *err);
 sct_status sct_host_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err);
 sct_status sct_host_fill(sct_backend *b, sct_cuda_ptr p, int64_t words, uint64_t and_mask,

@@ -1,28 +1,36 @@
 /* The real GPU behind the worker's table: the driver for memory and candidates, the worker's own
- * kernels (worker_kernels.c) for fill, checksum, comparison and copy. */
+ * kernels (worker_kernels.c) for fill, checksum, comparison, spans and copy. */
 #include "worker_backend.h"
 
 #include <string.h>
 
 #define BLOCK_THREADS 256
-#define PIECE_BYTES   ((int64_t)1 << 17) /* of a region: what a block adds up */
+#define PIECE_BYTES   ((int64_t)1 << 19) /* of a region: what a block adds up */
+#define ROW_BYTES     ((int64_t)1 << 12) /* of a span: what a block copies */
 
 /* What a block of sct_checksum adds up. */
 typedef struct piece {
   uint64_t base, lo, hi, sum;
 } piece;
 
+/* What a block of sct_spread copies: between offsets. */
+typedef struct row {
+  int64_t to, from, bytes;
+} row;
+
 typedef struct cuda_backend {
   sct_backend base;
   sct_cuda *cuda;
-  sct_cuda_kernel fill, checksum, compare, settle, index, copy16, evict_loads, evict_stores, hold,
-      stamp, empty;
+  sct_cuda_kernel fill, checksum, compare, spread, settle, index, copy16, evict_loads, evict_stores,
+      hold, stamp, empty;
   volatile uint64_t *mailbox; /* seen by the device too: ticket, then two stamps of (ns, cycles) */
   sct_cuda_ptr mailbox_device;
   uint64_t ticket; /* of the current unit */
   int stamp_blocks;
   sct_cuda_ptr scratch; /* results of checksum and comparison */
   int scratch_words;
+  sct_cuda_ptr packed; /* rows of sct_spread and the bytes that they spread */
+  int64_t packed_bytes;
   piece *pieces; /* as they were sent last, to pieces_device */
   sct_cuda_ptr pieces_device;
   size_t n_pieces, cap_pieces, room; /* room: of pieces_device */
@@ -42,10 +50,11 @@ static cuda_backend *self(sct_backend *b) {
 static void cuda_close(sct_backend *b) {
   cuda_backend *c = self(b);
   if (c->cuda) {
-    sct_cuda_kernel *const own[] = {&c->fill,  &c->checksum, &c->compare,     &c->settle,
-                                    &c->index, &c->copy16,   &c->evict_loads, &c->evict_stores,
-                                    &c->hold,  &c->stamp,    &c->empty};
+    sct_cuda_kernel *const own[] = {&c->fill,         &c->checksum, &c->compare, &c->spread,
+                                    &c->settle,       &c->index,    &c->copy16,  &c->evict_loads,
+                                    &c->evict_stores, &c->hold,     &c->stamp,   &c->empty};
     sct_cuda_release(c->cuda, c->scratch);
+    sct_cuda_release(c->cuda, c->packed);
     sct_cuda_release(c->cuda, c->pieces_device);
     sct_cuda_host_free(c->cuda, (void *)c->mailbox);
     for (int k = 0; k < SCT_MAX_STREAMS; k++) {
@@ -85,6 +94,70 @@ static sct_status cuda_download(sct_backend *b, void *to, sct_cuda_ptr from, int
 static sct_status cuda_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                            sct_error *err) {
   return sct_cuda_set(self(b)->cuda, p, byte, bytes, err);
+}
+
+/* The rows of the spans, of which the packed side is contiguous. The caller frees them. */
+static row *rows_of(const sct_span *spans, int64_t n, bool gathers, int64_t *n_rows,
+                    int64_t *bytes) {
+  row *rows = NULL;
+  size_t count = 0, cap = 0;
+  *bytes = 0;
+  for (int64_t k = 0; k < n; k++) {
+    for (int64_t at = spans[k].from; at < spans[k].to; at += ROW_BYTES) {
+      const int64_t left = spans[k].to - at, each = left < ROW_BYTES ? left : ROW_BYTES;
+      SCT_GROW(rows, count, cap);
+      rows[count++] = gathers ? (row){*bytes, at, each} : (row){at, *bytes, each};
+      *bytes += each;
+    }
+  }
+  *n_rows = (int64_t)count;
+  return rows;
+}
+
+/* Sends the rows, and room for the bytes after them at *data; nothing is to be done where there are
+ * no rows. */
+static sct_status send_rows(cuda_backend *c, const row *rows, int64_t n_rows, int64_t bytes,
+                            sct_cuda_ptr *data, sct_error *err) {
+  const int64_t row_bytes = n_rows * (int64_t)sizeof *rows;
+  if (row_bytes + bytes > c->packed_bytes) {
+    sct_cuda_release(c->cuda, c->packed);
+    c->packed = 0;
+    c->packed_bytes = 0;
+    SCT_TRY(sct_cuda_alloc(c->cuda, &c->packed, 2 * (row_bytes + bytes), err));
+    c->packed_bytes = 2 * (row_bytes + bytes);
+  }
+  *data = c->packed + (uint64_t)row_bytes;
+  return sct_cuda_upload(c->cuda, c->packed, rows, row_bytes, err);
+}
+
+static sct_status spread(cuda_backend *c, sct_cuda_ptr to, sct_cuda_ptr from, int64_t n_rows,
+                         sct_error *err) {
+  void *args[] = {&to, &from, &c->packed};
+  return n_rows == 0 ? SCT_OK
+                     : sct_cuda_launch(c->cuda, &c->spread, n_rows, BLOCK_THREADS, 0, args, err);
+}
+
+static sct_status cuda_scatter(sct_backend *b, sct_cuda_ptr p, const sct_span *spans, int64_t n,
+                               const uint8_t *data, sct_error *err) {
+  cuda_backend *c = self(b);
+  int64_t n_rows = 0, bytes = 0;
+  sct_cuda_ptr packed = 0;
+  SCT_OWNED row *rows = rows_of(spans, n, false, &n_rows, &bytes);
+  SCT_TRY(send_rows(c, rows, n_rows, bytes, &packed, err));
+  SCT_TRY(sct_cuda_upload(c->cuda, packed, data, bytes, err));
+  SCT_TRY(spread(c, p, packed, n_rows, err));
+  return sct_cuda_sync(c->cuda, err);
+}
+
+static sct_status cuda_gather(sct_backend *b, uint8_t *data, sct_cuda_ptr p, const sct_span *spans,
+                              int64_t n, sct_error *err) {
+  cuda_backend *c = self(b);
+  int64_t n_rows = 0, bytes = 0;
+  sct_cuda_ptr packed = 0;
+  SCT_OWNED row *rows = rows_of(spans, n, true, &n_rows, &bytes);
+  SCT_TRY(send_rows(c, rows, n_rows, bytes, &packed, err));
+  SCT_TRY(spread(c, packed, p, n_rows, err));
+  return sct_cuda_download(c->cuda, data, packed, bytes, err);
 }
 
 static int64_t blocks_for(const cuda_backend *c, int64_t words) {
@@ -452,6 +525,8 @@ static const sct_backend_ops cuda_ops = {
     .release = cuda_release,
     .upload = cuda_upload,
     .download = cuda_download,
+    .scatter = cuda_scatter,
+    .gather = cuda_gather,
     .set = cuda_set,
     .copy = cuda_copy,
     .load = cuda_load,
@@ -496,10 +571,11 @@ static sct_status load_all(cuda_backend *c, void (*text)(sct_str *), const own_k
 }
 
 static sct_status load_own_kernels(cuda_backend *c, sct_error *err) {
-  const own_kernel own[] = {
-      {&c->fill, "sct_fill"},     {&c->checksum, "sct_checksum"}, {&c->compare, "sct_compare"},
-      {&c->settle, "sct_settle"}, {&c->index, "sct_index"},       {&c->copy16, "sct_copy16"},
-      {&c->hold, "sct_hold"},     {&c->stamp, "sct_stamp"},       {&c->empty, "sct_empty"}};
+  const own_kernel own[] = {{&c->fill, "sct_fill"},       {&c->checksum, "sct_checksum"},
+                            {&c->compare, "sct_compare"}, {&c->spread, "sct_spread"},
+                            {&c->settle, "sct_settle"},   {&c->index, "sct_index"},
+                            {&c->copy16, "sct_copy16"},   {&c->hold, "sct_hold"},
+                            {&c->stamp, "sct_stamp"},     {&c->empty, "sct_empty"}};
   const own_kernel kept[] = {{&c->evict_loads, "sct_copy16_evict_loads"},
                              {&c->evict_stores, "sct_copy16_evict_stores"}};
   SCT_TRY(load_all(c, sct_worker_ptx, own, SCT_COUNT(own), err));

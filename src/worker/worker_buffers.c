@@ -231,17 +231,10 @@ static int64_t bytes_of_spans(const sct_worker_buffer *b, const sct_span *spans,
 
 sct_status sct_worker_scatter(sct_worker_state *w, const sct_ask_scatter *in, sct_error *err) {
   const sct_worker_buffer *b = sct_worker_buffer_at(w, in->buffer, err);
-  const uint8_t *data = in->data;
-  if (!b || bytes_of_spans(b, in->spans, in->n_spans) != in->n_data) {
-    return sct_worker_malformed(err);
-  }
-  for (int64_t k = 0; k < in->n_spans; k++) {
-    const sct_span span = in->spans[k];
-    SCT_TRY(w->backend->ops->upload(w->backend, sct_worker_data(b) + (uint64_t)span.from, data,
-                                    span.to - span.from, err));
-    data += span.to - span.from;
-  }
-  return SCT_OK;
+  return b && bytes_of_spans(b, in->spans, in->n_spans) == in->n_data
+             ? w->backend->ops->scatter(w->backend, sct_worker_data(b), in->spans, in->n_spans,
+                                        in->data, err)
+             : sct_worker_malformed(err);
 }
 
 sct_status sct_worker_gather(sct_worker_state *w, const sct_ask_gather *in, sct_got_download *out,
@@ -253,13 +246,7 @@ sct_status sct_worker_gather(sct_worker_state *w, const sct_ask_gather *in, sct_
   }
   uint8_t *data = SCT_ARENA_NEW(&w->memory, uint8_t, bytes + 1);
   *out = (sct_got_download){data, bytes};
-  for (int64_t k = 0; k < in->n_spans; k++) {
-    const sct_span span = in->spans[k];
-    SCT_TRY(w->backend->ops->download(w->backend, data, sct_worker_data(b) + (uint64_t)span.from,
-                                      span.to - span.from, err));
-    data += span.to - span.from;
-  }
-  return SCT_OK;
+  return w->backend->ops->gather(w->backend, data, sct_worker_data(b), in->spans, in->n_spans, err);
 }
 
 /* Whole words on the device; the last few bytes, the same function, from here. */
@@ -420,7 +407,7 @@ static sct_status by_words(sct_worker_state *w, const sct_worker_buffer *b, sct_
                            sct_error *err) {
   const sct_backend_ops *ops = w->backend->ops;
   *out = sct_worker_data(b);
-  if (*out % 8 == 0 || ops->compares_anywhere) {
+  if (*out % 4 == 0 || ops->compares_anywhere) {
     return SCT_OK;
   }
   if (w->scratch_bytes < b->bytes) {

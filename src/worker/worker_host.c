@@ -20,6 +20,28 @@ sct_status sct_host_download(sct_backend *b, void *to, sct_cuda_ptr from, int64_
   return SCT_OK;
 }
 
+sct_status sct_host_scatter(sct_backend *b, sct_cuda_ptr p, const sct_span *spans, int64_t n,
+                            const uint8_t *data, sct_error *err) {
+  sct_status status = SCT_OK;
+  for (int64_t k = 0; k < n && status == SCT_OK; k++) {
+    const int64_t bytes = spans[k].to - spans[k].from;
+    status = b->ops->upload(b, p + (uint64_t)spans[k].from, data, bytes, err);
+    data += bytes;
+  }
+  return status;
+}
+
+sct_status sct_host_gather(sct_backend *b, uint8_t *data, sct_cuda_ptr p, const sct_span *spans,
+                           int64_t n, sct_error *err) {
+  sct_status status = SCT_OK;
+  for (int64_t k = 0; k < n && status == SCT_OK; k++) {
+    const int64_t bytes = spans[k].to - spans[k].from;
+    status = b->ops->download(b, data, p + (uint64_t)spans[k].from, bytes, err);
+    data += bytes;
+  }
+  return status;
+}
+
 sct_status sct_host_set(sct_backend *b, sct_cuda_ptr p, uint8_t byte, int64_t bytes,
                         sct_error *err) {
   (void)b;

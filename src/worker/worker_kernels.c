@@ -1,5 +1,5 @@
 /* The worker's own kernels, as PTX that the driver compiles for whatever GPU is there: fill, check
- * sum, compare, index, settle, copy. Written by hand because a worker must not need NVRTC.
+ * sum, compare, spread, index, settle, copy. Written by hand because a worker must not need NVRTC.
  *
  * PTX ISA 7.0 and sm_70: understood by every driver since CUDA 11, compiled forward to newer GPUs.
  * All loops are grid-stride; all indexes are 64-bit. What several kernels share is a C macro, not a
@@ -49,6 +49,36 @@
   "  shr.u64 %t, " v ", 1;\n"                                                                      \
   "  or.b64 " v ", " v ", %t;\n"                                                                   \
   "  and.b64 " v ", " v ", 0x0101010101010101;\n"
+
+/* The next word of a sum: %total += what worker_region.c makes of v, by its %key. */
+#define MIX_HALVES(v) "  shr.u64 %t, " v ", 32;\n  xor.b64 " v ", " v ", %t;\n"
+#define ADD_WORD(v)                                                                                \
+  "  add.u64 " v ", " v ", %key;\n"                                                                \
+  "  add.u64 %key, %key, %keys;\n"                                                                 \
+  "  add.u64 %i, %i, %step;\n" MIX_HALVES(v) "  mul.lo.u64 " v ", " v                              \
+                                             ", 0xd6e8feb86659fd93;\n" MIX_HALVES(                 \
+                                                 v) "  mul.lo.u64 " v ", " v                       \
+                                                    ", 0xd6e8feb86659fd93;\n" MIX_HALVES(          \
+                                                        v) "  add.u64 %total, %total, " v ";\n"
+
+/* %total becomes that of the warp. */
+#define ADD_LANES(distance)                                                                        \
+  "  mov.b64 {%low, %high}, %total;\n"                                                             \
+  "  shfl.sync.bfly.b32 %low, %low, " distance ", 31, 0xffffffff;\n"                               \
+  "  shfl.sync.bfly.b32 %high, %high, " distance ", 31, 0xffffffff;\n"                             \
+  "  mov.b64 %t, {%low, %high};\n"                                                                 \
+  "  add.u64 %total, %total, %t;\n"
+
+/* The words of a, which may be at multiples of 4, and b at %at, which moves on by %k. */
+#define LOAD_TWO(number)                                                                           \
+  "  add.u64 %t, %at, %pa;\n"                                                                      \
+  "  @%whole ld.global.u64 %va" number ", [%t];\n"                                                 \
+  "  @!%whole ld.global.u32 %low, [%t];\n"                                                         \
+  "  @!%whole ld.global.u32 %high, [%t+4];\n"                                                      \
+  "  @!%whole mov.b64 %va" number ", {%low, %high};\n"                                             \
+  "  add.u64 %t, %at, %pb;\n"                                                                      \
+  "  ld.global.u64 %vb" number ", [%t];\n"                                                         \
+  "  add.u64 %at, %at, %k;\n"
 
 /* A copy of one 16-byte word a thread. */
 #define COPY16(name, policy, load, load_policy, store, store_policy)                               \
@@ -235,12 +265,13 @@ static const char *const parts[] = {
     "{\n"
     "  .reg .pred %done, %cut;\n"
     SHARED_REGISTERS
-    "  .reg .b32 %bits;\n"
-    "  .reg .b64 %p, %lo, %hi, %sum, %n, %v, %at, %start, %k, %total;\n"
+    "  .reg .b32 %bits, %low, %high;\n"
+    "  .reg .b64 %p, %lo, %hi, %sum, %n, %v<4>, %at, %start, %k, %total, %key, %keys, %bytes;\n"
     "  mov.u32 %lane, %tid.x;\n"
     "  cvt.u64.u32 %i, %lane;\n"
     "  mov.u32 %size, %ntid.x;\n"
     "  cvt.u64.u32 %step, %size;\n"
+    "  shl.b64 %bytes, %step, 3;\n"
     "  ld.param.u64 %at, [pieces];\n"
     "  cvta.to.global.u64 %at, %at;\n"
     "  mov.u32 %block, %ctaid.x;\n"
@@ -256,20 +287,42 @@ static const char *const parts[] = {
     "  add.u64 %i, %i, %n;\n"
     "  add.u64 %n, %hi, 7;\n"
     "  shr.u64 %n, %n, 3;\n"
-    "  mov.u64 %total, 0;\n"
+    "  add.u64 %key, %i, 1;\n"
+    "  mul.lo.u64 %key, %key, 0x9e3779b97f4a7c15;\n"
+    "  mul.lo.u64 %keys, %step, 0x9e3779b97f4a7c15;\n"
+    "  mov.u64 %total, 0;\n",
     "loop:\n"
     "  setp.ge.u64 %done, %i, %n;\n"
     "  @%done bra end;\n"
     "  shl.b64 %start, %i, 3;\n"
     "  add.u64 %at, %start, %p;\n"
-    "  ld.global.u64 %v, [%at];\n"
+    "  setp.lt.u64 %cut, %start, %lo;\n"
+    "  @%cut bra alone;\n"
+    "  mad.lo.u64 %k, %bytes, 3, %start;\n"
+    "  add.u64 %k, %k, 8;\n"
+    "  setp.gt.u64 %cut, %k, %hi;\n"
+    "  @%cut bra alone;\n"
+    "  ld.global.u64 %v0, [%at];\n"
+    "  add.u64 %at, %at, %bytes;\n"
+    "  ld.global.u64 %v1, [%at];\n"
+    "  add.u64 %at, %at, %bytes;\n"
+    "  ld.global.u64 %v2, [%at];\n"
+    "  add.u64 %at, %at, %bytes;\n"
+    "  ld.global.u64 %v3, [%at];\n"
+    ADD_WORD("%v0")
+    ADD_WORD("%v1")
+    ADD_WORD("%v2")
+    ADD_WORD("%v3")
+    "  bra loop;\n"
+    "alone:\n"
+    "  ld.global.u64 %v0, [%at];\n"
     "  setp.ge.u64 %cut, %start, %lo;\n"
     "  @%cut bra low_kept;\n"
     "  sub.u64 %k, %lo, %start;\n"
     "  shl.b64 %k, %k, 3;\n"
     "  cvt.u32.u64 %bits, %k;\n"
-    "  shr.u64 %v, %v, %bits;\n"
-    "  shl.b64 %v, %v, %bits;\n"
+    "  shr.u64 %v0, %v0, %bits;\n"
+    "  shl.b64 %v0, %v0, %bits;\n"
     "low_kept:\n"
     "  add.u64 %k, %start, 8;\n"
     "  setp.le.u64 %cut, %k, %hi;\n"
@@ -277,15 +330,20 @@ static const char *const parts[] = {
     "  sub.u64 %k, %k, %hi;\n"
     "  shl.b64 %k, %k, 3;\n"
     "  cvt.u32.u64 %bits, %k;\n"
-    "  shl.b64 %v, %v, %bits;\n"
-    "  shr.u64 %v, %v, %bits;\n"
+    "  shl.b64 %v0, %v0, %bits;\n"
+    "  shr.u64 %v0, %v0, %bits;\n"
     "high_kept:\n"
-    MIX64("%v")
-    "  add.u64 %total, %total, %z;\n"
-    "  add.u64 %i, %i, %step;\n"
+    ADD_WORD("%v0")
     "  bra loop;\n"
     "end:\n"
-    "  red.global.add.u64 [%sum], %total;\n"
+    ADD_LANES("16")
+    ADD_LANES("8")
+    ADD_LANES("4")
+    ADD_LANES("2")
+    ADD_LANES("1")
+    "  and.b32 %low, %lane, 31;\n"
+    "  setp.eq.u32 %cut, %low, 0;\n"
+    "  @%cut red.global.add.u64 [%sum], %total;\n" /* a thread each, they would wait */
     "  ret;\n"
     "}\n"
     "\n",
@@ -294,17 +352,19 @@ static const char *const parts[] = {
     ".visible .entry sct_compare(.param .u64 a, .param .u64 b, .param .u64 c,\n"
     "                            .param .u64 bytes, .param .u64 result)\n"
     "{\n"
-    "  .reg .pred %done, %skip, %masked;\n"
+    "  .reg .pred %done, %skip, %masked, %whole;\n"
     SHARED_REGISTERS
-    "  .reg .b32 %bits, %few;\n"
-    "  .reg .b64 %pa, %pb, %pc, %n, %result, %va, %vb, %vc, %at, %m, %k;\n"
-    "  .reg .b64 %count, %first, %words;\n"
+    "  .reg .b32 %bits, %few, %low, %high;\n"
+    "  .reg .b64 %pa, %pb, %pc, %n, %result, %vc, %at, %m, %k, %va<4>, %vb<4>;\n"
+    "  .reg .b64 %count, %first, %words, %four, %stop;\n"
     "  ld.param.u64 %pa, [a];\n"
     "  ld.param.u64 %pb, [b];\n"
     "  ld.param.u64 %pc, [c];\n"
     "  ld.param.u64 %n, [bytes];\n"
     "  ld.param.u64 %result, [result];\n"
     "  setp.ne.u64 %masked, %pc, 0;\n"
+    "  and.b64 %k, %pa, 4;\n"
+    "  setp.eq.u64 %whole, %k, 0;\n"
     "  cvta.to.global.u64 %pa, %pa;\n"
     "  cvta.to.global.u64 %pb, %pb;\n"
     "  cvta.to.global.u64 %pc, %pc;\n"
@@ -313,22 +373,45 @@ static const char *const parts[] = {
     THREAD_COUNT
     "  add.u64 %words, %n, 7;\n"
     "  shr.u64 %words, %words, 3;\n"
+    "  shl.b64 %four, %step, 2;\n"
     "  mov.u64 %count, 0;\n"
-    "  mov.u64 %first, 0xffffffffffffffff;\n"
-    "loop:\n"
+    "  mov.u64 %first, 0xffffffffffffffff;\n",
+    "four:\n" /* words together; one by one where they differ */
     "  setp.ge.u64 %done, %i, %words;\n"
     "  @%done bra end;\n"
+    "  add.u64 %stop, %i, %four;\n"
+    "  sub.u64 %k, %stop, %step;\n"
+    "  setp.ge.u64 %skip, %k, %words;\n"
+    "  @%skip bra loop;\n"
+    "  shl.b64 %k, %step, 3;\n"
     "  shl.b64 %at, %i, 3;\n"
-    "  add.u64 %k, %at, %pa;\n"
-    "  ld.global.u64 %va, [%k];\n"
-    "  add.u64 %k, %at, %pb;\n"
-    "  ld.global.u64 %vb, [%k];\n"
-    "  xor.b64 %m, %va, %vb;\n"
+    LOAD_TWO("0")
+    LOAD_TWO("1")
+    LOAD_TWO("2")
+    LOAD_TWO("3")
+    "  xor.b64 %m, %va0, %vb0;\n"
+    "  xor.b64 %t, %va1, %vb1;\n"
+    "  or.b64 %m, %m, %t;\n"
+    "  xor.b64 %t, %va2, %vb2;\n"
+    "  or.b64 %m, %m, %t;\n"
+    "  xor.b64 %t, %va3, %vb3;\n"
+    "  or.b64 %m, %m, %t;\n"
+    "  setp.ne.u64 %skip, %m, 0;\n"
+    "  @%skip bra loop;\n"
+    "  mov.u64 %i, %stop;\n"
+    "  bra four;\n"
+    "loop:\n"
+    "  mov.u64 %k, 0;\n"
+    "  shl.b64 %at, %i, 3;\n"
+    LOAD_TWO("0")
+    "  xor.b64 %m, %va0, %vb0;\n"
+    "  setp.eq.u64 %skip, %m, 0;\n"
+    "  @%skip bra next;\n"
     NONZERO_BYTES("%m")
     "  @!%masked bra unmasked;\n"
     "  add.u64 %k, %at, %pc;\n"
     "  ld.global.u64 %vc, [%k];\n"
-    "  xor.b64 %vc, %vc, %vb;\n"
+    "  xor.b64 %vc, %vc, %vb0;\n"
     NONZERO_BYTES("%vc")
     "  not.b64 %vc, %vc;\n"
     "  and.b64 %m, %m, %vc;\n"
@@ -355,13 +438,54 @@ static const char *const parts[] = {
     "  min.u64 %first, %first, %k;\n"
     "next:\n"
     "  add.u64 %i, %i, %step;\n"
-    "  bra loop;\n"
+    "  setp.ge.u64 %done, %i, %stop;\n"
+    "  @%done bra four;\n"
+    "  setp.lt.u64 %skip, %i, %words;\n"
+    "  @%skip bra loop;\n"
     "end:\n"
     "  setp.eq.u64 %skip, %count, 0;\n"
     "  @%skip bra quiet;\n"
     "  red.global.add.u64 [%result], %count;\n"
     "  red.global.min.u64 [%result+8], %first;\n"
     "quiet:\n"
+    "  ret;\n"
+    "}\n"
+    "\n",
+    "// block k copies bytes: row k has the offsets in `to` and in `from`, and how many\n"
+    ".visible .entry sct_spread(.param .u64 to, .param .u64 from, .param .u64 rows)\n"
+    "{\n"
+    "  .reg .pred %done;\n"
+    "  .reg .b16 %v;\n"
+    SHARED_REGISTERS
+    "  .reg .b64 %to, %from, %n, %at, %k;\n"
+    "  ld.param.u64 %to, [to];\n"
+    "  ld.param.u64 %from, [from];\n"
+    "  ld.param.u64 %at, [rows];\n"
+    "  cvta.to.global.u64 %to, %to;\n"
+    "  cvta.to.global.u64 %from, %from;\n"
+    "  cvta.to.global.u64 %at, %at;\n"
+    "  mov.u32 %block, %ctaid.x;\n"
+    "  mul.wide.u32 %t, %block, 24;\n"
+    "  add.u64 %at, %at, %t;\n"
+    "  ld.global.u64 %k, [%at];\n"
+    "  add.u64 %to, %to, %k;\n"
+    "  ld.global.u64 %k, [%at+8];\n"
+    "  add.u64 %from, %from, %k;\n"
+    "  ld.global.u64 %n, [%at+16];\n"
+    "  mov.u32 %lane, %tid.x;\n"
+    "  cvt.u64.u32 %i, %lane;\n"
+    "  mov.u32 %size, %ntid.x;\n"
+    "  cvt.u64.u32 %step, %size;\n"
+    "loop:\n"
+    "  setp.ge.u64 %done, %i, %n;\n"
+    "  @%done bra end;\n"
+    "  add.u64 %k, %from, %i;\n"
+    "  ld.global.u8 %v, [%k];\n"
+    "  add.u64 %k, %to, %i;\n"
+    "  st.global.u8 [%k], %v;\n"
+    "  add.u64 %i, %i, %step;\n"
+    "  bra loop;\n"
+    "end:\n"
     "  ret;\n"
     "}\n"
     "\n",

@@ -42,6 +42,10 @@ static void the_space_of_add_const_is_large_and_adds_up(void **state) {
     assert_true(!applies || json_array_size(json_object_get(axis, "values")) > 0);
   }
   assert_int_equal(of_strategies, candidates);
+  const json_t *array = json_array_get(json_object_get(doc, "arrays"), 0);
+  assert_true(json_number_value(json_object_get(array, "used_bytes")) > 0);
+  assert_true(json_number_value(json_object_get(array, "used_bytes")) <=
+              32 * json_number_value(json_object_get(array, "sectors")));
   assert_int_equal(json_array_size(json_object_get(doc, "failed")), 0);
   assert_int_equal(integer(doc, "points"), integer(doc, "collapsed") + pruned + candidates);
   assert_string_equal(json_string_value(json_object_get(doc, "device")), "virtual:h200");

@@ -49,36 +49,19 @@ local function bodies_of(kernel)
   return (table.concat(out, "\n"):gsub("//[^\n]*", ""):gsub("/%*.-%*/", ""))
 end
 
-local COMPONENT = { x = 0, y = 1, z = 2, w = 3 }
-
--- Marks a field, or of a vector the component that follows: what is used are bytes
--- { first, count } of it.
-local function mark(used, field, rest)
-  local each = field.type:find "x%d$" and field.bytes // math.tointeger(field.type:match "%d$")
-  local component = each and COMPONENT[rest:match "^%s*%.%s*([xyzw])%f[^%w_]"]
-  local part = component and { component * each, each } or { 0, field.bytes }
-  local parts = used[field.index] or {}
-  for _, before in ipairs(parts) do
-    if before[1] == part[1] and before[2] == part[2] then
-      return
-    end
-  end
-  parts[#parts + 1] = part
-  used[field.index] = parts
-end
-
--- Marks the elements of field `name` that `rest`, the text behind it, means.
+-- Marks the elements of field `name` that `rest`, the text behind it, means. Of a vector all is
+-- used, whichever component is meant.
 local function mark_field(used, record, name, rest)
   local constant = math.tointeger(rest:match "^%s*%[%s*(%d+)%s*%]")
   for _, field in ipairs(record.fields) do
     if field.name == name and (not field.element or not constant
       or constant // field.per == field.element) then
-      mark(used, field, rest)
+      used[field.index] = true
     end
   end
 end
 
--- What the bodies mention of an array or a tap: parts of fields, by index.
+-- What the bodies mention of an array or a tap: a set of fields, by index.
 local function fields_used(text, word, record)
   local used, bare = {}, #record.fields == 1 and record.fields[1].name == ""
   text = " " .. text
@@ -90,7 +73,7 @@ local function fields_used(text, word, record)
         mark_field(used, record, name, rest:match "^%s*%.%s*[%a_][%w_]*(.*)")
       else
         for _, field in ipairs(record.fields) do
-          mark(used, field, bare and rest or "")
+          used[field.index] = true
         end
       end
     end
@@ -100,8 +83,8 @@ end
 
 local function all_fields(record)
   local used = {}
-  for k, field in ipairs(record.fields) do
-    used[k] = { { 0, field.bytes } }
+  for k in ipairs(record.fields) do
+    used[k] = true
   end
   return used
 end
@@ -240,7 +223,7 @@ local function each_point(kernel, array, chain, size, visit)
   step(1)
 end
 
--- The parts of the array that bodies read or write: offsets of taps, and the bytes of fields.
+-- The parts of the array that bodies read or write: offsets of taps, and fields.
 local function parts_of(kernel, array)
   local text, parts = bodies_of(kernel), {}
   local function add(word, offset)
@@ -263,10 +246,8 @@ end
 function M.asked(kernel, array, size)
   local n = 0
   for _, part in ipairs(parts_of(kernel, array)) do
-    for _, ranges in pairs(part.used) do
-      for _, range in ipairs(ranges) do
-        n = n + range[2]
-      end
+    for k in pairs(part.used) do
+      n = n + array.record.fields[k].bytes
     end
   end
   return n * sizes.points(kernel, size) * math.max(1, #(kernel.steps or {}))
@@ -343,12 +324,9 @@ function M.of(kernel, array, alternative, size, contents)
       if there and last > 0 then
         idx[last] = idx[last] // array.shared
       end
-      for k, bytes in pairs(there and part.used or {}) do
+      for k in pairs(there and part.used or {}) do
         local field = array.record.fields[k]
-        local at = offset_of(field, idx)
-        for _, range in ipairs(bytes) do
-          add(at + range[1], range[2])
-        end
+        add(offset_of(field, idx), field.bytes)
         if offsets then -- a row ends where the next begins
           add(offset_of(field, { idx[1] + 1 }), field.bytes)
         end

@@ -10,6 +10,7 @@
 ---   --first K        the first of the random specs; default 1
 ---   --candidates N   of each spec; default 3
 ---   --points N       most points of an index space; default 8000
+---   --tune N         tunes every Nth candidate too; default none
 ---   --keep DIR       keeps random specs that have a finding
 ---
 --- A line for each verdict, and each figure of an array, on which both do not agree, then one that
@@ -25,7 +26,7 @@ local sizes = require "sizes"
 local spec = require "spec"
 
 local options = { program = top .. "/build/dev/sectile", seed = 1, first = 1, candidates = 3,
-                  points = 8000 }
+                  points = 8000, tune = math.huge }
 local files = {}
 
 local function read_options()
@@ -82,11 +83,10 @@ end
 
 -- ---- one spec ----
 
-local CLOSE = 0.02 -- figures and limits that are no further apart, relative: some were sampled
+local CLOSE = 0.02 -- figures and limits that are no further apart, relative
 
-local COUNTED = 64 -- blocks of a launch that the program counts
-
-local sums = { specs = 0, candidates = 0, skipped = 0, uncoalesced = 0, found = 0, close = 0 }
+local sums = { specs = 0, candidates = 0, skipped = 0, uncoalesced = 0, found = 0, close = 0,
+               tuned = 0 }
 
 local function found(of, label, text, ...)
   sums.found = sums.found + 1
@@ -235,6 +235,33 @@ local function sets_of(kernel, label, size, contents, plain)
   return sets
 end
 
+-- In how many windows the candidate goes through what an index points to, one after the other.
+local function windows_in(label)
+  return math.tointeger(label:match " windows=(%d+)") or 1
+end
+
+-- How often a kernel that goes through an array in windows needs a sector of one that is not behind
+-- an index: in each window that has one of the `each` points of the sector.
+local function times_needed(windows, each)
+  return each > 1 and windows * (1 - (1 - 1 / windows) ^ each) or 1
+end
+
+local function add_windows(sets, kernel, windows, size)
+  for name, array in pairs(kernel.arrays) do
+    local is_index = false
+    for _, other in pairs(kernel.arrays) do
+      for _, index in ipairs(footprint.indices(kernel, other)) do
+        is_index = is_index or index == array
+      end
+    end
+    local set = sets[name .. " loads"]
+    if not is_index and #footprint.indices(kernel, array) == 0 and set.sectors > 0 then
+      local each = sizes.points(kernel, size) / set.sectors
+      set.sectors = set.sectors * times_needed(windows, each)
+    end
+  end
+end
+
 local function near(a, b)
   return math.abs(a - b) <= CLOSE * math.max(a, b) + 1
 end
@@ -243,11 +270,8 @@ local function said(coalesced)
   return coalesced and "coalesced" or "not coalesced"
 end
 
--- Holds the program's figures of a candidate to ours. Of a launch of many blocks it counts some, so
--- sectors are near at best; what the index space touches is exact. One that goes through windows of
--- a table, a part of its points after the other, needs sectors again in each; that is not worked
--- out here, only its verdict counts.
-local function compare(of, label, theirs, counts, sampled)
+-- Holds the program's figures of a candidate to ours: with --requests it counts all blocks.
+local function compare(of, label, theirs, counts)
   local coalesced, margin = requests.verdict(counts)
   sums.candidates = sums.candidates + 1
   sums.uncoalesced = sums.uncoalesced + (coalesced and 0 or 1)
@@ -257,15 +281,36 @@ local function compare(of, label, theirs, counts, sampled)
     found(of, label, "%s by the program, %s here%s", said(theirs.coalesced), said(coalesced),
       close and ", close to the limit" or "")
   end
-  local figures = sampled and { "footprint" } or { "sectors", "minimum", "footprint" }
-  for _, access in ipairs(label:find " windows=" and {} or theirs.arrays) do
+  for _, access in ipairs(theirs.arrays) do
     local c = counts[access.array .. " " .. access.access]
       or { sectors = 0, ideal = 0, footprint = 0 }
     access.minimum, c.minimum = requests.minimum(access), requests.minimum(c)
-    for _, figure in ipairs(figures) do
+    for _, figure in ipairs { "sectors", "minimum", "footprint" } do
       if not near(access[figure], c[figure]) then
         found(of, label, "%s of %s %s: %.1f by the program, %d here", figure, access.array,
           access.access, access[figure], c[figure])
+      end
+    end
+  end
+end
+
+-- What `tune` says of the candidate, from some of its blocks where there are many.
+local function compare_tuned(of, path, label, counts)
+  local text = run("tune", path, "--only", label, "--device", "virtual:h200", "--json", "-q",
+    "--store", scratch .. "/store")
+  os.remove(scratch .. "/store")
+  local size = text and json.read(text).tuned[1].report.sizes[1]
+  for _, row in ipairs(size and size.rows or {}) do
+    if row.label == label and row.outcome == "ok" then
+      local coalesced, margin, share = requests.verdict(counts)
+      -- so much less was counted at most, and as much less again may be what there is
+      local allowed = row.sectors_error > 0
+        and requests.verdict(counts, math.max(0, 1 - 2 * row.sectors_error)) == row.coalesced
+      sums.tuned = sums.tuned + 1
+      if row.coalesced ~= coalesced and not allowed and margin > CLOSE then
+        found(of, label, "%s when tuned, %s here", said(row.coalesced), said(coalesced))
+      elseif math.abs(row.coalesced_share - share) > CLOSE + row.sectors_error then
+        found(of, label, "share %.3f when tuned, %.3f here", row.coalesced_share, share)
       end
     end
   end
@@ -324,8 +369,14 @@ local function judge_candidate(of, kernel, path, size, label, contents, plain)
     assert(profile(path, other))
     return read(scratch .. "/requests")
   end)
-  local grid = case.launch.grid
-  compare(of, label, theirs, requests.count(list, sets), grid[1] * grid[2] * grid[3] > COUNTED)
+  if windows_in(label) > 1 then
+    add_windows(sets, kernel, windows_in(label), size)
+  end
+  local counts = requests.count(list, sets)
+  compare(of, label, theirs, counts)
+  if sums.candidates % options.tune == 0 then
+    compare_tuned(of, path, label, counts)
+  end
 end
 
 --- `path` has one size, which is small.
@@ -394,6 +445,7 @@ local good, why = pcall(function()
 end)
 os.execute("rm -rf " .. quoted(scratch))
 assert(good, why)
-print(("%d specs, %d candidates (%d not coalesced), %d skipped, %d findings, %d close to the limit")
-  :format(sums.specs, sums.candidates, sums.uncoalesced, sums.skipped, sums.found, sums.close))
+print(("%d specs, %d candidates (%d not coalesced, %d tuned), %d skipped, %d findings, "
+  .. "%d close to the limit"):format(sums.specs, sums.candidates, sums.uncoalesced, sums.tuned,
+  sums.skipped, sums.found, sums.close))
 os.exit(sums.found == 0)

@@ -115,6 +115,28 @@ static void test_a_grid_that_never_grows_is_no_edge(void **state) {
   world_close(&w);
 }
 
+/* Runs of 700,000 elements are for many threads: few of them would wait for each of as many. */
+static void test_long_runs_are_for_many_threads(void **state) {
+  (void)state;
+  const int64_t n[] = {100, 100};
+  static const int64_t rows_of_block[] = {1, 4, 16, 64};
+  for (int k = 0; k < SCT_COUNT(rows_of_block); k++) {
+    const int64_t rows = rows_of_block[k];
+    world w;
+    world_open(&w, "row k", copy_1d, 1, 2, "b = a;", n, 64);
+    sct_expr_pool *p = w.spec.pool;
+    w.spec.reduced[1] = true;
+    w.kernel.code.grid =
+        sct_expr_div(p, sct_expr_add(p, w.spec.extent_var[0], sct_expr_const(p, rows - 1)),
+                     sct_expr_const(p, rows));
+    world_list(&w);
+    assert_true(has(&w, 1, 9001) && has(&w, 1, 19984) && !has(&w, 19984, 1));
+    assert_int_equal(has(&w, 1, 700000), rows <= 4); /* 64 threads, 16, 4, or one */
+    assert_int_equal(has(&w, 1, 700001), rows <= 4);
+    world_close(&w);
+  }
+}
+
 /* 132 blocks at most, which no size of verification gives several tiles each: few of them do. */
 static void test_blocks_that_stay_get_many_tiles(void **state) {
   (void)state;
@@ -534,6 +556,7 @@ int main(void) {
       cmocka_unit_test(test_plane_has_the_box_edges),
       cmocka_unit_test(test_large_boxes_have_their_edges_one_by_one),
       cmocka_unit_test(test_a_grid_that_never_grows_is_no_edge),
+      cmocka_unit_test(test_long_runs_are_for_many_threads),
       cmocka_unit_test(test_blocks_that_stay_get_many_tiles),
       cmocka_unit_test(test_edges_lie_where_requirements_hold),
       cmocka_unit_test(test_an_extent_that_a_requirement_fixes),

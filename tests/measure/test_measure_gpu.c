@@ -91,6 +91,32 @@ static bool check_copies(sct_backend *b, const sct_cuda_ptr p[3], uint8_t *host[
   return true;
 }
 
+/* Spans of any length and place, and one that several blocks copy. */
+static bool check_spans(sct_backend *b, sct_cuda_ptr p, uint8_t *host[3], int64_t n, sct_rng *rng) {
+  sct_span spans[40] = {{3, 3 + n / 2}};
+  int64_t at = spans[0].to, bytes = n / 2;
+  for (int k = 1; k < SCT_COUNT(spans); k++) {
+    spans[k].from = at + sct_rng_below(rng, 100);
+    spans[k].to = at = spans[k].from + sct_rng_below(rng, 9000);
+    bytes += spans[k].to - spans[k].from;
+  }
+  for (int64_t k = 0; k < bytes; k++) {
+    host[0][k] = (uint8_t)sct_rng_u64(rng);
+  }
+  memset(host[2], 0x11, (size_t)n);
+  int64_t done = 0;
+  for (int k = 0; k < SCT_COUNT(spans); k++) {
+    memcpy(host[2] + spans[k].from, host[0] + done, (size_t)(spans[k].to - spans[k].from));
+    done += spans[k].to - spans[k].from;
+  }
+  return b->ops->set(b, p, 0x11, n, NULL) == SCT_OK &&
+         b->ops->scatter(b, p, spans, SCT_COUNT(spans), host[0], NULL) == SCT_OK &&
+         b->ops->download(b, host[1], p, n, NULL) == SCT_OK &&
+         memcmp(host[1], host[2], (size_t)n) == 0 &&
+         b->ops->gather(b, host[1], p, spans, SCT_COUNT(spans), NULL) == SCT_OK &&
+         memcmp(host[1], host[0], (size_t)bytes) == 0;
+}
+
 #define OWN_BYTES ((int64_t)16 << 20)
 
 static int check_own_kernels(void) {
@@ -116,6 +142,10 @@ static int check_own_kernels(void) {
   if (ok) {
     ok = check_compare(b, p, host, 100, &rng) && check_compare(b, p, host, 1 << 18, &rng);
     report(ok, "compare", "", "", 0);
+  }
+  if (ok) {
+    ok = check_spans(b, p[0], host, 1 << 20, &rng);
+    report(ok, "spans", "", "", 0);
   }
   if (ok) {
     ok = check_copies(b, p, host, 16 * 77777);

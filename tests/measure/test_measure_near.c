@@ -1,5 +1,6 @@
-/* The worker's kernels that put values into index arrays and that compare values, on the virtual
- * GPU, against what the host does: bit for bit, over random layouts, types and hostile values. */
+/* The worker's kernels that sum, compare and spread bytes, put values into index arrays and compare
+ * values, on the virtual GPU, against what the host does: bit for bit, over random layouts, types
+ * and hostile values. */
 #include "measure_fixture.h"
 
 #include "measure/measure_data.h"
@@ -12,16 +13,7 @@ enum { MOST = 700, THREADS = 64, BLOCKS = 3 };
 
 static sct_ptx_module *module;
 
-/* Runs a kernel on buffers, which are its first arguments, and gives back the first. */
-static void run(const char *kernel, uint8_t *first, const sct_ptx_buffer *buffers, int n_buffers,
-                const void **args, int n_args, int64_t *result) {
-  uint64_t at[3];
-  sct_ptx_memory *memory = NULL;
-  sct_ptx_memory_new(&memory);
-  for (int k = 0; k < n_buffers; k++) {
-    assert_ok(sct_ptx_memory_add(memory, &at[k], &buffers[k], &fixture_err));
-    args[k < 2 || n_args < 5 ? k : n_args - 1] = &at[k];
-  }
+static void launch(sct_ptx_memory *memory, const char *kernel, const void **args, int n_args) {
   const sct_ptx_launch_opts opts = {.module = module,
                                     .kernel = kernel,
                                     .grid = {BLOCKS, 1, 1},
@@ -31,12 +23,133 @@ static void run(const char *kernel, uint8_t *first, const sct_ptx_buffer *buffer
   sct_ptx_result ran;
   assert_ok(sct_ptx_launch(&ran, memory, &opts, &fixture_err));
   assert_string_equal(ran.diag.text, "");
+  sct_ptx_result_free(&ran);
+}
+
+/* Runs a kernel on buffers, which are its arguments that are NULL, and gives back the first, and
+ * the last as the result. */
+static void run(const char *kernel, uint8_t *first, const sct_ptx_buffer *buffers, int n_buffers,
+                const void **args, int n_args, int64_t *result) {
+  uint64_t at[4];
+  int n = 0;
+  sct_ptx_memory *memory = NULL;
+  sct_ptx_memory_new(&memory);
+  for (int k = 0; k < n_args; k++) {
+    if (!args[k]) {
+      assert_ok(sct_ptx_memory_add(memory, &at[n], &buffers[n], &fixture_err));
+      args[k] = &at[n++];
+    }
+  }
+  assert_int_equal(n, n_buffers);
+  launch(memory, kernel, args, n_args);
   memcpy(first, sct_ptx_memory_data(memory, at[0]), (size_t)buffers[0].bytes);
   if (result) {
-    memcpy(result, sct_ptx_memory_data(memory, at[n_buffers - 1]), sizeof *result);
+    memcpy(result, sct_ptx_memory_data(memory, at[n_buffers - 1]),
+           (size_t)buffers[n_buffers - 1].bytes);
   }
-  sct_ptx_result_free(&ran);
   sct_ptx_memory_free(memory);
+}
+
+/* ---- bytes ---- */
+
+enum { BYTES = 8 * 3000 }; /* several times four words a thread, and a rest */
+
+static void draw_bytes(uint8_t *bytes, int64_t n, uint64_t seed) {
+  for (int64_t k = 0; k < n; k++) {
+    bytes[k] = (uint8_t)sct_mix64(seed, (uint64_t)k);
+  }
+}
+
+static void test_sums_are_the_hosts(void **state) {
+  (void)state;
+  static const int64_t ends[][2] = {{0, BYTES}, {3, 7}, {8, 8}, {9, BYTES - 5}, {2048, 4096}};
+  uint8_t bytes[BYTES];
+  draw_bytes(bytes, BYTES, 1);
+  for (int k = 0; k + BLOCKS <= SCT_COUNT(ends); k++) {
+    struct {
+      uint64_t base, lo, hi, sum;
+    } pieces[BLOCKS];
+    const uint64_t none[BLOCKS] = {0};
+    const sct_ptx_buffer data = {.name = "p", .bytes = BYTES, .data = bytes, .read_only = true};
+    const sct_ptx_buffer sums = {.name = "sums", .bytes = sizeof none, .data = none};
+    const sct_ptx_buffer list = {.name = "pieces", .bytes = sizeof pieces, .data = pieces};
+    uint64_t base = 0, sum = 0, at = 0;
+    sct_ptx_memory *memory = NULL;
+    sct_ptx_memory_new(&memory);
+    assert_ok(sct_ptx_memory_add(memory, &base, &data, &fixture_err));
+    assert_ok(sct_ptx_memory_add(memory, &sum, &sums, &fixture_err));
+    for (int b = 0; b < BLOCKS; b++) {
+      pieces[b].base = base;
+      pieces[b].lo = (uint64_t)ends[k + b][0];
+      pieces[b].hi = (uint64_t)ends[k + b][1];
+      pieces[b].sum = sum + 8 * (uint64_t)b;
+    }
+    assert_ok(sct_ptx_memory_add(memory, &at, &list, &fixture_err));
+    const void *args[] = {&at};
+    launch(memory, "sct_checksum", args, 1);
+    for (int b = 0; b < BLOCKS; b++) {
+      uint64_t got = 0;
+      const int64_t lo = ends[k + b][0], hi = ends[k + b][1];
+      memcpy(&got, sct_ptx_memory_data(memory, sum) + 8 * b, sizeof got);
+      assert_true(got == sct_region_sum(bytes + lo, lo, hi));
+    }
+    sct_ptx_memory_free(memory);
+  }
+}
+
+static void test_bytes_differ_as_on_the_host(void **state) {
+  (void)state;
+  static uint8_t a[BYTES], b[BYTES], c[BYTES], room[BYTES + 4];
+  for (uint64_t k = 0; k < 24; k++) {
+    const int64_t n = k % 3 == 0 ? 40 : BYTES - (int64_t)(k % 9);
+    draw_bytes(a, BYTES, k);
+    memcpy(b, a, BYTES);
+    memcpy(c, a, BYTES);
+    for (uint64_t flip = 0; flip < 2 * (k / 2); flip++) {
+      const uint64_t random = sct_mix64(99 + k, flip);
+      (flip % 2 == 0 ? a : c)[random % BYTES] ^= (uint8_t)(1 << random / BYTES % 8);
+      c[sct_mix64(99 + k, flip & ~1u) % BYTES] ^= (uint8_t)(flip / 2 % 2);
+    }
+    int64_t first = 0, result[2] = {0};
+    const int64_t want = sct_bytes_differ(a, b, k % 2 ? c : NULL, n, &first);
+    const int64_t start[2] = {0, -1}, null = 0;
+    const uint64_t off = k / 2 % 2 * 4; /* of a, which need not be at a multiple of 8 */
+    memcpy(room + off, a, BYTES);
+    const sct_ptx_buffer buffers[] = {{.name = "a", .bytes = BYTES + 4, .data = room},
+                                      {.name = "b", .bytes = BYTES, .data = b},
+                                      {.name = "c", .bytes = BYTES, .data = c},
+                                      {.name = "result", .bytes = 16, .data = start}};
+    uint64_t at[SCT_COUNT(buffers)];
+    sct_ptx_memory *memory = NULL;
+    sct_ptx_memory_new(&memory);
+    for (int m = 0; m < SCT_COUNT(buffers); m++) {
+      assert_ok(sct_ptx_memory_add(memory, &at[m], &buffers[m], &fixture_err));
+    }
+    const uint64_t shifted = at[0] + off;
+    const void *args[] = {&shifted, &at[1], k % 2 ? (const void *)&at[2] : &null, &n, &at[3]};
+    launch(memory, "sct_compare", args, 5);
+    memcpy(result, sct_ptx_memory_data(memory, at[3]), sizeof result);
+    sct_ptx_memory_free(memory);
+    assert_int_equal(result[0], want);
+    assert_int_equal(result[1], first);
+    assert_true(k < 4 || want > 0 || n == 40);
+  }
+}
+
+static void test_spans_are_spread(void **state) {
+  (void)state;
+  const int64_t rows[BLOCKS][3] = {{5, 0, 3}, {100, 3, 200}, {1000, 203, 0}};
+  uint8_t from[203], to[1000], got[1000];
+  draw_bytes(from, sizeof from, 3);
+  draw_bytes(to, sizeof to, 4);
+  const sct_ptx_buffer buffers[] = {{.name = "to", .bytes = sizeof to, .data = to},
+                                    {.name = "from", .bytes = sizeof from, .data = from},
+                                    {.name = "rows", .bytes = sizeof rows, .data = rows}};
+  const void *args[] = {NULL, NULL, NULL};
+  run("sct_spread", got, buffers, 3, args, 3, NULL);
+  memcpy(to + 5, from, 3);
+  memcpy(to + 100, from + 3, 200);
+  assert_memory_equal(got, to, sizeof to);
 }
 
 /* ---- index values ---- */
@@ -166,6 +279,9 @@ int main(void) {
   sct_str text = {0};
   sct_worker_ptx(&text);
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_sums_are_the_hosts),
+      cmocka_unit_test(test_bytes_differ_as_on_the_host),
+      cmocka_unit_test(test_spans_are_spread),
       cmocka_unit_test(test_index_values_are_the_hosts),
       cmocka_unit_test(test_values_settle_as_on_the_host),
   };

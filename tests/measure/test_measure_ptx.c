@@ -72,7 +72,7 @@ static void check_assembly(void (*text)(sct_str *), const char *const *archs, in
 static void test_ptxas_accepts_it(void **state) {
   (void)state;
   static const char *const archs[] = {"sm_75", "sm_80", "sm_90", "sm_100"};
-  static const char *const entries[] = {"sct_fill",   "sct_checksum", "sct_compare",
+  static const char *const entries[] = {"sct_fill",   "sct_checksum", "sct_compare", "sct_spread",
                                         "sct_settle", "sct_index",    "sct_copy16"};
   static const char *const kept[] = {"sct_copy16_evict_loads", "sct_copy16_evict_stores"};
   check_assembly(sct_worker_ptx, archs, SCT_COUNT(archs), entries, SCT_COUNT(entries));

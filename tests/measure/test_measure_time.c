@@ -211,6 +211,28 @@ static void test_sizes_go_where_there_is_none(void **state) {
   close_world(&w);
 }
 
+/* Cases that have no room together come one after the other; a size that needs theirs gets it. */
+static void test_cases_go_where_there_is_no_room(void **state) {
+  (void)state;
+  static const char *const memories[] = {"memory=16000000", "memory=600000", "memory=5000000"};
+  int64_t held[SCT_COUNT(memories)];
+  for (int k = 0; k < SCT_COUNT(memories); k++) {
+    world w;
+    sct_verdict v;
+    open_world(&w, memories[k]);
+    assert_ok(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err));
+    assert_int_equal(v.outcome, SCT_OUT_OK);
+    held[k] = w.m->cases.bytes;
+    if (k == 2) {
+      sct_timing t = time_at(&w, 1, 50001, SCT_OUT_OK);
+      sct_free(t.samples_ns);
+      assert_int_equal(w.m->cases.bytes, 0);
+    }
+    close_world(&w);
+  }
+  assert_true(held[1] > 0 && held[1] < held[0] && held[2] == held[0]);
+}
+
 static const int64_t race_size[] = {2011};
 
 static void open_race(world *w, const char *script) {
@@ -654,6 +676,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_slow_kernels_have_few_launches),
       cmocka_unit_test(test_sizes_stay_where_there_is_room),
       cmocka_unit_test(test_sizes_go_where_there_is_none),
+      cmocka_unit_test(test_cases_go_where_there_is_no_room),
       cmocka_unit_test(test_a_quick_pass_is_short),
       cmocka_unit_test(test_trouble_is_found_whenever_it_comes),
       cmocka_unit_test(test_a_hang_whenever_it_comes),

@@ -306,7 +306,8 @@ static void test_entries(void **state) {
     const char *dims, *table, *at, *sizes;
   } of[] = {
       {"i", "m", "pick",
-       "i=100 m=100 pick=identity; i=100 m=100 pick=permuted; i=200 m=64 pick=random"},
+       "i=100 m=100 pick=identity; i=100 m=100 pick=permuted; i=200 m=64 pick=random; "
+       "i=1100 m=1100 pick=identity"},
       {"i c", "m c", "pick; c",
        "i=9 c=5 m=9 pick=identity; i=20 c=3 m=20 pick=permuted; i=16 c=40 m=70 pick=permuted; "
        "i=40 c=8 m=40 pick=identity"},

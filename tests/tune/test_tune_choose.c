@@ -253,6 +253,21 @@ static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(voi
   assert_true(choice.faster_ratio == 1.0);
 }
 
+/* One that reads an array again, whole sectors at a time, is coalesced, and may move more than one
+ * that reads it once. */
+static void test_what_moves_no_more_than_a_coalesced_row_competes(void **state) {
+  (void)state;
+  sct_rank_row rows[] = {row(0, "once", 300, 40, 20), row(1, "again", 400, 48, 30),
+                         row(2, "worse", 200, 64, 30)};
+  rows[1].coalesced = true;
+  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  assert_int_equal(choice.winner, 0);
+  assert_false(rows[0].coalesced);
+  assert_int_equal(choice.passed_over, 2);
+  rows[0].sectors = 49;
+  assert_int_equal(sct_tune_choose(rows, 3, false).winner, 1);
+}
+
 static void test_failures_do_not_count(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "wrong", 100, 2, 1), row(1, "right", 400, 16, 30)};
@@ -280,9 +295,9 @@ static void test_untimed_rows_are_ranked_by_counts(void **state) {
 static void test_predictions_that_are_close_tie(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "a", 0, 17, 1), row(1, "b", 0, 16, 1), row(2, "c", 0, 16, 1)};
-  rows[0].predicted_ns = 400;
-  rows[1].predicted_ns = 407;
-  rows[2].predicted_ns = 420;
+  rows[0].predicted_ns = 40000;
+  rows[1].predicted_ns = 40700;
+  rows[2].predicted_ns = 42000;
   const sct_choice choice = sct_tune_choose(rows, 3, false);
   assert_int_equal(choice.winner, 1);
   assert_int_equal(choice.n_tied, 2);
@@ -323,13 +338,13 @@ static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
   sct_rank_row rows[] = {row(0, "slow", 0, 16, 1), row(1, "fast", 0, 17, 40),
                          row(2, "as fast", 0, 17, 30), row(3, "unknown", 0, 16, 1),
                          row(4, "wasteful", 0, 32, 1)};
-  static const double ns[] = {410, 400, 407, 0, 100};
+  static const double ns[] = {41000, 40000, 40700, 0, 10000};
   for (int k = 0; k < SCT_COUNT(rows); k++) {
     rows[k].predicted_ns = ns[k];
   }
   sct_choice choice = sct_tune_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "as fast"); /* within 2 %, fewer registers */
-  rows[0].predicted_ns = 408;
+  rows[0].predicted_ns = 40800;
   choice = sct_tune_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "slow"); /* fewer sectors */
   choice = sct_tune_choose(rows, 5, true);
@@ -433,6 +448,7 @@ int main(void) {
       cmocka_unit_test(test_no_winner_is_slower_than_the_naive_variant),
       cmocka_unit_test(test_a_naive_variant_that_is_faster_wins),
       cmocka_unit_test(test_faster_but_not_coalesced_is_named_and_taken_only_on_request),
+      cmocka_unit_test(test_what_moves_no_more_than_a_coalesced_row_competes),
       cmocka_unit_test(test_failures_do_not_count),
       cmocka_unit_test(test_a_few_samples_are_no_tie),
       cmocka_unit_test(test_cards_are_scaled_by_what_they_have_in_common),

@@ -92,9 +92,9 @@ local function candidates(size, from, to)
       loads = string.format("%s%.1f", (row.sectors_error or 0) > 0 and "~" or "",
         row.sectors_ld or 0),
       stores = string.format("%.1f", row.sectors_st or 0),
-      coalesced = (show_tune.share(row.coalesced_share) or "")
+      coalesced = (units.share(row.coalesced_share) or "")
         .. (row.coalesced and "" or " (not)"),
-      utilisation = show_tune.share(row.utilisation),
+      utilisation = units.share(row.utilisation),
       registers = row.registers,
     }
   end

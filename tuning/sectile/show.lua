@@ -65,6 +65,17 @@ local function put_pruned(out, doc)
   end
 end
 
+-- What each array's layouts cost, whatever the kernel.
+local function arrays_of(doc)
+  local t = text.table { "array", "layout", "size", ">used", ">in sectors", ">utilisation" }
+  for _, a in ipairs(doc.arrays) do
+    local moved = 32 * a.sectors
+    t:row("plain", a.array, a.layout, a.size, units.bytes(a.used_bytes), units.bytes(moved),
+      units.share(moved > 0 and a.used_bytes / moved or 1))
+  end
+  return t
+end
+
 -- Each reason once, with its first candidate.
 local function put_failed(out, doc)
   local reasons, list = {}, {}
@@ -93,6 +104,8 @@ function show.space(doc, look)
   out:table(strategies_of(doc, n_sizes), 2)
   out:put("\n")
   out:table(axes_of(doc, n_sizes), 2)
+  out:put("\n")
+  out:table(arrays_of(doc), 2)
   put_pruned(out, doc)
   put_failed(out, doc)
   return out

@@ -43,13 +43,6 @@ local function percent(share)
   return share and share > 0 and string.format("%.0f %%", 100 * share) or nil
 end
 
---- In three digits, since a kernel may use a thousandth of what it moves.
----@param of number?
----@return string?
-function show.share(of)
-  return of and string.format("%.3g %%", 100 * of) or nil
-end
-
 -- naive_ns: of the best naive variant; 0: not known.
 local function add_row(t, size, row, naive_ns)
   local timed, ns = row.median_ns ~= nil, time_of(row)
@@ -70,8 +63,9 @@ local function add_row(t, size, row, naive_ns)
     not timed and row.predicted_limit or nil,
     counted and string.format("%s%.1f | %4.1f", (row.sectors_error or 0) > 0 and "~" or "",
       row.sectors_ld, row.sectors_st) or nil,
-    show.share(row.coalesced_share), show.share(row.utilisation),
-    (row.passes or 0) >= PASSES and string.format("%.3g", row.passes) or nil,
+    units.share(row.coalesced_share), units.share(row.utilisation),
+    (row.passes or 0) >= PASSES
+      and string.format(row.passes < 10 and "%.1f" or "%.0f", row.passes) or nil,
     row.registers,
     row.spill_bytes > 0 and row.spill_bytes .. " B" or nil,
     percent(row.occupancy))

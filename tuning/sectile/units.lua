@@ -31,6 +31,13 @@ function units.per(n, of)
   return of > 0 and n / of or 0.0
 end
 
+--- In three digits, since a kernel may use a thousandth of what it moves.
+---@param of number?
+---@return string?
+function units.share(of)
+  return of and string.format("%.3g %%", 100 * of) or nil
+end
+
 --- The last part of a path.
 ---@param path string
 ---@return string

@@ -372,6 +372,7 @@ static void *run_blocks(void *ctx) {
     sct_ptx_exec_init(&blocks[b], w->launch, &k->cluster);
   }
   for (int64_t i = take(w); i >= 0; i = take(w)) {
+    sct_ptx_memory_refresh(w->launch->memory);
     sct_ptx_run_cluster(&k->cluster, block_at(w->launch, i));
     for (int b = 0; b < n; b++) {
       if (blocks[b].stop || blocks[b].has_soft) {

@@ -20,6 +20,7 @@ void sct_ptx_buf_free(ptx_buf *b) {
       sct_free((void *)(uintptr_t)b->required);
     }
     sct_free(b->filled);
+    sct_free(b->fresh);
     sct_free(b->name);
     sct_free(b);
   }
@@ -52,6 +53,10 @@ static bool make_room(ptx_buf *b, const sct_ptx_buffer *given) {
   b->host = sct_alloc(given->fold > 0 ? (size_t)given->fold + PTX_FOLD_MORE : bytes);
   if (given->data != NULL && n_given > 0) {
     memcpy(b->host, given->data, (size_t)n_given);
+  }
+  if (given->fold > 0 && !given->read_only) {
+    b->fresh = sct_alloc((size_t)n_given);
+    memcpy(b->fresh, b->host, (size_t)n_given);
   }
   const bool tracked = given->data == NULL && given->fold == 0;
   b->defined = tracked ? sct_alloc(bytes) : NULL;
@@ -214,6 +219,15 @@ void sct_ptx_memory_reset(sct_ptx_memory *m, uint64_t address, const void *data)
     b->defined = sct_alloc((size_t)(b->bytes > 0 ? b->bytes : 1)); /* without it: all defined */
   } else if (b->defined != NULL) {
     memset(b->defined, data != NULL ? 0xff : 0, (size_t)b->bytes);
+  }
+}
+
+void sct_ptx_memory_refresh(sct_ptx_memory *m) {
+  for (int k = 0; k < m->n_buffers; k++) {
+    ptx_buf *const b = m->table[PTX_WINDOW_FIRST + k];
+    if (b->fresh != NULL) {
+      memcpy(b->host, b->fresh, (size_t)b->keep + 1);
+    }
   }
 }
 

@@ -32,7 +32,8 @@ typedef struct ptx_buf {
   const void *used_ctx;
   uint8_t *filled; /* [chunks] with `fill`: these are there; `host` is sparse */
   int64_t n_filled;
-  uint64_t keep; /* bits of an offset that count: all, or those below `fold` */
+  uint64_t keep;  /* bits of an offset that count: all, or those below `fold` */
+  uint8_t *fresh; /* [keep + 1] of a folded buffer that may be written: what blocks find; or NULL */
   sct_ptx_buffer_counters counts;
   bool has_undefined; /* its contents were given, and an undefined value was stored since */
 } ptx_buf;
@@ -54,6 +55,9 @@ bool sct_ptx_buf_track_undefined(ptx_buf *b);
 
 /* Offset of the first byte of [from, to) that is required and undefined; -1: none. */
 int64_t sct_ptx_buf_undefined(const ptx_buf *b, int64_t from, int64_t to);
+
+/* Puts back what folded buffers held. */
+void sct_ptx_memory_refresh(sct_ptx_memory *m);
 
 /* The buffer whose window holds `address`; NULL: none. */
 static inline ptx_buf *ptx_memory_window(const sct_ptx_memory *m, uint64_t address) {
