@@ -271,7 +271,7 @@ enum {
   /* of an operand */
   MOVED = 0,
   STORED = MOVED + N_COUNTS,
-  ATOMIC_LANES = STORED + N_COUNTS,
+  ATOMIC_TURNS = STORED + N_COUNTS,
   N_OF_OPERAND
 };
 
@@ -348,10 +348,10 @@ static void add_operand(job *j, double *out, int op) {
   add(each + STORED, &of.store);
   add(each + STORED, &of.atomics); /* what is accumulated is stored so */
   add(out + STORE, &of.atomics);
-  each[ATOMIC_LANES] += (double)of.atomic_lanes;
+  each[ATOMIC_TURNS] += (double)of.atomic_turns;
   out[near_of(j->s->spec, op)] += (double)of.near_sectors;
   j->atomics[op].met += 2.0 * (double)of.meetings;
-  j->atomics[op].tags += (double)of.atomics.tags;
+  j->atomics[op].tags += (double)of.atomic_slices;
 }
 
 static void add_chain(job *j, double *out, const sct_ptx_chain *chain) {
@@ -492,14 +492,14 @@ static sct_count rounded(const double *sum) {
                      .contiguous = llround(sum[5])};
 }
 
-/* Requests of two blocks meet as often as the squares of the lines' shares add up to, however few
- * of them ran: the share of all that come to the line of a usual one. */
+/* Requests of two blocks meet as often as the squares of the slices' shares add up to, however few
+ * of them ran: the share of all that come to the slice of a usual one. */
 static void set_atomics(sct_counters *out, const sct_launch_sums *sums) {
   for (int op = 0; op < out->n_operands; op++) {
     const double *const of = sums->all.figures + OPERANDS + N_OF_OPERAND * op;
-    const double lanes = of[ATOMIC_LANES], share = sums->met[op];
-    if (llround(share * lanes) > out->line_lanes) {
-      out->line_lanes = llround(share * lanes);
+    const double turns = of[ATOMIC_TURNS], share = sums->met[op];
+    if (llround(share * turns) > out->line_lanes) {
+      out->line_lanes = llround(share * turns);
       out->line_requests = llround(share * of[MOVED + 3]);
     }
   }

@@ -203,6 +203,10 @@ static int64_t longest_period(const fit *f, const int64_t *extent, int d, int64_
   return found;
 }
 
+static int64_t greatest_divisor(int64_t a, int64_t b) {
+  return b == 0 ? a : greatest_divisor(b, a % b);
+}
+
 /* SCT_ESPEC: not along d. */
 static sct_status fit_along(const fit *f, launch_sums *out, const int64_t *extent, int d,
                             sct_error *err) {
@@ -211,7 +215,11 @@ static sct_status fit_along(const fit *f, launch_sums *out, const int64_t *exten
   const int64_t base = tile == 0              ? LEAST_PERIOD
                        : twos >= LEAST_PERIOD ? tile
                                               : tile * (LEAST_PERIOD / twos);
-  const int64_t first = longest_period(f, extent, d, base);
+  /* along what the grid does not cover a block's threads may go side by side */
+  const int64_t threads = f->kernel->code->threads;
+  const int64_t wide = tile == 0 ? base * (threads / greatest_divisor(base, threads)) : base;
+  const int64_t in_turns = longest_period(f, extent, d, wide);
+  const int64_t first = in_turns > 0 ? in_turns : longest_period(f, extent, d, base);
   const int64_t periods[] = {first, 4 * first,
                              first > 0 ? longest_period(f, extent, d, base * ODD_PERIOD) : 0};
   sct_status status = sct_fail(err, SCT_ESPEC, "a block has too much to do");

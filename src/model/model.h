@@ -39,8 +39,9 @@ typedef struct sct_counters {
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal; /* shared memory */
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
-  int64_t line_requests, line_lanes; /* of atomics, those on the line of 128 bytes of a usual one;
-                                        of the array where these are most */
+  int64_t line_requests, line_lanes; /* of atomics, lines that requests come to on the slice of L2
+                                        of a usual one, and turns of its sectors; of the array where
+                                        these are most */
   sct_chain chain, longest;       /* of a usual block; of the one where it is longest. 0: unknown */
   double machine[SCT_N_PIPES];    /* instructions of warps, of the whole kernel; 0: unknown */
   int64_t blocks_counted, blocks; /* that ran; 0: of shorter launches, or none */
@@ -108,7 +109,7 @@ typedef struct sct_prediction {
  *   L2 sectors         loads by sectors, but a record's once where a warp reads neighbouring
  *                      records (L1 keeps them for the other fields); stores by lines of 4 sectors
  *   shared wavefronts  one a cycle and SM
- *   atomics on a line  those on one line of L2 wait for each other, by requests and lanes
+ *   atomics on a line  those on one slice of L2 wait for each other, by lines and turns
  *   FP32, ..., issue   machine instructions of each pipe, pipe_clk lanes a cycle and SM
  *   bytes in flight    Little's law: resident warps live for a latency, so the grid takes its waves
  *                      times that

@@ -28,11 +28,12 @@
  * for each and writes at a quarter of its rate: naive transposes of 1 to 8 bytes on an H200. */
 #define FAR_WRITES 4.0
 /* In sectors' time of L2: a request's visit of a line by a store; by one to a part of a sector,
- * where the device does not say; and the least of a load, as L2 reads two sectors at once. */
+ * where the device does not say; and the least of a load: naive transposes of 1, 2 and 4 bytes. */
 #define VISIT       3.0
 #define PART_STORE  3.2
-#define LEAST_VISIT 2.0
-/* As often the time of such stores, at most, DRAM adds to it: scatters of 16 bytes on an H200. */
+#define LEAST_VISIT 1.41
+/* As often the time of such stores, at most, DRAM adds to it, and once that of such loads: scatters
+ * of 16 bytes, and naive transposes, on an H200. */
 #define LONE_WAITS 4.0
 /* Sectors of lone elements that one with two elements makes up for: records of 12 to 28 bytes. */
 #define LONE_OF_SHARED 2.0
@@ -43,6 +44,8 @@
 #define TURN_CYCLES 760.0
 /* Machine code has fewer instructions in a row than the PTX from which a chain is known. */
 #define CODE 0.85
+/* Cycles of a dependent sum in a chain's cycles, which are an H200's. */
+#define ALU_CYCLES 4.5
 /* Of what a block asks of its multiprocessor, the share that does not overlap with its chain. */
 #define OWN 0.5
 /* Exponent of the norm that joins the parts: parts that take equally long disturb each other. */
@@ -186,14 +189,20 @@ static int walks_along(const sct_workload *w, int op) {
   return found;
 }
 
-/* Bytes of lines that a kernel goes through until it comes to the rest of a sector of `op`: it goes
- * along another operand, in whose order the neighbours of `op` come late. */
-static double walk_bytes(const sct_workload *w, int op) {
+/* What a kernel goes through until it comes to the rest of a sector of `op`: it goes along another
+ * operand, in whose order the neighbours of `op` come late. */
+typedef struct walk {
+  double bytes; /* of lines */
+  double lines; /* an element: below 1 where neighbours along another dimension come early */
+} walk;
+
+static walk walk_of(const sct_workload *w, int op) {
   const int along = walks_along(w, op);
-  double step[SCT_MAX_DIMS], order[SCT_MAX_DIMS], lines = 1.0, elements = 1.0;
+  double step[SCT_MAX_DIMS], order[SCT_MAX_DIMS], elements = 1.0;
+  walk found = {0.0, 1.0};
   int near = -1;
   if (along < 0) {
-    return 0.0;
+    return found;
   }
   sct_model_steps(step, w->spec, op, w->code->layout[op], w->size);
   sct_model_steps(order, w->spec, along, w->code->layout[along], w->size);
@@ -202,15 +211,17 @@ static double walk_bytes(const sct_workload *w, int op) {
   }
   for (int d = 0; d < w->spec->n_dims && near >= 0; d++) {
     if (d != near && step[d] > 0.0 && order[d] < order[near]) {
-      lines *= (double)w->size->extent[d] * fmin(1.0, step[d] / LINE_BYTES);
+      found.lines *= fmin(1.0, step[d] / LINE_BYTES);
       elements *= (double)w->size->extent[d];
     }
   }
-  return lines * LINE_BYTES + elements * (double)w->spec->operands[along].record.bytes;
+  const double record = (double)w->spec->operands[along].record.bytes;
+  found.bytes = elements * (found.lines * LINE_BYTES + record);
+  return found;
 }
 
 /* Bytes between L2 and DRAM: what is used again is found in L2. A walk that returns where it began
- * finds nothing in a cache that is smaller than it, as the oldest lines leave first. */
+ * finds nothing in a cache of half its size, as the oldest lines leave first. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
   const double windows = larger(1.0, w->code->windows);
@@ -220,8 +231,10 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const double ways = returns ? 2.0 : 1.0; /* there and back */
     const double once = fmin(sectors, ways * array * passes_of(w->spec, w->code));
     const double again = once + missed_again(dev, w, op, array) * (sectors - once);
-    const bool lost = dev->l2_bytes > 0 && walk_bytes(w, op) > sct_model_l2_held(dev);
-    return lost ? larger(again, missed_bytes(w, op)) : again;
+    const walk walked = walk_of(w, op);
+    const double held = sct_model_l2_held(dev);
+    const double lost = dev->l2_bytes > 0 ? fmin(1.0, larger(0.0, walked.bytes / held - 1.0)) : 0.0;
+    return again + lost * larger(0.0, walked.lines * missed_bytes(w, op) - again);
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
@@ -299,6 +312,15 @@ static double held_near(const sct_device_desc *dev, const sct_workload *w, const
   return (double)c->near * held_share(dev, w, c);
 }
 
+/* Are elements loaded one by one, each in a line of its own, in an order in which others of the
+ * line follow? */
+static bool is_lone_load(const sct_workload *w, int op) {
+  const sct_count *c = &w->counters->operand[op];
+  return !w->spec->operands[op].is_output && !in_no_order(w, op) &&
+         (double)c->sectors < LEAST_VISIT * (double)c->tags &&
+         4.0 * (double)c->requests < (double)c->tags;
+}
+
 /* Sectors between L1 and L2. */
 static double l2_sectors(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
@@ -341,7 +363,7 @@ static double load_cycles(const sct_device_desc *dev, const sct_workload *w, dou
 static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, const sct_workload *w,
                                 sct_error *err) {
   const double sector_ns = sector_ns_of(dev);
-  double dram = 0.0, sectors = 0.0, lone = 0.0, far = 0.0;
+  double dram = 0.0, sectors = 0.0, most_waits = 0.0, far = 0.0;
   double loaded = 0.0, loaded_dram = 0.0, arrays = 0.0, near_all = 0.0, near_held = 0.0;
   for (int op = 0; op < w->spec->n_operands; op++) {
     const sct_count *c = &w->counters->operand[op];
@@ -350,7 +372,7 @@ static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, con
     SCT_TRY(footprint(w, op, &array, err));
     const double bytes = dram_bytes(dev, w, op, array), passed = l2_sectors(dev, w, op, array);
     dram += bytes;
-    lone += is_lone(w, op) ? stored_sectors(dev, w, op) : 0.0;
+    most_waits += is_lone(w, op) ? LONE_WAITS * passed : is_lone_load(w, op) ? passed : 0.0;
     far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
     sectors += passed;
     out->sm_lines += (double)c->tags;
@@ -367,8 +389,8 @@ static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, con
     }
   }
   out->dram_bytes = dram;
-  /* stores of lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
-  const double waits_ns = fmin((dram + far) / dram_rate(dev) * 1e9, LONE_WAITS * lone * sector_ns);
+  /* lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
+  const double waits_ns = fmin((dram + far) / dram_rate(dev) * 1e9, most_waits * sector_ns);
   out->l2_sectors = sectors + waits_ns / sector_ns;
   out->sm_lines -= (double)w->counters->bulk_load.tags;
   out->load_cycles = load_cycles(dev, w, loaded > 0.0 ? loaded_dram / loaded : 1.0, arrays);
@@ -405,8 +427,10 @@ static sct_chain chain_of_demand(const sct_workload *w) {
 }
 
 static double chain_ns(const sct_device_desc *dev, const sct_demand *d, sct_chain chain) {
+  const double slower = dev->alu_cycles > 0.0 ? dev->alu_cycles / ALU_CYCLES : 1.0;
   const double load = d->load_cycles > 0.0 ? d->load_cycles : LOADED * dev->latency_cycles;
-  const double cycles = CODE * chain.cycles + chain.loads * load + chain.near * d->near_cycles;
+  const double cycles =
+      CODE * slower * chain.cycles + chain.loads * load + chain.near * d->near_cycles;
   return cycles / clock_of(dev) * 1e9;
 }
 

@@ -330,7 +330,7 @@ typedef struct sct_ptx_launch_opts {
   int64_t n_blocks;
   /* Not NULL: called on one host thread after block number i of `blocks` with what it did alone, by
    * buffer as sct_ptx_memory_counts() has it then; false: no more blocks. The result's counters are
-   * those of no block. Machine instructions, their kinds and flops are left out. */
+   * those of no block. Flops are left out, and which machine instructions go to memory or steer. */
   bool (*block_done)(void *ctx, int64_t i, const sct_ptx_counters *counters);
   void *block_ctx;
 } sct_ptx_launch_opts;
@@ -355,12 +355,14 @@ void sct_ptx_result_free(sct_ptx_result *result);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
  * stores. An access counts for the buffer of its first active lane. Zeroed:
  * unknown. */
+#define SCT_PTX_SLICE_BYTES 512 /* neighbouring bytes that one slice of L2 updates */
 typedef struct sct_ptx_buffer_counters {
   sct_ptx_global load, store, atomics;
   int64_t near_sectors; /* of loads whose first lane's line the warp loaded shortly before */
-  int64_t atomic_lanes;
-  int64_t meetings; /* pairs of requests of atomics by two blocks on one line of 128 bytes; lines
-                       may share a count, which adds 1 / 8,192 of all pairs */
+  /* of atomics: turns of sectors, lanes of one word one each and other words of the sector beside
+   * them; slices of L2 that requests come to; and pairs of requests by two blocks on one slice;
+   * slices may share a count, which adds 1 / 8,192 of all pairs */
+  int64_t atomic_turns, atomic_slices, meetings;
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 

@@ -38,8 +38,8 @@ static void test_h200(void **state) {
   assert_true(desc.launch_ns == 3100);
   assert_true(desc.pcie_bytes_s == 3.938 * 16 * 0.87 * 1e9 && desc.pcie_latency_ns == 10000 &&
               desc.host_copy_bytes_s == 13e9 && desc.peer_bytes_s == 25 * 18 * 0.87 * 1e9);
-  assert_true(desc.atomic_sector_ns == 0.011 && desc.atomic_line_ns == 6.0 &&
-              desc.atomic_lane_ns == 0.546);
+  assert_true(desc.atomic_sector_ns == 0.011 && desc.atomic_line_ns == 0.01 &&
+              desc.atomic_lane_ns == 0.73);
   assert_int_equal(desc.inflight_bytes, 48 << 10);
   assert_int_equal(desc.memory_bytes, 141000000000);
   assert_int_equal(desc.clock_khz, 1980000);

@@ -82,7 +82,7 @@ local SMEM_UNIT = 128 -- from 8.0 on
 local AS_H200 = {
   issue_clk = 128, latency_cycles = 480, l2_latency_cycles = 260, shared_latency_cycles = 30,
   alu_cycles = 4.5, sfu_cycles = 18, l1_bytes_clk = 128, sm_bytes_clk = 80,
-  part_store_sectors = 3.2, atomic_sector_ns = 0.011, atomic_line_ns = 6.0, atomic_lane_ns = 0.55,
+  part_store_sectors = 3.2, atomic_sector_ns = 0.011, atomic_line_ns = 0.01, atomic_lane_ns = 0.73,
 }
 -- Bytes a cycle and multiprocessor to L2, a launch, and a block's start (docs/figures/h200.md).
 local L2_BYTES_CLK_SM, LAUNCH_US, BLOCK_CYCLES = 32, 3.1, 1.2

@@ -22,6 +22,10 @@
 
 /* Machine instructions that a guard may skip in place of a branch. */
 #define MOST_GUARDED 16
+/* ptxas makes a loop of so few machine instructions one of several iterations; where it loads, the
+ * loads still wait for each other. */
+#define MOST_UNROLLED 24
+#define UNROLLED      4
 
 static int64_t nominal(ptx_when t) {
   return t.cycles + LOAD * (int64_t)t.loads + NEAR * (int64_t)t.near;
@@ -163,21 +167,42 @@ static void step(ptx_exec *x, ptx_chain *c, const ptx_uop *u) {
   }
 }
 
-/* Do compilers make the branch at its end a guard of what it skips? */
-static bool is_short(const ptx_exec *x, const ptx_block *b) {
-  const ptx_block *const next = b + 1, *const to = &x->code->blocks[b->target];
-  int skipped = 0;
-  for (int32_t i = next->first_inst; i < to->first_inst && skipped <= MOST_GUARDED; i++) {
-    skipped += x->code->insts[i].cost[SCT_PIPE_ISSUE];
+static bool are_few(const ptx_exec *x, int32_t from, int32_t to, int most) {
+  int n = 0;
+  for (int32_t i = from; i < to && n <= most; i++) {
+    n += x->code->insts[i].cost[SCT_PIPE_ISSUE];
   }
-  return to > b && skipped <= MOST_GUARDED;
+  return n <= most;
+}
+
+/* Do compilers make the branch at its end a guard of what it skips? */
+static bool is_guard(const ptx_exec *x, const ptx_block *b) {
+  const ptx_block *const to = &x->code->blocks[b->target];
+  return to > b && are_few(x, b[1].first_inst, to->first_inst, MOST_GUARDED);
+}
+
+static bool is_arithmetic(const ptx_exec *x, int32_t from, int32_t to) {
+  while (from < to && (x->code->insts[from].kind == PTX_INST_OTHER ||
+                       x->code->insts[from].kind == PTX_INST_BRANCH)) {
+    from++;
+  }
+  return from == to;
+}
+
+/* Does the branch at its end go back inside an unrolled loop? */
+static bool is_unrolled(const ptx_exec *x, ptx_chain *c, const ptx_block *b) {
+  const int32_t from = x->code->blocks[b->target].first_inst, to = b->first_inst + b->n_insts;
+  return from < to && are_few(x, from, to, MOST_UNROLLED) && is_arithmetic(x, from, to) &&
+         ++c->n_iterations % UNROLLED != 0;
 }
 
 /* What comes next in the code may wait for the condition only. */
 static void end_of_block(const ptx_exec *x, ptx_chain *c, const ptx_block *b) {
-  const bool branches = b->term == PTX_TERM_BRANCH || b->term == PTX_TERM_TABLE;
-  if (b->term == PTX_TERM_BARRIER || b->term == PTX_TERM_CALL ||
-      (branches && (b->term == PTX_TERM_TABLE || !is_short(x, b)))) {
+  if (b->term == PTX_TERM_BRANCH && is_unrolled(x, c, b)) {
+    return;
+  }
+  if (b->term == PTX_TERM_BARRIER || b->term == PTX_TERM_CALL || b->term == PTX_TERM_TABLE ||
+      (b->term == PTX_TERM_BRANCH && !is_guard(x, b))) {
     wait_for(&c->now, c->last);
   }
   if (b->term == PTX_TERM_BARRIER) {

@@ -114,12 +114,30 @@ int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc) {
 
 #define GOLDEN 0x9e3779b97f4a7c15u /* spreads lines over the counts */
 
+/* Turns that a request takes: lanes of one word one each, those of a sector's other words share
+ * them. */
+static int turns_of(const ptx_access *acc) {
+  uint64_t address[PTX_LANES];
+  const int n = sct_ptx_addresses_of(address, acc, acc->mask);
+  int turn[PTX_LANES], turns = 0; /* of its word */
+  for (int k = 0; k < n; k++) {
+    int taken = 0; /* of its sector */
+    turn[k] = 1;
+    for (int i = 0; i < k; i++) {
+      turn[k] += address[i] == address[k];
+      taken = address[i] / 32 == address[k] / 32 && turn[i] > taken ? turn[i] : taken;
+    }
+    turns += turn[k] > taken;
+  }
+  return turns;
+}
+
 void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc) {
   ptx_lines *const lines = x->launch->lines;
   const uint32_t block = (uint32_t)x->block_index, request = ++lines->request;
   for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
     const uint64_t address = acc->addr[ptx_first_lane(m)];
-    const uint64_t at = address / 128 * GOLDEN >> (64 - PTX_LINE_BITS);
+    const uint64_t at = address / SCT_PTX_SLICE_BYTES * GOLDEN >> (64 - PTX_LINE_BITS);
     if (lines->line[at].block != block) {
       lines->line[at].block = block;
       lines->line[at].n_block = 0;
@@ -127,9 +145,10 @@ void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_acc
     if (lines->line[at].request != request) {
       lines->line[at].request = request;
       of->meetings += lines->line[at].n++ - lines->line[at].n_block++;
+      of->atomic_slices++;
     }
-    of->atomic_lanes++;
   }
+  of->atomic_turns += turns_of(acc);
 }
 
 /* ---- shared memory: 32 banks of 4 bytes, lanes served in groups */

@@ -113,7 +113,7 @@ typedef struct ptx_chain {
   uint32_t n_groups;
   ptx_when *ready; /* [n_slots] of the kernel's own; NULL: chains are not followed */
   ptx_when under_way[PTX_LOADS_AT_ONCE];
-  uint32_t n_loads;
+  uint32_t n_loads, n_iterations;
   uint64_t line[PTX_NEAR_LINES]; /* of 128 bytes, plus 1, of the first lanes of loads */
 } ptx_chain;
 

@@ -283,13 +283,17 @@ static void add_pipe(sct_ptx_counters *one, const ptx_origin *o, const sct_ptx_i
   }
 }
 
+static void add_machine(sct_ptx_counters *c, const ptx_origin *o, const sct_ptx_inst_counters *i) {
+  for (int p = 0; p < SCT_N_PIPES; p++) {
+    c->machine.n[p] += i->executed * o->cost[p];
+  }
+}
+
 /* Sums of one instruction go to the totals of its kind. */
 static void add_to_totals(sct_ptx_counters *c, const ptx_origin *o,
                           const sct_ptx_inst_counters *i) {
   sct_ptx_counters one = {0};
-  for (int p = 0; p < SCT_N_PIPES; p++) {
-    one.machine.n[p] = i->executed * o->cost[p];
-  }
+  add_machine(&one, o, i);
   one.flops[o->flop_type] = i->lanes * o->flops;
   add_pipe(&one, o, i);
   switch ((ptx_inst_kind)o->kind) {
@@ -333,13 +337,16 @@ static bool is_memory(ptx_inst_kind kind) {
   return kind != PTX_INST_OTHER && kind != PTX_INST_BRANCH && kind != PTX_INST_BARRIER;
 }
 
-/* Tells the caller what a block did, and forgets it. false: the caller wants no more. */
+/* Tells the caller what a block did, and forgets it: of instructions that touch no memory only the
+ * pipes that they take. false: the caller wants no more. */
 static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
   const ptx_code *c = x->code;
   spread_runs(x);
   for (size_t k = 0; k < c->n_insts; k++) {
     if (x->insts[k].executed > 0 && is_memory((ptx_inst_kind)c->insts[k].kind)) {
       add_to_totals(&x->counters, &c->insts[k], &x->insts[k]);
+    } else {
+      add_machine(&x->counters, &c->insts[k], &x->insts[k]);
     }
   }
   for (int b = 0; x->by_buffer != NULL && b < l->memory->n_buffers; b++) {
