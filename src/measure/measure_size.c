@@ -350,7 +350,8 @@ sct_status sct_timed_prepare(sct_measure *m, const sct_size *size, const char *w
   }
   SCT_TRY_DONE(check_memory(m, err));
   status = fill_size(m, where, &first);
-  if (status == SCT_ENOMEM && (m->n_before > 0 || m->cases.bytes > 0)) {
+  if (status == SCT_ENOMEM && sct_child_alive(&m->worker) &&
+      (m->n_before > 0 || m->cases.bytes > 0)) {
     drop_before(m);
     sct_cases_empty(m, 0);
     free_buffers(m, &m->timed);

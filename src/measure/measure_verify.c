@@ -536,7 +536,7 @@ static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *l
       sct_cases_make_room(m); /* a single one may be large */
     }
     sct_status status = try_case(m, job, list->cases[k], out, &first);
-    if (status == SCT_ENOMEM && m->cases.bytes > 0) {
+    if (status == SCT_ENOMEM && sct_child_alive(&m->worker) && m->cases.bytes > 0) {
       sct_cases_empty(m, 0);
       status = try_case(m, job, list->cases[k], out, err);
     } else if (status != SCT_OK) {

@@ -221,7 +221,7 @@ static walk walk_of(const sct_workload *w, int op) {
 }
 
 /* Bytes between L2 and DRAM: what is used again is found in L2. A walk that returns where it began
- * finds nothing in a cache of half its size, as the oldest lines leave first. */
+ * finds nothing in a cache that is smaller than it, as the oldest lines leave first. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
   const sct_count *c = &w->counters->operand[op];
   const double windows = larger(1.0, w->code->windows);
@@ -233,7 +233,7 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const double again = once + missed_again(dev, w, op, array) * (sectors - once);
     const walk walked = walk_of(w, op);
     const double held = sct_model_l2_held(dev);
-    const double lost = dev->l2_bytes > 0 ? fmin(1.0, larger(0.0, walked.bytes / held - 1.0)) : 0.0;
+    const double lost = dev->l2_bytes > 0 ? walked.bytes > held ? 1.0 : 0.0 : 0.0;
     return again + lost * larger(0.0, walked.lines * missed_bytes(w, op) - again);
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;

@@ -6,13 +6,14 @@
 #include <signal.h>
 
 /* Few candidates and small extents: these tests are about the way, not about the space. */
-#define TWICE_SPEC(factor)                                                                         \
+#define TWICE_OF(factor, n)                                                                        \
   "local s = require \"sectile\"\n"                                                                \
   "return s.kernel {\n"                                                                            \
   "  name = \"twice\", dims = { \"i\" },\n"                                                        \
   "  inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\") },\n"               \
-  "  body = \"b = " factor " * a;\", sizes = { { i = 5000 }, { i = 20000 } },\n"                   \
+  "  body = \"b = " factor " * a;\", sizes = { { i = 5000 }, { i = " n " } },\n"                   \
   "}\n"
+#define TWICE_SPEC(factor) TWICE_OF(factor, "20000")
 
 /* Blocks of 48 records, fields in reverse order: nothing the program has built in. */
 #define REVERSED_LAYOUT                                                                            \
@@ -416,7 +417,7 @@ static void a_strategy_from_outside_is_counted_and_emitted(void **state) {
   assert_int_equal(sct_dir_make(fx_path("mine"), &err), SCT_OK);
   fx_write("mine/quads.lua", QUADS_STRATEGY);
   fx_write("mine/quads.cu", QUADS_TEMPLATE);
-  fx_write("twice.lua", TWICE_SPEC("2.0f"));
+  fx_write("twice.lua", TWICE_OF("2.0f", "2000000"));
   fx_run(&r, "gen", "twice.lua", "--strategies", "mine", "--pick", "quads t128");
   fx_expect(&r, 0, "a template of the user's own", NULL);
   fx_run(&r, "tune", "twice.lua", "--strategies", "mine", "--store", "mine.db", "-d",
@@ -430,7 +431,7 @@ static void a_strategy_from_outside_is_counted_and_emitted(void **state) {
   assert_string_equal(json_string_value(json_object_get(winner, "label")), "quads t128");
   assert_true(json_is_true(json_object_get(winner, "coalesced")));
   assert_true(json_number_value(json_object_get(winner, "predicted_ns")) > 0.0);
-  assert_true(json_number_value(json_object_get(winner, "sectors")) == 2.0 * 20000 / 8);
+  assert_true(json_number_value(json_object_get(winner, "sectors")) == 2.0 * 2000000 / 8);
   json_decref(doc);
   fx_run(&r, "emit", "twice.lua", "--store", "mine.db", "-o", "twice.h");
   fx_expect(&r, 0, NULL, NULL);

@@ -163,7 +163,7 @@ static void mistakes_name_the_nearest_legal_thing(void **state) {
       {{"tune", "--bugdet=5s", "x"}, "no option '--bugdet'; did"},
       {{"--jsn"}, "`sectile` has no option '--jsn'; did you mean '--json'?"},
       {{"gen", "--top", "3", "x"}, "it belongs to `sectile tune`"},
-      {{"check", "--device", "x", "x"}, "it belongs to `sectile space` and `sectile gen` and"},
+      {{"check", "--device", "x", "x"}, "it belongs to `sectile devices` and `sectile space` and"},
       {{"tune", "--s", "x"},
        "could be any of --store, --select, --search, --shard, --seed, --strategies"},
       {{"devices", "-x"}, "no option '-x'"},

@@ -22,7 +22,7 @@ return s.kernel {
   outputs = { s.array("y", "f32", s.row_major, { dims = { "m", "col" }, at = { "pick", "col" },
                                                  accumulate = "add", inout = true }) },
   body = "y = x;",
-  sizes = { { row = 3000, col = 64, m = 1000 } },
+  sizes = { { row = 300000, col = 64, m = 10000 } },
 }
 END_SPEC
 

@@ -34,7 +34,7 @@ for compiler in 'gcc -std=c11' 'g++ -std=c++11 -x c++' 'clang -std=c11' \
 done
 expect 0 '' strict gcc -std=c11 main.c "$here/runtime.c" -o main
 expect 0 'turned: right' ./main
-expect 0 '28 launches' ./main
+expect 0 '42 launches' ./main
 # of what is computed the last digits may differ, of integers none
 for fault in rounding 'half rounding'; do
   expect 0 'turned: right' env FAULT="$fault" ./main

@@ -19,12 +19,14 @@ SCT_API_OWN("core", "place", core_place)
 DEF
 cat >"$schema" <<'LUA'
 return { ["s.array"] = { { "at", "table", "where", required = true } },
-         ["device file"] = { { "sms", "integer", "" } } }
+         ["device file"] = { { "sms", "integer", "multiprocessors" } } }
 LUA
 echo 'Scripts have `assert`, `math.abs`, `core.place()`.' >"$page"
 printf '%s\n' '<!-- options of s.array -->' '| option | |' '|---|---|' \
   '| `at` | where; required |' '<!-- end of options -->' >"$layouts"
-expect 0 '3 functions, 1 options, nothing to report' "${check[@]}"
+printf '%s\n' '<!-- options of device file -->' '| option | |' '|---|---|' \
+  '| `sms` | multiprocessors |' '<!-- end of options -->' >"$tree/docs/devices.md"
+expect 0 '3 functions, 2 options, nothing to report' "${check[@]}"
 
 sed -i 's/where/there/' "$layouts"
 expect 1 'docs/layouts.md:4: not what tuning/sectile/schema.lua says' "${check[@]}"

@@ -70,7 +70,7 @@ static void a_broadcast_row_hides_no_candidate(void **state) {
     const sct_tune_row *winner = &r.sizes[0].rows[0];
     assert_string_equal(winner->label, labels[0]);
     assert_true(winner->how.coalesced);
-    assert_true(winner->predicted_ns < 1.2e6); /* 4 GiB */
+    assert_true(winner->predicted_ns < 1.3e6); /* 4 GiB, 0.95 ms on an H200 */
     assert_null(r.sizes[0].faster);
     sct_tune_report_free(&r);
   }
