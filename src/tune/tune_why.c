@@ -3,6 +3,7 @@
  * mend. */
 #include "tune/tune_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +117,10 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
   }
   sct_format_ns(a, sct_tune_row_ns(fast));
   sct_format_ns(b, sct_tune_row_ns(exact));
-  const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
-  if (slack * sct_tune_row_ns(fast) < sct_tune_row_ns(exact)) {
+  const double least = sct_tune_row_ns(fast);
+  const double same = t->times ? (1.0 + SCT_LEAST_NOISE) * least
+                               : fmax(SCT_PREDICTED_SLACK * least, least + SCT_PREDICTED_NS);
+  if (same < sct_tune_row_ns(exact)) {
     sct_str_printf(out, "Fast arithmetic %s %s, exact arithmetic at best %s.\n", how, a, b);
   } else {
     sct_str_printf(out, "Fast arithmetic gains nothing: it %s %s%s.\n", how, a,

@@ -46,7 +46,7 @@ recent() {
 recent rows wide_rows \
   'rows threads=512 lanes=2048 vec=4 start=vector hold=registers items=5 evict=none' \
   'clusters of blocks' barrier.cluster
-rest='replicas=1 parts=1 blocks=1'
+rest="replicas=1 blocks=1"
 recent points added_rows \
   "accumulate place=global threads=256 vec=4 items=4 ahead=0 runs=0 wide=4 $rest" \
   'atomic operations of vectors' red.global.add.v4.f32
