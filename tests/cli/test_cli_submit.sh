@@ -73,7 +73,8 @@ change() { sqlite3 "the fleet/share-$1-of-3.db" "$2"; }
 line() { sed -n "$1p" "$scratch/output" | tr -s ' '; }
 status '3 of 3 shares are done'
 own=$(outcomes 'the fleet/share-1-of-3.db')
-expect 0 "1 halve i=3000 $own of $own done $(winner "the fleet/share-1-of-3.db") " echo "$(status ''; line 2)"
+expect 0 "1 halve i=3000 $own of $own done $(winner "the fleet/share-1-of-3.db") " \
+  echo "$(status ''; line 2)"
 heat=$(outcomes 'the fleet/heat.db')
 expect 0 "final heat halve i=3000 $heat of $heat done $(winner whole.db) " \
   echo "$(status ''; line 5)"
