@@ -157,7 +157,7 @@ M["device file"] = {
   { "pcie", "table", "`{ generation = 5, lanes = 16 }`: the link to the host" },
   { "nvlink", "table", "`{ generation = 4, links = 18 }`: to a second device; default: by pcie" },
   { "atomic_sector_ns", "number", "the device, for a sector updated by a request; default: 0.011" },
-  { "atomic_line_ns", "number", "a slice of L2, for a line of a request of atomics; default: 0.01" },
+  { "atomic_line_ns", "number", "a slice of L2, for a line of an atomic request; default: 0.01" },
   { "atomic_lane_ns", "number", "and for each sector, or lane of one word; default: 0.73" },
   { "held", "table", "`{ error = 0.06, against = \"...\" }`: how far its predictions are off" },
 }
