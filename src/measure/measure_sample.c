@@ -383,7 +383,6 @@ static bool is_monotone(const sampler *s, const sample *const *order) {
 static void cut_at_changes(sampler *s, const sample *const *order) {
   s->n_strata = 0;
   for (int64_t k = 0; k < s->n && s->n_strata < MOST_STRATA; k++) {
-    stratum *t = &s->strata[s->n_strata - 1];
     const bool same = k > 0 && are_alike(s, order[k - 1], order[k]);
     const int64_t end = k + 1 < s->n ? order[k + 1]->block : s->grid->n_blocks;
     if (!same && k > 0) {
@@ -392,9 +391,9 @@ static void cut_at_changes(sampler *s, const sample *const *order) {
                        figure(s, order[k - 1] - s->samples, DECIDING));
     }
     if (!same) {
-      t = &s->strata[s->n_strata++];
-      *t = (stratum){.first = {order[k]->block}, .step = 1};
+      s->strata[s->n_strata++] = (stratum){.first = {order[k]->block}, .step = 1};
     }
+    stratum *const t = &s->strata[s->n_strata - 1];
     t->n[0] = t->size = end - t->first[0];
     s->samples[order[k] - s->samples].stratum = s->n_strata - 1;
   }
