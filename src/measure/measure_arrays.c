@@ -103,10 +103,12 @@ static void count_placed(sct_measure *m, sct_case *c, int op) {
 }
 
 /* A place of its own for one array, with what it holds. */
-static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t align, int64_t *buffer,
+static sct_status place_array(sct_measure *m, sct_case *c, int op, int64_t residue, int64_t *buffer,
                               sct_error *err) {
-  SCT_TRY(sct_remote_alloc_at(m, &c->shape, op, align, buffer, err));
+  SCT_TRY(sct_remote_alloc_at(m, &c->shape, op, residue, buffer, err));
   count_placed(m, c, op);
+  SCT_GROW(c->placed[op], (size_t)c->n_placed[op], c->cap_placed[op]);
+  c->placed[op][c->n_placed[op]++] = (sct_placed){residue, *buffer};
   if (op < m->addressing.spec->n_inputs) {
     SCT_TRY(sct_ask_COPY(m, &(sct_ask_copy){*buffer, c->buffer[op]}, NULL, err));
     SCT_TRY(sct_ask_SEAL(m, &(sct_a_buffer){*buffer}, NULL, err));
@@ -127,17 +129,20 @@ static sct_status need_array(sct_measure *m, sct_case *c, int op, sct_error *err
   return SCT_OK;
 }
 
-sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code,
-                          sct_error *err) {
+sct_status sct_case_place(sct_measure *m, sct_case *c, const int64_t *residue, sct_error *err) {
   c->last_used = ++m->cases.clock;
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {
-    const int place = code->align ? __builtin_ctzll((uint64_t)code->align[k]) : SCT_N_PLACES;
-    if (place >= SCT_N_PLACES) {
-      SCT_TRY(need_array(m, c, k, err));
-    } else if (c->placed[k][place] < 0) {
-      SCT_TRY(place_array(m, c, k, code->align[k], &c->placed[k][place], err));
+    int64_t buffer = -1;
+    for (int n = 0; n < c->n_placed[k]; n++) {
+      buffer = c->placed[k][n].residue == residue[k] ? c->placed[k][n].buffer : buffer;
     }
-    c->used[k] = place >= SCT_N_PLACES ? c->buffer[k] : c->placed[k][place];
+    if (residue[k] == 0) {
+      SCT_TRY(need_array(m, c, k, err));
+      buffer = c->buffer[k];
+    } else if (buffer < 0) {
+      SCT_TRY(place_array(m, c, k, residue[k], &buffer, err));
+    }
+    c->used[k] = buffer;
   }
   return SCT_OK;
 }

@@ -14,8 +14,8 @@ static sct_expr_env extents_env(const sct_spec *spec, const int64_t *extent) {
   return (sct_expr_env){spec->extent_var, extent, spec->n_extents};
 }
 
-/* Blocks at these extents; -1 if the expression has no value there. */
-static int64_t blocks_at(const sct_spec *spec, const sct_kernel_code *code, const int64_t *extent) {
+int64_t sct_code_blocks_at(const sct_spec *spec, const sct_kernel_code *code,
+                           const int64_t *extent) {
   const sct_expr_env env = extents_env(spec, extent);
   int64_t blocks = -1;
   return sct_expr_eval(spec->pool, code->grid, &env, &blocks, NULL) == SCT_OK ? blocks : -1;
@@ -75,7 +75,7 @@ void sct_tuples_free(sct_tuples *t) {
   *t = (sct_tuples){0};
 }
 
-/* Appends unless it is there already or too large. Extents above 0 are what requirements fix. */
+/* Unless it is there already or too large. Extents above 0 are what requirements fix. */
 static void add(sct_tuples *t, const int64_t *wanted) {
   int64_t values[SCT_MAX_DIMS], elements = 1;
   for (int d = 0; d < t->n_dims; d++) {
@@ -102,70 +102,15 @@ static void add(sct_tuples *t, const int64_t *wanted) {
   t->n++;
 }
 
-static const int64_t line[] = {0, 1, 2, 31, 32, 33, 127, 129, 1000, 4097};
-static const int64_t plane[][2] = {{0, 5},    {5, 0},    {1, 1},    {1, 33},
-                                   {33, 1},   {31, 65},  {64, 64},  {65, 129},
-                                   {129, 67}, {1000, 3}, {3, 1000}, {272, 560}};
-static const int64_t space[][3] = {{1, 0, 7},   {1, 1, 1},  {1, 1, 33},   {1, 33, 1},
-                                   {33, 1, 1},  {2, 3, 31}, {5, 7, 11},   {17, 31, 3},
-                                   {3, 65, 33}, {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
-/* Rows and elements of them: one, few, more and fewer than elements, long ones. */
-static const int64_t ragged[][2] = {{1, 4097},   {2, 9001},    {7, 4097},   {33, 1000},
-                                    {100, 3000}, {257, 700},   {300, 9000}, {2000, 4097},
-                                    {700, 1},    {1025, 16001}};
-#define MAX_MULTIPLES ((int64_t)200000) /* elements of a tuple of multiples */
-
-/* Kernels of words want multiples along two dimensions, and which these are differs. */
-static void add_multiples(sct_tuples *t) {
-  static const int64_t unit[] = {16, 8, 4};
+/* Nothing along one dimension, or nothing but one element. */
+static void add_least(sct_tuples *t) {
   int64_t tuple[SCT_MAX_DIMS];
-  for (int k = 0; k < 3 * SCT_COUNT(unit); k++) {
-    const int more = k % 3; /* the first, the last, or none is longer */
-    int64_t elements = 1;
+  for (int zero = 0; zero <= t->n_dims; zero++) {
     for (int d = 0; d < t->n_dims; d++) {
-      const bool longer = (more == 1 && d == 0) || (more == 2 && d == t->n_dims - 1);
-      tuple[d] = unit[k / 3] * (longer ? 3 : 1);
-      elements *= tuple[d];
-    }
-    if (elements <= MAX_MULTIPLES) {
-      add(t, tuple);
-    }
-  }
-}
-
-static void add_ragged(sct_tuples *t, const sct_ragged *r) {
-  int64_t tuple[SCT_MAX_DIMS];
-  for (int k = 0; k < SCT_COUNT(ragged); k++) {
-    for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == r->row ? ragged[k][0] : d == r->dim ? ragged[k][1] : 1 + (k + d) % 3;
+      tuple[d] = zero == t->n_dims ? 1 : d == zero ? 0 : 5;
     }
     add(t, tuple);
   }
-}
-
-/* The fixed part. Above three dimensions, the slowest take 1, 2 and 3 in turn. */
-static void add_fixed(sct_tuples *t) {
-  int64_t tuple[SCT_MAX_DIMS];
-  if (t->n_dims == 1) {
-    for (int k = 0; k < SCT_COUNT(line); k++) {
-      add(t, &line[k]);
-    }
-    return;
-  }
-  if (t->n_dims == 2) {
-    for (int k = 0; k < SCT_COUNT(plane); k++) {
-      add(t, plane[k]);
-    }
-    return;
-  }
-  for (int k = 0; k < SCT_COUNT(space); k++) {
-    for (int d = 0; d < t->n_dims; d++) {
-      const int from_end = t->n_dims - 1 - d;
-      tuple[d] = from_end < 3 ? space[k][2 - from_end] : 1 + (k + d) % 3;
-    }
-    add(t, tuple);
-  }
-  add_multiples(t);
 }
 
 #define MAX_UNIT ((int64_t)256) /* of the multiples that requirements ask for */
@@ -227,15 +172,15 @@ static int64_t next_edge(const sct_addressing *addressing, const sct_kernel_code
   int64_t extent[SCT_MAX_EXTENTS], low = from, high = SCT_MAX_VERIFY_ELEMENTS;
   memcpy(extent, unit, sizeof *extent * (size_t)addressing->spec->n_extents);
   extent[dim] = from;
-  const int64_t blocks = blocks_at(addressing->spec, code, extent);
+  const int64_t blocks = sct_code_blocks_at(addressing->spec, code, extent);
   extent[dim] = high;
-  if (blocks_at(addressing->spec, code, extent) <= blocks) {
+  if (sct_code_blocks_at(addressing->spec, code, extent) <= blocks) {
     return 0;
   }
   while (high - low > 1) {
     const int64_t middle = low + (high - low) / 2;
     extent[dim] = middle;
-    if (blocks_at(addressing->spec, code, extent) > blocks) {
+    if (sct_code_blocks_at(addressing->spec, code, extent) > blocks) {
       high = middle;
     } else {
       low = middle;
@@ -244,25 +189,13 @@ static int64_t next_edge(const sct_addressing *addressing, const sct_kernel_code
   return high;
 }
 
-static void add_line_edges(sct_tuples *t, const sct_addressing *addressing,
-                           const sct_kernel_code *code) {
-  int64_t unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, addressing, code);
-  const int64_t second = next_edge(addressing, code, unit, 0, 1);
-  const int64_t third = second > 0 ? next_edge(addressing, code, unit, 0, second) : 0;
-  const int64_t tile = second - 1; /* what one block does */
-  const int64_t n = code->threads;
-  if (code->rounds > 0 && tile > 0) { /* as many tiles for one block as may be, and half a tile */
+/* As many tiles for a block that stays as may be, and half a tile. */
+static void add_rounds(sct_tuples *t, const sct_kernel_code *code) {
+  const int64_t tile = t->tile[0];
+  if (t->n_dims == 1 && code->rounds > 0 && tile > 0) {
     const int64_t most = (t->max_elements - tile / 2) / tile;
     const int64_t extent = (code->rounds < most ? code->rounds : most) * tile + tile / 2;
     add(t, &extent);
-  }
-  const int64_t around[] = {n - 1,    n + 1,     4 * n + 3, tile - 1,    tile,
-                            tile + 1, third - 1, third,     3 * tile + 5};
-  for (int k = 0; k < SCT_COUNT(around); k++) {
-    if (k < 3 || second > 0) {
-      add(t, &around[k]);
-    }
   }
 }
 
@@ -289,25 +222,24 @@ static void add_at_tiles(sct_tuples *t, const int64_t *tile, const int64_t *unit
   }
 }
 
-static void add_edges(sct_tuples *t, const sct_addressing *addressing,
-                      const sct_kernel_code *code) {
-  int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS], unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, addressing, code);
+static void add_edges(sct_tuples *t) {
+  int64_t tile[SCT_MAX_DIMS], tuple[SCT_MAX_DIMS];
   for (int d = 0; d < t->n_dims; d++) {
-    const int64_t edge = next_edge(addressing, code, unit, d, 1);
-    tile[d] = t->only[d] > 0 ? t->only[d] : edge > 0 ? edge - 1 : 3;
+    tile[d] = t->only[d] > 0 ? t->only[d] : t->tile[d] > 0 ? t->tile[d] : 3;
   }
   for (int64_t off = -1; off <= 1; off++) {
-    add_at_tiles(t, tile, unit, off);
+    add_at_tiles(t, tile, t->unit, off);
   }
   for (int dim = 0; dim < t->n_dims; dim++) { /* several tiles and a rest along one dimension */
     for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == dim ? 2 * tile[d] + 3 : unit[d];
+      tuple[d] = d == dim ? 2 * tile[d] + 3 : t->unit[d];
     }
     add(t, tuple);
     tuple[dim] = 3 * tile[dim] + 5;
     const int other = dim == 0 ? t->n_dims - 1 : 0;
-    tuple[other] = unit[other] * (tuple[dim] * unit[other] > MAX_AT_TILES / 10 ? 2 : 5);
+    if (other != dim) {
+      tuple[other] = t->unit[other] * (tuple[dim] * t->unit[other] > MAX_AT_TILES / 10 ? 2 : 5);
+    }
     add(t, tuple);
   }
 }
@@ -334,14 +266,13 @@ static int64_t threads_of_run(const sct_addressing *addressing, const sct_kernel
         sct_spec_combines_along(spec, d) ? 0 : next_edge(addressing, code, extent, d, 1);
     others *= edge > 0 ? edge - 1 : 1;
   }
-  return blocks_at(spec, code, extent) * code->threads / others;
+  return sct_code_blocks_at(spec, code, extent) * code->threads / others;
 }
 
 static void add_long_runs(sct_tuples *t, const sct_addressing *addressing,
                           const sct_kernel_code *code) {
   const sct_spec *spec = addressing->spec;
-  int64_t tuple[SCT_MAX_DIMS], least[SCT_MAX_EXTENTS];
-  least_extents(least, t, addressing, code);
+  int64_t tuple[SCT_MAX_DIMS];
   for (int k = 0; k < SCT_COUNT(long_runs) * t->n_dims; k++) {
     const int dim = k % t->n_dims;
     const int64_t run = long_runs[k / t->n_dims];
@@ -349,7 +280,8 @@ static void add_long_runs(sct_tuples *t, const sct_addressing *addressing,
       tuple[d] = d == dim ? run : 1;
     }
     if (sct_spec_combines_along(spec, dim) && run <= t->max_elements &&
-        (run <= LONG_RUN || threads_of_run(addressing, code, least, dim, run) > run / MOST_ALONE)) {
+        (run <= LONG_RUN ||
+         threads_of_run(addressing, code, t->unit, dim, run) > run / MOST_ALONE)) {
       add(t, tuple);
     }
   }
@@ -363,7 +295,7 @@ static void add_scan_group(sct_tuples *t, const sct_addressing *addressing,
                            const sct_kernel_code *code) {
   int64_t tuple[SCT_MAX_EXTENTS];
   const int dim = addressing->spec->scan_dim;
-  least_extents(tuple, t, addressing, code);
+  memcpy(tuple, t->unit, sizeof tuple);
   const int64_t edge = next_edge(addressing, code, tuple, dim, tuple[dim]);
   tuple[dim] = (SCAN_GROUP + 1) * (edge - 1) + (edge - 1) / 2;
   if (edge > 0 && t->only[dim] == 0) {
@@ -400,13 +332,12 @@ static int64_t limit_along(const sct_tuples *t, const sct_addressing *addressing
  * where rows are as long as they may be. */
 static void add_limits(sct_tuples *t, const sct_addressing *addressing,
                        const sct_kernel_code *code) {
-  int64_t tuple[SCT_MAX_EXTENTS], unit[SCT_MAX_EXTENTS];
-  least_extents(unit, t, addressing, code);
+  int64_t tuple[SCT_MAX_EXTENTS];
   for (int dim = 0; dim < t->n_dims; dim++) {
-    const int64_t limit = t->only[dim] > 0 ? 0 : limit_along(t, addressing, code, unit, dim);
-    memcpy(tuple, unit, sizeof *tuple * (size_t)t->n_dims);
+    const int64_t limit = t->only[dim] > 0 ? 0 : limit_along(t, addressing, code, t->unit, dim);
+    memcpy(tuple, t->unit, sizeof *tuple * (size_t)t->n_dims);
     tuple[dim] = limit;
-    if (limit > unit[dim]) {
+    if (limit > t->unit[dim]) {
       add(t, tuple);
     }
   }
@@ -437,17 +368,16 @@ void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
     out->only[d] = only_extent(addressing, code, d);
   }
   make_room(out);
-  add_fixed(out);
-  if (is_ragged) {
-    add_ragged(out, &spec->ragged);
+  least_extents(out->unit, out, addressing, code);
+  for (int d = 0; d < out->n_dims; d++) {
+    const int64_t edge = next_edge(addressing, code, out->unit, d, 1);
+    out->tile[d] = edge > 0 ? edge - 1 : 0;
   }
+  add_least(out);
+  add_edges(out);
+  add_rounds(out, code);
   add_long_runs(out, addressing, code);
   add_limits(out, addressing, code);
-  if (out->n_dims == 1) {
-    add_line_edges(out, addressing, code);
-  } else {
-    add_edges(out, addressing, code);
-  }
   if (spec->scans) {
     add_scan_group(out, addressing, code);
   }
@@ -459,12 +389,15 @@ static void free_case(sct_case *c) {
   sct_case_free_images(c);
   sct_shape_free(&c->shape);
   sct_str_free(&c->where);
+  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
+    sct_free(c->placed[k]);
+  }
   sct_free(c);
 }
 
 void sct_cases_drop(sct_measure *m) {
   sct_wire freed = {0};
-  sct_case_lists_drop(&m->cases);
+  sct_situations_drop(&m->cases);
   for (size_t k = 0; k < m->cases.n; k++) {
     sct_case_release(m, m->cases.all[k], &freed);
     free_case(m->cases.all[k]);
@@ -481,6 +414,10 @@ static uint64_t tuple_hash(const int64_t *dims, int n) {
     h = sct_mix64(h, (uint64_t)dims[d]);
   }
   return h;
+}
+
+int sct_tuple_variant(const sct_spec *spec, const int64_t *dims) {
+  return (int)(tuple_hash(dims, spec->n_dims) % SCT_N_VARIANTS);
 }
 
 /* Where points meet: mostly some on each place, at times all on one. */
@@ -722,9 +659,6 @@ void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
   c->poison = tuple_hash(dims, n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     c->buffer[k] = c->unlike[k] = -1;
-    for (int place = 0; place < SCT_N_PLACES; place++) {
-      c->placed[k][place] = -1;
-    }
   }
   c->most_array_bytes = most_array_bytes(m);
   find_shape(c, &m->addressing);

@@ -21,10 +21,12 @@ sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_
   return alloc(m, &(sct_ask_alloc){.bytes = bytes, .copies = 1, .device = device}, buffer, err);
 }
 
-sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t align,
+sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t residue,
                                int64_t *buffer, sct_error *err) {
-  const sct_ask_alloc request = {
-      .bytes = s->op[op].bytes, .copies = 1, .align = align, .sparse = sct_shape_is_sparse(s, op)};
+  const sct_ask_alloc request = {.bytes = s->op[op].bytes,
+                                 .copies = 1,
+                                 .residue = residue,
+                                 .sparse = sct_shape_is_sparse(s, op)};
   return alloc(m, &request, buffer, err);
 }
 

@@ -11,9 +11,14 @@
 #define SCT_MAX_VIRTUAL_SCAN                                                                       \
   ((int64_t)600000) /* of scans: a group of tiles, of which blocks look back at more than one */
 
+struct sct_ptx_traits;
+
 /* ---- one verification size ---- */
 
-#define SCT_N_PLACES 13 /* alignments: 1 to SCT_MAX_ALIGN */
+/* An array of a case at an address of this residue (sct_remote_alloc_at). */
+typedef struct sct_placed {
+  int64_t residue, buffer;
+} sct_placed;
 
 typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* extents of the dimensions, by which it is found */
@@ -29,10 +34,11 @@ typedef struct sct_case {
   double naive_ns;
   int64_t generation; /* of the worker that holds the buffers; 0: none */
   int64_t last_used;
-  int64_t buffer[SCT_MAX_OPERANDS]; /* of an output -1: not made yet */
-  bool expected[SCT_MAX_OPERANDS];  /* the device knows what must be written to it */
-  /* Buffers like `buffer`, at addresses of exactly the alignment 2^n; -1: not made yet. */
-  int64_t placed[SCT_MAX_OPERANDS][SCT_N_PLACES];
+  int64_t buffer[SCT_MAX_OPERANDS];     /* of an output -1: not made yet */
+  bool expected[SCT_MAX_OPERANDS];      /* the device knows what must be written to it */
+  sct_placed *placed[SCT_MAX_OPERANDS]; /* [n_placed] like `buffer`, at other addresses */
+  int n_placed[SCT_MAX_OPERANDS];
+  size_t cap_placed[SCT_MAX_OPERANDS];
   int64_t placed_bytes;                   /* of all of those, and of outputs' `buffer` */
   int64_t used[SCT_MAX_OPERANDS];         /* which of them the last launch was given */
   bool compared;                          /* the references are there */
@@ -72,13 +78,22 @@ typedef struct sct_sent {
   int64_t generation; /* of that worker; 0: none */
 } sct_sent;
 
-/* The cases of all candidates of one grid, number of threads and requirements. */
-typedef struct sct_case_list {
+/* A case as a candidate meets it. */
+typedef struct sct_situation {
+  sct_case *c;
+  int64_t residue[SCT_MAX_OPERANDS]; /* of the arrays' addresses */
+  bool few;                          /* blocks that loop over tiles get many of them */
+} sct_situation;
+
+/* The situations of all candidates of one grid, number of threads, requirements, alignments and
+ * constants. */
+typedef struct sct_situations {
   sct_hash key;
-  sct_case **cases;
-  int n, n_full; /* n_full: with elements in them */
-  int64_t max_elements;
-} sct_case_list;
+  sct_situation *all;
+  int n, n_full; /* n_full: cases with elements in them */
+  size_t cap;
+  int64_t max_elements; /* of a tuple */
+} sct_situations;
 
 /* All cases of a problem. */
 typedef struct sct_case_table {
@@ -87,7 +102,7 @@ typedef struct sct_case_table {
   int64_t bytes;      /* of arrays and references of all cases that have buffers */
   int64_t most_bytes; /* above this, sct_cases_make_room() frees some */
   int64_t clock;      /* counts uses, for last_used */
-  sct_case_list *lists;
+  sct_situations *lists;
   size_t n_lists, cap_lists;
 } sct_case_table;
 
@@ -179,9 +194,9 @@ sct_status sct_remote_alloc(sct_measure *m, int64_t bytes, int64_t copies, int64
 /* One copy on a device of the worker's; only SET, HOST and FREE take buffers of the second one. */
 sct_status sct_remote_alloc_on(sct_measure *m, int64_t bytes, int device, int64_t *buffer,
                                sct_error *err);
-/* One copy of an array at an address that is a multiple of `align` and of no greater power of two;
- * 0: as the driver has it. */
-sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t align,
+/* One copy of an array at an address that is `residue` modulo the least power of two that is more,
+ * SCT_PLACE_BYTES or above; 0: as the driver has it. */
+sct_status sct_remote_alloc_at(sct_measure *m, const sct_shape *s, int op, int64_t residue,
                                int64_t *buffer, sct_error *err);
 /* Frees the buffers that were listed in `freed`, all at once, and that list. Accepts -1 and a
  * worker that is gone. */
@@ -268,6 +283,9 @@ int64_t sct_launch_limit_ns(double naive_ns);
 /* Number of blocks at a shape; fills `verdict` if a grid cannot have that many. */
 sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int64_t *blocks,
                            sct_verdict *verdict, sct_error *err);
+/* At extents ([n_extents]); -1 if its grid has no value there. */
+int64_t sct_code_blocks_at(const sct_spec *spec, const sct_kernel_code *code,
+                           const int64_t *extent);
 /* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
  * tiles get many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
@@ -293,12 +311,15 @@ sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
 
 /* ---- extents (measure_extents.c) ---- */
 
-/* Appends extent tuples of the dimensions worth verifying `code` at (n_dims values each): small,
- * odd, and around the extents where it starts another block; none of more than max_elements. */
+/* Extents of the dimensions (n_dims values each) at which `code` is verified in any case: the
+ * least, those around the extents where it starts another block, the longest that its requirements
+ * allow, and long runs of what is combined; none of more than max_elements. */
 typedef struct sct_tuples {
   int64_t *values;
-  int64_t only[SCT_MAX_DIMS]; /* the one extent that a requirement allows; else 0 */
-  int row;                    /* the dimension of ragged rows, which share elements; -1: none */
+  int64_t only[SCT_MAX_DIMS];    /* the one extent that a requirement allows; else 0 */
+  int64_t unit[SCT_MAX_EXTENTS]; /* the least extents with which requirements hold */
+  int64_t tile[SCT_MAX_DIMS];    /* what one block does along a dimension; 0: all there is */
+  int row;                       /* the dimension of ragged rows, which share elements; -1: none */
   int n_dims, n;
   size_t cap;
   int64_t max_elements;
@@ -308,18 +329,37 @@ void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
-/* The cases that a candidate is verified on (measure_cases.c). Valid until the next call. */
-void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out);
-void sct_case_lists_drop(sct_case_table *t);
+/* (measure_cases.c) The case of the tuple, or of multiples of some of its extents where the spec or
+ * the candidate asks for such; NULL: none of at most `most` elements. */
+void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+                      int64_t most, sct_case **out);
+#define SCT_N_VARIANTS 16
+/* Which values the case of a tuple has (sct_shape.variant). */
+int sct_tuple_variant(const sct_spec *spec, const int64_t *dims);
+/* Elements of a tuple; of one with more than SCT_MAX_VERIFY_ELEMENTS, one more than that. */
+int64_t sct_tuple_elements(const sct_spec *spec, const int64_t *dims);
+/* Would the case take very long, on this device or where there are `n_others` smaller ones? */
+bool sct_case_takes_long(const sct_measure *m, const sct_kernel_code *code, const sct_case *c,
+                         int n_others);
+/* The largest extent of a dimension, below the tuple's, with which all layouts hold; 0: none. */
+int64_t sct_case_longest(sct_measure *m, const int64_t *tuple, int dim);
+/* (measure_situations.c) In which situations a candidate is verified: chosen such that pairs of
+ * what can matter to it occur together. `traits` (NULL: unknown) are its PTX's. Valid until the
+ * next call. */
+void sct_situations_for(sct_measure *m, const sct_kernel_code *code,
+                        const struct sct_ptx_traits *traits, const sct_situations **out);
+void sct_situations_drop(sct_case_table *t);
+/* Where a candidate's arrays lie if nothing else is asked for: at addresses of exactly the
+ * alignments that the code needs, so that one that needs more is found out. */
+int64_t sct_code_residue(const sct_kernel_code *code, int op);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Makes the images of a case's arrays that are missing; the flags of an output.
  */
 sct_status sct_case_images(const sct_measure *m, sct_case *c, sct_error *err);
 sct_status sct_case_flags(sct_case *c, int op, const uint8_t **flags, sct_error *err);
 void sct_case_free_images(sct_case *c);
-/* Sets c->used: arrays at addresses of exactly the alignments that the code asks for, so that one
- * that needs more is found out. */
-sct_status sct_case_align(sct_measure *m, sct_case *c, const sct_kernel_code *code, sct_error *err);
+/* Sets c->used: arrays at addresses of these residues, [n_operands]. */
+sct_status sct_case_place(sct_measure *m, sct_case *c, const int64_t *residue, sct_error *err);
 /* Bytes that an array of a case takes on the device. */
 int64_t sct_case_array_bytes(const sct_measure *m, const sct_case *c, int op);
 /* Between candidates: where there are too many bytes of cases, those used longest ago give back

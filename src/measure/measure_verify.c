@@ -52,7 +52,11 @@ void sct_case_release(sct_measure *m, sct_case *c, sct_wire *freed) {
     sct_remote_put_freed(freed, c->buffer, m->addressing.spec->n_operands);
     sct_remote_put_freed(freed, c->reference[0], 2 * m->addressing.spec->n_operands);
     sct_remote_put_freed(freed, c->unlike, m->addressing.spec->n_operands);
-    sct_remote_put_freed(freed, c->placed[0], SCT_N_PLACES * m->addressing.spec->n_operands);
+    for (int k = 0; k < m->addressing.spec->n_operands; k++) {
+      for (int n = 0; n < c->n_placed[k]; n++) {
+        sct_remote_put_freed(freed, &c->placed[k][n].buffer, 1);
+      }
+    }
   }
   m->cases.bytes -= c->generation != 0 ? device_bytes(m, c) + c->placed_bytes : 0;
   c->placed_bytes = 0;
@@ -68,9 +72,7 @@ static void begin_case(sct_measure *m, sct_case *c) {
   for (int k = 0; k < m->addressing.spec->n_operands; k++) {
     c->buffer[k] = c->reference[k][0] = c->reference[k][1] = c->unlike[k] = -1;
     c->expected[k] = false;
-    for (int place = 0; place < SCT_N_PLACES; place++) {
-      c->placed[k][place] = -1;
-    }
+    c->n_placed[k] = 0;
   }
 }
 
@@ -235,15 +237,17 @@ typedef struct attempt {
 } attempt;
 
 /* How the job is run on the case; fills the verdict where it cannot be. */
-static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
-                                  bool by_bits, attempt *a, sct_verdict *verdict, sct_error *err) {
+static sct_status prepare_attempt(sct_measure *m, const sct_job *job, const sct_situation *s,
+                                  int64_t limit_ns, bool by_bits, attempt *a, sct_verdict *verdict,
+                                  sct_error *err) {
   const sct_kernel_code *code = job->binary->code;
+  sct_case *c = s->c;
   if (c->where.len == 0) {
     sct_str_append(&c->where, " (");
     sct_shape_label(&c->where, &c->shape);
     sct_str_append(&c->where, ")");
   }
-  SCT_TRY(sct_case_align(m, c, code, err));
+  SCT_TRY(sct_case_place(m, c, s->residue, err));
   SCT_TRY(send_prefills(m, c, err));
   *a = (attempt){.target = {.shape = &c->shape,
                             .buffer = c->used,
@@ -251,7 +255,7 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
                             .where = sct_str_c(&c->where)},
                  .trial = {.poison = c->poison, .unlike = c->unlike}};
   SCT_TRY(sct_code_blocks(&c->shape, code, &a->target.blocks, verdict, err));
-  a->target.blocks = sct_code_few_blocks(code, a->target.blocks);
+  a->target.blocks = s->few ? sct_code_few_blocks(code, a->target.blocks) : a->target.blocks;
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
@@ -375,12 +379,14 @@ static sct_status check_reference(sct_measure *m, sct_case *c, sct_verdict *verd
 
 /* Runs the job on the case and compares: on the device, and where bits differ, or values only have
  * to be near, on the host. SCT_OK with a verdict that is not OK: the job failed. */
-static sct_status run_case(sct_measure *m, const sct_job *job, sct_case *c, int64_t limit_ns,
-                           bool as_reference, double *ns, sct_verdict *verdict, sct_error *err) {
+static sct_status run_case(sct_measure *m, const sct_job *job, const sct_situation *s,
+                           int64_t limit_ns, bool as_reference, double *ns, sct_verdict *verdict,
+                           sct_error *err) {
+  sct_case *c = s->c;
   attempt a;
   const bool by_bits =
       !as_reference && (m->addressing.spec->tolerance == 0 || is_sparse(&c->shape));
-  SCT_TRY(prepare_attempt(m, job, c, limit_ns, by_bits, &a, verdict, err));
+  SCT_TRY(prepare_attempt(m, job, s, limit_ns, by_bits, &a, verdict, err));
   if (verdict->outcome == SCT_OUT_OK) {
     SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
     *ns = a.trial.ns;
@@ -417,8 +423,9 @@ static bool may_be_unwritten(const sct_case *c, int op, const sct_operand *opera
 
 /* What a naive variant leaves alone would pass for its result, and so for that of others that leave
  * it alone. Where its reference looks so, it runs over another poison. */
-static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
+static sct_status check_written(sct_measure *m, const sct_job *job, const sct_situation *s,
                                 sct_verdict *verdict, sct_error *err) {
+  sct_case *c = s->c;
   const sct_spec *spec = m->addressing.spec;
   const uint8_t *flags[SCT_MAX_OPERANDS] = {NULL};
   bool again = false;
@@ -430,7 +437,7 @@ static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
     return SCT_OK;
   }
   attempt a;
-  SCT_TRY(prepare_attempt(m, job, c, m->request_ns, false, &a, verdict, err));
+  SCT_TRY(prepare_attempt(m, job, s, m->request_ns, false, &a, verdict, err));
   a.trial.poison = (uint8_t)~c->poison;
   SCT_TRY(sct_remote_trial(m, job, &a.target, &a.trial, verdict, err));
   for (int k = spec->n_inputs; k < spec->n_operands && verdict->outcome == SCT_OUT_OK; k++) {
@@ -445,6 +452,15 @@ static sct_status check_written(sct_measure *m, const sct_job *job, sct_case *c,
   return SCT_OK;
 }
 
+/* A case as the naive variant meets it. */
+static sct_situation plainly(const sct_measure *m, sct_case *c) {
+  sct_situation s = {.c = c, .few = true};
+  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
+    s.residue[k] = sct_code_residue(m->naive.code, k);
+  }
+  return s;
+}
+
 /* Runs the naive variant on the case once and makes (or checks) what outputs must hold. */
 static sct_status make_reference(sct_measure *m, sct_case *c, sct_error *err) {
   sct_verdict verdict = {0};
@@ -457,9 +473,10 @@ static sct_status make_reference(sct_measure *m, sct_case *c, sct_error *err) {
   sct_status status = SCT_OK;
   if (verdict.outcome == SCT_OUT_OK) {
     const bool computes = m->addressing.spec->n_moves == 0;
-    status = run_case(m, &job, c, m->request_ns, computes, &ns, &verdict, err);
+    const sct_situation s = plainly(m, c);
+    status = run_case(m, &job, &s, m->request_ns, computes, &ns, &verdict, err);
     if (status == SCT_OK && verdict.outcome == SCT_OUT_OK && computes) {
-      status = check_written(m, &job, c, &verdict, err);
+      status = check_written(m, &job, &s, &verdict, err);
     }
   }
   sct_remote_unload(m, &job);
@@ -509,8 +526,9 @@ static int64_t launch_limit_ns(const sct_measure *m, const sct_case *c) {
   return m->is_virtual ? m->request_ns : sct_launch_limit_ns(c->naive_ns);
 }
 
-static sct_status try_case(sct_measure *m, sct_job *job, sct_case *c, sct_verdict *out,
-                           sct_error *err) {
+static sct_status try_situation(sct_measure *m, sct_job *job, const sct_situation *s,
+                                sct_verdict *out, sct_error *err) {
+  sct_case *c = s->c;
   double ns = 0;
   SCT_TRY(prepare(m, c, err));
   if (m->naive_verdict.outcome == SCT_OUT_OK) {
@@ -524,21 +542,21 @@ static sct_status try_case(sct_measure *m, sct_job *job, sct_case *c, sct_verdic
     SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
   }
   return out->outcome == SCT_OUT_OK
-             ? run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err)
+             ? run_case(m, job, s, launch_limit_ns(m, c), false, &ns, out, err)
              : SCT_OK;
 }
 
-static sct_status run_cases(sct_measure *m, sct_job *job, const sct_case_list *list,
-                            sct_verdict *out, sct_error *err) {
+static sct_status try_all(sct_measure *m, sct_job *job, const sct_situations *list,
+                          sct_verdict *out, sct_error *err) {
   for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
     sct_error first = {0};
     if (m->cases.bytes / 2 > m->cases.most_bytes) {
       sct_cases_make_room(m); /* a single one may be large */
     }
-    sct_status status = try_case(m, job, list->cases[k], out, &first);
+    sct_status status = try_situation(m, job, &list->all[k], out, &first);
     if (status == SCT_ENOMEM && sct_child_alive(&m->worker) && m->cases.bytes > 0) {
       sct_cases_empty(m, 0);
-      status = try_case(m, job, list->cases[k], out, err);
+      status = try_situation(m, job, &list->all[k], out, err);
     } else if (status != SCT_OK) {
       status = sct_fail(err, status, "%s", first.text);
     }
@@ -564,18 +582,18 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
 
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
-  const sct_case_list *list = NULL;
+  const sct_situations *list = NULL;
   sct_job job = {.binary = candidate, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  sct_cases_for(m, candidate->code, &list);
+  sct_situations_for(m, candidate->code, NULL, &list);
   if (list->n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",
                     list->n_full);
     return SCT_OK;
   }
-  sct_status status = run_cases(m, &job, list, out, err);
-  SCT_THEN(audit_all(m, list->cases[list->n - 1], out, err));
+  sct_status status = try_all(m, &job, list, out, err);
+  SCT_THEN(audit_all(m, list->all[list->n - 1].c, out, err));
   sct_remote_unload(m, &job);
   return status;
 }

@@ -35,6 +35,7 @@ const char *sct_op_name(uint32_t op);
 #define SCT_GUARD_BYTES 4096               /* before and after every buffer */
 #define SCT_MAX_COPIES  4096               /* of a buffer */
 #define SCT_MAX_ALIGN   4096               /* that an array may be placed at */
+#define SCT_PLACE_BYTES 512                /* what drivers align memory to */
 #define SCT_MAX_KERNELS ((int64_t)1 << 24) /* that a worker loads in its life */
 #define SCT_MAX_IMAGES  64 /* programs that a worker keeps for further kernels of theirs */
 /* The driver's queue takes about a thousand launches before it makes the host wait; a host that

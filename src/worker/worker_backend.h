@@ -22,7 +22,7 @@ typedef struct sct_arg {
   bool is_buffer, read_only; /* the value points to an array; read_only: one that is sealed */
   int64_t buffer_bytes;      /* of that array, guard zones not among them */
   bool is_workspace;         /* as large as the largest size needs it */
-  int64_t align;             /* of the array, exactly; 0: as the driver has it */
+  int64_t residue;           /* of the array's address, modulo SCT_PLACE_BYTES or more */
   uint64_t copies; /* of that array, `stride` bytes apart; the value points to the first */
   int64_t stride;
   const char *name; /* of that array, "" unknown; belongs to the worker */

@@ -12,7 +12,7 @@
 
 #define MAX_THREADS     8   /* of the host, for one launch */
 #define BLOCKS_THREAD   8   /* blocks that are worth another thread */
-#define MOST_MISALIGNED 512 /* bytes; arrays of the interpreter's memory are aligned to more */
+
 /* Warp instructions of a block: some 100,000 as a rule, but one block may have everything to do. A
  * reduction whose 16 warps meet again after every element takes more than 400 for each. */
 #define MAX_STEPS    4000000
@@ -405,7 +405,7 @@ static sct_status bring_arrays(ptx_backend *p, sct_ptx_memory *memory, const sct
     const sct_ptx_buffer buffer = {.name = arg->name,
                                    .bytes = arg->buffer_bytes,
                                    .data = sct_host(arg->value[0]),
-                                   .misalign = arg->align < MOST_MISALIGNED ? arg->align : 0,
+                                   .misalign = arg->residue % SCT_PLACE_BYTES,
                                    .read_only = arg->read_only,
                                    .fill = a && a->there ? bring_chunk : NULL,
                                    .fill_ctx = &sides[k],

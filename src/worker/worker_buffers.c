@@ -58,15 +58,24 @@ static sct_status write_guard(sct_worker_state *w, sct_worker_buffer *b, int sid
   return on->ops->upload(on, r.base + (uint64_t)r.lo, zone, SCT_GUARD_BYTES, err);
 }
 
+/* What an address has the residue of: of alignments beyond SCT_PLACE_BYTES no more than that. */
+static int64_t modulus_of(int64_t residue) {
+  int64_t modulus = SCT_PLACE_BYTES;
+  while (modulus <= residue) {
+    modulus *= 2;
+  }
+  return modulus;
+}
+
 /* Memory of b->device, to which calls go, between guard zones. */
 static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t bytes, bool sparse,
                               sct_error *err) {
   sct_backend *on = device_of(w, b);
   SCT_TRY(sparse && on->ops->alloc_sparse ? on->ops->alloc_sparse(on, &b->raw, bytes, err)
                                           : on->ops->alloc(on, &b->raw, bytes, err));
-  while (b->align > 0 &&
-         (b->raw + (uint64_t)b->offset) % (uint64_t)(2 * b->align) != (uint64_t)b->align) {
-    b->offset++;
+  if (b->residue > 0) {
+    const uint64_t at = b->raw + (uint64_t)b->offset;
+    b->offset += (int64_t)(((uint64_t)b->residue - at) % (uint64_t)modulus_of(b->residue));
   }
   sct_status status = SCT_OK;
   for (int side = 0; side < 2; side++) {
@@ -80,8 +89,8 @@ static sct_status open_buffer(sct_worker_state *w, sct_worker_buffer *b, int64_t
 
 static sct_status new_buffer(sct_worker_state *w, const sct_ask_alloc *in, int64_t *made,
                              sct_error *err) {
-  const int64_t bytes = in->bytes, copies = in->copies, align = in->align;
-  if (!w->backend || (align & (align - 1)) != 0 || (align > 0 && copies > 1)) {
+  const int64_t bytes = in->bytes, copies = in->copies, residue = in->residue;
+  if (!w->backend || (residue > 0 && copies > 1)) {
     return sct_worker_malformed(err);
   }
   size_t id = 0; /* the first that is free: ids must not grow with the candidates */
@@ -92,12 +101,13 @@ static sct_status new_buffer(sct_worker_state *w, const sct_ask_alloc *in, int64
   sct_worker_buffer b = {.device = in->device,
                          .bytes = bytes,
                          .copies = copies,
-                         .align = align,
+                         .residue = residue,
                          .offset = SCT_GUARD_BYTES};
   /* whole 8-byte words, so that kernels may read the last one whole; copies are aligned alike */
   b.stride = (2 * SCT_GUARD_BYTES + bytes + 7 + COPY_ALIGN) / COPY_ALIGN * COPY_ALIGN;
+  const int64_t room = residue > 0 ? modulus_of(residue) : 0;
   const int64_t raw_bytes =
-      copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + 2 * align;
+      copies > 1 ? copies * b.stride : (2 * SCT_GUARD_BYTES + bytes + 15) / 8 * 8 + room;
   SCT_TRY(sct_worker_enter(w, b.device, err));
   SCT_TRY(open_buffer(w, &b, raw_bytes, in->sparse, err));
   w->buffers[id] = b;

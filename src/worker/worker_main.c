@@ -194,7 +194,7 @@ static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg
                      .is_buffer = true,
                      .read_only = b->sealed,
                      .buffer_bytes = b->bytes - in->offset,
-                     .align = in->offset > 0 ? in->offset & -in->offset : b->align,
+                     .residue = b->residue + in->offset,
                      .copies = (uint64_t)b->copies,
                      .stride = b->stride,
                      .name = b->name};

@@ -9,7 +9,7 @@ typedef struct sct_worker_buffer {
   int device;       /* whose memory it is */
   int64_t bytes;
   int64_t offset;         /* of the data, after the first guard */
-  int64_t align;          /* that the data have, and no more; 0: as the driver has it */
+  int64_t residue;        /* of the data's address; 0: as the driver has it */
   int64_t copies, stride; /* of the data, for timing; only the first lies between guards */
   uint64_t guard_sum[2], sum;
   bool sealed;

@@ -237,6 +237,10 @@ static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   return true;
 }
 
+size_t sct_ptx_shared_granules(const ptx_exec *x) {
+  return ((size_t)x->launch->shared_end >> sct_ptx_granule_shift(x->code->min_shared_bytes)) + 1;
+}
+
 int sct_ptx_granule_shift(int min_bytes) {
   return min_bytes >= 4 ? 2 : min_bytes >= 2 ? 1 : 0;
 }
@@ -372,8 +376,7 @@ void sct_ptx_clock_begin_block(ptx_exec *x) {
   }
   x->epoch = x->flags_base = 0;
   if (x->shared_last_access != NULL) {
-    memset(x->shared_last_access, 0,
-           sizeof(*x->shared_last_access) * (size_t)x->launch->shared_end);
+    memset(x->shared_last_access, 0, sizeof(*x->shared_last_access) * sct_ptx_shared_granules(x));
   }
   for (int i = 0; i < x->launch->n_warps; i++) {
     x->warps[i].clock = (ptx_clock){0};

@@ -151,7 +151,9 @@ static void new_warp(ptx_exec *x, ptx_warp *w, int index) {
   w->n_slots = b->n_slots;
   w->cap_paths = PTX_MAX_PATHS;
   w->local_bytes = sct_ptx_local_bytes(x->code);
-  w->regs = sct_alloc(w->n_slots * PTX_SLOT_BYTES);
+  /* not cleared where their definedness is tracked */
+  const size_t bytes = w->n_slots * PTX_SLOT_BYTES;
+  w->regs = x->launch->definedness ? sct_realloc(NULL, bytes) : sct_alloc(bytes);
   w->state = sct_alloc(w->n_slots * sizeof(*w->state));
   /* not cleared: has_bits says which of them count */
   w->bits = sct_realloc(NULL, w->n_slots * PTX_LANES * sizeof(*w->bits));
@@ -189,11 +191,14 @@ static void new_shared(ptx_exec *x) {
     return;
   }
   x->ranges = sct_alloc(sizeof(*x->ranges) * c->n_shared);
-  x->shared = sct_alloc((size_t)l->shared_end);
-  x->shared_defined = sct_alloc((size_t)l->shared_end);
-  x->shared_last_access =
-      l->races ? sct_alloc(sizeof(*x->shared_last_access) * (size_t)l->shared_end) : NULL;
-  x->shared_lanes = l->races ? sct_alloc(sizeof(*x->shared_lanes) * (size_t)l->shared_end) : NULL;
+  /* dynamic shared memory lies far behind the static one: nothing in between is touched */
+  x->shared = sct_alloc_sparse((size_t)l->shared_end);
+  x->shared_defined = sct_alloc_sparse((size_t)l->shared_end);
+  if (l->races) {
+    const size_t n = sct_ptx_shared_granules(x);
+    x->shared_last_access = sct_alloc_sparse(sizeof(*x->shared_last_access) * n);
+    x->shared_lanes = sct_alloc_sparse(sizeof(*x->shared_lanes) * n);
+  }
   for (size_t i = 0; i < c->n_shared; i++) {
     const ptx_shared_sym *s = &c->shared[i];
     const int64_t bytes = s->sym->is_extern ? l->opts->shared_bytes : s->bytes;
@@ -223,6 +228,18 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
   }
 }
 
+static void free_shared(ptx_exec *x) {
+  const size_t n = sct_ptx_shared_granules(x);
+  if (x->shared) {
+    sct_unmap(x->shared, (size_t)x->launch->shared_end);
+    sct_unmap(x->shared_defined, (size_t)x->launch->shared_end);
+  }
+  if (x->shared_lanes) {
+    sct_unmap(x->shared_last_access, sizeof(*x->shared_last_access) * n);
+    sct_unmap(x->shared_lanes, sizeof(*x->shared_lanes) * n);
+  }
+}
+
 void sct_ptx_exec_free(ptx_exec *x) {
   sct_ptx_bulk_clear(x);
   sct_free(x->bulks);
@@ -240,8 +257,5 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->by_buffer);
   sct_free(x->trace.words);
   sct_free(x->ranges);
-  sct_free(x->shared);
-  sct_free(x->shared_defined);
-  sct_free(x->shared_last_access);
-  sct_free(x->shared_lanes);
+  free_shared(x);
 }

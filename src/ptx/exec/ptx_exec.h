@@ -588,6 +588,7 @@ bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
 
 /* log2 of the bytes of a granule, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);
+size_t sct_ptx_shared_granules(const ptx_exec *x); /* of all shared arrays, and one more */
 
 /* Bytes of shared memory that a copy has brought, by what a ptx_clock calls `who`. */
 void sct_ptx_race_deliver(ptx_exec *x, int64_t address, int64_t bytes, unsigned who,

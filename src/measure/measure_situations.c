@@ -1,0 +1,546 @@
+/* In which situations a candidate is verified. Some it meets in any case (measure_extents.c); the
+ * others are chosen from a pool, such that whatever may matter occurs in pairs: remainders of each
+ * extent by what the kernel divides it by or compares it with, one, two and many tiles along each
+ * dimension, values of the data (sct_shape.variant), addresses of arrays alike and unlike. */
+#include "measure_cover.h"
+#include "measure_session.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+/* ---- what there is to cover ---- */
+
+/* Sizes as such. */
+static const int64_t least_size[] = {0, 1, 2, 32, 1024, 4097};
+
+/* Of an extent by a modulus: the remainders that loops and guards get wrong, and how often it is
+ * in there. */
+enum { REST_NONE, REST_ONE, REST_ALL_BUT_ONE, REST_OTHER, N_RESTS };
+enum { NOT_ONCE, ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
+#define N_OF_MODULUS (N_RESTS + N_COUNTS)
+
+#define MAX_MODULI  16 /* of a dimension */
+#define N_RELATIONS 3  /* of two extents: less, equal, greater */
+#define RELATED     3  /* dimensions that are compared, the last ones */
+#define N_LONG_OWN  1
+
+typedef struct moduli {
+  int n;
+  int64_t all[MAX_MODULI];
+} moduli;
+
+/* How a list of situations is made. */
+typedef struct builder {
+  sct_measure *m;
+  const sct_spec *spec;
+  const sct_kernel_code *code;
+  sct_tuples must;
+  moduli of[SCT_MAX_DIMS];
+  int n_traits;
+  sct_cover cover;
+  double cost; /* of what was added, see cost_of() */
+  sct_situations *out;
+} builder;
+
+/* Elements, or threads that have none, that cost as much as a case by itself: a request, and arrays
+ * that are placed and compared. */
+#define CASE_ELEMENTS 1500
+
+static double cost_of(const builder *b, const int64_t *dims) {
+  int64_t extent[SCT_MAX_EXTENTS];
+  for (int k = 0; k < b->spec->n_extents; k++) {
+    extent[k] = k < b->spec->n_dims ? dims[k] : 1;
+  }
+  const int64_t blocks = sct_code_blocks_at(b->spec, b->code, extent);
+  const double threads = (double)(sct_code_few_blocks(b->code, blocks) * b->code->threads);
+  const double elements = (double)sct_tuple_elements(b->spec, dims);
+  return 1 + (elements > threads ? elements : threads) / CASE_ELEMENTS;
+}
+
+static void add_modulus(moduli *to, int64_t modulus, int most) {
+  bool known = modulus < 2 || to->n >= most;
+  for (int k = 0; k < to->n; k++) {
+    known = known || to->all[k] == modulus;
+  }
+  if (!known) {
+    to->all[to->n++] = modulus;
+  }
+}
+
+/* A tile, what vectors ask for, and the kernel's own constants, as they are and in tiles. Powers of
+ * two come last: most of them divide what is there already. */
+static void find_moduli(builder *b, const sct_ptx_traits *traits) {
+  const int n_dims = b->spec->n_dims;
+  const int room = SCT_MAX_TRAITS - SCT_N_VARIANTS - N_RELATIONS * RELATED;
+  const int each = (room / n_dims - SCT_COUNT(least_size)) / N_OF_MODULUS;
+  const int most = each < MAX_MODULI ? each : MAX_MODULI;
+  const int n_constants = traits ? traits->n_constants : 0;
+  for (int d = 0; d < n_dims; d++) {
+    const int64_t tile = b->must.tile[d];
+    add_modulus(&b->of[d], tile, most);
+    for (int power = 0; power < 2; power++) {
+      for (int k = 0; k < n_constants; k++) {
+        const int64_t c = traits->constant[k];
+        const bool fits = c <= b->must.max_elements;
+        if (fits && power == ((c & (c - 1)) == 0)) {
+          add_modulus(&b->of[d], c, most);
+          add_modulus(&b->of[d], tile <= b->must.max_elements / c ? c * tile : 0, most);
+        }
+      }
+    }
+    add_modulus(&b->of[d], b->must.unit[d], most);
+    add_modulus(&b->of[d], 4, most);
+    add_modulus(&b->of[d], 32, most);
+    b->n_traits += SCT_COUNT(least_size) + N_OF_MODULUS * b->of[d].n;
+  }
+  b->n_traits += SCT_N_VARIANTS + N_RELATIONS * RELATED;
+  sct_cover_init(&b->cover, b->n_traits);
+}
+
+/* ---- the traits of a case ---- */
+
+static int rest_of(int64_t extent, int64_t modulus) {
+  const int64_t rest = extent % modulus;
+  return rest == 0             ? REST_NONE
+         : rest == modulus - 1 ? REST_ALL_BUT_ONE
+         : rest == 1           ? REST_ONE
+                               : REST_OTHER;
+}
+
+static int count_of(int64_t extent, int64_t modulus) {
+  const int64_t count = extent / modulus;
+  return count == 0 ? NOT_ONCE : count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
+}
+
+static sct_traits traits_of(const builder *b, const int64_t *dims) {
+  sct_traits t = {0};
+  const int n_dims = b->spec->n_dims;
+  int base = 0;
+  for (int d = 0; d < n_dims; d++) {
+    int size = 0;
+    while (size + 1 < SCT_COUNT(least_size) && dims[d] >= least_size[size + 1]) {
+      size++;
+    }
+    sct_traits_add(&t, base + size);
+    base += SCT_COUNT(least_size);
+    for (int k = 0; k < b->of[d].n; k++, base += N_OF_MODULUS) {
+      const int64_t modulus = b->of[d].all[k];
+      sct_traits_add(&t, base + N_RESTS + count_of(dims[d], modulus));
+      if (dims[d] >= modulus - 1) {
+        sct_traits_add(&t, base + rest_of(dims[d], modulus));
+      }
+    }
+  }
+  sct_traits_add(&t, base + sct_tuple_variant(b->spec, dims));
+  base += SCT_N_VARIANTS;
+  for (int a = n_dims > RELATED ? n_dims - RELATED : 0; a < n_dims; a++) {
+    for (int d = a + 1; d < n_dims; d++, base += N_RELATIONS) {
+      sct_traits_add(&t, base + (dims[a] < dims[d] ? 0 : dims[a] == dims[d] ? 1 : 2));
+    }
+  }
+  return t;
+}
+
+/* ---- the list ---- */
+
+static bool has_case(const sct_situations *list, const sct_case *c) {
+  bool has = false;
+  for (int k = 0; k < list->n; k++) {
+    has = has || list->all[k].c == c;
+  }
+  return has;
+}
+
+#define FULL_GRIDS 4 /* of so many situations one has all the blocks that there are to be */
+
+static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
+  sct_situation s = {.c = c, .few = b->out->n % FULL_GRIDS != FULL_GRIDS - 1};
+  if (residue) {
+    memcpy(s.residue, residue, sizeof s.residue);
+  }
+  SCT_GROW(b->out->all, (size_t)b->out->n, b->out->cap);
+  b->out->all[b->out->n++] = s;
+}
+
+/* The case of the tuple or near it, unless it is there already or takes long. false: there is none
+ * that spec and candidate allow. */
+static bool add_case(builder *b, const int64_t *tuple) {
+  sct_case *c = NULL;
+  /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
+  const bool grouped = b->spec->scans && b->out->max_elements < SCT_MAX_VIRTUAL_SCAN;
+  sct_case_allowed(b->m, b->code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : b->out->max_elements, &c);
+  if (c && !sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
+    const sct_traits t = traits_of(b, c->dims);
+    sct_cover_add(&b->cover, &t);
+    b->cost += cost_of(b, c->dims);
+    b->out->n_full += c->shape.n_elements > 0;
+    add_situation(b, c, NULL);
+  }
+  return c != NULL;
+}
+
+/* A tuple that is longer than a layout allows, with one extent after the other at its limit, and
+ * just below. */
+static void add_limits(builder *b, const int64_t *tuple) {
+  sct_case *c = NULL;
+  if (sct_tuple_elements(b->spec, tuple) > b->out->max_elements) {
+    return;
+  }
+  sct_case_get(b->m, tuple, &c);
+  for (int d = 0; d < b->spec->n_dims && c->too_long; d++) {
+    int64_t dims[SCT_MAX_DIMS];
+    memcpy(dims, tuple, sizeof *dims * (size_t)b->spec->n_dims);
+    const int64_t most = sct_case_longest(b->m, tuple, d);
+    for (dims[d] = most; dims[d] > 0 && dims[d] > most - 2; dims[d]--) {
+      (void)add_case(b, dims);
+    }
+  }
+}
+
+/* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
+ * of layouts that none of the others exceeds. */
+static void add_far_limits(builder *b) {
+  const int n_dims = b->spec->n_dims;
+  for (int far = 0; far < n_dims; far++) {
+    int64_t tuple[SCT_MAX_DIMS], most = b->out->max_elements;
+    for (int d = 0; d < n_dims; d++) {
+      tuple[d] = 3;
+      most /= d == far ? 1 : 3;
+    }
+    tuple[far] = most;
+    add_limits(b, tuple);
+  }
+}
+
+static void add_must(builder *b) {
+  for (int k = 0; k < b->must.n; k++) {
+    const int64_t *tuple = b->must.values + k * b->must.n_dims;
+    if (!add_case(b, tuple)) {
+      add_limits(b, tuple);
+    }
+  }
+  add_far_limits(b);
+}
+
+/* ---- the pool ---- */
+
+#define MAX_POOL          4000
+#define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
+
+typedef struct pool {
+  int n;
+  int64_t tuple[MAX_POOL][SCT_MAX_DIMS];
+  double cost[MAX_POOL];
+  int gain[MAX_POOL]; /* at most */
+} pool;
+
+static uint64_t take(uint64_t *rng) {
+  *rng = sct_mix64(*rng, 0x9e37);
+  return *rng >> 32;
+}
+
+/* An extent with this remainder (REST_...); often few times the modulus, at times many. */
+static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
+  static const int64_t counts[] = {1, 1, 1, 2, 2, 3, 4, 5};
+  const int64_t count = counts[take(rng) % SCT_COUNT(counts)];
+  const int64_t any = 2 + (int64_t)(take(rng) % (uint64_t)modulus);
+  const int64_t rests[N_RESTS] = {0, 1, -1, any};
+  return count * modulus + rests[rest];
+}
+
+static int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+/* What requirements ask for, and no more elements than may be: else false. */
+static bool fit(const builder *b, int64_t *tuple) {
+  const sct_spec *spec = b->spec;
+  for (int d = 0; d < spec->n_dims; d++) {
+    const int64_t unit = b->must.unit[d];
+    tuple[d] = b->must.only[d] > 0 ? b->must.only[d]
+               : unit > 1          ? round_up(tuple[d], unit)
+                                   : tuple[d];
+  }
+  const int64_t most = b->m->is_virtual ? MAX_POOL_ELEMENTS : b->out->max_elements;
+  return sct_tuple_elements(spec, tuple) <= most &&
+         (spec->n_extents > spec->n_dims || sct_code_allows(&b->m->addressing, b->code, tuple));
+}
+
+static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
+  if (p->n < MAX_POOL) {
+    const sct_traits t = traits_of(b, tuple);
+    memcpy(p->tuple[p->n], tuple, sizeof p->tuple[0]);
+    p->cost[p->n] = cost_of(b, tuple);
+    p->gain[p->n++] = sct_cover_gain(&b->cover, &t);
+  }
+}
+
+/* A tuple with dimension d near a multiple of the modulus and, with its own, another one (-1:
+ * none); `which`: 0 to N_NEAR - 1, of the ways. The same for all candidates that have these moduli,
+ * so that they share their cases. */
+#define N_NEAR (N_RESTS * N_RESTS + 1)
+
+static void add_near(const builder *b, pool *p, int which, int d, int64_t modulus, int other,
+                     int64_t its) {
+  uint64_t rng = sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)modulus),
+                           sct_mix64((uint64_t)other, (uint64_t)its));
+  for (int attempt = 0; attempt < 4; attempt++) {
+    int64_t tuple[SCT_MAX_DIMS] = {0};
+    for (int any = 0; any < b->spec->n_dims; any++) {
+      tuple[any] = 1 + (int64_t)(take(&rng) % (attempt > 1 ? 3 : 40));
+    }
+    tuple[d] = near_modulus(modulus, which % N_RESTS, &rng);
+    if (other >= 0) {
+      tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / N_RESTS, &rng);
+    }
+    if (fit(b, tuple)) {
+      add_to_pool(b, p, tuple);
+      return;
+    }
+  }
+}
+
+/* One extent near multiples of two moduli at once. */
+static void add_both(const builder *b, pool *p, int which, int d, int64_t modulus, int64_t other) {
+  const int64_t more = modulus > other ? modulus : other, less = modulus > other ? other : modulus;
+  uint64_t rng =
+      sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)more), (uint64_t)~less);
+  int64_t tuple[SCT_MAX_DIMS] = {0};
+  for (int any = 0; any < b->spec->n_dims; any++) {
+    tuple[any] = 1 + (int64_t)(take(&rng) % 3);
+  }
+  tuple[d] = near_modulus(more, which % N_RESTS, &rng);
+  for (int steps = 0; steps < 64 && rest_of(tuple[d], less) != which / N_RESTS; steps++) {
+    tuple[d] += more;
+  }
+  if (fit(b, tuple)) {
+    add_to_pool(b, p, tuple);
+  }
+}
+
+/* All moduli in one way, then in the next, so that each has some where there is no room for all. */
+static void fill_pool(const builder *b, pool *p) {
+  for (int which = 0; which < N_NEAR; which++) {
+    for (int d = 0; d < b->spec->n_dims; d++) {
+      for (int k = 0; k < b->of[d].n; k++) {
+        const int64_t modulus = b->of[d].all[k];
+        add_near(b, p, which, d, modulus, -1, 0);
+        for (int more = k + 1; more < b->of[d].n && which < N_NEAR - 1; more++) {
+          add_both(b, p, which, d, modulus, b->of[d].all[more]);
+        }
+        for (int other = d + 1; other < b->spec->n_dims; other++) {
+          for (int its = 0; its < b->of[other].n; its++) {
+            add_near(b, p, which, d, modulus, other, b->of[other].all[its]);
+          }
+        }
+      }
+    }
+  }
+}
+
+/* The one that covers most new pairs for what it costs; -1: none covers enough. Gains only fall, so
+ * one that stays the best after it was looked at again is it. */
+static int best_of(const builder *b, pool *p, int least) {
+  int seen = -1;
+  for (;;) {
+    int best = -1;
+    for (int k = 0; k < p->n; k++) {
+      const bool better = best < 0 || p->gain[k] / p->cost[k] > p->gain[best] / p->cost[best];
+      best = p->gain[k] >= least && better ? k : best;
+    }
+    if (best < 0 || best == seen) {
+      return best;
+    }
+    const sct_traits t = traits_of(b, p->tuple[best]);
+    p->gain[best] = sct_cover_gain(&b->cover, &t);
+    seen = best;
+  }
+}
+
+/* What the cases of a candidate may cost in all, those that it meets anyway too. */
+#define MOST_COST  200
+#define MOST_CASES 96
+#define LEAST_GAIN 2
+
+static void add_from_pool(builder *b) {
+  SCT_OWNED pool *p = sct_alloc(sizeof *p);
+  fill_pool(b, p);
+  for (int tries = 0; tries < 2 * MOST_CASES && b->out->n < MOST_CASES; tries++) {
+    const int best = best_of(b, p, LEAST_GAIN);
+    if (best < 0 || b->cost + p->cost[best] > MOST_COST) {
+      break;
+    }
+    (void)add_case(b, p->tuple[best]);
+    p->gain[best] = 0;
+  }
+}
+
+/* ---- addresses ---- */
+
+int64_t sct_code_residue(const sct_kernel_code *code, int op) {
+  const int64_t align = code->align ? code->align[op] : 0;
+  return align <= SCT_MAX_ALIGN ? align : 0;
+}
+
+#define VECTOR ((int64_t)16) /* bytes of the widest one: by it addresses are alike or unlike */
+
+/* Of an address: where a driver puts it, exactly as aligned as the code needs, at a vector, one
+ * element before one, or anywhere else. */
+enum { AT_DRIVERS, AT_LEAST, AT_VECTOR, AT_BEFORE, AT_OTHER, N_ADDRESSES };
+
+static int address_of(int64_t residue, int64_t align) {
+  return residue == 0                      ? AT_DRIVERS
+         : residue % VECTOR == 0           ? AT_VECTOR
+         : residue % VECTOR == align       ? AT_LEAST
+         : (residue + align) % VECTOR == 0 ? AT_BEFORE
+                                           : AT_OTHER;
+}
+
+/* An address of this kind, or near it. */
+static int64_t residue_at(int address, int64_t align, uint64_t *rng) {
+  const int64_t vector = VECTOR * (int64_t)(1 + take(rng) % (SCT_PLACE_BYTES / VECTOR - 1));
+  const int64_t any = align * (int64_t)(take(rng) % (uint64_t)(SCT_PLACE_BYTES / align));
+  const int64_t residues[N_ADDRESSES] = {0, vector - VECTOR + align, vector, vector - align, any};
+  return align >= VECTOR && address != AT_DRIVERS ? any : residues[address];
+}
+
+#define N_ADDRESS_TRIES 12
+
+/* Where the arrays lie in each situation: of some that are drawn, what covers most pairs. Arrays
+ * that must be aligned to more than vectors stay where they just are so. */
+static void choose_addresses(builder *b) {
+  const int n = b->spec->n_operands, n_rests = N_RESTS;
+  const int last = b->spec->n_dims - 1;
+  const int of_operands =
+      n * N_ADDRESSES < SCT_MAX_TRAITS - n_rests ? n : (SCT_MAX_TRAITS - n_rests) / N_ADDRESSES;
+  SCT_SCOPED(sct_cover) cover = {0};
+  sct_cover_init(&cover, of_operands * N_ADDRESSES + n_rests);
+  for (int k = 0; k < b->out->n; k++) {
+    sct_situation *s = &b->out->all[k];
+    uint64_t rng = sct_mix64((uint64_t)k, (uint64_t)s->c->dims[last]);
+    int64_t best[SCT_MAX_OPERANDS] = {0};
+    sct_traits its = {0};
+    int most = -1;
+    for (int attempt = 0; attempt < N_ADDRESS_TRIES; attempt++) {
+      int64_t residue[SCT_MAX_OPERANDS] = {0};
+      sct_traits t = {0};
+      for (int op = 0; op < n; op++) {
+        const int64_t align = sct_code_residue(b->code, op);
+        const bool free = align > 0 && align < SCT_PLACE_BYTES;
+        const int address = attempt == 0 ? AT_LEAST : (int)(take(&rng) % N_ADDRESSES);
+        residue[op] = free ? residue_at(address, align, &rng) : align;
+        if (op < of_operands) {
+          sct_traits_add(&t, op * N_ADDRESSES + (free ? address_of(residue[op], align) : 0));
+        }
+      }
+      sct_traits_add(&t, of_operands * N_ADDRESSES + rest_of(s->c->dims[last], 4));
+      const int gain = sct_cover_gain(&cover, &t);
+      if (gain > most) {
+        most = gain;
+        its = t;
+        memcpy(best, residue, sizeof best);
+      }
+    }
+    sct_cover_add(&cover, &its);
+    memcpy(s->residue, best, sizeof s->residue);
+  }
+}
+
+/* Kernels that look at addresses as numbers, to peel a head or to choose a path, meet all pairs of
+ * what these can be modulo a vector, each with several remainders of the last extent. */
+#define MOST_ADDRESSES 32 /* for one case */
+#define SMALL_CASE     ((int64_t)4096)
+
+static void residues_unlike(const builder *b, uint64_t inspected, int n,
+                            int64_t residue[SCT_MAX_OPERANDS], uint64_t *rng) {
+  int64_t pick = n;
+  for (int op = 0; op < b->spec->n_operands; op++) {
+    const int64_t align = sct_code_residue(b->code, op);
+    residue[op] = align;
+    if ((inspected >> op & 1) != 0 && align > 0 && align < VECTOR) {
+      const int64_t classes = VECTOR / align;
+      const int64_t high = VECTOR * (int64_t)(take(rng) % (SCT_PLACE_BYTES / VECTOR));
+      residue[op] = high + align * (pick % classes);
+      pick = pick / classes + pick % classes; /* the next one takes all values beside each of its */
+    }
+  }
+}
+
+static void add_unlike(builder *b, uint64_t inspected) {
+  static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE};
+  const int last = b->spec->n_dims - 1, n = b->out->n;
+  for (int w = 0; w < SCT_COUNT(wanted); w++) {
+    sct_case *c = NULL;
+    for (int k = 0; k < n; k++) {
+      sct_case *other = b->out->all[k].c;
+      const int64_t elements = other->shape.n_elements;
+      const bool suits =
+          elements > VECTOR && elements <= SMALL_CASE && rest_of(other->dims[last], 4) == wanted[w];
+      c = suits && (!c || elements > c->shape.n_elements) ? other : c;
+    }
+    uint64_t rng = (uint64_t)w;
+    for (int k = 0; k < MOST_ADDRESSES && c; k++) {
+      int64_t residue[SCT_MAX_OPERANDS];
+      residues_unlike(b, inspected, k, residue, &rng);
+      add_situation(b, c, residue);
+    }
+  }
+}
+
+/* ---- all of it ---- */
+
+/* All that decides about a list. Equal expressions of a pool have equal handles. */
+static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
+                       const sct_ptx_traits *traits) {
+  sct_hash key = {sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
+                  sct_mix64((uint64_t)code->rounds, traits ? traits->inspected : 0)};
+  for (int k = 0; k < code->n_require; k++) {
+    key.hi = sct_mix64(key.hi, (uint64_t)code->require[k]);
+    key.lo = sct_mix64(key.lo, key.hi);
+  }
+  for (int k = 0; k < spec->n_operands; k++) {
+    key.lo = sct_mix64(key.lo, (uint64_t)sct_code_residue(code, k));
+  }
+  for (int k = 0; traits && k < traits->n_constants; k++) {
+    key.hi = sct_mix64(key.hi, (uint64_t)traits->constant[k]);
+  }
+  return key;
+}
+
+void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_ptx_traits *traits,
+                        const sct_situations **out) {
+  const sct_spec *spec = m->addressing.spec;
+  const sct_hash key = key_of(spec, code, traits);
+  for (size_t k = 0; k < m->cases.n_lists; k++) {
+    if (sct_hash_equal(m->cases.lists[k].key, key)) {
+      *out = &m->cases.lists[k];
+      return;
+    }
+  }
+  sct_situations list = {.key = key};
+  builder b = {.m = m, .spec = spec, .code = code, .out = &list};
+  sct_extents_list(&b.must, &m->addressing, code,
+                   m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
+  list.max_elements = b.must.max_elements;
+  find_moduli(&b, traits);
+  add_must(&b);
+  add_from_pool(&b);
+  choose_addresses(&b);
+  if (traits && traits->inspected != 0) {
+    add_unlike(&b, traits->inspected);
+  }
+  sct_cover_free(&b.cover);
+  sct_tuples_free(&b.must);
+  SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
+  m->cases.lists[m->cases.n_lists] = list;
+  *out = &m->cases.lists[m->cases.n_lists++];
+}
+
+void sct_situations_drop(sct_case_table *t) {
+  for (size_t k = 0; k < t->n_lists; k++) {
+    sct_free(t->lists[k].all);
+  }
+  sct_free(t->lists);
+  t->lists = NULL;
+  t->n_lists = t->cap_lists = 0;
+}
