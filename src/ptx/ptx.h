@@ -381,4 +381,32 @@ sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const c
 sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *module, const char *kernel,
                               const sct_ptx_result *run, sct_error *err);
 
+/* ---- traits */
+
+#define SCT_PTX_MAX_CONSTANTS 64
+
+/* A literal that loaded values, or floats, are compared with. */
+typedef struct sct_ptx_literal {
+  uint64_t bits;
+  const char *type; /* "f32", "s32": as the comparison has it; lives for ever */
+} sct_ptx_literal;
+
+typedef struct sct_ptx_traits {
+  /* Ascending, distinct, from 2 on: what integers are compared with, divided by, masked to or
+   * multiplied with where positions are computed: from parameters and the indices of threads and
+   * blocks, not from memory. Of x > 31 it is 32, where the answer changes. */
+  int64_t constant[SCT_PTX_MAX_CONSTANTS];
+  int n_constants;
+  sct_ptx_literal literal[SCT_PTX_MAX_CONSTANTS];
+  int n_literals;
+  /* Bit k: the pointer in parameter k (below 64) is looked at as a number: compared, masked or
+   * divided, not only added to. Integers of 64 bits may have theirs as well. */
+  uint64_t inspected;
+} sct_ptx_traits;
+
+/* A static look at a kernel and the functions it can call; code of the system's and the toolkit's
+ * headers is left out. SCT_EUSAGE: unknown kernel; SCT_EDATA: one this module cannot decode. */
+sct_status sct_ptx_traits_of(sct_ptx_traits *out, const sct_ptx_module *module, const char *kernel,
+                             sct_error *err);
+
 #endif
