@@ -562,6 +562,24 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
   return SCT_OK;
 }
 
+/* Whole lines, as many as fit. */
+static sct_status ask_uncovered(sct_measure *m, const sct_job *job, sct_verdict *out,
+                                sct_error *err) {
+  sct_got_guards got;
+  if (!m->is_virtual || out->outcome != SCT_OUT_OK || job->kernel < 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_ask_GUARDS(m, &(sct_ask_unload){.kernel = job->kernel}, &got, err));
+  out->n_uncovered = got.n;
+  size_t n = strlen(got.places);
+  while (n >= sizeof out->uncovered || (n > 0 && got.places[n - 1] != '\n')) {
+    n--;
+  }
+  memcpy(out->uncovered, got.places, n);
+  out->uncovered[n] = '\0';
+  return SCT_OK;
+}
+
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   const sct_case_list *list = NULL;
@@ -576,6 +594,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   }
   sct_status status = run_cases(m, &job, list, out, err);
   SCT_THEN(audit_all(m, list->cases[list->n - 1], out, err));
+  SCT_THEN(ask_uncovered(m, &job, out, err));
   sct_remote_unload(m, &job);
   return status;
 }
@@ -589,7 +608,7 @@ static bool died_without_reason(const sct_measure *m, sct_status status, const s
 
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
-  *out = (sct_verdict){.outcome = SCT_OUT_OK};
+  *out = (sct_verdict){.outcome = SCT_OUT_OK, .n_uncovered = -1};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
   }
@@ -611,7 +630,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
      * a candidate that kills its worker does so again. */
     const sct_verdict first = *out;
     m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
-    *out = (sct_verdict){.outcome = SCT_OUT_OK};
+    *out = (sct_verdict){.outcome = SCT_OUT_OK, .n_uncovered = -1};
     status = verify_once(m, candidate, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
       *out = first; /* it made the device fail, which the next candidate reports */

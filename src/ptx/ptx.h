@@ -301,6 +301,8 @@ typedef struct sct_ptx_requests {
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
 
+enum { SCT_PTX_WAS_TRUE = 1, SCT_PTX_WAS_FALSE = 2 };
+
 /* A zeroed struct with kernel, grid, block and arguments filled in runs on one host thread with all
  * checks and counters. */
 typedef struct sct_ptx_launch_opts {
@@ -324,6 +326,9 @@ typedef struct sct_ptx_launch_opts {
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
+  /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
+   * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. For sct_ptx_uncovered(). */
+  uint8_t *seen;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -365,6 +370,27 @@ typedef struct sct_ptx_buffer_counters {
   int64_t atomic_turns, atomic_slices, meetings;
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
+
+/* ---- coverage ---- */
+
+/* A branch, a predicated instruction, a comparison or a select whose condition was only ever one of
+ * true and false. */
+typedef struct sct_ptx_guard {
+  int ptx_line;
+  const char *file; /* of .loc, "" unknown; belongs to the module */
+  int line;
+  const char *text; /* "@%p1 bra $L__BB0_2"; belongs to the module, `text_len` bytes */
+  int text_len;
+  bool own;      /* in the file in which the kernel begins */
+  bool was_true; /* else it was false */
+} sct_ptx_guard;
+
+/* The guards of a kernel that launches took one way only, by what they left in `seen`; returns how
+ * many there are, and the first `most` of them. Those that were never reached are not among them:
+ * the guard that led past them is. One of a line and a way stands for all; code of the system's and
+ * the toolkit's headers is left out. -1: there is no such kernel. */
+int sct_ptx_uncovered(sct_ptx_guard *out, int most, const sct_ptx_module *module,
+                      const char *kernel, const uint8_t *seen);
 
 /* ---- census ---- */
 

@@ -111,18 +111,8 @@ typedef struct look {
 
 /* ---- instructions */
 
-/* Headers of the system and of toolkits: nothing of theirs is the kernel's own. */
-static bool is_library(const sct_ptx_module *m, ptx_loc loc) {
-  const char *path = loc.file > 0 && loc.file < m->n_files ? m->files[loc.file] : NULL;
-  if (path == NULL || (strstr(path, "/include/") == NULL && strstr(path, "/targets/") == NULL)) {
-    return false;
-  }
-  return strncmp(path, "/usr/", 5) == 0 || strstr(path, "/cuda") != NULL ||
-         strstr(path, "/nvidia") != NULL;
-}
-
 static inst read_inst(const sct_ptx_module *m, const ptx_origin *o) {
-  inst in = {.kind = KIND_OTHER, .library = is_library(m, o->loc)};
+  inst in = {.kind = KIND_OTHER, .library = sct_ptx_is_library(m, o->loc)};
   const char *p = o->text.p, *end = p + o->text.len, *at = p;
   ptx_span last = {p, 0}, before = {p, 0};
   for (int n = 0; at < end && *at != ' ' && *at != '\t'; n++) {
