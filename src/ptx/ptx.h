@@ -383,12 +383,14 @@ typedef struct sct_ptx_guard {
   int text_len;
   bool own;      /* in the file in which the kernel begins */
   bool was_true; /* else it was false */
+  bool opposite; /* it is a comparison by ne, ge, gt, hs or hi */
 } sct_ptx_guard;
 
 /* The guards of a kernel that launches took one way only, by what they left in `seen`; returns how
- * many there are, and the first `most` of them. Those that were never reached are not among them:
- * the guard that led past them is. One of a line and a way stands for all; code of the system's and
- * the toolkit's headers is left out. -1: there is no such kernel. */
+ * many there are, and the first `most` of them. Left out: those that were never reached, as the
+ * guard that led past them is listed; what follows from a comparison that is listed; and code of
+ * the system's and the toolkit's headers. One of a line and a way stands for all. -1: there is no
+ * such kernel. */
 int sct_ptx_uncovered(sct_ptx_guard *out, int most, const sct_ptx_module *module,
                       const char *kernel, const uint8_t *seen);
 
