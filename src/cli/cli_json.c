@@ -1,6 +1,7 @@
 /* JSON documents. Figures that were not measured are null, never 0. */
 #include "cli/cli_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 json_t *cli_json_positive(double value) {
@@ -95,6 +96,48 @@ static json_t *ptx_json(const sct_ptx_check *check) {
   return json_pack("{s:o}", "ptx", counts);
 }
 
+/* "templates/direct.cu:7: never true: @%p1 bra $L__BB0_2 (line 24 of the source)", or without what
+ * it is in a template: "line 24: never true: ...". */
+static json_t *guard_json(char *line) {
+  static const char never[] = ": never ", source[] = " (line ";
+  char *way = strstr(line, never), *end = strstr(line, source);
+  char *ptx = way ? strstr(way + sizeof never - 1, ": ") : NULL;
+  if (!ptx) {
+    return NULL;
+  }
+  *way = *ptx = '\0';
+  char *colon = strrchr(line, ':');
+  const int number = atoi(colon ? colon + 1 : line + strcspn(line, "0123456789"));
+  const int in_source = end ? atoi(end + sizeof source - 1) : colon ? 0 : number;
+  if (colon) {
+    *colon = '\0';
+  }
+  if (end) {
+    *end = '\0';
+  }
+  return json_pack("{s:o, s:i, s:o, s:s, s:s}", "file", sct_json_string(colon ? line : NULL),
+                   "line", number, "source_line",
+                   in_source > 0 ? json_integer(in_source) : json_null(), "never",
+                   way + sizeof never - 1, "ptx", ptx + 2);
+}
+
+/* What no case of the verification took both ways. */
+static json_t *row_uncovered(const sct_tune_row *row) {
+  if (!row->ptx.known || row->ptx.n_uncovered < 0) {
+    return json_pack("{s:n, s:n}", "uncovered_count", "uncovered");
+  }
+  json_t *list = json_array();
+  char text[SCT_UNCOVERED_BYTES], *rest = text;
+  memcpy(text, row->ptx.uncovered, sizeof text);
+  while (rest && *rest) {
+    json_t *guard = guard_json(strsep(&rest, "\n"));
+    if (guard) {
+      json_array_append_new(list, guard);
+    }
+  }
+  return json_pack("{s:i, s:o}", "uncovered_count", row->ptx.n_uncovered, "uncovered", list);
+}
+
 /* Adds the keys of `part`, which is freed. */
 static void add_keys(json_t *doc, json_t *part) {
   json_object_update(doc, part);
@@ -142,6 +185,7 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   add_keys(doc, row_times(row));
   add_keys(doc, row_counts(row));
   add_keys(doc, row_coalesced(row));
+  add_keys(doc, row_uncovered(row));
   add_keys(doc, json_pack("{s:i, s:i, s:i, s:o, s:b, s:b, s:b}", "registers", row->registers,
                           "spill_bytes", row->spill_bytes, "shared_bytes", row->shared_bytes,
                           "occupancy", sct_json_number(row->occupancy), "tied", row->tied, "winner",

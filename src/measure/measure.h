@@ -140,6 +140,8 @@ typedef struct sct_work_sums {
   double issued2; /* of all instructions with themselves */
 } sct_work_sums;
 
+#define SCT_UNCOVERED_BYTES 768
+
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
@@ -150,6 +152,11 @@ typedef struct sct_verdict {
   sct_fill fill[SCT_MAX_OPERANDS]; /* of index operands at that size */
   sct_run_counts counts;
   sct_work_sums work; /* of all sizes that ran */
+  /* On a described device, of a kernel that is right: branches, predicated instructions,
+   * comparisons and selects that no case took both ways; -1: not known. The first of them, a line
+   * each: "line 12: never true: @%p1 bra $L__BB0_2". */
+  int n_uncovered;
+  char uncovered[SCT_UNCOVERED_BYTES];
 } sct_verdict;
 
 /* Runs `candidate` on small, odd and tile-edge extents (0, 1, 31, 32, 33, 1000, where another block

@@ -1,5 +1,6 @@
 /* A session with one device: opening, the current problem, closing. */
 #include "measure_session.h"
+#include "ptx/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,7 @@ void sct_measure_close(sct_measure *m) {
   sct_lock_release(&m->lock);
   drop_problem(m);
   sct_reply_free(&m->reply);
+  sct_ptx_module_free(m->read.module);
   sct_free(m->held.seen);
   sct_free(m->program);
   sct_free(m->fake);

@@ -118,6 +118,12 @@ typedef struct sct_held {
   int64_t numbers_of; /* its generation */
 } sct_held;
 
+/* The PTX of the program that was looked at last. */
+typedef struct sct_read_program {
+  sct_hash hash;
+  struct sct_ptx_module *module; /* NULL: none, or it cannot be read */
+} sct_read_program;
+
 struct sct_measure {
   char *program, *fake;
   int ordinal;
@@ -149,6 +155,7 @@ struct sct_measure {
   sct_timed timed, before[SCT_TIMED_BEFORE]; /* the sizes before it, the last one last */
   int n_before;
   sct_held held;
+  sct_read_program read;
   sct_reply reply; /* of the last request */
 };
 

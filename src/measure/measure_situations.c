@@ -358,8 +358,8 @@ static int best_of(const builder *b, pool *p, int least) {
 }
 
 /* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST  200
-#define MOST_CASES 96
+#define MOST_COST 130
+#define MOST_CASES 72
 #define LEAST_GAIN 2
 
 static void add_from_pool(builder *b) {

@@ -1,6 +1,7 @@
 /* Verification: a candidate on many small sizes, against the naive variant and, for pure data
  * movement, against what the layouts say on the host. */
 #include "measure_session.h"
+#include "ptx/ptx.h"
 
 #include <string.h>
 
@@ -580,12 +581,51 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
   return SCT_OK;
 }
 
+/* Whole lines, as many as fit. */
+static sct_status ask_uncovered(sct_measure *m, const sct_job *job, sct_verdict *out,
+                                sct_error *err) {
+  sct_got_guards got;
+  if (!m->is_virtual || out->outcome != SCT_OUT_OK || job->kernel < 0) {
+    return SCT_OK;
+  }
+  SCT_TRY(sct_ask_GUARDS(m, &(sct_ask_unload){.kernel = job->kernel}, &got, err));
+  out->n_uncovered = got.n;
+  size_t n = strlen(got.places);
+  while (n >= sizeof out->uncovered || (n > 0 && got.places[n - 1] != '\n')) {
+    n--;
+  }
+  memcpy(out->uncovered, got.places, n);
+  out->uncovered[n] = '\0';
+  return SCT_OK;
+}
+
+/* What its PTX compares and divides with; false: it has none, or it cannot be read. */
+static bool find_traits(sct_measure *m, const sct_binary *candidate, sct_ptx_traits *out) {
+  sct_read_program *read = &m->read;
+  if (!candidate->ptx) {
+    return false;
+  }
+  const sct_hash hash = candidate->ptx_hash.hi != 0 || candidate->ptx_hash.lo != 0
+                            ? candidate->ptx_hash
+                            : sct_hash_bytes(candidate->ptx, strlen(candidate->ptx));
+  if (!read->module || !sct_hash_equal(read->hash, hash)) { /* programs have many candidates */
+    sct_ptx_module_free(read->module);
+    read->module = NULL;
+    read->hash = hash;
+    (void)sct_ptx_parse(&read->module, candidate->ptx, "the candidate", NULL);
+  }
+  return read->module &&
+         sct_ptx_traits_of(out, read->module, candidate->entry, NULL) == SCT_OK;
+}
+
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   const sct_situations *list = NULL;
   sct_job job = {.binary = candidate, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  sct_situations_for(m, candidate->code, NULL, &list);
+  sct_ptx_traits traits;
+  const bool known = find_traits(m, candidate, &traits);
+  sct_situations_for(m, candidate->code, known ? &traits : NULL, &list);
   if (list->n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",
@@ -594,6 +634,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   }
   sct_status status = try_all(m, &job, list, out, err);
   SCT_THEN(audit_all(m, list->all[list->n - 1].c, out, err));
+  SCT_THEN(ask_uncovered(m, &job, out, err));
   sct_remote_unload(m, &job);
   return status;
 }
@@ -607,7 +648,7 @@ static bool died_without_reason(const sct_measure *m, sct_status status, const s
 
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
-  *out = (sct_verdict){.outcome = SCT_OUT_OK};
+  *out = (sct_verdict){.outcome = SCT_OUT_OK, .n_uncovered = -1};
   if (!m->has_problem) {
     return sct_fail(err, SCT_EUSAGE, "sct_measure_verify before sct_measure_problem");
   }
@@ -629,7 +670,7 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
      * a candidate that kills its worker does so again. */
     const sct_verdict first = *out;
     m->naive_verdict = (sct_verdict){.outcome = SCT_OUT_OK};
-    *out = (sct_verdict){.outcome = SCT_OUT_OK};
+    *out = (sct_verdict){.outcome = SCT_OUT_OK, .n_uncovered = -1};
     status = verify_once(m, candidate, out, err);
     if (status == SCT_EUNHEALTHY && first.outcome == SCT_OUT_CRASH) {
       *out = first; /* it made the device fail, which the next candidate reports */

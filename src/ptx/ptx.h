@@ -301,6 +301,8 @@ typedef struct sct_ptx_requests {
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
 
+enum { SCT_PTX_WAS_TRUE = 1, SCT_PTX_WAS_FALSE = 2 };
+
 /* A zeroed struct with kernel, grid, block and arguments filled in runs on one host thread with all
  * checks and counters. */
 typedef struct sct_ptx_launch_opts {
@@ -324,6 +326,9 @@ typedef struct sct_ptx_launch_opts {
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
+  /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
+   * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. For sct_ptx_uncovered(). */
+  uint8_t *seen;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -366,6 +371,29 @@ typedef struct sct_ptx_buffer_counters {
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 
+/* ---- coverage ---- */
+
+/* A branch, a predicated instruction, a comparison or a select whose condition was only ever one of
+ * true and false. */
+typedef struct sct_ptx_guard {
+  int ptx_line;
+  const char *file; /* of .loc, "" unknown; belongs to the module */
+  int line;
+  const char *text; /* "@%p1 bra $L__BB0_2"; belongs to the module, `text_len` bytes */
+  int text_len;
+  bool own;      /* in the file in which the kernel begins */
+  bool was_true; /* else it was false */
+  bool opposite; /* it is a comparison by ne, ge, gt, hs or hi */
+} sct_ptx_guard;
+
+/* The guards of a kernel that launches took one way only, by what they left in `seen`; returns how
+ * many there are, and the first `most` of them. Left out: those that were never reached, as the
+ * guard that led past them is listed; what follows from a comparison that is listed; and code of
+ * the system's and the toolkit's headers. One of a line and a way stands for all. -1: there is no
+ * such kernel. */
+int sct_ptx_uncovered(sct_ptx_guard *out, int most, const sct_ptx_module *module,
+                      const char *kernel, const uint8_t *seen);
+
 /* ---- census ---- */
 
 /* Counts the memory instructions of a kernel and of the functions it can call, each once, as the
@@ -380,5 +408,33 @@ sct_status sct_ptx_memops(sct_memops *out, const sct_ptx_module *module, const c
  */
 sct_status sct_ptx_memops_run(sct_memops *out, const sct_ptx_module *module, const char *kernel,
                               const sct_ptx_result *run, sct_error *err);
+
+/* ---- traits */
+
+#define SCT_PTX_MAX_CONSTANTS 64
+
+/* A literal that loaded values, or floats, are compared with. */
+typedef struct sct_ptx_literal {
+  uint64_t bits;
+  const char *type; /* "f32", "s32": as the comparison has it; lives for ever */
+} sct_ptx_literal;
+
+typedef struct sct_ptx_traits {
+  /* Ascending, distinct, from 2 on: what integers are compared with, divided by, masked to or
+   * multiplied with where positions are computed: from parameters and the indices of threads and
+   * blocks, not from memory. Of x > 31 it is 32, where the answer changes. */
+  int64_t constant[SCT_PTX_MAX_CONSTANTS];
+  int n_constants;
+  sct_ptx_literal literal[SCT_PTX_MAX_CONSTANTS];
+  int n_literals;
+  /* Bit k: the pointer in parameter k (below 64) is looked at as a number: compared, masked or
+   * divided, not only added to. Integers of 64 bits may have theirs as well. */
+  uint64_t inspected;
+} sct_ptx_traits;
+
+/* A static look at a kernel and the functions it can call; code of the system's and the toolkit's
+ * headers is left out. SCT_EUSAGE: unknown kernel; SCT_EDATA: one this module cannot decode. */
+sct_status sct_ptx_traits_of(sct_ptx_traits *out, const sct_ptx_module *module, const char *kernel,
+                             sct_error *err);
 
 #endif

@@ -170,6 +170,8 @@ typedef struct sct_ptx_check {
   /* machine instructions of warps, estimated from the PTX and fitted to all sizes that ran */
   double per_block[SCT_N_PIPES], per_work[SCT_N_PIPES];
   bool by_elements; /* work is an element of the index space; else a request */
+  int n_uncovered;  /* as in sct_verdict, at lines of templates where they are known */
+  char uncovered[SCT_UNCOVERED_BYTES];
 } sct_ptx_check;
 
 typedef struct sct_tune_row {

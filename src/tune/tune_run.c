@@ -55,6 +55,8 @@ sct_ptx_check sct_tune_ptx_check_of(const sct_spec *spec, const sct_verdict *ver
     out.ptx = verdict->counts;
     out.elements = elements_at(spec, verdict->extent);
     fit_work(&out, &verdict->work);
+    out.n_uncovered = verdict->n_uncovered;
+    memcpy(out.uncovered, verdict->uncovered, sizeof out.uncovered);
   }
   return out;
 }
@@ -91,6 +93,18 @@ void sct_tune_machine_instructions(const tune_table *t, int k, int size, double 
   }
 }
 
+/* Whole lines, as many as fit. */
+static void map_uncovered(sct_ptx_check *check, const sct_kernel_code *code) {
+  SCT_SCOPED(sct_str) text = {0};
+  sct_codegen_map_log(&text, code, check->uncovered);
+  size_t n = text.len;
+  while (n >= sizeof check->uncovered || (n > 0 && sct_str_c(&text)[n - 1] != '\n')) {
+    n--;
+  }
+  memcpy(check->uncovered, sct_str_c(&text), n);
+  check->uncovered[n] = '\0';
+}
+
 sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check *check,
                                     sct_error *err) {
   const tune_table *t = c->table;
@@ -98,6 +112,7 @@ sct_status sct_tune_apply_ptx_check(tune_counting *c, int k, const sct_ptx_check
     return SCT_OK;
   }
   t->cands->items[k].ptx = *check;
+  map_uncovered(&t->cands->items[k].ptx, &t->cands->items[k].code);
   for (int other = 0; other < t->cands->n_items; other++) {
     const bool by_it = t->group[k] == k && t->group[other] == k;
     if (other == k || (by_it && !t->cands->items[other].ptx.known)) {

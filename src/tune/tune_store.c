@@ -343,6 +343,10 @@ static void put_small_size(sct_str *out, const sct_ptx_check *check) {
   json_t *doc = json_pack("{s:o, s:o, s:s, s:I}", "ptx", ptx, "machine", machine, "by",
                           check->by_elements ? "elements" : "requests", "elements",
                           (json_int_t)check->elements);
+  if (check->n_uncovered >= 0) {
+    json_object_set_new(doc, "n_uncovered", json_integer(check->n_uncovered));
+    json_object_set_new(doc, "uncovered", sct_json_string(check->uncovered));
+  }
   (void)sct_json_dump(out, doc, JSON_COMPACT, NULL);
 }
 
@@ -361,6 +365,10 @@ static void take_small_size(sct_ptx_check *out, const char *text) {
     const char *by = json_string_value(json_object_get(doc, "by"));
     out->by_elements = by != NULL && strcmp(by, "elements") == 0;
     out->elements = json_integer_value(json_object_get(doc, "elements"));
+    const json_t *n = json_object_get(doc, "n_uncovered");
+    const char *places = json_string_value(json_object_get(doc, "uncovered"));
+    out->n_uncovered = json_is_integer(n) ? (int)json_integer_value(n) : -1;
+    snprintf(out->uncovered, sizeof out->uncovered, "%s", places != NULL ? places : "");
   }
   json_decref(doc);
 }

@@ -130,6 +130,9 @@ typedef struct sct_backend_ops {
                        int64_t bytes, sct_error *err);
   /* The counts of the last launch. NULL where nothing counts. */
   void (*counts)(sct_backend *b, sct_launch_counts *out);
+  /* How many guards of a kernel all its launches took one way; a line for each of the first ones
+   * is appended: "line 12: never true: @%p1 bra $L__BB0_2". NULL where nothing is known. */
+  int (*uncovered)(sct_backend *b, const sct_cuda_kernel *kernel, sct_str *places);
   /* Memory of a kind, of which `bytes` may be fewer where nothing is timed. peer: a device of the
    * same sort, of whose memory it shall be; NULL: the host's. */
   sct_status (*block_open)(sct_backend *b, sct_backend *peer, sct_host_block *out,

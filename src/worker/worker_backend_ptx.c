@@ -48,6 +48,7 @@ typedef struct allocation {
 typedef struct loaded_kernel {
   module_entry *entry;
   char *name;
+  uint8_t *seen; /* what its guards were in all launches */
 } loaded_kernel;
 
 typedef struct ptx_backend {
@@ -359,7 +360,8 @@ static sct_status ptx_load(sct_backend *b, sct_cuda_kernel *out, const void *ima
     return sct_fail(err, SCT_EDATA, "%s", kernel->error);
   }
   loaded_kernel *loaded = sct_alloc(sizeof *loaded);
-  *loaded = (loaded_kernel){.entry = e, .name = sct_strdup(entry)};
+  *loaded = (loaded_kernel){
+      .entry = e, .name = sct_strdup(entry), .seen = sct_alloc((size_t)kernel->n_instructions + 1)};
   e->refs++;
   *out = (sct_cuda_kernel){loaded, loaded};
   return SCT_OK;
@@ -370,6 +372,7 @@ static void ptx_unload(sct_backend *b, sct_cuda_kernel *kernel) {
   loaded_kernel *loaded = kernel->module;
   release_entry(loaded->entry);
   sct_free(loaded->name);
+  sct_free(loaded->seen);
   sct_free(loaded);
   *kernel = (sct_cuda_kernel){0};
 }
@@ -473,6 +476,28 @@ static void ptx_counts(sct_backend *b, sct_launch_counts *out) {
   *out = self(b)->run;
 }
 
+#define MOST_PLACES 16
+
+/* Lines of the kernel's own file stand first, so that they can be followed to the template. */
+static int ptx_uncovered(sct_backend *b, const sct_cuda_kernel *kernel, sct_str *places) {
+  (void)b;
+  const loaded_kernel *loaded = kernel->function;
+  sct_ptx_guard guards[MOST_PLACES];
+  const int n =
+      sct_ptx_uncovered(guards, MOST_PLACES, loaded->entry->module, loaded->name, loaded->seen);
+  for (int k = 0; k < n && k < MOST_PLACES; k++) {
+    const sct_ptx_guard *g = &guards[k];
+    if (g->own) {
+      sct_str_printf(places, "line %d", g->line);
+    } else {
+      sct_str_printf(places, "%s:%d", g->file, g->line);
+    }
+    sct_str_printf(places, ": never %s: %.*s\n", g->was_true ? "false" : "true", g->text_len,
+                   g->text);
+  }
+  return n;
+}
+
 static int64_t most_steps(const sct_launch *launch) {
   int64_t steps = MAX_STEPS;
   for (int k = 0; k < launch->n_args; k++) {
@@ -517,6 +542,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                                                       : p->n_cores,
                                     .order = launch->reversed ? SCT_PTX_REVERSE : SCT_PTX_FORWARD,
                                     .max_steps = most_steps(launch),
+                                    .seen = loaded->seen,
                                     .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
   SCT_SCOPED(sct_ptx_result) result = {0};
@@ -636,6 +662,7 @@ static const sct_backend_ops ptx_ops = {
     .compare = ptx_compare,
     .expect = ptx_expect,
     .counts = ptx_counts,
+    .uncovered = ptx_uncovered,
     .block_open = ptx_block_open,
     .block_close = sct_host_block_close,
     .transfer = sct_host_transfer,

@@ -164,6 +164,19 @@ sct_status sct_worker_unload(sct_worker_state *w, const sct_ask_unload *in, sct_
   return unload(w, in->kernel, err);
 }
 
+sct_status sct_worker_guards(sct_worker_state *w, const sct_ask_unload *in, sct_got_guards *out,
+                             sct_error *err) {
+  if ((size_t)in->kernel >= w->n_kernels || !w->kernels[in->kernel].loaded.module) {
+    return sct_worker_malformed(err);
+  }
+  sct_backend *on = sct_worker_device(w, w->kernels[in->kernel].device);
+  SCT_SCOPED(sct_str) places = {0};
+  out->n =
+      on->ops->uncovered ? on->ops->uncovered(on, &w->kernels[in->kernel].loaded, &places) : -1;
+  out->places = sct_arena_strdup(&w->memory, sct_str_c(&places));
+  return SCT_OK;
+}
+
 static sct_status set_arg(sct_worker_state *w, int64_t kernel, const sct_ask_arg *in, sct_arg *arg,
                           sct_error *err) {
   const sct_worker_buffer *b = NULL;

@@ -268,6 +268,9 @@ typedef struct ptx_loops {
 void sct_ptx_loops_find(ptx_loops *out, const ptx_code *code, const sct_ptx_inst_counters *insts);
 void sct_ptx_loops_free(ptx_loops *loops);
 
+/* A place in a header of the system or of a toolkit (ptx_guards.c). */
+bool sct_ptx_is_library(const sct_ptx_module *m, ptx_loc loc);
+
 /* Successor number `k` of block `b`; -1: no more. To leave the function is none. */
 int32_t sct_ptx_successor(const ptx_code *code, int32_t b, int32_t k);
 /* Basic blocks of the body whose micro-operations are [first, end): see ptx_cfg.c. */

@@ -23,12 +23,14 @@ void sct_ptx_put(ptx_exec *x, const ptx_uop *u, int bytes, const uint64_t *v) {
 
 /* ---- selection and moves */
 
-#define SELECT(name, bits, mask)                                                                   \
+#define SELECT(name, bits, chosen)                                                                 \
   void sct_ptx_op_##name(ptx_exec *x, const ptx_uop *u) {                                          \
     uint##bits##_t t[PTX_LANES];                                                                   \
+    const uint32_t yes = chosen;                                                                   \
     memcpy(t, ptx_r##bits(x, u->b), sizeof t);                                                     \
-    ptx_blend##bits(t, ptx_r##bits(x, u->a), mask);                                                \
+    ptx_blend##bits(t, ptx_r##bits(x, u->a), yes);                                                 \
     ptx_put##bits(x, u, t);                                                                        \
+    ptx_see(x, u, yes, x->mask);                                                                   \
   }
 SELECT(sel32, 32, *ptx_pred(x, u->c))
 SELECT(sel64, 64, *ptx_pred(x, u->c))

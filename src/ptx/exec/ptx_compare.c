@@ -141,6 +141,7 @@ static uint32_t combine(uint32_t m, uint32_t c, uint8_t op) {
 
 void sct_ptx_op_setp(ptx_exec *x, const ptx_uop *u) {
   const uint32_t m = compare(x, u), c = *ptx_pred(x, u->c);
+  ptx_see(x, u, m, x->mask);
   if (u->vec != 0) { /* the second destination gets the opposite */
     ptx_uop second = *u;
     second.d = u->vec;

@@ -281,6 +281,7 @@ struct ptx_exec {
   ptx_trace trace;                    /* of the block, if caches are asked for */
   ptx_when copied, longest;           /* asynchronous copies of the block; a block's chain */
   bool *is_near;                      /* [n_insts] of a load that was executed last */
+  uint8_t *seen;                      /* [n_insts] as sct_ptx_launch_opts has it; NULL */
 };
 
 /* ---- registers */
@@ -307,6 +308,14 @@ static inline int ptx_count_lanes(uint32_t mask) {
 
 static inline int ptx_first_lane(uint32_t mask) {
   return __builtin_ctz(mask);
+}
+
+/* The condition of `u` holds in the lanes `yes` of those that are `live`. */
+static inline void ptx_see(ptx_exec *x, const ptx_uop *u, uint32_t yes, uint32_t live) {
+  if (x->seen != NULL) {
+    const bool held = (yes & live) != 0, failed = (~yes & live) != 0;
+    x->seen[u->inst] |= (uint8_t)((held ? SCT_PTX_WAS_TRUE : 0) | (failed ? SCT_PTX_WAS_FALSE : 0));
+  }
 }
 
 /* Four lanes' masks, so that a blend needs no shift by lane. */

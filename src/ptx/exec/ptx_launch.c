@@ -413,6 +413,9 @@ static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_e
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }
+  for (size_t i = 0; x->seen != NULL && i < x->code->n_insts; i++) {
+    x->launch->opts->seen[i] |= x->seen[i];
+  }
   if (x->requests != NULL) {
     sct_ptx_merge_requests(out->requests, x);
   }

@@ -89,7 +89,11 @@ static uint32_t guarded(ptx_exec *x, const ptx_uop *u, uint32_t live) {
                   "what happens here depends on a value that was never set");
     return 0;
   }
-  return live & (*ptx_pred(x, u->guard) ^ u->guard_flip);
+  const uint32_t yes = *ptx_pred(x, u->guard) ^ u->guard_flip;
+  if (u->guard != PTX_SLOT_TRUE) {
+    ptx_see(x, u, yes, live);
+  }
+  return live & yes;
 }
 
 static void end_branch(ptx_exec *x, const ptx_block *b, const ptx_uop *u, uint32_t live,
