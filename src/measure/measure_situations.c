@@ -67,8 +67,16 @@ static void add_modulus(moduli *to, int64_t modulus, int most) {
   }
 }
 
-/* A tile, what vectors ask for, and the kernel's own constants, as they are and in tiles. Powers of
- * two come last: most of them divide what is there already. */
+/* How much a constant of the kernel says: first what is no power of two, which little else has,
+ * last what positions are only multiplied with. */
+enum { RANK_RARE, RANK_POWER, RANK_MULTIPLIED };
+
+static int rank_of(const sct_ptx_traits *traits, int k) {
+  const int64_t c = traits->constant[k];
+  return traits->multiplied[k] ? RANK_MULTIPLIED : (c & (c - 1)) == 0 ? RANK_POWER : RANK_RARE;
+}
+
+/* A tile, the kernel's own constants, as they are and in tiles, and what vectors ask for. */
 static void find_moduli(builder *b, const sct_ptx_traits *traits) {
   const int n_dims = b->spec->n_dims;
   const int room = SCT_MAX_TRAITS - SCT_N_VARIANTS - N_RELATIONS * RELATED;
@@ -78,11 +86,10 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
   for (int d = 0; d < n_dims; d++) {
     const int64_t tile = b->must.tile[d];
     add_modulus(&b->of[d], tile, most);
-    for (int power = 0; power < 2; power++) {
+    for (int rank = 0; rank < RANK_MULTIPLIED; rank++) {
       for (int k = 0; k < n_constants; k++) {
         const int64_t c = traits->constant[k];
-        const bool fits = c <= b->must.max_elements;
-        if (fits && power == ((c & (c - 1)) == 0)) {
+        if (c <= b->must.max_elements && rank_of(traits, k) == rank) {
           add_modulus(&b->of[d], c, most);
           add_modulus(&b->of[d], tile <= b->must.max_elements / c ? c * tile : 0, most);
         }
@@ -209,6 +216,27 @@ static void add_far_limits(builder *b) {
     }
     tuple[far] = most;
     add_limits(b, tuple);
+  }
+}
+
+#define MOST_ABOVE ((int64_t)1 << 17) /* elements of a tuple for constants */
+
+/* All extents above what the kernel compares something with, where that is no common number: a
+ * mistake may want it of several of them. */
+static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
+  const int64_t most = b->out->max_elements;
+  for (int k = 0; traits && k < traits->n_constants; k++) {
+    const int n_dims = b->spec->n_dims;
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d < n_dims; d++) {
+      tuple[d] = d + RELATED >= n_dims ? traits->constant[k] : 1;
+    }
+    const bool rare = rank_of(traits, k) == RANK_RARE;
+    if (rare && n_dims > 1 && sct_tuple_elements(b->spec, tuple) <= MOST_ABOVE) {
+      b->out->max_elements = most > MOST_ABOVE ? most : MOST_ABOVE;
+      (void)add_case(b, tuple);
+      b->out->max_elements = most;
+    }
   }
 }
 
@@ -358,16 +386,19 @@ static int best_of(const builder *b, pool *p, int least) {
 }
 
 /* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST 130
+#define MOST_COST  130
 #define MOST_CASES 72
 #define LEAST_GAIN 2
 
 static void add_from_pool(builder *b) {
+  /* where nobody has tested the template before, more is looked at */
+  const int strange = b->code->n_params > 0 ? 4 : 1;
   SCT_OWNED pool *p = sct_alloc(sizeof *p);
   fill_pool(b, p);
-  for (int tries = 0; tries < 2 * MOST_CASES && b->out->n < MOST_CASES; tries++) {
+  for (int tries = 0; tries < 2 * strange * MOST_CASES && b->out->n < strange * MOST_CASES;
+       tries++) {
     const int best = best_of(b, p, LEAST_GAIN);
-    if (best < 0 || b->cost + p->cost[best] > MOST_COST) {
+    if (best < 0 || b->cost + p->cost[best] > strange * MOST_COST) {
       break;
     }
     (void)add_case(b, p->tuple[best]);
@@ -466,6 +497,20 @@ static void residues_unlike(const builder *b, uint64_t inspected, int n,
   }
 }
 
+/* Operands whose addresses it looks at so, a bit for each. */
+static uint64_t inspected_operands(const sct_spec *spec, const sct_kernel_code *code,
+                                   const sct_ptx_traits *traits) {
+  uint64_t out = 0;
+  if (code->n_params == 0) {
+    return traits->inspected & (((uint64_t)1 << spec->n_operands) - 1);
+  }
+  for (int k = 0; k < code->n_params && k < 64; k++) {
+    const bool hit = code->params[k].kind == SCT_PARAM_ARRAY && (traits->inspected >> k & 1) != 0;
+    out |= hit ? (uint64_t)1 << code->params[k].number : 0;
+  }
+  return out;
+}
+
 static void add_unlike(builder *b, uint64_t inspected) {
   static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE};
   const int last = b->spec->n_dims - 1, n = b->out->n;
@@ -524,10 +569,12 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   list.max_elements = b.must.max_elements;
   find_moduli(&b, traits);
   add_must(&b);
+  add_above_constants(&b, traits);
   add_from_pool(&b);
   choose_addresses(&b);
-  if (traits && traits->inspected != 0) {
-    add_unlike(&b, traits->inspected);
+  const uint64_t inspected = traits ? inspected_operands(spec, code, traits) : 0;
+  if (inspected != 0) {
+    add_unlike(&b, inspected);
   }
   sct_cover_free(&b.cover);
   sct_tuples_free(&b.must);

@@ -66,7 +66,7 @@ typedef struct inst {
 
 /* What registers hold comes from: */
 enum {
-  FROM_POSITION = 1, /* parameters, indices of threads and blocks */
+  FROM_POSITION = 1, /* parameters, indices of blocks, sizes of the grid */
   FROM_DATA = 2,     /* memory */
   TO_COMPARE = 4,    /* or goes to: a comparison of integers */
   MAGIC = 8,         /* a product that only a division by a constant wanted */
@@ -727,7 +727,9 @@ static void count_defs(look *l) {
     v->flags = CONSTANT;
   }
   for (size_t i = 0; i < l->body->n_sregs; i++) {
-    value_of(l, l->body->sregs[i].slot)->flags = FROM_POSITION;
+    /* what is the same in every block and launch, threads' numbers among them, is no position */
+    const bool changes = sct_ptx_sreg_changes(l->body->sregs[i].sreg);
+    value_of(l, l->body->sregs[i].slot)->flags = changes ? FROM_POSITION : 0;
   }
 }
 
@@ -758,19 +760,21 @@ static int by_rank(const void *a, const void *b) {
 }
 
 static int ascending(const void *a, const void *b) {
-  const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
+  const candidate *x = a, *y = b;
+  return (x->number > y->number) - (x->number < y->number);
 }
 
 static void keep_best(look *l) {
   sct_ptx_traits *out = l->out;
-  if (l->n_found > 0) {
+  const size_t n = l->n_found < SCT_PTX_MAX_CONSTANTS ? l->n_found : SCT_PTX_MAX_CONSTANTS;
+  if (n > 0) {
     qsort(l->found, l->n_found, sizeof l->found[0], by_rank);
+    qsort(l->found, n, sizeof l->found[0], ascending);
   }
-  for (size_t i = 0; i < l->n_found && out->n_constants < SCT_PTX_MAX_CONSTANTS; i++) {
-    out->constant[out->n_constants++] = l->found[i].number;
+  for (; out->n_constants < (int)n; out->n_constants++) {
+    out->constant[out->n_constants] = l->found[out->n_constants].number;
+    out->multiplied[out->n_constants] = l->found[out->n_constants].rank == RANK_FACTOR;
   }
-  qsort(out->constant, (size_t)out->n_constants, sizeof out->constant[0], ascending);
 }
 
 sct_status sct_ptx_traits_of(sct_ptx_traits *out, const sct_ptx_module *m, const char *kernel,

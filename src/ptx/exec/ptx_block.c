@@ -4,9 +4,10 @@
 /* ---- special registers and constants */
 
 static const struct {
+  const char *name;
   bool wide, changes;
 } sregs[] = {
-#define PTX_SREG(name, wide, changes, value) {wide, changes},
+#define PTX_SREG(name, wide, changes, value) {name, wide, changes},
 #include "ptx/decode/ptx_sregs.def"
 #undef PTX_SREG
 };
@@ -23,6 +24,12 @@ static uint64_t sreg_value(const ptx_exec *x, const ptx_warp *w, int sreg, int l
 #include "ptx/decode/ptx_sregs.def"
 #undef PTX_SREG
   return 0;
+}
+
+bool sct_ptx_sreg_changes(int sreg) {
+  const char *name = sregs[sreg].name;
+  return sregs[sreg].changes || strncmp(name, "%nctaid", 7) == 0 ||
+         strncmp(name, "%nclusterid", 11) == 0;
 }
 
 static void fill_sreg(const ptx_exec *x, ptx_warp *w, int sreg, uint8_t *slot) {

@@ -667,6 +667,8 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster);
 void sct_ptx_exec_free(ptx_exec *x);
 void sct_ptx_block_begin(ptx_exec *x, int64_t block_index);
 /* all: else only those that change from block to block */
+/* Does a special register differ between blocks, or launches of other grids? */
+bool sct_ptx_sreg_changes(int sreg);
 void sct_ptx_fill_sregs(ptx_exec *x, ptx_warp *w, int body, size_t slot_base, bool all);
 void sct_ptx_fill_consts(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
 void sct_ptx_clear_state(ptx_exec *x, ptx_warp *w, int body, size_t slot_base);
