@@ -381,7 +381,7 @@ typedef struct sct_ptx_guard {
   int line;
   const char *text; /* "@%p1 bra $L__BB0_2"; belongs to the module, `text_len` bytes */
   int text_len;
-  bool own;      /* in the file in which the kernel begins */
+  bool own;      /* in the file where the kernel begins */
   bool was_true; /* else it was false */
   bool opposite; /* it is a comparison by ne, ge, gt, hs or hi */
 } sct_ptx_guard;
