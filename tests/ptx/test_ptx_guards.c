@@ -79,23 +79,35 @@ static void each_kind_is_seen_from_both_sides(void **state) {
   }
 }
 
-/* A branch that a part of the threads reaches, whose comparison went both ways for all of them. */
-static void a_branch_is_listed_by_itself(void **state) {
+/* What a part of the threads reaches, by a comparison that went both ways for all of them. */
+static void a_part_of_the_threads_counts(void **state) {
   (void)state;
   static const uint32_t three = 3;
-  sct_ptx_guard found[MOST];
-  sct_ptx_module *module = NULL;
-  const int n = uncovered_of(LOAD "setp.lt.u32 %p1, %i, 8;\nsetp.lt.u32 %p2, %i, 16;\n"
-                                  "@%p1 bra L;\nbra M;\nL:\n.loc 1 9 1\n  @!%p2 bra M;\n"
-                                  "M:\n" END,
-                             &three, 1, &module, found);
-  assert_int_equal(n, 1);
-  assert_false(found[0].was_true);
-  assert_int_equal(found[0].line, 9);
-  assert_int_equal(strncmp(found[0].text, "@!%p2 bra M", 11), 0);
-  assert_int_equal(found[0].text_len, 11);
-  assert_string_equal(found[0].file, "/u1");
-  sct_ptx_module_free(module);
+  static const struct {
+    const char *text;
+    bool was_true;
+  } kinds[] = {{"@!%p2 bra M", false},
+               {"@%p2 mov.u32 %r3, 1", true},
+               {"selp.u32 %r3, 1, 2, %p2", true},
+               {"selp.u64 %d3, %d1, %d2, %p2", true},
+               {"setp.lt.u32 %p3, %i, 16", true},
+               {"@!%p2 ret", false}};
+  for (int k = 0; k < SCT_COUNT(kinds); k++) {
+    sct_str ptx = {0};
+    sct_ptx_guard found[MOST];
+    sct_ptx_module *module = NULL;
+    sct_str_append(&ptx, LOAD "mov.u64 %d1, 0;\nmov.u64 %d2, 0;\nsetp.lt.u32 %p1, %i, 8;\n"
+                              "setp.lt.u32 %p2, %i, 16;\n@%p1 bra L;\nbra M;\nL:\n.loc 1 9 1\n");
+    sct_str_printf(&ptx, "  %s;\nM:\n%s", kinds[k].text, END);
+    assert_int_equal(uncovered_of(sct_str_c(&ptx), &three, 1, &module, found), 1);
+    assert_int_equal(found[0].was_true, kinds[k].was_true);
+    assert_int_equal(found[0].line, 9);
+    assert_int_equal(found[0].text_len, strlen(kinds[k].text));
+    assert_int_equal(strncmp(found[0].text, kinds[k].text, strlen(kinds[k].text)), 0);
+    assert_string_equal(found[0].file, "/u1");
+    sct_ptx_module_free(module);
+    sct_str_free(&ptx);
+  }
 }
 
 /* What lies behind a guard that nothing passed, the same condition again, other people's code. */
@@ -133,7 +145,7 @@ static void what_says_nothing_new_is_left_out(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_kind_is_seen_from_both_sides),
-      cmocka_unit_test(a_branch_is_listed_by_itself),
+      cmocka_unit_test(a_part_of_the_threads_counts),
       cmocka_unit_test(what_says_nothing_new_is_left_out),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
