@@ -327,7 +327,8 @@ typedef struct sct_ptx_launch_opts {
   bool per_buffer;      /* for sct_ptx_memory_counts() */
   bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
   /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
-   * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. For sct_ptx_uncovered(). */
+   * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
+   * sct_ptx_uncovered(). */
   uint8_t *seen;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
@@ -381,7 +382,7 @@ typedef struct sct_ptx_guard {
   int line;
   const char *text; /* "@%p1 bra $L__BB0_2"; belongs to the module, `text_len` bytes */
   int text_len;
-  bool own;      /* in the file in which the kernel begins */
+  bool own;      /* in the file where the kernel begins */
   bool was_true; /* else it was false */
   bool opposite; /* it is a comparison by ne, ge, gt, hs or hi */
 } sct_ptx_guard;

@@ -258,9 +258,44 @@ static void its_header_launches_it(void **state) {
   assert_int_equal(system(fx_path("calls")), 0);
 }
 
+/* A condition that no case reaches: in JSON, from the store too, and in words with -v. */
+static void what_no_case_reaches_is_listed(void **state) {
+  (void)state;
+  fx_write("own.cu", "__global__ void guarded" HEAD "if (i >= n) return;\n"
+                     "  if (n == 1000000007) b[i] = 3.0f; else b[i] = 2.0f * a[i];\n}\n");
+  write_spec("plain(\"guarded\")");
+  for (int again = 0; again < 2; again++) {
+    fx_result r = {0};
+    fx_run(&r, TUNE, "--json", "--only", "own_guarded");
+    fx_expect(&r, 0, NULL, NULL);
+    json_t *doc = fx_json(&r);
+    const json_t *row = find_row(doc, "own_guarded");
+    const json_t *guards = json_object_get(row, "uncovered"), *guard = json_array_get(guards, 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "uncovered_count")), 1);
+    assert_int_equal(json_array_size(guards), 1);
+    const char *file = json_string_value(json_object_get(guard, "file"));
+    assert_non_null(strstr(file, "own.cu"));
+    assert_int_equal(json_integer_value(json_object_get(guard, "line")), 4);
+    assert_true(json_integer_value(json_object_get(guard, "source_line")) > 0);
+    assert_non_null(strstr(json_string_value(json_object_get(guard, "ptx")), "1000000007"));
+    const char *never = json_string_value(json_object_get(guard, "never"));
+    const bool ne = strstr(json_string_value(json_object_get(guard, "ptx")), ".ne.") != NULL;
+    assert_string_equal(never, ne ? "false" : "true");
+    json_decref(doc);
+    fx_free(&r);
+  }
+  fx_result r = {0};
+  fx_run(&r, "tune", "own.lua", "-d", "virtual:h200", "--store", "own.db", "--only", "own_guarded",
+         "-v");
+  fx_expect(&r, 0, "uncovered   own_guarded: 1 condition went one way in every case:", NULL);
+  fx_expect(&r, 0, "own.cu:4\n", NULL);
+  fx_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_wrong_is_diagnosed),
+      cmocka_unit_test(what_no_case_reaches_is_listed),
       cmocka_unit_test(an_edited_file_is_another_kernel),
       cmocka_unit_test(its_candidates_are_known_everywhere),
       cmocka_unit_test(its_header_launches_it),

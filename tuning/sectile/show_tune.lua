@@ -8,6 +8,7 @@ local show = {}
 local MAX_FAILURES = 3 -- shown with their reasons; --json has all
 local MAX_OWN_FAILURES = 8 -- shown of kernels of the user's own
 local PASSES = 1.5 -- fewer come from where rows start, not from reading again
+local MAX_UNCOVERED, MAX_PLACES = 3, 4 -- kernels with conditions that are uncovered, and of each
 local EQUALS = 3 -- rows of one time that are shown before they are counted
 
 -- What a narrow terminal does without, the first first.
@@ -152,6 +153,26 @@ end
 
 -- ---- one size ----
 
+-- Conditions of the winner and of own kernels that verification saw from one side only.
+local function put_uncovered(out, size)
+  local shown = 0
+  for _, row in ipairs(size.rows) do
+    if (row.winner or row.own) and (row.uncovered_count or 0) > 0 and shown < MAX_UNCOVERED then
+      local places = {}
+      for k = 1, math.min(MAX_PLACES, #row.uncovered) do
+        local guard = row.uncovered[k]
+        places[k] = string.format("%s:%d never %s", guard.file or "line", guard.line,
+          guard.never)
+      end
+      out:wrap(shown == 0 and "uncovered" or "", string.format(
+        "%s: %d condition%s went one way in every case: %s%s", row.label, row.uncovered_count,
+        row.uncovered_count > 1 and "s" or "", table.concat(places, ", "),
+        row.uncovered_count > #places and ", ..." or ""))
+      shown = shown + 1
+    end
+  end
+end
+
 -- The user's own first: these can be mended.
 local function put_failures(out, size)
   local shown, most = 0, { [true] = MAX_OWN_FAILURES, [false] = MAX_FAILURES }
@@ -210,6 +231,9 @@ local function put_size(out, size, report, look)
     if size[key] then
       out:put("  %s %s\n", out:paint("warn", "note:"), size[key])
     end
+  end
+  if look.verbose then
+    put_uncovered(out, size)
   end
   if size.best then
     out:wrap("best of", size.best)

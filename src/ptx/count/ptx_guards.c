@@ -30,6 +30,7 @@ typedef struct guards {
   const ptx_code *code;
   const uint8_t *seen;
   int32_t *def; /* [n_slots] of a body: the only micro-operation that sets it; -1: none, several */
+  int own_file; /* of the first instruction that has one */
   int n;
   sct_ptx_guard *all; /* [n_insts] */
 } guards;
@@ -40,6 +41,33 @@ static bool one_way(const guards *g, const ptx_uop *u) {
 
 static bool compares(const ptx_uop *u) {
   return u->fn == sct_ptx_op_setp;
+}
+
+#define TRIG_LARGE 0x47ce4780u /* 105,615: from there on sinf() and its like reduce by a table */
+
+static const ptx_const *constant(const ptx_body *body, uint32_t slot) {
+  for (size_t i = 0; i < body->n_consts; i++) {
+    if (body->consts[i].slot == slot) {
+      return &body->consts[i];
+    }
+  }
+  return NULL;
+}
+
+/* Shortcuts that compilers and the device library put around their own slow paths: a division of 64
+ * bits asks whether both operands fit 32, sine whether its argument is small. */
+static bool is_shortcut(const guards *g, const ptx_body *body, const ptx_uop *u) {
+  const ptx_const *c = constant(body, u->b);
+  if (!compares(u) || (c == NULL && u->b != PTX_SLOT_ZERO)) {
+    return false;
+  }
+  if (u->from == PTX_T_F32) {
+    return c != NULL && c->bits == TRIG_LARGE;
+  }
+  const ptx_uop *mask = g->def[u->a] >= 0 ? &g->code->uops[g->def[u->a]] : NULL;
+  const bool ands = mask != NULL && mask->fn == sct_ptx_op_and64 && (c == NULL || c->bits == 0);
+  const ptx_const *by = ands ? constant(body, mask->b) : NULL;
+  return by != NULL && by->bits == 0xffffffff00000000u;
 }
 
 /* Does the predicate come of a comparison that is listed itself? */
@@ -75,7 +103,7 @@ static void add_guard(guards *g, const ptx_uop *u) {
                          .line = o->loc.line,
                          .text = text.p,
                          .text_len = text.len,
-                         .own = o->loc.file == g->code->insts[0].loc.file,
+                         .own = o->loc.file == g->own_file,
                          .was_true = g->seen[u->inst] == SCT_PTX_WAS_TRUE,
                          .opposite = is_opposite(u)};
   for (int k = 0; k<g->n &&new->line> 0; k++) {
@@ -114,10 +142,11 @@ static void look_at_body(guards *g, const ptx_body *body) {
     const ptx_uop *u = &g->code->uops[i];
     const bool last_of = i + 1 == end || u[1].inst != u->inst;
     const bool selects = u->fn == sct_ptx_op_sel32 || u->fn == sct_ptx_op_sel64;
+    const bool skipped =
+        sct_ptx_is_library(g->m, g->code->insts[u->inst].loc) || is_shortcut(g, body, u);
     const bool implied =
         !compares(u) && (follows(g, u->guard, 8) || (selects && follows(g, u->c, 8)));
-    if (last_of && one_way(g, u) && !implied &&
-        !sct_ptx_is_library(g->m, g->code->insts[u->inst].loc)) {
+    if (last_of && one_way(g, u) && !implied && !skipped) {
       add_guard(g, u);
     }
   }
@@ -132,8 +161,14 @@ int sct_ptx_uncovered(sct_ptx_guard *out, int most, const sct_ptx_module *m, con
   }
   guards g = {.m = m, .code = f->code, .seen = seen};
   g.all = sct_alloc(sizeof(*g.all) * (f->code->n_insts + 1));
+  for (size_t i = 0; i < f->code->n_insts && g.own_file == 0; i++) {
+    g.own_file = f->code->insts[i].loc.file;
+  }
   for (size_t i = 0; i < f->code->n_bodies; i++) {
-    look_at_body(&g, &f->code->bodies[i]);
+    const ptx_span name = f->code->bodies[i].func->name;
+    if (name.len < 11 || memcmp(name.p, "__internal_", 11) != 0) { /* of the device library */
+      look_at_body(&g, &f->code->bodies[i]);
+    }
   }
   for (int k = 0; k < g.n && k < most; k++) {
     out[k] = g.all[k];

@@ -216,7 +216,7 @@ static void new_shared(ptx_exec *x) {
 }
 
 void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
-  *x = (ptx_exec){.launch = l, .code = l->code, .cluster = cluster};
+  *x = (ptx_exec){.launch = l, .code = l->code, .cluster = cluster, .seen = l->opts->seen};
   x->warps = sct_alloc(sizeof(*x->warps) * (size_t)l->n_warps);
   x->order = sct_alloc(sizeof(*x->order) * (size_t)l->n_warps);
   x->insts = sct_alloc(sizeof(*x->insts) * (l->code->n_insts + 1));
@@ -224,7 +224,6 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
                     ? sct_alloc(sizeof(*x->requests) * (l->code->n_insts + 1))
                     : NULL;
   x->is_near = l->opts->chains ? sct_alloc(sizeof(*x->is_near) * (l->code->n_insts + 1)) : NULL;
-  x->seen = l->opts->seen != NULL ? sct_alloc(l->code->n_insts + 1) : NULL;
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
   const int n_buffers = l->memory->n_buffers;
@@ -260,7 +259,6 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->insts);
   sct_free(x->requests);
   sct_free(x->is_near);
-  sct_free(x->seen);
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
   sct_free(x->by_buffer);

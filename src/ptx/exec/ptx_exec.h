@@ -281,7 +281,7 @@ struct ptx_exec {
   ptx_trace trace;                    /* of the block, if caches are asked for */
   ptx_when copied, longest;           /* asynchronous copies of the block; a block's chain */
   bool *is_near;                      /* [n_insts] of a load that was executed last */
-  uint8_t *seen;                      /* [n_insts] as sct_ptx_launch_opts has it; NULL */
+  uint8_t *seen;                      /* of sct_ptx_launch_opts */
 };
 
 /* ---- registers */
@@ -312,7 +312,7 @@ static inline int ptx_first_lane(uint32_t mask) {
 
 /* The condition of `u` holds in the lanes `yes` of those that are `live`. */
 static inline void ptx_see(ptx_exec *x, const ptx_uop *u, uint32_t yes, uint32_t live) {
-  if (x->seen != NULL) {
+  if (x->seen != NULL && x->seen[u->inst] != (SCT_PTX_WAS_TRUE | SCT_PTX_WAS_FALSE)) {
     const bool held = (yes & live) != 0, failed = (~yes & live) != 0;
     x->seen[u->inst] |= (uint8_t)((held ? SCT_PTX_WAS_TRUE : 0) | (failed ? SCT_PTX_WAS_FALSE : 0));
   }

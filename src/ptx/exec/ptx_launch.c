@@ -413,9 +413,6 @@ static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_e
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }
-  for (size_t i = 0; x->seen != NULL && i < x->code->n_insts; i++) {
-    x->launch->opts->seen[i] |= x->seen[i];
-  }
   if (x->requests != NULL) {
     sct_ptx_merge_requests(out->requests, x);
   }
@@ -475,7 +472,9 @@ static void check_outputs(sct_ptx_diag *diag, const ptx_launch *l) {
 }
 
 static int host_threads(const ptx_launch *l) {
-  int n = l->opts->threads > 0 && l->opts->block_done == NULL ? l->opts->threads : 1;
+  int n = l->opts->threads > 0 && l->opts->block_done == NULL && l->opts->seen == NULL
+              ? l->opts->threads
+              : 1;
   n = n > MAX_THREADS ? MAX_THREADS : n;
   n = n > l->n_run ? (int)l->n_run : n;
   return l->code->has_global_atomics || l->code->orders_blocks || l->races ? 1 : n;
