@@ -43,9 +43,7 @@ typedef struct source {
 /* The arrays of one size with one choice of layouts. */
 typedef struct site {
   bool used;
-  int64_t extent[SCT_MAX_EXTENTS];
-  sct_fill fill[SCT_MAX_OPERANDS];
-  int layout[SCT_MAX_OPERANDS];
+  sct_site_key key;
   sct_ptx_memory *memory;
   uint64_t address[SCT_MAX_OPERANDS];
   uint64_t workspace; /* 0: no candidate has asked for one */
@@ -60,6 +58,7 @@ struct sct_block_counter {
   int64_t most_steps;
   site sites[MOST_SITES];
   int next; /* site to give up for another */
+  sct_short_launches *shorter;
 };
 
 /* ---- what arrays hold ---- */
@@ -67,7 +66,7 @@ struct sct_block_counter {
 /* Does it matter what is in which element? */
 static bool has_source(const sct_block_counter *s, const site *t, int op) {
   return op < s->spec->n_operands &&
-         (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
+         (s->spec->operands[op].is_index || t->key.fill[op] == SCT_FILL_PREFIX);
 }
 
 static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
@@ -188,24 +187,12 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   return sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err);
 }
 
-static void set_key(const sct_block_counter *s, site *t, const sct_size *size, const int *layout) {
-  t->used = true;
-  memcpy(t->extent, size->extent, sizeof *t->extent * (size_t)s->spec->n_extents);
-  memcpy(t->fill, size->fill, sizeof *t->fill * (size_t)s->spec->n_operands);
-  memcpy(t->layout, layout, sizeof *t->layout * (size_t)s->spec->n_operands);
-}
-
-static bool same_key(const site *a, const site *b) {
-  return a->used && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
-         memcmp(a->fill, b->fill, sizeof a->fill) == 0 &&
-         memcmp(a->layout, b->layout, sizeof a->layout) == 0;
-}
-
 static sct_status site_init(const sct_block_counter *s, site *t, const sct_size *size,
                             const int *layout, sct_error *err) {
   SCT_SCOPED(sct_addressing) addressing = {0};
   SCT_SCOPED(sct_shape) shape = {0};
-  set_key(s, t, size, layout);
+  t->used = true;
+  t->key = sct_site_of(s->spec, size, layout);
   SCT_TRY(sct_addressing_init(&addressing, s->spec, layout, s->seed, err));
   SCT_TRY(sct_shape_init(&shape, &addressing, size->extent, size->fill, err));
   sct_ptx_memory_new(&t->memory);
@@ -217,11 +204,10 @@ static sct_status site_init(const sct_block_counter *s, site *t, const sct_size 
 
 static sct_status find_site(sct_block_counter *s, site **out, const sct_size *size,
                             const int *layout, sct_error *err) {
-  site wanted = {.used = true};
-  set_key(s, &wanted, size, layout);
+  const sct_site_key wanted = sct_site_of(s->spec, size, layout);
   for (int k = 0; k < MOST_SITES; k++) {
     *out = &s->sites[k];
-    if (same_key(&s->sites[k], &wanted)) {
+    if (s->sites[k].used && sct_sites_equal(&s->sites[k].key, &wanted)) {
       return SCT_OK;
     }
   }
@@ -550,7 +536,12 @@ void sct_block_counter_free(sct_block_counter *s) {
   for (int k = 0; s != NULL && k < MOST_SITES; k++) {
     site_free(&s->sites[k]);
   }
+  sct_short_launches_free(s != NULL ? s->shorter : NULL);
   sct_free(s);
+}
+
+sct_short_launches **sct_blocks_shorter(sct_block_counter *s) {
+  return &s->shorter;
 }
 
 /* For the interpreter's memory. */
