@@ -23,7 +23,7 @@
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define MOST_WINDOWS    16
-#define DENSE_TRIES     64      /* elements of an index array that are looked at */
+#define QUICK_BYTES     ((int64_t)1 << 25)  /* of an index image where few steps are wanted */
 #define MOST_STEPS      2000000 /* warp instructions of a block, at some 25 ns each */
 #define LONG_STEPS      62500   /* a block that has more is counted at shorter extents */
 #define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
@@ -36,8 +36,10 @@
 /* What fills an index array, or a mask. */
 typedef struct source {
   sct_index_fill fill;
-  int64_t bytes;  /* of an element, if they lie one after the other */
-  uint8_t *image; /* else the whole array */
+  int64_t bytes;  /* of an element */
+  sct_places at;  /* if they lie at sums of strides: along the widest stride first, */
+  int64_t weight[SCT_PLACE_DIMS]; /* and what a step there adds to an element's number */
+  uint8_t *image;                 /* else the whole array */
 } source;
 
 /* The arrays of one size with one choice of layouts. */
@@ -70,14 +72,26 @@ static bool has_source(const sct_block_counter *s, const site *t, int op) {
          (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
 }
 
+/* Number of the element that begins at a byte offset; -1: none does. */
+static int64_t element_at(const source *from, int64_t offset) {
+  int64_t left = offset - from->at.origin, linear = 0;
+  for (int d = 0; d < SCT_PLACE_DIMS && left >= 0; d++) {
+    const int64_t stride = from->at.stride[d], at = stride > 0 ? left / stride : 0;
+    left = at < from->at.extent[d] ? left - at * stride : -1;
+    linear += at * from->weight[d];
+  }
+  return left == 0 ? linear : -1;
+}
+
 static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
   const source *from = ctx;
   if (from->image != NULL) {
     memcpy(out, from->image + offset, (size_t)bytes);
     return;
   }
-  for (int64_t at = 0; at < bytes; at += from->bytes) {
-    const int64_t value = sct_index_fill_value(&from->fill, (offset + at) / from->bytes);
+  for (int64_t at = 0; at + from->bytes <= bytes; at += from->bytes) {
+    const int64_t element = element_at(from, offset + at);
+    const int64_t value = element < 0 ? 0 : sct_index_fill_value(&from->fill, element);
     memcpy(out + at, &value, (size_t)from->bytes);
   }
 }
@@ -89,7 +103,7 @@ static void fill_zeros(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
   (void)bytes;
 }
 
-/* Byte offset of the element at idx of an index array. */
+/* Byte offset of the element at idx of an array. */
 static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_size *size,
                          const int64_t *idx) {
   const sct_operand *operand = &spec->operands[op];
@@ -110,32 +124,45 @@ static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_siz
   return status == SCT_OK ? offset : -1;
 }
 
-/* Is the index array nothing but one element after the other? Its elements share no byte, so where
- * it has no other bytes, some of them tell. */
-static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *shape,
-                     const sct_size *size) {
-  const int n_dims = spec->operands[op].n_dims;
-  const int64_t each = spec->operands[op].record.fields[0].bytes, count = shape->op[op].count;
-  bool dense = shape->op[op].bytes == each * count;
-  for (int k = 0; k < DENSE_TRIES && dense && count > 0; k++) {
-    const int64_t linear =
-        k < 2 ? k % count : (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)count);
-    int64_t idx[SCT_MAX_DIMS], left = linear;
-    for (int d = n_dims - 1; d >= 0; d--) {
-      idx[d] = left % shape->op[op].extent[d];
-      left /= shape->op[op].extent[d];
-    }
-    dense = offset_of(spec, op, layout, size, idx) == each * linear;
+static void swap(int64_t *a, int64_t *b) {
+  const int64_t was = *a;
+  *a = *b;
+  *b = was;
+}
+
+/* Sorts dimensions by stride, widest first, with the weight of each in an element's number. false:
+ * elements along one lie among those along another, or backwards. */
+static bool sort_places(source *out) {
+  sct_places *p = &out->at;
+  int64_t weight = 1, below = out->bytes; /* what elements along the dimensions so far span */
+  for (int d = SCT_PLACE_DIMS; d-- > 0; weight *= p->extent[d]) {
+    out->weight[d] = weight;
+    p->stride[d] = p->extent[d] > 1 ? p->stride[d] : 0;
   }
-  return dense;
+  for (int d = 1; d < SCT_PLACE_DIMS; d++) {
+    for (int k = d; k > 0 && p->stride[k] > p->stride[k - 1]; k--) {
+      swap(&p->stride[k], &p->stride[k - 1]);
+      swap(&p->extent[k], &p->extent[k - 1]);
+      swap(&out->weight[k], &out->weight[k - 1]);
+    }
+  }
+  bool nested = p->origin % out->bytes == 0;
+  for (int d = SCT_PLACE_DIMS; d-- > 0 && nested;) {
+    nested = p->extent[d] == 1 || (p->stride[d] >= below && p->stride[d] % out->bytes == 0);
+    below = p->extent[d] == 1 ? below : p->stride[d] * p->extent[d];
+  }
+  return nested;
 }
 
 static sct_status set_source(source *out, const sct_block_counter *s, sct_shape *shape, int op,
                              const sct_size *size, sct_error *err) {
   *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
                   .bytes = s->spec->operands[op].record.fields[0].bytes};
-  if (is_dense(s->spec, op, shape->addressing->layout[op], shape, size)) {
+  if (sct_shape_places(shape, op, 0, &out->at) && sort_places(out)) {
     return SCT_OK;
+  }
+  if (s->most_steps < MOST_STEPS && shape->op[op].bytes > QUICK_BYTES) {
+    return sct_fail(err, SCT_ESPEC, "index values in no order of strides");
   }
   sct_shape_index(shape);
   return sct_image_input(&out->image, shape, op, err);
