@@ -23,9 +23,9 @@
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define MOST_WINDOWS    16
-#define QUICK_BYTES     ((int64_t)1 << 25)  /* of an index image where few steps are wanted */
-#define MOST_STEPS      2000000 /* warp instructions of a block, at some 25 ns each */
-#define LONG_STEPS      62500   /* a block that has more is counted at shorter extents */
+#define QUICK_BYTES     ((int64_t)1 << 25) /* of an index image where few steps are wanted */
+#define MOST_STEPS      2000000            /* warp instructions of a block, at some 25 ns each */
+#define LONG_STEPS      62500              /* a block that has more is counted at shorter extents */
 #define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
 #define ALL_STEPS       500000 /* of all blocks that run, but for the last; of ragged rows thrice */
 #define SECTOR_BYTES    32
@@ -36,8 +36,8 @@
 /* What fills an index array, or a mask. */
 typedef struct source {
   sct_index_fill fill;
-  int64_t bytes;  /* of an element */
-  sct_places at;  /* if they lie at sums of strides: along the widest stride first, */
+  int64_t bytes; /* of an element */
+  sct_places at; /* if they lie at sums of strides: along the widest stride first, */
   int64_t weight[SCT_PLACE_DIMS]; /* and what a step there adds to an element's number */
   uint8_t *image;                 /* else the whole array */
 } source;
