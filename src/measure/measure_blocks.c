@@ -33,15 +33,6 @@
 #define MOST_PHASES     16 /* of 2 bytes; single bytes may begin at more places */
 #define N_COUNTS        6  /* of a sct_count */
 
-/* What fills an index array, or a mask. */
-typedef struct source {
-  sct_index_fill fill;
-  int64_t bytes; /* of an element */
-  sct_places at; /* if they lie at sums of strides: along the widest stride first, */
-  int64_t weight[SCT_PLACE_DIMS]; /* and what a step there adds to an element's number */
-  uint8_t *image;                 /* else the whole array */
-} source;
-
 /* The arrays of one size with one choice of layouts. */
 typedef struct site {
   bool used;
@@ -51,7 +42,7 @@ typedef struct site {
   sct_ptx_memory *memory;
   uint64_t address[SCT_MAX_OPERANDS];
   uint64_t workspace; /* 0: no candidate has asked for one */
-  source source[SCT_MAX_OPERANDS];
+  sct_index_source source[SCT_MAX_OPERANDS];
   sct_spans *used_bytes[SCT_MAX_OPERANDS]; /* NULL: all are */
 } site;
 
@@ -70,30 +61,6 @@ struct sct_block_counter {
 static bool has_source(const sct_block_counter *s, const site *t, int op) {
   return op < s->spec->n_operands &&
          (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
-}
-
-/* Number of the element that begins at a byte offset; -1: none does. */
-static int64_t element_at(const source *from, int64_t offset) {
-  int64_t left = offset - from->at.origin, linear = 0;
-  for (int d = 0; d < SCT_PLACE_DIMS && left >= 0; d++) {
-    const int64_t stride = from->at.stride[d], at = stride > 0 ? left / stride : 0;
-    left = at < from->at.extent[d] ? left - at * stride : -1;
-    linear += at * from->weight[d];
-  }
-  return left == 0 ? linear : -1;
-}
-
-static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
-  const source *from = ctx;
-  if (from->image != NULL) {
-    memcpy(out, from->image + offset, (size_t)bytes);
-    return;
-  }
-  for (int64_t at = 0; at + from->bytes <= bytes; at += from->bytes) {
-    const int64_t element = element_at(from, offset + at);
-    const int64_t value = element < 0 ? 0 : sct_index_fill_value(&from->fill, element);
-    memcpy(out + at, &value, (size_t)from->bytes);
-  }
 }
 
 static void fill_zeros(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
@@ -124,50 +91,6 @@ static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_siz
   return status == SCT_OK ? offset : -1;
 }
 
-static void swap(int64_t *a, int64_t *b) {
-  const int64_t was = *a;
-  *a = *b;
-  *b = was;
-}
-
-/* Sorts dimensions by stride, widest first, with the weight of each in an element's number. false:
- * elements along one lie among those along another, or backwards. */
-static bool sort_places(source *out) {
-  sct_places *p = &out->at;
-  int64_t weight = 1, below = out->bytes; /* what elements along the dimensions so far span */
-  for (int d = SCT_PLACE_DIMS; d-- > 0; weight *= p->extent[d]) {
-    out->weight[d] = weight;
-    p->stride[d] = p->extent[d] > 1 ? p->stride[d] : 0;
-  }
-  for (int d = 1; d < SCT_PLACE_DIMS; d++) {
-    for (int k = d; k > 0 && p->stride[k] > p->stride[k - 1]; k--) {
-      swap(&p->stride[k], &p->stride[k - 1]);
-      swap(&p->extent[k], &p->extent[k - 1]);
-      swap(&out->weight[k], &out->weight[k - 1]);
-    }
-  }
-  bool nested = p->origin % out->bytes == 0;
-  for (int d = SCT_PLACE_DIMS; d-- > 0 && nested;) {
-    nested = p->extent[d] == 1 || (p->stride[d] >= below && p->stride[d] % out->bytes == 0);
-    below = p->extent[d] == 1 ? below : p->stride[d] * p->extent[d];
-  }
-  return nested;
-}
-
-static sct_status set_source(source *out, const sct_block_counter *s, sct_shape *shape, int op,
-                             const sct_size *size, sct_error *err) {
-  *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
-                  .bytes = s->spec->operands[op].record.fields[0].bytes};
-  if (sct_shape_places(shape, op, 0, &out->at) && sort_places(out)) {
-    return SCT_OK;
-  }
-  if (s->most_steps < MOST_STEPS && shape->op[op].bytes > QUICK_BYTES) {
-    return sct_fail(err, SCT_ESPEC, "index values in no order of strides");
-  }
-  sct_shape_index(shape);
-  return sct_image_input(&out->image, shape, op, err);
-}
-
 /* Values like those of timing, and so many of them only: which ones an access finds does not
  * matter. */
 static void fill_values(uint8_t out[FOLD_BYTES], const sct_block_counter *s, int op) {
@@ -184,7 +107,7 @@ static void fill_values(uint8_t out[FOLD_BYTES], const sct_block_counter *s, int
 static void site_free(site *t) {
   sct_ptx_memory_free(t->memory);
   for (int op = 0; op < SCT_MAX_OPERANDS; op++) {
-    sct_free(t->source[op].image);
+    sct_index_source_free(&t->source[op]);
     sct_spans_end(t->used_bytes[op]);
   }
   *t = (site){0};
@@ -204,8 +127,9 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   buffer.used = t->used_bytes[op] != NULL ? count_used : NULL;
   buffer.used_ctx = t->used_bytes[op];
   if (has_source(s, t, op)) {
-    SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
-    buffer.fill = fill_index;
+    const int64_t most = s->most_steps < MOST_STEPS ? QUICK_BYTES : MOST_BYTES;
+    SCT_TRY(sct_index_source_init(&t->source[op], shape, op, most, err));
+    buffer.fill = sct_index_source_fill;
     buffer.fill_ctx = &t->source[op];
   } else {
     fill_values(values, s, op);
@@ -495,7 +419,7 @@ static int64_t rows_of_block(int64_t rows, int64_t n_blocks) {
 static double work_before(void *ctx, int64_t block) {
   const job *const j = ctx;
   const sct_ragged *const ragged = &j->s->spec->ragged;
-  const source *const from = &j->site->source[ragged->offsets];
+  const sct_index_source *const from = &j->site->source[ragged->offsets];
   const int64_t rows = j->size->extent[ragged->row], all = j->size->extent[ragged->dim];
   if (block >= j->n_blocks || all == 0) {
     return (double)block / (double)j->n_blocks;
@@ -856,7 +780,7 @@ static void *contents_of(const sct_block_counter *s, site *t, int op, int64_t by
   *held = all ? bytes : FOLD_BYTES;
   uint8_t *const out = sct_alloc((size_t)*held + 1);
   if (all) {
-    fill_index(&t->source[op], out, 0, bytes);
+    sct_index_source_fill(&t->source[op], out, 0, bytes);
   } else if (op < s->spec->n_operands) {
     fill_values(out, s, op);
   }

@@ -97,16 +97,6 @@ typedef struct comparison {
   int n_processes, process; /* this one, of those that share the shapes */
 } comparison;
 
-static bool fits_memory(const tune_counting *c, const side *of, const sct_size *size) {
-  const sct_spec *spec = &c->table->cands->spec;
-  const int *layout = c->table->cands->items[of->item].code.layout;
-  double bytes = 0;
-  for (int op = 0; op < spec->n_operands; op++) {
-    bytes += (double)sct_spec_bytes(spec, op, layout[op], size);
-  }
-  return bytes <= (double)c->table->cands->device.memory_bytes;
-}
-
 /* '1': the winner is slower or unknown. */
 static char compare_shape(comparison *of, int at) {
   const tune_counting *const c = of->counting;
@@ -116,9 +106,6 @@ static char compare_shape(comparison *of, int at) {
   memcpy(extent, shape.extent, sizeof *extent * (size_t)spec->n_extents);
   shape.extent = extent;
   shape_extents(extent, &of->lattice, &spec->sizes[of->size], at);
-  if (!fits_memory(c, &of->naive, &shape)) {
-    return '0';
-  }
   const double naive_ns = predicted_ns(c, &of->naive, &shape);
   const double winner_ns = naive_ns > 0 ? predicted_ns(c, &of->winner, &shape) : 0;
   return naive_ns > 0 && (winner_ns <= 0 || winner_ns > SLOWER * naive_ns) ? '1' : '0';
