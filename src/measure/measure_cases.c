@@ -212,38 +212,6 @@ static void add_far_limits(sct_measure *m, const sct_kernel_code *code, sct_case
   }
 }
 
-/* What a case takes on a device: an output has a reference and a poison besides. */
-static int64_t device_bytes(const sct_measure *m, const sct_case *c) {
-  int64_t bytes = 0;
-  for (int k = 0; k < m->addressing.spec->n_operands; k++) {
-    bytes += c->shape.op[k].bytes * (k < m->addressing.spec->n_inputs ? 1 : 3);
-  }
-  return bytes;
-}
-
-/* A GPU's memory has room for three cases of 8 GiB an output, not for four: then every candidate
- * makes some anew, which takes as long as all else. The one of the fewest elements is left to the
- * check on the CPU. */
-static void leave_room(const sct_measure *m, sct_case_list *list) {
-  int n_large = 0, least = 0;
-  int64_t bytes = 0;
-  for (int k = 0; k < list->n; k++) {
-    const sct_case *c = list->cases[k];
-    if (c->shape.n_elements > 0 && is_large(m, c)) {
-      bytes += device_bytes(m, c);
-      least =
-          n_large == 0 || c->shape.n_elements < list->cases[least]->shape.n_elements ? k : least;
-      n_large++;
-    }
-  }
-  if (!m->is_virtual && n_large >= ENOUGH && bytes > m->device.memory_bytes / 2) {
-    list->n--;
-    list->n_full--;
-    memmove(list->cases + least, list->cases + least + 1,
-            sizeof *list->cases * (size_t)(list->n - least));
-  }
-}
-
 /* The distinct cases of a list of tuples. */
 static void collect_cases(sct_measure *m, const sct_kernel_code *code, const sct_tuples *t,
                           sct_case_list *list) {
@@ -259,7 +227,6 @@ static void collect_cases(sct_measure *m, const sct_kernel_code *code, const sct
     }
   }
   add_far_limits(m, code, list);
-  leave_room(m, list);
 }
 
 void sct_cases_for(sct_measure *m, const sct_kernel_code *code, const sct_case_list **out) {
