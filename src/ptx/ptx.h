@@ -325,7 +325,7 @@ typedef struct sct_ptx_launch_opts {
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
-  bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
+  bool chains;          /* fill sct_ptx_counters.chain */
   /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
    * sct_ptx_uncovered(). */
@@ -348,7 +348,6 @@ typedef struct sct_ptx_result {
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
-  sct_ptx_chain longest; /* of all blocks */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when
