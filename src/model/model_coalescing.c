@@ -8,11 +8,6 @@
 /* Sectors above this many times the minimum come from the way of access, not from where rows start.
  */
 #define SLACK 1.25
-/* An excess below this part of all sectors is hardly seen in the time: of a gather of rows of 100
- * bytes, whose index is asked for with every element, that came to 1/15, and on an H200 it was 7 %
- * faster than the kernel with the fewest sectors. */
-#define NEGLIGIBLE (1.0 / 8.0)
-
 double sct_access_minimum(const sct_access *a) {
   return fmax(a->ideal, a->footprint);
 }
@@ -20,7 +15,7 @@ double sct_access_minimum(const sct_access *a) {
 /* With `error` of its sectors more or less: all of them are then of that many times. */
 static bool is_coalesced(const sct_access *a, double times, double all) {
   const double sectors = times * a->sectors, minimum = sct_access_minimum(a);
-  return sectors <= SLACK * minimum || sectors - minimum < NEGLIGIBLE * times * all;
+  return sectors <= SLACK * minimum || sectors - minimum < SCT_LEAST_EXCESS * times * all;
 }
 
 /* What a kernel asks for beyond so many sectors for one that the elements of the index space fill
@@ -80,9 +75,9 @@ static void sum_up(sct_coalescing *out, double error) {
       out->passes = a->ideal / a->footprint;
     }
   }
-  out->passes = most_again < NEGLIGIBLE * sectors ? 1.0 : out->passes;
-  out->coalesced = is_kernel_coalesced(out, 1.0 - error, sectors);
-  out->sure = out->coalesced == is_kernel_coalesced(out, 1.0 + error, sectors);
+  out->passes = most_again < SCT_LEAST_EXCESS * sectors ? 1.0 : out->passes;
+  out->coalesced = is_kernel_coalesced(out, 1.0 + error, sectors);
+  out->unknown = !out->coalesced && is_kernel_coalesced(out, fmax(1.0 - error, 0.0), sectors);
   out->share = sectors > 0.0 ? minimum / sectors : 1.0;
   out->utilisation = touched > 0.0 ? used / (SECTOR_BYTES * touched) : 1.0;
 }

@@ -128,12 +128,13 @@ static char *faster_sentence(const tune_table *t, int size) {
   if (choice->passed_over < 0) {
     return NULL;
   }
+  const bool unknown = sct_tune_cell(t, choice->passed_over, size)->how.unknown;
   sct_str text = {0};
   sct_str_printf(&text,
-                 "'%s' is %s%.2f times as fast but not coalesced; --select any "
+                 "'%s' is %s%.2f times as fast but not %scoalesced; --select any "
                  "takes it",
                  t->cands->items[choice->passed_over].label, t->times ? "" : "predicted to be ",
-                 choice->faster_ratio);
+                 choice->faster_ratio, unknown ? "known to be " : "");
   return text.data;
 }
 

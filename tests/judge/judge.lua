@@ -442,6 +442,7 @@ local function judge_random(index)
 end
 
 read_options()
+io.stdout:setvbuf "line"
 scratch = io.popen("mktemp -d"):read "l"
 local good, why = pcall(function()
   for _, path in ipairs(files) do
