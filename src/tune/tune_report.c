@@ -61,8 +61,7 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
                         .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
-  row->naive = t->cands->space.candidates[item->candidate].strategy == 0 &&
-               sct_tune_is_naive_item(t->cands, k);
+  row->naive = sct_tune_is_naive_item(t->cands, k, size);
   const sct_own *own = sct_tune_own(t->cands, k);
   row->own = own ? (int)(own - t->cands->spec.own) + 1 : 0;
   if (cell->counted && !cell->estimated) {

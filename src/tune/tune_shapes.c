@@ -105,7 +105,7 @@ static void compare_shapes(sct_str *out, const tune_counting *c, const lattice *
 /* Unless the table is there already, or there is nothing to compare. */
 void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) {
   const int winner = c->table->choices[size].winner;
-  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->cands, winner) : -1;
+  const int naive = winner >= 0 ? sct_tune_naive_at(c->table->cands, winner, size) : -1;
   lattice l;
   char hex[SCT_HASH_HEX];
   if (naive < 0 || naive == winner || !choose_lattice(&l, c->table->cands->spec.n_dims) ||

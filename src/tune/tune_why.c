@@ -311,12 +311,13 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
 }
 
 /* Why it wins all the same. `some`: others are coalesced. */
-static void say_uncoalesced(sct_str *out, const tune_table *t, int item,
-                            const sct_row_coalesced *how, bool some) {
+static void say_uncoalesced(sct_str *out, const tune_table *t, int size, bool some) {
+  const int item = t->choices[size].winner;
+  const sct_row_coalesced *how = &sct_tune_cell(t, item, size)->how;
   const char *reason =
       !some           ? ": the fastest of them wins"
       : t->select_any ? ""
-      : sct_tune_is_naive_item(t->cands, item)
+      : sct_tune_is_naive_item(t->cands, item, size)
           ? ": the naive variant is faster than all that are"
           : ": it is faster than all that are, and moves no more sectors than the fastest of them";
   sct_str_printf(out, "%s %scoalesced%s", some ? "the winner is not" : "no candidate is",
@@ -345,7 +346,7 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
   if (cell->how.coalesced) {
     return NULL;
   }
-  say_uncoalesced(&out, t, winner, &cell->how, some);
+  say_uncoalesced(&out, t, size, some);
   if (cell->counted && !cell->estimated &&
       sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
                            &spec->sizes[size], NULL) == SCT_OK) {
