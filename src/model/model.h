@@ -46,6 +46,7 @@ typedef struct sct_counters {
   double machine[SCT_N_PIPES];    /* instructions of warps, of the whole kernel; 0: unknown */
   int64_t blocks_counted, blocks; /* that ran; 0: of shorter launches, or none */
   double error;                   /* of the sectors, relative; 0: exact, or not known */
+  double excess_error; /* of those beyond what contiguous requests would take, by all sectors */
 } sct_counters;
 
 /* An estimate of what a kernel that is not compiled moves, from code->traffic; blocks_counted is 0.
@@ -327,7 +328,8 @@ double sct_access_minimum(const sct_access *access);
  *
  * An access is coalesced where sectors <= 1.25 x minimum, or where the sectors above its minimum
  * are less than 1/8 of the kernel's; a kernel is, where all are. Of sampled counts it is unknown
- * where the error allows both. */
+ * where their errors allow both: that of the sectors, and that of the excess over contiguous
+ * requests, which may be well known of blocks whose work is not. */
 typedef struct sct_coalescing {
   sct_access load[SCT_MAX_OPERANDS + 1], store[SCT_MAX_OPERANDS + 1]; /* the last: a workspace */
   bool coalesced;     /* wherever within their error the counts are */

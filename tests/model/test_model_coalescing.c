@@ -81,7 +81,7 @@ static void test_monotone(void **state) {
 static void test_errors(void **state) {
   (void)state;
   open_copy();
-  counters.error = 0.1;
+  counters.error = counters.excess_error = 0.1;
   sct_coalescing c = with_loads(SECTORS * 4 / 3, SECTORS);
   assert_true(!c.coalesced && c.unknown);
   c = with_loads(SECTORS * 6 / 5, SECTORS);
@@ -90,8 +90,16 @@ static void test_errors(void **state) {
   assert_true(c.coalesced && !c.unknown);
   c = with_loads(2 * SECTORS, SECTORS);
   assert_true(!c.coalesced && !c.unknown);
-  counters.error = 0.9;
+  counters.error = counters.excess_error = 0.9;
   c = with_loads(SECTORS, SECTORS);
+  assert_true(!c.coalesced && c.unknown);
+  counters.excess_error = 0.01; /* rows of any length, each of which is contiguous */
+  c = with_loads(2 * SECTORS, 2 * SECTORS);
+  assert_true(c.coalesced && !c.unknown);
+  c = with_loads(4 * SECTORS, 2 * SECTORS); /* half of all are too many */
+  assert_true(!c.coalesced && !c.unknown);
+  counters.excess_error = 0.9;
+  c = with_loads(2 * SECTORS, 0); /* held to the footprint */
   assert_true(!c.coalesced && c.unknown);
   close_spec();
 }
