@@ -584,18 +584,18 @@ static double calibrate(sampler *s, const double m[3]) {
   return total;
 }
 
-/* The largest part of a block's sectors that is excess. */
+/* The largest part of a block's sectors that is excess, of the blocks with most work. */
 static double most_excess(const sampler *s) {
   double most = 0;
-  for (int64_t k = 0; k < s->n && last_figure(s) == EXCESS; k++) {
+  for (int64_t k = s->n * 3 / 4; k < s->n && last_figure(s) == EXCESS; k++) {
     most = fmax(most, figure(s, k, EXCESS) / fmax(figure(s, k, DECIDING), 1.0));
   }
   return fmin(most, 1.0);
 }
 
-/* errors[2]: of the deciding figure and of the excess. Blocks for which no steps were left may have
- * any number of sectors; they go through the same code, so a part of these is excess as in others.
- */
+/* errors[2]: of the deciding figure and of the excess. Blocks for which no steps were left are
+ * those with most work, and may have any number of sectors; a part of these is excess as in the
+ * blocks with most work that ran. */
 static sct_status sample_work(sampler *s, double *errors, sct_error *err) {
   sample list[MOST_RUN];
   double left = 0, m[3];
