@@ -36,7 +36,7 @@ static double least_times(const sct_access *a, const errors *e, double excess) {
 static bool is_always(const sct_access *a, const errors *e, double all) {
   const double excess = a->sectors - a->ideal + e->excess, little = SCT_LEAST_EXCESS * all;
   const double low = least_times(a, e, excess), high = 1.0 + e->sectors;
-  if (a->sectors <= little) {
+  if (a->sectors < little) {
     return true;
   }
   const double from = fmin(SLACK / (SLACK - 1.0) * excess / a->sectors, excess / little);
