@@ -322,7 +322,7 @@ static double strata_off(const sampler *s) {
 }
 
 /* The part of the launch of which no block that ran tells. */
-static double untold(const sampler *s) {
+static double unseen_part(const sampler *s) {
   double known = 0;
   for (int h = 0; h < s->n_strata; h++) {
     known += s->strata[h].n_run > 0 ? (double)s->strata[h].size : 0;
@@ -333,7 +333,7 @@ static double untold(const sampler *s) {
 
 static double strata_error(const sampler *s) {
   const double total = strata_total(s);
-  return (total > 0 ? strata_off(s) / total : 0) + untold(s);
+  return (total > 0 ? strata_off(s) / total : 0) + unseen_part(s);
 }
 
 /* As many again of the strata that the error comes from. */
@@ -634,7 +634,7 @@ static sct_status run_some(sampler *s, double *errors, sct_error *err) {
   const double total = strata_total(s);
   errors[0] = strata_error(s);
   summarise(s, last_figure(s));
-  errors[1] = (total > 0 ? strata_off(s) / total : 0) + untold(s);
+  errors[1] = (total > 0 ? strata_off(s) / total : 0) + unseen_part(s);
   return SCT_OK;
 }
 
