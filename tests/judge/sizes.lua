@@ -1,7 +1,9 @@
 --- Sizes that can be gone through point by point, in the place of those of a spec.
 local M = {}
 
-local KEPT = 33 -- extents up to here stay: rows of a table, taps, bytes of a block
+-- Extents up to the first stay (rows of a table, taps, bytes of a block) unless there are too many
+-- of them; then those up to the next.
+local KEPT = { 33, 8, 4 }
 
 --- Points of the index space.
 function M.points(kernel, size)
@@ -16,13 +18,21 @@ function M.points(kernel, size)
   return n
 end
 
-local function longest(size)
+local function longest_beyond(size, kept)
   local best
   for name, value in pairs(size) do
-    if math.type(value) == "integer" and value > KEPT and (not best or value > size[best]
+    if math.type(value) == "integer" and value > kept and (not best or value > size[best]
       or (value == size[best] and name < best)) then
       best = name
     end
+  end
+  return best
+end
+
+local function longest(size)
+  local best
+  for _, kept in ipairs(KEPT) do
+    best = best or longest_beyond(size, kept)
   end
   return best
 end
