@@ -59,11 +59,13 @@ function sections.speed(out, c, look)
     100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3, limit))
   local work = {}
   for _, of in ipairs { "f16", "f32", "f64" } do
-    work[#work + 1] = s["flops_" .. of] > 0 and si(s["flops_" .. of], "flop of " .. of) or nil
+    work[#work + 1] = s["flops_" .. of] > 0 and about .. si(s["flops_" .. of], "flop of " .. of)
+      or nil
   end
   out:wrap("roofline", (#work > 0 and table.concat(work, ", ") or "no flop") .. ", "
     .. si(s.dram_bytes, "B of DRAM")
-    .. (#work > 0 and string.format(": %.3g a byte; memory limits below %.3g", s.intensity, s.ridge)
+    .. (#work > 0 and string.format(": %s%.3g a byte; memory limits below %.3g", about, s.intensity,
+        s.ridge)
       or "")
     .. "\nceilings: " .. si(device.peak_bytes_s, "B/s") .. ", "
     .. si(c.more.peak_f32, "flop/s of f32") .. ", " .. si(c.more.peak_f64, "flop/s of f64"))
