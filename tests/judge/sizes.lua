@@ -1,9 +1,10 @@
 --- Sizes that can be gone through point by point, in the place of those of a spec.
 local M = {}
 
--- Extents up to the first stay (rows of a table, taps, bytes of a block) unless there are too many
--- of them; then those up to the next.
+-- Extents up to the first stay: rows of a table, taps, bytes of a block. Where there are far too many
+-- points, those up to the next do.
 local KEPT = { 33, 8, 4 }
+local FAR = 32
 
 --- Points of the index space.
 function M.points(kernel, size)
@@ -29,10 +30,10 @@ local function longest_beyond(size, kept)
   return best
 end
 
-local function longest(size)
-  local best
-  for _, kept in ipairs(KEPT) do
-    best = best or longest_beyond(size, kept)
+local function longest(size, far)
+  local best = longest_beyond(size, KEPT[1])
+  for k = 2, far and #KEPT or 1 do
+    best = best or longest_beyond(size, KEPT[k])
   end
   return best
 end
@@ -49,7 +50,7 @@ function M.small(kernel, most)
       small[name] = value
     end
     while M.points(kernel, small) > most or (longest(small) and small[longest(small)] > most) do
-      local name = longest(small)
+      local name = longest(small, M.points(kernel, small) > FAR * most)
       if not name then
         break
       end
