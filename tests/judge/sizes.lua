@@ -1,8 +1,8 @@
 --- Sizes that can be gone through point by point, in the place of those of a spec.
 local M = {}
 
--- Extents up to the first stay: rows of a table, taps, bytes of a block. Where there are far too many
--- points, those up to the next do.
+-- Extents up to the first stay: rows of a table, taps, bytes of a block. Where there are far too
+-- many points, those up to the next do.
 local KEPT = { 33, 8, 4 }
 local FAR = 32
 
