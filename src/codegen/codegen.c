@@ -78,17 +78,26 @@ bool sct_codegen_fits(const sct_spec *spec, const sct_kernel_code *code, const s
 int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const int *layout) {
   for (size_t c = 0; c < space->n_candidates; c++) {
     const sct_candidate *cand = &space->candidates[c];
-    if (cand->strategy != 0) {
-      continue;
-    }
-    bool same = true;
-    for (int op = 0; op < spec->n_operands; op++) {
+    bool same = space->strategies[cand->strategy].source == 0;
+    for (int op = 0; op < spec->n_operands && same; op++) {
       const int choice = sct_spec_choice_of(spec, op); /* layout axes come first */
-      same &= choice < 0 || cand->value[choice] == layout[op];
+      same = choice < 0 || cand->value[choice] == layout[op];
     }
     if (same) {
       return (int64_t)c;
     }
   }
   return -1;
+}
+
+bool sct_codegen_is_naive(const sct_spec *spec, const sct_space *space, int64_t c) {
+  const sct_candidate *cand = &space->candidates[c];
+  const size_t n_choices = (size_t)sct_spec_n_choices(spec);
+  bool first = space->strategies[cand->strategy].source == 0;
+  for (int64_t before = 0; before < c && first; before++) {
+    const sct_candidate *other = &space->candidates[before];
+    first = other->strategy != cand->strategy ||
+            memcmp(other->value, cand->value, sizeof *cand->value * n_choices) != 0;
+  }
+  return first;
 }

@@ -65,8 +65,10 @@ sct_status sct_codegen_trees(sct_str *out, const sct_spec *spec, const sct_kerne
                              sct_error *err);
 void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand);
 
-/* The naive variant of a choice of layouts: the first candidate of the first strategy that has it.
+/* A naive variant of a choice of layouts: the first candidate of the first strategy that has it.
  * Index into space->candidates, or -1. */
 int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const int *layout);
+/* Is candidate c that of its layouts, at the sizes that its strategy is for? */
+bool sct_codegen_is_naive(const sct_spec *spec, const sct_space *space, int64_t c);
 
 #endif

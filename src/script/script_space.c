@@ -491,8 +491,7 @@ static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
   return n;
 }
 
-/* Strategy file k: one sct_strategy, or several for some sizes each. The first file has the naive
- * variant, which is that of all sizes. */
+/* Strategy file k: one sct_strategy, or several for some sizes each. */
 static void read_strategy(lua_State *L, reader *r, int k) {
   sct_space *space = r->space;
   const int top = lua_gettop(L), n_sizes = r->script->spec->n_sizes;
@@ -503,7 +502,7 @@ static void read_strategy(lua_State *L, reader *r, int k) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
   const int s = lua_gettop(L);
   read_names(L, r, &names);
-  if (k > 0 && n_sizes > 1) {
+  if (n_sizes > 1) {
     n = read_apart(L, r, s, &names, list);
   } else {
     list[0] = names;

@@ -279,6 +279,7 @@ sct_status sct_tune_calibrate_device(sct_str *text, sct_str *path, const sct_tun
 typedef struct sct_tune_item {
   int64_t candidate; /* index into space.candidates */
   const bool *sizes; /* [n_sizes] those it is a candidate for; NULL: all */
+  const bool *naive; /* [n_sizes] those where it is the naive variant of its layouts; NULL: none */
   char *label;
   sct_kernel_code code;
   sct_compiled compiled;

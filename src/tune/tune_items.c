@@ -9,10 +9,15 @@ bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a, int b) {
   return x && y && memcmp(x, y, sizeof(int) * (size_t)cands->spec.n_operands) == 0;
 }
 
+bool sct_tune_is_direct(const sct_tune_candidates *cands, int k) {
+  const int strategy = cands->space.candidates[cands->items[k].candidate].strategy;
+  return cands->space.strategies[strategy].source == 0;
+}
+
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
   for (int n = 0; n < cands->n_items; n++) {
     const sct_tune_item *item = &cands->items[n];
-    if (item->outcome == SCT_OUT_OK && cands->space.candidates[item->candidate].strategy == 0 &&
+    if (item->outcome == SCT_OUT_OK && sct_tune_is_direct(cands, n) &&
         sct_tune_same_layouts(cands, n, k)) {
       return n;
     }
@@ -25,10 +30,18 @@ bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item 
          sct_codegen_fits(&cands->spec, &item->code, &cands->spec.sizes[z]);
 }
 
-bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k) {
-  const sct_tune_item *item = &cands->items[k];
-  return item->code.layout &&
-         item->candidate == sct_codegen_naive(&cands->spec, &cands->space, item->code.layout);
+bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k, int size) {
+  return cands->items[k].naive && cands->items[k].naive[size];
+}
+
+int sct_tune_naive_at(const sct_tune_candidates *cands, int k, int size) {
+  for (int n = 0; n < cands->n_items; n++) {
+    if (cands->items[n].outcome == SCT_OUT_OK && sct_tune_is_naive_item(cands, n, size) &&
+        sct_tune_same_layouts(cands, n, k)) {
+      return n;
+    }
+  }
+  return sct_tune_naive_item(cands, k);
 }
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {

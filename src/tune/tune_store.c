@@ -590,14 +590,16 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
 }
 
 /* Says in a run's conditions what was passed over, for readers of the store. */
-static void put_passed_over(const tune_table *t, const sct_choice *choice, sct_str *conditions) {
+static void put_passed_over(const tune_table *t, const sct_choice *choice, int size,
+                            sct_str *conditions) {
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   json_object_del(doc, "passed_over");
   if (choice->passed_over >= 0) {
     json_object_set_new(doc, "passed_over",
-                        json_pack("{s:o, s:f}", "label",
+                        json_pack("{s:o, s:f, s:b}", "label",
                                   sct_json_string(t->cands->items[choice->passed_over].label),
-                                  "ratio", choice->faster_ratio));
+                                  "ratio", choice->faster_ratio, "unknown",
+                                  sct_tune_cell(t, choice->passed_over, size)->how.unknown));
   }
   sct_str_clear(conditions);
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
@@ -634,7 +636,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);
-    put_passed_over(r->table, choice, &conditions);
+    put_passed_over(r->table, choice, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }
   return sct_store_finish_run(r->store, run, err);
