@@ -543,9 +543,14 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
   add_access_records(&l);
+  l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   run_all(out, &l);
+  if (l.order != NULL) {
+    out->warning = *sct_ptx_order_warning(l.order);
+  }
 done:
+  sct_ptx_order_free(l.order);
   sct_free(l.lines);
   drop_access_records(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
