@@ -370,6 +370,9 @@ typedef struct sct_ptx_buffer_counters {
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
 
+/* Whether a loop of the kernel advances by the number of blocks of its grid. */
+bool sct_ptx_steps_by_grid(const sct_ptx_module *module, const char *kernel);
+
 /* ---- census ---- */
 
 /* Counts the memory instructions of a kernel and of the functions it can call, each once, as the
