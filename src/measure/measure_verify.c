@@ -522,7 +522,9 @@ static sct_status try_case(sct_measure *m, sct_job *job, sct_case *c, sct_verdic
     return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
   }
   if (job->kernel < 0) {
+    const int more_blocks = job->more_blocks;
     SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
+    job->more_blocks = more_blocks;
   }
   return out->outcome == SCT_OUT_OK
              ? run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err)
