@@ -180,8 +180,12 @@ static sct_status check_deps(const cli_args *args, sct_error *err) {
                     "--deps says which files the header of a spec follows from: name a spec file, "
                     "and the header with -o");
   }
-  return args->deps ? cli_check_target(args, args->deps, (const char *const *)args->words, 1, err)
-                    : SCT_OK;
+  SCT_SCOPED(sct_str) target = {0};
+  if (!args->deps) {
+    return SCT_OK;
+  }
+  SCT_TRY(add_path(&target, args->out, err));
+  return cli_check_target(args, args->deps, (const char *const *)args->words, 1, err);
 }
 
 /* ---- files next to the header ---- */
