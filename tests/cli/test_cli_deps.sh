@@ -58,10 +58,12 @@ for name in $'a\ntouch ran' 'a;touch ran' 'a=b' 'a%' 'a*' 'a|b' '~a' $'a\tb' 'a\
     --store kept.db -o "$name.h" --deps m.d
 done
 for name in $'a\ntouch ran' 'a;touch ran'; do
-  sed "s/s.layout \"turned.lua\"/nil/; s/also = .*/also = nil,/; /args = /d" "my specs/move.lua" >"$name.lua"
-  expect 0 '' "$SCT_PROGRAM" tune "./$name.lua" -d virtual:h200 --max-candidates 1 --store kept.db
-  expect 2 'a file for make cannot hold the path' "$SCT_PROGRAM" emit "./$name.lua" --store kept.db \
-    -o m.h --deps m.d
+  sed "s/s.layout \"turned.lua\"/nil/; s/also = .*/also = nil,/; /args = /d" \
+    "my specs/move.lua" >"$name.lua"
+  expect 0 '' "$SCT_PROGRAM" tune "./$name.lua" -d virtual:h200 --max-candidates 1 \
+    --store kept.db
+  expect 2 'a file for make cannot hold the path' "$SCT_PROGRAM" emit "./$name.lua" \
+    --store kept.db -o m.h --deps m.d
 done
 expect 1 '' test -e ran
 expect 2 "it would be lost" "$SCT_PROGRAM" emit "my specs/move.lua" --store kept.db -o move.h \

@@ -41,7 +41,11 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t n, cudaStream_t stream) 
   set = n;
   return cudaSuccess;
 }
-static cudaError_t find(const void **out, const char *name) { (void)name; *out = &set; return cudaSuccess; }
+static cudaError_t find(const void **out, const char *name) {
+  (void)name;
+  *out = &set;
+  return cudaSuccess;
+}
 #define any_order_FIND_KERNEL find
 #define any_order_IMPLEMENTATION
 #include "any_order.h"

@@ -216,8 +216,28 @@ K(ok_flag_of_a_warp) { // a warp of the block produces for other blocks, another
     if (there) out[GID] = fresh[(blockIdx.x - 1) * 32 + threadIdx.x];
   }
 }
+__device__ u32 counted, partial[64]; // variables of the module are memory as any
+K(ok_variables) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = in[blockIdx.x];
+    __threadfence();
+    last = atomicInc(&counted, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) out[0] = sum_of(partial, gridDim.x);
+}
 
 // ---- wrong
+K(variables_without_fence) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = in[blockIdx.x];
+    last = atomicInc(&counted, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x < gridDim.x) out[threadIdx.x] = partial[threadIdx.x]; // here
+}
 K(block_scope_histogram) {
   atomicAdd_block(&out[in[GID] % 4], 1); // here
 }

@@ -76,8 +76,8 @@ enum {
 };
 
 /* Bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written; GUESS: a
- * plain load that an atomic operation corrects. From bit PTX_MEM_SCOPE_SHIFT on the ptx_mem_scope of
- * atomics, strong accesses and fences. */
+ * plain load that an atomic operation corrects. From bit PTX_MEM_SCOPE_SHIFT on the ptx_mem_scope
+ * of atomics, strong accesses and fences. */
 enum {
   PTX_MEM_NC = 1,
   PTX_MEM_STRONG = 2,

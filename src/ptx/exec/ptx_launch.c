@@ -103,7 +103,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
 /* ---- race records of writable buffers live as long as the launch */
 
 static void add_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;
@@ -118,7 +118,7 @@ static void add_access_records(const ptx_launch *l) {
 }
 
 static void drop_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;

@@ -339,8 +339,9 @@ static sct_status parse_place(ptx_parser *p, ptx_call_site *out) {
   return SCT_OK;
 }
 
-#define LAST_PLACES 512 /* a call is among the last places, or taken for one of the kernel's own   \
-                         */
+#define LAST_PLACES                                                                                \
+  512 /* a call is among these, or taken for one of the kernel's own                               \
+       */
 
 /* The number of this place as a caller: that of the last .loc that named it, which says who called
  * the function around it; `exact`: one that says the same. */
