@@ -149,6 +149,9 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   if (row->own) {
     json_object_set_new(doc, "own", json_true());
   }
+  if (row->warning) {
+    json_object_set_new(doc, "warning", sct_json_string(row->warning));
+  }
   for (int k = 0; k < SCT_N_OUTCOMES && !sct_tune_row_good(row); k++) {
     if (strcmp(sct_outcome_name((sct_outcome_kind)k), row->outcome) == 0) {
       json_object_set_new(doc, "says", json_string(sct_outcome_text((sct_outcome_kind)k)));

@@ -49,7 +49,8 @@ bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, 
                       int *file_line);
 
 /* Appends a compiler's log with the lines of `code` it names replaced by the template's:
- * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". */
+ * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". Of
+ * "line 3, called in line 12, 40: ..." the first is named that is no part of the device library. */
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log);
 
 /* true if every requirement of the kernel holds for these extents. */

@@ -54,12 +54,23 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
                       .entry = item->compiled.entry};
 }
 
-/* Where the detail names a line of the source, it names the template's line instead. */
+/* Where a detail names a line of the source, it names the template's line instead. */
+static char *map_detail(sct_tune_candidates *cands, const sct_tune_item *item, const char *detail) {
+  SCT_SCOPED(sct_str) log = {0};
+  sct_codegen_map_log(&log, &item->code, detail);
+  return sct_arena_strndup(&cands->arena, sct_str_c(&log), strcspn(sct_str_c(&log), "\n"));
+}
+
 void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &cands->items[item];
-  SCT_SCOPED(sct_str) log = {0};
-  sct_codegen_map_log(&log, &failed->code, verdict->detail);
-  const size_t len = strcspn(sct_str_c(&log), "\n");
   failed->outcome = verdict->outcome;
-  failed->detail = sct_arena_strndup(&cands->arena, sct_str_c(&log), len);
+  failed->detail = map_detail(cands, failed, verdict->detail);
+}
+
+void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning) {
+  sct_tune_item *warned = &cands->items[item];
+  if (warning[0] != '\0' && warned->warning == NULL) {
+    warned->warning = map_detail(cands, warned, warning);
+    sct_log(SCT_LOG_INFO, "%s is verified, with a warning: %s", warned->label, warned->warning);
+  }
 }

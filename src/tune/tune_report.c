@@ -61,6 +61,7 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
                         .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
+  row->warning = kind == SCT_OUT_OK && item->warning ? sct_strdup(item->warning) : NULL;
   row->naive = sct_tune_is_naive_item(t->cands, k, size);
   const sct_own *own = sct_tune_own(t->cands, k);
   row->own = own ? (int)(own - t->cands->spec.own) + 1 : 0;
@@ -244,6 +245,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     for (int r = 0; r < size->n_rows; r++) {
       sct_free(size->rows[r].label);
       sct_free(size->rows[r].detail);
+      sct_free(size->rows[r].warning);
       sct_free(size->rows[r].approximate);
     }
     sct_free(size->rows);

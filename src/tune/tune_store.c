@@ -287,7 +287,9 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   const sct_tune_item *item = &r->table->cands->items[k];
   const tune_cell *cell = sct_tune_cell(r->table, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
-  const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
+  const char *detail = item->outcome != SCT_OUT_OK           ? item->detail
+                       : kind == SCT_OUT_OK && item->warning ? item->warning
+                                                             : cell->verdict.detail;
   *row = (sct_row_outcome){.run = r->runs[size].id,
                            .outcome = borrow(sct_outcome_name(kind)),
                            .detail = borrow(detail),
@@ -485,6 +487,11 @@ static void take_failure(tune_record *r, sct_tune_item *item, tune_cell *cell,
   }
 }
 
+/* A good outcome may have another detail: which candidate was measured for it. */
+static bool is_warning(const char *detail) {
+  return detail != NULL && strstr(detail, "_race: ") != NULL;
+}
+
 static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(r->table, k, size);
   sct_tune_item *item = &r->table->cands->items[k];
@@ -506,6 +513,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     take_timing(r->table, cell, &known.outcome);
     cell->verified = true;
     cell->from_store = true;
+    item->warning = is_warning(known.outcome.detail) ? keep(r, known.outcome.detail) : NULL;
     cell->was = known.outcome.how;
     if (!cell->counted || cell->estimated) {
       cell->how = cell->was;

@@ -212,6 +212,11 @@ local function put_size(out, size, report, look)
       out:put("  %s %s\n", out:paint("warn", "note:"), size[key])
     end
   end
+  for _, row in ipairs(size.rows) do
+    if row.winner and row.warning then
+      out:put("  %s %s: %s\n", out:paint("warn", "warning:"), row.label, row.warning)
+    end
+  end
   if size.best then
     out:wrap("best of", size.best)
   end
