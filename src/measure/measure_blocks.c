@@ -197,6 +197,7 @@ static sct_status refresh(const sct_block_counter *s, site *t, bool workspace, s
 enum {
   STEPS = SCT_FIGURE_STEPS,
   SECTORS = SCT_FIGURE_SECTORS, /* of loads and stores */
+  EXCESS = SCT_FIGURE_EXCESS,
   CHAIN = SCT_FIGURE_CHAIN,
   SHUFFLES = SCT_FIGURE_COUNTS,
   WAVEFRONTS,
@@ -325,6 +326,7 @@ static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
     add_operand(j, out, op);
   }
   out[SECTORS] = out[LOAD + 1] + out[STORE + 1];
+  out[EXCESS] = out[SECTORS] - out[LOAD + 5] - out[STORE + 5];
   j->n_run++;
   j->steps_left -= c->warp_instructions;
   return j->steps_left > 0;
@@ -459,6 +461,7 @@ static void make_counters(sct_counters *out, const sct_spec *spec, const sct_lau
                         .blocks_counted = sums->all.blocks_run,
                         .blocks = sums->n_blocks,
                         .error = sums->all.error,
+                        .excess_error = sums->all.excess_error,
                         .longest = sums->longest};
   const double blocks = sums->n_blocks > 0 ? (double)sums->n_blocks : 1.0;
   out->chain = (sct_chain){all[CHAIN] / blocks, all[CHAIN + 1] / blocks, all[CHAIN + 2] / blocks};
@@ -678,6 +681,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
   *too_long = j.too_long;
   if (status == SCT_OK && kernel->code->workspace_bytes > 0 && out->all.blocks_run < j.n_blocks) {
     out->all.error += workspace_share(s->spec, out->all.figures);
+    out->all.excess_error += workspace_share(s->spec, out->all.figures);
   }
   out->n_blocks = j.n_blocks;
   out->longest = j.longest;

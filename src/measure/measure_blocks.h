@@ -10,6 +10,7 @@
 enum {
   SCT_FIGURE_STEPS,
   SCT_FIGURE_SECTORS,
+  SCT_FIGURE_EXCESS,                       /* sectors, less those of contiguous requests */
   SCT_FIGURE_CHAIN,                        /* the fields of sct_chain */
   SCT_FIGURE_COUNTS = SCT_FIGURE_CHAIN + 3 /* from here to end_counts each is a count */
 };

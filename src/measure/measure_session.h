@@ -230,6 +230,7 @@ typedef struct sct_job {
   int device;     /* of the worker's */
   int64_t generation;
   sct_hash loaded; /* of image, entry and dynamic shared memory */
+  int more_blocks; /* than its grid has */
 } sct_job;
 typedef struct sct_target {
   const sct_shape *shape;
@@ -297,6 +298,11 @@ int64_t sct_code_blocks_at(const sct_spec *spec, const sct_kernel_code *code,
 /* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
  * tiles get many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
+/* The plan's `rounds`, or more if loops of the PTX advance by the number of blocks. */
+int sct_code_rounds(sct_measure *m, const sct_binary *b);
+/* The PTX of its program, which is kept until another one is asked for; NULL: there is none, or it
+ * cannot be read. */
+const struct sct_ptx_module *sct_read_ptx(sct_measure *m, const sct_binary *b);
 /* Do its requirements hold at these extents? */
 bool sct_code_allows(const sct_addressing *addressing, const sct_kernel_code *code,
                      const int64_t *extent);

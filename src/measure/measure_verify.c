@@ -354,13 +354,15 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, const sct_
   }
   SCT_TRY(sct_case_place(m, c, s->residue, err));
   SCT_TRY(send_prefills(m, c, err));
-  *a = (attempt){.target = {.shape = &c->shape,
-                            .buffer = c->used,
-                            .limit_ns = limit_ns,
-                            .where = sct_str_c(&c->where)},
-                 .trial = {.poison = c->poison, .unlike = c->unlike}};
+  *a = (attempt){
+      .target = {.shape = &c->shape,
+                 .buffer = c->used,
+                 .limit_ns = limit_ns,
+                 .where = sct_str_c(&c->where)},
+      .trial = {.poison = c->poison, .unlike = c->unlike, .reversed = job->more_blocks > 0}};
   SCT_TRY(sct_code_blocks(&c->shape, code, &a->target.blocks, verdict, err));
-  a->target.blocks = s->few ? sct_code_few_blocks(code, a->target.blocks) : a->target.blocks;
+  const int64_t blocks = a->target.blocks;
+  a->target.blocks = (s->few ? sct_code_few_blocks(code, blocks) : blocks) + job->more_blocks;
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
@@ -644,7 +646,9 @@ static sct_status try_situation(sct_measure *m, sct_job *job, const sct_situatio
     return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
   }
   if (job->kernel < 0) {
+    const int more_blocks = job->more_blocks;
     SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
+    job->more_blocks = more_blocks;
   }
   return out->outcome == SCT_OUT_OK
              ? run_case(m, job, s, launch_limit_ns(m, c), false, &ns, out, err)
@@ -705,31 +709,56 @@ static sct_status ask_uncovered(sct_measure *m, const sct_job *job, sct_verdict 
 
 /* What its PTX compares and divides with; false: it has none, or it cannot be read. */
 static bool find_traits(sct_measure *m, const sct_binary *candidate, sct_ptx_traits *out) {
-  sct_read_program *read = &m->read;
-  if (!candidate->ptx) {
-    return false;
+  const sct_ptx_module *module = sct_read_ptx(m, candidate);
+  return module && sct_ptx_traits_of(out, module, candidate->entry, NULL) == SCT_OK;
+}
+
+/* Whether it is right with one more block than its grid has, which runs first and has nothing to
+ * do: if not, nothing can be learnt from fewer. */
+static sct_status takes_other_grids(sct_measure *m, const sct_binary *candidate,
+                                    const sct_ptx_traits *traits, bool *takes, sct_error *err) {
+  const sct_situations *list = NULL;
+  sct_job job = {.binary = candidate, .kernel = -1, .more_blocks = 1};
+  sct_verdict verdict = {.outcome = SCT_OUT_OK};
+  sct_situations_for(m, candidate->code, traits, &list);
+  const sct_situation *most = list->n > 0 ? &list->all[0] : NULL;
+  for (int k = 1; k < list->n; k++) {
+    const bool more = list->all[k].c->shape.n_elements > most->c->shape.n_elements;
+    most = more ? &list->all[k] : most;
   }
-  const sct_hash hash = candidate->ptx_hash.hi != 0 || candidate->ptx_hash.lo != 0
-                            ? candidate->ptx_hash
-                            : sct_hash_bytes(candidate->ptx, strlen(candidate->ptx));
-  if (!read->module || !sct_hash_equal(read->hash, hash)) { /* programs have many candidates */
-    sct_ptx_module_free(read->module);
-    read->module = NULL;
-    read->hash = hash;
-    (void)sct_ptx_parse(&read->module, candidate->ptx, "the candidate", NULL);
+  const sct_status status = most ? try_situation(m, &job, most, &verdict, err) : SCT_OK;
+  sct_remote_unload(m, &job);
+  *takes = verdict.outcome == SCT_OUT_OK;
+  return status;
+}
+
+/* The candidate, with the rounds that are to be tried. On a GPU only those that its plan states:
+ * there it has passed the interpreter, and another grid might do harm. */
+static sct_status find_rounds(sct_measure *m, const sct_binary *candidate,
+                              const sct_ptx_traits *traits, sct_kernel_code *code, sct_error *err) {
+  const int stated = candidate->code->rounds;
+  const int rounds = m->is_virtual ? sct_code_rounds(m, candidate) : stated;
+  bool takes = true;
+  *code = *candidate->code;
+  if (stated == 0 && rounds > 0) {
+    SCT_TRY(takes_other_grids(m, candidate, traits, &takes, err));
   }
-  return read->module &&
-         sct_ptx_traits_of(out, read->module, candidate->entry, NULL) == SCT_OK;
+  code->rounds = takes ? rounds : stated;
+  return SCT_OK;
 }
 
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   const sct_situations *list = NULL;
-  sct_job job = {.binary = candidate, .kernel = -1};
+  sct_kernel_code code;
+  sct_ptx_traits found;
+  sct_binary binary = *candidate;
+  sct_job job = {.binary = &binary, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  sct_ptx_traits traits;
-  const bool known = find_traits(m, candidate, &traits);
-  sct_situations_for(m, candidate->code, known ? &traits : NULL, &list);
+  const sct_ptx_traits *traits = find_traits(m, candidate, &found) ? &found : NULL;
+  SCT_TRY(find_rounds(m, candidate, traits, &code, err));
+  binary.code = &code;
+  sct_situations_for(m, &code, traits, &list);
   if (list->n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",

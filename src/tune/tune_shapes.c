@@ -155,7 +155,7 @@ static void compare_shapes(char digits[MOST + 1], comparison *of) {
 /* Unless the table is there already, or there is nothing to compare. */
 void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) {
   const int winner = c->table->choices[size].winner;
-  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->cands, winner) : -1;
+  const int naive = winner >= 0 ? sct_tune_naive_at(c->table->cands, winner, size) : -1;
   comparison of = {
       .counting = c, .size = size, .winner = {.item = winner}, .naive = {.item = naive}};
   char hex[SCT_HASH_HEX], digits[MOST + 1];

@@ -47,6 +47,23 @@ typedef struct ptx_clock {
   uint32_t known[PTX_N_WHO], fenced[PTX_N_WHO];
 } ptx_clock;
 
+/* Order between blocks (ptx_blocks.c). Some blocks of the launch, by the number in the order in
+ * which they began: ranges, ascending. */
+#define PTX_N_RANGES 6
+typedef struct ptx_blocks {
+  int n;
+  uint32_t from[PTX_N_RANGES], end[PTX_N_RANGES];
+} ptx_blocks;
+
+/* What fences cover for other blocks, by their scope (PTX_SCOPE_DEVICE, PTX_SCOPE_CLUSTER): of each
+ * warp of the block the accesses before this epoch. */
+#define PTX_N_WIDE 2
+typedef struct ptx_cover {
+  uint32_t before[PTX_N_WIDE][PTX_LANES];
+} ptx_cover;
+
+typedef struct ptx_order ptx_order;
+
 /* A wait for an mbarrier that has failed. */
 typedef struct ptx_idle {
   int tries;       /* in a row, with nothing in between */
@@ -154,6 +171,8 @@ typedef struct ptx_warp {
   bool fenced; /* since the last barrier: what it writes to a flag is a release */
   ptx_chain chain;
   uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
+  ptx_cover cover;       /* by its fences since the last barrier */
+  ptx_blocks after;      /* blocks whose releases it has read since then */
 } ptx_warp;
 
 typedef struct ptx_rules ptx_rules;
@@ -185,6 +204,7 @@ typedef struct ptx_launch {
   int64_t shared_end;      /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
+  ptx_order *order;       /* between blocks; NULL: no races are looked for */
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
   ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
   ptx_links *links;       /* if chains are followed */
@@ -246,6 +266,10 @@ struct ptx_exec {
   uint32_t base;         /* all that is older has happened before */
   uint32_t block_epoch;  /* where the block began */
   uint32_t cluster_base; /* what is older comes before what other blocks write */
+  uint32_t number;       /* in the order in which the launch's blocks began */
+  ptx_cover cover;       /* by fences before the last barrier */
+  ptx_blocks after;      /* blocks whose releases were read before it */
+  bool fenced;           /* a warp has fenced or read since: barriers have something to join */
   ptx_cluster *cluster;
   bool ended;                          /* all warps have, or the block has a diagnosis */
   uint64_t events;                     /* changes of mbarriers */
@@ -588,6 +612,10 @@ static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
   w->sync = ++x->n_syncs;
 }
 
+static inline ptx_mem_scope ptx_scope_of(const ptx_uop *u) {
+  return (ptx_mem_scope)(u->op >> PTX_MEM_SCOPE_SHIFT);
+}
+
 static inline bool ptx_is_race(sct_ptx_kind kind) {
   return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
 }
@@ -600,6 +628,31 @@ void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 /* Whether the current warp has acquired what `warp` of its block did; PTX_LANES or more: what all
  * its other warps did. */
 bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
+
+/* ---- order between blocks by flags and fences (ptx_blocks.c); with races looked for only */
+
+ptx_order *sct_ptx_order_new(const ptx_launch *l);
+void sct_ptx_order_free(ptx_order *order);
+void sct_ptx_order_begin_block(ptx_exec *x); /* gives it its number */
+/* The launch's first warning. */
+sct_ptx_diag *sct_ptx_order_warning(ptx_order *order);
+/* The index of the block with this number. */
+int64_t sct_ptx_order_index(const ptx_order *order, uint32_t number);
+/* A fence that releases; an access to a flag. */
+void sct_ptx_order_fence(ptx_exec *x, ptx_mem_scope scope);
+void sct_ptx_order_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                          const ptx_part *part);
+/* A barrier of the block, or of its cluster: what its warps have covered and read, all have. */
+void sct_ptx_order_barrier(ptx_exec *x);
+void sct_ptx_order_cluster(ptx_cluster *c);
+/* Whether the current warp comes after what `warp` of the block with this number did in `epoch`;
+ * PTX_LANES or more: several of its warps. */
+bool sct_ptx_order_after(const ptx_exec *x, uint32_t number, unsigned warp, uint32_t epoch);
+/* Whether it comes after any other block. */
+bool sct_ptx_order_after_any(const ptx_exec *x);
+/* Keeps the launch's first warning: described as sct_ptx_fault() does. */
+void sct_ptx_warn(const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane,
+                  uint64_t address, const char *fmt, ...) SCT_PRINTF(6, 7);
 
 /* log2 of the bytes of a granule, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);

@@ -103,7 +103,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
 /* ---- race records of writable buffers live as long as the launch */
 
 static void add_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;
@@ -118,7 +118,7 @@ static void add_access_records(const ptx_launch *l) {
 }
 
 static void drop_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;
@@ -553,11 +553,16 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
   add_access_records(&l);
+  l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
   l.links = o->chains ? sct_ptx_links_new(l.code) : NULL;
   run_all(out, &l);
+  if (l.order != NULL) {
+    out->warning = *sct_ptx_order_warning(l.order);
+  }
 done:
   sct_ptx_links_free(l.links);
+  sct_ptx_order_free(l.order);
   sct_free(l.lines);
   drop_access_records(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
