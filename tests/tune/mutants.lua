@@ -133,7 +133,7 @@ local function read_directory(path)
       if value == "0" or item.what:find "^right:" then
         right[#right + 1] = item
       else
-        item.kind, item.original = item.what:match "^large" or kind, 1
+        item.kind, item.original = item.what:find "^large:" and "large" or kind, 1
         wrong[#wrong + 1] = item
       end
     end
