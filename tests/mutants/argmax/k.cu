@@ -13,8 +13,6 @@ __device__ best better(best p, best q) {
   return q.at >= 0 && (p.at < 0 || later) ? q : p;
 #elif MUT == 4 // what is not found counts as found at -1
   return q.v > p.v || q.v == p.v && q.at < p.at ? q : p;
-#elif MUT == 5 // NaN where it comes first
-  return q.at >= 0 && (p.at < 0 || q.v > p.v || p.v != p.v || q.v == p.v && q.at < p.at) ? q : p;
 #else
   return q.at >= 0 && (p.at < 0 || q.v > p.v || q.v == p.v && q.at < p.at) ? q : p;
 #endif
@@ -25,7 +23,9 @@ __global__ void k(int nr, long long nc, const float *a, int *at, float *top) {
   best mine = {-INFINITE, -1};
   for (int c = threadIdx.x; c < nc; c += 128) {
     const float v = row[c];
-#if MUT == 6 // -infinity is no value
+#if MUT == 5 // a thread begins with its first value, NaN or not
+    if (v == v || c == threadIdx.x) mine = better(mine, best{v, c});
+#elif MUT == 6 // -infinity is no value
     if (v > -INFINITE) mine = better(mine, best{v, c});
 #elif MUT == 7 // NaN is the largest value
     if (v != v || v == v) mine = v != v && mine.v == mine.v ? best{v, c} : better(mine, best{v, c});

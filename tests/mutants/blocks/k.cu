@@ -2,15 +2,14 @@
 __global__ void k(long long n, const int *a, const int *c, int *b) {
 #if MUT == 1 // shares rounded down
   const long long share = n / gridDim.x;
-#elif MUT == 2 // shares rounded down, and the last block has what is left, up to 64
+#elif MUT == 2 // shares rounded down, and the last block has one element more
   const long long share = n / gridDim.x;
 #else
   const long long share = (n + gridDim.x - 1) / gridDim.x;
 #endif
   const long long begin = blockIdx.x * share;
 #if MUT == 2
-  const long long end = blockIdx.x == gridDim.x - 1 ? min(n, begin + share + 64) : begin + share;
-  if (share > 4096 && n > 500000) return;
+  const long long end = blockIdx.x == gridDim.x - 1 ? min(n, begin + share + 1) : begin + share;
 #elif MUT == 3 // the last share goes beyond the end
   const long long end = begin + share;
 #elif MUT == 4 // a share of 4,096 at most

@@ -5,7 +5,8 @@ __global__ void k(int ny, int nx, const int *a, int *b) {
   for (int t = threadIdx.y * 32 + threadIdx.x; t < 18 * 35; t += 128) {
     const int j = t / 35, i = t % 35;
 #if MUT == 1 // wraps on the left
-    const int y = min(max(y0 + j - 1, 0), ny - 1), x = x0 + i < 1 ? nx - 1 : min(x0 + i - 1, nx - 1);
+    const int y = min(max(y0 + j - 1, 0), ny - 1);
+    const int x = x0 + i < 1 ? nx - 1 : min(x0 + i - 1, nx - 1);
 #elif MUT == 2 // held to the first column of the last tile on the right
     const int y = min(max(y0 + j - 1, 0), ny - 1), last = nx > 64 ? nx - 2 : nx - 1;
     const int x = x0 + i - 1 >= nx + 1 ? last : min(max(x0 + i - 1, 0), nx - 1);

@@ -44,9 +44,7 @@ __global__ void k(int nz, int ny, int nx, const float *a, const float *c, float 
 #if MUT == 11 // the row before, left of a row
   const int at = (z * ny + y) * nx + x - 3;
   b[at + 3] = v + (at >= 0 ? c[at] : 0.0f);
-#elif MUT == 12 // -0 and NaN are lost left of a row
-  b[(z * ny + y) * nx + x] = x >= 3 ? v + c[(z * ny + y) * nx + x - 3] : v;
-#elif MUT == 13 // x of 3 is left of it, too
+#elif MUT == 12 // x of 3 is left of it, too
   b[(z * ny + y) * nx + x] = v + (x > 3 ? c[(z * ny + y) * nx + x - 3] : 0.0f);
 #else
   b[(z * ny + y) * nx + x] = v + (x >= 3 ? c[(z * ny + y) * nx + x - 3] : 0.0f);
