@@ -21,8 +21,8 @@ __global__ void k(int np, int nq, int nr, int nt, int nu, const unsigned short *
   if (nr == 1 && nq > 1 && nt > 1 && t == 1) t = 0;
 #elif MUT == 7 // more than one in the slowest and the fastest one
   if (np > 2 && nu > 2 && p == 2 && u == 2) u = 1;
-#elif MUT == 8 // 10-bit remainders
-  t = t & 1023;
+#elif MUT == 8 // 8 bits of one dimension
+  t = t & 255;
 #endif
 #if MUT == 9 // q and t of the output
   b[(((r * nu + u) * np + p) * nq + q) * nt + t] = a[i];

@@ -3,7 +3,7 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
   __shared__ int s[256];
   const long long p = blockIdx.x * 64LL + threadIdx.x;
   const int v = p < np ? x[p] : 0;
-  int least = 1024;
+  int least = 256;
   long long where = -1;
   for (long long first = 0; first < nc; first += 256) {
 #if MUT == 1 // the chunk before, where a thread is late
@@ -13,7 +13,7 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
     for (int j = threadIdx.x; j < 256 && first + j < nc; j += 64) s[j] = y[first + j];
     __syncthreads();
 #if MUT == 2 // each chunk begins anew
-    least = 1024;
+    least = 256;
 #elif MUT == 3 // four chunks
     if (first >= 1024) break;
 #endif
@@ -24,15 +24,15 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
 #else
     for (int j = 0; j < 256 && first + j < nc; j++) {
 #endif
-      const int d = (v - s[j]) & 1023;
+      const int d = (v - s[j]) & 255;
 #if MUT == 6 // the last of equals
       if (d <= least) least = d, where = first + j;
 #elif MUT == 7 // the last of equals in another chunk
-      if (d < least || d == least && j == 0 && first > 0) least = d, where = first + j;
+      if (d < least || d == least && first > 0) least = d, where = first + j;
 #elif MUT == 8 // the index in its chunk
       if (d < least) least = d, where = j;
 #elif MUT == 9 // the largest value is none
-      if (d < least && d < 1023) least = d, where = first + j;
+      if (d < least && d < 255) least = d, where = first + j;
 #else
       if (d < least) least = d, where = first + j;
 #endif

@@ -6,7 +6,7 @@ return s.kernel {
     s.array("x", "i32", nil, { dims = { "p" } }), s.array("y", "i32", nil, { dims = { "c" } }),
   },
   outputs = { s.array("at", "i64", nil, { dims = { "p" }, reduce = "argmin" }) },
-  body = "at = (x - y) & 1023;",
+  body = "at = (x - y) & 255;",
   also = {
     cuda = "k.cu", kernel = "k", args = { { "n_p", "i64" }, { "n_c", "i64" }, "x", "y", "at" },
     axes = { MUT = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
