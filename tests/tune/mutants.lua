@@ -123,7 +123,7 @@ local function read_directory(path)
   end
   local right, wrong = {}, {}
   local values = text:match "MUT%s*=%s*(%b{})"
-  for kernel in text:gmatch 'kernel%s*=%s*"([%w_]+)"' do
+  for kernel in text:gmatch 'kernel%s*=%s*"([%w_]+)' do
     for value in (values or "0"):gmatch "%d+" do
       local item = {
         name = kind, label = "own_" .. kernel, what = whats[value] or kernel,
