@@ -51,14 +51,9 @@ __global__ void coalesced(int n, int m, const int *key, unsigned *h) {
   const int i = blockIdx.x * 128 + threadIdx.x;
   if (i >= n) return;
   const int q = key[i];
-  for (bool done = false; !done;) {
-    cg::coalesced_group rest = cg::coalesced_threads();
-    if (q == rest.shfl(q, 0)) {
-      cg::coalesced_group same = cg::coalesced_threads();
-      if (same.thread_rank() == 0) atomicAdd(&h[q], same.size());
-      done = true;
-    }
-  }
+  cg::coalesced_group active = cg::coalesced_threads();
+  cg::coalesced_group same = cg::labeled_partition(active, q);
+  if (same.thread_rank() == 0) atomicAdd(&h[q], same.size());
 }
 
 __global__ void in_ptx(int n, int m, const int *key, unsigned *h) {

@@ -74,7 +74,11 @@ template <typename T, int N> __global__ void of_type(int n, T g, const T *x, T *
 }
 
 struct extent { long long n; };
-struct view { const float *p; long long n; __device__ float at(long long i) const { return p[i]; } };
+struct view {
+  const float *p;
+  long long n;
+  __device__ float at(long long i) const { return p[i]; }
+};
 __device__ float scaled(view v, float g, long long i) { return i < v.n ? g * v.at(i) : 0; }
 __global__ void of_struct(extent e, float g, const float *x, float *y) {
   const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
