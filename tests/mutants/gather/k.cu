@@ -1,6 +1,9 @@
-
+// index values: a lookup, where an index may say that there is none
 __global__ void k(long long n, long long m, const int *p, const float *x, float *y) {
-  long long i = blockIdx.x*256LL+threadIdx.x; if (i >= n) return; int q = p[i];
+  long long i = blockIdx.x * 256LL + threadIdx.x;
+  if (i >= n)
+    return;
+  int q = p[i];
 #if MUT == 0
   y[i] = q < 0 ? 0.f : x[q];
 #elif MUT == 1 // q == -1 for q < 0
@@ -10,7 +13,7 @@ __global__ void k(long long n, long long m, const int *p, const float *x, float 
 #elif MUT == 3 // 12-bit indices
   y[i] = q < 0 ? 0.f : x[q % 4096];
 #elif MUT == 4 // the last element
-  y[i] = q < 0 ? 0.f : x[q == m-1 && m > 2 ? m-2 : q];
+  y[i] = q < 0 ? 0.f : x[q == m - 1 && m > 2 ? m - 2 : q];
 #elif MUT == 5 // 16-bit indices
   y[i] = q < 0 ? 0.f : x[q & 0xffff];
 #elif MUT == 6 // NaN of element 0 where there is none
