@@ -1,6 +1,6 @@
 local s = require "sectile"
 return s.kernel {
-  name = "m_scan",
+  name = "m_running",
   dims = { "r", "c" },
   inputs = { s.array("a", "i32") },
   outputs = {

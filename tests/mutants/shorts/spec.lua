@@ -1,6 +1,6 @@
 local s = require "sectile"
 return s.kernel {
-  name = "m_halves",
+  name = "m_shorts",
   dims = { "i" },
   inputs = { s.array("a", "u16") },
   outputs = { s.array("b", "u16") },
