@@ -151,8 +151,10 @@ function M.groups(name)
     return {
       { data = name, spec = "itself", path = name, device = "h200", drawn = true, items = {} },
     }
-  elseif name:find "/" or exists(M.root .. "/tests/mutants/" .. name .. "/spec.lua") then
-    return { read_directory(name:find "/" and name or M.root .. "/tests/mutants/" .. name) }
+  elseif name:find "/" then
+    return { read_directory(name) }
+  elseif exists(M.root .. "/tests/mutants/" .. name .. "/spec.lua") then
+    return { read_directory(M.root .. "/tests/mutants/" .. name) }
   else
     data = dofile(M.root .. "/tests/tune/mutants/" .. name .. ".lua")
   end
