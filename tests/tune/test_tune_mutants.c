@@ -394,6 +394,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "test_tune_mutants: the head of tests/tune/test_tune_mutants.c says how\n");
     return 2;
   }
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* lines stay whole where errors go there, too */
   const bool all = options.n_names == 0 && !options.own;
   if (all) {
     take_all(&arena, SCT_TESTS_DIR "/tune/mutants", ".lua");
