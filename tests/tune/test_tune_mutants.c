@@ -204,7 +204,8 @@ static void report(work *w) {
       }
       const bool is_failure = !is_good && (is_mutant ? is_held(w, kernel) : !is_known(w, kernel));
       w->n_failed += is_failure;
-      if (options.verbose || is_failure || (is_mutant && kernel->end == MR_RIGHT)) {
+      const bool is_listed = is_failure || (is_mutant ? kernel->end == MR_RIGHT : !is_good);
+      if (options.verbose || is_listed) {
         print_kernel(&w->groups[g], kernel,
                      is_mutant ? ends[kernel->end]
                      : is_good ? "right"
