@@ -99,8 +99,8 @@ static sct_status count_at(const fit *f, launch_sums *out, const int64_t *extent
   if (!requirements_hold(f, at)) {
     return sct_fail(err, SCT_ESPEC, "its requirements do not hold at shorter extents");
   }
-  sct_status status = sct_blocks_count(f->counter, out, f->kernel, &size, f->most_blocks,
-                                       f->most_steps, too_long, err);
+  sct_status status = sct_short_count(f->counter, out, f->spec, f->kernel, &size, f->most_blocks,
+                                      f->most_steps, too_long, err);
   if (*too_long && f->nested) {
     fit inner = *f;
     inner.nested = false;

@@ -323,7 +323,7 @@ typedef struct sct_ptx_launch_opts {
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
-  bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
+  bool chains;          /* fill sct_ptx_counters.chain */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -342,7 +342,6 @@ typedef struct sct_ptx_result {
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
-  sct_ptx_chain longest; /* of all blocks */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when

@@ -96,10 +96,11 @@ typedef struct ptx_bulk {
   uint8_t *data, *defined; /* [bytes]; one allocation */
 } ptx_bulk;
 
-/* When something has happened: half cycles, and after how many loads that wait for each other;
- * `near`: loads that find their line in L1 (ptx_chain.c). */
+/* When something has happened: half cycles, loads included, and after how many of these that wait
+ * for each other; `near`: that find their line in L1 (ptx_chain.c). */
 typedef struct ptx_when {
-  int32_t cycles, loads, near;
+  int64_t half_cycles;
+  int32_t loads, near;
 } ptx_when;
 
 #define PTX_LOADS_AT_ONCE 16
@@ -167,6 +168,8 @@ typedef struct ptx_lines {
   } line[1 << PTX_LINE_BITS];
 } ptx_lines;
 
+typedef struct ptx_links ptx_links; /* what chains are made of (ptx_chain.c) */
+
 /* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
   const sct_ptx_module *module;
@@ -184,6 +187,7 @@ typedef struct ptx_launch {
   bool definedness, races, counters;
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
   ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
+  ptx_links *links;       /* if chains are followed */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -279,7 +283,7 @@ struct ptx_exec {
   int64_t *block_runs, *block_lanes;  /* [n_blocks] */
   sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
   ptx_trace trace;                    /* of the block, if caches are asked for */
-  ptx_when copied, longest;           /* asynchronous copies of the block; a block's chain */
+  ptx_when copied;                    /* asynchronous copies of the block */
   bool *is_near;                      /* [n_insts] of a load that was executed last */
 };
 
@@ -447,6 +451,8 @@ sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
 
 /* ---- chains of dependent instructions (ptx_chain.c) */
 
+ptx_links *sct_ptx_links_new(const ptx_code *code);
+void sct_ptx_links_free(ptx_links *links); /* accepts NULL */
 void sct_ptx_chain_new(ptx_warp *w);
 void sct_ptx_chain_free(ptx_warp *w);
 void sct_ptx_chain_begin(const ptx_exec *x, ptx_warp *w);
