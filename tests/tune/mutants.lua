@@ -6,11 +6,17 @@
 --               right as they are; `change` of an asset holds for their mutants as well
 --   mutants     a list of { kind, candidate or list of candidates, file, from, to }: in the asset
 --               `file`, of templates/ or with a path from the root, every `from` becomes `to`; with
---               "source" as the file, the first `from` in the candidate's CUDA source; or
---               { kind, candidate, label = "..." }: a candidate that is wrong as it is
+--               "source" as the file, the first `from` in the candidate's CUDA source
+--
+-- A directory has spec.lua, with kernels of a user's own (`also`), and k.cu. All of its kernels are
+-- right; but where one has an axis MUT, 0 alone is, and others are what k.cu says after `MUT == N`:
+--
+--   // TEXT           wrong, and how
+--   // right: TEXT    right, too
+--   // large: TEXT    wrong at extents that no launch on a virtual device has
 local M = {}
 
---- What a mutant gets wrong.
+--- What a mutant gets wrong; those of a directory have its name for that.
 M.kinds = {
   "bound",     -- where a range ends, or what is guarded
   "barrier",   -- nobody waits: for threads, for copies
@@ -22,6 +28,7 @@ M.kinds = {
   "carry",     -- what goes on from element to element, tile to tile, block to block
   "loop",      -- how often
   "value",     -- none of these
+  "large",     -- what shows only where extents are too large for a launch on a virtual device
 }
 
 --- Ends with the list of kinds, unless `kind` is one.
@@ -83,11 +90,7 @@ local function group_candidates(name, data)
     local group = groups[key]
     if not group then
       group = { data = name, spec = spec, device = device, items = {} }
-      if data.paths and data.paths[spec] then
-        group.path = data.paths[spec]
-      else
-        group.text = data.specs[spec] or error(("%s: no spec '%s'"):format(candidate, spec), 0)
-      end
+      group.text = data.specs[spec] or error(("%s: no spec '%s'"):format(candidate, spec), 0)
       groups[key], groups[#groups + 1] = group, group
     end
     local item = { name = candidate, label = label, assets = {} }
@@ -101,32 +104,43 @@ local function group_candidates(name, data)
 end
 
 local function add_mutant(of, mutant, number)
-  local item = { name = of.item.name, number = number, kind = mutant[1], original = of.item.index }
-  if mutant.label then
-    item.label, item.assets = mutant.label, of.item.assets
-  else
-    item.label, item.from, item.to = of.item.label, mutant[4], mutant[5]
-    item.assets = of.item.assets
-    if mutant[3] ~= "source" then
-      item.assets, item.file = changed(item.assets, mutant[3], mutant[4], mutant[5])
-    end
+  local item = {
+    name = of.item.name, number = number, kind = mutant[1], original = of.item.index,
+    label = of.item.label, assets = of.item.assets, from = mutant[4], to = mutant[5],
+  }
+  if mutant[3] ~= "source" then
+    item.assets, item.file = changed(item.assets, mutant[3], mutant[4], mutant[5])
   end
   of.group.items[#of.group.items + 1] = item
 end
 
--- DIR/spec.lua takes a kernel of the user's own with an axis MUT: 0 is right, those up to the
--- number in DIR/n are wrong.
+-- The group of a directory: its right kernels first.
 local function read_directory(path)
-  local own = "own_" .. read(path .. "/spec.lua"):match 'kernel%s*=%s*"([%w_]+)"' .. " MUT="
-  local data = {
-    paths = { spec = path .. "/spec.lua" },
-    candidates = { right = { "spec", own .. 0 } },
-    mutants = {},
-  }
-  for k = 1, tonumber(read(path .. "/n")) do
-    data.mutants[k] = { "value", "right", label = own .. k }
+  local spec, kind = path .. "/spec.lua", path:match "([^/]+)/*$"
+  local text, whats = read(spec), {}
+  for number, what in read(path .. "/k.cu"):gmatch "MUT == (%d+)%s*//%s*([^\n]*)" do
+    whats[number] = whats[number] or what
   end
-  return data
+  local right, wrong = {}, {}
+  local values = text:match "MUT%s*=%s*(%b{})"
+  for kernel in text:gmatch 'kernel%s*=%s*"([%w_]+)' do
+    for value in (values or "0"):gmatch "%d+" do
+      local item = {
+        name = kind, label = "own_" .. kernel, what = whats[value] or kernel,
+        number = values and tonumber(value) or #right + 1, assets = {},
+      }
+      item.label = item.label .. (values and " MUT=" .. value or "")
+      if value == "0" or item.what:find "^right:" then
+        right[#right + 1] = item
+      else
+        item.kind, item.original = item.what:find "^large:" and "large" or kind, 1
+        wrong[#wrong + 1] = item
+      end
+    end
+  end
+  M.kinds[#M.kinds + 1] = kind
+  table.move(wrong, 1, #wrong, #right + 1, right)
+  return { data = kind, spec = "its own", path = spec, device = "h200", items = right }
 end
 
 --- The groups of a data file, a directory or, where candidates are to be drawn, a spec: candidates
@@ -138,7 +152,9 @@ function M.groups(name)
       { data = name, spec = "itself", path = name, device = "h200", drawn = true, items = {} },
     }
   elseif name:find "/" then
-    data = read_directory(name)
+    return { read_directory(name) }
+  elseif exists(M.root .. "/tests/mutants/" .. name .. "/spec.lua") then
+    return { read_directory(M.root .. "/tests/mutants/" .. name) }
   else
     data = dofile(M.root .. "/tests/tune/mutants/" .. name .. ".lua")
   end

@@ -19,7 +19,8 @@ typedef struct md_item {
   const char *kind;      /* NULL: right as it is */
   const char *file;      /* the asset that is changed; NULL: the source, or nothing */
   const char *from, *to; /* of a mutant that is wrong by its label alone: NULL */
-  int number;            /* of the mutant in its data file, from 1 */
+  const char *what;      /* of a directory: what is wrong, or ""; else NULL */
+  int number;            /* of the mutant in its data file, from 1; in a directory MUT */
   int original;          /* the item that it is a mutant of */
   const md_asset *assets;
   int n_assets;
@@ -102,6 +103,7 @@ static inline md_item md_read_item(void) {
                   .file = md_text("file"),
                   .from = md_text("from"),
                   .to = md_text("to"),
+                  .what = md_text("what"),
                   .number = (int)md_number("number"),
                   .original = (int)md_number("original") - 1};
   item.n_assets = md_list("assets");

@@ -1,14 +1,15 @@
-/* Kernels that are right, and mutants of them that must be caught: one place of a template, of the
- * device library, of a strategy or of the CUDA source is changed, and verification on the virtual
- * device must fail.
- * Data files (tests/tune/mutants/NAME.lua) list them by kind; tests/tune/mutants.lua says how.
+/* Kernels that are right, which verification on the virtual device must accept, and mutants of
+ * them, which it must refuse. In those of our own kernels one place of a template, of the device
+ * library, of a strategy or of the CUDA source is changed; data files (tests/tune/mutants/NAME.lua)
+ * list them. Those of users' kernels are written out, in directories (tests/mutants/NAME).
+ * tests/tune/mutants.lua says how.
  *
- *   test_tune_mutants [option]... [NAME|DIR|SPEC.lua]...    default: all data files
+ *   test_tune_mutants [option]... [NAME|DIR|SPEC.lua]...    default: all of both
  *
- *   NAME         a data file
- *   DIR          a directory (a word with a slash) with spec.lua, whose own kernel has an axis MUT
- *                (0 is right), and n, how many values of it are wrong
+ *   NAME         a data file, or a directory of tests/mutants
+ *   DIR          another directory: a word with a slash
  *   SPEC.lua     with --operators: a candidate of each strategy, drawn by the seed
+ *   --own        all directories of tests/mutants, or SECTILE_TEST_PART of them
  *   --kind KIND  of this kind only
  *   --number N   number N of each data file only
  *   --operators  what tests/tune/mutants/operators.lua makes of the candidates' CUDA source, one
@@ -18,28 +19,31 @@
  *   --seed S     also of the data
  *   --verbose    prints what became of each
  *
- * Prints a table, and below it those that are not caught. Exit code 1 where a candidate is not
- * right as it is, or a written mutant is missed or does not run.
+ * Prints a table, and below it those that are not caught. Exit code 1 where a right kernel is
+ * refused, or a written mutant is missed or does not run, unless docs/figures/mutants.md lists it.
  */
 #include "mutants_run.h"
+#include "part.h"
 
 #include <dirent.h>
+#include <sys/resource.h>
 
 #define MAX_GROUPS 400
 
 static struct {
   const char *kind;
-  const char *names[64];
+  const char *names[256];
   int n_names;
   int64_t number, sample;
   uint64_t seed;
-  bool operators, verbose;
+  bool operators, own, verbose;
 } options = {.seed = MR_SEED};
 
 typedef struct work {
   mr_group groups[MAX_GROUPS];
   int n_groups;
   int n_failed;
+  sct_str page; /* docs/figures/mutants.md */
 } work;
 
 /* ---- which ---- */
@@ -104,7 +108,7 @@ static const char *kind_of(const mr_kernel *kernel) {
 }
 
 /* Leaves out mutants of other kinds, and those that are not drawn: as many are left as it says. */
-static int64_t sample(work *w) {
+static void sample(work *w) {
   sct_rng rng = sct_rng_new(options.seed);
   int64_t n = 0;
   for (int g = 0; g < w->n_groups; g++) {
@@ -133,7 +137,6 @@ static int64_t sample(work *w) {
       }
     }
   }
-  return all;
 }
 
 /* ---- what came of them ---- */
@@ -157,6 +160,12 @@ static void print_change(const char *where, const char *from, const char *to) {
 
 static void print_kernel(const mr_group *g, const mr_kernel *kernel, const char *what) {
   const char *kind = kind_of(kernel);
+  if (kernel->item->what && !kernel->change) {
+    printf("%s: %s %d: %s%s%s\n", what, kernel->item->name, kernel->item->number,
+           *kernel->item->what ? kernel->item->what : kernel->item->label,
+           kernel->detail ? ": " : "", kernel->detail ? kernel->detail : "");
+    return;
+  }
   printf("%s%s%s: %s, spec %s, %s '%s'", what, kind ? ": " : "", kind ? kind : "", g->data->data,
          g->data->spec, kernel->item->name, kernel->item->label);
   if (kernel->item->number > 0) {
@@ -170,6 +179,18 @@ static void print_kernel(const mr_group *g, const mr_kernel *kernel, const char 
   printf("%s%s\n", kernel->detail ? ": " : "", kernel->detail ? kernel->detail : "");
 }
 
+/* Do the figures list a kernel of a directory as one that is not caught, or refused? */
+static bool is_known(const work *w, const mr_kernel *kernel) {
+  char row[128];
+  snprintf(row, sizeof row, "\n| %s | %d |", kernel->item->name, kernel->item->number);
+  return kernel->item->what && strstr(sct_str_c(&w->page), row) != NULL;
+}
+
+/* Must a kernel that is a mutant be caught? */
+static bool is_held(const work *w, const mr_kernel *kernel) {
+  return !options.operators && strcmp(kind_of(kernel), "large") != 0 && !is_known(w, kernel);
+}
+
 static void report(work *w) {
   static const char *const ends[] = {"", "missed", "caught", "does not run", "same code"};
   for (int g = 0; g < w->n_groups; g++) {
@@ -181,9 +202,10 @@ static void report(work *w) {
       if (!kernel->item || kernel->end == MR_LEFT_OUT) {
         continue;
       }
-      const bool is_failure = !is_good && !(is_mutant && options.operators);
+      const bool is_failure = !is_good && (is_mutant ? is_held(w, kernel) : !is_known(w, kernel));
       w->n_failed += is_failure;
-      if (options.verbose || is_failure || (is_mutant && kernel->end == MR_RIGHT)) {
+      const bool is_listed = is_failure || (is_mutant ? kernel->end == MR_RIGHT : !is_good);
+      if (options.verbose || is_listed) {
         print_kernel(&w->groups[g], kernel,
                      is_mutant ? ends[kernel->end]
                      : is_good ? "right"
@@ -220,6 +242,41 @@ static void print_table(const work *w) {
   print_row(w, NULL);
 }
 
+static double seconds(const struct timeval *t) {
+  return (double)t->tv_sec + 1e-6 * (double)t->tv_usec;
+}
+
+/* Processor time of this program and of workers that have ended. */
+static double processor_s(void) {
+  struct rusage own, workers;
+  getrusage(RUSAGE_SELF, &own);
+  getrusage(RUSAGE_CHILDREN, &workers);
+  return seconds(&own.ru_utime) + seconds(&own.ru_stime) + seconds(&workers.ru_utime) +
+         seconds(&workers.ru_stime);
+}
+
+/* Returns how many kernels ran. */
+static int verify(work *w) {
+  double spent_s = 0;
+  int n = 0;
+  for (int k = 0; k < w->n_groups; k++) {
+    mr_group *g = &w->groups[k];
+    if (options.kind || options.number || options.sample || options.operators) {
+      mr_leave_out(g);
+    }
+    mr_compile(g);
+    const double before_s = processor_s();
+    mr_verify(g, options.seed);
+    spent_s += processor_s() - before_s;
+    for (size_t i = 0; i < g->n; i++) {
+      n += g->list[i].end == MR_RIGHT || g->list[i].end == MR_WRONG;
+    }
+  }
+  printf("%d kernels verified, %.1f s of processor time, %.1f ms each\n", n, spent_s,
+         1e3 * spent_s / (n > 0 ? n : 1));
+  return n;
+}
+
 static void mutants_are_caught(void **state) {
   work *w = sct_alloc(sizeof *w);
   *w = (work){0};
@@ -231,20 +288,16 @@ static void mutants_are_caught(void **state) {
   for (int k = 0; k < options.n_names; k++) {
     open_groups(w, options.names[k]);
   }
-  const int64_t n = sample(w);
-  for (int g = 0; g < w->n_groups; g++) {
-    if (options.kind || options.number || options.sample || options.operators) {
-      mr_leave_out(&w->groups[g]);
-    }
-    mr_compile(&w->groups[g]);
-    mr_verify(&w->groups[g], options.seed);
-  }
+  (void)sct_file_read(&w->page, SCT_ROOT_DIR "/docs/figures/mutants.md", NULL);
+  sample(w);
+  const int n = verify(w);
   print_table(w);
   report(w);
   const int n_failed = w->n_failed;
   for (int g = 0; g < w->n_groups; g++) {
     mr_close(&w->groups[g]);
   }
+  sct_str_free(&w->page);
   sct_free(w);
   md_close();
   if (n == 0) {
@@ -273,19 +326,33 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void take_all(sct_arena *arena) {
-  DIR *dir = opendir(SCT_TESTS_DIR "/tune/mutants");
+/* The names in a folder that end so, without their ends. */
+static void take_all(sct_arena *arena, const char *folder, const char *end) {
+  const int first = options.n_names;
+  DIR *dir = opendir(folder);
   assert_non_null(dir);
   for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
-    const size_t n = strlen(e->d_name);
-    if (n > 4 && strcmp(e->d_name + n - 4, ".lua") == 0 &&
+    const size_t n = strlen(e->d_name), n_end = strlen(end);
+    if (n > n_end && e->d_name[0] != '.' && strcmp(e->d_name + n - n_end, end) == 0 &&
         strcmp(e->d_name, "operators.lua") != 0) {
       assert_in_range(options.n_names, 0, SCT_COUNT(options.names) - 1);
-      options.names[options.n_names++] = sct_arena_strndup(arena, e->d_name, n - 4);
+      options.names[options.n_names++] = sct_arena_strndup(arena, e->d_name, n - n_end);
     }
   }
   closedir(dir);
-  qsort(options.names, (size_t)options.n_names, sizeof *options.names, by_name);
+  qsort(options.names + first, (size_t)(options.n_names - first), sizeof *options.names, by_name);
+}
+
+/* All directories of users' kernels, or a part of them. */
+static void take_own(sct_arena *arena) {
+  int n = options.n_names;
+  take_all(arena, SCT_TESTS_DIR "/mutants", "");
+  for (int k = n, end = options.n_names; k < end; k++) {
+    if (part_has(k)) {
+      options.names[n++] = options.names[k];
+    }
+  }
+  options.n_names = n;
 }
 
 static bool take(int argc, char **argv) {
@@ -293,6 +360,8 @@ static bool take(int argc, char **argv) {
     const char *word = argv[k];
     if (strcmp(word, "--operators") == 0) {
       options.operators = true;
+    } else if (strcmp(word, "--own") == 0) {
+      options.own = true;
     } else if (strcmp(word, "--verbose") == 0) {
       options.verbose = true;
     } else if (word[0] != '-' && options.n_names < SCT_COUNT(options.names)) {
@@ -326,8 +395,13 @@ int main(int argc, char **argv) {
     fprintf(stderr, "test_tune_mutants: the head of tests/tune/test_tune_mutants.c says how\n");
     return 2;
   }
-  if (options.n_names == 0) {
-    take_all(&arena);
+  setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* lines stay whole where errors go there, too */
+  const bool all = options.n_names == 0 && !options.own;
+  if (all) {
+    take_all(&arena, SCT_TESTS_DIR "/tune/mutants", ".lua");
+  }
+  if (all || options.own) {
+    take_own(&arena);
   }
   const struct CMUnitTest tests[] = {cmocka_unit_test(mutants_are_caught)};
   const int failed = cmocka_run_group_tests(tests, setup, teardown);
