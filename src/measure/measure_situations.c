@@ -150,6 +150,10 @@ static sct_traits traits_of(const builder *b, const int64_t *dims) {
 
 /* ---- the list ---- */
 
+static int64_t round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
 static bool has_case(const sct_situations *list, const sct_case *c) {
   bool has = false;
   for (int k = 0; k < list->n; k++) {
@@ -169,6 +173,17 @@ static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
   b->out->all[b->out->n++] = s;
 }
 
+/* Unless it is there already, or takes long. */
+static void add_new(builder *b, sct_case *c) {
+  if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
+    const sct_traits t = traits_of(b, c->dims);
+    sct_cover_add(&b->cover, &t);
+    b->cost += cost_of(b, c->dims);
+    b->out->n_full += c->shape.n_elements > 0;
+    add_situation(b, c, NULL);
+  }
+}
+
 /* The case of the tuple or near it, unless it is there already or takes long. false: there is none
  * that spec and candidate allow. */
 static bool add_case(builder *b, const int64_t *tuple) {
@@ -176,12 +191,8 @@ static bool add_case(builder *b, const int64_t *tuple) {
   /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
   const bool grouped = b->spec->scans && b->out->max_elements < SCT_MAX_VIRTUAL_SCAN;
   sct_case_allowed(b->m, b->code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : b->out->max_elements, &c);
-  if (c && !sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
-    const sct_traits t = traits_of(b, c->dims);
-    sct_cover_add(&b->cover, &t);
-    b->cost += cost_of(b, c->dims);
-    b->out->n_full += c->shape.n_elements > 0;
-    add_situation(b, c, NULL);
+  if (c) {
+    add_new(b, c);
   }
   return c != NULL;
 }
@@ -240,6 +251,24 @@ static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
   }
 }
 
+/* Tables and bins that are long, of which each element finds another part. */
+static void add_long_own(builder *b) {
+  static const int64_t sides[] = {3008, 48, 16, 8};
+  const int n_dims = b->spec->n_dims;
+  int64_t tuple[SCT_MAX_DIMS];
+  sct_case *c = NULL;
+  for (int d = 0; d < n_dims; d++) {
+    const int64_t side = n_dims <= SCT_COUNT(sides) ? sides[n_dims - 1] : 4;
+    tuple[d] = b->must.only[d] > 0 ? b->must.only[d] : round_up(side, b->must.unit[d]);
+  }
+  if (b->spec->n_extents > n_dims) {
+    sct_case_get_long(b->m, tuple, &c);
+    if (c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent)) {
+      add_new(b, c);
+    }
+  }
+}
+
 static void add_must(builder *b) {
   for (int k = 0; k < b->must.n; k++) {
     const int64_t *tuple = b->must.values + k * b->must.n_dims;
@@ -274,10 +303,6 @@ static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
   const int64_t any = 2 + (int64_t)(take(rng) % (uint64_t)modulus);
   const int64_t rests[N_RESTS] = {0, 1, -1, any};
   return count * modulus + rests[rest];
-}
-
-static int64_t round_up(int64_t n, int64_t unit) {
-  return (n + unit - 1) / unit * unit;
 }
 
 /* What requirements ask for, and no more elements than may be: else false. */
@@ -570,6 +595,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   find_moduli(&b, traits);
   add_must(&b);
   add_above_constants(&b, traits);
+  add_long_own(&b);
   add_from_pool(&b);
   choose_addresses(&b);
   const uint64_t inspected = traits ? inspected_operands(spec, code, traits) : 0;
