@@ -491,8 +491,6 @@ static int indexes_before(const sct_spec *spec, int k) {
  * later ones), or, for one tuple in three, an odd number of its own (attempt 0). The last ones are
  * those of one of the spec's sizes, which hold whatever else must hold between them, with numbers
  * (of a field, say) up to those there, then with these. */
-#define LONG_OWN ((int64_t)132112)
-
 static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int64_t elements,
                           int attempt) {
   if (attempt == 0) {
@@ -611,13 +609,13 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
   }
   const bool has_own = spec->n_extents > spec->n_dims;
   const int first = hash % 3 == 0 && has_own ? 0 : 1;
-  const int end = has_own && (!c->long_own || spec->n_numbers > 0) ? N_OWN_ATTEMPTS : first + 1;
+  const int end = has_own && (c->own == 0 || spec->n_numbers > 0) ? N_OWN_ATTEMPTS : first + 1;
   bool others_hold = false;
   for (int attempt = first; attempt < end && !c->legal; attempt++) {
     for (int k = spec->n_dims; k < spec->n_extents; k++) {
       const bool is_number = k < spec->n_dims + spec->n_numbers;
       extent[k] =
-          c->long_own && !is_number ? LONG_OWN : own_extent(spec, k, c->dims, elements, attempt);
+          c->own > 0 && !is_number ? c->own : own_extent(spec, k, c->dims, elements, attempt);
     }
     if (!try_shape(c, addressing, extent, fill, most)) {
       continue;
@@ -629,7 +627,7 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
       break;
     }
   }
-  if (c->legal && !c->long_own) {
+  if (c->legal && c->own == 0) {
     shrink(c, addressing, extent, fill);
   }
   if (c->legal) {
@@ -651,12 +649,12 @@ static int64_t most_array_bytes(const sct_measure *m) {
   return part < MAX_CASE_BYTES ? MAX_CASE_BYTES : part > MAX_ARRAY_BYTES ? MAX_ARRAY_BYTES : part;
 }
 
-static void get_case(sct_measure *m, const int64_t *dims, bool long_own, sct_case **out) {
+void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case **out) {
   const int n_dims = m->addressing.spec->n_dims;
   const size_t bytes = sizeof *dims * (size_t)n_dims;
   sct_case_table *t = &m->cases;
   for (size_t k = 0; k < t->n; k++) {
-    if (memcmp(t->all[k]->dims, dims, bytes) == 0 && t->all[k]->long_own == long_own) {
+    if (memcmp(t->all[k]->dims, dims, bytes) == 0 && t->all[k]->own == own) {
       *out = t->all[k];
       return;
     }
@@ -664,7 +662,7 @@ static void get_case(sct_measure *m, const int64_t *dims, bool long_own, sct_cas
   SCT_GROW(t->all, t->n, t->cap);
   sct_case *c = sct_alloc(sizeof *c);
   memcpy(c->dims, dims, bytes);
-  c->long_own = long_own;
+  c->own = own;
   c->poison = tuple_hash(dims, n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     c->buffer[k] = c->unlike[k] = -1;
@@ -676,9 +674,5 @@ static void get_case(sct_measure *m, const int64_t *dims, bool long_own, sct_cas
 }
 
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
-  get_case(m, dims, false, out);
-}
-
-void sct_case_get_long(sct_measure *m, const int64_t *dims, sct_case **out) {
-  get_case(m, dims, true, out);
+  sct_case_get_own(m, dims, 0, out);
 }

@@ -22,7 +22,7 @@ typedef struct sct_placed {
 
 typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* extents of the dimensions, by which it is found */
-  bool long_own;              /* extents that are no dimension's are long */
+  int64_t own;                /* all extents that are no dimension's; 0: as is found */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
   bool too_long;              /* the spec would allow it, but a layout does not hold there */
   int64_t most_array_bytes;   /* more no array of it may have */
@@ -344,8 +344,8 @@ void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
 void sct_tuples_free(sct_tuples *t);
 /* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
-/* The same with own extents beyond what 16 and 17 bits count: tables, bins. */
-void sct_case_get_long(sct_measure *m, const int64_t *dims, sct_case **out);
+/* The same with own extents of this length. */
+void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case **out);
 /* (measure_cases.c) The case of the tuple, or of multiples of some of its extents where the spec or
  * the candidate asks for such; NULL: none of at most `most` elements. */
 void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,

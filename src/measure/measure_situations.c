@@ -13,21 +13,23 @@
 /* Sizes as such. */
 static const int64_t least_size[] = {0, 1, 2, 32, 1024, 4097};
 
-/* Of an extent by a modulus: the remainders that loops and guards get wrong, and how often it is
- * in there. */
+/* Of an extent by a modulus: how often it is in there, with each of the remainders that loops and
+ * guards get wrong. */
 enum { REST_NONE, REST_ONE, REST_ALL_BUT_ONE, REST_OTHER, N_RESTS };
-enum { NOT_ONCE, ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
-#define N_OF_MODULUS (N_RESTS + N_COUNTS)
+enum { ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
+enum { BELOW = N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
 
 #define MAX_MODULI  16 /* of a dimension */
 #define N_RELATIONS 3  /* of two extents: less, equal, greater */
 #define RELATED     3  /* dimensions that are compared, the last ones */
-#define N_LONG_OWN  1
 
 typedef struct moduli {
   int n;
   int64_t all[MAX_MODULI];
 } moduli;
+
+#define STRANGE           4
+#define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
 
 /* How a list of situations is made. */
 typedef struct builder {
@@ -38,6 +40,7 @@ typedef struct builder {
   moduli of[SCT_MAX_DIMS];
   int n_traits;
   sct_cover cover;
+  int strange; /* how much more is looked at: the template of another has not been tested */
   double cost; /* of what was added, see cost_of() */
   sct_situations *out;
 } builder;
@@ -114,9 +117,12 @@ static int rest_of(int64_t extent, int64_t modulus) {
                                : REST_OTHER;
 }
 
-static int count_of(int64_t extent, int64_t modulus) {
+static int class_of(int64_t extent, int64_t modulus) {
   const int64_t count = extent / modulus;
-  return count == 0 ? NOT_ONCE : count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
+  const int times = count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
+  return extent == modulus - 1 ? JUST_BELOW
+         : count == 0          ? BELOW
+                               : times * N_RESTS + rest_of(extent, modulus);
 }
 
 static sct_traits traits_of(const builder *b, const int64_t *dims) {
@@ -131,11 +137,7 @@ static sct_traits traits_of(const builder *b, const int64_t *dims) {
     sct_traits_add(&t, base + size);
     base += SCT_COUNT(least_size);
     for (int k = 0; k < b->of[d].n; k++, base += N_OF_MODULUS) {
-      const int64_t modulus = b->of[d].all[k];
-      sct_traits_add(&t, base + N_RESTS + count_of(dims[d], modulus));
-      if (dims[d] >= modulus - 1) {
-        sct_traits_add(&t, base + rest_of(dims[d], modulus));
-      }
+      sct_traits_add(&t, base + class_of(dims[d], b->of[d].all[k]));
     }
   }
   sct_traits_add(&t, base + sct_tuple_variant(b->spec, dims));
@@ -230,41 +232,134 @@ static void add_far_limits(builder *b) {
   }
 }
 
-#define MOST_ABOVE ((int64_t)1 << 17) /* elements of a tuple for constants */
+#define MOST_ABOVE ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
+#define FAR_ABOVE  ((int64_t)300000)  /* and of users' kernels, along one dimension */
 
-/* All extents above what the kernel compares something with, where that is no common number: a
- * mistake may want it of several of them. */
-static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
-  const int64_t most = b->out->max_elements;
-  for (int k = 0; traits && k < traits->n_constants; k++) {
-    const int n_dims = b->spec->n_dims;
+static void add_within(builder *b, const int64_t *tuple, int64_t most) {
+  const int64_t usual = b->out->max_elements;
+  if (sct_tuple_elements(b->spec, tuple) <= most) {
+    b->out->max_elements = usual > most ? usual : most;
+    (void)add_case(b, tuple);
+    b->out->max_elements = usual;
+  }
+}
+
+/* Each extent just above the number, where that is beyond what the pool has. */
+static void add_far(builder *b, int64_t number) {
+  for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
     int64_t tuple[SCT_MAX_DIMS];
-    for (int d = 0; d < n_dims; d++) {
-      tuple[d] = d + RELATED >= n_dims ? traits->constant[k] : 1;
+    for (int other = 0; other < b->spec->n_dims; other++) {
+      tuple[other] = other == d ? number + 1 + number / 16 : 1;
     }
-    const bool rare = rank_of(traits, k) == RANK_RARE;
-    if (rare && n_dims > 1 && sct_tuple_elements(b->spec, tuple) <= MOST_ABOVE) {
-      b->out->max_elements = most > MOST_ABOVE ? most : MOST_ABOVE;
-      (void)add_case(b, tuple);
-      b->out->max_elements = most;
+    add_within(b, tuple, FAR_ABOVE);
+  }
+}
+
+/* The extent along a dimension up to which the grid grows, and its blocks there; 0: it goes on. */
+static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
+  int64_t extent[SCT_MAX_EXTENTS], low = 1, high = FAR_ABOVE;
+  memcpy(extent, b->must.unit, sizeof extent);
+  extent[dim] = high * 64;
+  *blocks = sct_code_blocks_at(b->spec, b->code, extent);
+  extent[dim] = high;
+  if (sct_code_blocks_at(b->spec, b->code, extent) < *blocks) {
+    return 0;
+  }
+  while (high - low > 1) {
+    extent[dim] = low + (high - low) / 2;
+    *(sct_code_blocks_at(b->spec, b->code, extent) < *blocks ? &low : &high) = extent[dim];
+  }
+  return high;
+}
+
+/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there. */
+static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
+  for (int d = 0; d < b->spec->n_dims; d++) {
+    int64_t blocks = 0, tuple[SCT_MAX_DIMS];
+    const int64_t end = grid_end(b, d, &blocks);
+    if (end <= 1 || blocks <= 1) {
+      continue;
+    }
+    for (int other = 0; other < b->spec->n_dims; other++) {
+      tuple[other] = other == d ? end + end / 2 + 3 : b->must.unit[other];
+    }
+    add_within(b, tuple, FAR_ABOVE);
+    for (int k = 0; traits && k < traits->n_constants; k++) { /* of each block's share */
+      if (traits->constant[k] <= FAR_ABOVE / blocks) {
+        add_far(b, traits->constant[k] * blocks);
+      }
     }
   }
 }
 
-/* Tables and bins that are long, of which each element finds another part. */
-static void add_long_own(builder *b) {
+/* All extents above what the kernel compares something with, where that is no common number: a
+ * mistake may want it of several of them. */
+static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
+  const int n_dims = b->spec->n_dims;
+  for (int k = 0; traits && k < traits->n_constants; k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d < n_dims; d++) {
+      tuple[d] = d + RELATED >= n_dims ? traits->constant[k] : 1;
+    }
+    if (rank_of(traits, k) == RANK_RARE && n_dims > 1) {
+      add_within(b, tuple, MOST_ABOVE);
+    }
+    if (b->strange > 1) {
+      add_far(b, traits->constant[k]);
+    }
+  }
+}
+
+/* Several tiles along two dimensions at once, with and without rests, tall and wide. */
+static void add_several_tiles(builder *b) {
+  static const int64_t times[][2][2] = {{{2, 0}, {2, 0}}, {{4, 1}, {4, -1}}, {{4, -1}, {4, 1}},
+                                        {{5, 0}, {4, 0}}, {{1, 1}, {17, 2}}, {{17, 2}, {1, 1}},
+                                        {{2, 1}, {3, 0}}, {{3, 0}, {2, 1}}};
+  const int last = b->spec->n_dims - 1;
+  for (int k = 0; k < SCT_COUNT(times) && last > 0; k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d <= last; d++) {
+      tuple[d] = b->must.unit[d];
+    }
+    for (int n = 0; n < 2; n++) {
+      const int d = last - 1 + n;
+      const int64_t other = b->must.tile[last - n], own = b->must.tile[d] > 1 ? b->must.tile[d] : 8;
+      const int64_t tile = times[k][n][0] == 17 && other > own ? other : own;
+      tuple[d] = round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
+    }
+    add_within(b, tuple, MOST_ABOVE);
+  }
+}
+
+/* false: spec and candidate do not allow it. */
+static bool add_with_own(builder *b, const int64_t *tuple, int64_t own) {
+  sct_case *c = NULL;
+  sct_case_get_own(b->m, tuple, own, &c);
+  const bool ok = c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent);
+  if (ok) {
+    add_new(b, c);
+  }
+  return ok;
+}
+
+/* Tables and bins that are long, of which each element finds another part; and those around what
+ * the kernel compares something with. */
+static void add_own(builder *b, const sct_ptx_traits *traits) {
   static const int64_t sides[] = {3008, 48, 16, 8};
+  static const int64_t lengths[] = {132112, 20016, 5008, 1104, 304};
   const int n_dims = b->spec->n_dims;
   int64_t tuple[SCT_MAX_DIMS];
-  sct_case *c = NULL;
+  bool found = b->spec->n_extents == n_dims;
   for (int d = 0; d < n_dims; d++) {
     const int64_t side = n_dims <= SCT_COUNT(sides) ? sides[n_dims - 1] : 4;
     tuple[d] = b->must.only[d] > 0 ? b->must.only[d] : round_up(side, b->must.unit[d]);
   }
-  if (b->spec->n_extents > n_dims) {
-    sct_case_get_long(b->m, tuple, &c);
-    if (c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent)) {
-      add_new(b, c);
+  for (int k = 0; k < SCT_COUNT(lengths) && !found; k++) {
+    found = add_with_own(b, tuple, lengths[k]);
+  }
+  for (int k = 0; traits && k < traits->n_constants && b->spec->n_extents > n_dims; k++) {
+    for (int off = -1; off <= 1 && b->strange > 1; off++) {
+      (void)add_with_own(b, tuple, traits->constant[k] + off);
     }
   }
 }
@@ -281,8 +376,7 @@ static void add_must(builder *b) {
 
 /* ---- the pool ---- */
 
-#define MAX_POOL          4000
-#define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
+#define MAX_POOL 4000
 
 typedef struct pool {
   int n;
@@ -416,14 +510,12 @@ static int best_of(const builder *b, pool *p, int least) {
 #define LEAST_GAIN 2
 
 static void add_from_pool(builder *b) {
-  /* where nobody has tested the template before, more is looked at */
-  const int strange = b->code->n_params > 0 ? 4 : 1;
   SCT_OWNED pool *p = sct_alloc(sizeof *p);
   fill_pool(b, p);
-  for (int tries = 0; tries < 2 * strange * MOST_CASES && b->out->n < strange * MOST_CASES;
+  for (int tries = 0; tries < 2 * b->strange * MOST_CASES && b->out->n < b->strange * MOST_CASES;
        tries++) {
     const int best = best_of(b, p, LEAST_GAIN);
-    if (best < 0 || b->cost + p->cost[best] > strange * MOST_COST) {
+    if (best < 0 || b->cost + p->cost[best] > b->strange * MOST_COST) {
       break;
     }
     (void)add_case(b, p->tuple[best]);
@@ -537,7 +629,7 @@ static uint64_t inspected_operands(const sct_spec *spec, const sct_kernel_code *
 }
 
 static void add_unlike(builder *b, uint64_t inspected) {
-  static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE};
+  static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE, REST_OTHER, N_RESTS};
   const int last = b->spec->n_dims - 1, n = b->out->n;
   for (int w = 0; w < SCT_COUNT(wanted); w++) {
     sct_case *c = NULL;
@@ -588,14 +680,22 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
     }
   }
   sct_situations list = {.key = key};
-  builder b = {.m = m, .spec = spec, .code = code, .out = &list};
+  builder b = {.m = m,
+               .spec = spec,
+               .code = code,
+               .strange = code->n_params > 0 ? STRANGE : 1,
+               .out = &list};
   sct_extents_list(&b.must, &m->addressing, code,
                    m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
   list.max_elements = b.must.max_elements;
   find_moduli(&b, traits);
   add_must(&b);
   add_above_constants(&b, traits);
-  add_long_own(&b);
+  add_own(&b, traits);
+  if (b.strange > 1) {
+    add_beyond_grid(&b, traits);
+    add_several_tiles(&b);
+  }
   add_from_pool(&b);
   choose_addresses(&b);
   const uint64_t inspected = traits ? inspected_operands(spec, code, traits) : 0;
