@@ -574,6 +574,12 @@ typedef struct sct_index_fill {
   int64_t columns; /* of a prefix: elements of a row */
   const sct_ragged *ragged;
   uint64_t seed;
+  /* Of verification, set by who fills arrays: not 0, and values that stand for none are various,
+   * the array's ends are so of the other, values come in runs, go up or down; rows that have no
+   * element are beside long ones. */
+  int variant;
+  int64_t count, lowest; /* values in all; of the type */
+  bool collects;
 } sct_index_fill;
 sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size *size);
 /* An input of bools, which may be filled as a prefix. */

@@ -153,7 +153,10 @@ sct_index_fill sct_spec_index_fill(const sct_spec *spec, int op, const sct_size 
   }
   fill.has_none = index->has_none;
   fill.limit = sct_type_index_limit(index->record.fields[0].type, fill.limit);
-  fill.fill = resolve_fill(index, size->fill[op], operand_elements(spec, index, size), fill.limit);
+  fill.count = operand_elements(spec, index, size);
+  fill.lowest = INT64_MIN >> (64 - index->record.fields[0].bytes * 8);
+  fill.collects = index->index_collects;
+  fill.fill = resolve_fill(index, size->fill[op], fill.count, fill.limit);
   return fill;
 }
 
@@ -174,6 +177,62 @@ static int64_t prefix_value(const sct_index_fill *fill, int64_t linear) {
 
 enum { VALUES_A_NONE = 8 }; /* of an index array that may hold none */
 
+/* Every value below 0 stands for none. */
+static int64_t none_value(const sct_index_fill *fill, int64_t linear) {
+  const uint64_t random = sct_mix64(fill->seed + 1, (uint64_t)linear);
+  const int64_t values[] = {-1, -2, fill->lowest, fill->lowest / 2 - 1, -3};
+  return fill->variant == 0 ? -1 : values[random % SCT_COUNT(values)];
+}
+
+static bool is_none(const sct_index_fill *fill, int64_t linear) {
+  const bool is_end = linear == 0 || linear == fill->count - 1;
+  return fill->has_none && (sct_mix64(~fill->seed, (uint64_t)linear) % VALUES_A_NONE == 0 ||
+                            (is_end && fill->variant % 4 == (linear == 0 ? 1 : 2)));
+}
+
+/* Random, with both ends of the array more often, or in runs, or in order, up or down. */
+static int64_t varied_value(const sct_index_fill *fill, int64_t linear) {
+  const int64_t limit = fill->limit, last = fill->count > 1 ? fill->count - 1 : 1;
+  const uint64_t random = sct_mix64(fill->seed, (uint64_t)linear);
+  const int64_t ends[] = {0, limit - 1, limit > 1, limit - 1 - (limit > 1)};
+  const int64_t up = (int64_t)((double)linear / (double)last * (double)(limit - 1));
+  const int run = 2 + fill->variant % 7;
+  if (linear == 0 || linear == fill->count - 1) {
+    return (linear == 0) == (fill->variant / 4 % 2 == 0) ? limit - 1 : 0;
+  }
+  switch (fill->variant % 4) {
+  case 0:
+    return random % 8 == 0 ? ends[random / 8 % SCT_COUNT(ends)]
+                           : (int64_t)(random / 8 % (uint64_t)limit);
+  case 1:
+    return (int64_t)(sct_mix64(fill->seed, (uint64_t)(linear / run)) % (uint64_t)limit);
+  default:
+    return fill->variant % 4 == 2 ? up : limit - 1 - up;
+  }
+}
+
+/* What other variants have in place of a fill's values, distinct ones in place of distinct ones. */
+static int64_t other_value(const sct_index_fill *fill, int64_t linear) {
+  sct_index_fill of = *fill;
+  const int64_t at = linear % fill->limit;
+  of.seed = sct_mix64(fill->seed, (uint64_t)fill->variant);
+  switch (fill->fill) {
+  case SCT_FILL_IDENTITY:
+    return fill->variant % 2 == 0 ? at : fill->limit - 1 - at;
+  case SCT_FILL_PERMUTED:
+    return sct_permute(at, fill->limit, of.seed);
+  case SCT_FILL_CONSTANT:
+    return (fill->limit - 1) * (fill->variant % 3) / 2;
+  case SCT_FILL_RANDOM:
+    return fill->collects ? (int64_t)(sct_mix64(of.seed, (uint64_t)linear) % (uint64_t)of.limit)
+                          : varied_value(&of, linear);
+  case SCT_FILL_PREFIX:
+    return prefix_value(&of, linear);
+  default:
+    return edge_value(fill->limit, sct_mix64(of.seed, (uint64_t)linear));
+  }
+}
+
 int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
   if (fill->limit < 1) {
     return 0; /* there is nothing to point to; sct_spec_finish refuses such sizes */
@@ -181,8 +240,11 @@ int64_t sct_index_fill_value(const sct_index_fill *fill, int64_t linear) {
   if (fill->are_offsets) {
     return sct_spec_offset(fill, linear);
   }
-  if (fill->has_none && sct_mix64(~fill->seed, (uint64_t)linear) % VALUES_A_NONE == 0) {
-    return -1;
+  if (is_none(fill, linear)) {
+    return none_value(fill, linear);
+  }
+  if (fill->variant != 0) {
+    return other_value(fill, linear);
   }
   switch (fill->fill) {
   case SCT_FILL_IDENTITY:

@@ -191,10 +191,41 @@ static int64_t listed_offset(const sct_index_fill *fill, int64_t row) {
   return total == 0 ? 0 : (int64_t)(before * (fill->limit - 1) / total);
 }
 
+/* Rows of these lengths, again and again from one of them on; one row, the first, the last or one
+ * between, has what is left, and those after the last element have none. */
+#define N_LENGTHS 16
+static const int16_t lengths[][N_LENGTHS] = {
+    {0, 70, 0, 33, 0, 0, 129, 31, 32, 33, 0, 0, 300, 1, 0, 65},
+    {1, 0, 0, 2, 0, 33, 3, 0, 0, 0, 1, 31, 9, 0, 32, 0},
+    {0, 1030, 0, 5, 0, 0, 0, 300, 1, 0, 33, 64, 0, 0, 500, 0},
+};
+
+static int64_t before_row(const int16_t *length, int first, int64_t row) {
+  int64_t all = 0, before = 0;
+  for (int k = 0; k < N_LENGTHS; k++) {
+    all += length[k];
+    before += k < row % N_LENGTHS ? length[(first + k) % N_LENGTHS] : 0;
+  }
+  return row / N_LENGTHS * all + before;
+}
+
+static int64_t varied_offset(const sct_index_fill *fill, int64_t row) {
+  const int64_t elements = fill->limit - 1, v = fill->variant;
+  const int16_t *const length = lengths[v % SCT_COUNT(lengths)];
+  const int first = (int)(v * 5 % N_LENGTHS);
+  const int64_t left = elements - before_row(length, first, fill->rows);
+  const int64_t huge = (fill->rows - 1) * (v / 4 % 3) / 2;
+  const int64_t before = before_row(length, first, row) + (row > huge && left > 0 ? left : 0);
+  return before < elements ? before : elements;
+}
+
 int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row) {
   const int64_t elements = fill->limit - 1;
   if (row <= 0 || row >= fill->rows) {
     return row <= 0 ? 0 : elements;
+  }
+  if (fill->variant % 4 != 0) {
+    return varied_offset(fill, row);
   }
   if (fill->fill == SCT_FILL_POWER) {
     return power_offset(fill, row);
