@@ -85,9 +85,24 @@ static sct_status compile_operand(sct_addressing *addressing, int number, const 
                          : SCT_OK;
 }
 
+static bool computes_with_reals(const sct_spec *spec) {
+  bool is_real = true;
+  for (int k = 0; k < spec->n_operands; k++) {
+    const sct_operand *op = &spec->operands[k];
+    const bool is_read = k < spec->n_inputs ? !op->is_index : sct_operand_is_prefilled(op);
+    for (int f = 0; f < op->record.n_fields && is_read; f++) {
+      const sct_type_kind kind = sct_type_get(op->record.fields[f].type)->kind;
+      is_real = is_real && (kind == SCT_KIND_FLOAT || kind == SCT_KIND_BOOL);
+    }
+  }
+  return is_real;
+}
+
 sct_status sct_addressing_init(sct_addressing *out, const sct_spec *spec, const int *layout,
                                uint64_t seed, sct_error *err) {
   sct_addressing addressing = {.spec = spec, .seed = seed};
+  sct_literals_find(&addressing.literals, spec);
+  addressing.alike = sct_spec_has_fast(spec) || !computes_with_reals(spec);
   sct_expr inputs[SCT_ADDRESSING_INPUTS];
   sct_status status = SCT_OK;
   for (int k = 0; k < spec->n_operands; k++) {
@@ -212,6 +227,13 @@ void sct_shape_free(sct_shape *s) {
   *s = (sct_shape){0};
 }
 
+sct_index_fill sct_shape_index_fill(const sct_shape *s, int op) {
+  const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
+  sct_index_fill fill = sct_spec_index_fill(s->addressing->spec, op, &size);
+  fill.variant = s->variant;
+  return fill;
+}
+
 /* One thread's share of an index operand's values. */
 typedef struct index_job {
   const sct_shape *shape;
@@ -221,8 +243,7 @@ typedef struct index_job {
 
 static void *fill_values(void *arg) {
   const index_job *job = arg;
-  sct_size size = {.extent = (int64_t *)job->shape->extent, .fill = (sct_fill *)job->shape->fill};
-  const sct_index_fill fill = sct_spec_index_fill(job->shape->addressing->spec, job->op, &size);
+  const sct_index_fill fill = sct_shape_index_fill(job->shape, job->op);
   for (int64_t k = job->from; k < job->to; k++) {
     job->shape->op[job->op].values[k] = sct_index_fill_value(&fill, k);
   }

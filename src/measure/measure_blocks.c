@@ -309,14 +309,14 @@ static void set_arguments(job *j, const sct_size *size) {
   const sct_spec *spec = j->s->spec;
   sct_param params[SCT_MAX_ARGS];
   int n = sct_code_params(params, spec, j->code);
+  const sct_scalar_values scalars = {.spec = spec, .seed = j->s->seed};
   for (int k = 0; k < n; k++) {
     j->array[k] = params[k].kind == SCT_PARAM_ARRAY ? params[k].number : -1;
     j->bytes[k] = (int)sizeof j->values[k][0];
     if (j->array[k] >= 0) {
       j->values[k][0] = j->site->address[j->array[k]];
     } else {
-      j->bytes[k] =
-          sct_code_value((uint8_t *)j->values[k], spec, &params[k], j->s->seed, size->extent);
+      j->bytes[k] = sct_code_value((uint8_t *)j->values[k], &scalars, &params[k], size->extent);
     }
   }
   if (j->code->workspace_bytes > 0) {

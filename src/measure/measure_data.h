@@ -35,21 +35,46 @@ sct_masks sct_data_masks(sct_type type);
  * every offset whatever, but as an f64 far below 1, and so where a field is a float of one byte;
  * with a bool 0 or 1 in every byte. */
 sct_masks sct_data_record_masks(const sct_record *record);
-/* Which special values are mixed into the ordinary ones: one in each 32 lanes, round-robin, so that
- * any SCT_DATA_PERIOD lanes from a multiple of 32 on have all of them. */
+/* The numbers in a body's text, and in that of the user's own kernels. */
+#define SCT_MAX_LITERALS 64
+typedef struct sct_literals {
+  int n, n_body; /* the body's come first */
+  long double value[SCT_MAX_LITERALS];
+  bool divides; /* the body divides by what is no number */
+  bool places;  /* it shifts by such, has loops, or indices in brackets */
+} sct_literals;
+void sct_literals_find(sct_literals *out, const sct_spec *spec);
+
+/* What is mixed into ordinary values, or takes their place. */
 typedef enum sct_mix {
   SCT_MIX_NONE,
-  /* Floating point: negative, 0, -0, below 1, from 2 to 8, denormal; integers: 0, -1, the lowest
-   * and the highest. */
+  /* One in each 32 lanes, round-robin, so that any SCT_DATA_PERIOD lanes from a multiple of 32 on
+   * have all of them. Floating point: negative, 0, -0, below 1, from 2 to 8, denormal; integers: 0,
+   * -1, the lowest and the highest. */
   SCT_MIX_FINITE,
-  SCT_MIX_ANY,  /* near the largest, infinite and NaN too */
-  SCT_MIX_STAYS /* NaN and -0 only, which any operation changes: for elements that stay */
+  SCT_MIX_ANY,   /* near the largest, infinite and NaN too */
+  SCT_MIX_STAYS, /* NaN and -0 only, which any operation changes: for elements that stay */
+  /* Nothing but: every exponent and length in bits, ties between two values of each narrower type,
+   * literals and their neighbours, small integers, the ends of types; some of them repeated. */
+  SCT_MIX_WIDE,
+  SCT_MIX_FEW,    /* three different small integers, 0 of either sign; in some rows NaN */
+  SCT_MIX_ONE,    /* one value in all of a row */
+  SCT_MIX_SCALED, /* ordinary values times one power of two, or rising ones, of either sign */
+  SCT_MIX_ENDS,   /* nothing but infinity, or -infinity, NaN, or 0 and -0; integers: an end */
+  SCT_N_MIXES
 } sct_mix;
 #define SCT_DATA_PERIOD 512
 typedef struct sct_stream {
   uint64_t key;
   sct_mix mix;
-  bool divides; /* integers divide: no 0, -1 or lowest value among the special ones */
+  bool divides; /* integers divide: no 0, -1 or lowest value */
+  bool near;    /* results are near: sums of squares stay finite in any order */
+  bool finite;  /* of WIDE: no infinity and no NaN */
+  bool bounded; /* NaN in place of infinity: times what is nearly 0 it is anything */
+  uint64_t row; /* of ONE, SCALED and ENDS: a number of the row */
+  int scale;    /* a power of two that all but zeros, subnormal values and ends are times */
+  enum { SCT_AS_THEY_ARE, SCT_NEGATED, SCT_OF_BOTH_SIGNS } signs; /* of the same */
+  const sct_literals *literals; /* of WIDE and ONE; NULL: there are none */
 } sct_stream;
 /* Value number `index` of the stream, all lanes of the type, to `out`. */
 void sct_data_value(void *out, sct_type type, const sct_stream *stream, int64_t index);
@@ -58,8 +83,18 @@ void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type typ
                      const sct_stream *stream, int64_t first);
 /* The key of the stream of one field of one operand. */
 uint64_t sct_data_key(uint64_t seed, int op, int field);
-/* Scalars: floating point as above, integers in [1, 100], true. */
-void sct_data_scalar(void *out, sct_type type, uint64_t seed, int scalar);
+
+/* What scalars are given. In variant 0 they are ordinary: floating point as above, integers in
+ * [1, 100], true. In others of either sign, 0, large, or literals and their neighbours, as far as
+ * the body does not shift by integers, divide by them or find places with them. */
+typedef struct sct_scalar_values {
+  const sct_spec *spec;
+  uint64_t seed;
+  int variant;
+  bool near;
+  const sct_literals *literals; /* needed from variant 1 on */
+} sct_scalar_values;
+void sct_data_scalar(void *out, const sct_scalar_values *values, int scalar);
 /* One lane of a floating-point type as a double, and back, rounded to nearest even. */
 double sct_data_float(sct_type type, const void *lane);
 void sct_data_put_float(void *lane, sct_type type, double value);
@@ -88,6 +123,10 @@ typedef struct sct_addressing {
   uint64_t seed;
   int layout[SCT_MAX_OPERANDS];
   sct_addressing_operand *op; /* [n_operands] */
+  sct_literals literals;
+  /* Within a tolerance values are of one magnitude: integers are computed with, so that nobody
+   * knows what cancelled, or fast arithmetic, whose errors are absolute. */
+  bool alike;
 } sct_addressing;
 #define SCT_ADDRESSING_INPUTS (SCT_MAX_DIMS + SCT_MAX_EXTENTS + SCT_MAX_OPERANDS + SCT_MAX_VALUES)
 sct_status sct_addressing_init(sct_addressing *out, const sct_spec *spec, const int *layout,
@@ -101,6 +140,7 @@ typedef struct sct_shape {
   int64_t extent[SCT_MAX_EXTENTS];
   sct_fill fill[SCT_MAX_OPERANDS];
   bool near;          /* some output is compared within a tolerance here */
+  int variant;        /* of what arrays and scalars are given; 0: ordinary values mostly */
   int64_t n_elements; /* of the index space */
   struct {
     /* What an output is written for: the index space, but where there is one element a row only
@@ -120,6 +160,12 @@ typedef struct sct_shape {
 /* SCT_ESPEC if an operand's extents or size are negative at these extents. */
 sct_status sct_shape_init(sct_shape *out, const sct_addressing *addressing, const int64_t *extent,
                           const sct_fill *fill, sct_error *err);
+/* How an index operand, or a mask, is filled here. */
+sct_index_fill sct_shape_index_fill(const sct_shape *s, int op);
+/* Are results compared within a tolerance that have many magnitudes? */
+static inline bool sct_shape_is_wide(const sct_shape *s) {
+  return s->near && s->variant != 0 && !s->addressing->alike;
+}
 /* sct_spec_tolerance() of an output at this size. */
 double sct_shape_tolerance(const sct_shape *s, int op);
 /* Computes the values of index operands, or of one (on several threads when they are many). */
@@ -230,10 +276,7 @@ void sct_find_byte(const sct_shape *s, int op, int64_t byte, sct_place *out);
 void sct_describe_difference(sct_verdict *out, const sct_shape *s, int op, int64_t byte,
                              const sct_place *place, const uint8_t *got, const uint8_t *want,
                              int poison);
-/* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
- * computed. Else relative to the value or, if that is greater, to the median magnitude of its
- * field. Bytes that no element owns must hold the poison unless the layout gives them away. */
-/* The median of the magnitudes, NaN as if it were infinite; 0 where that is not finite. Reorders.
+/* The median of the finite magnitudes; 0: there are none. Reorders.
  */
 double sct_median_magnitude(double *values, int64_t n);
 /* What is usual by some values of an output's field: their median magnitude, and of an accumulated
@@ -245,6 +288,9 @@ int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT
 /* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
  * point. */
 double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);
+/* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
+ * computed. Else relative to the value or, if that is greater, to the median magnitude of its
+ * field. Bytes that no element owns must hold the poison unless the layout gives them away. */
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
 
@@ -253,8 +299,9 @@ void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_
 /* What the parameters of a kernel receive, without the workspace; returns how many there are. */
 int sct_code_params(sct_param out[SCT_MAX_ARGS], const sct_spec *spec, const sct_kernel_code *code);
 /* The value of a parameter that is no array at these extents; returns its size in bytes. */
-int sct_code_value(uint8_t out[16], const sct_spec *spec, const sct_param *param, uint64_t seed,
+int sct_code_value(uint8_t out[16], const sct_scalar_values *scalars, const sct_param *param,
                    const int64_t *extent);
+sct_scalar_values sct_shape_scalars(const sct_shape *s);
 /* Blocks along y and z of a grid at these extents, at least 1; 1 where the kernel is flat. */
 void sct_code_grid_yz(int yz[2], const sct_spec *spec, const sct_kernel_code *code,
                       const int64_t *extent);

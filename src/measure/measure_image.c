@@ -75,15 +75,19 @@ static row_dims row_dims_of(const sct_shape *s, const sct_operand *op) {
   return out;
 }
 
-/* The special values among those of an array's element: any of them, but where results are compared
- * within a tolerance only finite ones, which no order of operations makes infinite or NaN. What is
- * reduced or scanned is special row by row, as one value can decide about a row: the first is
- * ordinary. */
-static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
-  const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
-  if (rows->all_alike || rows->stay) {
-    return rows->stay ? SCT_MIX_STAYS : most;
-  }
+/* Which values an array's elements have. In variant 0 special ones among ordinary ones, but where
+ * results are compared within a tolerance only finite ones. What is reduced or scanned is special
+ * row by row, as one value can decide about a row: the first is ordinary. In other variants each
+ * row is of a kind of its own, and what stands alone has every value. */
+typedef struct kind {
+  sct_mix mix;
+  bool finite;
+  uint64_t row;
+  int scale, signs;
+} kind;
+
+/* 0: the first of all. */
+static uint64_t row_number(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
   uint64_t row = 0;
   bool first = true;
   for (int k = 0; k < rows->n; k++) {
@@ -98,35 +102,130 @@ static sct_mix mix_of(const sct_shape *s, const row_dims *rows, const int64_t *i
     row = sct_mix64(row, (uint64_t)at);
     first = first && at == 0;
   }
-  /* the only row of a size is ordinary; what all rows share is so at every other size */
-  if (rows->n > 0 ? first : s->n_elements % 2 == 0) {
-    return SCT_MIX_NONE;
-  }
-  return rows->n > 0 ? (sct_mix)(row % (most + 1)) : most;
+  return first ? 0 : row;
 }
 
-/* Values of the elements of a part, together as long as they are mixed alike. */
+/* The only row of a size is ordinary; what all rows share is so at every other size. */
+static kind first_kind(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
+  const sct_mix most = s->near ? SCT_MIX_FINITE : SCT_MIX_ANY;
+  if (rows->all_alike) {
+    return (kind){.mix = most};
+  }
+  if (rows->n == 0) {
+    return (kind){.mix = s->n_elements % 2 == 0 ? SCT_MIX_NONE : most};
+  }
+  const uint64_t row = row_number(s, rows, idx);
+  return (kind){.mix = row == 0 ? SCT_MIX_NONE : (sct_mix)(row % (most + 1))};
+}
+
+static kind varied_kind(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op) {
+  static const sct_mix of_rows[] = {SCT_MIX_WIDE, SCT_MIX_FINITE, SCT_MIX_ONE,    SCT_MIX_ANY,
+                                    SCT_MIX_FEW,  SCT_MIX_NONE,   SCT_MIX_SCALED, SCT_MIX_ENDS};
+  /* it may be the only one: in every other variant each summand shows */
+  static const sct_mix of_first_sum[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_NONE, SCT_MIX_WIDE,
+                                         SCT_MIX_NONE, SCT_MIX_FINITE, SCT_MIX_ONE,  SCT_MIX_ENDS};
+  static const sct_mix of_sums[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_WIDE, SCT_MIX_NONE,
+                                    SCT_MIX_FEW,  SCT_MIX_SCALED, SCT_MIX_ANY,  SCT_MIX_SCALED};
+  static const sct_mix of_all_rows[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_WIDE,
+                                        SCT_MIX_NONE, SCT_MIX_FEW,    SCT_MIX_FINITE};
+  const uint64_t v = (uint64_t)s->variant, other = sct_mix64(v, (uint64_t)op);
+  if (rows->all_alike) {
+    const bool sums = s->near && sct_spec_accumulates(s->addressing->spec);
+    const sct_mix alone = v % 8 == 5 ? SCT_MIX_FEW : v % 8 == 3 ? SCT_MIX_ANY : SCT_MIX_WIDE;
+    return (kind){.mix = sums ? of_sums[v % SCT_COUNT(of_sums)] : alone,
+                  .finite = sums,
+                  .row = sums ? other : v}; /* of several arrays: equal ones, and 0 with -0, meet */
+  }
+  if (rows->n == 0) {
+    return (kind){.mix = of_all_rows[other % SCT_COUNT(of_all_rows)], .finite = true, .row = other};
+  }
+  const uint64_t row = row_number(s, rows, idx), at = v % SCT_COUNT(of_rows);
+  const uint64_t more = sct_mix64(row, v / SCT_COUNT(of_rows));
+  if (row == 0 && s->near) {
+    return (kind){.mix = at == 7 && v / 8 % 2 == 0 ? SCT_MIX_ANY : of_first_sum[at],
+                  .finite = true,
+                  .row = more};
+  }
+  return (kind){
+      .mix = of_rows[(row + v) % SCT_COUNT(of_rows)], .finite = (row >> 8) % 2 == 0, .row = more};
+}
+
+/* Values of one magnitude, which is another in most variants. */
+static kind alike_kind(const sct_shape *s, kind of, bool is_real) {
+  static const int scales[] = {0, 7, -7, 20, 3, -20, 10, 0, 38, -38, 5, -3, 14, 0, -12, 30};
+  const bool ends = of.mix == SCT_MIX_ENDS || of.mix == SCT_MIX_NONE || of.mix == SCT_MIX_FINITE;
+  const sct_mix of_integers = s->variant % 2 == 0 ? SCT_MIX_FINITE : SCT_MIX_WIDE;
+  of.mix = !is_real ? of_integers : ends ? of.mix : of.finite ? SCT_MIX_FINITE : SCT_MIX_ANY;
+  of.signs = is_real ? (int)(sct_mix64(of.row, 1) % 3) : SCT_AS_THEY_ARE;
+  of.scale = is_real ? scales[s->variant % SCT_COUNT(scales)] : 0;
+  return of;
+}
+
+static kind kind_of(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op,
+                    bool is_real) {
+  if (rows->stay || s->variant == 0) {
+    return rows->stay ? (kind){.mix = SCT_MIX_STAYS} : first_kind(s, rows, idx);
+  }
+  const kind of = varied_kind(s, rows, idx, op);
+  return s->near && s->addressing->alike ? alike_kind(s, of, is_real) : of;
+}
+
+/* Special values where arrays begin and end; where one decides about many, not always. */
+static void put_ends(uint8_t *image, const sct_shape *s, int op, sct_type type, sct_stream *stream,
+                     const sct_part *p, const int64_t *offsets) {
+  const bool decides = !row_dims_of(s, s->addressing->op[op].op).all_alike ||
+                       sct_spec_accumulates(s->addressing->spec);
+  const int64_t last = s->op[op].count - 1;
+  if (s->variant == 0 || (decides && s->variant % 8 != 7)) {
+    return;
+  }
+  stream->mix = SCT_MIX_ENDS;
+  stream->row = (uint64_t)(s->variant + 3 * op);
+  if (p->linear == 0) {
+    sct_data_values(image, offsets, 1, type, stream, 0);
+  }
+  stream->row++;
+  if (p->linear + p->n - 1 == last && last > 0) {
+    sct_data_values(image, offsets + (p->n - 1), 1, type, stream, last);
+  }
+}
+
+/* Values of the elements of a part, together as long as they are of one kind. */
 static void put_values(uint8_t *image, const sct_shape *s, int op, int field, const sct_part *p,
                        const int64_t *offsets) {
-  const sct_spec *spec = s->addressing->spec;
   int64_t idx[SCT_MAX_DIMS];
   memcpy(idx, p->idx, sizeof idx);
   const row_dims rows = row_dims_of(s, s->addressing->op[op].op);
-  sct_stream stream = {.key = sct_data_key(s->addressing->seed, op, field),
-                       .mix = mix_of(s, &rows, idx),
-                       .divides = strpbrk(spec->body, "/%") != NULL};
   const sct_type type = s->addressing->op[op].op->record.fields[field].type;
+  const bool is_real = sct_type_get(type)->kind == SCT_KIND_FLOAT;
+  kind now = kind_of(s, &rows, idx, op, is_real);
+  const uint64_t key = sct_data_key(s->addressing->seed, op, field);
+  sct_stream stream = {.key = s->variant == 0 ? key : sct_mix64(key, (uint64_t)s->variant),
+                       .mix = now.mix,
+                       .finite = now.finite,
+                       .row = now.row,
+                       .scale = now.scale,
+                       .signs = now.signs,
+                       .divides = s->variant == 0 ? strpbrk(s->addressing->spec->body, "/%") != NULL
+                                                  : s->addressing->literals.divides,
+                       .near = s->near && s->variant != 0,
+                       .bounded = s->near && s->addressing->alike && rows.all_alike,
+                       .literals = &s->addressing->literals};
   int from = 0;
   for (int k = 1; k < p->n && !rows.all_alike; k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);
-    const sct_mix mix = mix_of(s, &rows, idx);
-    if (mix != stream.mix) {
+    now = kind_of(s, &rows, idx, op, is_real);
+    if (now.mix != stream.mix || now.row != stream.row) {
       sct_data_values(image, offsets + from, k - from, type, &stream, p->linear + from);
-      stream.mix = mix;
+      stream.mix = now.mix;
+      stream.finite = now.finite;
+      stream.row = now.row;
+      stream.signs = now.signs;
       from = k;
     }
   }
   sct_data_values(image, offsets + from, p->n - from, type, &stream, p->linear + from);
+  put_ends(image, s, op, type, &stream, p, offsets);
 }
 
 static void put_input(uint8_t *image, const sct_shape *s, int op, int field, const sct_part *p,
@@ -134,8 +233,7 @@ static void put_input(uint8_t *image, const sct_shape *s, int op, int field, con
   const sct_operand *operand = s->addressing->op[op].op;
   const sct_field *f = &operand->record.fields[field];
   if (s->fill[op] == SCT_FILL_PREFIX) {
-    const sct_size size = {.extent = (int64_t *)s->extent, .fill = (sct_fill *)s->fill};
-    const sct_index_fill fill = sct_spec_index_fill(s->addressing->spec, op, &size);
+    const sct_index_fill fill = sct_shape_index_fill(s, op);
     for (int k = 0; k < p->n; k++) {
       image[offsets[k]] = (uint8_t)sct_index_fill_value(&fill, p->linear + k);
     }

@@ -23,15 +23,20 @@ int sct_code_params(sct_param out[SCT_MAX_ARGS], const sct_spec *spec,
   return n;
 }
 
-int sct_code_value(uint8_t out[16], const sct_spec *spec, const sct_param *param, uint64_t seed,
+sct_scalar_values sct_shape_scalars(const sct_shape *s) {
+  return (sct_scalar_values){s->addressing->spec, s->addressing->seed, s->variant, s->near,
+                             &s->addressing->literals};
+}
+
+int sct_code_value(uint8_t out[16], const sct_scalar_values *scalars, const sct_param *param,
                    const int64_t *extent) {
+  const sct_spec *spec = scalars->spec;
   const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
   int64_t value = 0;
   if (param->kind == SCT_PARAM_SCALAR) {
-    const sct_type type = spec->scalars[param->number].type;
     memset(out, 0, 16);
-    sct_data_scalar(out, type, seed, param->number);
-    return sct_type_get(type)->bytes;
+    sct_data_scalar(out, scalars, param->number);
+    return sct_type_get(spec->scalars[param->number].type)->bytes;
   }
   if (sct_expr_eval(spec->pool, param->value, &env, &value, NULL) != SCT_OK) {
     value = 0; /* it divides by an extent that is 0 */

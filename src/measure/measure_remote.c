@@ -258,13 +258,14 @@ sct_ask_launch sct_remote_launch(const sct_measure *m, const sct_job *job, const
   const int64_t *extent = target->shape->extent;
   sct_param params[SCT_MAX_ARGS];
   const int n = sct_code_params(params, spec, code);
+  const sct_scalar_values scalars = sct_shape_scalars(target->shape);
   sct_ask_arg *arg = room->args;
   for (int k = 0; k < n; k++) {
     const sct_param *p = &params[k];
     if (p->kind == SCT_PARAM_ARRAY) {
       *arg++ = (sct_ask_arg){.kind = SCT_ARG_BUFFER, .number = target->buffer[p->number]};
     } else {
-      const int bytes = sct_code_value(room->values[k], spec, p, m->seed, extent);
+      const int bytes = sct_code_value(room->values[k], &scalars, p, extent);
       *arg++ = (sct_ask_arg){.kind = SCT_ARG_VALUE, .value = room->values[k], .n_value = bytes};
     }
   }

@@ -667,7 +667,8 @@ sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example 
   out->poison = c->poison;
   memcpy(out->extent, c->shape.extent, sizeof out->extent);
   for (int k = 0; k < spec->n_scalars; k++) {
-    sct_data_scalar(out->scalar[k], spec->scalars[k].type, m->addressing.seed, k);
+    const sct_scalar_values scalars = sct_shape_scalars(&c->shape);
+    sct_data_scalar(out->scalar[k], &scalars, k);
   }
   sct_status status = SCT_OK;
   for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {

@@ -212,10 +212,12 @@ static void test_mixed_masks_read_as_normal_numbers(void **state) {
 static void test_scalars_are_small_and_not_zero(void **state) {
   (void)state;
   for (int type = 0; type < SCT_N_TYPES; type++) {
+    sct_scalar scalar = {"k", (sct_type)type};
+    const sct_spec spec = {.n_scalars = 1, .scalars = &scalar};
     for (uint64_t seed = 0; seed < 50; seed++) {
       uint8_t value[16] = {0};
       const sct_type_info *info = sct_type_get((sct_type)type);
-      sct_data_scalar(value, (sct_type)type, seed, 0);
+      sct_data_scalar(value, &(sct_scalar_values){.spec = &spec, .seed = seed}, 0);
       if (info->kind == SCT_KIND_FLOAT) {
         const double x = sct_data_float((sct_type)type, value);
         assert_true(x >= (info->bytes == 1 ? 0.5 : 1) && x < 2);
