@@ -7,42 +7,63 @@
 #include <string.h>
 
 #define MOST_ROUNDING 1e-3     /* what is further off than this share has another cause */
-#define LEAST_SUM     0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
+#define LEAST_SCALE   0x1p-100 /* the least tolerance, 2^-22, of it is still above denormals */
+#define MORE_SPREAD   4        /* times what some draws showed */
 
-/* How near a value must come: within the tolerance of itself or of `usual`, the median magnitude of
- * its field, whichever is greater, as what cancels keeps the rounding errors of what it was made
- * of; above 1 rounding leaves nothing of a sum. Any NaN equals any other where
+/* How near a value must come. Where all values are of one magnitude: within the tolerance of itself
+ * or of `usual`, the median magnitude of its field, whichever is greater, as what cancels keeps the
+ * rounding errors of what it was made of. Where they are of many: within the tolerance of itself,
+ * and of what inputs that are off by the tolerance make of it (draws); what these make infinite or
+ * finite may be either. Above 1 rounding leaves nothing of a sum. Any NaN equals any other where
  * values are computed: compilers choose its bits. */
 typedef struct criterion {
-  double tolerance, usual;
+  double tolerance, usual, unit; /* unit: the least value above 0 */
   bool computed;
+  const sct_draws *draws; /* NULL: values are of one magnitude */
+  int op;
 } criterion;
 
-static bool is_right(const criterion *j, double got, double want) {
-  if (j->tolerance > 1) {
+/* By how much a value, which is at this byte, changes with inputs; infinite: by anything. */
+static double spread_of(const criterion *j, sct_type type, double want, int64_t byte) {
+  double spread = 0;
+  for (int k = 0; j->draws && k < j->draws->n; k++) {
+    const double drawn = sct_data_float(type, j->draws->image[k][j->op] + byte);
+    const bool alike =
+        isfinite(want) ? isfinite(drawn) : drawn == want || (isnan(drawn) && isnan(want));
+    spread = !alike ? INFINITY : isfinite(want) ? fmax(spread, fabs(drawn - want)) : spread;
+  }
+  return spread;
+}
+
+static bool is_right(const criterion *j, sct_type type, double got, double want, int64_t byte) {
+  if (j->tolerance > 1 || got == want || (j->computed && isnan(want) && isnan(got))) {
     return true;
   }
-  if (isnan(want) || isnan(got)) {
-    return j->computed && isnan(want) && isnan(got);
+  const double spread = j->tolerance > 0 && j->computed ? spread_of(j, type, want, byte) : 0;
+  const double share = spread > 0 ? j->tolerance * MORE_SPREAD * spread / j->draws->change : 0;
+  if (share > 0 && !(share < fabs(want))) {
+    return true; /* not a digit of it is known */
   }
-  const double scale = fmax(fabs(want), j->usual);
-  return got == want ||
-         (isfinite(got) && isfinite(want) && fabs(got - want) <= j->tolerance * scale);
+  const double scale = fmax(fmax(fabs(want), j->usual), LEAST_SCALE);
+  return isfinite(got) && isfinite(want) &&
+         fabs(got - want) <= j->tolerance * scale + share + (j->tolerance > 0 ? j->unit : 0);
 }
 
 /* The first lane that is not right; -1: none. */
-static int bad_lane(const criterion *j, sct_type type, const uint8_t *got, const uint8_t *want) {
+static int bad_lane(const criterion *j, sct_type type, const uint8_t *got, const uint8_t *want,
+                    int64_t offset) {
   const sct_type_info *info = sct_type_get(type);
   const int bytes = info->bytes / info->lanes;
   for (int lane = 0; lane < info->lanes; lane++) {
-    const uint8_t *g = got + lane * bytes, *w = want + lane * bytes;
+    const int64_t byte = offset + lane * bytes;
+    const uint8_t *g = got + byte, *w = want + byte;
     if (memcmp(g, w, (size_t)bytes) == 0) {
       continue;
     }
     const double a = info->kind == SCT_KIND_FLOAT ? sct_data_float(type, g) : 0;
     const double b = info->kind == SCT_KIND_FLOAT ? sct_data_float(type, w) : 0;
     const bool by_value = info->kind == SCT_KIND_FLOAT && (j->tolerance > 0 || isnan(b));
-    if (!by_value || !is_right(j, a, b)) {
+    if (!by_value || !is_right(j, type, a, b, byte)) {
       return lane;
     }
   }
@@ -50,11 +71,13 @@ static int bad_lane(const criterion *j, sct_type type, const uint8_t *got, const
 }
 
 double sct_median_magnitude(double *values, int64_t n) {
+  int64_t some = 0;
   for (int64_t k = 0; k < n; k++) {
-    values[k] = isnan(values[k]) ? INFINITY : fabs(values[k]);
+    values[some] = fabs(values[k]);
+    some += isfinite(values[k]);
   }
-  sct_sort_doubles(values, (size_t)n);
-  return n > 0 && isfinite(values[n / 2]) ? values[n / 2] : 0;
+  sct_sort_doubles(values, (size_t)some);
+  return some > 0 ? values[some / 2] : 0;
 }
 
 /* Where no point fell, 0 says nothing of what sums are like; and adding atomically may flush what
@@ -68,7 +91,7 @@ double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
     values[some] = values[k];
     some += values[k] != 0;
   }
-  return fmax(sct_median_magnitude(values, some), LEAST_SUM);
+  return fmax(sct_median_magnitude(values, some), LEAST_SCALE);
 }
 
 int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]) {
@@ -105,9 +128,20 @@ double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t 
   return sct_usual_of(operand, all, n);
 }
 
+bool sct_shape_computes(const sct_shape *s, int op) {
+  const sct_operand *o = s->addressing->op[op].op;
+  return s->addressing->spec->n_moves == 0 || o->reduce == SCT_REDUCE_SUM ||
+         o->scan == SCT_REDUCE_SUM || o->accumulate == SCT_REDUCE_SUM;
+}
+
+static double least_value(sct_type type) {
+  const uint64_t one = 1;
+  return sct_type_get(type)->kind == SCT_KIND_FLOAT ? sct_data_float(type, &one) : 0;
+}
+
 /* First byte at which a written value is not right; -1: none. */
 static void first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
-                        double tolerance, int64_t *byte) {
+                        double tolerance, const sct_draws *draws, int64_t *byte) {
   const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
   criterion criteria[SCT_MAX_FIELDS] = {{0}};
@@ -118,13 +152,17 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
     for (int f = 0; f < p->op->record.n_fields && *byte < 0; f++) {
       const int64_t offset = sct_expr_program_run(sct_shape_written(s, op, f), values);
       const sct_type type = p->op->record.fields[f].type;
-      criteria[f].tolerance = tolerance;
-      criteria[f].computed = s->addressing->spec->n_moves == 0;
-      int lane = bad_lane(&criteria[f], type, got + offset, want + offset);
-      if (lane >= 0 && tolerance > 0 && !known[f]) {
-        criteria[f].usual = sct_usual_magnitude(s, op, f, want);
+      criterion *const c = &criteria[f];
+      int lane = bad_lane(c, type, got, want, offset);
+      if (lane >= 0 && !known[f]) {
+        *c = (criterion){.tolerance = tolerance,
+                         .usual = tolerance > 0 && !draws ? sct_usual_magnitude(s, op, f, want) : 0,
+                         .unit = least_value(type),
+                         .computed = sct_shape_computes(s, op),
+                         .draws = draws,
+                         .op = op};
         known[f] = true;
-        lane = bad_lane(&criteria[f], type, got + offset, want + offset);
+        lane = bad_lane(c, type, got, want, offset);
       }
       *byte =
           lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
@@ -187,14 +225,15 @@ static bool are_equal(const sct_shape *s, int op, const uint8_t *got, const uint
 }
 
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                      const uint8_t *want, const uint8_t *flags, int poison, double tolerance) {
+                      const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
+                      const sct_draws *draws) {
   const bool by_value = tolerance > 0 || s->addressing->spec->n_moves == 0;
   if (are_equal(s, op, got, want)) {
     return;
   }
   int64_t byte = first_byte(s, op, got, want, flags, by_value);
   if (byte < 0 && by_value) {
-    first_value(s, op, got, want, tolerance, &byte);
+    first_value(s, op, got, want, tolerance, draws, &byte);
   }
   if (byte >= 0) {
     sct_place place;

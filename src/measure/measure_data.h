@@ -288,11 +288,30 @@ int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT
 /* The median magnitude of what a field must hold, of about 1000 values; 0 if it is no floating
  * point. */
 double sct_usual_magnitude(const sct_shape *s, int op, int field, const uint8_t *want);
+/* What outputs become where inputs are off by a little: each value that is not met exactly times
+ * 1 + change or 1 - change. */
+#define SCT_MAX_DRAWS 8
+typedef struct sct_draws {
+  int n;
+  double change;
+  uint8_t *image[SCT_MAX_DRAWS][SCT_MAX_OPERANDS];
+} sct_draws;
+/* How much inputs must be changed: by the greatest tolerance of an output, but by no less than what
+ * their types can tell apart. */
+double sct_shape_change(const sct_shape *s);
+/* Changes the image of an input, or of what an output holds before, for draw number `draw`. */
+sct_status sct_image_change(uint8_t *image, const sct_shape *s, int op, int draw, double change,
+                            sct_error *err);
+
+/* Are an output's values computed, NaN among them, by whatever is between it and the inputs? */
+bool sct_shape_computes(const sct_shape *s, int op);
 /* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
  * computed. Else relative to the value or, if that is greater, to the median magnitude of its
- * field. Bytes that no element owns must hold the poison unless the layout gives them away. */
+ * field; with draws (which may be none yet) to the value and to how much it changes in them. Bytes
+ * that no element owns must hold the poison unless the layout gives them away. */
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
-                      const uint8_t *want, const uint8_t *flags, int poison, double tolerance);
+                      const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
+                      const sct_draws *draws);
 
 /* ---- launches ---- */
 

@@ -41,6 +41,7 @@ typedef struct sct_case {
   int64_t unlike[SCT_MAX_OPERANDS]; /* the poison of outputs: no byte that is written is what it
                                        must become, so that none that is left alone passes; or what
                                        they hold before, where that matters */
+  sct_draws draws; /* of the naive variant, as many as some candidate's values asked for */
 } sct_case;
 
 /* ---- the timing size ---- */

@@ -423,7 +423,7 @@ static sct_status settle(sct_measure *m, int op, bool *settled, sct_error *err) 
     sct_a_count wrong = {-1};
     ask.how = (sct_nearness){.type = settle_type(record->fields[f].type),
                              .bytes = info->bytes / info->lanes,
-                             .computed = m->addressing.spec->n_moves == 0,
+                             .computed = sct_shape_computes(&t->shape, op),
                              .tolerance = sct_shape_tolerance(&t->shape, op)};
     if (ask.how.type < 0) {
       continue; /* of integers every bit counts */
@@ -449,7 +449,7 @@ static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_e
   SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
   sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
-                   sct_shape_tolerance(&t->shape, op));
+                   sct_shape_tolerance(&t->shape, op), NULL);
 done:
   sct_free(got);
   sct_free(want);

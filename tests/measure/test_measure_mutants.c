@@ -34,10 +34,11 @@ static const char *const cuda_text =
     "KERNEL(index_of_a_byte) { I const int j = (unsigned char)i; PUT(A(j, 0), A(j, 1), A(j, 2)) }\n"
     "KERNEL(not_a_number) { I const float q = A(i, 0) - A(i, 0); PUT(A(i, 0), A(i, 1), q / q) }\n"
     "KERNEL(rounded) { I float v = IN(2); unsigned short h;\n"
-    "  asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(v));\n"
-    "  asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(v) : \"h\"(h)); PUT(A(i, 0), A(i, 1), v) }\n"
-    "KERNEL(last_bit_lost) { I PUT(A(i, 0), __int_as_float(__float_as_int(A(i, 1)) & ~1),\n"
-    "  A(i, 2)) }\n"
+    "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(h) : \"f\"(v));\n"
+    "  asm(\"cvt.f32.bf16 %0, %1;\" : \"=f\"(v) : \"h\"(h)); PUT(A(i, 0), A(i, 1), v == v ? v : "
+    "A(i, 2)) }\n"
+    "KERNEL(last_bit_lost) { I PUT(A(i, 0), __int_as_float(__float_as_int(A(i, 1)) &\n"
+    "  (A(i, 1) == A(i, 1) ? ~1 : ~0)), A(i, 2)) }\n"
     "KERNEL(stale_sum) { I __shared__ float s; if (t == 0) s = 0; __syncthreads();\n"
     "  if (t == 0 && i < n) s = A(i, 0) - A(i, 0) + 1; __syncthreads();\n"
     "  PUT(A(i, 0), A(i, 1), A(i, 2) + s) }\n"
@@ -65,8 +66,18 @@ static const char *const cuda_text =
     "KERNEL(half_a_field) { I PUT(A(i, 0), A(i, 1), A(i, 2))\n"
     "  if (i < n) ((unsigned short *)b)[6 * i + 5] = 0; }\n";
 
-/* Where b is updated in place, or kept: behind the others. */
-static const char *const held_text =
+/* Behind the others: curves, and where b is updated in place, or kept. */
+static const char *const more_text =
+    "#define CURVES(name, of) KERNEL(name) { I \\\n"
+    "  for (int f = 0; i < n && f < 3; f++) { \\\n"
+    "    const float x = A(i, f), e = expf(x), d = expf(-x); (void)e; (void)d; \\\n"
+    "    b[3 * i + f] = of; } }\n"
+    "CURVES(curves, 1 / (1 + d))\n"
+    "CURVES(curves_of_fast_parts, __fdividef(1.0f, 1 + __expf(-x)))\n"
+    "CURVES(curves_that_overflow, e / (1 + e))\n"
+    "CURVES(curves_without_nan, x != x ? 0 : 1 / (1 + d))\n"
+    "CURVES(curves_up_to_50, x > 50 ? 0 : 1 / (1 + d))\n"
+    "CURVES(curves_from_a_millionth, fabsf(x) < 1e-6f ? 0 : 1 / (1 + d))\n"
     "#define B(i, f) b[3 * (i) + f]\n"
     "KERNEL(add) { I PUT(B(i, 0) + A(i, 0), B(i, 1), B(i, 2)) }\n"
     "KERNEL(add_one_field) { I if (i < n) b[3 * i] += A(i, 0); }\n"
@@ -128,7 +139,7 @@ static sct_verdict verify(world *w, const char *entry) {
 
 static const struct {
   const char *kernel, *field;
-  bool is_near; /* within any tolerance, or for values that no such spec is given */
+  bool is_near; /* within any tolerance */
 } mutants[] = {
     {"swapped_fields", "b.x1", false},
     {"rotated_fields", "b.x0", false},
@@ -150,8 +161,8 @@ static const struct {
     {"absolute", "b.x0", false},
     {"zero_without_sign", "b.x1", true},
     {"flushed", "b.x2", true},
-    {"one_nan_for_all", "b.x1", true},
-    {"never_infinite", "b.x0", true},
+    {"one_nan_for_all", "b.x1", false},
+    {"never_infinite", "b.x0", false},
 };
 
 static void test_wrong_values_are_found_at_their_field(void **state) {
@@ -180,6 +191,25 @@ static void test_a_tolerance_excuses_rounding_only(void **state) {
     const sct_verdict v = verify(&w, mutants[k].kernel);
     if ((v.outcome == SCT_OUT_OK) != mutants[k].is_near) {
       fail_msg("%s: %s: %s", mutants[k].kernel, sct_outcome_name(v.outcome), v.detail);
+    }
+  }
+  close_world(&w);
+}
+
+/* With a tolerance, too, values are of every magnitude, infinite and NaN. */
+static void test_a_tolerance_excuses_no_magnitude(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"curves_that_overflow", "curves_without_nan",
+                                      "curves_up_to_50", "curves_from_a_millionth"};
+  world w;
+  open_world(&w, "b.x0 = 1 / (1 + expf(-a.x0)); b.x1 = a.x1; b.x2 = a.x2;", "curves", 1e-5);
+  const sct_verdict v = verify(&w, "curves_of_fast_parts");
+  if (v.outcome != SCT_OUT_OK) {
+    fail_msg("%s", v.detail);
+  }
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    if (verify(&w, wrong[k]).outcome != SCT_OUT_WRONG_RESULT) {
+      fail_msg("%s", wrong[k]);
     }
   }
   close_world(&w);
@@ -270,9 +300,10 @@ static void test_what_outputs_held_counts(void **state) {
 int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   sct_str text = {0};
-  sct_str_printf(&text, "%s%s", cuda_text, held_text);
+  sct_str_printf(&text, "%s%s", cuda_text, more_text);
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrong_values_are_found_at_their_field),
                                      cmocka_unit_test(test_a_tolerance_excuses_rounding_only),
+                                     cmocka_unit_test(test_a_tolerance_excuses_no_magnitude),
                                      cmocka_unit_test(test_nan_may_be_what_is_computed),
                                      cmocka_unit_test(test_what_outputs_held_counts),
                                      cmocka_unit_test(test_more_alignment_than_was_asked_for)};
