@@ -625,6 +625,7 @@ static bool try_shape(sct_case *c, const sct_addressing *addressing, const int64
   if (sct_shape_init(&c->shape, addressing, extent, fill, NULL) != SCT_OK) {
     return false; /* a negative or overflowing size */
   }
+  c->shape.variant = (int)(tuple_hash(c->dims, addressing->spec->n_dims) / 16 % 17);
   for (int k = 0; k < addressing->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > c->most_array_bytes) {
       return false;
