@@ -60,7 +60,7 @@ static int list_sets(unsigned sets[MAX_SETS], int n_dims) {
 }
 
 /* The least factor is taken: of one extent or two, so that the others stay odd, else of all. */
-void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_case_want *want,
                       int64_t most, sct_case **out) {
   const int n_dims = m->addressing.spec->n_dims;
   unsigned sets[MAX_SETS];
@@ -69,12 +69,12 @@ void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const int64_t
   for (int f = 0; f < SCT_COUNT(factors); f++) {
     for (int k = f > 0 ? 0 : n_sets - 1; k < n_sets; k++) {
       int64_t dims[SCT_MAX_DIMS];
-      const int64_t elements = scaled(dims, m->addressing.spec, tuple, sets[k], factors[f]);
+      const int64_t elements = scaled(dims, m->addressing.spec, want->dims, sets[k], factors[f]);
       if (elements > most || (f > 0 && elements == 0) || is_refused(m, code, dims)) {
         continue;
       }
       sct_case *c = NULL;
-      sct_case_get(m, dims, &c);
+      sct_case_get_as(m, &(sct_case_want){dims, want->variant, want->own}, &c);
       if (c->legal && sct_code_allows(&m->addressing, code, c->shape.extent)) {
         *out = c;
         return;

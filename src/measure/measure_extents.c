@@ -417,7 +417,7 @@ static uint64_t tuple_hash(const int64_t *dims, int n) {
 }
 
 int sct_tuple_variant(const sct_spec *spec, const int64_t *dims) {
-  return (int)(tuple_hash(dims, spec->n_dims) % SCT_N_VARIANTS);
+  return (int)(tuple_hash(dims, spec->n_dims) / 16 % SCT_N_VARIANTS);
 }
 
 /* Where points meet: mostly some on each place, at times all on one. */
@@ -562,7 +562,7 @@ static bool try_shape(sct_case *c, const sct_addressing *addressing, const int64
   if (sct_shape_init(&c->shape, addressing, extent, fill, NULL) != SCT_OK) {
     return false; /* a negative or overflowing size */
   }
-  c->shape.variant = (int)(tuple_hash(c->dims, addressing->spec->n_dims) / 16 % 17);
+  c->shape.variant = c->variant;
   for (int k = 0; k < addressing->spec->n_operands; k++) {
     if (c->shape.op[k].bytes > c->most_array_bytes) {
       return false;
@@ -603,6 +603,12 @@ static void find_shape_within(sct_case *c, const sct_addressing *addressing, int
   int64_t extent[SCT_MAX_EXTENTS], elements = 1;
   sct_fill fill[SCT_MAX_OPERANDS];
   choose_fills(spec, hash, fill);
+  for (int k = 0; k < spec->n_operands && c->own > 0; k++) { /* to find all parts of what is long */
+    const sct_operand *op = &spec->operands[k];
+    const bool any = op->is_index && !op->index_scatters;
+    fill[k] =
+        any && !(sct_spec_is_ragged(spec) && k == spec->ragged.offsets) ? SCT_FILL_RANDOM : fill[k];
+  }
   for (int d = 0; d < spec->n_dims; d++) {
     extent[d] = c->dims[d];
     elements *= sct_spec_multiplies(spec, d) ? c->dims[d] : 1;
@@ -649,12 +655,14 @@ static int64_t most_array_bytes(const sct_measure *m) {
   return part < MAX_CASE_BYTES ? MAX_CASE_BYTES : part > MAX_ARRAY_BYTES ? MAX_ARRAY_BYTES : part;
 }
 
-void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case **out) {
+void sct_case_get_as(sct_measure *m, const sct_case_want *want, sct_case **out) {
+  const int64_t *const dims = want->dims, own = want->own;
   const int n_dims = m->addressing.spec->n_dims;
   const size_t bytes = sizeof *dims * (size_t)n_dims;
   sct_case_table *t = &m->cases;
   for (size_t k = 0; k < t->n; k++) {
-    if (memcmp(t->all[k]->dims, dims, bytes) == 0 && t->all[k]->own == own) {
+    const sct_case *c = t->all[k];
+    if (memcmp(c->dims, dims, bytes) == 0 && c->own == own && c->variant == want->variant) {
       *out = t->all[k];
       return;
     }
@@ -663,6 +671,7 @@ void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case
   sct_case *c = sct_alloc(sizeof *c);
   memcpy(c->dims, dims, bytes);
   c->own = own;
+  c->variant = want->variant;
   c->poison = tuple_hash(dims, n_dims) % 2 == 0 ? 0xa5 : 0x5a;
   for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
     c->buffer[k] = c->unlike[k] = -1;
@@ -674,5 +683,6 @@ void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case
 }
 
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out) {
-  sct_case_get_own(m, dims, 0, out);
+  const int variant = sct_tuple_variant(m->addressing.spec, dims);
+  sct_case_get_as(m, &(sct_case_want){.dims = dims, .variant = variant}, out);
 }

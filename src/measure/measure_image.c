@@ -124,15 +124,16 @@ static kind varied_kind(const sct_shape *s, const row_dims *rows, const int64_t 
   /* it may be the only one: in every other variant each summand shows */
   static const sct_mix of_first_sum[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_NONE, SCT_MIX_WIDE,
                                          SCT_MIX_NONE, SCT_MIX_FINITE, SCT_MIX_ONE,  SCT_MIX_ENDS};
-  static const sct_mix of_sums[] = {SCT_MIX_WIDE, SCT_MIX_SCALED, SCT_MIX_FEW, SCT_MIX_ANY};
+  static const sct_mix of_sums[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_WIDE, SCT_MIX_NONE,
+                                    SCT_MIX_FEW,  SCT_MIX_SCALED, SCT_MIX_ANY,  SCT_MIX_SCALED};
   static const sct_mix of_all_rows[] = {SCT_MIX_NONE, SCT_MIX_SCALED, SCT_MIX_WIDE,
                                         SCT_MIX_NONE, SCT_MIX_FEW,    SCT_MIX_FINITE};
   const uint64_t v = (uint64_t)s->variant, other = sct_mix64(v, (uint64_t)op);
   if (rows->all_alike) {
-    const bool sums = sct_spec_accumulates(s->addressing->spec);
+    const bool sums = s->near && sct_spec_accumulates(s->addressing->spec);
     const sct_mix alone = v % 8 == 5 ? SCT_MIX_FEW : v % 8 == 3 ? SCT_MIX_ANY : SCT_MIX_WIDE;
     return (kind){.mix = sums ? of_sums[v % SCT_COUNT(of_sums)] : alone,
-                  .finite = sums && v % 8 < 4,
+                  .finite = sums,
                   .row = sums ? other : v}; /* of several arrays: equal ones, and 0 with -0, meet */
   }
   if (rows->n == 0) {

@@ -22,6 +22,7 @@ typedef struct sct_placed {
 
 typedef struct sct_case {
   int64_t dims[SCT_MAX_DIMS]; /* extents of the dimensions, by which it is found */
+  int variant;                /* of its values, see sct_shape */
   int64_t own;                /* all extents that are no dimension's; 0: as is found */
   bool legal;                 /* the spec allows it, with own extents that were found for it */
   bool too_long;              /* the spec would allow it, but a layout does not hold there */
@@ -342,16 +343,21 @@ typedef struct sct_tuples {
 void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
                       const sct_kernel_code *code, int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
-/* The case for a tuple: own extents chosen so that the spec allows it. Kept by the session. */
+/* The case for a tuple: own extents chosen so that the spec allows it, and a variant of values by
+ * the tuple. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
-/* The same with own extents of this length. */
-void sct_case_get_own(sct_measure *m, const int64_t *dims, int64_t own, sct_case **out);
+typedef struct sct_case_want {
+  const int64_t *dims;
+  int variant;
+  int64_t own; /* all extents that are no dimension's; 0: what spec and layouts allow */
+} sct_case_want;
+void sct_case_get_as(sct_measure *m, const sct_case_want *want, sct_case **out);
 /* (measure_cases.c) The case of the tuple, or of multiples of some of its extents where the spec or
  * the candidate asks for such; NULL: none of at most `most` elements. */
-void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const int64_t *tuple,
+void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_case_want *want,
                       int64_t most, sct_case **out);
-#define SCT_N_VARIANTS 16
-/* Which values the case of a tuple has (sct_shape.variant). */
+#define SCT_N_VARIANTS 17
+/* Which values the case of a tuple has. */
 int sct_tuple_variant(const sct_spec *spec, const int64_t *dims);
 /* Elements of a tuple; of one with more than SCT_MAX_VERIFY_ELEMENTS, one more than that. */
 int64_t sct_tuple_elements(const sct_spec *spec, const int64_t *dims);

@@ -125,7 +125,7 @@ static int class_of(int64_t extent, int64_t modulus) {
                                : times * N_RESTS + rest_of(extent, modulus);
 }
 
-static sct_traits traits_of(const builder *b, const int64_t *dims) {
+static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) {
   sct_traits t = {0};
   const int n_dims = b->spec->n_dims;
   int base = 0;
@@ -140,7 +140,7 @@ static sct_traits traits_of(const builder *b, const int64_t *dims) {
       sct_traits_add(&t, base + class_of(dims[d], b->of[d].all[k]));
     }
   }
-  sct_traits_add(&t, base + sct_tuple_variant(b->spec, dims));
+  sct_traits_add(&t, base + variant);
   base += SCT_N_VARIANTS;
   for (int a = n_dims > RELATED ? n_dims - RELATED : 0; a < n_dims; a++) {
     for (int d = a + 1; d < n_dims; d++, base += N_RELATIONS) {
@@ -154,6 +154,12 @@ static sct_traits traits_of(const builder *b, const int64_t *dims) {
 
 static int64_t round_up(int64_t n, int64_t unit) {
   return (n + unit - 1) / unit * unit;
+}
+
+/* Candidates of templates share cases, so these have their values by their extents; strange ones
+ * meet all values in turn. */
+static int variant_of(const builder *b, const int64_t *tuple) {
+  return b->strange > 1 ? b->out->n_full % SCT_N_VARIANTS : sct_tuple_variant(b->spec, tuple);
 }
 
 static bool has_case(const sct_situations *list, const sct_case *c) {
@@ -178,7 +184,7 @@ static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
 /* Unless it is there already, or takes long. */
 static void add_new(builder *b, sct_case *c) {
   if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
-    const sct_traits t = traits_of(b, c->dims);
+    const sct_traits t = traits_of(b, c->dims, c->variant);
     sct_cover_add(&b->cover, &t);
     b->cost += cost_of(b, c->dims);
     b->out->n_full += c->shape.n_elements > 0;
@@ -192,7 +198,8 @@ static bool add_case(builder *b, const int64_t *tuple) {
   sct_case *c = NULL;
   /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
   const bool grouped = b->spec->scans && b->out->max_elements < SCT_MAX_VIRTUAL_SCAN;
-  sct_case_allowed(b->m, b->code, tuple, grouped ? SCT_MAX_VIRTUAL_SCAN : b->out->max_elements, &c);
+  const sct_case_want want = {.dims = tuple, .variant = variant_of(b, tuple)};
+  sct_case_allowed(b->m, b->code, &want, grouped ? SCT_MAX_VIRTUAL_SCAN : b->out->max_elements, &c);
   if (c) {
     add_new(b, c);
   }
@@ -334,7 +341,7 @@ static void add_several_tiles(builder *b) {
 /* false: spec and candidate do not allow it. */
 static bool add_with_own(builder *b, const int64_t *tuple, int64_t own) {
   sct_case *c = NULL;
-  sct_case_get_own(b->m, tuple, own, &c);
+  sct_case_get_as(b->m, &(sct_case_want){tuple, variant_of(b, tuple), own}, &c);
   const bool ok = c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent);
   if (ok) {
     add_new(b, c);
@@ -415,7 +422,7 @@ static bool fit(const builder *b, int64_t *tuple) {
 
 static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
   if (p->n < MAX_POOL) {
-    const sct_traits t = traits_of(b, tuple);
+    const sct_traits t = traits_of(b, tuple, variant_of(b, tuple));
     memcpy(p->tuple[p->n], tuple, sizeof p->tuple[0]);
     p->cost[p->n] = cost_of(b, tuple);
     p->gain[p->n++] = sct_cover_gain(&b->cover, &t);
@@ -498,7 +505,7 @@ static int best_of(const builder *b, pool *p, int least) {
     if (best < 0 || best == seen) {
       return best;
     }
-    const sct_traits t = traits_of(b, p->tuple[best]);
+    const sct_traits t = traits_of(b, p->tuple[best], variant_of(b, p->tuple[best]));
     p->gain[best] = sct_cover_gain(&b->cover, &t);
     seen = best;
   }
