@@ -21,7 +21,7 @@ typedef struct sct_count {
   int64_t distinct_bytes; /* asked for: each byte once a request, summed */
   int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
                              address; of warps' requests only those of at least 8 active lanes */
-  int64_t near;           /* sectors of loads from a line that the same warp had shortly before */
+  int64_t near, again;    /* sectors of loads that the same warp had shortly before; the block */
 } sct_count;
 
 /* The longest chain of dependent instructions of a block: cycles, and loads that wait for each
