@@ -472,7 +472,8 @@ static void add_chain(job *j, double *out, int64_t i, const sct_ptx_chain *chain
   out[CHAIN + 1] += of.loads;
   out[CHAIN + 2] += of.near;
   j->longest = is_longer(of, j->longest) ? of : j->longest;
-  if (has_work(j) && j->rows > 0 && j->opts.blocks != NULL) {
+  if (has_work(j) && j->n_blocks <= j->size->extent[j->s->spec->ragged.row] &&
+      j->opts.blocks != NULL) {
     add_ragged(j, j->opts.blocks[i], of);
   }
 }
