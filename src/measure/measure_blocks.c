@@ -7,6 +7,7 @@
  * memory. Both are kept for the next candidate. */
 #include "measure_blocks.h"
 #include "measure_data.h"
+#include "measure_ragged.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -29,10 +30,9 @@
 #define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
 #define ALL_STEPS       500000 /* of all blocks that run, but for the last; of ragged rows thrice */
 #define SECTOR_BYTES    32
-#define LEAST_PHASES    4   /* whatever arrays' rows say */
-#define LEAST_GROWTH    2.0 /* of the longest row, for a chain to be continued */
-#define MOST_PHASES     16  /* of 2 bytes; single bytes may begin at more places */
-#define N_COUNTS        6   /* of a sct_count */
+#define LEAST_PHASES    4  /* whatever arrays' rows say */
+#define MOST_PHASES     16 /* of 2 bytes; single bytes may begin at more places */
+#define N_COUNTS        6  /* of a sct_count */
 
 /* What fills an index array, or a mask. */
 typedef struct source {
@@ -286,12 +286,6 @@ static int again_of(const sct_spec *spec, int op) {
   return near_of(spec, spec->n_operands) + op;
 }
 
-/* Blocks that ran, the longest row of each, and their chains: sums. */
-typedef struct ragged_sums {
-  double n, length;
-  sct_chain chain;
-} ragged_sums;
-
 typedef struct job {
   const sct_block_counter *s;
   const sct_kernel_code *code;
@@ -303,13 +297,14 @@ typedef struct job {
   int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
                               -1: none */
   const void *args[SCT_MAX_ARGS];
-  int64_t n_blocks, rows; /* blocks; ragged rows of one */
+  int64_t n_blocks;
   int n_figures;
   int unit;          /* blocks that are sampled together: one of each window of an array */
   double *out;       /* of the units that run */
   bool sums;         /* `out` is one for all of them */
   sct_chain longest; /* of all blocks that ran */
-  ragged_sums usual, heavy;
+  sct_ragged_rows
+      rows; /* of blocks that have some, one after the other; fill NULL: they have none */
   int64_t n_run, steps_left;
   bool too_long; /* a block had more steps than it may */
   struct {
@@ -368,102 +363,8 @@ static void add_operand(job *j, double *out, int op) {
   j->atomics[op].tags += (double)of.atomic_slices;
 }
 
-/* ---- ragged rows ---- */
-
-/* Rows of a block, if blocks have rows one after the other: as many as the grid says, a power of
- * two where it leaves a choice. */
-static int64_t rows_of_block(int64_t rows, int64_t n_blocks) {
-  const int64_t least = n_blocks > 0 ? (rows + n_blocks - 1) / n_blocks : 1;
-  int64_t power = 1;
-  while (power < least) {
-    power *= 2;
-  }
-  return (rows + power - 1) / power == n_blocks ? power : least;
-}
-
-/* The share of all elements that the rows of the blocks before this one have. */
-static double work_before(void *ctx, int64_t block) {
-  const job *const j = ctx;
-  const sct_ragged *const ragged = &j->s->spec->ragged;
-  const source *const from = &j->site->source[ragged->offsets];
-  const int64_t rows = j->size->extent[ragged->row], all = j->size->extent[ragged->dim];
-  if (block >= j->n_blocks || all == 0) {
-    return (double)block / (double)j->n_blocks;
-  }
-  const double at = rows < j->n_blocks ? (double)block * (double)rows / (double)j->n_blocks
-                                       : (double)(block * j->rows);
-  const int64_t row = at < (double)rows ? (int64_t)at : rows;
-  const double first = (double)sct_index_fill_value(&from->fill, row);
-  const double next = row < rows ? (double)sct_index_fill_value(&from->fill, row + 1) : first;
-  return (first + (at - (double)row) * (next - first)) / (double)all;
-}
-
-static bool has_work(const job *j) {
-  return sct_spec_is_ragged(j->s->spec) && j->size->extent[j->s->spec->ragged.dim] > 0;
-}
-
-static int64_t length_of(const source *from, int64_t row) {
-  return sct_index_fill_value(&from->fill, row + 1) - sct_index_fill_value(&from->fill, row);
-}
-
-/* The most elements of a row of the block. */
-static double longest_row(const job *j, int64_t block) {
-  const source *const from = &j->site->source[j->s->spec->ragged.offsets];
-  const int64_t rows = j->size->extent[j->s->spec->ragged.row];
-  int64_t most = 0;
-  for (int64_t row = block * j->rows; row < rows && row < (block + 1) * j->rows; row++) {
-    const int64_t length = length_of(from, row);
-    most = length > most ? length : most;
-  }
-  return (double)most;
-}
-
-/* The most elements of any row: the heavier half of the rows has it, and so on. */
-static double longest_of_all(const job *j) {
-  const source *const from = &j->site->source[j->s->spec->ragged.offsets];
-  int64_t first = 0, end = j->size->extent[j->s->spec->ragged.row];
-  while (end - first > 1) {
-    const int64_t middle = first + (end - first) / 2;
-    const int64_t at = sct_index_fill_value(&from->fill, middle);
-    const int64_t left = at - sct_index_fill_value(&from->fill, first);
-    const int64_t right = sct_index_fill_value(&from->fill, end) - at;
-    first = left > right ? first : middle;
-    end = left > right ? middle : end;
-  }
-  return (double)length_of(from, first);
-}
-
 static bool is_longer(sct_chain a, sct_chain b) {
   return a.cycles + a.loads > b.cycles + b.loads;
-}
-
-static void add_ragged(job *j, int64_t block, sct_chain chain) {
-  const double length = longest_row(j, block);
-  const sct_chain sum = j->usual.chain;
-  j->usual =
-      (ragged_sums){j->usual.n + 1,
-                    j->usual.length + length,
-                    {sum.cycles + chain.cycles, sum.loads + chain.loads, sum.near + chain.near}};
-  if (j->heavy.n == 0 || length > j->heavy.length) {
-    j->heavy = (ragged_sums){1, length, chain};
-  }
-}
-
-/* What a block's chain would be with the longest row, if none that ran has it: it grows from usual
- * blocks to that with the longest row of those, and goes on so. A kernel that shares rows out has
- * none that grows. */
-static sct_chain longest_ragged(const job *j) {
-  const ragged_sums *const a = &j->usual, *const b = &j->heavy;
-  const double length = a->n > 0 ? a->length / a->n : 0, most = longest_of_all(j);
-  if (a->n < 2 || b->length < LEAST_GROWTH * length || most <= b->length) {
-    return j->longest;
-  }
-  const double more = (most - b->length) / (b->length - length);
-  const sct_chain found = {b->chain.cycles +
-                               more * fmax(0, b->chain.cycles - a->chain.cycles / a->n),
-                           b->chain.loads + more * fmax(0, b->chain.loads - a->chain.loads / a->n),
-                           b->chain.near + more * fmax(0, b->chain.near - a->chain.near / a->n)};
-  return is_longer(found, j->longest) ? found : j->longest;
 }
 
 static void add_chain(job *j, double *out, int64_t i, const sct_ptx_chain *chain) {
@@ -472,9 +373,8 @@ static void add_chain(job *j, double *out, int64_t i, const sct_ptx_chain *chain
   out[CHAIN + 1] += of.loads;
   out[CHAIN + 2] += of.near;
   j->longest = is_longer(of, j->longest) ? of : j->longest;
-  if (has_work(j) && j->n_blocks <= j->size->extent[j->s->spec->ragged.row] &&
-      j->opts.blocks != NULL) {
-    add_ragged(j, j->opts.blocks[i], of);
+  if (j->rows.fill != NULL && j->opts.blocks != NULL) {
+    sct_ragged_add(&j->rows, j->opts.blocks[i], of);
   }
 }
 
@@ -565,6 +465,10 @@ static sct_status run_all(job *j, sct_grid_sums *out, sct_error *err) {
     sct_free(out->figures);
   }
   return status;
+}
+
+static double work_before(void *ctx, int64_t block) {
+  return sct_ragged_before(&((job *)ctx)->rows, block);
 }
 
 /* ---- counters ---- */
@@ -684,8 +588,11 @@ static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kerne
                       .no_races = true,
                       .per_buffer = true,
                       .chains = true}};
-  j->rows =
-      sct_spec_is_ragged(spec) ? rows_of_block(size->extent[spec->ragged.row], j->n_blocks) : 0;
+  const sct_ragged *const ragged = &spec->ragged;
+  if (sct_spec_is_ragged(spec) && size->extent[ragged->dim] > 0) {
+    sct_ragged_rows_init(&j->rows, &t->source[ragged->offsets].fill, size->extent[ragged->row],
+                         size->extent[ragged->dim], j->n_blocks);
+  }
   set_arguments(j, size);
   return SCT_OK;
 }
@@ -801,7 +708,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
   j.opts.max_steps = most_steps;
   j.opts.block_done = add_block;
   j.opts.block_ctx = &j;
-  const bool by_rows = has_work(&j);
+  const bool by_rows = j.rows.fill != NULL;
   sct_grid grid = {.n_blocks = j.n_blocks,
                    .n_phases = phases(&j),
                    .work_before = by_rows ? work_before : NULL,
@@ -824,7 +731,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
     out->all.error += workspace_share(s->spec, out->all.figures);
   }
   out->n_blocks = j.n_blocks;
-  out->longest = by_rows ? longest_ragged(&j) : j.longest;
+  out->longest = by_rows ? sct_ragged_longest(&j.rows, j.longest) : j.longest;
   out->n_figures = j.n_figures;
   out->end_counts = near_of(s->spec, 0);
   for (int op = 0; op < s->spec->n_operands; op++) {

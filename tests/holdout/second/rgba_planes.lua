@@ -1,6 +1,8 @@
 -- Pixels of four bytes to planes of floats, brightened.
 local s = require "sectile"
-local pixel = s.record { { "r", "u8" }, { "g", "u8" }, { "b", "u8" }, { "a", "u8" }, name = "pixel_t" }
+local pixel = s.record {
+  { "r", "u8" }, { "g", "u8" }, { "b", "u8" }, { "a", "u8" }, name = "pixel_t",
+}
 local plane = s.record {
   { "r", "f32" }, { "g", "f32" }, { "b", "f32" }, name = "plane_t",
 }
