@@ -49,7 +49,7 @@
 /* Cycles between the end of a block and the first instruction of the next one in its place. */
 #define TURN_CYCLES 760.0
 /* Machine code has fewer instructions in a row than the PTX from which a chain is known, and fewer
- * in all, but for those that compute in floating point. */
+ * in all, as counters of loops and copies of registers go. */
 #define CODE      0.85
 #define CODE_SIZE 0.92
 /* Cycles of a dependent sum in a chain's cycles, which are an H200's. */
@@ -530,8 +530,7 @@ static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_
   out->part_ns[SCT_LIMIT_ATOMICS] =
       d->line_requests * dev->atomic_line_ns + d->line_lanes * dev->atomic_lane_ns;
   for (int p = 0; p < SCT_N_PIPES; p++) {
-    const bool exact = p == SCT_PIPE_FP32 || p == SCT_PIPE_FP64 || p == SCT_PIPE_SFU;
-    const double n = (exact ? 1.0 : CODE_SIZE) * d->machine[p];
+    const double n = (p == SCT_PIPE_ISSUE ? CODE_SIZE : 1.0) * d->machine[p];
     out->part_ns[SCT_LIMIT_FP32 + p] =
         dev->pipe_clk[p] > 0 ? LANES * n / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
     busy_ns = larger(busy_ns, out->part_ns[SCT_LIMIT_FP32 + p]);

@@ -271,7 +271,7 @@ static void test_conflicts_and_instructions(void **state) {
   expect(&p, SCT_LIMIT_FP64, 450 * N / 2 / 100 / 1e9 * 1e9);
   work.machine[SCT_PIPE_INT] = 300 * N;
   p = predict_with(&work);
-  expect(&p, SCT_LIMIT_INT, 0.92 * 300 * N / 100 / 1e9 * 1e9);
+  expect(&p, SCT_LIMIT_INT, 300 * N / 100 / 1e9 * 1e9);
   work.machine[SCT_PIPE_FP32] = 1300 * N;
   p = predict_with(&work);
   expect(&p, SCT_LIMIT_FP32, 1300 * N / 4 / 100 / 1e9 * 1e9);
