@@ -63,6 +63,30 @@ static json_t *good_json(const char *path, const sct_spec *spec, const char *has
                    "sizes", sizes, "arrays", arrays, "scalars", scalars, "extents", extents);
 }
 
+#define MOST_BYTES 0x1p40 /* more than the memory of any GPU */
+
+/* Sizes whose arrays no GPU holds: a spec of them may be right, and nothing can be launched. */
+static json_t *too_large_json(const sct_spec *spec) {
+  json_t *list = json_array();
+  for (int z = 0; z < spec->n_sizes; z++) {
+    double bytes = 0;
+    for (int op = 0; op < spec->n_operands; op++) {
+      double least = 0;
+      for (int l = 0; l < spec->operands[op].n_layouts; l++) {
+        const double one = (double)sct_spec_bytes(spec, op, l, &spec->sizes[z]);
+        least = l == 0 || one < least ? one : least;
+      }
+      bytes += least;
+    }
+    if (bytes > MOST_BYTES) {
+      json_array_append_new(list,
+                            json_pack("{s:o, s:o}", "size", sct_json_string(spec->sizes[z].label),
+                                      "bytes", sct_json_number(bytes)));
+    }
+  }
+  return list;
+}
+
 static json_t *bad_json(const char *path, sct_status status, const sct_error *err) {
   json_t *doc = cli_json_error(status, err->text);
   json_object_set_new(doc, "spec", sct_json_string(path));
@@ -89,6 +113,7 @@ static sct_status check_one(const cli_args *args, const char *path, json_t *docu
       spec.n_sizes > 0 ? sct_model_layout_issues(&issues, &spec, NULL, &spec.sizes[0], &arena) : 0;
   json_t *doc = good_json(path, &spec, hash);
   json_object_set_new(doc, "issues", issues_json(issues, n));
+  json_object_set_new(doc, "too_large", too_large_json(&spec));
   if (args->json) {
     json_array_append_new(documents, doc);
   } else {

@@ -357,22 +357,55 @@ static void look_at_store(doctor *d) {
   look_at_space(d, "disk", sct_str_c(&directory));
 }
 
+/* Why nothing can be written below this path; NULL: it can. */
+static const char *why_unwritable(const char *path) {
+  SCT_SCOPED(sct_str) directory = {0}, probe = {0};
+  struct stat st;
+  sct_str_append(&directory, path);
+  while (directory.len > 1 && lstat(sct_str_c(&directory), &st) != 0 && errno != EACCES) {
+    SCT_SCOPED(sct_str) above = {0};
+    sct_path_dirname(&above, sct_str_c(&directory));
+    const bool same = strcmp(sct_str_c(&above), sct_str_c(&directory)) == 0;
+    sct_str_clear(&directory);
+    sct_str_append(&directory, sct_str_c(&above));
+    if (same) {
+      break;
+    }
+  }
+  if (stat(sct_str_c(&directory), &st) == 0 && !S_ISDIR(st.st_mode)) {
+    return strerror(ENOTDIR);
+  }
+  sct_str_printf(&probe, "%s/.doctor-%ld", sct_str_c(&directory), (long)getpid());
+  if (sct_mkdir(sct_str_c(&probe), 0700) != 0) {
+    return strerror(errno);
+  }
+  (void)rmdir(sct_str_c(&probe));
+  return NULL;
+}
+
 static void look_at_cache(doctor *d) {
   SCT_SCOPED(sct_str) path = {0};
   struct stat st;
   sct_path_cache(&path);
   const char *cache = sct_str_c(&path);
+  const char *const unwritable = path.len > 0 ? why_unwritable(cache) : NULL;
   if (path.len == 0) {
     say(d, WARN, SCT_OK, "cache", "set HOME or XDG_CACHE_HOME",
         "there is none: neither HOME nor XDG_CACHE_HOME is an absolute path");
-  } else if (lstat(cache, &st) != 0) {
+  } else if (lstat(cache, &st) != 0 && unwritable == NULL) {
     say(d, FINE, SCT_OK, "cache", NULL, "'%s' will be made", cache);
+  } else if (lstat(cache, &st) != 0) {
+    say(d, WARN, SCT_OK, "cache", "set XDG_CACHE_HOME: nothing is cached meanwhile",
+        "'%s' cannot be made: %s", cache, unwritable);
   } else if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid()) {
     say(d, WARN, SCT_OK, "cache", "remove it: nothing is cached meanwhile", "'%s' is %s", cache,
         S_ISDIR(st.st_mode) ? "another user's" : "no directory");
   } else if ((st.st_mode & 077) != 0) {
     say(d, WARN, SCT_OK, "cache", "compiled kernels are trusted; `chmod 700` keeps others out",
         "'%s' is open to others (mode %04o)", cache, (unsigned)st.st_mode & 07777);
+  } else if (unwritable != NULL) {
+    say(d, WARN, SCT_OK, "cache", "set XDG_CACHE_HOME: nothing new is cached meanwhile",
+        "'%s' cannot be written: %s", cache, unwritable);
   } else {
     say(d, FINE, SCT_OK, "cache", NULL, "'%s', yours alone", cache);
   }

@@ -86,25 +86,51 @@ static sct_status deliver(const cli_args *args, sct_store *store, const sct_emit
 
 /* ---- the files that a header follows from ---- */
 
-/* A path as make reads it. */
-static void add_path(sct_str *out, const char *path) {
+/* What make takes for something else and has no way to quote, or quotes otherwise than ninja does;
+ * a line break or a semicolon would begin a command. */
+static const char *unquotable(const char *path) {
+  static const char signs[] = "\\;=%*?[]|&~";
   for (const char *at = path; *at != '\0'; at++) {
-    sct_str_append(out, *at == '$' ? "$" : strchr(" #\\", *at) ? "\\" : "");
+    if ((unsigned char)*at < ' ' || *at == 127) {
+      return "a control character";
+    }
+    if (strchr(signs, *at) != NULL) {
+      return "one of "
+             "\\ ; = % * ? [ ] | & ~";
+    }
+  }
+  return NULL;
+}
+
+/* A path as make and ninja read it. */
+static sct_status add_path(sct_str *out, const char *path, sct_error *err) {
+  const char *bad = unquotable(path);
+  if (bad != NULL) {
+    SCT_SCOPED(sct_str) shown = {0};
+    sct_str_append_printable(&shown, path);
+    return sct_fail(err, SCT_EUSAGE,
+                    "--deps: a file for make cannot hold the path '%s', which has %s; rename it",
+                    sct_str_c(&shown), bad);
+  }
+  for (const char *at = path; *at != '\0'; at++) {
+    sct_str_append(out, *at == '$' ? "$" : strchr(" #:", *at) ? "\\" : "");
     sct_str_append_n(out, at, 1);
   }
+  return SCT_OK;
 }
 
 /* On a line of its own; nothing for what is no file of the disk, such as a layout that is built in.
  */
-static void add_dependency(sct_str *out, const char *path) {
-  if (sct_file_exists(path)) {
-    sct_str_append(out, " \\\n  ");
-    add_path(out, path);
+static sct_status add_dependency(sct_str *out, const char *path, sct_error *err) {
+  if (!sct_file_exists(path)) {
+    return SCT_OK;
   }
+  sct_str_append(out, " \\\n  ");
+  return add_path(out, path, err);
 }
 
 /* A CUDA file of the user's, and the files that it includes: of "HOW LINE PATH" each PATH once. */
-static void add_own_files(sct_str *out, const sct_own *own) {
+static sct_status add_own_files(sct_str *out, const sct_own *own, sct_error *err) {
   SCT_SCOPED(sct_str) seen = {0};
   for (const char *line = own->lines; *line != '\0';) {
     const size_t n = strcspn(line, "\n");
@@ -117,31 +143,32 @@ static void add_own_files(sct_str *out, const sct_own *own) {
     if (strstr(sct_str_c(&seen), sct_str_c(&path)) == NULL) {
       sct_str_append(&seen, sct_str_c(&path));
       path.data[path.len - 1] = '\0';
-      add_dependency(out, path.data + 1);
+      SCT_TRY(add_dependency(out, path.data + 1, err));
     }
     line += n + (line[n] == '\n');
   }
+  return SCT_OK;
 }
 
 /* "HEADER: SPEC LAYOUT STORE ...", for build systems. */
 static sct_status write_deps(const cli_args *args, const sct_spec *spec, sct_error *err) {
   SCT_SCOPED(sct_str) text = {0};
-  add_path(&text, args->out);
+  SCT_TRY(add_path(&text, args->out, err));
   sct_str_append(&text, ":");
   for (int k = 0; k < spec->n_sources; k++) {
-    add_dependency(&text, spec->sources[k].file);
+    SCT_TRY(add_dependency(&text, spec->sources[k].file, err));
   }
   for (int k = 0; k < spec->n_own; k++) {
-    add_own_files(&text, &spec->own[k]);
+    SCT_TRY(add_own_files(&text, &spec->own[k], err));
   }
   if (spec->ragged.lengths_file) {
     SCT_SCOPED(sct_str) path = {0};
     sct_path_dirname(&path, spec->file);
     sct_str_printf(&path, "/%s", spec->ragged.lengths_file);
-    add_dependency(&text, sct_str_c(&path));
+    SCT_TRY(add_dependency(&text, sct_str_c(&path), err));
   }
   if (args->store) {
-    add_dependency(&text, args->store);
+    SCT_TRY(add_dependency(&text, args->store, err));
   }
   sct_str_append(&text, "\n");
   return sct_file_write(args->deps, text.data, text.len, err);
@@ -153,8 +180,12 @@ static sct_status check_deps(const cli_args *args, sct_error *err) {
                     "--deps says which files the header of a spec follows from: name a spec file, "
                     "and the header with -o");
   }
-  return args->deps ? cli_check_target(args, args->deps, (const char *const *)args->words, 1, err)
-                    : SCT_OK;
+  SCT_SCOPED(sct_str) target = {0};
+  if (!args->deps) {
+    return SCT_OK;
+  }
+  SCT_TRY(add_path(&target, args->out, err));
+  return cli_check_target(args, args->deps, (const char *const *)args->words, 1, err);
 }
 
 /* ---- files next to the header ---- */

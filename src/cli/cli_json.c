@@ -127,12 +127,12 @@ static json_t *row_counts(const sct_tune_row *row) {
 /* How it uses its sectors; `coalesced` by which rule. */
 static json_t *row_coalesced(const sct_tune_row *row) {
   const sct_row_coalesced *how = &row->how;
-  return json_pack("{s:b, s:s, s:o, s:o, s:o, s:o}", "coalesced", how->coalesced, "coalesced_rule",
-                   how->rule == SCT_COALESCED_ABSOLUTE ? "absolute" : "relative", "coalesced_share",
-                   cli_json_positive(how->share), "utilisation",
-                   cli_json_positive(how->utilisation), "passes", cli_json_positive(how->passes),
-                   "sectors_error",
-                   row->counted ? sct_json_number(how->sectors_error) : json_null());
+  return json_pack(
+      "{s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "coalesced", how->coalesced, "coalesced_unknown",
+      how->unknown, "coalesced_rule", how->rule == SCT_COALESCED_ABSOLUTE ? "absolute" : "relative",
+      "coalesced_share", cli_json_positive(how->share), "utilisation",
+      cli_json_positive(how->utilisation), "passes", cli_json_positive(how->passes),
+      "sectors_error", row->counted ? sct_json_number(how->sectors_error) : json_null());
 }
 
 static json_t *row_json(const sct_tune_row *row, int rank) {
@@ -148,6 +148,9 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
                           row->winner, "naive", row->naive));
   if (row->own) {
     json_object_set_new(doc, "own", json_true());
+  }
+  if (row->warning) {
+    json_object_set_new(doc, "warning", sct_json_string(row->warning));
   }
   for (int k = 0; k < SCT_N_OUTCOMES && !sct_tune_row_good(row); k++) {
     if (strcmp(sct_outcome_name((sct_outcome_kind)k), row->outcome) == 0) {

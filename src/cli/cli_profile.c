@@ -103,8 +103,9 @@ static json_t *coalescing_json(const sct_count_row *row) {
     add_access(arrays, &row->spec->operands[op], "loads", &c->load[op]);
     add_access(arrays, &row->spec->operands[op], "stores", &c->store[op]);
   }
-  return json_pack("{s:b, s:f, s:f, s:f, s:o}", "coalesced", c->coalesced, "share", c->share,
-                   "utilisation", c->utilisation, "passes", c->passes, "arrays", arrays);
+  return json_pack("{s:b, s:b, s:f, s:f, s:f, s:o}", "coalesced", c->coalesced, "unknown",
+                   c->unknown, "share", c->share, "utilisation", c->utilisation, "passes",
+                   c->passes, "arrays", arrays);
 }
 
 json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device) {

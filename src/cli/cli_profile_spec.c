@@ -92,7 +92,6 @@ static void compare(profiled *p, sct_count_row *row) {
 static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *device,
                       const sct_partial_launch *launch, sct_error *err) {
   const sct_kernel_code *code = &p->item->code;
-  const double scale = (double)launch->blocks / (double)launch->blocks_run;
   const int64_t blocks = launch->blocks_run == launch->blocks ? SCT_ALL_BLOCKS : BLOCKS;
   SCT_SCOPED(sct_counters) counters = {0};
   sct_workload work = {.spec = &p->cands.spec,
@@ -101,11 +100,9 @@ static sct_status ask(profiled *p, sct_count_row *row, const sct_device_desc *de
                        .counters = &counters,
                        .registers = p->compiled.registers,
                        .shared_bytes = row->static_shared_bytes + row->shared_bytes};
-  for (int k = 0; k < SCT_N_PIPES; k++) {
-    work.machine[k] = scale * (double)row->counters.machine.n[k];
-  }
   sct_status status = sct_block_counter_count(p->block_counter, &counters, code, p->module,
                                               p->compiled.entry, p->size, blocks, err);
+  memcpy(work.machine, counters.machine, sizeof work.machine);
   SCT_THEN(sct_model_workload(&row->demand, device, &work, err));
   SCT_THEN(sct_model_coalescing(&row->coalescing, &counters, work.spec, code, p->size, err));
   row->sectors_error = counters.error;

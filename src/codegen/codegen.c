@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define LIBRARY "templates/device/"
+
 void sct_codegen_identify(sct_kernel_code *code) {
   SCT_SCOPED(sct_str) all = {0};
   sct_str_append(&all, code->source);
@@ -47,15 +49,52 @@ bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, 
   return sct_lines_find(code->lines, line, file, n_file, file_line);
 }
 
+/* A line of the source, and which line of which file wrote it. */
+typedef struct place {
+  int line, n_file, file_line;
+  const char *file;
+} place;
+
+static bool place_at(const sct_kernel_code *code, int line, place *out) {
+  *out = (place){.line = line};
+  return sct_codegen_line(code, line, &out->file, &out->n_file, &out->file_line);
+}
+
+static bool is_library(const place *p) {
+  return (size_t)p->n_file > strlen(LIBRARY) && strncmp(p->file, LIBRARY, strlen(LIBRARY)) == 0;
+}
+
+/* The places that a line of a log begins with: what it is about, and who called that. Returns how
+ * many characters they take; 0: none, or they are not known. */
+static int take_places(const sct_kernel_code *code, const char *text, place *inner, place *author) {
+  int line = 0, used = 0, more = 0;
+  if (sscanf(text, "line %d%n", &line, &used) != 1 || !place_at(code, line, inner)) {
+    return 0;
+  }
+  *author = *inner;
+  const char *form = ", called in line %d%n";
+  while (sscanf(text + used, form, &line, &more) == 1) {
+    place caller;
+    *author = is_library(author) && place_at(code, line, &caller) ? caller : *author;
+    used += more;
+    form = ", %d%n";
+  }
+  return used;
+}
+
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log) {
   for (const char *p = log; *p;) {
-    const char *end = strchr(p, '\n'), *file = NULL;
+    const char *end = strchr(p, '\n');
     const size_t n = end ? (size_t)(end - p) : strlen(p);
-    int line = 0, used = 0, n_file = 0, file_line = 0;
-    if (sscanf(p, "line %d%n", &line, &used) == 1 && (size_t)used <= n &&
-        sct_codegen_line(code, line, &file, &n_file, &file_line)) {
-      sct_str_printf(out, "%.*s:%d%.*s (line %d of the source)", n_file, file, file_line,
-                     (int)(n - (size_t)used), p + used, line);
+    place inner, author;
+    const int used = take_places(code, p, &inner, &author);
+    if (used > 0 && (size_t)used <= n) {
+      sct_str_printf(out, "%.*s:%d%.*s (line %d of the source", author.n_file, author.file,
+                     author.file_line, (int)(n - (size_t)used), p + used, author.line);
+      if (inner.line != author.line) {
+        sct_str_printf(out, ", in %.*s:%d", inner.n_file, inner.file, inner.file_line);
+      }
+      sct_str_append(out, ")");
     } else {
       sct_str_append_n(out, p, n);
     }
@@ -78,17 +117,26 @@ bool sct_codegen_fits(const sct_spec *spec, const sct_kernel_code *code, const s
 int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const int *layout) {
   for (size_t c = 0; c < space->n_candidates; c++) {
     const sct_candidate *cand = &space->candidates[c];
-    if (cand->strategy != 0) {
-      continue;
-    }
-    bool same = true;
-    for (int op = 0; op < spec->n_operands; op++) {
+    bool same = space->strategies[cand->strategy].source == 0;
+    for (int op = 0; op < spec->n_operands && same; op++) {
       const int choice = sct_spec_choice_of(spec, op); /* layout axes come first */
-      same &= choice < 0 || cand->value[choice] == layout[op];
+      same = choice < 0 || cand->value[choice] == layout[op];
     }
     if (same) {
       return (int64_t)c;
     }
   }
   return -1;
+}
+
+bool sct_codegen_is_naive(const sct_spec *spec, const sct_space *space, int64_t c) {
+  const sct_candidate *cand = &space->candidates[c];
+  const size_t n_choices = (size_t)sct_spec_n_choices(spec);
+  bool first = space->strategies[cand->strategy].source == 0;
+  for (int64_t before = 0; before < c && first; before++) {
+    const sct_candidate *other = &space->candidates[before];
+    first = other->strategy != cand->strategy ||
+            memcmp(other->value, cand->value, sizeof *cand->value * n_choices) != 0;
+  }
+  return first;
 }

@@ -49,7 +49,8 @@ bool sct_codegen_line(const sct_kernel_code *code, int line, const char **file, 
                       int *file_line);
 
 /* Appends a compiler's log with the lines of `code` it names replaced by the template's:
- * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". */
+ * "line 12: error: ..." becomes "templates/direct.cu:7: error: ... (line 12 of the source)". Of
+ * "line 3, called in line 12, 40: ..." the first is named that is no part of the device library. */
 void sct_codegen_map_log(sct_str *out, const sct_kernel_code *code, const char *log);
 
 /* true if every requirement of the kernel holds for these extents. */
@@ -65,8 +66,10 @@ sct_status sct_codegen_trees(sct_str *out, const sct_spec *spec, const sct_kerne
                              sct_error *err);
 void sct_codegen_axes(sct_str *out, const sct_space *space, const sct_candidate *cand);
 
-/* The naive variant of a choice of layouts: the first candidate of the first strategy that has it.
+/* A naive variant of a choice of layouts: the first candidate of the first strategy that has it.
  * Index into space->candidates, or -1. */
 int64_t sct_codegen_naive(const sct_spec *spec, const sct_space *space, const int *layout);
+/* Is candidate c that of its layouts, at the sizes that its strategy is for? */
+bool sct_codegen_is_naive(const sct_spec *spec, const sct_space *space, int64_t c);
 
 #endif

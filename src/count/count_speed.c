@@ -99,7 +99,7 @@ static void fill_roofline(sct_speed *s, const sct_count_row *row, const sct_devi
 
 void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device_desc *device) {
   sct_speed *s = &p->speed;
-  const double scale = row->blocks_run > 0 ? (double)p->blocks / (double)row->blocks_run : 1.0;
+  const double issued = (double)row->counters.machine.n[SCT_PIPE_ISSUE];
   if (!row->has_demand) {
     return;
   }
@@ -126,5 +126,6 @@ void count_find_speed(sct_profile *p, const sct_count_row *row, const sct_device
   }
   s->issue = s->predicted.part_ns[SCT_LIMIT_ISSUE] / s->ns;
   s->flight_bytes = flight_of(p, row, device);
-  fill_roofline(s, row, device, scale);
+  /* blocks that ran have as much of the launch's operations as of its instructions */
+  fill_roofline(s, row, device, issued > 0.0 ? row->demand.machine[SCT_PIPE_ISSUE] / issued : 1.0);
 }

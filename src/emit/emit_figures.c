@@ -65,7 +65,9 @@ static void result_row(table_row *row, const char *device, const sct_row_result 
   }
   if (o->how.share > 0 && o->how.utilisation > 0) {
     sct_str_printf(&row->cell[COLUMN_COALESCED], "%.3g %%%s", 100 * o->how.share,
-                   o->how.coalesced ? "" : " (not)");
+                   o->how.coalesced ? ""
+                   : o->how.unknown ? " (unknown)"
+                                    : " (not)");
     sct_str_printf(&row->cell[COLUMN_UTILISATION], "%.3g %%", 100 * o->how.utilisation);
   }
   sct_str *sectors = &row->cell[COLUMN_SECTORS];

@@ -526,11 +526,12 @@ const char *emit_passed_over(sct_arena *arena, const char *conditions) {
   const json_t *doc = json_object_get(root, "passed_over");
   const char *label = json_string_value(json_object_get(doc, "label"));
   const double ratio = json_number_value(json_object_get(doc, "ratio"));
+  const bool unknown = json_is_true(json_object_get(doc, "unknown"));
   return label && ratio > 1.0 && ratio < 1e12
              ? sct_arena_printf(arena,
-                                "passed over: '%s', %.2f times as fast but not coalesced; "
+                                "passed over: '%s', %.2f times as fast but not %scoalesced; "
                                 "sectile tune --select any takes it",
-                                label, ratio)
+                                label, ratio, unknown ? "known to be " : "")
              : NULL;
 }
 

@@ -143,6 +143,7 @@ typedef struct sct_work_sums {
 typedef struct sct_verdict {
   sct_outcome_kind outcome; /* SCT_OUT_OK or the failure */
   char detail[512];         /* "b.y of element i=31 (n_i=1000): 0x1p+3 instead of 0x1p+2" */
+  char warning[384];        /* what is doubtful and not wrong; "": nothing, or not looked for */
   /* On a described device: the counts of one of the sizes that ran, the largest whose last
    * dimension is in whole warps, if there is one. */
   bool counted;

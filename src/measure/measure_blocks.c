@@ -24,9 +24,9 @@
 #define MOST_BYTES      ((int64_t)1 << 34)  /* of an array */
 #define FOLD_BYTES      16384               /* of an array that are there; it repeats */
 #define MOST_WINDOWS    16
-#define DENSE_TRIES     64      /* elements of an index array that are looked at */
-#define MOST_STEPS      2000000 /* warp instructions of a block, at some 25 ns each */
-#define LONG_STEPS      62500   /* a block that has more is counted at shorter extents */
+#define QUICK_BYTES     ((int64_t)1 << 25) /* of an index image where few steps are wanted */
+#define MOST_STEPS      2000000            /* warp instructions of a block, at some 25 ns each */
+#define LONG_STEPS      62500              /* a block that has more is counted at shorter extents */
 #define LONG_ROWS       1000000 /* the same of ragged rows, which shorter launches tell little of */
 #define ALL_STEPS       500000 /* of all blocks that run, but for the last; of ragged rows thrice */
 #define SECTOR_BYTES    32
@@ -34,23 +34,14 @@
 #define MOST_PHASES     16 /* of 2 bytes; single bytes may begin at more places */
 #define N_COUNTS        6  /* of a sct_count */
 
-/* What fills an index array, or a mask. */
-typedef struct source {
-  sct_index_fill fill;
-  int64_t bytes;  /* of an element, if they lie one after the other */
-  uint8_t *image; /* else the whole array */
-} source;
-
 /* The arrays of one size with one choice of layouts. */
 typedef struct site {
   bool used;
-  int64_t extent[SCT_MAX_EXTENTS];
-  sct_fill fill[SCT_MAX_OPERANDS];
-  int layout[SCT_MAX_OPERANDS];
+  sct_site_key key;
   sct_ptx_memory *memory;
   uint64_t address[SCT_MAX_OPERANDS];
   uint64_t workspace; /* 0: no candidate has asked for one */
-  source source[SCT_MAX_OPERANDS];
+  sct_index_source source[SCT_MAX_OPERANDS];
   sct_spans *used_bytes[SCT_MAX_OPERANDS]; /* NULL: all are */
 } site;
 
@@ -61,6 +52,7 @@ struct sct_block_counter {
   int64_t most_steps;
   site sites[MOST_SITES];
   int next; /* site to give up for another */
+  sct_short_launches *shorter;
 };
 
 /* ---- what arrays hold ---- */
@@ -68,19 +60,7 @@ struct sct_block_counter {
 /* Does it matter what is in which element? */
 static bool has_source(const sct_block_counter *s, const site *t, int op) {
   return op < s->spec->n_operands &&
-         (s->spec->operands[op].is_index || t->fill[op] == SCT_FILL_PREFIX);
-}
-
-static void fill_index(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
-  const source *from = ctx;
-  if (from->image != NULL) {
-    memcpy(out, from->image + offset, (size_t)bytes);
-    return;
-  }
-  for (int64_t at = 0; at < bytes; at += from->bytes) {
-    const int64_t value = sct_index_fill_value(&from->fill, (offset + at) / from->bytes);
-    memcpy(out + at, &value, (size_t)from->bytes);
-  }
+         (s->spec->operands[op].is_index || t->key.fill[op] == SCT_FILL_PREFIX);
 }
 
 static void fill_zeros(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
@@ -90,7 +70,7 @@ static void fill_zeros(void *ctx, uint8_t *out, int64_t offset, int64_t bytes) {
   (void)bytes;
 }
 
-/* Byte offset of the element at idx of an index array. */
+/* Byte offset of the element at idx of an array. */
 static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_size *size,
                          const int64_t *idx) {
   const sct_operand *operand = &spec->operands[op];
@@ -111,37 +91,6 @@ static int64_t offset_of(const sct_spec *spec, int op, int layout, const sct_siz
   return status == SCT_OK ? offset : -1;
 }
 
-/* Is the index array nothing but one element after the other? Its elements share no byte, so where
- * it has no other bytes, some of them tell. */
-static bool is_dense(const sct_spec *spec, int op, int layout, const sct_shape *shape,
-                     const sct_size *size) {
-  const int n_dims = spec->operands[op].n_dims;
-  const int64_t each = spec->operands[op].record.fields[0].bytes, count = shape->op[op].count;
-  bool dense = shape->op[op].bytes == each * count;
-  for (int k = 0; k < DENSE_TRIES && dense && count > 0; k++) {
-    const int64_t linear =
-        k < 2 ? k % count : (int64_t)(sct_mix64(0, (uint64_t)k) % (uint64_t)count);
-    int64_t idx[SCT_MAX_DIMS], left = linear;
-    for (int d = n_dims - 1; d >= 0; d--) {
-      idx[d] = left % shape->op[op].extent[d];
-      left /= shape->op[op].extent[d];
-    }
-    dense = offset_of(spec, op, layout, size, idx) == each * linear;
-  }
-  return dense;
-}
-
-static sct_status set_source(source *out, const sct_block_counter *s, sct_shape *shape, int op,
-                             const sct_size *size, sct_error *err) {
-  *out = (source){.fill = sct_spec_index_fill(s->spec, op, size),
-                  .bytes = s->spec->operands[op].record.fields[0].bytes};
-  if (is_dense(s->spec, op, shape->addressing->layout[op], shape, size)) {
-    return SCT_OK;
-  }
-  sct_shape_index(shape);
-  return sct_image_input(&out->image, shape, op, err);
-}
-
 /* Values like those of timing, and so many of them only: which ones an access finds does not
  * matter. */
 static void fill_values(uint8_t out[FOLD_BYTES], const sct_block_counter *s, int op) {
@@ -158,7 +107,7 @@ static void fill_values(uint8_t out[FOLD_BYTES], const sct_block_counter *s, int
 static void site_free(site *t) {
   sct_ptx_memory_free(t->memory);
   for (int op = 0; op < SCT_MAX_OPERANDS; op++) {
-    sct_free(t->source[op].image);
+    sct_index_source_free(&t->source[op]);
     sct_spans_end(t->used_bytes[op]);
   }
   *t = (site){0};
@@ -178,8 +127,9 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   buffer.used = t->used_bytes[op] != NULL ? count_used : NULL;
   buffer.used_ctx = t->used_bytes[op];
   if (has_source(s, t, op)) {
-    SCT_TRY(set_source(&t->source[op], s, shape, op, size, err));
-    buffer.fill = fill_index;
+    const int64_t most = s->most_steps < MOST_STEPS ? QUICK_BYTES : MOST_BYTES;
+    SCT_TRY(sct_index_source_init(&t->source[op], shape, op, most, err));
+    buffer.fill = sct_index_source_fill;
     buffer.fill_ctx = &t->source[op];
   } else {
     fill_values(values, s, op);
@@ -189,24 +139,12 @@ static sct_status add_array(const sct_block_counter *s, site *t, sct_shape *shap
   return sct_ptx_memory_add(t->memory, &t->address[op], &buffer, err);
 }
 
-static void set_key(const sct_block_counter *s, site *t, const sct_size *size, const int *layout) {
-  t->used = true;
-  memcpy(t->extent, size->extent, sizeof *t->extent * (size_t)s->spec->n_extents);
-  memcpy(t->fill, size->fill, sizeof *t->fill * (size_t)s->spec->n_operands);
-  memcpy(t->layout, layout, sizeof *t->layout * (size_t)s->spec->n_operands);
-}
-
-static bool same_key(const site *a, const site *b) {
-  return a->used && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
-         memcmp(a->fill, b->fill, sizeof a->fill) == 0 &&
-         memcmp(a->layout, b->layout, sizeof a->layout) == 0;
-}
-
 static sct_status site_init(const sct_block_counter *s, site *t, const sct_size *size,
                             const int *layout, sct_error *err) {
   SCT_SCOPED(sct_addressing) addressing = {0};
   SCT_SCOPED(sct_shape) shape = {0};
-  set_key(s, t, size, layout);
+  t->used = true;
+  t->key = sct_site_of(s->spec, size, layout);
   SCT_TRY(sct_addressing_init(&addressing, s->spec, layout, s->seed, err));
   SCT_TRY(sct_shape_init(&shape, &addressing, size->extent, size->fill, err));
   sct_ptx_memory_new(&t->memory);
@@ -218,11 +156,10 @@ static sct_status site_init(const sct_block_counter *s, site *t, const sct_size 
 
 static sct_status find_site(sct_block_counter *s, site **out, const sct_size *size,
                             const int *layout, sct_error *err) {
-  site wanted = {.used = true};
-  set_key(s, &wanted, size, layout);
+  const sct_site_key wanted = sct_site_of(s->spec, size, layout);
   for (int k = 0; k < MOST_SITES; k++) {
     *out = &s->sites[k];
-    if (same_key(&s->sites[k], &wanted)) {
+    if (s->sites[k].used && sct_sites_equal(&s->sites[k].key, &wanted)) {
       return SCT_OK;
     }
   }
@@ -261,6 +198,7 @@ static sct_status refresh(const sct_block_counter *s, site *t, bool workspace, s
 enum {
   STEPS = SCT_FIGURE_STEPS,
   SECTORS = SCT_FIGURE_SECTORS, /* of loads and stores */
+  EXCESS = SCT_FIGURE_EXCESS,
   CHAIN = SCT_FIGURE_CHAIN,
   SHUFFLES = SCT_FIGURE_COUNTS,
   WAVEFRONTS,
@@ -404,6 +342,7 @@ static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
     add_operand(j, out, op);
   }
   out[SECTORS] = out[LOAD + 1] + out[STORE + 1];
+  out[EXCESS] = out[SECTORS] - out[LOAD + 5] - out[STORE + 5];
   j->n_run++;
   j->steps_left -= c->warp_instructions;
   return j->steps_left > 0;
@@ -512,6 +451,7 @@ static void make_counters(sct_counters *out, const sct_spec *spec, const sct_lau
                         .blocks_counted = sums->all.blocks_run,
                         .blocks = sums->n_blocks,
                         .error = sums->all.error,
+                        .excess_error = sums->all.excess_error,
                         .longest = sums->longest};
   const double blocks = sums->n_blocks > 0 ? (double)sums->n_blocks : 1.0;
   out->chain = (sct_chain){all[CHAIN] / blocks, all[CHAIN + 1] / blocks, all[CHAIN + 2] / blocks};
@@ -541,7 +481,12 @@ void sct_block_counter_free(sct_block_counter *s) {
   for (int k = 0; s != NULL && k < MOST_SITES; k++) {
     site_free(&s->sites[k]);
   }
+  sct_short_launches_free(s != NULL ? s->shorter : NULL);
   sct_free(s);
+}
+
+sct_short_launches **sct_blocks_shorter(sct_block_counter *s) {
+  return &s->shorter;
 }
 
 /* For the interpreter's memory. */
@@ -729,6 +674,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
   *too_long = j.too_long;
   if (status == SCT_OK && kernel->code->workspace_bytes > 0 && out->all.blocks_run < j.n_blocks) {
     out->all.error += workspace_share(s->spec, out->all.figures);
+    out->all.excess_error += workspace_share(s->spec, out->all.figures);
   }
   out->n_blocks = j.n_blocks;
   out->longest = by_rows ? sct_ragged_longest(&j.rows, j.longest) : j.longest;
@@ -822,7 +768,7 @@ static void *contents_of(const sct_block_counter *s, site *t, int op, int64_t by
   *held = all ? bytes : FOLD_BYTES;
   uint8_t *const out = sct_alloc((size_t)*held + 1);
   if (all) {
-    fill_index(&t->source[op], out, 0, bytes);
+    sct_index_source_fill(&t->source[op], out, 0, bytes);
   } else if (op < s->spec->n_operands) {
     fill_values(out, s, op);
   }

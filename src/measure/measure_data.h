@@ -213,6 +213,24 @@ sct_status sct_image_accumulate(uint8_t *image, const sct_shape *s, int op, uint
 /* SCT_BYTE_... per byte of an output. */
 sct_status sct_image_flags(uint8_t **flags, const sct_shape *s, int op, sct_error *err);
 
+/* ---- index values at any byte (measure_source.c) ---- */
+
+/* What fills an index array, or a mask. */
+typedef struct sct_index_source {
+  sct_index_fill fill;
+  int64_t bytes; /* of an element */
+  sct_places at; /* if they lie at sums of strides: along the widest stride first, */
+  int64_t weight[SCT_PLACE_DIMS]; /* and what a step there adds to an element's number */
+  uint8_t *image;                 /* else the whole array */
+} sct_index_source;
+/* Arrays in no order of strides are made whole, if they have at most so many bytes; else SCT_ESPEC.
+ */
+sct_status sct_index_source_init(sct_index_source *out, sct_shape *shape, int op,
+                                 int64_t most_bytes, sct_error *err);
+void sct_index_source_free(sct_index_source *from);
+/* Bytes from an element's first one on. ctx: the source. */
+void sct_index_source_fill(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
+
 /* ---- differences (measure_describe.c, measure_compare.c) ---- */
 
 /* The field of an element that holds a byte. */

@@ -99,8 +99,8 @@ static sct_status count_at(const fit *f, launch_sums *out, const int64_t *extent
   if (!requirements_hold(f, at)) {
     return sct_fail(err, SCT_ESPEC, "its requirements do not hold at shorter extents");
   }
-  sct_status status = sct_blocks_count(f->counter, out, f->kernel, &size, f->most_blocks,
-                                       f->most_steps, too_long, err);
+  sct_status status = sct_short_count(f->counter, out, f->spec, f->kernel, &size, f->most_blocks,
+                                      f->most_steps, too_long, err);
   if (*too_long && f->nested) {
     fit inner = *f;
     inner.nested = false;
@@ -147,16 +147,19 @@ static void extrapolate(launch_sums *out, const launch_sums *points, int64_t per
   for (int k = 0; k < last->n_figures; k++) {
     out->all.figures[k] = along(points[0].all.figures[k], last->all.figures[k], by);
   }
-  const double off = off_line(points, SCT_FIGURE_SECTORS) / 3.0;
-  const double far = (1.0 + by) * (1.0 + by); /* if it is a parabola */
-  const double error = fmin(off * far / fmax(out->all.figures[SCT_FIGURE_SECTORS], 1.0), 1.0);
+  const double far = (1.0 + by) * (1.0 + by) / 3.0; /* if it is a parabola */
+  const double all = fmax(out->all.figures[SCT_FIGURE_SECTORS], 1.0);
+  const double error = fmin(off_line(points, SCT_FIGURE_SECTORS) * far / all, 1.0);
+  const double excess_error = fmin(off_line(points, SCT_FIGURE_EXCESS) * far / all, 1.0);
   const sct_chain *const a = &points[0].longest, *const b = &last->longest;
   out->longest = (sct_chain){along(a->cycles, b->cycles, by), along(a->loads, b->loads, by),
                              along(a->near, b->near, by)};
   for (int k = 0; k < POINTS; k++) { /* what the ends are off counts in the rise too */
     out->all.error = fmax(out->all.error, points[k].all.error * 5.0 / 3.0);
+    out->all.excess_error = fmax(out->all.excess_error, points[k].all.excess_error * 5.0 / 3.0);
   }
   out->all.error = fmax(out->all.error + error, LEAST_ERROR);
+  out->all.excess_error += excess_error;
 }
 
 /* Counts at the points of a period. */
@@ -236,6 +239,7 @@ static sct_status fit_along(const fit *f, launch_sums *out, const int64_t *exten
     if (d + 1 == f->spec->n_dims && p < UNROLLED * f->kernel->code->threads) {
       /* threads run along the last dimension as a rule: all points may lie within one period */
       fitted.all.error = fmax(fitted.all.error, WITHIN_PERIOD);
+      fitted.all.excess_error = fmax(fitted.all.excess_error, WITHIN_PERIOD);
     }
     for (int at = 0; at < POINTS; at++) {
       free_sums(&points[at]);

@@ -290,6 +290,10 @@ sct_status sct_remote_read_launch(sct_measure *m, const sct_target *target,
   note_loss(m);
   if (m->reply.kind == SCT_REPLY_OK && got->n_counts > 0) {
     sct_work_add(m, verdict, target, got->counts);
+    if (verdict->warning[0] == '\0') {
+      snprintf(verdict->warning, sizeof verdict->warning, "%.*s",
+               (int)sizeof got->counts->warning - 1, got->counts->warning);
+    }
   }
   return sct_reply_evaluate(&m->reply, target->where, verdict, err);
 }

@@ -8,6 +8,7 @@
 
 #define STEPS        0 /* figures of a block */
 #define DECIDING     1
+#define EXCESS       2
 #define MOST_STRATA  81 /* 3 for each of SCT_MAX_TILES modes */
 #define MOST_RUN     256
 #define FIRST_RUN    4 /* of the largest stratum, before it is known how much its blocks differ */
@@ -46,12 +47,17 @@ typedef struct sampler {
   int64_t n;
   double *figures;
   double steps;
-  double spread, freedom; /* of blocks of a stratum, the variance relative to the mean's square */
-  double slack;           /* blocks' figures that might be off altogether, beyond chance */
+  double spread, freedom;   /* of blocks of a stratum, the variance relative to the mean's square */
+  int of;                   /* which figure strata are summarised by */
+  double slack[EXCESS + 1]; /* of a figure: what might be off altogether, beyond chance */
 } sampler;
 
 static double figure(const sampler *s, int64_t at, int k) {
   return s->figures[at * s->grid->n_figures + k];
+}
+
+static int last_figure(const sampler *s) {
+  return s->grid->n_figures > EXCESS ? EXCESS : DECIDING;
 }
 
 static bool is_sampled(const sampler *s, int64_t block, const sample *more, int64_t n_more) {
@@ -264,15 +270,16 @@ static void set_spread(sampler *s) {
   s->freedom = freedom > 0 ? freedom : n - 1;
 }
 
-/* What blocks of each stratum have in common, and by how much they differ. */
-static void summarise(sampler *s) {
+/* What blocks of each stratum have in common of a figure, and by how much they differ. */
+static void summarise(sampler *s, int of) {
+  s->of = of;
   for (int h = 0; h < s->n_strata; h++) {
     stratum *const t = &s->strata[h];
     t->n_run = 0;
     t->mean = t->variance = 0;
     for (int64_t k = 0; k < s->n; k++) {
       if (s->samples[k].stratum == h) {
-        const double c = figure(s, k, DECIDING), off = c - t->mean;
+        const double c = figure(s, k, of), off = c - t->mean;
         t->n_run++;
         t->mean += off / (double)t->n_run;
         t->variance += off * (c - t->mean);
@@ -297,20 +304,36 @@ static double quantile(double freedom) {
   return freedom < 1 ? 12.7 : 1.96 + 2.7 / freedom + (freedom < 2 ? 8.0 : freedom < 3 ? 1.0 : 0.2);
 }
 
-static double strata_error(const sampler *s) {
-  double variance = 0, total = 0, known = 0;
+static double strata_total(const sampler *s) {
+  double total = 0;
   for (int h = 0; h < s->n_strata; h++) {
-    const stratum *const t = &s->strata[h];
-    if (t->n_run > 0) {
-      variance += variance_of(s, t);
-      total += t->mean * (double)t->size;
-      known += (double)t->size;
-    }
+    total += s->strata[h].mean * (double)s->strata[h].size;
+  }
+  return total;
+}
+
+/* How far off what the strata come to may be. */
+static double strata_off(const sampler *s) {
+  double variance = 0;
+  for (int h = 0; h < s->n_strata; h++) {
+    variance += variance_of(s, &s->strata[h]);
+  }
+  return quantile(s->freedom) * sqrt(variance) + s->slack[s->of];
+}
+
+/* The part of the launch of which no block that ran tells. */
+static double unseen_part(const sampler *s) {
+  double known = 0;
+  for (int h = 0; h < s->n_strata; h++) {
+    known += s->strata[h].n_run > 0 ? (double)s->strata[h].size : 0;
   }
   const double unknown = ((double)s->grid->n_blocks - known) / (double)s->grid->n_blocks;
-  const double off = quantile(s->freedom) * sqrt(variance) + s->slack;
-  return (total > 0 ? off / total : 0) + unknown +
-         (s->grid->row > 0 ? UNSEEN / fmax((double)s->n, 1.0) : 0);
+  return unknown + (s->grid->row > 0 ? UNSEEN / fmax((double)s->n, 1.0) : 0);
+}
+
+static double strata_error(const sampler *s) {
+  const double total = strata_total(s);
+  return (total > 0 ? strata_off(s) / total : 0) + unseen_part(s);
 }
 
 /* As many again of the strata that the error comes from. */
@@ -385,10 +408,10 @@ static void cut_at_changes(sampler *s, const sample *const *order) {
   for (int64_t k = 0; k < s->n && s->n_strata < MOST_STRATA; k++) {
     const bool same = k > 0 && are_alike(s, order[k - 1], order[k]);
     const int64_t end = k + 1 < s->n ? order[k + 1]->block : s->grid->n_blocks;
-    if (!same && k > 0) {
-      s->slack += (double)(order[k]->block - order[k - 1]->block - 1) *
-                  fabs(figure(s, order[k] - s->samples, DECIDING) -
-                       figure(s, order[k - 1] - s->samples, DECIDING));
+    for (int f = DECIDING; f <= last_figure(s) && !same && k > 0; f++) {
+      s->slack[f] +=
+          (double)(order[k]->block - order[k - 1]->block - 1) *
+          fabs(figure(s, order[k] - s->samples, f) - figure(s, order[k - 1] - s->samples, f));
     }
     if (!same) {
       s->strata[s->n_strata++] = (stratum){.first = {order[k]->block}, .step = 1};
@@ -447,21 +470,21 @@ static sct_status sample_tiles(sampler *s, sct_error *err) {
   make_strata(s);
   int64_t n = choose_first(s, list), before = 0;
   SCT_TRY(run(s, list, n, err));
-  summarise(s);
+  summarise(s, DECIDING);
   if (lacks_a_phase(s)) {
     join_phases(s);
-    summarise(s);
+    summarise(s, DECIDING);
   }
   const int64_t most = s->n_split > 0 ? 2 * s->n_split + 2 : s->grid->most_blocks;
   while (s->n > before && s->n < most && may_run_more(s) && strata_error(s) > ENOUGH) {
     before = s->n;
     n = choose_more(s, list);
     SCT_TRY(run(s, list, n, err));
-    summarise(s);
+    summarise(s, DECIDING);
   }
   if (s->n_modes == 1) {
     SCT_TRY(find_changes(s, err));
-    summarise(s);
+    summarise(s, DECIDING);
   }
   set_weights(s);
   return SCT_OK;
@@ -520,45 +543,76 @@ static void moments(const sampler *s, double out[3]) {
   }
 }
 
-/* Weights that give the number of all blocks and all of the work. A figure that is a constant and a
- * multiple of the work is then exact; how far blocks are from that gives the error. `left`: the
- * share of the work that is with blocks for which no steps were left, which may do anything. */
-static double calibrate(sampler *s, double left) {
-  double m[3], sums[2] = {0, 0}, variance = 0, total = 0;
-  moments(s, m);
-  const double blocks = (double)s->grid->n_blocks, det = m[0] * m[2] - m[1] * m[1];
-  const bool differ = det > 1e-9 * m[0] * m[2];
+/* Do blocks have different work? */
+static bool differ(const double m[3]) {
+  return m[0] * m[2] - m[1] * m[1] > 1e-9 * m[0] * m[2];
+}
+
+/* How far off the sum of a figure may be by chance: how far blocks are from a constant and a
+ * multiple of their work, the best one. */
+static double work_off(const sampler *s, const double m[3], int of) {
+  const double det = m[0] * m[2] - m[1] * m[1], freedom = (double)s->n - 2.0;
+  double sums[2] = {0, 0}, variance = 0;
   for (int64_t k = 0; k < s->n; k++) {
-    const double c = s->samples[k].weight * figure(s, k, DECIDING);
+    const double c = s->samples[k].weight * figure(s, k, of);
     sums[0] += c;
     sums[1] += c * s->samples[k].work;
   }
-  const double slope = differ ? (m[0] * sums[1] - m[1] * sums[0]) / det : 0;
+  const double slope = differ(m) ? (m[0] * sums[1] - m[1] * sums[0]) / det : 0;
   const double constant = (sums[0] - slope * m[1]) / m[0];
+  for (int64_t k = 0; k < s->n; k++) {
+    const sample *const at = &s->samples[k];
+    const double off = figure(s, k, of) - (constant + slope * at->work);
+    variance += at->weight * (at->weight - 1.0) * off * off;
+  }
+  return quantile(freedom) * sqrt(variance * (double)s->n / fmax(freedom, 1.0));
+}
+
+/* Weights that give the number of all blocks and all of the work. A figure that is a constant and a
+ * multiple of the work is then exact. Returns the sum of the deciding figure. */
+static double calibrate(sampler *s, const double m[3]) {
+  const double blocks = (double)s->grid->n_blocks, det = m[0] * m[2] - m[1] * m[1];
   const double more = blocks - m[0], more_work = 1.0 - m[1];
-  const double a = differ ? (m[2] * more - m[1] * more_work) / det : more / m[0];
-  const double b = differ ? (m[0] * more_work - m[1] * more) / det : 0;
+  const double a = differ(m) ? (m[2] * more - m[1] * more_work) / det : more / m[0];
+  const double b = differ(m) ? (m[0] * more_work - m[1] * more) / det : 0;
+  double total = 0;
   for (int64_t k = 0; k < s->n; k++) {
     sample *const of = &s->samples[k];
-    const double expected = constant + slope * of->work, off = figure(s, k, DECIDING) - expected;
-    variance += of->weight * (of->weight - 1.0) * off * off;
     of->weight *= 1.0 + a + b * of->work;
     total += of->weight * figure(s, k, DECIDING);
   }
-  const double freedom = (double)s->n - 2.0;
-  const double chance = sqrt(variance * (double)s->n / fmax(freedom, 1.0));
-  return (freedom > 0 ? quantile(freedom) * chance / fmax(total, 1.0) : UNKNOWN) + left;
+  return total;
 }
 
-static sct_status sample_work(sampler *s, double *error, sct_error *err) {
+/* The largest part of a block's sectors that is excess, of the blocks with most work. */
+static double most_excess(const sampler *s) {
+  double most = 0;
+  for (int64_t k = s->n * 3 / 4; k < s->n && last_figure(s) == EXCESS; k++) {
+    most = fmax(most, figure(s, k, EXCESS) / fmax(figure(s, k, DECIDING), 1.0));
+  }
+  return fmin(most, 1.0);
+}
+
+/* errors[2]: of the deciding figure and of the excess. Blocks for which no steps were left are
+ * those with most work, and may have any number of sectors; a part of these is excess as in the
+ * blocks with most work that ran. */
+static sct_status sample_work(sampler *s, double *errors, sct_error *err) {
   sample list[MOST_RUN];
-  double left = 0;
+  double left = 0, m[3];
   const int64_t n = choose_by_work(s, list);
   SCT_TRY(run(s, list, n, err));
   for (int64_t k = s->n; k < n; k++) {
     left += list[k].weight * list[k].work;
   }
-  *error = calibrate(s, left);
+  moments(s, m);
+  for (int f = DECIDING; f <= last_figure(s); f++) {
+    errors[f - DECIDING] = work_off(s, m, f);
+  }
+  const double total = calibrate(s, m);
+  for (int k = 0; k < 2; k++) {
+    errors[k] = (s->n > 2 ? errors[k] / fmax(total, 1.0) : UNKNOWN) +
+                left * (k == 0 ? 1.0 : most_excess(s));
+  }
   return SCT_OK;
 }
 
@@ -572,18 +626,21 @@ static sct_status run_all(sampler *s, sct_error *err) {
   return run(s, list, s->grid->n_blocks, err);
 }
 
-static sct_status run_some(sampler *s, double *error, sct_error *err) {
+static sct_status run_some(sampler *s, double *errors, sct_error *err) {
   if (s->grid->work_before != NULL) {
-    return sample_work(s, error, err);
+    return sample_work(s, errors, err);
   }
   SCT_TRY(sample_tiles(s, err));
-  *error = strata_error(s);
+  const double total = strata_total(s);
+  errors[0] = strata_error(s);
+  summarise(s, last_figure(s));
+  errors[1] = (total > 0 ? strata_off(s) / total : 0) + unseen_part(s);
   return SCT_OK;
 }
 
 sct_status sct_grid_sample(sct_grid_sums *out, const sct_grid *grid, sct_error *err) {
   SCT_OWNED sampler *s = sct_alloc(sizeof *s);
-  double error = 0;
+  double errors[2] = {0, 0};
   s->grid = grid;
   s->n_modes = grid->n_tiles > 1 ? grid->n_tiles : 1;
   sct_status status = SCT_OK;
@@ -592,11 +649,13 @@ sct_status sct_grid_sample(sct_grid_sums *out, const sct_grid *grid, sct_error *
   }
   if (s->n < grid->n_blocks) {
     s->n = 0;
-    SCT_TRY_DONE(run_some(s, &error, err));
+    SCT_TRY_DONE(run_some(s, errors, err));
   }
+  const bool some = s->n < grid->n_blocks;
   const double least = grid->work_before != NULL ? LEAST_RANDOM : LEAST_ERROR;
   *out = (sct_grid_sums){.figures = sct_alloc(sizeof *out->figures * (size_t)grid->n_figures + 1),
-                         .error = s->n < grid->n_blocks ? fmax(CAUTION * error, least) : 0,
+                         .error = some ? fmax(CAUTION * errors[0], least) : 0,
+                         .excess_error = some ? CAUTION * errors[1] : 0,
                          .blocks_run = s->n};
   for (int64_t k = 0; k < s->n; k++) {
     for (int f = 0; f < grid->n_figures; f++) {

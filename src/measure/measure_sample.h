@@ -22,7 +22,8 @@ typedef struct sct_grid {
   double (*work_before)(void *ctx, int64_t block);
   int64_t most_blocks; /* that run where they differ, about */
   int64_t most_steps;  /* of all of them, about */
-  int n_figures;       /* of a block; the first is its steps, the second decides about the error */
+  int n_figures; /* of a block; the first is its steps, the second decides about the error, a third
+                    may be a part of the second */
   /* Runs the blocks, in this order, until they have done about most_steps, and writes the figures
    * of each one that ran to `out`, one after the other: *n_run of them. */
   sct_status (*run)(void *ctx, double *out, int64_t *n_run, const int64_t *blocks, int64_t n,
@@ -33,6 +34,7 @@ typedef struct sct_grid {
 typedef struct sct_grid_sums {
   double *figures; /* [n_figures], malloc'ed */
   double error;    /* of the second figure, relative: a bound that holds 19 times of 20; 0: exact */
+  double excess_error; /* the same of the third, by the second */
   int64_t blocks_run;
 } sct_grid_sums;
 

@@ -207,6 +207,7 @@ typedef struct sct_job {
   int device;     /* of the worker's */
   int64_t generation;
   sct_hash loaded; /* of image, entry and dynamic shared memory */
+  int more_blocks; /* than its grid has */
 } sct_job;
 typedef struct sct_target {
   const sct_shape *shape;
@@ -271,6 +272,8 @@ sct_status sct_code_blocks(const sct_shape *s, const sct_kernel_code *code, int6
 /* With how few blocks a kernel is verified whose grid has `blocks`, so that blocks that loop over
  * tiles get many tiles each. */
 int64_t sct_code_few_blocks(const sct_kernel_code *code, int64_t blocks);
+/* The plan's `rounds`, or more if loops of the PTX advance by the number of blocks. */
+int sct_code_rounds(const sct_spec *spec, const sct_binary *b);
 /* Do its requirements hold at these extents? */
 bool sct_code_allows(const sct_addressing *addressing, const sct_kernel_code *code,
                      const int64_t *extent);

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define DEFAULT_BUDGET   ((int64_t)2000000000)
-#define QUICK_SAMPLES    3   /* of a candidate that is hopeless */
+#define QUICK_SAMPLES    3   /* of a candidate that is hopeless, or takes long */
 #define HOPELESS         1.5 /* times the best median so far */
-#define SLOW_NS          2e7 /* of a launch that needs no warm-up: three samples do */
-#define ENDLESS_NS       2e8 /* and one of a launch of so long, */
-#define FAR_FROM_BEST    20  /* or of FAR_FROM_BEST times the best median */
+#define LONG_NS          5e6 /* of a launch that is 25 units: three samples do, one if hopeless */
+#define SLOW_NS          2e7 /* of a launch that is checked before and after its samples only */
+#define ENDLESS_NS       2e8 /* of a launch of which one sample does */
 #define FIRST_SAMPLES    7
 #define GUESSED_LAUNCHES 4
 #define MORE_SAMPLES     6
@@ -90,19 +90,26 @@ static int guess_launches(const racer *r) {
   return n < 1 ? 1 : n > GUESSED_LAUNCHES ? GUESSED_LAUNCHES : (int)n;
 }
 
-/* A launch is a unit, and the one before it has warmed up. */
 static bool is_slow(const racer *r) {
   return r->target.run_ns >= SLOW_NS;
 }
 
+/* A launch is a unit, and the one that was checked has warmed up, unless the GPU was idle. Of
+ * several copies the launches of a warm-up write the first one, which is compared afterwards. */
+static bool is_long(const sct_measure *m, const racer *r) {
+  return r->target.run_ns >= (m->timed.copies == 1 ? LONG_NS : SLOW_NS);
+}
+
 static sct_sampling first_sampling(const sct_measure *m, const racer *r) {
-  const double best_ns = m->timed.best_ns;
-  if (is_slow(r)) {
-    const bool far = r->target.run_ns >= ENDLESS_NS ||
-                     (best_ns > 0 && r->target.run_ns > FAR_FROM_BEST * best_ns);
-    return (sct_sampling){.launches = 1, .n = far ? 1 : QUICK_SAMPLES};
+  const double best_ns = m->timed.best_ns, run_ns = r->target.run_ns;
+  const int64_t warm_ns = sct_warm_up_ns(m);
+  if (is_long(m, r)) {
+    const bool hopeless = run_ns >= ENDLESS_NS || (best_ns > 0 && run_ns > HOPELESS * best_ns);
+    return (sct_sampling){.warm_ns = run_ns < SLOW_NS && warm_ns > WARM_HOT_NS ? warm_ns : 0,
+                          .launches = 1,
+                          .n = hopeless ? 1 : QUICK_SAMPLES};
   }
-  sct_sampling how = {.warm_ns = sct_warm_up_ns(m), .guess = guess_launches(r), .n = FIRST_SAMPLES};
+  sct_sampling how = {.warm_ns = warm_ns, .guess = guess_launches(r), .n = FIRST_SAMPLES};
   if (best_ns > 0) {
     how.few = QUICK_SAMPLES;
     how.above_ns = HOPELESS * best_ns;

@@ -245,13 +245,14 @@ static sct_status prepare_attempt(sct_measure *m, const sct_job *job, sct_case *
   }
   SCT_TRY(sct_case_align(m, c, code, err));
   SCT_TRY(send_prefills(m, c, err));
-  *a = (attempt){.target = {.shape = &c->shape,
-                            .buffer = c->used,
-                            .limit_ns = limit_ns,
-                            .where = sct_str_c(&c->where)},
-                 .trial = {.poison = c->poison, .unlike = c->unlike}};
+  *a = (attempt){
+      .target = {.shape = &c->shape,
+                 .buffer = c->used,
+                 .limit_ns = limit_ns,
+                 .where = sct_str_c(&c->where)},
+      .trial = {.poison = c->poison, .unlike = c->unlike, .reversed = job->more_blocks > 0}};
   SCT_TRY(sct_code_blocks(&c->shape, code, &a->target.blocks, verdict, err));
-  a->target.blocks = sct_code_few_blocks(code, a->target.blocks);
+  a->target.blocks = sct_code_few_blocks(code, a->target.blocks) + job->more_blocks;
   if (verdict->outcome == SCT_OUT_OK && by_bits) {
     SCT_TRY(send_references(m, c, err));
     a->trial.reference = (const int64_t(*)[2])c->reference;
@@ -521,7 +522,9 @@ static sct_status try_case(sct_measure *m, sct_job *job, sct_case *c, sct_verdic
     return sct_is_naive(m, job->binary) ? SCT_OK : no_reference(m, err);
   }
   if (job->kernel < 0) {
+    const int more_blocks = job->more_blocks;
     SCT_TRY(sct_remote_load(m, job->binary, job, out, err));
+    job->more_blocks = more_blocks;
   }
   return out->outcome == SCT_OUT_OK
              ? run_case(m, job, c, launch_limit_ns(m, c), false, &ns, out, err)
@@ -562,12 +565,49 @@ static sct_status audit_all(sct_measure *m, const sct_case *last, sct_verdict *o
   return SCT_OK;
 }
 
+/* Whether it is right with one more block than its grid has, which runs first and has nothing to
+ * do: if not, nothing can be learnt from fewer. */
+static sct_status takes_other_grids(sct_measure *m, const sct_binary *candidate, bool *takes,
+                                    sct_error *err) {
+  const sct_case_list *list = NULL;
+  sct_job job = {.binary = candidate, .kernel = -1, .more_blocks = 1};
+  sct_verdict verdict = {.outcome = SCT_OUT_OK};
+  sct_cases_for(m, candidate->code, &list);
+  sct_case *most = list->n > 0 ? list->cases[0] : NULL;
+  for (int k = 1; k < list->n; k++) {
+    most = list->cases[k]->shape.n_elements > most->shape.n_elements ? list->cases[k] : most;
+  }
+  const sct_status status = most ? try_case(m, &job, most, &verdict, err) : SCT_OK;
+  sct_remote_unload(m, &job);
+  *takes = verdict.outcome == SCT_OUT_OK;
+  return status;
+}
+
+/* The candidate, with the rounds that are to be tried. On a GPU only those that its plan states:
+ * there it has passed the interpreter, and another grid might do harm. */
+static sct_status find_rounds(sct_measure *m, const sct_binary *candidate, sct_kernel_code *code,
+                              sct_error *err) {
+  const int stated = candidate->code->rounds;
+  const int rounds = m->is_virtual ? sct_code_rounds(m->addressing.spec, candidate) : stated;
+  bool takes = true;
+  *code = *candidate->code;
+  if (stated == 0 && rounds > 0) {
+    SCT_TRY(takes_other_grids(m, candidate, &takes, err));
+  }
+  code->rounds = takes ? rounds : stated;
+  return SCT_OK;
+}
+
 static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err) {
   const sct_case_list *list = NULL;
-  sct_job job = {.binary = candidate, .kernel = -1};
+  sct_kernel_code code;
+  sct_binary binary = *candidate;
+  sct_job job = {.binary = &binary, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  sct_cases_for(m, candidate->code, &list);
+  SCT_TRY(find_rounds(m, candidate, &code, err));
+  binary.code = &code;
+  sct_cases_for(m, &code, &list);
   if (list->n_full < MIN_CASES) {
     sct_verdict_set(out, SCT_OUT_LAUNCH_ERROR,
                     "its requirements hold at %d of the sizes tried, too few to verify it",

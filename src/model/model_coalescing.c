@@ -8,19 +8,48 @@
 /* Sectors above this many times the minimum come from the way of access, not from where rows start.
  */
 #define SLACK 1.25
-/* An excess below this part of all sectors is hardly seen in the time: of a gather of rows of 100
- * bytes, whose index is asked for with every element, that came to 1/15, and on an H200 it was 7 %
- * faster than the kernel with the fewest sectors. */
-#define NEGLIGIBLE (1.0 / 8.0)
-
 double sct_access_minimum(const sct_access *a) {
   return fmax(a->ideal, a->footprint);
 }
 
-/* With `error` of its sectors more or less: all of them are then of that many times. */
-static bool is_coalesced(const sct_access *a, double times, double all) {
-  const double sectors = times * a->sectors, minimum = sct_access_minimum(a);
-  return sectors <= SLACK * minimum || sectors - minimum < NEGLIGIBLE * times * all;
+/* With so many times its sectors, `excess` of which it would not take if requests were contiguous.
+ */
+static bool is_coalesced(const sct_access *a, double times, double excess, double all) {
+  const double sectors = times * a->sectors, minimum = fmax(sectors - excess, a->footprint);
+  return sectors <= SLACK * minimum || sectors - minimum < SCT_LEAST_EXCESS * times * all;
+}
+
+/* What counts may be off by: relative, and of the excess of one access, in sectors. */
+typedef struct errors {
+  double sectors, excess;
+} errors;
+
+/* So few times its sectors there may be: no fewer than the excess. */
+static double least_times(const sct_access *a, const errors *e, double excess) {
+  const double least = fmax(1.0 - e->sectors, excess / a->sectors);
+  return fmin(fmax(least, 0.0), 1.0 + e->sectors);
+}
+
+/* Wherever within their errors the counts are. More sectors of the same excess are a smaller part,
+ * and more than the footprint: if some are not coalesced, the least, the most, or those between
+ * both limits are among them. */
+static bool is_always(const sct_access *a, const errors *e, double all) {
+  const double excess = a->sectors - a->ideal + e->excess, little = SCT_LEAST_EXCESS * all;
+  const double low = least_times(a, e, excess), high = 1.0 + e->sectors;
+  if (a->sectors < little) {
+    return true;
+  }
+  const double from = fmin(SLACK / (SLACK - 1.0) * excess / a->sectors, excess / little);
+  const double to = fmax(SLACK * a->footprint / a->sectors, a->footprint / (a->sectors - little));
+  const double between = fmin(fmax((from + to) / 2.0, low), high);
+  return is_coalesced(a, low, excess, all) && is_coalesced(a, high, excess, all) &&
+         is_coalesced(a, between, excess, all);
+}
+
+static bool is_ever(const sct_access *a, const errors *e, double all) {
+  const double excess = a->sectors - a->ideal - e->excess;
+  return is_coalesced(a, least_times(a, e, excess), excess, all) ||
+         is_coalesced(a, 1.0 + e->sectors, excess, all);
 }
 
 /* What a kernel asks for beyond so many sectors for one that the elements of the index space fill
@@ -55,17 +84,8 @@ static void add_workspace(sct_coalescing *out, const sct_counters *c, int64_t by
   }
 }
 
-static bool is_kernel_coalesced(const sct_coalescing *of, double times, double all) {
-  bool coalesced = true;
-  for (int k = 0; k <= SCT_MAX_OPERANDS; k++) {
-    coalesced = coalesced && is_coalesced(&of->load[k], times, all) &&
-                is_coalesced(&of->store[k], times, all);
-  }
-  return coalesced;
-}
-
 /* The verdict and the figures of the whole kernel, from its accesses. */
-static void sum_up(sct_coalescing *out, double error) {
+static void sum_up(sct_coalescing *out, const sct_counters *c) {
   double sectors = 0.0, minimum = 0.0, used = 0.0, touched = 0.0, most_again = 0.0;
   out->passes = 1.0;
   for (int k = 0; k < 2 * (SCT_MAX_OPERANDS + 1); k++) {
@@ -80,9 +100,15 @@ static void sum_up(sct_coalescing *out, double error) {
       out->passes = a->ideal / a->footprint;
     }
   }
-  out->passes = most_again < NEGLIGIBLE * sectors ? 1.0 : out->passes;
-  out->coalesced = is_kernel_coalesced(out, 1.0 - error, sectors);
-  out->sure = out->coalesced == is_kernel_coalesced(out, 1.0 + error, sectors);
+  out->passes = most_again < SCT_LEAST_EXCESS * sectors ? 1.0 : out->passes;
+  const errors off = {c->error, c->excess_error * sectors};
+  bool ever = out->coalesced = true;
+  for (int k = 0; k < 2 * (SCT_MAX_OPERANDS + 1); k++) {
+    const sct_access *const a = k % 2 ? &out->store[k / 2] : &out->load[k / 2];
+    out->coalesced = out->coalesced && is_always(a, &off, sectors);
+    ever = ever && is_ever(a, &off, sectors);
+  }
+  out->unknown = ever && !out->coalesced;
   out->share = sectors > 0.0 ? minimum / sectors : 1.0;
   out->utilisation = touched > 0.0 ? used / (SECTOR_BYTES * touched) : 1.0;
 }
@@ -124,6 +150,6 @@ sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, cons
     add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);
   }
   add_workspace(out, c, code->workspace_bytes);
-  sum_up(out, c->error);
+  sum_up(out, c);
   return SCT_OK;
 }

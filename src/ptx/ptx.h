@@ -119,7 +119,10 @@ typedef struct sct_ptx_diag {
   char instruction[128]; /* "st.global.f32 [%rd4], %f1" */
   int ptx_line;          /* 0: no instruction (an element never written) */
   char file[256];        /* of .loc, "" if the PTX has none */
-  int line;              /* of .loc, 0 if the PTX has none */
+  int line;      /* of .loc, 0 if the PTX has none; in a function of another file: of the call */
+  int called[4]; /* [n_called] lines of that file where the function of `line`, and the ones
+                    around it, were called, if the compiler inlined them */
+  int n_called;
   int64_t block[3];
   int warp, lane; /* -1: does not apply */
   uint64_t address;
@@ -323,7 +326,7 @@ typedef struct sct_ptx_launch_opts {
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
   bool per_buffer;      /* for sct_ptx_memory_counts() */
-  bool chains;          /* fill sct_ptx_counters.chain and sct_ptx_result.longest */
+  bool chains;          /* fill sct_ptx_counters.chain */
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -337,12 +340,12 @@ typedef struct sct_ptx_launch_opts {
 
 typedef struct sct_ptx_result {
   sct_ptx_diag diag; /* kind SCT_PTX_CLEAN: the kernel ran to its end and no check had anything */
+  sct_ptx_diag warning; /* the first race of which all writers store the same value; or CLEAN */
   sct_ptx_counters counters;
   sct_ptx_inst_counters *insts; /* [n_insts] in PTX order, with per_instruction */
   sct_ptx_requests *requests;   /* [n_insts] one of each (ptx_request.c), without bulk copies */
   int n_insts;
   sct_ptx_traffic traffic;
-  sct_ptx_chain longest; /* of all blocks */
 } sct_ptx_result;
 
 /* Runs one kernel on `memory`. On SCT_OK `out` is filled (free with sct_ptx_result_free), also when
@@ -366,6 +369,9 @@ typedef struct sct_ptx_buffer_counters {
   int64_t atomic_turns, atomic_slices, meetings;
 } sct_ptx_buffer_counters;
 sct_ptx_buffer_counters sct_ptx_memory_counts(const sct_ptx_memory *memory, uint64_t address);
+
+/* Whether a loop of the kernel advances by the number of blocks of its grid. */
+bool sct_ptx_steps_by_grid(const sct_ptx_module *module, const char *kernel);
 
 /* ---- census ---- */
 

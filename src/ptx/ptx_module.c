@@ -23,6 +23,7 @@ void sct_ptx_module_free(sct_ptx_module *m) {
     sct_free(f->reg_class);
   }
   sct_free(m->text);
+  sct_free(m->calls);
   sct_arena_free(&m->arena);
   sct_free(m);
 }

@@ -8,12 +8,13 @@
 const char *const sct_script_spent_text =
     "the script ran too long (its instruction budget is spent)";
 
-/* Splits "place:12: rest" at the first colon-number-colon. false: no place in front. */
+/* Line 0 is one that is not known. Splits "place:12: rest" at the first colon-number-colon. false:
+ * no place in front. */
 static bool split_place(const char *message, size_t *place_len, int *line, const char **rest) {
   for (const char *colon = strchr(message, ':'); colon; colon = strchr(colon + 1, ':')) {
     char *end = NULL;
     const long number = strtol(colon + 1, &end, 10);
-    if (end > colon + 1 && *end == ':' && number > 0 && number < INT32_MAX) {
+    if (end > colon + 1 && *end == ':' && number >= 0 && number < INT32_MAX) {
       *place_len = (size_t)(colon - message);
       *line = (int)number;
       *rest = end + 1;
@@ -42,7 +43,42 @@ static const sct_script_chunk *find_short(const sct_sandbox *sb, const char *pla
   return NULL;
 }
 
-/* "place:12: text" as "file:12: error: text" and the source line. */
+static bool is_name(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* The first line where the name is a key ("name ="), is quoted, or just stands, in this order. */
+static int line_of_name(const char *text, const char *name, size_t n) {
+  int found[3] = {0}, line = 1;
+  for (const char *p = text; *p; line += *p == '\n', p++) {
+    if (strncmp(p, name, n) != 0 || is_name(p[n]) || (p > text && is_name(p[-1]))) {
+      continue;
+    }
+    const char *after = p + n + strspn(p + n, " ");
+    const bool opens = p > text && (p[-1] == '"' || p[-1] == '\'');
+    const bool quoted = opens && p[n] == p[-1];
+    const int way = !opens && *after == '=' && after[1] != '=' ? 0 : quoted ? 1 : 2;
+    found[way] = found[way] == 0 ? line : found[way];
+  }
+  return found[0] > 0 ? found[0] : found[1] > 0 ? found[1] : found[2];
+}
+
+/* The line of a file that a message is about whose line nobody knows: that of the first name that
+ * it quotes and that stands there. */
+static int line_of_message(const sct_script_chunk *chunk, const char *message) {
+  int line = 0;
+  for (const char *p = chunk ? message : ""; line == 0 && (p = strchr(p, '\'')) != NULL;) {
+    size_t n = 0;
+    while (is_name(p[1 + n])) {
+      n++;
+    }
+    line = n > 0 && p[1 + n] == '\'' ? line_of_name(chunk->text, p + 1, n) : 0;
+    p += 1 + n;
+  }
+  return line > 0 ? line : 1;
+}
+
+/* "place:12: text" as "file:12: error: text" and the source line; line 0: not known. */
 static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, size_t place_len,
                         int line, const char *text) {
   const sct_script_chunk *chunk = find_short(sb, place, place_len);
@@ -56,6 +92,7 @@ static void describe_at(sct_str *out, const sct_sandbox *sb, const char *place, 
     chunk = sct_script_find_chunk(sb, sb->place_file);
     line = sb->place_line;
   }
+  line = line > 0 ? line : line_of_message(chunk, text);
   if (chunk) {
     sct_str_append(out, chunk->name);
   } else {
@@ -73,7 +110,7 @@ static void describe_raised(sct_str *out, const sct_sandbox *sb, const char *tex
   if (sb->raised_line > 0) {
     describe_at(out, sb, sb->raised_in, strlen(sb->raised_in), sb->raised_line, text);
   } else if (sb->blame) { /* a wrong value, found after the script had ended */
-    sct_str_printf(out, "%s:1: error: %s", sb->blame, text);
+    describe_at(out, sb, sb->blame, strlen(sb->blame), 0, text);
   } else {
     sct_str_printf(out, "error: %s", text);
   }

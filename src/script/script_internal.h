@@ -95,7 +95,9 @@ char *sct_script_copy_text(sct_arena *arena, const char *text);
  * terminals: raises where the text is not printable. */
 char *sct_script_copy_printable(lua_State *L, sct_arena *arena, const char *text);
 /* Raises "file:line: text"; never returns. For errors that belong to another line than the
- * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. */
+ * caller's. Use luaL_error for the caller's own line. `file` is a chunk's name. SCT_LINE_OF_NAME:
+ * the line where the first name that the message quotes is a key, or stands otherwise. */
+#define SCT_LINE_OF_NAME 0
 int sct_script_raise_at(lua_State *L, const char *file, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);
 /* The chunk's name and the current line of the function `level` calls up (1: the function that

@@ -33,6 +33,7 @@ void sct_own_strategy(sct_strategy *strategy, sct_arena *arena, const sct_spec *
                      .doc = sct_arena_printf(arena, "The kernel %s of %s.", own->kernel, own->cuda),
                      .file = spec->file,
                      .template_name = own->cuda,
+                     .source = -1,
                      .own = own,
                      .applies = true};
   strategy->axes = SCT_ARENA_NEW(arena, sct_axis, SCT_MAX_OPERANDS + own->n_axes);

@@ -3,6 +3,7 @@
 #include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -229,18 +230,21 @@ static int64_t check_integer(lua_State *L, const char *name, int64_t least, int6
   return value;
 }
 
-static int64_t get_integer(lua_State *L, int t, const char *name, int64_t otherwise) {
+/* 0: it is not there. */
+static int64_t get_number(lua_State *L, int t, const char *name, int64_t least, int64_t most) {
   lua_getfield(L, t, name);
-  const int64_t value = lua_isnil(L, -1) ? otherwise : check_integer(L, name, INT64_MIN, INT64_MAX);
+  const int64_t value = lua_isnil(L, -1) ? 0 : check_integer(L, name, least, most);
   lua_pop(L, 1);
   return value;
 }
 
-static int64_t get_bytes(lua_State *L, int t, const char *name, int64_t least) {
-  lua_getfield(L, t, name);
-  const int64_t value = lua_isnil(L, -1) ? 0 : check_integer(L, name, least, MAX_BYTES);
-  lua_pop(L, 1);
-  return value;
+/* Pushes the plan's list `name`; false: it has none. */
+static bool push_list(lua_State *L, int plan, const char *name) {
+  lua_getfield(L, plan, name);
+  if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
+    luaL_error(L, "'%s' of a plan is a list, not a %s", name, luaL_typename(L, -1));
+  }
+  return lua_istable(L, -1);
 }
 
 static int64_t get_workspace(lua_State *L, int t) {
@@ -251,7 +255,7 @@ static int64_t get_workspace(lua_State *L, int t) {
                "kernel's last argument, of 'workspace_bytes'");
   }
   lua_pop(L, 1);
-  return get_bytes(L, t, "workspace_bytes", 0);
+  return get_number(L, t, "workspace_bytes", 0, MAX_BYTES);
 }
 
 static const char *get_text(lua_State *L, int t, const char *name, sct_arena *arena) {
@@ -276,6 +280,10 @@ static int plan_list(lua_State *L, const char *name) {
 
 static sct_expr get_expr(lua_State *L, int t, const char *name) {
   lua_getfield(L, t, name);
+  if (!lua_isnil(L, -1) && !lua_isinteger(L, -1) && !lua_isuserdata(L, -1)) {
+    luaL_error(L, "'%s' of a plan is an expression over extents, not a %s", name,
+               luaL_typename(L, -1));
+  }
   const sct_expr e = lua_isnil(L, -1) ? SCT_EXPR_NONE : sct_script_check_expr(L, -1);
   lua_pop(L, 1);
   return e;
@@ -283,8 +291,7 @@ static sct_expr get_expr(lua_State *L, int t, const char *name) {
 
 /* Modes beyond those that are kept are one with the last. */
 static void read_tiles(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  lua_getfield(L, plan, "grid_tiles");
-  const int n = lua_istable(L, -1) ? plan_list(L, "grid_tiles") : 0;
+  const int n = push_list(L, plan, "grid_tiles") ? plan_list(L, "grid_tiles") : 0;
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     const sct_expr tiles = sct_script_check_expr(L, -1);
@@ -306,18 +313,25 @@ static void see_indexes(const sct_spec *spec, sct_kernel_code *code) {
 }
 
 static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kernel_code *code) {
-  lua_getfield(L, plan, "requires");
-  const int n = lua_istable(L, -1) ? plan_list(L, "requires") : 0;
+  const int n = push_list(L, plan, "requires") ? plan_list(L, "requires") : 0;
   code->require = SCT_ARENA_NEW(&code->arena, sct_expr, n + 1);
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
+    if (!lua_isuserdata(L, -1) && !lua_isinteger(L, -1)) {
+      luaL_error(L, "an entry of 'requires' of a plan is a condition over extents, not a %s",
+                 luaL_typename(L, -1));
+    }
     code->require[k] = sct_script_check_expr(L, -1);
     lua_pop(L, 1);
   }
   code->n_require = n;
   lua_pop(L, 1);
-  lua_getfield(L, plan, "align");
-  for (int op = 0; lua_istable(L, -1) && op < spec->n_operands; op++) {
+  const bool aligns = push_list(L, plan, "align");
+  if (aligns && plan_list(L, "align") > spec->n_operands) {
+    luaL_error(L, "'align' of a plan has %I entries; the kernel has %d operands",
+               (LUAI_UACINT)plan_list(L, "align"), spec->n_operands);
+  }
+  for (int op = 0; aligns && op < spec->n_operands; op++) {
     lua_geti(L, -1, op + 1);
     code->align[op] = lua_isnil(L, -1) ? 1 : check_integer(L, "align", 1, MAX_ALIGN);
     if ((code->align[op] & (code->align[op] - 1)) != 0) {
@@ -327,6 +341,54 @@ static void read_requires(lua_State *L, int plan, const sct_spec *spec, sct_kern
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
+}
+
+/* Whether a script reads a field of this name: ".name", and not to set it. */
+static bool is_read(const sct_sandbox *sb, const char *name) {
+  const size_t n = strlen(name);
+  for (size_t k = 0; k < sb->n_chunks; k++) {
+    const char *text = sb->chunks[k].text;
+    for (const char *p = strstr(text, name); p != NULL; p = strstr(p + n, name)) {
+      const char *after = p + n + strspn(p + n, " ");
+      const bool whole = p > text && p[-1] == '.' && !(isalnum((unsigned char)p[n]) || p[n] == '_');
+      if (whole && (*after != '=' || after[1] == '=')) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* A field that neither the program nor the template reads, nor another script, is a mistake. */
+static void check_fields(lua_State *L, render_job *job, int plan) {
+  static const char *const texts[] = {
+      "kernel",     "threads", "requires",        "align",    "grid",
+      "grid_tiles", "doc",     "shared_bytes",    "traffic",  "static_shared_bytes",
+      "rounds",     "windows", "workspace_bytes", "exclusive"};
+  const sct_names legal = SCT_NAMES(texts, SCT_COUNT(texts));
+  lua_getfield(L, plan, "overridden");
+  if (lua_isstring(L, -1)) {
+    luaL_error(L, "'%s' of a plan is the generator's: cuda.new, g:require or g:need_align set it",
+               lua_tostring(L, -1));
+  }
+  sct_template_push_names(L, &job->file);
+  const int names = lua_gettop(L);
+  sct_script_push_sorted_keys(L, plan);
+  for (lua_Integer n = 1; lua_rawgeti(L, names + 1, n) != LUA_TNIL; n++, lua_pop(L, 1)) {
+    const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    const bool known = key == NULL || strlen(key) <= 2 || sct_names_find(legal, key) >= 0 ||
+                       lua_getfield(L, names, key) != LUA_TNIL;
+    if (!known && !is_read(sct_sandbox_of(L), key)) {
+      sct_str *text = &sct_sandbox_of(L)->scratch;
+      sct_str_clear(text);
+      sct_str_printf(text, "unknown field '%s' in a plan: neither the program nor '%s' reads it",
+                     key, job->file.name);
+      sct_str_suggest(text, key, legal);
+      luaL_error(L, "%s", sct_str_c(text));
+    }
+    lua_settop(L, names + 2);
+  }
+  lua_settop(L, names - 2);
 }
 
 /* ---- what an expression may be over ---- */
@@ -353,7 +415,7 @@ static void check_vars(const var_check *c, const char *what, sct_expr e) {
   for (int k = 0; k < n && k < MAX_VARS; k++) {
     const char *name = sct_expr_var_name(spec->pool, vars[k]);
     if (!is_among(vars[k], spec->extent_var, spec->n_extents)) {
-      sct_script_raise_at(c->L, c->file, 1,
+      sct_script_raise_at(c->L, c->file, SCT_LINE_OF_NAME,
                           "'%s' of a plan mentions '%.*s', which has no value there: it is over "
                           "extents",
                           what, (int)strcspn(name, "#"), name);
@@ -396,19 +458,17 @@ static void read_lines(const render_job *job, sct_kernel_code *code) {
 static void read_plan(lua_State *L, render_job *job, int plan) {
   sct_kernel_code *code = &job->out->code;
   refuse_directives(L, job);
+  check_fields(L, job, plan);
   code->source = sct_script_copy_text(&code->arena, sct_str_c(&job->text));
   code->kernel = get_text(L, plan, "kernel", &code->arena);
   code->launcher_doc = get_text(L, plan, "doc", &code->arena);
-  const int64_t threads = get_integer(L, plan, "threads", 0);
-  code->threads = threads > 0 && threads <= MAX_THREADS ? (int)threads : 0;
+  code->threads = (int)get_number(L, plan, "threads", 1, MAX_THREADS);
   code->grid = get_expr(L, plan, "grid");
   read_tiles(L, plan, job->script->spec, code);
-  const int64_t rounds = get_integer(L, plan, "rounds", 0);
-  code->rounds = rounds > 0 && rounds <= MAX_ROUNDS ? (int)rounds : 0;
-  const int64_t windows = get_integer(L, plan, "windows", 0);
-  code->windows = windows > 0 && windows <= MAX_ROUNDS ? (int)windows : 0;
-  code->shared_bytes = get_bytes(L, plan, "shared_bytes", 0);
-  code->static_shared_bytes = get_bytes(L, plan, "static_shared_bytes", 0);
+  code->rounds = (int)get_number(L, plan, "rounds", 0, MAX_ROUNDS);
+  code->windows = (int)get_number(L, plan, "windows", 0, MAX_ROUNDS);
+  code->shared_bytes = get_number(L, plan, "shared_bytes", 0, MAX_BYTES);
+  code->static_shared_bytes = get_number(L, plan, "static_shared_bytes", 0, MAX_BYTES);
   code->workspace_bytes = get_workspace(L, plan);
   if (!code->kernel || !sct_is_identifier(code->kernel) || code->threads < 1 ||
       code->grid == SCT_EXPR_NONE) {

@@ -26,8 +26,8 @@ static const char *opt_text(lua_State *L, sct_arena *arena, const char *file, co
   if (lua_type(L, -1) == LUA_TSTRING) {
     text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   } else if (!lua_isnil(L, -1)) {
-    sct_script_raise_at(L, file, 1, "'%s' of the strategy is a string, not a %s", name,
-                        luaL_typename(L, -1));
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME, "'%s' of the strategy is a string, not a %s",
+                        name, luaL_typename(L, -1));
   }
   lua_pop(L, 1);
   return text;
@@ -50,7 +50,7 @@ static void read_value(lua_State *L, reader *r, const char *file, const char *ax
     value->text = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
     value->number = sct_space_intern(value->text);
   } else {
-    sct_script_raise_at(L, file, 1,
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME,
                         "axis '%s': a value is an integer, a string or a boolean, not a %s", axis,
                         luaL_typename(L, -1));
   }
@@ -64,12 +64,13 @@ static bool same_value(const sct_axis_value *a, const sct_axis_value *b) {
  * out without a word. */
 static int list_length(lua_State *L, const char *file, const char *name) {
   if (!lua_isnil(L, -1) && !lua_istable(L, -1)) {
-    sct_script_raise_at(L, file, 1, "'%s' is a list, not a %s", name, luaL_typename(L, -1));
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME, "'%s' is a list, not a %s", name,
+                        luaL_typename(L, -1));
   }
   const int64_t n = lua_isnil(L, -1) ? 0 : sct_script_plain_length(L, -1);
   if (n > MAX_LIST) {
-    sct_script_raise_at(L, file, 1, "'%s' has %lld entries; at most %d are possible", name,
-                        (long long)n, MAX_LIST);
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME, "'%s' has %lld entries; at most %d are possible",
+                        name, (long long)n, MAX_LIST);
   }
   return (int)n;
 }
@@ -79,13 +80,14 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
   static const char *const legal[] = {"key", "doc", "when", "neutral"};
   sct_arena *arena = &r->space->arena;
   if (!lua_istable(L, -1)) {
-    sct_script_raise_at(L, file, 1, "an axis is a table { name, values }, not a %s",
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME,
+                        "an entry of 'axes' is a table { name, values }, not a %s",
                         luaL_typename(L, -1));
   }
   sct_script_check_keys(L, file, "an axis", legal, SCT_COUNT(legal));
   lua_geti(L, -1, 1);
   if (lua_type(L, -1) != LUA_TSTRING || !sct_is_identifier(lua_tostring(L, -1))) {
-    sct_script_raise_at(L, file, 1, "the first entry of an axis is its name");
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME, "an entry of 'axes' begins with its name");
   }
   axis->name = sct_script_copy_printable(L, arena, lua_tostring(L, -1));
   lua_pop(L, 1);
@@ -98,8 +100,9 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
   lua_geti(L, -1, 2);
   axis->n_values = lua_istable(L, -1) ? list_length(L, file, "the values of an axis") : 0;
   if (axis->n_values < 1) {
-    sct_script_raise_at(L, file, 1, "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }",
-                        axis->name, axis->name);
+    sct_script_raise_at(L, file, SCT_LINE_OF_NAME,
+                        "axis '%s' has no values: write { \"%s\", { 1, 2, 4 } }", axis->name,
+                        axis->name);
   }
   axis->values = sct_arena_alloc(arena, sizeof *axis->values * (size_t)axis->n_values);
   for (int k = 0; k < axis->n_values; k++) {
@@ -119,8 +122,8 @@ static void read_axis(lua_State *L, reader *r, const char *file, sct_axis *axis)
       }
     }
     if (axis->neutral < 0) {
-      sct_script_raise_at(L, file, 1, "axis '%s': its neutral value is none of its values",
-                          axis->name);
+      sct_script_raise_at(L, file, SCT_LINE_OF_NAME,
+                          "axis '%s': its neutral value is none of its values", axis->name);
     }
   }
   lua_pop(L, 1);
@@ -199,8 +202,8 @@ static void add_math(lua_State *L, reader *r, sct_strategy *strategy) {
     return; /* the naive variant is what fast arithmetic is held to */
   }
   if (strategy->n_axes == SCT_MAX_AXES) {
-    sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", SCT_MAX_AXES + 1,
-                        SCT_MAX_AXES);
+    sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME, "%d axes; at most %d are possible",
+                        SCT_MAX_AXES + 1, SCT_MAX_AXES);
   }
   const char *when = where_fast(strategy, arena);
   sct_axis *axis = &strategy->axes[strategy->n_axes++];
@@ -222,12 +225,13 @@ static void read_axes(lua_State *L, reader *r, int s, int view, sct_strategy *st
   const sct_spec *spec = r->script->spec;
   push_field(L, s, "axes", view);
   if (!lua_istable(L, -1)) {
-    sct_script_raise_at(L, strategy->file, 1, "'axes' is a list of axes");
+    sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME, "'axes' is a list of axes");
   }
   const int n_layout = sct_spec_n_choices(spec),
             n = n_layout + list_length(L, strategy->file, "axes");
   if (n > SCT_MAX_AXES) {
-    sct_script_raise_at(L, strategy->file, 1, "%d axes; at most %d are possible", n, SCT_MAX_AXES);
+    sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME, "%d axes; at most %d are possible", n,
+                        SCT_MAX_AXES);
   }
   strategy->axes = sct_arena_alloc(arena, sizeof *strategy->axes * (size_t)(n + 2));
   sct_script_layout_axes(strategy, arena, spec);
@@ -247,8 +251,8 @@ static void read_where(lua_State *L, reader *r, int s, int view, sct_strategy *s
   for (int k = 0; k < n; k++) {
     lua_geti(L, -1, k + 1);
     if (lua_type(L, -1) != LUA_TSTRING) {
-      sct_script_raise_at(L, strategy->file, 1,
-                          "a constraint is text, such as \"threads * items <= 4096\"");
+      sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME,
+                          "an entry of 'where' is text, such as \"threads * items <= 4096\"");
     }
     strategy->where[k].text = sct_script_copy_printable(L, &r->space->arena, lua_tostring(L, -1));
     strategy->where[k].file = strategy->file;
@@ -276,7 +280,8 @@ static void read_facts(lua_State *L, reader *r, int s, int view, sct_strategy *s
   strategy->facts = sct_arena_alloc(&r->space->arena, sizeof *strategy->facts * (size_t)(n + 1));
   for (int k = 0; k < n; k++) {
     if (!push_pair(L, k + 1) || !lua_isinteger(L, -1)) {
-      sct_script_raise_at(L, strategy->file, 1, "a fact is { name, integer }");
+      sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME,
+                          "an entry of 'facts' is { name, integer }");
     }
     strategy->facts[k].name = sct_script_copy_printable(L, &r->space->arena, lua_tostring(L, -2));
     strategy->facts[k].value = lua_tointeger(L, -1);
@@ -292,7 +297,7 @@ const char *sct_script_why_not(lua_State *L, int s, int view, const char *file) 
   const int n = list_length(L, file, "applies");
   for (int k = 1; k <= n && !reason; k++) {
     if (!push_pair(L, k) || !lua_isfunction(L, -1)) {
-      sct_script_raise_at(L, file, 1,
+      sct_script_raise_at(L, file, SCT_LINE_OF_NAME,
                           "an entry of 'applies' is { condition in words, function(k) }");
     }
     lua_pushvalue(L, view);
@@ -377,18 +382,20 @@ static void read_names(lua_State *L, reader *r, sct_strategy *strategy) {
   strategy->template_name = opt_text(L, arena, strategy->file, "template");
   if (!strategy->name || !sct_is_identifier(strategy->name) || strlen(strategy->name) > MAX_NAME ||
       !strategy->template_name) {
-    sct_script_raise_at(L, strategy->file, 1,
+    sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME,
                         "a strategy has a name (an identifier, at most %d letters) and a template",
                         MAX_NAME);
   }
   for (int other = 0; other < r->space->n_strategies; other++) { /* labels begin with the name */
     if (strcmp(r->space->strategies[other].name, strategy->name) == 0) {
-      sct_script_raise_at(L, strategy->file, 1, "there is a strategy '%s' already: %s",
-                          strategy->name, r->space->strategies[other].file);
+      sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME,
+                          "there is a strategy '%s' already: %s", strategy->name,
+                          r->space->strategies[other].file);
     }
   }
   if (strchr(strategy->template_name, '/')) {
-    sct_script_raise_at(L, strategy->file, 1, "template '%s': a file of templates/, without a '/'",
+    sct_script_raise_at(L, strategy->file, SCT_LINE_OF_NAME,
+                        "template '%s': a file of templates/, without a '/'",
                         strategy->template_name);
   }
 }
@@ -491,8 +498,7 @@ static int read_apart(lua_State *L, reader *r, int s, const sct_strategy *names,
   return n;
 }
 
-/* Strategy file k: one sct_strategy, or several for some sizes each. The first file has the naive
- * variant, which is that of all sizes. */
+/* Strategy file k: one sct_strategy, or several for some sizes each. */
 static void read_strategy(lua_State *L, reader *r, int k) {
   sct_space *space = r->space;
   const int top = lua_gettop(L), n_sizes = r->script->spec->n_sizes;
@@ -503,7 +509,7 @@ static void read_strategy(lua_State *L, reader *r, int k) {
   lua_rawgeti(L, LUA_REGISTRYINDEX, r->script->strategy_ref[k]);
   const int s = lua_gettop(L);
   read_names(L, r, &names);
-  if (k > 0 && n_sizes > 1) {
+  if (n_sizes > 1) {
     n = read_apart(L, r, s, &names, list);
   } else {
     list[0] = names;

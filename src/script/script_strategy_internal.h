@@ -87,6 +87,8 @@ typedef struct sct_template {
 void sct_template_find(lua_State *L, sct_template *t, int strategy, const char *name);
 /* Pushes the set of names that the template takes (sct_library_push_words). */
 void sct_template_push_words(lua_State *L, sct_template *t);
+/* Pushes the set of all names that stand in the template, name -> true. */
+void sct_template_push_names(lua_State *L, sct_template *t);
 /* Pushes the template's function with the _ENV at `env`. Both are made once of each template. */
 void sct_template_push(lua_State *L, sct_template *t, int env);
 void sct_template_free(sct_template *t);

@@ -84,7 +84,7 @@ void sct_script_check_keys(lua_State *L, const char *file, const char *what,
       sct_str_printf(text, "unknown field '%s' in %s", key, what);
       sct_str_suggest(text, key, SCT_NAMES(legal, n_legal));
       if (file) {
-        sct_script_raise_at(L, file, 1, "%s", sct_str_c(text));
+        sct_script_raise_at(L, file, SCT_LINE_OF_NAME, "%s", sct_str_c(text));
       }
       luaL_error(L, "%s", sct_str_c(text));
     }

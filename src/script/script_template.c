@@ -1,5 +1,6 @@
 /* Templates: CUDA text with `//%` lines of Lua and `$(expr)`, translated line by line to a Lua
  * chunk, so that a Lua error's line number is the template's. */
+#include <ctype.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -112,21 +113,49 @@ static void push_kept(lua_State *L, const sct_template *t) {
   }
 }
 
-void sct_template_push_words(lua_State *L, sct_template *t) {
+/* Pushes what `make` makes of the template's text, which is kept as `what`. */
+static void push_made(lua_State *L, sct_template *t, const char *what,
+                      void (*make)(lua_State *L, const sct_script *script, const char *text)) {
   push_kept(L, t);
-  const char *key = lua_pushfstring(L, "words of %s", t->name);
+  const char *key = lua_pushfstring(L, "%s of %s", what, t->name);
   if (lua_getfield(L, -2, key) != LUA_TTABLE) {
     sct_error err;
     lua_pop(L, 1);
     if (read_template(t, &err) != SCT_OK) {
       luaL_error(L, "%s", err.text);
     }
-    sct_library_push_words(L, t->script, sct_str_c(&t->text));
+    make(L, t->script, sct_str_c(&t->text));
     lua_pushvalue(L, -1);
     lua_setfield(L, -4, key);
   }
   lua_replace(L, -3);
   lua_pop(L, 1);
+}
+
+void sct_template_push_words(lua_State *L, sct_template *t) {
+  push_made(L, t, "words", sct_library_push_words);
+}
+
+/* Pushes a set of all names in a text, those in holes and lines of Lua too. */
+static void make_names(lua_State *L, const sct_script *script, const char *text) {
+  (void)script;
+  lua_newtable(L);
+  while (*text) {
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_') {
+      n++;
+    }
+    if (n > 0) {
+      lua_pushlstring(L, text, n);
+      lua_pushboolean(L, true);
+      lua_rawset(L, -3);
+    }
+    text += n > 0 ? n : 1;
+  }
+}
+
+void sct_template_push_names(lua_State *L, sct_template *t) {
+  push_made(L, t, "names", make_names);
 }
 
 /* Pushes the template's function, translated and compiled. */

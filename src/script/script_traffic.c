@@ -74,7 +74,9 @@ void sct_script_read_traffic(lua_State *L, int plan, const sct_spec *spec, sct_k
   }
   if (lua_istable(L, -1)) {
     const int t = lua_gettop(L);
+    static const char *const legal[] = {"wavefronts"};
     const int64_t n = sct_script_plain_length(L, t);
+    sct_script_check_keys(L, NULL, "a plan's 'traffic'", legal, SCT_COUNT(legal));
     for (int64_t k = 1; k <= n; k++) {
       lua_geti(L, t, k);
       read_operand(L, spec, code);

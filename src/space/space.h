@@ -39,8 +39,8 @@ typedef struct sct_strategy {
   const char *doc;
   const char *file;          /* asset or path it came from */
   const char *template_name; /* "direct.cu" */
-  int source;                /* which of the script's strategies */
-  const sct_own *own;        /* instead of all this: a kernel of the user's; else NULL */
+  int source;                /* which of the script's strategies; 0: that of naive variants */
+  const sct_own *own;        /* instead of all this: a kernel of the user's, source -1; else NULL */
   const bool *sizes; /* [n_sizes] the tuned sizes that these axes are for; NULL: all of them */
   bool has_math;     /* the last axis is that of exact or fast arithmetic */
   bool applies;

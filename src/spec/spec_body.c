@@ -571,6 +571,7 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *ass
   SCT_TRY(check_brackets(&s));
   SCT_TRY(check_refused(&s));
   SCT_TRY(collect_locals(&s));
+  SCT_TRY(sct_spec_check_shifts(spec, body, err));
   for (int k = 0; k < s.n;) {
     int next = k + 1;
     if (s.t[k].kind == TOKEN_NAME) {

@@ -39,6 +39,8 @@ bool sct_token_is(const token *t, const char *text);
  * strings, continuation lines, digraphs, anything but printable ASCII. The tokens belong to the
  * spec's arena. */
 sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err);
+/* Refuses shifts by more bits than a value has (spec_shift.c). */
+sct_status sct_spec_check_shifts(const sct_spec *spec, const token_list *body, sct_error *err);
 /* An error at line `line` (from 0) of the body. */
 sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
     SCT_PRINTF(4, 5);

@@ -99,6 +99,7 @@ typedef enum sct_coalesced_rule {
 typedef struct sct_row_coalesced {
   int rule; /* sct_coalesced_rule */
   bool coalesced;
+  bool unknown; /* the counts' error allows that it is; then `coalesced` is false */
   double share, utilisation, passes;
   double sectors_error; /* relative, of all counts; 0: they are exact */
 } sct_row_coalesced;

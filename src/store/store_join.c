@@ -125,9 +125,10 @@ sct_status sct_store_join_end(sct_store *s, sct_id id, bool inserted, const sct_
 
 /* The greater one of two copies: by the newer rule, and by that what speaks for the kernel. */
 static sct_row_coalesced greater(const sct_row_coalesced *a, const sct_row_coalesced *b) {
-  const double keys[][2] = {{a->rule, b->rule},     {a->coalesced, b->coalesced},
-                            {a->share, b->share},   {a->utilisation, b->utilisation},
-                            {a->passes, b->passes}, {a->sectors_error, b->sectors_error}};
+  const double keys[][2] = {{a->rule, b->rule},      {a->coalesced, b->coalesced},
+                            {a->share, b->share},    {a->utilisation, b->utilisation},
+                            {a->passes, b->passes},  {a->sectors_error, b->sectors_error},
+                            {a->unknown, b->unknown}};
   for (int k = 0; k < SCT_COUNT(keys); k++) {
     const double x = isnan(keys[k][0]) ? 0.0 : keys[k][0], y = isnan(keys[k][1]) ? 0.0 : keys[k][1];
     if (x != y) {

@@ -104,7 +104,7 @@ static const sct_store_column candidate_columns[] = {
       OUTCOME(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3),                               \
       OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3), HOW(rule, INT, 4),   \
       HOW(share, REAL, 4), HOW(utilisation, REAL, 4), HOW(passes, REAL, 4),                        \
-      HOW(sectors_error, REAL, 4)
+      HOW(sectors_error, REAL, 4), HOW(unknown, BOOL, 5)
 
 static const sct_store_column outcome_columns[] = {OUTCOME_COLUMNS};
 static const sct_store_column earlier_columns[] = {OUTCOME_COLUMNS, OUTCOME(content, TEXT, KEY, 0)};

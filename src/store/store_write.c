@@ -251,9 +251,9 @@ static double known(double figure) {
 }
 
 bool sct_row_coalesced_same(const sct_row_coalesced *a, const sct_row_coalesced *b) {
-  return a->rule == b->rule && a->coalesced == b->coalesced && known(a->share) == known(b->share) &&
-         known(a->utilisation) == known(b->utilisation) && known(a->passes) == known(b->passes) &&
-         known(a->sectors_error) == known(b->sectors_error);
+  return a->rule == b->rule && a->coalesced == b->coalesced && a->unknown == b->unknown &&
+         known(a->share) == known(b->share) && known(a->utilisation) == known(b->utilisation) &&
+         known(a->passes) == known(b->passes) && known(a->sectors_error) == known(b->sectors_error);
 }
 
 static sct_status put_coalesced(sct_store *s, const sct_id *outcomes, const sct_row_coalesced *how,

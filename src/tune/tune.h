@@ -176,6 +176,7 @@ typedef struct sct_tune_row {
   char *label;
   const char *outcome; /* "ok", "wrong_result", ... */
   char *detail;
+  char *warning; /* of a good one: what verification found doubtful; NULL: nothing */
   double median_ns, q1_ns, q3_ns; /* 0: not timed */
   double overhead_ns;             /* already taken off the times; 0: unknown */
   double resident_ns;             /* on a single copy of the arrays; 0: not measured */
@@ -279,11 +280,13 @@ sct_status sct_tune_calibrate_device(sct_str *text, sct_str *path, const sct_tun
 typedef struct sct_tune_item {
   int64_t candidate; /* index into space.candidates */
   const bool *sizes; /* [n_sizes] those it is a candidate for; NULL: all */
+  const bool *naive; /* [n_sizes] those where it is the naive variant of its layouts; NULL: none */
   char *label;
   sct_kernel_code code;
   sct_compiled compiled;
   sct_outcome_kind outcome; /* SCT_OUT_OK until something fails */
   char *detail;
+  char *warning;     /* what verification found doubtful and not wrong; NULL: nothing */
   char *approximate; /* how the counts of its machine code differ from its PTX's; NULL: they do not,
                         or were not compared */
   bool compared;     /* they were */

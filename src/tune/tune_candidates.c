@@ -49,32 +49,35 @@ static char *label_of(const sct_space *space, const sct_candidate *cand, sct_are
   return sct_arena_strdup(arena, sct_str_c(&text));
 }
 
-/* The item with this source is for these sizes, too; NULL: all. */
-static void join_sizes(sct_tune_candidates *cands, sct_hash hash, const bool *sizes) {
+static sct_tune_item *with_source(sct_tune_candidates *cands, sct_hash hash) {
   sct_tune_item *item = cands->items;
   while (!sct_hash_equal(item->code.hash, hash)) {
     item++;
   }
-  if (!item->sizes || !sizes) {
-    item->sizes = NULL;
-    return;
-  }
-  bool *joined = SCT_ARENA_NEW(&cands->arena, bool, cands->spec.n_sizes);
+  return item;
+}
+
+/* These sizes (NULL: all), and those that an item had (NULL: none). */
+static const bool *join_sizes(sct_tune_candidates *cands, const bool *had, const bool *sizes) {
+  bool *joined = SCT_ARENA_NEW(&cands->arena, bool, cands->spec.n_sizes + 1);
   for (int z = 0; z < cands->spec.n_sizes; z++) {
-    joined[z] = item->sizes[z] || sizes[z];
+    joined[z] = (had && had[z]) || !sizes || sizes[z];
   }
-  item->sizes = joined;
+  return joined;
 }
 
 /* Takes a kernel of candidate c; NULL, or why it is not kept. */
 static const char *keep_item(sct_tune_candidates *cands, size_t c, const sct_generated *g,
                              hash_set *seen, const char *lacks) {
   const sct_candidate *cand = &cands->space.candidates[c];
+  const bool is_naive = sct_tune_is_naive(cands, c);
   if (g->rejected || lacks) {
     return g->rejected ? g->rejected : lacks;
   }
   if (!g->failure && set_add(seen, g->code.hash)) {
-    join_sizes(cands, g->code.hash, g->sizes);
+    sct_tune_item *same = with_source(cands, g->code.hash);
+    same->sizes = same->sizes ? join_sizes(cands, same->sizes, g->sizes) : NULL;
+    same->naive = is_naive ? join_sizes(cands, same->naive, g->sizes) : same->naive;
     return "same source as an earlier candidate";
   }
   SCT_GROW(cands->items, cands->n_items, cands->cap_items);
@@ -82,6 +85,7 @@ static const char *keep_item(sct_tune_candidates *cands, size_t c, const sct_gen
   *item = (sct_tune_item){.candidate = (int64_t)c,
                           .outcome = SCT_OUT_OK,
                           .sizes = g->sizes,
+                          .naive = is_naive ? join_sizes(cands, NULL, g->sizes) : NULL,
                           .code = g->code,
                           .label = label_of(&cands->space, cand, &cands->arena)};
   if (g->failure) { /* a failing candidate is an outcome */
@@ -103,9 +107,7 @@ void sct_tune_layouts(int *out, const sct_tune_candidates *cands, int64_t c) {
 }
 
 bool sct_tune_is_naive(const sct_tune_candidates *cands, size_t c) {
-  int layout[SCT_MAX_OPERANDS];
-  sct_tune_layouts(layout, cands, (int64_t)c);
-  return sct_codegen_naive(&cands->spec, &cands->space, layout) == (int64_t)c;
+  return sct_codegen_is_naive(&cands->spec, &cands->space, (int64_t)c);
 }
 
 /* wanted[c]: candidate c is asked for. */
@@ -238,7 +240,7 @@ static void keep_share(sct_tune_candidates *cands, sct_tune_share share) {
   for (int i = 0; i < n; i++) {
     sct_tune_item *item = &cands->items[i];
     const sct_hash hash = item->code.hash;
-    if (sct_tune_is_naive(cands, (size_t)item->candidate) || !is_less(until, hash) ||
+    if (item->naive || !is_less(until, hash) ||
         hash.lo % (uint64_t)share.n == (uint64_t)share.k - 1) {
       cands->items[cands->n_items++] = *item;
     } else {

@@ -332,6 +332,7 @@ static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
     return sct_tune_record_verdict(s, m->item, err);
   }
+  sct_tune_warn_item(&s->cands, m->item, m->verdict.warning);
   return sct_tune_apply_ptx_check(&s->counting, m->item, &m->run, err);
 }
 
@@ -347,6 +348,7 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
     return SCT_OK;
   }
   m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
+  m.verdict.warning[sizeof m.verdict.warning - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
   SCT_TRY(sct_tune_apply_counts(&s->counting, m.item, m.counts, m.n_counts, err));

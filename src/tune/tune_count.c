@@ -14,6 +14,7 @@ static sct_status find_coalesced(tune_counting *c, int k, int size, sct_error *e
                                &spec->sizes[size], err));
   cell->how = (sct_row_coalesced){.rule = SCT_COALESCED_ABSOLUTE,
                                   .coalesced = found.coalesced,
+                                  .unknown = found.unknown,
                                   .share = found.share,
                                   .utilisation = found.utilisation,
                                   .passes = found.passes,

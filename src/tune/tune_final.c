@@ -80,8 +80,9 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
     }
   }
   SCT_TRY(enter(c, choice.fastest, err));
-  const int naive = sct_tune_naive_item(&s->cands, choice.winner);
-  const bool near = naive >= 0 && rows[naive].median_ns <= FAR * rows[order[0]].median_ns;
+  const int naive = sct_tune_naive_at(&s->cands, choice.winner, c->size);
+  const bool near =
+      naive >= 0 && rows[naive].eligible && rows[naive].median_ns <= FAR * rows[order[0]].median_ns;
   return near ? enter(c, naive, err) : SCT_OK;
 }
 

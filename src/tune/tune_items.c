@@ -9,10 +9,15 @@ bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a, int b) {
   return x && y && memcmp(x, y, sizeof(int) * (size_t)cands->spec.n_operands) == 0;
 }
 
+bool sct_tune_is_direct(const sct_tune_candidates *cands, int k) {
+  const int strategy = cands->space.candidates[cands->items[k].candidate].strategy;
+  return cands->space.strategies[strategy].source == 0;
+}
+
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k) {
   for (int n = 0; n < cands->n_items; n++) {
     const sct_tune_item *item = &cands->items[n];
-    if (item->outcome == SCT_OUT_OK && cands->space.candidates[item->candidate].strategy == 0 &&
+    if (item->outcome == SCT_OUT_OK && sct_tune_is_direct(cands, n) &&
         sct_tune_same_layouts(cands, n, k)) {
       return n;
     }
@@ -25,10 +30,18 @@ bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item 
          sct_codegen_fits(&cands->spec, &item->code, &cands->spec.sizes[z]);
 }
 
-bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k) {
-  const sct_tune_item *item = &cands->items[k];
-  return item->code.layout &&
-         item->candidate == sct_codegen_naive(&cands->spec, &cands->space, item->code.layout);
+bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k, int size) {
+  return cands->items[k].naive && cands->items[k].naive[size];
+}
+
+int sct_tune_naive_at(const sct_tune_candidates *cands, int k, int size) {
+  for (int n = 0; n < cands->n_items; n++) {
+    if (cands->items[n].outcome == SCT_OUT_OK && sct_tune_is_naive_item(cands, n, size) &&
+        sct_tune_same_layouts(cands, n, k)) {
+      return n;
+    }
+  }
+  return sct_tune_naive_item(cands, k);
 }
 
 sct_binary sct_tune_binary(const sct_tune_item *item) {
@@ -41,12 +54,23 @@ sct_binary sct_tune_binary(const sct_tune_item *item) {
                       .entry = item->compiled.entry};
 }
 
-/* Where the detail names a line of the source, it names the template's line instead. */
+/* Where a detail names a line of the source, it names the template's line instead. */
+static char *map_detail(sct_tune_candidates *cands, const sct_tune_item *item, const char *detail) {
+  SCT_SCOPED(sct_str) log = {0};
+  sct_codegen_map_log(&log, &item->code, detail);
+  return sct_arena_strndup(&cands->arena, sct_str_c(&log), strcspn(sct_str_c(&log), "\n"));
+}
+
 void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict) {
   sct_tune_item *failed = &cands->items[item];
-  SCT_SCOPED(sct_str) log = {0};
-  sct_codegen_map_log(&log, &failed->code, verdict->detail);
-  const size_t len = strcspn(sct_str_c(&log), "\n");
   failed->outcome = verdict->outcome;
-  failed->detail = sct_arena_strndup(&cands->arena, sct_str_c(&log), len);
+  failed->detail = map_detail(cands, failed, verdict->detail);
+}
+
+void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning) {
+  sct_tune_item *warned = &cands->items[item];
+  if (warning[0] != '\0' && warned->warning == NULL) {
+    warned->warning = map_detail(cands, warned, warning);
+    sct_log(SCT_LOG_INFO, "%s is verified, with a warning: %s", warned->label, warned->warning);
+  }
 }

@@ -54,7 +54,7 @@ static bool is_better(const tune_record *r, int size, const sct_row_outcome *kno
     return false;
   }
   const tune_cell *cell = sct_tune_cell(t, winner, size);
-  const bool naive = sct_tune_is_naive_item(t->cands, winner);
+  const bool naive = sct_tune_is_naive_item(t->cands, winner, size);
   const double here = t->times ? cell->timing.median_ns : sct_tune_credible_ns(t, winner, size);
   const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
   const bool faster = known->id == r->runs[size].winner ? here * slack < time_of(t, known)

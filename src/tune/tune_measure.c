@@ -33,6 +33,7 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
     sct_tune_fail_item(&s->cands, k, &verdict);
     return sct_tune_record_verdict(s, k, err);
   }
+  sct_tune_warn_item(&s->cands, k, verdict.warning);
   sct_tune_set_verified(&s->table, k);
   const sct_ptx_check check = sct_tune_ptx_check_of(&s->cands.spec, &verdict);
   SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &check, err));
@@ -45,6 +46,7 @@ static sct_status take_verdict(tune_session *s, int k, sct_error *err) {
   sct_tune_item *item = &s->cands.items[k];
   item->outcome = duplicate->outcome;
   item->detail = duplicate->detail;
+  item->warning = duplicate->warning;
   SCT_TRY(sct_tune_apply_ptx_check(&s->counting, k, &duplicate->ptx, err));
   if (item->outcome == SCT_OUT_OK) {
     sct_tune_set_verified(&s->table, k);

@@ -33,7 +33,7 @@ static void rank_all(ranked *all, const sct_tune_candidates *cands, size_t *n_of
   }
   for (size_t c = 0; c < space->n_candidates; c++) {
     const int strategy = space->candidates[c].strategy;
-    if (strategy == 0 && sct_tune_is_naive(cands, c)) {
+    if (sct_tune_is_naive(cands, c)) {
       all[c].at = -1.0;
     } else if (all[c].at * (double)n_of[strategy] < FEW) {
       all[c].at = 0.0;

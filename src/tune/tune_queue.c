@@ -69,7 +69,7 @@ static void take_compiled(sct_tune_candidates *cands, int k, const sct_compiled 
     item->detail = sct_arena_printf(&cands->arena, "%d threads, %d registers, %lld shared bytes",
                                     item->code.threads, compiled->registers, (long long)shared);
   } else if (compiled->spill_load_bytes + compiled->spill_store_bytes > 0 &&
-             cands->space.candidates[item->candidate].strategy != 0 && item->code.n_params == 0) {
+             !sct_tune_is_direct(cands, (int)(item - cands->items)) && item->code.n_params == 0) {
     /* Kernels of the user's own may spill. A stack frame alone is no spill: functions have one of
      * their own, such as sinf's 32 bytes for the reduction of large arguments. */
     item->outcome = SCT_OUT_SPILLS;

@@ -61,8 +61,8 @@ static void fill_row(const tune_table *t, int k, int size, const sct_tune_size *
                         .winner = k == t->choices[size].winner};
   row->label = sct_strdup(item->label);
   row->detail = detail && detail[0] != '\0' ? sct_strdup(detail) : NULL;
-  row->naive = t->cands->space.candidates[item->candidate].strategy == 0 &&
-               sct_tune_is_naive_item(t->cands, k);
+  row->warning = kind == SCT_OUT_OK && item->warning ? sct_strdup(item->warning) : NULL;
+  row->naive = sct_tune_is_naive_item(t->cands, k, size);
   const sct_own *own = sct_tune_own(t->cands, k);
   row->own = own ? (int)(own - t->cands->spec.own) + 1 : 0;
   if (cell->counted && !cell->estimated) {
@@ -128,12 +128,13 @@ static char *faster_sentence(const tune_table *t, int size) {
   if (choice->passed_over < 0) {
     return NULL;
   }
+  const bool unknown = sct_tune_cell(t, choice->passed_over, size)->how.unknown;
   sct_str text = {0};
   sct_str_printf(&text,
-                 "'%s' is %s%.2f times as fast but not coalesced; --select any "
+                 "'%s' is %s%.2f times as fast but not %scoalesced; --select any "
                  "takes it",
                  t->cands->items[choice->passed_over].label, t->times ? "" : "predicted to be ",
-                 choice->faster_ratio);
+                 choice->faster_ratio, unknown ? "known to be " : "");
   return text.data;
 }
 
@@ -244,6 +245,7 @@ void sct_tune_report_free(sct_tune_report *report) {
     for (int r = 0; r < size->n_rows; r++) {
       sct_free(size->rows[r].label);
       sct_free(size->rows[r].detail);
+      sct_free(size->rows[r].warning);
       sct_free(size->rows[r].approximate);
     }
     sct_free(size->rows);

@@ -68,7 +68,7 @@ void sct_tune_machine_instructions(const tune_table *t, int k, int size, double 
     return;
   }
   const bool ran = t->cands->items[k].ptx.known;
-  const int from = ran ? k : sct_tune_naive_item(t->cands, k);
+  const int from = ran ? k : sct_tune_naive_at(t->cands, k, size);
   const tune_cell *cell = from >= 0 ? sct_tune_cell(t, from, size) : NULL;
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out[p] = 0.0;

@@ -62,9 +62,10 @@ static void order_items(const tune_table *t, int size, place *places, int *order
 }
 
 /* Naive variants are tried first, and a few of each kernel of the user's own, who wants to know. */
-static bool comes_first(const sct_tune_candidates *cands, int item, int *n_own) {
+static bool comes_first(const sct_tune_candidates *cands, int item, int size, int *n_own) {
   const sct_own *own = sct_tune_own(cands, item);
-  return sct_tune_is_naive_item(cands, item) || (own && n_own[own - cands->spec.own]++ < FEW_OWN);
+  return sct_tune_is_naive_item(cands, item, size) ||
+         (own && n_own[own - cands->spec.own]++ < FEW_OWN);
 }
 
 static sct_status add_points(tune_table *t, pursuit *p, int size, const int *order, int most,
@@ -81,7 +82,7 @@ static sct_status add_points(tune_table *t, pursuit *p, int size, const int *ord
       p->n_tried += sct_tune_has_outcome(t, k, size);
       continue;
     }
-    const bool first = comes_first(t->cands, k, n_own);
+    const bool first = comes_first(t->cands, k, size, n_own);
     sct_search_add(&p->problem, sct_tune_credible_ns(t, k, size), order[k], first);
     SCT_TRY(sct_search_set_all(&p->problem, &t->cands->space,
                                &t->cands->space.candidates[item->candidate], err));
@@ -271,10 +272,15 @@ static sct_status count_known(tune_session *s, sct_error *err) {
   return SCT_OK;
 }
 
+/* Naive variants, one or several of each choice of layouts. */
+static bool comes_before(const tune_session *s, int k) {
+  return s->table.group[k] == k || s->cands.items[k].naive;
+}
+
 /* All others are compared with these. */
 static sct_status want_naive(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->cands.n_items; k++) {
-    if (s->table.group[k] == k && s->cands.items[k].outcome == SCT_OUT_OK) {
+    if (comes_before(s, k) && s->cands.items[k].outcome == SCT_OUT_OK) {
       SCT_TRY(sct_tune_want(s, k, err));
     }
   }
@@ -290,7 +296,7 @@ static sct_status run_naive(tune_session *s, sct_error *err) {
         open || (s->cands.items[k].outcome == SCT_OUT_OK && !sct_tune_known_already(&s->table, k));
   }
   for (int k = 0; k < s->cands.n_items && open && s->device.checked; k++) {
-    if (s->table.group[k] == k) {
+    if (comes_before(s, k)) {
       SCT_TRY(sct_tune_await(s, k, err));
     }
   }

@@ -1,6 +1,7 @@
 /* Where the winner of a size is predicted to be slower than the naive variant: at the tuned extents
  * times powers of two, in every direction. A header has no model, so it asks this table before it
  * takes the kernel for other extents (templates/header/variants.cuh). */
+#include "process/process.h"
 #include "tune/tune_counting.h"
 #include "json/json.h"
 
@@ -9,7 +10,9 @@
 #define SLOWER 1.05 /* predicted times this close are the same */
 #define BLOCKS 6 /* that are counted, of each kernel at each shape: some 50 ms with 24 of a sum */
 #define STEPS  50000 /* of a block that runs for that: a millisecond */
-#define MOST   243   /* shapes: a second for sums, whose loops are counted */
+#define MOST   243   /* shapes: 20 s on one core for a sparse product, whose indices are walked */
+
+#define MOST_PROCESSES 64
 
 /* The extents of a shape are those of the size times 2^(step * k), k in [-reach, reach]. */
 typedef struct lattice {
@@ -85,53 +88,99 @@ static double predicted_ns(const tune_counting *c, side *of, const sct_size *siz
   return known ? p.ns : 0;
 }
 
-/* "0110...": a digit a shape, 1 where the winner is slower or unknown. */
-static void compare_shapes(sct_str *out, const tune_counting *c, const lattice *l, int size,
-                           side *winner, side *naive) {
+/* All that decides about the shapes of one size. */
+typedef struct comparison {
+  const tune_counting *counting;
+  lattice lattice;
+  int size;
+  side winner, naive;
+  int n_processes, process; /* this one, of those that share the shapes */
+} comparison;
+
+/* '1': the winner is slower or unknown. */
+static char compare_shape(comparison *of, int at) {
+  const tune_counting *const c = of->counting;
   const sct_spec *spec = &c->table->cands->spec;
   int64_t extent[SCT_MAX_ARGS];
-  sct_size shape = spec->sizes[size];
+  sct_size shape = spec->sizes[of->size];
   memcpy(extent, shape.extent, sizeof *extent * (size_t)spec->n_extents);
   shape.extent = extent;
-  for (int at = 0; at < l->n; at++) {
-    shape_extents(extent, l, &spec->sizes[size], at);
-    const double naive_ns = predicted_ns(c, naive, &shape);
-    const double winner_ns = naive_ns > 0 ? predicted_ns(c, winner, &shape) : 0;
-    const bool slower = naive_ns > 0 && (winner_ns <= 0 || winner_ns > SLOWER * naive_ns);
-    sct_str_append(out, slower ? "1" : "0");
+  shape_extents(extent, &of->lattice, &spec->sizes[of->size], at);
+  const double naive_ns = predicted_ns(c, &of->naive, &shape);
+  const double winner_ns = naive_ns > 0 ? predicted_ns(c, &of->winner, &shape) : 0;
+  return naive_ns > 0 && (winner_ns <= 0 || winner_ns > SLOWER * naive_ns) ? '1' : '0';
+}
+
+/* Every n-th shape, in one of n processes. */
+static void compare_share(int fd, void *ctx) {
+  comparison *of = ctx;
+  SCT_SCOPED(sct_wire) out = {0};
+  for (int at = of->process; at < of->lattice.n; at += of->n_processes) {
+    const char digit = compare_shape(of, at);
+    sct_wire_put_raw(&out, &digit, 1);
   }
+  (void)sct_wire_send(fd, SCT_OK, &out, SCT_NO_DEADLINE);
+}
+
+/* The digits of a process's share; of one that died they are found here. */
+static void take_share(char *digits, sct_child *child, comparison *of) {
+  SCT_SCOPED(sct_wire) in = {0};
+  uint32_t code = 0;
+  const bool good =
+      sct_child_alive(child) && sct_wire_recv(child->fd, &code, &in, SCT_NO_DEADLINE) == SCT_IO_OK;
+  for (int at = of->process; at < of->lattice.n; at += of->n_processes) {
+    const char *digit = good ? sct_wire_get_raw(&in, 1) : NULL;
+    digits[at] = digit && !in.failed ? *digit : compare_shape(of, at);
+  }
+  (void)sct_child_wait(child, 0);
+}
+
+/* "0110...": a digit a shape. */
+static void compare_shapes(char digits[MOST + 1], comparison *of) {
+  sct_child children[MOST_PROCESSES];
+  const int cores = sct_cores();
+  of->n_processes = cores < MOST_PROCESSES ? cores : MOST_PROCESSES;
+  for (of->process = 0; of->process < of->n_processes; of->process++) {
+    sct_child *child = &children[of->process];
+    if (sct_child_fork(child, "shapes", compare_share, of, NULL) != SCT_OK) {
+      *child = (sct_child){.fd = -1};
+    }
+  }
+  for (of->process = 0; of->process < of->n_processes; of->process++) {
+    take_share(digits, &children[of->process], of);
+  }
+  digits[of->lattice.n] = '\0';
 }
 
 /* Unless the table is there already, or there is nothing to compare. */
 void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) {
   const int winner = c->table->choices[size].winner;
-  const int naive = winner >= 0 ? sct_tune_naive_item(c->table->cands, winner) : -1;
-  lattice l;
-  char hex[SCT_HASH_HEX];
-  if (naive < 0 || naive == winner || !choose_lattice(&l, c->table->cands->spec.n_dims) ||
+  const int naive = winner >= 0 ? sct_tune_naive_at(c->table->cands, winner, size) : -1;
+  comparison of = {
+      .counting = c, .size = size, .winner = {.item = winner}, .naive = {.item = naive}};
+  char hex[SCT_HASH_HEX], digits[MOST + 1];
+  if (naive < 0 || naive == winner || !choose_lattice(&of.lattice, c->table->cands->spec.n_dims) ||
       !can_count(c, naive) || !can_count(c, winner)) {
     return;
   }
   sct_hash_hex(hex, c->table->cands->items[winner].code.hash);
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   const char *known = json_string_value(json_object_get(json_object_get(doc, "shapes"), "winner"));
-  SCT_SCOPED(sct_str) digits = {0};
   sct_block_counter *block_counter = NULL;
-  side sides[] = {{.item = winner}, {.item = naive}};
   if (known && strcmp(known, hex) == 0) {
     goto done;
   }
   sct_block_counter_new(&block_counter, &c->table->cands->spec, &c->table->cands->device, c->seed,
                         STEPS);
-  sides[0].block_counter = sides[1].block_counter = block_counter;
-  compare_shapes(&digits, c, &l, size, &sides[0], &sides[1]);
+  of.winner.block_counter = of.naive.block_counter = block_counter;
+  compare_shapes(digits, &of);
   json_object_set_new(doc, "shapes",
-                      json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", l.step, "reach",
-                                l.reach, "slower", sct_str_c(&digits)));
+                      json_pack("{s:s, s:i, s:i, s:s}", "winner", hex, "step", of.lattice.step,
+                                "reach", of.lattice.reach, "slower", digits));
   sct_str_clear(conditions);
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
 done:
-  sct_tune_parsed_free(&sides[0].parsed);
-  sct_tune_parsed_free(&sides[1].parsed);
+  sct_tune_parsed_free(&of.winner.parsed);
+  sct_tune_parsed_free(&of.naive.parsed);
   sct_block_counter_free(block_counter);
 }

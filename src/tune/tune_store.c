@@ -287,7 +287,9 @@ static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) 
   const sct_tune_item *item = &r->table->cands->items[k];
   const tune_cell *cell = sct_tune_cell(r->table, k, size);
   const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
-  const char *detail = item->outcome != SCT_OUT_OK ? item->detail : cell->verdict.detail;
+  const char *detail = item->outcome != SCT_OUT_OK           ? item->detail
+                       : kind == SCT_OUT_OK && item->warning ? item->warning
+                                                             : cell->verdict.detail;
   *row = (sct_row_outcome){.run = r->runs[size].id,
                            .outcome = borrow(sct_outcome_name(kind)),
                            .detail = borrow(detail),
@@ -485,6 +487,11 @@ static void take_failure(tune_record *r, sct_tune_item *item, tune_cell *cell,
   }
 }
 
+/* A good outcome may have another detail: which candidate was measured for it. */
+static bool is_warning(const char *detail) {
+  return detail != NULL && strstr(detail, "_race: ") != NULL;
+}
+
 static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(r->table, k, size);
   sct_tune_item *item = &r->table->cands->items[k];
@@ -506,6 +513,7 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
     take_timing(r->table, cell, &known.outcome);
     cell->verified = true;
     cell->from_store = true;
+    item->warning = is_warning(known.outcome.detail) ? keep(r, known.outcome.detail) : NULL;
     cell->was = known.outcome.how;
     if (!cell->counted || cell->estimated) {
       cell->how = cell->was;
@@ -590,14 +598,16 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
 }
 
 /* Says in a run's conditions what was passed over, for readers of the store. */
-static void put_passed_over(const tune_table *t, const sct_choice *choice, sct_str *conditions) {
+static void put_passed_over(const tune_table *t, const sct_choice *choice, int size,
+                            sct_str *conditions) {
   SCT_OWNED_PTR(json_t) doc = sct_json_load(sct_str_c(conditions));
   json_object_del(doc, "passed_over");
   if (choice->passed_over >= 0) {
     json_object_set_new(doc, "passed_over",
-                        json_pack("{s:o, s:f}", "label",
+                        json_pack("{s:o, s:f, s:b}", "label",
                                   sct_json_string(t->cands->items[choice->passed_over].label),
-                                  "ratio", choice->faster_ratio));
+                                  "ratio", choice->faster_ratio, "unknown",
+                                  sct_tune_cell(t, choice->passed_over, size)->how.unknown));
   }
   sct_str_clear(conditions);
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
@@ -634,7 +644,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     SCT_SCOPED(sct_str) conditions = {0};
     sct_str_append(&conditions, run->conditions);
     sct_tune_add_shapes(c, size, &conditions);
-    put_passed_over(r->table, choice, &conditions);
+    put_passed_over(r->table, choice, size, &conditions);
     run->conditions = keep(r, sct_str_c(&conditions));
   }
   return sct_store_finish_run(r->store, run, err);

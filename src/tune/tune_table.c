@@ -58,9 +58,10 @@ bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
 }
 
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) {
-  const int64_t naive = sct_codegen_naive(&t->cands->spec, &t->cands->space, layout);
+  const size_t bytes = sizeof *layout * (size_t)t->cands->spec.n_operands;
   for (int k = 0; k < t->cands->n_items; k++) {
-    if (t->cands->items[k].candidate == naive) {
+    const int *of = t->cands->items[k].code.layout;
+    if (sct_tune_is_naive_item(t->cands, k, size) && of && memcmp(of, layout, bytes) == 0) {
       return sct_tune_cell(t, k, size)->outcome_id;
     }
   }
@@ -192,7 +193,7 @@ static void fill_row(const tune_table *t, int k, int size, sct_rank_row *row) {
   const tune_cell *cell = sct_tune_cell(t, k, size);
   const sct_tune_item *item = &t->cands->items[k];
   *row = (sct_rank_row){.label = item->label,
-                        .naive = sct_tune_is_naive_item(t->cands, k),
+                        .naive = sct_tune_is_naive_item(t->cands, k, size),
                         .registers = item->compiled.registers,
                         .fast = sct_space_is_fast(&t->cands->space, item->candidate),
                         .samples_ns = cell->timing.samples_ns,

@@ -63,14 +63,20 @@ static inline bool sct_tune_is_measured(const tune_table *t, const tune_cell *ce
 void sct_tune_layouts(int *out, const sct_tune_candidates *cands, int64_t c);
 bool sct_tune_same_layouts(const sct_tune_candidates *cands, int a,
                            int b); /* false without a kernel */
-/* The first usable item with item k's layouts whose strategy is the naive one; -1 if it failed. */
+/* Is it of the strategy of naive variants, whose kernels are right at all extents? */
+bool sct_tune_is_direct(const sct_tune_candidates *cands, int k);
+/* The first usable item of that strategy with item k's layouts; -1 if all failed. */
 int sct_tune_naive_item(const sct_tune_candidates *cands, int k);
+/* That of this tuned size, if it is usable; else the former. */
+int sct_tune_naive_at(const sct_tune_candidates *cands, int k, int size);
 /* Is the item a candidate at tuned size z? */
 bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item *item, int z);
-bool sct_tune_is_naive_item(const sct_tune_candidates *cands,
-                            int k); /* the naive one of its layouts */
+/* Is item k the naive variant of its layouts at this size? */
+bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k, int size);
 sct_binary sct_tune_binary(const sct_tune_item *item);
 void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict);
+/* Keeps the item's first warning; "": there is none. */
+void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning);
 
 /* ---- what is known of an item ---- */
 

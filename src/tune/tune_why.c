@@ -8,8 +8,7 @@
 #include <string.h>
 
 #define LANES          32
-#define SEVERAL_PASSES 1.5         /* fewer come from where rows start, not from reading again */
-#define LEAST_EXCESS   (1.0 / 8.0) /* of the kernel's sectors, as in model_coalescing.c */
+#define SEVERAL_PASSES 1.5 /* fewer come from where rows start, not from reading again */
 
 static void say_how(sct_str *out, const sct_tune_item *item) {
   const char *doc = item->code.launcher_doc;
@@ -252,7 +251,7 @@ static int find_excess(excess *list, const sct_spec *spec, const sct_counters *c
     const int op = k / 2;
     const sct_access *access = k % 2 == 0 ? &found->load[op] : &found->store[op];
     const double least = sct_access_minimum(access);
-    if (access->sectors - least >= LEAST_EXCESS * all && least > 0.0) {
+    if (access->sectors - least >= SCT_LEAST_EXCESS * all && least > 0.0) {
       list[n++] =
           (excess){.operand = spec->operands[op].name,
                    .is_load = k % 2 == 0,
@@ -312,13 +311,21 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
 }
 
 /* Why it wins all the same. `some`: others are coalesced. */
-static const char *uncoalesced_sentence(const tune_table *t, int item, bool some) {
-  return !some           ? "no candidate is coalesced: the fastest of them wins"
-         : t->select_any ? "the winner is not coalesced"
-         : sct_tune_is_naive_item(t->cands, item)
-             ? "the winner is not coalesced: the naive variant is faster than all that are"
-             : "the winner is not coalesced: it is faster than all that are, and moves no more "
-               "sectors than the fastest of them";
+static void say_uncoalesced(sct_str *out, const tune_table *t, int size, bool some) {
+  const int item = t->choices[size].winner;
+  const sct_row_coalesced *how = &sct_tune_cell(t, item, size)->how;
+  const char *reason =
+      !some           ? ": the fastest of them wins"
+      : t->select_any ? ""
+      : sct_tune_is_naive_item(t->cands, item, size)
+          ? ": the naive variant is faster than all that are"
+          : ": it is faster than all that are, and moves no more sectors than the fastest of them";
+  sct_str_printf(out, "%s %scoalesced%s", some ? "the winner is not" : "no candidate is",
+                 how->unknown ? "known to be " : "", reason);
+  if (how->unknown) {
+    sct_str_printf(out, "; its sectors are from a sample, to within %.2g %%",
+                   100.0 * how->sectors_error);
+  }
 }
 
 /* Lines: the winner is not coalesced, at which accesses, and what would be. */
@@ -339,7 +346,7 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
   if (cell->how.coalesced) {
     return NULL;
   }
-  sct_str_append(&out, uncoalesced_sentence(t, winner, some));
+  say_uncoalesced(&out, t, size, some);
   if (cell->counted && !cell->estimated &&
       sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
                            &spec->sizes[size], NULL) == SCT_OK) {

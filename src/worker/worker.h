@@ -131,10 +131,12 @@ typedef struct sct_run_counts {
 #include "worker/worker_counts.def"
 } sct_run_counts;
 
-/* The counts of one launch, and its machine instructions, estimated from the PTX. */
+/* The counts of one launch, its machine instructions, estimated from the PTX, and what is doubtful
+ * in it without being wrong, in the form of a diagnosis; "": nothing. */
 typedef struct sct_launch_counts {
   sct_run_counts counts;
   sct_executed machine;
+  char warning[384];
 } sct_launch_counts;
 
 #define SCT_MESSAGES "worker/worker_messages.def"

@@ -439,24 +439,41 @@ static void take_arrays(const sct_ptx_memory *memory, const sct_launch *launch,
 
 /* "line 12: out_of_bounds: reads 4 bytes ... (ld.global.f32 ..., block 3, warp 0, lane 5)": the
  * line is the CUDA source's, and stands first so that it can be followed to the template. */
-static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
+static void print_diag(sct_str *text, const sct_ptx_diag *d) {
   if (d->line > 0) {
-    sct_str_printf(&text, "line %d: ", d->line);
+    sct_str_printf(text, "line %d", d->line);
+    for (int k = 0; k < d->n_called; k++) {
+      sct_str_printf(text, "%s%d", k == 0 ? ", called in line " : ", ", d->called[k]);
+    }
+    sct_str_append(text, ": ");
   }
-  sct_str_printf(&text, "%s: %s (", sct_ptx_kind_name(d->kind), d->text);
+  sct_str_printf(text, "%s: %s (", sct_ptx_kind_name(d->kind), d->text);
   if (d->ptx_line > 0) {
-    sct_str_printf(&text, "%s, ", d->instruction);
+    sct_str_printf(text, "%s, ", d->instruction);
   }
-  sct_str_printf(&text, "block %lld", (long long)d->block[0]);
+  sct_str_printf(text, "block %lld", (long long)d->block[0]);
   if (d->warp >= 0) {
-    sct_str_printf(&text, ", warp %d", d->warp);
+    sct_str_printf(text, ", warp %d", d->warp);
   }
   if (d->lane >= 0) {
-    sct_str_printf(&text, ", lane %d", d->lane);
+    sct_str_printf(text, ", lane %d", d->lane);
   }
+  sct_str_append(text, ")");
+}
+
+static sct_status diagnosed(ptx_backend *p, const sct_ptx_diag *d, sct_error *err) {
+  SCT_SCOPED(sct_str) text = {0};
+  print_diag(&text, d);
   p->last = SCT_RESULT_PTX + (int)d->kind;
-  return sct_fail(err, SCT_EDATA, "%s)", sct_str_c(&text));
+  return sct_fail(err, SCT_EDATA, "%s", sct_str_c(&text));
+}
+
+static void take_warning(ptx_backend *p, const sct_ptx_diag *d) {
+  SCT_SCOPED(sct_str) text = {0};
+  if (d->kind != SCT_PTX_CLEAN) {
+    print_diag(&text, d);
+  }
+  snprintf(p->run.warning, sizeof p->run.warning, "%s", sct_str_c(&text));
 }
 
 static void take_counts(ptx_backend *p, const sct_ptx_counters *c) {
@@ -531,6 +548,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
   } else if (status == SCT_OK) {
     take_arrays(memory, launch, values, sides);
     take_counts(p, &result.counters);
+    take_warning(p, &result.warning);
   }
 done:
   sct_ptx_memory_free(memory);

@@ -148,6 +148,11 @@ static inline const char *$(detail)_bad_pointer(const $(name)_args *c, bool empt
 static inline cudaError_t $(detail)_start(const $(name)_args *c, cudaStream_t stream) {
 //%   if #starts_over > 0 then
   const long long $(join(starts_over, "n_%s = c->n_%s"));
+  double elements = 1;  // no product overflows, where there is nothing to launch either
+//%     for _, extent in ipairs(starts_over) do
+  elements *= n_$(extent) > 0 ? (double)n_$(extent) : 1.0;
+//%     end
+  if (elements > 281474976710656.0) return cudaErrorInvalidConfiguration;  // 2^48
 //%   end
   cudaError_t error = cudaSuccess;
 //%   for _, s in ipairs(starts) do

@@ -147,6 +147,15 @@ static void each_class_of_failure_has_its_exit_code(void **state) {
 
   fx_run(&r, "check", good);
   fx_expect(&r, 0, "good.lua: ok (2 operands, 1 size, ", NULL);
+  fx_write("huge.lua",
+           "local s = require \"sectile\"\nreturn s.kernel { name = \"huge\", "
+           "dims = { \"i\" }, inputs = { s.array(\"a\", \"f64\") },\n  outputs = { "
+           "s.array(\"b\", \"f64\") }, body = \"b = a;\", sizes = { { i = 4 }, { i = 1 << "
+           "40 } } }\n");
+  fx_run(&r, "check", "huge.lua");
+  fx_expect(&r, 0,
+            "note: at i=1099511627776 the arrays take 16 TiB: more than the memory of any GPU",
+            NULL);
   fx_run(&r, "check", "nowhere.lua");
   fx_expect(&r, 1, NULL, "sectile: cannot read 'nowhere.lua'");
   fx_run(&r, "tun", good);

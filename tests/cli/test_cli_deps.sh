@@ -52,6 +52,20 @@ if command -v make >/dev/null; then
   touch -d '1 hour ago' move.h
   expect 0 'touch move.h' make move.h
 fi
+# what make would run, or take for something else than a name
+for name in $'a\ntouch ran' 'a;touch ran' 'a=b' 'a%' 'a*' 'a|b' '~a' $'a\tb' 'a\b'; do
+  expect 2 'a file for make cannot hold the path' "$SCT_PROGRAM" emit "my specs/move.lua" \
+    --store kept.db -o "$name.h" --deps m.d
+done
+for name in $'a\ntouch ran' 'a;touch ran'; do
+  sed "s/s.layout \"turned.lua\"/nil/; s/also = .*/also = nil,/; /args = /d" \
+    "my specs/move.lua" >"$name.lua"
+  expect 0 '' "$SCT_PROGRAM" tune "./$name.lua" -d virtual:h200 --max-candidates 1 \
+    --store kept.db
+  expect 2 'a file for make cannot hold the path' "$SCT_PROGRAM" emit "./$name.lua" \
+    --store kept.db -o m.h --deps m.d
+done
+expect 1 '' test -e ran
 expect 2 "it would be lost" "$SCT_PROGRAM" emit "my specs/move.lua" --store kept.db -o move.h \
   --deps "my specs/move.lua"
 expect 0 '' test -s "my specs/move.lua"

@@ -153,6 +153,23 @@ static void files_are_looked_at(void **state) {
   chmod(fx_path("cache/sectile"), 0755);
   fx_run(&r, "doctor", "--json");
   assert_level(&r, "warn", "cache", "is open to others (mode 0755)");
+  chmod(fx_path("cache/sectile"), 0700);
+  fx_run(&r, "doctor", "--json");
+  assert_level(&r, "ok", "cache", "yours alone");
+  const char *before_home = getenv("XDG_CACHE_HOME");
+  char *kept_home = before_home ? sct_strdup(before_home) : NULL;
+  setenv("XDG_CACHE_HOME", fx_path("damaged.db"), 1); /* a file */
+  fx_run(&r, "doctor", "--json");
+  assert_level(&r, "warn", "cache", "set XDG_CACHE_HOME");
+  setenv("XDG_CACHE_HOME", "/proc", 1); /* where nobody makes a directory, root neither */
+  fx_run(&r, "doctor", "--json");
+  assert_level(&r, "warn", "cache", "set XDG_CACHE_HOME");
+  if (kept_home) {
+    setenv("XDG_CACHE_HOME", kept_home, 1);
+  } else {
+    unsetenv("XDG_CACHE_HOME");
+  }
+  sct_free(kept_home);
   fx_use_cache(true);
   const struct rlimit few = {64, 64};
   struct rlimit before;

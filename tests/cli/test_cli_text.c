@@ -289,6 +289,18 @@ static void the_board_says_what_matters(void **state) {
   free(text);
 }
 
+/* A sample whose error allows that a row is coalesced. */
+static void the_board_says_what_is_unknown(void **state) {
+  (void)state;
+  sct_row_coalesced *const how = &rows[2].how;
+  *how = (sct_row_coalesced){.unknown = true, .share = 0.9, .sectors_error = 0.5};
+  char *text = board(10, false);
+  HAS(text, "  ~!  3  vector v8");
+  HAS(text, "! not coalesced   ~! the sample does not say");
+  free(text);
+  *how = (sct_row_coalesced){0};
+}
+
 static void a_short_board_keeps_the_naive_row(void **state) {
   (void)state;
   char *text = board(1, false);
@@ -484,6 +496,7 @@ int main(void) {
       cmocka_unit_test(several_sessions_have_a_line_each),
       cmocka_unit_test(quiet_prints_nothing),
       cmocka_unit_test(the_board_says_what_matters),
+      cmocka_unit_test(the_board_says_what_is_unknown),
       cmocka_unit_test(a_short_board_keeps_the_naive_row),
       cmocka_unit_test(the_winner_is_green_on_a_terminal),
       cmocka_unit_test(columns_of_time_are_left_out_where_nothing_ran),

@@ -29,4 +29,45 @@ expect 0 'long long n_bin, void *workspace, cudaStream_t stream);' cat "$scratch
 expect 0 'bytes of workspace' cat "$scratch/ordered.h"
 header any_order '"i"' "$by_key" "$bins"
 expect 1 '' grep workspace "$scratch/any_order.h"
+# where there is nothing to launch, what is set before is as large as its extents say, or refused
+cuda=$(ls -d "${CUDA_HOME:-/usr/local/cuda}/include" 2>/dev/null)
+if [ -n "$cuda" ]; then
+  cat >"$scratch/set.c" <<'END_C'
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+static size_t set;
+cudaError_t cudaMemsetAsync(void *to, int value, size_t n, cudaStream_t stream) {
+  (void)to; (void)value; (void)stream;
+  set = n;
+  return cudaSuccess;
+}
+static cudaError_t find(const void **out, const char *name) {
+  (void)name;
+  *out = &set;
+  return cudaSuccess;
+}
+#define any_order_FIND_KERNEL find
+#define any_order_IMPLEMENTATION
+#include "any_order.h"
+int main(void) {
+  static float total[7];
+  any_order_args a = {0};
+  a.total = total;
+  a.n_bin = 7;
+  const int fine = any_order_launch(&a, 0);
+  printf("%d %zu ", fine, set);
+  set = 0;
+  a.n_bin = 1LL << 62; // times 4: 0
+  printf("%d ", any_order_launch(&a, 0) == cudaErrorInvalidConfiguration);
+  a.n_bin = (1LL << 62) + 1;
+  printf("%d %zu\n", any_order_launch(&a, 0) == cudaErrorInvalidConfiguration, set);
+  return 0;
+}
+END_C
+  expect 0 '' gcc -std=c11 -fno-pie -c -I"$cuda" "$scratch/set.c" -o "$scratch/set.o"
+  others=$(nm -u "$scratch/set.o" | sed -n 's/.* U \(cuda.*\)/-Wl,--defsym=\1=0/p') # not called
+  # shellcheck disable=SC2086
+  expect 0 '' gcc -no-pie "$scratch/set.o" $others -o "$scratch/set"
+  expect 0 '0 28 1 1 0' "$scratch/set"
+fi
 finish

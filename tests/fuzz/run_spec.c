@@ -180,7 +180,8 @@ static void pick_its_naive(world *w) {
       w->list[k].naive |=
           strcmp(p->strategy, w->space.strategies[0].name) == 0 &&
           memcmp(p->code.layout, layout, sizeof(int) * (size_t)w->spec.n_operands) == 0 &&
-          w->space.candidates[c].strategy == 0 && sct_space_find(&w->space, p->label, 0, NULL) == c;
+          w->space.strategies[w->space.candidates[c].strategy].source == 0 &&
+          sct_space_find(&w->space, p->label, 0, NULL) == c;
     }
     if (naive_of(w, layout) < 0 && !pick(w, (size_t)c, true)) {
       fprintf(stderr, "run_spec: no naive variant\n");

@@ -83,20 +83,17 @@ function M.minimum(c)
 end
 
 --- Is the kernel coalesced? The verdict, how near to its limit the nearest operand is, and the
---- kernel's minimum by its sectors. With `times` of its sectors, as far as a count of some blocks
---- may be off; else 1.
-function M.verdict(counts, times)
-  times = times or 1
+--- kernel's minimum by its sectors.
+function M.verdict(counts)
   local total, least, coalesced, margin = 0, 0, true, math.huge
   for _, c in pairs(counts) do
-    total = total + times * c.sectors
+    total = total + c.sectors
   end
   for _, c in pairs(counts) do
     local minimum = M.minimum(c)
-    local sectors = times * c.sectors
-    local excess = sectors - minimum
-    least = least + math.min(minimum, sectors)
-    local by_rule = minimum > 0 and sectors / minimum / MOST_EXCESS or math.huge
+    local excess = c.sectors - minimum
+    least = least + math.min(minimum, c.sectors)
+    local by_rule = minimum > 0 and c.sectors / minimum / MOST_EXCESS or math.huge
     local by_share = excess / total / LEAST_SHARE
     coalesced = coalesced and not (by_rule > 1 and by_share >= 1)
     -- below 1 as long as either is; the nearest to 1 says how firm the verdict is

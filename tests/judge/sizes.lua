@@ -1,7 +1,10 @@
 --- Sizes that can be gone through point by point, in the place of those of a spec.
 local M = {}
 
-local KEPT = 33 -- extents up to here stay: rows of a table, taps, bytes of a block
+-- Extents up to the first stay: rows of a table, taps, bytes of a block. Where there are far too
+-- many points, those up to the next do.
+local KEPT = { 33, 8, 4 }
+local FAR = 32
 
 --- Points of the index space.
 function M.points(kernel, size)
@@ -16,13 +19,21 @@ function M.points(kernel, size)
   return n
 end
 
-local function longest(size)
+local function longest_beyond(size, kept)
   local best
   for name, value in pairs(size) do
-    if math.type(value) == "integer" and value > KEPT and (not best or value > size[best]
+    if math.type(value) == "integer" and value > kept and (not best or value > size[best]
       or (value == size[best] and name < best)) then
       best = name
     end
+  end
+  return best
+end
+
+local function longest(size, far)
+  local best = longest_beyond(size, KEPT[1])
+  for k = 2, far and #KEPT or 1 do
+    best = best or longest_beyond(size, KEPT[k])
   end
   return best
 end
@@ -39,7 +50,7 @@ function M.small(kernel, most)
       small[name] = value
     end
     while M.points(kernel, small) > most or (longest(small) and small[longest(small)] > most) do
-      local name = longest(small)
+      local name = longest(small, M.points(kernel, small) > FAR * most)
       if not name then
         break
       end

@@ -37,13 +37,13 @@ local function record_of(list)
   local record = { fields = fields_of(list), align = 1, data_bytes = 0 }
   local at = 0
   for _, field in ipairs(record.fields) do
-    field.align = list.packed and 1 or field.align
+    local align = list.packed and 1 or field.align -- in the record; layouts see the type's own
     field.prefix = record.data_bytes
-    at = round_up(at, field.align)
+    at = round_up(at, align)
     field.offset = at
     at = at + field.bytes
     record.data_bytes = record.data_bytes + field.bytes
-    record.align = math.max(record.align, field.align)
+    record.align = math.max(record.align, align)
   end
   record.align = math.max(record.align, list.align or 1)
   record.bytes = round_up(at, record.align)

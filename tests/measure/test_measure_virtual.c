@@ -32,6 +32,13 @@ static const char *const cuda_text =
     "KERNEL(traps) { I if (i == 31) __trap(); if (i < n) b[i] = a[i]; }\n"
     "KERNEL(never_ends) { I volatile int k = 1; while (k) k = 1; if (i < n) b[i] = a[i]; }\n"
     "KERNEL(unknown_form) { I asm volatile(\"frobnicate.b32 1;\"); if (i < n) b[i] = a[i]; }\n"
+    "#define ROUNDS for (long long i = blockIdx.x * 64LL + threadIdx.x, step = 64LL * "
+    "gridDim.x,\\\n"
+    "  round = 0; i < n; i += step, round++)\n"
+    "KERNEL(rounds) { ROUNDS b[i] = a[i]; }\n"
+    "KERNEL(rounds_second_wrong) { ROUNDS b[i] = round == 1 ? 0 : a[i]; }\n"
+    "KERNEL(rounds_seventh_wrong) { ROUNDS b[i] = round == 6 ? 0 : a[i]; }\n"
+    "KERNEL(rounds_of_its_grid) { ROUNDS b[i] = gridDim.x == (n + 63) / 64 ? a[i] : 0; }\n"
     "extern \"C\" __global__ void other_arguments(const float *a, float *b) { *b = *a; }\n";
 
 typedef struct world {
@@ -106,6 +113,40 @@ static void test_each_misdeed_becomes_its_outcome(void **state) {
     assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
   }
   assert_int_equal(w.m->generation, 1); /* a diagnosis ends no worker */
+  close_world(&w);
+}
+
+/* Loops that advance by the number of blocks are run round after round, whatever the plan says of
+ * them, if the grid has a bound. A kernel for exactly its grid is left alone. */
+static void test_rounds_are_found(void **state) {
+  (void)state;
+  static const struct {
+    const char *kernel;
+    bool bounded;
+    int stated;
+    sct_outcome_kind outcome;
+  } cases[] = {{"rounds", true, 0, SCT_OUT_OK},
+               {"rounds", true, 1, SCT_OUT_OK},
+               {"rounds_second_wrong", true, 0, SCT_OUT_WRONG_RESULT},
+               {"rounds_second_wrong", true, 1, SCT_OUT_WRONG_RESULT},
+               {"rounds_seventh_wrong", true, 0, SCT_OUT_WRONG_RESULT},
+               {"rounds_seventh_wrong", true, 2, SCT_OUT_WRONG_RESULT},
+               {"rounds_second_wrong", false, 0, SCT_OUT_OK}, /* no launch comes to it */
+               {"rounds_of_its_grid", true, 0, SCT_OUT_OK}};
+  world w;
+  open_world(&w);
+  const sct_expr grid = w.other.code.grid;
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    w.other.code.rounds = cases[k].stated;
+    w.other.code.grid = cases[k].bounded ? sct_expr_binary(w.spec.pool, SCT_EXPR_MIN, grid,
+                                                           sct_expr_const(w.spec.pool, 60000))
+                                         : grid;
+    const sct_verdict v = verify(&w, cases[k].kernel);
+    if (v.outcome != cases[k].outcome) {
+      print_error("%d: %s: %s: %s\n", k, cases[k].kernel, sct_outcome_name(v.outcome), v.detail);
+    }
+    assert_int_equal(v.outcome, cases[k].outcome);
+  }
   close_world(&w);
 }
 
@@ -418,6 +459,7 @@ int main(int argc, char **argv) {
   FIXTURE_WORKER(argc, argv);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_misdeed_becomes_its_outcome),
+      cmocka_unit_test(test_rounds_are_found),
       cmocka_unit_test(test_room_is_made_by_those_used_longest_ago),
       cmocka_unit_test(test_a_program_is_sent_once),
       cmocka_unit_test(test_a_diagnosis_names_its_line_and_size),

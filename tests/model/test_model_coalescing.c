@@ -48,13 +48,14 @@ static void test_limits(void **state) {
   (void)state;
   open_copy();
   sct_coalescing c = with_loads(SECTORS, SECTORS);
-  assert_true(c.coalesced && c.sure && c.share == 1.0 && c.utilisation == 1.0 && c.passes == 1.0);
+  assert_true(c.coalesced && !c.unknown && c.share == 1.0 && c.utilisation == 1.0 &&
+              c.passes == 1.0);
   assert_true(c.load[0].footprint == SECTORS && c.store[1].footprint == SECTORS);
   assert_true(c.load[1].sectors == 0 && c.load[1].footprint == 0 && c.store[0].sectors == 0);
   assert_true(with_loads(SECTORS * 5 / 4, SECTORS).coalesced);
   assert_true(with_loads(SECTORS * 5 / 4 + 32, SECTORS).coalesced); /* 1/8 of 2.28 is more */
   c = with_loads(SECTORS * 4 / 3, SECTORS);
-  assert_true(!c.coalesced && c.sure && fabs(c.share - 6.0 / 7.0) < 1e-3);
+  assert_true(!c.coalesced && !c.unknown && fabs(c.share - 6.0 / 7.0) < 1e-3);
   assert_true(with_loads(SECTORS * 4 / 3, SECTORS * 4 / 3).coalesced); /* rows start anywhere */
   assert_true(!with_loads(8 * SECTORS, 0).coalesced);                  /* one lane a request */
   close_spec();
@@ -76,17 +77,30 @@ static void test_monotone(void **state) {
   close_spec();
 }
 
-/* A verdict that the error may turn says so, and is the better one. */
+/* What the error may turn is unknown, on either side of the limit. */
 static void test_errors(void **state) {
   (void)state;
   open_copy();
-  counters.error = 0.1;
+  counters.error = counters.excess_error = 0.1;
   sct_coalescing c = with_loads(SECTORS * 4 / 3, SECTORS);
-  assert_true(c.coalesced && !c.sure);
+  assert_true(!c.coalesced && c.unknown);
+  c = with_loads(SECTORS * 6 / 5, SECTORS);
+  assert_true(!c.coalesced && c.unknown);
   c = with_loads(SECTORS * 17 / 16, SECTORS);
-  assert_true(c.coalesced && c.sure);
+  assert_true(c.coalesced && !c.unknown);
   c = with_loads(2 * SECTORS, SECTORS);
-  assert_true(!c.coalesced && c.sure);
+  assert_true(!c.coalesced && !c.unknown);
+  counters.error = counters.excess_error = 0.9;
+  c = with_loads(SECTORS, SECTORS);
+  assert_true(!c.coalesced && c.unknown);
+  counters.excess_error = 0.01; /* rows of any length, each of which is contiguous */
+  c = with_loads(2 * SECTORS, 2 * SECTORS);
+  assert_true(c.coalesced && !c.unknown);
+  c = with_loads(4 * SECTORS, 2 * SECTORS); /* half of all are too many */
+  assert_true(!c.coalesced && !c.unknown);
+  counters.excess_error = 0.9;
+  c = with_loads(2 * SECTORS, 0); /* held to the footprint */
+  assert_true(!c.coalesced && c.unknown);
   close_spec();
 }
 

@@ -312,6 +312,41 @@ static void bad_buffers(void **state) {
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+/* What was inlined has its own place, and those where it was called, from the inside out; what is
+ * of another file than the kernel is named by its call. */
+static void inlined_code_is_named_by_its_calls(void **state) {
+  (void)state;
+  static const char head[] = PTX_HEAD ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+                                      ".reg .b64 %d<4>;\n.reg .b32 %r<2>;\n.loc 1 40 3\n"
+                                      ".loc 1 30 5, function_name $L0, inlined_at 1 40 3\n"
+                                      ".loc 1 40 9\n"
+                                      ".loc 1 31 5, function_name $L0, inlined_at 1 40 9\n";
+  static const char tail[] = "mov.u64 %d1, 0;\nld.global.u32 %r1, [%d1];\nret;\n}\n"
+                             ".file 1 \"mine.cu\"\n.file 2 \"theirs.h\"\n";
+  static const struct {
+    const char *loc;
+    int line, called[3];
+  } cases[] = {{".loc 1 40 3\n", 40, {0}},
+               {".loc 1 30 5, function_name $L0, inlined_at 1 40 3\n", 30, {40}},
+               {".loc 1 7 1, function_name $L1, inlined_at 1 31 5\n", 7, {31, 40}},
+               {".loc 2 7 1, function_name $L1, inlined_at 1 31 5\n", 31, {40}},
+               {".loc 2 7 1, function_name $L1, inlined_at 1 77 2\n", 77, {0}}};
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    SCT_SCOPED(sct_str) text = {0};
+    uint32_t word = 0;
+    sct_ptx_result result;
+    sct_str_printf(&text, "%s%s%s", head, cases[k].loc, tail);
+    const kernel_run run = {.blocks = 1, .threads = 1, .in = &word, .in_bytes = 4, .out_bytes = 4};
+    assert_int_equal(run_kernel(sct_str_c(&text), &run, NULL, &result), SCT_PTX_OUT_OF_BOUNDS);
+    assert_int_equal(result.diag.line, cases[k].line);
+    assert_string_equal(result.diag.file, "mine.cu");
+    for (int c = 0; c < SCT_COUNT(cases[k].called); c++) {
+      assert_int_equal(c < result.diag.n_called ? result.diag.called[c] : 0, cases[k].called[c]);
+    }
+    sct_ptx_result_free(&result);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH(bad_launches_are_usage_errors),
@@ -322,6 +357,7 @@ int main(void) {
       WITH(counters_can_be_off),
       cmocka_unit_test(the_lowest_block_wins),
       cmocka_unit_test(step_budget),
+      cmocka_unit_test(inlined_code_is_named_by_its_calls),
       cmocka_unit_test(dynamic_shared_memory),
       cmocka_unit_test(bad_buffers),
   };

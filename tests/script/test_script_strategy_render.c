@@ -162,7 +162,6 @@ static void a_plan_without_a_launch_is_refused(void **state) {
       PLAN("return {}"),
       PLAN("return { threads = 64, grid = k.extents[1] }"),
       PLAN("return { kernel = 'probe', grid = k.extents[1] }"),
-      PLAN("return { kernel = 'probe', threads = 0, grid = k.extents[1] }"),
       PLAN("return { kernel = 'probe', threads = 64 }"),
   };
   for (int k = 0; k < SCT_COUNT(plans); k++) {
@@ -181,7 +180,9 @@ static void traffic_is_checked(void **state) {
 
 /* ---- templates ---- */
 
-#define PLAIN PLAN("return { " GOOD ", word = 'x', none = {}, lines = 'one\\ntwo' }")
+#define PLAIN                                                                                      \
+  PLAN("local v = { word = 'x', none = {}, lines = 'one\\ntwo' }\n    return { " GOOD              \
+       ", word = v.word, none = v.none, lines = v.lines }")
 
 static void text_goes_through_and_values_are_put_in(void **state) {
   (void)state;
@@ -263,8 +264,21 @@ static void a_plan_of_wrong_values_names_its_file(void **state) {
   (void)state;
   static const char *const wrong[] = {
       "threads = {}",
-      "requires = setmetatable({}, { __len = function() return 1 << 40 end })",
-      "traffic = setmetatable({}, { __len = function() return 1 << 40 end })",
+      "threads = 0",
+      "threads = 1025",
+      "rounds = -4",
+      "rounds = 1001",
+      "windows = 1.5",
+      "shared_bytes = -1",
+      "static_shared_bytes = 1 << 40",
+      "workspace_bytes = -1",
+      "align = { 3 }",
+      "align = 16",
+      "align = { 16, 16, 16, 16, 16, 16, 16, 16, 16 }",
+      "requires = 'n > 0'",
+      "grid_tiles = 7",
+      "grid = 'many'",
+      "traffic = { wavefront = 1 }",
       "shared_bytes = 'much'",
       "align = { 'x' }",
       "requires = { 'x' }",
@@ -278,7 +292,33 @@ static void a_plan_of_wrong_values_names_its_file(void **state) {
              "    return { kernel = 'probe', threads = 64, grid = k.extents[1], %s }\n"
              "  end }\n",
              wrong[k]);
-    assert_bad(plan, LINE_CU, "own/probe.lua:1: error: ", "");
+    assert_bad(plan, LINE_CU, "own/probe.lua:3: error: ", "");
+  }
+}
+
+/* A field that nobody reads is one that is spelt wrong. */
+static void a_plan_of_unknown_fields_is_refused(void **state) {
+  (void)state;
+  static const char *const wrong[][2] = {{"roundz = 4", "did you mean 'rounds'?"},
+                                         {"require = {}", "did you mean 'requires'?"},
+                                         {"shared_byte = 4", "did you mean 'shared_bytes'?"},
+                                         {"banana = 4", "'banana' in a plan: neither"}};
+  for (int k = 0; k < SCT_COUNT(wrong); k++) {
+    char plan[512];
+    snprintf(plan, sizeof plan,
+             "return { name = 'probe', template = 'probe.cu', axes = {},\n"
+             "  plan = function(k, c)\n"
+             "    return { kernel = 'probe', threads = 64, grid = k.extents[1],\n"
+             "      %s }\n  end }\n",
+             wrong[k][0]);
+    assert_bad(plan, LINE_CU, "own/probe.lua:4: error: ", wrong[k][1]);
+    const char *name_end = strchr(wrong[k][0], ' ');
+    char cu[64];
+    snprintf(cu, sizeof cu, "// $(%.*s)\n", (int)(name_end - wrong[k][0]), wrong[k][0]);
+    if (k != 1) { /* a table is no text */
+      assert_int_equal(render(plan, cu), SCT_OK);
+      done();
+    }
   }
 }
 
@@ -438,6 +478,7 @@ int main(void) {
       cmocka_unit_test(a_plan_that_fails_names_its_line),
       cmocka_unit_test(a_plan_without_a_launch_is_refused),
       cmocka_unit_test(traffic_is_checked),
+      cmocka_unit_test(a_plan_of_unknown_fields_is_refused),
       cmocka_unit_test(text_goes_through_and_values_are_put_in),
       cmocka_unit_test(a_line_of_nothing_is_left_out),
       cmocka_unit_test(lines_of_a_value_keep_the_indentation),

@@ -90,6 +90,13 @@ static void test_refused(void **state) {
       {"b = a; uint t = 1;", "unknown name 'uint'; write `unsigned int`"},
       {"b = a; cuComplex t = v;", "unknown name 'cuComplex'; write `float2`"},
       {"b = a; int t = (int)uint8_t{1};", "write `uint8_t(...)`, with round brackets"},
+      {"b = a; b.x = (int)a.x << 40;", "`<< 40` shifts by as many bits as an int has, or more"},
+      {"b = a; int t = 3; b.x = (t + 1) >> 32;", "convert the left side to `long long` first"},
+      {"b = a; int t = 3; b.x = t * 2 + 1 << 33;", "`<< 33` shifts by as many bits as an int has"},
+      {"b = a; unsigned t = 3; t <<= 32; b.x = t;", "`<<= 32` shifts by as many bits"},
+      {"b = a; b.x = 1 << 35;", "`<< 35` shifts by as many bits as an int has"},
+      {"b = a; b.x = i << 64;", "as many bits as the widest integer has"},
+      {"b = a; b.x = 1 << -1;", "shifts by a negative number"},
       {"b = a; b.x = -INFINITY;", "unknown name 'INFINITY'; write `__int_as_float(0x7f800000)`"},
       {"b = a; b.x = __rsqrt_rn(k);", "unknown name '__rsqrt_rn'; did you mean '__frsqrt_rn'?"},
   };

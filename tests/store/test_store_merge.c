@@ -284,7 +284,8 @@ static void many_rows_are_merged(void **state) {
       " o.samples_ns, o.requests_ld, o.sectors_ld, o.sectors_ld_ideal, o.requests_st,"
       " o.sectors_st, o.sectors_st_ideal, o.wavefronts, o.degree, o.coalesced, o.counts_exact,"
       " o.predicted_ns, o.overhead_ns, o.resident_ns, o.launches, o.copies, o.n_slow, o.race,"
-      " o.measured, o.small_size, o.rule, o.share, o.utilisation, o.passes, o.sectors_error"
+      " o.measured, o.small_size, o.rule, o.share, o.utilisation, o.passes, o.sectors_error,"
+      " o.unknown"
       " FROM o, candidate c WHERE c.id > 1");
   struct timespec start, end;
   for (int times = 0; times < 2; ++times) {

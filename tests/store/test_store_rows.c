@@ -234,7 +234,7 @@ static sct_row_result said(unsigned char fill, double *samples) {
     *reals[k] = k + 0.5;
   }
   o->samples_ns = samples, o->n_samples = 2;
-  o->how.coalesced = fill > 0, o->counts_exact = true;
+  o->how.coalesced = fill > 0, o->how.unknown = fill == 0, o->counts_exact = true;
   o->launches = 3, o->copies = 4, o->n_slow = 5;
   return r;
 }

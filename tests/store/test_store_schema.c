@@ -115,7 +115,7 @@ static void older_schemas_are_read_and_upgraded(void **state) {
       expect_old_row(s);
       sct_store_close(s);
       char *version = fx_ask(f->path, "PRAGMA user_version");
-      assert_int_equal(atoi(version), writing ? 4 : schema);
+      assert_int_equal(atoi(version), writing ? 5 : schema);
       free(version);
     }
     fx_check_integrity(f->path);

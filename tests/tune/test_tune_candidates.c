@@ -179,7 +179,7 @@ static void test_rendered_elsewhere_is_the_same(void **state) {
   sct_tune_candidates_free(&cands);
 }
 
-/* For each of its sizes alone; the naive strategy for all at once. */
+/* For each of its sizes alone. */
 static size_t n_wanted(const sct_tune_candidates *cands) {
   size_t n = 0;
   for (size_t c = 0; c < cands->space.n_candidates; c++) {

@@ -247,11 +247,40 @@ static void test_windows(void **state) {
   fixture_close(&f);
 }
 
+/* An index array of columns that are further apart than they are long: what lanes find in it is
+ * what its own elements hold, in no array of the host. */
+static void test_strided_indices(void **state) {
+  (void)state;
+  static const char spec[] =
+      "local s = require 'sectile'\n"
+      "return s.kernel { name = 'columns', dims = { 'row', 'k' },\n"
+      "  inputs = { s.array('pick', 'i32', s.strided { 1, 1 << 24 }, { fill = 'identity' }),\n"
+      "             s.array('x', 'f32', s.row_major, { dims = { 'n' }, at = { 'pick' } }) },\n"
+      "  outputs = { s.array('y', 'f32', s.row_major) }, body = 'y = x;',\n"
+      "  sizes = { { row = 1 << 23, k = 8, n = 1 << 26 } } }";
+  static const char columns[] =
+      "__global__ void counted(const int *pick, const float *x, float *y, long long row,\n"
+      "                        long long n_k, long long n) {\n"
+      "  const long long r = blockIdx.x * 256ll + threadIdx.x;\n"
+      "  for (int k = 0; k < 8; k++) y[r * 8 + k] = x[pick[r + k * (1ll << 24)]];\n"
+      "}\n";
+  own o;
+  own_open(&o, spec, "direct threads=256", columns, 1 << 15);
+  const int64_t requests = o.f.spec.sizes[0].extent[0] / 32 * 8;
+  sct_counters c = own_count(&o, &o.f.spec.sizes[0], 0);
+  assert_int_equal(c.operand[0].sectors, 4 * requests);
+  assert_int_equal(c.operand[1].requests, requests);
+  assert_int_equal(c.operand[1].sectors, 32 * requests); /* a row's eight are one sector */
+  sct_counters_free(&c);
+  own_close(&o);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], SCT_COMPILE_WORKER_ARG) == 0) {
     return sct_compile_worker_main(argc, argv);
   }
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_strided_indices),
       cmocka_unit_test(test_one_block_for_everything),
       cmocka_unit_test(test_shorter_launches),
       cmocka_unit_test(test_loop_over_the_grid),

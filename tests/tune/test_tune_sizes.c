@@ -1,5 +1,5 @@
-/* What a size is offered, source and launch, is the same whatever other sizes are tuned with it;
- * but for the naive strategy, whose one kernel is for all of them. */
+/* What a size is offered, source and launch, and which of it is naive, is the same whatever other
+ * sizes are tuned with it. */
 #include "part.h"
 #include "scratch.h"
 #include "tune/tune_table.h"
@@ -89,11 +89,11 @@ static void make(sct_tune_candidates *out, const char *kernel, const size *sizes
   sct_str_free(&text);
 }
 
-static bool offers(const sct_tune_candidates *cands, int z, sct_hash hash) {
+static bool offers(const sct_tune_candidates *cands, int z, sct_hash hash, bool naive) {
   for (int k = 0; k < cands->n_items; k++) {
     const sct_tune_item *item = &cands->items[k];
     if (sct_hash_equal(item->code.hash, hash) && sct_tune_is_for_size(cands, item, z)) {
-      return true;
+      return sct_tune_is_naive_item(cands, k, z) == naive;
     }
   }
   return false;
@@ -104,9 +104,9 @@ static void is_offered_too(const sct_tune_candidates *a, int z, const sct_tune_c
                            const char *kernel) {
   for (int k = 0; k < a->n_items; k++) {
     const sct_tune_item *item = &a->items[k];
-    if (a->space.candidates[item->candidate].strategy > 0 && sct_tune_is_for_size(a, item, z) &&
-        !offers(b, y, item->code.hash)) {
-      fail_msg("'%s' at %s, of %d sizes, is not offered among %d:\n%s%s", item->label,
+    if (sct_tune_is_for_size(a, item, z) &&
+        !offers(b, y, item->code.hash, sct_tune_is_naive_item(a, k, z))) {
+      fail_msg("'%s' at %s, of %d sizes, is not the same among %d:\n%s%s", item->label,
                a->spec.sizes[z].label, a->spec.n_sizes, b->spec.n_sizes, kernel, item->code.source);
     }
   }
@@ -131,6 +131,15 @@ static void test_a_size_that_splits_beside_one_that_does_not(void **state) {
   same_alone_and_together(kernels[0], (size[]){{2048, 2048}, {2047, 1001}}, 2);
 }
 
+/* A thread has few elements; a warp has 32, and several blocks share many. */
+static void test_naive_variants_of_few_and_of_many_elements(void **state) {
+  (void)state;
+  static const char sum[] =
+      "inputs = { s.array(\"a\", \"f32\") }, outputs = { s.array(\"b\", \"f32\", s.row_major,\n"
+      "  { dims = { \"row\" }, reduce = \"sum\" }) }, body = \"b = a;\",\n";
+  same_alone_and_together(sum, (size[]){{1000, 4}, {1000, 32}, {16, 65536}}, 3);
+}
+
 /* A small number times a power of two. */
 static int64_t random_extent(sct_rng *rng) {
   return (1 + sct_rng_below(rng, 40)) << sct_rng_below(rng, 7);
@@ -153,6 +162,7 @@ static void test_random_sizes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_a_size_that_splits_beside_one_that_does_not),
+      cmocka_unit_test(test_naive_variants_of_few_and_of_many_elements),
       cmocka_unit_test(test_random_sizes),
   };
   return cmocka_run_group_tests_name("sizes", tests, setup, teardown);

@@ -196,6 +196,14 @@ end
 ---@param p table
 ---@return table
 function G:plan(p)
+  for _, name in ipairs { "kernel", "requires", "align" } do
+    if p[name] ~= nil and p[name] ~= self[name] then
+      p.overridden = name -- the program says so
+    end
+  end
+  if p.threads and (p.threads < 1 or p.threads > 1024) then
+    p.overridden = "threads"
+  end
   p.g, p.k, p.kernel, p.threads = self, self.k, self.kernel, self.threads
   for n = p.traffic and #p.traffic or 0, 1, -1 do -- what is updated in place is counted twice
     if not self.arguments[p.traffic[n].operand] then

@@ -93,7 +93,7 @@ local function candidates(size, from, to)
         row.sectors_ld or 0),
       stores = string.format("%.1f", row.sectors_st or 0),
       coalesced = (units.share(row.coalesced_share) or "")
-        .. (row.coalesced and "" or " (not)"),
+        .. (row.coalesced and "" or row.coalesced_unknown and " (unknown)" or " (not)"),
       utilisation = units.share(row.utilisation),
       registers = row.registers,
     }

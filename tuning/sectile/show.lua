@@ -254,6 +254,10 @@ function show.check(doc, look)
   local out = text.new(look)
   out:put("%s: ok (%s, %s, %s)\n", doc.spec, some(#doc.operands, "operand"),
     some(#doc.sizes, "size"), doc.hash)
+  for _, size in ipairs(doc.too_large) do
+    out:put("  %s at %s the arrays take %s: more than the memory of any GPU, so nothing can be "
+      .. "launched\n", out:paint("warn", "note:"), size.size, units.bytes(size.bytes))
+  end
   for k, issue in ipairs(doc.issues) do
     out:issue(k, issue)
   end

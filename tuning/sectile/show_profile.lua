@@ -53,16 +53,19 @@ function sections.speed(out, c, look)
     limit = limit .. ": loads of an SM can have " .. si(s.flight_bytes, "B on their way, ")
       .. si(device.inflight_bytes, "B keep DRAM busy")
   end
-  out:wrap("speed", string.format("predicted: memory %.0f %%, compute %.0f %%, issue %.0f %% of "
-    .. "the device in %.3g us\n%s", 100 * s.memory, 100 * s.compute, 100 * s.issue,
-    s.predicted_ns / 1e3, limit))
+  local about = c.launch.sectors_error > 0 and "~" or ""
+  out:wrap("speed", string.format("predicted: memory %s%.0f %%, compute %s%.0f %%, "
+    .. "issue %s%.0f %% of the device in %s%.3g us\n%s", about, 100 * s.memory, about,
+    100 * s.compute, about, 100 * s.issue, about, s.predicted_ns / 1e3, limit))
   local work = {}
   for _, of in ipairs { "f16", "f32", "f64" } do
-    work[#work + 1] = s["flops_" .. of] > 0 and si(s["flops_" .. of], "flop of " .. of) or nil
+    work[#work + 1] = s["flops_" .. of] > 0 and about .. si(s["flops_" .. of], "flop of " .. of)
+      or nil
   end
   out:wrap("roofline", (#work > 0 and table.concat(work, ", ") or "no flop") .. ", "
     .. si(s.dram_bytes, "B of DRAM")
-    .. (#work > 0 and string.format(": %.3g a byte; memory limits below %.3g", s.intensity, s.ridge)
+    .. (#work > 0 and string.format(": %s%.3g a byte; memory limits below %.3g", about, s.intensity,
+        s.ridge)
       or "")
     .. "\nceilings: " .. si(device.peak_bytes_s, "B/s") .. ", "
     .. si(c.more.peak_f32, "flop/s of f32") .. ", " .. si(c.more.peak_f64, "flop/s of f64"))

@@ -51,7 +51,8 @@ local function add_row(t, size, row, naive_ns)
   local counted = (row.sectors or 0) > 0
   t:row(row.winner and "good" or not row.coalesced and "warn" or row.naive and "bold" or "plain",
     (row.winner and "*" or row.tied and "=" or "") .. (row.naive and "n" or row.own and "o" or "")
-      .. (row.coalesced and "" or "!") .. (row.predicted_credible == false and "?" or ""),
+      .. (row.coalesced and "" or row.coalesced_unknown and "~!" or "!")
+      .. (row.predicted_credible == false and "?" or ""),
     row.rank, row.label,
     timed and units.ns(row.median_ns),
     row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9),
@@ -211,6 +212,11 @@ local function put_size(out, size, report, look)
       out:put("  %s %s\n", out:paint("warn", "note:"), size[key])
     end
   end
+  for _, row in ipairs(size.rows) do
+    if row.winner and row.warning then
+      out:put("  %s %s: %s\n", out:paint("warn", "warning:"), row.label, row.warning)
+    end
+  end
   if size.best then
     out:wrap("best of", size.best)
   end
@@ -259,16 +265,18 @@ end
 
 -- The marks that rows of the report have, with their meaning.
 local function legend(r)
-  local own, sampled, incredible = "", "", ""
+  local own, sampled, incredible, unknown = "", "", "", ""
   for _, size in ipairs(r.sizes) do
     for _, row in ipairs(size.rows) do
       own = row.own and "   o your own" or own
       sampled = (row.sectors_error or 0) > 0 and "   ~ sampled" or sampled
+      unknown = row.coalesced_unknown and "   ~! the sample does not say" or unknown
       incredible = row.predicted_credible == false
         and "   ? predicted faster than memory is: not ranked" or incredible
     end
   end
-  return "* winner   = tied with it   n naive" .. own .. "   ! not coalesced" .. incredible
+  return "* winner   = tied with it   n naive" .. own .. "   ! not coalesced" .. unknown
+    .. incredible
     .. "   sectors: of 32 bytes, a request of a warp" .. sampled
 end
 

@@ -34,6 +34,25 @@ static void copy_text(char *out, size_t size, ptx_span text) {
   out[n] = '\0';
 }
 
+/* The place, and where it was called from: without what lies in other files than the kernel. */
+static void describe_place(sct_ptx_diag *d, const sct_ptx_module *m, ptx_loc at) {
+  ptx_loc own = at;
+  while (own.call > 0) {
+    own = m->calls[own.call - 1].loc;
+  }
+  while (at.file != own.file) {
+    at = m->calls[at.call - 1].loc;
+  }
+  d->line = at.line;
+  while (at.call > 0 && d->n_called < SCT_COUNT(d->called)) {
+    at = m->calls[at.call - 1].loc;
+    d->called[d->n_called++] = at.line;
+  }
+  if (own.file > 0 && own.file < m->n_files && m->files[own.file] != NULL) {
+    snprintf(d->file, sizeof d->file, "%s", m->files[own.file]);
+  }
+}
+
 static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind,
                      int lane, uint64_t address) {
   const sct_ptx_module *m = x->launch->module;
@@ -46,11 +65,8 @@ static void describe(sct_ptx_diag *d, const ptx_exec *x, const ptx_uop *u, sct_p
   if (u != NULL) {
     const ptx_origin *o = &x->code->insts[u->inst];
     d->ptx_line = o->line;
-    d->line = o->loc.line;
     copy_text(d->instruction, sizeof d->instruction, o->text);
-    if (o->loc.file > 0 && o->loc.file < m->n_files && m->files[o->loc.file] != NULL) {
-      snprintf(d->file, sizeof d->file, "%s", m->files[o->loc.file]);
-    }
+    describe_place(d, m, o->loc);
   }
 }
 
@@ -78,6 +94,19 @@ bool sct_ptx_fault(ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane, u
   vsnprintf(x->diag.text, sizeof x->diag.text, fmt, args);
   va_end(args);
   return false;
+}
+
+void sct_ptx_warn(const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane,
+                  uint64_t address, const char *fmt, ...) {
+  va_list args;
+  sct_ptx_diag *d = sct_ptx_order_warning(x->launch->order);
+  if (d->kind != SCT_PTX_CLEAN) {
+    return;
+  }
+  describe(d, x, u, kind, lane, address);
+  va_start(args, fmt);
+  vsnprintf(d->text, sizeof d->text, fmt, args);
+  va_end(args);
 }
 
 /* The block's first undefined store has left a byte that is undefined still. */

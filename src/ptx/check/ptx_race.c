@@ -10,12 +10,13 @@
  * their own, one for each mbarrier. Where several warps share a record, any wait that ended later
  * is taken to order them: a race may be missed there, none is invented. Warps of one block conflict
  * where nothing orders them, blocks always, but for those of a cluster before and after one of its
- * barriers, which release and acquire all memory. A store that leaves the bytes as they were is no
- * race. Atomic operations do not conflict with each other; a plain access does with one of another
- * warp. Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's
- * barriers alone. Where a kernel orders its blocks itself (fences of device scope), blocks are not
- * compared.
- */
+ * barriers, which release and acquire all memory, and where flags and fences order them
+ * (ptx_blocks.c). A store that leaves the bytes as they were is no race; where nothing orders it
+ * and the other writer, it is a warning. Atomic operations do not conflict with each other within
+ * the scope of both; a plain access does with one of another warp. Strong accesses (volatile,
+ * relaxed) are for other blocks what atomic operations are; within a block they are not looked at.
+ * Stores to another block's shared memory (ptx_cluster.c) are ordered by the cluster's barriers
+ * alone. */
 #include "ptx/exec/ptx_exec.h"
 
 /* The record of an access: block + 1 in the upper half, then the epoch, then who. 0: nobody. */
@@ -25,13 +26,17 @@
 #define EPOCHS     0xffffffu           /* as many as there are */
 #define NC_BIT     ((uint64_t)1 << 63) /* read through the read-only path */
 #define PLAIN_BIT  ((uint64_t)1 << 31) /* the block of this update has stored there as well */
-#define BLOCK_MANY UINT64_C(0x7fffffff)
+/* The upper half: NC_BIT, the narrowest scope of atomic operations, whether they are a strong
+ * store, the block. */
+#define SCOPE_SHIFT 61
+#define STRONG_BIT  ((uint64_t)1 << 60)
+#define BLOCK_MANY  UINT64_C(0x0fffffff)
 /* Several blocks of the cluster that the block is of have read; the epoch is the number of the
  * cluster's barrier that the last of them comes before. */
 #define CLUSTER_BIT ((uint64_t)1 << 31)
 
 static uint64_t block_number(const ptx_exec *x) {
-  return (uint64_t)(x->block_index % 0x7ffffffe) + 1;
+  return x->number % (BLOCK_MANY - 1) + 1;
 }
 static uint64_t record_of(const ptx_exec *x, const ptx_part *part, unsigned who) {
   const uint64_t block = part->shared ? 1 : block_number(x);
@@ -43,7 +48,7 @@ static uint32_t epoch_of(uint64_t t) {
   return (uint32_t)(t >> WHO_BITS) & EPOCHS;
 }
 static uint64_t block_of(uint64_t t) {
-  return (t & ~NC_BIT) >> 32;
+  return t >> 32 & BLOCK_MANY;
 }
 static unsigned who_of(uint64_t t) {
   return (unsigned)t & ((1u << WHO_BITS) - 1);
@@ -53,6 +58,10 @@ static bool is_atomic(uint64_t t) {
 }
 static unsigned warp_of(uint64_t t) { /* WHO_MANY: several */
   return who_of(t) & ~(unsigned)WHO_ATOMIC;
+}
+
+static ptx_mem_scope scope_of(uint64_t t) {
+  return (ptx_mem_scope)(t >> SCOPE_SHIFT & 3);
 }
 
 static bool of_cluster(uint64_t t) {
@@ -98,6 +107,14 @@ static bool met(const ptx_exec *x, uint64_t other) {
          epoch_of(other) < (of_cluster(other) ? waited(x) : peer->cluster_base & EPOCHS);
 }
 
+/* Whether flags order this warp after `other`, a record of another block. */
+static bool flagged(const ptx_exec *x, uint64_t other) {
+  if (of_cluster(other) || block_of(other) == BLOCK_MANY) {
+    return sct_ptx_order_after_any(x); /* which of them is not known */
+  }
+  return sct_ptx_order_after(x, (uint32_t)block_of(other) - 1, warp_of(other), epoch_of(other));
+}
+
 /* Whether `other` and `mine` are unordered: same block, by another warp, with nothing in between,
  * or another block. */
 static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
@@ -105,9 +122,30 @@ static bool unordered(const ptx_exec *x, uint64_t other, uint64_t mine) {
     return false;
   }
   if (of_cluster(other) || block_of(other) != block_of(mine)) {
-    return !x->code->orders_blocks && !met(x, other);
+    return !met(x, other) && !(x->code->orders_cluster && flagged(x, other));
   }
   return warp_of(other) != warp_of(mine) && !is_ordered_after(x, other);
+}
+
+/* Whether what another block did, and an access of scope `mine`, are atomic for each other: each is
+ * in the other's scope. */
+static bool scopes_meet(const ptx_exec *x, uint64_t other, ptx_mem_scope mine) {
+  const ptx_mem_scope scope = scope_of(other) > mine ? scope_of(other) : mine;
+  const uint32_t n = (uint32_t)x->launch->n_cluster;
+  const bool one_cluster = (block_of(other) - 1) / n == x->number / n;
+  return scope == PTX_SCOPE_DEVICE || (scope == PTX_SCOPE_CLUSTER && one_cluster);
+}
+
+/* Why two atomic accesses of different blocks are none for each other. */
+static const char *narrow_note(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                               uint64_t other, bool wrote) {
+  const bool strong = acc->dir == PTX_ATOMIC || (u->op & PTX_MEM_STRONG) != 0;
+  if (!wrote || !strong || !is_atomic(other) || scopes_meet(x, other, ptx_scope_of(u))) {
+    return "";
+  }
+  return scope_of(other) == PTX_SCOPE_BLOCK || ptx_scope_of(u) == PTX_SCOPE_BLOCK
+             ? ", and atomic only for its own block (.cta)"
+             : ", and atomic only for its own cluster (.cluster)";
 }
 
 static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
@@ -123,7 +161,8 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
   } else if (blocks && block_of(other) == BLOCK_MANY) {
     snprintf(who, sizeof who, "several blocks");
   } else if (blocks) {
-    snprintf(who, sizeof who, "block number %lld", (long long)block_of(other) - 1);
+    snprintf(who, sizeof who, "block number %lld",
+             (long long)sct_ptx_order_index(x->launch->order, (uint32_t)block_of(other) - 1));
   } else if (warp_of(other) < PTX_LANES) {
     snprintf(who, sizeof who, "warp %u of the same block", warp_of(other));
   } else if (warp_of(other) == PTX_WHO_CLUSTER) {
@@ -134,13 +173,14 @@ static bool fault_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, con
     snprintf(who, sizeof who, "other warps of the same block");
   }
   return sct_ptx_fault(x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane,
-                       acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between",
+                       acc->addr[lane], "%s %d bytes of %s%s%s that %s %s, with %s between%s",
                        acc->dir == PTX_READ    ? "reads"
                        : acc->dir == PTX_WRITE ? "changes"
                                                : "updates",
                        acc->width, part->shared ? "shared memory" : "'",
                        part->shared ? "" : part->buf->name, part->shared ? "" : "'", who,
-                       other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier");
+                       other_wrote ? wrote : "read", blocks ? "nothing" : "no barrier",
+                       narrow_note(x, u, acc, other, blocks && other_wrote));
 }
 
 /* `read` was by other blocks, unordered with this read, or is one of several already. */
@@ -154,11 +194,18 @@ static uint64_t read_by_several(const ptx_exec *x, uint64_t read) {
   return block_number(x) << 32 | CLUSTER_BIT | (uint64_t)(phase & EPOCHS) << WHO_BITS | WHO_MANY;
 }
 
+/* Whether `other` is a strong store of this warp's block: those are compared between blocks only.
+ */
+static bool strong_here(const ptx_exec *x, uint64_t other) {
+  return (other & STRONG_BIT) != 0 && block_of(other) == block_number(x);
+}
+
 static bool read_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                          int lane, ptx_last_access *t) {
   const bool nc = (u->op & PTX_MEM_NC) != 0;
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
-  if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY) {
+  if (unordered(x, t->write, me) && who_of(t->write) != WHO_MANY &&
+      (part->shared || !strong_here(x, t->write))) {
     return fault_race(x, u, acc, part, lane, t->write, true);
   }
   if (nc && t->write != 0) {
@@ -191,16 +238,31 @@ static bool readers_ordered(ptx_exec *x, const ptx_uop *u, const ptx_access *acc
   return true;
 }
 
+static void warn_same_value(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                            const ptx_part *part, int lane, uint64_t other) {
+  const bool blocks = !part->shared && block_of(other) != block_number(x);
+  sct_ptx_warn(
+      x, u, part->shared ? SCT_PTX_SHARED_RACE : SCT_PTX_GLOBAL_RACE, lane, acc->addr[lane],
+      "writes the value to %d bytes of %s%s%s that another %s wrote there, with %s between: "
+      "right only as long as all of them write the same",
+      acc->width, part->shared ? "shared memory" : "'", part->shared ? "" : part->buf->name,
+      part->shared ? "" : "'", blocks ? "block" : "warp", blocks ? "nothing" : "no barrier");
+}
+
 static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
+  const bool races = unordered(x, t->write, me) && (part->shared || !strong_here(x, t->write));
   if (!changed) { /* both wrote one value, which either may read */
-    if (unordered(x, t->write, me) && block_of(t->write) == block_of(me)) {
+    if (races) {
+      warn_same_value(x, u, acc, part, lane, t->write);
+    }
+    if (races && block_of(t->write) == block_of(me)) {
       t->write = record_of(x, part, WHO_MANY);
     }
     return true;
   }
-  if (unordered(x, t->write, me)) {
+  if (races) {
     return fault_race(x, u, acc, part, lane, t->write, true);
   }
   if (!readers_ordered(x, u, acc, part, lane, t)) {
@@ -210,31 +272,56 @@ static bool write_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   return true;
 }
 
-/* An atomic operation reads and, where it changes something, writes. Other warps may do the same:
- * then the record stands for all of them. */
-static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
-                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
-  const uint64_t me = record_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index), last = t->write;
+/* What an atomic operation, or a strong store, of this warp leaves where `last` was the record. */
+static uint64_t updated_record(const ptx_exec *x, uint64_t last, uint64_t me) {
   const bool same_block = block_of(last) == block_of(me);
   const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
-  if ((changed || u->e != 0) && unordered(x, last, me) &&
-      (same_block ? !is_atomic(last) : stored)) {
+  const bool open = is_atomic(last) && unordered(x, last, me);
+  const ptx_mem_scope scope =
+      (open || same_block) && scope_of(last) > scope_of(me) ? scope_of(last) : scope_of(me);
+  uint64_t now = me;
+  if (open && !same_block && scope == PTX_SCOPE_DEVICE) {
+    now = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
+  } else if (open && same_block) {
+    now = (me >> WHO_BITS << WHO_BITS) | WHO_ATOMIC | WHO_MANY;
+  }
+  return (now & ~((uint64_t)3 << SCOPE_SHIFT)) | (uint64_t)scope << SCOPE_SHIFT |
+         (same_block && stored ? PLAIN_BIT : 0);
+}
+
+/* An atomic operation reads and, where it changes something, writes. Other warps may do the same:
+ * then the record stands for all of them. A strong store is one for other blocks. */
+static bool update_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                           const ptx_part *part, int lane, ptx_last_access *t, bool changed) {
+  const uint64_t last = t->write, strong = acc->dir == PTX_ATOMIC ? 0 : STRONG_BIT;
+  const uint64_t me = record_of(x, part, WHO_ATOMIC | (unsigned)x->warp->index) | strong |
+                      (uint64_t)ptx_scope_of(u) << SCOPE_SHIFT;
+  const bool same_block = block_of(last) == block_of(me);
+  const bool stored = last != 0 && (!is_atomic(last) || (last & PLAIN_BIT) != 0);
+  const bool apart = !same_block && is_atomic(last) && !scopes_meet(x, last, ptx_scope_of(u));
+  const bool conflicts = same_block ? !is_atomic(last) && strong == 0 : stored;
+  if ((apart || (conflicts && (changed || u->e != 0))) && unordered(x, last, me)) {
     return fault_race(x, u, acc, part, lane, last, true);
   }
-  if (!changed) {
+  if (!changed || (same_block && strong != 0 && last != 0 && !is_atomic(last))) {
     return true;
   }
-  if (!readers_ordered(x, u, acc, part, lane, t)) {
+  const uint64_t reader = t->read & ~NC_BIT;
+  const bool near = !of_cluster(reader) && block_of(reader) == block_of(me);
+  if (!(near && strong != 0) && !readers_ordered(x, u, acc, part, lane, t)) {
     return false;
   }
-  t->write = me;
-  if (is_atomic(last) && !same_block && !x->code->orders_blocks) {
-    t->write = BLOCK_MANY << 32 | WHO_ATOMIC | WHO_MANY;
-  } else if (is_atomic(last) && unordered(x, last, me)) {
-    t->write = record_of(x, part, WHO_ATOMIC | WHO_MANY);
-  }
-  t->write |= same_block && stored ? PLAIN_BIT : 0;
+  t->write = updated_record(x, last, me);
   return true;
+}
+
+/* A strong load: what another block wrote there must be strong as well, or come before. */
+static bool read_strong(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                        int lane, const ptx_last_access *t) {
+  const uint64_t me = record_of(x, part, (unsigned)x->warp->index), last = t->write;
+  const bool meets = is_atomic(last) && scopes_meet(x, last, ptx_scope_of(u));
+  return last == 0 || block_of(last) == block_of(me) || meets || !unordered(x, last, me) ||
+         fault_race(x, u, acc, part, lane, last, true);
 }
 
 int sct_ptx_granule_shift(int min_bytes) {
@@ -274,6 +361,17 @@ static bool race_cluster(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   return true;
 }
 
+static bool race_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
+                         int lane, ptx_last_access *t, bool changed) {
+  const bool strong = (u->op & PTX_MEM_STRONG) != 0;
+  if (acc->dir == PTX_ATOMIC || (strong && acc->dir == PTX_WRITE)) {
+    return update_granule(x, u, acc, part, lane, t, changed);
+  }
+  return strong                  ? read_strong(x, u, acc, part, lane, t)
+         : acc->dir == PTX_WRITE ? write_granule(x, u, acc, part, lane, t, changed)
+                                 : read_granule(x, u, acc, part, lane, t);
+}
+
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed) {
   const int shift =
@@ -285,7 +383,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   if ((strong || acc->dir == PTX_ATOMIC) && (part->shared || part->buf != NULL)) {
     sct_ptx_sync_access(x, u, acc, part);
   }
-  if (granules == NULL || strong) {
+  if (granules == NULL || (strong && (part->shared || (u->op & PTX_MEM_GUESS) != 0))) {
     return true;
   }
   if (part->peer != NULL) {
@@ -295,7 +393,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   const uint32_t ordered = part->shared && x->cluster->n > 1 ? x->cluster_base : x->base;
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
-  const bool plain = acc->dir != PTX_ATOMIC && (u->op & PTX_MEM_NC) == 0;
+  const bool plain = acc->dir != PTX_ATOMIC && (u->op & (PTX_MEM_NC | PTX_MEM_STRONG)) == 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t first = (acc->addr[i] >> shift) - origin;
@@ -307,11 +405,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
         *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
         continue;
       }
-      const bool alters = changed >> i & 1;
-      const bool ok = acc->dir == PTX_ATOMIC ? update_granule(x, u, acc, part, i, t, alters)
-                      : write                ? write_granule(x, u, acc, part, i, t, alters)
-                                             : read_granule(x, u, acc, part, i, t);
-      if (!ok) {
+      if (!race_granule(x, u, acc, part, i, t, changed >> i & 1)) {
         return false;
       }
     }
@@ -388,6 +482,7 @@ void sct_ptx_clock_barrier(ptx_exec *x) {
   for (int i = 0; i < n; i++) {
     x->warps[i].stamp = x->epoch;
   }
+  sct_ptx_order_barrier(x);
   if (x->code->uses_bulk) { /* what one warp has fenced, all have */
     for (int i = 0; i < n; i++) {
       sct_ptx_clock_join(&all, &x->warps[i].clock);
@@ -410,4 +505,5 @@ void sct_ptx_clock_arrive(ptx_exec *x, ptx_clock *barrier, ptx_warp *w, bool goe
 void sct_ptx_clock_leave(ptx_exec *x, const ptx_clock *barrier, ptx_warp *w) {
   sct_ptx_clock_join(&w->clock, barrier);
   w->stamp = w->acquired = ++x->epoch;
+  sct_ptx_order_barrier(x);
 }

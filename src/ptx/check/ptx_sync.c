@@ -1,6 +1,7 @@
-/* Order between the warps of a block without a barrier: a warp that fences and then writes a flag
- * (atomically, or by a volatile or relaxed store) releases what it did before; a warp that reads
- * the flag and then fences acquires it. Both together order their plain accesses.
+/* Order between the warps of a block without a barrier (between blocks: ptx_blocks.c): a warp that
+ * fences and then writes a flag (atomically, or by a volatile or relaxed store) releases what it
+ * did before; a warp that reads the flag and then fences acquires it. Both together order their
+ * plain accesses.
  *
  * Kept by flag: the warps that have released there, with all they had acquired themselves. What a
  * warp does after its release counts as released with it, so a race may be missed here, but none is
@@ -67,6 +68,7 @@ void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     const uint64_t place = acc->addr[ptx_first_lane(m)] | (part->shared ? SHARED_PLACE : 0);
     release_at(x, place, w->synced | 1u << w->index);
   }
+  sct_ptx_order_access(x, u, acc, part);
 }
 
 void sct_ptx_op_fence(ptx_exec *x, const ptx_uop *u) {
@@ -75,6 +77,9 @@ void sct_ptx_op_fence(ptx_exec *x, const ptx_uop *u) {
   w->fenced |= (u->sync & PTX_SYNC_RELEASE) != 0;
   if (u->sync & PTX_SYNC_ACQUIRE) {
     acquire(x);
+  }
+  if (u->sync & PTX_SYNC_RELEASE) {
+    sct_ptx_order_fence(x, ptx_scope_of(u));
   }
 }
 

@@ -75,8 +75,19 @@ enum {
   PTX_F_RNA = 512
 };
 
-/* bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written */
-enum { PTX_MEM_NC = 1, PTX_MEM_STRONG = 2, PTX_MEM_KEEP = 4, PTX_MEM_UNCACHED = 8 };
+/* Bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written; GUESS: a
+ * plain load that an atomic operation corrects. From bit PTX_MEM_SCOPE_SHIFT on the ptx_mem_scope
+ * of atomics, strong accesses and fences. */
+enum {
+  PTX_MEM_NC = 1,
+  PTX_MEM_STRONG = 2,
+  PTX_MEM_KEEP = 4,
+  PTX_MEM_UNCACHED = 8,
+  PTX_MEM_GUESS = 16
+};
+#define PTX_MEM_SCOPE_SHIFT 5
+/* Threads that an operation may order or be atomic with: of the device, the cluster, the block. */
+typedef enum ptx_mem_scope { PTX_SCOPE_DEVICE, PTX_SCOPE_CLUSTER, PTX_SCOPE_BLOCK } ptx_mem_scope;
 enum {
   PTX_BAR_SYNC,
   PTX_BAR_ARRIVE,
@@ -232,7 +243,8 @@ typedef struct ptx_code {
   int64_t shared_packed; /* bytes of the static arrays without gaps */
   bool uses_bulk;        /* has bulk copies */
   bool has_global_atomics, has_approx;
-  bool orders_blocks; /* fences wider than a block: blocks may talk to each other */
+  bool orders_blocks;                     /* fences of the device: blocks may talk to each other */
+  bool orders_cluster;                    /* fences wider than a block, those among them */
   int min_shared_bytes, min_global_bytes; /* narrowest access: granule of the race records */
 } ptx_code;
 

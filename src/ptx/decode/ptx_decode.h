@@ -84,6 +84,10 @@ uint32_t sct_ptx_dec_pair(const ptx_dec *d);
 /* Records that the kernel has an access of `bytes` bytes; a generic one may be of either space. */
 void sct_ptx_dec_record_width(ptx_dec *d, ptx_space space, int bytes);
 
+/* Consumes ".cta" and its like; `otherwise`: none there. */
+ptx_mem_scope sct_ptx_dec_take_scope(ptx_dec *d, ptx_mem_scope otherwise);
+/* Records that the kernel has a fence, an acquire or a release of this scope. */
+void sct_ptx_dec_record_order(ptx_dec *d, ptx_mem_scope scope);
 /* ".shared::cta" and its like; PTX_SPACE_NONE: none there */
 ptx_space sct_ptx_dec_take_space(ptx_dec *d);
 

@@ -135,6 +135,11 @@ static bool take_words(ptx_dec *d, const ptx_opd *opd, const atomic_mods *m, boo
   return true;
 }
 
+static ptx_mem_scope scope_of(const atomic_mods *m) {
+  const int scope = m->of[SCOPE];
+  return scope == CTA ? PTX_SCOPE_BLOCK : scope == CLUSTER ? PTX_SCOPE_CLUSTER : PTX_SCOPE_DEVICE;
+}
+
 static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int bytes) {
   ptx_code *c = d->code;
   const ptx_type_kind kind = sct_ptx_type_kind(m->type);
@@ -142,7 +147,9 @@ static void note_use(ptx_dec *d, const atomic_mods *m, ptx_space space, int byte
   sct_ptx_dec_record_width(d, space, bytes);
   c->has_global_atomics |= space != PTX_SPACE_SHARED;
   c->has_approx |= rounds;
-  c->orders_blocks |= m->of[SEM] != RELAXED && m->of[SCOPE] >= GPU;
+  if (m->of[SEM] != RELAXED) {
+    sct_ptx_dec_record_order(d, scope_of(m));
+  }
 }
 
 static bool is_word(ptx_type type) {
@@ -187,6 +194,7 @@ static bool atomic_access(ptx_dec *d, const atomic_mods *m, bool returns) {
   u->space = (uint8_t)space;
   u->from = (uint8_t)m->of[OP];
   u->to = (uint8_t)m->type;
+  u->op = (uint8_t)((int)scope_of(m) << PTX_MEM_SCOPE_SHIFT);
   u->sync = (uint8_t)((m->of[SEM] == ACQUIRE || m->of[SEM] == ACQ_REL ? PTX_SYNC_ACQUIRE : 0) |
                       (m->of[SEM] == RELEASE || m->of[SEM] == ACQ_REL ? PTX_SYNC_RELEASE : 0));
   sct_ptx_dec_set_kind(d, PTX_INST_ATOMIC, u->bytes * u->n);
@@ -255,7 +263,7 @@ static void excuse(ptx_code *c, size_t first, const place *places) {
       const place *to = &places[k - first], *from = &places[i - first];
       const bool guess =
           sct_ptx_is_load(&c->uops[i]) && from->base == to->base && from->imm == to->imm;
-      c->uops[i].op |= guess ? PTX_MEM_STRONG : 0;
+      c->uops[i].op |= guess ? PTX_MEM_STRONG | PTX_MEM_GUESS : 0;
     }
   }
 }
@@ -384,8 +392,15 @@ bool sct_ptx_decode_fence(ptx_dec *d) {
     return false;
   }
   const bool proxy = fences[f].sync == PTX_SYNC_PROXY;
+  d->mod = n - scoped;
+  const bool gl = sct_ptx_span_is(last, "gl");
+  const ptx_mem_scope scope = gl ? PTX_SCOPE_DEVICE : sct_ptx_dec_take_scope(d, PTX_SCOPE_BLOCK);
+  d->mod = n;
   sct_ptx_dec_put(d, (ptx_uop){.fn = proxy ? sct_ptx_op_fence_async : sct_ptx_op_fence,
+                               .op = (uint8_t)((int)scope << PTX_MEM_SCOPE_SHIFT),
                                .sync = fences[f].sync});
-  d->code->orders_blocks |= fences[f].sync != 0 && sct_ptx_span_in(last, "gl gpu sys");
+  if (fences[f].sync != 0) {
+    sct_ptx_dec_record_order(d, scope);
+  }
   return true;
 }

@@ -8,7 +8,7 @@ typedef struct mem_mods {
   bool strong;     /* volatile, relaxed, acquire, release: synchronises, so no race */
   bool keep;       /* volatile, mmio, acquire: machine code keeps its width */
   uint8_t sync;    /* what it orders, as an atomic operation does */
-  bool wide;       /* scope of the device or the system */
+  ptx_mem_scope scope; /* of a strong access */
   bool uncached;   /* passes by L1 where global loads are cached there */
   bool cluster;    /* any block's of the cluster: generic in machine code */
   bool cache_hint; /* a policy operand follows */
@@ -24,6 +24,18 @@ ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
   const int k = sct_ptx_dec_choose(
       d, "global shared shared::cta shared::cluster local param param::entry param::func const");
   return k < 0 ? PTX_SPACE_NONE : (ptx_space)spaces[k];
+}
+
+ptx_mem_scope sct_ptx_dec_take_scope(ptx_dec *d, ptx_mem_scope otherwise) {
+  static const ptx_mem_scope scopes[] = {PTX_SCOPE_BLOCK, PTX_SCOPE_CLUSTER, PTX_SCOPE_DEVICE,
+                                     PTX_SCOPE_DEVICE};
+  const int k = sct_ptx_dec_choose(d, "cta cluster gpu sys");
+  return k < 0 ? otherwise : scopes[k];
+}
+
+void sct_ptx_dec_record_order(ptx_dec *d, ptx_mem_scope scope) {
+  d->code->orders_blocks |= scope == PTX_SCOPE_DEVICE;
+  d->code->orders_cluster |= scope != PTX_SCOPE_BLOCK;
 }
 
 static bool next_is(const ptx_dec *d, const char *words) {
@@ -42,7 +54,7 @@ static bool take_mem_mods(ptx_dec *d, mem_mods *m, bool load) {
   if (!m->strong) {
     (void)sct_ptx_dec_take(d, "weak");
   }
-  m->wide = sct_ptx_dec_choose(d, "cta cluster gpu sys") >= 2;
+  m->scope = sct_ptx_dec_take_scope(d, PTX_SCOPE_DEVICE);
   m->cluster = next_is(d, "shared::cluster");
   m->space = sct_ptx_dec_take_space(d);
   if (load) {
@@ -153,9 +165,12 @@ static bool mem_access(ptx_dec *d, const mem_mods *m, bool load) {
   u->sign = sct_ptx_type_kind(m->type) == PTX_KIND_S;
   u->space = (uint8_t)(m->cluster ? PTX_SPACE_NONE : space);
   u->op = (uint8_t)((m->nc ? PTX_MEM_NC : 0) | (m->strong ? PTX_MEM_STRONG : 0) |
-                    (m->keep ? PTX_MEM_KEEP : 0) | (m->uncached ? PTX_MEM_UNCACHED : 0));
+                    (m->keep ? PTX_MEM_KEEP : 0) | (m->uncached ? PTX_MEM_UNCACHED : 0) |
+                    (m->strong ? (int)m->scope << PTX_MEM_SCOPE_SHIFT : 0));
   u->sync = m->sync;
-  d->code->orders_blocks |= m->sync != 0 && m->wide;
+  if (m->sync != 0) {
+    sct_ptx_dec_record_order(d, m->scope);
+  }
   sct_ptx_dec_set_kind(d, load ? PTX_INST_LOAD : PTX_INST_STORE, u->bytes * u->n);
   sct_ptx_dec_record_width(d, space, u->bytes * u->n);
   return true;

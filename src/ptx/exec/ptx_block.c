@@ -125,6 +125,7 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
   x->block[2] = block_index / (l->grid[0] * l->grid[1]);
   x->steps = 0;
   sct_ptx_clock_begin_block(x);
+  sct_ptx_order_begin_block(x);
   x->base = x->block_epoch = x->cluster_base = ++x->epoch;
   x->events = 0;
   x->copied = (ptx_when){0};

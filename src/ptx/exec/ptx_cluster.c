@@ -47,6 +47,7 @@ static void release(ptx_cluster *c) {
     sct_ptx_clock_barrier(x);
     x->cluster_base = x->epoch;
   }
+  sct_ptx_order_cluster(c);
 }
 
 void sct_ptx_cluster_barrier(ptx_exec *x, const ptx_uop *u) {

@@ -47,6 +47,23 @@ typedef struct ptx_clock {
   uint32_t known[PTX_N_WHO], fenced[PTX_N_WHO];
 } ptx_clock;
 
+/* Order between blocks (ptx_blocks.c). Some blocks of the launch, by the number in the order in
+ * which they began: ranges, ascending. */
+#define PTX_N_RANGES 6
+typedef struct ptx_blocks {
+  int n;
+  uint32_t from[PTX_N_RANGES], end[PTX_N_RANGES];
+} ptx_blocks;
+
+/* What fences cover for other blocks, by their scope (PTX_SCOPE_DEVICE, PTX_SCOPE_CLUSTER): of each
+ * warp of the block the accesses before this epoch. */
+#define PTX_N_WIDE 2
+typedef struct ptx_cover {
+  uint32_t before[PTX_N_WIDE][PTX_LANES];
+} ptx_cover;
+
+typedef struct ptx_order ptx_order;
+
 /* A wait for an mbarrier that has failed. */
 typedef struct ptx_idle {
   int tries;       /* in a row, with nothing in between */
@@ -96,10 +113,11 @@ typedef struct ptx_bulk {
   uint8_t *data, *defined; /* [bytes]; one allocation */
 } ptx_bulk;
 
-/* When something has happened: half cycles, and after how many loads that wait for each other;
- * `near`: loads that find their line in L1 (ptx_chain.c). */
+/* When something has happened: half cycles, loads included, and after how many of these that wait
+ * for each other; `near`: that find their line in L1 (ptx_chain.c). */
 typedef struct ptx_when {
-  int32_t cycles, loads, near;
+  int64_t half_cycles;
+  int32_t loads, near;
 } ptx_when;
 
 /* A line of 128 bytes, and which of its sectors were loaded: L1 fetches no others. */
@@ -160,6 +178,8 @@ typedef struct ptx_warp {
   bool fenced; /* since the last barrier: what it writes to a flag is a release */
   ptx_chain chain;
   uint32_t seen, synced; /* warps whose releases it has read, and has acquired */
+  ptx_cover cover;       /* by its fences since the last barrier */
+  ptx_blocks after;      /* blocks whose releases it has read since then */
 } ptx_warp;
 
 typedef struct ptx_rules ptx_rules;
@@ -173,6 +193,8 @@ typedef struct ptx_lines {
     uint32_t n, n_block;
   } line[1 << PTX_LINE_BITS];
 } ptx_lines;
+
+typedef struct ptx_links ptx_links; /* what chains are made of (ptx_chain.c) */
 
 /* What a launch fixes for all its blocks. */
 typedef struct ptx_launch {
@@ -189,8 +211,10 @@ typedef struct ptx_launch {
   int64_t shared_end;      /* first address after all shared arrays */
   int64_t max_steps;
   bool definedness, races, counters;
+  ptx_order *order;       /* between blocks; NULL: no races are looked for */
   const ptx_rules *rules; /* of an older device's accesses; NULL: CC 7.0 and later */
   ptx_lines *lines;       /* if buffers are counted; atomics run on one host thread */
+  ptx_links *links;       /* if chains are followed */
 } ptx_launch;
 
 typedef struct ptx_range {
@@ -249,6 +273,10 @@ struct ptx_exec {
   uint32_t base;         /* all that is older has happened before */
   uint32_t block_epoch;  /* where the block began */
   uint32_t cluster_base; /* what is older comes before what other blocks write */
+  uint32_t number;       /* in the order in which the launch's blocks began */
+  ptx_cover cover;       /* by fences before the last barrier */
+  ptx_blocks after;      /* blocks whose releases were read before it */
+  bool fenced;           /* a warp has fenced or read since: barriers have something to join */
   ptx_cluster *cluster;
   bool ended;                          /* all warps have, or the block has a diagnosis */
   uint64_t events;                     /* changes of mbarriers */
@@ -286,7 +314,7 @@ struct ptx_exec {
   int64_t *block_runs, *block_lanes;  /* [n_blocks] */
   sct_ptx_buffer_counters *by_buffer; /* [n_buffers], if they are wanted */
   ptx_trace trace;                    /* of the block, if caches are asked for */
-  ptx_when copied, longest;           /* asynchronous copies of the block; a block's chain */
+  ptx_when copied;                    /* asynchronous copies of the block */
   bool *is_near;                      /* [n_insts] of a load that was executed last */
   ptx_line *loaded;                   /* [PTX_BLOCK_LINES] by the block, of first lanes */
 };
@@ -455,6 +483,8 @@ sct_ptx_traffic sct_ptx_caches_free(ptx_caches *c);
 
 /* ---- chains of dependent instructions (ptx_chain.c) */
 
+ptx_links *sct_ptx_links_new(const ptx_code *code);
+void sct_ptx_links_free(ptx_links *links); /* accepts NULL */
 void sct_ptx_chain_new(ptx_warp *w);
 void sct_ptx_chain_free(ptx_warp *w);
 void sct_ptx_chain_begin(const ptx_exec *x, ptx_warp *w);
@@ -582,6 +612,10 @@ static inline void ptx_sync_lanes(ptx_exec *x, ptx_warp *w) {
   w->sync = ++x->n_syncs;
 }
 
+static inline ptx_mem_scope ptx_scope_of(const ptx_uop *u) {
+  return (ptx_mem_scope)(u->op >> PTX_MEM_SCOPE_SHIFT);
+}
+
 static inline bool ptx_is_race(sct_ptx_kind kind) {
   return kind == SCT_PTX_SHARED_RACE || kind == SCT_PTX_GLOBAL_RACE || kind == SCT_PTX_WARP_RACE;
 }
@@ -594,6 +628,31 @@ void sct_ptx_sync_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
 /* Whether the current warp has acquired what `warp` of its block did; PTX_LANES or more: what all
  * its other warps did. */
 bool sct_ptx_synced(const ptx_exec *x, unsigned warp);
+
+/* ---- order between blocks by flags and fences (ptx_blocks.c); with races looked for only */
+
+ptx_order *sct_ptx_order_new(const ptx_launch *l);
+void sct_ptx_order_free(ptx_order *order);
+void sct_ptx_order_begin_block(ptx_exec *x); /* gives it its number */
+/* The launch's first warning. */
+sct_ptx_diag *sct_ptx_order_warning(ptx_order *order);
+/* The index of the block with this number. */
+int64_t sct_ptx_order_index(const ptx_order *order, uint32_t number);
+/* A fence that releases; an access to a flag. */
+void sct_ptx_order_fence(ptx_exec *x, ptx_mem_scope scope);
+void sct_ptx_order_access(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                          const ptx_part *part);
+/* A barrier of the block, or of its cluster: what its warps have covered and read, all have. */
+void sct_ptx_order_barrier(ptx_exec *x);
+void sct_ptx_order_cluster(ptx_cluster *c);
+/* Whether the current warp comes after what `warp` of the block with this number did in `epoch`;
+ * PTX_LANES or more: several of its warps. */
+bool sct_ptx_order_after(const ptx_exec *x, uint32_t number, unsigned warp, uint32_t epoch);
+/* Whether it comes after any other block. */
+bool sct_ptx_order_after_any(const ptx_exec *x);
+/* Keeps the launch's first warning: described as sct_ptx_fault() does. */
+void sct_ptx_warn(const ptx_exec *x, const ptx_uop *u, sct_ptx_kind kind, int lane,
+                  uint64_t address, const char *fmt, ...) SCT_PRINTF(6, 7);
 
 /* log2 of the bytes of a granule, from the narrowest access of a kernel */
 int sct_ptx_granule_shift(int min_bytes);

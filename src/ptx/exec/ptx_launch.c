@@ -103,7 +103,7 @@ static sct_status pack_args(ptx_launch *l, const sct_ptx_launch_opts *o, sct_err
 /* ---- race records of writable buffers live as long as the launch */
 
 static void add_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;
@@ -118,7 +118,7 @@ static void add_access_records(const ptx_launch *l) {
 }
 
 static void drop_access_records(const ptx_launch *l) {
-  for (int k = PTX_WINDOW_FIRST; k < PTX_N_WINDOWS; k++) {
+  for (int k = PTX_WINDOW_VARS; k < PTX_N_WINDOWS; k++) {
     ptx_buf *b = l->memory->table[k];
     if (b == NULL) {
       continue;
@@ -337,16 +337,32 @@ static bool is_memory(ptx_inst_kind kind) {
   return kind != PTX_INST_OTHER && kind != PTX_INST_BRANCH && kind != PTX_INST_BARRIER;
 }
 
+/* Adds what a basic block did, and forgets it. */
+static void report_basic_block(ptx_exec *x, size_t b) {
+  const ptx_block *const blk = &x->code->blocks[b];
+  const int64_t runs = x->block_runs[b];
+  for (int32_t k = blk->first_inst; k < blk->first_inst + blk->n_insts; k++) {
+    sct_ptx_inst_counters *const inst = &x->insts[k];
+    inst->executed = runs;
+    if (is_memory((ptx_inst_kind)x->code->insts[k].kind)) {
+      inst->lanes = x->block_lanes[b];
+      add_to_totals(&x->counters, &x->code->insts[k], inst);
+    } else {
+      add_machine(&x->counters, &x->code->insts[k], inst);
+    }
+    *inst = (sct_ptx_inst_counters){0};
+  }
+  x->counters.warp_instructions += runs * blk->n_insts;
+  x->counters.lane_instructions += x->block_lanes[b] * blk->n_insts;
+  x->block_runs[b] = x->block_lanes[b] = 0;
+}
+
 /* Tells the caller what a block did, and forgets it: of instructions that touch no memory only the
  * pipes that they take. false: the caller wants no more. */
 static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
-  const ptx_code *c = x->code;
-  spread_runs(x);
-  for (size_t k = 0; k < c->n_insts; k++) {
-    if (x->insts[k].executed > 0 && is_memory((ptx_inst_kind)c->insts[k].kind)) {
-      add_to_totals(&x->counters, &c->insts[k], &x->insts[k]);
-    } else {
-      add_machine(&x->counters, &c->insts[k], &x->insts[k]);
+  for (size_t b = 0; b < x->code->n_blocks; b++) {
+    if (x->block_runs[b] > 0) {
+      report_basic_block(x, b);
     }
   }
   for (int b = 0; x->by_buffer != NULL && b < l->memory->n_buffers; b++) {
@@ -355,9 +371,6 @@ static bool report_block(const ptx_launch *l, int64_t i, ptx_exec *x) {
   }
   const bool more = l->opts->block_done(l->opts->block_ctx, i, &x->counters);
   x->counters = (sct_ptx_counters){0};
-  memset(x->insts, 0, sizeof *x->insts * c->n_insts);
-  memset(x->block_runs, 0, sizeof *x->block_runs * c->n_blocks);
-  memset(x->block_lanes, 0, sizeof *x->block_lanes * c->n_blocks);
   return more;
 }
 
@@ -405,11 +418,6 @@ static void sum_buffers(const ptx_launch *l, const worker *workers, int n) {
 static void collect_block(sct_ptx_result *out, sct_ptx_inst_counters *sum, ptx_exec *x) {
   spread_runs(x);
   sct_ptx_counters_add(&out->counters, &x->counters);
-  const sct_ptx_chain longest = {x->longest.cycles / 2, x->longest.loads, x->longest.near};
-  out->longest = longest.loads > out->longest.loads || (longest.loads == out->longest.loads &&
-                                                        longest.cycles > out->longest.cycles)
-                     ? longest
-                     : out->longest;
   for (size_t i = 0; i < x->code->n_insts; i++) {
     add_inst(&sum[i], &x->insts[i]);
   }
@@ -543,9 +551,16 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY_DONE(pack_args(&l, o, err));
   memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
   add_access_records(&l);
+  l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
+  l.links = o->chains ? sct_ptx_links_new(l.code) : NULL;
   run_all(out, &l);
+  if (l.order != NULL) {
+    out->warning = *sct_ptx_order_warning(l.order);
+  }
 done:
+  sct_ptx_links_free(l.links);
+  sct_ptx_order_free(l.order);
   sct_free(l.lines);
   drop_access_records(&l);
   sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);

@@ -242,6 +242,31 @@ static bool lanes_conflict(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
   return false;
 }
 
+/* Two lanes of one store that write to the same bytes, the same value. */
+static void warn_shared_bytes(const ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
+                              const ptx_part *part) {
+  bool ascends = true;
+  int before = -1;
+  FOR_LANES(i, part->mask) {
+    ascends = ascends && (before < 0 || acc->addr[i] >= acc->addr[before] + (uint64_t)acc->width);
+    before = (int)i;
+  }
+  if (ascends) {
+    return;
+  }
+  FOR_LANES(i, part->mask) {
+    for (uint32_t k = 0; k < i; k++) {
+      const uint64_t apart = acc->addr[i] - acc->addr[k] + (uint64_t)acc->width - 1;
+      if ((part->mask >> k & 1) != 0 && apart < 2 * (uint64_t)acc->width - 1) {
+        sct_ptx_warn(x, u, SCT_PTX_GLOBAL_RACE, (int)i, acc->addr[i],
+                     "two lanes of one store write the same value to the same %d bytes of '%s'",
+                     acc->width, part->buf->name);
+        return;
+      }
+    }
+  }
+}
+
 static uint32_t undefined_sources(const ptx_exec *x, const ptx_uop *u) {
   const uint32_t *slots = x->code->vec + u->vec;
   uint32_t lanes = 0;
@@ -348,8 +373,9 @@ static void store_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, ptx
     store_values(x, u, acc, part, e, slots[e]);
   }
   store_state(x, u, acc, part, undefined);
-  if (races) {
-    (void)(!acc->full_run && lanes_conflict(x, u, acc, part));
+  if (races && !acc->full_run && !lanes_conflict(x, u, acc, part) && part->buf != NULL &&
+      sct_ptx_order_warning(x->launch->order)->kind == SCT_PTX_CLEAN) {
+    warn_shared_bytes(x, u, acc, part);
   }
 }
 

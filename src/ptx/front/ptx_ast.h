@@ -95,10 +95,16 @@ typedef struct ptx_opd {
   struct ptx_opd *elems;
 } ptx_opd;
 
-/* A place in the CUDA source. */
+/* A place in the CUDA source, and where the function that it is part of was called, if the compiler
+ * has put it there: 0: nowhere, else 1 more than an index of sct_ptx_module.calls. */
 typedef struct ptx_loc {
-  int file, line;
+  int file, line, call;
 } ptx_loc;
+
+typedef struct ptx_call_site {
+  ptx_loc loc;
+  int column;
+} ptx_call_site;
 
 #define PTX_MAX_MODS 16
 #define PTX_MAX_OPDS 8
@@ -182,6 +188,8 @@ struct sct_ptx_module {
   char *name, *text;
   const char **files; /* [n_files] paths of .file, by number */
   int n_files;
+  ptx_call_site *calls; /* where functions that were inlined are called, and other places of .loc */
+  size_t n_calls, cap_calls;
   int target;    /* 90 of sm_90 */
   ptx_sym *syms; /* module scope */
   ptx_func *funcs, **funcs_tail;

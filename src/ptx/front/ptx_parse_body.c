@@ -329,14 +329,43 @@ static sct_status parse_prototype(ptx_parser *p) {
   return sct_ptx_parse_expect(p, ';');
 }
 
-/* ".loc 1 30 28" with ", function_name $L, inlined_at 1 40 3" after inlined code. */
-static sct_status parse_loc(ptx_parser *p) {
+static sct_status parse_place(ptx_parser *p, ptx_call_site *out) {
   int64_t file = 0, line = 0, column = 0;
-  sct_ptx_lex_next(&p->lex);
   SCT_TRY(sct_ptx_parse_int(p, &file));
   SCT_TRY(sct_ptx_parse_int(p, &line));
   SCT_TRY(sct_ptx_parse_int(p, &column));
-  p->loc = (ptx_loc){(int)(file & 0xffff), (int)(line & 0x7fffffff)};
+  *out = (ptx_call_site){{(int)(file & 0xffff), (int)(line & 0x7fffffff), 0},
+                         (int)(column & 0x7fffffff)};
+  return SCT_OK;
+}
+
+#define LAST_PLACES                                                                                \
+  512 /* a call is among these, or taken for one of the kernel's own                               \
+       */
+
+/* The number of this place as a caller: that of the last .loc that named it, which says who called
+ * the function around it; `exact`: one that says the same. */
+static int place_number(ptx_parser *p, const ptx_call_site *at, bool exact) {
+  sct_ptx_module *m = p->m;
+  const size_t end = m->n_calls > LAST_PLACES ? m->n_calls - LAST_PLACES : 0;
+  for (size_t k = m->n_calls; k > end; k--) {
+    const ptx_call_site *c = &m->calls[k - 1];
+    if (c->loc.file == at->loc.file && c->loc.line == at->loc.line && c->column == at->column &&
+        (!exact || c->loc.call == at->loc.call)) {
+      return (int)k;
+    }
+  }
+  SCT_GROW(m->calls, m->n_calls, m->cap_calls);
+  m->calls[m->n_calls++] = *at;
+  return (int)m->n_calls;
+}
+
+/* ".loc 1 30 28" with ", function_name $L, inlined_at 1 40 3" after inlined code. */
+static sct_status parse_loc(ptx_parser *p) {
+  ptx_call_site here, caller;
+  int64_t column = 0;
+  sct_ptx_lex_next(&p->lex);
+  SCT_TRY(parse_place(p, &here));
   while (sct_ptx_parse_accept(p, ',')) {
     SCT_TRY(sct_ptx_parse_name(p, &(ptx_span){NULL, 0}));
     if (p->lex.tok.kind == PTX_TOK_WORD) {
@@ -345,11 +374,12 @@ static sct_status parse_loc(ptx_parser *p) {
         SCT_TRY(sct_ptx_parse_int(p, &column));
       }
     } else {
-      for (int i = 0; i < 3; i++) {
-        SCT_TRY(sct_ptx_parse_int(p, &column));
-      }
+      SCT_TRY(parse_place(p, &caller));
+      here.loc.call = place_number(p, &caller, false);
     }
   }
+  p->loc = here.loc;
+  (void)place_number(p, &here, true);
   return SCT_OK;
 }
 
@@ -430,7 +460,7 @@ static sct_status parse_label_or_inst(ptx_parser *p) {
 
 sct_status sct_ptx_parse_body(ptx_parser *p) {
   p->scope = -1;
-  p->loc = (ptx_loc){0, 0};
+  p->loc = (ptx_loc){0, 0, 0};
   if (!sct_ptx_lex_at(&p->lex, '{')) { /* all below stands in a scope */
     return sct_ptx_parse_expect(p, '{');
   }
