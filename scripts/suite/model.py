@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How near the model's times are to those of a GPU, on kernels that nothing was fitted to.
 
-  model.py [SPEC.lua|FOLDER...] [options]     default: all of tests/holdout
+  model.py [SPEC.lua|FOLDER...] [options]     default: all of tests/holdout and tests/holdout/second
 
   --program FILE    the sectile binary; default build/release/sectile
   --device ID       default cuda:0; a virtual device has predictions only
@@ -138,7 +138,8 @@ def write(args, entries, missing):
 
 def specs_of(words):
     out = []
-    for word in words or [os.path.join(ROOT, "tests", "holdout")]:
+    holdout = os.path.join(ROOT, "tests", "holdout")
+    for word in words or [holdout, os.path.join(holdout, "second")]:
         out += sorted(glob.glob(os.path.join(word, "*.lua"))) if os.path.isdir(word) else [word]
     return out
 

@@ -7,6 +7,7 @@
  * memory. Both are kept for the next candidate. */
 #include "measure_blocks.h"
 #include "measure_data.h"
+#include "measure_ragged.h"
 #include "model/model.h"
 #include "ptx/ptx.h"
 
@@ -213,9 +214,14 @@ enum {
   N_OF_OPERAND
 };
 
-/* The last figures: an operand's sectors that were near, which no line through launches gives. */
+/* The last figures: an operand's sectors that were near, and those that its block had loaded
+ * before, which no line through launches gives. */
 static int near_of(const sct_spec *spec, int op) {
   return OPERANDS + N_OF_OPERAND * spec->n_operands + op;
+}
+
+static int again_of(const sct_spec *spec, int op) {
+  return near_of(spec, spec->n_operands) + op;
 }
 
 typedef struct job {
@@ -229,12 +235,14 @@ typedef struct job {
   int array[SCT_MAX_ARGS]; /* whose address the value is: an operand; n_operands: the workspace;
                               -1: none */
   const void *args[SCT_MAX_ARGS];
-  int64_t n_blocks, rows; /* blocks; ragged rows of one */
+  int64_t n_blocks;
   int n_figures;
   int unit;          /* blocks that are sampled together: one of each window of an array */
   double *out;       /* of the units that run */
   bool sums;         /* `out` is one for all of them */
   sct_chain longest; /* of all blocks that ran */
+  sct_ragged_rows
+      rows; /* of blocks that have some, one after the other; fill NULL: they have none */
   int64_t n_run, steps_left;
   bool too_long; /* a block had more steps than it may */
   struct {
@@ -288,16 +296,24 @@ static void add_operand(job *j, double *out, int op) {
   add(out + STORE, &of.atomics);
   each[ATOMIC_TURNS] += (double)of.atomic_turns;
   out[near_of(j->s->spec, op)] += (double)of.near_sectors;
+  out[again_of(j->s->spec, op)] += (double)of.again_sectors;
   j->atomics[op].met += 2.0 * (double)of.meetings;
   j->atomics[op].tags += (double)of.atomic_slices;
 }
 
-static void add_chain(job *j, double *out, const sct_ptx_chain *chain) {
+static bool is_longer(sct_chain a, sct_chain b) {
+  return a.cycles + a.loads > b.cycles + b.loads;
+}
+
+static void add_chain(job *j, double *out, int64_t i, const sct_ptx_chain *chain) {
   const sct_chain of = {(double)chain->cycles, (double)chain->loads, (double)chain->near};
   out[CHAIN] += of.cycles;
   out[CHAIN + 1] += of.loads;
   out[CHAIN + 2] += of.near;
-  j->longest = of.cycles + of.loads > j->longest.cycles + j->longest.loads ? of : j->longest;
+  j->longest = is_longer(of, j->longest) ? of : j->longest;
+  if (j->rows.fill != NULL && j->opts.blocks != NULL) {
+    sct_ragged_add(&j->rows, j->opts.blocks[i], of);
+  }
 }
 
 static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
@@ -308,7 +324,7 @@ static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
     memset(out, 0, sizeof *out * (size_t)j->n_figures);
   }
   out[STEPS] += (double)c->warp_instructions;
-  add_chain(j, out, &c->chain);
+  add_chain(j, out, i, &c->chain);
   for (int p = 0; p < SCT_N_PIPES; p++) {
     out[MACHINE + p] += (double)c->machine.n[p];
   }
@@ -390,34 +406,8 @@ static sct_status run_all(job *j, sct_grid_sums *out, sct_error *err) {
   return status;
 }
 
-/* ---- ragged rows ---- */
-
-/* Rows of a block, if blocks have rows one after the other: as many as the grid says, a power of
- * two where it leaves a choice. */
-static int64_t rows_of_block(int64_t rows, int64_t n_blocks) {
-  const int64_t least = n_blocks > 0 ? (rows + n_blocks - 1) / n_blocks : 1;
-  int64_t power = 1;
-  while (power < least) {
-    power *= 2;
-  }
-  return (rows + power - 1) / power == n_blocks ? power : least;
-}
-
-/* The share of all elements that the rows of the blocks before this one have. */
 static double work_before(void *ctx, int64_t block) {
-  const job *const j = ctx;
-  const sct_ragged *const ragged = &j->s->spec->ragged;
-  const sct_index_source *const from = &j->site->source[ragged->offsets];
-  const int64_t rows = j->size->extent[ragged->row], all = j->size->extent[ragged->dim];
-  if (block >= j->n_blocks || all == 0) {
-    return (double)block / (double)j->n_blocks;
-  }
-  const double at = rows < j->n_blocks ? (double)block * (double)rows / (double)j->n_blocks
-                                       : (double)(block * j->rows);
-  const int64_t row = at < (double)rows ? (int64_t)at : rows;
-  const double first = (double)sct_index_fill_value(&from->fill, row);
-  const double next = row < rows ? (double)sct_index_fill_value(&from->fill, row + 1) : first;
-  return (first + (at - (double)row) * (next - first)) / (double)all;
+  return sct_ragged_before(&((job *)ctx)->rows, block);
 }
 
 /* ---- counters ---- */
@@ -469,6 +459,7 @@ static void make_counters(sct_counters *out, const sct_spec *spec, const sct_lau
   for (int op = 0; op < n; op++) {
     out->operand[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + MOVED);
     out->operand[op].near = llround(all[near_of(spec, op)]);
+    out->operand[op].again = llround(all[again_of(spec, op)]);
     out->stored[op] = rounded(all + OPERANDS + N_OF_OPERAND * op + STORED);
   }
   set_atomics(out, sums);
@@ -530,7 +521,7 @@ static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kerne
              .size = size,
              .n_blocks = n_blocks > 0 ? n_blocks : 0,
              .unit = 1,
-             .n_figures = near_of(spec, spec->n_operands),
+             .n_figures = again_of(spec, spec->n_operands),
              .opts = {.module = of->module,
                       .kernel = of->entry,
                       .grid = {n_blocks / yz[0] / yz[1], yz[0], yz[1]},
@@ -542,8 +533,11 @@ static sct_status open_job(sct_block_counter *s, job *j, const sct_counted_kerne
                       .no_races = true,
                       .per_buffer = true,
                       .chains = true}};
-  j->rows =
-      sct_spec_is_ragged(spec) ? rows_of_block(size->extent[spec->ragged.row], j->n_blocks) : 0;
+  const sct_ragged *const ragged = &spec->ragged;
+  if (sct_spec_is_ragged(spec) && size->extent[ragged->dim] > 0) {
+    sct_ragged_rows_init(&j->rows, &t->source[ragged->offsets].fill, size->extent[ragged->row],
+                         size->extent[ragged->dim], j->n_blocks);
+  }
   set_arguments(j, size);
   return SCT_OK;
 }
@@ -659,8 +653,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
   j.opts.max_steps = most_steps;
   j.opts.block_done = add_block;
   j.opts.block_ctx = &j;
-  const sct_ragged *const ragged = &s->spec->ragged;
-  const bool by_rows = sct_spec_is_ragged(s->spec) && size->extent[ragged->dim] > 0;
+  const bool by_rows = j.rows.fill != NULL;
   sct_grid grid = {.n_blocks = j.n_blocks,
                    .n_phases = phases(&j),
                    .work_before = by_rows ? work_before : NULL,
@@ -684,7 +677,7 @@ sct_status sct_blocks_count(sct_block_counter *s, sct_launch_sums *out,
     out->all.excess_error += workspace_share(s->spec, out->all.figures);
   }
   out->n_blocks = j.n_blocks;
-  out->longest = j.longest;
+  out->longest = by_rows ? sct_ragged_longest(&j.rows, j.longest) : j.longest;
   out->n_figures = j.n_figures;
   out->end_counts = near_of(s->spec, 0);
   for (int op = 0; op < s->spec->n_operands; op++) {

@@ -21,7 +21,7 @@ typedef struct sct_count {
   int64_t distinct_bytes; /* asked for: each byte once a request, summed */
   int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
                              address; of warps' requests only those of at least 8 active lanes */
-  int64_t near;           /* sectors of loads from a line that the same warp had shortly before */
+  int64_t near, again;    /* sectors of loads that the same warp had shortly before; the block */
 } sct_count;
 
 /* The longest chain of dependent instructions of a block: cycles, and loads that wait for each
@@ -107,8 +107,8 @@ typedef struct sct_prediction {
  *   DRAM bytes         each operand's sectors once, as L2 keeps what is used again; lines read or
  *                      written through an index array in no order cost 128 bytes each, unless they
  *                      are in the half of L2 that one SM sees
- *   L2 sectors         loads by sectors, but a record's once where a warp reads neighbouring
- *                      records (L1 keeps them for the other fields); stores by lines of 4 sectors
+ *   L2 sectors         loads by sectors, but those once that a block loads again and L1 holds, and
+ *                      tables that it holds once for each SM; stores by lines of 4 sectors
  *   shared wavefronts  one a cycle and SM
  *   atomics on a line  those on one slice of L2 wait for each other, by lines and turns
  *   FP32, ..., issue   machine instructions of each pipe, pipe_clk lanes a cycle and SM

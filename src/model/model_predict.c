@@ -21,6 +21,10 @@
  * them; gathers of 4 to 64 bytes on an H200 take the time of 78 to 113. */
 #define GRANULE_BYTES 64.0
 #define GATHER_BYTES  96.0
+/* The same of a walk that comes back to a line after L2 has lost it: 33 M words on an H200
+ * (2026-11-28), 7 ps each along walks of 4 to 28 MiB, 9 of 32, 11 of 40, 14 of 48, 18 of 56, 20.5
+ * of 64, the time of 88 bytes, and 16 from 72 on, that of 69. */
+#define WALK_BYTES 80.0
 /* What a store to a line that L2 does not have costs DRAM: the line is filled, and written back
  * when it leaves. Scatters of 8 and 16 bytes on an H200 take the time of 254 and 262. */
 #define SCATTER_BYTES 256.0
@@ -31,7 +35,9 @@
  * where the device does not say; and the least of a load: naive transposes of 1, 2 and 4 bytes. */
 #define VISIT       3.0
 #define PART_STORE  3.2
-#define LEAST_VISIT 1.41
+#define LEAST_VISIT 1.3
+/* The same of a load at a random place: gathers from tables that L2 holds. */
+#define RANDOM_VISIT 1.8
 /* As often the time of such stores, at most, DRAM adds to it, and once that of such loads: scatters
  * of 16 bytes, and naive transposes, on an H200. */
 #define LONE_WAITS 4.0
@@ -42,14 +48,17 @@
 #define LOADED 1.7
 /* Cycles between the end of a block and the first instruction of the next one in its place. */
 #define TURN_CYCLES 760.0
-/* Machine code has fewer instructions in a row than the PTX from which a chain is known. */
-#define CODE 0.85
+/* Machine code has fewer instructions in a row than the PTX from which a chain is known, and fewer
+ * in all, as counters of loops and copies of registers go. */
+#define CODE      0.85
+#define CODE_SIZE 0.92
 /* Cycles of a dependent sum in a chain's cycles, which are an H200's. */
 #define ALU_CYCLES 4.5
 /* Of what a block asks of its multiprocessor, the share that does not overlap with its chain. */
 #define OWN 0.5
 /* Exponent of the norm that joins the parts: parts that take equally long disturb each other. */
-#define JOIN 4.0
+#define JOIN       5.0
+#define JOIN_WARPS 2.5
 /* Loads that the first blocks wait for before anything moves, where a launch is short. */
 #define FIRST_LOADS 2.5
 /* A chain of which nothing is known but its loads. */
@@ -126,10 +135,11 @@ static int passes_of(const sct_spec *spec, const sct_kernel_code *code) {
 /* Are its elements stored one by one, each in a sector and a line of its own? L2 does what atomic
  * operations ask for, so nothing waits for these. */
 static bool is_lone(const sct_workload *w, int op) {
-  const sct_count *c = &w->counters->operand[op];
+  const sct_count *c = &w->counters->stored[op];
   const double record = (double)w->spec->operands[op].record.bytes;
-  return w->spec->operands[op].is_output && w->spec->operands[op].accumulate == SCT_REDUCE_NONE &&
-         record < SECTOR_BYTES && (double)c->sectors < 1.05 * (double)c->tags &&
+  return c->tags > 0 && w->spec->operands[op].is_output &&
+         w->spec->operands[op].accumulate == SCT_REDUCE_NONE && record < SECTOR_BYTES &&
+         (double)c->sectors < 1.05 * (double)c->tags &&
          (double)c->distinct_bytes < 1.05 * record * (double)c->tags;
 }
 
@@ -138,7 +148,8 @@ static double missed_bytes(const sct_workload *w, int op) {
   const sct_count *c = &w->counters->operand[op];
   const int64_t record = w->spec->operands[op].record.bytes;
   if (w->spec->operands[op].is_output) {
-    return is_lone(w, op) ? SCATTER_BYTES * (double)c->tags : LINE_BYTES * (double)c->tags;
+    return is_lone(w, op) ? SCATTER_BYTES * (double)w->counters->stored[op].tags
+                          : LINE_BYTES * (double)c->tags;
   }
   /* a record that starts anywhere it may lies in so many granules on average */
   const double aligned = fmin((double)(record & -record), GRANULE_BYTES);
@@ -220,6 +231,25 @@ static walk walk_of(const sct_workload *w, int op) {
   return found;
 }
 
+/* The share of a walk's lines that L2 has lost when it returns where it began: the oldest leave
+ * first, so all, once it is longer than what L2 holds. Of two partitions each keeps copies of what
+ * the other has, and how many of them depends on where blocks run. */
+static double walk_lost(const sct_device_desc *dev, double walked) {
+  const double held = sct_model_l2_held(dev), all = (double)dev->l2_bytes;
+  return held <= 0.0      ? 0.0
+         : walked <= held ? 0.0
+         : walked < all   ? (walked - held) / (all - held)
+                          : 1.0;
+}
+
+/* Bytes of accesses along a walk that L2 has lost: unlike gathers they open pages in order. */
+static double walked_bytes(const sct_workload *w, int op) {
+  const sct_count *c = &w->counters->operand[op];
+  return w->spec->operands[op].is_output
+             ? missed_bytes(w, op)
+             : fmin(LINE_BYTES * (double)c->tags, WALK_BYTES * (double)c->sectors);
+}
+
 /* Bytes between L2 and DRAM: what is used again is found in L2. A walk that returns where it began
  * finds nothing in a cache that is smaller than it, as the oldest lines leave first. */
 static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
@@ -232,9 +262,8 @@ static double dram_bytes(const sct_device_desc *dev, const sct_workload *w, int 
     const double once = fmin(sectors, ways * array * passes_of(w->spec, w->code));
     const double again = once + missed_again(dev, w, op, array) * (sectors - once);
     const walk walked = walk_of(w, op);
-    const double held = sct_model_l2_held(dev);
-    const double lost = dev->l2_bytes > 0 ? walked.bytes > held ? 1.0 : 0.0 : 0.0;
-    return again + lost * larger(0.0, walked.lines * missed_bytes(w, op) - again);
+    const double lost = walk_lost(dev, walked.bytes);
+    return again + lost * larger(0.0, walked.lines * walked_bytes(w, op) - again);
   }
   const double seen = SCT_MODEL_L2_SHARE * (double)dev->l2_bytes, part = array / windows;
   const double missing = part > seen ? 1.0 - seen / part : 0.0;
@@ -261,7 +290,7 @@ static double stored_by(const sct_count *c, bool lone, double part) {
 }
 
 static double stored_sectors(const sct_device_desc *dev, const sct_workload *w, int op) {
-  return stored_by(&w->counters->operand[op], is_lone(w, op),
+  return stored_by(&w->counters->stored[op], is_lone(w, op),
                    dev->part_store_sectors > 0.0 ? dev->part_store_sectors : PART_STORE);
 }
 
@@ -300,16 +329,48 @@ static double free_l1(const sct_device_desc *dev, const sct_workload *w) {
   return larger(0.0, (double)dev->l1_bytes - resident_blocks(dev, w) * taken);
 }
 
-/* Sectors of lines that the same warp had shortly before and that L1 still has: every resident warp
- * keeps those of one load there. */
-static double held_share(const sct_device_desc *dev, const sct_workload *w, const sct_count *c) {
+/* Sectors that the same warp had shortly before and that L1 still has: every resident warp keeps
+ * those of one load there. */
+static double held_near(const sct_device_desc *dev, const sct_workload *w, const sct_count *c) {
   const double warps = resident_blocks(dev, w) * ((w->code->threads + LANES - 1) / LANES);
   const double each = LINE_BYTES * (double)c->tags / larger(1.0, (double)c->requests);
-  return fmin(1.0, free_l1(dev, w) / larger(1.0, warps * each));
+  return (double)c->near * fmin(1.0, free_l1(dev, w) / larger(1.0, warps * each));
 }
 
-static double held_near(const sct_device_desc *dev, const sct_workload *w, const sct_count *c) {
-  return (double)c->near * held_share(dev, w, c);
+/* What is loaded of an operand, without what is stored. */
+static sct_count loads_of(const sct_workload *w, int op) {
+  const sct_count *all = &w->counters->operand[op], *stored = &w->counters->stored[op];
+  sct_count c = *all;
+  c.requests -= stored->requests;
+  c.sectors -= stored->sectors;
+  c.tags -= stored->tags;
+  c.distinct_bytes -= stored->distinct_bytes;
+  return c;
+}
+
+/* The share of what a block loads again that L1 still has: it holds what all resident ones load. */
+static double held_again(const sct_device_desc *dev, const sct_workload *w) {
+  double own = 0.0;
+  for (int op = 0; op < w->spec->n_operands; op++) {
+    const sct_count c = loads_of(w, op);
+    own += SECTOR_BYTES * (double)(c.sectors - c.again);
+  }
+  const double each = own / larger(1.0, (double)w->counters->blocks);
+  return fmin(1.0, L1_SHARE * free_l1(dev, w) / larger(1.0, resident_blocks(dev, w) * each));
+}
+
+/* Is the whole array in the L1 of every multiprocessor, once it was there? */
+static bool in_l1(const sct_device_desc *dev, const sct_workload *w, double array) {
+  return array <= L1_SHARE * free_l1(dev, w);
+}
+
+/* Sectors of loads that L1 asks L2 for. */
+static double passed_sectors(const sct_device_desc *dev, const sct_workload *w, const sct_count *c,
+                             double array) {
+  const double held = fmax(held_near(dev, w, c), (double)c->again * held_again(dev, w));
+  const double sectors = larger(0.0, (double)c->sectors - held);
+  const double sms = fmin((double)dev->n_sms, (double)w->counters->blocks);
+  return in_l1(dev, w, array) ? fmin(sectors, sms * (array / SECTOR_BYTES + 1.0)) : sectors;
 }
 
 /* Are elements loaded one by one, each in a line of its own, in an order in which others of the
@@ -323,51 +384,53 @@ static bool is_lone_load(const sct_workload *w, int op) {
 
 /* Sectors between L1 and L2. */
 static double l2_sectors(const sct_device_desc *dev, const sct_workload *w, int op, double array) {
-  const sct_count *c = &w->counters->operand[op];
+  const sct_count *all = &w->counters->operand[op], c = loads_of(w, op);
   if (w->spec->operands[op].accumulate != SCT_REDUCE_NONE && dev->atomic_sector_ns > 0.0) {
-    return (double)c->sectors * dev->atomic_sector_ns / sector_ns_of(dev);
+    return (double)all->sectors * dev->atomic_sector_ns / sector_ns_of(dev);
   }
-  if (w->spec->operands[op].is_output) {
-    return stored_sectors(dev, w, op);
-  }
-  const double sectors = larger(0.0, (double)c->sectors - held_near(dev, w, c));
-  /* 32 neighbouring records lie in as many sectors as a record has bytes, and one more */
-  const double neighbours = (double)w->spec->operands[op].record.bytes + 1.0;
-  const bool kept = (double)c->sectors <= neighbours * (double)c->requests;
-  return kept ? fmin(sectors, array / SECTOR_BYTES + 1.0)
-              : fmax(sectors,
-                     LEAST_VISIT * (double)c->tags * sectors / larger(1.0, (double)c->sectors));
+  const double passed = passed_sectors(dev, w, &c, array);
+  const double least = in_no_order(w, op) ? RANDOM_VISIT : LEAST_VISIT;
+  const double visits = least * (double)c.tags * passed / larger(1.0, (double)c.sectors);
+  return fmax(passed, visits) + stored_sectors(dev, w, op);
 }
 
+/* Where loads find what they ask for, by requests: in all, in DRAM, and in L1. */
+typedef struct load_places {
+  double all, dram, l1;
+} load_places;
+
 /* Cycles of a load in a chain: some wait for DRAM, others find in L2, or in the L1 of their SM,
- * what was read before. `dram_share`: of the bytes that are loaded. */
-static double load_cycles(const sct_device_desc *dev, const sct_workload *w, double dram_share,
+ * what was read before. Blocks that run at once and read the same all wait for it, and in a kernel
+ * of steps for the first of its passes. `array`: bytes of all that are read. */
+static double load_cycles(const sct_device_desc *dev, const sct_workload *w, load_places of,
                           double array) {
   const sct_counters *c = w->counters;
   const double waves = (double)c->blocks / larger(1.0, blocks_at_once(dev, w));
   const double passes =
       w->spec->n_steps > 0
           ? fmin(3.0, larger(1.0, SECTOR_BYTES * (double)c->load.sectors / larger(1.0, array)))
-          : 0.0;
-  const double first = passes > 0.0 ? fmin(1.0, 1.0 / waves) / passes : 0.0;
-  const double cold =
-      fmin(1.0, larger(larger(dram_share, first), 1.0 / larger(1.0, c->chain.loads)));
+          : 1.0;
+  const double first = fmin(1.0, 1.0 / waves) / passes;
+  const double one = fmin(1.0, 1.0 / larger(1.0, c->chain.loads));
+  const double dram = of.all > 0.0 ? of.dram / of.all : 1.0;
+  const double near_by = of.all > 0.0 ? fmin(1.0 - one, of.l1 / of.all) : 0.0;
+  const double cold = fmin(1.0 - near_by, larger(larger(dram, first), one));
   const double rows = resident_blocks(dev, w) * array / larger(1.0, (double)c->blocks);
-  const bool in_l1 = w->spec->n_steps > 0 && rows <= L1_SHARE * free_l1(dev, w);
-  const double again = in_l1                        ? dev->shared_latency_cycles
-                       : dev->l2_latency_cycles > 0 ? dev->l2_latency_cycles
-                                                    : dev->latency_cycles;
-  return cold * LOADED * dev->latency_cycles + (1.0 - cold) * again;
+  const double l2 = dev->l2_latency_cycles > 0 ? dev->l2_latency_cycles : dev->latency_cycles;
+  const double again =
+      w->spec->n_steps > 0 && in_l1(dev, w, rows) ? dev->shared_latency_cycles : l2;
+  return cold * LOADED * dev->latency_cycles + near_by * dev->shared_latency_cycles +
+         (1.0 - cold - near_by) * again;
 }
 
 static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, const sct_workload *w,
                                 sct_error *err) {
   const double sector_ns = sector_ns_of(dev);
   double dram = 0.0, sectors = 0.0, most_waits = 0.0, far = 0.0;
-  double loaded = 0.0, loaded_dram = 0.0, arrays = 0.0, near_all = 0.0, near_held = 0.0;
+  double arrays = 0.0, near_all = 0.0, near_held = 0.0;
+  load_places places = {0};
   for (int op = 0; op < w->spec->n_operands; op++) {
-    const sct_count *c = &w->counters->operand[op];
-    const double all = (double)c->sectors;
+    const sct_count *all = &w->counters->operand[op], c = loads_of(w, op);
     double array = 0.0;
     SCT_TRY(footprint(w, op, &array, err));
     const double bytes = dram_bytes(dev, w, op, array), passed = l2_sectors(dev, w, op, array);
@@ -375,25 +438,30 @@ static sct_status memory_demand(sct_demand *out, const sct_device_desc *dev, con
     most_waits += is_lone(w, op) ? LONE_WAITS * passed : is_lone_load(w, op) ? passed : 0.0;
     far += is_lone(w, op) && !in_no_order(w, op) ? (FAR_WRITES - 1.0) * bytes : 0.0;
     sectors += passed;
-    out->sm_lines += (double)c->tags;
-    if (w->spec->operands[op].is_output) {
-      out->sm_sectors += all;
-    } else {
-      const double near = held_near(dev, w, c);
-      near_all += (double)c->near;
-      near_held += near;
-      out->sm_sectors += all - near;
-      loaded += SECTOR_BYTES * (all - near);
-      loaded_dram += fmin(bytes, SECTOR_BYTES * (all - near));
-      arrays += array;
+    const double asked = passed_sectors(dev, w, &c, array), near = held_near(dev, w, &c);
+    out->sm_lines += (double)all->tags;
+    out->sm_sectors += asked + (double)w->counters->stored[op].sectors;
+    near_all += (double)c.near;
+    near_held += near;
+    if (c.sectors > 0) {
+      const double others = larger(0.0, (double)c.sectors - near) / (double)c.sectors;
+      const double requests = (double)c.requests * others;
+      const double passing = asked / larger(1.0, (double)c.sectors * others);
+      const double miss = in_l1(dev, w, array) ? fmin(1.0, passing) : 1.0;
+      places.all += requests;
+      places.l1 += requests * (1.0 - miss);
+      /* neighbours that ask for parts of one sector all wait for it */
+      const double asked_bytes = larger(1.0, (double)c.distinct_bytes * others);
+      places.dram += requests * fmin(miss, bytes / asked_bytes);
     }
+    arrays += w->spec->operands[op].is_output ? 0.0 : array;
   }
   out->dram_bytes = dram;
   /* lone elements wait for L2, and there for DRAM; few of them keep nobody waiting */
   const double waits_ns = fmin((dram + far) / dram_rate(dev) * 1e9, most_waits * sector_ns);
   out->l2_sectors = sectors + waits_ns / sector_ns;
   out->sm_lines -= (double)w->counters->bulk_load.tags;
-  out->load_cycles = load_cycles(dev, w, loaded > 0.0 ? loaded_dram / loaded : 1.0, arrays);
+  out->load_cycles = load_cycles(dev, w, places, arrays);
   const double held = near_all > 0.0 ? near_held / near_all : 1.0;
   out->near_cycles = held * dev->shared_latency_cycles + (1.0 - held) * dev->l2_latency_cycles;
   return SCT_OK;
@@ -462,8 +530,9 @@ static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_
   out->part_ns[SCT_LIMIT_ATOMICS] =
       d->line_requests * dev->atomic_line_ns + d->line_lanes * dev->atomic_lane_ns;
   for (int p = 0; p < SCT_N_PIPES; p++) {
+    const double n = (p == SCT_PIPE_ISSUE ? CODE_SIZE : 1.0) * d->machine[p];
     out->part_ns[SCT_LIMIT_FP32 + p] =
-        dev->pipe_clk[p] > 0 ? LANES * d->machine[p] / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
+        dev->pipe_clk[p] > 0 ? LANES * n / (sm_hz * dev->pipe_clk[p]) * 1e9 : 0.0;
     busy_ns = larger(busy_ns, out->part_ns[SCT_LIMIT_FP32 + p]);
   }
   const double passed_ns = dev->sm_bytes_clk > 0
@@ -483,6 +552,25 @@ static bool is_described(const sct_device_desc *dev) {
          dev->clock_khz > 0 && dev->n_sms > 0;
 }
 
+static double norm(double a, double b, double exponent) {
+  return pow(pow(a, exponent) + pow(b, exponent), 1.0 / exponent);
+}
+
+/* An instruction takes its pipe and its issue slot together; warps that wait for results leave both
+ * to others only as far as there are others that do not wait. Blocks begin while others run. */
+static double joined_ns(const double part_ns[SCT_N_LIMITS]) {
+  double instructions = 0.0, memory = 0.0;
+  for (int k = 0; k < SCT_N_LIMITS; k++) {
+    if (k >= SCT_LIMIT_FP32 && k <= SCT_LIMIT_ISSUE) {
+      instructions = larger(instructions, part_ns[k]);
+    } else if (k != SCT_LIMIT_LAUNCH && k != SCT_LIMIT_INFLIGHT) {
+      memory = norm(memory, part_ns[k], JOIN);
+    }
+  }
+  const double warps = norm(instructions, part_ns[SCT_LIMIT_INFLIGHT], JOIN_WARPS);
+  return larger(part_ns[SCT_LIMIT_LAUNCH], norm(memory, warps, JOIN));
+}
+
 void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct_demand *demand) {
   sct_prediction p = {.limit = SCT_LIMIT_LAUNCH};
   if (!is_described(dev)) {
@@ -492,16 +580,14 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
   p.part_ns[SCT_LIMIT_DRAM] = demand->dram_bytes / dram_rate(dev) * 1e9;
   p.part_ns[SCT_LIMIT_L2] = demand->l2_sectors * sector_ns_of(dev);
   sm_parts(&p, dev, demand);
-  double sum = 0.0;
   for (int k = 0; k < SCT_N_LIMITS; k++) {
     p.limit = p.part_ns[k] > p.part_ns[p.limit] ? (sct_limit)k : p.limit;
-    sum += pow(p.part_ns[k], JOIN);
   }
   const double load = demand->load_cycles > 0.0 ? demand->load_cycles : dev->latency_cycles;
   const double first_ns =
       FIRST_LOADS * fmin(load / clock_of(dev) * 1e9,
                          fmin(p.part_ns[SCT_LIMIT_DRAM], p.part_ns[SCT_LIMIT_INFLIGHT]));
-  p.ns = SCT_MODEL_START_NS + first_ns + pow(sum, 1.0 / JOIN);
+  p.ns = SCT_MODEL_START_NS + first_ns + joined_ns(p.part_ns);
   p.limit = p.part_ns[p.limit] < SCT_MODEL_START_NS ? SCT_LIMIT_LAUNCH : p.limit;
   *out = p;
 }

@@ -367,7 +367,8 @@ void sct_ptx_result_free(sct_ptx_result *result);
 #define SCT_PTX_SLICE_BYTES 512 /* neighbouring bytes that one slice of L2 updates */
 typedef struct sct_ptx_buffer_counters {
   sct_ptx_global load, store, atomics;
-  int64_t near_sectors; /* of loads whose first lane's line the warp loaded shortly before */
+  /* of loads whose first lane's sector the warp loaded shortly before, or the block */
+  int64_t near_sectors, again_sectors;
   /* of atomics: turns of sectors, lanes of one word one each and other words of the sector beside
    * them; slices of L2 that requests come to; and pairs of requests by two blocks on one slice;
    * slices may share a count, which adds 1 / 8,192 of all pairs */

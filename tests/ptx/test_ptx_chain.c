@@ -77,6 +77,40 @@ static void loads_wait_for_addresses(void **state) {
   assert_int_equal(chain_of(again, 32).near, 1);
 }
 
+/* Of a line L1 has the sectors that were loaded, and no others. */
+static void near_loads_are_of_a_sector(void **state) {
+  (void)state;
+  const char *const first = BEGIN "ld.global.u32 %r2, [%in];\nmul.wide.u32 %d1, %r2, 4;\n"
+                                  "add.s64 %d1, %d1, %in;\n";
+  const int apart[] = {28, 32, 96, 128};
+  for (int k = 0; k < SCT_COUNT(apart); k++) {
+    char body[1024];
+    snprintf(body, sizeof body, "%sld.global.u32 %%r1, [%%d1 + %d];\n", first, apart[k]);
+    assert_int_equal(chain_of(body, 1).near, apart[k] < 32);
+    assert_int_equal(chain_of(body, 1).loads, apart[k] < 32 ? 1 : 2);
+  }
+}
+
+/* A load beyond a branch that skips little is brought forward; beyond one that leaves a loop, among
+ * others that do, it waits for what comes before the branch. */
+static void exits_of_loops_stay_branches(void **state) {
+  (void)state;
+  const char *const use = "add.u32 %r1, %r1, %r2;\n";
+  char exits[1024], skips[1024];
+  snprintf(exits, sizeof exits,
+           "%ssetp.gt.u32 %%p1, %%i, 64;\nld.global.u32 %%r2, [%%in];\n%s@%%p1 bra END;\n"
+           "ld.global.u32 %%r2, [%%in + 512];\n%s@%%p1 bra END;\n"
+           "ld.global.u32 %%r2, [%%in + 1024];\n%sEND: ",
+           BEGIN, use, use, use);
+  snprintf(skips, sizeof skips,
+           "%ssetp.gt.u32 %%p1, %%i, 64;\nld.global.u32 %%r2, [%%in];\n%s@%%p1 bra A;\n"
+           "ld.global.u32 %%r2, [%%in + 512];\n%sA: @%%p1 bra B;\n"
+           "ld.global.u32 %%r2, [%%in + 1024];\n%sB: ",
+           BEGIN, use, use, use);
+  assert_int_equal(chain_of(skips, 1).loads, 1);
+  assert_int_equal(chain_of(exits, 1).loads, 2); /* the last branch skips others no more */
+}
+
 /* All wait for the warp that comes last, and then for the barrier: 13 + 2 n cycles. */
 static void barriers_wait_for_the_last_warp(void **state) {
   (void)state;
@@ -168,6 +202,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_wait_for_operands),
       cmocka_unit_test(loads_wait_for_addresses),
+      cmocka_unit_test(near_loads_are_of_a_sector),
+      cmocka_unit_test(exits_of_loops_stay_branches),
       cmocka_unit_test(barriers_wait_for_the_last_warp),
       cmocka_unit_test(small_loops_are_unrolled),
       cmocka_unit_test(blocks_report_all_that_they_execute),

@@ -88,7 +88,7 @@ local AS_H200 = {
 local L2_BYTES_CLK_SM, LAUNCH_US, BLOCK_CYCLES = 32, 3.1, 1.2
 -- With GDDR the slices of L2 go with the channels of 32 bits, not with the multiprocessors: fitted
 -- to published pairs (scripts/pairs, docs/figures/pairs.md). Jia et al. measure 100 on a T4.
-local L2_BYTES_CLK_CHANNEL = 121
+local L2_BYTES_CLK_CHANNEL = 147
 local GDDR = { ["7.5"] = true, ["8.6"] = true, ["8.9"] = true, ["12.0"] = true }
 
 -- The link to the host: GB/s of a lane after its encoding (8b/10b, from the third generation on

@@ -146,6 +146,9 @@ void sct_ptx_block_begin(ptx_exec *x, int64_t block_index) {
            (size_t)(x->ranges[i].padded - x->ranges[i].lo));
   }
   set_order(x);
+  if (x->loaded != NULL) {
+    memset(x->loaded, 0, sizeof *x->loaded * PTX_BLOCK_LINES);
+  }
   for (int i = 0; i < l->n_warps; i++) {
     begin_warp(x, &x->warps[i]);
   }
@@ -225,6 +228,7 @@ void sct_ptx_exec_init(ptx_exec *x, const ptx_launch *l, ptx_cluster *cluster) {
                     ? sct_alloc(sizeof(*x->requests) * (l->code->n_insts + 1))
                     : NULL;
   x->is_near = l->opts->chains ? sct_alloc(sizeof(*x->is_near) * (l->code->n_insts + 1)) : NULL;
+  x->loaded = l->opts->chains ? sct_alloc(sizeof(*x->loaded) * PTX_BLOCK_LINES) : NULL;
   x->block_runs = sct_alloc(sizeof(*x->block_runs) * (l->code->n_blocks + 1));
   x->block_lanes = sct_alloc(sizeof(*x->block_lanes) * (l->code->n_blocks + 1));
   const int n_buffers = l->memory->n_buffers;
@@ -260,6 +264,7 @@ void sct_ptx_exec_free(ptx_exec *x) {
   sct_free(x->insts);
   sct_free(x->requests);
   sct_free(x->is_near);
+  sct_free(x->loaded);
   sct_free(x->block_runs);
   sct_free(x->block_lanes);
   sct_free(x->by_buffer);

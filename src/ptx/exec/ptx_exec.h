@@ -120,9 +120,16 @@ typedef struct ptx_when {
   int32_t loads, near;
 } ptx_when;
 
+/* A line of 128 bytes, and which of its sectors were loaded: L1 fetches no others. */
+typedef struct ptx_line {
+  uint64_t number; /* plus 1 */
+  uint32_t sectors;
+} ptx_line;
+
 #define PTX_LOADS_AT_ONCE 16
 #define PTX_COPY_GROUPS   8  /* of cp.async that may be under way */
 #define PTX_NEAR_LINES    64 /* of a warp: 8 KiB */
+#define PTX_BLOCK_LINES   2048
 typedef struct ptx_chain {
   /* nothing starts before `now`, what is past the next large branch before `last`, what is past a
    * barrier, and the end, before `stored` */
@@ -132,7 +139,7 @@ typedef struct ptx_chain {
   ptx_when *ready; /* [n_slots] of the kernel's own; NULL: chains are not followed */
   ptx_when under_way[PTX_LOADS_AT_ONCE];
   uint32_t n_loads, n_iterations;
-  uint64_t line[PTX_NEAR_LINES]; /* of 128 bytes, plus 1, of the first lanes of loads */
+  ptx_line line[PTX_NEAR_LINES]; /* of the first lanes of loads */
 } ptx_chain;
 
 typedef struct ptx_warp {
@@ -310,6 +317,7 @@ struct ptx_exec {
   ptx_when copied;                    /* asynchronous copies of the block */
   bool *is_near;                      /* [n_insts] of a load that was executed last */
   uint8_t *seen;                      /* of sct_ptx_launch_opts */
+  ptx_line *loaded;                   /* [PTX_BLOCK_LINES] by the block, of first lanes */
 };
 
 /* ---- registers */
@@ -489,8 +497,9 @@ void sct_ptx_links_free(ptx_links *links); /* accepts NULL */
 void sct_ptx_chain_new(ptx_warp *w);
 void sct_ptx_chain_free(ptx_warp *w);
 void sct_ptx_chain_begin(const ptx_exec *x, ptx_warp *w);
-/* Has the warp loaded from the line of its first lane shortly before? */
-bool sct_ptx_chain_load(ptx_exec *x, uint32_t inst, uint64_t address);
+/* A load of so many sectors whose first lane's is that at `address`; `of` NULL: not counted. */
+void sct_ptx_chain_load(ptx_exec *x, sct_ptx_buffer_counters *of, uint32_t inst, uint64_t address,
+                        int64_t sectors);
 /* The warp has executed a basic block; in_kernel: not of a function that it calls. */
 void sct_ptx_chain_block(ptx_exec *x, ptx_warp *w, const ptx_block *b, bool in_kernel);
 /* Warps of this status meet, at barrier number `barrier` (-1: whichever). */
@@ -568,10 +577,10 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
     sct_ptx_pass_request(x, u, acc);
   }
   sct_ptx_buffer_counters *of = ptx_counts_of(x, acc->addr[ptx_first_lane(acc->mask)]);
-  const bool near = x->is_near != NULL && acc->dir == PTX_READ &&
-                    sct_ptx_chain_load(x, u->inst, acc->addr[ptx_first_lane(acc->mask)]);
+  if (x->is_near != NULL && acc->dir == PTX_READ) {
+    sct_ptx_chain_load(x, of, u->inst, acc->addr[ptx_first_lane(acc->mask)], one.sectors);
+  }
   if (of != NULL) {
-    of->near_sectors += near ? one.sectors : 0;
     sct_ptx_global_add(acc->dir == PTX_ATOMIC ? &of->atomics
                        : acc->dir == PTX_READ ? &of->load
                                               : &of->store,
