@@ -436,7 +436,8 @@ static bool fit(const builder *b, int64_t *tuple) {
                : unit > 1          ? round_up(tuple[d], unit)
                                    : tuple[d];
   }
-  const int64_t most = b->m->is_virtual ? MAX_POOL_ELEMENTS : b->out->max_elements;
+  const bool far = b->strange > 1 && b->out->max_elements < MAX_POOL_ELEMENTS;
+  const int64_t most = far ? MAX_POOL_ELEMENTS : b->out->max_elements;
   return sct_tuple_elements(spec, tuple) <= most &&
          (spec->n_extents > spec->n_dims || sct_code_allows(&b->m->addressing, b->code, tuple));
 }
@@ -533,8 +534,8 @@ static int best_of(const builder *b, pool *p, int least) {
 }
 
 /* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST  130
-#define MOST_CASES 72
+#define MOST_COST  80
+#define MOST_CASES 40
 #define LEAST_GAIN 2
 
 static void add_from_pool(builder *b) {
