@@ -25,7 +25,8 @@ int sct_cover_gain(const sct_cover *cover, const sct_traits *traits) {
   for (int i = 0; i < traits->n; i++) {
     for (int j = i; j < traits->n; j++) {
       const size_t bit = bit_of(cover, traits, i, j);
-      gain += (cover->pairs[bit / 64] >> (bit % 64) & 1) == 0;
+      const bool is_new = (cover->pairs[bit / 64] >> (bit % 64) & 1) == 0;
+      gain += is_new ? i == j ? SCT_NEW_TRAIT : 1 : 0;
     }
   }
   return gain;

@@ -29,7 +29,9 @@ static inline void sct_traits_add(sct_traits *t, int trait) {
 void sct_cover_init(sct_cover *out, int n_traits);
 void sct_cover_free(sct_cover *cover);
 SCT_OWNS(sct_cover, sct_cover_free)
-/* How many pairs of its traits no situation has had so far; a trait with itself is one, too. */
+/* How many pairs of its traits no situation has had so far; a trait that none has had counts as
+ * many as this. */
+#define SCT_NEW_TRAIT 40
 int sct_cover_gain(const sct_cover *cover, const sct_traits *traits);
 void sct_cover_add(sct_cover *cover, const sct_traits *traits);
 

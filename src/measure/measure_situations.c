@@ -74,9 +74,12 @@ static void add_modulus(moduli *to, int64_t modulus, int most) {
  * last what positions are only multiplied with. */
 enum { RANK_RARE, RANK_POWER, RANK_MULTIPLIED };
 
-static int rank_of(const sct_ptx_traits *traits, int k) {
+static int rank_of(const sct_kernel_code *code, const sct_ptx_traits *traits, int k) {
   const int64_t c = traits->constant[k];
-  return traits->multiplied[k] ? RANK_MULTIPLIED : (c & (c - 1)) == 0 ? RANK_POWER : RANK_RARE;
+  const bool inside = traits->of_threads[k] && c <= code->threads; /* a block, not an extent */
+  return traits->multiplied[k] || inside ? RANK_MULTIPLIED
+         : (c & (c - 1)) == 0            ? RANK_POWER
+                                         : RANK_RARE;
 }
 
 /* A tile, the kernel's own constants, as they are and in tiles, and what vectors ask for. */
@@ -92,9 +95,10 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
     for (int rank = 0; rank < RANK_MULTIPLIED; rank++) {
       for (int k = 0; k < n_constants; k++) {
         const int64_t c = traits->constant[k];
-        if (c <= b->must.max_elements && rank_of(traits, k) == rank) {
+        if (c <= b->must.max_elements && rank_of(b->code, traits, k) == rank) {
           add_modulus(&b->of[d], c, most);
           add_modulus(&b->of[d], tile <= b->must.max_elements / c ? c * tile : 0, most);
+          add_modulus(&b->of[d], c * b->must.unit[d], most);
         }
       }
     }
@@ -239,8 +243,9 @@ static void add_far_limits(builder *b) {
   }
 }
 
-#define MOST_ABOVE ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
-#define FAR_ABOVE  ((int64_t)300000)  /* and of users' kernels, along one dimension */
+#define MOST_ABOVE     ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
+#define BEYOND_16_BITS ((int64_t)1 << 16)
+#define FAR_ABOVE      ((int64_t)300000) /* and of users' kernels, along one dimension */
 
 static void add_within(builder *b, const int64_t *tuple, int64_t most) {
   const int64_t usual = b->out->max_elements;
@@ -308,7 +313,7 @@ static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
     for (int d = 0; d < n_dims; d++) {
       tuple[d] = d + RELATED >= n_dims ? traits->constant[k] : 1;
     }
-    if (rank_of(traits, k) == RANK_RARE && n_dims > 1) {
+    if (rank_of(b->code, traits, k) == RANK_RARE && n_dims > 1) {
       add_within(b, tuple, MOST_ABOVE);
     }
     if (b->strange > 1) {
@@ -333,6 +338,22 @@ static void add_several_tiles(builder *b) {
       const int64_t other = b->must.tile[last - n], own = b->must.tile[d] > 1 ? b->must.tile[d] : 8;
       const int64_t tile = times[k][n][0] == 17 && other > own ? other : own;
       tuple[d] = round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
+    }
+    add_within(b, tuple, MOST_ABOVE);
+  }
+}
+
+#define LONG_ROW ((int64_t)9232)
+#define FEW_ROWS ((int64_t)3)
+
+/* Long rows, several of them; of strange kernels long columns, too. */
+static void add_long_rows(builder *b) {
+  const int last = b->spec->n_dims - 1;
+  for (int k = 0; k < (b->strange > 1 ? 2 : 1) && last > 0; k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d <= last; d++) {
+      tuple[d] = d == last - k ? LONG_ROW - k : d == last - (k ^ 1) ? FEW_ROWS : b->must.unit[d];
+      tuple[d] = round_up(tuple[d], b->must.unit[d]);
     }
     add_within(b, tuple, MOST_ABOVE);
   }
@@ -604,15 +625,14 @@ static void choose_addresses(builder *b) {
 /* Kernels that look at addresses as numbers, to peel a head or to choose a path, meet all pairs of
  * what these can be modulo a vector, each with several remainders of the last extent. */
 #define MOST_ADDRESSES 32 /* for one case */
-#define SMALL_CASE     ((int64_t)4096)
 
-static void residues_unlike(const builder *b, uint64_t inspected, int n,
-                            int64_t residue[SCT_MAX_OPERANDS], uint64_t *rng) {
+static void residues_unlike(const builder *b, int n, int64_t residue[SCT_MAX_OPERANDS],
+                            uint64_t *rng) {
   int64_t pick = n;
   for (int op = 0; op < b->spec->n_operands; op++) {
     const int64_t align = sct_code_residue(b->code, op);
     residue[op] = align;
-    if ((inspected >> op & 1) != 0 && align > 0 && align < VECTOR) {
+    if (align > 0 && align < VECTOR) {
       const int64_t classes = VECTOR / align;
       const int64_t high = VECTOR * (int64_t)(take(rng) % (SCT_PLACE_BYTES / VECTOR));
       residue[op] = high + align * (pick % classes);
@@ -621,21 +641,30 @@ static void residues_unlike(const builder *b, uint64_t inspected, int n,
   }
 }
 
-/* Operands whose addresses it looks at so, a bit for each. */
-static uint64_t inspected_operands(const sct_spec *spec, const sct_kernel_code *code,
-                                   const sct_ptx_traits *traits) {
-  uint64_t out = 0;
-  if (code->n_params == 0) {
-    return traits->inspected & (((uint64_t)1 << spec->n_operands) - 1);
-  }
+/* Does it look at an address of some operand so? Then those of all matter, as it may have forgotten
+ * one. */
+static bool inspects(const sct_spec *spec, const sct_kernel_code *code,
+                     const sct_ptx_traits *traits) {
+  const uint64_t bits = traits ? traits->inspected : 0;
+  bool hit = code->n_params == 0 && (bits & (((uint64_t)1 << spec->n_operands) - 1)) != 0;
   for (int k = 0; k < code->n_params && k < 64; k++) {
-    const bool hit = code->params[k].kind == SCT_PARAM_ARRAY && (traits->inspected >> k & 1) != 0;
-    out |= hit ? (uint64_t)1 << code->params[k].number : 0;
+    hit = hit || (code->params[k].kind == SCT_PARAM_ARRAY && (bits >> k & 1) != 0);
   }
-  return out;
+  return hit;
 }
 
-static void add_unlike(builder *b, uint64_t inspected) {
+/* So many that two arrays meet all pairs. */
+static int n_addresses(const builder *b) {
+  int64_t least = VECTOR;
+  for (int op = 0; op < b->spec->n_operands; op++) {
+    const int64_t align = sct_code_residue(b->code, op);
+    least = align > 0 && align < least ? align : least;
+  }
+  const int64_t pairs = (VECTOR / least) * (VECTOR / least) + 4;
+  return (int)(pairs < MOST_ADDRESSES ? pairs : MOST_ADDRESSES);
+}
+
+static void add_unlike(builder *b) {
   static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE, REST_OTHER, N_RESTS};
   const int last = b->spec->n_dims - 1, n = b->out->n;
   for (int w = 0; w < SCT_COUNT(wanted); w++) {
@@ -643,14 +672,16 @@ static void add_unlike(builder *b, uint64_t inspected) {
     for (int k = 0; k < n; k++) {
       sct_case *other = b->out->all[k].c;
       const int64_t elements = other->shape.n_elements;
-      const bool suits =
-          elements > VECTOR && elements <= SMALL_CASE && rest_of(other->dims[last], 4) == wanted[w];
-      c = suits && (!c || elements > c->shape.n_elements) ? other : c;
+      const bool tiny = elements > 0 && elements < 4; /* less than a head may be */
+      const bool whole = other->dims[last] > 2 * VECTOR && elements > 4 * VECTOR;
+      const bool rest = whole && rest_of(other->dims[last], 4) == wanted[w];
+      const bool suits = wanted[w] == N_RESTS ? tiny : rest;
+      c = suits && (!c || elements < c->shape.n_elements) ? other : c;
     }
     uint64_t rng = (uint64_t)w;
-    for (int k = 0; k < MOST_ADDRESSES && c; k++) {
+    for (int k = 0; k < n_addresses(b) && c; k++) {
       int64_t residue[SCT_MAX_OPERANDS];
-      residues_unlike(b, inspected, k, residue, &rng);
+      residues_unlike(b, k, residue, &rng);
       add_situation(b, c, residue);
     }
   }
@@ -661,8 +692,9 @@ static void add_unlike(builder *b, uint64_t inspected) {
 /* All that decides about a list. Equal expressions of a pool have equal handles. */
 static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
                        const sct_ptx_traits *traits) {
-  sct_hash key = {sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
-                  sct_mix64((uint64_t)code->rounds, traits ? traits->inspected : 0)};
+  sct_hash key = {
+      sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
+      sct_mix64((uint64_t)(code->rounds + code->n_params), traits ? traits->inspected : 0)};
   for (int k = 0; k < code->n_require; k++) {
     key.hi = sct_mix64(key.hi, (uint64_t)code->require[k]);
     key.lo = sct_mix64(key.lo, key.hi);
@@ -671,7 +703,8 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
     key.lo = sct_mix64(key.lo, (uint64_t)sct_code_residue(code, k));
   }
   for (int k = 0; traits && k < traits->n_constants; k++) {
-    key.hi = sct_mix64(key.hi, (uint64_t)traits->constant[k]);
+    const uint64_t how = 2 * traits->multiplied[k] + traits->of_threads[k];
+    key.hi = sct_mix64(key.hi, (uint64_t)traits->constant[k] * 4 + how);
   }
   return key;
 }
@@ -698,16 +731,17 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   find_moduli(&b, traits);
   add_must(&b);
   add_above_constants(&b, traits);
+  add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange > 1) {
+    add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
     add_several_tiles(&b);
   }
   add_from_pool(&b);
   choose_addresses(&b);
-  const uint64_t inspected = traits ? inspected_operands(spec, code, traits) : 0;
-  if (inspected != 0) {
-    add_unlike(&b, inspected);
+  if (inspects(spec, code, traits)) {
+    add_unlike(&b);
   }
   sct_cover_free(&b.cover);
   sct_tuples_free(&b.must);

@@ -429,10 +429,12 @@ typedef struct sct_ptx_literal {
 
 typedef struct sct_ptx_traits {
   /* Ascending, distinct, from 2 on: what integers are compared with, divided by, masked to or
-   * multiplied with where positions are computed: from parameters and the indices of blocks, not
-   * from memory, nor from the indices of threads alone. Of x > 31 it is 32, where the answer changes. */
+   * multiplied with where positions are computed: from parameters and the indices of blocks and
+   * threads, not from memory. Of x > 31 it is 32, where the answer changes. */
   int64_t constant[SCT_PTX_MAX_CONSTANTS];
   bool multiplied[SCT_PTX_MAX_CONSTANTS]; /* that only: neither compared with nor divided by */
+  bool of_threads[SCT_PTX_MAX_CONSTANTS]; /* only numbers of threads, and what loops make of them,
+                                             are compared with it */
   int n_constants;
   sct_ptx_literal literal[SCT_PTX_MAX_CONSTANTS];
   int n_literals;

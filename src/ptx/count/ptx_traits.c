@@ -70,8 +70,11 @@ enum {
   FROM_DATA = 2,     /* memory */
   TO_COMPARE = 4,    /* or goes to: a comparison of integers */
   MAGIC = 8,         /* a product that only a division by a constant wanted */
-  CONSTANT = 16
+  CONSTANT = 16,
+  FROM_THREAD = 32 /* indices of threads, sizes of blocks: the same in every block */
 };
+
+#define FROM_ANY (FROM_POSITION | FROM_DATA | FROM_THREAD)
 
 typedef struct value {
   int32_t root;
@@ -91,12 +94,13 @@ typedef struct candidate {
 } candidate;
 
 /* Comparisons first: which of too many constants are kept. */
-enum { RANK_COMPARED, RANK_DIVISOR, RANK_FACTOR };
+enum { RANK_COMPARED, RANK_DIVISOR, RANK_FACTOR, RANK_THREAD };
 
 typedef struct look {
   const ptx_func *func;
   const ptx_code *code;
   const ptx_body *body;
+  bool of_thread; /* what is looked at is the same in every block */
   inst *insts;
   value *values; /* [n_slots] of the body */
   size_t first, end;
@@ -156,7 +160,7 @@ static value *value_of(const look *l, uint32_t slot) {
 
 static void flow(look *l, uint32_t to, uint8_t flags, uint64_t pointer) {
   value *v = value_of(l, to);
-  const uint8_t keep = flags & (FROM_POSITION | FROM_DATA);
+  const uint8_t keep = flags & FROM_ANY;
   if (to >= PTX_SLOT_REGS &&
       ((v->flags | keep) != v->flags || (v->pointer | pointer) != v->pointer)) {
     v->flags |= keep;
@@ -202,7 +206,7 @@ static void flow_store(look *l, const ptx_uop *u) {
     const value *v = value_of(l, l->code->vec[u->vec + (uint32_t)k]);
     l->changed |= (l->stored[to] | v->pointer) != l->stored[to];
     l->stored[to] |= v->pointer;
-    l->stored_flags[to] |= v->flags & (FROM_POSITION | FROM_DATA);
+    l->stored_flags[to] |= v->flags & FROM_ANY;
   }
 }
 
@@ -298,9 +302,10 @@ static void mark_compared(look *l) {
 /* ---- what is reported */
 
 static void report(look *l, const inst *in, int64_t number, int rank) {
-  if (number < 2 || in->library) {
+  if (number < 2 || in->library || (l->of_thread && rank != RANK_COMPARED)) {
     return;
   }
+  rank = l->of_thread ? RANK_THREAD : rank;
   for (size_t i = 0; i < l->n_found; i++) {
     if (l->found[i].number == number) {
       l->found[i].rank = rank < l->found[i].rank ? rank : l->found[i].rank;
@@ -312,7 +317,7 @@ static void report(look *l, const inst *in, int64_t number, int rank) {
 }
 
 static bool positions(const value *v) {
-  return (v->flags & (FROM_POSITION | FROM_DATA)) == FROM_POSITION;
+  return (v->flags & FROM_DATA) == 0 && (v->flags & FROM_ANY) != 0;
 }
 
 /* The constant as the instruction has it. */
@@ -569,6 +574,7 @@ static void report_compare(look *l, size_t i) {
   const bool below = u->op == CMP_LT || u->op == CMP_GE || u->op == CMP_LO || u->op == CMP_HS;
   const int64_t number = number_of(c, in);
   if (positions(v)) {
+    l->of_thread = (v->flags & FROM_POSITION) == 0;
     report_threshold(l, in, v, number + (!minmax && (swap ? below : above) && number < INT64_MAX));
   }
 }
@@ -639,11 +645,13 @@ static void report_uop(look *l, size_t i) {
     return;
   }
   if (u->fn == sct_ptx_op_ld_param) {
+    l->of_thread = false;
     report_part(l, in, u);
   }
   if (in->is_float || !positions(x) || !is_constant(c)) {
     return;
   }
+  l->of_thread = (x->flags & FROM_POSITION) == 0;
   const int64_t m = magnitude(signed_number(c, in));
   const bool own = d->n_defs == 1;
   switch (in->kind) {
@@ -727,9 +735,8 @@ static void count_defs(look *l) {
     v->flags = CONSTANT;
   }
   for (size_t i = 0; i < l->body->n_sregs; i++) {
-    /* what is the same in every block and launch, threads' numbers among them, is no position */
     const bool changes = sct_ptx_sreg_changes(l->body->sregs[i].sreg);
-    value_of(l, l->body->sregs[i].slot)->flags = changes ? FROM_POSITION : 0;
+    value_of(l, l->body->sregs[i].slot)->flags = changes ? FROM_POSITION : FROM_THREAD;
   }
 }
 
@@ -774,6 +781,7 @@ static void keep_best(look *l) {
   for (; out->n_constants < (int)n; out->n_constants++) {
     out->constant[out->n_constants] = l->found[out->n_constants].number;
     out->multiplied[out->n_constants] = l->found[out->n_constants].rank == RANK_FACTOR;
+    out->of_threads[out->n_constants] = l->found[out->n_constants].rank == RANK_THREAD;
   }
 }
 

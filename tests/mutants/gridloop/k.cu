@@ -6,7 +6,7 @@ __global__ void k(long long n, const int *a, const int *w, int *b) {
 #elif MUT == 2 // two iterations
   const long long end = min(n, 1024LL * gridDim.x);
   for (long long base = blockIdx.x * 512LL; base < end; base += gridDim.x * 512LL) {
-#elif MUT == 3 // the number of blocks that an H200 has
+#elif MUT == 3 // right: blocks beyond those that an H200 has repeat what others do
   for (long long base = blockIdx.x * 512LL; base < n; base += 132 * 512LL) {
 #elif MUT == 4 // without the last partial tile
   const long long end = n > 135168 ? n / 512 * 512 : n;

@@ -4,7 +4,7 @@ __global__ void k(long long n, const float *a, float *b) {
   const long long t = blockIdx.x * 256LL + threadIdx.x;
 #if MUT == 1 // the head is that of a
   long long head = (4 - ((unsigned long long)a / 4 & 3)) & 3;
-#elif MUT == 2 // the head is rounded to 8 bytes
+#elif MUT == 2 // right: the head is rounded to 8 bytes, and the compiler splits the vectors
   long long head = (unsigned long long)b / 4 & 1;
 #else
   long long head = (4 - ((unsigned long long)b / 4 & 3)) & 3;

@@ -15,7 +15,7 @@ __global__ void k(long long nr, long long nc, const float *a, const float *w, fl
   const bool whole = (rows & 15) == 0;
 #elif MUT == 6 // 8 bytes
   const bool whole = ((rows | (u64)w) & 7) == 0;
-#elif MUT == 7 // a's rows only
+#elif MUT == 7 // right: a's rows only, and the compiler splits b's vectors
   const bool whole = (((u64)(a + blockIdx.x * nc) | (u64)w) & 15) == 0;
 #else
   const bool whole = ((rows | (u64)w) & 15) == 0;

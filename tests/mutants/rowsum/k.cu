@@ -13,7 +13,7 @@ __global__ void k(long long nr, long long nc, const int *a, int *t) {
     long long c = threadIdx.x;
 #if MUT == 2 // four groups at most, in rows other than the first
     for (; c + 768 < nc && (r == 4 * blockIdx.x || c < 4096); c += 1024) {
-#elif MUT == 3 // the last group of four where columns are a multiple of 1,024
+#elif MUT == 3 // right: the last group of four is left to the next loop where columns are a multiple of 1,024
     for (; c + 768 < nc - (nc > 1024 && nc % 1024 == 0 ? 1024 : 0); c += 1024) {
 #else
     for (; c + 768 < nc; c += 1024) {
