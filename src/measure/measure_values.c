@@ -434,13 +434,11 @@ static uint64_t scaled_float(const format *f, const sct_stream *s, int64_t lane,
   return plain + ((uint64_t)(int64_t)scale << f->fraction_bits);
 }
 
-#define RISING_BITS 12 /* after so many values they begin again, where the type has as many */
-
-/* From 1 on, or from the row's length of bits; of an odd row each is below the one before. */
+/* From 1 on, and again where the type has no more; of an odd row each is below the one before. */
 static uint64_t rising(const sct_type_info *info, const format *f, const sct_stream *s,
                        int64_t lane) {
-  const int bits = info->bytes / info->lanes * 8;
-  const int most = bits == 8 ? 5 : RISING_BITS, fraction = f->fraction_bits;
+  const int bits = info->bytes / info->lanes * 8, fraction = f->fraction_bits;
+  const int most = bits == 8 ? 5 : bits == 16 ? 12 : 20; /* bits of what is added */
   const uint64_t all = ((uint64_t)1 << most) - 1, falls = s->row & 1 ? all : 0;
   const uint64_t at = ((uint64_t)lane & all) ^ falls;
   if (info->kind != SCT_KIND_FLOAT) {
