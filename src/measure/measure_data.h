@@ -61,6 +61,7 @@ typedef enum sct_mix {
   SCT_MIX_ONE,    /* one value in all of a row */
   SCT_MIX_SCALED, /* ordinary values times one power of two, or rising ones, of either sign */
   SCT_MIX_ENDS,   /* nothing but infinity, or -infinity, NaN, or 0 and -0; integers: an end */
+  SCT_MIX_RISES,  /* each above the one before, or below it: the last decides, or the first */
   SCT_N_MIXES
 } sct_mix;
 #define SCT_DATA_PERIOD 512
@@ -71,7 +72,7 @@ typedef struct sct_stream {
   bool near;    /* results are near: sums of squares stay finite in any order */
   bool finite;  /* of WIDE: no infinity and no NaN */
   bool bounded; /* NaN in place of infinity: times what is nearly 0 it is anything */
-  uint64_t row; /* of ONE, SCALED and ENDS: a number of the row */
+  uint64_t row; /* of ONE, SCALED, ENDS and RISES: a number of the row */
   int scale;    /* a power of two that all but zeros, subnormal values and ends are times */
   enum { SCT_AS_THEY_ARE, SCT_NEGATED, SCT_OF_BOTH_SIGNS } signs; /* of the same */
   const sct_literals *literals; /* of WIDE and ONE; NULL: there are none */

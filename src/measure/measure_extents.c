@@ -250,7 +250,9 @@ static void add_edges(sct_tuples *t) {
 static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
 
 /* A longer run is for many threads, none of which waits for more elements than this. */
-#define LONG_RUN   ((int64_t)20000)
+#define LONG_RUN  ((int64_t)20000)
+#define LONG_ROWS ((int64_t)186) /* rows of a long run of ragged ones: all lengths are neighbours  \
+                                  */
 #define MOST_ALONE ((int64_t)1 << 16)
 
 /* Threads that go through one run together: those of the grid of a single run, less what a block
@@ -276,10 +278,11 @@ static void add_long_runs(sct_tuples *t, const sct_addressing *addressing,
   for (int k = 0; k < SCT_COUNT(long_runs) * t->n_dims; k++) {
     const int dim = k % t->n_dims;
     const int64_t run = long_runs[k / t->n_dims];
+    const bool of_rows = t->row >= 0 && dim == spec->ragged.dim && k / t->n_dims == 1;
     for (int d = 0; d < t->n_dims; d++) {
-      tuple[d] = d == dim ? run : 1;
+      tuple[d] = d == dim ? run : d == t->row && of_rows ? LONG_ROWS : 1;
     }
-    if (sct_spec_combines_along(spec, dim) && run <= t->max_elements &&
+    if ((sct_spec_combines_along(spec, dim) || of_rows) && run <= t->max_elements &&
         (run <= LONG_RUN ||
          threads_of_run(addressing, code, t->unit, dim, run) > run / MOST_ALONE)) {
       add(t, tuple);

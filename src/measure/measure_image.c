@@ -141,6 +141,9 @@ static kind varied_kind(const sct_shape *s, const row_dims *rows, const int64_t 
   }
   const uint64_t row = row_number(s, rows, idx), at = v % SCT_COUNT(of_rows);
   const uint64_t more = sct_mix64(row, v / SCT_COUNT(of_rows));
+  if (v % 4 == 1 && row % 4 != 0 && sct_spec_orders(s->addressing->spec)) {
+    return (kind){.mix = SCT_MIX_RISES, .row = v / 4}; /* of one variant all rise, or all fall */
+  }
   if (row == 0 && s->near) {
     return (kind){.mix = at == 7 && v / 8 % 2 == 0 ? SCT_MIX_ANY : of_first_sum[at],
                   .finite = true,

@@ -434,6 +434,19 @@ static uint64_t scaled_float(const format *f, const sct_stream *s, int64_t lane,
   return plain + ((uint64_t)(int64_t)scale << f->fraction_bits);
 }
 
+/* From 1 on, and again where the type has no more; of an odd row each is below the one before. */
+static uint64_t rising(const sct_type_info *info, const format *f, const sct_stream *s,
+                       int64_t lane) {
+  const int bits = info->bytes / info->lanes * 8, fraction = f->fraction_bits;
+  const int most = bits == 8 ? 5 : bits == 16 ? 12 : 20; /* bits of what is added */
+  const uint64_t all = ((uint64_t)1 << most) - 1, falls = s->row & 1 ? all : 0;
+  const uint64_t at = ((uint64_t)lane & all) ^ falls;
+  if (info->kind != SCT_KIND_FLOAT) {
+    return at;
+  }
+  return ((uint64_t)f->bias << fraction) + (fraction > most ? at << (fraction - most) : at);
+}
+
 /* Near, equal values are round: their sums are exact in any order, and so is what is taken from
  * their mean. Others would all be rounded alike, and n of them lose n units. */
 static uint64_t one_float(sct_type type, const format *f, const sct_stream *s) {
@@ -463,6 +476,8 @@ static uint64_t wide_value(sct_type type, const format *f, const sct_stream *s, 
   case SCT_MIX_SCALED:
     return is_real ? scaled_float(f, s, lane, plain) | (s->row >> 32 & r & 1 ? f->sign : 0)
                    : shorter(info, plain, s->row);
+  case SCT_MIX_RISES:
+    return rising(info, f, s, lane);
   default:
     return end_of(type, info, s, r);
   }

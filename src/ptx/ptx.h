@@ -333,6 +333,9 @@ typedef struct sct_ptx_launch_opts {
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
    * sct_ptx_uncovered(). */
   uint8_t *seen;
+  /* Not NULL: variables of the module, which launches of this kernel leave to each other as on a
+   * GPU: the first one, *variables being NULL, makes them; free with sct_ptx_variables_free(). */
+  struct ptx_buf **variables;
   const sct_ptx_cache_sizes *caches; /* fill sct_ptx_result.traffic; NULL: none */
   const sct_ptx_watch *watch;        /* NULL: none */
   const int64_t *blocks;             /* [n_blocks] the only ones to run, in this order; NULL: all */
@@ -361,6 +364,7 @@ typedef struct sct_ptx_result {
 sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory,
                           const sct_ptx_launch_opts *opts, sct_error *err);
 void sct_ptx_result_free(sct_ptx_result *result);
+void sct_ptx_variables_free(struct ptx_buf *variables);
 /* What the last launch with per_buffer did to the buffer at `address`, bulk copies as loads and
  * stores. An access counts for the buffer of its first active lane. Zeroed:
  * unknown. */

@@ -486,6 +486,9 @@ static inline bool sct_spec_combines_along(const sct_spec *spec, int dim) {
   return spec->reduced[dim] || (spec->scans && dim == spec->scan_dim);
 }
 
+/* Does one of the elements that are combined decide, as the largest or the smallest? */
+bool sct_spec_orders(const sct_spec *spec);
+
 /* A spec is made in four steps: fill in the plain fields (pool and arena first); bind; trace the
  * layouts over each operand's index variables and fill in layouts and sizes; finish.
  *

@@ -191,31 +191,75 @@ static int64_t listed_offset(const sct_index_fill *fill, int64_t row) {
   return total == 0 ? 0 : (int64_t)(before * (fill->limit - 1) / total);
 }
 
-/* Rows of these lengths, again and again from one of them on; one row, the first, the last or one
+/* Lengths where kernels change their way, each as a row after and before rows that are empty, of
+ * one element and long: around powers of two, and longer than a block. From one of them on, again
+ * and again; rows of few elements have the shorter ones alone. One row, the first, the last or one
  * between, has what is left, and those after the last element have none. */
-#define N_LENGTHS 16
-static const int16_t lengths[][N_LENGTHS] = {
-    {0, 70, 0, 33, 0, 0, 129, 31, 32, 33, 0, 0, 300, 1, 0, 65},
-    {1, 0, 0, 2, 0, 33, 3, 0, 0, 0, 1, 31, 9, 0, 32, 0},
-    {0, 1030, 0, 5, 0, 0, 0, 300, 1, 0, 33, 64, 0, 0, 500, 0},
-};
+static const int16_t lengths[] = {0,  1,  2,  3,  4,  5,  7,   8,   9,   0,   15,  16,  17,
+                                  31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300};
+static const int16_t long_lengths[] = {270, 300, 1030};
+#define ROWS_A_LENGTH                                                                              \
+  7                    /* empty, it, 1, it, long, it, empty: an odd number, as warps have pairs    \
+                        */
+#define MOST_A_ROW  8  /* the elements of a case by those of a row of the longest length */
+#define MOST_BESIDE 64 /* that, beside a row that has most of all */
 
-static int64_t before_row(const int16_t *length, int first, int64_t row) {
-  int64_t all = 0, before = 0;
-  for (int k = 0; k < N_LENGTHS; k++) {
-    all += length[k];
-    before += k < row % N_LENGTHS ? length[(first + k) % N_LENGTHS] : 0;
+/* Is there room for all of them? */
+static bool has_all_lengths(const sct_index_fill *fill) {
+  return fill->rows >= SCT_COUNT(lengths) * ROWS_A_LENGTH &&
+         fill->limit > SCT_COUNT(lengths) * 2 * 300;
+}
+
+typedef struct row_lengths {
+  int variant, n; /* lengths that occur */
+  int64_t most;   /* elements of a long row */
+} row_lengths;
+
+static row_lengths row_lengths_of(const sct_index_fill *fill) {
+  const bool beside = fill->variant % 3 == 0 && !has_all_lengths(fill);
+  const int64_t longest = (fill->limit - 1) / (beside ? MOST_BESIDE : MOST_A_ROW);
+  row_lengths out = {.variant = fill->variant, .n = 3, .most = 2 * longest + 1};
+  while (out.n < SCT_COUNT(lengths) && lengths[out.n] <= longest) {
+    out.n++;
   }
-  return row / N_LENGTHS * all + before;
+  return out;
+}
+
+/* Of row number `at` of the sequence, from any row on. */
+static int64_t length_at(const row_lengths *r, int64_t at) {
+  const int64_t k = (at / ROWS_A_LENGTH + r->variant * 5) % r->n;
+  const int64_t far = long_lengths[(k + r->variant) % SCT_COUNT(long_lengths)];
+  const int64_t of[ROWS_A_LENGTH] = {
+      0, lengths[k], 1, lengths[k], far < r->most ? far : r->most, lengths[k], 0};
+  return of[at % ROWS_A_LENGTH];
+}
+
+static int64_t before_row(const row_lengths *r, int64_t row) {
+  const int64_t period = (int64_t)r->n * ROWS_A_LENGTH, first = r->variant % ROWS_A_LENGTH;
+  int64_t all = 0, before = 0;
+  for (int64_t k = 0; k < period; k++) {
+    const int64_t length = length_at(r, first + k);
+    all += length;
+    before += k < row % period ? length : 0;
+  }
+  return row / period * all + before;
+}
+
+/* The first, the last, or one between two that are empty, where that takes no neighbour away. */
+static int64_t huge_row(const sct_index_fill *fill) {
+  const int64_t last = fill->rows - 1, middle = last / 2, which = fill->variant / 4 % 3;
+  const int64_t beside = (fill->variant + middle) % ROWS_A_LENGTH;
+  return which == 0                            ? 0
+         : which == 2 || has_all_lengths(fill) ? last
+         : middle > beside                     ? middle - beside
+                                               : middle;
 }
 
 static int64_t varied_offset(const sct_index_fill *fill, int64_t row) {
-  const int64_t elements = fill->limit - 1, v = fill->variant;
-  const int16_t *const length = lengths[v % SCT_COUNT(lengths)];
-  const int first = (int)(v * 5 % N_LENGTHS);
-  const int64_t left = elements - before_row(length, first, fill->rows);
-  const int64_t huge = (fill->rows - 1) * (v / 4 % 3) / 2;
-  const int64_t before = before_row(length, first, row) + (row > huge && left > 0 ? left : 0);
+  const row_lengths r = row_lengths_of(fill);
+  const int64_t elements = fill->limit - 1;
+  const int64_t left = elements - before_row(&r, fill->rows);
+  const int64_t before = before_row(&r, row) + (row > huge_row(fill) && left > 0 ? left : 0);
   return before < elements ? before : elements;
 }
 
@@ -224,7 +268,7 @@ int64_t sct_spec_offset(const sct_index_fill *fill, int64_t row) {
   if (row <= 0 || row >= fill->rows) {
     return row <= 0 ? 0 : elements;
   }
-  if (fill->variant % 4 != 0) {
+  if (fill->variant % 4 != 0 || (fill->variant > 0 && has_all_lengths(fill))) {
     return varied_offset(fill, row);
   }
   if (fill->fill == SCT_FILL_POWER) {

@@ -323,3 +323,18 @@ double sct_spec_tolerance(const sct_spec *spec, int op, const sct_size *size) {
   }
   return most;
 }
+
+static bool orders(sct_reduce how) {
+  return how == SCT_REDUCE_MAX || how == SCT_REDUCE_MIN || sct_reduce_is_arg(how);
+}
+
+bool sct_spec_orders(const sct_spec *spec) {
+  bool any = false;
+  for (int k = 0; k < spec->n_operands; k++) {
+    any = any || orders(spec->operands[k].reduce) || orders(spec->operands[k].scan);
+  }
+  for (int k = 0; k < spec->n_values; k++) {
+    any = any || orders(spec->values[k].reduce);
+  }
+  return any;
+}

@@ -10,8 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define MAX_THREADS     8   /* of the host, for one launch */
-#define BLOCKS_THREAD   8   /* blocks that are worth another thread */
+#define MAX_THREADS   8 /* of the host, for one launch */
+#define BLOCKS_THREAD 8 /* blocks that are worth another thread */
 
 /* Warp instructions of a block: some 100,000 as a rule, but one block may have everything to do. A
  * reduction whose 16 warps meet again after every element takes more than 400 for each. */
@@ -48,7 +48,8 @@ typedef struct allocation {
 typedef struct loaded_kernel {
   module_entry *entry;
   char *name;
-  uint8_t *seen; /* what its guards were in all launches */
+  uint8_t *seen;             /* what its guards were in all launches */
+  struct ptx_buf *variables; /* of its module, as the last launch left them */
 } loaded_kernel;
 
 typedef struct ptx_backend {
@@ -373,6 +374,7 @@ static void ptx_unload(sct_backend *b, sct_cuda_kernel *kernel) {
   release_entry(loaded->entry);
   sct_free(loaded->name);
   sct_free(loaded->seen);
+  sct_ptx_variables_free(loaded->variables);
   sct_free(loaded);
   *kernel = (sct_cuda_kernel){0};
 }
@@ -538,7 +540,7 @@ static bool has_sparse(ptx_backend *p, const sct_launch *launch) {
 static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                              const sct_launch *launch, sct_error *err) {
   ptx_backend *p = self(b);
-  const loaded_kernel *loaded = kernel->function;
+  loaded_kernel *loaded = kernel->function;
   uint64_t values[SCT_MAX_ARGS][2];
   side sides[SCT_MAX_ARGS] = {{0}};
   const void *args[SCT_MAX_ARGS];
@@ -560,6 +562,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                     .order = launch->reversed ? SCT_PTX_REVERSE : SCT_PTX_FORWARD,
                                     .max_steps = most_steps(launch),
                                     .seen = loaded->seen,
+                                    .variables = &loaded->variables,
                                     .max_shared_bytes = (int)p->base.desc.smem_block_optin_bytes};
   sct_ptx_memory *memory = NULL;
   SCT_SCOPED(sct_ptx_result) result = {0};

@@ -152,6 +152,28 @@ static void test_bools_are_0_or_1(void **state) {
   }
 }
 
+/* Of one row each value is above the one before, of another below it: of all types with order. */
+static void test_values_rise_or_fall(void **state) {
+  (void)state;
+  for (int type = 0; type < SCT_N_TYPES; type++) {
+    const sct_type_info *info = sct_type_get((sct_type)type);
+    const int bytes = info->bytes / info->lanes;
+    const bool is_real = info->kind == SCT_KIND_FLOAT;
+    const bool has_order = info->kind == SCT_KIND_INT || info->kind == SCT_KIND_UINT || is_real;
+    for (int falls = 0; falls < 2 && has_order && info->lanes == 1 && info->shared == 1; falls++) {
+      const sct_stream stream = {.key = 3, .mix = SCT_MIX_RISES, .row = (uint64_t)falls};
+      double before = falls ? INFINITY : -INFINITY;
+      for (int64_t k = 0; k < (bytes == 1 ? 32 : 4096); k++) {
+        uint64_t value[2] = {0};
+        sct_data_value(value, (sct_type)type, &stream, k);
+        const double v = is_real ? sct_data_float((sct_type)type, value) : (double)value[0];
+        assert_true(falls ? v < before : v > before);
+        before = v;
+      }
+    }
+  }
+}
+
 /* Special values of a byte: negative ones, zeros, subnormals, and NaN where anything may be. */
 static void test_small_floats_are_hostile_too(void **state) {
   (void)state;
@@ -683,6 +705,7 @@ int main(void) {
       cmocka_unit_test(test_vectors_have_independent_lanes),
       cmocka_unit_test(test_every_special_value_comes_soon),
       cmocka_unit_test(test_integers_reach_their_ends),
+      cmocka_unit_test(test_values_rise_or_fall),
       cmocka_unit_test(test_bools_are_0_or_1),
       cmocka_unit_test(test_small_floats_are_hostile_too),
       cmocka_unit_test(test_mixed_masks_read_as_normal_numbers),

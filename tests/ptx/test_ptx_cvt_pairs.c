@@ -324,6 +324,12 @@ static uint32_t search_half(double v, int mant, int bias, int m) {
   return sign | (up ? hi : lo);
 }
 
+/* satfinite: infinity, given or rounded to, becomes the largest number; NaN stays what it is. */
+static uint32_t finite_half(uint32_t half, int mant) {
+  const uint32_t inf = mant == 10 ? 0x7c00 : 0x7f80;
+  return (half & 0x7fff) == inf ? half - 1 : half;
+}
+
 static void narrowing_to_halves(void **state) {
   (void)state;
   static const struct {
@@ -344,14 +350,18 @@ static void narrowing_to_halves(void **state) {
       in0[i] = 0;
       memcpy(&in0[i], &v, 4);
     }
-    for (int m = 0; m < 4; m++) {
+    for (int form = 0; form < 6; form++) {
+      const bool finite = form >= 4;
+      const int m = form % 4;
       char text[64];
-      snprintf(text, sizeof text, "cvt.%s.%s.f32 %%d, %%a", mode_names[m], formats[f].name);
+      snprintf(text, sizeof text, "cvt.%s%s.%s.f32 %%d, %%a", mode_names[m],
+               finite ? ".satfinite" : "", formats[f].name);
       eval(text, "13", in, 2048, out);
       for (int i = 0; i < 2048; i++) {
         float v = 0;
         memcpy(&v, &in0[i], 4);
-        const uint32_t want = search_half((double)v, formats[f].mant, formats[f].bias, m);
+        const uint32_t half = search_half((double)v, formats[f].mant, formats[f].bias, m);
+        const uint32_t want = finite ? finite_half(half, formats[f].mant) : half;
         if (out[i] != want) {
           mismatch(text, in0[i], out[i], want);
         }
@@ -366,13 +376,16 @@ static void packed_halves(void **state) {
   static const struct {
     const char *instr;
     int mant, bias, mode;
-    bool relu;
-  } forms[] = {{"cvt.rn.f16x2.f32 %d, %a, %b", 10, 15, 0, false},
-               {"cvt.rz.f16x2.f32 %d, %a, %b", 10, 15, 1, false},
-               {"cvt.rn.relu.f16x2.f32 %d, %a, %b", 10, 15, 0, true},
-               {"cvt.rn.bf16x2.f32 %d, %a, %b", 7, 127, 0, false},
-               {"cvt.rz.bf16x2.f32 %d, %a, %b", 7, 127, 1, false},
-               {"cvt.rz.relu.bf16x2.f32 %d, %a, %b", 7, 127, 1, true}};
+    bool relu, finite;
+  } forms[] = {{"cvt.rn.f16x2.f32 %d, %a, %b", 10, 15, 0, false, false},
+               {"cvt.rz.f16x2.f32 %d, %a, %b", 10, 15, 1, false, false},
+               {"cvt.rn.relu.f16x2.f32 %d, %a, %b", 10, 15, 0, true, false},
+               {"cvt.rn.satfinite.f16x2.f32 %d, %a, %b", 10, 15, 0, false, true},
+               {"cvt.rn.satfinite.relu.f16x2.f32 %d, %a, %b", 10, 15, 0, true, true},
+               {"cvt.rn.bf16x2.f32 %d, %a, %b", 7, 127, 0, false, false},
+               {"cvt.rz.bf16x2.f32 %d, %a, %b", 7, 127, 1, false, false},
+               {"cvt.rz.relu.satfinite.bf16x2.f32 %d, %a, %b", 7, 127, 1, true, true},
+               {"cvt.rz.relu.bf16x2.f32 %d, %a, %b", 7, 127, 1, true, false}};
   sct_rng rng = sct_rng_new(75);
   uint64_t a[512], b[512], out[512];
   uint64_t *const in[4] = {a, b, NULL, NULL};
@@ -393,6 +406,7 @@ static void packed_halves(void **state) {
         memcpy(&v, h == 0 ? &a[i] : &b[i], 4);
         v = forms[k].relu && v <= 0 ? 0 : v;
         half[h] = search_half((double)v, forms[k].mant, forms[k].bias, forms[k].mode);
+        half[h] = forms[k].finite ? finite_half(half[h], forms[k].mant) : half[h];
       }
       const uint64_t want = half[0] << 16 | half[1];
       if (out[i] != want) {
@@ -440,6 +454,33 @@ static void floats_to_bytes(void **state) {
       }
       if (out[i] != want) {
         mismatch(text, b[i], out[i], want);
+      }
+    }
+  }
+}
+
+/* From every f16: as from the same number as an f32. */
+static void halves_to_bytes(void **state) {
+  (void)state;
+  static uint64_t pairs[65536], high[65536], low[65536], out[65536], want[65536];
+  uint64_t *const in[4] = {pairs, NULL, NULL, NULL}, *const wide[4] = {high, low, NULL, NULL};
+  for (uint32_t i = 0; i < 65536; i++) {
+    const fz_f16 a = {(uint16_t)i}, b = {(uint16_t)(i * 40503)};
+    pairs[i] = i << 16 | b.bits;
+    high[i] = fz_float_bits(fz_from_f16(a));
+    low[i] = fz_float_bits(fz_from_f16(b));
+  }
+  for (int form = 0; form < 4; form++) {
+    char text[2][64];
+    for (int k = 0; k < 2; k++) {
+      snprintf(text[k], sizeof text[k], "cvt.rn.satfinite%s.%s.%s", form >= 2 ? ".relu" : "",
+               form % 2 == 0 ? "e4m3x2" : "e5m2x2", k == 0 ? "f16x2 %d, %a" : "f32 %d, %a, %b");
+    }
+    eval(text[0], "13", in, 65536, out);
+    eval(text[1], "133", wide, 65536, want);
+    for (int i = 0; i < 65536; i++) {
+      if (out[i] != want[i]) {
+        mismatch(text[0], pairs[i], out[i], want[i]);
       }
     }
   }
@@ -540,11 +581,16 @@ static void rounding_is_asked_for_where_needed(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(integer_pairs),       cmocka_unit_test(integers_to_floats),
-      cmocka_unit_test(floats_to_integers),  cmocka_unit_test(every_half_to_wider_types),
-      cmocka_unit_test(narrowing_to_halves), cmocka_unit_test(packed_halves),
-      cmocka_unit_test(floats_to_bytes),     cmocka_unit_test(bytes_to_halves),
-      cmocka_unit_test(integral_floats),     cmocka_unit_test(rounding_is_asked_for_where_needed)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(integer_pairs),
+                                     cmocka_unit_test(integers_to_floats),
+                                     cmocka_unit_test(floats_to_integers),
+                                     cmocka_unit_test(every_half_to_wider_types),
+                                     cmocka_unit_test(narrowing_to_halves),
+                                     cmocka_unit_test(packed_halves),
+                                     cmocka_unit_test(floats_to_bytes),
+                                     cmocka_unit_test(halves_to_bytes),
+                                     cmocka_unit_test(bytes_to_halves),
+                                     cmocka_unit_test(integral_floats),
+                                     cmocka_unit_test(rounding_is_asked_for_where_needed)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

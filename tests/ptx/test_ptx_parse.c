@@ -44,6 +44,8 @@ static void unknown_instructions_name_kernel_line_and_text(void **state) {
   } bad[] = {
       {"frob.s32 %r1, %r2", "unknown form of an instruction: 'frob.s32 %r1, %r2'"},
       {"add.q32 %r1, %r2, %r3", "unknown form"},
+      {"cvt.rp.satfinite.f16.f32 %r1, %r1", "unknown form"},
+      {"cvt.rn.satfinite.f32.f64 %r1, %d1", "unknown form"},
       {"add.sat.u32 %r1, %r2, %r3", "unknown form"},
       {"add.f32.s32 %r1, %r2, %r3", "unknown form"},
       {"add.s32 %r1, %r2", "2 operands where 3 are expected"},

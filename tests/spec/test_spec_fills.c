@@ -114,12 +114,57 @@ static void test_empty_rows_are_beside_long_ones(void **state) {
   assert_true(first > 3 && last > 3 && runs > 50 && most > 3);
 }
 
+#define MANY_ROWS 186
+
+/* Rows of each length where kernels change their way are after and before rows that are empty, of
+ * one element, and longer than a block: in each variant, where there are elements for it. */
+static void test_lengths_are_neighbours(void **state) {
+  (void)state;
+  static const int64_t classes[] = {0,  1,  2,  3,  4,  5,   7,   8,   9,   15,  16,  17, 31,
+                                    32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 300};
+  for (int variant = 1; variant <= 16; variant++) {
+    const sct_index_fill fill = {.fill = SCT_FILL_POWER,
+                                 .limit = 19984 + 1,
+                                 .are_offsets = true,
+                                 .rows = MANY_ROWS,
+                                 .seed = 3,
+                                 .variant = variant};
+    int64_t length[MANY_ROWS];
+    for (int64_t row = 0; row < MANY_ROWS; row++) {
+      length[row] = sct_index_fill_value(&fill, row + 1) - sct_index_fill_value(&fill, row);
+    }
+    for (int k = 0; k < SCT_COUNT(classes); k++) {
+      bool met[2][3] = {{false}};
+      for (int row = 1; row < MANY_ROWS; row++) {
+        for (int after = 0; after < 2; after++) {
+          const int64_t beside = length[after ? row - 1 : row];
+          if (length[after ? row : row - 1] == classes[k]) {
+            met[after][0] |= beside == 0;
+            met[after][1] |= beside == 1;
+            met[after][2] |= beside > 256;
+          }
+        }
+      }
+      for (int n = 0; n < 6; n++) {
+        if (!met[n / 3][n % 3]) {
+          fail_msg("variant %d: a row of %lld is never %s one %s", variant, (long long)classes[k],
+                   n < 3 ? "before" : "after",
+                   n % 3 == 0   ? "that is empty"
+                   : n % 3 == 1 ? "of one element"
+                                : "of 257 and more");
+        }
+      }
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_none_is_any_negative_value),
       cmocka_unit_test(test_index_values_vary),
       cmocka_unit_test(test_distinct_values_stay_distinct),
       cmocka_unit_test(test_empty_rows_are_beside_long_ones),
+      cmocka_unit_test(test_lengths_are_neighbours),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

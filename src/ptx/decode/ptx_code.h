@@ -72,7 +72,8 @@ enum {
   PTX_F_XORSIGN = 64,
   PTX_F_INT = 128, /* cvt to an integral value: rni, rzi, rmi, rpi */
   PTX_F_RELU = 256,
-  PTX_F_RNA = 512
+  PTX_F_RNA = 512,
+  PTX_F_FINITE = 1024 /* to a 16-bit float: what is too large becomes the largest finite one */
 };
 
 /* Bits of ptx_uop.op of an access; KEEP: volatile and the like, executed as it is written; GUESS: a

@@ -70,6 +70,7 @@ bool sct_ptx_decode_exit(ptx_dec *d) {
   return leave(d, PTX_TERM_EXIT);
 }
 
+/* trap, and brkpt: no debugger is there to go on after it. */
 bool sct_ptx_decode_trap(ptx_dec *d) {
   return sct_ptx_dec_put_operands(d, "", PTX_T_NONE, (ptx_uop){.fn = sct_ptx_op_trap});
 }
@@ -126,6 +127,16 @@ static const ptx_func *prototype(const ptx_dec *d, ptx_span name) {
   return NULL;
 }
 
+/* Functions of the system, which no PTX holds. */
+typedef enum system_call { SYSTEM_NONE, SYSTEM_PRINTF, SYSTEM_ASSERT } system_call;
+
+static system_call system_function(const ptx_sym *sym) {
+  return sym->func->has_body                          ? SYSTEM_NONE
+         : sct_ptx_span_is(sym->name, "vprintf")      ? SYSTEM_PRINTF
+         : sct_ptx_span_is(sym->name, "__assertfail") ? SYSTEM_ASSERT
+                                                      : SYSTEM_NONE;
+}
+
 /* printf without a device behind it: the output is dropped, its result is 0. */
 static bool call_printf(ptx_dec *d, const ptx_call *c) {
   for (int i = 0; i < c->n_rets; i++) {
@@ -167,7 +178,7 @@ static bool split_call(ptx_dec *d, call_opds *o) {
 }
 
 static bool call_target(ptx_dec *d, const call_opds *o, ptx_call *c, uint32_t *pointer,
-                        bool *dropped) {
+                        system_call *system) {
   const ptx_func *f = NULL;
   if (o->callee->kind == PTX_OPD_REG) {
     c->body = -1;
@@ -182,15 +193,15 @@ static bool call_target(ptx_dec *d, const call_opds *o, ptx_call *c, uint32_t *p
   if (sym == NULL || sym->space != PTX_SPACE_FUNC) {
     return sct_ptx_dec_fail(d, "unknown function '%.*s'", o->callee->name.len, o->callee->name.p);
   }
-  if (!sym->func->has_body && sct_ptx_span_is(sym->name, "vprintf")) {
-    *dropped = true;
+  *system = system_function(sym);
+  if (*system != SYSTEM_NONE) {
     return true;
   }
   c->body = sct_ptx_dec_body(d, sym->func);
   return c->body >= 0 && call_fits(d, c, sym->func);
 }
 
-static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, bool *dropped) {
+static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, system_call *system) {
   call_opds o;
   if (!split_call(d, &o)) {
     return false;
@@ -201,20 +212,24 @@ static bool read_call(ptx_dec *d, ptx_call *c, uint32_t *pointer, bool *dropped)
   c->rets = c->args + c->n_args;
   return (o.args == NULL || call_params(d, o.args, c->args)) &&
          (o.rets == NULL || call_params(d, o.rets, c->rets)) &&
-         call_target(d, &o, c, pointer, dropped);
+         call_target(d, &o, c, pointer, system);
 }
 
 bool sct_ptx_decode_call(ptx_dec *d) {
   ptx_code *code = d->code;
   ptx_call c = {0};
   uint32_t pointer = 0;
-  bool dropped = false;
+  system_call system = SYSTEM_NONE;
   (void)sct_ptx_dec_take(d, "uni");
   SCT_GROW(code->calls, code->n_calls, code->cap_calls);
-  const bool ok = read_call(d, &c, &pointer, &dropped);
+  const bool ok = read_call(d, &c, &pointer, &system);
   code->calls[code->n_calls++] = c; /* owns its lists from here on */
-  if (!ok || dropped) {
+  if (!ok || system == SYSTEM_PRINTF) {
     return ok && call_printf(d, &c);
+  }
+  if (system == SYSTEM_ASSERT) {
+    sct_ptx_dec_put(d, (ptx_uop){.fn = sct_ptx_op_trap, .n = 1});
+    return true;
   }
   if (c.body < 0 && !sct_ptx_dec_begin_block(d)) { /* alone in its block: lanes may take turns */
     return false;

@@ -157,8 +157,10 @@ static bool cvt_take(ptx_dec *d, cvt_mods *m) {
   m->flags = m->integral ? (uint16_t)(flags[integral] | PTX_F_INT)
              : m->rounds ? flags[rounding]
                          : 0;
+  const bool relu = sct_ptx_dec_take(d, "relu"); /* before or after satfinite */
   m->finite = sct_ptx_dec_take(d, "satfinite");
-  m->flags |= sct_ptx_dec_take(d, "relu") ? PTX_F_RELU : 0;
+  m->flags |= relu || sct_ptx_dec_take(d, "relu") ? PTX_F_RELU : 0;
+  m->flags |= m->finite ? PTX_F_FINITE : 0;
   m->flags |= sct_ptx_dec_take(d, "ftz") ? PTX_F_FTZ : 0;
   m->flags |= sct_ptx_dec_take(d, "sat") ? PTX_F_SAT : 0;
   m->to = sct_ptx_dec_take_type(d);
@@ -166,12 +168,22 @@ static bool cvt_take(ptx_dec *d, cvt_mods *m) {
   return m->to != PTX_T_NONE && m->from != PTX_T_NONE;
 }
 
+/* satfinite: an f32 to nearest or towards zero. */
+static bool finite_legal(const cvt_mods *m) {
+  const unsigned rounding = m->flags & (PTX_F_RND_MASK | PTX_F_RNA);
+  return m->from == PTX_T_F32 && m->rounds && !m->integral &&
+         (rounding == 0 || rounding == PTX_F_RZ) && (m->flags & (PTX_F_FTZ | PTX_F_SAT)) == 0;
+}
+
 /* Whether such a conversion needs, allows or forbids a rounding modifier. */
 static bool cvt_legal(const cvt_mods *m) {
   const bool float_to = sct_ptx_value_is_float(m->to), float_from = sct_ptx_value_is_float(m->from);
   const int to = sct_ptx_type_bytes(m->to), from = sct_ptx_type_bytes(m->from);
-  if (sct_ptx_conversion_index(m->to) < 0 || sct_ptx_conversion_index(m->from) < 0 || m->finite) {
+  if (sct_ptx_conversion_index(m->to) < 0 || sct_ptx_conversion_index(m->from) < 0) {
     return false;
+  }
+  if (m->finite) {
+    return (m->to == PTX_T_F16 || m->to == PTX_T_BF16) && finite_legal(m);
   }
   if (!float_to && !float_from) {
     return !m->rounds && (m->flags & ~PTX_F_SAT) == 0;
@@ -203,23 +215,26 @@ static bool is_bytes(ptx_type type) {
   return type == PTX_T_E4M3X2 || type == PTX_T_E5M2X2;
 }
 
-/* cvt.rn.f16x2.f32 d, a, b: a to the upper half. Two numbers of a byte are saturated. */
+/* cvt.rn.f16x2.f32 d, a, b: a to the upper half. cvt.rn.satfinite.e4m3x2.f16x2 d, a. */
 static bool cvt_pack(ptx_dec *d, const cvt_mods *m) {
   const unsigned rounding = m->flags & (PTX_F_RND_MASK | PTX_F_RNA);
-  if (!m->rounds || m->integral || m->from != PTX_T_F32 || m->finite != is_bytes(m->to) ||
-      (rounding != 0 && (rounding != PTX_F_RZ || m->finite))) {
+  const bool bytes = is_bytes(m->to), halves = m->from == PTX_T_F16X2;
+  if (!m->rounds || m->integral || (halves ? !bytes : m->from != PTX_T_F32) ||
+      (bytes && !m->finite) || (rounding != 0 && (rounding != PTX_F_RZ || bytes))) {
     return sct_ptx_dec_unknown(d);
   }
-  return sct_ptx_dec_put_operands(d, m->finite ? "133" : "333", m->from,
+  const char *const signature = halves ? "13" : bytes ? "133" : "333";
+  return sct_ptx_dec_put_operands(d, signature, m->from,
                                   (ptx_uop){.fn = sct_ptx_op_cvt_pack,
                                             .flags = m->flags,
+                                            .from = (uint8_t)m->from,
                                             .to = (uint8_t)m->to,
-                                            .n = m->finite ? 1 : 2});
+                                            .n = bytes ? 1 : 2});
 }
 
 /* cvt.rn.f16x2.e4m3x2 d, a */
 static bool cvt_from_bytes(ptx_dec *d, const cvt_mods *m) {
-  if (!m->rounds || (m->flags & ~PTX_F_RELU) != 0 || m->finite || m->to != PTX_T_F16X2) {
+  if (!m->rounds || (m->flags & ~PTX_F_RELU) != 0 || m->to != PTX_T_F16X2) {
     return sct_ptx_dec_unknown(d);
   }
   return sct_ptx_dec_put_operands(

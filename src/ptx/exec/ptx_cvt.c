@@ -78,8 +78,9 @@ static uint16_t narrow(double value, unsigned rounding, int mant, int emin, int 
   const uint16_t inf = (uint16_t)((2 * emax + 1) << mant);
   const int field = (int)(bits >> 52 & 0x7ff);
   const uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+  const bool finite = rounding & PTX_F_FINITE;
   if (field == 0x7ff) {
-    return fraction != 0 ? 0x7fff : (uint16_t)(sign | inf);
+    return fraction != 0 ? 0x7fff : (uint16_t)(sign | (inf - finite));
   }
   const int e = field == 0 ? -1022 : field - 1023;
   const int exponent = e < emin ? emin : e;
@@ -98,7 +99,7 @@ static uint16_t narrow(double value, unsigned rounding, int mant, int emin, int 
   const uint64_t out = ((uint64_t)(exponent - emin) << mant) + whole;
   if (out >=
       inf) { /* overflow: to infinity, or to the greatest finite number when rounding inwards */
-    const bool inwards = (rounding & PTX_F_RND_MASK) == PTX_F_RZ ||
+    const bool inwards = finite || (rounding & PTX_F_RND_MASK) == PTX_F_RZ ||
                          ((rounding & PTX_F_RND_MASK) == PTX_F_RM && sign == 0) ||
                          ((rounding & PTX_F_RND_MASK) == PTX_F_RP && sign != 0);
     return (uint16_t)(sign | (inwards ? inf - 1 : inf));
@@ -294,7 +295,7 @@ static void to_f32(const lanes *in, const ptx_uop *u, uint64_t *out) {
 
 static void to_float(lanes *in, const ptx_uop *u, uint64_t *out) {
   const ptx_type to = (ptx_type)u->to;
-  const unsigned rounding = u->flags & (PTX_F_RND_MASK | PTX_F_RNA);
+  const unsigned rounding = u->flags & (PTX_F_RND_MASK | PTX_F_RNA | PTX_F_FINITE);
   if (in->is_float) {
     LANES(i) {
       in->f[i] = (u->flags & PTX_F_INT) ? integral(in->f[i], u->flags) : in->f[i];
@@ -351,13 +352,21 @@ static uint32_t to_small(double value, const ptx_uop *u) {
                                 : sct_ptx_f64_to_bf16(value, u->flags);
 }
 
-/* Two f32 to one register of two values of n bytes: the first operand becomes the upper one. */
+/* Two f32, or the halves of one register, to one register of two values of n bytes: the first
+ * operand becomes the upper one. */
 void sct_ptx_op_cvt_pack(ptx_exec *x, const ptx_uop *u) {
   uint32_t t[PTX_LANES];
   double f[2][PTX_LANES];
-  LANES(i) {
-    f[0][i] = ptx_rf32(x, u->a)[i];
-    f[1][i] = ptx_rf32(x, u->b)[i];
+  if (u->from == PTX_T_F16X2) {
+    LANES(i) {
+      f[0][i] = sct_ptx_f16_to_f32((uint16_t)(ptx_r32(x, u->a)[i] >> 16));
+      f[1][i] = sct_ptx_f16_to_f32((uint16_t)ptx_r32(x, u->a)[i]);
+    }
+  } else {
+    LANES(i) {
+      f[0][i] = ptx_rf32(x, u->a)[i];
+      f[1][i] = ptx_rf32(x, u->b)[i];
+    }
   }
   for (int k = 0; k < 2; k++) {
     sct_ptx_clamp(f[k], u->flags);

@@ -539,6 +539,7 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
                   .definedness = !o->no_definedness,
                   .races = !o->no_races,
                   .counters = !o->no_counters};
+  ptx_buf *const kept = o->variables ? *o->variables : NULL;
   sct_status status = SCT_OK;
   *out = (sct_ptx_result){0};
   l.max_steps = o->max_steps > 0 ? o->max_steps : DEFAULT_STEPS;
@@ -551,7 +552,7 @@ sct_status sct_ptx_launch(sct_ptx_result *out, sct_ptx_memory *memory, const sct
   SCT_TRY(check_shape(&l, o, err));
   SCT_TRY(check_shared(&l, o, err));
   SCT_TRY_DONE(pack_args(&l, o, err));
-  memory->table[PTX_WINDOW_VARS] = sct_ptx_vars_new(o->module, l.code);
+  memory->table[PTX_WINDOW_VARS] = kept ? kept : sct_ptx_vars_new(o->module, l.code);
   add_access_records(&l);
   l.order = l.races ? sct_ptx_order_new(&l) : NULL;
   l.lines = o->per_buffer && l.code->has_global_atomics ? sct_alloc(sizeof *l.lines) : NULL;
@@ -565,13 +566,21 @@ done:
   sct_ptx_order_free(l.order);
   sct_free(l.lines);
   drop_access_records(&l);
-  sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
+  if (!o->variables) {
+    sct_ptx_buf_free(memory->table[PTX_WINDOW_VARS]);
+  } else if (memory->table[PTX_WINDOW_VARS]) {
+    *o->variables = memory->table[PTX_WINDOW_VARS];
+  }
   memory->table[PTX_WINDOW_VARS] = NULL;
   sct_free(l.params);
   if (status != SCT_OK) {
     sct_ptx_result_free(out);
   }
   return status;
+}
+
+void sct_ptx_variables_free(ptx_buf *variables) {
+  sct_ptx_buf_free(variables);
 }
 
 void sct_ptx_result_free(sct_ptx_result *result) {

@@ -10,7 +10,7 @@ return s.kernel {
   body = "at = a; top = a;",
   also = {
     cuda = "k.cu", kernel = "k", args = { "n_r", { "n_c", "i64" }, "a", "at", "top" },
-    axes = { MUT = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 } },
+    axes = { MUT = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } },
     block = 128, grid = "n_r", where = { "n_c < 2147483648" },
   },
   sizes = { { r = 4096, c = 1024 } },
