@@ -321,13 +321,18 @@ static void test_cases_are_legal_and_distinct(void **state) {
   (void)state;
   static const int64_t n[] = {6, 100, 1000};
   const sct_ptx_traits traits = constants(n, SCT_COUNT(n));
-  for (int own = 0; own < 2; own++) {
+  const fixture_array table[] = {
+      {.name = "t", .types = "f32", .dims = "m", .at = "3 * col + row", .layout = FIXTURE_AOS},
+      {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
+  for (int k = 0; k < 8; k++) {
+    const bool own = k % 2 != 0, moves = k % 4 < 2;
+    const int64_t unit = k < 4 ? 4 : 6;
     world w;
-    open_copy(&w, "row col", 32);
+    open_virtual(&w, "row col", moves ? copy_1d : table, 1, 2, moves ? "b = a;" : "b = t;", 32);
     sct_expr_pool *p = w.spec.pool;
-    sct_expr require =
-        sct_expr_binary(p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[1], sct_expr_const(p, 4)),
-                        sct_expr_const(p, 0));
+    sct_expr require = sct_expr_binary(
+        p, SCT_EXPR_EQ, sct_expr_mod(p, w.spec.extent_var[1], sct_expr_const(p, unit)),
+        sct_expr_const(p, 0));
     w.kernel.code.require = &require;
     w.kernel.code.n_require = 1;
     if (own) {
@@ -335,11 +340,11 @@ static void test_cases_are_legal_and_distinct(void **state) {
     }
     const sct_situations *list = list_of(&w, &traits);
     int full = 0;
-    for (int k = 0; k < list->n; k++) {
-      const sct_case *c = list->all[k].c;
-      assert_true(c->legal && c->shape.extent[1] % 4 == 0);
+    for (int at = 0; at < list->n; at++) {
+      const sct_case *c = list->all[at].c;
+      assert_true(c->legal && c->shape.extent[1] % unit == 0);
       full += c->shape.n_elements > 0;
-      for (int other = 0; other < k; other++) {
+      for (int other = 0; other < at; other++) {
         assert_ptr_not_equal(c, list->all[other].c);
       }
     }
@@ -371,9 +376,10 @@ static void test_lists_are_the_candidates_own(void **state) {
   const fixture_array arrays[] = {
       {.name = "t", .types = "f32", .dims = "m", .at = "3 * col + row", .layout = FIXTURE_AOS},
       {.name = "b", .types = "f32", .layout = FIXTURE_AOS}};
-  sct_ptx_traits traits[4] = {constants(n, 0), constants(n, 1), constants(n, 2), constants(n, 2)};
-  traits[2].inspected = 1;
+  sct_ptx_traits traits[] = {constants(n, 0), constants(n, 1), constants(n, 2), constants(n, 2),
+                             constants(n, 2)};
   traits[3].multiplied[1] = true;
+  traits[4].inspected = 1;
   int64_t aligned[] = {16, 4};
   for (int alone = 0; alone < 2 * 2 * SCT_COUNT(traits); alone++) {
     world w[2];
