@@ -94,6 +94,7 @@ typedef struct sct_scalar_values {
   int variant;
   bool near;
   const sct_literals *literals; /* needed from variant 1 on */
+  uint64_t pick;                /* which of them */
 } sct_scalar_values;
 void sct_data_scalar(void *out, const sct_scalar_values *values, int scalar);
 /* One lane of a floating-point type as a double, and back, rounded to nearest even. */

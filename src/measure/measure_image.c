@@ -2,6 +2,7 @@
  * layout's expressions. */
 #include "measure_walk.h"
 
+#include <math.h>
 #include <string.h>
 
 #define GAP_BYTE   0xd5 /* between the elements of inputs: never a value anybody expects */
@@ -193,6 +194,30 @@ static void put_ends(uint8_t *image, const sct_shape *s, int op, sct_type type, 
   }
 }
 
+/* The literals, and what scalars are: a body compares arrays with them, too. */
+static sct_literals literals_of(const sct_shape *s) {
+  const sct_spec *spec = s->addressing->spec;
+  const sct_scalar_values scalars = sct_shape_scalars(s);
+  sct_literals out = s->addressing->literals;
+  for (int k = 0; k < spec->n_scalars && s->variant != 0; k++) {
+    const sct_type type = spec->scalars[k].type;
+    const sct_type_info *info = sct_type_get(type);
+    int64_t value[2] = {0};
+    sct_data_scalar(value, &scalars, k);
+    const double real = info->kind == SCT_KIND_FLOAT ? sct_data_float(type, value) : 0;
+    const bool fits = out.n < SCT_MAX_LITERALS && info->kind != SCT_KIND_BOOL && isfinite(real);
+    if (fits) { /* in front, where the body's are */
+      memmove(out.value + 1, out.value, sizeof *out.value * (size_t)out.n);
+      const int unused = info->kind == SCT_KIND_INT ? 64 - 8 * info->bytes / info->lanes : 0;
+      const int64_t whole = (int64_t)((uint64_t)value[0] << unused) >> unused;
+      out.value[0] = info->kind == SCT_KIND_FLOAT ? (long double)real : (long double)whole;
+      out.n++;
+      out.n_body++;
+    }
+  }
+  return out;
+}
+
 /* Values of the elements of a part, together as long as they are of one kind. */
 static void put_values(uint8_t *image, const sct_shape *s, int op, int field, const sct_part *p,
                        const int64_t *offsets) {
@@ -203,6 +228,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
   const bool is_real = sct_type_get(type)->kind == SCT_KIND_FLOAT;
   kind now = kind_of(s, &rows, idx, op, is_real);
   const uint64_t key = sct_data_key(s->addressing->seed, op, field);
+  const sct_literals literals = literals_of(s);
   sct_stream stream = {.key = s->variant == 0 ? key : sct_mix64(key, (uint64_t)s->variant),
                        .mix = now.mix,
                        .finite = now.finite,
@@ -213,7 +239,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
                                                   : s->addressing->literals.divides,
                        .near = s->near && s->variant != 0,
                        .bounded = s->near && s->addressing->alike && rows.all_alike,
-                       .literals = &s->addressing->literals};
+                       .literals = &literals};
   int from = 0;
   for (int k = 1; k < p->n && !rows.all_alike; k++) {
     (void)sct_next_index(idx, p->extent, p->n_dims);

@@ -24,8 +24,12 @@ int sct_code_params(sct_param out[SCT_MAX_ARGS], const sct_spec *spec,
 }
 
 sct_scalar_values sct_shape_scalars(const sct_shape *s) {
-  return (sct_scalar_values){s->addressing->spec, s->addressing->seed, s->variant, s->near,
-                             &s->addressing->literals};
+  return (sct_scalar_values){s->addressing->spec,
+                             s->addressing->seed,
+                             s->variant,
+                             s->near,
+                             &s->addressing->literals,
+                             sct_mix64((uint64_t)s->n_elements, 1)};
 }
 
 int sct_code_value(uint8_t out[16], const sct_scalar_values *scalars, const sct_param *param,

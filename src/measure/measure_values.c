@@ -578,12 +578,25 @@ static int64_t integer_level(int level, int64_t ordinary, int bytes, int64_t lit
   return levels[level];
 }
 
+/* For a scalar: mostly one of the body's, and for an integer one that it can be. */
+static long double literal_for(const sct_literals *literals, const sct_type_info *info,
+                               uint64_t key) {
+  long double fit[SCT_MAX_LITERALS];
+  const int n = key % 4 > 0 && literals->n_body > 0 ? literals->n_body : literals->n;
+  int n_fit = 0;
+  for (int k = 0; k < n; k++) {
+    const long double v = literals->value[k];
+    fit[n_fit] = v;
+    n_fit += info->kind == SCT_KIND_FLOAT || (fabsl(v) < 0x1p62L && v == (long double)(int64_t)v);
+  }
+  return n_fit > 0 ? fit[(key >> 8) % (uint64_t)n_fit] : -2.5L;
+}
+
 static void put_lane(uint8_t *out, const sct_scalar_values *of, sct_type type, int level,
                      uint64_t key) {
   const sct_type_info *info = sct_type_get(type);
   const int bytes = info->bytes / info->lanes;
-  long double literal = -2.5L;
-  (void)pick_literal(of->literals, key, &literal);
+  const long double literal = literal_for(of->literals, info, sct_mix64(key, of->pick));
   if (info->kind == SCT_KIND_FLOAT) {
     const format f = format_of(type);
     const double ordinary = sct_data_float(type, out);

@@ -52,7 +52,7 @@ static void test_scalars_vary(void **state) {
     bool i_plus = false, i_minus = false, i_zero = false, i_exact = false, i_far = false;
     sct_literals literals = {.n = 1, .value = {1000}};
     for (int variant = 1; variant <= 16; variant++) {
-      const sct_scalar_values of = {&spec, 5, variant, near, &literals};
+      const sct_scalar_values of = {&spec, 5, variant, near, &literals, 0};
       uint8_t bytes[16] = {0};
       float x;
       int32_t i;
@@ -80,7 +80,7 @@ static void test_scalars_vary(void **state) {
       for (int variant = 1; variant <= 16; variant++) {
         int32_t i = 0;
         uint8_t bytes[16] = {0};
-        sct_data_scalar(bytes, &(sct_scalar_values){&spec, 5, variant, near, &literals}, 1);
+        sct_data_scalar(bytes, &(sct_scalar_values){&spec, 5, variant, near, &literals, 0}, 1);
         memcpy(&i, bytes, sizeof i);
         assert_true(flag == 0 ? i != 0 && i != -1 : i >= 1 && i <= 100);
       }
