@@ -28,7 +28,7 @@ typedef struct moduli {
   int64_t all[MAX_MODULI];
 } moduli;
 
-#define STRANGE           4
+#define STRANGE           6
 #define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
 
 /* How a list of situations is made. */
