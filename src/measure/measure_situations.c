@@ -98,7 +98,7 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
         if (c <= b->must.max_elements && rank_of(b->code, traits, k) == rank) {
           add_modulus(&b->of[d], c, most);
           add_modulus(&b->of[d], tile <= b->must.max_elements / c ? c * tile : 0, most);
-          add_modulus(&b->of[d], c * b->must.unit[d], most);
+          add_modulus(&b->of[d], c * (traits->of_threads[k] ? 4 : b->must.unit[d]), most);
         }
       }
     }
@@ -265,7 +265,7 @@ static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? number + 1 + number / 16 : 1;
+      tuple[other] = other == d ? number + 1 + number / 16 : 2;
     }
     add_within(b, tuple, FAR_ABOVE);
   }
@@ -335,7 +335,7 @@ static void add_several_tiles(builder *b) {
   for (int k = 0; k < SCT_COUNT(times) && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
-      tuple[d] = b->must.unit[d];
+      tuple[d] = round_up(1 + 2 * (k % 2 == 0), b->must.unit[d]);
     }
     for (int n = 0; n < 2; n++) {
       const int d = last - 1 + n;
@@ -348,7 +348,7 @@ static void add_several_tiles(builder *b) {
 }
 
 #define LONG_ROW ((int64_t)9232)
-#define FEW_ROWS ((int64_t)3)
+#define FEW_ROWS ((int64_t)5)
 
 /* Long rows, several of them; of strange kernels long columns, too. */
 static void add_long_rows(builder *b) {

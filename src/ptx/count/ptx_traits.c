@@ -648,10 +648,11 @@ static void report_uop(look *l, size_t i) {
     l->of_thread = false;
     report_part(l, in, u);
   }
-  if (in->is_float || !positions(x) || !is_constant(c)) {
+  const bool steps = in->kind == KIND_ADD && (x->flags & FROM_DATA) == 0;
+  if (in->is_float || !(positions(x) || steps) || !is_constant(c)) {
     return;
   }
-  l->of_thread = (x->flags & FROM_POSITION) == 0;
+  l->of_thread = (x->flags & FROM_ANY) == FROM_THREAD;
   const int64_t m = magnitude(signed_number(c, in));
   const bool own = d->n_defs == 1;
   switch (in->kind) {
@@ -682,7 +683,7 @@ static void report_uop(look *l, size_t i) {
     report(l, in, own && in->kind == KIND_DIV ? divisor(d) : 0, RANK_DIVISOR);
     break;
   case KIND_ADD:
-    report(l, in, guards && m > 1 && is_step(l, i) ? m : 0, RANK_FACTOR);
+    report(l, in, guards && m > 1 && is_step(l, i) ? m : 0, steps ? RANK_DIVISOR : RANK_FACTOR);
     break;
   default:
     break;
