@@ -243,13 +243,17 @@ static void add_far_limits(builder *b) {
   }
 }
 
+/* What the cases of a candidate may cost in all, those that it meets anyway too. */
+#define MOST_COST  80
+#define MOST_CASES 40
+
 #define MOST_ABOVE     ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
 #define BEYOND_16_BITS ((int64_t)1 << 16)
 #define FAR_ABOVE      ((int64_t)300000) /* and of users' kernels, along one dimension */
 
 static void add_within(builder *b, const int64_t *tuple, int64_t most) {
   const int64_t usual = b->out->max_elements;
-  if (sct_tuple_elements(b->spec, tuple) <= most) {
+  if (sct_tuple_elements(b->spec, tuple) <= most && b->cost < b->strange * MOST_COST) {
     b->out->max_elements = usual > most ? usual : most;
     (void)add_case(b, tuple);
     b->out->max_elements = usual;
@@ -418,13 +422,17 @@ static uint64_t take(uint64_t *rng) {
   return *rng >> 32;
 }
 
-/* An extent with this remainder (REST_...); often few times the modulus, at times many. */
-static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
-  static const int64_t counts[] = {1, 1, 1, 2, 2, 3, 4, 5};
-  const int64_t count = counts[take(rng) % SCT_COUNT(counts)];
+/* An extent with this remainder (REST_...), so many times the modulus. */
+static int64_t times_modulus(int64_t count, int64_t modulus, int rest, uint64_t *rng) {
   const int64_t any = 2 + (int64_t)(take(rng) % (uint64_t)modulus);
   const int64_t rests[N_RESTS] = {0, 1, -1, any};
   return count * modulus + rests[rest];
+}
+
+/* The same, often few times, at times many. */
+static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
+  static const int64_t counts[] = {1, 1, 1, 2, 2, 3, 4, 5};
+  return times_modulus(counts[take(rng) % SCT_COUNT(counts)], modulus, rest, rng);
 }
 
 /* What requirements ask for, and no more elements than may be: else false. */
@@ -436,7 +444,8 @@ static bool fit(const builder *b, int64_t *tuple) {
                : unit > 1          ? round_up(tuple[d], unit)
                                    : tuple[d];
   }
-  const int64_t most = b->m->is_virtual ? MAX_POOL_ELEMENTS : b->out->max_elements;
+  const bool far = b->strange > 1 && b->out->max_elements < MAX_POOL_ELEMENTS;
+  const int64_t most = far ? MAX_POOL_ELEMENTS : b->out->max_elements;
   return sct_tuple_elements(spec, tuple) <= most &&
          (spec->n_extents > spec->n_dims || sct_code_allows(&b->m->addressing, b->code, tuple));
 }
@@ -457,6 +466,7 @@ static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
 
 static void add_near(const builder *b, pool *p, int which, int d, int64_t modulus, int other,
                      int64_t its) {
+  static const int64_t counts[N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
   uint64_t rng = sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)modulus),
                            sct_mix64((uint64_t)other, (uint64_t)its));
   for (int attempt = 0; attempt < 4; attempt++) {
@@ -464,8 +474,10 @@ static void add_near(const builder *b, pool *p, int which, int d, int64_t modulu
     for (int any = 0; any < b->spec->n_dims; any++) {
       tuple[any] = 1 + (int64_t)(take(&rng) % (attempt > 1 ? 3 : 40));
     }
-    tuple[d] = near_modulus(modulus, which % N_RESTS, &rng);
-    if (other >= 0) {
+    if (other < 0) { /* all classes of this one */
+      tuple[d] = times_modulus(counts[which / N_RESTS % N_RESTS], modulus, which % N_RESTS, &rng);
+    } else {
+      tuple[d] = near_modulus(modulus, which % N_RESTS, &rng);
       tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / N_RESTS, &rng);
     }
     if (fit(b, tuple)) {
@@ -532,18 +544,17 @@ static int best_of(const builder *b, pool *p, int least) {
   }
 }
 
-/* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST  130
-#define MOST_CASES 72
 #define LEAST_GAIN 2
 
 static void add_from_pool(builder *b) {
+  const double all = b->strange * MOST_COST;
+  const double most = b->cost < all / 2 ? all : b->cost + all / 2; /* whatever constants took */
   SCT_OWNED pool *p = sct_alloc(sizeof *p);
   fill_pool(b, p);
   for (int tries = 0; tries < 2 * b->strange * MOST_CASES && b->out->n < b->strange * MOST_CASES;
        tries++) {
     const int best = best_of(b, p, LEAST_GAIN);
-    if (best < 0 || b->cost + p->cost[best] > b->strange * MOST_COST) {
+    if (best < 0 || b->cost + p->cost[best] > most) {
       break;
     }
     (void)add_case(b, p->tuple[best]);
@@ -625,20 +636,53 @@ static void choose_addresses(builder *b) {
 /* Kernels that look at addresses as numbers, to peel a head or to choose a path, meet all pairs of
  * what these can be modulo a vector, each with several remainders of the last extent. */
 #define MOST_ADDRESSES 32 /* for one case */
+#define N_UNLIKE_TRIES 64
 
-static void residues_unlike(const builder *b, int n, int64_t residue[SCT_MAX_OPERANDS],
-                            uint64_t *rng) {
-  int64_t pick = n;
+static int64_t least_residue(const builder *b) {
+  int64_t least = VECTOR;
+  for (int op = 0; op < b->spec->n_operands; op++) {
+    const int64_t align = sct_code_residue(b->code, op);
+    least = align > 0 && align < least ? align : least;
+  }
+  return least;
+}
+
+/* All alike for small n, then drawn. */
+static void draw_residues(const builder *b, int n, int64_t residue[SCT_MAX_OPERANDS],
+                          uint64_t *rng) {
+  const int64_t least = least_residue(b);
   for (int op = 0; op < b->spec->n_operands; op++) {
     const int64_t align = sct_code_residue(b->code, op);
     residue[op] = align;
     if (align > 0 && align < VECTOR) {
-      const int64_t classes = VECTOR / align;
+      const int64_t at = n < VECTOR / least ? n * least : (int64_t)(take(rng) % VECTOR);
       const int64_t high = VECTOR * (int64_t)(take(rng) % (SCT_PLACE_BYTES / VECTOR));
-      residue[op] = high + align * (pick % classes);
-      pick = pick / classes + pick % classes; /* the next one takes all values beside each of its */
+      residue[op] = high + at / align * align;
     }
   }
+}
+
+/* Of some that are drawn, those that cover most pairs of residues. false: no new pair. */
+static bool choose_residues(const builder *b, int n, sct_cover *cover,
+                            int64_t best[SCT_MAX_OPERANDS], uint64_t *rng) {
+  sct_traits its = {0};
+  int most = 0;
+  for (int attempt = 0; attempt < N_UNLIKE_TRIES; attempt++) {
+    int64_t residue[SCT_MAX_OPERANDS];
+    sct_traits t = {0};
+    draw_residues(b, n, residue, rng);
+    for (int op = 0; op < b->spec->n_operands && op < SCT_MAX_TRAITS / VECTOR; op++) {
+      sct_traits_add(&t, op * (int)VECTOR + (int)(residue[op] % VECTOR));
+    }
+    const int gain = sct_cover_gain(cover, &t);
+    if (gain > most) {
+      most = gain;
+      its = t;
+      memcpy(best, residue, sizeof residue);
+    }
+  }
+  sct_cover_add(cover, &its);
+  return most > 0;
 }
 
 /* Does it look at an address of some operand so? Then those of all matter, as it may have forgotten
@@ -651,17 +695,6 @@ static bool inspects(const sct_spec *spec, const sct_kernel_code *code,
     hit = hit || (code->params[k].kind == SCT_PARAM_ARRAY && (bits >> k & 1) != 0);
   }
   return hit;
-}
-
-/* So many that two arrays meet all pairs. */
-static int n_addresses(const builder *b) {
-  int64_t least = VECTOR;
-  for (int op = 0; op < b->spec->n_operands; op++) {
-    const int64_t align = sct_code_residue(b->code, op);
-    least = align > 0 && align < least ? align : least;
-  }
-  const int64_t pairs = (VECTOR / least) * (VECTOR / least) + 4;
-  return (int)(pairs < MOST_ADDRESSES ? pairs : MOST_ADDRESSES);
 }
 
 static void add_unlike(builder *b) {
@@ -678,10 +711,11 @@ static void add_unlike(builder *b) {
       const bool suits = wanted[w] == N_RESTS ? tiny : rest;
       c = suits && (!c || elements < c->shape.n_elements) ? other : c;
     }
+    int64_t residue[SCT_MAX_OPERANDS] = {0};
     uint64_t rng = (uint64_t)w;
-    for (int k = 0; k < n_addresses(b) && c; k++) {
-      int64_t residue[SCT_MAX_OPERANDS];
-      residues_unlike(b, k, residue, &rng);
+    SCT_SCOPED(sct_cover) cover = {0};
+    sct_cover_init(&cover, SCT_MAX_TRAITS);
+    for (int k = 0; k < MOST_ADDRESSES && c && choose_residues(b, k, &cover, residue, &rng); k++) {
       add_situation(b, c, residue);
     }
   }
@@ -694,7 +728,7 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
                        const sct_ptx_traits *traits) {
   sct_hash key = {
       sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
-      sct_mix64((uint64_t)(code->rounds + code->n_params), traits ? traits->inspected : 0)};
+      sct_mix64((uint64_t)(code->rounds + code->n_params), inspects(spec, code, traits))};
   for (int k = 0; k < code->n_require; k++) {
     key.hi = sct_mix64(key.hi, (uint64_t)code->require[k]);
     key.lo = sct_mix64(key.lo, key.hi);

@@ -338,7 +338,7 @@ static void test_what_a_person_reads(void **state) {
       "NVIDIA H200, 132 SMs: 8 blocks an SM, 3.88 waves, occupancy 100 %\n              (limit: "
       "threads)\n",
       NULL);
-  fx_expect(&r, 5, "  speed       predicted: memory 100 %, compute 2 %, issue 4 % of the device",
+  fx_expect(&r, 5, "  speed       predicted: memory 100 %, compute 2 %, issue 3 % of the device",
             NULL);
   fx_expect(&r, 5, "              limit: memory (L2 sectors)\n", NULL);
   fx_expect(&r, 5, "  roofline    3.15 Mflop of f64, 50.3 MB of DRAM: 0.0625 a byte; memory", NULL);

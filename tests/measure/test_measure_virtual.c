@@ -177,8 +177,8 @@ static void test_room_is_made_by_those_used_longest_ago(void **state) {
     }
     assert_int_equal(verify(&w, "right_shared").outcome, SCT_OUT_OK);
     assert_int_equal(w.m->cases.bytes, held);
-    assert_int_equal(verify(&w, "wrong").outcome, SCT_OUT_WRONG_RESULT);
     assert_int_equal(w.m->cases.n, n_cases);
+    assert_int_equal(verify(&w, "wrong").outcome, SCT_OUT_WRONG_RESULT);
     close_world(&w);
   }
 }

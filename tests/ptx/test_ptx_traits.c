@@ -108,10 +108,11 @@ static void positions_meet_constants(void **state) {
       {"if ((n & 7) != 0) y[0] = 1;", "8"},
       {"y[n & ~63] = 1;", "64"},
       {"if (blockIdx.x * 192 + threadIdx.x < n) y[0] = 1;", "192"},
-      {"for (int i = threadIdx.x; i < n; i += 96) y[i] = 1;", "96"},
-      {"y[threadIdx.x * 192] = 1;", ""},               /* an address like any other */
-      {"if (y[n] == 77) y[0] = 1;", ""},               /* data */
-      {"if (threadIdx.x < blockIdx.x) y[0] = 1;", ""}, /* no constant */
+      {"for (int i = blockIdx.x * 48 + threadIdx.x; i < n; i += 96) y[i] = 1;", "48 96"},
+      {"for (int i = threadIdx.x; i < n; i += 96) y[i] = 1;", ""}, /* of threads alone */
+      {"y[threadIdx.x * 192] = 1;", ""},                           /* an address like any other */
+      {"if (y[n] == 77) y[0] = 1;", ""},                           /* data */
+      {"if (threadIdx.x < blockIdx.x) y[0] = 1;", ""},             /* no constant */
   };
   sct_str cuda = {0};
   for (int k = 0; k < SCT_COUNT(known); k++) {
