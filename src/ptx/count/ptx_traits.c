@@ -373,17 +373,16 @@ static void report_narrow(look *l, size_t i) {
   }
   if (in->to_integer && in->bits <= 32) {
     line = &l->out->float_line;
-  } else if ((d->flags & TO_ADDRESS) == 0) {
-    return;
-  } else if (cuts(l, i)) {
+  } else if ((d->flags & TO_ADDRESS) != 0 && cuts(l, i)) {
     line = &l->out->product_line;
-  } else if (grows && in->bits == 32 && !in->high && !in->to_wide && !in->is_float) {
+  } else if ((d->flags & TO_ADDRESS) != 0 && grows && in->bits == 32 && !in->high && !in->to_wide &&
+             !in->is_float) {
     line = !constant                   ? &l->out->product_line
            : !no_larger || d->root < 0 ? &l->out->scaled_line
                                        : NULL;
   }
-  if (line != NULL && *line == 0) {
-    *line = in->line;
+  if (line != NULL) {
+    *line = *line > 0 ? *line : in->line;
   }
 }
 
