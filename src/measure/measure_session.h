@@ -447,4 +447,10 @@ double sct_stats_median_error(const double *sorted, int n);
 void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
                   const sct_launch_counts *run);
 
+/* ---- measure_narrow.c ---- */
+
+/* Warns where an index is too narrow for extents that the candidate's requirements allow. */
+void sct_warn_narrow(const sct_measure *m, const sct_kernel_code *code,
+                     const struct sct_ptx_traits *traits, sct_verdict *out);
+
 #endif

@@ -784,6 +784,9 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   sct_status status = try_all(m, &job, list, out, err);
   SCT_THEN(audit_all(m, list->all[list->n - 1].c, out, err));
   SCT_THEN(ask_uncovered(m, &job, out, err));
+  if (status == SCT_OK && traits) {
+    sct_warn_narrow(m, candidate->code, traits, out);
+  }
   sct_remote_unload(m, &job);
   return status;
 }
