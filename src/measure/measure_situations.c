@@ -244,8 +244,8 @@ static void add_far_limits(builder *b) {
 }
 
 /* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST  80
-#define MOST_CASES 40
+#define MOST_COST  90
+#define MOST_CASES 44
 
 #define MOST_ABOVE     ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
 #define BEYOND_16_BITS ((int64_t)1 << 16)
