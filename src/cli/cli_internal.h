@@ -111,9 +111,10 @@ sct_status cli_emit(const cli_args *args, sct_error *err);
 typedef struct cli_selftest cli_selftest;
 void cli_selftest_new(cli_selftest **out, const char *spec);
 void cli_selftest_free(cli_selftest *t);
-struct sct_emit_case;
+struct sct_emit_cases;
 sct_status cli_selftest_make(void *ctx, const char *const *layouts, int n_layouts,
-                             struct sct_emit_case **cases, int *n, bool *computes, sct_error *err);
+                             const char *const *labels, int n_labels, struct sct_emit_cases *out,
+                             sct_error *err);
 sct_status cli_count(const cli_args *args, sct_error *err);
 /* Candidates of the command's spec for a device: the one with this label and the naive ones;
  * without a label all of them. */

@@ -163,13 +163,15 @@ sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *req
                                    const sct_emit_tester *tester, sct_error *err) {
   SCT_SCOPED(emit_header) loaded = {0};
   SCT_OWNED_PTR(json_t) data = NULL;
-  sct_emit_case *cases = NULL;
-  int n = 0;
-  bool computes = false;
+  sct_emit_cases cases = {0};
   SCT_TRY(load_data(&data, &loaded, store, request, header, path, err));
   SCT_TRY(emit_check_formulas(&loaded, err));
-  SCT_TRY(
-      tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, &cases, &n, &computes, err));
-  emit_add_selftest(data, &loaded, cases, n, computes);
+  const char **labels = SCT_ARENA_NEW(&loaded.arena, const char *, loaded.n_kernels + 1);
+  for (int k = 0; k < loaded.n_kernels; k++) {
+    labels[k] = loaded.kernels[k].source->label;
+  }
+  SCT_TRY(tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, labels, loaded.n_kernels,
+                       &cases, err));
+  emit_add_selftest(data, &loaded, &cases);
   return write_filled(path, "templates/header/selftest.cuh", data, err);
 }

@@ -64,9 +64,13 @@ sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *reque
 
 /* What an array holds before a launch and, of an output, after it. */
 typedef struct sct_emit_array {
-  const void *before, *after; /* before: NULL for the case's poison; after: NULL for inputs */
-  int64_t bytes;
-  double tolerance;    /* of values, relative to them or, if greater, to ... */
+  const void *before, *after; /* before: NULL for an input's words, an output's poison; after: NULL
+                                 for inputs, and where there are ... */
+  const uint64_t *bits; /* [bytes / part_bytes + 1] ... digests: of each part a sum of hashes, */
+  const double *sums;   /* and one of values; else NULL */
+  int64_t bytes, part_bytes;
+  uint64_t key, and_mask, or_mask; /* word k: (sct_mix64(key, k) & and_mask) | or_mask */
+  double tolerance;    /* of values, relative to them or, if greater, to ...; -1: of bits */
   const double *usual; /* [n_fields]; NULL for inputs */
 } sct_emit_array;
 typedef struct sct_emit_case {
@@ -74,15 +78,23 @@ typedef struct sct_emit_case {
   unsigned char (*scalars)[16]; /* in the order of the launch function */
   const sct_emit_array *arrays;
   unsigned char poison;
+  int n_places;
+  const int64_t *const *places; /* [n_places][n_operands] addresses modulo 512 or more */
 } sct_emit_case;
+
+typedef struct sct_emit_cases {
+  sct_emit_case *all;
+  int n;
+  bool computes; /* results are computed, not only moved */
+} sct_emit_cases;
 
 /* Where the cases of a self-test come from. */
 typedef struct sct_emit_tester {
   void *ctx;
-  /* Makes cases for kernels with these layouts, layouts[n_layouts]. *computes: results are
-   * computed, not only moved. The cases live until the tester's end. */
-  sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts, sct_emit_case **cases,
-                     int *n, bool *computes, sct_error *err);
+  /* Makes cases for these candidates, labels[n_labels], with layouts[n_layouts]. They live until
+   * the tester's end. */
+  sct_status (*make)(void *ctx, const char *const *layouts, int n_layouts,
+                     const char *const *labels, int n_labels, sct_emit_cases *out, sct_error *err);
 } sct_emit_tester;
 
 /* A file with a function that tries the kernels of `header`, into `path` next to it. */

@@ -320,8 +320,7 @@ bool emit_at_its_own_place(const emit_operand *op);
 /* SCT_EDATA unless the store has the formulas of all arrays' offsets. */
 sct_status emit_check_formulas(const emit_header *h, sct_error *err);
 /* emit_selftest.c: what its template needs in addition. */
-void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
-                       bool computes);
+void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_cases *cases);
 /* emit_host.c: functions for arrays of the host. */
 void emit_add_host(json_t *out, const emit_header *h);
 /* An output that chunks of the host go onto. */

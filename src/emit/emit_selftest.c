@@ -69,6 +69,44 @@ static void add_buffer(json_t *buffers, json_t *list, const char *self, const ch
                                   emit_byte_lines(n > 0 ? bytes : &zero, n > 0 ? (size_t)n : 1)));
 }
 
+static json_t *words_of(const sct_emit_array *a) {
+  return emit_textf("{0x%llxULL, 0x%llxULL, 0x%llxULL}", (unsigned long long)a->key,
+                    (unsigned long long)a->and_mask, (unsigned long long)a->or_mask);
+}
+
+/* The digests of an array as an array of their own; `list` gets its name, or NULL. */
+static void add_digests(json_t *digests, json_t *list, const char *self, const char *name,
+                        const sct_emit_array *a) {
+  if (a->bits == NULL) {
+    json_array_append_new(list, emit_text("NULL"));
+    return;
+  }
+  json_t *parts = json_array();
+  for (int64_t k = 0; k <= a->bytes / a->part_bytes; k++) {
+    uint64_t sum;
+    memcpy(&sum, &a->sums[k], sizeof sum);
+    json_array_append_new(parts,
+                          emit_textf("{0x%llxULL, 0x%llxULL}", (unsigned long long)a->bits[k],
+                                     (unsigned long long)sum));
+  }
+  json_array_append_new(list, emit_textf("%s_%s", self, name));
+  json_array_append_new(digests, json_pack("{s:o, s:o}", "name", emit_text(name), "parts", parts));
+}
+
+/* Where arrays lie. */
+static json_t *places_of(const emit_header *h, const sct_emit_case *c) {
+  json_t *list = json_array();
+  for (int n = 0; n < c->n_places; n++) {
+    sct_str text = {0};
+    for (int k = 0; k < h->sig.n_operands; k++) {
+      sct_str_printf(&text, "%s%lld", k > 0 ? ", " : "{", (long long)c->places[n][k]);
+    }
+    sct_str_append(&text, "}");
+    json_array_append_new(list, emit_text_str(&text));
+  }
+  return list;
+}
+
 static json_t *label_of(const emit_signature *sig, const sct_emit_case *c) {
   sct_str text = {0};
   for (int k = 0; k < sig->n_extents; k++) {
@@ -83,10 +121,14 @@ static json_t *case_data(const emit_header *h, const sct_emit_case *c, int numbe
   json_t *out = json_object(), *buffers = json_array(), *before = json_array();
   json_t *after = json_array(), *usual = json_array(), *usual_names = json_array();
   json_t *bytes = json_array(), *tolerance = json_array(), *extents = json_array();
-  json_t *scalars = json_array();
+  json_t *scalars = json_array(), *words = json_array(), *digests = json_array();
+  json_t *digest_names = json_array();
   for (int k = 0; k < h->sig.n_operands; k++) {
     const sct_emit_array *a = &c->arrays[k];
     char name[64];
+    json_array_append_new(words, words_of(a));
+    snprintf(name, sizeof name, "digests_%d_%d", number, k);
+    add_digests(digests, digest_names, self, name, a);
     snprintf(name, sizeof name, "before_%d_%d", number, k);
     add_buffer(buffers, before, self, name, a->before, a->bytes);
     snprintf(name, sizeof name, "after_%d_%d", number, k);
@@ -118,6 +160,11 @@ static json_t *case_data(const emit_header *h, const sct_emit_case *c, int numbe
     json_array_append_new(scalars, emit_text_str(&text));
   }
   json_object_set_new(out, "label", label_of(&h->sig, c));
+  json_object_set_new(out, "number", json_integer(number));
+  json_object_set_new(out, "places", places_of(h, c));
+  json_object_set_new(out, "words", words);
+  json_object_set_new(out, "digests", digests);
+  json_object_set_new(out, "digest_names", digest_names);
   json_object_set_new(out, "poison", json_integer(c->poison));
   json_object_set_new(out, "buffers", buffers);
   json_object_set_new(out, "before", before);
@@ -135,10 +182,10 @@ static json_t *numbered(const char *name, int index) {
   return json_pack("{s:o, s:i}", "name", emit_text(name), "index", index);
 }
 
-void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *cases, int n,
-                       bool computes) {
+void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_cases *cases) {
   json_t *arrays = json_array(), *scalars = json_array(), *extents = json_array();
   json_t *list = json_array();
+  int64_t most = 0, part = 1;
   char self[300];
   snprintf(self, sizeof self, "%.200s_selftest", h->sig.name);
   for (int k = 0; k < h->sig.n_operands; k++) {
@@ -150,9 +197,19 @@ void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *c
   for (int k = 0; k < h->sig.n_extents; k++) {
     json_array_append_new(extents, numbered(h->sig.extents[k].name, k));
   }
-  for (int k = 0; k < n; k++) {
-    json_array_append_new(list, case_data(h, &cases[k], k, self));
+  for (int k = 0; k < cases->n; k++) {
+    const sct_emit_case *c = &cases->all[k];
+    json_array_append_new(list, case_data(h, c, k, self));
+    for (int n = 0; n < c->n_places * h->sig.n_operands; n++) {
+      const int64_t residue = c->places[n / h->sig.n_operands][n % h->sig.n_operands];
+      most = residue > most ? residue : most;
+    }
+    for (int op = 0; op < h->sig.n_operands; op++) {
+      part = c->arrays[op].part_bytes > part ? c->arrays[op].part_bytes : part;
+    }
   }
+  json_object_set_new(out, "most_residue", json_integer(most));
+  json_object_set_new(out, "part_bytes", json_integer(part));
   json_object_set_new(out, "self", emit_text(self));
   json_object_set_new(out, "arrays", arrays);
   json_object_set_new(out, "n_arrays", json_integer(h->sig.n_operands));
@@ -160,5 +217,5 @@ void emit_add_selftest(json_t *out, const emit_header *h, const sct_emit_case *c
   json_object_set_new(out, "scalar_list", scalars);
   json_object_set_new(out, "extent_list", extents);
   json_object_set_new(out, "cases", list);
-  json_object_set_new(out, "computes", json_integer(computes));
+  json_object_set_new(out, "computes", json_integer(cases->computes));
 }

@@ -175,23 +175,34 @@ typedef struct sct_verdict {
 sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out,
                               sct_error *err);
 
-/* A small size with all that arrays hold before a launch of the naive variant and after it. */
+#define SCT_DIGEST_BYTES 1024
+/* A case for a self-test: what arrays hold before a launch of the naive variant and after it. */
 typedef struct sct_example {
-  bool legal; /* the spec allows the extents; else nothing else is set */
-  int64_t extent[SCT_MAX_EXTENTS];
+  int64_t extent[SCT_MAX_EXTENTS], n_elements;
   uint8_t poison, scalar[SCT_MAX_ARGS][16];
   struct {
     int64_t bytes;
-    uint8_t *before, *after; /* malloc'ed; before: NULL where `poison` stands in each byte of an
-                                output; after: NULL for inputs */
-    double tolerance;        /* 0: bit for bit, but for what a NaN is */
-    double *usual;           /* [n_fields] the median magnitude of what is written; malloc'ed */
+    uint8_t *before; /* NULL: an input's words of a generator, an output's poison; malloc'ed */
+    uint64_t key, and_mask, or_mask; /* word k: (sct_mix64(key, k) & and_mask) | or_mask */
+    uint8_t *after;                  /* NULL: of an input, or where there are ...; malloc'ed */
+    /* ... digests of the fields whose first byte is in a part of SCT_DIGEST_BYTES, [bytes / them +
+     * 1]: a sum of hashes of what must be met bit for bit, and of other values their sum, each
+     * times 1 to 2 by its place; malloc'ed */
+    uint64_t *bits;
+    double *sums;
+    double tolerance; /* -1: bit for bit; 0: the same but for what a NaN and a 0 are */
+    double *usual;    /* [n_fields] the median magnitude of what is written; malloc'ed */
   } op[SCT_MAX_OPERANDS];
+  int n_places;
+  size_t cap_places;
+  int64_t (*places)[SCT_MAX_OPERANDS]; /* residues of addresses modulo the least power of two that
+                                          is more, 512 or above; malloc'ed */
 } sct_example;
-/* Makes the case that verification has for these extents of the dimensions, and runs the naive
- * variant on it. SCT_ENOTVERIFIED if that fails. Free with sct_example_free(). */
-sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
-                               sct_error *err);
+/* Chooses among the situations in which these kernels of the problem, the naive variant first, are
+ * verified: examples with few bytes that cover most pairs, the least first. SCT_ENOTVERIFIED if the
+ * naive variant fails. *n = 0: all arrays are too large. Free each and the array. */
+sct_status sct_measure_examples(sct_measure *m, const sct_binary *kernels, int n_kernels,
+                                sct_example **out, int *n, sct_error *err);
 void sct_example_free(sct_example *example);
 
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at

@@ -250,10 +250,8 @@ static void add_edges(sct_tuples *t) {
 static const int64_t long_runs[] = {9001, 19984, 700000, 700001};
 
 /* A longer run is for many threads, none of which waits for more elements than this. */
-#define LONG_RUN ((int64_t)20000)
-#define LONG_ROWS                                                                                  \
-  ((int64_t)186) /* rows of a long run of ragged ones: all lengths are neighbours                  \
-                  */
+#define LONG_RUN   ((int64_t)20000)
+#define LONG_ROWS  ((int64_t)186) /* of a long run that is ragged: all lengths are neighbours */
 #define MOST_ALONE ((int64_t)1 << 16)
 
 /* Threads that go through one run together: those of the grid of a single run, less what a block

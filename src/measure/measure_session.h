@@ -372,6 +372,23 @@ int64_t sct_case_longest(sct_measure *m, const int64_t *tuple, int dim);
 void sct_situations_for(sct_measure *m, const sct_kernel_code *code,
                         const struct sct_ptx_traits *traits, const sct_situations **out);
 void sct_situations_drop(sct_case_table *t);
+/* Appends some of its situations, which together cost up to `room`: those that have most of what
+ * pairs are made of and no other has, for what they cost. */
+void sct_situations_choose(sct_measure *m, const sct_kernel_code *code,
+                           const struct sct_ptx_traits *traits, double room, sct_situations *out);
+/* (measure_example.c) The case as a self-test has it, maybe with other values; NULL: it cannot. And
+ * its share of what one may cost. */
+sct_case *sct_example_case(sct_measure *m, sct_case *c);
+double sct_example_cost(const sct_measure *m, const sct_case *c);
+/* (measure_verify.c) What the candidate's PTX compares and divides with; false: it has none, or it
+ * cannot be read. */
+bool sct_find_traits(sct_measure *m, const sct_binary *candidate, struct sct_ptx_traits *out);
+/* Makes what outputs of the case must hold, its images. */
+sct_status sct_case_reference(sct_measure *m, sct_case *c, sct_error *err);
+/* What outputs become of other images of inputs, and of outputs before: by the host's evaluation of
+ * a body that only moves data, else by the naive variant. out[]: new images. */
+sct_status sct_case_outputs(sct_measure *m, const sct_case *c, uint8_t *const *images,
+                            uint8_t **out, sct_verdict *verdict, sct_error *err);
 /* Where a candidate's arrays lie if nothing else is asked for: at addresses of exactly the
  * alignments that the code needs, so that one that needs more is found out. */
 int64_t sct_code_residue(const sct_kernel_code *code, int op);
@@ -429,5 +446,11 @@ double sct_stats_median_error(const double *sorted, int n);
 /* Adds what a launch counted to the verdict's sums (measure_work.c). */
 void sct_work_add(const sct_measure *m, sct_verdict *v, const sct_target *target,
                   const sct_launch_counts *run);
+
+/* ---- measure_narrow.c ---- */
+
+/* Warns where an index is too narrow for extents that the candidate's requirements allow. */
+void sct_warn_narrow(const sct_measure *m, const sct_kernel_code *code,
+                     const struct sct_ptx_traits *traits, sct_verdict *out);
 
 #endif

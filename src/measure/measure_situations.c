@@ -28,7 +28,7 @@ typedef struct moduli {
   int64_t all[MAX_MODULI];
 } moduli;
 
-#define STRANGE           4
+#define STRANGE           6
 #define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
 
 /* How a list of situations is made. */
@@ -98,7 +98,7 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
         if (c <= b->must.max_elements && rank_of(b->code, traits, k) == rank) {
           add_modulus(&b->of[d], c, most);
           add_modulus(&b->of[d], tile <= b->must.max_elements / c ? c * tile : 0, most);
-          add_modulus(&b->of[d], c * b->must.unit[d], most);
+          add_modulus(&b->of[d], c * (traits->of_threads[k] ? 4 : b->must.unit[d]), most);
         }
       }
     }
@@ -265,7 +265,7 @@ static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? number + 1 + number / 16 : 1;
+      tuple[other] = other == d ? number + 1 + number / 16 : 2;
     }
     add_within(b, tuple, FAR_ABOVE);
   }
@@ -335,7 +335,7 @@ static void add_several_tiles(builder *b) {
   for (int k = 0; k < SCT_COUNT(times) && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
-      tuple[d] = b->must.unit[d];
+      tuple[d] = round_up(1 + 2 * (k % 2 == 0), b->must.unit[d]);
     }
     for (int n = 0; n < 2; n++) {
       const int d = last - 1 + n;
@@ -348,7 +348,7 @@ static void add_several_tiles(builder *b) {
 }
 
 #define LONG_ROW ((int64_t)9232)
-#define FEW_ROWS ((int64_t)3)
+#define FEW_ROWS ((int64_t)5)
 
 /* Long rows, several of them; of strange kernels long columns, too. */
 static void add_long_rows(builder *b) {
@@ -743,6 +743,29 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
   return key;
 }
 
+static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
+                  const sct_ptx_traits *traits, sct_situations *out) {
+  *b = (builder){.m = m,
+                 .spec = m->addressing.spec,
+                 .code = code,
+                 .strange = code->n_params > 0 ? STRANGE : 1,
+                 .out = out};
+  sct_extents_list(&b->must, &m->addressing, code,
+                   m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
+  out->max_elements = b->must.max_elements;
+  find_moduli(b, traits);
+}
+
+/* Says where arrays lie in all situations. */
+static void end(builder *b, const sct_ptx_traits *traits) {
+  choose_addresses(b);
+  if (inspects(b->spec, b->code, traits)) {
+    add_unlike(b);
+  }
+  sct_cover_free(&b->cover);
+  sct_tuples_free(&b->must);
+}
+
 void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_ptx_traits *traits,
                         const sct_situations **out) {
   const sct_spec *spec = m->addressing.spec;
@@ -754,15 +777,8 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
     }
   }
   sct_situations list = {.key = key};
-  builder b = {.m = m,
-               .spec = spec,
-               .code = code,
-               .strange = code->n_params > 0 ? STRANGE : 1,
-               .out = &list};
-  sct_extents_list(&b.must, &m->addressing, code,
-                   m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
-  list.max_elements = b.must.max_elements;
-  find_moduli(&b, traits);
+  builder b;
+  begin(&b, m, code, traits, &list);
   add_must(&b);
   add_above_constants(&b, traits);
   add_long_rows(&b);
@@ -773,15 +789,104 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
     add_several_tiles(&b);
   }
   add_from_pool(&b);
-  choose_addresses(&b);
-  if (inspects(spec, code, traits)) {
-    add_unlike(&b);
-  }
-  sct_cover_free(&b.cover);
-  sct_tuples_free(&b.must);
+  end(&b, traits);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
   m->cases.lists[m->cases.n_lists] = list;
   *out = &m->cases.lists[m->cases.n_lists++];
+}
+
+/* ---- few of them ---- */
+
+/* What may be chosen, and what it costs. */
+typedef struct choice {
+  int n;
+  size_t cap, cap_cost;
+  sct_case **all;
+  double *cost;
+} choice;
+
+/* The cases of a list as self-tests have them, each once. */
+static void consider(choice *from, const builder *b, const sct_situations *list) {
+  for (int k = 0; k < list->n; k++) {
+    sct_case *c = sct_example_case(b->m, list->all[k].c);
+    bool known = c == NULL;
+    for (int before = 0; before < from->n; before++) {
+      known = known || from->all[before] == c;
+    }
+    if (!known) {
+      SCT_GROW(from->all, (size_t)from->n, from->cap);
+      SCT_GROW(from->cost, (size_t)from->n, from->cap_cost);
+      from->cost[from->n] = sct_example_cost(b->m, c);
+      from->all[from->n++] = c;
+    }
+  }
+}
+
+#define FEW_PLACES 2 /* of the arrays of each case */
+
+/* The one of at least so many elements that covers most new pairs for what it costs; false: none,
+ * or there is no room. */
+static bool add_best(builder *b, const choice *from, int64_t least, double *room) {
+  sct_traits its = {0};
+  double most = 0;
+  int best = -1;
+  for (int k = 0; k < from->n; k++) {
+    const sct_traits t = traits_of(b, from->all[k]->dims, from->all[k]->variant);
+    const double gain = sct_cover_gain(&b->cover, &t) / from->cost[k];
+    if (gain > most && from->cost[k] <= *room && from->all[k]->shape.n_elements >= least) {
+      most = gain;
+      best = k;
+      its = t;
+    }
+  }
+  if (best >= 0) {
+    sct_cover_add(&b->cover, &its);
+    *room -= from->cost[best];
+    for (int place = 0; place < FEW_PLACES; place++) {
+      add_situation(b, from->all[best], NULL);
+    }
+  }
+  return best >= 0;
+}
+
+void sct_situations_choose(sct_measure *m, const sct_kernel_code *code,
+                           const sct_ptx_traits *traits, double room, sct_situations *out) {
+  const sct_situations *list = NULL;
+  sct_situations mine = {0}, tiles = {0};
+  choice from = {0};
+  builder b;
+  sct_situations_for(m, code, traits, &list);
+  begin(&b, m, code, traits, &tiles);
+  consider(&from, &b, list);
+  add_several_tiles(&b);
+  consider(&from, &b, &tiles);
+  sct_cover_free(&b.cover);
+  sct_tuples_free(&b.must);
+  begin(&b, m, code, traits, &mine);
+  for (int k = 0; k < out->n; k++) { /* other kernels' */
+    const sct_traits t = traits_of(&b, out->all[k].c->dims, out->all[k].c->variant);
+    sct_cover_add(&b.cover, &t);
+  }
+  /* by their price alone all would be small */
+  static const struct {
+    int64_t elements;
+    double share;
+  } least[] = {{8192, 0.5}, {1024, 0.25}, {0, 0.25}};
+  double left = 0;
+  for (int k = 0; k < SCT_COUNT(least); k++) {
+    left += room * least[k].share;
+    while (add_best(&b, &from, least[k].elements, &left)) {
+    }
+  }
+  end(&b, traits);
+  for (int k = 0; k < mine.n; k++) {
+    SCT_GROW(out->all, (size_t)out->n, out->cap);
+    out->all[out->n++] = mine.all[k];
+  }
+  sct_free(mine.all);
+  sct_free(tiles.all);
+  sct_free(from.all);
+  sct_free(from.cost);
 }
 
 void sct_situations_drop(sct_case_table *t) {

@@ -267,18 +267,26 @@ static sct_status run_changed(sct_measure *m, const sct_case *c, uint8_t *const 
   return status;
 }
 
-/* One more draw, of what the reference is of: the host's evaluation of a body that only moves data,
- * else the naive variant. false: there is none. */
+sct_status sct_case_outputs(sct_measure *m, const sct_case *c, uint8_t *const *images,
+                            uint8_t **out, sct_verdict *verdict, sct_error *err) {
+  const sct_spec *spec = m->addressing.spec;
+  if (spec->n_moves == 0) {
+    return run_changed(m, c, images, out, verdict, err);
+  }
+  for (int k = spec->n_inputs; k < spec->n_operands; k++) {
+    SCT_TRY(sct_image_output(&out[k], &c->shape, k, images, c->poison, err));
+  }
+  return SCT_OK;
+}
+
+/* One more draw. false: there is none. */
 static sct_status add_draw(sct_measure *m, sct_case *c, bool *added, sct_error *err) {
   const sct_spec *spec = m->addressing.spec;
   uint8_t *changed[SCT_MAX_OPERANDS] = {NULL}, **out = c->draws.image[c->draws.n];
   sct_verdict verdict = {0};
   c->draws.change = sct_shape_change(&c->shape);
   sct_status status = change_images(m, c, changed, err);
-  for (int k = spec->n_inputs; k < spec->n_operands && spec->n_moves > 0; k++) {
-    SCT_THEN(sct_image_output(&out[k], &c->shape, k, changed, c->poison, err));
-  }
-  SCT_THEN(spec->n_moves > 0 ? SCT_OK : run_changed(m, c, changed, out, &verdict, err));
+  SCT_THEN(sct_case_outputs(m, c, changed, out, &verdict, err));
   for (int k = 0; k < spec->n_operands; k++) {
     sct_image_free(changed[k], &c->shape, k);
   }
@@ -626,6 +634,15 @@ static sct_status no_reference(const sct_measure *m, sct_error *err) {
                   sct_str_c(&advice));
 }
 
+sct_status sct_case_reference(sct_measure *m, sct_case *c, sct_error *err) {
+  SCT_TRY(prepare(m, c, err));
+  SCT_TRY(make_reference(m, c, err));
+  if (m->naive_verdict.outcome != SCT_OUT_OK) {
+    return no_reference(m, err);
+  }
+  return sct_case_images(m, c, err); /* those that are known before are given back */
+}
+
 /* ---- a candidate ---- */
 
 /* The interpreter counts steps, so time is no sign of a hang there: the machine may be busy. */
@@ -707,8 +724,7 @@ static sct_status ask_uncovered(sct_measure *m, const sct_job *job, sct_verdict 
   return SCT_OK;
 }
 
-/* What its PTX compares and divides with; false: it has none, or it cannot be read. */
-static bool find_traits(sct_measure *m, const sct_binary *candidate, sct_ptx_traits *out) {
+bool sct_find_traits(sct_measure *m, const sct_binary *candidate, sct_ptx_traits *out) {
   const sct_ptx_module *module = sct_read_ptx(m, candidate);
   return module && sct_ptx_traits_of(out, module, candidate->entry, NULL) == SCT_OK;
 }
@@ -755,7 +771,7 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   sct_binary binary = *candidate;
   sct_job job = {.binary = &binary, .kernel = -1};
   SCT_TRY(sct_remote_ensure(m, err));
-  const sct_ptx_traits *traits = find_traits(m, candidate, &found) ? &found : NULL;
+  const sct_ptx_traits *traits = sct_find_traits(m, candidate, &found) ? &found : NULL;
   SCT_TRY(find_rounds(m, candidate, traits, &code, err));
   binary.code = &code;
   sct_situations_for(m, &code, traits, &list);
@@ -768,6 +784,9 @@ static sct_status verify_once(sct_measure *m, const sct_binary *candidate, sct_v
   sct_status status = try_all(m, &job, list, out, err);
   SCT_THEN(audit_all(m, list->all[list->n - 1].c, out, err));
   SCT_THEN(ask_uncovered(m, &job, out, err));
+  if (status == SCT_OK && traits) {
+    sct_warn_narrow(m, candidate->code, traits, out);
+  }
   sct_remote_unload(m, &job);
   return status;
 }
@@ -811,81 +830,4 @@ sct_status sct_measure_verify(sct_measure *m, const sct_binary *candidate, sct_v
     }
   }
   return status;
-}
-
-/* ---- examples ---- */
-
-static uint8_t *copy_of(const uint8_t *bytes, int64_t n) {
-  uint8_t *copy = sct_alloc((size_t)n + 1);
-  memcpy(copy, bytes, (size_t)n);
-  return copy;
-}
-
-/* What an output holds before and after. */
-static sct_status fill_output(const sct_measure *m, const sct_case *c, int op, sct_example *out,
-                              sct_error *err) {
-  const sct_operand *operand = &m->addressing.spec->operands[op];
-  const int64_t bytes = c->shape.op[op].bytes;
-  out->op[op].after = copy_of(c->image[op], bytes);
-  out->op[op].tolerance = sct_shape_tolerance(&c->shape, op);
-  out->op[op].usual = sct_alloc(sizeof(double) * (size_t)operand->record.n_fields);
-  for (int f = 0; f < operand->record.n_fields; f++) {
-    out->op[op].usual[f] = sct_usual_magnitude(&c->shape, op, f, c->image[op]);
-  }
-  return sct_operand_is_prefilled(operand)
-             ? sct_image_input(&out->op[op].before, &c->shape, op, err) /* none is sparse */
-             : SCT_OK;
-}
-
-sct_status sct_measure_example(sct_measure *m, const int64_t *dims, sct_example *out,
-                               sct_error *err) {
-  const sct_spec *spec = m->addressing.spec;
-  sct_case *c = NULL;
-  *out = (sct_example){0};
-  SCT_TRY(sct_remote_ensure(m, err));
-  sct_case_get(m, dims, &c);
-  for (int k = 0; k < spec->n_operands; k++) {
-    if (!c->legal || sct_shape_is_sparse(&c->shape, k)) {
-      return SCT_OK;
-    }
-  }
-  if (!sct_outputs_known(m)) { /* another compiler's roundings are near where values are ordinary */
-    c->shape.variant = 0;
-    sct_shape_unindex(&c->shape);
-  }
-  SCT_TRY(prepare(m, c, err));
-  SCT_TRY(make_reference(m, c, err));
-  if (m->naive_verdict.outcome != SCT_OUT_OK) {
-    return no_reference(m, err);
-  }
-  SCT_TRY(sct_case_images(m, c, err)); /* those that are known before are given back */
-  out->legal = true;
-  out->poison = c->poison;
-  memcpy(out->extent, c->shape.extent, sizeof out->extent);
-  for (int k = 0; k < spec->n_scalars; k++) {
-    const sct_scalar_values scalars = sct_shape_scalars(&c->shape);
-    sct_data_scalar(out->scalar[k], &scalars, k);
-  }
-  sct_status status = SCT_OK;
-  for (int k = 0; k < spec->n_operands && status == SCT_OK; k++) {
-    out->op[k].bytes = c->shape.op[k].bytes;
-    if (k < spec->n_inputs) {
-      out->op[k].before = copy_of(c->image[k], c->shape.op[k].bytes);
-    } else {
-      status = fill_output(m, c, k, out, err);
-    }
-  }
-  if (status != SCT_OK) {
-    sct_example_free(out);
-  }
-  return status;
-}
-
-void sct_example_free(sct_example *example) {
-  for (int k = 0; k < SCT_MAX_OPERANDS; k++) {
-    sct_free(example->op[k].before);
-    sct_free(example->op[k].after);
-    sct_free(example->op[k].usual);
-  }
-  *example = (sct_example){0};
 }

@@ -445,6 +445,11 @@ typedef struct sct_ptx_traits {
   /* Bit k: the pointer in parameter k (below 64) is looked at as a number: compared, masked or
    * divided, not only added to. Integers of 64 bits may have theirs as well. */
   uint64_t inspected;
+  /* Lines of the source, 0: none, where an index that goes to an address of global memory is made
+   * of indices of blocks and of parameters in a type that ends before 64 bits do: as a product of
+   * two of them of 32 bits, or one of them times a constant; and where one passes through a float,
+   * to an address or not. */
+  int product_line, scaled_line, float_line;
 } sct_ptx_traits;
 
 /* A static look at a kernel and the functions it can call; code of the system's and the toolkit's

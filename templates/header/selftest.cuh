@@ -1,8 +1,9 @@
 // $(file) - written by sectile $(version); do not edit. Again: sectile emit $(spec_file)$(form_option) -o $(header) --selftest $(file)
 //
-// $(name)_selftest(stream) runs every kernel of $(header) on small arrays, at aligned addresses and
-// others, and compares with results that an interpreter of PTX computed on a CPU. It is null where
-// all are right, else a text that says what is wrong. The file that has $(name)_IMPLEMENTATION
+// $(name)_selftest(stream) runs every kernel of $(header) in situations in which they were verified:
+// extents around what they divide by and compare with, arrays at addresses alike and unlike. It
+// compares with results that an interpreter of PTX computed on a CPU. It is null where all are
+// right, else a text that says what is wrong. The file that has $(name)_IMPLEMENTATION
 // includes it after the header. With $(name)_SELFTEST_MAIN it is a program of its own.
 #ifndef SECTILE_SELFTEST_$(name)
 #define SECTILE_SELFTEST_$(name)
@@ -32,7 +33,12 @@ static const $(self)_field $(self)_fields_$(a.index)[] = {
 //%   end
 };
 //% end
-enum { $(self)_n_arrays = $(n_arrays), $(self)_guard = 256 };
+enum {
+  $(self)_n_arrays = $(n_arrays),
+  $(self)_guard = 256,
+  $(self)_most_residue = $(most_residue),
+  $(self)_part = $(part_bytes),  // bytes, of which there is a digest
+};
 static const $(self)_array $(self)_arrays[] = {
 //% for _, a in ipairs(arrays) do
     {"$(a.name)", $(a.written), $(a.align), $(a.record_bytes), $(a.n_fields), $(self)_fields_$(a.index)},
@@ -41,16 +47,29 @@ static const $(self)_array $(self)_arrays[] = {
 
 // ---- Cases: what arrays hold before a launch, and outputs after it.
 
+// Of the fields that begin in a part: a sum of hashes of what must be met bit for bit, NaN and
+// infinity too, and bits of the sum of other values, each times 1 to 2 by its place.
+typedef struct $(self)_digest {
+  unsigned long long hashes, sum;
+} $(self)_digest;
+typedef struct $(self)_words {
+  unsigned long long key, and_mask, or_mask;
+} $(self)_words;
 typedef struct $(self)_case {
   const char *label;
   long long extents[$(detail)_n_extents];
   unsigned char scalars[$(n_scalars)][16];
   long long bytes[$(self)_n_arrays];
-  const unsigned char *before[$(self)_n_arrays];  // null: each byte is `poison`
-  const unsigned char *after[$(self)_n_arrays];   // null: of an input
+  const unsigned char *before[$(self)_n_arrays];  // null: words of an input, else `poison`
+  $(self)_words words[$(self)_n_arrays];
+  const unsigned char *after[$(self)_n_arrays];    // null: of an input, or where there are
+  const $(self)_digest *digests[$(self)_n_arrays];
   unsigned char poison;
-  double tolerance[$(self)_n_arrays];     // relative to a value or, if greater, to
+  double tolerance[$(self)_n_arrays];     // -1: of bits; relative to a value or, if greater, to
   const double *usual[$(self)_n_arrays];  // the median magnitude of each field
+  int n_places;
+  // residues of addresses modulo the least power of two that is more, 512 or above
+  const int (*places)[$(self)_n_arrays];
 } $(self)_case;
 
 //% for _, c in ipairs(cases) do
@@ -64,6 +83,18 @@ static const unsigned char $(self)_$(b.name)[] = {
 //%   for _, u in ipairs(c.usual) do
 static const double $(self)_$(u.name)[] = {$(join(u.values))};
 //%   end
+//%   for _, d in ipairs(c.digests) do
+static const $(self)_digest $(self)_$(d.name)[] = {
+//%     for _, part in ipairs(d.parts) do
+    $(part),
+//%     end
+};
+//%   end
+static const int $(self)_places_$(c.number)[][$(self)_n_arrays] = {
+//%   for _, place in ipairs(c.places) do
+    $(place),
+//%   end
+};
 //% end
 static const $(self)_case $(self)_cases[] = {
 //% for _, c in ipairs(cases) do
@@ -72,19 +103,37 @@ static const $(self)_case $(self)_cases[] = {
      {$(join(c.scalars))},
      {$(join(c.bytes))},
      {$(join(c.before))},
+     {$(join(c.words))},
      {$(join(c.after))},
+     {$(join(c.digest_names))},
      $(c.poison),
      {$(join(c.tolerance))},
-     {$(join(c.usual_names))}},
+     {$(join(c.usual_names))},
+     (int)(sizeof $(self)_places_$(c.number) / sizeof $(self)_places_$(c.number)[0]),
+     $(self)_places_$(c.number)},
 //% end
 };
 
+// ---- Numbers that look random.
+
+static unsigned long long $(self)_scramble(unsigned long long z) {
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+static unsigned long long $(self)_mix(unsigned long long seed, unsigned long long index) {
+  const unsigned long long golden = 0x9e3779b97f4a7c15ULL;
+  return $(self)_scramble($(self)_scramble(seed + golden) + (index + 1) * golden);
+}
+
 // ---- Comparing.
 
+// 2 to the power of -1022 to 1023.
 static double $(self)_power(int exponent) {
-  double power = 1;
-  for (; exponent > 0; exponent--) power *= 2;
-  for (; exponent < 0; exponent++) power /= 2;
+  const unsigned long long bits = (unsigned long long)(exponent + 1023) << 52;
+  double power;
+  memcpy(&power, &bits, sizeof power);
   return power;
 }
 
@@ -103,12 +152,13 @@ static double $(self)_number(const unsigned char *at, const $(self)_field *f) {
   const unsigned long long part = bits & ((1ULL << digits) - 1);
   const int exponent = (int)(bits >> digits & (unsigned long long)most);
   const bool is_e4m3 = f->exponent == 4;  // which has no infinities
-  double value = (double)part * $(self)_power(1 - bias - digits);
+  const double step = $(self)_power(-digits);
+  double value = (double)part * step * $(self)_power(1 - bias);
   if (exponent == most && (!is_e4m3 || part == 7)) {
     value = huge * 4;
     value = part != 0 ? value - value : value;
   } else if (exponent > 0) {
-    value = (double)(part + (1ULL << digits)) * $(self)_power(exponent - bias - digits);
+    value = (double)(part + (1ULL << digits)) * step * $(self)_power(exponent - bias);
   }
   return bits >> (8 * bytes - 1) & 1 ? -value : value;
 }
@@ -121,30 +171,76 @@ static bool $(self)_near(double got, double want, double tolerance, double usual
   return got == want || off <= tolerance * (magnitude < usual ? usual : magnitude);
 }
 
+// What is found of a part.
+typedef struct $(self)_found {
+  unsigned long long hashes;
+  double sum, tolerance;  // of the sum
+} $(self)_found;
+
 typedef struct $(self)_state {
   const $(self)_array *array;
   const unsigned char *got, *want;
   double tolerance;
   const double *usual;
-  long long wrong;  // the first byte that is; -1: none
+  long long wrong;         // the first byte that is; -1: none
+  $(self)_found *found;  // of each part, where there is no `want`
 } $(self)_state;
+
+static double $(self)_tolerance(const $(self)_state *s, const $(self)_field *f) {
+  const int digits = $(self)_digits(f);
+  const double least = $(computes) * (digits < 23 ? 4 : 16) * $(self)_power(-digits);
+  return s->tolerance < least ? least : s->tolerance;
+}
+
+static void $(self)_add($(self)_state *s, const $(self)_field *f, long long at) {
+  $(self)_found *const part = &s->found[at / $(self)_part];
+  const bool near = f->exponent > 0 && ($(computes) || s->tolerance > 0);
+  for (int lane = 0; lane < f->lanes && near; lane++) {
+    const long long byte = at + lane * (f->bytes / f->lanes);
+    const double usual = s->usual[f - s->array->fields], x = $(self)_number(s->got + byte, f);
+    const double weight = 1 + (double)($(self)_mix(0, (unsigned long long)byte) >> 11) * $(self)_power(-53);
+    const double magnitude = x < 0 ? -x : x;
+    if (x - x != 0) {
+      part->hashes += $(self)_mix(x != x ? 0 : x > 0 ? 1 : 2, (unsigned long long)byte);
+      continue;
+    }
+    part->sum += weight * x;  // and its own roundings
+    part->tolerance +=
+        weight * ($(self)_tolerance(s, f) + 1e-13) * (magnitude < usual ? usual : magnitude);
+  }
+  for (int n = 0; n < f->bytes && !near; n += 8) {
+    unsigned long long word = 0;
+    memcpy(&word, s->got + at + n, (size_t)(f->bytes - n < 8 ? f->bytes - n : 8));
+    part->hashes += $(self)_mix(word, (unsigned long long)(at + n));
+  }
+}
 
 // A field of an element: `at` in the array, `plain` in an array of elements one after the other.
 static void $(self)_value(void *context, int64_t at, int64_t plain, size_t n) {
   $(self)_state *const s = ($(self)_state *)context;
   const $(self)_field *f = s->array->fields;
-  if (s->wrong >= 0 || memcmp(s->got + at, s->want + at, n) == 0) return;
+  if (s->wrong >= 0 || (s->want != NULL && memcmp(s->got + at, s->want + at, n) == 0)) return;
   while (f->offset != plain % s->array->record_bytes) f++;
-  bool right = f->exponent > 0;
+  if (s->want == NULL) {
+    $(self)_add(s, f, at);
+    return;
+  }
+  bool right = f->exponent > 0 && s->tolerance >= 0;
   for (int lane = 0; lane < f->lanes && right; lane++) {
     const long long byte = at + lane * (f->bytes / f->lanes);
-    const int digits = $(self)_digits(f);
-    const double least = $(computes) * (digits < 23 ? 4 : 16) * $(self)_power(-digits);
-    const double tolerance = s->tolerance < least ? least : s->tolerance;
-    right = $(self)_near($(self)_number(s->got + byte, f), $(self)_number(s->want + byte, f), tolerance,
-                         s->usual[f - s->array->fields]);
+    right = $(self)_near($(self)_number(s->got + byte, f), $(self)_number(s->want + byte, f),
+                         $(self)_tolerance(s, f), s->usual[f - s->array->fields]);
   }
   if (!right) s->wrong = at;
+}
+
+// A sum that overflows says so much only.
+static bool $(self)_is_sum(const $(self)_found *found, const $(self)_digest *want) {
+  const double got = found->sum;
+  double sum;
+  memcpy(&sum, &want->sum, sizeof sum);
+  if (sum - sum != 0) return got - got != 0;
+  return (got < sum ? sum - got : got - sum) <= found->tolerance;
 }
 
 // Each field of each element of array number `k`.
@@ -170,26 +266,64 @@ static void $(self)_compare($(self)_state *s, int k, const $(self)_case *c) {
 static char $(self)_text[600];
 static int $(self)_n_runs;  // of the last call
 
-static const char *$(self)_say(const char *variant, const $(self)_case *c, int shifted, const char *what) {
-  snprintf($(self)_text, sizeof $(self)_text, "$(name), %s at %s%s: %s", variant, c->label,
-           shifted ? ", arrays moved by their alignment" : "", what);
+static const char *$(self)_say(const char *variant, const $(self)_case *c, int place, const char *what) {
+  char where[200] = "";
+  for (int k = 0; k < $(self)_n_arrays; k++) {
+    const size_t n = strlen(where);
+    if (c->places[place][k] != 0) {
+      snprintf(where + n, sizeof where - n, "%s%s=%d", n > 0 ? " " : ", addresses modulo 512: ",
+               $(self)_arrays[k].name, c->places[place][k]);
+    }
+  }
+  snprintf($(self)_text, sizeof $(self)_text, "$(name), %s at %s%s: %s", variant, c->label, where, what);
   return $(self)_text;
 }
 
 // Arrays of a case on the device, between guard zones.
 typedef struct $(self)_memory {
   unsigned char *device[$(self)_n_arrays], *host[$(self)_n_arrays];
+  unsigned char *before[$(self)_n_arrays];
+  $(self)_found *found[$(self)_n_arrays];
   void *workspace;
 } $(self)_memory;
 
 static size_t $(self)_size(const $(self)_case *c, int k) {
-  return (size_t)c->bytes[k] + 2 * $(self)_guard;
+  return (size_t)c->bytes[k] + 2 * $(self)_guard + 512 + 2 * $(self)_most_residue;
+}
+
+static size_t $(self)_n_parts(const $(self)_case *c, int k) {
+  return (size_t)(c->bytes[k] / $(self)_part + 1);
+}
+
+// Where an array begins in its memory.
+static int $(self)_first(const $(self)_memory *m, const $(self)_case *c, int k, int place) {
+  const int residue = c->places[place][k];
+  int span = 512;
+  while (span <= residue) span *= 2;
+  const int at = (int)(((uintptr_t)m->device[k] + $(self)_guard) % (uintptr_t)span);
+  return $(self)_guard + (residue - at + span) % span;
+}
+
+static void $(self)_make_before(unsigned char *out, const $(self)_case *c, int k) {
+  const $(self)_words w = c->words[k];
+  if (c->before[k] != NULL) {
+    memcpy(out, c->before[k], (size_t)c->bytes[k]);
+    return;
+  }
+  memset(out, c->poison, (size_t)c->bytes[k]);
+  for (long long at = 0; at < c->bytes[k] && (w.and_mask | w.or_mask) != 0; at += 8) {
+    unsigned long long word = $(self)_mix(w.key, (unsigned long long)(at / 8));
+    word = (word & w.and_mask) | w.or_mask;
+    memcpy(out + at, &word, (size_t)(c->bytes[k] - at < 8 ? c->bytes[k] - at : 8));
+  }
 }
 
 static void $(self)_free($(self)_memory *m) {
   for (int k = 0; k < $(self)_n_arrays; k++) {
     cudaFree(m->device[k]);
     free(m->host[k]);
+    free(m->before[k]);
+    free(m->found[k]);
   }
   cudaFree(m->workspace);
 }
@@ -199,8 +333,13 @@ static cudaError_t $(self)_allocate($(self)_memory *m, const $(self)_case *c, cu
   memset(m, 0, sizeof *m);
   for (int k = 0; k < $(self)_n_arrays && error == cudaSuccess; k++) {
     m->host[k] = (unsigned char *)malloc($(self)_size(c, k));
-    error = m->host[k] == NULL ? cudaErrorMemoryAllocation
-                               : cudaMalloc((void **)&m->device[k], $(self)_size(c, k));
+    m->before[k] = (unsigned char *)malloc((size_t)c->bytes[k] + 1);
+    m->found[k] = ($(self)_found *)malloc($(self)_n_parts(c, k) * sizeof($(self)_found));
+    if (m->host[k] == NULL || m->before[k] == NULL || m->found[k] == NULL) {
+      return cudaErrorMemoryAllocation;
+    }
+    $(self)_make_before(m->before[k], c, k);
+    error = cudaMalloc((void **)&m->device[k], $(self)_size(c, k));
   }
 //% if workspace then
   const size_t bytes = $(name)_workspace_bytes();
@@ -212,15 +351,14 @@ static cudaError_t $(self)_allocate($(self)_memory *m, const $(self)_case *c, cu
   return error;
 }
 
-static cudaError_t $(self)_fill($(self)_memory *m, $(name)_args *args, const $(self)_case *c, int shifted,
+static cudaError_t $(self)_fill($(self)_memory *m, $(name)_args *args, const $(self)_case *c, int place,
                                 cudaStream_t stream) {
   cudaError_t error = cudaSuccess;
   void *at[$(self)_n_arrays];
   for (int k = 0; k < $(self)_n_arrays && error == cudaSuccess; k++) {
-    const int first = $(self)_guard + shifted * $(self)_arrays[k].align;
+    const int first = $(self)_first(m, c, k, place);
     memset(m->host[k], 0xa5, $(self)_size(c, k));
-    if (c->before[k] != NULL) memcpy(m->host[k] + first, c->before[k], (size_t)c->bytes[k]);
-    if (c->before[k] == NULL) memset(m->host[k] + first, c->poison, (size_t)c->bytes[k]);
+    memcpy(m->host[k] + first, m->before[k], (size_t)c->bytes[k]);
     error = cudaMemcpyAsync(m->device[k], m->host[k], $(self)_size(c, k), cudaMemcpyHostToDevice, stream);
     at[k] = m->device[k] + first;
   }
@@ -241,45 +379,55 @@ static cudaError_t $(self)_fill($(self)_memory *m, $(name)_args *args, const $(s
 }
 
 // What is wrong with the arrays after a launch; null: nothing.
-static const char *$(self)_judge($(self)_memory *m, const char *variant, const $(self)_case *c, int shifted,
+static const char *$(self)_judge($(self)_memory *m, const char *variant, const $(self)_case *c, int place,
                                  cudaStream_t stream) {
   for (int k = 0; k < $(self)_n_arrays; k++) {
     char what[300];
     const $(self)_array *const a = &$(self)_arrays[k];
-    const int first = $(self)_guard + shifted * a->align;
+    const int first = $(self)_first(m, c, k, place);
     unsigned char *const got = m->host[k] + first;
     const size_t size = $(self)_size(c, k);
     cudaError_t error =
         cudaMemcpyAsync(m->host[k], m->device[k], size, cudaMemcpyDeviceToHost, stream);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
-    if (error != cudaSuccess) return $(self)_say(variant, c, shifted, cudaGetErrorString(error));
-    $(self)_state s = {a, got, a->written ? c->after[k] : c->before[k], c->tolerance[k], c->usual[k], -1};
+    if (error != cudaSuccess) return $(self)_say(variant, c, place, cudaGetErrorString(error));
+    $(self)_state s = {a, got, a->written ? c->after[k] : m->before[k], c->tolerance[k], c->usual[k], -1,
+                       m->found[k]};
+    memset(m->found[k], 0, $(self)_n_parts(c, k) * sizeof($(self)_found));
     for (long long b = -first; b < (long long)size - first; b++) {
       const bool outside = b < 0 || b >= c->bytes[k];
       if ((outside && got[b] != 0xa5) || (!outside && !a->written && got[b] != s.want[b])) {
         snprintf(what, sizeof what, "it wrote to byte %lld of %s, %s", b, a->name,
                  outside ? "which is outside of the array" : "an input");
-        return $(self)_say(variant, c, shifted, what);
+        return $(self)_say(variant, c, place, what);
       }
     }
     if (a->written) $(self)_compare(&s, k, c);
     if (s.wrong >= 0) {
       snprintf(what, sizeof what, "%s is wrong at byte %lld: 0x%02x... instead of 0x%02x...",
                a->name, s.wrong, got[s.wrong], s.want[s.wrong]);
-      return $(self)_say(variant, c, shifted, what);
+      return $(self)_say(variant, c, place, what);
+    }
+    for (size_t p = 0; p < $(self)_n_parts(c, k) && a->written && s.want == NULL; p++) {
+      const $(self)_digest *const d = &c->digests[k][p];
+      if (s.found[p].hashes != d->hashes || !$(self)_is_sum(&s.found[p], d)) {
+        snprintf(what, sizeof what, "%s is wrong between byte %lld and byte %lld", a->name,
+                 (long long)p * $(self)_part, (long long)(p + 1) * $(self)_part - 1);
+        return $(self)_say(variant, c, place, what);
+      }
     }
   }
   return NULL;
 }
 
 // One variant, -1: the one that the launch function takes.
-static const char *$(self)_run($(self)_memory *m, int variant, const $(self)_case *c, int shifted,
+static const char *$(self)_run($(self)_memory *m, int variant, const $(self)_case *c, int place,
                                cudaStream_t stream) {
   $(name)_args args;
   $(detail)_place here = {NULL, 0, 0};
   const void *kernel = NULL;
   const char *const label = variant < 0 ? "the kernel of a call" : $(detail)_variants[variant].label;
-  cudaError_t error = $(self)_fill(m, &args, c, shifted, stream);
+  cudaError_t error = $(self)_fill(m, &args, c, place, stream);
   if (error == cudaSuccess) error = $(detail)_find_place(&here);
   if (error == cudaSuccess && variant >= 0) {
     if (!$(detail)_takes(&$(detail)_variants[variant], &args, &here)) return NULL;
@@ -293,8 +441,8 @@ static const char *$(self)_run($(self)_memory *m, int variant, const $(self)_cas
 //% end
   }
   $(self)_n_runs += error == cudaSuccess;
-  return error == cudaSuccess ? $(self)_judge(m, label, c, shifted, stream)
-                              : $(self)_say(label, c, shifted, cudaGetErrorString(error));
+  return error == cudaSuccess ? $(self)_judge(m, label, c, place, stream)
+                              : $(self)_say(label, c, place, cudaGetErrorString(error));
 }
 
 #ifdef __cplusplus
@@ -315,8 +463,8 @@ const char *$(name)_selftest(cudaStream_t stream) {
     $(self)_memory memory;
     const cudaError_t error = $(self)_allocate(&memory, c, stream);
     if (error != cudaSuccess) wrong = $(self)_say("memory", c, 0, cudaGetErrorString(error));
-    for (int run = 0; run < 2 * (n_variants + 1) && wrong == NULL; run++) {
-      wrong = $(self)_run(&memory, run / 2 - 1, c, run % 2, stream);
+    for (int run = 0; run < c->n_places * (n_variants + 1) && wrong == NULL; run++) {
+      wrong = $(self)_run(&memory, run / c->n_places - 1, c, run % c->n_places, stream);
     }
     $(self)_free(&memory);
   }

@@ -34,19 +34,37 @@ for compiler in 'gcc -std=c11' 'g++ -std=c++11 -x c++' 'clang -std=c11' \
 done
 expect 0 '' strict gcc -std=c11 main.c "$here/runtime.c" -o main
 expect 0 'turned: right' ./main
-expect 0 '42 launches' ./main
+expect 0 ' launches' ./main
 # of what is computed the last digits may differ, of integers none
 for fault in rounding 'half rounding'; do
   expect 0 'turned: right' env FAULT="$fault" ./main
 done
-at='at n_row=1 n_col=1'
-expect 1 "turned, the kernel of a call $at: b is wrong at byte 0: 0x" env FAULT=value ./main
-expect 1 "$at: b is wrong at byte 4: 0x" env FAULT=integer ./main
-expect 1 "$at: c is wrong at byte 0: 0x" env FAULT=half ./main
-expect 1 "$at: it wrote to byte 12 of b, which is outside of the array" env FAULT=outside ./main
-expect 1 "$at: it wrote to byte 4 of a, an input" env FAULT=input ./main
-expect 1 "$at: launch failure" env FAULT=launch ./main
-expect 1 "turned, memory $at: out of memory" env FAULT=memory ./main
+expect 1 'b is wrong at byte ' env FAULT=value ./main
+expect 1 'b is wrong at byte ' env FAULT=integer ./main
+expect 1 'c is wrong at byte 0: 0x' env FAULT=half ./main
+expect 1 ' of b, which is outside of the array' env FAULT=outside ./main
+expect 1 ' of a, an input' env FAULT=input ./main
+expect 1 'turned, the kernel of a call at n_row=' env FAULT=input ./main
+# paths for addresses of arrays
+for fault in aligned alike unlike before; do
+  expect 1 'b is wrong ' env FAULT=$fault ./main
+done
+expect 1 ': launch failure' env FAULT=launch ./main
+expect 1 'turned, memory at n_row=' env FAULT=memory ./main
+# tiles of a kernel of the user's own, 4 x 4 of them and more
+mutants=$root/tests/mutants/tile
+expect 0 '' sectile tune "$mutants/spec.lua" -d virtual:h200 --only 'own_k MUT=0' -q
+expect 0 '' sectile emit "$mutants/spec.lua" --form c -o m_tile.h --selftest m_tile_test.h -q
+printf '#define m_tile_SELFTEST_MAIN\n#include "m_tile_test.h"\n' >own.c
+expect 0 '' gcc -O1 -c -I. -isystem "$toolkit/include" own.c -o own.o
+tile() {
+  expect 0 '' g++ -std=c++17 -O1 -fwrapv -Wall -Wextra -isystem "$toolkit/include" "-DMUT=$1" \
+    "-DKERNEL=\"$mutants/k.cu\"" "$here/own.cc" own.o -o own
+}
+tile 0
+expect 0 'm_tile: right' ./own
+tile 7
+expect 1 'm_tile, own_k MUT=0 at ' ./own
 # the same store gives the same bytes; results that are worked out anew are the same
 cp turned_test.h first.h
 expect 0 '' emit c

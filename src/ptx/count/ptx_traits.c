@@ -60,7 +60,8 @@ typedef struct inst {
   uint8_t kind;
   bool high, left; /* mul.hi; shf.l */
   bool is_float, is_signed, from_float;
-  int bits;
+  bool to_wide, to_integer; /* mul.wide; cvt.rzi.s64.f32 */
+  int bits, line;
   bool library;
 } inst;
 
@@ -71,7 +72,8 @@ enum {
   TO_COMPARE = 4,    /* or goes to: a comparison of integers */
   MAGIC = 8,         /* a product that only a division by a constant wanted */
   CONSTANT = 16,
-  FROM_THREAD = 32 /* indices of threads, sizes of blocks: the same in every block */
+  FROM_THREAD = 32, /* indices of threads, sizes of blocks: the same in every block */
+  TO_ADDRESS = 64   /* goes to an address of global memory */
 };
 
 #define FROM_ANY (FROM_POSITION | FROM_DATA | FROM_THREAD)
@@ -116,7 +118,7 @@ typedef struct look {
 /* ---- instructions */
 
 static inst read_inst(const sct_ptx_module *m, const ptx_origin *o) {
-  inst in = {.kind = KIND_OTHER, .library = sct_ptx_is_library(m, o->loc)};
+  inst in = {.kind = KIND_OTHER, .line = o->loc.line, .library = sct_ptx_is_library(m, o->loc)};
   const char *p = o->text.p, *end = p + o->text.len, *at = p;
   ptx_span last = {p, 0}, before = {p, 0};
   for (int n = 0; at < end && *at != ' ' && *at != '\t'; n++) {
@@ -131,12 +133,14 @@ static inst read_inst(const sct_ptx_module *m, const ptx_origin *o) {
     }
     in.high |= sct_ptx_span_is(last, "hi");
     in.left |= sct_ptx_span_is(last, "l");
+    in.to_wide |= sct_ptx_span_is(last, "wide");
     at += at < end && *at == '.';
   }
   in.is_float = last.len > 1 && (last.p[0] == 'f' || (last.p[0] == 'b' && last.p[1] == 'f'));
   in.from_float = in.is_float;
   in.is_float |= before.len > 1 && before.p[0] == 'f' && in.kind == KIND_MOVE;
   in.is_signed = last.len > 0 && last.p[0] == 's';
+  in.to_integer = in.from_float && before.len > 1 && (before.p[0] == 's' || before.p[0] == 'u');
   for (int i = 1; i < last.len && last.p[i] >= '0' && last.p[i] <= '9'; i++) {
     in.bits = in.bits * 10 + (last.p[i] - '0');
   }
@@ -299,7 +303,88 @@ static void mark_compared(look *l) {
   } while (l->changed);
 }
 
+/* Whether its result stays below a constant, whatever its operands are. */
+static bool is_bounded(const look *l, size_t i) {
+  const inst *in = inst_of(l, i);
+  const ptx_uop *u = &l->code->uops[i];
+  const bool by_constant =
+      (value_of(l, u->a)->flags & CONSTANT) != 0 || (value_of(l, u->b)->flags & CONSTANT) != 0;
+  return by_constant && (in->kind == KIND_AND || in->kind == KIND_REM || in->kind == KIND_BFE);
+}
+
+static void mark_addresses(look *l) {
+  for (size_t i = l->first; i < l->end; i++) {
+    const ptx_uop *u = &l->code->uops[i];
+    const bool goes = is_any_load(u) || is_store(u) || inst_of(l, i)->kind == KIND_OUTSIDE;
+    if (goes && (u->space == PTX_SPACE_GLOBAL || u->space == PTX_SPACE_NONE)) {
+      value_of(l, u->a)->flags |= TO_ADDRESS;
+    }
+  }
+  do {
+    l->changed = false;
+    for (size_t i = l->end; i-- > l->first;) {
+      const ptx_uop *u = &l->code->uops[i];
+      uint32_t from[16];
+      const bool ends = is_any_load(u) || is_store(u) || inst_of(l, i)->kind == KIND_SETP ||
+                        inst_of(l, i)->kind == KIND_OUTSIDE || is_bounded(l, i);
+      uint8_t goes = value_of(l, u->d)->flags;
+      for (int k = 0; u->fn == sct_ptx_op_mov_unpair && k < u->n; k++) {
+        goes |= value_of(l, l->code->vec[u->vec + (uint32_t)k])->flags;
+      }
+      const int n = ends || !(goes & TO_ADDRESS) ? 0 : sources(l, i, from);
+      for (int s = 0; s < n; s++) {
+        value *v = value_of(l, from[s]);
+        l->changed |= from[s] >= PTX_SLOT_REGS && !(v->flags & TO_ADDRESS);
+        v->flags |= from[s] >= PTX_SLOT_REGS ? TO_ADDRESS : 0;
+      }
+    }
+  } while (l->changed);
+}
+
 /* ---- what is reported */
+
+/* Whether 64 bits become the lower 32 of a sum or product: by a conversion, by a mask, or by the
+ * first of two shifts. */
+static bool cuts(const look *l, size_t i) {
+  const inst *in = inst_of(l, i);
+  const ptx_uop *u = &l->code->uops[i];
+  const value *a = value_of(l, u->a), *b = value_of(l, u->b);
+  const uint8_t of = a->def >= 0 && a->n_defs == 1 ? inst_of(l, (size_t)a->def)->kind : KIND_OTHER;
+  const bool product = of == KIND_MUL || of == KIND_MAD;
+  const bool sum = (of == KIND_ADD || of == KIND_SUB) && (a->flags & FROM_DATA) == 0;
+  const bool extends = u->fn == sct_ptx_op_cvt && u->wide && sct_ptx_type_bytes(u->from) == 4;
+  return ((u->fn == sct_ptx_op_trunc32 || extends) && (sum || product)) ||
+         (in->kind == KIND_SHL && in->bits == 64 && (b->flags & CONSTANT) && b->bits >= 32) ||
+         (in->kind == KIND_AND && in->bits == 64 && (b->flags & CONSTANT) && b->bits == UINT32_MAX);
+}
+
+/* An index in a type that is too narrow for extents of 64 bits. */
+static void report_narrow(look *l, size_t i) {
+  const inst *in = inst_of(l, i);
+  const ptx_uop *u = &l->code->uops[i];
+  const value *a = value_of(l, u->a), *b = value_of(l, u->b), *d = value_of(l, u->d);
+  const bool of_position = ((a->flags | b->flags) & FROM_POSITION) != 0;
+  const bool constant = ((a->flags | b->flags) & CONSTANT) != 0;
+  const bool no_larger = d->n_defs == 1 && d->root >= 0 && fabs(d->factor) <= 1; /* x / 3 * 3 */
+  const bool grows = in->kind == KIND_MUL || in->kind == KIND_MAD || in->kind == KIND_SHL;
+  int *line = NULL;
+  if (in->library || !of_position) {
+    return;
+  }
+  if (in->to_integer && in->bits <= 32) {
+    line = &l->out->float_line;
+  } else if ((d->flags & TO_ADDRESS) != 0 && cuts(l, i)) {
+    line = &l->out->product_line;
+  } else if ((d->flags & TO_ADDRESS) != 0 && grows && in->bits == 32 && !in->high && !in->to_wide &&
+             !in->is_float) {
+    line = !constant                   ? &l->out->product_line
+           : !no_larger || d->root < 0 ? &l->out->scaled_line
+                                       : NULL;
+  }
+  if (line != NULL) {
+    *line = *line > 0 ? *line : in->line;
+  }
+}
 
 static void report(look *l, const inst *in, int64_t number, int rank) {
   if (number < 2 || in->library || (l->of_thread && rank != RANK_COMPARED)) {
@@ -648,10 +733,11 @@ static void report_uop(look *l, size_t i) {
     l->of_thread = false;
     report_part(l, in, u);
   }
-  if (in->is_float || !positions(x) || !is_constant(c)) {
+  const bool steps = in->kind == KIND_ADD && (x->flags & FROM_DATA) == 0;
+  if (in->is_float || !(positions(x) || steps) || !is_constant(c)) {
     return;
   }
-  l->of_thread = (x->flags & FROM_POSITION) == 0;
+  l->of_thread = (x->flags & FROM_ANY) == FROM_THREAD;
   const int64_t m = magnitude(signed_number(c, in));
   const bool own = d->n_defs == 1;
   switch (in->kind) {
@@ -682,7 +768,7 @@ static void report_uop(look *l, size_t i) {
     report(l, in, own && in->kind == KIND_DIV ? divisor(d) : 0, RANK_DIVISOR);
     break;
   case KIND_ADD:
-    report(l, in, guards && m > 1 && is_step(l, i) ? m : 0, RANK_FACTOR);
+    report(l, in, guards && m > 1 && is_step(l, i) ? m : 0, steps ? RANK_DIVISOR : RANK_FACTOR);
     break;
   default:
     break;
@@ -751,10 +837,12 @@ static void look_at_body(look *l, const ptx_body *body) {
   flow_all(l);
   compute_all(l);
   mark_compared(l);
+  mark_addresses(l);
   mark_magic(l);
   for (size_t i = l->first; i < l->end; i++) {
     if (is_main(l, i)) {
       report_uop(l, i);
+      report_narrow(l, i);
       report_inspected(l, i);
     }
   }

@@ -50,6 +50,9 @@ cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, 
   bits += fault("rounding") ? 2 : fault("value") ? 2000 : 0;
   memcpy(&b[rows * cols - 1].x, &bits, sizeof bits);
   b[rows * cols - 1].n += fault("integer");
+  const uintptr_t at = (uintptr_t)a % 16, to = (uintptr_t)b % 16;
+  b[0].n += (fault("aligned") && at == 0 && to == 0) || (fault("alike") && at == to && at != 0) ||
+            (fault("unlike") && at != to) || (fault("before") && to == 12 && rows * cols > 1000);
   c[0] += fault("half") ? 40 : fault("half rounding");
   b[rows * cols].n = fault("outside") ? 1 : b[rows * cols].n;
   a[rows * cols - 1].n += fault("input");
