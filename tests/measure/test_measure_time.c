@@ -224,7 +224,7 @@ static void test_cases_go_where_there_is_no_room(void **state) {
     assert_int_equal(v.outcome, SCT_OUT_OK);
     held[k] = w.m->cases.bytes;
     if (k == 2) {
-      sct_timing t = time_at(&w, 1, 170001, SCT_OUT_OK);
+      sct_timing t = time_at(&w, 1, 180001, SCT_OUT_OK);
       sct_free(t.samples_ns);
       assert_int_equal(w.m->cases.bytes, 0);
     }

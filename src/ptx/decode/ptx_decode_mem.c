@@ -3,16 +3,16 @@
 #include "ptx/exec/ptx_exec.h"
 
 typedef struct mem_mods {
-  ptx_space space; /* PTX_SPACE_NONE: generic */
-  bool nc;         /* read-only path */
-  bool strong;     /* volatile, relaxed, acquire, release: synchronises, so no race */
-  bool keep;       /* volatile, mmio, acquire: machine code keeps its width */
-  uint8_t sync;    /* what it orders, as an atomic operation does */
+  ptx_space space;     /* PTX_SPACE_NONE: generic */
+  bool nc;             /* read-only path */
+  bool strong;         /* volatile, relaxed, acquire, release: synchronises, so no race */
+  bool keep;           /* volatile, mmio, acquire: machine code keeps its width */
+  uint8_t sync;        /* what it orders, as an atomic operation does */
   ptx_mem_scope scope; /* of a strong access */
-  bool uncached;   /* passes by L1 where global loads are cached there */
-  bool cluster;    /* any block's of the cluster: generic in machine code */
-  bool cache_hint; /* a policy operand follows */
-  int n;           /* elements */
+  bool uncached;       /* passes by L1 where global loads are cached there */
+  bool cluster;        /* any block's of the cluster: generic in machine code */
+  bool cache_hint;     /* a policy operand follows */
+  int n;               /* elements */
   ptx_type type;
 } mem_mods;
 
@@ -28,7 +28,7 @@ ptx_space sct_ptx_dec_take_space(ptx_dec *d) {
 
 ptx_mem_scope sct_ptx_dec_take_scope(ptx_dec *d, ptx_mem_scope otherwise) {
   static const ptx_mem_scope scopes[] = {PTX_SCOPE_BLOCK, PTX_SCOPE_CLUSTER, PTX_SCOPE_DEVICE,
-                                     PTX_SCOPE_DEVICE};
+                                         PTX_SCOPE_DEVICE};
   const int k = sct_ptx_dec_choose(d, "cta cluster gpu sys");
   return k < 0 ? otherwise : scopes[k];
 }
