@@ -80,18 +80,19 @@ double sct_median_magnitude(double *values, int64_t n) {
   return some > 0 ? values[some / 2] : 0;
 }
 
-/* Where no point fell, 0 says nothing of what sums are like; and adding atomically may flush what
- * is denormal (PTX ISA, atom.add.f32). */
+/* Points may all fall on one element, whose sum is larger than what the others keep: what is
+ * accumulated is measured by its largest value. And adding atomically may flush what is denormal
+ * (PTX ISA, atom.add.f32). */
+
 double sct_usual_of(const sct_operand *op, double *values, int64_t n) {
-  int64_t some = 0;
+  double largest = LEAST_SCALE;
   if (op->accumulate == SCT_REDUCE_NONE) {
     return sct_median_magnitude(values, n);
   }
   for (int64_t k = 0; k < n; k++) {
-    values[some] = values[k];
-    some += values[k] != 0;
+    largest = isfinite(values[k]) ? fmax(largest, fabs(values[k])) : largest;
   }
-  return fmax(sct_median_magnitude(values, some), LEAST_SCALE);
+  return largest;
 }
 
 int sct_usual_offsets(const sct_shape *s, int op, int field, int64_t offsets[SCT_USUAL_VALUES]) {

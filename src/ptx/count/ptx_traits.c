@@ -1,5 +1,4 @@
-/* Numbers that a kernel's positions meet, found in its PTX: what extents, indices and addresses are
- * compared with, divided by, masked to and multiplied with.
+/* Numbers that a kernel's positions meet, found in its PTX: what is compared, divided and masked.
  *
  * Each register is described as factor * root + offset, where that is what it holds: compilers make
  * multiplications and shifts of divisions by constants, and whatever they make of x / d, its factor
