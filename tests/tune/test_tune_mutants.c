@@ -9,7 +9,7 @@
  *   NAME         a data file, or a directory of tests/mutants
  *   DIR          another directory: a word with a slash
  *   SPEC.lua     with --operators: a candidate of each strategy, drawn by the seed
- *   --own        all directories of tests/mutants, or SECTILE_TEST_PART of them
+ *   --own        all directories of tests/mutants, or a quarter of SECTILE_TEST_PART of them
  *   --kind KIND  of this kind only
  *   --number N   number N of each data file only
  *   --operators  what tests/tune/mutants/operators.lua makes of the candidates' CUDA source, one
@@ -348,7 +348,7 @@ static void take_own(sct_arena *arena) {
   int n = options.n_names;
   take_all(arena, SCT_TESTS_DIR "/mutants", "");
   for (int k = n, end = options.n_names; k < end; k++) {
-    if (part_has(k)) {
+    if (part_has_of(k, 4)) { /* each takes a second or more */
       options.names[n++] = options.names[k];
     }
   }

@@ -41,7 +41,7 @@ __global__ void k(long long nr, long long nk, const int *p, const int *v, int *y
       if (i < end) sum += v[i], most = max(most, v[i]);
       i = end;
     }
-#elif MUT == 8 // the last of 33 elements
+#elif MUT == 8 // right: the last of 33 elements is left to the next loop
     const bool lost = end - begin == 33;
     for (; i < end - lost; i += 32) sum += v[i], most = max(most, v[i]);
 #elif MUT == 9 // no more than 1,024 elements
