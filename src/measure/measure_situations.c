@@ -343,16 +343,72 @@ static void add_several_tiles(builder *b) {
       const int64_t tile = times[k][n][0] == 17 && other > own ? other : own;
       tuple[d] = round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
     }
-    add_within(b, tuple, MOST_ABOVE);
+    add_within(b, tuple, b->strange > 1 ? MOST_ABOVE : b->out->max_elements);
   }
 }
 
 #define LONG_ROW ((int64_t)9232)
 #define FEW_ROWS ((int64_t)5)
 
-/* Long rows, several of them; of strange kernels long columns, too. */
+/* Some of each dimension: what flattens several of them, or moves tiles of their product, wraps. */
+static void add_solids(builder *b) {
+  static const int64_t sides[][3] = {{2, 3, 31}, {5, 7, 11},   {17, 31, 3}, {3, 65, 33},
+                                     {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
+  const int last = b->spec->n_dims - 1;
+  for (int k = 0; k < SCT_COUNT(sides) && last > 1; k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d <= last; d++) {
+      const int64_t side = last - d < 3 ? sides[k][2 - (last - d)] : 1 + (k + d) % 3;
+      tuple[d] = round_up(side, b->must.unit[d]);
+    }
+    (void)add_case(b, tuple);
+  }
+}
+
+/* Kernels of words want multiples along two dimensions, and which these are differs. */
+static void add_multiples(builder *b) {
+  static const int64_t units[] = {16, 8, 4};
+  for (int k = 0; k < 3 * SCT_COUNT(units) && b->spec->n_dims > 2; k++) {
+    const int more = k % 3; /* the first, the last, or none is longer */
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d < b->spec->n_dims; d++) {
+      const bool longer = (more == 1 && d == 0) || (more == 2 && d == b->spec->n_dims - 1);
+      tuple[d] = units[k / 3] * (longer ? 3 : 1);
+    }
+    if (sct_tuple_elements(b->spec, tuple) <= b->out->max_elements) {
+      (void)add_case(b, tuple);
+    }
+  }
+}
+
+/* Rows and elements of them: one, few, more and fewer than elements, long ones. */
+static void add_ragged(builder *b) {
+  static const int64_t sides[][2] = {{1, 4097},   {2, 9001},    {7, 4097},   {33, 1000},
+                                     {100, 3000}, {257, 700},   {300, 9000}, {2000, 4097},
+                                     {700, 1},    {1025, 16001}};
+  const sct_ragged *r = &b->spec->ragged;
+  for (int k = 0; k < SCT_COUNT(sides) && sct_spec_is_ragged(b->spec); k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d < b->spec->n_dims; d++) {
+      tuple[d] = d == r->row ? sides[k][0] : d == r->dim ? sides[k][1] : 1 + (k + d) % 3;
+    }
+    (void)add_case(b, tuple);
+  }
+}
+
+#define SOME_ROWS ((int64_t)1000)
+
+/* Long rows, several of them; of strange kernels long columns, too; and some of either. */
 static void add_long_rows(builder *b) {
   const int last = b->spec->n_dims - 1;
+  for (int k = 0; k < 2 && last > 0; k++) {
+    int64_t tuple[SCT_MAX_DIMS];
+    for (int d = 0; d <= last; d++) {
+      const int64_t side = d == last - k ? SOME_ROWS : d == last - (k ^ 1) ? 3 : 1;
+      tuple[d] = round_up(side, b->must.unit[d]);
+    }
+    (void)add_case(b, tuple);
+  }
   for (int k = 0; k < (b->strange > 1 ? 2 : 1) && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
@@ -615,7 +671,8 @@ static void choose_addresses(builder *b) {
         const int64_t align = sct_code_residue(b->code, op);
         const bool free = align > 0 && align < SCT_PLACE_BYTES;
         const int address = attempt == 0 ? AT_LEAST : (int)(take(&rng) % N_ADDRESSES);
-        residue[op] = free ? residue_at(address, align, &rng) : align;
+        const bool least = k % 2 == 0; /* no larger power of two divides these */
+        residue[op] = free && !least ? residue_at(address, align, &rng) : align;
         if (op < of_operands) {
           sct_traits_add(&t, op * N_ADDRESSES + (free ? address_of(residue[op], align) : 0));
         }
@@ -781,13 +838,16 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   begin(&b, m, code, traits, &list);
   add_must(&b);
   add_above_constants(&b, traits);
+  add_ragged(&b);
+  add_multiples(&b);
+  add_solids(&b);
   add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange > 1) {
     add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
-    add_several_tiles(&b);
   }
+  add_several_tiles(&b);
   add_from_pool(&b);
   end(&b, traits);
   SCT_GROW(m->cases.lists, m->cases.n_lists, m->cases.cap_lists);
