@@ -59,3 +59,18 @@ int sct_code_rounds(sct_measure *m, const sct_binary *b) {
   }
   return GRID_ROUNDS;
 }
+
+int64_t sct_code_residue(const sct_kernel_code *code, int op) {
+  const int64_t align = code->align ? code->align[op] : 0;
+  return align <= SCT_MAX_ALIGN ? align : 0;
+}
+
+bool sct_code_inspects(const sct_spec *spec, const sct_kernel_code *code,
+                       const sct_ptx_traits *traits) {
+  const uint64_t bits = traits ? traits->inspected : 0;
+  bool hit = code->n_params == 0 && (bits & (((uint64_t)1 << spec->n_operands) - 1)) != 0;
+  for (int k = 0; k < code->n_params && k < 64; k++) {
+    hit = hit || (code->params[k].kind == SCT_PARAM_ARRAY && (bits >> k & 1) != 0);
+  }
+  return hit;
+}

@@ -343,6 +343,13 @@ typedef struct sct_tuples {
 void sct_extents_list(sct_tuples *out, const sct_addressing *addressing,
                       const sct_kernel_code *code, int64_t max_elements);
 void sct_tuples_free(sct_tuples *t);
+static inline int64_t sct_round_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+/* (measure_listed.c) Tuples that all candidates of many dimensions or ragged rows meet; returns how
+ * many. unit: as in sct_tuples. */
+#define SCT_MAX_LISTED 32
+int sct_tuples_listed(int64_t (*out)[SCT_MAX_DIMS], const sct_spec *spec, const int64_t *unit);
 /* The case for a tuple: own extents chosen so that the spec allows it, and a variant of values by
  * the tuple. Kept by the session. */
 void sct_case_get(sct_measure *m, const int64_t *dims, sct_case **out);
@@ -392,6 +399,10 @@ sct_status sct_case_outputs(sct_measure *m, const sct_case *c, uint8_t *const *i
 /* Where a candidate's arrays lie if nothing else is asked for: at addresses of exactly the
  * alignments that the code needs, so that one that needs more is found out. */
 int64_t sct_code_residue(const sct_kernel_code *code, int op);
+/* Does it look at an address of some operand as a number? Then those of all matter, as it may have
+ * forgotten one. */
+bool sct_code_inspects(const sct_spec *spec, const sct_kernel_code *code,
+                       const struct sct_ptx_traits *traits);
 void sct_cases_drop(sct_measure *m); /* and the lists */
 /* (measure_arrays.c) Makes the images of a case's arrays that are missing; the flags of an output.
  */

@@ -156,10 +156,6 @@ static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) 
 
 /* ---- the list ---- */
 
-static int64_t round_up(int64_t n, int64_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
-
 /* Candidates of templates share cases, so these have their values by their extents; strange ones
  * meet all values in turn. */
 static int variant_of(const builder *b, const int64_t *tuple) {
@@ -335,13 +331,13 @@ static void add_several_tiles(builder *b) {
   for (int k = 0; k < SCT_COUNT(times) && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
-      tuple[d] = round_up(1 + 2 * (k % 2 == 0), b->must.unit[d]);
+      tuple[d] = sct_round_up(1 + 2 * (k % 2 == 0), b->must.unit[d]);
     }
     for (int n = 0; n < 2; n++) {
       const int d = last - 1 + n;
       const int64_t other = b->must.tile[last - n], own = b->must.tile[d] > 1 ? b->must.tile[d] : 8;
       const int64_t tile = times[k][n][0] == 17 && other > own ? other : own;
-      tuple[d] = round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
+      tuple[d] = sct_round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
     }
     add_within(b, tuple, b->strange > 1 ? MOST_ABOVE : b->out->max_elements);
   }
@@ -350,49 +346,13 @@ static void add_several_tiles(builder *b) {
 #define LONG_ROW ((int64_t)9232)
 #define FEW_ROWS ((int64_t)5)
 
-/* Some of each dimension: what flattens several of them, or moves tiles of their product, wraps. */
-static void add_solids(builder *b) {
-  static const int64_t sides[][3] = {{2, 3, 31}, {5, 7, 11},   {17, 31, 3}, {3, 65, 33},
-                                     {8, 8, 8},  {4, 33, 129}, {24, 20, 28}};
-  const int last = b->spec->n_dims - 1;
-  for (int k = 0; k < SCT_COUNT(sides) && last > 1; k++) {
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int d = 0; d <= last; d++) {
-      const int64_t side = last - d < 3 ? sides[k][2 - (last - d)] : 1 + (k + d) % 3;
-      tuple[d] = round_up(side, b->must.unit[d]);
+static void add_listed(builder *b) {
+  int64_t all[SCT_MAX_LISTED][SCT_MAX_DIMS] = {{0}};
+  const int n = sct_tuples_listed(all, b->spec, b->must.unit);
+  for (int k = 0; k < n; k++) {
+    if (sct_tuple_elements(b->spec, all[k]) <= b->out->max_elements) {
+      (void)add_case(b, all[k]);
     }
-    (void)add_case(b, tuple);
-  }
-}
-
-/* Kernels of words want multiples along two dimensions, and which these are differs. */
-static void add_multiples(builder *b) {
-  static const int64_t units[] = {16, 8, 4};
-  for (int k = 0; k < 3 * SCT_COUNT(units) && b->spec->n_dims > 2; k++) {
-    const int more = k % 3; /* the first, the last, or none is longer */
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int d = 0; d < b->spec->n_dims; d++) {
-      const bool longer = (more == 1 && d == 0) || (more == 2 && d == b->spec->n_dims - 1);
-      tuple[d] = units[k / 3] * (longer ? 3 : 1);
-    }
-    if (sct_tuple_elements(b->spec, tuple) <= b->out->max_elements) {
-      (void)add_case(b, tuple);
-    }
-  }
-}
-
-/* Rows and elements of them: one, few, more and fewer than elements, long ones. */
-static void add_ragged(builder *b) {
-  static const int64_t sides[][2] = {{1, 4097},   {2, 9001},    {7, 4097},   {33, 1000},
-                                     {100, 3000}, {257, 700},   {300, 9000}, {2000, 4097},
-                                     {700, 1},    {1025, 16001}};
-  const sct_ragged *r = &b->spec->ragged;
-  for (int k = 0; k < SCT_COUNT(sides) && sct_spec_is_ragged(b->spec); k++) {
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int d = 0; d < b->spec->n_dims; d++) {
-      tuple[d] = d == r->row ? sides[k][0] : d == r->dim ? sides[k][1] : 1 + (k + d) % 3;
-    }
-    (void)add_case(b, tuple);
   }
 }
 
@@ -405,7 +365,7 @@ static void add_long_rows(builder *b) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
       const int64_t side = d == last - k ? SOME_ROWS : d == last - (k ^ 1) ? 3 : 1;
-      tuple[d] = round_up(side, b->must.unit[d]);
+      tuple[d] = sct_round_up(side, b->must.unit[d]);
     }
     (void)add_case(b, tuple);
   }
@@ -413,7 +373,7 @@ static void add_long_rows(builder *b) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
       tuple[d] = d == last - k ? LONG_ROW - k : d == last - (k ^ 1) ? FEW_ROWS : b->must.unit[d];
-      tuple[d] = round_up(tuple[d], b->must.unit[d]);
+      tuple[d] = sct_round_up(tuple[d], b->must.unit[d]);
     }
     add_within(b, tuple, MOST_ABOVE);
   }
@@ -440,7 +400,7 @@ static void add_own(builder *b, const sct_ptx_traits *traits) {
   bool found = b->spec->n_extents == n_dims;
   for (int d = 0; d < n_dims; d++) {
     const int64_t side = n_dims <= SCT_COUNT(sides) ? sides[n_dims - 1] : 4;
-    tuple[d] = b->must.only[d] > 0 ? b->must.only[d] : round_up(side, b->must.unit[d]);
+    tuple[d] = b->must.only[d] > 0 ? b->must.only[d] : sct_round_up(side, b->must.unit[d]);
   }
   for (int k = 0; k < SCT_COUNT(lengths) && !found; k++) {
     found = add_with_own(b, tuple, lengths[k]);
@@ -497,7 +457,7 @@ static bool fit(const builder *b, int64_t *tuple) {
   for (int d = 0; d < spec->n_dims; d++) {
     const int64_t unit = b->must.unit[d];
     tuple[d] = b->must.only[d] > 0 ? b->must.only[d]
-               : unit > 1          ? round_up(tuple[d], unit)
+               : unit > 1          ? sct_round_up(tuple[d], unit)
                                    : tuple[d];
   }
   const bool far = b->strange > 1 && b->out->max_elements < MAX_POOL_ELEMENTS;
@@ -620,11 +580,6 @@ static void add_from_pool(builder *b) {
 
 /* ---- addresses ---- */
 
-int64_t sct_code_residue(const sct_kernel_code *code, int op) {
-  const int64_t align = code->align ? code->align[op] : 0;
-  return align <= SCT_MAX_ALIGN ? align : 0;
-}
-
 #define VECTOR ((int64_t)16) /* bytes of the widest one: by it addresses are alike or unlike */
 
 /* Of an address: where a driver puts it, exactly as aligned as the code needs, at a vector, one
@@ -742,18 +697,6 @@ static bool choose_residues(const builder *b, int n, sct_cover *cover,
   return most > 0;
 }
 
-/* Does it look at an address of some operand so? Then those of all matter, as it may have forgotten
- * one. */
-static bool inspects(const sct_spec *spec, const sct_kernel_code *code,
-                     const sct_ptx_traits *traits) {
-  const uint64_t bits = traits ? traits->inspected : 0;
-  bool hit = code->n_params == 0 && (bits & (((uint64_t)1 << spec->n_operands) - 1)) != 0;
-  for (int k = 0; k < code->n_params && k < 64; k++) {
-    hit = hit || (code->params[k].kind == SCT_PARAM_ARRAY && (bits >> k & 1) != 0);
-  }
-  return hit;
-}
-
 static void add_unlike(builder *b) {
   static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE, REST_OTHER, N_RESTS};
   const int last = b->spec->n_dims - 1, n = b->out->n;
@@ -785,7 +728,7 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
                        const sct_ptx_traits *traits) {
   sct_hash key = {
       sct_mix64((uint64_t)code->grid, (uint64_t)code->threads),
-      sct_mix64((uint64_t)(code->rounds + code->n_params), inspects(spec, code, traits))};
+      sct_mix64((uint64_t)(code->rounds + code->n_params), sct_code_inspects(spec, code, traits))};
   for (int k = 0; k < code->n_require; k++) {
     key.hi = sct_mix64(key.hi, (uint64_t)code->require[k]);
     key.lo = sct_mix64(key.lo, key.hi);
@@ -816,7 +759,7 @@ static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
 /* Says where arrays lie in all situations. */
 static void end(builder *b, const sct_ptx_traits *traits) {
   choose_addresses(b);
-  if (inspects(b->spec, b->code, traits)) {
+  if (sct_code_inspects(b->spec, b->code, traits)) {
     add_unlike(b);
   }
   sct_cover_free(&b->cover);
@@ -838,9 +781,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   begin(&b, m, code, traits, &list);
   add_must(&b);
   add_above_constants(&b, traits);
-  add_ragged(&b);
-  add_multiples(&b);
-  add_solids(&b);
+  add_listed(&b);
   add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange > 1) {
