@@ -96,6 +96,7 @@ typedef struct sct_situations {
   int n, n_full; /* n_full: cases with elements in them */
   size_t cap;
   int64_t max_elements; /* of a tuple */
+  bool inspects;        /* the kernel looks at addresses as numbers */
 } sct_situations;
 
 /* All cases of a problem. */

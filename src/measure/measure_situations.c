@@ -260,8 +260,8 @@ static void add_within(builder *b, const int64_t *tuple, int64_t most) {
 static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
     int64_t tuple[SCT_MAX_DIMS];
-    for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? number + 1 + number / 16 : 2;
+    for (int other = 0; other < b->spec->n_dims; other++) { /* twice, along a neighbour */
+      tuple[other] = other == d ? number + 1 + number / 16 : other == (d > 0 ? d - 1 : 1) ? 2 : 1;
     }
     add_within(b, tuple, FAR_ABOVE);
   }
@@ -619,14 +619,14 @@ static void choose_addresses(builder *b) {
     int64_t best[SCT_MAX_OPERANDS] = {0};
     sct_traits its = {0};
     int most = -1;
-    for (int attempt = 0; attempt < N_ADDRESS_TRIES; attempt++) {
+    const bool least = k % 2 == 0; /* no larger power of two divides these */
+    for (int attempt = 0; attempt < (least ? 1 : N_ADDRESS_TRIES); attempt++) {
       int64_t residue[SCT_MAX_OPERANDS] = {0};
       sct_traits t = {0};
       for (int op = 0; op < n; op++) {
         const int64_t align = sct_code_residue(b->code, op);
         const bool free = align > 0 && align < SCT_PLACE_BYTES;
-        const int address = attempt == 0 ? AT_LEAST : (int)(take(&rng) % N_ADDRESSES);
-        const bool least = k % 2 == 0; /* no larger power of two divides these */
+        const int address = (int)(take(&rng) % N_ADDRESSES);
         residue[op] = free && !least ? residue_at(address, align, &rng) : align;
         if (op < of_operands) {
           sct_traits_add(&t, op * N_ADDRESSES + (free ? address_of(residue[op], align) : 0));
@@ -776,7 +776,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
       return;
     }
   }
-  sct_situations list = {.key = key};
+  sct_situations list = {.key = key, .inspects = sct_code_inspects(spec, code, traits)};
   builder b;
   begin(&b, m, code, traits, &list);
   add_must(&b);

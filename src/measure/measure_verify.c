@@ -672,6 +672,18 @@ static sct_status try_situation(sct_measure *m, sct_job *job, const sct_situatio
              : SCT_OK;
 }
 
+/* Where arrays lay, for a kernel whose path depends on it: "; a at 12, b at 4 modulo 16". */
+static void tell_addresses(const sct_measure *m, const sct_situation *s, sct_verdict *out) {
+  const sct_spec *spec = m->addressing.spec;
+  SCT_SCOPED(sct_str) text = {0};
+  for (int k = 0; k < spec->n_operands; k++) {
+    sct_str_printf(&text, "%s%s at %lld", k > 0 ? ", " : "", spec->operands[k].name,
+                   (long long)(s->residue[k] % 16));
+  }
+  sct_str_append(&text, " modulo 16");
+  add_to_detail(out, sct_str_c(&text));
+}
+
 static sct_status try_all(sct_measure *m, sct_job *job, const sct_situations *list,
                           sct_verdict *out, sct_error *err) {
   for (int k = 0; k < list->n && out->outcome == SCT_OUT_OK; k++) {
@@ -687,6 +699,9 @@ static sct_status try_all(sct_measure *m, sct_job *job, const sct_situations *li
       status = sct_fail(err, status, "%s", first.text);
     }
     SCT_TRY(status);
+    if (out->outcome != SCT_OUT_OK && list->inspects) {
+      tell_addresses(m, &list->all[k], out);
+    }
   }
   return SCT_OK;
 }

@@ -83,6 +83,10 @@ static void what_is_wrong_is_diagnosed(void **state) {
        "__shared__ float s[256]; if (threadIdx.x > 0) s[threadIdx.x] = 0; __syncthreads();"
        " if (i < n) b[i] = 2.0f * a[i] + s[threadIdx.x];",
        "uninitialised", "own.cu:31"},
+      {"unlike",
+       "bool alike = (((unsigned long long)a ^ (unsigned long long)b) & 15) == 0;"
+       " if (i < n) b[i] = alike ? 2.0f * a[i] : 0.0f;",
+       "wrong_result", " modulo 16"},
   };
   sct_str cuda = {0}, also = {0};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
@@ -110,7 +114,7 @@ static void what_is_wrong_is_diagnosed(void **state) {
   expect_row(doc, "own_longs", "compile_error",
              "own.lua:6: error: args: item 3 has 4 bytes, and parameter 3 of 'longs' has 8; a long "
              "long is { expression, \"i64\" }");
-  expect_row(doc, "own_input", "input_changed", "own.cu:40: read_only: writes 4 bytes");
+  expect_row(doc, "own_input", "input_changed", "own.cu:44: read_only: writes 4 bytes");
   expect_row(doc, "own_made", "compile_error", "made");
   json_decref(doc);
   fx_run(&r, TUNE); /* the table says it, too */
