@@ -102,7 +102,7 @@ static void check_classes(const char *dims, bool own, int64_t tile, const sct_pt
 static void test_every_class_of_a_constant_occurs(void **state) {
   (void)state;
   static const int64_t many[] = {7, 33, 100, 128, 1000}, few[] = {6, 20};
-  static const int64_t usual[] = {7, 33, 100, 128, 4, 32, 700}, more[] = {1000};
+  static const int64_t usual[] = {7, 33, 100, 128, 4, 32, 700}, more[] = {1000, 3300};
   static const int64_t of_planes[] = {6, 20, 32};
   const sct_ptx_traits traits = constants(many, SCT_COUNT(many));
   const sct_ptx_traits less = constants(few, SCT_COUNT(few));
@@ -141,7 +141,7 @@ static void test_classes_of_two_extents_occur_together(void **state) {
   static const struct {
     int64_t constant, modulus[2];
     int pairs;
-  } cases[] = {{6, {6, 6}, 70}, {6, {16, 6}, 45}, {6, {6, 16}, 45}, {10, {16, 16}, 35}};
+  } cases[] = {{6, {6, 6}, 100}, {6, {16, 6}, 60}, {6, {6, 16}, 60}, {10, {16, 16}, 50}};
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     const sct_ptx_traits traits = constants(&cases[k].constant, 1);
     world w;
@@ -149,7 +149,7 @@ static void test_classes_of_two_extents_occur_together(void **state) {
     open_copy(&w, "row col", 16);
     make_own(&w);
     count_pairs(list_of(&w, &traits), cases[k].modulus, &pairs, &rests);
-    if (pairs < cases[k].pairs || rests < N_RESTS * N_RESTS - 1) {
+    if (pairs < cases[k].pairs || rests < N_RESTS * N_RESTS) {
       fail_msg("%d: %d pairs, %d rests", k, pairs, rests);
     }
     world_close(&w);
@@ -309,7 +309,7 @@ static void test_lists_are_bounded(void **state) {
       cost += 1 + elements / 1500;
       other += elements > 0 && elements < 9000;
     }
-    if (cost > (own ? 1000 : 300) || other < (own ? 30 : 15)) {
+    if (cost > (own ? 1000 : 300) || other < (own ? 40 : 25)) {
       fail_msg("%s, own %d: %d cases, %d of them small, %.0f", dims[k % SCT_COUNT(dims)], own,
                list->n, other, cost);
     }
