@@ -71,6 +71,7 @@ typedef struct sct_stream {
   bool divides; /* integers divide: no 0, -1 or lowest value */
   bool near;    /* results are near: sums of squares stay finite in any order */
   bool finite;  /* of WIDE: no infinity and no NaN */
+  bool round;   /* few significant bits, so that sums of one value many times are exact */
   bool bounded; /* NaN in place of infinity: times what is nearly 0 it is anything */
   uint64_t row; /* of ONE, SCALED, ENDS and RISES: a number of the row */
   int scale;    /* a power of two that all but zeros, subnormal values and ends are times */

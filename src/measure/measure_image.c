@@ -87,6 +87,22 @@ typedef struct kind {
   int scale, signs;
 } kind;
 
+/* Is an element of it a part of many summands? Where nothing else differs between these, each
+ * addition rounds alike, and n of them lose n units, be it the reference's. */
+static bool is_repeated(const sct_shape *s, int op) {
+  const sct_spec *spec = s->addressing->spec;
+  const sct_operand *operand = s->addressing->op[op].op;
+  bool fixed = false;
+  for (int dim = 0; dim < spec->n_dims; dim++) {
+    fixed = fixed || sct_spec_combines_along(spec, dim);
+  }
+  for (int d = 0; d < operand->n_dims; d++) {
+    const int dim = sct_shape_dim_of(s, op, d);
+    fixed = fixed && dim >= 0 && !sct_spec_combines_along(spec, dim);
+  }
+  return fixed;
+}
+
 /* 0: the first of all. */
 static uint64_t row_number(const sct_shape *s, const row_dims *rows, const int64_t *idx) {
   uint64_t row = 0;
@@ -238,6 +254,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
                        .divides = s->variant == 0 ? strpbrk(s->addressing->spec->body, "/%") != NULL
                                                   : s->addressing->literals.divides,
                        .near = s->near && s->variant != 0,
+                       .round = s->near && s->variant != 0 && is_repeated(s, op),
                        .bounded = s->near && s->addressing->alike && rows.all_alike,
                        .literals = &literals};
   int from = 0;

@@ -515,6 +515,16 @@ static void scale_lanes(uint64_t *bits, int n, sct_type type, const sct_stream *
   }
 }
 
+#define ROUND_BITS 8 /* of a fraction: 2^15 times such a value is exact in f32 */
+
+static void round_lanes(uint64_t *bits, int n, sct_type type) {
+  const format f = format_of(type);
+  for (int k = 0; k < n && f.fraction_bits > ROUND_BITS; k++) {
+    const bool is_end = (bits[k] >> f.fraction_bits & f.exponent) == f.exponent;
+    bits[k] &= is_end ? ~(uint64_t)0 : ~(f.fraction >> ROUND_BITS);
+  }
+}
+
 void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type type,
                      const sct_stream *stream, int64_t first) {
   const sct_type_info *info = sct_type_get(type);
@@ -536,6 +546,9 @@ void sct_data_values(uint8_t *image, const int64_t *offsets, int n, sct_type typ
     }
     if (stream->scale != 0 || stream->signs != SCT_AS_THEY_ARE) {
       scale_lanes(bits, some * lanes, type, stream);
+    }
+    if (stream->round && info->kind == SCT_KIND_FLOAT) {
+      round_lanes(bits, some * lanes, type);
     }
     pack(packed, bits, some * lanes, info->bytes / lanes);
     sct_fields_scatter(image, offsets + begin, packed, some, info->bytes);
