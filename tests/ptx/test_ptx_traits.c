@@ -48,8 +48,7 @@ static const char *const divisions[] = {
     "(int *y, long long n) { y[threadIdx.x] = (int)(n / %u); }",
     "(int *y, unsigned long long n) { if (n %% %uu == 0) { y[threadIdx.x] = 1; } }",
     "(int *y, long long n) { if (n %% %u == 0) { y[threadIdx.x] = 1; } }",
-    "(int *y, long long n) { long long i = blockIdx.x * blockDim.x; if (i < n) { y[i / %u] = 1; } "
-    "}"};
+    "(int *y, long long n) { long long i = blockIdx.x; if (i < n) { y[i / %u] = 1; } }"};
 
 /* In machine-independent words of two compilers: the one for sm_90, and that for sm_120, which
  * tests for divisibility by inverses. */
