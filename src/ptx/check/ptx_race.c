@@ -376,6 +376,13 @@ static bool race_granule(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, c
                                  : read_granule(x, u, acc, part, lane, t);
 }
 
+/* The record of a read that this one adds nothing to: of several warps of the block, since its last
+ * barrier, none of which this warp comes after. 0: there is none. */
+static uint64_t read_by_many(const ptx_exec *x, const ptx_access *acc, const ptx_part *part) {
+  const bool after = x->warp->acquired > 0 || sct_ptx_synced(x, WHO_MANY);
+  return acc->dir == PTX_READ && !after ? record_of(x, part, WHO_MANY) : 0;
+}
+
 bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const ptx_part *part,
                   uint32_t changed) {
   const int shift =
@@ -398,6 +405,7 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
   const uint64_t me = record_of(x, part, (unsigned)x->warp->index);
   const uint64_t base = me >> 32 << 32 | (uint64_t)(ordered & EPOCHS) << WHO_BITS;
   const bool plain = acc->dir != PTX_ATOMIC && (u->op & (PTX_MEM_NC | PTX_MEM_STRONG)) == 0;
+  const uint64_t many = plain ? read_by_many(x, acc, part) : 0;
   for (uint32_t m = part->mask; m != 0; m &= m - 1) {
     const int i = ptx_first_lane(m);
     const uint64_t first = (acc->addr[i] >> shift) - origin;
@@ -405,6 +413,9 @@ bool sct_ptx_race(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, const pt
     const bool write = acc->dir != PTX_READ;
     for (uint64_t g = first; g <= last; g++) {
       ptx_last_access *t = &granules[g];
+      if (plain && t->read == many && many != 0 && settled(t->write, me, base)) {
+        continue;
+      }
       if (plain && settled(t->write, me, base) && settled(t->read, me, base)) {
         *(write ? &t->write : &t->read) = write && !(changed >> i & 1) ? t->write : me;
         continue;
