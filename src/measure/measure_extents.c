@@ -602,7 +602,7 @@ static void shrink(sct_case *c, const sct_addressing *addressing, int64_t *exten
 static void find_shape_within(sct_case *c, const sct_addressing *addressing, int64_t most) {
   const sct_spec *spec = addressing->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
-  int64_t extent[SCT_MAX_EXTENTS], elements = 1;
+  int64_t extent[SCT_MAX_EXTENTS] = {0}, elements = 1;
   sct_fill fill[SCT_MAX_OPERANDS];
   choose_fills(spec, hash, fill);
   for (int k = 0; k < spec->n_operands && c->own > 0; k++) { /* to find all parts of what is long */
