@@ -513,7 +513,9 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
     const double own = ratio * (double)elements;
     const int64_t near = own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
-    return is_number ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
+    /* vectors may need multiples of it, and of other tuples it is any number */
+    const bool rounds = is_number || (near > OWN_MULTIPLE && hash / 3 % 2 == 0);
+    return rounds ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
   }
   if (attempt == 2) { /* of those that vectors divide, and of others */
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
