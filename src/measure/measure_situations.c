@@ -2,8 +2,7 @@
  * others are chosen from a pool, such that whatever may matter occurs in pairs: remainders of each
  * extent by what the kernel divides it by or compares it with, one, two and many tiles along each
  * dimension, values of the data (sct_shape.variant), addresses of arrays alike and unlike. */
-#include "measure_cover.h"
-#include "measure_session.h"
+#include "measure_builder.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -13,54 +12,40 @@
 /* Sizes as such. */
 static const int64_t least_size[] = {0, 1, 2, 32, 1024, 4097};
 
-/* Of an extent by a modulus: how often it is in there, with each of the remainders that loops and
- * guards get wrong. */
-enum { REST_NONE, REST_ONE, REST_ALL_BUT_ONE, REST_OTHER, N_RESTS };
+/* Of an extent by a modulus: how often it is in there, with each of the remainders. */
 enum { ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
 enum { BELOW = N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
 
-#define MAX_MODULI  16 /* of a dimension */
-#define N_RELATIONS 3  /* of two extents: less, equal, greater */
-#define RELATED     3  /* dimensions that are compared, the last ones */
+#define N_RELATIONS 3 /* of two extents: less, equal, greater */
+#define RELATED     3 /* dimensions that are compared, the last ones */
 
-typedef struct moduli {
-  int n;
-  int64_t all[MAX_MODULI];
-} moduli;
-
-#define STRANGE           6
 #define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
-
-/* How a list of situations is made. */
-typedef struct builder {
-  sct_measure *m;
-  const sct_spec *spec;
-  const sct_kernel_code *code;
-  sct_tuples must;
-  moduli of[SCT_MAX_DIMS];
-  int n_traits;
-  sct_cover cover;
-  int strange; /* how much more is looked at: the template of another has not been tested */
-  double cost; /* of what was added, see cost_of() */
-  sct_situations *out;
-} builder;
 
 /* Elements, or threads that have none, that cost as much as a case by itself: a request, and arrays
  * that are placed and compared. */
 #define CASE_ELEMENTS 1500
+#define SHARED_BY     8 /* candidates of a template that meet a case, about */
 
-static double cost_of(const builder *b, const int64_t *dims) {
+static double launch_cost(const sct_spec *spec, const sct_kernel_code *code, const int64_t *extent,
+                          double elements) {
+  const int64_t blocks = sct_code_blocks_at(spec, code, extent);
+  const double threads = (double)(sct_code_few_blocks(code, blocks) * code->threads);
+  return (elements > threads ? elements : threads) / CASE_ELEMENTS;
+}
+
+/* The naive variant makes the reference of a case once. */
+static double cost_of(const sct_builder *b, const int64_t *dims) {
+  const sct_kernel_code *naive = b->strange ? NULL : b->m->naive.code;
   int64_t extent[SCT_MAX_EXTENTS];
   for (int k = 0; k < b->spec->n_extents; k++) {
     extent[k] = k < b->spec->n_dims ? dims[k] : 1;
   }
-  const int64_t blocks = sct_code_blocks_at(b->spec, b->code, extent);
-  const double threads = (double)(sct_code_few_blocks(b->code, blocks) * b->code->threads);
   const double elements = (double)sct_tuple_elements(b->spec, dims);
-  return 1 + (elements > threads ? elements : threads) / CASE_ELEMENTS;
+  return 1 + launch_cost(b->spec, b->code, extent, elements) +
+         (naive ? launch_cost(b->spec, naive, extent, elements) / SHARED_BY : 0);
 }
 
-static void add_modulus(moduli *to, int64_t modulus, int most) {
+static void add_modulus(sct_moduli *to, int64_t modulus, int most) {
   bool known = modulus < 2 || to->n >= most;
   for (int k = 0; k < to->n; k++) {
     known = known || to->all[k] == modulus;
@@ -83,11 +68,11 @@ static int rank_of(const sct_kernel_code *code, const sct_ptx_traits *traits, in
 }
 
 /* A tile, the kernel's own constants, as they are and in tiles, and what vectors ask for. */
-static void find_moduli(builder *b, const sct_ptx_traits *traits) {
+static void find_moduli(sct_builder *b, const sct_ptx_traits *traits) {
   const int n_dims = b->spec->n_dims;
   const int room = SCT_MAX_TRAITS - SCT_N_VARIANTS - N_RELATIONS * RELATED;
   const int each = (room / n_dims - SCT_COUNT(least_size)) / N_OF_MODULUS;
-  const int most = each < MAX_MODULI ? each : MAX_MODULI;
+  const int most = each < SCT_MAX_MODULI ? each : SCT_MAX_MODULI;
   const int n_constants = traits ? traits->n_constants : 0;
   for (int d = 0; d < n_dims; d++) {
     const int64_t tile = b->must.tile[d];
@@ -113,23 +98,15 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
 
 /* ---- the traits of a case ---- */
 
-static int rest_of(int64_t extent, int64_t modulus) {
-  const int64_t rest = extent % modulus;
-  return rest == 0             ? REST_NONE
-         : rest == modulus - 1 ? REST_ALL_BUT_ONE
-         : rest == 1           ? REST_ONE
-                               : REST_OTHER;
-}
-
 static int class_of(int64_t extent, int64_t modulus) {
   const int64_t count = extent / modulus;
   const int times = count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
   return extent == modulus - 1 ? JUST_BELOW
          : count == 0          ? BELOW
-                               : times * N_RESTS + rest_of(extent, modulus);
+                               : times * N_RESTS + sct_rest_of(extent, modulus);
 }
 
-static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) {
+static sct_traits traits_of(const sct_builder *b, const int64_t *dims, int variant) {
   sct_traits t = {0};
   const int n_dims = b->spec->n_dims;
   int base = 0;
@@ -158,8 +135,8 @@ static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) 
 
 /* Candidates of templates share cases, so these have their values by their extents; strange ones
  * meet all values in turn. */
-static int variant_of(const builder *b, const int64_t *tuple) {
-  return b->strange > 1 ? b->out->n_full % SCT_N_VARIANTS : sct_tuple_variant(b->spec, tuple);
+static int variant_of(const sct_builder *b, const int64_t *tuple) {
+  return b->strange ? b->out->n_full % SCT_N_VARIANTS : sct_tuple_variant(b->spec, tuple);
 }
 
 static bool has_case(const sct_situations *list, const sct_case *c) {
@@ -172,7 +149,7 @@ static bool has_case(const sct_situations *list, const sct_case *c) {
 
 #define FULL_GRIDS 4 /* of so many situations one has all the blocks that there are to be */
 
-static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
+void sct_situation_add(sct_builder *b, sct_case *c, const int64_t *residue) {
   sct_situation s = {.c = c, .few = b->out->n % FULL_GRIDS != FULL_GRIDS - 1};
   if (residue) {
     memcpy(s.residue, residue, sizeof s.residue);
@@ -182,19 +159,19 @@ static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
 }
 
 /* Unless it is there already, or takes long. */
-static void add_new(builder *b, sct_case *c) {
+static void add_new(sct_builder *b, sct_case *c) {
   if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
     const sct_traits t = traits_of(b, c->dims, c->variant);
     sct_cover_add(&b->cover, &t);
     b->cost += cost_of(b, c->dims);
     b->out->n_full += c->shape.n_elements > 0;
-    add_situation(b, c, NULL);
+    sct_situation_add(b, c, NULL);
   }
 }
 
 /* The case of the tuple or near it, unless it is there already or takes long. false: there is none
  * that spec and candidate allow. */
-static bool add_case(builder *b, const int64_t *tuple) {
+static bool add_case(sct_builder *b, const int64_t *tuple) {
   sct_case *c = NULL;
   /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
   const bool grouped = b->spec->scans && b->out->max_elements < SCT_MAX_VIRTUAL_SCAN;
@@ -208,7 +185,7 @@ static bool add_case(builder *b, const int64_t *tuple) {
 
 /* A tuple that is longer than a layout allows, with one extent after the other at its limit, and
  * just below. */
-static void add_limits(builder *b, const int64_t *tuple) {
+static void add_limits(sct_builder *b, const int64_t *tuple) {
   sct_case *c = NULL;
   if (sct_tuple_elements(b->spec, tuple) > b->out->max_elements) {
     return;
@@ -226,7 +203,7 @@ static void add_limits(builder *b, const int64_t *tuple) {
 
 /* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
  * of layouts that none of the others exceeds. */
-static void add_far_limits(builder *b) {
+static void add_far_limits(sct_builder *b) {
   const int n_dims = b->spec->n_dims;
   for (int far = 0; far < n_dims; far++) {
     int64_t tuple[SCT_MAX_DIMS], most = b->out->max_elements;
@@ -239,17 +216,14 @@ static void add_far_limits(builder *b) {
   }
 }
 
-/* What the cases of a candidate may cost in all, those that it meets anyway too. */
-#define MOST_COST  90
-#define MOST_CASES 44
-
 #define MOST_ABOVE     ((int64_t)1 << 17) /* elements of a tuple for constants: this, */
 #define BEYOND_16_BITS ((int64_t)1 << 16)
 #define FAR_ABOVE      ((int64_t)300000) /* and of users' kernels, along one dimension */
 
-static void add_within(builder *b, const int64_t *tuple, int64_t most) {
+static void add_within(sct_builder *b, const int64_t *tuple, int64_t most) {
   const int64_t usual = b->out->max_elements;
-  if (sct_tuple_elements(b->spec, tuple) <= most && b->cost < b->strange * MOST_COST) {
+  if (sct_tuple_elements(b->spec, tuple) <= most && b->cost < b->most.all &&
+      cost_of(b, tuple) <= b->most.one) {
     b->out->max_elements = usual > most ? usual : most;
     (void)add_case(b, tuple);
     b->out->max_elements = usual;
@@ -257,7 +231,7 @@ static void add_within(builder *b, const int64_t *tuple, int64_t most) {
 }
 
 /* Each extent just above the number, where that is beyond what the pool has. */
-static void add_far(builder *b, int64_t number) {
+static void add_far(sct_builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int other = 0; other < b->spec->n_dims; other++) { /* twice, along a neighbour */
@@ -268,7 +242,7 @@ static void add_far(builder *b, int64_t number) {
 }
 
 /* The extent along a dimension up to which the grid grows, and its blocks there; 0: it goes on. */
-static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
+static int64_t grid_end(const sct_builder *b, int dim, int64_t *blocks) {
   int64_t extent[SCT_MAX_EXTENTS], low = 1, high = FAR_ABOVE;
   memcpy(extent, b->must.unit, sizeof extent);
   extent[dim] = high * 64;
@@ -285,7 +259,7 @@ static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
 }
 
 /* Beyond what a grid that does not grow covers at once: a loop that should go on shows there. */
-static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
+static void add_beyond_grid(sct_builder *b, const sct_ptx_traits *traits) {
   for (int d = 0; d < b->spec->n_dims; d++) {
     int64_t blocks = 0, tuple[SCT_MAX_DIMS];
     const int64_t end = grid_end(b, d, &blocks);
@@ -306,7 +280,7 @@ static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
 
 /* All extents above what the kernel compares something with, where that is no common number: a
  * mistake may want it of several of them. */
-static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
+static void add_above_constants(sct_builder *b, const sct_ptx_traits *traits) {
   const int n_dims = b->spec->n_dims;
   for (int k = 0; traits && k < traits->n_constants; k++) {
     int64_t tuple[SCT_MAX_DIMS];
@@ -316,14 +290,14 @@ static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
     if (rank_of(b->code, traits, k) == RANK_RARE && n_dims > 1) {
       add_within(b, tuple, MOST_ABOVE);
     }
-    if (b->strange > 1) {
+    if (b->strange) {
       add_far(b, traits->constant[k]);
     }
   }
 }
 
 /* Several tiles along two dimensions at once, with and without rests, tall and wide. */
-static void add_several_tiles(builder *b) {
+static void add_several_tiles(sct_builder *b) {
   static const int64_t times[][2][2] = {{{2, 0}, {2, 0}}, {{4, 1}, {4, -1}}, {{4, -1}, {4, 1}},
                                         {{5, 0}, {4, 0}}, {{1, 1}, {17, 2}}, {{17, 2}, {1, 1}},
                                         {{2, 1}, {3, 0}}, {{3, 0}, {2, 1}}};
@@ -339,14 +313,15 @@ static void add_several_tiles(builder *b) {
       const int64_t tile = times[k][n][0] == 17 && other > own ? other : own;
       tuple[d] = sct_round_up(times[k][n][0] * tile + times[k][n][1], b->must.unit[d]);
     }
-    add_within(b, tuple, b->strange > 1 ? MOST_ABOVE : b->out->max_elements);
+    add_within(b, tuple, b->strange ? MOST_ABOVE : b->out->max_elements);
   }
 }
 
 #define LONG_ROW ((int64_t)9232)
-#define FEW_ROWS ((int64_t)5)
+#define FEW_ROWS ((int64_t)2)
+#define SOME_FEW ((int64_t)5)
 
-static void add_listed(builder *b) {
+static void add_listed(sct_builder *b) {
   int64_t all[SCT_MAX_LISTED][SCT_MAX_DIMS] = {{0}};
   const int n = sct_tuples_listed(all, b->spec, b->must.unit);
   for (int k = 0; k < n; k++) {
@@ -359,7 +334,8 @@ static void add_listed(builder *b) {
 #define SOME_ROWS ((int64_t)1000)
 
 /* Long rows, several of them; of strange kernels long columns, too; and some of either. */
-static void add_long_rows(builder *b) {
+static void add_long_rows(sct_builder *b) {
+  const int64_t rows = b->strange ? SOME_FEW : FEW_ROWS;
   const int last = b->spec->n_dims - 1;
   for (int k = 0; k < 2 && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
@@ -367,12 +343,12 @@ static void add_long_rows(builder *b) {
       const int64_t side = d == last - k ? SOME_ROWS : d == last - (k ^ 1) ? 3 : 1;
       tuple[d] = sct_round_up(side, b->must.unit[d]);
     }
-    (void)add_case(b, tuple);
+    add_within(b, tuple, b->out->max_elements);
   }
-  for (int k = 0; k < (b->strange > 1 ? 2 : 1) && last > 0; k++) {
+  for (int k = 0; k < (b->strange ? 2 : 1) && last > 0; k++) {
     int64_t tuple[SCT_MAX_DIMS];
     for (int d = 0; d <= last; d++) {
-      tuple[d] = d == last - k ? LONG_ROW - k : d == last - (k ^ 1) ? FEW_ROWS : b->must.unit[d];
+      tuple[d] = d == last - k ? LONG_ROW - k : d == last - (k ^ 1) ? rows : b->must.unit[d];
       tuple[d] = sct_round_up(tuple[d], b->must.unit[d]);
     }
     add_within(b, tuple, MOST_ABOVE);
@@ -380,7 +356,7 @@ static void add_long_rows(builder *b) {
 }
 
 /* false: spec and candidate do not allow it. */
-static bool add_with_own(builder *b, const int64_t *tuple, int64_t own) {
+static bool add_with_own(sct_builder *b, const int64_t *tuple, int64_t own) {
   sct_case *c = NULL;
   sct_case_get_as(b->m, &(sct_case_want){tuple, variant_of(b, tuple), own}, &c);
   const bool ok = c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent);
@@ -392,7 +368,7 @@ static bool add_with_own(builder *b, const int64_t *tuple, int64_t own) {
 
 /* Tables and bins that are long, of which each element finds another part; and those around what
  * the kernel compares something with. */
-static void add_own(builder *b, const sct_ptx_traits *traits) {
+static void add_own(sct_builder *b, const sct_ptx_traits *traits) {
   static const int64_t sides[] = {3008, 48, 16, 8};
   static const int64_t lengths[] = {132112, 20016, 5008, 1104, 304};
   const int n_dims = b->spec->n_dims;
@@ -406,13 +382,13 @@ static void add_own(builder *b, const sct_ptx_traits *traits) {
     found = add_with_own(b, tuple, lengths[k]);
   }
   for (int k = 0; traits && k < traits->n_constants && b->spec->n_extents > n_dims; k++) {
-    for (int off = -1; off <= 1 && b->strange > 1; off++) {
+    for (int off = -1; off <= 1 && b->strange; off++) {
       (void)add_with_own(b, tuple, traits->constant[k] + off);
     }
   }
 }
 
-static void add_must(builder *b) {
+static void add_must(sct_builder *b) {
   for (int k = 0; k < b->must.n; k++) {
     const int64_t *tuple = b->must.values + k * b->must.n_dims;
     if (!add_case(b, tuple)) {
@@ -433,14 +409,9 @@ typedef struct pool {
   int gain[MAX_POOL]; /* at most */
 } pool;
 
-static uint64_t take(uint64_t *rng) {
-  *rng = sct_mix64(*rng, 0x9e37);
-  return *rng >> 32;
-}
-
 /* An extent with this remainder (REST_...), so many times the modulus. */
 static int64_t times_modulus(int64_t count, int64_t modulus, int rest, uint64_t *rng) {
-  const int64_t any = 2 + (int64_t)(take(rng) % (uint64_t)modulus);
+  const int64_t any = 2 + (int64_t)(sct_take(rng) % (uint64_t)modulus);
   const int64_t rests[N_RESTS] = {0, 1, -1, any};
   return count * modulus + rests[rest];
 }
@@ -448,11 +419,11 @@ static int64_t times_modulus(int64_t count, int64_t modulus, int rest, uint64_t 
 /* The same, often few times, at times many. */
 static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
   static const int64_t counts[] = {1, 1, 1, 2, 2, 3, 4, 5};
-  return times_modulus(counts[take(rng) % SCT_COUNT(counts)], modulus, rest, rng);
+  return times_modulus(counts[sct_take(rng) % SCT_COUNT(counts)], modulus, rest, rng);
 }
 
 /* What requirements ask for, and no more elements than may be: else false. */
-static bool fit(const builder *b, int64_t *tuple) {
+static bool fit(const sct_builder *b, int64_t *tuple) {
   const sct_spec *spec = b->spec;
   for (int d = 0; d < spec->n_dims; d++) {
     const int64_t unit = b->must.unit[d];
@@ -460,13 +431,13 @@ static bool fit(const builder *b, int64_t *tuple) {
                : unit > 1          ? sct_round_up(tuple[d], unit)
                                    : tuple[d];
   }
-  const bool far = b->strange > 1 && b->out->max_elements < MAX_POOL_ELEMENTS;
+  const bool far = b->strange && b->out->max_elements < MAX_POOL_ELEMENTS;
   const int64_t most = far ? MAX_POOL_ELEMENTS : b->out->max_elements;
   return sct_tuple_elements(spec, tuple) <= most &&
          (spec->n_extents > spec->n_dims || sct_code_allows(&b->m->addressing, b->code, tuple));
 }
 
-static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
+static void add_to_pool(const sct_builder *b, pool *p, const int64_t *tuple) {
   if (p->n < MAX_POOL) {
     const sct_traits t = traits_of(b, tuple, variant_of(b, tuple));
     memcpy(p->tuple[p->n], tuple, sizeof p->tuple[0]);
@@ -480,7 +451,7 @@ static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
  * so that they share their cases. */
 #define N_NEAR (N_RESTS * N_RESTS + 1)
 
-static void add_near(const builder *b, pool *p, int which, int d, int64_t modulus, int other,
+static void add_near(const sct_builder *b, pool *p, int which, int d, int64_t modulus, int other,
                      int64_t its) {
   static const int64_t counts[N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
   uint64_t rng = sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)modulus),
@@ -488,7 +459,7 @@ static void add_near(const builder *b, pool *p, int which, int d, int64_t modulu
   for (int attempt = 0; attempt < 4; attempt++) {
     int64_t tuple[SCT_MAX_DIMS] = {0};
     for (int any = 0; any < b->spec->n_dims; any++) {
-      tuple[any] = 1 + (int64_t)(take(&rng) % (attempt > 1 ? 3 : 40));
+      tuple[any] = 1 + (int64_t)(sct_take(&rng) % (attempt > 1 ? 3 : 40));
     }
     if (other < 0) { /* all classes of this one */
       tuple[d] = times_modulus(counts[which / N_RESTS % N_RESTS], modulus, which % N_RESTS, &rng);
@@ -504,16 +475,17 @@ static void add_near(const builder *b, pool *p, int which, int d, int64_t modulu
 }
 
 /* One extent near multiples of two moduli at once. */
-static void add_both(const builder *b, pool *p, int which, int d, int64_t modulus, int64_t other) {
+static void add_both(const sct_builder *b, pool *p, int which, int d, int64_t modulus,
+                     int64_t other) {
   const int64_t more = modulus > other ? modulus : other, less = modulus > other ? other : modulus;
   uint64_t rng =
       sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)more), (uint64_t)~less);
   int64_t tuple[SCT_MAX_DIMS] = {0};
   for (int any = 0; any < b->spec->n_dims; any++) {
-    tuple[any] = 1 + (int64_t)(take(&rng) % 3);
+    tuple[any] = 1 + (int64_t)(sct_take(&rng) % 3);
   }
   tuple[d] = near_modulus(more, which % N_RESTS, &rng);
-  for (int steps = 0; steps < 64 && rest_of(tuple[d], less) != which / N_RESTS; steps++) {
+  for (int steps = 0; steps < 64 && sct_rest_of(tuple[d], less) != which / N_RESTS; steps++) {
     tuple[d] += more;
   }
   if (fit(b, tuple)) {
@@ -522,7 +494,7 @@ static void add_both(const builder *b, pool *p, int which, int d, int64_t modulu
 }
 
 /* All moduli in one way, then in the next, so that each has some where there is no room for all. */
-static void fill_pool(const builder *b, pool *p) {
+static void fill_pool(const sct_builder *b, pool *p) {
   for (int which = 0; which < N_NEAR; which++) {
     for (int d = 0; d < b->spec->n_dims; d++) {
       for (int k = 0; k < b->of[d].n; k++) {
@@ -543,7 +515,7 @@ static void fill_pool(const builder *b, pool *p) {
 
 /* The one that covers most new pairs for what it costs; -1: none covers enough. Gains only fall, so
  * one that stays the best after it was looked at again is it. */
-static int best_of(const builder *b, pool *p, int least) {
+static int best_of(const sct_builder *b, pool *p, int least) {
   int seen = -1;
   for (;;) {
     int best = -1;
@@ -562,162 +534,18 @@ static int best_of(const builder *b, pool *p, int least) {
 
 #define LEAST_GAIN 2
 
-static void add_from_pool(builder *b) {
-  const double all = b->strange * MOST_COST;
+static void add_from_pool(sct_builder *b) {
+  const double all = b->most.all;
   const double most = b->cost < all / 2 ? all : b->cost + all / 2; /* whatever constants took */
   SCT_OWNED pool *p = sct_alloc(sizeof *p);
   fill_pool(b, p);
-  for (int tries = 0; tries < 2 * b->strange * MOST_CASES && b->out->n < b->strange * MOST_CASES;
-       tries++) {
+  for (int tries = 0; tries < 2 * b->most.cases && b->out->n < b->most.cases; tries++) {
     const int best = best_of(b, p, LEAST_GAIN);
     if (best < 0 || b->cost + p->cost[best] > most) {
       break;
     }
     (void)add_case(b, p->tuple[best]);
     p->gain[best] = 0;
-  }
-}
-
-/* ---- addresses ---- */
-
-#define VECTOR ((int64_t)16) /* bytes of the widest one: by it addresses are alike or unlike */
-
-/* Of an address: where a driver puts it, exactly as aligned as the code needs, at a vector, one
- * element before one, or anywhere else. */
-enum { AT_DRIVERS, AT_LEAST, AT_VECTOR, AT_BEFORE, AT_OTHER, N_ADDRESSES };
-
-static int address_of(int64_t residue, int64_t align) {
-  return residue == 0                      ? AT_DRIVERS
-         : residue % VECTOR == 0           ? AT_VECTOR
-         : residue % VECTOR == align       ? AT_LEAST
-         : (residue + align) % VECTOR == 0 ? AT_BEFORE
-                                           : AT_OTHER;
-}
-
-/* An address of this kind, or near it. */
-static int64_t residue_at(int address, int64_t align, uint64_t *rng) {
-  const int64_t vector = VECTOR * (int64_t)(1 + take(rng) % (SCT_PLACE_BYTES / VECTOR - 1));
-  const int64_t any = align * (int64_t)(take(rng) % (uint64_t)(SCT_PLACE_BYTES / align));
-  const int64_t residues[N_ADDRESSES] = {0, vector - VECTOR + align, vector, vector - align, any};
-  return align >= VECTOR && address != AT_DRIVERS ? any : residues[address];
-}
-
-#define N_ADDRESS_TRIES 12
-
-/* Where the arrays lie in each situation: of some that are drawn, what covers most pairs. Arrays
- * that must be aligned to more than vectors stay where they just are so. */
-static void choose_addresses(builder *b) {
-  const int n = b->spec->n_operands, n_rests = N_RESTS;
-  const int last = b->spec->n_dims - 1;
-  const int of_operands =
-      n * N_ADDRESSES < SCT_MAX_TRAITS - n_rests ? n : (SCT_MAX_TRAITS - n_rests) / N_ADDRESSES;
-  SCT_SCOPED(sct_cover) cover = {0};
-  sct_cover_init(&cover, of_operands * N_ADDRESSES + n_rests);
-  for (int k = 0; k < b->out->n; k++) {
-    sct_situation *s = &b->out->all[k];
-    uint64_t rng = sct_mix64((uint64_t)k, (uint64_t)s->c->dims[last]);
-    int64_t best[SCT_MAX_OPERANDS] = {0};
-    sct_traits its = {0};
-    int most = -1;
-    const bool least = k % 2 == 0; /* no larger power of two divides these */
-    for (int attempt = 0; attempt < (least ? 1 : N_ADDRESS_TRIES); attempt++) {
-      int64_t residue[SCT_MAX_OPERANDS] = {0};
-      sct_traits t = {0};
-      for (int op = 0; op < n; op++) {
-        const int64_t align = sct_code_residue(b->code, op);
-        const bool free = align > 0 && align < SCT_PLACE_BYTES;
-        const int address = (int)(take(&rng) % N_ADDRESSES);
-        residue[op] = free && !least ? residue_at(address, align, &rng) : align;
-        if (op < of_operands) {
-          sct_traits_add(&t, op * N_ADDRESSES + (free ? address_of(residue[op], align) : 0));
-        }
-      }
-      sct_traits_add(&t, of_operands * N_ADDRESSES + rest_of(s->c->dims[last], 4));
-      const int gain = sct_cover_gain(&cover, &t);
-      if (gain > most) {
-        most = gain;
-        its = t;
-        memcpy(best, residue, sizeof best);
-      }
-    }
-    sct_cover_add(&cover, &its);
-    memcpy(s->residue, best, sizeof s->residue);
-  }
-}
-
-/* Kernels that look at addresses as numbers, to peel a head or to choose a path, meet all pairs of
- * what these can be modulo a vector, each with several remainders of the last extent. */
-#define MOST_ADDRESSES 32 /* for one case */
-#define N_UNLIKE_TRIES 64
-
-static int64_t least_residue(const builder *b) {
-  int64_t least = VECTOR;
-  for (int op = 0; op < b->spec->n_operands; op++) {
-    const int64_t align = sct_code_residue(b->code, op);
-    least = align > 0 && align < least ? align : least;
-  }
-  return least;
-}
-
-/* All alike for small n, then drawn. */
-static void draw_residues(const builder *b, int n, int64_t residue[SCT_MAX_OPERANDS],
-                          uint64_t *rng) {
-  const int64_t least = least_residue(b);
-  for (int op = 0; op < b->spec->n_operands; op++) {
-    const int64_t align = sct_code_residue(b->code, op);
-    residue[op] = align;
-    if (align > 0 && align < VECTOR) {
-      const int64_t at = n < VECTOR / least ? n * least : (int64_t)(take(rng) % VECTOR);
-      const int64_t high = VECTOR * (int64_t)(take(rng) % (SCT_PLACE_BYTES / VECTOR));
-      residue[op] = high + at / align * align;
-    }
-  }
-}
-
-/* Of some that are drawn, those that cover most pairs of residues. false: no new pair. */
-static bool choose_residues(const builder *b, int n, sct_cover *cover,
-                            int64_t best[SCT_MAX_OPERANDS], uint64_t *rng) {
-  sct_traits its = {0};
-  int most = 0;
-  for (int attempt = 0; attempt < N_UNLIKE_TRIES; attempt++) {
-    int64_t residue[SCT_MAX_OPERANDS] = {0};
-    sct_traits t = {0};
-    draw_residues(b, n, residue, rng);
-    for (int op = 0; op < b->spec->n_operands && op < SCT_MAX_TRAITS / VECTOR; op++) {
-      sct_traits_add(&t, op * (int)VECTOR + (int)(residue[op] % VECTOR));
-    }
-    const int gain = sct_cover_gain(cover, &t);
-    if (gain > most) {
-      most = gain;
-      its = t;
-      memcpy(best, residue, sizeof residue);
-    }
-  }
-  sct_cover_add(cover, &its);
-  return most > 0;
-}
-
-static void add_unlike(builder *b) {
-  static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE, REST_OTHER, N_RESTS};
-  const int last = b->spec->n_dims - 1, n = b->out->n;
-  for (int w = 0; w < SCT_COUNT(wanted); w++) {
-    sct_case *c = NULL;
-    for (int k = 0; k < n; k++) {
-      sct_case *other = b->out->all[k].c;
-      const int64_t elements = other->shape.n_elements;
-      const bool tiny = elements > 0 && elements < 4; /* less than a head may be */
-      const bool whole = other->dims[last] > 2 * VECTOR && elements > 4 * VECTOR;
-      const bool rest = whole && rest_of(other->dims[last], 4) == wanted[w];
-      const bool suits = wanted[w] == N_RESTS ? tiny : rest;
-      c = suits && (!c || elements < c->shape.n_elements) ? other : c;
-    }
-    int64_t residue[SCT_MAX_OPERANDS] = {0};
-    uint64_t rng = (uint64_t)w;
-    SCT_SCOPED(sct_cover) cover = {0};
-    sct_cover_init(&cover, SCT_MAX_TRAITS);
-    for (int k = 0; k < MOST_ADDRESSES && c && choose_residues(b, k, &cover, residue, &rng); k++) {
-      add_situation(b, c, residue);
-    }
   }
 }
 
@@ -743,13 +571,17 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
   return key;
 }
 
-static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
+static void begin(sct_builder *b, sct_measure *m, const sct_kernel_code *code,
                   const sct_ptx_traits *traits, sct_situations *out) {
-  *b = (builder){.m = m,
-                 .spec = m->addressing.spec,
-                 .code = code,
-                 .strange = code->n_params > 0 ? STRANGE : 1,
-                 .out = out};
+  static const sct_budget of_tested = {.all = 90, .one = 15, .cases = 44};
+  static const sct_budget of_strange = {.all = 540, .one = 540, .cases = 264};
+  const bool strange = code->n_params > 0;
+  *b = (sct_builder){.m = m,
+                     .spec = m->addressing.spec,
+                     .code = code,
+                     .strange = strange,
+                     .most = strange ? of_strange : of_tested,
+                     .out = out};
   sct_extents_list(&b->must, &m->addressing, code,
                    m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
   out->max_elements = b->must.max_elements;
@@ -757,10 +589,10 @@ static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
 }
 
 /* Says where arrays lie in all situations. */
-static void end(builder *b, const sct_ptx_traits *traits) {
-  choose_addresses(b);
+static void end(sct_builder *b, const sct_ptx_traits *traits) {
+  sct_choose_residues(b);
   if (sct_code_inspects(b->spec, b->code, traits)) {
-    add_unlike(b);
+    sct_add_unlike(b);
   }
   sct_cover_free(&b->cover);
   sct_tuples_free(&b->must);
@@ -777,14 +609,14 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
     }
   }
   sct_situations list = {.key = key, .inspects = sct_code_inspects(spec, code, traits)};
-  builder b;
+  sct_builder b;
   begin(&b, m, code, traits, &list);
   add_must(&b);
   add_above_constants(&b, traits);
   add_listed(&b);
   add_long_rows(&b);
   add_own(&b, traits);
-  if (b.strange > 1) {
+  if (b.strange) {
     add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
   }
@@ -807,7 +639,7 @@ typedef struct choice {
 } choice;
 
 /* The cases of a list as self-tests have them, each once. */
-static void consider(choice *from, const builder *b, const sct_situations *list) {
+static void consider(choice *from, const sct_builder *b, const sct_situations *list) {
   for (int k = 0; k < list->n; k++) {
     sct_case *c = sct_example_case(b->m, list->all[k].c);
     bool known = c == NULL;
@@ -827,7 +659,7 @@ static void consider(choice *from, const builder *b, const sct_situations *list)
 
 /* The one of at least so many elements that covers most new pairs for what it costs; false: none,
  * or there is no room. */
-static bool add_best(builder *b, const choice *from, int64_t least, double *room) {
+static bool add_best(sct_builder *b, const choice *from, int64_t least, double *room) {
   sct_traits its = {0};
   double most = 0;
   int best = -1;
@@ -844,7 +676,7 @@ static bool add_best(builder *b, const choice *from, int64_t least, double *room
     sct_cover_add(&b->cover, &its);
     *room -= from->cost[best];
     for (int place = 0; place < FEW_PLACES; place++) {
-      add_situation(b, from->all[best], NULL);
+      sct_situation_add(b, from->all[best], NULL);
     }
   }
   return best >= 0;
@@ -855,7 +687,7 @@ void sct_situations_choose(sct_measure *m, const sct_kernel_code *code,
   const sct_situations *list = NULL;
   sct_situations mine = {0}, tiles = {0};
   choice from = {0};
-  builder b;
+  sct_builder b;
   sct_situations_for(m, code, traits, &list);
   begin(&b, m, code, traits, &tiles);
   consider(&from, &b, list);
