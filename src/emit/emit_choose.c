@@ -84,8 +84,15 @@ static int fastest_row(const contest *c, const sct_row_result *rows, int n, cons
   return fastest;
 }
 
+/* By the run's conditions a winner need not be coalesced. */
+static bool selects_any(const char *conditions) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
+  const char *selection = json_string_value(json_object_get(root, "selection"));
+  return selection != NULL && strcmp(selection, "any") == 0;
+}
+
 int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run) {
-  contest c = find_contest(rows, n, legal, emit_selects_any(run->conditions));
+  contest c = find_contest(rows, n, legal, selects_any(run->conditions));
   int best = fastest_row(&c, rows, n, legal);
   if (best < 0) {
     return best;

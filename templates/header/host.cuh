@@ -11,7 +11,7 @@
 #endif
 
 enum {
-  $(detail)_n_arrays = $(host.n_arrays),
+  $(detail)_n_arrays = $(#operands),
   $(detail)_before = $(host.before),  // elements that a chunk needs in addition to its own
   $(detail)_after = $(host.after),
   $(detail)_most_streams = 8,
@@ -365,11 +365,11 @@ static inline cudaError_t $(detail)_run_chunk($(detail)_host_call *h, $(detail)_
   cudaError_t error = waits ? $(detail)_finish(h, slot) : cudaSuccess;
   if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
   int k = 0;
-//%   for _, a in ipairs(host.places) do
-//%     if a.direct then
-  c.$(a.name) = ($(a.type))(h->from[k] + first * h->steps[k]), k++;
+//%   for _, o in ipairs(operands) do
+//%     if o.is_direct then
+  c.$(o.name) = ($(o.pointer))(h->from[k] + first * h->steps[k]), k++;
 //%     else
-  c.$(a.name) = ($(a.type))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
+  c.$(o.name) = ($(o.pointer))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
 //%     end
 //%   end
   c.$(host.extent) = end - first;
