@@ -417,6 +417,13 @@ static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_
   return -1;
 }
 
+/* By the run's conditions a winner need not be coalesced. */
+static bool selects_any(const char *conditions) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
+  const char *selection = text_of(root, "selection");
+  return selection != NULL && strcmp(selection, "any") == 0;
+}
+
 static sct_status check_launch(emit_header *h, const sct_row_candidate *candidate, sct_error *err) {
   json_t *launch = NULL;
   const sct_status status = read_launch(&launch, h, candidate, err);
@@ -442,7 +449,9 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
     SCT_TRY(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
   if (!has_layouts(h, &size->winner->candidate)) {
-    const int best = emit_choose(rows, n, legal, size->run);
+    /* once more with samples, which the rule compares */
+    SCT_TRY(sct_store_results(store, &h->arena, size->run->id, true, &rows, &n, err));
+    const int best = emit_choose(rows, n, legal, naive, selects_any(size->run->conditions));
     const sct_row_result *here = NULL;
     if (best >= 0) {
       SCT_TRY(load_result(&here, h, store, rows[best].outcome.id, err));

@@ -30,7 +30,7 @@ expect 1 'src/tune/tune_side.c:2: tune (layer 7) may not see emit (layer 7)' "${
 
 fresh # narrower than the table
 echo '#  include "spec/spec.h"' >"$tree/src/emit/emit_spec.c"
-expect 1 'src/emit/emit_spec.c:1: emit may not see spec: only base, json, script, store' \
+expect 1 'src/emit/emit_spec.c:1: emit may not see spec: only base, json, measure, script, store' \
   "${check[@]}"
 
 fresh # one door for each outside world
