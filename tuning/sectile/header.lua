@@ -347,7 +347,9 @@ M.header = refusing(function(doc)
   local out, values = {}, values_of(doc)
   for _, part in ipairs(PARTS) do
     local file = part == "kernels" and doc.form == "c" and "code" or part
-    M.fill(out, "header/" .. file .. ".cuh", values)
+    if part ~= "host" or values.host then
+      M.fill(out, "header/" .. file .. ".cuh", values)
+    end
   end
   return out
 end)
