@@ -57,7 +57,7 @@ end
 local function passed_over(run)
   local over = run.conditions.passed_over
   over = type(over) == "table" and over or {}
-  local ratio = tonumber(over.ratio) or 0
+  local ratio = type(over.ratio) == "number" and over.ratio or 0
   return type(over.label) == "string" and ratio > 1.0 and ratio < 1e12
     and string.format("passed over: '%s', %.2f times as fast but not %scoalesced; sectile tune "
       .. "--select any takes it", over.label, ratio, over.unknown == true and "known to be " or "")
@@ -131,7 +131,8 @@ end
 
 local function size_values(device, size, sig)
   local run, ns = size.run, size.winner.median_ns
-  local bytes, naive_ns = run.read_bytes + run.write_bytes, size.naive and size.naive.median_ns or 0
+  local bytes = run.read_bytes + run.write_bytes
+  local naive_ns = math.max(size.naive and size.naive.median_ns or 0, 0)
   local timed = not device.is_virtual and ns > 0
   local slower, step, reach = shapes_of(size, #sig.dims)
   return stored.record {
@@ -171,16 +172,17 @@ local function other_values(device, other, h)
   }
 end
 
--- A number that a store has not is 0.
-local unknown = { __index = function() return 0 end }
+-- A number that a store does not know, as NaN: of a run 0, of a result -1.
+local unknown_run = { __index = function() return 0 end }
+local unknown_result = { __index = function() return -1 end }
 
 local function set_unknown(devices)
   for _, device in ipairs(devices) do
     for _, items in ipairs { device.sizes, device.others } do
       for _, item in ipairs(items) do
-        setmetatable(item.run, unknown)
+        setmetatable(item.run, unknown_run)
         for _, result in pairs { item.winner, item.naive or nil, item.here or nil } do
-          setmetatable(result, unknown)
+          setmetatable(result, unknown_result)
         end
       end
     end
