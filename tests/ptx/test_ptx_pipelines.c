@@ -250,7 +250,7 @@ static void bytes_are_counted(void **state) {
     assert_int_equal(both[k]->requests, m->tiles);
     assert_int_equal(both[k]->sectors, 32 * m->tiles);
     assert_int_equal(both[k]->sectors_ideal, 32 * m->tiles);
-    assert_int_equal(both[k]->contiguous, 32 * m->tiles);
+    assert_int_equal(both[k]->contiguous_bytes, 1024 * m->tiles);
     assert_int_equal(both[k]->tags, 8 * m->tiles);
     assert_int_equal(both[k]->moved, 1024 * m->tiles);
   }
