@@ -680,7 +680,7 @@ static bool choose_residues(const builder *b, int n, sct_cover *cover,
   sct_traits its = {0};
   int most = 0;
   for (int attempt = 0; attempt < N_UNLIKE_TRIES; attempt++) {
-    int64_t residue[SCT_MAX_OPERANDS];
+    int64_t residue[SCT_MAX_OPERANDS] = {0};
     sct_traits t = {0};
     draw_residues(b, n, residue, rng);
     for (int op = 0; op < b->spec->n_operands && op < SCT_MAX_TRAITS / VECTOR; op++) {
