@@ -178,7 +178,7 @@ typedef struct sct_ptx_global {
                                that are used were contiguous: those of each run of at least
                                SCT_PTX_LONG_RUN of them from where it begins, all others together
                                from the lowest. Of a request of fewer than SCT_PTX_FEW_LANES active
-                               lanes the used bytes themselves */
+                               lanes the used bytes themselves. For launches with per_buffer */
 } sct_ptx_global;
 #define SCT_PTX_FEW_LANES 8
 /* Where such a run begins costs it at most one sector more than the two or more that it fills. */
@@ -334,7 +334,7 @@ typedef struct sct_ptx_launch_opts {
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
-  bool per_buffer;      /* for sct_ptx_memory_counts() */
+  bool per_buffer;      /* for sct_ptx_memory_counts() and contiguous_bytes */
   bool chains;          /* fill sct_ptx_counters.chain */
   /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For

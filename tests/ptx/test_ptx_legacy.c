@@ -95,6 +95,7 @@ static sct_ptx_result run(const setting *s, sct_ptx_coalescing model, const char
                                     .args = args,
                                     .n_args = index != 0 ? 3 : 2,
                                     .coalescing = model,
+                                    .per_buffer = true,
                                     .per_instruction = true};
   if (sct_ptx_launch(&r, s->memory, &opts, &err) != SCT_OK) {
     fail_msg("%s", err.text);

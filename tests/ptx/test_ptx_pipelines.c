@@ -137,6 +137,7 @@ static void launch(const lab *l, const mutant *m, world *w, sct_ptx_order order,
                                     .n_args = 5,
                                     .order = order,
                                     .seed = 7,
+                                    .per_buffer = true,
                                     .lenient_exits = true,
                                     .max_steps = 300000};
   if (sct_ptx_launch(result, w->memory, &opts, &err) != SCT_OK) {
