@@ -236,14 +236,56 @@ static void add_within(builder *b, const int64_t *tuple, int64_t most) {
   }
 }
 
+/* A long extent, the others being 1; its neighbour's is 2. */
+static void add_along(builder *b, int dim, int64_t extent) {
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int d = 0; d < b->spec->n_dims; d++) {
+    tuple[d] = d == dim ? extent : d == (dim > 0 ? dim - 1 : 1) ? 2 : 1;
+  }
+  add_within(b, tuple, FAR_ABOVE);
+}
+
 /* Each extent just above the number, where that is beyond what the pool has. */
 static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int other = 0; other < b->spec->n_dims; other++) { /* twice, along a neighbour */
-      tuple[other] = other == d ? number + 1 + number / 16 : other == (d > 0 ? d - 1 : 1) ? 2 : 1;
+    add_along(b, d, number + 1 + number / 16);
+  }
+}
+
+/* The least extent of a dimension at which the expression is above the number; 0: none in reach. */
+static int64_t least_above(const builder *b, sct_expr of, int dim, int64_t number) {
+  const sct_spec *spec = b->spec;
+  int64_t extent[SCT_MAX_EXTENTS], low = 0, high = FAR_ABOVE;
+  const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
+  for (int k = 0; k < spec->n_extents; k++) {
+    extent[k] = 1;
+  }
+  while (high - low > 1) {
+    int64_t value = 0;
+    extent[dim] = low + (high - low) / 2;
+    const bool is_above =
+        sct_expr_eval(spec->pool, of, &env, &value, NULL) == SCT_OK && value > number;
+    *(is_above ? &high : &low) = extent[dim];
+  }
+  return high < FAR_ABOVE ? high : 0;
+}
+
+/* Arrays that are longer or shorter along a dimension than the index space, by a factor, just
+ * beyond what an index of 8, 15 or 16 bits can be. */
+static void add_narrow(builder *b) {
+  static const int64_t most[] = {1 << 8, 1 << 15, 1 << 16};
+  const sct_spec *spec = b->spec;
+  for (int k = 0; k < spec->n_operands * SCT_MAX_DIMS * spec->n_dims; k++) {
+    const int d = k % spec->n_dims, at = k / spec->n_dims % SCT_MAX_DIMS;
+    const sct_operand *op = &spec->operands[k / spec->n_dims / SCT_MAX_DIMS];
+    const bool is_other = at < op->n_dims && op->extent[at] != spec->extent_var[d] &&
+                          sct_expr_mentions(spec->pool, op->extent[at], spec->extent_var[d]);
+    for (int width = 0; width < SCT_COUNT(most) && is_other; width++) {
+      const int64_t least = least_above(b, op->extent[at], d, most[width]);
+      if (least > 0) {
+        add_along(b, d, least);
+      }
     }
-    add_within(b, tuple, FAR_ABOVE);
   }
 }
 
@@ -264,7 +306,10 @@ static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
   return high;
 }
 
-/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there. */
+#define TILES_BESIDE 3
+
+/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there; and
+ * once more with several tiles along the other dimensions, to which its blocks come in turn. */
 static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
   for (int d = 0; d < b->spec->n_dims; d++) {
     int64_t blocks = 0, tuple[SCT_MAX_DIMS];
@@ -272,10 +317,13 @@ static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
     if (end <= 1 || blocks <= 1) {
       continue;
     }
-    for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? end + end / 2 + 3 : b->must.unit[other];
+    for (int beside = 1; beside <= TILES_BESIDE; beside += TILES_BESIDE - 1) {
+      for (int other = 0; other < b->spec->n_dims; other++) {
+        const int64_t tiles = (beside - 1) * b->must.tile[other] + 1;
+        tuple[other] = other == d ? end + end / 2 + 3 : sct_round_up(tiles, b->must.unit[other]);
+      }
+      add_within(b, tuple, beside > 1 ? MOST_ABOVE : FAR_ABOVE);
     }
-    add_within(b, tuple, FAR_ABOVE);
     for (int k = 0; traits && k < traits->n_constants; k++) { /* of each block's share */
       if (traits->constant[k] <= FAR_ABOVE / blocks) {
         add_far(b, traits->constant[k] * blocks);
@@ -615,6 +663,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange > 1) {
+    add_narrow(&b);
     add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
   }
