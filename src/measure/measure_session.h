@@ -270,6 +270,7 @@ typedef struct sct_trial {
   const int64_t *unlike; /* [n_operands] buffers with other poison, -1 where there is none; NULL */
   bool audit_all;        /* every buffer there is, not the target's alone */
   bool reversed;         /* the interpreter runs blocks and warps in the opposite order */
+  int rounding;          /* as in sct_ptx_launch_opts; 0: to the nearest value */
   const int64_t (*reference)[2]; /* [n_operands], as in sct_timed; NULL: not compared */
   double ns;                     /* from here on: what came of it */
   sct_audit audit;
