@@ -141,12 +141,13 @@ json_t *cli_profile_json(const sct_count_row *row, const sct_device_desc *device
                                 cli_shared_json(&c->shared_atomics)));
   json_object_set_new(
       doc, "warps",
-      json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I}", "instructions",
+      json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "instructions",
                 (json_int_t)c->warp_instructions, "active_lanes",
                 sct_json_number(sct_ratio(c->lane_instructions, c->warp_instructions)), "branches",
                 (json_int_t)c->branches, "divergent_branches", (json_int_t)c->divergent_branches,
                 "barriers", (json_int_t)c->barriers, "shuffles", (json_int_t)c->shuffles,
-                "local_requests", (json_int_t)c->local_requests));
+                "constant_requests", (json_int_t)c->constant_requests, "constant_words",
+                (json_int_t)c->constant_words, "local_requests", (json_int_t)c->local_requests));
   cli_speed_json(doc, row, &p);
   json_object_set_new(doc, "accesses", accesses_json(&p));
   json_object_set_new(doc, "coalescing", coalescing_json(row));

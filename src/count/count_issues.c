@@ -85,6 +85,10 @@ static void place_divergence(finder *f, int first) {
   }
 }
 
+static double constant_time_of(const sct_speed *s) {
+  return s->known && s->ns > 0.0 ? s->predicted.part_ns[SCT_LIMIT_CONSTANT] / s->ns : 0.0;
+}
+
 static void find_in_launch(finder *f) {
   const sct_ptx_counters *c = &f->row->counters;
   const int first = f->p->n_issues;
@@ -99,6 +103,8 @@ static void find_in_launch(finder *f) {
                            .local_requests = c->local_requests,
                            .local_share =
                                sct_ratio(c->local_requests, c->local_requests + f->global.requests),
+                           .constant_words = sct_ratio(c->constant_words, c->constant_requests),
+                           .constant_time = constant_time_of(&f->p->speed),
                            .flight_bytes = f->p->speed.flight_bytes,
                            .waiting = waiting_of(&f->p->speed),
                            .integers = integers_of(&f->p->speed, &c->machine)};

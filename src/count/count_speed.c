@@ -51,6 +51,7 @@ void count_demand(sct_count_row *row) {
   d->dram_bytes = SECTOR_BYTES * (double)(t->dram_read + t->dram_written);
   d->l2_sectors = (double)t->l2_reads + sct_model_stored_sectors(&stores);
   d->wavefronts = (double)(shared.wavefronts + c->shuffles);
+  d->constant_words = (double)c->constant_words;
   d->chain.loads = fmax(1.0, sct_model_rounds((double)loads.requests / warps));
   for (int p = 0; p < SCT_N_PIPES; p++) {
     d->machine[p] = (double)c->machine.n[p];

@@ -237,8 +237,9 @@ bool emit_selects_any(const char *conditions);
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
                             sct_error *err);
 void emit_header_free(emit_header *h);
-/* Index of the best of rows[0..n) among those marked in legal[], -1 if none is. */
-int emit_choose(const sct_row_result *rows, int n, const bool *legal, const sct_row_run *run);
+/* Index of the best of rows[0..n) among those marked in legal[], -1 if none is. `naive` is the
+ * index of the naive variant, or -1; with `any` what is not coalesced competes too. */
+int emit_choose(const sct_row_result *rows, int n, const bool *legal, int naive, bool any);
 
 /* ---- emit_text.c ---- */
 

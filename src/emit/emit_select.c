@@ -331,7 +331,9 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
     SCT_TRY(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
   if (!winner_fits) {
-    const int best = emit_choose(rows, n, legal, size->run);
+    /* once more with samples, which the rule compares */
+    SCT_TRY(sct_store_results(store, &h->arena, size->run->id, true, &rows, &n, err));
+    const int best = emit_choose(rows, n, legal, naive, emit_selects_any(size->run->conditions));
     const sct_row_result *here = NULL;
     if (best >= 0) {
       SCT_TRY(load_result(&here, h, store, rows[best].outcome.id, err));

@@ -116,7 +116,7 @@ static bool choose_residues(const sct_spec *spec, const sct_kernel_code *code, i
   sct_traits its = {0};
   int most = 0;
   for (int attempt = 0; attempt < N_UNLIKE_TRIES; attempt++) {
-    int64_t residue[SCT_MAX_OPERANDS];
+    int64_t residue[SCT_MAX_OPERANDS] = {0};
     sct_traits t = {0};
     draw_residues(spec, code, n, residue, rng);
     for (int op = 0; op < spec->n_operands && op < SCT_MAX_TRAITS / VECTOR; op++) {

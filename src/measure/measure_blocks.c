@@ -201,6 +201,7 @@ enum {
   EXCESS = SCT_FIGURE_EXCESS,
   CHAIN = SCT_FIGURE_CHAIN,
   SHUFFLES = SCT_FIGURE_COUNTS,
+  CONSTANT_WORDS,
   WAVEFRONTS,
   MACHINE = WAVEFRONTS + 4,
   LOAD = MACHINE + SCT_N_PIPES,
@@ -329,6 +330,7 @@ static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
     out[MACHINE + p] += (double)c->machine.n[p];
   }
   out[SHUFFLES] += (double)c->shuffles;
+  out[CONSTANT_WORDS] += (double)c->constant_words;
   out[WAVEFRONTS] += (double)c->shared_load.wavefronts;
   out[WAVEFRONTS + 1] += (double)c->shared_load.wavefronts_ideal;
   out[WAVEFRONTS + 2] += (double)(c->shared_store.wavefronts + atomics->wavefronts);
@@ -448,6 +450,7 @@ static void make_counters(sct_counters *out, const sct_spec *spec, const sct_lau
                         .wavefronts_st = llround(all[WAVEFRONTS + 2]),
                         .wavefronts_st_ideal = llround(all[WAVEFRONTS + 3]),
                         .shuffles = llround(all[SHUFFLES]),
+                        .constant_words = llround(all[CONSTANT_WORDS]),
                         .blocks_counted = sums->all.blocks_run,
                         .blocks = sums->n_blocks,
                         .error = sums->all.error,

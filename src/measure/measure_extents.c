@@ -513,7 +513,9 @@ static int64_t own_extent(const sct_spec *spec, int k, const int64_t *dims, int6
     const double ratio = model_elements > 0 ? (double)model->extent[k] / model_elements : 1;
     const double own = ratio * (double)elements;
     const int64_t near = own < 1 ? 1 : own > 0x1p40 ? 1 : (int64_t)(own + 0.999999);
-    return is_number ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
+    /* vectors may need multiples of it, and of other tuples it is any number */
+    const bool rounds = is_number || (near > OWN_MULTIPLE && hash / 3 % 2 == 0);
+    return rounds ? (near + OWN_MULTIPLE - 1) / OWN_MULTIPLE * OWN_MULTIPLE : near;
   }
   if (attempt == 2) { /* of those that vectors divide, and of others */
     const int64_t unit = hash / 3 % 4 < 3 ? OWN_MULTIPLE : 1;
@@ -602,7 +604,7 @@ static void shrink(sct_case *c, const sct_addressing *addressing, int64_t *exten
 static void find_shape_within(sct_case *c, const sct_addressing *addressing, int64_t most) {
   const sct_spec *spec = addressing->spec;
   const uint64_t hash = tuple_hash(c->dims, spec->n_dims);
-  int64_t extent[SCT_MAX_EXTENTS], elements = 1;
+  int64_t extent[SCT_MAX_EXTENTS] = {0}, elements = 1;
   sct_fill fill[SCT_MAX_OPERANDS];
   choose_fills(spec, hash, fill);
   for (int k = 0; k < spec->n_operands && c->own > 0; k++) { /* to find all parts of what is long */

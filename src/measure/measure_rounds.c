@@ -35,19 +35,28 @@ static bool steps_by_grid(sct_measure *m, const sct_binary *b) {
 
 #define LARGE_BITS 40 /* of the elements of all dimensions together */
 
-/* Whether the grid stops growing with the extents: else no launch has a block go round. */
-static bool is_bounded(const sct_spec *spec, const sct_kernel_code *code) {
-  int64_t extent[SCT_MAX_EXTENTS], blocks[2] = {0};
-  for (int k = 0; k < 2; k++) {
-    for (int d = 0; d < spec->n_extents; d++) {
-      extent[d] = INT64_C(1) << (LARGE_BITS / (spec->n_dims > 0 ? spec->n_dims : 1) + k);
-    }
-    const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
-    if (sct_expr_eval(spec->pool, code->grid, &env, &blocks[k], NULL) != SCT_OK) {
-      return false;
-    }
+/* The grid where extent `large` has 2^bits (-1: all have, their shares of them), the others 1; -1:
+ * it cannot be worked out. */
+static int64_t blocks_at(const sct_spec *spec, const sct_kernel_code *code, int large, int bits) {
+  int64_t extent[SCT_MAX_EXTENTS], blocks = -1;
+  const int share = bits / (spec->n_dims > 0 ? spec->n_dims : 1);
+  for (int d = 0; d < spec->n_extents; d++) {
+    extent[d] = large < 0 ? INT64_C(1) << share : d == large ? INT64_C(1) << bits : 1;
   }
-  return blocks[0] == blocks[1];
+  const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
+  const bool known = sct_expr_eval(spec->pool, code->grid, &env, &blocks, NULL) == SCT_OK;
+  return known ? blocks : -1;
+}
+
+/* Whether the grid stops growing with the extents, each alone and all together: else no launch has
+ * a block go round. */
+static bool is_bounded(const sct_spec *spec, const sct_kernel_code *code) {
+  bool bounded = true;
+  for (int d = -1; d < spec->n_extents && bounded; d++) {
+    const int64_t blocks = blocks_at(spec, code, d, LARGE_BITS);
+    bounded = blocks >= 0 && blocks == blocks_at(spec, code, d, LARGE_BITS + spec->n_dims);
+  }
+  return bounded;
 }
 
 int sct_code_rounds(sct_measure *m, const sct_binary *b) {

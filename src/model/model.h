@@ -39,6 +39,7 @@ typedef struct sct_counters {
   int64_t wavefronts_ld, wavefronts_ld_ideal, wavefronts_st,
       wavefronts_st_ideal; /* shared memory */
   int64_t shuffles;        /* of 4 bytes by a warp, each like a wavefront of shared memory */
+  int64_t constant_words;  /* of constant memory, each once a request; they take turns */
   int64_t line_requests, line_lanes; /* of atomics, lines that requests come to on the slice of L2
                                         of a usual one, and turns of its sectors; of the array where
                                         these are most */
@@ -110,6 +111,7 @@ typedef struct sct_prediction {
  *   L2 sectors         loads by sectors, but those once that a block loads again and L1 holds, and
  *                      tables that it holds once for each SM; stores by lines of 4 sectors
  *   shared wavefronts  one a cycle and SM
+ *   constant words     lanes of a warp that ask for several take turns
  *   atomics on a line  those on one slice of L2 wait for each other, by lines and turns
  *   FP32, ..., issue   machine instructions of each pipe, pipe_clk lanes a cycle and SM
  *   bytes in flight    Little's law: resident warps live for a latency, so the grid takes its waves
@@ -124,6 +126,7 @@ typedef struct sct_demand {
   double l2_sectors;                /* in sectors' time of L2 */
   double sm_sectors, sm_lines;      /* between SMs and L2; that warps ask L1 for */
   double wavefronts;                /* of shared memory, and shuffles */
+  double constant_words;            /* of 4 bytes, each once a request of constant memory */
   double line_requests, line_lanes; /* of atomics, on a line of L2 */
   double machine[SCT_N_PIPES];
   double blocks;
@@ -229,10 +232,11 @@ typedef struct sct_facts {
   sct_occupancy fit;
   double active_lanes;
   int64_t branches, divergent, local_requests;
-  double local_share;  /* of all requests */
-  double flight_bytes; /* of loads, that an SM can have on their way */
-  double waiting;      /* share of the time that waiting for loads adds */
-  double integers;     /* where issue or a pipe is the limit: the share of integer instructions */
+  double local_share;                   /* of all requests */
+  double constant_words, constant_time; /* a load of constant memory; share of the time */
+  double flight_bytes;                  /* of loads, that an SM can have on their way */
+  double waiting;                       /* share of the time that waiting for loads adds */
+  double integers; /* where issue or a pipe is the limit: the share of integer instructions */
 } sct_facts;
 
 typedef struct sct_advice {

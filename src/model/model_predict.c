@@ -46,6 +46,8 @@
 /* A load that DRAM answers takes longer than a lone one whose address is translated already: 358 ns
  * on an H200 where the latency is 242 (one warp, 1,024 loads in turn), and more beside others. */
 #define LOADED 1.7
+/* A turn of a warp whose lanes ask for several words of constant memory. */
+#define CONSTANT_CYCLES 2.0
 /* Cycles between the end of a block and the first instruction of the next one in its place. */
 #define TURN_CYCLES 760.0
 /* Machine code has fewer instructions in a row than the PTX from which a chain is known, and fewer
@@ -527,6 +529,7 @@ static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_
   const double sm_hz = clock_of(dev) * blocks / most;
   double busy_ns = 0.0;
   out->part_ns[SCT_LIMIT_SHARED] = d->wavefronts / sm_hz * 1e9;
+  out->part_ns[SCT_LIMIT_CONSTANT] = CONSTANT_CYCLES * d->constant_words / sm_hz * 1e9;
   out->part_ns[SCT_LIMIT_ATOMICS] =
       d->line_requests * dev->atomic_line_ns + d->line_lanes * dev->atomic_lane_ns;
   for (int p = 0; p < SCT_N_PIPES; p++) {
@@ -541,7 +544,8 @@ static void sm_parts(sct_prediction *out, const sct_device_desc *dev, const sct_
   const double lines_ns =
       dev->l1_bytes_clk > 0 ? LINE_BYTES * d->sm_lines / (sm_hz * dev->l1_bytes_clk) * 1e9 : 0.0;
   out->part_ns[SCT_LIMIT_L1] = larger(passed_ns, lines_ns);
-  busy_ns = larger(busy_ns, out->part_ns[SCT_LIMIT_L1]) + out->part_ns[SCT_LIMIT_SHARED];
+  busy_ns = larger(busy_ns, larger(out->part_ns[SCT_LIMIT_L1], out->part_ns[SCT_LIMIT_CONSTANT])) +
+            out->part_ns[SCT_LIMIT_SHARED];
   out->part_ns[SCT_LIMIT_INFLIGHT] = inflight_ns(dev, d, busy_ns / most);
   out->part_ns[SCT_LIMIT_LAUNCH] = d->blocks * dev->block_ns;
 }
@@ -595,6 +599,7 @@ void sct_model_demand(sct_prediction *out, const sct_device_desc *dev, const sct
 sct_status sct_model_workload(sct_demand *out, const sct_device_desc *dev, const sct_workload *work,
                               sct_error *err) {
   *out = (sct_demand){.wavefronts = sct_model_exchange_wavefronts(work->counters),
+                      .constant_words = (double)work->counters->constant_words,
                       .line_requests = (double)work->counters->line_requests,
                       .line_lanes = (double)work->counters->line_lanes,
                       .blocks = (double)work->counters->blocks,

@@ -216,7 +216,10 @@ typedef struct sct_ptx_counters {
    * tags have none of them, its sectors of L2 have all */
   sct_ptx_global bulk_load, bulk_store;
   int64_t local_requests;
-  int64_t shuffles;                             /* shfl.sync, executed by a warp */
+  int64_t shuffles; /* shfl.sync, executed by a warp */
+  /* loads of constant memory by warps, and the words of 4 bytes that they ask for, each once a
+   * request: such a load takes a turn for each */
+  int64_t constant_requests, constant_words;
   int64_t warp_instructions, lane_instructions; /* PTX, not SASS */
   sct_executed machine;         /* what these come to in machine code, about (ptx_costs.def) */
   int64_t memory_instructions;  /* of them: loads, stores, atomics and shuffles of warps */

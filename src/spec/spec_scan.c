@@ -49,8 +49,15 @@ static sct_status check_kernel(const sct_spec *spec, const sct_operand *op, sct_
                             op->name, spec->ragged.dim_name);
   }
   const sct_type_info *type = sct_type_get(op->record.fields[0].type);
-  for (int f = 0; f < op->record.n_fields && type->lanes == 1; f++) {
+  for (int f = 0; f < op->record.n_fields && type->lanes == 1 && type->kind != SCT_KIND_BOOL; f++) {
     type = sct_type_get(op->record.fields[f].type);
+  }
+  if (type->kind == SCT_KIND_BOOL) {
+    return sct_spec_fail_at(spec, err, op->file, op->line,
+                            "output '%s' scans values of type bool; use u8: max is 1 from the "
+                            "first that is true on, min until one is not, and a sum of u32 counts "
+                            "them",
+                            op->name);
   }
   if (type->lanes > 1) {
     return sct_spec_fail_at(spec, err, op->file, op->line,

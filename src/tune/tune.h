@@ -15,63 +15,6 @@
 #include "script/script.h"
 #include "store/store.h"
 
-/* ---- choosing: pure, so that it can be tested ---- */
-
-/* What selection looks at, one candidate at one size. */
-typedef struct sct_rank_row {
-  bool eligible; /* verified, and timed where the device gives times */
-  bool naive;    /* the naive variant of its layouts */
-  bool timed;
-  const double *samples_ns; /* [n_samples], if timed */
-  int n_samples;
-  double median_ns;    /* of them */
-  int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
-  double predicted_ns; /* by the model; 0: unknown, or not credible. Decides where nothing is
-                          timed */
-  double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
-  double error;                         /* of these three, relative; 0: they are exact */
-  int registers;
-  bool fast;      /* its arithmetic is not exact (sct_space_is_fast) */
-  bool coalesced; /* by sct_model_coalescing(): whatever the other rows are */
-  const char *label;
-  bool tied; /* result: too close to the winner to tell apart */
-} sct_rank_row;
-
-#define SCT_LEAST_NOISE 0.005 /* times that are no further apart may be the same */
-#define SCT_MOST_NOISE  0.02  /* times further apart differ, however wide samples scatter */
-/* Predicted times this close are the same: the model knows no better, of the shortest launches to
- * some 2 % of what an empty kernel takes. */
-#define SCT_PREDICTED_SLACK 1.02
-#define SCT_PREDICTED_NS    50.0
-/* What is faster than the winner by more than this, and the noise, is named. */
-#define SCT_PASSED_OVER 0.05
-/* A prediction that moves useful bytes at more than this times what a copy reaches is a defect of
- * the model. */
-#define SCT_CREDIBLE 1.05
-
-typedef struct sct_choice {
-  int winner;          /* row index, or -1: nothing eligible */
-  int fastest;         /* fastest eligible row, coalesced or not; -1 if no time is known */
-  int passed_over;     /* that one, where it is not coalesced and beats the winner by more than
-                          noise and SCT_PASSED_OVER; else -1 */
-  double faster_ratio; /* the winner's time over that one's; 1: none was passed over */
-  int n_tied;          /* rows tied with the winner, itself included */
-  double noise;        /* relative half width of the tie of measured times */
-  int n_close;         /* rows that were as good as the winner, itself included */
-  unsigned rules;      /* which tie-breaks left some of them out (sct_choice_rules) */
-} sct_choice;
-
-/* Marks tied rows and chooses: the fastest eligible coalesced row, by time or, where nothing is
- * timed, by predicted time; ties go to exact arithmetic, fewer sectors, fewer shared wavefronts,
- * fewer requests (each beyond the counts' errors), fewer registers, then the label. Rows without a
- * time stand after those that have one. With `any`, and where none is coalesced, rows that are not
- * coalesced compete too; so do, always, those that move no more sectors than the fastest coalesced
- * row: one that reads an array again, whole sectors at a time, is coalesced, and may move more than
- * one that reads it once. A naive row that is faster beyond noise wins anyway. */
-sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any);
-/* "fewer sectors, then fewer registers"; nothing where the winner was alone. */
-void sct_choice_rules(sct_str *out, const sct_choice *choice);
-
 /* What one card measured at one size, and how it compares with others of its kind. */
 typedef struct sct_tune_sheet {
   sct_row_result *rows; /* [n]; sorted by source by sct_tune_scale() */
@@ -85,6 +28,10 @@ typedef struct sct_tune_sheet {
 void sct_tune_scale(sct_tune_sheet *sheets, int n);
 
 /* ---- sessions ---- */
+
+/* A prediction that moves useful bytes at more than this times what a copy reaches is a defect of
+ * the model. */
+#define SCT_CREDIBLE 1.05
 
 /* Labels of candidates. */
 typedef struct sct_tune_labels {

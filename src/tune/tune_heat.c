@@ -187,7 +187,7 @@ static void add_best(heat *h) {
     }
   }
   for (int k = 0; k < h->opts->heat.n; k++) {
-    const sct_choice choice = sct_tune_choose(rows, (int)n, h->opts->select_any);
+    const sct_choice choice = sct_choose(rows, (int)n, h->opts->select_any);
     if (choice.winner < 0) {
       break;
     }

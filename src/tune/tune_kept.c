@@ -59,7 +59,7 @@ static bool is_better(const tune_record *r, int size, const sct_row_outcome *kno
   const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
   const bool faster = known->id == r->runs[size].winner ? here * slack < time_of(t, known)
                                                         : here < time_of(t, known) * slack;
-  /* a naive variant wins coalesced or not (tune_choose.c) */
+  /* a naive variant wins coalesced or not (measure_choose.c) */
   return here > 0 && faster &&
          (naive || t->select_any || cell->how.coalesced || !known->how.coalesced);
 }

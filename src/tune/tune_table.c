@@ -227,7 +227,7 @@ sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
     add_conversion(&rows[k], ns);
     any = any || ns > 0; /* the first layout may need more sectors, and be better all the same */
   }
-  const sct_choice choice = sct_tune_choose(rows, n_items, any);
+  const sct_choice choice = sct_choose(rows, n_items, any);
   for (int k = 0; k < n_items; k++) { /* pages are shared with processes until written to */
     tune_cell *cell = sct_tune_cell(t, k, size);
     if (rows[k].samples_ns != cell->timing.samples_ns) {

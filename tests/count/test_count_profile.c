@@ -81,6 +81,18 @@ static const char kernels[] =
     "  int i = threadIdx.x / 2 * 512 + threadIdx.x % 2 + 2 * (threadIdx.y + blockIdx.x);\n"
     "  b[i] = a[i];\n"
     "}\n"
+    "__constant__ int table[256];\n" /* no thread of a warp reads what another one does, or all one
+                                      */
+    "__global__ void looked(int *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x, v = 0;\n"
+    "  for (int k = 0; k < 100; k++) v += table[(v + 5 * threadIdx.x) & 255];\n"
+    "  b[i] = v;\n"
+    "}\n"
+    "__global__ void alike(int *b) {\n"
+    "  int i = blockIdx.x * blockDim.x + threadIdx.x, v = blockIdx.x;\n"
+    "  for (int k = 0; k < 100; k++) v += table[v & 255];\n"
+    "  b[i] = v;\n"
+    "}\n"
     "__global__ void beyond(int *b) { b[(long long)threadIdx.x << 30] = 1; }\n";
 
 #define CASE(name, kernel, grid, block, args, more)                                                \
@@ -110,6 +122,8 @@ static const char *const cases[] = {
     CASE("same", "same", "1056", "256", IN_OUT, ""),
     CASE("thin", "same", "10560", "256", IN_OUT, ""),
     CASE("far", "far", "132", "32, 4", IN_OUT, ""),
+    CASE("looked", "looked", "1056", "256", "\"out\"", ""),
+    CASE("alike", "alike", "1056", "256", "\"out\"", ""),
     CASE("beyond", "beyond", "1", "32", "\"out\"", ""),
 };
 
@@ -322,6 +336,22 @@ static void test_local_memory(void **state) {
     found = found || strcmp(json_string_value(json_object_get(issue, "id")), "local memory") == 0;
   }
   assert_true(found);
+}
+
+/* Lanes that ask for words of constant memory of their own take turns. */
+static void test_constant_memory(void **state) {
+  (void)state;
+  const int64_t loads = 1056 * 8 * 100;
+  assert_int_equal(figure("looked", "warps", NULL, "constant_requests"), loads);
+  assert_int_equal(figure("looked", "warps", NULL, "constant_words"), 32 * loads);
+  assert_int_equal(figure("alike", "warps", NULL, "constant_requests"), loads);
+  assert_int_equal(figure("alike", "warps", NULL, "constant_words"), loads);
+  assert_int_equal(figure("flat", "warps", NULL, "constant_requests"), 0);
+  assert_issues("looked", "constants:0");
+  assert_issues("alike", "integers:0");
+  assert_string_equal(
+      json_string_value(json_object_get(json_object_get(find_case("looked"), "speed"), "limit")),
+      "constant words");
 }
 
 static void test_what_a_person_reads(void **state) {
@@ -553,6 +583,7 @@ int main(void) {
       cmocka_unit_test(test_figures),
       cmocka_unit_test(test_issues),
       cmocka_unit_test(test_local_memory),
+      cmocka_unit_test(test_constant_memory),
       cmocka_unit_test(test_a_profilers_names),
       cmocka_unit_test(test_a_clock),
       cmocka_unit_test(test_caches),

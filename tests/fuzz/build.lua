@@ -342,7 +342,7 @@ function families.scan(r)
   local spec = start(r, r:weighted { { 1, 35 }, { 2, 45 }, { 3, 20 } })
   spec.along = r:chance(65) and spec.dims[#spec.dims] or r:pick(spec.dims)
   local one = r:pick { "f32", "f32", "i32", "u32", "f64", "i64", "f16", "u8" }
-  local list = r:chance(60) and { types.by_name[one] } or types.scalars
+  local list = r:chance(60) and { types.by_name[one] } or types.numbers
   local record = r:chance(75) and bare(r, list) or input_record(r, r:int(1, 3), list)
   local order = r:chance(20) and r:shuffled(spec.dims) or spec.dims
   layouts.choose(r, add_input(spec, record, along_all(r, order, r:chance(20) and places.any)), 5)

@@ -29,8 +29,9 @@ static chunk cut(const world *w, const picked *p, const fz_run *run, int64_t own
   return c;
 }
 
-/* What the launch finds: parts of inputs and of outputs as they are, or anything where all of it is
- * written. false: an array ends before the part does. */
+/* What the launch finds: parts of inputs and of outputs as they are (what points fall on is set
+ * once, before all chunks), or anything where all of it is written. false: an array ends before the
+ * part does. */
 static bool place_chunk(const world *w, launch *l, const picked *p, const fz_run *run,
                         const chunk *c, unsigned char *const *out) {
   sct_error err = {0};
@@ -43,7 +44,7 @@ static bool place_chunk(const world *w, launch *l, const picked *p, const fz_run
     }
     unsigned char *part = malloc((size_t)c->bytes[k] + 1);
     memcpy(part, (a->is_output ? out[k] : run->data[k]) + at, (size_t)c->bytes[k]);
-    if (a->is_output && sct_spec_writes_all(&w->spec, k, p->code.layout[k])) {
+    if (a->is_output && a->start < 0 && sct_spec_writes_all(&w->spec, k, p->code.layout[k])) {
       memset(part, 0xee, (size_t)c->bytes[k]);
     }
     const sct_ptx_buffer buffer = {.name = a->name,

@@ -130,6 +130,12 @@ static void test_a_launch_may_have_several(void **state) {
   f.branches = f.divergent = 3;
   assert_rules(SCT_SCOPE_LAUNCH, &f, "divergence");
   f = launch();
+  f.constant_words = 32.0;
+  f.constant_time = 0.5;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "constants");
+  f.constant_words = 1.0;
+  assert_rules(SCT_SCOPE_LAUNCH, &f, "");
+  f = launch();
   f.local_requests = 5;
   f.local_share = 0.2;
   assert_rules(SCT_SCOPE_LAUNCH, &f, "local memory");

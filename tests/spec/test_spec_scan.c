@@ -89,6 +89,9 @@ static void test_what_cannot_be_scanned(void **state) {
   open_scan("f32x4");
   assert_bind_fails("use a record of 4 fields");
 
+  open_scan("bool");
+  assert_bind_fails("output 'o' scans values of type bool; use u8");
+
   open_scan("f32");
   spec.tolerance_given = true;
   assert_bind_fails("tolerance = 0 cannot hold for 'o'");

@@ -41,7 +41,7 @@ static void test_the_fastest_coalesced_wins(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 1000, 48, 20), row(1, "staged", 400, 16, 30),
                          row(2, "vector", 500, 16, 10)};
-  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 1);
   assert_int_equal(choice.passed_over, -1);
   assert_int_equal(choice.n_tied, 1);
@@ -69,13 +69,13 @@ static void test_the_rule_of_a_tie_is_named(void **state) {
     rows[0].wavefronts = 20.0;
     rows[1].requests *= k == 2 ? 0.9 : 1.0;
     rows[1].registers -= k == 3 ? 4 : 0;
-    const sct_choice choice = sct_tune_choose(rows, 2, false);
+    const sct_choice choice = sct_choose(rows, 2, false);
     assert_int_equal(choice.winner, 1);
     assert_int_equal(choice.n_close, 2);
     assert_decided_by(&choice, rules[k]);
   }
   sct_rank_row alone[] = {row(0, "b", 100, 16, 20), row(1, "a", 200, 16, 20)};
-  const sct_choice choice = sct_tune_choose(alone, 2, false);
+  const sct_choice choice = sct_choose(alone, 2, false);
   assert_int_equal(choice.n_close, 1);
   assert_decided_by(&choice, "");
 }
@@ -85,11 +85,11 @@ static void test_every_rule_that_decided_is_named(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "a", 100, 20, 1), row(1, "b", 100, 16, 30),
                          row(2, "c", 100, 16, 20)};
-  sct_choice choice = sct_tune_choose(rows, 3, false);
+  sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "c");
   assert_decided_by(&choice, "fewer sectors, then fewer registers");
   rows[0].sectors = -1;
-  choice = sct_tune_choose(rows, 3, false);
+  choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "a");
   assert_decided_by(&choice, "fewer registers");
 }
@@ -99,9 +99,9 @@ static void test_counts_within_their_error_tie(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "sampled", 100, 236800, 10), row(1, "exact", 100, 227328, 20)};
   rows[0].coalesced = rows[1].coalesced = true;
-  assert_string_equal(rows[sct_tune_choose(rows, 2, false).winner].label, "exact");
+  assert_string_equal(rows[sct_choose(rows, 2, false).winner].label, "exact");
   rows[0].error = 0.05;
-  const sct_choice choice = sct_tune_choose(rows, 2, false);
+  const sct_choice choice = sct_choose(rows, 2, false);
   assert_string_equal(rows[choice.winner].label, "sampled");
   assert_decided_by(&choice, "fewer registers");
 }
@@ -167,7 +167,7 @@ static void test_ties_go_to_counts_then_label(void **state) {
   sct_rank_row rows[] = {row(0, "b", 400.0, 18, 30), row(1, "c", 400.1, 16, 40),
                          row(2, "a", 400.2, 16, 40), row(3, "z", 400.2, 16, 41),
                          row(4, "slow", 480, 16, 1)};
-  const sct_choice choice = sct_tune_choose(rows, 5, false);
+  const sct_choice choice = sct_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "a");
   assert_int_equal(choice.n_tied, 4);
   assert_false(rows[4].tied);
@@ -179,28 +179,28 @@ static void test_noise_decides_what_is_a_tie(void **state) {
   /* 1 % apart with 0.2 % of scatter: no tie; the same with 3 % of scatter: a tie; 3 % apart: never
    */
   sct_rank_row rows[] = {row(0, "a", 400, 18, 1), row(1, "b", 404, 16, 1)};
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 0);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 0);
   for (int s = 0; s < 11; s++) {
     samples[0][s] = 400 * (1.0 + 0.006 * (s - 5));
   }
   sample(&rows[0], 0);
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 1);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 1);
   rows[1] = row(1, "b", 412, 16, 1);
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 0);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 0);
   assert_false(rows[1].tied);
   /* 0.8 % apart is a tie, as it may come out the other way round, but no matter of counts */
   for (int k = 0; k < 2; k++) {
     rows[0] = row(0, "a", 400, 18, 1);
     rows[1] = row(1, "b", k == 0 ? 403.2 : 405.2, 16, 1);
-    assert_int_equal(sct_tune_choose(rows, 2, false).winner, 0);
+    assert_int_equal(sct_choose(rows, 2, false).winner, 0);
     assert_int_equal(rows[1].tied, k == 0);
   }
   /* a row that was only in the quick pass does not tie with one that raced */
   rows[1] = row(1, "b", 400.1, 16, 1);
   rows[0].race = 1;
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 0);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 0);
   rows[1].race = 2; /* another race: compared without pairs */
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 1);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 1);
 }
 
 /* A drift of 4 % that two rows of a race share hides nothing: they are 1 % apart in every round. */
@@ -212,9 +212,9 @@ static void test_rows_of_a_race_are_compared_in_pairs(void **state) {
     samples[1][s] = 404 * (1.0 + 0.004 * s);
   }
   rows[0].race = rows[1].race = 1;
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 0);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 0);
   rows[1].race = 2;
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, 1);
+  assert_int_equal(sct_choose(rows, 2, false).winner, 1);
 }
 
 static void test_no_winner_is_slower_than_the_naive_variant(void **state) {
@@ -222,9 +222,9 @@ static void test_no_winner_is_slower_than_the_naive_variant(void **state) {
   /* all tied; by counts "b" would win, but it is slower than the naive variant, "c" is not */
   sct_rank_row rows[] = {row(0, "direct", 400.1, 18, 20), row(1, "b", 400.2, 16, 20),
                          row(2, "c", 400.0, 17, 20)};
-  assert_int_equal(sct_tune_choose(rows, 3, false).winner, 1);
+  assert_int_equal(sct_choose(rows, 3, false).winner, 1);
   rows[0].naive = true;
-  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 2);
   assert_int_equal(choice.n_tied, 3);
 }
@@ -232,23 +232,23 @@ static void test_no_winner_is_slower_than_the_naive_variant(void **state) {
 static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "direct", 300, 48, 20), row(1, "staged", 400, 16, 30)};
-  sct_choice choice = sct_tune_choose(rows, 2, false);
+  sct_choice choice = sct_choose(rows, 2, false);
   assert_int_equal(choice.winner, 1);
   assert_int_equal(choice.fastest, 0);
   assert_true(choice.faster_ratio > 1.3 && choice.faster_ratio < 1.4);
   assert_int_equal(choice.passed_over, 0);
-  choice = sct_tune_choose(rows, 2, true);
+  choice = sct_choose(rows, 2, true);
   assert_int_equal(choice.winner, 0);
   assert_true(choice.faster_ratio == 1.0);
   assert_int_equal(choice.passed_over, -1);
   rows[0] = row(0, "direct", 384, 48, 20); /* by 4 % */
-  assert_int_equal(sct_tune_choose(rows, 2, false).passed_over, -1);
+  assert_int_equal(sct_choose(rows, 2, false).passed_over, -1);
   rows[0] = row(0, "direct", 379, 48, 20);
-  assert_int_equal(sct_tune_choose(rows, 2, false).passed_over, 0);
+  assert_int_equal(sct_choose(rows, 2, false).passed_over, 0);
   /* no news within noise, even of one that was only in the quick pass, and so is not tied */
   rows[0] = row(0, "direct", 399, 48, 20);
   rows[1].race = 1;
-  choice = sct_tune_choose(rows, 2, false);
+  choice = sct_choose(rows, 2, false);
   assert_int_equal(choice.fastest, 0);
   assert_true(choice.faster_ratio == 1.0);
 }
@@ -260,23 +260,23 @@ static void test_what_moves_no_more_than_a_coalesced_row_competes(void **state) 
   sct_rank_row rows[] = {row(0, "once", 300, 40, 20), row(1, "again", 400, 48, 30),
                          row(2, "worse", 200, 64, 30)};
   rows[1].coalesced = true;
-  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 0);
   assert_false(rows[0].coalesced);
   assert_int_equal(choice.passed_over, 2);
   rows[0].sectors = 49;
-  assert_int_equal(sct_tune_choose(rows, 3, false).winner, 1);
+  assert_int_equal(sct_choose(rows, 3, false).winner, 1);
 }
 
 static void test_failures_do_not_count(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "wrong", 100, 2, 1), row(1, "right", 400, 16, 30)};
   rows[0].eligible = false; /* its few sectors must not make the other look uncoalesced */
-  const sct_choice choice = sct_tune_choose(rows, 2, false);
+  const sct_choice choice = sct_choose(rows, 2, false);
   assert_int_equal(choice.winner, 1);
   rows[1].eligible = false;
-  assert_int_equal(sct_tune_choose(rows, 2, false).winner, -1);
-  assert_int_equal(sct_tune_choose(rows, 0, false).winner, -1);
+  assert_int_equal(sct_choose(rows, 2, false).winner, -1);
+  assert_int_equal(sct_choose(rows, 0, false).winner, -1);
 }
 
 static void test_untimed_rows_are_ranked_by_counts(void **state) {
@@ -285,7 +285,7 @@ static void test_untimed_rows_are_ranked_by_counts(void **state) {
                          row(2, "conflicts", 0, 16, 5), row(3, "wasteful", 0, 32, 1)};
   rows[0].requests = 200;
   rows[2].wavefronts = 5;
-  sct_choice choice = sct_tune_choose(rows, 4, false);
+  sct_choice choice = sct_choose(rows, 4, false);
   assert_decided_by(&choice, "fewer shared wavefronts, then fewer requests");
   assert_string_equal(rows[choice.winner].label, "few");
   assert_int_equal(choice.n_tied, 1);
@@ -298,7 +298,7 @@ static void test_predictions_that_are_close_tie(void **state) {
   rows[0].predicted_ns = 40000;
   rows[1].predicted_ns = 40700;
   rows[2].predicted_ns = 42000;
-  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 1);
   assert_int_equal(choice.n_tied, 2);
   assert_int_equal(choice.n_close, 2);
@@ -316,12 +316,12 @@ static void test_no_prediction_loses_to_naive(void **state) {
   rows[0].predicted_ns = 9945;
   rows[1].predicted_ns = 10920;
   rows[2].predicted_ns = 5000;
-  sct_choice choice = sct_tune_choose(rows, 3, false);
+  sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "direct");
   assert_int_equal(choice.passed_over, 2);
   assert_true(choice.faster_ratio > 1.98 && choice.faster_ratio < 2.0);
   rows[1].predicted_ns = 10000; /* the model knows no better */
-  choice = sct_tune_choose(rows, 3, false);
+  choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "map");
 }
 
@@ -330,7 +330,7 @@ static void test_what_is_not_predicted_stands_last(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "unbelieved", 0, 16, 1), row(1, "slow", 0, 17, 1)};
   rows[1].predicted_ns = 1e9;
-  assert_string_equal(rows[sct_tune_choose(rows, 2, false).winner].label, "slow");
+  assert_string_equal(rows[sct_choose(rows, 2, false).winner].label, "slow");
 }
 
 static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
@@ -342,18 +342,18 @@ static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
   for (int k = 0; k < SCT_COUNT(rows); k++) {
     rows[k].predicted_ns = ns[k];
   }
-  sct_choice choice = sct_tune_choose(rows, 5, false);
+  sct_choice choice = sct_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "as fast"); /* within 2 %, fewer registers */
   rows[0].predicted_ns = 40800;
-  choice = sct_tune_choose(rows, 5, false);
+  choice = sct_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "slow"); /* fewer sectors */
-  choice = sct_tune_choose(rows, 5, true);
+  choice = sct_choose(rows, 5, true);
   assert_string_equal(rows[choice.winner].label, "wasteful"); /* not coalesced, if asked for */
   /* a prediction never decides where there are times */
   sct_rank_row timed[] = {row(0, "timed slow", 500, 16, 1), row(1, "timed fast", 400, 16, 1)};
   timed[0].predicted_ns = 1;
   timed[1].predicted_ns = 1000;
-  choice = sct_tune_choose(timed, 2, false);
+  choice = sct_choose(timed, 2, false);
   assert_string_equal(timed[choice.winner].label, "timed fast");
 }
 
@@ -363,7 +363,7 @@ static void test_a_naive_variant_that_is_faster_wins(void **state) {
   sct_rank_row rows[] = {row(0, "direct", 390, 27, 1), row(1, "tile", 420, 16, 1),
                          row(2, "vector", 300, 26, 1), row(3, "also", 421, 16, 2)};
   rows[0].naive = true;
-  sct_choice choice = sct_tune_choose(rows, 4, false);
+  sct_choice choice = sct_choose(rows, 4, false);
   assert_string_equal(rows[choice.winner].label, "direct");
   assert_true(rows[0].tied && !rows[1].tied && !rows[3].tied);
   assert_int_equal(choice.n_tied, 1);
@@ -371,7 +371,7 @@ static void test_a_naive_variant_that_is_faster_wins(void **state) {
   assert_true(choice.faster_ratio > 1.29 && choice.faster_ratio < 1.31);
   rows[0] = row(0, "direct", 419.9, 27, 1); /* within noise the coalesced one stays */
   rows[0].naive = true;
-  choice = sct_tune_choose(rows, 4, false);
+  choice = sct_choose(rows, 4, false);
   assert_string_equal(rows[choice.winner].label, "tile");
 }
 
@@ -381,7 +381,7 @@ static void test_a_few_samples_are_no_tie(void **state) {
   sct_rank_row rows[] = {row(0, "fast", 100, 16, 30), row(1, "hopeless", 10000, 16, 10),
                          row(2, "near", 100.1, 16, 20)};
   rows[1].n_samples = rows[2].n_samples = 3;
-  const sct_choice choice = sct_tune_choose(rows, 3, false);
+  const sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "near"); /* as good, with fewer registers */
   assert_false(rows[1].tied);
   assert_int_equal(choice.n_tied, 2);

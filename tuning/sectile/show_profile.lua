@@ -130,7 +130,9 @@ function sections.warps(out, c)
   local w = c.warps
   out:wrap("warps", string.format("%d instructions (PTX), %.1f of 32 lanes active; %d of %d "
     .. "branches split one; %d barriers, %d shuffles, %d requests of local memory", w.instructions,
-    w.active_lanes, w.divergent_branches, w.branches, w.barriers, w.shuffles, w.local_requests))
+    w.active_lanes, w.divergent_branches, w.branches, w.barriers, w.shuffles, w.local_requests)
+    .. (w.constant_requests > 0 and string.format(", %d of constant memory for %.1f words each",
+      w.constant_requests, w.constant_words / w.constant_requests) or ""))
 end
 
 function sections.mix(out, c)

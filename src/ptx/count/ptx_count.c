@@ -251,6 +251,16 @@ void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool 
   sct_ptx_shared_add(s, &one);
 }
 
+int64_t sct_ptx_constant_words(const ptx_access *acc) {
+  const int words = acc->width > 4 ? acc->width / 4 : 1;
+  uint64_t first[PTX_LANES];
+  int n = 0;
+  for (uint32_t m = acc->mask; m != 0; m &= m - 1) {
+    first[n++] = acc->addr[ptx_first_lane(m)] / 4;
+  }
+  return (int64_t)sct_ptx_distinct(first, n) * words;
+}
+
 /* ---- sums */
 
 /* These structs are int64_t from end to end. */

@@ -521,6 +521,8 @@ static inline const ptx_buf *ptx_part_used(const ptx_exec *x, uint64_t address) 
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
 void sct_ptx_count_lines(ptx_exec *x, sct_ptx_buffer_counters *of, const ptx_access *acc);
 void sct_ptx_count_shared(sct_ptx_shared *s, const ptx_access *acc);
+/* Words of 4 bytes that a load of constant memory asks for, each once. */
+int64_t sct_ptx_constant_words(const ptx_access *acc);
 /* merges: lanes that update one word share a wavefront; steps: wavefronts for one. */
 void sct_ptx_count_shared_atomic(sct_ptx_shared *s, const ptx_access *acc, bool merges, int steps);
 void sct_ptx_counters_add(sct_ptx_counters *to, const sct_ptx_counters *from);

@@ -418,7 +418,10 @@ static void count_parts(ptx_exec *x, const ptx_uop *u, const ptx_access *acc, bo
 }
 
 static void run_global(ptx_exec *x, const ptx_uop *u, const ptx_access *acc) {
-  if (x->launch->counters && u->space != PTX_SPACE_CONST) {
+  if (x->launch->counters && u->space == PTX_SPACE_CONST) {
+    x->counters.constant_requests++;
+    x->counters.constant_words += sct_ptx_constant_words(acc);
+  } else if (x->launch->counters) {
     if (u->flags != 0) {
       count_parts(x, u, acc, false);
     } else {

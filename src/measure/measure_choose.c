@@ -1,6 +1,6 @@
 /* Choosing among candidates of one size: the fastest coalesced one; ties broken by counts, so that
  * two runs agree. */
-#include "tune/tune.h"
+#include "measure/measure.h"
 
 #include <math.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static void name_passed_over(const contest *c, sct_choice *choice) {
   }
 }
 
-sct_choice sct_tune_choose(sct_rank_row *rows, int n, bool any) {
+sct_choice sct_choose(sct_rank_row *rows, int n, bool any) {
   sct_choice choice = {.winner = -1, .passed_over = -1, .faster_ratio = 1.0};
   contest c = {.rows = rows, .n = n, .any = any, .least = -1};
   bool some = false; /* if nothing is coalesced all compete */
