@@ -76,7 +76,7 @@ typedef struct sct_ptx_buffer {
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
   void *fill_ctx;
   /* Not NULL: how many of bytes [offset, offset + bytes) a kernel has a use for; the others do not
-   * count in sct_ptx_global.contiguous. For launches with per_buffer. */
+   * count in sct_ptx_global.contiguous_bytes. For launches with per_buffer. */
   int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes);
   const void *used_ctx;
 } sct_ptx_buffer;
@@ -167,18 +167,22 @@ sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name, sc
 
 /* One direction of global memory, or one instruction. By the default rule: */
 typedef struct sct_ptx_global {
-  int64_t requests;       /* warp instructions with an active lane */
-  int64_t sectors;        /* distinct 32-byte sectors a request, summed */
-  int64_t sectors_ideal;  /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
-  int64_t tags;           /* distinct 128-byte lines a request, summed */
-  int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
-  int64_t bytes;          /* active lanes x width, summed */
-  int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
-  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes that are
-                             used were contiguous from its lowest address; warps' requests of fewer
-                             than SCT_PTX_FEW_LANES active lanes have none */
+  int64_t requests;         /* warp instructions with an active lane */
+  int64_t sectors;          /* distinct 32-byte sectors a request, summed */
+  int64_t sectors_ideal;    /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
+  int64_t tags;             /* distinct 128-byte lines a request, summed */
+  int64_t moved;            /* bytes of these sectors (older devices: of the transactions) */
+  int64_t bytes;            /* active lanes x width, summed */
+  int64_t distinct_bytes;   /* bytes that active lanes access, each byte once a request, summed */
+  int64_t contiguous_bytes; /* of 32-byte sectors, by any rule, if the distinct bytes of a request
+                               that are used were contiguous: those of each run of at least
+                               SCT_PTX_LONG_RUN of them from where it begins, all others together
+                               from the lowest. Of a request of fewer than SCT_PTX_FEW_LANES active
+                               lanes the used bytes themselves. For launches with per_buffer */
 } sct_ptx_global;
 #define SCT_PTX_FEW_LANES 8
+/* Where such a run begins costs it at most one sector more than the two or more that it fills. */
+#define SCT_PTX_LONG_RUN 64
 
 typedef struct sct_ptx_shared {
   int64_t requests, wavefronts, wavefronts_ideal, bytes;
@@ -336,7 +340,7 @@ typedef struct sct_ptx_launch_opts {
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
-  bool per_buffer;      /* for sct_ptx_memory_counts() */
+  bool per_buffer;      /* for sct_ptx_memory_counts() and contiguous_bytes */
   bool chains;          /* fill sct_ptx_counters.chain */
   /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For
