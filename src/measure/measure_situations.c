@@ -15,9 +15,8 @@ static const int64_t least_size[] = {0, 1, 2, 32, 1024, 4097};
 
 /* Of an extent by a modulus: how often it is in there, with each of the remainders that loops and
  * guards get wrong. */
-enum { REST_NONE, REST_ONE, REST_ALL_BUT_ONE, REST_OTHER, N_RESTS };
 enum { ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
-enum { BELOW = N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
+enum { BELOW = SCT_N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
 
 #define MAX_MODULI  16 /* of a dimension */
 #define N_RELATIONS 3  /* of two extents: less, equal, greater */
@@ -113,20 +112,12 @@ static void find_moduli(builder *b, const sct_ptx_traits *traits) {
 
 /* ---- the traits of a case ---- */
 
-static int rest_of(int64_t extent, int64_t modulus) {
-  const int64_t rest = extent % modulus;
-  return rest == 0             ? REST_NONE
-         : rest == modulus - 1 ? REST_ALL_BUT_ONE
-         : rest == 1           ? REST_ONE
-                               : REST_OTHER;
-}
-
 static int class_of(int64_t extent, int64_t modulus) {
   const int64_t count = extent / modulus;
   const int times = count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
   return extent == modulus - 1 ? JUST_BELOW
          : count == 0          ? BELOW
-                               : times * N_RESTS + rest_of(extent, modulus);
+                               : times * SCT_N_RESTS + sct_rest_of(extent, modulus);
 }
 
 static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) {
@@ -170,17 +161,6 @@ static bool has_case(const sct_situations *list, const sct_case *c) {
   return has;
 }
 
-#define FULL_GRIDS 4 /* of so many situations one has all the blocks that there are to be */
-
-static void add_situation(builder *b, sct_case *c, const int64_t *residue) {
-  sct_situation s = {.c = c, .few = b->out->n % FULL_GRIDS != FULL_GRIDS - 1};
-  if (residue) {
-    memcpy(s.residue, residue, sizeof s.residue);
-  }
-  SCT_GROW(b->out->all, (size_t)b->out->n, b->out->cap);
-  b->out->all[b->out->n++] = s;
-}
-
 /* Unless it is there already, or takes long. */
 static void add_new(builder *b, sct_case *c) {
   if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
@@ -188,7 +168,7 @@ static void add_new(builder *b, sct_case *c) {
     sct_cover_add(&b->cover, &t);
     b->cost += cost_of(b, c->dims);
     b->out->n_full += c->shape.n_elements > 0;
-    add_situation(b, c, NULL);
+    sct_situations_add(b->out, c, NULL);
   }
 }
 
@@ -256,14 +236,56 @@ static void add_within(builder *b, const int64_t *tuple, int64_t most) {
   }
 }
 
+/* A long extent, the others being 1; its neighbour's is 2. */
+static void add_along(builder *b, int dim, int64_t extent) {
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int d = 0; d < b->spec->n_dims; d++) {
+    tuple[d] = d == dim ? extent : d == (dim > 0 ? dim - 1 : 1) ? 2 : 1;
+  }
+  add_within(b, tuple, FAR_ABOVE);
+}
+
 /* Each extent just above the number, where that is beyond what the pool has. */
 static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int other = 0; other < b->spec->n_dims; other++) { /* twice, along a neighbour */
-      tuple[other] = other == d ? number + 1 + number / 16 : other == (d > 0 ? d - 1 : 1) ? 2 : 1;
+    add_along(b, d, number + 1 + number / 16);
+  }
+}
+
+/* The least extent of a dimension at which the expression is above the number; 0: none in reach. */
+static int64_t least_above(const builder *b, sct_expr of, int dim, int64_t number) {
+  const sct_spec *spec = b->spec;
+  int64_t extent[SCT_MAX_EXTENTS], low = 0, high = FAR_ABOVE;
+  const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
+  for (int k = 0; k < spec->n_extents; k++) {
+    extent[k] = 1;
+  }
+  while (high - low > 1) {
+    int64_t value = 0;
+    extent[dim] = low + (high - low) / 2;
+    const bool is_above =
+        sct_expr_eval(spec->pool, of, &env, &value, NULL) == SCT_OK && value > number;
+    *(is_above ? &high : &low) = extent[dim];
+  }
+  return high < FAR_ABOVE ? high : 0;
+}
+
+/* Arrays that are longer or shorter along a dimension than the index space, by a factor, just
+ * beyond what an index of 8, 15 or 16 bits can be. */
+static void add_narrow(builder *b) {
+  static const int64_t most[] = {1 << 8, 1 << 15, 1 << 16};
+  const sct_spec *spec = b->spec;
+  for (int k = 0; k < spec->n_operands * SCT_MAX_DIMS * spec->n_dims; k++) {
+    const int d = k % spec->n_dims, at = k / spec->n_dims % SCT_MAX_DIMS;
+    const sct_operand *op = &spec->operands[k / spec->n_dims / SCT_MAX_DIMS];
+    const bool is_other = at < op->n_dims && op->extent[at] != spec->extent_var[d] &&
+                          sct_expr_mentions(spec->pool, op->extent[at], spec->extent_var[d]);
+    for (int width = 0; width < SCT_COUNT(most) && is_other; width++) {
+      const int64_t least = least_above(b, op->extent[at], d, most[width]);
+      if (least > 0) {
+        add_along(b, d, least);
+      }
     }
-    add_within(b, tuple, FAR_ABOVE);
   }
 }
 
@@ -284,7 +306,10 @@ static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
   return high;
 }
 
-/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there. */
+#define TILES_BESIDE 3
+
+/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there; and
+ * once more with several tiles along the other dimensions, to which its blocks come in turn. */
 static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
   for (int d = 0; d < b->spec->n_dims; d++) {
     int64_t blocks = 0, tuple[SCT_MAX_DIMS];
@@ -292,10 +317,13 @@ static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
     if (end <= 1 || blocks <= 1) {
       continue;
     }
-    for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? end + end / 2 + 3 : b->must.unit[other];
+    for (int beside = 1; beside <= TILES_BESIDE; beside += TILES_BESIDE - 1) {
+      for (int other = 0; other < b->spec->n_dims; other++) {
+        const int64_t tiles = (beside - 1) * b->must.tile[other] + 1;
+        tuple[other] = other == d ? end + end / 2 + 3 : sct_round_up(tiles, b->must.unit[other]);
+      }
+      add_within(b, tuple, beside > 1 ? MOST_ABOVE : FAR_ABOVE);
     }
-    add_within(b, tuple, FAR_ABOVE);
     for (int k = 0; traits && k < traits->n_constants; k++) { /* of each block's share */
       if (traits->constant[k] <= FAR_ABOVE / blocks) {
         add_far(b, traits->constant[k] * blocks);
@@ -433,22 +461,17 @@ typedef struct pool {
   int gain[MAX_POOL]; /* at most */
 } pool;
 
-static uint64_t take(uint64_t *rng) {
-  *rng = sct_mix64(*rng, 0x9e37);
-  return *rng >> 32;
-}
-
 /* An extent with this remainder (REST_...), so many times the modulus. */
 static int64_t times_modulus(int64_t count, int64_t modulus, int rest, uint64_t *rng) {
-  const int64_t any = 2 + (int64_t)(take(rng) % (uint64_t)modulus);
-  const int64_t rests[N_RESTS] = {0, 1, -1, any};
+  const int64_t any = 2 + (int64_t)(sct_take(rng) % (uint64_t)modulus);
+  const int64_t rests[SCT_N_RESTS] = {0, 1, -1, any};
   return count * modulus + rests[rest];
 }
 
 /* The same, often few times, at times many. */
 static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
   static const int64_t counts[] = {1, 1, 1, 2, 2, 3, 4, 5};
-  return times_modulus(counts[take(rng) % SCT_COUNT(counts)], modulus, rest, rng);
+  return times_modulus(counts[sct_take(rng) % SCT_COUNT(counts)], modulus, rest, rng);
 }
 
 /* What requirements ask for, and no more elements than may be: else false. */
@@ -478,23 +501,24 @@ static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
 /* A tuple with dimension d near a multiple of the modulus and, with its own, another one (-1:
  * none); `which`: 0 to N_NEAR - 1, of the ways. The same for all candidates that have these moduli,
  * so that they share their cases. */
-#define N_NEAR (N_RESTS * N_RESTS + 1)
+#define N_NEAR (SCT_N_RESTS * SCT_N_RESTS + 1)
 
 static void add_near(const builder *b, pool *p, int which, int d, int64_t modulus, int other,
                      int64_t its) {
-  static const int64_t counts[N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
+  static const int64_t counts[SCT_N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
   uint64_t rng = sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)modulus),
                            sct_mix64((uint64_t)other, (uint64_t)its));
   for (int attempt = 0; attempt < 4; attempt++) {
     int64_t tuple[SCT_MAX_DIMS] = {0};
     for (int any = 0; any < b->spec->n_dims; any++) {
-      tuple[any] = 1 + (int64_t)(take(&rng) % (attempt > 1 ? 3 : 40));
+      tuple[any] = 1 + (int64_t)(sct_take(&rng) % (attempt > 1 ? 3 : 40));
     }
     if (other < 0) { /* all classes of this one */
-      tuple[d] = times_modulus(counts[which / N_RESTS % N_RESTS], modulus, which % N_RESTS, &rng);
+      tuple[d] = times_modulus(counts[which / SCT_N_RESTS % SCT_N_RESTS], modulus,
+                               which % SCT_N_RESTS, &rng);
     } else {
-      tuple[d] = near_modulus(modulus, which % N_RESTS, &rng);
-      tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / N_RESTS, &rng);
+      tuple[d] = near_modulus(modulus, which % SCT_N_RESTS, &rng);
+      tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / SCT_N_RESTS, &rng);
     }
     if (fit(b, tuple)) {
       add_to_pool(b, p, tuple);
@@ -510,10 +534,10 @@ static void add_both(const builder *b, pool *p, int which, int d, int64_t modulu
       sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)more), (uint64_t)~less);
   int64_t tuple[SCT_MAX_DIMS] = {0};
   for (int any = 0; any < b->spec->n_dims; any++) {
-    tuple[any] = 1 + (int64_t)(take(&rng) % 3);
+    tuple[any] = 1 + (int64_t)(sct_take(&rng) % 3);
   }
-  tuple[d] = near_modulus(more, which % N_RESTS, &rng);
-  for (int steps = 0; steps < 64 && rest_of(tuple[d], less) != which / N_RESTS; steps++) {
+  tuple[d] = near_modulus(more, which % SCT_N_RESTS, &rng);
+  for (int steps = 0; steps < 64 && sct_rest_of(tuple[d], less) != which / SCT_N_RESTS; steps++) {
     tuple[d] += more;
   }
   if (fit(b, tuple)) {
@@ -578,149 +602,6 @@ static void add_from_pool(builder *b) {
   }
 }
 
-/* ---- addresses ---- */
-
-#define VECTOR ((int64_t)16) /* bytes of the widest one: by it addresses are alike or unlike */
-
-/* Of an address: where a driver puts it, exactly as aligned as the code needs, at a vector, one
- * element before one, or anywhere else. */
-enum { AT_DRIVERS, AT_LEAST, AT_VECTOR, AT_BEFORE, AT_OTHER, N_ADDRESSES };
-
-static int address_of(int64_t residue, int64_t align) {
-  return residue == 0                      ? AT_DRIVERS
-         : residue % VECTOR == 0           ? AT_VECTOR
-         : residue % VECTOR == align       ? AT_LEAST
-         : (residue + align) % VECTOR == 0 ? AT_BEFORE
-                                           : AT_OTHER;
-}
-
-/* An address of this kind, or near it. */
-static int64_t residue_at(int address, int64_t align, uint64_t *rng) {
-  const int64_t vector = VECTOR * (int64_t)(1 + take(rng) % (SCT_PLACE_BYTES / VECTOR - 1));
-  const int64_t any = align * (int64_t)(take(rng) % (uint64_t)(SCT_PLACE_BYTES / align));
-  const int64_t residues[N_ADDRESSES] = {0, vector - VECTOR + align, vector, vector - align, any};
-  return align >= VECTOR && address != AT_DRIVERS ? any : residues[address];
-}
-
-#define N_ADDRESS_TRIES 12
-
-/* Where the arrays lie in each situation: of some that are drawn, what covers most pairs. Arrays
- * that must be aligned to more than vectors stay where they just are so. */
-static void choose_addresses(builder *b) {
-  const int n = b->spec->n_operands, n_rests = N_RESTS;
-  const int last = b->spec->n_dims - 1;
-  const int of_operands =
-      n * N_ADDRESSES < SCT_MAX_TRAITS - n_rests ? n : (SCT_MAX_TRAITS - n_rests) / N_ADDRESSES;
-  SCT_SCOPED(sct_cover) cover = {0};
-  sct_cover_init(&cover, of_operands * N_ADDRESSES + n_rests);
-  for (int k = 0; k < b->out->n; k++) {
-    sct_situation *s = &b->out->all[k];
-    uint64_t rng = sct_mix64((uint64_t)k, (uint64_t)s->c->dims[last]);
-    int64_t best[SCT_MAX_OPERANDS] = {0};
-    sct_traits its = {0};
-    int most = -1;
-    const bool least = k % 2 == 0; /* no larger power of two divides these */
-    for (int attempt = 0; attempt < (least ? 1 : N_ADDRESS_TRIES); attempt++) {
-      int64_t residue[SCT_MAX_OPERANDS] = {0};
-      sct_traits t = {0};
-      for (int op = 0; op < n; op++) {
-        const int64_t align = sct_code_residue(b->code, op);
-        const bool free = align > 0 && align < SCT_PLACE_BYTES;
-        const int address = (int)(take(&rng) % N_ADDRESSES);
-        residue[op] = free && !least ? residue_at(address, align, &rng) : align;
-        if (op < of_operands) {
-          sct_traits_add(&t, op * N_ADDRESSES + (free ? address_of(residue[op], align) : 0));
-        }
-      }
-      sct_traits_add(&t, of_operands * N_ADDRESSES + rest_of(s->c->dims[last], 4));
-      const int gain = sct_cover_gain(&cover, &t);
-      if (gain > most) {
-        most = gain;
-        its = t;
-        memcpy(best, residue, sizeof best);
-      }
-    }
-    sct_cover_add(&cover, &its);
-    memcpy(s->residue, best, sizeof s->residue);
-  }
-}
-
-/* Kernels that look at addresses as numbers, to peel a head or to choose a path, meet all pairs of
- * what these can be modulo a vector, each with several remainders of the last extent. */
-#define MOST_ADDRESSES 32 /* for one case */
-#define N_UNLIKE_TRIES 64
-
-static int64_t least_residue(const builder *b) {
-  int64_t least = VECTOR;
-  for (int op = 0; op < b->spec->n_operands; op++) {
-    const int64_t align = sct_code_residue(b->code, op);
-    least = align > 0 && align < least ? align : least;
-  }
-  return least;
-}
-
-/* All alike for small n, then drawn. */
-static void draw_residues(const builder *b, int n, int64_t residue[SCT_MAX_OPERANDS],
-                          uint64_t *rng) {
-  const int64_t least = least_residue(b);
-  for (int op = 0; op < b->spec->n_operands; op++) {
-    const int64_t align = sct_code_residue(b->code, op);
-    residue[op] = align;
-    if (align > 0 && align < VECTOR) {
-      const int64_t at = n < VECTOR / least ? n * least : (int64_t)(take(rng) % VECTOR);
-      const int64_t high = VECTOR * (int64_t)(take(rng) % (SCT_PLACE_BYTES / VECTOR));
-      residue[op] = high + at / align * align;
-    }
-  }
-}
-
-/* Of some that are drawn, those that cover most pairs of residues. false: no new pair. */
-static bool choose_residues(const builder *b, int n, sct_cover *cover,
-                            int64_t best[SCT_MAX_OPERANDS], uint64_t *rng) {
-  sct_traits its = {0};
-  int most = 0;
-  for (int attempt = 0; attempt < N_UNLIKE_TRIES; attempt++) {
-    int64_t residue[SCT_MAX_OPERANDS] = {0};
-    sct_traits t = {0};
-    draw_residues(b, n, residue, rng);
-    for (int op = 0; op < b->spec->n_operands && op < SCT_MAX_TRAITS / VECTOR; op++) {
-      sct_traits_add(&t, op * (int)VECTOR + (int)(residue[op] % VECTOR));
-    }
-    const int gain = sct_cover_gain(cover, &t);
-    if (gain > most) {
-      most = gain;
-      its = t;
-      memcpy(best, residue, sizeof residue);
-    }
-  }
-  sct_cover_add(cover, &its);
-  return most > 0;
-}
-
-static void add_unlike(builder *b) {
-  static const int wanted[] = {REST_ONE, REST_ALL_BUT_ONE, REST_NONE, REST_OTHER, N_RESTS};
-  const int last = b->spec->n_dims - 1, n = b->out->n;
-  for (int w = 0; w < SCT_COUNT(wanted); w++) {
-    sct_case *c = NULL;
-    for (int k = 0; k < n; k++) {
-      sct_case *other = b->out->all[k].c;
-      const int64_t elements = other->shape.n_elements;
-      const bool tiny = elements > 0 && elements < 4; /* less than a head may be */
-      const bool whole = other->dims[last] > 2 * VECTOR && elements > 4 * VECTOR;
-      const bool rest = whole && rest_of(other->dims[last], 4) == wanted[w];
-      const bool suits = wanted[w] == N_RESTS ? tiny : rest;
-      c = suits && (!c || elements < c->shape.n_elements) ? other : c;
-    }
-    int64_t residue[SCT_MAX_OPERANDS] = {0};
-    uint64_t rng = (uint64_t)w;
-    SCT_SCOPED(sct_cover) cover = {0};
-    sct_cover_init(&cover, SCT_MAX_TRAITS);
-    for (int k = 0; k < MOST_ADDRESSES && c && choose_residues(b, k, &cover, residue, &rng); k++) {
-      add_situation(b, c, residue);
-    }
-  }
-}
-
 /* ---- all of it ---- */
 
 /* All that decides about a list. Equal expressions of a pool have equal handles. */
@@ -758,10 +639,7 @@ static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
 
 /* Says where arrays lie in all situations. */
 static void end(builder *b, const sct_ptx_traits *traits) {
-  choose_addresses(b);
-  if (sct_code_inspects(b->spec, b->code, traits)) {
-    add_unlike(b);
-  }
+  sct_situations_place(b->out, b->spec, b->code, sct_code_inspects(b->spec, b->code, traits));
   sct_cover_free(&b->cover);
   sct_tuples_free(&b->must);
 }
@@ -785,6 +663,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange > 1) {
+    add_narrow(&b);
     add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
   }
@@ -844,7 +723,7 @@ static bool add_best(builder *b, const choice *from, int64_t least, double *room
     sct_cover_add(&b->cover, &its);
     *room -= from->cost[best];
     for (int place = 0; place < FEW_PLACES; place++) {
-      add_situation(b, from->all[best], NULL);
+      sct_situations_add(b->out, from->all[best], NULL);
     }
   }
   return best >= 0;

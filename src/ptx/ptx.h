@@ -311,6 +311,7 @@ typedef struct sct_ptx_requests {
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
 
+enum { SCT_PTX_UP = -1, SCT_PTX_DOWN = -2 };
 enum { SCT_PTX_WAS_TRUE = 1, SCT_PTX_WAS_FALSE = 2 };
 
 /* A zeroed struct with kernel, grid, block and arguments filled in runs on one host thread with all
@@ -326,9 +327,14 @@ typedef struct sct_ptx_launch_opts {
   int64_t max_steps;         /* warp instructions of one block; 0: 50 million. Beyond: diagnosis */
   sct_ptx_order order;       /* of blocks and of the warps of a block */
   uint64_t seed;             /* of SCT_PTX_SHUFFLED */
-  int max_shared_bytes;      /* limit of a block; 0: 232,448 (an H200's) */
-  bool no_definedness; /* do not track uninitialised values, nor bytes that copies still use */
-  bool no_races;       /* do not look for races */
+  /* Not 0: sums and products of floats and doubles that are rounded to the nearest value are
+   * rounded up or down, all of them (SCT_PTX_UP, SCT_PTX_DOWN), or, above 0, at random by this
+   * seed: each way is the more often, the nearer it is, so that the errors of many sums have a mean
+   * of 0. */
+  int rounding;
+  int max_shared_bytes; /* limit of a block; 0: 232,448 (an H200's) */
+  bool no_definedness;  /* do not track uninitialised values, nor bytes that copies still use */
+  bool no_races;        /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
