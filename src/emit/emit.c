@@ -1,39 +1,10 @@
-/* The two doors of the module: a header as text, and a header as a file. Its text is templates, in
- * this order. */
+/* The doors of the module: a header as text, as a file, and files next to it. */
 #include "emit/emit.h"
 
 #include "emit/emit_internal.h"
 
 #include <ctype.h>
 #include <string.h>
-
-static const char *const parts[] = {
-    "templates/header/banner.cuh",  "templates/header/types.cuh",
-    "templates/header/layouts.cuh", "templates/header/declarations.cuh",
-    "templates/header/kernels.cuh", "templates/header/variants.cuh",
-    "templates/header/runtime.cuh", "templates/header/host.cuh",
-    "templates/header/public.cuh",
-};
-
-static const char *const forms[] = {
-    [SCT_EMIT_INLINE] = "inline", [SCT_EMIT_CUDA] = "cuda", [SCT_EMIT_C] = "c"};
-
-sct_status sct_emit_find_form(sct_emit_form *out, const char *name, sct_error *err) {
-  int k;
-  SCT_TRY(sct_names_choose(&k, SCT_NAMES(forms, SCT_COUNT(forms)), name, err,
-                           "there is no form '%s'", name));
-  *out = (sct_emit_form)k;
-  return SCT_OK;
-}
-
-/* The text of a form. `c` has compiled kernels in the place of their sources. */
-static sct_status fill_parts(sct_str *out, const json_t *data, bool is_code, sct_error *err) {
-  for (int k = 0; k < SCT_COUNT(parts); k++) {
-    const bool kernels = strcmp(sct_path_basename(parts[k]), "kernels.cuh") == 0;
-    SCT_TRY(emit_fill(out, kernels && is_code ? "templates/header/code.cuh" : parts[k], data, err));
-  }
-  return SCT_OK;
-}
 
 /* A winner that is that of a share of the candidates only. */
 static void warn_of_shares(const emit_header *h) {
@@ -55,22 +26,18 @@ static void warn_of_shares(const emit_header *h) {
 sct_status sct_emit_render(sct_str *out, sct_store *store, const sct_emit_request *request,
                            sct_error *err) {
   SCT_SCOPED(emit_header) header = {0};
-  SCT_OWNED_PTR(json_t) data = NULL;
+  SCT_OWNED_PTR(json_t) doc = NULL;
   SCT_SCOPED(sct_str) text = {0};
   const bool is_code = request->form == SCT_EMIT_C;
-  header.form = is_code ? SCT_EMIT_CUDA : request->form;
   SCT_TRY(emit_header_load(&header, store, request, err));
   warn_of_shares(&header);
-  SCT_TRY(emit_data(&data, &header, err));
-  SCT_TRY(fill_parts(&text, data, false, err));
+  doc = emit_document(&header, is_code ? SCT_EMIT_CUDA : request->form);
+  SCT_TRY(sct_page_call(header.page, &text, "header", doc, NULL, err));
   if (is_code) { /* NVRTC takes the kernels out of the header in the form cuda */
-    header.form = SCT_EMIT_C;
-    json_decref(data);
-    data = NULL;
-    SCT_TRY(emit_data(&data, &header, err));
-    SCT_TRY(emit_add_code(data, &header, request, sct_str_c(&text), err));
+    json_object_set_new(doc, "form", json_string("c"));
+    SCT_TRY(emit_add_code(doc, &header, request, sct_str_c(&text), err));
     sct_str_clear(&text);
-    SCT_TRY(fill_parts(&text, data, true, err));
+    SCT_TRY(sct_page_call(header.page, &text, "header", doc, NULL, err));
   }
   sct_str_append_n(out, text.data, text.len);
   return SCT_OK;
@@ -116,24 +83,25 @@ static sct_status check_next_to(const char *header, const char *path, sct_error 
   return SCT_OK;
 }
 
-/* The header as data, with the names of the two files. */
-static sct_status load_data(json_t **data, emit_header *loaded, sct_store *store,
-                            const sct_emit_request *request, const char *header, const char *path,
-                            sct_error *err) {
-  SCT_TRY(check_next_to(header, path, err));
-  loaded->form = request->form;
-  SCT_TRY(emit_header_load(loaded, store, request, err));
-  SCT_TRY(emit_data(data, loaded, err));
-  json_object_set_new(*data, "header", emit_text(sct_path_basename(header)));
-  json_object_set_new(*data, "file", emit_text(sct_path_basename(path)));
-  return SCT_OK;
+static sct_status write_next_to(const emit_header *h, const sct_emit_request *request,
+                                const char *function, json_t *tests, const char *header,
+                                const char *path, sct_error *err) {
+  SCT_OWNED_PTR(json_t) doc = emit_document(h, request->form);
+  SCT_SCOPED(sct_str) text = {0};
+  json_object_set_new(doc, "header", json_string(sct_path_basename(header)));
+  json_object_set_new(doc, "file", json_string(sct_path_basename(path)));
+  json_object_set_new(doc, "tests", tests);
+  SCT_TRY(sct_page_call(h->page, &text, function, doc, NULL, err));
+  return sct_file_write(path, text.data, text.len, err);
 }
 
-static sct_status write_filled(const char *path, const char *file, const json_t *data,
-                               sct_error *err) {
-  SCT_SCOPED(sct_str) text = {0};
-  SCT_TRY(emit_fill(&text, file, data, err));
-  return sct_file_write(path, text.data, text.len, err);
+/* The rows of the header. */
+static sct_status load_next_to(emit_header *loaded, sct_store *store,
+                               const sct_emit_request *request, const char *header,
+                               const char *path, sct_error *err) {
+  SCT_TRY(check_next_to(header, path, err));
+  SCT_TRY(emit_header_load(loaded, store, request, err));
+  return sct_page_call(loaded->page, NULL, "formulas", NULL, NULL, err);
 }
 
 static bool is_module(const char *path) {
@@ -146,32 +114,28 @@ static bool is_module(const char *path) {
 sct_status sct_emit_write_python(sct_store *store, const sct_emit_request *request,
                                  const char *header, const char *path, sct_error *err) {
   SCT_SCOPED(emit_header) loaded = {0};
-  SCT_OWNED_PTR(json_t) data = NULL;
   if (!is_module(path)) {
     return sct_fail(err, SCT_EUSAGE,
                     "'%s' is no module that Python can import: expected a name of letters, digits "
                     "and _ that ends in .py",
                     sct_path_basename(path));
   }
-  SCT_TRY(load_data(&data, &loaded, store, request, header, path, err));
-  SCT_TRY(emit_add_python(data, &loaded, err));
-  return write_filled(path, "templates/header/module.py", data, err);
+  SCT_TRY(load_next_to(&loaded, store, request, header, path, err));
+  return write_next_to(&loaded, request, "python", json_null(), header, path, err);
 }
 
 sct_status sct_emit_write_selftest(sct_store *store, const sct_emit_request *request,
                                    const char *header, const char *path,
                                    const sct_emit_tester *tester, sct_error *err) {
   SCT_SCOPED(emit_header) loaded = {0};
-  SCT_OWNED_PTR(json_t) data = NULL;
   sct_emit_cases cases = {0};
-  SCT_TRY(load_data(&data, &loaded, store, request, header, path, err));
-  SCT_TRY(emit_check_formulas(&loaded, err));
+  SCT_TRY(load_next_to(&loaded, store, request, header, path, err));
   const char **labels = SCT_ARENA_NEW(&loaded.arena, const char *, loaded.n_kernels + 1);
   for (int k = 0; k < loaded.n_kernels; k++) {
     labels[k] = loaded.kernels[k].source->label;
   }
   SCT_TRY(tester->make(tester->ctx, loaded.layout, loaded.sig.n_operands, labels, loaded.n_kernels,
                        &cases, err));
-  emit_add_selftest(data, &loaded, &cases);
-  return write_filled(path, "templates/header/selftest.cuh", data, err);
+  return write_next_to(&loaded, request, "selftest", emit_tests(&loaded, &cases), header, path,
+                       err);
 }

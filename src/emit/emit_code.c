@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARCHS = 16, BYTES_A_LINE = 24 };
+enum { MAX_ARCHS = 16 };
 
 typedef struct arch_list {
   const sct_row_device *items[MAX_ARCHS];
@@ -33,38 +33,25 @@ static void list_archs(arch_list *out, const emit_header *h) {
   }
 }
 
-json_t *emit_byte_lines(const char *bytes, size_t n) {
-  json_t *lines = json_array();
-  sct_str line = {0};
-  for (size_t k = 0; k < n; k++) {
-    sct_str_printf(&line, "%u,", (unsigned)(unsigned char)bytes[k]);
-    if (k % BYTES_A_LINE == BYTES_A_LINE - 1 || k + 1 == n) {
-      json_array_append_new(lines, emit_text_str(&line));
-    }
-  }
-  return lines;
-}
-
 static json_t *image_data(const sct_row_device *device, bool is_ptx, const sct_str *code) {
-  return json_pack("{s:o, s:i, s:i, s:s, s:o}", "name",
-                   emit_textf("%s_%d%d", is_ptx ? "ptx" : "sm", device->cc_major, device->cc_minor),
-                   "major", device->cc_major, "minor", device->cc_minor, "is_ptx",
-                   is_ptx ? "true" : "false", "lines",
+  return json_pack("{s:i, s:i, s:b, s:o}", "major", device->cc_major, "minor", device->cc_minor,
+                   "is_ptx", is_ptx, "lines",
                    emit_byte_lines(sct_str_c(code), code->len + is_ptx)); /* with its NUL */
 }
 
 /* The kernels that an architecture has, as C++ names them. */
-static int list_names(json_t *names, int *kernels, const emit_header *h,
+static int list_names(const char **names, int *kernels, const emit_header *h,
                       const sct_row_device *device) {
   int n = 0;
   for (int k = 0; k < h->n_kernels; k++) {
     const emit_kernel *kernel = &h->kernels[k];
-    if (device->cc_major >= 9 || emit_sm90_feature(kernel) == NULL) {
+    if (device->cc_major >= 9 || emit_sm90_feature(kernel->source->source) == NULL) {
+      const char *name = kernel->is_own ? kernel->function
+                                        : sct_arena_printf(&((emit_header *)h)->arena, "%s_%s",
+                                                           h->sig.name, kernel->space);
+      names[n] = sct_arena_printf(&((emit_header *)h)->arena, "%s_detail::%s::%s", h->sig.name,
+                                  kernel->space, name);
       kernels[n++] = k;
-      const bool own = kernel->launch.n_params > 0;
-      json_array_append_new(names, emit_textf("%s_detail::%s::%s%s%s", h->sig.name, kernel->space,
-                                              own ? kernel->launch.kernel : h->sig.name,
-                                              own ? "" : "_", own ? "" : kernel->space));
     }
   }
   return n;
@@ -74,16 +61,12 @@ static int list_names(json_t *names, int *kernels, const emit_header *h,
 static sct_status compile_one(sct_emit_code *code, json_t *entries, const emit_header *h,
                               const sct_row_device *device, const sct_emit_request *request,
                               const char *source, sct_error *err) {
-  SCT_OWNED_PTR(json_t) names = json_array();
-  const char **texts = SCT_ARENA_NEW(&((emit_header *)h)->arena, const char *, h->n_kernels + 1);
+  const char **names = SCT_ARENA_NEW(&((emit_header *)h)->arena, const char *, h->n_kernels + 1);
   int *kernels = SCT_ARENA_NEW(&((emit_header *)h)->arena, int, h->n_kernels + 1);
   const int n = list_names(names, kernels, h, device);
   char arch[16];
   snprintf(arch, sizeof arch, "sm_%d%d", device->cc_major, device->cc_minor);
-  for (int k = 0; k < n; k++) {
-    texts[k] = json_string_value(json_array_get(names, (size_t)k));
-  }
-  const sct_status status = request->compile(request->context, code, source, arch, texts, n, err);
+  const sct_status status = request->compile(request->context, code, source, arch, names, n, err);
   const char *at = sct_str_c(&code->entries);
   for (int k = 0; k < n && status == SCT_OK; k++) {
     const size_t length = strcspn(at, "\n");
@@ -93,21 +76,21 @@ static sct_status compile_one(sct_emit_code *code, json_t *entries, const emit_h
   return status;
 }
 
-sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_request *request,
+sct_status emit_add_code(json_t *doc, const emit_header *h, const sct_emit_request *request,
                          const char *source, sct_error *err) {
   arch_list archs = {0};
   json_t *images = json_array(), *entries = json_array();
   sct_status status = SCT_OK;
   list_archs(&archs, h);
   for (int k = 0; k < h->n_kernels; k++) {
-    json_array_append_new(entries, emit_text(""));
+    json_array_append_new(entries, json_string(""));
   }
   for (int k = 0; k < archs.n && status == SCT_OK; k++) {
     sct_emit_code code = {0};
     status = compile_one(&code, entries, h, archs.items[k], request, source, err);
     if (status == SCT_OK) {
       json_array_append_new(images, image_data(archs.items[k], false, &code.cubin));
-      json_object_set_new(out, "nvrtc", emit_text(code.nvrtc));
+      json_object_set_new(doc, "nvrtc", json_string(code.nvrtc));
     }
     if (status == SCT_OK && k == archs.n - 1) { /* the first that is asked for */
       json_array_insert_new(images, 0, image_data(archs.items[k], true, &code.ptx));
@@ -116,9 +99,7 @@ sct_status emit_add_code(json_t *out, const emit_header *h, const sct_emit_reque
     sct_str_free(&code.ptx);
     sct_str_free(&code.entries);
   }
-  json_object_set_new(out, "n_images", json_integer((json_int_t)json_array_size(images)));
-  json_object_set_new(out, "n_kernels", json_integer(h->n_kernels));
-  json_object_set_new(out, "images", images);
-  json_object_set_new(out, "entries", entries);
+  json_object_set_new(doc, "images", images);
+  json_object_set_new(doc, "entries", entries);
   return status;
 }

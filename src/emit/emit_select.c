@@ -9,7 +9,131 @@
  *   kernels  the naive variant, then every distinct winner */
 #include "emit/emit_internal.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <string.h>
+
+/* ---- what the store's own documents say ---- */
+
+static sct_status parse(json_t **out, emit_header *h, const char *before, const char *text,
+                        const char *check, sct_error *err) {
+  const sct_json_doc doc = {&h->arena, before, "", SCT_EDATA, err};
+  sct_json root;
+  sct_status status = sct_json_parse(&root, &doc, text);
+  SCT_THEN(sct_page_call(h->page, NULL, check, root.json, NULL, err));
+  if (status != SCT_OK) {
+    json_decref(root.json);
+    return status;
+  }
+  *out = root.json;
+  return SCT_OK;
+}
+
+static const char *text_of(const json_t *object, const char *key) {
+  return json_string_value(json_object_get(object, key));
+}
+
+/* A signature that was checked. */
+static void take_signature(emit_signature *sig, sct_arena *arena) {
+  const char *const lists[] = {"operands", "scalars", "extents"};
+  const json_t *item = NULL;
+  int n = 0, sizes[SCT_COUNT(lists)];
+  size_t k = 0;
+  for (int l = 0; l < SCT_COUNT(lists); l++) {
+    sizes[l] = (int)json_array_size(json_object_get(sig->doc, lists[l]));
+    sig->n_arguments += sizes[l];
+  }
+  sig->n_operands = sizes[0];
+  sig->n_extents = sizes[2];
+  sig->arguments = SCT_ARENA_NEW(arena, const char *, sig->n_arguments + 1);
+  sig->operands = sig->arguments;
+  sig->layouts = SCT_ARENA_NEW(arena, const char *, sig->n_operands);
+  sig->extents = SCT_ARENA_NEW(arena, const char *, sig->n_extents);
+  sig->counts = SCT_ARENA_NEW(arena, bool, sig->n_extents);
+  sig->name = text_of(sig->doc, "name");
+  sig->host = json_is_object(json_object_get(sig->doc, "host"));
+  json_array_foreach(json_object_get(sig->doc, "operands"), k, item) {
+    const json_t *layouts = json_object_get(item, "layouts");
+    sig->arguments[n++] = text_of(item, "name");
+    sig->layouts[k] =
+        json_array_size(layouts) == 1 ? json_string_value(json_array_get(layouts, 0)) : NULL;
+    sig->stays |= sig->host && json_is_true(json_object_get(item, "stays")) ? UINT32_C(1) << k : 0;
+  }
+  json_array_foreach(json_object_get(sig->doc, "scalars"), k, item) {
+    sig->arguments[n++] = text_of(item, "name");
+  }
+  json_array_foreach(json_object_get(sig->doc, "extents"), k, item) {
+    sig->extents[k] = text_of(item, "name");
+    sig->arguments[n++] = sct_arena_printf(arena, "n_%s", sig->extents[k]);
+    sig->counts[k] =
+        json_is_true(json_object_get(item, "dim")) && !json_is_true(json_object_get(item, "rows"));
+  }
+}
+
+sct_status emit_read_signature(emit_header *h, const char *json, sct_error *err) {
+  SCT_TRY(sct_page_open(&h->page, "sectile.header", err));
+  SCT_TRY(parse(&h->sig.doc, h, "the stored signature is damaged: ", json, "signature", err));
+  take_signature(&h->sig, &h->arena);
+  return SCT_OK;
+}
+
+static sct_status read_launch(json_t **out, emit_header *h, const sct_row_candidate *candidate,
+                              sct_error *err) {
+  return parse(out, h, "the stored launch data is damaged: ", candidate->launch, "launch", err);
+}
+
+/* The label of an operand's layout; NULL: it says none. */
+static const char *layout_of(const emit_header *h, const json_t *launch, int operand) {
+  const char *label = text_of(json_object_get(launch, "layouts"), h->sig.operands[operand]);
+  return label != NULL ? label : h->sig.layouts[operand];
+}
+
+/* {"i": 1048576, ...} in the order of the extents; extents and their product are positive. */
+static sct_status read_extents(emit_size *out, emit_header *h, const char *json, sct_error *err) {
+  SCT_SCOPED(sct_arena) arena = {0};
+  const sct_json_doc doc = {&arena, "the stored extents of a run are damaged: ", "", SCT_EDATA,
+                            err};
+  sct_json root;
+  sct_status status = SCT_OK;
+  SCT_TRY_DONE(sct_json_parse(&root, &doc, json));
+  out->extents = SCT_ARENA_NEW(&h->arena, int64_t, h->sig.n_extents);
+  out->elements = 1;
+  for (int k = 0; k < h->sig.n_extents; k++) {
+    SCT_TRY_DONE(
+        sct_json_integer(&out->extents[k], sct_json_member(root, h->sig.extents[k]), 0, LLONG_MAX));
+    out->elements *= h->sig.counts[k] ? (double)out->extents[k] : 1.0;
+  }
+done:
+  json_decref(root.json);
+  return status;
+}
+
+/* The number of multiprocessors in a device description; 0: not known. */
+static int64_t read_n_sms(const char *json) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(json);
+  const int64_t n = json_integer_value(json_object_get(root, "n_sms"));
+  return n > 0 && n < 100000 ? n : 0;
+}
+
+/* Every axis of `a` but layout.* stands with the same value in `b`. */
+static bool axes_within(json_t *a, json_t *b) {
+  const char *key = NULL;
+  json_t *of_a = NULL;
+  json_object_foreach(a, key, of_a) {
+    if (!sct_has_prefix(key, "layout.") && !json_equal(of_a, json_object_get(b, key))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Whether two axes documents agree in all but the choice of layouts. */
+static bool same_axes(const char *a, const char *b) {
+  SCT_OWNED_PTR(json_t) left = sct_json_load(a);
+  SCT_OWNED_PTR(json_t) right = sct_json_load(b);
+  return json_is_object(left) && json_is_object(right) && axes_within(left, right) &&
+         axes_within(right, left);
+}
 
 /* ---- reading rows ---- */
 
@@ -146,7 +270,7 @@ static int list_contenders(contender *list, const emit_header *h) {
       }
       c.n_sizes++;
     }
-    c.n_sms = emit_read_n_sms(c.row->description);
+    c.n_sms = read_n_sms(c.row->description);
     if (c.last_run != 0) {
       list[n++] = c;
     }
@@ -230,8 +354,7 @@ static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *sto
       continue;
     }
     emit_size size = {.run = run};
-    size.extents = SCT_ARENA_NEW(&h->arena, int64_t, h->sig.n_extents);
-    SCT_TRY(emit_read_extents(size.extents, &size.elements, &h->sig, run->extents, err));
+    SCT_TRY(read_extents(&size, h, run->extents, err));
     SCT_TRY(load_result(&size.winner, h, store, run->winner, err));
     int place = device->n_sizes++;
     for (; place > 0 && size_before(&size, &device->sizes[place - 1], h->sig.n_extents); place--) {
@@ -262,22 +385,14 @@ static sct_status load_devices(emit_header *h, sct_store *store, sct_error *err)
 /* ---- layouts ---- */
 
 /* The kernel's layouts are those of the header. */
-static bool layouts_equal(const emit_header *h, const emit_launch *launch) {
-  for (int k = 0; k < h->sig.n_operands; k++) {
-    if (strcmp(h->layout[k], launch->layouts[k]) != 0) {
-      return false;
-    }
+static bool has_layouts(const emit_header *h, const sct_row_candidate *candidate) {
+  SCT_OWNED_PTR(json_t) launch = sct_json_load(candidate->launch);
+  bool same = launch != NULL;
+  for (int k = 0; k < h->sig.n_operands && same; k++) {
+    const char *label = layout_of(h, launch, k);
+    same = label != NULL && strcmp(h->layout[k], label) == 0;
   }
-  return true;
-}
-
-static sct_status has_layouts(bool *out, const emit_header *h, const sct_row_candidate *candidate,
-                              sct_error *err) {
-  SCT_SCOPED(sct_arena) arena = {0};
-  emit_launch launch = {0};
-  const sct_status status = emit_read_launch(&launch, &arena, &h->sig, candidate->launch, err);
-  *out = status == SCT_OK && layouts_equal(h, &launch);
-  return status;
+  return same;
 }
 
 /* Ran with right results: on a GPU, or interpreted for a virtual one. */
@@ -295,19 +410,25 @@ static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_
   }
   for (int k = 0; k < n && like != NULL; k++) {
     if (legal[k] && strcmp(rows[k].candidate.strategy, like->strategy) == 0 &&
-        emit_same_axes(rows[k].candidate.axes, like->axes)) {
+        same_axes(rows[k].candidate.axes, like->axes)) {
       return k;
     }
   }
   return -1;
 }
 
-/* Notes that other layouts have won a size; `here` is the best with the header's, or NULL. */
-static sct_status note_other(emit_header *h, emit_device *device, const emit_size *size,
-                             const sct_row_result *here, sct_error *err) {
-  emit_other *other = &device->others[device->n_other++];
-  *other = (emit_other){.run = size->run, .winner = size->winner, .here = here};
-  return emit_read_launch(&other->launch, &h->arena, &h->sig, size->winner->candidate.launch, err);
+/* By the run's conditions a winner need not be coalesced. */
+static bool selects_any(const char *conditions) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
+  const char *selection = text_of(root, "selection");
+  return selection != NULL && strcmp(selection, "any") == 0;
+}
+
+static sct_status check_launch(emit_header *h, const sct_row_candidate *candidate, sct_error *err) {
+  json_t *launch = NULL;
+  const sct_status status = read_launch(&launch, h, candidate, err);
+  json_decref(launch);
+  return status;
 }
 
 /* Sets winner and naive of a size to candidates with the layouts of the header; NULL where there is
@@ -317,28 +438,26 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
   sct_row_result *rows = NULL;
   bool *legal = NULL;
   int n = 0;
-  bool winner_fits = false;
-  SCT_TRY(has_layouts(&winner_fits, h, &size->winner->candidate, err));
+  SCT_TRY(check_launch(h, &size->winner->candidate, err));
   SCT_TRY(sct_store_results(store, &h->arena, size->run->id, false, &rows, &n, err));
   legal = SCT_ARENA_NEW(&h->arena, bool, n + 1);
   for (int k = 0; k < n; k++) {
-    if (is_valid(&rows[k])) {
-      SCT_TRY(has_layouts(&legal[k], h, &rows[k].candidate, err));
-    }
+    legal[k] = is_valid(&rows[k]) && has_layouts(h, &rows[k].candidate);
   }
   const int naive = find_naive(rows, n, legal, size->run->naive);
   if (naive >= 0) {
     SCT_TRY(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
-  if (!winner_fits) {
+  if (!has_layouts(h, &size->winner->candidate)) {
     /* once more with samples, which the rule compares */
     SCT_TRY(sct_store_results(store, &h->arena, size->run->id, true, &rows, &n, err));
-    const int best = emit_choose(rows, n, legal, naive, emit_selects_any(size->run->conditions));
+    const int best = emit_choose(rows, n, legal, naive, selects_any(size->run->conditions));
     const sct_row_result *here = NULL;
     if (best >= 0) {
       SCT_TRY(load_result(&here, h, store, rows[best].outcome.id, err));
     }
-    SCT_TRY(note_other(h, device, size, here, err));
+    device->others[device->n_other++] =
+        (emit_other){.run = size->run, .winner = size->winner, .here = here};
     size->winner = here;
   }
   return SCT_OK;
@@ -347,9 +466,13 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
 static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *err) {
   const emit_device *first = &h->devices[0];
   const sct_row_result *largest = first->sizes[first->n_sizes - 1].winner;
-  emit_launch launch = {0};
-  SCT_TRY(emit_read_launch(&launch, &h->arena, &h->sig, largest->candidate.launch, err));
-  h->layout = launch.layouts;
+  const char **layout = SCT_ARENA_NEW(&h->arena, const char *, h->sig.n_operands);
+  SCT_OWNED_PTR(json_t) launch = NULL;
+  SCT_TRY(read_launch(&launch, h, &largest->candidate, err));
+  for (int k = 0; k < h->sig.n_operands; k++) {
+    layout[k] = sct_arena_strdup(&h->arena, layout_of(h, launch, k));
+  }
+  h->layout = layout;
   for (int d = 0; d < h->n_devices; d++) {
     emit_device *device = &h->devices[d];
     int kept = 0;
@@ -371,16 +494,19 @@ static bool same_kernel(const sct_row_candidate *a, const sct_row_candidate *b) 
   return strcmp(a->source, b->source) == 0 && strcmp(a->launch, b->launch) == 0;
 }
 
-/* The arguments' names as the kernels spell them, the workspace last. */
-static const char **kernel_names(emit_header *h) {
-  const int n = emit_n_arguments(&h->sig);
-  const char **names = SCT_ARENA_NEW(&h->arena, const char *, n + 1);
-  for (int k = 0; k < n; k++) {
-    const bool extent = k >= h->sig.n_operands + h->sig.n_scalars;
-    names[k] = sct_arena_printf(&h->arena, "%s%s", extent ? "n_" : "", emit_argument(&h->sig, k));
+/* "k1_staged": letters, digits and _ of the strategy. */
+static const char *space_of(sct_arena *arena, int number, const char *strategy) {
+  SCT_SCOPED(sct_str) s = {0};
+  sct_str_printf(&s, "k%d_", number);
+  for (const char *at = strategy; *at != '\0' && at - strategy < 40; at++) {
+    const bool doubled = s.data[s.len - 1] == '_';
+    if (isalnum((unsigned char)*at)) {
+      sct_str_append_n(&s, at, 1);
+    } else if (!doubled) {
+      sct_str_append(&s, "_");
+    }
   }
-  names[n] = "workspace";
-  return names;
+  return sct_arena_strdup(arena, sct_str_c(&s));
 }
 
 static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate *candidate,
@@ -391,20 +517,23 @@ static sct_status add_kernel(int *index, emit_header *h, const sct_row_candidate
       return SCT_OK;
     }
   }
+  SCT_OWNED_PTR(json_t) launch = NULL;
+  SCT_TRY(read_launch(&launch, h, candidate, err));
   emit_kernel *kernel = &h->kernels[h->n_kernels];
-  emit_launch *launch = &kernel->launch;
   kernel->source = candidate;
-  SCT_TRY(emit_read_launch(launch, &h->arena, &h->sig, candidate->launch, err));
-  SCT_SCOPED(sct_str) space = {0};
-  sct_str_printf(&space, "k%d_", h->n_kernels);
-  emit_name_part(&space, candidate->strategy);
-  kernel->space = sct_arena_strdup(&h->arena, sct_str_c(&space));
-  const char **names = kernel_names(h);
-  const int n_names = emit_n_arguments(&h->sig) + (launch->workspace_bytes > 0);
-  launch->args = SCT_ARENA_NEW(&h->arena, int, n_names);
-  SCT_TRY(launch->n_params > 0 ? emit_check_own(candidate->source, launch->kernel, err)
-                               : emit_check_source(launch->args, &launch->n_args, candidate->source,
-                                                   launch->kernel, names, n_names, err));
+  kernel->space = space_of(&h->arena, h->n_kernels, candidate->strategy);
+  kernel->function = sct_arena_strdup(&h->arena, text_of(launch, "kernel"));
+  kernel->is_own = json_is_array(json_object_get(launch, "params"));
+  if (kernel->is_own) {
+    SCT_TRY(emit_check_own(candidate->source, kernel->function, err));
+  } else { /* the workspace comes last, where there is one */
+    const bool shares = json_integer_value(json_object_get(launch, "workspace_bytes")) > 0;
+    const int n = h->sig.n_arguments + shares;
+    h->sig.arguments[h->sig.n_arguments] = "workspace";
+    kernel->args = SCT_ARENA_NEW(&h->arena, int, n);
+    SCT_TRY(emit_check_source(kernel->args, &kernel->n_args, candidate->source, kernel->function,
+                              h->sig.arguments, n, err));
+  }
   *index = h->n_kernels++;
   return SCT_OK;
 }
@@ -425,11 +554,13 @@ static sct_status add_naive(emit_header *h, sct_error *err) {
   }
   int index = 0;
   SCT_TRY(add_kernel(&index, h, &naive->candidate, err));
-  if (h->kernels[0].launch.n_requires > 0) {
+  SCT_OWNED_PTR(json_t) launch = sct_json_load(naive->candidate.launch);
+  const json_t *requires = json_object_get(launch, "requires");
+  if (json_array_size(requires) > 0) {
     return sct_fail(err, SCT_EDATA,
                     "the naive variant of '%s' is only right when %s: it cannot be the fallback "
                     "for every call",
-                    h->problem->name, h->kernels[0].launch.requires[0]);
+                    h->problem->name, json_string_value(json_array_get(requires, 0)));
   }
   return SCT_OK;
 }
@@ -441,20 +572,9 @@ static sct_status collect_kernels(emit_header *h, sct_error *err) {
     for (int k = 0; k < h->devices[d].n_sizes; k++) {
       emit_size *size = &h->devices[d].sizes[k];
       SCT_TRY(add_kernel(&size->kernel, h, &size->winner->candidate, err));
-      size->shapes = emit_read_shapes(&h->arena, size->run->conditions,
-                                      size->winner->candidate.source_hash, emit_n_dims(&h->sig));
     }
   }
   return SCT_OK;
-}
-
-/* Arrays that stay on the device, as bits. */
-static uint32_t stays(const emit_signature *sig) {
-  uint32_t bits = 0;
-  for (int k = 0; k < sig->n_operands; k++) {
-    bits |= sig->operands[k].stays ? UINT32_C(1) << k : 0;
-  }
-  return bits;
 }
 
 sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_request *request,
@@ -464,12 +584,12 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
     return sct_fail(err, SCT_EDATA, "'%s' is no kernel that `sectile tune` made",
                     out->problem->name);
   }
-  SCT_TRY(emit_read_signature(&out->sig, &out->arena, out->problem->signature, err));
-  if (request->host && (out->sig.chunk_dim < 0 || stays(&out->sig) != request->stays)) {
+  SCT_TRY(emit_read_signature(out, out->problem->signature, err));
+  if (request->host && (!out->sig.host || out->sig.stays != request->stays)) {
     return sct_fail(err, SCT_EDATA,
                     "the store has it without%s `host`: `sectile tune` on the spec adds that, and "
                     "does not measure again what it has",
-                    out->sig.chunk_dim < 0 ? "" : " this");
+                    !out->sig.host ? "" : " this");
   }
   SCT_TRY(load_devices(out, store, err));
   SCT_TRY(emit_load_ways(out, store, err));
@@ -478,6 +598,8 @@ sct_status emit_header_load(emit_header *out, sct_store *store, const sct_emit_r
 }
 
 void emit_header_free(emit_header *h) {
+  sct_page_close(h->page);
+  json_decref(h->sig.doc);
   sct_arena_free(&h->arena);
   *h = (emit_header){0};
 }

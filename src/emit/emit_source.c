@@ -117,3 +117,9 @@ sct_status emit_check_source(int *args, int *n_args, const char *source, const c
 done:
   return status;
 }
+
+const char *emit_sm90_feature(const char *source) {
+  return strstr(source, "__cluster_dims__(") != NULL  ? "clusters of blocks"
+         : strstr(source, "red.global.add.v") != NULL ? "atomic operations of vectors"
+                                                      : NULL;
+}

@@ -280,7 +280,7 @@ static void set_arguments(job *j, const sct_size *size) {
 
 static void add(double *sum, const sct_ptx_global *g) {
   const int64_t fields[N_COUNTS] = {g->requests, g->sectors,        g->sectors_ideal,
-                                    g->tags,     g->distinct_bytes, g->contiguous};
+                                    g->tags,     g->distinct_bytes, g->contiguous_bytes};
   for (int k = 0; k < N_COUNTS; k++) {
     sum[k] += (double)fields[k];
   }
@@ -344,7 +344,7 @@ static bool add_block(void *ctx, int64_t i, const sct_ptx_counters *c) {
     add_operand(j, out, op);
   }
   out[SECTORS] = out[LOAD + 1] + out[STORE + 1];
-  out[EXCESS] = out[SECTORS] - out[LOAD + 5] - out[STORE + 5];
+  out[EXCESS] = out[SECTORS] - (out[LOAD + 5] + out[STORE + 5]) / SECTOR_BYTES;
   j->n_run++;
   j->steps_left -= c->warp_instructions;
   return j->steps_left > 0;
@@ -420,7 +420,7 @@ static sct_count rounded(const double *sum) {
                      .sectors_ideal = llround(sum[2]),
                      .tags = llround(sum[3]),
                      .distinct_bytes = llround(sum[4]),
-                     .contiguous = llround(sum[5])};
+                     .contiguous_bytes = llround(sum[5])};
 }
 
 /* Requests of two blocks meet as often as the squares of the slices' shares add up to, however few

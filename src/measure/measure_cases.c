@@ -84,15 +84,17 @@ void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_cas
 }
 
 /* More threads take the interpreter long: a cluster of 4 blocks of 1024 for each of 1000 short rows
- * took more than a minute. Fewer rows of other lengths are among the cases. */
+ * took more than a minute. Fewer rows of other lengths are among the cases. A user's kernel may
+ * have a block for a row, and an index of rows that is too narrow. */
 #define MAX_VIRTUAL_THREADS ((int64_t)1 << 18)
 
 static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *code,
                                  const sct_case *c) {
   sct_verdict verdict = {0};
   int64_t blocks = 0;
+  const int64_t most = code->n_params > 0 ? 2 * MAX_VIRTUAL_THREADS : MAX_VIRTUAL_THREADS;
   return m->is_virtual && sct_code_blocks(&c->shape, code, &blocks, &verdict, NULL) == SCT_OK &&
-         sct_code_few_blocks(code, blocks) > MAX_VIRTUAL_THREADS / code->threads;
+         sct_code_few_blocks(code, blocks) > most / code->threads;
 }
 
 /* Sums of floats in one order: the naive variant goes through all points for each element, which

@@ -14,23 +14,31 @@
  * or of `usual`, the median magnitude of its field, whichever is greater, as what cancels keeps the
  * rounding errors of what it was made of. Where they are of many: within the tolerance of itself,
  * and of what inputs that are off by the tolerance make of it (draws); what these make infinite or
- * finite may be either. Above 1 rounding leaves nothing of a sum. Any NaN equals any other where
- * values are computed: compilers choose its bits. */
+ * finite may be either. In either case by what roundings of its own make of it, where these are
+ * known. Above 1 rounding leaves nothing of a sum. Any NaN equals any other where values are
+ * computed: compilers choose its bits. */
 typedef struct criterion {
   double tolerance, usual, unit; /* unit: the least value above 0 */
   bool computed;
   const sct_draws *draws; /* NULL: values are of one magnitude */
+  const sct_draws *own;   /* other runs of what is compared; NULL: none */
+  const sct_shape *shape;
   int op;
+  bool few; /* what is compared is a sum of few */
 } criterion;
 
-/* By how much a value, which is at this byte, changes with inputs; infinite: by anything. */
-static double spread_of(const criterion *j, sct_type type, double want, int64_t byte) {
+/* By how much a value, which is at this byte, changes in draws; infinite: by anything. */
+static double spread_of(const criterion *j, const sct_draws *draws, sct_type type, double value,
+                        int64_t byte) {
   double spread = 0;
-  for (int k = 0; j->draws && k < j->draws->n; k++) {
-    const double drawn = sct_data_float(type, j->draws->image[k][j->op] + byte);
+  for (int k = 0; draws && k < draws->n; k++) {
+    if (!j->few && sct_shape_rounding(j->shape, k) < 0) {
+      continue;
+    }
+    const double drawn = sct_data_float(type, draws->image[k][j->op] + byte);
     const bool alike =
-        isfinite(want) ? isfinite(drawn) : drawn == want || (isnan(drawn) && isnan(want));
-    spread = !alike ? INFINITY : isfinite(want) ? fmax(spread, fabs(drawn - want)) : spread;
+        isfinite(value) ? isfinite(drawn) : drawn == value || (isnan(drawn) && isnan(value));
+    spread = !alike ? INFINITY : isfinite(value) ? fmax(spread, fabs(drawn - value)) : spread;
   }
   return spread;
 }
@@ -39,8 +47,11 @@ static bool is_right(const criterion *j, sct_type type, double got, double want,
   if (j->tolerance > 1 || got == want || (j->computed && isnan(want) && isnan(got))) {
     return true;
   }
-  const double spread = j->tolerance > 0 && j->computed ? spread_of(j, type, want, byte) : 0;
-  const double share = spread > 0 ? j->tolerance * MORE_SPREAD * spread / j->draws->change : 0;
+  const bool spreads = j->tolerance > 0 && j->computed;
+  const double spread = spreads ? spread_of(j, j->draws, type, want, byte) : 0;
+  const double own = spreads ? spread_of(j, j->own, type, got, byte) : 0;
+  const double of_inputs = spread > 0 ? j->tolerance * spread / j->draws->change : 0;
+  const double share = MORE_SPREAD * (of_inputs + own);
   if (share > 0 && !(share < fabs(want))) {
     return true; /* not a digit of it is known */
   }
@@ -142,7 +153,8 @@ static double least_value(sct_type type) {
 
 /* First byte at which a written value is not right; -1: none. */
 static void first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
-                        double tolerance, const sct_draws *draws, int64_t *byte) {
+                        double tolerance, const sct_draws *draws, const sct_draws *own,
+                        int64_t *byte) {
   const sct_addressing_operand *p = &s->addressing->op[op];
   int64_t idx[SCT_MAX_DIMS] = {0}, values[SCT_ADDRESSING_INPUTS] = {0};
   criterion criteria[SCT_MAX_FIELDS] = {{0}};
@@ -161,9 +173,15 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
                          .unit = least_value(type),
                          .computed = sct_shape_computes(s, op),
                          .draws = draws,
+                         .own = own,
+                         .shape = s,
                          .op = op};
         known[f] = true;
+      }
+      if (lane >= 0) {
+        c->few = (draws || own) && sct_shape_sums_few(s, op, idx);
         lane = bad_lane(c, type, got, want, offset);
+        c->few = false;
       }
       *byte =
           lane < 0 ? -1 : offset + lane * (sct_type_get(type)->bytes / sct_type_get(type)->lanes);
@@ -227,14 +245,14 @@ static bool are_equal(const sct_shape *s, int op, const uint8_t *got, const uint
 
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
-                      const sct_draws *draws) {
+                      const sct_draws *draws, const sct_draws *own) {
   const bool by_value = tolerance > 0 || s->addressing->spec->n_moves == 0;
   if (are_equal(s, op, got, want)) {
     return;
   }
   int64_t byte = first_byte(s, op, got, want, flags, by_value);
   if (byte < 0 && by_value) {
-    first_value(s, op, got, want, tolerance, draws, &byte);
+    first_value(s, op, got, want, tolerance, draws, own, &byte);
   }
   if (byte >= 0) {
     sct_place place;

@@ -26,6 +26,23 @@ static inline void sct_traits_add(sct_traits *t, int trait) {
   t->all[t->n++] = (uint8_t)trait;
 }
 
+/* What is left of an extent that a modulus divides: what loops and guards get wrong. */
+enum { SCT_REST_NONE, SCT_REST_ONE, SCT_REST_ALL_BUT_ONE, SCT_REST_OTHER, SCT_N_RESTS };
+
+static inline int sct_rest_of(int64_t extent, int64_t modulus) {
+  const int64_t rest = extent % modulus;
+  return rest == 0             ? SCT_REST_NONE
+         : rest == modulus - 1 ? SCT_REST_ALL_BUT_ONE
+         : rest == 1           ? SCT_REST_ONE
+                               : SCT_REST_OTHER;
+}
+
+/* The next one of some random numbers of 32 bits. */
+static inline uint64_t sct_take(uint64_t *rng) {
+  *rng = sct_mix64(*rng, 0x9e37);
+  return *rng >> 32;
+}
+
 void sct_cover_init(sct_cover *out, int n_traits);
 void sct_cover_free(sct_cover *cover);
 SCT_OWNS(sct_cover, sct_cover_free)

@@ -320,6 +320,13 @@ typedef struct sct_draws {
 /* How much inputs must be changed: by the greatest tolerance of an output, but by no less than what
  * their types can tell apart. */
 double sct_shape_change(const sct_shape *s);
+/* Is what an output holds at this index the sum of few? */
+bool sct_shape_sums_few(const sct_shape *s, int op, const int64_t *idx);
+/* How the interpreter rounds in run number n of some, for sct_ptx_launch_opts: at random. Where
+ * there may be sums of few, two of three runs round all up, or all down, and count for these only:
+ * n summands are off by n units at most, and what is lost beside a large one shows. */
+#define SCT_N_ROUNDINGS 3
+int sct_shape_rounding(const sct_shape *s, int n);
 /* Changes the image of an input, or of what an output holds before, for draw number `draw`. */
 sct_status sct_image_change(uint8_t *image, const sct_shape *s, int op, int draw, double change,
                             sct_error *err);
@@ -328,11 +335,12 @@ sct_status sct_image_change(uint8_t *image, const sct_shape *s, int op, int draw
 bool sct_shape_computes(const sct_shape *s, int op);
 /* Compares an output, within its spans. tolerance 0: bit for bit, but for the bits of a NaN that is
  * computed. Else relative to the value or, if that is greater, to the median magnitude of its
- * field; with draws (which may be none yet) to the value and to how much it changes in them. Bytes
+ * field; with draws (which may be none yet) to the value and to how much it changes in them, and in
+ * the candidate's own runs whose roundings are random (NULL: none). Bytes
  * that no element owns must hold the poison unless the layout gives them away. */
 void sct_check_output(sct_verdict *out, const sct_shape *s, int op, const uint8_t *got,
                       const uint8_t *want, const uint8_t *flags, int poison, double tolerance,
-                      const sct_draws *draws);
+                      const sct_draws *draws, const sct_draws *own);
 
 /* ---- launches ---- */
 

@@ -3,6 +3,8 @@
  * reference as these runs do, be it that values cancel, or that an exponential magnifies them. */
 #include "measure_walk.h"
 
+#include "ptx/ptx.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -26,6 +28,41 @@ double sct_shape_change(const sct_shape *s) {
     }
   }
   return fmin(change, MOST_CHANGE);
+}
+
+#define FEW_SUMMANDS 64
+
+bool sct_shape_sums_few(const sct_shape *s, int op, const int64_t *idx) {
+  const sct_spec *spec = s->addressing->spec;
+  const sct_ragged *ragged = &spec->ragged;
+  int64_t point[SCT_MAX_DIMS], n = 1;
+  if (s->addressing->op[op].op->accumulate != SCT_REDUCE_NONE) {
+    return s->n_elements <= FEW_SUMMANDS;
+  }
+  memcpy(point, idx, sizeof *idx * (size_t)spec->n_dims);
+  for (int d = 0; d < spec->n_dims && n <= FEW_SUMMANDS; d++) {
+    if (sct_spec_is_ragged(spec) && d == ragged->dim) {
+      if (s->op[op].write_extent[ragged->row] == 1) {
+        sct_shape_put_row(s, point);
+      }
+      const int64_t *offset = s->op[ragged->offsets].values + point[ragged->row];
+      n *= sct_spec_combines_along(spec, d) ? offset[1] - offset[0] : 1;
+    } else if (sct_spec_combines_along(spec, d)) {
+      n *= spec->scans ? idx[d] + 1 : s->extent[d];
+    }
+  }
+  return n <= FEW_SUMMANDS;
+}
+
+/* Where some elements have few summands. */
+static bool some_are_few(const sct_shape *s) {
+  const sct_spec *spec = s->addressing->spec;
+  const int64_t first[SCT_MAX_DIMS] = {0};
+  return sct_spec_is_ragged(spec) || sct_shape_sums_few(s, spec->n_inputs, first);
+}
+
+int sct_shape_rounding(const sct_shape *s, int n) {
+  return !some_are_few(s) ? n + 1 : n % 3 == 0 ? SCT_PTX_UP : n % 3 == 1 ? SCT_PTX_DOWN : n + 1;
 }
 
 /* Round numbers and literals are what bodies compare with; half of them stay as they are. */

@@ -135,6 +135,44 @@ static kind first_kind(const sct_shape *s, const row_dims *rows, const int64_t *
   return (kind){.mix = row == 0 ? SCT_MIX_NONE : (sct_mix)(row % (most + 1))};
 }
 
+/* Where in its row an element is, and how many the row has. */
+static int64_t place_in_row(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op,
+                            int64_t *n) {
+  const sct_ragged *ragged = &s->addressing->spec->ragged;
+  int64_t at = 0;
+  *n = 1;
+  for (int d = 0; d < s->addressing->op[op].op->n_dims; d++) {
+    int64_t first = 0, extent = s->op[op].extent[d];
+    for (int k = 0; k < rows->n; k++) {
+      int64_t point[SCT_MAX_DIMS] = {0};
+      point[ragged->dim] = idx[d];
+      if (rows->from[k] == d && rows->ragged[k]) {
+        sct_shape_put_row(s, point);
+        const int64_t *offset = s->op[ragged->offsets].values + point[ragged->row];
+        first = offset[0];
+        extent = offset[1] - first;
+      } else if (rows->from[k] == d) {
+        first = idx[d];
+        extent = 1;
+      }
+    }
+    at = at * extent + idx[d] - first;
+    *n *= extent;
+  }
+  return at;
+}
+
+/* One value in all of a row but for one place, which decides alone: the last one, or any. */
+static kind odd_kind(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op,
+                     uint64_t row) {
+  const uint64_t value = sct_mix64(sct_mix64(row, (uint64_t)s->variant), (uint64_t)op);
+  int64_t n = 0;
+  const int64_t at = place_in_row(s, rows, idx, op, &n);
+  const bool is_last = s->variant / 4 % 2 == 0;
+  const int64_t odd = is_last || n < 1 ? n - 1 : (int64_t)((value >> 8) % (uint64_t)n);
+  return (kind){.mix = SCT_MIX_ONE, .finite = true, .row = sct_mix64(value, at == odd)};
+}
+
 static kind varied_kind(const sct_shape *s, const row_dims *rows, const int64_t *idx, int op) {
   static const sct_mix of_rows[] = {SCT_MIX_WIDE, SCT_MIX_FINITE, SCT_MIX_ONE,    SCT_MIX_ANY,
                                     SCT_MIX_FEW,  SCT_MIX_NONE,   SCT_MIX_SCALED, SCT_MIX_ENDS};
@@ -153,13 +191,20 @@ static kind varied_kind(const sct_shape *s, const row_dims *rows, const int64_t 
                   .finite = sums,
                   .row = sums ? other : v}; /* of several arrays: equal ones, and 0 with -0, meet */
   }
+  const bool orders = sct_spec_orders(s->addressing->spec);
   if (rows->n == 0) {
-    return (kind){.mix = of_all_rows[other % SCT_COUNT(of_all_rows)], .finite = true, .row = other};
+    return v % 4 == 1 && orders ? odd_kind(s, rows, idx, op, 0)
+                                : (kind){.mix = of_all_rows[other % SCT_COUNT(of_all_rows)],
+                                         .finite = true,
+                                         .row = other};
   }
   const uint64_t row = row_number(s, rows, idx), at = v % SCT_COUNT(of_rows);
   const uint64_t more = sct_mix64(row, v / SCT_COUNT(of_rows));
-  if (v % 4 == 1 && row % 4 != 0 && sct_spec_orders(s->addressing->spec)) {
+  if (v % 4 == 1 && row % 4 > 1 && orders) {
     return (kind){.mix = SCT_MIX_RISES, .row = v / 4}; /* of one variant all rise, or all fall */
+  }
+  if (v % 4 == 1 && row % 4 == 1 && orders) {
+    return odd_kind(s, rows, idx, op, row);
   }
   if (row == 0 && s->near) {
     return (kind){.mix = at == 7 && v / 8 % 2 == 0 ? SCT_MIX_ANY : of_first_sum[at],

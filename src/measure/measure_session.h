@@ -270,6 +270,7 @@ typedef struct sct_trial {
   const int64_t *unlike; /* [n_operands] buffers with other poison, -1 where there is none; NULL */
   bool audit_all;        /* every buffer there is, not the target's alone */
   bool reversed;         /* the interpreter runs blocks and warps in the opposite order */
+  int rounding;          /* as in sct_ptx_launch_opts; 0: to the nearest value */
   const int64_t (*reference)[2]; /* [n_operands], as in sct_timed; NULL: not compared */
   double ns;                     /* from here on: what came of it */
   sct_audit audit;
@@ -380,6 +381,12 @@ int64_t sct_case_longest(sct_measure *m, const int64_t *tuple, int dim);
 void sct_situations_for(sct_measure *m, const sct_kernel_code *code,
                         const struct sct_ptx_traits *traits, const sct_situations **out);
 void sct_situations_drop(sct_case_table *t);
+/* (measure_addresses.c) Appends one, of arrays that lie so (NULL: not said yet). */
+void sct_situations_add(sct_situations *list, sct_case *c, const int64_t *residue);
+/* Says where arrays lie in all of them. To a kernel that looks at addresses as numbers it gives
+ * more situations. */
+void sct_situations_place(sct_situations *list, const sct_spec *spec, const sct_kernel_code *code,
+                          bool inspects);
 /* Appends some of its situations, which together cost up to `room`: those that have most of what
  * pairs are made of and no other has, for what they cost. */
 void sct_situations_choose(sct_measure *m, const sct_kernel_code *code,

@@ -2,7 +2,8 @@
  * others are chosen from a pool, such that whatever may matter occurs in pairs: remainders of each
  * extent by what the kernel divides it by or compares it with, one, two and many tiles along each
  * dimension, values of the data (sct_shape.variant), addresses of arrays alike and unlike. */
-#include "measure_builder.h"
+#include "measure_cover.h"
+#include "measure_session.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -12,14 +13,43 @@
 /* Sizes as such. */
 static const int64_t least_size[] = {0, 1, 2, 32, 1024, 4097};
 
-/* Of an extent by a modulus: how often it is in there, with each of the remainders. */
+/* Of an extent by a modulus: how often it is in there, with each of the remainders that loops and
+ * guards get wrong. */
 enum { ONCE, SOME_TIMES, MANY_TIMES, N_COUNTS };
-enum { BELOW = N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
+enum { BELOW = SCT_N_RESTS * N_COUNTS, JUST_BELOW, N_OF_MODULUS };
 
-#define N_RELATIONS 3 /* of two extents: less, equal, greater */
-#define RELATED     3 /* dimensions that are compared, the last ones */
+#define MAX_MODULI  16 /* of a dimension */
+#define N_RELATIONS 3  /* of two extents: less, equal, greater */
+#define RELATED     3  /* dimensions that are compared, the last ones */
+
+typedef struct moduli {
+  int n;
+  int64_t all[MAX_MODULI];
+} moduli;
 
 #define MAX_POOL_ELEMENTS ((int64_t)1 << 16)
+
+/* What the cases of a candidate may cost in all, those that it meets anyway too, one that is listed
+ * for no edge of the candidate's, and how many they are. */
+typedef struct budget {
+  double all, one;
+  int cases;
+} budget;
+
+/* How a list of situations is made. */
+typedef struct builder {
+  sct_measure *m;
+  const sct_spec *spec;
+  const sct_kernel_code *code;
+  sct_tuples must;
+  moduli of[SCT_MAX_DIMS];
+  int n_traits;
+  sct_cover cover;
+  bool strange; /* the template of another, which has not been tested: much more is looked at */
+  budget most;
+  double cost; /* of what was added, see cost_of() */
+  sct_situations *out;
+} builder;
 
 /* Elements, or threads that have none, that cost as much as a case by itself: a request, and arrays
  * that are placed and compared. */
@@ -34,7 +64,7 @@ static double launch_cost(const sct_spec *spec, const sct_kernel_code *code, con
 }
 
 /* The naive variant makes the reference of a case once. */
-static double cost_of(const sct_builder *b, const int64_t *dims) {
+static double cost_of(const builder *b, const int64_t *dims) {
   const sct_kernel_code *naive = b->strange ? NULL : b->m->naive.code;
   int64_t extent[SCT_MAX_EXTENTS];
   for (int k = 0; k < b->spec->n_extents; k++) {
@@ -45,7 +75,7 @@ static double cost_of(const sct_builder *b, const int64_t *dims) {
          (naive ? launch_cost(b->spec, naive, extent, elements) / SHARED_BY : 0);
 }
 
-static void add_modulus(sct_moduli *to, int64_t modulus, int most) {
+static void add_modulus(moduli *to, int64_t modulus, int most) {
   bool known = modulus < 2 || to->n >= most;
   for (int k = 0; k < to->n; k++) {
     known = known || to->all[k] == modulus;
@@ -68,11 +98,11 @@ static int rank_of(const sct_kernel_code *code, const sct_ptx_traits *traits, in
 }
 
 /* A tile, the kernel's own constants, as they are and in tiles, and what vectors ask for. */
-static void find_moduli(sct_builder *b, const sct_ptx_traits *traits) {
+static void find_moduli(builder *b, const sct_ptx_traits *traits) {
   const int n_dims = b->spec->n_dims;
   const int room = SCT_MAX_TRAITS - SCT_N_VARIANTS - N_RELATIONS * RELATED;
   const int each = (room / n_dims - SCT_COUNT(least_size)) / N_OF_MODULUS;
-  const int most = each < SCT_MAX_MODULI ? each : SCT_MAX_MODULI;
+  const int most = each < MAX_MODULI ? each : MAX_MODULI;
   const int n_constants = traits ? traits->n_constants : 0;
   for (int d = 0; d < n_dims; d++) {
     const int64_t tile = b->must.tile[d];
@@ -103,10 +133,10 @@ static int class_of(int64_t extent, int64_t modulus) {
   const int times = count == 1 ? ONCE : count < 4 ? SOME_TIMES : MANY_TIMES;
   return extent == modulus - 1 ? JUST_BELOW
          : count == 0          ? BELOW
-                               : times * N_RESTS + sct_rest_of(extent, modulus);
+                               : times * SCT_N_RESTS + sct_rest_of(extent, modulus);
 }
 
-static sct_traits traits_of(const sct_builder *b, const int64_t *dims, int variant) {
+static sct_traits traits_of(const builder *b, const int64_t *dims, int variant) {
   sct_traits t = {0};
   const int n_dims = b->spec->n_dims;
   int base = 0;
@@ -135,7 +165,7 @@ static sct_traits traits_of(const sct_builder *b, const int64_t *dims, int varia
 
 /* Candidates of templates share cases, so these have their values by their extents; strange ones
  * meet all values in turn. */
-static int variant_of(const sct_builder *b, const int64_t *tuple) {
+static int variant_of(const builder *b, const int64_t *tuple) {
   return b->strange ? b->out->n_full % SCT_N_VARIANTS : sct_tuple_variant(b->spec, tuple);
 }
 
@@ -147,31 +177,20 @@ static bool has_case(const sct_situations *list, const sct_case *c) {
   return has;
 }
 
-#define FULL_GRIDS 4 /* of so many situations one has all the blocks that there are to be */
-
-void sct_situation_add(sct_builder *b, sct_case *c, const int64_t *residue) {
-  sct_situation s = {.c = c, .few = b->out->n % FULL_GRIDS != FULL_GRIDS - 1};
-  if (residue) {
-    memcpy(s.residue, residue, sizeof s.residue);
-  }
-  SCT_GROW(b->out->all, (size_t)b->out->n, b->out->cap);
-  b->out->all[b->out->n++] = s;
-}
-
 /* Unless it is there already, or takes long. */
-static void add_new(sct_builder *b, sct_case *c) {
+static void add_new(builder *b, sct_case *c) {
   if (!sct_case_takes_long(b->m, b->code, c, b->out->n_full) && !has_case(b->out, c)) {
     const sct_traits t = traits_of(b, c->dims, c->variant);
     sct_cover_add(&b->cover, &t);
     b->cost += cost_of(b, c->dims);
     b->out->n_full += c->shape.n_elements > 0;
-    sct_situation_add(b, c, NULL);
+    sct_situations_add(b->out, c, NULL);
   }
 }
 
 /* The case of the tuple or near it, unless it is there already or takes long. false: there is none
  * that spec and candidate allow. */
-static bool add_case(sct_builder *b, const int64_t *tuple) {
+static bool add_case(builder *b, const int64_t *tuple) {
   sct_case *c = NULL;
   /* of scans a group of tiles is tried as it is, which others of its tuples are far below */
   const bool grouped = b->spec->scans && b->out->max_elements < SCT_MAX_VIRTUAL_SCAN;
@@ -185,7 +204,7 @@ static bool add_case(sct_builder *b, const int64_t *tuple) {
 
 /* A tuple that is longer than a layout allows, with one extent after the other at its limit, and
  * just below. */
-static void add_limits(sct_builder *b, const int64_t *tuple) {
+static void add_limits(builder *b, const int64_t *tuple) {
   sct_case *c = NULL;
   if (sct_tuple_elements(b->spec, tuple) > b->out->max_elements) {
     return;
@@ -203,7 +222,7 @@ static void add_limits(sct_builder *b, const int64_t *tuple) {
 
 /* Tuples as long in each dimension as there is room for, the others being 3: they find the limits
  * of layouts that none of the others exceeds. */
-static void add_far_limits(sct_builder *b) {
+static void add_far_limits(builder *b) {
   const int n_dims = b->spec->n_dims;
   for (int far = 0; far < n_dims; far++) {
     int64_t tuple[SCT_MAX_DIMS], most = b->out->max_elements;
@@ -220,7 +239,7 @@ static void add_far_limits(sct_builder *b) {
 #define BEYOND_16_BITS ((int64_t)1 << 16)
 #define FAR_ABOVE      ((int64_t)300000) /* and of users' kernels, along one dimension */
 
-static void add_within(sct_builder *b, const int64_t *tuple, int64_t most) {
+static void add_within(builder *b, const int64_t *tuple, int64_t most) {
   const int64_t usual = b->out->max_elements;
   if (sct_tuple_elements(b->spec, tuple) <= most && b->cost < b->most.all &&
       cost_of(b, tuple) <= b->most.one) {
@@ -230,19 +249,61 @@ static void add_within(sct_builder *b, const int64_t *tuple, int64_t most) {
   }
 }
 
+/* A long extent, the others being 1; its neighbour's is 2. */
+static void add_along(builder *b, int dim, int64_t extent) {
+  int64_t tuple[SCT_MAX_DIMS];
+  for (int d = 0; d < b->spec->n_dims; d++) {
+    tuple[d] = d == dim ? extent : d == (dim > 0 ? dim - 1 : 1) ? 2 : 1;
+  }
+  add_within(b, tuple, FAR_ABOVE);
+}
+
 /* Each extent just above the number, where that is beyond what the pool has. */
-static void add_far(sct_builder *b, int64_t number) {
+static void add_far(builder *b, int64_t number) {
   for (int d = 0; d < b->spec->n_dims && number > MAX_POOL_ELEMENTS / 4; d++) {
-    int64_t tuple[SCT_MAX_DIMS];
-    for (int other = 0; other < b->spec->n_dims; other++) { /* twice, along a neighbour */
-      tuple[other] = other == d ? number + 1 + number / 16 : other == (d > 0 ? d - 1 : 1) ? 2 : 1;
+    add_along(b, d, number + 1 + number / 16);
+  }
+}
+
+/* The least extent of a dimension at which the expression is above the number; 0: none in reach. */
+static int64_t least_above(const builder *b, sct_expr of, int dim, int64_t number) {
+  const sct_spec *spec = b->spec;
+  int64_t extent[SCT_MAX_EXTENTS], low = 0, high = FAR_ABOVE;
+  const sct_expr_env env = {spec->extent_var, extent, spec->n_extents};
+  for (int k = 0; k < spec->n_extents; k++) {
+    extent[k] = 1;
+  }
+  while (high - low > 1) {
+    int64_t value = 0;
+    extent[dim] = low + (high - low) / 2;
+    const bool is_above =
+        sct_expr_eval(spec->pool, of, &env, &value, NULL) == SCT_OK && value > number;
+    *(is_above ? &high : &low) = extent[dim];
+  }
+  return high < FAR_ABOVE ? high : 0;
+}
+
+/* Arrays that are longer or shorter along a dimension than the index space, by a factor, just
+ * beyond what an index of 8, 15 or 16 bits can be. */
+static void add_narrow(builder *b) {
+  static const int64_t most[] = {1 << 8, 1 << 15, 1 << 16};
+  const sct_spec *spec = b->spec;
+  for (int k = 0; k < spec->n_operands * SCT_MAX_DIMS * spec->n_dims; k++) {
+    const int d = k % spec->n_dims, at = k / spec->n_dims % SCT_MAX_DIMS;
+    const sct_operand *op = &spec->operands[k / spec->n_dims / SCT_MAX_DIMS];
+    const bool is_other = at < op->n_dims && op->extent[at] != spec->extent_var[d] &&
+                          sct_expr_mentions(spec->pool, op->extent[at], spec->extent_var[d]);
+    for (int width = 0; width < SCT_COUNT(most) && is_other; width++) {
+      const int64_t least = least_above(b, op->extent[at], d, most[width]);
+      if (least > 0) {
+        add_along(b, d, least);
+      }
     }
-    add_within(b, tuple, FAR_ABOVE);
   }
 }
 
 /* The extent along a dimension up to which the grid grows, and its blocks there; 0: it goes on. */
-static int64_t grid_end(const sct_builder *b, int dim, int64_t *blocks) {
+static int64_t grid_end(const builder *b, int dim, int64_t *blocks) {
   int64_t extent[SCT_MAX_EXTENTS], low = 1, high = FAR_ABOVE;
   memcpy(extent, b->must.unit, sizeof extent);
   extent[dim] = high * 64;
@@ -258,18 +319,24 @@ static int64_t grid_end(const sct_builder *b, int dim, int64_t *blocks) {
   return high;
 }
 
-/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there. */
-static void add_beyond_grid(sct_builder *b, const sct_ptx_traits *traits) {
+#define TILES_BESIDE 3
+
+/* Beyond what a grid that does not grow covers at once: a loop that should go on shows there; and
+ * once more with several tiles along the other dimensions, to which its blocks come in turn. */
+static void add_beyond_grid(builder *b, const sct_ptx_traits *traits) {
   for (int d = 0; d < b->spec->n_dims; d++) {
     int64_t blocks = 0, tuple[SCT_MAX_DIMS];
     const int64_t end = grid_end(b, d, &blocks);
     if (end <= 1 || blocks <= 1) {
       continue;
     }
-    for (int other = 0; other < b->spec->n_dims; other++) {
-      tuple[other] = other == d ? end + end / 2 + 3 : b->must.unit[other];
+    for (int beside = 1; beside <= TILES_BESIDE; beside += TILES_BESIDE - 1) {
+      for (int other = 0; other < b->spec->n_dims; other++) {
+        const int64_t tiles = (beside - 1) * b->must.tile[other] + 1;
+        tuple[other] = other == d ? end + end / 2 + 3 : sct_round_up(tiles, b->must.unit[other]);
+      }
+      add_within(b, tuple, beside > 1 ? MOST_ABOVE : FAR_ABOVE);
     }
-    add_within(b, tuple, FAR_ABOVE);
     for (int k = 0; traits && k < traits->n_constants; k++) { /* of each block's share */
       if (traits->constant[k] <= FAR_ABOVE / blocks) {
         add_far(b, traits->constant[k] * blocks);
@@ -280,7 +347,7 @@ static void add_beyond_grid(sct_builder *b, const sct_ptx_traits *traits) {
 
 /* All extents above what the kernel compares something with, where that is no common number: a
  * mistake may want it of several of them. */
-static void add_above_constants(sct_builder *b, const sct_ptx_traits *traits) {
+static void add_above_constants(builder *b, const sct_ptx_traits *traits) {
   const int n_dims = b->spec->n_dims;
   for (int k = 0; traits && k < traits->n_constants; k++) {
     int64_t tuple[SCT_MAX_DIMS];
@@ -297,7 +364,7 @@ static void add_above_constants(sct_builder *b, const sct_ptx_traits *traits) {
 }
 
 /* Several tiles along two dimensions at once, with and without rests, tall and wide. */
-static void add_several_tiles(sct_builder *b) {
+static void add_several_tiles(builder *b) {
   static const int64_t times[][2][2] = {{{2, 0}, {2, 0}}, {{4, 1}, {4, -1}}, {{4, -1}, {4, 1}},
                                         {{5, 0}, {4, 0}}, {{1, 1}, {17, 2}}, {{17, 2}, {1, 1}},
                                         {{2, 1}, {3, 0}}, {{3, 0}, {2, 1}}};
@@ -321,7 +388,7 @@ static void add_several_tiles(sct_builder *b) {
 #define FEW_ROWS ((int64_t)2)
 #define SOME_FEW ((int64_t)5)
 
-static void add_listed(sct_builder *b) {
+static void add_listed(builder *b) {
   int64_t all[SCT_MAX_LISTED][SCT_MAX_DIMS] = {{0}};
   const int n = sct_tuples_listed(all, b->spec, b->must.unit);
   for (int k = 0; k < n; k++) {
@@ -334,7 +401,7 @@ static void add_listed(sct_builder *b) {
 #define SOME_ROWS ((int64_t)1000)
 
 /* Long rows, several of them; of strange kernels long columns, too; and some of either. */
-static void add_long_rows(sct_builder *b) {
+static void add_long_rows(builder *b) {
   const int64_t rows = b->strange ? SOME_FEW : FEW_ROWS;
   const int last = b->spec->n_dims - 1;
   for (int k = 0; k < 2 && last > 0; k++) {
@@ -356,7 +423,7 @@ static void add_long_rows(sct_builder *b) {
 }
 
 /* false: spec and candidate do not allow it. */
-static bool add_with_own(sct_builder *b, const int64_t *tuple, int64_t own) {
+static bool add_with_own(builder *b, const int64_t *tuple, int64_t own) {
   sct_case *c = NULL;
   sct_case_get_as(b->m, &(sct_case_want){tuple, variant_of(b, tuple), own}, &c);
   const bool ok = c->legal && sct_code_allows(&b->m->addressing, b->code, c->shape.extent);
@@ -368,7 +435,7 @@ static bool add_with_own(sct_builder *b, const int64_t *tuple, int64_t own) {
 
 /* Tables and bins that are long, of which each element finds another part; and those around what
  * the kernel compares something with. */
-static void add_own(sct_builder *b, const sct_ptx_traits *traits) {
+static void add_own(builder *b, const sct_ptx_traits *traits) {
   static const int64_t sides[] = {3008, 48, 16, 8};
   static const int64_t lengths[] = {132112, 20016, 5008, 1104, 304};
   const int n_dims = b->spec->n_dims;
@@ -388,7 +455,7 @@ static void add_own(sct_builder *b, const sct_ptx_traits *traits) {
   }
 }
 
-static void add_must(sct_builder *b) {
+static void add_must(builder *b) {
   for (int k = 0; k < b->must.n; k++) {
     const int64_t *tuple = b->must.values + k * b->must.n_dims;
     if (!add_case(b, tuple)) {
@@ -412,7 +479,7 @@ typedef struct pool {
 /* An extent with this remainder (REST_...), so many times the modulus. */
 static int64_t times_modulus(int64_t count, int64_t modulus, int rest, uint64_t *rng) {
   const int64_t any = 2 + (int64_t)(sct_take(rng) % (uint64_t)modulus);
-  const int64_t rests[N_RESTS] = {0, 1, -1, any};
+  const int64_t rests[SCT_N_RESTS] = {0, 1, -1, any};
   return count * modulus + rests[rest];
 }
 
@@ -423,7 +490,7 @@ static int64_t near_modulus(int64_t modulus, int rest, uint64_t *rng) {
 }
 
 /* What requirements ask for, and no more elements than may be: else false. */
-static bool fit(const sct_builder *b, int64_t *tuple) {
+static bool fit(const builder *b, int64_t *tuple) {
   const sct_spec *spec = b->spec;
   for (int d = 0; d < spec->n_dims; d++) {
     const int64_t unit = b->must.unit[d];
@@ -437,7 +504,7 @@ static bool fit(const sct_builder *b, int64_t *tuple) {
          (spec->n_extents > spec->n_dims || sct_code_allows(&b->m->addressing, b->code, tuple));
 }
 
-static void add_to_pool(const sct_builder *b, pool *p, const int64_t *tuple) {
+static void add_to_pool(const builder *b, pool *p, const int64_t *tuple) {
   if (p->n < MAX_POOL) {
     const sct_traits t = traits_of(b, tuple, variant_of(b, tuple));
     memcpy(p->tuple[p->n], tuple, sizeof p->tuple[0]);
@@ -449,11 +516,11 @@ static void add_to_pool(const sct_builder *b, pool *p, const int64_t *tuple) {
 /* A tuple with dimension d near a multiple of the modulus and, with its own, another one (-1:
  * none); `which`: 0 to N_NEAR - 1, of the ways. The same for all candidates that have these moduli,
  * so that they share their cases. */
-#define N_NEAR (N_RESTS * N_RESTS + 1)
+#define N_NEAR (SCT_N_RESTS * SCT_N_RESTS + 1)
 
-static void add_near(const sct_builder *b, pool *p, int which, int d, int64_t modulus, int other,
+static void add_near(const builder *b, pool *p, int which, int d, int64_t modulus, int other,
                      int64_t its) {
-  static const int64_t counts[N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
+  static const int64_t counts[SCT_N_RESTS] = {1, 2, 3, 5}; /* 2 * m - 1 has m once */
   uint64_t rng = sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)modulus),
                            sct_mix64((uint64_t)other, (uint64_t)its));
   for (int attempt = 0; attempt < 4; attempt++) {
@@ -462,10 +529,11 @@ static void add_near(const sct_builder *b, pool *p, int which, int d, int64_t mo
       tuple[any] = 1 + (int64_t)(sct_take(&rng) % (attempt > 1 ? 3 : 40));
     }
     if (other < 0) { /* all classes of this one */
-      tuple[d] = times_modulus(counts[which / N_RESTS % N_RESTS], modulus, which % N_RESTS, &rng);
+      tuple[d] = times_modulus(counts[which / SCT_N_RESTS % SCT_N_RESTS], modulus,
+                               which % SCT_N_RESTS, &rng);
     } else {
-      tuple[d] = near_modulus(modulus, which % N_RESTS, &rng);
-      tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / N_RESTS, &rng);
+      tuple[d] = near_modulus(modulus, which % SCT_N_RESTS, &rng);
+      tuple[other] = which == N_NEAR - 1 ? tuple[d] : near_modulus(its, which / SCT_N_RESTS, &rng);
     }
     if (fit(b, tuple)) {
       add_to_pool(b, p, tuple);
@@ -475,8 +543,7 @@ static void add_near(const sct_builder *b, pool *p, int which, int d, int64_t mo
 }
 
 /* One extent near multiples of two moduli at once. */
-static void add_both(const sct_builder *b, pool *p, int which, int d, int64_t modulus,
-                     int64_t other) {
+static void add_both(const builder *b, pool *p, int which, int d, int64_t modulus, int64_t other) {
   const int64_t more = modulus > other ? modulus : other, less = modulus > other ? other : modulus;
   uint64_t rng =
       sct_mix64(sct_mix64((uint64_t)(d * N_NEAR + which), (uint64_t)more), (uint64_t)~less);
@@ -484,8 +551,8 @@ static void add_both(const sct_builder *b, pool *p, int which, int d, int64_t mo
   for (int any = 0; any < b->spec->n_dims; any++) {
     tuple[any] = 1 + (int64_t)(sct_take(&rng) % 3);
   }
-  tuple[d] = near_modulus(more, which % N_RESTS, &rng);
-  for (int steps = 0; steps < 64 && sct_rest_of(tuple[d], less) != which / N_RESTS; steps++) {
+  tuple[d] = near_modulus(more, which % SCT_N_RESTS, &rng);
+  for (int steps = 0; steps < 64 && sct_rest_of(tuple[d], less) != which / SCT_N_RESTS; steps++) {
     tuple[d] += more;
   }
   if (fit(b, tuple)) {
@@ -494,7 +561,7 @@ static void add_both(const sct_builder *b, pool *p, int which, int d, int64_t mo
 }
 
 /* All moduli in one way, then in the next, so that each has some where there is no room for all. */
-static void fill_pool(const sct_builder *b, pool *p) {
+static void fill_pool(const builder *b, pool *p) {
   for (int which = 0; which < N_NEAR; which++) {
     for (int d = 0; d < b->spec->n_dims; d++) {
       for (int k = 0; k < b->of[d].n; k++) {
@@ -515,7 +582,7 @@ static void fill_pool(const sct_builder *b, pool *p) {
 
 /* The one that covers most new pairs for what it costs; -1: none covers enough. Gains only fall, so
  * one that stays the best after it was looked at again is it. */
-static int best_of(const sct_builder *b, pool *p, int least) {
+static int best_of(const builder *b, pool *p, int least) {
   int seen = -1;
   for (;;) {
     int best = -1;
@@ -534,7 +601,7 @@ static int best_of(const sct_builder *b, pool *p, int least) {
 
 #define LEAST_GAIN 2
 
-static void add_from_pool(sct_builder *b) {
+static void add_from_pool(builder *b) {
   const double all = b->most.all;
   const double most = b->cost < all / 2 ? all : b->cost + all / 2; /* whatever constants took */
   SCT_OWNED pool *p = sct_alloc(sizeof *p);
@@ -571,17 +638,17 @@ static sct_hash key_of(const sct_spec *spec, const sct_kernel_code *code,
   return key;
 }
 
-static void begin(sct_builder *b, sct_measure *m, const sct_kernel_code *code,
+static void begin(builder *b, sct_measure *m, const sct_kernel_code *code,
                   const sct_ptx_traits *traits, sct_situations *out) {
-  static const sct_budget of_tested = {.all = 90, .one = 15, .cases = 44};
-  static const sct_budget of_strange = {.all = 540, .one = 540, .cases = 264};
+  static const budget of_tested = {.all = 90, .one = 15, .cases = 44};
+  static const budget of_strange = {.all = 540, .one = 540, .cases = 264};
   const bool strange = code->n_params > 0;
-  *b = (sct_builder){.m = m,
-                     .spec = m->addressing.spec,
-                     .code = code,
-                     .strange = strange,
-                     .most = strange ? of_strange : of_tested,
-                     .out = out};
+  *b = (builder){.m = m,
+                 .spec = m->addressing.spec,
+                 .code = code,
+                 .strange = strange,
+                 .most = strange ? of_strange : of_tested,
+                 .out = out};
   sct_extents_list(&b->must, &m->addressing, code,
                    m->is_virtual ? SCT_MAX_VIRTUAL_ELEMENTS : SCT_MAX_VERIFY_ELEMENTS);
   out->max_elements = b->must.max_elements;
@@ -589,11 +656,8 @@ static void begin(sct_builder *b, sct_measure *m, const sct_kernel_code *code,
 }
 
 /* Says where arrays lie in all situations. */
-static void end(sct_builder *b, const sct_ptx_traits *traits) {
-  sct_choose_residues(b);
-  if (sct_code_inspects(b->spec, b->code, traits)) {
-    sct_add_unlike(b);
-  }
+static void end(builder *b, const sct_ptx_traits *traits) {
+  sct_situations_place(b->out, b->spec, b->code, sct_code_inspects(b->spec, b->code, traits));
   sct_cover_free(&b->cover);
   sct_tuples_free(&b->must);
 }
@@ -609,7 +673,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
     }
   }
   sct_situations list = {.key = key, .inspects = sct_code_inspects(spec, code, traits)};
-  sct_builder b;
+  builder b;
   begin(&b, m, code, traits, &list);
   add_must(&b);
   add_above_constants(&b, traits);
@@ -617,6 +681,7 @@ void sct_situations_for(sct_measure *m, const sct_kernel_code *code, const sct_p
   add_long_rows(&b);
   add_own(&b, traits);
   if (b.strange) {
+    add_narrow(&b);
     add_far(&b, BEYOND_16_BITS);
     add_beyond_grid(&b, traits);
   }
@@ -639,7 +704,7 @@ typedef struct choice {
 } choice;
 
 /* The cases of a list as self-tests have them, each once. */
-static void consider(choice *from, const sct_builder *b, const sct_situations *list) {
+static void consider(choice *from, const builder *b, const sct_situations *list) {
   for (int k = 0; k < list->n; k++) {
     sct_case *c = sct_example_case(b->m, list->all[k].c);
     bool known = c == NULL;
@@ -659,7 +724,7 @@ static void consider(choice *from, const sct_builder *b, const sct_situations *l
 
 /* The one of at least so many elements that covers most new pairs for what it costs; false: none,
  * or there is no room. */
-static bool add_best(sct_builder *b, const choice *from, int64_t least, double *room) {
+static bool add_best(builder *b, const choice *from, int64_t least, double *room) {
   sct_traits its = {0};
   double most = 0;
   int best = -1;
@@ -676,7 +741,7 @@ static bool add_best(sct_builder *b, const choice *from, int64_t least, double *
     sct_cover_add(&b->cover, &its);
     *room -= from->cost[best];
     for (int place = 0; place < FEW_PLACES; place++) {
-      sct_situation_add(b, from->all[best], NULL);
+      sct_situations_add(b->out, from->all[best], NULL);
     }
   }
   return best >= 0;
@@ -687,7 +752,7 @@ void sct_situations_choose(sct_measure *m, const sct_kernel_code *code,
   const sct_situations *list = NULL;
   sct_situations mine = {0}, tiles = {0};
   choice from = {0};
-  sct_builder b;
+  builder b;
   sct_situations_for(m, code, traits, &list);
   begin(&b, m, code, traits, &tiles);
   consider(&from, &b, list);

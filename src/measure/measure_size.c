@@ -449,7 +449,7 @@ static sct_status compare_values(sct_measure *m, int op, sct_verdict *out, sct_e
   SCT_TRY_DONE(sct_remote_download(m, t->reference[op][0], 0, want, bytes, err));
   SCT_TRY_DONE(sct_image_flags(&flags, &t->shape, op, err));
   sct_check_output(out, &t->shape, op, got, want, flags, POISON_FIRST,
-                   sct_shape_tolerance(&t->shape, op), NULL);
+                   sct_shape_tolerance(&t->shape, op), NULL, NULL);
 done:
   sct_free(got);
   sct_free(want);

@@ -23,6 +23,7 @@ static sct_ask_trial request_of(const sct_measure *m, const sct_job *job, const 
   }
   sct_ask_launch launch = sct_remote_launch(m, job, target, &r->launch);
   launch.reversed = trial->reversed;
+  launch.rounding = trial->rounding;
   return (sct_ask_trial){.launch = launch,
                          .poison = trial->poison,
                          .outputs = r->outputs,

@@ -18,10 +18,10 @@
 
 typedef struct sct_count {
   int64_t requests, sectors, sectors_ideal, tags;
-  int64_t distinct_bytes; /* asked for: each byte once a request, summed */
-  int64_t contiguous;     /* sectors if each request's used bytes were contiguous from its lowest
-                             address; of warps' requests only those of at least 8 active lanes */
-  int64_t near, again;    /* sectors of loads that the same warp had shortly before; the block */
+  int64_t distinct_bytes;   /* asked for: each byte once a request, summed */
+  int64_t contiguous_bytes; /* of sectors, if each request's used bytes were contiguous:
+                               sct_ptx_global has it exactly */
+  int64_t near, again;      /* sectors of loads that the same warp had shortly before; the block */
 } sct_count;
 
 /* The longest chain of dependent instructions of a block: cycles, and loads that wait for each
@@ -309,11 +309,11 @@ sct_degrees sct_model_degrees(const sct_counters *c, const sct_spec *spec, const
  * do without:
  *
  *   sectors     of all its requests, as counted (a profiler's L2 theoretical sectors)
- *   ideal       sum over requests of ceil((start mod 32 + distinct bytes that are used) / 32), from
- *               the lowest address asked: as if a request's bytes were contiguous from where they
- *               begin. Bytes that the index space has no use for do not count, nor do requests of
- *               fewer than 8 active lanes, nor what is asked for much more often than the elements
- *               of the index space do, each for itself.
+ *   ideal       sum over requests of ceil((start mod 32 + distinct bytes that are used) / 32): of
+ *               each run of at least 64 bytes from where it begins, and of all other bytes together
+ *               from their lowest address. Of requests of fewer than 8 active lanes, of their bytes
+ *               / 32. Bytes that the index space has no use for do not count, nor what is asked for
+ *               much more often than the elements of the index space do, each for itself.
  *   footprint   distinct sectors that the index space touches (sct_spec_footprint()); of a
  *               workspace, its bytes
  *   used_bytes  distinct bytes there

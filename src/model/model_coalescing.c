@@ -58,11 +58,12 @@ static bool is_ever(const sct_access *a, const errors *e, double all) {
 #define ASKED_SLACK 8.0
 
 /* `asked`: sectors that all elements of the index space fill, each for itself. */
-static void add_access(sct_access *to, int64_t sectors, int64_t contiguous, double asked,
+static void add_access(sct_access *to, int64_t sectors, int64_t contiguous_bytes, double asked,
                        sct_footprint footprint) {
   if (sectors > 0) {
     *to = (sct_access){.sectors = (double)sectors,
-                       .ideal = fmin((double)contiguous, ASKED_SLACK * asked + footprint.sectors),
+                       .ideal = fmin((double)contiguous_bytes / SECTOR_BYTES,
+                                     ASKED_SLACK * asked + footprint.sectors),
                        .footprint = footprint.sectors,
                        .used_bytes = footprint.bytes};
   }
@@ -73,14 +74,14 @@ static void add_workspace(sct_coalescing *out, const sct_counters *c, int64_t by
   sct_count load = c->load, store = c->store;
   for (int op = 0; op < c->n_operands; op++) {
     load.sectors -= c->operand[op].sectors - c->stored[op].sectors;
-    load.contiguous -= c->operand[op].contiguous - c->stored[op].contiguous;
+    load.contiguous_bytes -= c->operand[op].contiguous_bytes - c->stored[op].contiguous_bytes;
     store.sectors -= c->stored[op].sectors;
-    store.contiguous -= c->stored[op].contiguous;
+    store.contiguous_bytes -= c->stored[op].contiguous_bytes;
   }
   const sct_footprint all = {.sectors = ceil((double)bytes / SECTOR_BYTES), .bytes = (double)bytes};
   if (bytes > 0) {
-    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous, INFINITY, all);
-    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous, INFINITY, all);
+    add_access(&out->load[SCT_MAX_OPERANDS], load.sectors, load.contiguous_bytes, INFINITY, all);
+    add_access(&out->store[SCT_MAX_OPERANDS], store.sectors, store.contiguous_bytes, INFINITY, all);
   }
 }
 
@@ -145,9 +146,9 @@ sct_status sct_model_coalescing(sct_coalescing *out, const sct_counters *c, cons
     const sct_footprint footprint = footprint_of(spec, code, op, size);
     const double steps = spec->n_steps > 0 ? spec->n_steps : 1;
     const double asked = steps * (double)sct_spec_element_bytes(spec, op, size) / SECTOR_BYTES;
-    add_access(&out->load[op], all->sectors - stored->sectors, all->contiguous - stored->contiguous,
-               asked, footprint);
-    add_access(&out->store[op], stored->sectors, stored->contiguous, asked, footprint);
+    add_access(&out->load[op], all->sectors - stored->sectors,
+               all->contiguous_bytes - stored->contiguous_bytes, asked, footprint);
+    add_access(&out->store[op], stored->sectors, stored->contiguous_bytes, asked, footprint);
   }
   add_workspace(out, c, code->workspace_bytes);
   sum_up(out, c);

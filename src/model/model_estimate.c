@@ -58,7 +58,7 @@ static sct_status estimate_operand(sct_count *out, const sct_spec *spec, const s
                              : packed < sectors ? packed
                                                 : sectors,
                      .distinct_bytes = bytes,
-                     .contiguous = ceil_div(bytes, SECTOR_BYTES)};
+                     .contiguous_bytes = ceil_div(bytes, SECTOR_BYTES) * SECTOR_BYTES};
   out->sectors_ideal = out->sectors_ideal < sectors ? out->sectors_ideal : sectors;
   return SCT_OK;
 }
@@ -69,7 +69,7 @@ static void add(sct_count *to, const sct_count *c) {
   to->sectors_ideal += c->sectors_ideal;
   to->tags += c->tags;
   to->distinct_bytes += c->distinct_bytes;
-  to->contiguous += c->contiguous;
+  to->contiguous_bytes += c->contiguous_bytes;
 }
 
 /* Do all index arrays that say where an output is accumulated hold one value? */

@@ -187,7 +187,7 @@ static double missed_again(const sct_device_desc *dev, const sct_workload *w, in
 
 /* Does each request find the bytes that it asks for side by side? */
 static bool in_one_piece(const sct_count *c) {
-  return c->contiguous > 0 && 2 * c->sectors < 3 * c->contiguous;
+  return SECTOR_BYTES * (double)c->sectors < 1.5 * (double)c->contiguous_bytes;
 }
 
 /* The operand along which a kernel goes that asks for parts of sectors of `op`; -1: none. */

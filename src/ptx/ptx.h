@@ -76,7 +76,7 @@ typedef struct sct_ptx_buffer {
   void (*fill)(void *ctx, uint8_t *out, int64_t offset, int64_t bytes);
   void *fill_ctx;
   /* Not NULL: how many of bytes [offset, offset + bytes) a kernel has a use for; the others do not
-   * count in sct_ptx_global.contiguous. For launches with per_buffer. */
+   * count in sct_ptx_global.contiguous_bytes. For launches with per_buffer. */
   int64_t (*used)(const void *ctx, int64_t offset, int64_t bytes);
   const void *used_ctx;
 } sct_ptx_buffer;
@@ -167,18 +167,22 @@ sct_status sct_ptx_coalescing_find(sct_ptx_coalescing *out, const char *name, sc
 
 /* One direction of global memory, or one instruction. By the default rule: */
 typedef struct sct_ptx_global {
-  int64_t requests;       /* warp instructions with an active lane */
-  int64_t sectors;        /* distinct 32-byte sectors a request, summed */
-  int64_t sectors_ideal;  /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
-  int64_t tags;           /* distinct 128-byte lines a request, summed */
-  int64_t moved;          /* bytes of these sectors (older devices: of the transactions) */
-  int64_t bytes;          /* active lanes x width, summed */
-  int64_t distinct_bytes; /* bytes that active lanes access, each byte once a request, summed */
-  int64_t contiguous;     /* 32-byte sectors, by any rule, if a request's distinct bytes that are
-                             used were contiguous from its lowest address; warps' requests of fewer
-                             than SCT_PTX_FEW_LANES active lanes have none */
+  int64_t requests;         /* warp instructions with an active lane */
+  int64_t sectors;          /* distinct 32-byte sectors a request, summed */
+  int64_t sectors_ideal;    /* min(sectors, ceil(active lanes x width / 32)) a request, summed */
+  int64_t tags;             /* distinct 128-byte lines a request, summed */
+  int64_t moved;            /* bytes of these sectors (older devices: of the transactions) */
+  int64_t bytes;            /* active lanes x width, summed */
+  int64_t distinct_bytes;   /* bytes that active lanes access, each byte once a request, summed */
+  int64_t contiguous_bytes; /* of 32-byte sectors, by any rule, if the distinct bytes of a request
+                               that are used were contiguous: those of each run of at least
+                               SCT_PTX_LONG_RUN of them from where it begins, all others together
+                               from the lowest. Of a request of fewer than SCT_PTX_FEW_LANES active
+                               lanes the used bytes themselves. For launches with per_buffer */
 } sct_ptx_global;
 #define SCT_PTX_FEW_LANES 8
+/* Where such a run begins costs it at most one sector more than the two or more that it fills. */
+#define SCT_PTX_LONG_RUN 64
 
 typedef struct sct_ptx_shared {
   int64_t requests, wavefronts, wavefronts_ideal, bytes;
@@ -307,6 +311,7 @@ typedef struct sct_ptx_requests {
 
 typedef enum sct_ptx_order { SCT_PTX_FORWARD, SCT_PTX_REVERSE, SCT_PTX_SHUFFLED } sct_ptx_order;
 
+enum { SCT_PTX_UP = -1, SCT_PTX_DOWN = -2 };
 enum { SCT_PTX_WAS_TRUE = 1, SCT_PTX_WAS_FALSE = 2 };
 
 /* A zeroed struct with kernel, grid, block and arguments filled in runs on one host thread with all
@@ -322,15 +327,20 @@ typedef struct sct_ptx_launch_opts {
   int64_t max_steps;         /* warp instructions of one block; 0: 50 million. Beyond: diagnosis */
   sct_ptx_order order;       /* of blocks and of the warps of a block */
   uint64_t seed;             /* of SCT_PTX_SHUFFLED */
-  int max_shared_bytes;      /* limit of a block; 0: 232,448 (an H200's) */
-  bool no_definedness; /* do not track uninitialised values, nor bytes that copies still use */
-  bool no_races;       /* do not look for races */
+  /* Not 0: sums and products of floats and doubles that are rounded to the nearest value are
+   * rounded up or down, all of them (SCT_PTX_UP, SCT_PTX_DOWN), or, above 0, at random by this
+   * seed: each way is the more often, the nearer it is, so that the errors of many sums have a mean
+   * of 0. */
+  int rounding;
+  int max_shared_bytes; /* limit of a block; 0: 232,448 (an H200's) */
+  bool no_definedness;  /* do not track uninitialised values, nor bytes that copies still use */
+  bool no_races;        /* do not look for races */
   bool no_counters;
   sct_ptx_coalescing coalescing; /* rules of the counters */
   bool lenient_exits;   /* threads that have ended count as arrived at barriers, as on a GPU; else
                            a barrier that not all threads of the block reach is a diagnosis */
   bool per_instruction; /* fill sct_ptx_result.insts and .requests */
-  bool per_buffer;      /* for sct_ptx_memory_counts() */
+  bool per_buffer;      /* for sct_ptx_memory_counts() and contiguous_bytes */
   bool chains;          /* fill sct_ptx_counters.chain */
   /* Not NULL: [n_instructions] of the kernel; what guards, comparisons and selects were for an
    * active lane is added, SCT_PTX_WAS_TRUE and _FALSE. Such launches run on one host thread. For

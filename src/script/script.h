@@ -119,8 +119,16 @@ sct_status sct_script_render(sct_rendered *out, sct_script *script, const sct_sp
 
 /* ---- what people read ---- */
 
-/* Appends the texts that a function of one of our modules ("sectile.report") makes of a document
- * and of options for its look (may be NULL), which it gets as tables. */
+/* One of our modules ("sectile.report"), whose functions make texts of documents. What a function
+ * leaves in the module's own variables is there for the next. */
+typedef struct sct_page sct_page;
+sct_status sct_page_open(sct_page **out, const char *module, sct_error *err);
+/* Appends the texts that a function makes of a document and of options for its look (may be NULL),
+ * which it gets as tables. SCT_EDATA: it gives nil, and what is wrong with the document. */
+sct_status sct_page_call(sct_page *page, sct_str *out, const char *function, const json_t *doc,
+                         const json_t *look, sct_error *err);
+void sct_page_close(sct_page *page); /* NULL is fine */
+/* One call of a module that is opened for it. */
 sct_status sct_script_page(sct_str *out, const char *module, const char *function,
                            const json_t *doc, const json_t *look, sct_error *err);
 

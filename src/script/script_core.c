@@ -96,22 +96,38 @@ int sct_script_core_freeze(lua_State *L) {
   return 1;
 }
 
-int sct_script_core_type_names(lua_State *L) {
+/* core.types() -> the names of all types, a list; and by its name what each is: cuda, bytes, lanes,
+ * exponent (bits of a component's, 0: it is no floating-point number), shared. */
+int sct_script_core_types(lua_State *L) {
   int n = 0;
   const char *const *names = sct_type_names(&n);
-  lua_createtable(L, n, 0);
+  lua_createtable(L, n, n);
   for (int k = 0; k < n; k++) {
+    const sct_type_info *info = sct_type_get((sct_type)k);
+    const struct {
+      const char *key;
+      int value;
+    } numbers[] = {{"bytes", info->bytes},
+                   {"lanes", info->lanes},
+                   {"exponent", info->exponent_bits},
+                   {"shared", info->shared}};
     lua_pushstring(L, names[k]);
     lua_rawseti(L, -2, k + 1);
+    lua_createtable(L, 0, SCT_COUNT(numbers) + 1);
+    lua_pushstring(L, info->cuda);
+    lua_setfield(L, -2, "cuda");
+    for (int i = 0; i < SCT_COUNT(numbers); i++) {
+      lua_pushinteger(L, numbers[i].value);
+      lua_setfield(L, -2, numbers[i].key);
+    }
+    lua_setfield(L, -2, names[k]);
   }
   return 1;
 }
 
-/* core.type_shared(name) -> how many neighbours of the type have its bytes together */
-int sct_script_core_type_shared(lua_State *L) {
-  sct_type type = SCT_TYPE_U8;
-  const bool known = sct_type_find(&type, luaL_checkstring(L, 1));
-  lua_pushinteger(L, known ? sct_type_get(type)->shared : 1);
+/* core.is_kernel_name(text) -> whether it names a kernel, "ns::copy<float, 4>" */
+int sct_script_core_is_kernel_name(lua_State *L) {
+  lua_pushboolean(L, sct_is_kernel_name(luaL_checkstring(L, 1)));
   return 1;
 }
 

@@ -30,7 +30,7 @@ typedef struct sct_sandbox {
   lua_State *L;
   sct_expr_pool *pool; /* borrowed: where expressions are built; set it before any is */
   char *root;          /* directory that include() and s.layout read below; NULL: assets only */
-  size_t used_bytes, limit_bytes;
+  size_t used_bytes, limit_bytes, limit_string_bytes; /* the last of one string */
   int64_t budget; /* VM instructions a call may take; bytes allocated and pattern work count too */
   int64_t left;   /* of the call that is running */
   char raised_in[LUA_IDSIZE]; /* the line that ran when an error was raised or memory refused */
@@ -49,6 +49,7 @@ typedef struct sct_sandbox {
 #define SCT_SANDBOX_MEMORY_BYTES ((size_t)128 << 20)
 #define SCT_SANDBOX_STRING_BYTES ((size_t)1 << 20)   /* of one string */
 #define SCT_SANDBOX_BUDGET       ((int64_t)20000000) /* about 0.2 s */
+#define SCT_SANDBOX_NO_LIMIT     (INT64_MAX / 2)     /* a budget: no instruction is counted */
 
 /* A state with the allow-listed globals. `root` (NULL: none) is copied. `sb` must stay where it is
  * until sct_sandbox_free: the state points to it. */

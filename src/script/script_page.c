@@ -6,11 +6,19 @@
 #include "script/script_private.h"
 #include "script/script_strategy_internal.h"
 
-typedef struct page_job {
+struct sct_page {
+  sct_sandbox sandbox;
+  char *module;
+};
+
+/* A call of a function. What is wrong with the data it was given is in `refused`. */
+typedef struct page_call {
   sct_str *out;
-  const char *module, *function;
+  sct_page *page;
+  const char *function;
   const json_t *doc, *look;
-} page_job;
+  sct_str refused;
+} page_call;
 
 /* core.template(name, env): the text of templates/NAME as a function that sees `env`, whose `_o`
  * gets each line. */
@@ -27,7 +35,8 @@ int sct_script_core_template(lua_State *L) {
   return status == SCT_OK ? 1 : luaL_error(L, "%s", err.text);
 }
 
-/* null is nil: a field that is null is absent. */
+/* null is nil: a field that is null is absent. An item of a list is false, as lists have no holes.
+ */
 static void push_json(lua_State *L, const json_t *value) {
   const char *key = NULL;
   json_t *item = NULL;
@@ -44,7 +53,7 @@ static void push_json(lua_State *L, const json_t *value) {
   case JSON_ARRAY:
     lua_createtable(L, (int)json_array_size(value), 0);
     json_array_foreach(value, k, item) {
-      push_json(L, item);
+      push_json(L, json_is_null(item) ? json_false() : item);
       lua_rawseti(L, -2, (lua_Integer)k + 1);
     }
     break;
@@ -67,32 +76,67 @@ static void push_json(lua_State *L, const json_t *value) {
   }
 }
 
-static int make_page(lua_State *L) {
-  const page_job *job = lua_touserdata(L, 1);
+static int call_page(lua_State *L) {
+  page_call *call = lua_touserdata(L, 1);
   lua_pushcfunction(L, sct_script_push_module);
-  lua_pushstring(L, job->module);
+  lua_pushstring(L, call->page->module);
   lua_call(L, 1, 1);
-  lua_getfield(L, -1, job->function);
-  push_json(L, job->doc);
-  push_json(L, job->look);
-  lua_call(L, 2, 1);
+  lua_getfield(L, -1, call->function);
+  push_json(L, call->doc);
+  push_json(L, call->look);
+  lua_call(L, 2, 2);
+  if (lua_isnil(L, -2)) {
+    sct_str_append(&call->refused, luaL_checkstring(L, -1));
+    return 0;
+  }
+  lua_pop(L, 1);
   const lua_Integer n = (lua_Integer)lua_rawlen(L, -1);
   for (lua_Integer k = 1; k <= n; k++) {
     lua_rawgeti(L, -1, k);
-    sct_str_append(job->out, lua_tostring(L, -1));
+    sct_str_append(call->out, lua_tostring(L, -1));
     lua_pop(L, 1);
   }
   return 0;
 }
 
+sct_status sct_page_open(sct_page **out, const char *module, sct_error *err) {
+  sct_page *page = sct_alloc(sizeof *page);
+  const sct_status status = sct_sandbox_init(&page->sandbox, NULL, err);
+  if (status != SCT_OK) {
+    sct_free(page);
+    return status;
+  }
+  page->sandbox.limit_bytes = page->sandbox.limit_string_bytes = SIZE_MAX / 2;
+  page->sandbox.budget = SCT_SANDBOX_NO_LIMIT;
+  page->module = sct_strdup(module);
+  *out = page;
+  return SCT_OK;
+}
+
+sct_status sct_page_call(sct_page *page, sct_str *out, const char *function, const json_t *doc,
+                         const json_t *look, sct_error *err) {
+  page_call call = {out, page, function, doc, look, {0}};
+  sct_status status = sct_sandbox_protect(&page->sandbox, call_page, &call, err);
+  if (status == SCT_OK && call.refused.len > 0) {
+    status = sct_fail(err, SCT_EDATA, "%s", sct_str_c(&call.refused));
+  }
+  sct_str_free(&call.refused);
+  return status;
+}
+
+void sct_page_close(sct_page *page) {
+  if (page) {
+    sct_sandbox_free(&page->sandbox);
+    sct_free(page->module);
+    sct_free(page);
+  }
+}
+
 sct_status sct_script_page(sct_str *out, const char *module, const char *function,
                            const json_t *doc, const json_t *look, sct_error *err) {
-  page_job job = {out, module, function, doc, look};
-  sct_sandbox sb;
-  SCT_TRY(sct_sandbox_init(&sb, NULL, err));
-  sb.limit_bytes = SIZE_MAX / 2;
-  sb.budget = INT64_MAX / 2;
-  const sct_status status = sct_sandbox_protect(&sb, make_page, &job, err);
-  sct_sandbox_free(&sb);
+  sct_page *page = NULL;
+  SCT_TRY(sct_page_open(&page, module, err));
+  const sct_status status = sct_page_call(page, out, function, doc, look, err);
+  sct_page_close(page);
   return status;
 }

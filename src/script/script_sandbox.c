@@ -91,7 +91,7 @@ static void *capped_alloc(void *ud, void *ptr, size_t old_bytes, size_t new_byte
   sct_sandbox *sb = ud;
   if (!ptr) { /* Lua passes a type tag instead of a size */
     /* comparing strings, or reading a number from one, is one instruction however long they are */
-    if (old_bytes == LUA_TSTRING && new_bytes > SCT_SANDBOX_STRING_BYTES) {
+    if (old_bytes == LUA_TSTRING && new_bytes > sb->limit_string_bytes) {
       return refuse(sb, sct_script_long_text);
     }
     old_bytes = 0;
@@ -138,7 +138,9 @@ static int open_state(lua_State *L) {
 sct_status sct_sandbox_init(sct_sandbox *sb, const char *root, sct_error *err) {
   memset(sb, 0, sizeof(*sb));
   sb->limit_bytes = SCT_SANDBOX_MEMORY_BYTES;
-  sb->budget = sct_script_limit("SECTILE_SCRIPT_STEPS", SCT_SANDBOX_BUDGET, 1000, INT64_MAX / 2);
+  sb->limit_string_bytes = SCT_SANDBOX_STRING_BYTES;
+  sb->budget =
+      sct_script_limit("SECTILE_SCRIPT_STEPS", SCT_SANDBOX_BUDGET, 1000, SCT_SANDBOX_NO_LIMIT - 1);
   sb->left = INT64_MAX;
   sb->rng = sct_rng_new(1);
   if (root) {
@@ -309,7 +311,9 @@ sct_status sct_sandbox_call(sct_sandbox *sb, int n_args, int n_results, sct_erro
   lua_insert(L, handler);
   sb->left = sb->budget;
   sb->raised_line = 0;
-  lua_sethook(L, budget_hook, LUA_MASKCOUNT, HOOK_EVERY);
+  if (sb->budget < SCT_SANDBOX_NO_LIMIT) { /* looking after each instruction costs half of them */
+    lua_sethook(L, budget_hook, LUA_MASKCOUNT, HOOK_EVERY);
+  }
   const int rc = lua_pcall(L, n_args, n_results, handler);
   lua_sethook(L, NULL, 0, 0);
   lua_remove(L, handler);

@@ -9,17 +9,18 @@
 
 /* Appends text[0..n) as a Lua string literal. */
 static void append_literal(sct_str *out, const char *text, size_t n) {
+  size_t from = 0; /* of what stands as it is */
   sct_str_append(out, "\"");
   for (size_t k = 0; k < n; k++) {
     const unsigned char c = (unsigned char)text[k];
-    if (c == '"' || c == '\\') {
-      sct_str_printf(out, "\\%c", c);
-    } else if (c < 32 || c == 127) {
-      sct_str_printf(out, "\\%03d", c);
-    } else {
-      sct_str_append_n(out, text + k, 1);
+    const bool quoted = c == '"' || c == '\\';
+    if (quoted || c < 32 || c == 127) {
+      sct_str_append_n(out, text + from, k - from);
+      sct_str_printf(out, quoted ? "\\%c" : "\\%03d", c);
+      from = k + 1;
     }
   }
+  sct_str_append_n(out, text + from, n - from);
   sct_str_append(out, "\"");
 }
 

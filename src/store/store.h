@@ -1,7 +1,7 @@
 /* store - problems, devices, candidates, outcomes and samples in one SQLite file.
  *
- * The store keeps the exact source that was timed and everything a header needs, so emit and report
- * see only base, json and store: a header can never hold a kernel that was not measured. One
+ * The store keeps the exact source that was timed and everything a header needs: a header can
+ * never hold a kernel that was not measured. One
  * transaction a candidate, unique content keys, insert-or-ignore: running `tune` again continues.
  */
 #ifndef SCT_STORE_H
@@ -195,6 +195,12 @@ sct_status sct_store_result(sct_store *s, sct_arena *arena, sct_id outcome, sct_
  */
 sct_status sct_store_find(sct_store *s, sct_arena *arena, sct_id run, const char *source_hash,
                           sct_row_result *row, bool *found, sct_error *err);
+
+/* Rows as objects: columns that refer to nothing by their names, of JSON columns the documents, no
+ * samples. Bytes that are no UTF-8 stay. New references. */
+json_t *sct_row_device_json(const sct_row_device *row);
+json_t *sct_row_run_json(const sct_row_run *row);
+json_t *sct_row_result_json(const sct_row_result *row);
 
 /* How many outcomes a problem has on a device, at all sizes. */
 sct_status sct_store_count(sct_store *s, sct_id problem, sct_id device, int *n, sct_error *err);

@@ -60,6 +60,40 @@ void sct_store_json_row(json_t *object, const sct_store_table *table, const void
   }
 }
 
+static void add_columns(json_t *object, const sct_store_table *table, const void *row) {
+  for (int i = 0; i < table->n_columns; ++i) {
+    const sct_store_column *const c = &table->columns[i];
+    const void *const field = (const char *)row + c->offset;
+    if (c->kind == SCT_COLUMN_TEXT) {
+      json_object_set_new(object, c->name, json_string_nocheck(*(char *const *)field));
+    } else if (c->kind == SCT_COLUMN_JSON) {
+      json_t *const doc = sct_json_load(*(char *const *)field);
+      json_object_set_new(object, c->name, doc != NULL ? doc : json_object());
+    } else if (c->kind != SCT_COLUMN_SAMPLES && sct_store_refers(c) == NULL) {
+      json_object_set_new(object, c->name, value_of(c, row));
+    }
+  }
+}
+
+json_t *sct_row_device_json(const sct_row_device *row) {
+  json_t *const object = json_object();
+  add_columns(object, &sct_store_device_table, row);
+  return object;
+}
+
+json_t *sct_row_run_json(const sct_row_run *row) {
+  json_t *const object = json_object();
+  add_columns(object, &sct_store_run_table, row);
+  return object;
+}
+
+json_t *sct_row_result_json(const sct_row_result *row) {
+  json_t *const object = json_object();
+  add_columns(object, &sct_store_candidate_table, row);
+  add_columns(object, &sct_store_outcome_table, row);
+  return object;
+}
+
 /* ---- reading ---- */
 
 /* The column's type in words, for messages. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define LANES          32
-#define SEVERAL_PASSES 1.5 /* fewer come from where rows start, not from reading again */
+#define SEVERAL_PASSES 1.5
 
 static void say_how(sct_str *out, const sct_tune_item *item) {
   const char *doc = item->code.launcher_doc;
@@ -281,7 +281,8 @@ static const char *advice_on(const excess *e, double all, sct_arena *arena) {
              : NULL;
 }
 
-/* An array that is gone through several times, which no access shows. */
+/* An array that is gone through several times, which no access shows. Passes in sectors may come
+ * from where rows begin, so bytes have to be asked for several times too. */
 static void say_passes(sct_str *out, const tune_table *t, int size) {
   const int winner = t->choices[size].winner;
   const sct_spec *spec = &t->cands->spec;
@@ -296,7 +297,9 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
   }
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_access *access = &found.load[op];
-    if (access->ideal - access->footprint > again && access->footprint > 0.0) {
+    const sct_count asked = without(&cell->counters.operand[op], &cell->counters.stored[op]);
+    if (access->ideal - access->footprint > again && access->footprint > 0.0 &&
+        (double)asked.distinct_bytes >= SEVERAL_PASSES * access->used_bytes) {
       most = spec->operands[op].name;
       again = access->ideal - access->footprint;
       times = access->ideal / access->footprint;

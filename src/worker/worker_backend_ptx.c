@@ -560,6 +560,7 @@ static sct_status ptx_launch(sct_backend *b, const sct_cuda_kernel *kernel,
                                                : threads < p->n_cores ? (int)threads
                                                                       : p->n_cores,
                                     .order = launch->reversed ? SCT_PTX_REVERSE : SCT_PTX_FORWARD,
+                                    .rounding = launch->rounding,
                                     .max_steps = most_steps(launch),
                                     .seen = loaded->seen,
                                     .variables = &loaded->variables,

@@ -260,6 +260,7 @@ sct_status sct_worker_set_any_launch(sct_worker_state *w, const sct_ask_launch *
   launch->threads = in->threads;
   SCT_TRY(set_sides(in, launch, err));
   launch->reversed = in->reversed;
+  launch->rounding = in->rounding;
   launch->shared_bytes = in->shared_bytes;
   launch->n_args = (int)in->n_args;
   for (int k = 0; k < launch->n_args; k++) {

@@ -7,9 +7,9 @@
 // where
 //% for _, o in ipairs(operands) do
 //%   if #o.dims > 0 then
-//   $(o.padded)  $(o.role)  $(o.record), layout $(o.layout); over ($(join(o.dims)))
+//   $(o.padded)  $(o.is_output and "out" or "in ")  $(o.shown), layout $(o.layout); over ($(join(o.dims)))
 //%   else
-//   $(o.padded)  $(o.role)  $(o.record), layout $(o.layout); one element
+//   $(o.padded)  $(o.is_output and "out" or "in ")  $(o.shown), layout $(o.layout); one element
 //%   end
 //%   if o.is_chosen then
 //   $(blank)       the layout was chosen from $(join(o.layouts))
@@ -21,13 +21,13 @@
 //   $(blank)       the $(o.scan) of what is computed for each element
 //%   end
 //%   if o.accumulate then
-//%     if o.starts then
+//%     if o.start then
 //   $(blank)       accumulated ($(o.accumulate)): every launch sets all of its bytes to $(o.start) first
 //%     else
 //   $(blank)       accumulated ($(o.accumulate)) onto what it holds
 //%     end
 //%   end
-//%   if o.is_inout then
+//%   if o.inout and not o.accumulate and not o.reduce then
 //   $(blank)       updated in place
 //%   end
 //%   if o.offsets then
@@ -36,11 +36,11 @@
 //%   if o.keeps then
 //   $(blank)       elements that keep() names stay as they were
 //%   end
-//%   if #o.at > 0 then
+//%   if #o.moved_to > 0 then
 //%     if o.is_output then
-//   $(blank)       written at ($(join(o.at)))
+//   $(blank)       written at ($(join(o.moved_to)))
 //%     else
-//   $(blank)       read at ($(join(o.at)))
+//   $(blank)       read at ($(join(o.moved_to)))
 //%     end
 //%   end
 //%   if #o.taps > 0 then
@@ -55,9 +55,9 @@
 // The tuner chose among layouts; a header has one for each array, at all sizes, on all devices:
 //%   for _, o in ipairs(operands) do
 //%     if o.is_chosen then
-//%       if o.has_formula then
+//%       if o.formula then
 //   $(o.name): $(o.what)
-//     element ($(join(o.dims))) at byte $(o.shown_offsets); $(o.bytes) bytes in all
+//     element ($(join(o.dims))) at byte $(o.shown_offsets); $(o.formula.bytes) bytes in all
 //     $(o.prefix)_pack() and $(o.prefix)_unpack() convert from and to plain arrays
 //%       else
 //   $(o.name): $(o.layout); no functions for the host, because a sectile that stored no formulas tuned it: tune again
@@ -76,7 +76,7 @@
 //% for _, row in ipairs(figures) do
 // $(row.cells)
 //%   if row.counts then
-//   $(row.counts.candidates) candidates: $(row.counts.verified) $(row.counts.how), $(row.counts.tied) tied with the winner, $(row.counts.failed) failed
+//   $(row.counts.run.n_candidates) candidates: $(row.counts.run.n_verified) $(row.counts.how), $(row.counts.run.n_tied) tied with the winner, $(row.counts.run.n_failed) failed
 //%     if row.counts.passed_over then
 //   $(row.counts.passed_over)
 //%     end
@@ -89,7 +89,7 @@
 //%   else
 // $(d.name): driver $(d.driver), NVRTC $(d.nvrtc), sectile $(d.tool)
 //%   end
-//%   if not d.sms_known then
+//%   if d.n_sms == 0 then
 //   its number of multiprocessors is not in the store: it never matches as the same device model
 //%   end
 //%   if #d.alike > 0 then
@@ -101,7 +101,7 @@
 // from the addresses, times predicted from the counts. No GPU ran the variants.
 //% end
 // Spec $(spec_hash); the hash of each kernel's source stands above it.
-//% if needs_workspace then
+//% if workspace_bytes > 0 then
 // Calls that may overlap, such as on two streams, need a workspace each: blocks leave
 // partial results there.
 //% end

@@ -23,7 +23,7 @@ typedef _Atomic(cudaKernel_t) $(detail)_atomic_kernel;
 //%   end
 //   source $(k.source_hash)
 //% end
-enum { $(detail)_n_kernels = $(n_kernels), $(detail)_n_images = $(n_images) };
+enum { $(detail)_n_kernels = $(#kernels), $(detail)_n_images = $(#images) };
 static const char *const $(detail)_names[] = {
 //% for _, entry in ipairs(entries) do
     "$(entry)",
@@ -32,9 +32,7 @@ static const char *const $(detail)_names[] = {
 
 //% for _, image in ipairs(images) do
 static const unsigned char $(detail)_$(image.name)[] = {
-//%   for _, line in ipairs(image.lines) do
-    $(line)
-//%   end
+$(image.lines)
 };
 //% end
 

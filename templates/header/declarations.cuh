@@ -9,8 +9,8 @@ static const $(name)_tuning $(name)_tunings[] = {
 //%   for _, s in ipairs(d.sizes) do
     {"$(d.name)", "$(d.arch)", "$(d.figures)",
      "$(d.driver)", "$(d.nvrtc)", "$(d.tool)",
-     "$(s.label)", "$(s.variant)", "$(s.source_hash)",
-     $(s.median_us), $(s.gb_per_s), $(s.of_copy), $(s.naive_us), $(s.candidates), $(s.verified), $(s.tied), $(s.failed)},
+     "$(s.run.size_label)", "$(s.winner.label)", "$(s.winner.source_hash)",
+     $(s.median_us), $(s.gb_per_s), $(s.of_copy), $(s.naive_us), $(s.run.n_candidates), $(s.run.n_verified), $(s.run.n_tied), $(s.run.n_failed)},
 //%   end
 //% end
 };
@@ -52,7 +52,7 @@ size_t $(name)_workspace_bytes(void);
 // pointer below its type's alignment is cudaErrorInvalidValue, a grid beyond 2^31 - 1 blocks
 // cudaErrorInvalidConfiguration; other errors are those of the launch.
 //% for _, s in ipairs(starts) do
-// `$(s.name)` is set by a cudaMemsetAsync before the kernel, also where the index space is empty.
+// `$(s.op.name)` is set by a cudaMemsetAsync before the kernel, also where the index space is empty.
 //% end
 //% if workspace then
 // `$(workspace)` has $(name)_workspace_bytes() bytes, set to 0 once before its first use; launches leave

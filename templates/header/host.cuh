@@ -1,4 +1,3 @@
-//% if host then
 // ---- Arrays of the host: chunks of $(host.extent), each in a slot and on one of several streams.
 
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 #endif
 
 enum {
-  $(detail)_n_arrays = $(host.n_arrays),
+  $(detail)_n_arrays = $(#operands),
   $(detail)_before = $(host.before),  // elements that a chunk needs in addition to its own
   $(detail)_after = $(host.after),
   $(detail)_most_streams = 8,
@@ -21,22 +20,22 @@ enum {
 };
 static const bool $(detail)_is_in[] = {$(join(host.is_in))};  // arrays that are copied to the device
 static const bool $(detail)_is_out[] = {$(join(host.is_out))};  // and back
-//%   if host.shared then
+//% if host.shared then
 // Outputs that chunks go onto, one after the other.
 static const bool $(detail)_is_shared[] = {$(join(host.shared))};
-//%   end
-//%   if host.direct then
+//% end
+//% if host.direct then
 // Arrays of the device that kernels use where they are.
 static const bool $(detail)_direct[] = {$(join(host.direct))};
-//%   end
+//% end
 
 // What a step along $(host.extent) is in each array, in bytes; 0: chunks need all of it.
 static inline void $(detail)_steps(long long *out, const $(name)_args *c) {
-//%   if #host.steps_over > 0 then
+//% if #host.steps_over > 0 then
   const long long $(join(host.steps_over, "n_%s = c->n_%s"));
-//%   else
+//% else
   (void)c;
-//%   end
+//% end
   const long long steps[] = {$(join(host.steps))};
   memcpy(out, steps, sizeof steps);
 }
@@ -56,9 +55,9 @@ typedef struct $(detail)_slot {
   cudaEvent_t done;
   void *device[$(detail)_n_arrays];
   char *ring;  // page-locked, for what goes and then for what comes back; null: there is none
-//%   if workspace then
+//% if workspace then
   void *workspace;
-//%   end
+//% end
   long long left[$(detail)_n_arrays];  // bytes that wait in the ring for the host's array; 0: none
   void *to[$(detail)_n_arrays];
 } $(detail)_slot;
@@ -72,9 +71,9 @@ struct $(name)_host_plan {
   long long room[$(detail)_n_arrays];  // bytes of each array on the device, of a slot or of all
   void *whole[$(detail)_n_arrays];     // arrays that all chunks need
   cudaEvent_t begun, whole_there;
-//%   if host.shared then
+//% if host.shared then
   cudaEvent_t combined;  // the last chunk's kernel
-//%   end
+//% end
 };
 
 // From the ring to the host's array, past the caches, which the ring has for itself.
@@ -119,9 +118,9 @@ static inline cudaError_t $(detail)_open_streams($(name)_host_plan *p) {
   if (error == cudaSuccess) {
     error = cudaEventCreateWithFlags(&p->whole_there, cudaEventDisableTiming);
   }
-//%   if host.shared then
+//% if host.shared then
   if (error == cudaSuccess) error = cudaEventCreateWithFlags(&p->combined, cudaEventDisableTiming);
-//%   end
+//% end
   for (int k = 0; k < p->n_streams && error == cudaSuccess; k++) {
     error = cudaStreamCreateWithFlags(&p->streams[k], cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreateWithFlags(&p->ends[k], cudaEventDisableTiming);
@@ -139,13 +138,13 @@ static inline cudaError_t $(detail)_open_slot($(name)_host_plan *p, $(detail)_sl
     if (p->whole[k] != NULL$(host.or_direct)) continue;
     error = cudaMalloc(&slot->device[k], (size_t)p->room[k]);
   }
-//%   if workspace then
+//% if workspace then
   const size_t bytes = $(workspace_bytes);
   if (error == cudaSuccess && bytes > 0) error = cudaMalloc(&slot->workspace, bytes);
   if (error == cudaSuccess && bytes > 0) {
     error = cudaMemsetAsync(slot->workspace, 0, bytes, slot->stream);
   }
-//%   end
+//% end
   return error;
 }
 
@@ -185,9 +184,9 @@ static inline void $(detail)_close_plan($(name)_host_plan *p) {
       if (slot->device[k] != NULL) cudaFree(slot->device[k]);
     }
     if (slot->ring != NULL) cudaFreeHost(slot->ring);
-//%   if workspace then
+//% if workspace then
     if (slot->workspace != NULL) cudaFree(slot->workspace);
-//%   end
+//% end
     if (slot->done != NULL) cudaEventDestroy(slot->done);
   }
   for (int k = 0; k < p->n_streams; k++) {
@@ -197,9 +196,9 @@ static inline void $(detail)_close_plan($(name)_host_plan *p) {
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     if (p->whole[k] != NULL) cudaFree(p->whole[k]);
   }
-//%   if host.shared then
+//% if host.shared then
   if (p->combined != NULL) cudaEventDestroy(p->combined);
-//%   end
+//% end
   if (p->whole_there != NULL) cudaEventDestroy(p->whole_there);
   if (p->begun != NULL) cudaEventDestroy(p->begun);
   free(p->slots);
@@ -221,7 +220,7 @@ typedef struct $(detail)_host_call {
 #else
   long long next;
 #endif
-//%   if host.shared then
+//% if host.shared then
 #if defined(__cplusplus)
   std::atomic<long long> turn;  // the chunk whose kernel is next
   std::atomic<int> failed;      // the error of a thread, for which the others do not wait
@@ -229,7 +228,7 @@ typedef struct $(detail)_host_call {
   long long turn;
   int failed;
 #endif
-//%   end
+//% end
 } $(detail)_host_call;
 
 static inline bool $(detail)_is_pageable(const void *p) {
@@ -252,13 +251,13 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
   bool ring = false;
   for (int k = 0; k < $(detail)_n_arrays; k++) {
     h->to[k] = $(detail)_is_out[k] ? (char *)from[k] : NULL;
-//%   if host.direct then
+//% if host.direct then
     h->pageable[k] = false;
     if ($(detail)_direct[k] && h->bytes[k] > 0 && $(detail)_is_pageable(from[k])) {
       return cudaErrorInvalidValue;
     }
     if ($(detail)_direct[k]) continue;
-//%   end
+//% end
     const long long room = h->plan->room[k] - least[k];
     const long long halo = $(detail)_before + $(detail)_after;
     const long long fits = h->steps[k] > 0 ? room / h->steps[k] - halo : h->chunk;
@@ -271,16 +270,16 @@ static inline cudaError_t $(detail)_prepare($(detail)_host_call *h) {
     ring = true;
   }
   if (h->chunk <= 0$(host.and_some)) return cudaErrorInvalidValue;
-//%   if host.direct then
+//% if host.direct then
   if (h->chunk > 32 && h->chunk < c->$(host.extent)) h->chunk -= h->chunk % 32;  // parts begin aligned
-//%   end
-//%   if host.shared then
+//% end
+//% if host.shared then
   h->n_chunks = h->chunk > 0 ? (c->$(host.extent) + h->chunk - 1) / h->chunk : 0;
   h->turn = 0;
   h->failed = cudaSuccess;
-//%   else
+//% else
   h->n_chunks = (c->$(host.extent) + h->chunk - 1) / h->chunk;
-//%   end
+//% end
   h->threads = !ring ? 1 : h->n_chunks < h->plan->threads ? (int)h->n_chunks : h->plan->threads;
   h->slots = ring ? $(detail)_ring_slots : h->plan->n_slots;
   h->next = 0;
@@ -333,7 +332,7 @@ static inline cudaError_t $(detail)_fetch(const $(detail)_host_call *h, $(detail
   return error;
 }
 
-//%   if host.shared then
+//% if host.shared then
 // The kernel of chunk `which`, after that of the one before, which another thread may queue.
 static inline cudaError_t $(detail)_launch_in_turn($(detail)_host_call *h, const $(name)_args *c,
                                                    cudaStream_t stream, long long which) {
@@ -342,17 +341,17 @@ static inline cudaError_t $(detail)_launch_in_turn($(detail)_host_call *h, const
 #endif
   cudaError_t error = (cudaError_t)(int)h->failed;
   if (error == cudaSuccess && which > 0) error = cudaStreamWaitEvent(stream, h->plan->combined, 0);
-//%     if onto then
+//%   if onto then
   if (error == cudaSuccess) error = $(detail)_launch_onto(c, stream, false);
-//%     else
+//%   else
   if (error == cudaSuccess) error = $(detail)_launch(c, stream);
-//%     end
+//%   end
   if (error == cudaSuccess) error = cudaEventRecord(h->plan->combined, stream);
   if (error == cudaSuccess) h->turn = which + 1;
   return error;
 }
 
-//%   end
+//% end
 static inline cudaError_t $(detail)_run_chunk($(detail)_host_call *h, $(detail)_slot *slot,
                                               long long own) {
   const long long n = h->c->$(host.extent);
@@ -365,29 +364,29 @@ static inline cudaError_t $(detail)_run_chunk($(detail)_host_call *h, $(detail)_
   cudaError_t error = waits ? $(detail)_finish(h, slot) : cudaSuccess;
   if (error == cudaSuccess) error = $(detail)_send(h, slot, first, end);
   int k = 0;
-//%   for _, a in ipairs(host.places) do
-//%     if a.direct then
-  c.$(a.name) = ($(a.type))(h->from[k] + first * h->steps[k]), k++;
-//%     else
-  c.$(a.name) = ($(a.type))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
-//%     end
+//% for _, o in ipairs(operands) do
+//%   if o.is_direct then
+  c.$(o.name) = ($(o.pointer))(h->from[k] + first * h->steps[k]), k++;
+//%   else
+  c.$(o.name) = ($(o.pointer))(h->steps[k] == 0 ? h->plan->whole[k] : slot->device[k]), k++;
 //%   end
+//% end
   c.$(host.extent) = end - first;
-//%   if workspace then
+//% if workspace then
   c.$(workspace) = slot->workspace;
-//%   end
-//%   for _, s in ipairs(host.starts) do
-//%     if not s.shared then
+//% end
+//% for _, s in ipairs(host.starts) do
+//%   if not s.shared then
   if (error == cudaSuccess) {
     error = cudaMemsetAsync(c.$(s.name), $(s.byte), (size_t)((end - first) * h->steps[$(s.index)]), slot->stream);
   }
-//%     end
 //%   end
-//%   if host.shared then
+//% end
+//% if host.shared then
   if (error == cudaSuccess) error = $(detail)_launch_in_turn(h, &c, slot->stream, own / h->chunk);
-//%   else
+//% else
   if (error == cudaSuccess) error = $(detail)_launch(&c, slot->stream);
-//%   end
+//% end
   if (error == cudaSuccess) error = $(detail)_fetch(h, slot, first, own, own_end);
   if (error == cudaSuccess && waits) error = cudaEventRecord(slot->done, slot->stream);
   return error;
@@ -414,13 +413,13 @@ static inline cudaError_t $(detail)_begin(const $(detail)_host_call *h, cudaStre
                               first);
     }
   }
-//%   for _, s in ipairs(host.starts) do
-//%     if s.shared then
+//% for _, s in ipairs(host.starts) do
+//%   if s.shared then
   if (error == cudaSuccess && h->bytes[$(s.index)] > 0) {
     error = cudaMemsetAsync($(s.place), $(s.byte), (size_t)h->bytes[$(s.index)], first);
   }
-//%     end
 //%   end
+//% end
   if (error == cudaSuccess) error = cudaEventRecord(p->whole_there, first);
   for (int s = 1; s < p->n_streams && error == cudaSuccess; s++) {
     error = cudaStreamWaitEvent(p->streams[s], p->whole_there, 0);
@@ -437,9 +436,9 @@ static inline cudaError_t $(detail)_run_thread($(detail)_host_call *h, int threa
     error = $(detail)_run_chunk(h, &slots[s], k * h->chunk);
     s = s + 1 < h->slots ? s + 1 : 0;
   }
-//%   if host.shared then
+//% if host.shared then
   if (error != cudaSuccess) h->failed = (int)error;
-//%   end
+//% end
   for (int k = 0; k < h->slots && error == cudaSuccess; k++) {
     bool left = false;
     for (int a = 0; a < $(detail)_n_arrays; a++) left = left || slots[k].left[a] > 0;
@@ -468,23 +467,23 @@ static inline cudaError_t $(detail)_run_threads($(detail)_host_call *h) {
   return error;
 }
 
-//%   if host.shared then
+//% if host.shared then
 // What chunks went onto comes back, and the caller's stream waits for all; after an error nothing
 // is on its way any more.
-//%   else
+//% else
 // The caller's stream waits for all chunks; after an error nothing is on its way any more.
-//%   end
+//% end
 static inline cudaError_t $(detail)_end(const $(detail)_host_call *h, cudaStream_t stream,
                                         cudaError_t error) {
   $(name)_host_plan *const p = h->plan;
-//%   if host.shared then
+//% if host.shared then
   if (error == cudaSuccess) error = cudaStreamWaitEvent(p->streams[0], p->combined, 0);
   for (int k = 0; k < $(detail)_n_arrays && error == cudaSuccess; k++) {
     if (!$(detail)_is_shared[k] || h->to[k] == NULL || h->bytes[k] == 0) continue;
     error = cudaMemcpyAsync(h->to[k], p->whole[k], (size_t)h->bytes[k], cudaMemcpyDeviceToHost,
                             p->streams[0]);
   }
-//%   end
+//% end
   for (int s = 0; s < p->n_streams && error == cudaSuccess; s++) {
     error = cudaEventRecord(p->ends[s], p->streams[s]);
     if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, p->ends[s], 0);
@@ -503,14 +502,14 @@ static inline cudaError_t $(detail)_host($(name)_args *c, const $(name)_host_pla
   $(detail)_host_call h;
   cudaError_t error = cudaErrorInvalidValue;
   if (plan == NULL) return error;
-//%   if workspace then
+//% if workspace then
   c->$(workspace) = plan->slots[0].workspace;
-//%   end
-//%   if onto then
+//% end
+//% if onto then
   if ($(detail)_no_work(c, &error) != NULL && error != cudaSuccess) return error;
-//%   else
+//% else
   if ($(detail)_no_work(c, &error) != NULL) return error;
-//%   end
+//% end
   h.c = c;
   h.plan = ($(name)_host_plan *)plan;
   error = $(detail)_prepare(&h);
@@ -537,9 +536,9 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
   for (int k = 0; k < $(detail)_n_extents; k++) {
     if (n[k] < 0 || n[k] > 1LL << 48) return cudaErrorInvalidValue;
   }
-//%   if checks_extents then
+//% if checks_extents then
   if ($(detail)_bad_extents(c) != NULL) return cudaErrorInvalidValue;
-//%   end
+//% end
   $(name)_host_plan *const p = ($(name)_host_plan *)calloc(1, sizeof *p);
   if (p == NULL) return cudaErrorMemoryAllocation;
   p->threads = 1;
@@ -564,4 +563,3 @@ static inline cudaError_t $(detail)_create($(name)_host_plan **out, const $(name
   return error;
 }
 
-//% end

@@ -1,7 +1,7 @@
 #if defined($(name)_IMPLEMENTATION) && !defined(__CUDACC__) && !defined($(name)_FIND_KERNEL)
 #error "$(name)_IMPLEMENTATION: compile this file as CUDA, or define $(name)_FIND_KERNEL"
 #endif
-//% if is_inline then
+//% if form == "inline" then
 #if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC__)) && !defined(SECTILE_KERNELS_$(name))
 //% else
 #if (defined($(name)_IMPLEMENTATION) || defined(__CUDACC_RTC__)) && !defined(SECTILE_KERNELS_$(name))
@@ -55,19 +55,19 @@ template <class T> __device__ inline void __stwb(T *p, T v) { *p = v; }
 //   needs $(join(k.needs))
 //%   end
 //   source $(k.source_hash)
-//%   if k.recent then
+//%   if k.feature then
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 //%   end
 //%   if k.is_own then
-#ifdef __CUDACC_RTC__  // by its name in C++: $(name)_detail::$(k.space)::$(k.function)
+#ifdef __CUDACC_RTC__  // by its name in C++: $(name)_detail::$(k.space)::$(k.launch.kernel)
 #undef __global__
 #define __global__ __attribute__((global))
 #endif
 //%   else
-#define $(k.function) $(name)_$(k.space)
+#define $(k.launch.kernel) $(name)_$(k.space)
 //%   end
 namespace $(k.space) {
-$(k.source)
+$(k.text)
 }  // namespace $(k.space)
 //%   if k.is_own then
 #ifdef __CUDACC_RTC__
@@ -75,9 +75,9 @@ $(k.source)
 #define __global__ extern "C" __attribute__((global))
 #endif
 //%   else
-#undef $(k.function)
+#undef $(k.launch.kernel)
 //%   end
-//%   if k.recent then
+//%   if k.feature then
 #endif
 //%   end
 
@@ -97,13 +97,13 @@ $(k.source)
 // The kernel of each variant.
 static const void *const $(detail)_kernels[] = {
 //% for _, k in ipairs(kernels) do
-//%   if k.recent then
+//%   if k.feature then
 #if defined(__CUDA_ARCH__)  // not of host code
     NULL,
 #else
 //%   end
     (const void *)$(name)_detail::$(k.space)::$(k.name),
-//%   if k.recent then
+//%   if k.feature then
 #endif
 //%   end
 //% end

@@ -39,7 +39,7 @@ static inline void $(name)_unpack_field(void *ends, int64_t packed, int64_t plai
 
 //% end
 //% for _, o in ipairs(operands) do
-//%   if o.has_formula then
+//%   if o.formula then
 // $(o.name): $(o.what)
 //
 // Bytes of the array; -1 if an extent is negative.
@@ -90,7 +90,7 @@ static inline void $(o.prefix)_each_field(
 static inline bool $(o.prefix)_pack(void *packed, const $(o.plain_type) *plain$(join(o.extents, ", int64_t n_%s", ""))) {
   const int64_t size = $(o.prefix)_bytes($(join(o.extents, "n_%s")));
   $(name)_ends ends = {(unsigned char *)packed, (const unsigned char *)plain};
-  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.shape, " && %s > 0", "")))) {
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.host_shape, " && %s > 0", "")))) {
     return false;
   }
   if (size > 0) {
@@ -104,7 +104,7 @@ static inline bool $(o.prefix)_pack(void *packed, const $(o.plain_type) *plain$(
 static inline bool $(o.prefix)_unpack($(o.plain_type) *plain, const void *packed$(join(o.extents, ", int64_t n_%s", ""))) {
   const int64_t size = $(o.prefix)_bytes($(join(o.extents, "n_%s")));
   $(name)_ends ends = {(unsigned char *)plain, (const unsigned char *)packed};
-  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.shape, " && %s > 0", "")))) {
+  if (size < 0 || (size > 0 && packed == NULL) || (plain == NULL$(join(o.host_shape, " && %s > 0", "")))) {
     return false;
   }
   $(o.prefix)_each_field($(name)_unpack_field, &ends$(join(o.extents, ", n_%s", "")));
@@ -174,9 +174,9 @@ template <class Place> struct $(name)_places {
 };
 //%   end
 //%   for _, o in ipairs(operands) do
-//%     if o.has_formula then
+//%     if o.formula then
 //%       if o.packs then
-//%         if not o.is_packed then
+//%         if not o.record.packed then
 //%           for _, f in ipairs(o.fields) do
 
 struct $(o.prefix)_place$(f.suffix) {
@@ -191,17 +191,17 @@ struct $(o.prefix)_place$(f.suffix) {
 };
 template <class T> auto $(o.prefix)_span$(f.suffix)(T *first$(join(o.extents, ", int64_t n_%s", ""))) {
   static_assert(sizeof(T) == $(f.bytes));
-  using extents = std::dextents<int64_t, $(o.rank)>;
+  using extents = std::dextents<int64_t, $(#o.dims)>;
   using places = $(name)_places<$(o.prefix)_place$(f.suffix)>;
-  return std::mdspan<T, extents, places>(first, {extents($(join(o.shape))), {$(join(o.extents, "n_%s"))}});
+  return std::mdspan<T, extents, places>(first, {extents($(join(o.host_shape))), {$(join(o.extents, "n_%s"))}});
 }
 //%           end
 //%         end
 //%       else
 
 template <class T> auto $(o.prefix)_span(T *first$(join(o.extents, ", [[maybe_unused]] int64_t n_%s", ""))) {
-  static_assert(sizeof(T) == $(o.record_bytes));
-  return std::mdspan<T, std::dextents<int64_t, $(o.rank)>>(first$(join(o.shape, ", %s", "")));
+  static_assert(sizeof(T) == $(o.record.bytes));
+  return std::mdspan<T, std::dextents<int64_t, $(#o.dims)>>(first$(join(o.host_shape, ", %s", "")));
 }
 //%       end
 //%     end

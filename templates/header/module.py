@@ -6,7 +6,7 @@
 //% end
 # where
 //% for _, o in ipairs(operands) do
-#   $(o.padded)  $(o.role)  $(o.record), layout $(o.layout); over ($(join(o.dims)))
+#   $(o.padded)  $(o.is_output and "out" or "in ")  $(o.shown), layout $(o.layout); over ($(join(o.dims)))
 //% end
 //% for _, s in ipairs(scalars) do
 #   $(s.padded)  $(s.type)
@@ -35,18 +35,18 @@ _STEM = _os.path.splitext(_os.path.basename(__file__))[0]
 _BESIDE = _os.path.join(_HERE, f"lib{_STEM}.so")
 
 # The extents of a call.
-_EXTENTS = [$(join(python.extent_names))]
+_EXTENTS = [$(join(extents, '"n_%s"'))]
 # Its arrays: name; is it written; may it be left out; element types, one of which it has; how elements
 # lie: in C order, at strides that the header knows, or as bytes in an order of their own; how many
 # values an element is, 0: one; of each dimension the extent that its length is, and what is added.
 _ARRAYS = (
 //% for _, a in ipairs(python.arrays) do
-    ("$(a.name)", $(a.written), $(a.optional), [$(join(a.types))], "$(a.order)", $(a.lanes), [$(join(a.dims))]),
+    ("$(a.name)", $(a.written), $(a.optional), [$(join(a.types, '"%s"'))], "$(a.order)", $(a.lanes), [$(join(a.dims))]),
 //% end
 )
 # Its scalars: name, type, and how struct packs it.
 _SCALARS = (
-//% for _, s in ipairs(python.scalars) do
+//% for _, s in ipairs(scalars) do
     ("$(s.name)", "$(s.type)", "$(s.format)"),
 //% end
 )
@@ -127,22 +127,24 @@ const char *sectile_error(int error) {
   return cudaGetErrorString((cudaError_t)error);
 }
 
-//% for _, p in ipairs(python.packs) do
-int sectile_pack_$(p.name)(void *packed, const void *plain, const long long *n) {
+//% for _, o in ipairs(operands) do
+//%   if o.packs then
+int sectile_pack_$(o.name)(void *packed, const void *plain, const long long *n) {
   const long long $(join(python.extents));
-//%   for _, e in ipairs(extents) do
+//%     for _, e in ipairs(extents) do
   (void)n_$(e);
-//%   end
-  return $(p.prefix)_pack(packed, (const $(p.plain_type) *)plain$(join(p.extents, ", n_%s", "")));
+//%     end
+  return $(o.prefix)_pack(packed, (const $(o.plain_type) *)plain$(join(o.extents, ", n_%s", "")));
 }
-int sectile_unpack_$(p.name)(void *plain, const void *packed, const long long *n) {
+int sectile_unpack_$(o.name)(void *plain, const void *packed, const long long *n) {
   const long long $(join(python.extents));
-//%   for _, e in ipairs(extents) do
+//%     for _, e in ipairs(extents) do
   (void)n_$(e);
-//%   end
-  return $(p.prefix)_unpack(($(p.plain_type) *)plain, packed$(join(p.extents, ", n_%s", "")));
+//%     end
+  return $(o.prefix)_unpack(($(o.plain_type) *)plain, packed$(join(o.extents, ", n_%s", "")));
 }
 
+//%   end
 //% end
 const char *sectile_key(void) {
   return KEY;

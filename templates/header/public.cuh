@@ -1,4 +1,4 @@
-//% if is_inline then
+//% if form == "inline" then
 #ifdef $(name)_IMPLEMENTATION
 #define $(name)_LINKAGE
 #else
@@ -39,7 +39,7 @@ $(linkage)cudaError_t $(name)_host($(join(host.parameters)), const $(name)_host_
   return $(detail)_host(&$(call), $(host.plan), $(stream));
 }
 //% end
-//% if is_inline then
+//% if form == "inline" then
 #undef $(name)_LINKAGE
 //% end
 #endif  // __CUDACC_RTC__

@@ -205,13 +205,13 @@ static inline cudaError_t $(detail)_launch(const $(name)_args *c, cudaStream_t s
   const void *kernel = NULL;
   cudaError_t error = cudaSuccess;
 //% if #starts > 0 then
-  if ($(detail)_no_work(c, &error) != NULL) return $(when_clear)error == cudaSuccess ? $(detail)_start(c, stream) : error;
+  if ($(detail)_no_work(c, &error) != NULL) return $(onto and "clear && " or "")error == cudaSuccess ? $(detail)_start(c, stream) : error;
 //% else
   if ($(detail)_no_work(c, &error) != NULL) return error;
 //% end
   error = $(detail)_choose(c, &chosen);
 //% if #starts > 0 then
-  if ($(when_clear)error == cudaSuccess) error = $(detail)_start(c, stream);
+  if ($(onto and "clear && " or "")error == cudaSuccess) error = $(detail)_start(c, stream);
 //% end
   if (error == cudaSuccess) error = $(detail)_find_kernel(&kernel, chosen.variant);
   if (error != cudaSuccess) return error;

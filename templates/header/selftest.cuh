@@ -26,22 +26,22 @@ typedef struct $(self)_array {
   int align, record_bytes, n_fields;
   const $(self)_field *fields;
 } $(self)_array;
-//% for _, a in ipairs(arrays) do
-static const $(self)_field $(self)_fields_$(a.index)[] = {
-//%   for _, f in ipairs(a.fields) do
+//% for n, a in ipairs(operands) do
+static const $(self)_field $(self)_fields_$(n - 1)[] = {
+//%   for _, f in ipairs(a.record.fields) do
     {$(f.offset), $(f.bytes), $(f.lanes), $(f.exponent)},
 //%   end
 };
 //% end
 enum {
-  $(self)_n_arrays = $(n_arrays),
+  $(self)_n_arrays = $(#operands),
   $(self)_guard = 256,
   $(self)_most_residue = $(most_residue),
   $(self)_part = $(part_bytes),  // bytes, of which there is a digest
 };
 static const $(self)_array $(self)_arrays[] = {
-//% for _, a in ipairs(arrays) do
-    {"$(a.name)", $(a.written), $(a.align), $(a.record_bytes), $(a.n_fields), $(self)_fields_$(a.index)},
+//% for n, a in ipairs(operands) do
+    {"$(a.name)", $(a.is_output), $(kernels[1].launch.align[n]), $(a.record.bytes), $(#a.record.fields), $(self)_fields_$(n - 1)},
 //% end
 };
 
@@ -58,7 +58,7 @@ typedef struct $(self)_words {
 typedef struct $(self)_case {
   const char *label;
   long long extents[$(detail)_n_extents];
-  unsigned char scalars[$(n_scalars)][16];
+  unsigned char scalars[$(#scalars > 0 and #scalars or 1)][16];
   long long bytes[$(self)_n_arrays];
   const unsigned char *before[$(self)_n_arrays];  // null: words of an input, else `poison`
   $(self)_words words[$(self)_n_arrays];
@@ -75,9 +75,7 @@ typedef struct $(self)_case {
 //% for _, c in ipairs(cases) do
 //%   for _, b in ipairs(c.buffers) do
 static const unsigned char $(self)_$(b.name)[] = {
-//%     for _, line in ipairs(b.lines) do
-    $(line)
-//%     end
+$(b.values)
 };
 //%   end
 //%   for _, u in ipairs(c.usual) do
@@ -85,7 +83,7 @@ static const double $(self)_$(u.name)[] = {$(join(u.values))};
 //%   end
 //%   for _, d in ipairs(c.digests) do
 static const $(self)_digest $(self)_$(d.name)[] = {
-//%     for _, part in ipairs(d.parts) do
+//%     for _, part in ipairs(d.values) do
     $(part),
 //%     end
 };
@@ -245,10 +243,10 @@ static bool $(self)_is_sum(const $(self)_found *found, const $(self)_digest *wan
 
 // Each field of each element of array number `k`.
 static void $(self)_compare($(self)_state *s, int k, const $(self)_case *c) {
-//% for _, a in ipairs(arrays) do
-//%   if a.packs then
-  if (k == $(a.index)) {
-    $(a.prefix)_each_field($(self)_value, s$(join(a.extents, ", c->extents[%s]", "")));
+//% for n, a in ipairs(operands) do
+//%   if a.is_output and a.packs then
+  if (k == $(n - 1)) {
+    $(a.prefix)_each_field($(self)_value, s$(join(a.extent_numbers, ", c->extents[%s]", "")));
     return;
   }
 //%   end
@@ -363,14 +361,14 @@ static cudaError_t $(self)_fill($(self)_memory *m, $(name)_args *args, const $(s
     at[k] = m->device[k] + first;
   }
   memset(args, 0, sizeof *args);
-//% for _, a in ipairs(arrays) do
-  memcpy(&args->$(a.name), &at[$(a.index)], sizeof(void *));
+//% for n, a in ipairs(operands) do
+  memcpy(&args->$(a.name), &at[$(n - 1)], sizeof(void *));
 //% end
-//% for _, s in ipairs(scalar_list) do
-  memcpy(&args->$(s.name), c->scalars[$(s.index)], sizeof args->$(s.name));
+//% for n, s in ipairs(scalars) do
+  memcpy(&args->$(s.name), c->scalars[$(n - 1)], sizeof args->$(s.name));
 //% end
-//% for _, e in ipairs(extent_list) do
-  args->n_$(e.name) = c->extents[$(e.index)];
+//% for n, e in ipairs(extents) do
+  args->n_$(e) = c->extents[$(n - 1)];
 //% end
 //% if workspace then
   args->$(workspace) = m->workspace;

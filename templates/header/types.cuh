@@ -1,19 +1,19 @@
 //
-//% if is_inline then
+//% if form == "inline" then
 // Any C11 or C++11 compiler takes this header. CUDA files get the kernels and the launch function,
 // each for itself; other files get declarations. For these, one CUDA file defines
 // $(name)_IMPLEMENTATION before it includes the header for the first time.
 //% end
-//% if is_code then
+//% if form == "c" then
 // Any C11 or C++11 compiler takes this header. The one file that defines $(name)_IMPLEMENTATION
 // before it includes it gets the kernels, as machine code, and the launch function; all others get
 // declarations. It takes no nvcc, and links with the CUDA runtime of toolkit 12.8 or later.
 //% end
-//% if is_cuda then
+//% if form == "cuda" then
 // Any C11 or C++11 compiler takes this header. The one CUDA file that defines $(name)_IMPLEMENTATION
 // before it includes it gets the kernels and the launch function; all others get declarations.
 //% end
-//% if not is_code then
+//% if form ~= "c" then
 // NVRTC gets the kernels, under the names that the lines of #define give them.
 //% end
 #if !defined(SECTILE_HEADER_$(name)) && !defined(__CUDACC_RTC__)

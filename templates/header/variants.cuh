@@ -11,8 +11,8 @@ typedef atomic_int $(detail)_atomic;
 
 // The extents of a call, those of the index space first.
 enum {
-  $(detail)_n_extents = $(n_extents),
-  $(detail)_n_dims = $(n_dims),
+  $(detail)_n_extents = $(#extents),
+  $(detail)_n_dims = $(#dims),
   $(detail)_rows = $(rows),  // the dimension of rows with different lengths, which share elements; -1: none
   $(detail)_wants_shared = $(wants_shared)  // some variant asks for more shared memory than all have
 };
@@ -50,7 +50,7 @@ static inline bool $(detail)_overlap(const $(name)_args *c) {
     bool written;
   } arrays[] = {
 //%   for _, r in ipairs(ranges) do
-      {c->$(r.name), $(r.bytes), $(r.written)},
+      {c->$(r.op.name), $(r.bytes), $(r.op.is_output)},
 //%   end
   };
   const int n = (int)(sizeof arrays / sizeof arrays[0]);
@@ -111,8 +111,8 @@ static inline const char *$(detail)_bad_extents(const $(name)_args *c) {
 //%     end
 //%     for _, steps in ipairs(limit.apart) do
   {
-    $(detail)_step steps[] = {$(steps.list)};
-    if (!$(detail)_apart(steps, $(steps.n))) return "invalid value: extents make elements of $(limit.name) one";
+    $(detail)_step steps[] = {$(join(steps))};
+    if (!$(detail)_apart(steps, $(#steps))) return "invalid value: extents make elements of $(limit.name) one";
   }
 //%     end
 //%   end
@@ -124,18 +124,18 @@ static inline const char *$(detail)_bad_extents(const $(name)_args *c) {
 // inputs may be null.
 static inline const char *$(detail)_bad_pointer(const $(name)_args *c, bool empty) {
   (void)empty;
-//% for _, o in ipairs(operands) do
+//% for n, o in ipairs(operands) do
 //%   if o.never_null then
   if (c->$(o.name) == NULL) return "invalid value: $(o.name) is null";
 //%   else
   if (c->$(o.name) == NULL && !empty) return "invalid value: $(o.name) is null";
 //%   end
-  if (!$(detail)_aligned(c->$(o.name), $(o.align))) return "invalid value: $(o.name) is not aligned to $(o.align) bytes";
+  if (!$(detail)_aligned(c->$(o.name), $(kernels[1].launch.align[n]))) return "invalid value: $(o.name) is not aligned to $(kernels[1].launch.align[n]) bytes";
 //% end
 //% if #ranges > 0 then
   if ($(detail)_overlap(c)) return "invalid value: an array that is written overlaps another one";
 //% end
-//% if needs_workspace then
+//% if workspace_bytes > 0 then
   if (c->$(workspace) == NULL || !$(detail)_aligned(c->$(workspace), 16)) {
     return "invalid value: $(workspace) is null or not aligned to 16 bytes";
   }
@@ -157,7 +157,7 @@ static inline cudaError_t $(detail)_start(const $(name)_args *c, cudaStream_t st
   cudaError_t error = cudaSuccess;
 //%   for _, s in ipairs(starts) do
   if (error == cudaSuccess) {
-    error = cudaMemsetAsync(c->$(s.name), $(s.byte), (size_t)($(s.bytes)), stream);
+    error = cudaMemsetAsync(c->$(s.op.name), $(s.op.start), (size_t)($(s.bytes)), stream);
   }
 //%   end
   return error;
@@ -178,11 +178,11 @@ static inline bool $(detail)_k$(k.index)_takes(const $(name)_args *c) {
 //%   if #k.requires_over > 0 then
   const long long $(join(k.requires_over, "n_%s = c->n_%s"));
 //%   end
-//%   if k.recent then
+//%   if k.feature then
   if (!$(detail)_is_recent($(k.index))) return false;
 //%   end
-//%   for _, a in ipairs(k.aligned) do
-  if (!$(detail)_aligned(c->$(a.name), $(a.bytes))) return false;
+//%   for n, o in ipairs(operands) do
+  if (!$(detail)_aligned(c->$(o.name), $(k.launch.align[n]))) return false;
 //%   end
 //%   for _, condition in ipairs(k.requires) do
   if (!($(condition))) return false;
@@ -198,12 +198,12 @@ static inline cudaError_t $(detail)_k$(k.index)_launch(const void *kernel, $(nam
 //%   end
   void *args[] = {$(join(k.arguments, "&%s"))};
   const dim3 grid = {$(join(k.grid_sides))}, block = {$(join(k.block_sides))};
-//%   if k.wants_optin then
+//%   if k.optin_bytes > 0 then
   const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.shared_bytes));
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, $(k.launch.shared_bytes));
   if (error != cudaSuccess) return error;
 //%   end
-  return cudaLaunchKernel(kernel, grid, block, args, $(k.shared_bytes), stream);
+  return cudaLaunchKernel(kernel, grid, block, args, $(k.launch.shared_bytes), stream);
 }
 
 //% end
@@ -223,7 +223,7 @@ static const $(detail)_variant $(detail)_variants[] = {
 // A tuned size, the variant that won it, and where that is predicted to be slower than the naive
 // one: a digit for the extents times 2^(step * k), k from -reach to reach; 1: it is.
 typedef struct $(detail)_size {
-  long long n[$(n_extents)];
+  long long n[$(#extents)];
   int variant;
   const char *label;
   int step, reach;
@@ -234,10 +234,10 @@ typedef struct $(detail)_size {
 static const $(detail)_size $(detail)_sizes_$(d.index)[] = {  // $(d.name): $(join(extents, "n_%s"))
 //%     for _, s in ipairs(d.sizes) do
 //%       if s.slower then
-    {{$(join(s.extents))}, $(s.kernel), "$(s.label)", $(s.step), $(s.reach),
+    {{$(join(s.extents))}, $(s.kernel), "$(s.run.size_label)", $(s.step), $(s.reach),
      "$(s.slower)"},
 //%       else
-    {{$(join(s.extents))}, $(s.kernel), "$(s.label)", 0, 0, NULL},
+    {{$(join(s.extents))}, $(s.kernel), "$(s.run.size_label)", 0, 0, NULL},
 //%       end
 //%     end
 };
@@ -253,7 +253,7 @@ typedef struct $(detail)_device {
 static const $(detail)_device $(detail)_devices[] = {
 //% for _, d in ipairs(devices) do
 //%   if #d.sizes > 0 then
-    {"$(d.name)", $(d.major), $(d.minor), $(d.sms), $(detail)_sizes_$(d.index), $(d.n_sizes)},
+    {"$(d.name)", $(d.cc_major), $(d.cc_minor), $(d.n_sms), $(detail)_sizes_$(d.index), $(#d.sizes)},
 //%   end
 //% end
 };

@@ -1,5 +1,5 @@
--- Of two dimensions that grow together the grid of the naive variant stays as it is; of one alone it
--- does not: a block of it never goes on to other outputs.
+-- Where all dimensions grow the grid of the naive variant stays as it is, where one does it grows:
+-- a block never goes on to other outputs.
 local s = require "sectile"
 return s.kernel {
   name = "reduce_first_dims",

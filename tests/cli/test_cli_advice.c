@@ -118,6 +118,32 @@ static void tune_ends_with_why(void **state) {
   fx_free(&r);
 }
 
+/* Rows of bytes that begin anywhere take twice the sectors of the array; each byte is read once. */
+static void passes_are_of_bytes_too(void **state) {
+  (void)state;
+  static const char *const inputs[] = {
+      "s.array('a', 'u8', nil, { at = { 'row', 'col + 1' }, extents = { 'row', 'col + 1' } })",
+      "s.array('a', 'u8', nil, { taps = { up = { -1, 0 }, down = { 1, 0 } }, border = 'clamp' })"};
+  static const char *const bodies[] = {"b = a;", "b = max(a, max(up, down));"};
+  fx_result r = {0};
+  for (int k = 0; k < 2; k++) {
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        "local s = require 'sectile'\n"
+        "return s.kernel { name = 'rows', dims = { 'row', 'col' }, inputs = { %s },\n"
+        "  outputs = { s.array('b', 'u8') }, body = '%s', sizes = { { row = 301, col = 1001 } } "
+        "}\n",
+        inputs[k], bodies[k]);
+    fx_write("rows.lua", text);
+    fx_run(&r, "tune", "rows.lua", "--store", "b.db", "-d", "virtual:h200", "--only",
+           "direct threads=256", "-q");
+    fx_expect(&r, 0, "\n  why         ", NULL);
+    assert_true((strstr(sct_str_c(&r.out), "It reads a ") != NULL) == (k == 1));
+  }
+  fx_free(&r);
+}
+
 /* A strategy from a directory of the user's: its words are those of its file. */
 static void an_outsiders_label_is_explained_too(void **state) {
   (void)state;
@@ -173,6 +199,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(check_names_what_no_candidate_mends),
       cmocka_unit_test(tune_ends_with_why),
+      cmocka_unit_test(passes_are_of_bytes_too),
       cmocka_unit_test(a_label_is_explained_by_its_strategy),
       cmocka_unit_test(an_outsiders_label_is_explained_too),
   };

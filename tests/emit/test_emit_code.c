@@ -54,6 +54,32 @@ static void each_architecture_is_compiled_once(void **state) {
   sct_str_free(&text);
 }
 
+enum { LARGE = 400 * 1024 }; /* more than 1 MiB of text, which no script makes */
+
+static sct_status pretend_large(const char *context, sct_emit_code *out, const char *source,
+                                const char *arch, const char *const *names, int n, sct_error *err) {
+  for (int k = 0; k < LARGE; k++) {
+    sct_str_append_n(&out->cubin, "\xc8", 1);
+  }
+  return pretend(context, out, source, arch, names, n, err);
+}
+
+static void large_code_is_written_whole(void **state) {
+  fixture *f = *state;
+  sct_str text = {0};
+  const sct_emit_request request = {
+      .name = "add3", .form = SCT_EMIT_C, .compile = pretend_large, .context = ""};
+  fixture_add(f);
+  fixture_check(f, sct_emit_render(&text, f->store, &request, &f->err));
+  int n = 0;
+  for (const char *at = sct_str_c(&text); (at = strstr(at, "200,")) != NULL; at += 4) {
+    n++;
+  }
+  assert_int_equal(n, LARGE);
+  assert_true(has_text(&text, ",200,\n    200,"));
+  sct_str_free(&text);
+}
+
 static void a_failed_compilation_is_passed_on(void **state) {
   fixture *f = *state;
   sct_str text = {0};
@@ -127,9 +153,8 @@ static void programs_of_c_launch_what_is_loaded(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
-      TEST(each_architecture_is_compiled_once),
-      TEST(a_failed_compilation_is_passed_on),
-      TEST(clusters_are_left_out_of_older_code),
+      TEST(each_architecture_is_compiled_once),  TEST(large_code_is_written_whole),
+      TEST(a_failed_compilation_is_passed_on),   TEST(clusters_are_left_out_of_older_code),
       TEST(programs_of_c_launch_what_is_loaded),
 #undef TEST
   };

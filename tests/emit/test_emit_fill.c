@@ -2,27 +2,41 @@
  * named by line. */
 #include "emit/emit_fixture.h"
 
-#include "emit/emit_internal.h"
+#include "script/script.h"
+#include "json/json.h"
 
 #define FILE_NAME "templates/header/mine.cuh"
 
-/* Fills `text` as a template called `name` with a few values; `out` is what came of it. */
-static sct_status fill_as(fixture *f, const char *name, sct_str *out, const char *text) {
+static void put_asset(fixture *f, const char *directory, const char *name, const char *text) {
   sct_str path = {0};
-  sct_str_printf(&path, "%s/templates/header", f->folder);
+  sct_str_printf(&path, "%s/%s", f->folder, directory);
   fixture_check(f, sct_dir_make(sct_str_c(&path), &f->err));
   sct_str_clear(&path);
   sct_str_printf(&path, "%s/%s", f->folder, name);
   fixture_check(f, sct_file_write(sct_str_c(&path), text, strlen(text), &f->err));
   sct_str_free(&path);
-  json_t *data = json_pack("{s:s, s:i, s:f, s:[ss], s:[], s:b, s:b, s:[{s:s}{s:s}]}", "name",
-                           "a\"\\\n*/b", "seven", 7, "half", 0.5, "dims", "row", "col", "none",
-                           "yes", 1, "no", 0, "things", "name", "x", "name", "y");
+}
+
+/* Fills `text` as a template called `name` with a few values; `out` is what came of it. */
+static sct_status fill_as(fixture *f, const char *name, sct_str *out, const char *text) {
+  json_t *values = json_pack("{s:s, s:i, s:f, s:[ss], s:[], s:b, s:b, s:[{s:s}{s:s}]}", "name",
+                             "a\"\\\n*/b", "seven", 7, "half", 0.5, "dims", "row", "col", "none",
+                             "yes", 1, "no", 0, "things", "name", "x", "name", "y");
+  json_t *doc = json_pack("{s:s, s:o}", "name", name + strlen("templates/"), "values", values);
+  put_asset(f, "templates/header", name, text);
+  put_asset(f, "tuning/sectile", "tuning/sectile/probe.lua",
+            "local header, stored = require 'sectile.header', require 'sectile.stored'\n"
+            "return { fill = function(doc)\n"
+            "  local out = {}\n"
+            "  for _, thing in ipairs(doc.values.things) do stored.record(thing) end\n"
+            "  header.fill(out, doc.name, doc.values)\n"
+            "  return out\n"
+            "end }\n");
   sct_assets_override(f->folder);
   sct_str_clear(out);
-  const sct_status status = emit_fill(out, name, data, &f->err);
+  const sct_status status = sct_script_page(out, "sectile.probe", "fill", doc, NULL, &f->err);
   sct_assets_override(NULL);
-  json_decref(data);
+  json_decref(doc);
   return status;
 }
 
@@ -55,8 +69,8 @@ static void lines_of_lua_are_obeyed(void **state) {
   assert_filled(*state,
                 "//% if yes then\n1\n//% else\n2\n//% end\n//% if no then\n$(nowhere)\n//% else\n"
                 "3\n//% end\n//% if not no then\n4\n//% end\n//% if #none > 0 then\n5\n//% end\n"
-                "//% if #dims > 0 then\n6\n//% end\n",
-                "1\n3\n4\n6\n");
+                "//% if #dims > 0 and seven == 7 then\n6 $(#dims) $(yes)\n//% end\n",
+                "1\n3\n4\n6 2 true\n");
 }
 
 /* One text in a comment, in a literal and as code. */
@@ -77,15 +91,18 @@ static void mistakes_are_named_by_line(void **state) {
   static const struct {
     const char *text, *says;
   } mistakes[] = {
-      {"\n$(nmae)\n", FILE_NAME ":2: error: no value has this name\n  nmae"},
-      {"$(name.more)\n", ":1: error: no value has this name"},
-      {"$(seven\n", ":1: error: '$(' without its ')'"},
-      {"$(join(\"x\"))\n", ":1: error: expected join(list"},
-      {"//% while yes do\n//% end\n", ":1: error: expected if NAME"},
-      {"//% if yes and no then\n//% end\n", ":1: error: expected if NAME"},
-      {"//% for k in dims do\n//% end\n", ":1: error: expected for _, NAME in ipairs(LIST) do"},
-      {"//% if yes then\nx\n", "error: expected an end of\n   if yes then"},
-      {"x\n//% end\n", ":2: error: nothing is open here"},
+      {"\n$(nmae)\n", FILE_NAME ":2: error: no value has the name 'nmae'"},
+      {"//% if nmae then\n//% end\n", FILE_NAME ":1: error: no value has the name 'nmae'"},
+      {"x\n$(name.more)\n", FILE_NAME ":2: error: "},
+      {"x\n$(things[1].more)\n", FILE_NAME ":2: error: no value has the name 'more'"},
+      {"//% if things[1].more then\n//% end\n", FILE_NAME ":1: error: no value has the name"},
+      {"x\n\n$(dims[3])\n", FILE_NAME ":3: error: a hole without a value"},
+      {"$(dims)\n", FILE_NAME ":1: error: a hole without a value"},
+      {"$(seven\n", FILE_NAME ":1: error: '$(' without its ')'"},
+      {"$(join(name))\n", FILE_NAME ":1: error: join takes a list"},
+      {"//% if yes then\nx\n", FILE_NAME ":3: error: 'end' expected"},
+      {"x\n//% end\n", FILE_NAME ":2: error: "},
+      {"//% os.execute 'true'\n", FILE_NAME ":1: error: no value has the name 'os'"},
   };
   for (int k = 0; k < SCT_COUNT(mistakes); k++) {
     fixture *f = *state;

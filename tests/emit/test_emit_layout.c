@@ -261,14 +261,13 @@ static void damaged_formulas_are_named(void **state) {
        "formulas[1].bytes: expected text"},
   };
   for (int k = 0; k < SCT_COUNT(damages); k++) {
-    emit_signature sig = {0};
-    sct_arena arena = {0};
+    emit_header h = {0};
     sct_error err = {0};
-    assert_int_equal(emit_read_signature(&sig, &arena, damages[k].signature, &err), SCT_EDATA);
+    assert_int_equal(emit_read_signature(&h, damages[k].signature, &err), SCT_EDATA);
     if (strstr(err.text, damages[k].says) == NULL) {
       fail_msg("'%s' is not in: %s", damages[k].says, err.text);
     }
-    sct_arena_free(&arena);
+    emit_header_free(&h);
   }
 }
 

@@ -350,6 +350,13 @@ static void damage_is_named(void **state) {
       {"\"extents\": [", "\"extents\": [{\"name\": \"m\"}, ",
        "extents[1]: expected those with \"dim\": true first"},
       {"\"operands\": [", "\"operands\": 7, \"x\": [", "operands: expected a list"},
+      {"\"operands\": [", "\"operands\": {\"a\": 1}, \"x\": [", "operands: expected a list"},
+      {"\"operands\": [", "\"operands\": [7, ", "operands[0]: expected an object"},
+      {"[\"aos\"]", "[\"aos\", null]", "operands[0].layouts[1]: expected text"},
+      {"\"bytes\": [\"24 * n_i\"]", "\"inside\": [\"n_i = 1\"]",
+       "operands[0].inside[0]: expected an expression over the extents"},
+      {"\"bytes\": [\"24 * n_i\"]", "\"apart\": [[\"1\"]]",
+       "operands[0].apart[0]: expected a step and its last index"},
       {"\"body\"", "", "signature is damaged: the document: expected"},
       {"\"body\"", "\"host\": {\"chunks\": \"j\"}, \"body\"", "host.chunks: expected a dimension"},
       {"\"body\"", "\"host\": {\"chunks\": \"i\", \"before\": -1}, \"body\"",
@@ -365,14 +372,13 @@ static void damage_is_named(void **state) {
     sct_str_append_n(&text, ADD_SIGNATURE, (size_t)(at - ADD_SIGNATURE));
     sct_str_append(&text, damages[k].to);
     sct_str_append(&text, at + strlen(damages[k].from));
-    emit_signature sig = {0};
-    sct_arena arena = {0};
+    emit_header h = {0};
     sct_error err = {0};
-    assert_int_equal(emit_read_signature(&sig, &arena, sct_str_c(&text), &err), SCT_EDATA);
+    assert_int_equal(emit_read_signature(&h, sct_str_c(&text), &err), SCT_EDATA);
     if (strstr(err.text, damages[k].says) == NULL) {
       fail_msg("'%s' is not in: %s", damages[k].says, err.text);
     }
-    sct_arena_free(&arena);
+    emit_header_free(&h);
     sct_str_free(&text);
   }
 }

@@ -43,6 +43,10 @@ static bool place_chunk(const world *w, launch *l, const picked *p, const fz_run
       return false;
     }
     unsigned char *part = malloc((size_t)c->bytes[k] + 1);
+    unsigned char *required = malloc((size_t)c->bytes[k] + 1); /* padding may be anything */
+    for (int64_t b = 0; b < c->bytes[k]; b++) {
+      required[b] = run->state[k][at + b] >= FZ_BYTE_WRITTEN;
+    }
     memcpy(part, (a->is_output ? out[k] : run->data[k]) + at, (size_t)c->bytes[k]);
     if (a->is_output && a->start < 0 && sct_spec_writes_all(&w->spec, k, p->code.layout[k])) {
       memset(part, 0xee, (size_t)c->bytes[k]);
@@ -52,9 +56,11 @@ static bool place_chunk(const world *w, launch *l, const picked *p, const fz_run
                                    .data = part,
                                    .read_only = !a->is_output,
                                    .output = a->is_output,
+                                   .required = a->is_output ? required : NULL,
                                    .misalign = p->code.align[k]};
     must(sct_ptx_memory_add(l->memory, &l->address[k], &buffer, &err), &err);
     free(part);
+    free(required);
     add_arg(l, &l->address[k], sizeof l->address[k]);
   }
   add_rest(l, p, run, c->n);

@@ -20,16 +20,6 @@ function M.add(set, first, n)
   end
 end
 
---- How many bits of a mask are set.
-function M.bits(mask)
-  local n = 0
-  while mask ~= 0 do
-    mask = mask & (mask - 1)
-    n = n + 1
-  end
-  return n
-end
-
 --- How many sectors the set has; nil: none.
 function M.sectors(set)
   local n = 0

@@ -287,7 +287,7 @@ local function compare(of, label, theirs, counts)
     access.minimum, c.minimum = requests.minimum(access), requests.minimum(c)
     for _, figure in ipairs { "sectors", "minimum", "footprint" } do
       if not near(access[figure], c[figure]) then
-        found(of, label, "%s of %s %s: %.1f by the program, %d here", figure, access.array,
+        found(of, label, "%s of %s %s: %.1f by the program, %.1f here", figure, access.array,
           access.access, access[figure], c[figure])
       end
     end

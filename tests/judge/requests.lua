@@ -5,7 +5,8 @@ local footprint = require "footprint"
 local M = {}
 
 local SECTOR = footprint.SECTOR
-local FEW_LANES = 8     -- requests of fewer are held to the footprint alone
+local FEW_LANES = 8     -- of requests of fewer each used byte counts, and no whole sector
+local LONG_RUN = 64     -- used bytes of a run that counts from where it begins
 local MOST_ASKED = 8    -- times what points ask for; what is beyond is of the kernel's own making
 local MOST_EXCESS = 1.25
 local LEAST_SHARE = 1 / 8 -- of the kernel's sectors, for an excess to count
@@ -37,19 +38,49 @@ function M.touched(text)
   return out
 end
 
--- Sectors that a request moves, its lowest byte, and how many different bytes it moves that `used`
--- has.
-local function measure(bytes, lanes, used)
-  local set, n_sectors, n_used, lowest = {}, 0, 0, math.huge
+-- Runs of neighbouring bytes in a set: where each begins, and how many of its bytes `used` has. How
+-- many sectors they are in.
+local function runs_of(set, used)
+  local sectors, runs, stop = {}, {}, nil
+  for sector in pairs(set) do
+    sectors[#sectors + 1] = sector
+  end
+  table.sort(sectors)
+  for _, sector in ipairs(sectors) do
+    for at = 0, SECTOR - 1 do
+      local byte = SECTOR * sector + at
+      if set[sector] >> at & 1 == 1 then
+        runs[#runs + 1] = byte ~= stop and { start = byte, used = 0 } or nil
+        runs[#runs].used = runs[#runs].used + ((used[sector] or 0) >> at & 1)
+        stop = byte + 1
+      end
+    end
+  end
+  return runs, #sectors
+end
+
+local function filled(start, bytes)
+  return bytes > 0 and (start % SECTOR + bytes + SECTOR - 1) // SECTOR or 0
+end
+
+-- Sectors that a request moves, and those that it would if its used bytes were contiguous.
+local function measure(bytes, lanes, used, has_few)
+  local set = {}
   for _, offset in ipairs(lanes) do
-    lowest = math.min(lowest, offset)
     footprint.add(set, offset, bytes)
   end
-  for sector, mask in pairs(set) do
-    n_sectors = n_sectors + 1
-    n_used = n_used + footprint.bits(mask & (used[sector] or 0))
+  local runs, n_sectors = runs_of(set, used)
+  local long, all, rest, lowest = 0, 0, 0, nil
+  for _, run in ipairs(runs) do
+    all = all + run.used
+    if run.used >= LONG_RUN then
+      long = long + filled(run.start, run.used)
+    else
+      rest, lowest = rest + run.used, lowest or run.start
+    end
   end
-  return n_sectors, lowest, n_used
+  local ideal = math.min(n_sectors, long + filled(lowest or 0, rest))
+  return n_sectors, has_few and all / SECTOR or ideal
 end
 
 --- Sectors, ideal and footprint of each operand and direction. Of what the index space does not
@@ -65,11 +96,10 @@ function M.count(text, sets)
       sets[key] = { set = touched[key], sectors = footprint.sectors(touched[key]) }
     end
     out[key] = out[key] or { sectors = 0, ideal = 0, footprint = sets[key].sectors }
-    local sectors, lowest, used = measure(bytes, lanes, sets[key].set)
+    local has_few = #lanes < FEW_LANES and not access:find "bulk"
+    local sectors, ideal = measure(bytes, lanes, sets[key].set, has_few)
     out[key].sectors = out[key].sectors + sectors
-    if #lanes >= FEW_LANES or access:find "bulk" then
-      out[key].ideal = out[key].ideal + (lowest % SECTOR + used + SECTOR - 1) // SECTOR
-    end
+    out[key].ideal = out[key].ideal + ideal
   end)
   for key, c in pairs(out) do
     c.ideal = math.min(c.ideal, MOST_ASKED * (sets[key].asked or math.huge) / SECTOR + c.footprint)

@@ -524,7 +524,8 @@ static void test_many_index_values_agree_with_single_ones(void **state) {
 
 static sct_verdict check(const world *w, int op, const uint8_t *got, double tolerance) {
   sct_verdict v = {.outcome = SCT_OUT_OK};
-  sct_check_output(&v, &w->shape, op, got, w->image[op], w->flags[op], POISON, tolerance, NULL);
+  sct_check_output(&v, &w->shape, op, got, w->image[op], w->flags[op], POISON, tolerance, NULL,
+                   NULL);
   return v;
 }
 

@@ -112,7 +112,7 @@ static void check_changes(const world *w, sct_rng *rng) {
     sct_verdict v = {.outcome = SCT_OUT_OK};
     sct_place place;
     got[at] ^= (uint8_t)(1 + sct_rng_below(rng, 255));
-    sct_check_output(&v, &w->shape, w->out, got, want, flags, POISON, 0, NULL);
+    sct_check_output(&v, &w->shape, w->out, got, want, flags, POISON, 0, NULL, NULL);
     const bool gap = flags[at] == 0, free_gap = gap && w->addressing.op[w->out].layout->owns_gaps;
     assert_int_equal(v.outcome == SCT_OUT_OK, free_gap);
     assert_true(v.outcome != SCT_OUT_WRONG_RESULT || (flags[at] & SCT_BYTE_WRITTEN));

@@ -22,7 +22,7 @@ static void open_copy(void) {
   set_sizes("i=8192");
   finish("b = a;");
   for (int k = 0; k < 2; k++) {
-    operand[k] = (sct_count){.requests = 256, .sectors = SECTORS, .contiguous = SECTORS};
+    operand[k] = (sct_count){.requests = 256, .sectors = SECTORS, .contiguous_bytes = 32 * SECTORS};
   }
   stored[0] = (sct_count){0};
   stored[1] = operand[1];
@@ -38,7 +38,7 @@ static void open_copy(void) {
 static sct_coalescing with_loads(int64_t sectors, int64_t contiguous) {
   sct_coalescing out;
   operand[0].sectors = counters.load.sectors = sectors;
-  operand[0].contiguous = counters.load.contiguous = contiguous;
+  operand[0].contiguous_bytes = counters.load.contiguous_bytes = 32 * contiguous;
   assert_int_equal(sct_model_coalescing(&out, &counters, &spec, &code, &spec.sizes[0], &err),
                    SCT_OK);
   return out;
@@ -124,7 +124,7 @@ static void test_workspace(void **state) {
   sct_coalescing c = with_loads(SECTORS, SECTORS);
   assert_true(!c.coalesced && c.store[SCT_MAX_OPERANDS].sectors == 4 * SECTORS);
   assert_true(c.store[SCT_MAX_OPERANDS].footprint == SECTORS);
-  counters.store.contiguous += 4 * SECTORS;
+  counters.store.contiguous_bytes += 4 * 32 * SECTORS;
   assert_true(with_loads(SECTORS, SECTORS).coalesced);
   close_spec();
 }

@@ -59,6 +59,8 @@ static inline void eval_write(sct_str *out, const char *instr, const char *sig) 
 
 /* out[i] = instr(in[0][i], in[1][i], ...), i < n, n a multiple of 32. Fails the test on any error.
  */
+static int eval_rounding; /* of launches */
+
 static inline void eval(const char *instr, const char *sig, uint64_t *const in[4], int n,
                         uint64_t *out) {
   sct_error err = {0};
@@ -85,6 +87,7 @@ static inline void eval(const char *instr, const char *sig, uint64_t *const in[4
     args[i] = &address[i];
   }
   const sct_ptx_launch_opts opts = {.module = module,
+                                    .rounding = eval_rounding,
                                     .kernel = "k",
                                     .grid = {n / 32, 1, 1},
                                     .block = {32, 1, 1},

@@ -24,33 +24,58 @@ static int64_t distinct(const ptx_access *a, uint64_t unit) {
   return n;
 }
 
-/* Every third byte has no use. */
+/* Of some bytes every third has no use. */
+static bool is_used(int64_t byte) {
+  return byte % 512 < 300 || byte % 3 != 0;
+}
+
 static int64_t used_of(const void *ctx, int64_t offset, int64_t bytes) {
   int64_t n = 0;
   (void)ctx;
   for (int64_t b = offset; b < offset + bytes; b++) {
-    n += b % 3 != 0;
+    n += is_used(b);
   }
   return n;
 }
 
-/* Sectors of a request if its bytes, all or those that are used, were contiguous from the lowest.
- */
-static int64_t contiguous(const ptx_access *a, const ptx_buf *b) {
-  int64_t bytes = 0;
-  uint64_t start = UINT64_MAX;
+static bool is_asked(const ptx_access *a, uint64_t address) {
+  bool found = false;
   for (int i = 0; i < 32; i++) {
-    bool seen = !active(a, i);
-    for (int k = 0; k < i; k++) {
-      seen |= active(a, k) && a->addr[k] == a->addr[i];
-    }
-    start = active(a, i) && a->addr[i] < start ? a->addr[i] : start;
-    bytes += seen        ? 0
-             : b != NULL ? used_of(NULL, (int64_t)(a->addr[i] - b->base), a->width)
-                         : a->width;
+    found |= active(a, i) && a->addr[i] == address;
   }
-  return __builtin_popcount(a->mask) < 8 || bytes == 0 ? 0
-                                                       : ((int64_t)(start % 32) + bytes + 31) / 32;
+  return found;
+}
+
+static int64_t in_sectors(uint64_t start, int64_t bytes) {
+  return bytes == 0 ? 0 : 32 * (((int64_t)(start % 32) + bytes + 31) / 32);
+}
+
+/* Runs of 64 used bytes fill sectors from where they begin, all else from its lowest address, but
+ * no more than the request has. Of few lanes each byte counts. */
+static int64_t contiguous(const ptx_access *a, const ptx_buf *b) {
+  int64_t rest = 0, all = 0, sum = 0;
+  uint64_t rest_start = UINT64_MAX;
+  for (int i = 0; i < 32; i++) {
+    const uint64_t start = a->addr[i];
+    bool begins = active(a, i) && !is_asked(a, start - (uint64_t)a->width);
+    for (int k = 0; k < i; k++) {
+      begins = begins && !(active(a, k) && a->addr[k] == start);
+    }
+    int64_t used = 0;
+    for (uint64_t at = start; begins && is_asked(a, at); at += (uint64_t)a->width) {
+      used += b == NULL ? a->width : used_of(NULL, (int64_t)(at - b->base), a->width);
+    }
+    all += used;
+    if (used >= 64) {
+      sum += in_sectors(start, used);
+    } else if (begins) {
+      rest += used;
+      rest_start = start < rest_start ? start : rest_start;
+    }
+  }
+  sum += in_sectors(rest_start, rest);
+  const int64_t moved = 32 * distinct(a, 32);
+  return __builtin_popcount(a->mask) < 8 ? all : sum < moved ? sum : moved;
 }
 
 static void check_global(const ptx_access *a) {
@@ -67,8 +92,8 @@ static void check_global(const ptx_access *a) {
   assert_int_equal(g.sectors_ideal, sectors < least ? sectors : least);
   assert_int_equal(g.bytes, (int64_t)lanes * a->width);
   const ptx_buf some = {.base = a->addr[__builtin_ctz(a->mask)] % 512, .used = used_of};
-  assert_int_equal(g.contiguous, contiguous(a, NULL));
-  assert_int_equal(sct_ptx_contiguous_used(&some, a), contiguous(a, &some));
+  assert_int_equal(sct_ptx_contiguous(NULL, a), contiguous(a, NULL));
+  assert_int_equal(sct_ptx_contiguous(&some, a), contiguous(a, &some));
 }
 
 /* Most words that share a bank among lanes [first, first + n): every pair of words is looked at. */
@@ -133,9 +158,9 @@ static ptx_access random_access(sct_rng *rng) {
   a.width = widths[sct_rng_below(rng, 5)];
   a.mask = sct_rng_below(rng, 3) == 0 ? (uint32_t)sct_rng_u64(rng) : PTX_ALL;
   a.mask = a.mask == 0 ? 1 : a.mask;
-  const int kind = (int)sct_rng_below(rng, 6);
-  const uint64_t base = 4096 + 16 * (uint64_t)sct_rng_below(rng, 64);
-  const uint64_t step = (uint64_t)sct_rng_below(rng, 40);
+  const int kind = (int)sct_rng_below(rng, 7);
+  const uint64_t base = 4096 + (uint64_t)(a.width * sct_rng_below(rng, 64));
+  const uint64_t step = (uint64_t)sct_rng_below(rng, 40), row = 1u << sct_rng_below(rng, 5);
   for (uint64_t i = 0; i < 32; i++) {
     const uint64_t random = (uint64_t)sct_rng_below(rng, kind == 0 ? 16 : 4000);
     const uint64_t at = kind == 1   ? step * i
@@ -143,6 +168,7 @@ static ptx_access random_access(sct_rng *rng) {
                         : kind == 3 ? i / 2 * step
                         : kind == 4 ? (i & ~(uint64_t)2) * step
                         : kind == 5 ? (i * 7 + step) % 32
+                        : kind == 6 ? i / row * (row + step) + i % row
                                     : random;
     a.addr[i] = base + at * (uint64_t)a.width;
   }

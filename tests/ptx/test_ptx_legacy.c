@@ -95,6 +95,7 @@ static sct_ptx_result run(const setting *s, sct_ptx_coalescing model, const char
                                     .args = args,
                                     .n_args = index != 0 ? 3 : 2,
                                     .coalescing = model,
+                                    .per_buffer = true,
                                     .per_instruction = true};
   if (sct_ptx_launch(&r, s->memory, &opts, &err) != SCT_OK) {
     fail_msg("%s", err.text);
@@ -135,7 +136,7 @@ static void cc10_floats(void **state) {
   assert_int_equal(copy.load.requests, HALVES);
   assert_int_equal(copy.load.sectors, HALVES);
   assert_int_equal(copy.load.moved, 64 * HALVES);
-  assert_int_equal(copy.load.contiguous, 2 * HALVES); /* sectors, whatever a transaction has */
+  assert_int_equal(copy.load.contiguous_bytes, 64 * HALVES);
   assert_int_equal(copy.store.sectors, HALVES);
   assert_true(sct_ptx_degree_of(&copy).both == 1.0);
   static const char *const bad[] = {"permuted", "shifted"};

@@ -137,6 +137,7 @@ static void launch(const lab *l, const mutant *m, world *w, sct_ptx_order order,
                                     .n_args = 5,
                                     .order = order,
                                     .seed = 7,
+                                    .per_buffer = true,
                                     .lenient_exits = true,
                                     .max_steps = 300000};
   if (sct_ptx_launch(result, w->memory, &opts, &err) != SCT_OK) {
@@ -250,7 +251,7 @@ static void bytes_are_counted(void **state) {
     assert_int_equal(both[k]->requests, m->tiles);
     assert_int_equal(both[k]->sectors, 32 * m->tiles);
     assert_int_equal(both[k]->sectors_ideal, 32 * m->tiles);
-    assert_int_equal(both[k]->contiguous, 32 * m->tiles);
+    assert_int_equal(both[k]->contiguous_bytes, 1024 * m->tiles);
     assert_int_equal(both[k]->tags, 8 * m->tiles);
     assert_int_equal(both[k]->moved, 1024 * m->tiles);
   }

@@ -105,7 +105,7 @@ static void add_global(sct_ptx_global *to, const sct_ptx_global *g) {
   to->moved += g->moved;
   to->bytes += g->bytes;
   to->distinct_bytes += g->distinct_bytes;
-  to->contiguous += g->contiguous;
+  to->contiguous_bytes += g->contiguous_bytes;
 }
 
 static bool starts(const sct_ptx_inst_counters *c, const char *word) {

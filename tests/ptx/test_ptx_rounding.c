@@ -351,12 +351,64 @@ static void extremes_with_every_modifier(void **state) {
   eval_data_free(&d);
 }
 
+/* A launch rounds up, down or at random what is to be rounded to the nearest value. */
+static void launches_round_otherwise(void **state) {
+  static const char *const names[] = {"add", "sub", "mul", "fma"};
+  enum { N = 256, SEEDS = 32 };
+  (void)state;
+  sct_rng rng = sct_rng_new(64);
+  uint64_t a[N], b[N], c[N], want[2][N], got[N];
+  uint64_t *const in[4] = {a, b, c, NULL};
+  double off = 0; /* from what is exact, in units */
+  int n = 0;
+  for (int k = 0; k < 8; k++) {
+    const bool wide = k >= 4, fused = k % 4 == 3;
+    const char *const type = wide ? "f64" : "f32", *const more = fused ? ", %c" : "";
+    const char *const sig = wide ? (fused ? "6666" : "666") : (fused ? "3333" : "333");
+    char text[64];
+    for (int i = 0; i < N; i++) {
+      for (int op = 0; op < 3; op++) {
+        const double x = ldexp(sct_rng_unit(&rng) + 0.5, (int)sct_rng_below(&rng, 12) - 6);
+        in[op][i] = wide ? b64(x) : b32((float)x);
+      }
+    }
+    for (int up = 0; up < 2; up++) {
+      eval_rounding = 0;
+      snprintf(text, sizeof text, "%s.%s.%s %%d, %%a, %%b%s", names[k % 4], up ? "rp" : "rm", type,
+               more);
+      eval(text, sig, in, N, want[up]);
+      eval_rounding = up ? SCT_PTX_UP : SCT_PTX_DOWN;
+      snprintf(text, sizeof text, "%s.rn.%s %%d, %%a, %%b%s", names[k % 4], type, more);
+      eval(text, sig, in, N, got);
+      int n_other = 0; /* what is exact is known to the digits of the next type */
+      for (int i = 0; i < N; i++) {
+        n_other += got[i] != want[up][i];
+      }
+      assert_in_range(n_other, 0, wide || fused ? N / 32 : 0);
+    }
+    for (eval_rounding = 1; eval_rounding <= SEEDS; eval_rounding++) {
+      eval(text, sig, in, N, got);
+      for (int i = 0; i < N; i++) {
+        assert_true(got[i] == want[0][i] || got[i] == want[1][i]);
+        if (k == 2 && want[0][i] != want[1][i]) {
+          const double low = f32(want[0][i]), high = f32(want[1][i]);
+          off += ((double)f32(got[i]) - (double)f32(a[i]) * (double)f32(b[i])) / (high - low);
+          n++;
+        }
+      }
+    }
+  }
+  eval_rounding = 0;
+  assert_true(n > 0 && fabs(off / n) < 0.02); /* 1 / sqrt(12 n), and four times that */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(all_single),
                                      cmocka_unit_test(all_double),
                                      cmocka_unit_test(host_mode_stays),
                                      cmocka_unit_test(fused_keeps_the_product),
                                      cmocka_unit_test(directed_modes_enclose),
+                                     cmocka_unit_test(launches_round_otherwise),
                                      cmocka_unit_test(approximate_division_and_roots),
                                      cmocka_unit_test(approximations_of_special_operands),
                                      cmocka_unit_test(extremes_with_every_modifier)};

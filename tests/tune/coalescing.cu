@@ -55,6 +55,27 @@ extern "C" __global__ void odd_rows(const unsigned char *a, unsigned char *b, ex
   }
 }
 
+// kLanes threads a row.
+template <int kLanes>
+__device__ void copy_rows(const float *a, float *b, extent n_row, extent n_col) {
+  const extent row = thread_index() / kLanes;
+  for (extent col = threadIdx.x % kLanes; row < n_row && col < n_col; col += kLanes) {
+    b[row * n_col + col] = a[row * n_col + col];
+  }
+}
+
+extern "C" __global__ void rows_by_8(const float *a, float *b, extent n_row, extent n_col) {
+  copy_rows<8>(a, b, n_row, n_col);
+}
+
+extern "C" __global__ void rows_by_16(const float *a, float *b, extent n_row, extent n_col) {
+  copy_rows<16>(a, b, n_row, n_col);
+}
+
+extern "C" __global__ void rows_by_32(const float *a, float *b, extent n_row, extent n_col) {
+  copy_rows<32>(a, b, n_row, n_col);
+}
+
 extern "C" __global__ void transpose(const float *a, float *b, extent n_row, extent n_col) {
   const extent i = thread_index(), row = i / n_col, col = i % n_col;
   if (row < n_row) {

@@ -26,6 +26,10 @@ typedef struct example {
 #define LINE(extra_a, body)                                                                        \
   HEAD "dims = { 'i' }, inputs = { s.array('a', 'f32', nil, { " extra_a                            \
        " }) }, outputs = { s.array('b', 'f32') }, body = '" body "', sizes = { { i = 8192 } } }"
+/* Rows of 148 bytes. */
+#define ROWS                                                                                       \
+  HEAD "dims = { 'row', 'col' }, inputs = { s.array('a', 'f32') }, "                               \
+       "outputs = { s.array('b', 'f32') }, body = 'b = a;', sizes = { { row = 512, col = 37 } } }"
 #define GATHER(type)                                                                               \
   HEAD "dims = { 'i' }, inputs = { s.array('pick', 'i32', nil, { fill = 'permuted' }), "           \
        "s.array('a', " type ", nil, { dims = { 'm' }, at = { 'pick' } }) }, "                      \
@@ -50,6 +54,9 @@ static const example examples[] = {
      "dims = { 'row', 'col' }, inputs = { s.array('a', 'u8') }, outputs = { s.array('b', 'u8') }, "
      "body = 'b = a;', sizes = { { row = 64, col = 1001 } } }",
      256, 64, 0, 0, 1, 1.25, true, 1, 0},
+    {"rows_by_8", ROWS, 256, 16, 0, 0, 1.7, 1.8, false, 1, 0},
+    {"rows_by_16", ROWS, 256, 32, 0, 0, 1, 1.1, true, 1, 0}, /* runs of 64 bytes */
+    {"rows_by_32", ROWS, 256, 64, 0, 0, 1, 1.2, true, 1, 0}, /* ends of rows, of 5 lanes */
     {"transpose",
      HEAD "dims = { 'row', 'col' }, inputs = { s.array('a', 'f32') }, "
           "outputs = { s.array('b', 'f32', s.col_major) }, body = 'b = a;', "
@@ -131,6 +138,38 @@ static void test_examples(void **state) {
   for (int k = 0; k < SCT_COUNT(examples); k++) {
     check(*state, &examples[k]);
   }
+}
+
+/* 4 lanes a row, 16 aligned bytes each: runs of 64 bytes, and what is left at both ends of rows. */
+static void test_short_rows(void **state) {
+  (void)state;
+  fixture f;
+  picked p = {.label = "reduce threads=128 lanes=4 vec=4 start=any items=4 outputs=1 blocks=1 "
+                       "evict=none"};
+  sct_ptx_module *module = NULL;
+  sct_block_counter *counter = NULL;
+  sct_counters counters;
+  sct_coalescing got;
+  fixture_open_text(&f, HEAD "dims = { 'row', 'col' }, inputs = { s.array('a', 'f32') }, "
+                             "outputs = { s.array('total', 'f32', nil, { dims = { 'row' }, "
+                             "reduce = 'sum' }) }, body = 'total = a;', "
+                             "sizes = { { row = 4099, col = 37 } } }");
+  p.code = fixture_make(&f, p.label);
+  picked_compile(&p, 1);
+  MUST(sct_ptx_parse(&module, p.compiled.ptx, "PTX", err));
+  sct_block_counter_new(&counter, &f.spec, &f.device, 1, 0);
+  const sct_size *size = &f.spec.sizes[0];
+  MUST(sct_block_counter_count(counter, &counters, &p.code, module, p.compiled.entry, size,
+                               SCT_ALL_BLOCKS, err));
+  MUST(sct_model_coalescing(&got, &counters, &f.spec, &p.code, size, err));
+  const sct_access *a = &got.load[0];
+  print_message("%g sectors, ideal %g, footprint %g\n", a->sectors, a->ideal, a->footprint);
+  assert_true(a->sectors > 1.4 * a->footprint && a->sectors < 1.2 * a->ideal && got.coalesced);
+  sct_counters_free(&counters);
+  sct_block_counter_free(counter);
+  sct_ptx_module_free(module);
+  picked_free(&p, 1);
+  fixture_close(&f);
 }
 
 /* ---- random layouts ---- */
@@ -244,6 +283,7 @@ int main(int argc, char **argv) {
   }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_examples),
+      cmocka_unit_test(test_short_rows),
       cmocka_unit_test(test_random_layouts),
   };
   return cmocka_run_group_tests(tests, setup, teardown);

@@ -169,6 +169,7 @@ function M.word(word, known, unknown, place)
     or M.fail_word(place, text, "%s '%s'%s", unknown, text, core.suggest(text, known))
 end
 
+local TYPES = core.types()
 -- What C, CUDA, NumPy and PyTorch call types.
 local ELSEWHERE = {
   char = "i8", short = "i16", int = "i32", long = "i64", unsigned = "u32", float = "f32",
@@ -197,7 +198,7 @@ function M.type_name(name, what, place)
   if ELSEWHERE[name] then
     M.fail_word(place, name, "%s: unknown type '%s'; write %s", what, name, ELSEWHERE[name])
   end
-  return M.word(name, core.type_names(), what .. ": unknown type", place)
+  return M.word(name, TYPES, what .. ": unknown type", place)
 end
 
 return M

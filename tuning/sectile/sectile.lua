@@ -170,10 +170,11 @@ end
 -- ---- records ----
 
 local MAX_FIELDS = 64 -- SCT_MAX_FIELDS
+local TYPES = core.types()
 
 -- How many fields an array is: one an element, or, where elements share bytes, one a byte.
 local function n_fields(name, of, count, place)
-  local shared = core.type_shared(of)
+  local shared = TYPES[of].shared
   local most = MAX_FIELDS * shared
   if math.type(count) ~= "integer" or count < 1 or count > most then
     check.fail(place, "s.record: field '%s' has %s elements; expected a whole number from %d to %d",

@@ -186,18 +186,12 @@ void sct_ptx_count_global_by(const ptx_rules *r, sct_ptx_global *g, const ptx_ac
     const cost c = r->cost(acc, mask, first, segment);
     uint64_t address[PTX_LANES];
     const int n = sct_ptx_addresses_of(address, acc, mask);
-    const int64_t distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
-    uint64_t start = UINT64_MAX;
-    for (int k = 0; k < n; k++) {
-      start = address[k] < start ? address[k] : start;
-    }
     g->requests++;
     g->sectors += c.transactions;
     g->sectors_ideal += c.transactions < least ? c.transactions : least;
     g->moved += c.bytes;
     g->bytes += bytes;
-    g->distinct_bytes += distinct_bytes;
-    g->contiguous += n >= SCT_PTX_FEW_LANES ? sct_ptx_contiguous(start, distinct_bytes) : 0;
+    g->distinct_bytes += (int64_t)sct_ptx_distinct(address, n) * acc->width;
   }
   for (int first = 0; first < PTX_LANES; first += r->tag_lanes[w]) {
     const uint32_t mask = ptx_lane_group(first, r->tag_lanes[w]) & acc->mask;

@@ -42,10 +42,6 @@ int sct_ptx_addresses_of(uint64_t *out, const ptx_access *acc, uint32_t mask) {
   return n;
 }
 
-int64_t sct_ptx_contiguous(uint64_t start, int64_t bytes) {
-  return ((int64_t)(start % 32) + bytes + 31) / 32;
-}
-
 static void add_request(sct_ptx_global *g, int64_t sectors, int64_t tags, int64_t bytes,
                         int64_t distinct_bytes) {
   const int64_t least = (bytes + 31) / 32;
@@ -60,7 +56,6 @@ static void add_request(sct_ptx_global *g, int64_t sectors, int64_t tags, int64_
 
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes) {
   const uint64_t last = address + (uint64_t)bytes - 1;
-  g->contiguous += sct_ptx_contiguous(address, bytes);
   add_request(g, (int64_t)(last / 32 - address / 32 + 1), (int64_t)(last / 128 - address / 128 + 1),
               bytes, bytes);
 }
@@ -71,45 +66,71 @@ void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc) {
     sct_ptx_count_bulk(g, acc->addr[0], bytes);
     return;
   }
-  uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES], start = UINT64_MAX;
+  uint64_t address[PTX_LANES], sector[PTX_LANES], line[PTX_LANES];
   const int n = sct_ptx_addresses_of(address, acc, acc->mask);
   for (int k = 0; k < n; k++) {
     sector[k] = address[k] / 32;
     line[k] = address[k] / 128;
-    start = address[k] < start ? address[k] : start;
   }
   const int64_t distinct_bytes = (int64_t)sct_ptx_distinct(address, n) * acc->width;
-  g->contiguous += n >= SCT_PTX_FEW_LANES ? sct_ptx_contiguous(start, distinct_bytes) : 0;
   add_request(g, sct_ptx_distinct(sector, n), sct_ptx_distinct(line, n), bytes, distinct_bytes);
 }
 
-int64_t sct_ptx_contiguous_bulk(const ptx_buf *b, uint64_t address, int64_t bytes) {
-  const int64_t used = b->used(b->used_ctx, (int64_t)(address - b->base), bytes);
-  return used > 0 ? sct_ptx_contiguous(address, used) : 0;
+/* ---- what a request would move if its bytes were contiguous */
+
+static int64_t used_bytes(const ptx_buf *b, uint64_t start, int64_t bytes) {
+  return b != NULL ? b->used(b->used_ctx, (int64_t)(start - b->base), bytes) : bytes;
 }
 
-/* Lanes in the order of their addresses, neighbours together. */
-int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc) {
-  uint64_t address[PTX_LANES];
-  const int n = sct_ptx_addresses_of(address, acc, acc->mask);
-  int64_t used = 0;
+/* Bytes of the sectors that so many fill from there on. */
+static int64_t filled_bytes(uint64_t start, int64_t bytes) {
+  return bytes > 0 ? ((int64_t)(start % 32) + bytes + 31) / 32 * 32 : 0;
+}
+
+int64_t sct_ptx_contiguous_run(const ptx_buf *b, uint64_t start, int64_t bytes) {
+  return filled_bytes(start, used_bytes(b, start, bytes));
+}
+
+static int ordered_addresses_of(uint64_t *out, const ptx_access *acc) {
+  const int n = sct_ptx_addresses_of(out, acc, acc->mask);
   for (int k = 1; k < n; k++) {
-    const uint64_t a = address[k];
+    const uint64_t a = out[k];
     int at = k;
-    for (; at > 0 && address[at - 1] > a; at--) {
-      address[at] = address[at - 1];
+    for (; at > 0 && out[at - 1] > a; at--) {
+      out[at] = out[at - 1];
     }
-    address[at] = a;
+    out[at] = a;
   }
+  return n;
+}
+
+int64_t sct_ptx_contiguous(const ptx_buf *b, const ptx_access *acc) {
+  if (acc->full_run) {
+    return sct_ptx_contiguous_run(b, acc->addr[0], PTX_LANES * (int64_t)acc->width);
+  }
+  uint64_t address[PTX_LANES], rest_start = UINT64_MAX, next_sector = 0;
+  const int n = ordered_addresses_of(address, acc);
+  int64_t moved = 0, all = 0, filled = 0, rest = 0;
   for (int first = 0, end = 0; first < n; first = end) {
-    uint64_t reached = address[first];
-    for (end = first; end < n && address[end] <= reached; end++) {
-      reached = address[end] + (uint64_t)acc->width;
+    const uint64_t start = address[first];
+    uint64_t stop = start;
+    for (end = first; end < n && address[end] <= stop; end++) {
+      stop = address[end] + (uint64_t)acc->width;
     }
-    used += b->used(b->used_ctx, (int64_t)(address[first] - b->base),
-                    (int64_t)(reached - address[first]));
+    const int64_t used = used_bytes(b, start, (int64_t)(stop - start));
+    if (used >= SCT_PTX_LONG_RUN) {
+      filled += filled_bytes(start, used);
+    } else {
+      rest_start = start < rest_start ? start : rest_start;
+      rest += used;
+    }
+    all += used;
+    next_sector = start / 32 > next_sector ? start / 32 : next_sector;
+    moved += 32 * (int64_t)((stop + 31) / 32 - next_sector);
+    next_sector = (stop + 31) / 32;
   }
-  return n >= SCT_PTX_FEW_LANES && used > 0 ? sct_ptx_contiguous(address[0], used) : 0;
+  filled += filled_bytes(rest_start, rest);
+  return n < SCT_PTX_FEW_LANES ? all : filled < moved ? filled : moved;
 }
 
 #define GOLDEN 0x9e3779b97f4a7c15u /* spreads lines over the counts */

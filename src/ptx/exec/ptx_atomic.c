@@ -78,6 +78,18 @@ static bool less_than(const ptx_uop *u, uint64_t a, uint64_t b) {
              : a < b;
 }
 
+/* A sum as sct_ptx_launch_opts.rounding says. */
+static uint64_t round_at_random(const ptx_uop *u, uint64_t a, uint64_t b, uint64_t sum,
+                                int rounding) {
+  const uint64_t random = sct_mix64(sct_mix64(a, b), (uint64_t)(int64_t)rounding);
+  if (u->to == PTX_T_F32) {
+    const double exact = (double)ptx_float((uint32_t)a) + (double)ptx_float((uint32_t)b);
+    return ptx_bits32(sct_ptx_at_random32(ptx_float((uint32_t)sum), exact, random, rounding));
+  }
+  const long double exact = (long double)ptx_double(a) + (long double)ptx_double(b);
+  return ptx_bits64(sct_ptx_at_random64(ptx_double(sum), exact, random, rounding));
+}
+
 static uint64_t combine(const ptx_uop *u, uint64_t a, uint64_t b, bool global) {
   if (is_float(u)) {
     return float_op(u, a, b, global);
@@ -265,6 +277,8 @@ static int lane_at(const ptx_exec *x, int k) {
 static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
                         const ptx_part *part) {
   results r;
+  const bool is_sum = u->from == PTX_ATOMIC_ADD && (u->to == PTX_T_F32 || u->to == PTX_T_F64);
+  const int rounding = is_sum ? x->launch->opts->rounding : 0;
   uint32_t changed = 0;
   for (int k = 0; k < PTX_LANES; k++) {
     const int i = lane_at(x, k);
@@ -279,6 +293,7 @@ static void update_part(ptx_exec *x, const ptx_uop *u, const ptx_access *acc,
     }
     for (int e = 0; e < u->n; e++) {
       w.now[e] = combine(u, w.old[e], w.b[e], part->buf != NULL);
+      w.now[e] = rounding ? round_at_random(u, w.old[e], w.b[e], w.now[e], rounding) : w.now[e];
       w.now_bits[e] = combine_bits(u, &w, e);
       r.value[e][i] = w.old[e];
       r.bits[e][i] = w.old_bits[e];

@@ -170,8 +170,10 @@ static void count(ptx_exec *x, const ptx_uop *u, const ends *e, bool load) {
   if (x->launch->counters) {
     sct_ptx_global one = {0};
     sct_ptx_count_bulk(&one, e->global, e->bytes);
-    const ptx_buf *b = ptx_part_used(x, e->global);
-    one.contiguous = b != NULL ? sct_ptx_contiguous_bulk(b, e->global, e->bytes) : one.contiguous;
+    if (x->by_buffer != NULL) {
+      one.contiguous_bytes =
+          sct_ptx_contiguous_run(ptx_part_used(x, e->global), e->global, e->bytes);
+    }
     sct_ptx_global_add(&x->insts[u->inst].global, &one);
     if (x->launch->opts->caches != NULL) {
       sct_ptx_trace_bulk(&x->trace, e->global, e->bytes, load);

@@ -509,13 +509,12 @@ void sct_ptx_chain_end(ptx_exec *x);
 /* ---- counting (ptx_count.c), and by the rules of older devices (ptx_coalesce.c) */
 
 void sct_ptx_count_global(sct_ptx_global *g, const ptx_access *acc);
-int64_t sct_ptx_contiguous(uint64_t start, int64_t bytes); /* sectors of so many from there on */
-/* The same for a request to a buffer of which not all bytes are used, and a bulk copy. */
-int64_t sct_ptx_contiguous_used(const ptx_buf *b, const ptx_access *acc);
-int64_t sct_ptx_contiguous_bulk(const ptx_buf *b, uint64_t address, int64_t bytes);
-/* The buffer of a request, if some of its bytes have no use and that is wanted; else NULL. */
+/* sct_ptx_global.contiguous_bytes of a request, and of one run of bytes; b NULL: all are used. */
+int64_t sct_ptx_contiguous(const ptx_buf *b, const ptx_access *acc);
+int64_t sct_ptx_contiguous_run(const ptx_buf *b, uint64_t start, int64_t bytes);
+/* The buffer of a request, if some of its bytes have no use; else NULL. */
 static inline const ptx_buf *ptx_part_used(const ptx_exec *x, uint64_t address) {
-  const ptx_buf *b = x->by_buffer != NULL ? ptx_memory_window(x->launch->memory, address) : NULL;
+  const ptx_buf *b = ptx_memory_window(x->launch->memory, address);
   return b != NULL && b->used != NULL ? b : NULL;
 }
 void sct_ptx_count_bulk(sct_ptx_global *g, uint64_t address, int64_t bytes); /* bytes >= 1 */
@@ -566,8 +565,10 @@ static inline void ptx_count_global(ptx_exec *x, const ptx_uop *u, const ptx_acc
   } else {
     sct_ptx_count_global_by(x->launch->rules, &one, acc);
   }
-  const ptx_buf *b = ptx_part_used(x, acc->addr[ptx_first_lane(acc->mask)]);
-  one.contiguous = b != NULL ? sct_ptx_contiguous_used(b, acc) : one.contiguous;
+  if (x->by_buffer != NULL) {
+    one.contiguous_bytes =
+        sct_ptx_contiguous(ptx_part_used(x, acc->addr[ptx_first_lane(acc->mask)]), acc);
+  }
   sct_ptx_global_add(&x->insts[u->inst].global, &one);
   if (x->launch->opts->caches != NULL) {
     sct_ptx_trace_access(&x->trace, acc);

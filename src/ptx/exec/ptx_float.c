@@ -24,6 +24,8 @@ typedef void (*loop32)(float *restrict t, const float *a, const float *b, const 
                        unsigned flags);
 typedef void (*loop64)(double *restrict t, const double *a, const double *b, const double *c,
                        unsigned flags);
+typedef void (*loop80)(long double *restrict t, const long double *a, const long double *b,
+                       const long double *c, unsigned flags);
 
 #define LOOP(name, T, expr)                                                                        \
   static NOINLINE void loop_##name(T *restrict t, const T *a, const T *b, const T *c,              \
@@ -94,6 +96,42 @@ static void flush_products(float *t, const float *a, const float *b, const float
   }
 }
 
+/* Rounds what was rounded to the nearest value at random, as sct_ptx_launch_opts.rounding says. */
+#define AT_RANDOM(bits, T, W, next)                                                                \
+  T sct_ptx_at_random##bits(T t, W exact, uint64_t random, int rounding) {                         \
+    const W off = exact - t;                                                                       \
+    const T other = next(t, off > 0 ? (T)INFINITY : -(T)INFINITY);                                 \
+    const W share = off / ((W)other - (W)t); /* above 1/2 it was changed otherwise */              \
+    const bool can = share > 0 && share <= (W)0.5 && isfinite(other);                              \
+    const bool wanted = rounding > 0 ? (W)(random >> 40) < share * (W)0x1p24                       \
+                                     : (off > 0) == (rounding == SCT_PTX_UP);                      \
+    return can && wanted ? other : t;                                                              \
+  }                                                                                                \
+  static NOINLINE void at_random##bits(                                                            \
+      T *restrict t, const T *const in[3],                                                         \
+      void (*loop)(W *restrict, const W *, const W *, const W *, unsigned), int rounding) {        \
+    W wide[3][PTX_LANES], exact[PTX_LANES];                                                        \
+    LANES(i) {                                                                                     \
+      wide[0][i] = in[0][i];                                                                       \
+      wide[1][i] = in[1][i];                                                                       \
+      wide[2][i] = in[2][i];                                                                       \
+    }                                                                                              \
+    loop(exact, wide[0], wide[1], wide[2], 0);                                                     \
+    LANES(i) {                                                                                     \
+      const uint64_t from = sct_mix64(ptx_bits##bits(in[0][i]), ptx_bits##bits(in[1][i]));         \
+      const uint64_t seed = (uint64_t)(int64_t)rounding * PTX_LANES + (uint64_t)i;                 \
+      const uint64_t random = sct_mix64(from ^ ptx_bits##bits(in[2][i]), seed);                    \
+      t[i] = sct_ptx_at_random##bits(t[i], exact[i], random, rounding);                            \
+    }                                                                                              \
+  }
+AT_RANDOM(32, float, double, nextafterf)
+AT_RANDOM(64, double, long double, nextafter)
+
+/* 0: to the nearest value. */
+static int random_of(const ptx_exec *x, const ptx_uop *u) {
+  return u->flags & PTX_F_RND_MASK ? 0 : x->launch->opts->rounding;
+}
+
 /* One f32 operation with its modifiers on 32 lanes. is_product: loop(s a, b, s c) = s loop(a, b, c)
  * for powers of two. */
 static void compute32(float *t, const float *a, const float *b, const float *c, const ptx_uop *u,
@@ -135,6 +173,21 @@ static void run32(ptx_exec *x, const ptx_uop *u, loop32 loop, bool is_product) {
   put_f32(x, u, t);
 }
 
+/* wide: the same of doubles. */
+static void run_rounded32(ptx_exec *x, const ptx_uop *u, loop32 loop, loop64 wide,
+                          bool is_product) {
+  const int rounding = random_of(x, u);
+  if (rounding == 0) {
+    run32(x, u, loop, is_product);
+    return;
+  }
+  float t[PTX_LANES];
+  const float *const in[3] = {ptx_rf32(x, u->a), ptx_rf32(x, u->b), ptx_rf32(x, u->c)};
+  compute32(t, in[0], in[1], in[2], u, loop, is_product);
+  at_random32(t, in, wide, rounding);
+  put_f32(x, u, t);
+}
+
 /* f32x2: the same on both halves of 64-bit lanes. */
 static void run32x2(ptx_exec *x, const ptx_uop *u, loop32 loop, bool is_product) {
   const uint32_t slots[3] = {u->a, u->b, u->c};
@@ -165,6 +218,19 @@ static void run64(ptx_exec *x, const ptx_uop *u, loop64 loop) {
   } else {
     loop(t, a, b, c, u->flags);
   }
+  put_f64(x, u, t);
+}
+
+static void run_rounded64(ptx_exec *x, const ptx_uop *u, loop64 loop, loop80 wide) {
+  const int rounding = random_of(x, u);
+  if (rounding == 0) {
+    run64(x, u, loop);
+    return;
+  }
+  double t[PTX_LANES];
+  const double *const in[3] = {ptx_rf64(x, u->a), ptx_rf64(x, u->b), ptx_rf64(x, u->c)};
+  loop(t, in[0], in[1], in[2], u->flags);
+  at_random64(t, in, wide, rounding);
   put_f64(x, u, t);
 }
 
@@ -210,15 +276,33 @@ static bool has_fma(void) {
 }
 #endif
 
+LOOP(fma_any_f80, long double, fmal(x, y, z))
+
 void sct_ptx_op_fma_f32(ptx_exec *x, const ptx_uop *u) {
-  run32(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32, true);
+  run_rounded32(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32, loop_fma_any_f64, true);
 }
 void sct_ptx_op_fma_f32x2(ptx_exec *x, const ptx_uop *u) {
   run32x2(x, u, has_fma() ? loop_fma_x86_f32 : loop_fma_any_f32, true);
 }
 void sct_ptx_op_fma_f64(ptx_exec *x, const ptx_uop *u) {
-  run64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64);
+  run_rounded64(x, u, has_fma() ? loop_fma_x86_f64 : loop_fma_any_f64, loop_fma_any_f80);
 }
+
+/* ---- sums and products */
+
+#define ROUNDED(name, is_product, expr)                                                            \
+  LOOP(name##_f32, float, expr)                                                                    \
+  LOOP(name##_f64, double, expr)                                                                   \
+  LOOP(name##_f80, long double, expr)                                                              \
+  void sct_ptx_op_##name##_f32(ptx_exec *x, const ptx_uop *u) {                                    \
+    run_rounded32(x, u, loop_##name##_f32, loop_##name##_f64, is_product);                         \
+  }                                                                                                \
+  void sct_ptx_op_##name##_f64(ptx_exec *x, const ptx_uop *u) {                                    \
+    run_rounded64(x, u, loop_##name##_f64, loop_##name##_f80);                                     \
+  }
+ROUNDED(add, false, x + y)
+ROUNDED(sub, false, x - y)
+ROUNDED(mul, true, x *y)
 
 /* ---- approximations: what the hardware gives is not known bit for bit, but how far off it may be
  * is (PTX ISA: ex2 2 ulp, rcp and sqrt 1 ulp, rsqrt 2^-22.9, lg2 2^-22, sin and cos 2^-20.5
@@ -329,7 +413,6 @@ double sct_ptx_max(double x, double y, unsigned flags) {
 #undef PTX_ALU
 
 /* what several rows share, or scales with an operand */
-OP32(mul_f32, true, x *y)
 OP32(div_f32, true, x / y)
 OP32X2(add_f32, false)
 OP32X2(sub_f32, false)

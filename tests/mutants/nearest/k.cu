@@ -10,7 +10,11 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
 #else
     __syncthreads();
 #endif
+#if MUT == 12 // what is beyond 2,000 is not loaded
+    for (int j = threadIdx.x; j < 256 && first + j < min(nc, 2000LL); j += 64) s[j] = y[first + j];
+#else
     for (int j = threadIdx.x; j < 256 && first + j < nc; j += 64) s[j] = y[first + j];
+#endif
     __syncthreads();
 #if MUT == 2 // each chunk begins anew
     least = 256;
@@ -21,6 +25,10 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
     for (int j = 0; j < 256; j++) {
 #elif MUT == 5 // the last of a partial chunk
     for (int j = 0; j < 256 && first + j < nc - (first > 0); j++) {
+#elif MUT == 10 // whole chunks of 4, after the second chunk
+    for (int j = 0; j < 256 && first + j < (first > 256 ? nc & ~3LL : nc); j++) {
+#elif MUT == 11 // all but the second half of the fourth chunk
+    for (int j = 0; j < (first == 768 ? 128 : 256) && first + j < nc; j++) {
 #else
     for (int j = 0; j < 256 && first + j < nc; j++) {
 #endif
@@ -31,6 +39,8 @@ __global__ void k(long long np, long long nc, const int *x, const int *y, long l
       if (d < least || d == least && first > 0) least = d, where = first + j;
 #elif MUT == 8 // the index in its chunk
       if (d < least) least = d, where = j;
+#elif MUT == 13 // an index of 10 bits
+      if (d < least) least = d, where = (first + j) & 1023;
 #elif MUT == 9 // the largest value is none
       if (d < least && d < 255) least = d, where = first + j;
 #else

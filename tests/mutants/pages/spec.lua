@@ -14,7 +14,7 @@ return s.kernel {
   also = {
     cuda = "k.cu", kernel = "k",
     args = { { "n_i", "i64" }, { "n_c", "i64" }, { "n_m", "i64" }, "seq", "page", "x", "y" },
-    axes = { MUT = { 0, 1, 2, 3, 4, 5, 6, 7, 8 } },
+    axes = { MUT = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 } },
     block = 64, grid = "n_i",
   },
   sizes = { { i = 1 << 12, c = 256, n = 64, m = 1000 } },

@@ -12,6 +12,12 @@ __global__ void k(long long ni, long long nj, const short *a, const short *c, in
   const long long at = i * (3 * nj + 2) + (short)(3 * j + 1);
 #elif MUT == 5 // offsets of 12 bits in a row
   const long long at = i * (3 * nj + 2) + ((3 * j + 1) & 4095);
+#elif MUT == 12 // offsets of 16 bits without sign
+  const long long at = i * (3 * nj + 2) + (unsigned short)(3 * j + 1);
+#elif MUT == 13 // a pitch of 16 bits
+  const long long at = i * (unsigned short)(3 * nj + 2) + 3 * j + 1;
+#elif MUT == 14 // rows of 12 bits
+  const long long at = (i & 4095) * (3 * nj + 2) + 3 * j + 1;
 #else
   const long long at = i * (3 * nj + 2) + 3 * j + 1;
 #endif
@@ -21,6 +27,8 @@ __global__ void k(long long ni, long long nj, const short *a, const short *c, in
   const long long from = i * nj + nj - j - (j > 0 || i + 1 == ni);
 #elif MUT == 8 // the middle one of an odd row
   const long long from = i * nj + nj - 1 - j + (nj > 1 && 2 * j + 1 == nj);
+#elif MUT == 15 // a column of 15 bits
+  const long long from = i * nj + ((nj - 1 - j) & 32767);
 #else
   const long long from = i * nj + nj - 1 - j;
 #endif
