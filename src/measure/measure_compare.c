@@ -15,10 +15,10 @@
  * rounding errors of what it was made of. Where they are of many: within the tolerance of itself,
  * and of what inputs that are off by the tolerance make of it (draws); what these make infinite or
  * finite may be either. In either case by what roundings of its own make of it, where these are
- * known. Above 1 rounding leaves nothing of a sum. Any NaN equals any other where values are
- * computed: compilers choose its bits. */
+ * known, and by one more to its type. Above 1 rounding leaves nothing of a sum. Any NaN equals any
+ * other where values are computed: compilers choose its bits. */
 typedef struct criterion {
-  double tolerance, usual, unit; /* unit: the least value above 0 */
+  double tolerance, usual;
   bool computed;
   const sct_draws *draws; /* NULL: values are of one magnitude */
   const sct_draws *own;   /* other runs of what is compared; NULL: none */
@@ -43,6 +43,16 @@ static double spread_of(const criterion *j, const sct_draws *draws, sct_type typ
   return spread;
 }
 
+/* From a finite value to the next one of its type: two that are rounded to it may be that far
+ * apart, however near they were before. */
+static double spacing(sct_type type, double value) {
+  const sct_type_info *info = sct_type_get(type);
+  const int digits = info->bytes * 8 / info->lanes - 1 - info->exponent_bits;
+  const uint64_t one = 1;
+  const double least = sct_data_float(type, &one);
+  return value == 0 ? least : fmax(ldexp(1, ilogb(value) - digits), least);
+}
+
 static bool is_right(const criterion *j, sct_type type, double got, double want, int64_t byte) {
   if (j->tolerance > 1 || got == want || (j->computed && isnan(want) && isnan(got))) {
     return true;
@@ -57,7 +67,8 @@ static bool is_right(const criterion *j, sct_type type, double got, double want,
   }
   const double scale = fmax(fmax(fabs(want), j->usual), LEAST_SCALE);
   return isfinite(got) && isfinite(want) &&
-         fabs(got - want) <= j->tolerance * scale + share + (j->tolerance > 0 ? j->unit : 0);
+         fabs(got - want) <=
+             j->tolerance * scale + share + (j->tolerance > 0 ? spacing(type, want) : 0);
 }
 
 /* The first lane that is not right; -1: none. */
@@ -146,11 +157,6 @@ bool sct_shape_computes(const sct_shape *s, int op) {
          o->scan == SCT_REDUCE_SUM || o->accumulate == SCT_REDUCE_SUM;
 }
 
-static double least_value(sct_type type) {
-  const uint64_t one = 1;
-  return sct_type_get(type)->kind == SCT_KIND_FLOAT ? sct_data_float(type, &one) : 0;
-}
-
 /* First byte at which a written value is not right; -1: none. */
 static void first_value(const sct_shape *s, int op, const uint8_t *got, const uint8_t *want,
                         double tolerance, const sct_draws *draws, const sct_draws *own,
@@ -170,7 +176,6 @@ static void first_value(const sct_shape *s, int op, const uint8_t *got, const ui
       if (lane >= 0 && !known[f]) {
         *c = (criterion){.tolerance = tolerance,
                          .usual = tolerance > 0 && !draws ? sct_usual_magnitude(s, op, f, want) : 0,
-                         .unit = least_value(type),
                          .computed = sct_shape_computes(s, op),
                          .draws = draws,
                          .own = own,

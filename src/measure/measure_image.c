@@ -279,6 +279,18 @@ static sct_literals literals_of(const sct_shape *s) {
   return out;
 }
 
+/* What atomic operations keep the greatest or the least of must not hold NaN before: they compare
+ * its bits. */
+static void clear_nans(uint8_t *image, const sct_operand *op, sct_type type, const int64_t *offsets,
+                       int n) {
+  const bool orders = op->accumulate == SCT_REDUCE_MAX || op->accumulate == SCT_REDUCE_MIN;
+  for (int k = 0; k < n && orders && sct_type_get(type)->kind == SCT_KIND_FLOAT; k++) {
+    if (isnan(sct_data_float(type, image + offsets[k]))) {
+      sct_data_put_float(image + offsets[k], type, 0.0);
+    }
+  }
+}
+
 /* Values of the elements of a part, together as long as they are of one kind. */
 static void put_values(uint8_t *image, const sct_shape *s, int op, int field, const sct_part *p,
                        const int64_t *offsets) {
@@ -317,6 +329,7 @@ static void put_values(uint8_t *image, const sct_shape *s, int op, int field, co
   }
   sct_data_values(image, offsets + from, p->n - from, type, &stream, p->linear + from);
   put_ends(image, s, op, type, &stream, p, offsets);
+  clear_nans(image, s->addressing->op[op].op, type, offsets, p->n);
 }
 
 static void put_input(uint8_t *image, const sct_shape *s, int op, int field, const sct_part *p,

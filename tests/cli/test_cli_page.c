@@ -152,7 +152,7 @@ static void a_page_shows_stored_ways(void **state) {
   fx_expect(&r, 0, "<h2>From the host and back</h2>", NULL);
   assert_balanced(sct_str_c(&r.out));
   fx_expect(&r, 0, "modelled by stated rates, not timed", NULL);
-  fx_expect(&r, 0, "<figcaption>page-locked chunk=1048576 streams=3 threads=0: 87 % hidden", NULL);
+  fx_expect(&r, 0, "<figcaption>page-locked chunk=1048576 streams=3 threads=0: 88 % hidden", NULL);
   fx_expect(&r, 0, "<figcaption>pageable chunk=", NULL);
   assert_int_equal(count_of(sct_str_c(&r.out), "aria-label=\"timeline of"), 2);
   assert_int_equal(count_of(sct_str_c(&r.out), "text-anchor=\"end\">kernel</text>"), 2);

@@ -69,7 +69,12 @@ end
 local function add_inputs(p)
   for _, op in ipairs(p.g.inputs) do
     local list = op.is_index and { 1 } or #op.reads > 0 and parts_of(p, op) or {}
-    local name = list[1] and p.g:name(op.name .. "_e")
+    local unread = #op.reads > 0 and #list == 0 -- a record of which the body reads no field
+    local name = (list[1] or unread) and p.g:name(op.name .. "_e")
+    if unread then
+      p.values[op.name] = name
+      table.insert(p.gathered, { name = name, type = p.g:type(op) })
+    end
     for _, f in ipairs(list) do
       local x = stream(p, op, f or nil)
       table.insert(p.streams, x)
@@ -100,7 +105,7 @@ local function compute(p)
   for _, part in ipairs(p.gathered) do
     lines[#lines + 1] = not declared[part.name] and part.type .. " " .. part.name .. ";" or nil
     declared[part.name] = true
-    lines[#lines + 1] = string.format("%s = %s;", part.member, part.x.value)
+    lines[#lines + 1] = part.x and string.format("%s = %s;", part.member, part.x.value)
   end
   for _, op in ipairs(g.outputs) do
     lines[#lines + 1] = g:type(op) .. " " .. p.values[op.name] .. ";"
