@@ -62,9 +62,9 @@ $(g:head(threads)) {
     async_wait<0>(); // each thread reads what it copied itself
     const auto value = [&](int item, int e) {
       const long long $(along) = $(place);
+      if (!whole && n_elements - $(along) <= e) return identity();
       $(compute())
-      const partial one = {$(members())};
-      return whole || n_elements - $(along) > e ? one : identity();
+      return partial{$(members())};
     };
 //% else
     partial mine[kItems$(times_vec)];
@@ -73,9 +73,11 @@ $(g:head(threads)) {
       const long long $(along) = $(place);
       const long long left = is_row ? n_elements - $(along) : 0;
       $(each_element) {
-        $(compute())
-        const partial one = {$(members())};
-        mine[$(element)] = whole || left > $(vec > 1 and "e" or "0") ? one : identity();
+        mine[$(element)] = identity();
+        if (whole || left > $(vec > 1 and "e" or "0")) {
+          $(compute())
+          mine[$(element)] = {$(members())};
+        }
       }
     }
 //% end

@@ -68,10 +68,12 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
       const long long left = is_row ? n_elements - i : 0;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
-        float o_e;
-        compute(a_v[item][e], o_e);
-        const partial one = {o_e};
-        mine[item * kVec + e] = whole || left > e ? one : identity();
+        mine[item * kVec + e] = identity();
+        if (whole || left > e) {
+          float o_e;
+          compute(a_v[item][e], o_e);
+          mine[item * kVec + e] = {o_e};
+        }
       }
     }
 

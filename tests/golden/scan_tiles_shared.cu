@@ -66,10 +66,10 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
     async_wait<0>(); // each thread reads what it copied itself
     const auto value = [&](int item, int e) {
       const long long i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec + item * 32 * kVec;
+      if (!whole && n_elements - i <= e) return identity();
       float o_e;
       compute(a_v[item][lane][e], o_e);
-      const partial one = {o_e};
-      return whole || n_elements - i > e ? one : identity();
+      return partial{o_e};
     };
 
     // what comes before each of the thread's vectors in its part of the tile
