@@ -85,14 +85,16 @@ void sct_case_allowed(sct_measure *m, const sct_kernel_code *code, const sct_cas
 
 /* More threads take the interpreter long: a cluster of 4 blocks of 1024 for each of 1000 short rows
  * took more than a minute. Fewer rows of other lengths are among the cases. A user's kernel may
- * have a block for a row, and an index of rows that is too narrow. */
+ * have a block for a row, and an index of rows that is too narrow: twice as many. Where each of few
+ * elements has a block for each of many bins there is little else: four times, until there are
+ * enough. */
 #define MAX_VIRTUAL_THREADS ((int64_t)1 << 18)
 
 static bool has_too_many_threads(const sct_measure *m, const sct_kernel_code *code,
-                                 const sct_case *c) {
+                                 const sct_case *c, int64_t times) {
   sct_verdict verdict = {0};
   int64_t blocks = 0;
-  const int64_t most = code->n_params > 0 ? 2 * MAX_VIRTUAL_THREADS : MAX_VIRTUAL_THREADS;
+  const int64_t most = times * MAX_VIRTUAL_THREADS;
   return m->is_virtual && sct_code_blocks(&c->shape, code, &blocks, &verdict, NULL) == SCT_OK &&
          sct_code_few_blocks(code, blocks) > most / code->threads;
 }
@@ -130,8 +132,10 @@ static bool is_large(const sct_measure *m, const sct_case *c) {
 
 bool sct_case_takes_long(const sct_measure *m, const sct_kernel_code *code, const sct_case *c,
                          int n_others) {
-  return has_too_many_threads(m, code, c) || has_too_many_tests(m, c) ||
-         (n_others >= ENOUGH && is_large(m, c));
+  const bool is_enough = n_others >= ENOUGH;
+  const int times = !is_enough ? 4 : code->n_params > 0 ? 2 : 1;
+  return has_too_many_threads(m, code, c, times) || has_too_many_tests(m, c) ||
+         (is_enough && is_large(m, c));
 }
 
 int64_t sct_case_longest(sct_measure *m, const int64_t *tuple, int dim) {
