@@ -74,7 +74,8 @@ M["s.kernel"] = {
   { "host", "boolean", "the header also has `NAME_host`, for arrays of the host: chunks of the "
     .. "slowest dimension, copied and computed on several streams; arrays may say so one by one" },
   { "tolerance", "number", "for verification, relative to a value or to the median magnitude of "
-    .. "its field; default 0: results agree bit for bit" },
+    .. "its field; default 0: results agree bit for bit; above 0, one value of the type more or "
+    .. "less is near, too" },
 }
 
 M["a step"] = {

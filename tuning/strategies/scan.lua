@@ -202,6 +202,23 @@ local function traffic(p)
   end)
 end
 
+-- Why the axes' values do not go together; nil: they do.
+local function why_not(p)
+  if not p.rows and (p.vec > 1 or p.look_back or p.in_tile) then -- axes are those of other layouts
+    return "vectors and tiles that look back need rows along the fastest mode"
+  end
+  if p.vec > 1 and not p.any then
+    return "no array moves in vectors of this width"
+  end
+  for _, x in ipairs(p.in_tile and p.streams or {}) do
+    local bytes = (x.f and x.op.record.fields[x.f] or x.op.record).bytes
+    if not x.word or x.word < 4 or x.word ~= p.vec * bytes then
+      return "asynchronous copies take whole vectors of 4, 8 or 16 bytes of every input"
+    end
+  end
+  return nil
+end
+
 local function plan(k, c)
   local g = cuda.new(k, "scan", c.threads)
   local p = {
@@ -218,14 +235,9 @@ local function plan(k, c)
   p.definitions = reduce.definitions(p.slots)
   add_inputs(p)
   add_outputs(p)
-  if c.vec > 1 and not p.any then
-    return nil, "no array moves in vectors of this width"
-  end
-  for _, x in ipairs(p.in_tile and p.streams or {}) do
-    local bytes = (x.f and x.op.record.fields[x.f] or x.op.record).bytes
-    if not x.word or x.word < 4 or x.word ~= p.vec * bytes then
-      return nil, "asynchronous copies take whole vectors of 4, 8 or 16 bytes of every input"
-    end
+  local why = why_not(p)
+  if why then
+    return nil, why
   end
   arrange(p)
   local scanned
