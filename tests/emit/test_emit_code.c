@@ -72,8 +72,9 @@ static void large_code_is_written_whole(void **state) {
   fixture_add(f);
   fixture_check(f, sct_emit_render(&text, f->store, &request, &f->err));
   int n = 0;
-  for (const char *at = sct_str_c(&text); (at = strstr(at, "200,")) != NULL; at += 4) {
-    n++;
+  for (const char *at = sct_str_c(&text); *at != '\0';
+       at++) { /* no strstr: sanitizers measure all */
+    n += at[0] == '2' && at[1] == '0' && at[2] == '0' && at[3] == ',';
   }
   assert_int_equal(n, LARGE);
   assert_true(has_text(&text, ",200,\n    200,"));
