@@ -246,7 +246,7 @@ function families.through(r)
   local last = pick
   if r:chance(30) then
     spec.own, pick.own = { OWN[2], OWN[1] }, OWN[2]
-    last = index_array(r, "base", { places.through(r, OWN[2], pick) }, scatter)
+    last = index_array(r, "base", { places.through(r, OWN[2], pick, nil, nil, scatter) }, scatter)
     spec.inputs[2], last.own, last.before = last, OWN[1], pick
   end
   local is_indexed, others = {}, {}
