@@ -192,10 +192,15 @@ function G:need_align(op, bytes)
   self.align[n] = math.max(self.align[n], bytes)
 end
 
---- The plan that the strategy returns: `p` with what the program reads of the generator.
+--- The plan that the strategy returns: `p` with what the program reads of the generator. nil and
+--- why: its blocks need more static shared memory than there is.
 ---@param p table
----@return table
+---@return table?
+---@return string? why
 function G:plan(p)
+  if (p.static_shared_bytes or 0) > self.k.device.smem_block_bytes then
+    return nil, "it needs more shared memory than a block has"
+  end
   for _, name in ipairs { "kernel", "requires", "align" } do
     if p[name] ~= nil and p[name] ~= self[name] then
       p.overridden = name -- the program says so
@@ -450,10 +455,11 @@ end
 --- The parts in which an operand moves: false for its whole value, else the fields that the body
 --- mentions.
 ---@param op sectile.Operand
----@param whole any may records move whole?
+---@param whole any may records move whole, where nothing of somebody else's lies between fields?
 ---@return (integer|false)[]
 function cuda.parts(op, whole)
   local all = op.style == "record" and #op.used == #op.record.fields and whole
+    and cuda.moves_whole(op)
   return (op.record.bare or all) and { false } or op.used
 end
 

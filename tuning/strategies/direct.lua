@@ -6,6 +6,7 @@ local FEW, FEW_ALONG = 32, 8 -- elements that become one; FEW_ALONG: that lie ne
 local FEW_RAGGED = 256 -- of a ragged row, on average
 local BLOCKS = 1024 -- that outputs are shared by, where each thread has so many elements:
 local SHARE = 8
+local SHARE_BYTES = 16 -- of shared memory, by which blocks know the last one
 local WARP, SECTOR_BYTES = 32, 32
 
 -- ---- the index space ----
@@ -111,8 +112,7 @@ end
 local function stores(p, outputs)
   return kit.concat(kit.map(outputs, function(op)
     local name = p.values[op.name]
-    local whole = cuda.moves_whole(op) and not op.accumulate
-    local lines = kit.map(cuda.parts(op, whole), function(f)
+    local lines = kit.map(cuda.parts(op, not op.accumulate), function(f)
       if op.accumulate then
         local slot = accumulate.slot(op, f or 1, true)
         return accumulate.update_array(p.g, slot, p.g:address(op, slot.f, binding(p)),
@@ -271,6 +271,7 @@ local function deal_out(p, kept, many, partial_bytes)
   if p.shared then
     p.first_place = "share * (long long)kGroups + group"
     p.step = "shares * (long long)kGroups"
+    p.static_shared_bytes = (p.static_shared_bytes or 0) + SHARE_BYTES
     p.workspace_bytes = reduce.COUNTER_BYTES + BLOCKS * p.lanes * partial_bytes
   end
 end
@@ -477,9 +478,6 @@ local function plan_steps(k, c)
     return kit.concat(kit.map(step.values, function(value)
       return value.cuda .. " " .. value_name(p, value.name) .. ";"
     end))
-  end
-  if p.static_shared_bytes > k.device.smem_block_bytes then
-    return nil, "the threads' partials need more shared memory than a block has"
   end
   p.traffic = traffic(p, p.lanes > 1 and p.kept[#p.kept] or p.reduced[#p.reduced] or #k.dims)
   p.grid = kit.ceil_div(kept + 0 * k.extents[1], p.lanes)

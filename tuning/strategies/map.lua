@@ -187,8 +187,8 @@ local function streams(p, op, staged)
   if staged then
     return staging.streams(p, op)
   end
-  local parts = cuda.parts(op, op.record.bare or cuda.moves_whole(op) and (p.vec == 1
-    or p.inside > 1 or p.g:vector(op, nil, #p.k.dims, p.vec) or not changes_from(p, op, p.side)))
+  local parts = cuda.parts(op, p.vec == 1 or p.inside > 1
+    or p.g:vector(op, nil, #p.k.dims, p.vec) or not changes_from(p, op, p.side))
   local list = kit.map(parts, function(f) return stream(p, op, f or nil) end)
   p.stream_of[op.number] = not parts[1] and list[1] or nil
   return list
@@ -443,7 +443,6 @@ local function place_tiles(p)
   end
   p.params = kit.wrapped(params, 4, "")
   p.passed = table.concat(passed, ", ")
-  return p.static_shared_bytes <= p.k.device.smem_block_bytes
 end
 
 -- ---- what ranks candidates before they are compiled ----
@@ -535,9 +534,8 @@ local function plan(k, c)
     return nil, reason
   elseif overflows(p) then
     return nil, "a thread would hold more than its registers take"
-  elseif not place_tiles(p) then
-    return nil, "the tiles need more shared memory than a block has"
   end
+  place_tiles(p)
   see_tails(p)
   guard_ends(p)
   p.init = #p.flags > 0 and " = {}" or "" -- of what is not loaded, as branches depend on values

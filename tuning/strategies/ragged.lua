@@ -90,9 +90,6 @@ end
 local function plan_path(p, k, blocks)
   local slot = math.max(p.partial_bytes, 4)
   p.static_shared_bytes = p.threads * p.items * slot + 1024
-  if p.static_shared_bytes > k.device.smem_block_bytes then
-    return "a tile needs more shared memory than a block has"
-  end
   local steps = k.extents[k.ragged.row] + k.extents[k.ragged.dim]
   p.grid = kit.ceil_div(steps, p.threads * p.items):min(blocks)
   p.rounds = 2
@@ -131,10 +128,7 @@ local function plan(k, c)
     return { operand = op.number, width = op.record.fields[1].bytes }
   end)
   if p.merges then
-    local reason = plan_path(p, k, c.blocks)
-    if reason then
-      return nil, reason
-    end
+    plan_path(p, k, c.blocks)
   else
     p.items_doc = "elements of a lane, all loads in flight"
     p.static_shared_bytes = p.lanes > 32 and p.threads // 32 * p.partial_bytes or 0

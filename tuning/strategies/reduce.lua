@@ -419,10 +419,7 @@ local function plan(k, c)
     p.workspace_bytes = reduce.COUNTER_BYTES + p.blocks * p.n_kept_block * p.partial_bytes
   end
   p.grid, p.grid_tiles, p.traffic = tiles * shares, { tiles, shares + 0 * tiles }, traffic(p)
-  p.static_shared_bytes = p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0
-  if p.static_shared_bytes > k.device.smem_block_bytes - 16 then
-    return nil, "the threads' partials need more shared memory than a block has"
-  end
+  p.static_shared_bytes = (p.in_shared and p.n_parts * p.n_kept_block * p.partial_bytes or 0) + 16
   local clamp = (p.rows or p.vec == 1) and "n_kept - 1" or "n_kept - kVec"
   p.place_kept = function(text)
     return unravel(p, p.kept, text or string.format("min(%s, %s)", p.kept_text, clamp))

@@ -397,9 +397,6 @@ local function plan(k, c)
   end
   plan_row(p)
   p.load = function(list) return row_streams.loads(p, list) end
-  if p.static_shared_bytes > k.device.smem_block_bytes then
-    return nil, "the threads' partials need more shared memory than a block has"
-  end
   p.load_inside = function(list) return row_streams.loads_inside(p, list) end
   p.load_there = function(list) return row_streams.loads_there(p, list) end
   p.store = function(step) return row_streams.stores(p, step.outputs) end

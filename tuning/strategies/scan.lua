@@ -252,9 +252,6 @@ local function plan(k, c)
   end
   p.static_shared_bytes = p.partial_bytes * ((p.look_back and 1 or 0)
     + (p.in_shared and p.buffers * p.n_parts * p.n_rows_here or 0)) + 16 + tile_bytes(p)
-  if p.static_shared_bytes > k.device.smem_block_bytes then
-    return nil, "the threads' sums need more shared memory than a block has"
-  end
   p.unravel = function(dims, text) return reduce.unravel(g, p.index, dims, text) end
   local function each(list, text)
     return kit.concat(kit.map(list, function(x) return text(p, x) end))

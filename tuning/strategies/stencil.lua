@@ -84,7 +84,7 @@ local function write_outputs(p, values, behind)
   local g = p.g
   local store = p.streaming and "store_streaming" or "store"
   for _, op in ipairs(g.outputs) do
-    local parts = cuda.parts(op, cuda.moves_whole(op))
+    local parts = cuda.parts(op, true)
     local whole = not parts[1]
     local name = g:name(op.name .. "_v")
     local known = whole and p.vec > 1 and g:vector(op, nil, p.dim_x, p.vec)
