@@ -7,7 +7,7 @@ local kit = require "sectile.kit"
 local M = {}
 
 local MAX_SIZES = 256
-local SAMPLES = 24     -- of a range that says nothing
+local SAMPLES = 48     -- of a range that says nothing
 local TRIES = 256      -- points a sample, of which limits refuse most
 local BASES = { 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53 } -- of Halton's sequence
 local TYPES = core.types()
