@@ -224,7 +224,7 @@ static void test_texts_that_are_no_ranges(void **state) {
   static const struct {
     const char *text, *says;
   } cases[] = {
-      {RANGE("", "7"), "s.range takes extents and their limits"},
+      {RANGE("", "7"), "s.range takes limits of extents"},
       {RANGE("", "j = 7"), "s.range: no extent has limits"},
       {RANGE("", "i = { 9, 1 }, j = 7"), "s.range: i = { least, most }, whole numbers from 1"},
       {RANGE("", "i = { 0, 1 }, j = 7"), "s.range: i = { least, most }, whole numbers from 1"},

@@ -27,7 +27,7 @@ end
 ---@return table
 function M.range(options, place)
   if type(options) ~= "table" or #options > 0 then
-    check.fail(place, "s.range takes extents and their limits, as in s.range { i = { 1, 1 << 20 } }")
+    check.fail(place, "s.range takes limits of extents, as in s.range { i = { 1, 1 << 20 } }")
   end
   check.plain(options, "s.range", place)
   local range = { kind = "range", place = place, extents = {}, fixed = {}, limits = {},
