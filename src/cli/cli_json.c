@@ -250,9 +250,9 @@ static json_t *size_json(const sct_tune_size *size, int top) {
     json_array_append_new(issues, cli_issue_json(&size->issues[k]));
   }
   return json_pack(
-      "{s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
+      "{s:o, s:b, s:o, s:o, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, "
       "s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-      "label", sct_json_string(size->label), "ceiling_bytes_s",
+      "label", sct_json_string(size->label), "sampled", size->sampled, "ceiling_bytes_s",
       cli_json_positive(size->ceiling_bytes_s), "read_bytes", sct_json_number(size->read_bytes),
       "write_bytes", sct_json_number(size->write_bytes), "verified", size->n_verified, "failed",
       size->n_failed, "tied", size->n_tied, "unfit", size->n_unfit, "tried", size->n_rows,

@@ -74,10 +74,10 @@ static json_t *device_json(const emit_device *device) {
   }
   for (int k = 0; k < device->n_sizes; k++) {
     const emit_size *size = &device->sizes[k];
-    json_array_append_new(sizes,
-                          json_pack("{s:o, s:o, s:o, s:i}", "run", sct_row_run_json(size->run),
-                                    "winner", result_json(size->winner), "naive",
-                                    result_json(size->naive), "kernel", size->kernel));
+    json_array_append_new(
+        sizes, json_pack("{s:o, s:o, s:o, s:i, s:b}", "run", sct_row_run_json(size->run), "winner",
+                         result_json(size->winner), "naive", result_json(size->naive), "kernel",
+                         size->kernel, "sampled", size->sampled));
   }
   for (int k = 0; k < device->n_other; k++) {
     const emit_other *other = &device->others[k];
@@ -89,6 +89,9 @@ static json_t *device_json(const emit_device *device) {
   json_object_set_new(out, "alike", alike);
   json_object_set_new(out, "sizes", sizes);
   json_object_set_new(out, "others", others);
+  json_object_set_new(out, "regret",
+                      json_pack("{s:i, s:f, s:f}", "samples", device->regret.n_samples, "mean",
+                                device->regret.mean, "worst", device->regret.worst));
   return out;
 }
 

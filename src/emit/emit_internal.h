@@ -2,6 +2,7 @@
  *
  *   emit_select.c    which runs, layouts and kernels go into the header
  *   emit_choose.c    the best candidate among some
+ *   emit_cover.c     few kernels for the samples of ranges
  *   emit_source.c    whether a stored kernel may stand in a header, and its parameters
  *   emit_ways.c      defaults of NAME_host that `transfer` has found
  *   emit_document.c  all that as one document
@@ -49,7 +50,18 @@ typedef struct emit_size {
   double elements;
   const sct_row_result *winner, *naive; /* naive may be NULL: that run has none of these layouts */
   int kernel;                           /* index into emit_header.kernels */
+  bool sampled;                         /* of a range: */
+  int n_rows;
+  const sct_row_result *rows; /* what was tried, without samples and sources' checks */
+  const bool *legal;          /* [n_rows] right, with the header's layouts */
 } emit_size;
+
+/* How far kernels are from the best that was found at the samples of ranges: 1.02, 2 % more time.
+ */
+typedef struct emit_regret {
+  int n_samples; /* 0: there is no range */
+  double mean, worst;
+} emit_regret;
 
 /* What a size gave up because a header has one layout for each array. */
 typedef struct emit_other {
@@ -72,6 +84,7 @@ typedef struct emit_device {
   emit_other *others; /* sizes that other layouts than the header's have won */
   const sct_row_device **alike;
   emit_size *sizes; /* by number of elements; a size whose layouts have no winner is left out */
+  emit_regret regret;
 } emit_device;
 
 typedef struct emit_header {
@@ -92,7 +105,7 @@ typedef struct emit_header {
   int n_problems, n_device_rows, n_runs;
 } emit_header;
 
-/* ---- emit_select.c, emit_choose.c ---- */
+/* ---- emit_select.c, emit_choose.c, emit_cover.c ---- */
 
 /* Reads and checks the signature, and what selection needs of it. */
 sct_status emit_read_signature(emit_header *h, const char *json, sct_error *err);
@@ -102,6 +115,15 @@ void emit_header_free(emit_header *h);
 /* Index of the best of rows[0..n) among those marked in legal[], -1 if none is. `naive` is the
  * index of the naive variant, or -1; with `any` what is not coalesced competes too. */
 int emit_choose(const sct_row_result *rows, int n, const bool *legal, int naive, bool any);
+/* The result with this outcome id, kept as long as the header. */
+sct_status emit_load_result(const sct_row_result **out, emit_header *h, sct_store *store,
+                            sct_id outcome, sct_error *err);
+/* rows[n]: for each sample that of the best of few kernels, -1: none of them was tried there;
+ * `known`: hashes of those that the header has in any case. */
+void emit_cover_rows(int *rows, emit_regret *regret, emit_size *const *samples, int n,
+                     const char *const *known, int n_known);
+/* Sets the winners of all samples of a device so. */
+sct_status emit_cover(emit_header *h, emit_device *device, sct_store *store, sct_error *err);
 /* Defaults of NAME_host that `transfer` has found for a device of the header, else the usual ones.
  */
 sct_status emit_load_ways(emit_header *h, sct_store *store, sct_error *err);

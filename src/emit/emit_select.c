@@ -189,9 +189,8 @@ static sct_status check_source(const sct_row_candidate *c, sct_error *err) {
   return status;
 }
 
-/* The result with this outcome id, kept as long as the header. */
-static sct_status load_result(const sct_row_result **out, emit_header *h, sct_store *store,
-                              sct_id outcome, sct_error *err) {
+sct_status emit_load_result(const sct_row_result **out, emit_header *h, sct_store *store,
+                            sct_id outcome, sct_error *err) {
   sct_row_result *row = SCT_ARENA_NEW(&h->arena, sct_row_result, 1);
   SCT_TRY(sct_store_result(store, &h->arena, outcome, row, err));
   *out = row;
@@ -355,7 +354,7 @@ static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *sto
     }
     emit_size size = {.run = run};
     SCT_TRY(read_extents(&size, h, run->extents, err));
-    SCT_TRY(load_result(&size.winner, h, store, run->winner, err));
+    SCT_TRY(emit_load_result(&size.winner, h, store, run->winner, err));
     int place = device->n_sizes++;
     for (; place > 0 && size_before(&size, &device->sizes[place - 1], h->sig.n_extents); place--) {
       device->sizes[place] = device->sizes[place - 1];
@@ -424,6 +423,11 @@ static bool selects_any(const char *conditions) {
   return selection != NULL && strcmp(selection, "any") == 0;
 }
 
+static bool is_sampled(const char *conditions) {
+  SCT_OWNED_PTR(json_t) root = sct_json_load(conditions);
+  return json_is_true(json_object_get(root, "sampled"));
+}
+
 static sct_status check_launch(emit_header *h, const sct_row_candidate *candidate, sct_error *err) {
   json_t *launch = NULL;
   const sct_status status = read_launch(&launch, h, candidate, err);
@@ -444,9 +448,13 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
   for (int k = 0; k < n; k++) {
     legal[k] = is_valid(&rows[k]) && has_layouts(h, &rows[k].candidate);
   }
+  size->sampled = is_sampled(size->run->conditions);
+  size->rows = rows;
+  size->legal = legal;
+  size->n_rows = n;
   const int naive = find_naive(rows, n, legal, size->run->naive);
   if (naive >= 0) {
-    SCT_TRY(load_result(&size->naive, h, store, rows[naive].outcome.id, err));
+    SCT_TRY(emit_load_result(&size->naive, h, store, rows[naive].outcome.id, err));
   }
   if (!has_layouts(h, &size->winner->candidate)) {
     /* once more with samples, which the rule compares */
@@ -454,7 +462,7 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
     const int best = emit_choose(rows, n, legal, naive, selects_any(size->run->conditions));
     const sct_row_result *here = NULL;
     if (best >= 0) {
-      SCT_TRY(load_result(&here, h, store, rows[best].outcome.id, err));
+      SCT_TRY(emit_load_result(&here, h, store, rows[best].outcome.id, err));
     }
     device->others[device->n_other++] =
         (emit_other){.run = size->run, .winner = size->winner, .here = here};
@@ -484,6 +492,7 @@ static sct_status choose_layouts(emit_header *h, sct_store *store, sct_error *er
       }
     }
     device->n_sizes = kept;
+    SCT_TRY(emit_cover(h, device, store, err));
   }
   return SCT_OK;
 }

@@ -278,6 +278,7 @@ typedef struct sct_size {
   sct_fill *fill;    /* [spec.n_operands], SCT_FILL_DEFAULT where it does not apply */
   const char *label; /* "i=1048576 pick=identity" */
   int line;
+  bool sampled; /* of a range */
 } sct_size;
 
 /* A condition on the extents of a call, for operand `op`. Either places lie in the array where

@@ -12,7 +12,8 @@
  * be asked for with less known. */
 #define LEAST   8
 #define MOST    64
-#define FEW_OWN 8 /* candidates of a kernel of the user's own that are tried in any case */
+#define FEW_OWN 8  /* candidates of a kernel of the user's own that are tried in any case */
+#define SAMPLED 12 /* candidates at a sample of a range: what is best nearby is among them */
 #define WAIT_NS ((int64_t)20000000)
 
 typedef struct pursuit {
@@ -127,7 +128,11 @@ static sct_status open_pursuit(tune_table *t, const sct_tune_opts *opts, pursuit
   p->item = sct_alloc(n * sizeof *p->item);
   sct_status status = SCT_OK;
   order_items(t, size, places, order);
-  status = add_points(t, p, size, order, opts->max_candidates, err);
+  const int most = t->cands->spec.sizes[size].sampled &&
+                           (opts->max_candidates == 0 || opts->max_candidates > SAMPLED)
+                       ? SAMPLED
+                       : opts->max_candidates;
+  status = add_points(t, p, size, order, most, err);
   SCT_THEN(sct_search_find(&method, sct_tune_search_name(opts), err));
   if (status == SCT_OK) {
     sct_search_new(&p->search, method, &p->problem, opts->seed);
@@ -231,6 +236,60 @@ static sct_status run_rounds(tune_session *s, pursuit *p, sct_error *err) {
   return SCT_OK;
 }
 
+/* ---- ranges ---- */
+
+#define NEAR 1.5 /* times the best at a sample: predicted slower, a kernel is not tried there */
+
+/* The item that took the least time at the size; -1: none. */
+static int best_at(const tune_table *t, int size) {
+  int best = -1;
+  double least_ns = 0;
+  for (int k = 0; k < t->cands->n_items; k++) {
+    const tune_cell *cell = sct_tune_cell(t, k, size);
+    const double ns =
+        t->times ? (cell->timing.n_samples > 0 ? cell->timing.median_ns : 0) : cell->predicted.ns;
+    if (sct_tune_has_outcome(t, k, size) && t->cands->items[k].outcome == SCT_OUT_OK &&
+        cell->verdict.outcome == SCT_OUT_OK && ns > 0 && (best < 0 || ns < least_ns)) {
+      best = k;
+      least_ns = ns;
+    }
+  }
+  return best;
+}
+
+/* Few kernels are to do for all samples of a range, so what is best at one size is tried at the
+ * others, too. */
+static sct_status try_elsewhere(tune_session *s, sct_error *err) {
+  tune_table *const t = &s->table;
+  const int n_sizes = s->cands.spec.n_sizes;
+  SCT_OWNED int *best = sct_alloc(sizeof *best * (size_t)n_sizes);
+  bool any = false;
+  for (int z = 0; z < n_sizes; z++) {
+    best[z] = best_at(t, z);
+  }
+  for (int from = 0; from < n_sizes; from++) {
+    const int item = best[from];
+    for (int z = 0; item >= 0 && z < n_sizes; z++) { /* strategies did not offer it for this one */
+      sct_tune_cell(t, item, z)->fits |=
+          s->cands.spec.sizes[z].sampled && best[z] >= 0 &&
+          sct_codegen_fits(&s->cands.spec, &s->cands.items[item].code, &s->cands.spec.sizes[z]);
+    }
+    SCT_TRY(item >= 0 ? sct_tune_count(&s->counting, item, err) : SCT_OK);
+    for (int z = 0; item >= 0 && z < n_sizes; z++) {
+      tune_cell *cell = sct_tune_cell(t, item, z);
+      const double ns = cell->fits ? sct_tune_credible_ns(t, item, z) : 0;
+      if (s->cands.spec.sizes[z].sampled && ns > 0 &&
+          ns < NEAR * sct_tune_credible_ns(t, best[z], z) && !sct_tune_has_outcome(t, item, z)) {
+        cell->passed_over = false;
+        cell->verified = !t->times;
+        any = any || t->times;
+        SCT_TRY(t->times ? SCT_OK : sct_tune_store_cell(&s->record, item, z, err));
+      }
+    }
+  }
+  return any ? sct_tune_quick_pass(s, err) : SCT_OK;
+}
+
 /* ---- the search of a session ---- */
 
 const char *sct_tune_search_name(const sct_tune_opts *opts) {
@@ -313,6 +372,7 @@ static sct_status run_search(tune_session *s, pursuit *p, sct_error *err) {
     SCT_TRY(open_pursuit(&s->table, s->opts, &p[z], z, err));
   }
   SCT_TRY(run_rounds(s, p, err));
+  SCT_TRY(try_elsewhere(s, err));
   /* What the store knows, for the report's sake: not worth a budget. */
   while (budget_ns == 0 && !sct_tune_all_compiled(s->queue) && !sct_tune_stop(&s->flow)) {
     SCT_TRY(sct_tune_pump(s, WAIT_NS, err));

@@ -159,8 +159,9 @@ void sct_tune_add_shapes(const tune_counting *c, int size, sct_str *conditions) 
   comparison of = {
       .counting = c, .size = size, .winner = {.item = winner}, .naive = {.item = naive}};
   char hex[SCT_HASH_HEX], digits[MOST + 1];
-  if (naive < 0 || naive == winner || !choose_lattice(&of.lattice, c->table->cands->spec.n_dims) ||
-      !can_count(c, naive) || !can_count(c, winner)) {
+  if (c->table->cands->spec.sizes[size].sampled || naive < 0 || naive == winner ||
+      !choose_lattice(&of.lattice, c->table->cands->spec.n_dims) || !can_count(c, naive) ||
+      !can_count(c, winner)) {
     return;
   }
   sct_hash_hex(hex, c->table->cands->items[winner].code.hash);

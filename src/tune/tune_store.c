@@ -183,6 +183,9 @@ static char *conditions_json(const tune_record *r, int size) {
       sct_tune_conditions(&gpu, sct_measure_conditions(r->where->measure), NULL) == SCT_OK) {
     json_object_set_new(doc, "gpu", sct_json_load(sct_str_c(&gpu)));
   }
+  if (r->table->cands->spec.sizes[size].sampled) {
+    json_object_set_new(doc, "sampled", json_true());
+  }
   put_part(r, size, doc);
   return compact(doc);
 }

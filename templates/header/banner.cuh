@@ -92,6 +92,9 @@
 //%   if d.n_sms == 0 then
 //   its number of multiprocessors is not in the store: it never matches as the same device model
 //%   end
+//%   if d.range then
+//   $(d.range)
+//%   end
 //%   if #d.alike > 0 then
 //   measured on $(d.uuid); tuned too, alike, and left out: $(join(d.alike))
 //%   end

@@ -163,6 +163,89 @@ static void test_texts_that_are_no_sizes(void **state) {
   }
 }
 
+/* ---- ranges ---- */
+
+#define RANGE(listed, range)                                                                       \
+  "local s = require 'sectile'\n"                                                                  \
+  "return s.kernel {\n"                                                                            \
+  "  name = 'k', dims = { 'i', 'j' }, inputs = { s.array('a', 'f32') },\n"                         \
+  "  outputs = { s.array('b', 'f32', s.row_major, { dims = { 'i' }, reduce = 'sum' }) },\n"        \
+  "  body = 'b = a;',\n"                                                                           \
+  "  sizes = { " listed " s.range { " range " } },\n"                                              \
+  "}\n"
+
+static void test_samples_fill_a_range(void **state) {
+  (void)state;
+  int n_short = 0, n_long = 0, n_powers = 0, n_odd = 0;
+  load_ok(RANGE("", "i = { 1, 1 << 20 }, j = { 8, 1 << 17 }, bytes = { 1 << 16, 1 << 32 }"));
+  assert_int_equal(spec.n_sizes, 48);
+  assert_int_equal(spec.n_added, 48);
+  for (int k = 0; k < spec.n_sizes; k++) {
+    const int64_t i = spec.sizes[k].extent[0], j = spec.sizes[k].extent[1];
+    const int64_t bytes = 4 * (i * j + i);
+    assert_true(spec.sizes[k].sampled);
+    assert_true(i >= 1 && i <= 1 << 20 && j >= 8 && j <= 1 << 17);
+    assert_true(bytes >= 1 << 16 && bytes <= INT64_C(1) << 32);
+    n_short += i < 1024;
+    n_long += i >= 1024;
+    n_powers += (i & (i - 1)) == 0;
+    n_odd += i % 2 == 1;
+  }
+  assert_true(n_short >= 16 && n_long >= 16 && n_powers >= 8 && n_odd >= 8);
+  sct_spec_free(&spec);
+}
+
+/* A listed size keeps its place, and what is sampled changes no hash. */
+static void test_samples_come_behind_what_is_listed(void **state) {
+  (void)state;
+  load_ok(RANGE("{ i = 5, j = 6 },", "i = { 1, 100 }, j = 7, samples = 3"));
+  const sct_hash hash = spec.hash;
+  assert_int_equal(spec.n_sizes, 4);
+  assert_false(spec.sizes[0].sampled);
+  assert_string_equal(spec.sizes[0].label, "i=5 j=6");
+  for (int k = 1; k < 4; k++) {
+    assert_true(spec.sizes[k].sampled);
+    assert_int_equal(spec.sizes[k].extent[1], 7);
+  }
+  sct_spec_free(&spec);
+  load_ok(RANGE("{ i = 5, j = 6 },", "i = { 1, 1000 }, j = 7, ['i * j'] = { 70, 700 }"));
+  assert_memory_equal(&spec.hash, &hash, sizeof hash);
+  for (int k = 1; k < spec.n_sizes; k++) {
+    assert_true(spec.sizes[k].extent[0] >= 10 && spec.sizes[k].extent[0] <= 100);
+  }
+  sct_spec_free(&spec);
+  load_ok(RANGE("", "i = { 3, 5 }, j = 7")); /* fewer sizes than samples: each once */
+  assert_int_equal(spec.n_sizes, 3);
+  sct_spec_free(&spec);
+}
+
+static void test_texts_that_are_no_ranges(void **state) {
+  (void)state;
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+      {RANGE("", "7"), "s.range takes limits of extents"},
+      {RANGE("", "j = 7"), "s.range: no extent has limits"},
+      {RANGE("", "i = { 9, 1 }, j = 7"), "s.range: i = { least, most }, whole numbers from 1"},
+      {RANGE("", "i = { 0, 1 }, j = 7"), "s.range: i = { least, most }, whole numbers from 1"},
+      {RANGE("", "i = { 1 }, j = 7"), "s.range: i = { least, most }"},
+      {RANGE("", "i = { 1, 'x' }, j = 7"), "s.range: i"},
+      {RANGE("", "i = { 1, 9 }, k = 7"), "there is no dimension, index array or mask 'k'"},
+      {RANGE("", "i = { 1, 9 }"), "this size lacks the extent of 'j'"},
+      {RANGE("", "i = { 1, 9 }, j = 7, samples = 0"), "samples is a whole number from 1 to 256"},
+      {RANGE("", "i = { 1, 9 }, j = 7, bytes = { 1, 2 }"), "no size lies within all limits"},
+      {RANGE("", "i = { 1, 9 }, j = 7, ['i * k'] = { 1, 2 }"), "s.range: \"i * k\": "},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    if (load(cases[k].text) == SCT_OK) {
+      fail_msg("accepted:\n%s", cases[k].text);
+    }
+    if (!strstr(err.text, cases[k].says)) {
+      fail_msg("expected \"%s\", got: %s", cases[k].says, err.text);
+    }
+  }
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, make_folder, forget)
   const struct CMUnitTest tests[] = {
@@ -175,6 +258,9 @@ int main(void) {
       TEST(test_they_are_shown_for_a_shell),
       TEST(test_more_sizes_leave_the_spec_what_it_is),
       TEST(test_texts_that_are_no_sizes),
+      TEST(test_samples_fill_a_range),
+      TEST(test_samples_come_behind_what_is_listed),
+      TEST(test_texts_that_are_no_ranges),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,7 +69,10 @@ local function rows_of(devices)
   local rows = { { cells = heads, counts = false } }
   for _, device in ipairs(devices) do
     local how = device.is_virtual and "verified, counted and predicted" or "verified"
-    for _, size in ipairs(device.sizes) do
+    local all = device.regret.samples == #device.sizes
+    for _, size in ipairs(kit.map(device.sizes, function(size)
+      return (all or not size.sampled) and size or nil
+    end)) do
       local run, name = size.run, string.format("%s (%s)", device.name, device.arch)
       kit.append(rows, { cells = row_cells(device, name, size.winner, run), counts = false })
       if size.naive and size.naive.source_hash ~= size.winner.source_hash then
@@ -189,6 +192,14 @@ local function set_unknown(devices)
   end
 end
 
+-- What a header loses at the samples of ranges; false: there are none.
+local function range_text(device)
+  local regret = device.regret
+  return regret.samples > 0 and string.format("%d samples of a range: kernels of this header take "
+    .. "%.1f %% longer there than the best that was %s, at worst %.0f %%", regret.samples,
+    100 * (regret.mean - 1), device.is_virtual and "predicted" or "timed", 100 * (regret.worst - 1))
+end
+
 --- Adds figures, devices and sizes to the header's values.
 ---@param h table
 function M.add(h)
@@ -199,7 +210,7 @@ function M.add(h)
     for _, other in ipairs(device.others) do
       kit.append(h.other_sizes, other_values(device, other, h))
     end
-    device.index = d - 1
+    device.index, device.range = d - 1, range_text(device)
     device.figures = device.is_virtual and "counted and predicted, not timed" or "timed"
     device.sizes = kit.map(device.sizes, function(size) return size_values(device, size, h.sig) end)
     h.n_tunings = h.n_tunings + #device.sizes

@@ -17,10 +17,9 @@ local check = require "sectile.check"
 local kit = require "sectile.kit"
 local layout = require "sectile.layout"
 local own = require "sectile.own"
+local sizes = require "sectile.sizes"
 
 local M = {}
-
-local MAX_SIZES = 256
 
 -- ---- parameters ----
 
@@ -411,33 +410,6 @@ local function copy_scalars(list, place)
   end)
 end
 
--- A size that `--add-size row=1000,col=2000` gave.
-local function given_size(text, place)
-  local size = {}
-  for part in (text .. ","):gmatch "([^,]*)," do
-    local name, value = part:match "^%s*([%a_][%w_]*)%s*=%s*(%S+)%s*$"
-    if not name or size[name] then
-      check.fail(place, "--add-size '%s': %s", text, name and name .. " stands there twice"
-        or "expected NAME=NUMBER and commas, such as --add-size row=1000,col=2000")
-    end
-    size[name] = math.tointeger(value) or value
-  end
-  return size
-end
-
-local function copy_sizes(list, place)
-  check.list(list, "table", "sizes", place)
-  local sizes = kit.map(list, kit.copy)
-  for _, text in ipairs(core.given_sizes()) do
-    sizes[#sizes + 1] = given_size(text, place)
-  end
-  if #sizes > MAX_SIZES then
-    check.fail_key(place, "sizes", "%d sizes; at most %d are tuned for one kernel", #sizes,
-      MAX_SIZES)
-  end
-  return sizes
-end
-
 -- Copies of the arrays; one without dims has the kernel's.
 local function with_dims(arrays, dims)
   return kit.map(arrays, function(array)
@@ -601,6 +573,13 @@ local function copy_ragged(ragged, place)
   return out
 end
 
+--- Sizes between limits, by samples.
+---@param options table from extents to { least, most }, and bytes, expressions, samples
+---@return table
+function M.range(options)
+  return sizes.range(options, check.place())
+end
+
 --- A kernel: what a spec script returns.
 ---@param options table name, dims, extents, ragged, index, scalars, inputs, outputs, body, steps,
 --- over, also, sizes, tolerance, host
@@ -625,12 +604,13 @@ function M.kernel(options)
   for _, output in ipairs(outputs) do
     output.compared = output.compared or is_index(output.reduce) and compared_type(inputs) or nil
   end
+  local all_sizes, n_sampled, n_added =
+    sizes.copy(options.sizes, kit.append(kit.copy(inputs), table.unpack(outputs)), place)
   return check.seal {
     kind = "kernel", place = place, name = options.name, dims = dims,
     scalars = copy_scalars(options.scalars or {}, place), inputs = inputs,
     outputs = outputs,
-    body = options.body or "", sizes = copy_sizes(options.sizes, place),
-    n_added = #core.given_sizes(),
+    body = options.body or "", sizes = all_sizes, n_sampled = n_sampled, n_added = n_added,
     steps = options.steps and copy_steps(options.steps, inputs, place),
     ragged = options.ragged and copy_ragged(options.ragged, place),
     values = options.index and copy_computed(options, place),
@@ -645,7 +625,8 @@ end
 
 -- Called through core.placed, a function knows the line it was called from even where Lua has
 -- replaced the caller's frame, as in `return s.kernel { ... }`.
-for _, name in ipairs { "layout", "choose", "record", "array", "params", "kernel" } do
+for _, name in ipairs { "layout", "choose", "record", "array", "params", "range",
+                       "kernel" } do
   M[name] = core.placed(M[name])
 end
 

@@ -252,6 +252,34 @@ local function put_size(out, size, report, look)
   end
 end
 
+-- ---- ranges ----
+
+-- The samples of a range, a row each: that of its winner.
+local function put_range(out, r)
+  local t = text.table { "sample", "winner", r.replayed and ">replayed" or ">time", ">GB/s",
+    ">of copy", ">predicted", ">x naive" }
+  for _, size in ipairs(r.sizes) do
+    local row = size.sampled and size.rows[1]
+    if row and is_good(row) then
+      local ns, naive_ns = time_of(row), best_naive(size)
+      t:row(row.coalesced and "plain" or "warn", size.label, row.label,
+        row.median_ns and units.ns(ns),
+        row.bytes_per_s and string.format("%.0f", row.bytes_per_s / 1e9), percent(row.share),
+        not row.median_ns and ns > 0 and units.ns(ns) or nil,
+        naive_ns > 0 and ns > 0 and string.format("%.2f", naive_ns / ns) or nil)
+    elseif size.sampled then
+      t:row("warn", size.label, "no candidate passed")
+    end
+  end
+  if #t.rows > 0 then
+    out:put("\n%s\n", out:paint("bold", "samples of the range"))
+    if out.width > 0 then
+      t:fit(2, out.width, "winner", { "of copy", "GB/s", "x naive" })
+    end
+    out:table(t, 2)
+  end
+end
+
 -- ---- a session ----
 
 -- What was generated, checked and measured of all candidates.
@@ -316,8 +344,11 @@ function show.board(r, look)
   put_extent(out, r)
   put_samples(out, r)
   for _, size in ipairs(r.sizes) do
-    put_size(out, size, r, look)
+    if not size.sampled then
+      put_size(out, size, r, look)
+    end
   end
+  put_range(out, r)
   out:put("\n%s\n", legend(r))
   return out
 end
