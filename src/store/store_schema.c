@@ -26,7 +26,8 @@ enum {
   {                                                                                                \
     .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
     .offset = offsetof(sct_row_result, part.field),                                                \
-    .count_offset = offsetof(sct_row_result, outcome.n_samples), .is = column_is, .since = schema  \
+    .count_offset = offsetof(sct_row_result, outcome.times.n_samples), .is = column_is,            \
+    .since = schema                                                                                \
   }
 
 #define PROBLEM(field, kind, is) COLUMN(sct_row_problem, field, kind, is, 0)
@@ -86,22 +87,28 @@ static const sct_store_column candidate_columns[] = {
     .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
     .offset = offsetof(sct_row_result, outcome.how.field), .is = EVALUATED, .since = schema        \
   }
+#define TIMES(field, column_kind, column_is, schema)                                               \
+  {                                                                                                \
+    .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
+    .offset = offsetof(sct_row_result, outcome.times.field),                                       \
+    .count_offset = offsetof(sct_row_result, outcome.times.n_samples), .is = column_is,            \
+    .since = schema                                                                                \
+  }
 #define OUTCOME_COLUMNS                                                                            \
   OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \
       OUTCOME(detail, TEXT, PLAIN, 0), PART(candidate, options, TEXT, PLAIN, 0),                   \
       PART(candidate, registers, INT, PLAIN, 0), PART(candidate, spill_bytes, INT, PLAIN, 0),      \
-      PART(candidate, shared_bytes, INT, PLAIN, 0), OUTCOME(median_ns, REAL, PLAIN, 0),            \
-      OUTCOME(q1_ns, REAL, PLAIN, 0), OUTCOME(q3_ns, REAL, PLAIN, 0),                              \
-      OUTCOME(min_ns, REAL, PLAIN, 0), OUTCOME(sm_clock_mhz, REAL, PLAIN, 0),                      \
-      OUTCOME(samples_ns, SAMPLES, HEAVY, 0), OUTCOME(requests_ld, REAL, PLAIN, 0),                \
-      OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
-      OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
-      OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
-      OUTCOME(degree, REAL, PLAIN, 0), HOW(coalesced, BOOL, 0),                                    \
-      OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
-      OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
-      OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \
-      OUTCOME(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3),                               \
+      PART(candidate, shared_bytes, INT, PLAIN, 0), TIMES(median_ns, REAL, PLAIN, 0),              \
+      TIMES(q1_ns, REAL, PLAIN, 0), TIMES(q3_ns, REAL, PLAIN, 0), TIMES(min_ns, REAL, PLAIN, 0),   \
+      TIMES(sm_clock_mhz, REAL, PLAIN, 0), TIMES(samples_ns, SAMPLES, HEAVY, 0),                   \
+      OUTCOME(requests_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld, REAL, PLAIN, 0),                   \
+      OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0), OUTCOME(requests_st, REAL, PLAIN, 0),             \
+      OUTCOME(sectors_st, REAL, PLAIN, 0), OUTCOME(sectors_st_ideal, REAL, PLAIN, 0),              \
+      OUTCOME(wavefronts, REAL, PLAIN, 0), OUTCOME(degree, REAL, PLAIN, 0),                        \
+      HOW(coalesced, BOOL, 0), OUTCOME(counts_exact, BOOL, PLAIN, 0),                              \
+      OUTCOME(predicted_ns, REAL, PLAIN, 2), TIMES(overhead_ns, REAL, PLAIN, 3),                   \
+      TIMES(resident_ns, REAL, PLAIN, 3), TIMES(launches, INT, PLAIN, 3),                          \
+      TIMES(copies, INT64, PLAIN, 3), TIMES(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3), \
       OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3), HOW(rule, INT, 4),   \
       HOW(share, REAL, 4), HOW(utilisation, REAL, 4), HOW(passes, REAL, 4),                        \
       HOW(sectors_error, REAL, 4), HOW(unknown, BOOL, 5)
