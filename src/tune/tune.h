@@ -140,7 +140,7 @@ typedef struct sct_tune_row {
 
 /* What became of each of the report's n_sources: n_verified + n_failed + n_unfit + n_untried. */
 typedef struct sct_tune_size {
-  char *label;
+  const char *label;
   int n_rows;
   sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
   double ceiling_bytes_s;
@@ -149,18 +149,19 @@ typedef struct sct_tune_size {
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   int n_stored;                              /* rows of earlier sessions, taken from the store */
   bool verified_only_counted;                /* verified, but the device gives no times */
-  char *recorded;      /* of a replay, a sentence: the winner against the best recorded; NULL */
-  char *faster;        /* a sentence if a candidate was passed over, as it is not coalesced; NULL */
-  char *passed_over;   /* its label; NULL */
-  double faster_ratio; /* the winner's time over that one's; 1: none was passed over */
-  char *uncoalesced;   /* lines: the winner is not coalesced, at which accesses; NULL: it is */
-  char *converted;     /* a sentence where times include conversions between layouts; NULL */
-  char *kept;          /* a sentence if the store's winner, which was not tried, stays; NULL */
-  char *why;  /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
-  char *best; /* lines: the best of each strategy, of each layout of an array; NULL */
-  char *decided;      /* a sentence: what decided among rows as good as the winner; NULL */
-  sct_arena arena;    /* of rows' texts, and of the next */
-  sct_advice *issues; /* [n_issues] of the winner's layouts: what no candidate mends */
+  const char *recorded; /* of a replay, a sentence: the winner against the best recorded; NULL */
+  const char *faster; /* a sentence if a candidate was passed over, as it is not coalesced; NULL */
+  const char *passed_over; /* its label; NULL */
+  double faster_ratio;     /* the winner's time over that one's; 1: none was passed over */
+  const char *uncoalesced; /* lines: the winner is not coalesced, at which accesses; NULL: it is */
+  const char *converted;   /* a sentence where times include conversions between layouts; NULL */
+  const char *kept;        /* a sentence if the store's winner, which was not tried, stays; NULL */
+  const char
+      *why; /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
+  const char *best;    /* lines: the best of each strategy, of each layout of an array; NULL */
+  const char *decided; /* a sentence: what decided among rows as good as the winner; NULL */
+  sct_arena arena;     /* of all texts, rows' too, and of the next */
+  sct_advice *issues;  /* [n_issues] of the winner's layouts: what no candidate mends */
   int n_issues;
 } sct_tune_size;
 

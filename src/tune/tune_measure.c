@@ -30,7 +30,7 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   sct_verdict verdict;
   SCT_TRY(sct_measure_verify(s->device.measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->cands, k, &verdict);
+    sct_tune_fail_item(&s->cands, k, verdict.outcome, verdict.detail);
     return sct_tune_record_verdict(s, k, err);
   }
   sct_tune_warn_item(&s->cands, k, verdict.warning);

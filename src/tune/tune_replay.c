@@ -319,8 +319,8 @@ void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, 
 
 /* ---- how good the choice is ---- */
 
-char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
-                           bool select_any) {
+const char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
+                                 bool select_any, sct_arena *arena) {
   const recorded_size *z = &r->size[size];
   const sct_row_result *best = NULL, *mine = NULL;
   int n = 0;
@@ -339,11 +339,10 @@ char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, in
     return NULL;
   }
   char time[32];
-  sct_str text = {0};
-  sct_str_printf(&text,
-                 "of %d recorded with a time '%s' has the least median, %s; that of the winner is "
-                 "%.3f times as long",
-                 n, best->candidate.label, sct_format_ns(time, best->outcome.times.median_ns),
-                 mine->outcome.times.median_ns / best->outcome.times.median_ns);
-  return text.data;
+  return sct_arena_printf(
+      arena,
+      "of %d recorded with a time '%s' has the least median, %s; that of the winner is "
+      "%.3f times as long",
+      n, best->candidate.label, sct_format_ns(time, best->outcome.times.median_ns),
+      mine->outcome.times.median_ns / best->outcome.times.median_ns);
 }

@@ -114,69 +114,65 @@ static int by_rank(const void *pa, const void *pb) {
 }
 
 /* Reports a candidate that is not coalesced but faster, with the ratio. */
-static char *faster_sentence(const tune_table *t, int size) {
+static const char *faster_sentence(sct_arena *arena, const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
   if (choice->passed_over < 0) {
     return NULL;
   }
   const bool unknown = sct_tune_cell(t, choice->passed_over, size)->row.how.unknown;
-  sct_str text = {0};
-  sct_str_printf(&text,
-                 "'%s' is %s%.2f times as fast but not %scoalesced; --select any "
-                 "takes it",
-                 t->cands->items[choice->passed_over].label, t->times ? "" : "predicted to be ",
-                 choice->faster_ratio, unknown ? "known to be " : "");
-  return text.data;
+  return sct_arena_printf(
+      arena, "'%s' is %s%.2f times as fast but not %scoalesced; --select any takes it",
+      t->cands->items[choice->passed_over].label, t->times ? "" : "predicted to be ",
+      choice->faster_ratio, unknown ? "known to be " : "");
 }
 
 /* What the choice counts and times do not show. */
-static char *converted_sentence(const tune_table *t, int size) {
+static const char *converted_sentence(sct_arena *arena, const tune_table *t, int size) {
   double most = 0;
-  sct_str text = {0};
   for (int k = 0; k < t->cands->n_items; k++) {
     const double ns = sct_tune_conversion_ns(t, k, size);
     most = ns > most ? ns : most;
   }
-  if (most == 0) {
-    return NULL;
-  }
-  sct_str_printf(&text,
-                 "conversions are not in these times: candidates with other layouts than the first "
-                 "pay up to %.3g us a launch, and the winner is chosen with that",
-                 most / 1e3);
-  return text.data;
+  return most == 0 ? NULL
+                   : sct_arena_printf(arena,
+                                      "conversions are not in these times: candidates with other "
+                                      "layouts than the first pay up to %.3g us a launch, and the "
+                                      "winner is chosen with that",
+                                      most / 1e3);
 }
 
 static void fill_size(tune_session *s, int size, sct_tune_size *out) {
   const tune_table *t = &s->table;
   const sct_size *problem_size = &t->cands->spec.sizes[size];
-  const int w = t->choices[size].winner;
+  const sct_choice *choice = &t->choices[size];
+  const sct_tune_item *items = t->cands->items;
+  sct_arena *arena = &out->arena;
   int64_t read_bytes, write_bytes;
   sct_spec_traffic(&t->cands->spec, problem_size, &read_bytes, &write_bytes);
-  out->label = sct_strdup(problem_size->label);
+  out->label = sct_arena_strdup(arena, problem_size->label);
   out->read_bytes = (double)read_bytes;
   out->write_bytes = (double)write_bytes;
   out->ceiling_bytes_s = s->record.runs[size].ceiling_bytes_s;
-  out->n_tied = t->choices[size].n_tied;
+  out->n_tied = choice->n_tied;
   out->verified_only_counted = !t->times;
-  out->faster = faster_sentence(t, size);
-  out->passed_over = t->choices[size].passed_over < 0
-                         ? NULL
-                         : sct_strdup(t->cands->items[t->choices[size].passed_over].label);
-  out->faster_ratio = t->choices[size].faster_ratio;
-  out->converted = converted_sentence(t, size);
-  out->kept = s->record.kept[size] ? sct_strdup(s->record.kept[size]) : NULL;
-  out->recorded = s->device.replay
-                      ? sct_tune_replay_best(s->device.replay, w >= 0 ? &t->cands->items[w] : NULL,
-                                             size, t->select_any)
-                      : NULL;
+  out->faster = faster_sentence(arena, t, size);
+  out->passed_over =
+      copy_text(arena, choice->passed_over < 0 ? NULL : items[choice->passed_over].label);
+  out->faster_ratio = choice->faster_ratio;
+  out->converted = converted_sentence(arena, t, size);
+  out->kept = copy_text(arena, s->record.kept[size]);
+  if (s->device.replay) {
+    out->recorded =
+        sct_tune_replay_best(s->device.replay, choice->winner >= 0 ? &items[choice->winner] : NULL,
+                             size, t->select_any, arena);
+  }
   out->rows = sct_alloc(sizeof *out->rows * (size_t)(t->cands->n_items + 1));
   for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
-    const bool failed = t->cands->items[k].outcome != SCT_OUT_OK;
+    const bool failed = items[k].outcome != SCT_OUT_OK;
     sct_tune_find_sizes(&s->counting, k); /* where a session ended early not all were looked at */
     if (!failed && !cell->fits) {
-      out->n_unfit += !t->cands->items[k].sizes || t->cands->items[k].sizes[size];
+      out->n_unfit += !items[k].sizes || items[k].sizes[size];
       continue;
     }
     const bool done = sct_tune_is_measured(t, cell);
@@ -234,16 +230,6 @@ void sct_tune_report_free(sct_tune_report *report) {
   for (int z = 0; z < report->n_sizes; z++) {
     sct_tune_size *size = &report->sizes[z];
     sct_free(size->rows);
-    sct_free(size->label);
-    sct_free(size->faster);
-    sct_free(size->passed_over);
-    sct_free(size->uncoalesced);
-    sct_free(size->kept);
-    sct_free(size->converted);
-    sct_free(size->recorded);
-    sct_free(size->why);
-    sct_free(size->decided);
-    sct_free(size->best);
     sct_arena_free(&size->arena);
   }
   sct_free(report->sizes);

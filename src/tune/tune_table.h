@@ -72,7 +72,8 @@ bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item 
 /* Is item k the naive variant of its layouts at this size? */
 bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k, int size);
 sct_binary sct_tune_binary(const sct_tune_item *item);
-void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict);
+void sct_tune_fail_item(sct_tune_candidates *cands, int item, sct_outcome_kind outcome,
+                        const char *detail);
 /* Keeps the item's first warning; "": there is none. */
 void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning);
 

@@ -129,6 +129,11 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
   }
 }
 
+/* NULL: nothing. */
+static const char *kept(sct_arena *arena, const sct_str *text) {
+  return text->len > 0 ? sct_arena_strdup(arena, text->data) : NULL;
+}
+
 /* ---- the best of each strategy, and of each layout ---- */
 
 static bool has_word(const char *label, const char *word, size_t n) {
@@ -183,12 +188,12 @@ static int add_best(best *list, int n, const sct_tune_size *size, const char *wo
   return n;
 }
 
-static char *best_lines(const tune_table *t, const sct_tune_size *size) {
+static const char *best_lines(const tune_table *t, sct_tune_size *size) {
   const sct_space *space = &t->cands->space;
   const sct_spec *spec = &t->cands->spec;
-  SCT_SCOPED(sct_arena) arena = {0};
-  sct_str out = {0};
-  best *list = SCT_ARENA_NEW(&arena, best, space->n_strategies + 1);
+  sct_arena *arena = &size->arena;
+  SCT_SCOPED(sct_str) out = {0};
+  best *list = SCT_ARENA_NEW(arena, best, space->n_strategies + 1);
   int n = 0;
   for (int k = 0; k < space->n_strategies; k++) {
     const char *name = space->strategies[k].name;
@@ -198,20 +203,20 @@ static char *best_lines(const tune_table *t, const sct_tune_size *size) {
   put_line(&out, list, n > 2 ? n : 0); /* the naive variant and another: the table has both */
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *o = &spec->operands[op];
-    list = SCT_ARENA_NEW(&arena, best, o->n_layouts + 1);
+    list = SCT_ARENA_NEW(arena, best, o->n_layouts + 1);
     n = 0;
     for (int k = 0; k < o->n_layouts && o->n_layouts > 1; k++) {
-      n = add_best(list, n, size, sct_arena_printf(&arena, "%s=%s", o->name, o->layouts[k].label));
+      n = add_best(list, n, size, sct_arena_printf(arena, "%s=%s", o->name, o->layouts[k].label));
     }
     put_line(&out, list, n);
   }
-  return out.data;
+  return kept(arena, &out);
 }
 
 /* What decided among candidates that are as good: of all that are tied, or of those that are so
  * close that times say nothing. */
-static char *decided_sentence(const sct_choice *choice) {
-  sct_str text = {0};
+static const char *decided_sentence(const sct_choice *choice, sct_arena *arena) {
+  SCT_SCOPED(sct_str) text = {0};
   if (choice->rules != 0) {
     sct_choice_rules(&text, choice);
     sct_str_append(&text, " decided");
@@ -219,7 +224,7 @@ static char *decided_sentence(const sct_choice *choice) {
       sct_str_printf(&text, " among the %d fastest", choice->n_close);
     }
   }
-  return text.data;
+  return kept(arena, &text);
 }
 
 /* ---- what is not coalesced ---- */
@@ -334,13 +339,13 @@ static void say_uncoalesced(sct_str *out, const tune_table *t, int size, bool so
 }
 
 /* Lines: the winner is not coalesced, at which accesses, and what would be. */
-static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) {
+static const char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) {
   const sct_spec *spec = &t->cands->spec;
   const int winner = t->choices[size].winner;
   const tune_cell *cell = sct_tune_cell(t, winner, size);
   sct_coalescing found;
   excess list[2 * SCT_MAX_OPERANDS];
-  sct_str out = {0};
+  SCT_SCOPED(sct_str) out = {0};
   bool some = false;
   for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *other = sct_tune_cell(t, k, size);
@@ -364,7 +369,7 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
                      advice ? ": " : "", advice ? advice : "");
     }
   }
-  return out.data;
+  return kept(arena, &out);
 }
 
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
@@ -374,15 +379,15 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
     return;
   }
   const sct_tune_item *item = &t->cands->items[choice->winner];
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
   say_passes(&text, t, size);
   say_naive(&text, report, row);
   say_math(&text, t, report, row);
-  report->why = text.data;
-  report->decided = decided_sentence(choice);
+  report->why = kept(&report->arena, &text);
+  report->decided = decided_sentence(choice, &report->arena);
   report->uncoalesced = uncoalesced_lines(t, size, &report->arena);
   report->best = best_lines(t, report);
   report->n_issues = sct_model_layout_issues(&report->issues, &t->cands->spec, item->code.layout,
