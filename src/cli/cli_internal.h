@@ -42,7 +42,7 @@ typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 #define CLI_FIELD_search(field)   const char *field;
 #define CLI_FIELD_list(field)     cli_list field;
 #define CLI_FIELD_more(field)     int field;
-#define CLI_FIELD_less(field)                /* that of `more` */
+#define CLI_FIELD_less(field)     /* that of `more` */
 #define CLI_FIELD_top(field)      int field;
 #define CLI_FIELD_shards(field)   int field;
 #define CLI_FIELD_threads(field)  int field;
