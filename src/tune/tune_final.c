@@ -158,7 +158,8 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
     taken[k] = t->times.n_samples > 0 || t->verdict.outcome != SCT_OUT_OK;
     if (taken[k]) { /* else it was stopped before its first round */
       sct_tune_take_timing(&s->table, items[k], c->size, t, race);
-      sct_tune_cell(&s->table, items[k], c->size)->from_store = false;
+    } else {
+      sct_times_free(&c->raced[k].times);
     }
   }
   for (int k = 0; k < c->n_group; k++) {

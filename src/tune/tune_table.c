@@ -118,12 +118,15 @@ sct_row_outcome sct_tune_outcome(const tune_table *t, int k, int size) {
 
 void sct_tune_take_timing(tune_table *t, int k, int size, const sct_timing *timing,
                           const char *race) {
-  sct_row_outcome *row = &sct_tune_cell(t, k, size)->row;
+  tune_cell *cell = sct_tune_cell(t, k, size);
+  sct_row_outcome *row = &cell->row;
+  const char *detail = timing->verdict.detail;
   sct_times_free(&row->times);
   row->times = timing->times;
   row->outcome = sct_outcome_name(timing->verdict.outcome);
-  row->detail = sct_arena_strdup(&t->cands->arena, timing->verdict.detail);
+  row->detail = detail[0] != '\0' ? sct_arena_strdup(&t->cands->arena, detail) : "";
   row->race = race;
+  cell->from_store = false;
 }
 
 /* The name holds what no other race in any store shares: the process, the moment, the problem and

@@ -138,7 +138,7 @@ static bool try_one(sct_compiler *compiler, sct_measure *m, const sct_kernel_cod
                        .limit_ns = sct_launch_limit_ns(m->timed.naive_ns),
                        .run_ns = m->timed.naive_ns,
                        .where = ""};
-  const sct_sampling how = {.times.launches = 1, .n = 7};
+  const sct_sampling how = {.launches = 1, .n = 7};
   const sct_compile_unit unit = {kernel_source, code->kernel, false};
   must(sct_compiler_run(compiler, &unit, 1, &compiled, NULL, NULL, &err), &err);
   if (compiled.ok) {
