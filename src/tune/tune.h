@@ -156,8 +156,7 @@ typedef struct sct_tune_size {
   const char *uncoalesced; /* lines: the winner is not coalesced, at which accesses; NULL: it is */
   const char *converted;   /* a sentence where times include conversions between layouts; NULL */
   const char *kept;        /* a sentence if the store's winner, which was not tried, stays; NULL */
-  const char
-      *why; /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
+  const char *why;     /* lines: how the winner works, its limit, what the naive one wastes; NULL */
   const char *best;    /* lines: the best of each strategy, of each layout of an array; NULL */
   const char *decided; /* a sentence: what decided among rows as good as the winner; NULL */
   sct_arena arena;     /* of all texts, rows' too, and of the next */
