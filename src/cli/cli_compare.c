@@ -213,8 +213,7 @@ static bool is_same_group(const known *a, const known *b) {
 
 /* The time to compare by: measured, else predicted; 0: neither is known. */
 static double time_of(const sct_row_outcome *o) {
-  const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
-  return ns > 0 && strcmp(o->outcome, "ok") == 0 ? ns : 0.0;
+  return sct_row_is_ok(o) ? sct_row_ns(o) : 0.0;
 }
 
 /* A prediction follows from counts alone, so any change of it is one of the kernel or the model;
@@ -230,14 +229,15 @@ static sct_comparison compare_predicted(double a, double b) {
 }
 
 static pair compare_pair(const known *a, const known *b) {
-  const sct_row_outcome *x = &a->result->outcome, *y = &b->result->outcome;
+  const sct_row_outcome *of_a = &a->result->outcome, *of_b = &b->result->outcome;
+  const sct_times *x = &of_a->times, *y = &of_b->times;
   pair p = {.a = a, .b = b, .compared = x->n_samples > 0 && y->n_samples > 0};
   if (p.compared) {
-    const bool paired = x->race[0] && strcmp(x->race, y->race) == 0 && x->n_samples == y->n_samples;
+    const bool paired = sct_row_same_race(of_a, of_b) && x->n_samples == y->n_samples;
     p.c = sct_stats_compare(x->samples_ns, x->n_samples, y->samples_ns, y->n_samples, paired);
-  } else if (x->n_samples == 0 && y->n_samples == 0 && time_of(x) > 0 && time_of(y) > 0) {
+  } else if (x->n_samples == 0 && y->n_samples == 0 && time_of(of_a) > 0 && time_of(of_b) > 0) {
     p.compared = p.predicted = true;
-    p.c = compare_predicted(time_of(x), time_of(y));
+    p.c = compare_predicted(time_of(of_a), time_of(of_b));
   }
   return p;
 }

@@ -77,27 +77,33 @@ static json_t *started(const sct_tune_event *x) {
 
 static json_t *evaluated(const sct_tune_event *x) {
   return json_pack("{s:o, s:o, s:o}", "label", sct_json_string(x->label), "outcome",
-                   sct_json_string(x->outcome), "detail", sct_json_string(x->detail));
+                   sct_json_string(x->row->outcome), "detail", sct_json_string(x->row->detail));
+}
+
+static double median_of(const sct_tune_event *x) {
+  return x->row ? x->row->times.median_ns : 0;
 }
 
 static json_t *timed(const sct_tune_event *x) {
+  const sct_times *t = &x->row->times;
+  const char *detail = x->row->detail;
   return json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:i, s:o}", "label", sct_json_string(x->label), "size",
-      sct_json_string(x->size), "outcome", sct_json_string(x->outcome), "detail",
-      sct_json_string(x->detail && x->detail[0] ? x->detail : NULL), "median_ns",
-      cli_json_positive(x->median_ns), "samples", x->n_samples, "slow_samples", x->n_slow,
-      "contended_samples", x->n_contended, "throttle", names_of(x->throttle));
+      sct_json_string(x->size), "outcome", sct_json_string(x->row->outcome), "detail",
+      sct_json_string(detail && detail[0] ? detail : NULL), "median_ns",
+      cli_json_positive(median_of(x)), "samples", t->n_samples, "slow_samples", t->n_slow,
+      "contended_samples", t->n_contended, "throttle", names_of(t->throttle));
 }
 
 static json_t *raced(const sct_tune_event *x) {
   return json_pack("{s:o, s:o, s:i, s:i, s:o, s:o}", "stage", sct_json_string(x->phase), "size",
                    sct_json_string(x->size), "racers", x->n_racers, "rounds", x->n_rounds, "leader",
-                   sct_json_string(x->label), "median_ns", cli_json_positive(x->median_ns));
+                   sct_json_string(x->label), "median_ns", cli_json_positive(median_of(x)));
 }
 
 static json_t *size_done(const sct_tune_event *x) {
   return json_pack("{s:o, s:o, s:o, s:i}", "size", sct_json_string(x->size), "winner",
-                   sct_json_string(x->label), "median_ns", cli_json_positive(x->median_ns), "tied",
+                   sct_json_string(x->label), "median_ns", cli_json_positive(median_of(x)), "tied",
                    x->n_tied);
 }
 

@@ -35,27 +35,27 @@ typedef struct cli_list {
 
 typedef enum cli_by { CLI_BY_CASE, CLI_BY_INSTRUCTION, CLI_BY_LINE } cli_by;
 
+/* The field of an option, by how it is read. */
+#define CLI_FIELD_flag(field)     bool field;
+#define CLI_FIELD_select(field)   bool field;
+#define CLI_FIELD_text(field)     const char *field; /* NULL: not given */
+#define CLI_FIELD_search(field)   const char *field;
+#define CLI_FIELD_list(field)     cli_list field;
+#define CLI_FIELD_more(field)     int field;
+#define CLI_FIELD_less(field)     /* that of `more` */
+#define CLI_FIELD_top(field)      int field;
+#define CLI_FIELD_shards(field)   int field;
+#define CLI_FIELD_threads(field)  int field;
+#define CLI_FIELD_shard(field)    sct_tune_share field;
+#define CLI_FIELD_duration(field) int64_t field;
+#define CLI_FIELD_seed(field)     uint64_t field;
+#define CLI_FIELD_by(field)       cli_by field;
+
 typedef struct cli_args {
   const struct cli_command *command; /* NULL: none named */
-  bool help, version, json, list, calibrate, winner, again, select_any, no_check, csv, force, modes,
-      counters, dry_run;
-  int verbosity;      /* 0; below: -q, above: -v */
-  const char *events; /* file of --events, "-": stdout; NULL: none */
-  const char *store, *assets, *device, *pick, *strategies, *out, *cases, *baseline, *metrics,
-      *section, *arch, *format, *form, *deps, *python, *selftest, *size, *coalescing, *kernel,
-      *grid, *block, *shared, *sizes, *top_of, *engine, *gres, *time, *hosts, *requests;
-  int shards;        /* 0: not given */
-  int64_t budget_ns; /* 0: no limit */
-  int64_t wait_ns;   /* for a GPU that another session holds */
-  uint64_t seed;
-  const char *search; /* NULL: the default */
-  int clock_mhz;      /* of the SMs; 0: the device's */
-  int max_candidates; /* 0: all */
-  sct_tune_share share;
-  int top;
-  int threads; /* 0: one a core */
-  cli_by by;
-  cli_list includes, defines, nvrtc, only, params, add_sizes, launch_args;
+#define CLI_OPTION(id, name, letter, arg, take, field, doc) CLI_FIELD_##take(field)
+#include "cli/cli_options.def"
+#undef CLI_OPTION
   int argc; /* all arguments, as main() got them; getopt may have moved options to the front */
   char **argv;
   int n_words; /* what is no option: specs, names, directories */

@@ -145,31 +145,35 @@ static void add_keys(json_t *doc, json_t *part) {
 }
 
 static json_t *row_times(const sct_tune_row *row) {
+  const sct_times *t = &row->outcome.times;
+  const double predicted_ns = row->outcome.predicted_ns;
   return json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "median_ns",
-      cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns), "q3_ns",
-      cli_json_positive(row->q3_ns), "launch_overhead_ns", cli_json_positive(row->overhead_ns),
-      "resident_ns", cli_json_positive(row->resident_ns), "slow_samples", row->n_slow,
-      "contended_samples", row->n_contended, "bytes_per_s", cli_json_positive(row->bytes_per_s),
-      "share", cli_json_positive(row->share), "predicted_ns", cli_json_positive(row->predicted_ns),
+      cli_json_positive(t->median_ns), "q1_ns", cli_json_positive(t->q1_ns), "q3_ns",
+      cli_json_positive(t->q3_ns), "launch_overhead_ns", cli_json_positive(t->overhead_ns),
+      "resident_ns", cli_json_positive(t->resident_ns), "slow_samples", t->n_slow,
+      "contended_samples", t->n_contended, "bytes_per_s", cli_json_positive(row->bytes_per_s),
+      "share", cli_json_positive(row->share), "predicted_ns", cli_json_positive(predicted_ns),
       "predicted_limit", sct_json_string(row->predicted_limit), "predicted_credible",
-      row->predicted_ns > 0.0 ? json_boolean(!row->incredible) : json_null());
+      predicted_ns > 0.0 ? json_boolean(!row->incredible) : json_null());
 }
 
 static json_t *row_counts(const sct_tune_row *row) {
   const char *quality = !row->counted ? NULL : row->approximate ? "approximate" : "exact";
+  const sct_row_outcome none = {0}, *o = row->counted ? &row->outcome : &none;
   return json_pack(
       "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "sectors_ld",
-      sct_json_number(row->sectors_ld), "sectors_st", sct_json_number(row->sectors_st), "sectors",
-      sct_json_number(row->sectors), "sectors_ideal", sct_json_number(row->sectors_ideal), "degree",
-      sct_json_number(row->degree), "degree_ld", sct_json_number(row->degree_ld), "degree_st",
+      sct_json_number(sct_tune_row_loads(row)), "sectors_st",
+      sct_json_number(sct_tune_row_stores(row)), "sectors", sct_json_number(sct_row_sectors(o)),
+      "sectors_ideal", sct_json_number(o->sectors_ld_ideal + o->sectors_st_ideal), "degree",
+      sct_json_number(o->degree), "degree_ld", sct_json_number(row->degree_ld), "degree_st",
       sct_json_number(row->degree_st), "counts", sct_json_string(quality), "counts_cause",
       sct_json_string(row->approximate), "small_size", ptx_json(&row->ptx));
 }
 
 /* How it uses its sectors; `coalesced` by which rule. */
 static json_t *row_coalesced(const sct_tune_row *row) {
-  const sct_row_coalesced *how = &row->how;
+  const sct_row_coalesced *how = &row->outcome.how;
   return json_pack(
       "{s:b, s:b, s:s, s:o, s:o, s:o, s:o}", "coalesced", how->coalesced, "coalesced_unknown",
       how->unknown, "coalesced_rule", how->rule == SCT_COALESCED_ABSOLUTE ? "absolute" : "relative",
@@ -181,7 +185,7 @@ static json_t *row_coalesced(const sct_tune_row *row) {
 static json_t *row_json(const sct_tune_row *row, int rank) {
   json_t *doc =
       json_pack("{s:i, s:o, s:s, s:o}", "rank", rank, "label", sct_json_string(row->label),
-                "outcome", row->outcome, "detail", sct_json_string(row->detail));
+                "outcome", row->outcome.outcome, "detail", sct_json_string(row->outcome.detail));
   add_keys(doc, row_times(row));
   add_keys(doc, row_counts(row));
   add_keys(doc, row_coalesced(row));
@@ -196,10 +200,9 @@ static json_t *row_json(const sct_tune_row *row, int rank) {
   if (row->warning) {
     json_object_set_new(doc, "warning", sct_json_string(row->warning));
   }
-  for (int k = 0; k < SCT_N_OUTCOMES && !sct_tune_row_good(row); k++) {
-    if (strcmp(sct_outcome_name((sct_outcome_kind)k), row->outcome) == 0) {
-      json_object_set_new(doc, "says", json_string(sct_outcome_text((sct_outcome_kind)k)));
-    }
+  if (!sct_row_is_ok(&row->outcome)) {
+    json_object_set_new(doc, "says",
+                        json_string(sct_outcome_text(sct_outcome_named(row->outcome.outcome))));
   }
   return doc;
 }
@@ -210,8 +213,8 @@ static int *count_as_fast(const sct_tune_size *size) {
   char time[32] = "", before[32];
   for (int r = size->n_rows - 1; r >= 0; r--) {
     snprintf(before, sizeof before, "%s", time);
-    sct_format_ns(time, sct_tune_row_ns(&size->rows[r]));
-    const bool both = r + 1 < size->n_rows && sct_tune_row_good(&size->rows[r + 1]);
+    sct_format_ns(time, sct_row_ns(&size->rows[r].outcome));
+    const bool both = r + 1 < size->n_rows && sct_row_is_ok(&size->rows[r + 1].outcome);
     as_fast[r] = both && strcmp(time, before) == 0 ? as_fast[r + 1] + 1 : 0;
   }
   return as_fast;
@@ -226,7 +229,7 @@ static json_t *rows_json(const sct_tune_size *size, int top) {
   int64_t n = 0;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    const bool good = sct_tune_row_good(row);
+    const bool good = sct_row_is_ok(&row->outcome);
     in_run = r > 0 && as_fast[r - 1] > 0 ? in_run + 1 : 1;
     n_failed += !good;
     const bool leads = good && n < 5 * (int64_t)top && (in_run <= 5 || top == CLI_ALL_ROWS);

@@ -54,7 +54,7 @@ static sct_status add_profiles(json_t *doc, const sct_tune_size *size, const cli
   }
   for (int r = 0; r < size->n_rows && !naive; r++) {
     const sct_tune_row *row = &size->rows[r];
-    naive = row->naive && sct_tune_row_good(row) ? row->label : NULL;
+    naive = row->naive && sct_row_is_ok(&row->outcome) ? row->label : NULL;
   }
   const char *winner = size->rows[0].label;
   SCT_TRY(profile_json(doc, "winner_profile", winner, args, report, err));

@@ -30,10 +30,6 @@ static void fleet_free(fleet *f) {
 
 /* ---- what stores say ---- */
 
-static double time_of(const sct_row_outcome *o) {
-  return o->median_ns > 0 ? o->median_ns : o->predicted_ns > 0 ? o->predicted_ns : 0;
-}
-
 static void add_run(fleet *f, int share, const sct_row_problem *problem,
                     const sct_row_device *device, const sct_row_run *run, sct_row_result *rows,
                     int n) {
@@ -52,12 +48,12 @@ static void add_run(fleet *f, int share, const sct_row_problem *problem,
             .sheet = {.rows = rows, .n = n, .scale = 1.0}};
   for (int k = 0; k < n; k++) {
     const sct_row_outcome *o = &rows[k].outcome;
-    const bool known = strcmp(o->outcome, "ok") == 0 && time_of(o) > 0;
+    const bool known = sct_row_is_ok(o) && sct_row_ns(o) > 0;
     const bool won = run->winner == o->id;
     l.last = strcmp(o->measured, l.last) > 0 ? o->measured : l.last;
-    l.timed = l.timed || o->median_ns > 0;
-    if (known && (won || (run->winner == 0 && (l.best_ns == 0 || time_of(o) < l.best_ns)))) {
-      l.best_ns = time_of(o);
+    l.timed = l.timed || o->times.median_ns > 0;
+    if (known && (won || (run->winner == 0 && (l.best_ns == 0 || sct_row_ns(o) < l.best_ns)))) {
+      l.best_ns = sct_row_ns(o);
       l.best = rows[k].candidate.label;
     }
   }

@@ -20,7 +20,7 @@ static sct_status choose_sizes(sct_transfer_report *r, const cli_args *args, sct
 
 static const sct_transfer_cell *last_setup(const sct_transfer_report *r, int kind) {
   for (int z = r->n_sizes - 1; z >= 0; z--) {
-    if (r->rows[kind][SCT_TRANSFER_SETUP].cells[z].median_ns > 0) {
+    if (r->rows[kind][SCT_TRANSFER_SETUP].cells[z].times.median_ns > 0) {
       return &r->rows[kind][SCT_TRANSFER_SETUP].cells[z];
     }
   }
@@ -34,8 +34,8 @@ static json_t *cells_json(const sct_transfer_report *r, int kind, int way) {
     json_array_append_new(
         list,
         json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "bytes", (json_int_t)r->bytes[z], "median_ns",
-                  cli_json_positive(c->median_ns), "q1_ns", cli_json_positive(c->q1_ns), "q3_ns",
-                  cli_json_positive(c->q3_ns), "bytes_s",
+                  cli_json_positive(c->times.median_ns), "q1_ns", cli_json_positive(c->times.q1_ns),
+                  "q3_ns", cli_json_positive(c->times.q3_ns), "bytes_s",
                   cli_json_positive(sct_transfer_rate(r, (sct_host_kind)kind, way, z)), "failure",
                   c->failure ? sct_json_string(c->failure) : json_null()));
   }
@@ -55,8 +55,8 @@ static json_t *report_json(const sct_transfer_report *r) {
                                       cli_json_positive(row->latency_ns), "best_bytes_s",
                                       cli_json_positive(row->best_bytes_s), "half_bytes",
                                       cli_json_positive(row->half_bytes), "made_ns",
-                                      cli_json_positive(setup ? setup->median_ns : 0), "sizes",
-                                      cells_json(r, kind, way)));
+                                      cli_json_positive(setup ? setup->times.median_ns : 0),
+                                      "sizes", cells_json(r, kind, way)));
     }
   }
   return json_pack("{s:o, s:o, s:b, s:o}", "device", cli_json_device(&r->device), "peer",

@@ -13,8 +13,8 @@ static json_t *engines_json(const double ns[SCT_N_ENGINES]) {
 
 static json_t *samples_json(const sct_host_row *row) {
   json_t *list = json_array();
-  for (int k = 0; k < row->n_samples; k++) {
-    json_array_append_new(list, json_real(row->samples_ns[k]));
+  for (int k = 0; k < row->times.n_samples; k++) {
+    json_array_append_new(list, json_real(row->times.samples_ns[k]));
   }
   return list;
 }
@@ -35,16 +35,17 @@ static json_t *row_json(const sct_host_size *z, int k) {
   const sct_host_row *row = &z->rows[k];
   const double ns = sct_host_row_ns(row);
   const double bound_ns = row->way.devices > 1 ? z->two_bound_ns : z->bound_ns;
-  json_t *doc = json_pack(
-      "{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "memory",
-      sct_host_name(row->way.memory), "chunk",
-      row->way.chunk > 0 ? json_integer(row->way.chunk) : json_null(), "streams", row->way.streams,
-      "threads", row->way.threads, "devices", row->way.devices, "kernel",
-      sct_json_string(row->kernel), "tuned", row->tuned ? sct_json_string(row->tuned) : json_null(),
-      "tuned_exactly", row->is_exact, "modelled_ns", cli_json_positive(row->modelled_ns),
-      "median_ns", cli_json_positive(row->median_ns), "q1_ns", cli_json_positive(row->q1_ns),
-      "q3_ns", cli_json_positive(row->q3_ns), "samples_ns", samples_json(row), "failure",
-      row->failure ? sct_json_string(row->failure) : json_null());
+  json_t *doc = json_pack("{s:s, s:o, s:i, s:i, s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}",
+                          "memory", sct_host_name(row->way.memory), "chunk",
+                          row->way.chunk > 0 ? json_integer(row->way.chunk) : json_null(),
+                          "streams", row->way.streams, "threads", row->way.threads, "devices",
+                          row->way.devices, "kernel", sct_json_string(row->kernel), "tuned",
+                          row->tuned ? sct_json_string(row->tuned) : json_null(), "tuned_exactly",
+                          row->is_exact, "modelled_ns", cli_json_positive(row->modelled_ns),
+                          "median_ns", cli_json_positive(row->times.median_ns), "q1_ns",
+                          cli_json_positive(row->times.q1_ns), "q3_ns",
+                          cli_json_positive(row->times.q3_ns), "samples_ns", samples_json(row),
+                          "failure", row->failure ? sct_json_string(row->failure) : json_null());
   json_object_set_new(doc, "bytes_s",
                       cli_json_positive(ns > 0 ? (z->bytes_in + z->bytes_out) / ns * 1e9 : 0));
   json_object_set_new(doc, "share", cli_json_positive(ns > 0 ? bound_ns / ns : 0));

@@ -341,7 +341,7 @@ static bool size_before(const emit_size *a, const emit_size *b, int n_extents) {
       return a->extents[k] < b->extents[k];
     }
   }
-  return a->winner->outcome.median_ns > b->winner->outcome.median_ns;
+  return a->winner->outcome.times.median_ns > b->winner->outcome.times.median_ns;
 }
 
 static sct_status load_sizes(emit_header *h, emit_device *device, sct_store *store,
@@ -394,11 +394,6 @@ static bool has_layouts(const emit_header *h, const sct_row_candidate *candidate
   return same;
 }
 
-/* Ran with right results: on a GPU, or interpreted for a virtual one. */
-static bool is_valid(const sct_row_result *r) {
-  return strcmp(r->outcome.outcome, "ok") == 0;
-}
-
 /* The naive variant of the run with the layouts of the header: the stored one's duplicate. */
 static int find_naive(const sct_row_result *rows, int n, const bool *legal, sct_id stored) {
   const sct_row_candidate *like = NULL;
@@ -446,7 +441,7 @@ static sct_status fit_layouts(emit_size *size, emit_header *h, emit_device *devi
   SCT_TRY(sct_store_results(store, &h->arena, size->run->id, false, &rows, &n, err));
   legal = SCT_ARENA_NEW(&h->arena, bool, n + 1);
   for (int k = 0; k < n; k++) {
-    legal[k] = is_valid(&rows[k]) && has_layouts(h, &rows[k].candidate);
+    legal[k] = sct_row_is_ok(&rows[k].outcome) && has_layouts(h, &rows[k].candidate);
   }
   size->sampled = is_sampled(size->run->conditions);
   size->rows = rows;

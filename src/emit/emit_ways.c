@@ -23,9 +23,9 @@ static bool take_ways(emit_ways *out, const sct_row_result *rows, int n) {
     const int mib = number(axes, "chunk_mib", MOST_MIB);
     const int streams = number(axes, "streams", MOST_STREAMS);
     const int threads = number(axes, "threads", MOST_THREADS);
-    const double ns = rows[k].outcome.median_ns; /* 0: not timed */
+    const double ns = rows[k].outcome.times.median_ns; /* 0: not timed */
     if (!memory || mib == 0 || streams == 0 || ns <= 0 || number(axes, "devices", 2) > 1 ||
-        strcmp(rows[k].outcome.outcome, "ok") != 0) {
+        !sct_row_is_ok(&rows[k].outcome)) {
       continue;
     }
     if (strcmp(memory, "page-locked") == 0 && (locked_ns == 0 || ns < locked_ns)) {

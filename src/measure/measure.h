@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "model/model.h"
 #include "space/space.h"
+#include "store/store.h"
 #include "worker/worker.h"
 
 /* The version of how candidates are verified and timed: raised when its figures cannot be compared
@@ -28,31 +29,20 @@ typedef enum sct_outcome_kind {
 #undef SCT_OUTCOME
   SCT_N_OUTCOMES
 } sct_outcome_kind;
-const char *sct_outcome_name(sct_outcome_kind kind); /* "wrong_result", as stored */
-const char *sct_outcome_text(sct_outcome_kind kind); /* "results differ from the reference" */
+const char *sct_outcome_name(sct_outcome_kind kind);  /* "wrong_result", as stored */
+sct_outcome_kind sct_outcome_named(const char *name); /* SCT_N_OUTCOMES: there is none */
+const char *sct_outcome_text(sct_outcome_kind kind);  /* "results differ from the reference" */
 
 /* ---- a recording ---- */
-
-/* What an earlier session found of a candidate at a size. Borrowed from the recording. */
-typedef struct sct_recorded {
-  sct_outcome_kind outcome;
-  const char *detail;
-  const double *samples_ns; /* [n_samples]; none: it ran, but was not timed */
-  int n_samples;
-  const char *race; /* "": measured alone; equal: sample k of both was taken in the same round */
-  double overhead_ns, resident_ns, sm_clock_mhz;
-  int launches;
-  int64_t copies;
-} sct_recorded;
 
 /* Stands in for a device: verdicts and samples are drawn from it, and nothing runs. What comes of a
  * session with one is no measurement, and must never be stored or shown as one. */
 typedef struct sct_recording {
   void *ctx;
   const sct_device_desc *device; /* that it was made on */
-  /* false: the recording does not have the candidate. size NULL: what holds at all sizes, outcome
-   * and detail only. */
-  bool (*find)(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out);
+  /* What an earlier session found of a candidate, as long as the recording; NULL: it does not have
+   * it. size NULL: what holds at all sizes, outcome and detail only. */
+  const sct_row_outcome *(*find)(void *ctx, const sct_kernel_code *code, const sct_size *size);
   double (*ceiling)(void *ctx, int64_t bytes); /* bytes/s of a copy of `bytes`; 0: unknown */
 } sct_recording;
 
@@ -206,24 +196,10 @@ sct_status sct_measure_examples(sct_measure *m, const sct_binary *kernels, int n
 void sct_example_free(sct_example *example);
 
 /* Times of one launch, streaming: launches go round `copies` copies of the arrays, together at
- * least three times the L2, so that none finds its data there. A sample is the mean of `launches`
- * launches back to back, less overhead_ns. */
+ * least three times the L2, so that none finds its data there. */
 typedef struct sct_timing {
   sct_verdict verdict;
-  int n_samples;
-  double *samples_ns;                     /* malloc'ed; caller frees with sct_free */
-  double median_ns, q1_ns, q3_ns, min_ns; /* of the samples */
-  double overhead_ns;                     /* what an empty launch takes: raw time = sample + this */
-  double resident_ns; /* median on a single copy of the arrays; 0: not measured */
-  int launches;
-  int64_t copies;
-  int n_slow;      /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
-                      spite of waiting */
-  int n_repeated;  /* units that were taken again for such a reason */
-  int n_contended; /* samples while a process computed that began to during the session:
-                      seen at most every two seconds */
-  uint64_t throttle;   /* reasons seen with the samples: device_throttle.def */
-  double sm_clock_mhz; /* during the last sample, 0 unknown */
+  sct_times times; /* free with sct_times_free() */
 } sct_timing;
 
 #define SCT_LEAST_BUDGET_NS ((int64_t)1) /* the fewest samples that give a median and quartiles */
@@ -433,8 +409,6 @@ sct_status sct_block_counter_launches(sct_block_counter *s, const sct_kernel_cod
 
 /* ---- statistics (measure_stats.c) ---- */
 
-/* Fills median, quartiles and min of `t`; the samples stay in their order. */
-void sct_stats_summary(sct_timing *t);
 /* The answer to "how does b compare with a": FAST b is faster, SLOW it is slower. */
 typedef enum sct_verdict_kind { SCT_FAST, SCT_SLOW, SCT_SAME, SCT_AMBIGUOUS } sct_verdict_kind;
 const char *sct_verdict_name(sct_verdict_kind kind); /* "FAST" */
@@ -453,22 +427,14 @@ sct_comparison sct_stats_compare(const double *a, int n_a, const double *b, int 
 
 /* ---- choosing (measure_choose.c) ---- */
 
-/* What selection looks at, one candidate at one size. */
+/* What selection looks at, one candidate at one size. Of the outcome it takes samples and median,
+ * counts, their errors, whether it is coalesced, and where nothing is timed the predicted time. */
 typedef struct sct_rank_row {
+  sct_row_outcome outcome;
   bool eligible; /* verified, and timed where the device gives times */
   bool naive;    /* the naive variant of its layouts */
-  bool timed;
-  const double *samples_ns; /* [n_samples], if timed */
-  int n_samples;
-  double median_ns;    /* of them */
-  int race;            /* rows of the same race (not 0) have samples that were taken in pairs */
-  double predicted_ns; /* by the model; 0: unknown, or not credible. Decides where nothing is
-                          timed */
-  double sectors, wavefronts, requests; /* whole kernel; negative: unknown */
-  double error;                         /* of these three, relative; 0: they are exact */
+  bool fast;     /* its arithmetic is not exact (sct_space_is_fast) */
   int registers;
-  bool fast;      /* its arithmetic is not exact (sct_space_is_fast) */
-  bool coalesced; /* by sct_model_coalescing(): whatever the other rows are */
   const char *label;
   bool tied; /* result: too close to the winner to tell apart */
 } sct_rank_row;

@@ -120,14 +120,14 @@ static sct_status run_micro(sct_measure *m, sct_micro k, const micro_arrays *a,
                       t.verdict.detail);
   }
   if (status == SCT_OK) {
-    sct_stats_summary(&t);
-    out->mhz[k] = t.sm_clock_mhz > 0 ? t.sm_clock_mhz : 1e-3 * m->device.clock_khz;
-    out->ns[k] = t.median_ns / work_of(x, n, blocks);
-    out->launch_ns = t.launches == 1 ? t.overhead_ns : out->launch_ns;
+    sct_times_summarise(&t.times);
+    out->mhz[k] = t.times.sm_clock_mhz > 0 ? t.times.sm_clock_mhz : 1e-3 * m->device.clock_khz;
+    out->ns[k] = t.times.median_ns / work_of(x, n, blocks);
+    out->launch_ns = t.times.launches == 1 ? t.times.overhead_ns : out->launch_ns;
     sct_log(SCT_LOG_INFO, "%s: %.5g ns at %.0f MHz, %d launches of %.4g us", x->kernel, out->ns[k],
-            out->mhz[k], t.launches, 1e-3 * t.median_ns);
+            out->mhz[k], t.times.launches, 1e-3 * t.times.median_ns);
   }
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   return status;
 }
 

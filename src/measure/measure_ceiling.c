@@ -29,10 +29,10 @@ static sct_status try_copy(sct_measure *m, const sct_job *job, int variant, cons
             found.n > 0 ? "it copies wrongly" : t.verdict.detail);
     goto done;
   }
-  sct_stats_summary(&t);
-  *best = *best == 0 || t.median_ns < *best ? t.median_ns : *best;
+  sct_times_summarise(&t.times);
+  *best = *best == 0 || t.times.median_ns < *best ? t.times.median_ns : *best;
 done:
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   return status;
 }
 

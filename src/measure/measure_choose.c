@@ -22,18 +22,23 @@ _Static_assert(N_KEYS + 1 <= 8 * sizeof(unsigned), "the label's bit, too");
 
 /* Negative: unknown. */
 static double key_of(const sct_rank_row *row, int key) {
-  const double of[N_KEYS] = {row->fast ? 1.0 : 0.0, row->sectors, row->wavefronts, row->requests,
-                             (double)row->registers};
+  const sct_row_outcome *o = &row->outcome;
+  const double of[N_KEYS] = {row->fast ? 1.0 : 0.0, sct_row_sectors(o), o->wavefronts,
+                             sct_row_requests(o), (double)row->registers};
   return of[key];
 }
 
 /* Counts are exact, or have an error; but two that are this close cost as much. */
 #define COUNT_SLACK 0.02
 
+static double error_of(const sct_rank_row *row) {
+  return row->outcome.how.sectors_error > 0 ? row->outcome.how.sectors_error : 0; /* or NaN */
+}
+
 /* Is the count of `row` no more than that of `least`, as far as it is known? */
 static bool is_least(const sct_rank_row *row, const sct_rank_row *least, int key) {
   const double more = key_of(row, key) - key_of(least, key);
-  const double unsure = row->error * key_of(row, key) + least->error * key_of(least, key);
+  const double unsure = error_of(row) * key_of(row, key) + error_of(least) * key_of(least, key);
   return more <= fmax(COUNT_SLACK * key_of(least, key), unsure);
 }
 
@@ -101,14 +106,17 @@ typedef struct contest {
 
 static bool competes(const contest *c, int r) {
   const sct_rank_row *row = &c->rows[r];
-  return row->eligible &&
-         (c->any || row->coalesced ||
-          (c->least >= 0 && row->sectors >= 0.0 && row->sectors <= c->rows[c->least].sectors));
+  const double sectors = sct_row_sectors(&row->outcome);
+  return row->eligible && (c->any || row->outcome.how.coalesced ||
+                           (c->least >= 0 && sectors >= 0.0 &&
+                            sectors <= sct_row_sectors(&c->rows[c->least].outcome)));
 }
 
 /* 0: unknown. */
 static double time_of(const contest *c, int r) {
-  return c->timed ? c->rows[r].timed ? c->rows[r].median_ns : 0.0 : c->rows[r].predicted_ns;
+  const sct_row_outcome *o = &c->rows[r].outcome;
+  const double ns = c->timed ? o->times.median_ns : o->predicted_ns;
+  return ns > 0.0 ? ns : 0.0;
 }
 
 /* The eligible row with the least time of those that `takes` (NULL: of all); -1: no time is known.
@@ -134,19 +142,19 @@ static bool is_naive(const contest *c, int r) {
  * Of samples that are too few for an interval, as of a hopeless kernel's, the medians decide. A
  * prediction has an error that is larger than any noise. */
 static bool is_within(const contest *c, double noise, int fast, int other) {
-  const sct_rank_row *fastest = &c->rows[fast], *row = &c->rows[other];
+  const sct_row_outcome *fastest = &c->rows[fast].outcome, *row = &c->rows[other].outcome;
   if (!c->timed) {
     const double least = time_of(c, fast);
     return time_of(c, other) <= fmax(SCT_PREDICTED_SLACK * least, least + SCT_PREDICTED_NS);
   }
-  if ((fastest->race != 0) != (row->race != 0)) {
+  if ((fastest->race[0] != '\0') != (row->race[0] != '\0')) {
     return false;
   }
-  const bool paired = fastest->race != 0 && fastest->race == row->race;
-  const sct_comparison compared = sct_stats_compare(fastest->samples_ns, fastest->n_samples,
-                                                    row->samples_ns, row->n_samples, paired);
+  const sct_times *a = &fastest->times, *b = &row->times;
+  const sct_comparison compared = sct_stats_compare(a->samples_ns, a->n_samples, b->samples_ns,
+                                                    b->n_samples, sct_row_same_race(fastest, row));
   if (isinf(compared.high)) {
-    return row->median_ns <= (1.0 + noise) * fastest->median_ns;
+    return b->median_ns <= (1.0 + noise) * a->median_ns;
   }
   return compared.ratio <= 1.0 + noise ||
          (compared.ratio <= 1.0 + MOST_NOISE && compared.low <= 1.0);
@@ -212,7 +220,7 @@ sct_choice sct_choose(sct_rank_row *rows, int n, bool any) {
   bool some = false; /* if nothing is coalesced all compete */
   for (int r = 0; r < n; r++) {
     some = some || competes(&c, r);
-    c.timed = c.timed || (rows[r].eligible && rows[r].timed);
+    c.timed = c.timed || (rows[r].eligible && rows[r].outcome.times.median_ns > 0);
   }
   c.any = any || !some;
   bool *in = sct_alloc(sizeof *in * (size_t)(n + 1));

@@ -3,6 +3,7 @@
 #include "ptx/ptx.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const struct {
   const char *name, *text;
@@ -18,6 +19,14 @@ const char *sct_outcome_name(sct_outcome_kind kind) {
 
 const char *sct_outcome_text(sct_outcome_kind kind) {
   return kind < SCT_N_OUTCOMES ? outcomes[kind].text : "unknown outcome";
+}
+
+sct_outcome_kind sct_outcome_named(const char *name) {
+  int kind = 0;
+  while (kind < SCT_N_OUTCOMES && strcmp(outcomes[kind].name, name) != 0) {
+    kind++;
+  }
+  return (sct_outcome_kind)kind;
 }
 
 void sct_verdict_set(sct_verdict *v, sct_outcome_kind outcome, const char *fmt, ...) {

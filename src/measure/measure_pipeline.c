@@ -212,10 +212,10 @@ static sct_status ask(run *r, const sct_sample_limits *limits, sct_timing *out,
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to HOST");
   }
   if (out->verdict.outcome == SCT_OUT_OK) {
-    out->n_samples = (int)got.n_samples_ns;
-    out->samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
-    for (int k = 0; k < out->n_samples; k++) {
-      out->samples_ns[k] = got.samples_ns[k];
+    out->times.n_samples = (int)got.n_samples_ns;
+    out->times.samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
+    for (int k = 0; k < out->times.n_samples; k++) {
+      out->times.samples_ns[k] = got.samples_ns[k];
     }
     take_times(&got, steps);
   }
@@ -244,7 +244,7 @@ static sct_status ask_all(run *r, const sct_sample_limits *limits, sct_timing *o
     SCT_TRY(sct_timed_poison(r->m, err));
     const sct_status status = ask(r, &none, &compared, steps, err);
     out->verdict = compared.verdict;
-    sct_free(compared.samples_ns);
+    sct_free(compared.times.samples_ns);
     return status;
   }
   return SCT_OK;
@@ -355,11 +355,11 @@ sct_status sct_measure_pipeline(sct_measure *m, const sct_binary *candidate, con
   sct_pipeline_steps(p, steps);
   SCT_TRY(run_pipeline(m, candidate, p, limits, out, steps, err));
   if (out->verdict.outcome != SCT_OUT_OK) {
-    sct_free(out->samples_ns);
-    out->samples_ns = NULL;
-    out->n_samples = 0;
-  } else if (out->n_samples > 0) {
-    sct_stats_summary(out);
+    sct_free(out->times.samples_ns);
+    out->times.samples_ns = NULL;
+    out->times.n_samples = 0;
+  } else if (out->times.n_samples > 0) {
+    sct_times_summarise(&out->times);
   }
   return SCT_OK;
 }

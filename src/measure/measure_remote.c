@@ -315,7 +315,7 @@ sct_status sct_remote_run(sct_measure *m, const sct_job *job, const sct_target *
 
 /* Appends what a timing reply holds. A sample is the time of one launch, less what an empty one
  * takes. */
-static sct_status take_samples(sct_timing *t, const sct_got_time *got, const sct_sampling *how,
+static sct_status take_samples(sct_times *t, const sct_got_time *got, const sct_sampling *how,
                                sct_error *err) {
   if ((got->n_units != how->n && got->n_units != how->few) || got->n_units > how->n) {
     return sct_fail(err, SCT_EINTERNAL, "malformed answer to TIME");
@@ -338,7 +338,7 @@ static sct_status take_samples(sct_timing *t, const sct_got_time *got, const sct
 }
 
 /* What the samples after `before` add to the session's conditions. */
-static void sum_up(sct_conditions *c, const sct_timing *t, const sct_timing *before) {
+static void sum_up(sct_conditions *c, const sct_times *t, const sct_times *before) {
   c->n_samples += t->n_samples - before->n_samples;
   c->n_slow += t->n_slow - before->n_slow;
   c->n_repeated += t->n_repeated - before->n_repeated;
@@ -372,15 +372,15 @@ static void report_contention(sct_measure *m, bool contended, const sct_gpu_proc
 static sct_status collect(sct_measure *m, sct_op op, const void *request, int64_t limit_ns,
                           const sct_sampling *how, const char *where, sct_timing *t,
                           sct_error *err) {
-  const sct_timing before = *t;
+  const sct_times before = t->times;
   sct_got_time got;
   sct_worker_ask(&m->worker, op, request, limit_ns, &m->reply, &got);
   note_loss(m);
   sct_status status = sct_reply_evaluate(&m->reply, where, &t->verdict, err);
   if (m->reply.kind == SCT_REPLY_OK) {
-    status = take_samples(t, &got, how, err);
-    sum_up(&m->conditions, t, &before);
-    report_contention(m, t->n_contended > before.n_contended, &got.other);
+    status = take_samples(&t->times, &got, how, err);
+    sum_up(&m->conditions, &t->times, &before);
+    report_contention(m, t->times.n_contended > before.n_contended, &got.other);
   }
   return status;
 }

@@ -323,9 +323,8 @@ void sct_evaluate_audit(sct_verdict *out, const sct_shape *s, const int64_t *buf
 void sct_replay_verify(sct_measure *m, const sct_binary *candidate, sct_verdict *out);
 void sct_replay_time(sct_measure *m, const sct_binary *candidate, const sct_size *size,
                      sct_timing *out);
-sct_status sct_replay_race(sct_measure *m, const sct_binary *candidates, int n,
-                           const sct_size *size, int rounds, sct_timing *out,
-                           bool (*stop)(void *ctx, int round), void *ctx);
+void sct_replay_race(sct_measure *m, const sct_binary *candidates, int n, const sct_size *size,
+                     int rounds, sct_timing *out, bool (*stop)(void *ctx, int round), void *ctx);
 
 /* ---- extents (measure_extents.c) ---- */
 

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-void sct_stats_summary(sct_timing *t) {
-  const sct_quartiles of = sct_quartiles_of(t->samples_ns, t->n_samples);
-  t->min_ns = of.min;
-  t->q1_ns = of.q1;
-  t->median_ns = of.median;
-  t->q3_ns = of.q3;
-}
-
 /* Ranks of the distribution-free 95 % interval of the median: n/2 -+ 1.96 sqrt(n)/2 (normal
  * approximation of the binomial). */
 double sct_stats_median_error(const double *sorted, int n) {

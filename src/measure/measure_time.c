@@ -45,11 +45,11 @@ static double floor_ns(const sct_measure *m) {
 
 static void check_plausible(const sct_measure *m, sct_timing *t) {
   const double least = floor_ns(m);
-  if (t->median_ns < least) {
+  if (t->times.median_ns < least) {
     char seen[32], floor[32];
     sct_verdict_set(&t->verdict, SCT_OUT_IMPLAUSIBLE,
                     "median %s; at the memory's peak it takes %s at least",
-                    sct_format_ns(seen, t->median_ns), sct_format_ns(floor, least));
+                    sct_format_ns(seen, t->times.median_ns), sct_format_ns(floor, least));
   }
 }
 
@@ -61,8 +61,8 @@ int64_t sct_warm_up_ns(const sct_measure *m) {
 
 static bool precise(const sct_timing *t) {
   double sorted[MAX_SAMPLES];
-  const int n = t->n_samples < MAX_SAMPLES ? t->n_samples : MAX_SAMPLES;
-  memcpy(sorted, t->samples_ns, sizeof sorted[0] * (size_t)n);
+  const int n = t->times.n_samples < MAX_SAMPLES ? t->times.n_samples : MAX_SAMPLES;
+  memcpy(sorted, t->times.samples_ns, sizeof sorted[0] * (size_t)n);
   sct_sort_doubles(sorted, (size_t)n);
   return sct_stats_median_error(sorted, n) <= WANTED_ERROR;
 }
@@ -80,8 +80,8 @@ static bool alive(const racer *r) {
 
 /* How many samples more; 0: enough. */
 static int wanted(const racer *r, int64_t end) {
-  const int left = MAX_SAMPLES - r->t->n_samples;
-  const bool enough = r->t->n_samples < FIRST_SAMPLES || sct_now_ns() >= end || precise(r->t);
+  const int left = MAX_SAMPLES - r->t->times.n_samples;
+  const bool enough = r->t->times.n_samples < FIRST_SAMPLES || sct_now_ns() >= end || precise(r->t);
   return enough ? 0 : left < MORE_SAMPLES ? left : MORE_SAMPLES;
 }
 
@@ -141,7 +141,7 @@ static sct_status take_samples(sct_measure *m, racer *r, int64_t budget_ns, sct_
   while (alive(r) && how.n > 0) {
     SCT_TRY(sct_remote_time(m, &r->job, &r->target, &how, r->t, err));
     m->last_timed_ns = sct_now_ns();
-    how = (sct_sampling){.launches = r->t->launches, .n = alive(r) ? wanted(r, end) : 0};
+    how = (sct_sampling){.launches = r->t->times.launches, .n = alive(r) ? wanted(r, end) : 0};
   }
   if (alive(r) && !is_slow(r)) {
     SCT_TRY(sct_timed_compare(m, verdict, err));
@@ -157,7 +157,7 @@ static sct_status load(sct_measure *m, racer *r, const sct_binary *candidate, co
                            .buffer = m->timed.buffer,
                            .limit_ns = sct_launch_limit_ns(m->timed.naive_ns),
                            .where = where};
-  r->t->copies = m->timed.copies;
+  r->t->times.copies = m->timed.copies;
   SCT_TRY(
       sct_code_blocks(&m->timed.shape, candidate->code, &r->target.blocks, &r->t->verdict, err));
   return alive(r) ? sct_remote_load(m, candidate, &r->job, &r->t->verdict, err) : SCT_OK;
@@ -209,9 +209,9 @@ done:
 }
 
 static void clear_samples(sct_timing *t) {
-  sct_free(t->samples_ns);
-  t->samples_ns = NULL;
-  t->n_samples = 0;
+  sct_free(t->times.samples_ns);
+  t->times.samples_ns = NULL;
+  t->times.n_samples = 0;
 }
 
 sct_status sct_check_can_time(const sct_measure *m, sct_error *err) {
@@ -262,11 +262,11 @@ sct_status sct_measure_time(sct_measure *m, const sct_binary *candidate, const s
     clear_samples(out);
     return status;
   }
-  sct_stats_summary(out);
+  sct_times_summarise(&out->times);
   check_plausible(m, out);
   if (out->verdict.outcome == SCT_OUT_OK &&
-      (m->timed.best_ns == 0 || out->median_ns < m->timed.best_ns)) {
-    m->timed.best_ns = out->median_ns;
+      (m->timed.best_ns == 0 || out->times.median_ns < m->timed.best_ns)) {
+    m->timed.best_ns = out->times.median_ns;
   }
   return SCT_OK;
 }
@@ -310,7 +310,7 @@ static sct_status run_round(race *r, int round, sct_error *err) {
       continue;
     }
     const sct_sampling how = {.warm_ns = round == 0 && !is_slow(x) ? sct_warm_up_ns(r->m) : 0,
-                              .launches = is_slow(x) ? 1 : x->t->launches,
+                              .launches = is_slow(x) ? 1 : x->t->times.launches,
                               .guess = guess_launches(x),
                               .n = 1};
     SCT_TRY(sct_remote_time(r->m, &x->job, &x->target, &how, x->t, err));
@@ -325,14 +325,14 @@ static sct_status run_round(race *r, int round, sct_error *err) {
 static sct_status time_resident(race *r, racer *x, sct_error *err) {
   sct_timing t = {.verdict = {.outcome = SCT_OUT_OK}};
   const sct_sampling how = {
-      .launches = x->t->launches, .resident = true, .n = is_slow(x) ? 1 : RESIDENT_SAMPLES};
+      .launches = x->t->times.launches, .resident = true, .n = is_slow(x) ? 1 : RESIDENT_SAMPLES};
   const sct_status status = sct_remote_time(r->m, &x->job, &x->target, &how, &t, err);
   if (status == SCT_OK && t.verdict.outcome == SCT_OUT_OK) {
-    sct_stats_summary(&t);
-    x->t->resident_ns = t.median_ns;
+    sct_times_summarise(&t.times);
+    x->t->times.resident_ns = t.times.median_ns;
   }
   x->t->verdict = t.verdict;
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   return status;
 }
 
@@ -385,15 +385,15 @@ static bool restart(race *r) {
     r->racers[k].job = (sct_job){.kernel = -1};
     if (failed) {
       clear_samples(r->racers[k].t);
-      r->racers[k].t->launches = 0;
+      r->racers[k].t->times.launches = 0;
     }
   }
   return failed;
 }
 
 static void summarise(const sct_measure *m, sct_timing *t) {
-  if (t->n_samples > 0) {
-    sct_stats_summary(t);
+  if (t->times.n_samples > 0) {
+    sct_times_summarise(&t->times);
     check_plausible(m, t);
   }
 }
@@ -446,7 +446,8 @@ sct_status sct_measure_race(sct_measure *m, const sct_binary *candidates, int n,
     return sct_fail(err, SCT_EUSAGE, "sct_measure_race before sct_measure_problem");
   }
   if (m->recording) {
-    return sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx);
+    sct_replay_race(m, candidates, n, size, rounds, out, stop, ctx);
+    return SCT_OK;
   }
   SCT_TRY(sct_check_can_time(m, err));
   r.racers = sct_alloc(sizeof *r.racers * (size_t)(n + 1));

@@ -46,10 +46,10 @@ sct_status sct_measure_transfer(sct_measure *m, const sct_measure *peer,
   (void)sct_ask_TRANSFER(m, &request, &got, NULL); /* the reply has the failure */
   SCT_TRY(evaluate(m, &got, out, err));
   if (out->verdict.outcome == SCT_OUT_OK) {
-    out->n_samples = (int)got.n_samples_ns;
-    out->samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
-    memcpy(out->samples_ns, got.samples_ns, sizeof(double) * (size_t)got.n_samples_ns);
-    sct_stats_summary(out);
+    out->times.n_samples = (int)got.n_samples_ns;
+    out->times.samples_ns = sct_alloc(sizeof(double) * (size_t)(got.n_samples_ns + 1));
+    memcpy(out->times.samples_ns, got.samples_ns, sizeof(double) * (size_t)got.n_samples_ns);
+    sct_times_summarise(&out->times);
     *made_ns = got.made_ns;
   }
   return SCT_OK;

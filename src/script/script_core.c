@@ -96,6 +96,19 @@ int sct_script_core_freeze(lua_State *L) {
   return 1;
 }
 
+/* core.fills() -> what a spec may say of how an array is filled, a list. */
+int sct_script_core_fills(lua_State *L) {
+  lua_newtable(L);
+  for (int k = 0, n = 0; k < SCT_N_FILLS; k++) {
+    const char *name = sct_fill_name((sct_fill)k, ~0);
+    if (name) {
+      lua_pushstring(L, name);
+      lua_rawseti(L, -2, ++n);
+    }
+  }
+  return 1;
+}
+
 /* core.types() -> the names of all types, a list; and by its name what each is: cuda, bytes, lanes,
  * exponent (bits of a component's, 0: it is no floating-point number), shared. */
 int sct_script_core_types(lua_State *L) {

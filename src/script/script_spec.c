@@ -343,41 +343,37 @@ static void read_lengths(lua_State *L, const sct_script_loader *ld, int spec_lin
   r->lengths_file = sct_arena_strdup(&spec->arena, name);
 }
 
-/* How operand `op` is filled. Offsets of ragged rows and masks have words of their own. */
+/* How operand `op` is filled; `word` NULL: the spec says something else. Offsets of ragged rows and
+ * masks have words of their own. */
 static sct_fill read_fill(lua_State *L, const sct_script_loader *ld, int line, int op,
                           const char *word) {
   const sct_spec *spec = ld->spec;
+  const char *const key = spec->operands[op].name, *words[SCT_N_FILLS];
   const bool is_offsets = sct_spec_is_ragged(spec) && op == spec->ragged.offsets;
   const bool is_mask = sct_operand_is_mask(&spec->operands[op]);
-  static const sct_fill of_offsets[] = {SCT_FILL_CONSTANT, SCT_FILL_UNIFORM, SCT_FILL_POWER};
-  static const sct_fill of_index[] = {SCT_FILL_IDENTITY, SCT_FILL_PERMUTED, SCT_FILL_RANDOM,
-                                      SCT_FILL_CONSTANT};
-  static const sct_fill of_mask[] = {SCT_FILL_RANDOM, SCT_FILL_PREFIX};
-  const sct_fill *const fills = is_offsets ? of_offsets : is_mask ? of_mask : of_index;
-  const int n_fills = is_offsets ? SCT_COUNT(of_offsets)
-                      : is_mask  ? SCT_COUNT(of_mask)
-                                 : SCT_COUNT(of_index);
-  const char *const key = spec->operands[op].name;
-  const char *words[SCT_N_FILLS];
+  const int kind = is_offsets ? SCT_FILLS_OFFSETS : is_mask ? SCT_FILLS_MASK : SCT_FILLS_INDEX;
   int n = 0;
-  if (is_offsets && sct_has_prefix(word, FILE_WORD)) {
+  if (is_offsets && word && sct_has_prefix(word, FILE_WORD)) {
     read_lengths(L, ld, line, word + strlen(FILE_WORD));
     return SCT_FILL_FILE;
   }
-  for (int k = 0; k < n_fills; k++) {
-    words[n++] = sct_fill_name(fills[k]);
-    if (strcmp(word, words[n - 1]) == 0) {
-      return fills[k];
+  for (int k = 0; k < SCT_N_FILLS; k++) {
+    words[n] = sct_fill_name((sct_fill)k, kind);
+    if (words[n] && word && strcmp(word, words[n]) == 0) {
+      return (sct_fill)k;
     }
-  }
-  if (is_offsets) {
-    words[n++] = FILE_WORD "NAME";
+    n += words[n] != NULL;
   }
   sct_str *text = &sct_sandbox_of(L)->scratch;
   sct_str_clear(text);
-  sct_str_suggest(text, word, SCT_NAMES(words, n));
-  sct_script_raise_at(L, ld->spec->file, line, "sizes: unknown fill '%s' for '%s'%s", word, key,
-                      sct_str_c(text));
+  if (word) {
+    sct_str_printf(text, "unknown fill '%s' for '%s'", word, key);
+  } else {
+    sct_str_printf(text, "'%s' is %s; say how it is filled", key,
+                   is_mask ? "a mask" : "an index array");
+  }
+  sct_str_suggest(text, word ? word : "", SCT_NAMES(words, n));
+  sct_script_raise_at(L, spec->file, line, "sizes: %s", sct_str_c(text));
   return SCT_FILL_DEFAULT;
 }
 
@@ -440,16 +436,8 @@ static void read_size_entry(lua_State *L, const sct_script_loader *ld, sct_size 
   if (op < 0 || !(spec->operands[op].is_index || sct_operand_is_mask(&spec->operands[op]))) {
     unknown_size_key(L, ld, size->line, key);
   }
-  if (lua_type(L, -1) != LUA_TSTRING) {
-    sct_script_raise_at(L, spec->file, size->line,
-                        sct_operand_is_mask(&spec->operands[op])
-                            ? "sizes: '%s' is a mask; say how it is filled: random or prefix"
-                            : "sizes: '%s' is an index array; say how it is filled: identity, "
-                              "permuted, random or constant (offsets of ragged rows: constant, "
-                              "uniform, power or file:NAME)",
-                        key);
-  }
-  size->fill[op] = read_fill(L, ld, size->line, op, lua_tostring(L, -1));
+  size->fill[op] =
+      read_fill(L, ld, size->line, op, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL);
 }
 
 static void read_size(lua_State *L, const sct_script_loader *ld, int table, sct_size *size) {

@@ -123,21 +123,15 @@ typedef struct sct_layout {
 
 /* How the tuner fills an index operand, or a mask. */
 typedef enum sct_fill {
-  SCT_FILL_DEFAULT,
-  SCT_FILL_IDENTITY,
-  SCT_FILL_PERMUTED,
-  SCT_FILL_RANDOM,
-  SCT_FILL_CONSTANT, /* one value: all points fall on one element; of offsets: equal lengths */
-  /* offsets of ragged rows, by the lengths of these: between 0 and twice the mean, a few that have
-   * most, in the proportions of those that a file lists */
-  SCT_FILL_UNIFORM,
-  SCT_FILL_POWER,
-  SCT_FILL_FILE,
-  SCT_FILL_EDGES,  /* of verification: both sides of where eighths of an array end */
-  SCT_FILL_PREFIX, /* of a mask: along its last dimension half or more true, then false */
+#define SCT_FILL(id, name, of) SCT_FILL_##id,
+#include "spec_fills.def"
+#undef SCT_FILL
   SCT_N_FILLS
 } sct_fill;
-const char *sct_fill_name(sct_fill fill); /* "permuted" */
+/* What is filled: an index array, offsets of ragged rows, a mask. */
+enum { SCT_FILLS_INDEX = 1, SCT_FILLS_OFFSETS = 2, SCT_FILLS_MASK = 4 };
+/* "permuted", "file:NAME"; NULL where it is none for these kinds. */
+const char *sct_fill_name(sct_fill fill, int kinds);
 
 /* What a tap reads where its place lies outside of the array. */
 typedef enum sct_border {

@@ -4,12 +4,17 @@
 
 #include "spec/spec_internal.h"
 
-static const char *const fill_names[SCT_N_FILLS] = {"default",  "identity", "permuted", "random",
-                                                    "constant", "uniform",  "power",    "file",
-                                                    "edges",    "prefix"};
+static const struct {
+  const char *name;
+  int of;
+} fills[SCT_N_FILLS] = {
+#define SCT_FILL(id, name, of) {name, of},
+#include "spec_fills.def"
+#undef SCT_FILL
+};
 
-const char *sct_fill_name(sct_fill fill) {
-  return fill_names[fill];
+const char *sct_fill_name(sct_fill fill, int kinds) {
+  return fills[fill].of & kinds ? fills[fill].name : NULL;
 }
 
 /* ---- sizes ---- */
@@ -52,9 +57,10 @@ static void label_size(sct_spec *spec, sct_size *size) {
   }
   for (int k = 0; k < spec->n_operands; k++) {
     if (size->fill[k] != SCT_FILL_DEFAULT) {
-      const char *const file = size->fill[k] == SCT_FILL_FILE ? spec->ragged.lengths_file : NULL;
-      sct_str_printf(&text, " %s=%s%s%s", spec->operands[k].name, fill_names[size->fill[k]],
-                     file ? ":" : "", file ? file : "");
+      const char *const name = fills[size->fill[k]].name;
+      const size_t colon = strcspn(name, ":");
+      sct_str_printf(&text, " %s=%.*s%s%s", spec->operands[k].name, (int)colon, name,
+                     name[colon] ? ":" : "", name[colon] ? spec->ragged.lengths_file : "");
     }
   }
   size->label = sct_arena_strdup(&spec->arena, sct_str_c(&text));

@@ -37,42 +37,42 @@ typedef int64_t sct_id;
 /* A kernel as the user wrote it. Unique by spec_hash. */
 typedef struct sct_row_problem {
   sct_id id;
-  char *name;
-  char *spec_hash; /* hex */
-  char *spec_file; /* base name only, and the parameters that were given: "a.lua -p n=7" */
-  char *canonical; /* the spec's canonical text */
-  char *signature; /* JSON: what emit needs of arguments, records, scalars, extents, layouts; see
-                      docs/store.md */
+  const char *name;
+  const char *spec_hash; /* hex */
+  const char *spec_file; /* base name only, and the parameters that were given: "a.lua -p n=7" */
+  const char *canonical; /* the spec's canonical text */
+  const char *signature; /* JSON: what emit needs of arguments, records, scalars, extents, layouts;
+                      see docs/store.md */
 } sct_row_problem;
 
 /* A device under the conditions that change results. Unique by key: sct_store_device_key(). */
 typedef struct sct_row_device {
   sct_id id;
-  char *key;
-  char *name, *device_id, *uuid, *driver, *nvrtc, *tool, *arch;
+  const char *key;
+  const char *name, *device_id, *uuid, *driver, *nvrtc, *tool, *arch;
   int cc_major, cc_minor;
   bool is_virtual;
-  char *description; /* JSON of the sct_device_desc */
-  int measurement;   /* version of the way of measuring; samples of two are not compared */
-  int clock_khz;     /* the highest clock that the device is set to; 0: unknown */
-  char *options;     /* of NVRTC */
+  const char *description; /* JSON of the sct_device_desc */
+  int measurement;         /* version of the way of measuring; samples of two are not compared */
+  int clock_khz;           /* the highest clock that the device is set to; 0: unknown */
+  const char *options;     /* of NVRTC */
 } sct_row_device;
 
 /* One problem size on one device in one run: the conditions that all its timings share. Unique by
  * (problem, device, size). */
 typedef struct sct_row_run {
   sct_id id, problem, device;
-  char *size_label; /* "i=1048576" */
-  char *extents;    /* JSON object: {"i": 1048576} */
+  const char *size_label; /* "i=1048576" */
+  const char *extents;    /* JSON object: {"i": 1048576} */
   double read_bytes, write_bytes;
   double ceiling_bytes_s; /* copy ceiling measured in the same run; 0: not timed */
   double noise;           /* relative: what counts as a tie */
   int n_candidates, n_verified, n_failed, n_tied;
-  char *started;        /* ISO 8601 UTC */
-  char *conditions;     /* JSON: seed, clocks, options, selection */
-  sct_id winner, naive; /* outcome rows; 0: none */
-  char *finished;       /* ISO 8601 UTC: when the columns that sct_store_finish_run() rewrites were
-                           decided; "": not yet */
+  const char *started;    /* ISO 8601 UTC */
+  const char *conditions; /* JSON: seed, clocks, options, selection */
+  sct_id winner, naive;   /* outcome rows; 0: none */
+  const char *finished; /* ISO 8601 UTC: when the columns that sct_store_finish_run() rewrites were
+                     decided; "": not yet */
   int raced;            /* stages of the race that are complete */
 } sct_row_run;
 
@@ -81,11 +81,11 @@ typedef struct sct_row_run {
  * others on another device. */
 typedef struct sct_row_candidate {
   sct_id id, problem;
-  char *source_hash, *label, *strategy, *axes; /* axes: JSON object in axis order */
-  char *source, *kernel;
-  char *launch;  /* JSON: threads, grid (C text), shared_bytes, requires [C text], align {operand:
-                    bytes}, layouts {...}, doc */
-  char *options; /* NVRTC options */
+  const char *source_hash, *label, *strategy, *axes; /* axes: JSON object in axis order */
+  const char *source, *kernel;
+  const char *launch;  /* JSON: threads, grid (C text), shared_bytes, requires [C text], align
+                    {operand:  bytes}, layouts {...}, doc */
+  const char *options; /* NVRTC options */
   int registers, spill_bytes, shared_bytes;
 } sct_row_candidate;
 
@@ -109,15 +109,37 @@ bool sct_row_coalesced_same(const sct_row_coalesced *a, const sct_row_coalesced 
 #define SCT_NOT_COUNTED                                                                            \
   .requests_ld = -1, .sectors_ld = -1, .sectors_ld_ideal = -1, .requests_st = -1,                  \
   .sectors_st = -1, .sectors_st_ideal = -1, .wavefronts = -1, .degree = -1
-/* What became of a candidate in a run. Unique by (run, candidate). */
+/* Times of one launch. A sample is the mean of `launches` launches back to back, less overhead_ns.
+ */
+typedef struct sct_times {
+  double *samples_ns; /* [n_samples]; stored as a blob of doubles */
+  int n_samples;
+  double median_ns, q1_ns, q3_ns, min_ns; /* of the samples; 0: not timed */
+  double overhead_ns;                     /* what an empty launch takes; 0: unknown */
+  double resident_ns;  /* median on a single copy of the arrays; 0: not measured */
+  double sm_clock_mhz; /* during the last sample; 0: unknown */
+  int launches;
+  int64_t copies; /* of the arrays that the launches went round */
+  int n_slow;     /* samples at less than 3/4 of the device's clock or under hardware slowdown, in
+                     spite of waiting */
+  /* not stored */
+  int n_repeated;    /* units that were taken again for such a reason */
+  int n_contended;   /* samples while a process computed that began to during the session: seen at
+                        most every two seconds */
+  uint64_t throttle; /* reasons seen with the samples: device_throttle.def */
+} sct_times;
+void sct_times_summarise(sct_times *t); /* fills median, quartiles and min by the samples */
+/* Their samples are allocated; the second takes a copy of those of `from`. */
+void sct_times_free(sct_times *t);
+void sct_times_set(sct_times *t, const sct_times *from);
+
+/* What became of a candidate at a size: the one row of it, from measurement to report. Unique by
+ * (run, candidate). */
 typedef struct sct_row_outcome {
   sct_id id, run, candidate;
-  char *outcome; /* "ok", "wrong_result", ... */
-  char *detail;
-  double median_ns, q1_ns, q3_ns, min_ns; /* 0: not timed */
-  double sm_clock_mhz;
-  double *samples_ns; /* stored as a blob of doubles */
-  int n_samples;
+  const char *outcome; /* "ok", "wrong_result", ... */
+  const char *detail;
+  sct_times times;
   /* counted from the layout expressions; negative: unknown */
   double requests_ld, sectors_ld, sectors_ld_ideal, requests_st, sectors_st, sectors_st_ideal,
       wavefronts;
@@ -125,16 +147,17 @@ typedef struct sct_row_outcome {
   sct_row_coalesced how;
   bool counts_exact;
   double predicted_ns; /* by the model, never measured; NaN or 0: not predicted */
-  double overhead_ns;  /* cost of a launch, taken off every sample */
-  double resident_ns;  /* median on a single copy of the arrays; 0: not measured */
-  int launches;        /* back to back, in one sample */
-  int64_t copies;      /* of the arrays that the launches went round */
-  int n_slow;          /* samples at a low clock */
-  char *race;          /* "": measured alone; equal: sample k of both was taken in the same round */
-  char *measured;      /* ISO 8601 UTC */
-  char *small_size;    /* JSON, counts of the PTX as run and by the model; see docs/store.md */
-  char *content;       /* of an earlier outcome: its sct_store_result_hash(); NULL in the others */
+  const char *race;    /* "": measured alone; equal: sample k of both was taken in the same round */
+  const char *measured;   /* ISO 8601 UTC */
+  const char *small_size; /* JSON, counts of the PTX as run and by the model; see docs/store.md */
+  const char *content; /* of an earlier outcome: its sct_store_result_hash(); NULL in the others */
 } sct_row_outcome;
+bool sct_row_is_ok(const sct_row_outcome *row); /* verified, or nothing has failed yet */
+double sct_row_ns(const sct_row_outcome *row);  /* measured, else predicted; 0: neither */
+/* Of the whole kernel; negative: unknown. */
+double sct_row_sectors(const sct_row_outcome *row), sct_row_requests(const sct_row_outcome *row);
+/* Were samples of the same number taken in the same round? */
+bool sct_row_same_race(const sct_row_outcome *a, const sct_row_outcome *b);
 
 /* All put functions insert or find the existing row and set its id. Each is one durable
  * transaction. */

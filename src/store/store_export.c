@@ -184,7 +184,7 @@ static json_t *timed_json(sct_row_result *rows, int n) {
   }
   for (int i = 0; i < n; ++i) {
     const sct_row_outcome *const o = &rows[i].outcome;
-    if (strcmp(o->outcome, "ok") != 0 || o->n_samples > 0 || o->median_ns > 0) {
+    if (!sct_row_is_ok(o) || o->times.n_samples > 0 || o->times.median_ns > 0) {
       json_t *const object = row_json(&sct_store_candidate_table, &rows[i]);
       sct_store_json_row(object, &sct_store_outcome_table, &rows[i]);
       json_object_set_new(object, "axes", members_json(rows[i].candidate.axes, true));

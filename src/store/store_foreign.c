@@ -17,22 +17,10 @@ typedef struct foreign {
   sct_id problem, run;
 } foreign;
 
-typedef struct foreign_result {
-  json_t *axes; /* borrowed, object of the parameters in order */
-  const char *outcome, *detail, *measured;
-  double *samples_ns;
-  int n_samples;
-  double mean_ns; /* where there are no samples */
-} foreign_result;
-
 static void hash_hex(char out[SCT_HASH_HEX], const foreign *f, const char *what) {
   SCT_SCOPED(sct_str) text = {0};
   sct_str_printf(&text, "%s\n%s\n%s", f->mark, f->kernel, what);
   (void)sct_hash_hex(out, sct_hash_text(sct_str_c(&text)));
-}
-
-static char *borrow(const char *text) {
-  return (char *)(uintptr_t)(text != NULL ? text : "");
 }
 
 static void dump(sct_str *out, json_t *json) {
@@ -57,23 +45,22 @@ static sct_status put_head(foreign *f, const char *device_name, const char *size
                  f->tool, f->tool);
   dump(&extents_text, extents);
   const sct_row_problem problem = {
-      .name = borrow(sct_str_c(&name)), .spec_hash = spec_hash, .spec_file = borrow(file)};
+      .name = sct_str_c(&name), .spec_hash = spec_hash, .spec_file = file};
   sct_status status =
       sct_store_join_row(f->s, &sct_store_problem_table, &problem, &f->problem, err);
   if (status == SCT_OK) {
-    sct_row_device device = {
-        .name = borrow(device_name), .device_id = borrow(f->mark), .tool = borrow(f->tool)};
+    sct_row_device device = {.name = device_name, .device_id = f->mark, .tool = f->tool};
     device.key = sct_store_device_key(key, &device);
     status = sct_store_join_row(f->s, &sct_store_device_table, &device, &device_id, err);
   }
   if (status == SCT_OK) {
     const sct_row_run run = {.problem = f->problem,
                              .device = device_id,
-                             .size_label = borrow(size),
-                             .extents = borrow(sct_str_c(&extents_text)),
-                             .started = borrow(""),
-                             .finished = borrow(""),
-                             .conditions = borrow(sct_str_c(&conditions))};
+                             .size_label = size,
+                             .extents = sct_str_c(&extents_text),
+                             .started = "",
+                             .finished = "",
+                             .conditions = sct_str_c(&conditions)};
     status = sct_store_join_run(f->s, &run, &f->run, &inserted, err);
     if (status == SCT_OK && inserted) {
       status = sct_store_join_end(f->s, f->run, true, &run, "", "", err);
@@ -83,16 +70,6 @@ static sct_status put_head(foreign *f, const char *device_name, const char *size
 }
 
 /* ---- results */
-
-static void summarise(sct_row_outcome *o, const foreign_result *r) {
-  const sct_quartiles of = r->n_samples > 0
-                               ? sct_quartiles_of(r->samples_ns, r->n_samples)
-                               : (sct_quartiles){r->mean_ns, r->mean_ns, r->mean_ns, r->mean_ns};
-  o->median_ns = of.median;
-  o->q1_ns = of.q1;
-  o->q3_ns = of.q3;
-  o->min_ns = of.min;
-}
 
 static void label_of(sct_str *out, json_t *axes) {
   const char *name = NULL;
@@ -107,49 +84,48 @@ static void label_of(sct_str *out, json_t *axes) {
   }
 }
 
-static sct_status put_result(foreign *f, const foreign_result *r, sct_error *err) {
+/* What became of a candidate, whose parameters in order are `params`. */
+static sct_status put_result(foreign *f, json_t *params, const sct_row_outcome *outcome,
+                             sct_error *err) {
   char hash[SCT_HASH_HEX];
   SCT_SCOPED(sct_str) axes = {0}, label = {0};
-  sct_row_result row = {0};
-  label_of(&label, r->axes);
-  dump(&axes, r->axes);
+  sct_row_result row = {.outcome = *outcome};
+  label_of(&label, params);
+  dump(&axes, params);
   hash_hex(hash, f, sct_str_c(&axes));
   row.candidate = (sct_row_candidate){.problem = f->problem,
                                       .source_hash = hash,
-                                      .label = borrow(sct_str_c(&label)),
-                                      .strategy = borrow(f->mark),
-                                      .axes = borrow(sct_str_c(&axes)),
-                                      .kernel = borrow(f->kernel)};
-  sct_status status =
-      sct_store_join_row(f->s, &sct_store_candidate_table, &row, &row.candidate.id, err);
-  if (status == SCT_OK) {
-    row.outcome = (sct_row_outcome){.run = f->run,
-                                    .candidate = row.candidate.id,
-                                    .outcome = borrow(r->outcome),
-                                    .detail = borrow(r->detail),
-                                    .measured = borrow(r->measured),
-                                    .samples_ns = r->samples_ns,
-                                    .n_samples = r->n_samples,
-                                    SCT_NOT_COUNTED};
-    summarise(&row.outcome, r);
-    status = sct_store_join_outcome(f->s, &row, err);
-  }
-  return status;
+                                      .label = sct_str_c(&label),
+                                      .strategy = f->mark,
+                                      .axes = sct_str_c(&axes),
+                                      .kernel = f->kernel};
+  SCT_TRY(sct_store_join_row(f->s, &sct_store_candidate_table, &row, &row.candidate.id, err));
+  row.outcome.run = f->run;
+  row.outcome.candidate = row.candidate.id;
+  return sct_store_join_outcome(f->s, &row, err);
+}
+
+static const char *timestamp_of(const json_t *entry) {
+  const char *const text = json_string_value(json_object_get(entry, "timestamp"));
+  return text != NULL ? text : "";
 }
 
 /* Times of a list, in units of `unit_ns`. */
-static sct_status take_times(sct_json list, double unit_ns, foreign_result *r) {
+static sct_status take_times(sct_json list, double unit_ns, sct_times *t) {
   const size_t n = json_array_size(list.json);
   if (sct_json_absent(list)) {
     return SCT_OK;
   }
-  r->samples_ns = n > 0 ? sct_alloc(n * sizeof(double)) : NULL;
+  t->samples_ns = n > 0 ? sct_alloc(n * sizeof(double)) : NULL;
   for (size_t i = 0; i < n; ++i) {
     const json_t *const value = json_array_get(list.json, i);
     if (!json_is_number(value) || json_number_value(value) < 0) {
       return sct_json_fail(list, "expected times, numbers from 0 on");
     }
-    r->samples_ns[r->n_samples++] = json_number_value(value) * unit_ns;
+    t->samples_ns[t->n_samples++] = json_number_value(value) * unit_ns;
+  }
+  if (n > 0) {
+    sct_times_summarise(t);
   }
   return json_is_array(list.json) ? SCT_OK : sct_json_fail(list, "expected a list of times");
 }
@@ -194,38 +170,38 @@ static sct_status kt_axes(const json_t *keys, sct_json entry, json_t *axes) {
 }
 
 /* An entry's record of the time: an error in its own place, or (older files) in the time's. */
-static sct_status kt_time(sct_json entry, const char *objective, foreign_result *r) {
+static sct_status kt_time(sct_json entry, const char *objective, sct_row_outcome *out) {
   const bool own = json_object_get(entry.json, "__error__") != NULL;
   const sct_json failure = sct_json_member(entry, own ? "__error__" : objective);
   const char *const word = json_string_value(failure.json);
   if (word != NULL) {
-    r->outcome = outcome_of(kt_errors, word);
-    r->detail = word;
-    return r->outcome != NULL
+    out->outcome = outcome_of(kt_errors, word);
+    out->detail = word;
+    return out->outcome != NULL
                ? SCT_OK
                : sct_json_fail(failure, "expected InvalidConfig, CompilationFailedConfig or "
                                         "RuntimeFailedConfig");
   }
-  r->outcome = "ok";
+  out->outcome = "ok";
   const sct_json ms = sct_json_member(entry, "time");
   if (!json_is_number(ms.json) || json_number_value(ms.json) < 0) {
     return sct_json_fail(ms, "expected a time in ms, or the word of an error");
   }
-  r->mean_ns = json_number_value(ms.json) * MS;
-  return take_times(sct_json_member(entry, "times"), MS, r);
+  const double mean = json_number_value(ms.json) * MS; /* where there are no samples */
+  out->times = (sct_times){.median_ns = mean, .q1_ns = mean, .q3_ns = mean, .min_ns = mean};
+  return take_times(sct_json_member(entry, "times"), MS, &out->times);
 }
 
 static sct_status kt_entry(foreign *f, const json_t *keys, const char *objective, sct_json entry) {
   if (!json_is_object(entry.json)) {
     return sct_json_fail(entry, "expected an object");
   }
-  foreign_result r = {.axes = json_object()};
-  r.measured = json_string_value(json_object_get(entry.json, "timestamp"));
-  sct_status status = kt_axes(keys, entry, r.axes);
-  SCT_THEN(kt_time(entry, objective, &r));
-  SCT_THEN(put_result(f, &r, entry.doc->err));
-  sct_free(r.samples_ns);
-  json_decref(r.axes);
+  SCT_OWNED_PTR(json_t) const params = json_object();
+  sct_row_outcome outcome = {.measured = timestamp_of(entry.json), SCT_NOT_COUNTED};
+  sct_status status = kt_axes(keys, entry, params);
+  SCT_THEN(kt_time(entry, objective, &outcome));
+  SCT_THEN(put_result(f, params, &outcome, entry.doc->err));
+  sct_times_free(&outcome.times);
   return status;
 }
 
@@ -337,7 +313,9 @@ static sct_status t4_result(foreign *f, sct_json result, double unit_ns) {
   const sct_json times = sct_json_member(result, "times");
   const sct_json invalidity = sct_json_member(result, "invalidity");
   const char *const word = json_string_value(invalidity.json);
-  foreign_result r = {.axes = configuration.json, .outcome = outcome_of(t4_outcomes, word)};
+  sct_row_outcome outcome = {.outcome = outcome_of(t4_outcomes, word),
+                             .measured = timestamp_of(result.json),
+                             SCT_NOT_COUNTED};
   const char *name = NULL;
   json_t *value = NULL;
   if (!json_is_object(configuration.json)) {
@@ -351,15 +329,14 @@ static sct_status t4_result(foreign *f, sct_json result, double unit_ns) {
   if (!json_is_object(times.json)) {
     return sct_json_fail(times, "expected an object");
   }
-  if (r.outcome == NULL) {
+  if (outcome.outcome == NULL) {
     return sct_json_fail(invalidity, "expected correct, timeout, compile, runtime, correctness or "
                                      "constraints");
   }
-  r.detail = strcmp(r.outcome, "ok") == 0 ? "" : word;
-  r.measured = json_string_value(json_object_get(result.json, "timestamp"));
-  sct_status status = take_times(sct_json_member(times, "runtimes"), unit_ns, &r);
-  SCT_THEN(put_result(f, &r, result.doc->err));
-  sct_free(r.samples_ns);
+  outcome.detail = sct_row_is_ok(&outcome) ? "" : word;
+  sct_status status = take_times(sct_json_member(times, "runtimes"), unit_ns, &outcome.times);
+  SCT_THEN(put_result(f, configuration.json, &outcome, result.doc->err));
+  sct_times_free(&outcome.times);
   return status;
 }
 

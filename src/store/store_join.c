@@ -31,7 +31,7 @@ sct_status sct_store_join_row(sct_store *s, const sct_store_table *table, const 
 
 /* ---- runs */
 
-static char *lesser(char *a, char *b) {
+static const char *lesser(const char *a, const char *b) {
   return strcmp(a, b) <= 0 ? a : b;
 }
 

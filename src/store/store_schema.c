@@ -16,27 +16,22 @@ enum {
   RENEWED = SCT_STORE_RENEWED
 };
 
-#define COLUMN(row, field, column_kind, column_is, schema)                                         \
+/* A column in a part of a row: `part` is "", or ends with a point. Samples are of an outcome. */
+#define COLUMN(row, part, field, column_kind, column_is, schema)                                   \
   {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_##column_kind, .offset = offsetof(row, field),              \
-    .is = column_is, .since = schema                                                               \
-  }
-/* A column in a part (candidate, outcome) of sct_row_result. */
-#define PART(part, field, column_kind, column_is, schema)                                          \
-  {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
-    .offset = offsetof(sct_row_result, part.field),                                                \
-    .count_offset = offsetof(sct_row_result, outcome.n_samples), .is = column_is, .since = schema  \
+    .name = #field, .kind = SCT_COLUMN_##column_kind, .offset = offsetof(row, part field),         \
+    .count_offset = offsetof(sct_row_result, outcome.times.n_samples), .is = column_is,            \
+    .since = schema                                                                                \
   }
 
-#define PROBLEM(field, kind, is) COLUMN(sct_row_problem, field, kind, is, 0)
+#define PROBLEM(field, kind, is) COLUMN(sct_row_problem, , field, kind, is, 0)
 static const sct_store_column problem_columns[] = {
     PROBLEM(spec_hash, TEXT, KEY),     PROBLEM(name, TEXT, PLAIN),
     PROBLEM(spec_file, TEXT, PLAIN),   PROBLEM(canonical, TEXT, PLAIN),
     PROBLEM(signature, JSON, RENEWED),
 };
 
-#define DEVICE(field, kind, is, since) COLUMN(sct_row_device, field, kind, is, since)
+#define DEVICE(field, kind, is, since) COLUMN(sct_row_device, , field, kind, is, since)
 static const sct_store_column device_columns[] = {
     DEVICE(key, TEXT, KEY, 0),          DEVICE(name, TEXT, PLAIN, 0),
     DEVICE(device_id, TEXT, PLAIN, 0),  DEVICE(uuid, TEXT, PLAIN, 0),
@@ -48,7 +43,7 @@ static const sct_store_column device_columns[] = {
     DEVICE(options, TEXT, PLAIN, 3),
 };
 
-#define RUN(field, kind, is, since) COLUMN(sct_row_run, field, kind, is, since)
+#define RUN(field, kind, is, since) COLUMN(sct_row_run, , field, kind, is, since)
 static const sct_store_column run_columns[] = {
     RUN(problem, REF, KEY, 0),
     RUN(device, REF, KEY, 0),
@@ -70,38 +65,35 @@ static const sct_store_column run_columns[] = {
     RUN(raced, INT, FINISH, 3),
 };
 
+#define CANDIDATE(field, kind, is) COLUMN(sct_row_result, candidate., field, kind, is, 0)
 static const sct_store_column candidate_columns[] = {
-    PART(candidate, problem, REF, KEY, 0),   PART(candidate, source_hash, TEXT, KEY, 0),
-    PART(candidate, label, TEXT, PLAIN, 0),  PART(candidate, strategy, TEXT, PLAIN, 0),
-    PART(candidate, axes, JSON, PLAIN, 0),   PART(candidate, source, TEXT, HEAVY, 0),
-    PART(candidate, kernel, TEXT, PLAIN, 0), PART(candidate, launch, JSON, PLAIN, 0),
+    CANDIDATE(problem, REF, KEY),   CANDIDATE(source_hash, TEXT, KEY),
+    CANDIDATE(label, TEXT, PLAIN),  CANDIDATE(strategy, TEXT, PLAIN),
+    CANDIDATE(axes, JSON, PLAIN),   CANDIDATE(source, TEXT, HEAVY),
+    CANDIDATE(kernel, TEXT, PLAIN), CANDIDATE(launch, JSON, PLAIN),
 };
 
 /* Options and resources belong to a compile for one architecture, so they stand with the outcome: a
  * source has others on another device. An outcome and an earlier outcome have the same
  * columns; the second is one of several of its candidate, distinguished by its contents. */
-#define OUTCOME(field, kind, is, since) PART(outcome, field, kind, is, since)
-#define HOW(field, column_kind, schema)                                                            \
-  {                                                                                                \
-    .name = #field, .kind = SCT_COLUMN_##column_kind,                                              \
-    .offset = offsetof(sct_row_result, outcome.how.field), .is = EVALUATED, .since = schema        \
-  }
+#define OUTCOME(field, kind, is, since) COLUMN(sct_row_result, outcome., field, kind, is, since)
+#define TIMES(field, k, is, s)          COLUMN(sct_row_result, outcome.times., field, k, is, s)
+#define HOW(field, k, s)                COLUMN(sct_row_result, outcome.how., field, k, EVALUATED, s)
 #define OUTCOME_COLUMNS                                                                            \
   OUTCOME(run, REF, KEY, 0), OUTCOME(candidate, REF, KEY, 0), OUTCOME(outcome, TEXT, PLAIN, 0),    \
-      OUTCOME(detail, TEXT, PLAIN, 0), PART(candidate, options, TEXT, PLAIN, 0),                   \
-      PART(candidate, registers, INT, PLAIN, 0), PART(candidate, spill_bytes, INT, PLAIN, 0),      \
-      PART(candidate, shared_bytes, INT, PLAIN, 0), OUTCOME(median_ns, REAL, PLAIN, 0),            \
-      OUTCOME(q1_ns, REAL, PLAIN, 0), OUTCOME(q3_ns, REAL, PLAIN, 0),                              \
-      OUTCOME(min_ns, REAL, PLAIN, 0), OUTCOME(sm_clock_mhz, REAL, PLAIN, 0),                      \
-      OUTCOME(samples_ns, SAMPLES, HEAVY, 0), OUTCOME(requests_ld, REAL, PLAIN, 0),                \
-      OUTCOME(sectors_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0),              \
-      OUTCOME(requests_st, REAL, PLAIN, 0), OUTCOME(sectors_st, REAL, PLAIN, 0),                   \
-      OUTCOME(sectors_st_ideal, REAL, PLAIN, 0), OUTCOME(wavefronts, REAL, PLAIN, 0),              \
-      OUTCOME(degree, REAL, PLAIN, 0), HOW(coalesced, BOOL, 0),                                    \
-      OUTCOME(counts_exact, BOOL, PLAIN, 0), OUTCOME(predicted_ns, REAL, PLAIN, 2),                \
-      OUTCOME(overhead_ns, REAL, PLAIN, 3), OUTCOME(resident_ns, REAL, PLAIN, 3),                  \
-      OUTCOME(launches, INT, PLAIN, 3), OUTCOME(copies, INT64, PLAIN, 3),                          \
-      OUTCOME(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3),                               \
+      OUTCOME(detail, TEXT, PLAIN, 0), CANDIDATE(options, TEXT, PLAIN),                            \
+      CANDIDATE(registers, INT, PLAIN), CANDIDATE(spill_bytes, INT, PLAIN),                        \
+      CANDIDATE(shared_bytes, INT, PLAIN), TIMES(median_ns, REAL, PLAIN, 0),                       \
+      TIMES(q1_ns, REAL, PLAIN, 0), TIMES(q3_ns, REAL, PLAIN, 0), TIMES(min_ns, REAL, PLAIN, 0),   \
+      TIMES(sm_clock_mhz, REAL, PLAIN, 0), TIMES(samples_ns, SAMPLES, HEAVY, 0),                   \
+      OUTCOME(requests_ld, REAL, PLAIN, 0), OUTCOME(sectors_ld, REAL, PLAIN, 0),                   \
+      OUTCOME(sectors_ld_ideal, REAL, PLAIN, 0), OUTCOME(requests_st, REAL, PLAIN, 0),             \
+      OUTCOME(sectors_st, REAL, PLAIN, 0), OUTCOME(sectors_st_ideal, REAL, PLAIN, 0),              \
+      OUTCOME(wavefronts, REAL, PLAIN, 0), OUTCOME(degree, REAL, PLAIN, 0),                        \
+      HOW(coalesced, BOOL, 0), OUTCOME(counts_exact, BOOL, PLAIN, 0),                              \
+      OUTCOME(predicted_ns, REAL, PLAIN, 2), TIMES(overhead_ns, REAL, PLAIN, 3),                   \
+      TIMES(resident_ns, REAL, PLAIN, 3), TIMES(launches, INT, PLAIN, 3),                          \
+      TIMES(copies, INT64, PLAIN, 3), TIMES(n_slow, INT, PLAIN, 3), OUTCOME(race, TEXT, PLAIN, 3), \
       OUTCOME(measured, TEXT, STAMP, 3), OUTCOME(small_size, JSON, PLAIN, 3), HOW(rule, INT, 4),   \
       HOW(share, REAL, 4), HOW(utilisation, REAL, 4), HOW(passes, REAL, 4),                        \
       HOW(sectors_error, REAL, 4), HOW(unknown, BOOL, 5)

@@ -1,7 +1,6 @@
 /* store_write - putting rows: insert what is new, find what is there, in one transaction. */
 #include "store/store_internal.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Appends the names of the wanted columns, each followed by `suffix`, with `separator` between. */
@@ -244,16 +243,6 @@ sct_status sct_store_put_result(sct_store *s, sct_row_candidate *cand, sct_row_o
   outcome->candidate = row.candidate.id;
   outcome->id = row.outcome.id;
   return SCT_OK;
-}
-
-static double known(double figure) {
-  return isnan(figure) ? 0.0 : figure;
-}
-
-bool sct_row_coalesced_same(const sct_row_coalesced *a, const sct_row_coalesced *b) {
-  return a->rule == b->rule && a->coalesced == b->coalesced && a->unknown == b->unknown &&
-         known(a->share) == known(b->share) && known(a->utilisation) == known(b->utilisation) &&
-         known(a->passes) == known(b->passes) && known(a->sectors_error) == known(b->sectors_error);
 }
 
 static sct_status put_coalesced(sct_store *s, const sct_id *outcomes, const sct_row_coalesced *how,

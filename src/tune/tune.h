@@ -81,23 +81,22 @@ typedef struct sct_tune_opts {
 
 typedef enum sct_tune_event_kind {
   SCT_TUNE_STARTED,   /* device and space are known: name, device, conditions, n_sources, n_sizes */
-  SCT_TUNE_EVALUATED, /* a candidate failed, or was verified where nothing is timed: label, outcome,
-                      detail */
-  SCT_TUNE_TIMED,     /* a candidate at one size: label, size, outcome, detail, median_ns, ... */
-  SCT_TUNE_RACED,     /* a race is over: phase, size, n_racers, n_rounds, the leader's label and
-                         median_ns */
-  SCT_TUNE_SIZE_DONE  /* size, the winner's label (NULL: none) and median_ns, n_tied */
+  SCT_TUNE_EVALUATED, /* a candidate failed, or was verified where nothing is timed: label, row with
+                         outcome and detail */
+  SCT_TUNE_TIMED,     /* a candidate at one size: label, size, row */
+  SCT_TUNE_RACED,     /* a race is over: phase, size, n_racers, n_rounds, the leader's label and row
+                         (NULL: none) */
+  SCT_TUNE_SIZE_DONE  /* size, the winner's label and row (NULL: none), n_tied */
 } sct_tune_event_kind;
 
 /* What a kind does not name is 0 or NULL. Valid during the call only. */
 typedef struct sct_tune_event {
   sct_tune_event_kind kind;
-  const char *name, *label, *size, *outcome, *detail, *phase;
+  const char *name, *label, *size, *phase;
   const sct_device_desc *device;
   const sct_conditions *conditions; /* NULL where nothing is measured */
-  double median_ns;
-  uint64_t throttle;
-  int n_sources, n_sizes, n_samples, n_slow, n_contended, n_racers, n_rounds, n_tied;
+  const sct_row_outcome *row;
+  int n_sources, n_sizes, n_racers, n_rounds, n_tied;
 } sct_tune_event;
 
 typedef struct sct_tune_events {
@@ -121,36 +120,27 @@ typedef struct sct_ptx_check {
   char uncovered[SCT_UNCOVERED_BYTES];
 } sct_ptx_check;
 
+/* A candidate at a size. Texts are in the size's arena. */
 typedef struct sct_tune_row {
-  char *label;
-  const char *outcome; /* "ok", "wrong_result", ... */
-  char *detail;
-  char *warning; /* of a good one: what verification found doubtful; NULL: nothing */
-  double median_ns, q1_ns, q3_ns; /* 0: not timed */
-  double overhead_ns;             /* already taken off the times; 0: unknown */
-  double resident_ns;             /* on a single copy of the arrays; 0: not measured */
-  int n_slow;                     /* samples at a low clock */
-  int n_contended;           /* samples while a process computed that came during the session */
-  double bytes_per_s, share; /* useful bytes; share of the ceiling */
-  double predicted_ns;       /* by the model, never measured; 0: not predicted */
+  const char *label;
+  sct_row_outcome outcome;   /* as it is stored, but for ids and samples */
+  const char *warning;       /* of a good one: what verification found doubtful; NULL: nothing */
+  double bytes_per_s, share; /* useful bytes; share of the ceiling; 0: not timed */
   bool incredible; /* it moves more than SCT_CREDIBLE times what a copy reaches: ranked last */
-  const char *predicted_limit;         /* what the prediction waits for: "DRAM bytes"; NULL */
-  double sectors_ld, sectors_st;       /* per request; 0: none */
-  double sectors, sectors_ideal;       /* whole kernel */
-  double degree, degree_ld, degree_st; /* of coalescing, whole kernel */
-  sct_row_coalesced how;               /* coalesced, utilisation and passes */
+  const char *predicted_limit; /* what the prediction waits for: "DRAM bytes"; NULL */
+  double degree_ld, degree_st; /* of coalescing */
   int registers, spill_bytes, shared_bytes;
   double occupancy;
   bool tied, winner, naive;
-  int own;           /* number of the user's own kernel, from 1; 0: it is none */
-  bool counted;      /* the counts above are known */
-  char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
+  int own;                 /* number of the user's own kernel, from 1; 0: it is none */
+  bool counted;            /* the outcome's counts are known */
+  const char *approximate; /* why they may not be the machine's, one sentence; NULL: exact */
   sct_ptx_check ptx;
 } sct_tune_row;
 
 /* What became of each of the report's n_sources: n_verified + n_failed + n_unfit + n_untried. */
 typedef struct sct_tune_size {
-  char *label;
+  const char *label;
   bool sampled; /* of a range */
   int n_rows;
   sct_tune_row *rows; /* the winner first, then by time (or sectors); failures last */
@@ -160,18 +150,18 @@ typedef struct sct_tune_size {
   int n_verified, n_failed, n_tied, n_unfit; /* unfit: requirements do not hold at this size */
   int n_stored;                              /* rows of earlier sessions, taken from the store */
   bool verified_only_counted;                /* verified, but the device gives no times */
-  char *recorded;      /* of a replay, a sentence: the winner against the best recorded; NULL */
-  char *faster;        /* a sentence if a candidate was passed over, as it is not coalesced; NULL */
-  char *passed_over;   /* its label; NULL */
-  double faster_ratio; /* the winner's time over that one's; 1: none was passed over */
-  char *uncoalesced;   /* lines: the winner is not coalesced, at which accesses; NULL: it is */
-  char *converted;     /* a sentence where times include conversions between layouts; NULL */
-  char *kept;          /* a sentence if the store's winner, which was not tried, stays; NULL */
-  char *why;  /* lines: how the winner works, what it waits for, what the naive one wastes; NULL */
-  char *best; /* lines: the best of each strategy, of each layout of an array; NULL */
-  char *decided;      /* a sentence: what decided among rows as good as the winner; NULL */
-  sct_arena arena;    /* of the next */
-  sct_advice *issues; /* [n_issues] of the winner's layouts: what no candidate mends */
+  const char *recorded; /* of a replay, a sentence: the winner against the best recorded; NULL */
+  const char *faster; /* a sentence if a candidate was passed over, as it is not coalesced; NULL */
+  const char *passed_over; /* its label; NULL */
+  double faster_ratio;     /* the winner's time over that one's; 1: none was passed over */
+  const char *uncoalesced; /* lines: the winner is not coalesced, at which accesses; NULL: it is */
+  const char *converted;   /* a sentence where times include conversions between layouts; NULL */
+  const char *kept;        /* a sentence if the store's winner, which was not tried, stays; NULL */
+  const char *why;     /* lines: how the winner works, its limit, what the naive one wastes; NULL */
+  const char *best;    /* lines: the best of each strategy, of each layout of an array; NULL */
+  const char *decided; /* a sentence: what decided among rows as good as the winner; NULL */
+  sct_arena arena;     /* of all texts, rows' too, and of the next */
+  sct_advice *issues;  /* [n_issues] of the winner's layouts: what no candidate mends */
   int n_issues;
 } sct_tune_size;
 
@@ -200,9 +190,8 @@ typedef struct sct_tune_report {
   bool settled;       /* the search ended because more candidates are unlikely to be better */
 } sct_tune_report;
 void sct_tune_report_free(sct_tune_report *report);
-bool sct_tune_row_good(const sct_tune_row *row); /* verified */
-/* Its measured time; where it was not timed, the predicted one. */
-double sct_tune_row_ns(const sct_tune_row *row);
+/* Sectors a request; 0: none, or not counted. */
+double sct_tune_row_loads(const sct_tune_row *row), sct_tune_row_stores(const sct_tune_row *row);
 /* Appends the JSON object of the conditions under which a session timed (docs/store.md,
  * "conditions"). */
 sct_status sct_tune_conditions(sct_str *out, const sct_conditions *c, sct_error *err);
@@ -291,7 +280,7 @@ void sct_tune_candidates_free(sct_tune_candidates *cands);
 typedef struct sct_transfer_cell {
   bool known; /* it has a time or a failure, which the store keeps */
   const char *failure;
-  double median_ns, q1_ns, q3_ns; /* 0: none */
+  sct_times times; /* without samples; where they are not timed, as the device states them */
 } sct_transfer_cell;
 
 /* A kind of memory, one way. */
@@ -352,9 +341,7 @@ typedef struct sct_host_row {
   sct_outcome_kind outcome;
   const char *failure; /* NULL: none */
   double modelled_ns;
-  double median_ns, q1_ns, q3_ns; /* 0: not timed */
-  double *samples_ns;             /* [n_samples] */
-  int n_samples;
+  sct_times times;
   sct_pipe_step *steps; /* [n_steps] the timeline: measured where it was timed, else modelled */
   int n_steps;
   sct_overlap overlap; /* of it */

@@ -77,6 +77,7 @@ typedef struct bench {
   int naive; /* -1: none yet */
   char *naive_ptx, *naive_entry;
   bool has_problem;
+  sct_verdict verdict; /* the last one */
 } bench;
 
 static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx, const char *entry,
@@ -85,7 +86,7 @@ static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx
       .code = &cands->items[b->naive].code, .ptx = b->naive_ptx, .entry = b->naive_entry};
   const sct_binary other = {.code = &cands->items[m->item].code, .ptx = ptx, .entry = entry};
   sct_status status = SCT_OK;
-  m->verdict.outcome = SCT_OUT_OK;
+  b->verdict = (sct_verdict){.outcome = SCT_OUT_OK};
   if (!b->has_problem) {
     status = sct_measure_problem(b->measure, &cands->spec, cands->items[m->item].code.layout,
                                  &naive, NULL);
@@ -93,12 +94,15 @@ static void evaluate(const sct_tune_candidates *cands, bench *b, const char *ptx
   }
   if (status == SCT_OK) {
     status =
-        sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &m->verdict, NULL);
+        sct_measure_verify(b->measure, m->item == b->naive ? &naive : &other, &b->verdict, NULL);
   }
   m->evaluated = status == SCT_OK;
   m->no_reference = status == SCT_ENOTVERIFIED;
+  m->outcome = b->verdict.outcome;
+  m->detail = b->verdict.detail;
+  m->warning = b->verdict.warning;
   if (m->evaluated) {
-    m->run = sct_tune_ptx_check_of(&cands->spec, &m->verdict);
+    m->run = sct_tune_ptx_check_of(&cands->spec, &b->verdict);
   }
 }
 
@@ -322,17 +326,17 @@ static sct_status take_evaluation(tune_session *s, const tune_evaluation *m, int
   }
   sct_tune_set_ready(s->queue, m->item);
   sct_tune_progress(&s->flow, "check", ++c->n_done, sct_tune_n_units(s->queue), item->label);
-  if (!m->evaluated || (m->verdict.outcome != SCT_OUT_OK && !is_failure(m->verdict.outcome))) {
+  if (!m->evaluated || (m->outcome != SCT_OUT_OK && !is_failure(m->outcome))) {
     return SCT_OK; /* the GPU decides */
   }
   s->flow.n_checked++;
-  if (m->verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->cands, m->item, &m->verdict);
+  if (m->outcome != SCT_OUT_OK) {
+    sct_tune_fail_item(&s->cands, m->item, m->outcome, m->detail);
     s->flow.n_caught++;
     sct_log(SCT_LOG_INFO, "%s failed the check: %s", item->label, item->detail);
     return sct_tune_record_verdict(s, m->item, err);
   }
-  sct_tune_warn_item(&s->cands, m->item, m->verdict.warning);
+  sct_tune_warn_item(&s->cands, m->item, m->warning);
   return sct_tune_apply_ptx_check(&s->counting, m->item, &m->run, err);
 }
 
@@ -344,11 +348,9 @@ static sct_status receive(tune_session *s, process *p, bool *lost, sct_error *er
   *lost = true;
   if (sct_wire_recv(p->child.fd, &code, in, sct_now_ns() + MESSAGE_NS) != SCT_IO_OK ||
       !sct_wire_get_whole(in, tune_evaluation_table(), &m) || p->n_pending == 0 ||
-      m.item != p->pending[0] || (unsigned)m.verdict.outcome >= SCT_N_OUTCOMES) {
+      m.item != p->pending[0]) {
     return SCT_OK;
   }
-  m.verdict.detail[sizeof m.verdict.detail - 1] = '\0';
-  m.verdict.warning[sizeof m.verdict.warning - 1] = '\0';
   memmove(p->pending, p->pending + 1, sizeof p->pending[0] * (size_t)--p->n_pending);
   *lost = false;
   SCT_TRY(sct_tune_apply_counts(&s->counting, m.item, m.counts, m.n_counts, err));

@@ -5,20 +5,30 @@
 
 #include <string.h>
 
-/* Is it coalesced, by its own counts alone? */
-static sct_status find_coalesced(tune_counting *c, int k, int size, sct_error *err) {
+/* What its row says of its counts, and by them alone, of how it is coalesced. */
+static sct_status note_counts(tune_counting *c, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(c->table, k, size);
+  const sct_counters *of = &cell->counters;
   const sct_spec *spec = &c->table->cands->spec;
+  sct_row_outcome *row = &cell->row;
   sct_coalescing found;
-  SCT_TRY(sct_model_coalescing(&found, &cell->counters, spec, &c->table->cands->items[k].code,
+  row->requests_ld = (double)of->load.requests;
+  row->sectors_ld = (double)of->load.sectors;
+  row->sectors_ld_ideal = (double)of->load.sectors_ideal;
+  row->requests_st = (double)of->store.requests;
+  row->sectors_st = (double)of->store.sectors;
+  row->sectors_st_ideal = (double)of->store.sectors_ideal;
+  row->wavefronts = sct_model_exchange_wavefronts(of);
+  row->degree = sct_model_degrees(of, spec, &spec->sizes[size]).both;
+  SCT_TRY(sct_model_coalescing(&found, of, spec, &c->table->cands->items[k].code,
                                &spec->sizes[size], err));
-  cell->how = (sct_row_coalesced){.rule = SCT_COALESCED_ABSOLUTE,
-                                  .coalesced = found.coalesced,
-                                  .unknown = found.unknown,
-                                  .share = found.share,
-                                  .utilisation = found.utilisation,
-                                  .passes = found.passes,
-                                  .sectors_error = cell->counters.error};
+  row->how = (sct_row_coalesced){.rule = SCT_COALESCED_ABSOLUTE,
+                                 .coalesced = found.coalesced,
+                                 .unknown = found.unknown,
+                                 .share = found.share,
+                                 .utilisation = found.utilisation,
+                                 .passes = found.passes,
+                                 .sectors_error = of->error};
   return SCT_OK;
 }
 
@@ -38,6 +48,7 @@ static sct_status predict(tune_counting *c, int k, int size, sct_error *err) {
                                                             : item->code.static_shared_bytes)};
   sct_tune_machine_instructions(c->table, k, size, work.machine);
   SCT_TRY(sct_model_predict(&cell->predicted, c->rated, &work, err));
+  cell->row.predicted_ns = cell->predicted.ns;
   sct_model_penalty(cell->penalty, c->rated, &work, &cell->predicted);
   return SCT_OK;
 }
@@ -123,7 +134,7 @@ sct_status sct_tune_count(tune_counting *c, int k, sct_error *err) {
     cell->counters = counters;
     cell->counted = true;
     cell->estimated = false;
-    SCT_TRY(find_coalesced(c, k, z, err));
+    SCT_TRY(note_counts(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;
@@ -184,7 +195,7 @@ sct_status sct_tune_apply_counts(tune_counting *c, int k, const tune_size_counts
     cell->counters.n_operands = n_operands;
     cell->counted = true;
     cell->estimated = false;
-    SCT_TRY(find_coalesced(c, k, z, err));
+    SCT_TRY(note_counts(c, k, z, err));
     SCT_TRY(predict(c, k, z, err));
   }
   return SCT_OK;

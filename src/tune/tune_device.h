@@ -71,8 +71,8 @@ const sct_recording *sct_tune_replay_recording(const tune_replay *r);
 sct_status sct_tune_replay_load(tune_replay *r, const sct_tune_candidates *cands, sct_error *err);
 void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, int item);
 /* A sentence: the winner of a size against the best that was recorded; NULL: nothing is known.
- * winner NULL: none. sct_free(). */
-char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
-                           bool select_any);
+ * winner NULL: none. */
+const char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
+                                 bool select_any, sct_arena *arena);
 
 #endif

@@ -45,30 +45,20 @@ void sct_tune_find_duplicate(tune_table *t, int item) {
   }
 }
 
-static void copy_timing(sct_timing *to, const sct_timing *from) {
-  double *samples = NULL;
-  if (from->n_samples > 0) {
-    samples = sct_alloc(sizeof *samples * (size_t)from->n_samples);
-    memcpy(samples, from->samples_ns, sizeof *samples * (size_t)from->n_samples);
-  }
-  sct_free(to->samples_ns);
-  *to = *from;
-  to->samples_ns = samples;
-}
-
 void sct_tune_copy_from_duplicate(tune_table *t, int item, int size) {
   const tune_cell *from = sct_tune_cell(t, t->duplicate[item], size);
   tune_cell *to = sct_tune_cell(t, item, size);
   if (!to->fits || !sct_tune_is_timed(from)) {
     return;
   }
-  copy_timing(&to->timing, &from->timing);
-  to->verdict = from->verdict;
-  if (to->verdict.outcome == SCT_OUT_OK) {
-    (void)snprintf(to->verdict.detail, sizeof to->verdict.detail,
-                   "same machine code and launch as '%s', which was measured for both",
-                   t->cands->items[t->duplicate[item]].label);
-  }
-  to->race = from->race;
+  sct_times_set(&to->row.times, &from->row.times);
+  to->row.outcome = from->row.outcome;
+  to->row.detail =
+      sct_row_is_ok(&from->row)
+          ? sct_arena_printf(&t->cands->arena,
+                             "same machine code and launch as '%s', which was measured for both",
+                             t->cands->items[t->duplicate[item]].label)
+          : from->row.detail;
+  to->row.race = from->row.race;
   to->from_store = false;
 }

@@ -35,43 +35,34 @@ void sct_tune_notify_start(const tune_flow *f, const sct_tune_candidates *cands,
 }
 
 void sct_tune_notify_item(const tune_flow *f, const sct_tune_item *item) {
-  notify(f, &(sct_tune_event){.kind = SCT_TUNE_EVALUATED,
-                              .label = item->label,
-                              .outcome = sct_outcome_name(item->outcome),
-                              .detail = item->detail});
+  const sct_row_outcome row = {.outcome = sct_outcome_name(item->outcome), .detail = item->detail};
+  notify(f, &(sct_tune_event){.kind = SCT_TUNE_EVALUATED, .label = item->label, .row = &row});
 }
 
 void sct_tune_notify_cell(const tune_flow *f, const tune_table *t, int item, int size) {
-  const tune_cell *cell = sct_tune_cell(t, item, size);
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_TIMED,
                               .label = t->cands->items[item].label,
                               .size = t->cands->spec.sizes[size].label,
-                              .outcome = sct_outcome_name(cell->verdict.outcome),
-                              .detail = cell->verdict.detail,
-                              .median_ns = cell->timing.median_ns,
-                              .n_samples = cell->timing.n_samples,
-                              .n_slow = cell->timing.n_slow,
-                              .n_contended = cell->timing.n_contended,
-                              .throttle = cell->timing.throttle});
+                              .row = &sct_tune_cell(t, item, size)->row});
 }
 
 void sct_tune_notify_race(const tune_flow *f, const tune_table *t, const char *phase, int size,
                           int n, const int *items) {
   int rounds = 0, leader = -1;
-  double least = 0;
+  const sct_row_outcome *best = NULL;
   for (int k = 0; k < n; k++) {
-    const sct_timing *mine = &sct_tune_cell(t, items[k], size)->timing;
-    rounds = mine->n_samples > rounds ? mine->n_samples : rounds;
-    if (mine->n_samples > 0 && (leader < 0 || mine->median_ns < least)) {
+    const sct_row_outcome *mine = &sct_tune_cell(t, items[k], size)->row;
+    rounds = mine->times.n_samples > rounds ? mine->times.n_samples : rounds;
+    if (mine->times.n_samples > 0 && (!best || mine->times.median_ns < best->times.median_ns)) {
       leader = items[k];
-      least = mine->median_ns;
+      best = mine;
     }
   }
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_RACED,
                               .phase = phase,
                               .size = t->cands->spec.sizes[size].label,
                               .label = leader >= 0 ? t->cands->items[leader].label : NULL,
-                              .median_ns = least,
+                              .row = best,
                               .n_racers = n,
                               .n_rounds = rounds});
 }
@@ -79,10 +70,9 @@ void sct_tune_notify_race(const tune_flow *f, const tune_table *t, const char *p
 void sct_tune_notify_size(const tune_flow *f, const tune_table *t, int size) {
   const sct_choice *choice = &t->choices[size];
   const int w = choice->winner;
-  const tune_cell *cell = w >= 0 ? sct_tune_cell(t, w, size) : NULL;
   notify(f, &(sct_tune_event){.kind = SCT_TUNE_SIZE_DONE,
                               .size = t->cands->spec.sizes[size].label,
                               .label = w >= 0 ? t->cands->items[w].label : NULL,
-                              .median_ns = cell ? cell->timing.median_ns : 0,
+                              .row = w >= 0 ? &sct_tune_cell(t, w, size)->row : NULL,
                               .n_tied = choice->n_tied});
 }

@@ -53,7 +53,8 @@ static sct_status enter(contest *c, int item, sct_error *err) {
 
 static int by_median(const void *a, const void *b, void *rows) {
   const sct_rank_row *row = rows;
-  const double x = row[*(const int *)a].median_ns, y = row[*(const int *)b].median_ns;
+  const double x = row[*(const int *)a].outcome.times.median_ns,
+               y = row[*(const int *)b].outcome.times.median_ns;
   return x != y ? (x > y) - (x < y) : *(const int *)a - *(const int *)b;
 }
 
@@ -69,20 +70,21 @@ static sct_status pick(contest *c, sct_rank_row *rows, sct_error *err) {
   SCT_OWNED int *order = sct_alloc(sizeof *order * (size_t)(s->cands.n_items + 1));
   int n = 0;
   for (int k = 0; k < s->cands.n_items; k++) {
-    if (rows[k].eligible && (rows[k].coalesced || k == choice.winner)) {
+    if (rows[k].eligible && (rows[k].outcome.how.coalesced || k == choice.winner)) {
       order[n++] = k;
     }
   }
   qsort_r(order, (size_t)n, sizeof *order, by_median, rows);
+  const double least = n > 0 ? rows[order[0]].outcome.times.median_ns : 0;
   for (int k = 0; k < n && k < c->stage->most; k++) {
-    if (rows[order[k]].median_ns <= c->stage->margin * rows[order[0]].median_ns) {
+    if (rows[order[k]].outcome.times.median_ns <= c->stage->margin * least) {
       SCT_TRY(enter(c, order[k], err));
     }
   }
   SCT_TRY(enter(c, choice.fastest, err));
   const int naive = sct_tune_naive_at(&s->cands, choice.winner, c->size);
   const bool near =
-      naive >= 0 && rows[naive].eligible && rows[naive].median_ns <= FAR * rows[order[0]].median_ns;
+      naive >= 0 && rows[naive].eligible && rows[naive].outcome.times.median_ns <= FAR * least;
   return near ? enter(c, naive, err) : SCT_OK;
 }
 
@@ -91,15 +93,16 @@ static bool is_decided(const contest *c) {
   double median[MAX_RACERS]; /* so far */
   int leader = 0;
   for (int k = 0; k < c->n_group; k++) {
-    if (c->raced[k].n_samples == 0) {
+    const sct_times *t = &c->raced[k].times;
+    if (t->n_samples == 0) {
       return false;
     }
-    median[k] = sct_quartiles_of(c->raced[k].samples_ns, c->raced[k].n_samples).median;
+    median[k] = sct_quartiles_of(t->samples_ns, t->n_samples).median;
     leader = median[k] < median[leader] ? k : leader;
   }
-  const sct_timing *front = &c->raced[leader];
+  const sct_times *front = &c->raced[leader].times;
   for (int k = 0; k < c->n_group; k++) {
-    const sct_timing *t = &c->raced[k];
+    const sct_times *t = &c->raced[k].times;
     if (k != leader &&
         sct_stats_compare(front->samples_ns, front->n_samples, t->samples_ns, t->n_samples, true)
                 .kind == SCT_AMBIGUOUS) {
@@ -146,22 +149,18 @@ static sct_status race_group(contest *c, int first, sct_error *err) {
   SCT_TRY(sct_tune_set_problem(&s->device, &s->cands, naive, err));
   SCT_TRY(sct_measure_race(s->device.measure, c->binary, c->n_group, &s->cands.spec.sizes[c->size],
                            c->stage->rounds, c->raced, after_round, c, err));
-  const int race = sct_tune_race_new(&s->table);
+  const char *race = sct_tune_race_new(&s->table);
   bool taken[MAX_RACERS] = {false};
   int items[MAX_RACERS];
   for (int k = 0; k < c->n_group; k++) { /* all of them first: storing one may fail */
     items[k] = c->item[c->group[k]];
-    tune_cell *cell = sct_tune_cell(&s->table, items[k], c->size);
     const sct_timing *t = &c->raced[k];
-    if (t->n_samples == 0 && t->verdict.outcome == SCT_OUT_OK) {
-      continue; /* stopped before its first round */
+    taken[k] = t->times.n_samples > 0 || t->verdict.outcome != SCT_OUT_OK;
+    if (taken[k]) { /* else it was stopped before its first round */
+      sct_tune_take_timing(&s->table, items[k], c->size, t, race);
+    } else {
+      sct_times_free(&c->raced[k].times);
     }
-    sct_free(cell->timing.samples_ns);
-    cell->timing = *t;
-    cell->verdict = t->verdict;
-    cell->race = race;
-    cell->from_store = false;
-    taken[k] = true;
   }
   for (int k = 0; k < c->n_group; k++) {
     if (taken[k]) {
@@ -188,7 +187,7 @@ static sct_status run_stage(contest *c, sct_rank_row *rows, sct_error *err) {
 static int stages_done(tune_session *s, int size) {
   for (int k = 0; k < s->cands.n_items; k++) {
     const tune_cell *cell = sct_tune_cell(&s->table, k, size);
-    if (cell->timing.n_samples > 0 && !cell->from_store) {
+    if (cell->row.times.n_samples > 0 && !cell->from_store) {
       return 0;
     }
   }

@@ -14,8 +14,7 @@ static int by_source(const void *a, const void *b) {
 }
 
 static bool is_timed(const sct_row_result *row) {
-  return row && row->outcome.median_ns > 0 &&
-         strcmp(row->outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+  return row && row->outcome.times.median_ns > 0 && sct_row_is_ok(&row->outcome);
 }
 
 /* times[n]: the time in every sheet of row k of the first; false: a sheet does not have it. */
@@ -25,7 +24,7 @@ static bool common_times(double *times, const sct_tune_sheet *sheets, int n, int
     const sct_row_result *row =
         bsearch(&sheets[0].rows[k], sheets[s].rows, (size_t)sheets[s].n, sizeof *row, by_source);
     all = is_timed(row);
-    times[s] = all ? row->outcome.median_ns : 0;
+    times[s] = all ? row->outcome.times.median_ns : 0;
   }
   return all;
 }
@@ -142,22 +141,15 @@ static bool add_label(heat *h, const char *label) {
 
 static void fill_row(const heat *h, const sct_tune_sheet *sheet, const sct_row_result *r,
                      sct_rank_row *row) {
-  const sct_row_outcome *o = &r->outcome;
   const int64_t c = find_candidate(h, r->candidate.label);
-  const bool ok = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-  *row =
-      (sct_rank_row){.eligible = ok && c >= 0 && (h->cands->device.is_virtual || o->median_ns > 0),
-                     .timed = o->median_ns > 0,
-                     .median_ns = o->median_ns / sheet->scale,
-                     .predicted_ns = o->predicted_ns > 0 ? o->predicted_ns : 0,
-                     .sectors = o->sectors_ld >= 0 ? o->sectors_ld + o->sectors_st : -1,
-                     .wavefronts = o->wavefronts,
-                     .requests = o->requests_ld >= 0 ? o->requests_ld + o->requests_st : -1,
-                     .error = o->how.sectors_error > 0 ? o->how.sectors_error : 0,
-                     .coalesced = o->how.coalesced,
-                     .registers = r->candidate.registers,
-                     .fast = c >= 0 && sct_space_is_fast(&h->cands->space, c),
-                     .label = r->candidate.label};
+  const bool known = h->cands->device.is_virtual || r->outcome.times.median_ns > 0;
+  *row = (sct_rank_row){.outcome = r->outcome,
+                        .eligible = sct_row_is_ok(&r->outcome) && c >= 0 && known,
+                        .registers = r->candidate.registers,
+                        .fast = c >= 0 && sct_space_is_fast(&h->cands->space, c),
+                        .label = r->candidate.label};
+  row->outcome.times.median_ns /= sheet->scale;
+  row->outcome.race = ""; /* rows of several cards, without samples */
 }
 
 /* Times that are hardly longer count as equal to the least one, which has to be there. */
@@ -165,8 +157,8 @@ static bool add_quickest(heat *h, const sct_rank_row *rows, size_t n) {
   const sct_rank_row *quickest = NULL;
   double least = INFINITY;
   for (size_t k = 0; k < n; k++) {
-    const double ns = rows[k].timed ? rows[k].median_ns : rows[k].predicted_ns;
-    if (rows[k].coalesced && ns > 0 && ns < least) {
+    const double ns = sct_row_ns(&rows[k].outcome);
+    if (rows[k].outcome.how.coalesced && ns > 0 && ns < least) {
       quickest = &rows[k];
       least = ns;
     }

@@ -36,7 +36,7 @@ typedef struct session {
 } session;
 
 double sct_host_row_ns(const sct_host_row *row) {
-  return row->median_ns > 0 ? row->median_ns : row->modelled_ns;
+  return row->times.median_ns > 0 ? row->times.median_ns : row->modelled_ns;
 }
 
 /* ---- kernels ---- */
@@ -305,15 +305,12 @@ static sct_status run_pipeline(session *s, const sct_pipeline *p, int item, sct_
     row->failure = sct_arena_printf(&s->out->arena, "%s: %s", sct_outcome_text(t.verdict.outcome),
                                     t.verdict.detail);
   } else if (s->out->timed) {
-    row->median_ns = t.median_ns;
-    row->q1_ns = t.q1_ns;
-    row->q3_ns = t.q3_ns;
-    row->n_samples = t.n_samples;
-    row->samples_ns = SCT_ARENA_NEW(&s->out->arena, double, t.n_samples + 1);
-    memcpy(row->samples_ns, t.samples_ns, sizeof(double) * (size_t)t.n_samples);
+    row->times = t.times;
+    row->times.samples_ns = SCT_ARENA_NEW(&s->out->arena, double, t.times.n_samples + 1);
+    memcpy(row->times.samples_ns, t.times.samples_ns, sizeof(double) * (size_t)t.times.n_samples);
     take_steps(s, row, steps, p->n_ops);
   }
-  sct_free(t.samples_ns);
+  sct_times_free(&t.times);
   return SCT_OK;
 }
 
@@ -353,7 +350,7 @@ static int fastest(const session *s, const sct_host_size *z, sct_host_kind memor
   for (int k = 0; k < z->n_rows; k++) {
     const sct_host_row *row = &z->rows[k];
     const bool counts =
-        row->way.memory == memory && !row->failure && (row->median_ns > 0 || !s->out->timed);
+        row->way.memory == memory && !row->failure && (row->times.median_ns > 0 || !s->out->timed);
     best =
         counts && (best < 0 || sct_host_row_ns(row) < sct_host_row_ns(&z->rows[best])) ? k : best;
   }

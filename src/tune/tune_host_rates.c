@@ -10,7 +10,7 @@
 #define LOCK_BYTES_S 36e9
 
 static double median_at(const tune_rates *r, sct_host_kind kind, int way, int z) {
-  return r->transfers->rows[kind][way].cells[z].median_ns;
+  return r->transfers->rows[kind][way].cells[z].times.median_ns;
 }
 
 /* Between two sizes as if time grew evenly with bytes, and so beyond the last one; below the first

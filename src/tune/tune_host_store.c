@@ -136,19 +136,15 @@ static sct_status keep_row(tune_host_store *s, const sct_row_run *run, const sct
                                sct_host_name(w->memory), spec->dims[spec->chunk_dim],
                                (long long)w->chunk, row->chunk_mib, w->streams, w->threads,
                                w->devices)};
-  const bool timed = row->n_samples > 0;
+  const bool timed = row->times.n_samples > 0;
   sct_row_outcome result = {.run = run->id,
-                            .outcome = sct_arena_strdup(s->arena, sct_outcome_name(row->outcome)),
-                            .detail = sct_arena_strdup(s->arena, row->failure ? row->failure : ""),
-                            .median_ns = row->median_ns,
-                            .q1_ns = row->q1_ns,
-                            .q3_ns = row->q3_ns,
-                            .samples_ns = row->samples_ns,
-                            .n_samples = row->n_samples,
-                            .launches = 1,
+                            .outcome = sct_outcome_name(row->outcome),
+                            .detail = row->failure,
+                            .times = row->times,
                             .measured = now,
                             SCT_NOT_COUNTED,
                             .predicted_ns = timed ? NAN : row->modelled_ns};
+  result.times.launches = 1;
   return sct_store_put_result(s->store, &candidate, &result, true, err);
 }
 
@@ -185,14 +181,13 @@ static json_t *ways_json(const sct_row_result *rows, int n) {
   json_t *list = json_array();
   for (int k = 0; k < n; k++) {
     const sct_row_outcome *o = &rows[k].outcome;
-    const bool good = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-    const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
-    if (good && ns > 0) {
+    const double ns = sct_row_ns(o);
+    if (sct_row_is_ok(o) && ns > 0) {
       json_t *axes = sct_json_load(rows[k].candidate.axes);
       json_array_append_new(list, json_pack("{s:o, s:o, s:f, s:b}", "way",
                                             sct_json_string(rows[k].candidate.label), "axes",
                                             axes ? axes : json_object(), "ns", ns, "timed",
-                                            o->median_ns > 0));
+                                            o->times.median_ns > 0));
     }
   }
   return list;

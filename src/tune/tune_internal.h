@@ -19,7 +19,7 @@ typedef struct tune_check tune_check; /* tune_check.c */
 #define TUNE_CHECK_TOGETHER 16 /* items of a program, which is sent and read once for them */
 #define SCT_MESSAGES        "tune/tune_messages.def"
 #include "process/process_declare.def"
-const sct_message *sct_verdict_table(void), *sct_ptx_check_table(void), *sct_counters_table(void);
+const sct_message *sct_ptx_check_table(void), *sct_counters_table(void);
 
 struct pollfd;
 

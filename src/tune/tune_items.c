@@ -61,10 +61,11 @@ static char *map_detail(sct_tune_candidates *cands, const sct_tune_item *item, c
   return sct_arena_strndup(&cands->arena, sct_str_c(&log), strcspn(sct_str_c(&log), "\n"));
 }
 
-void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict) {
+void sct_tune_fail_item(sct_tune_candidates *cands, int item, sct_outcome_kind outcome,
+                        const char *detail) {
   sct_tune_item *failed = &cands->items[item];
-  failed->outcome = verdict->outcome;
-  failed->detail = map_detail(cands, failed, verdict->detail);
+  failed->outcome = outcome;
+  failed->detail = map_detail(cands, failed, detail);
 }
 
 void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning) {

@@ -8,7 +8,7 @@
 
 static bool is_tried(const tune_table *t, int size, sct_id outcome) {
   for (int k = 0; k < t->cands->n_items; k++) {
-    if (sct_tune_cell(t, k, size)->outcome_id == outcome && sct_tune_has_outcome(t, k, size)) {
+    if (sct_tune_cell(t, k, size)->row.id == outcome && sct_tune_has_outcome(t, k, size)) {
       return true;
     }
   }
@@ -16,13 +16,13 @@ static bool is_tried(const tune_table *t, int size, sct_id outcome) {
 }
 
 static double time_of(const tune_table *t, const sct_row_outcome *o) {
-  const double ns = t->times ? o->median_ns : o->predicted_ns;
+  const double ns = t->times ? o->times.median_ns : o->predicted_ns;
   return ns > 0 ? ns : 0; /* unknown: NaN or 0 */
 }
 
 /* Verified, and not tried in this session. */
 static bool is_left_out(const tune_table *t, int size, const sct_row_outcome *o) {
-  return strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0 && !is_tried(t, size, o->id);
+  return sct_row_is_ok(o) && !is_tried(t, size, o->id);
 }
 
 /* The store's winner, or where that was tried, the fastest that could have won; -1: none. */
@@ -55,13 +55,13 @@ static bool is_better(const tune_record *r, int size, const sct_row_outcome *kno
   }
   const tune_cell *cell = sct_tune_cell(t, winner, size);
   const bool naive = sct_tune_is_naive_item(t->cands, winner, size);
-  const double here = t->times ? cell->timing.median_ns : sct_tune_credible_ns(t, winner, size);
+  const double here = t->times ? cell->row.times.median_ns : sct_tune_credible_ns(t, winner, size);
   const double slack = t->times ? 1.0 + SCT_LEAST_NOISE : SCT_PREDICTED_SLACK;
   const bool faster = known->id == r->runs[size].winner ? here * slack < time_of(t, known)
                                                         : here < time_of(t, known) * slack;
   /* a naive variant wins coalesced or not (measure_choose.c) */
   return here > 0 && faster &&
-         (naive || t->select_any || cell->how.coalesced || !known->how.coalesced);
+         (naive || t->select_any || cell->row.how.coalesced || !known->how.coalesced);
 }
 
 /* The run's winner is the one left out. */

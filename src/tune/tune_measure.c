@@ -30,7 +30,7 @@ static sct_status verify_item(tune_session *s, int k, sct_error *err) {
   sct_verdict verdict;
   SCT_TRY(sct_measure_verify(s->device.measure, &binary, &verdict, err));
   if (verdict.outcome != SCT_OUT_OK) {
-    sct_tune_fail_item(&s->cands, k, &verdict);
+    sct_tune_fail_item(&s->cands, k, verdict.outcome, verdict.detail);
     return sct_tune_record_verdict(s, k, err);
   }
   sct_tune_warn_item(&s->cands, k, verdict.warning);
@@ -74,14 +74,6 @@ static sct_status verify_step(tune_session *s, int k, sct_error *err) {
   return verify_item(s, k, err);
 }
 
-static sct_status time_cell(tune_session *s, int item, int size, int64_t budget_ns, sct_timing *out,
-                            sct_error *err) {
-  const sct_binary binary = sct_tune_binary(&s->cands.items[item]);
-  *out = (sct_timing){0};
-  return sct_measure_time(s->device.measure, &binary, &s->cands.spec.sizes[size], budget_ns, out,
-                          err);
-}
-
 static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
   tune_cell *cell = sct_tune_cell(&s->table, k, size);
   const sct_tune_item *item = &s->cands.items[k];
@@ -97,8 +89,11 @@ static sct_status quick_step(tune_session *s, int k, int size, sct_error *err) {
       sct_tune_is_timed(sct_tune_cell(&s->table, s->table.duplicate[k], size))) {
     sct_tune_copy_from_duplicate(&s->table, k, size);
   } else {
-    SCT_TRY(time_cell(s, k, size, SCT_LEAST_BUDGET_NS, &cell->timing, err));
-    cell->verdict = cell->timing.verdict;
+    const sct_binary binary = sct_tune_binary(item);
+    sct_timing timing;
+    SCT_TRY(sct_measure_time(s->device.measure, &binary, &s->cands.spec.sizes[size],
+                             SCT_LEAST_BUDGET_NS, &timing, err));
+    sct_tune_take_timing(&s->table, k, size, &timing, "");
   }
   SCT_TRY(sct_tune_store_cell(&s->record, k, size, err));
   sct_tune_notify_cell(&s->flow, &s->table, k, size);

@@ -146,46 +146,21 @@ static const sct_row_result *find_row(const tune_replay *r, const sct_kernel_cod
   return found ? found->row : NULL;
 }
 
-static sct_outcome_kind kind_of(const char *name) {
-  int k = 0;
-  while (k < SCT_N_OUTCOMES - 1 && strcmp(sct_outcome_name((sct_outcome_kind)k), name) != 0) {
-    k++;
-  }
-  return (sct_outcome_kind)k;
-}
-
-static bool is_ok(const sct_row_result *row) {
-  return strcmp(row->outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-}
-
 /* What holds at every size: a candidate that ran at one is no failure. */
 static const sct_row_result *find_any(const tune_replay *r, const sct_kernel_code *code) {
   const sct_row_result *any = NULL;
   for (int z = 0; z < r->n_sizes; z++) {
     const sct_row_result *row = find_row(r, code, z);
-    any = row && (!any || (is_ok(row) && !is_ok(any))) ? row : any;
+    any = row && (!any || (sct_row_is_ok(&row->outcome) && !sct_row_is_ok(&any->outcome))) ? row
+                                                                                           : any;
   }
   return any;
 }
 
-static bool find(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out) {
+static const sct_row_outcome *find(void *ctx, const sct_kernel_code *code, const sct_size *size) {
   const tune_replay *r = ctx;
   const sct_row_result *row = size ? find_row(r, code, (int)(size - r->sizes)) : find_any(r, code);
-  if (!row) {
-    return false;
-  }
-  const sct_row_outcome *o = &row->outcome;
-  *out = (sct_recorded){.outcome = kind_of(o->outcome),
-                        .detail = o->detail,
-                        .samples_ns = o->samples_ns,
-                        .n_samples = o->n_samples,
-                        .race = o->race ? o->race : "",
-                        .overhead_ns = o->overhead_ns,
-                        .resident_ns = o->resident_ns,
-                        .sm_clock_mhz = o->sm_clock_mhz,
-                        .launches = o->launches,
-                        .copies = o->copies};
-  return true;
+  return row ? &row->outcome : NULL;
 }
 
 static double ceiling(void *ctx, int64_t bytes) {
@@ -333,7 +308,7 @@ void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, 
                      .registers = c->registers,
                      .spill_store_bytes = c->spill_bytes,
                      .static_shared_bytes = c->shared_bytes - (int)it->code.shared_bytes};
-  const sct_outcome_kind kind = kind_of(row->outcome.outcome);
+  const sct_outcome_kind kind = sct_outcome_named(row->outcome.outcome);
   if (kind != SCT_OUT_OK && kind <= SCT_OUT_TOO_LARGE) { /* the others only show when it is run */
     it->outcome = kind;
     it->detail = sct_arena_strdup(&cands->arena, row->outcome.detail);
@@ -344,30 +319,30 @@ void sct_tune_replay_compiled(const tune_replay *r, sct_tune_candidates *cands, 
 
 /* ---- how good the choice is ---- */
 
-char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
-                           bool select_any) {
+const char *sct_tune_replay_best(const tune_replay *r, const sct_tune_item *winner, int size,
+                                 bool select_any, sct_arena *arena) {
   const recorded_size *z = &r->size[size];
   const sct_row_result *best = NULL, *mine = NULL;
   int n = 0;
   for (int k = 0; k < z->n; k++) {
     const sct_row_result *row = &z->rows[k];
-    const bool counts =
-        is_ok(row) && row->outcome.median_ns > 0 && (row->outcome.how.coalesced || select_any);
-    n += is_ok(row) && row->outcome.median_ns > 0;
-    best = counts && (!best || row->outcome.median_ns < best->outcome.median_ns) ? row : best;
+    const double ns = row->outcome.times.median_ns;
+    const bool timed = sct_row_is_ok(&row->outcome) && ns > 0;
+    const bool competes = timed && (row->outcome.how.coalesced || select_any);
+    n += timed;
+    best = competes && (!best || ns < best->outcome.times.median_ns) ? row : best;
   }
   if (winner) {
     mine = find_row(r, &winner->code, size);
   }
-  if (!best || !mine || !(mine->outcome.median_ns > 0)) {
+  if (!best || !mine || !(mine->outcome.times.median_ns > 0)) {
     return NULL;
   }
   char time[32];
-  sct_str text = {0};
-  sct_str_printf(&text,
-                 "of %d recorded with a time '%s' has the least median, %s; that of the winner is "
-                 "%.3f times as long",
-                 n, best->candidate.label, sct_format_ns(time, best->outcome.median_ns),
-                 mine->outcome.median_ns / best->outcome.median_ns);
-  return text.data;
+  return sct_arena_printf(
+      arena,
+      "of %d recorded with a time '%s' has the least median, %s; that of the winner is "
+      "%.3f times as long",
+      n, best->candidate.label, sct_format_ns(time, best->outcome.times.median_ns),
+      mine->outcome.times.median_ns / best->outcome.times.median_ns);
 }

@@ -103,10 +103,10 @@ static bool report(const tune_table *t, pursuit *p, int size, int point, sct_sta
                    sct_error *err) {
   const tune_cell *cell = sct_tune_cell(t, p->item[point], size);
   const bool failed =
-      t->cands->items[p->item[point]].outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
+      t->cands->items[p->item[point]].outcome != SCT_OUT_OK || !sct_row_is_ok(&cell->row);
   double cost = 0.0;
   if (t->times) {
-    cost = cell->timing.n_samples > 0 ? cell->timing.median_ns : 0.0;
+    cost = cell->row.times.n_samples > 0 ? cell->row.times.median_ns : 0.0;
   } else if (cell->verified) {
     cost = cell->predicted.ns > 0.0 ? cell->predicted.ns : 1.0;
   }
@@ -309,7 +309,7 @@ static sct_status take_known(tune_session *s, sct_error *err) {
     SCT_TRY(sct_tune_resume_item(&s->record, k, err));
     for (int z = 0; z < s->cands.spec.n_sizes && s->cands.items[k].outcome == SCT_OUT_OK; z++) {
       const tune_cell *cell = sct_tune_cell(&s->table, k, z);
-      if (cell->from_store && cell->verdict.outcome == SCT_OUT_OK) {
+      if (cell->from_store && sct_row_is_ok(&cell->row)) {
         SCT_TRY(sct_tune_want(s, k, err));
         break;
       }
@@ -323,7 +323,7 @@ static sct_status take_known(tune_session *s, sct_error *err) {
 static sct_status count_known(tune_session *s, sct_error *err) {
   for (int k = 0; k < s->cands.n_items * s->cands.spec.n_sizes && !sct_tune_stop(&s->flow); k++) {
     const int item = k / s->cands.spec.n_sizes;
-    if (s->table.cells[k].from_store && s->table.cells[k].verdict.outcome == SCT_OUT_OK) {
+    if (s->table.cells[k].from_store && sct_row_is_ok(&s->table.cells[k].row)) {
       SCT_TRY(sct_tune_await(s, item, err));
       SCT_TRY(sct_tune_count(&s->counting, item, err));
     }

@@ -7,11 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Rows own their strings when read; when written they borrow them. */
-static char *borrow(const char *text) {
-  return (char *)(uintptr_t)(text ? text : "");
-}
-
 static char *keep(const tune_record *r, const char *text) {
   return sct_arena_strdup(&r->table->cands->arena, text);
 }
@@ -53,10 +48,10 @@ static sct_status put_problem(tune_record *r, sct_error *err) {
   sct_status status = sct_codegen_signature(&signature, spec, err);
   sct_str_append(&file, sct_path_basename(spec->file));
   sct_script_show_params(&file);
-  r->problem = (sct_row_problem){.name = borrow(spec->name),
+  r->problem = (sct_row_problem){.name = spec->name,
                                  .spec_hash = keep(r, sct_hash_hex(hex, spec->hash)),
                                  .spec_file = keep(r, sct_str_c(&file)),
-                                 .canonical = borrow(spec->canonical),
+                                 .canonical = spec->canonical,
                                  .signature = keep(r, sct_str_c(&signature))};
   return status == SCT_OK ? sct_store_put_problem(r->store, &r->problem, err) : status;
 }
@@ -87,19 +82,19 @@ sct_status sct_tune_device_row(sct_row_device *row, const sct_device_desc *d, co
   if (!description) {
     return sct_fail(err, SCT_EINTERNAL, "the device's name is not UTF-8");
   }
-  *row = (sct_row_device){.name = borrow(d->name),
-                          .device_id = borrow(d->id),
-                          .uuid = borrow(d->uuid),
-                          .driver = borrow(d->driver),
-                          .nvrtc = borrow(nvrtc),
-                          .tool = borrow(SCT_VERSION),
+  *row = (sct_row_device){.name = d->name,
+                          .device_id = d->id,
+                          .uuid = d->uuid,
+                          .driver = d->driver,
+                          .nvrtc = nvrtc,
+                          .tool = SCT_VERSION,
                           .arch = sct_arena_strdup(arena, arch),
                           .cc_major = d->cc_major,
                           .cc_minor = d->cc_minor,
                           .is_virtual = d->is_virtual,
                           .measurement = SCT_MEASUREMENT,
                           .clock_khz = d->clock_khz,
-                          .options = borrow(options),
+                          .options = options,
                           .description = sct_arena_strdup(arena, description)};
   sct_free(description);
   return SCT_OK;
@@ -229,7 +224,7 @@ static sct_status put_run(tune_record *r, int size, sct_error *err) {
   sct_row_run *run = &r->runs[size];
   *run = (sct_row_run){.problem = r->problem.id,
                        .device = r->device.id,
-                       .size_label = borrow(spec->sizes[size].label),
+                       .size_label = spec->sizes[size].label,
                        .extents = keep(r, extents ? extents : "{}"),
                        .read_bytes = (double)read_bytes,
                        .write_bytes = (double)write_bytes,
@@ -277,10 +272,10 @@ static void fill_candidate(tune_record *r, const sct_tune_item *item, sct_row_ca
       .problem = r->problem.id,
       .source_hash = sct_hash_hex(hex, item->code.hash),
       .label = item->label,
-      .strategy = borrow(r->table->cands->space.strategies[cand->strategy].name),
-      .source = borrow(item->code.source),
-      .kernel = borrow(item->code.kernel),
-      .options = borrow(sct_compiler_options(r->where->compiler)),
+      .strategy = r->table->cands->space.strategies[cand->strategy].name,
+      .source = item->code.source,
+      .kernel = item->code.kernel,
+      .options = sct_compiler_options(r->where->compiler),
       .registers = item->compiled.registers,
       .spill_bytes = item->compiled.spill_load_bytes + item->compiled.spill_store_bytes,
       .shared_bytes = item->compiled.static_shared_bytes + (int)item->code.shared_bytes};
@@ -288,44 +283,9 @@ static void fill_candidate(tune_record *r, const sct_tune_item *item, sct_row_ca
 
 static void fill_outcome(tune_record *r, int k, int size, sct_row_outcome *row) {
   const sct_tune_item *item = &r->table->cands->items[k];
-  const tune_cell *cell = sct_tune_cell(r->table, k, size);
-  const sct_outcome_kind kind = item->outcome != SCT_OUT_OK ? item->outcome : cell->verdict.outcome;
-  const char *detail = item->outcome != SCT_OUT_OK           ? item->detail
-                       : kind == SCT_OUT_OK && item->warning ? item->warning
-                                                             : cell->verdict.detail;
-  *row = (sct_row_outcome){.run = r->runs[size].id,
-                           .outcome = borrow(sct_outcome_name(kind)),
-                           .detail = borrow(detail),
-                           .median_ns = cell->timing.median_ns,
-                           .q1_ns = cell->timing.q1_ns,
-                           .q3_ns = cell->timing.q3_ns,
-                           .min_ns = cell->timing.min_ns,
-                           .sm_clock_mhz = cell->timing.sm_clock_mhz,
-                           .samples_ns = cell->timing.samples_ns,
-                           .n_samples = cell->timing.n_samples,
-                           .overhead_ns = cell->timing.overhead_ns,
-                           .resident_ns = cell->timing.resident_ns,
-                           .launches = cell->timing.launches,
-                           .copies = cell->timing.copies,
-                           .n_slow = cell->timing.n_slow,
-                           .race = borrow(sct_tune_race_name(r->table, cell)),
-                           SCT_NOT_COUNTED,
-                           .predicted_ns = cell->predicted.ns};
-  if (!cell->counted || cell->estimated) {
-    return;
-  }
-  const sct_counters *c = &cell->counters;
-  row->requests_ld = (double)c->load.requests;
-  row->sectors_ld = (double)c->load.sectors;
-  row->sectors_ld_ideal = (double)c->load.sectors_ideal;
-  row->requests_st = (double)c->store.requests;
-  row->sectors_st = (double)c->store.sectors;
-  row->sectors_st_ideal = (double)c->store.sectors_ideal;
-  row->wavefronts = sct_model_exchange_wavefronts(c);
-  row->degree =
-      sct_model_degrees(c, &r->table->cands->spec, &r->table->cands->spec.sizes[size]).both;
-  row->counts_exact = c->error == 0 && item->approximate == NULL;
-  row->how = cell->how;
+  *row = sct_tune_outcome(r->table, k, size);
+  row->run = r->runs[size].id;
+  row->detail = sct_row_is_ok(row) && item->warning ? item->warning : row->detail;
 }
 
 static const char *const pipe_names[SCT_N_PIPES] = {
@@ -392,7 +352,7 @@ static void read_cell(tune_record *r, int k, int size, cell_row *out) {
   fill_candidate(r, item, &out->row.candidate, out->hex);
   fill_outcome(r, k, size, &out->row.outcome);
   put_small_size(&out->small, &item->ptx);
-  out->row.outcome.small_size = borrow(sct_str_c(&out->small));
+  out->row.outcome.small_size = sct_str_c(&out->small);
   (void)sct_store_result_hash(out->says, &out->row);
 }
 
@@ -415,8 +375,8 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   if (!r->store || cell->from_store || !sct_tune_has_outcome(r->table, k, size)) {
     return SCT_OK;
   }
-  if (r->runs[size].raced > 0 && !cell->from_store && !cell->stored && cell->timing.n_samples > 0 &&
-      cell->race == 0) {
+  if (r->runs[size].raced > 0 && !cell->from_store && !cell->stored &&
+      cell->row.times.n_samples > 0 && cell->row.race[0] == '\0') {
     SCT_TRY(sct_tune_store_raced(r, size, 0, err)); /* one more that has to race */
   }
   char now[32];
@@ -428,13 +388,13 @@ sct_status sct_tune_store_cell(tune_record *r, int k, int size, sct_error *err) 
   sct_codegen_axes(&axes, &r->table->cands->space,
                    &r->table->cands->space.candidates[item->candidate]);
   t.row.candidate.axes = axes.data;
-  t.row.candidate.launch = borrow(item->code.launch);
+  t.row.candidate.launch = item->code.launch;
   const sct_status status =
       sct_store_put_result(r->store, &t.row.candidate, &t.row.outcome, true, err);
-  cell->outcome_id = t.row.outcome.id;
+  cell->row.id = t.row.outcome.id;
   cell->stored = status == SCT_OK;
   memcpy(cell->stored_as, t.says, sizeof t.says);
-  cell->was = cell->how;
+  cell->was = cell->row.how;
   sct_str_free(&t.small);
   return status;
 }
@@ -451,51 +411,29 @@ sct_status sct_tune_store_size(tune_record *r, int size, sct_error *err) {
     tune_cell *cell = sct_tune_cell(r->table, k, size);
     if (!cell->from_store && !is_stored(r, k, size)) {
       SCT_TRY(sct_tune_store_cell(r, k, size, err));
-    } else if (!sct_row_coalesced_same(&cell->how, &cell->was)) {
-      outcomes[n] = cell->outcome_id;
-      how[n++] = cell->was = cell->how;
+    } else if (!sct_row_coalesced_same(&cell->row.how, &cell->was)) {
+      outcomes[n] = cell->row.id;
+      how[n++] = cell->was = cell->row.how;
     }
   }
   return sct_store_put_coalesced(r->store, outcomes, how, n, err);
 }
 
-/* Takes the samples, whose order is that of the rounds of their race, and what was made of them. */
-static void take_timing(tune_table *t, tune_cell *cell, const sct_row_outcome *known) {
-  const size_t bytes = sizeof(double) * (size_t)known->n_samples;
-  cell->timing = (sct_timing){.samples_ns = bytes > 0 ? sct_alloc(bytes) : NULL,
-                              .n_samples = known->n_samples,
-                              .median_ns = known->median_ns,
-                              .q1_ns = known->q1_ns,
-                              .q3_ns = known->q3_ns,
-                              .min_ns = known->min_ns,
-                              .overhead_ns = known->overhead_ns > 0 ? known->overhead_ns : 0,
-                              .resident_ns = known->resident_ns > 0 ? known->resident_ns : 0,
-                              .launches = known->launches,
-                              .copies = known->copies,
-                              .n_slow = known->n_slow,
-                              .sm_clock_mhz = known->sm_clock_mhz};
-  if (bytes > 0) {
-    memcpy(cell->timing.samples_ns, known->samples_ns, bytes);
-  }
-  cell->race = known->race[0] != '\0' ? sct_tune_race_number(t, known->race) : 0;
-}
-
 /* A failure is not tried again. At a size that the kernel does not fit it is one of the kernel. */
 static void take_failure(tune_record *r, sct_tune_item *item, tune_cell *cell,
                          const sct_row_outcome *known) {
-  for (int kind = 0; kind < SCT_N_OUTCOMES; kind++) {
-    if (strcmp(known->outcome, sct_outcome_name((sct_outcome_kind)kind)) != 0) {
-      continue;
-    }
-    cell->from_store = true;
-    if (!cell->fits) {
-      item->outcome = (sct_outcome_kind)kind;
-      item->detail = keep(r, known->detail);
-      return;
-    }
-    cell->verdict.outcome = (sct_outcome_kind)kind;
-    snprintf(cell->verdict.detail, sizeof cell->verdict.detail, "%s", known->detail);
+  const sct_outcome_kind kind = sct_outcome_named(known->outcome);
+  if (kind == SCT_N_OUTCOMES) {
+    return;
   }
+  cell->from_store = true;
+  if (!cell->fits) {
+    item->outcome = kind;
+    item->detail = keep(r, known->detail);
+    return;
+  }
+  cell->row.outcome = sct_outcome_name(kind);
+  cell->row.detail = keep(r, known->detail);
 }
 
 /* A good outcome may have another detail: which candidate was measured for it. */
@@ -518,21 +456,22 @@ static sct_status resume(tune_record *r, int k, int size, sct_error *err) {
   if (status != SCT_OK || !found) {
     return status;
   }
-  const bool good = strcmp(known.outcome.outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
+  const bool good = sct_row_is_ok(&known.outcome);
   take_small_size(&item->ptx, known.outcome.small_size);
-  if (good && cell->fits && (!r->table->times || known.outcome.n_samples > 0)) {
-    take_timing(r->table, cell, &known.outcome);
+  if (good && cell->fits && (!r->table->times || known.outcome.times.n_samples > 0)) {
+    sct_times_set(&cell->row.times, &known.outcome.times); /* samples in the order of their race */
+    cell->row.race = keep(r, known.outcome.race);
     cell->verified = true;
     cell->from_store = true;
     item->warning = is_warning(known.outcome.detail) ? keep(r, known.outcome.detail) : NULL;
     cell->was = known.outcome.how;
     if (!cell->counted || cell->estimated) {
-      cell->how = cell->was;
+      cell->row.how = cell->was;
     }
   } else if (!good) {
     take_failure(r, item, cell, &known.outcome);
   }
-  cell->outcome_id = known.outcome.id;
+  cell->row.id = known.outcome.id;
   return SCT_OK;
 }
 
@@ -565,7 +504,7 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
       if (!cell->from_store) {
         SCT_TRY(resume(r, k, z, err));
       }
-      if (cell->from_store && cell->outcome_id == r->runs[z].winner) {
+      if (cell->from_store && cell->row.id == r->runs[z].winner) {
         r->table->choices[z].winner = k;
         r->table->choices[z].n_tied = r->runs[z].n_tied;
       }
@@ -578,7 +517,7 @@ sct_status sct_tune_store_known(tune_record *r, sct_error *err) {
 }
 
 /* When the run was decided: now, unless nothing came that an earlier session did not have. */
-static char *decided(tune_record *r, int size) {
+static const char *decided(tune_record *r, int size) {
   char now[32];
   bool anything = r->runs[size].finished == NULL || r->runs[size].finished[0] == '\0' ||
                   is_of_other_part(r, r->runs[size].conditions);
@@ -600,7 +539,7 @@ static void count_outcomes(const tune_table *t, int size, sct_row_run *run) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
     const sct_tune_item *item = &t->cands->items[k];
     if (sct_tune_has_outcome(t, k, size)) {
-      const bool good = item->outcome == SCT_OUT_OK && cell->verdict.outcome == SCT_OUT_OK;
+      const bool good = item->outcome == SCT_OUT_OK && sct_row_is_ok(&cell->row);
       run->n_candidates++;
       run->n_verified += good;
       run->n_failed += !good;
@@ -618,7 +557,7 @@ static void put_passed_over(const tune_table *t, const sct_choice *choice, int s
                         json_pack("{s:o, s:f, s:b}", "label",
                                   sct_json_string(t->cands->items[choice->passed_over].label),
                                   "ratio", choice->faster_ratio, "unknown",
-                                  sct_tune_cell(t, choice->passed_over, size)->how.unknown));
+                                  sct_tune_cell(t, choice->passed_over, size)->row.how.unknown));
   }
   sct_str_clear(conditions);
   (void)sct_json_dump(conditions, json_incref(doc), JSON_COMPACT, NULL);
@@ -649,7 +588,7 @@ sct_status sct_tune_store_end(tune_record *r, const tune_counting *c, int size, 
     run->conditions = conditions ? keep(r, conditions) : run->conditions;
   }
   if (choice->winner >= 0) {
-    run->winner = sct_tune_cell(r->table, choice->winner, size)->outcome_id;
+    run->winner = sct_tune_cell(r->table, choice->winner, size)->row.id;
     run->naive =
         sct_tune_naive_outcome(r->table, size, r->table->cands->items[choice->winner].code.layout);
     SCT_SCOPED(sct_str) conditions = {0};

@@ -28,6 +28,10 @@ void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times
                       .partial = opts->only.n > 0 || opts->share.n > 0 || opts->heat.store_path ||
                                  cands->n_ungenerated > 0};
   out->cells = sct_alloc(sizeof *out->cells * (n_items * n_sizes + 1));
+  for (size_t k = 0; k < n_items * n_sizes; k++) {
+    out->cells[k].row =
+        (sct_row_outcome){.outcome = "ok", .detail = "", .race = "", SCT_NOT_COUNTED};
+  }
   out->group = sct_alloc(sizeof *out->group * (n_items + 1));
   out->duplicate = sct_alloc(sizeof *out->duplicate * (n_items + 1));
   out->choices = sct_alloc(sizeof *out->choices * (n_sizes + 1));
@@ -37,13 +41,12 @@ void sct_tune_table_init(tune_table *out, sct_tune_candidates *cands, bool times
 void sct_tune_table_free(tune_table *t) {
   for (int k = 0; t->cells && k < t->cands->n_items * t->cands->spec.n_sizes; k++) {
     sct_counters_free(&t->cells[k].counters);
-    sct_free(t->cells[k].timing.samples_ns);
+    sct_times_free(&t->cells[k].row.times);
   }
   sct_free(t->cells);
   sct_free(t->group);
   sct_free(t->duplicate);
   sct_free(t->choices);
-  sct_free(t->races);
 }
 
 /* ---- what is known of an item ---- */
@@ -54,7 +57,7 @@ bool sct_tune_has_outcome(const tune_table *t, int k, int size) {
   if (!item->code.source || item->outcome != SCT_OUT_OK) {
     return item->code.source != NULL;
   }
-  return cell->fits && (sct_tune_is_measured(t, cell) || cell->verdict.outcome != SCT_OUT_OK);
+  return cell->fits && (sct_tune_is_measured(t, cell) || !sct_row_is_ok(&cell->row));
 }
 
 sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) {
@@ -62,7 +65,7 @@ sct_id sct_tune_naive_outcome(const tune_table *t, int size, const int *layout) 
   for (int k = 0; k < t->cands->n_items; k++) {
     const int *of = t->cands->items[k].code.layout;
     if (sct_tune_is_naive_item(t->cands, k, size) && of && memcmp(of, layout, bytes) == 0) {
-      return sct_tune_cell(t, k, size)->outcome_id;
+      return sct_tune_cell(t, k, size)->row.id;
     }
   }
   return 0;
@@ -99,35 +102,44 @@ void sct_tune_set_verified(tune_table *t, int item) {
   }
 }
 
-/* ---- races ---- */
+/* ---- what became of an item at a size ---- */
 
-int sct_tune_race_number(tune_table *t, const char *name) {
-  const int known = sct_names_find(SCT_NAMES(t->races, (int)t->n_races), name);
-  if (known >= 0) {
-    return known + 1;
+sct_row_outcome sct_tune_outcome(const tune_table *t, int k, int size) {
+  const tune_cell *cell = sct_tune_cell(t, k, size);
+  const sct_tune_item *item = &t->cands->items[k];
+  sct_row_outcome row = cell->row;
+  row.counts_exact = row.sectors_ld >= 0 && cell->counters.error == 0 && !item->approximate;
+  if (item->outcome != SCT_OUT_OK) {
+    row.outcome = sct_outcome_name(item->outcome);
+    row.detail = item->detail;
   }
-  const char *copy = sct_arena_strdup(&t->cands->arena, name);
-  SCT_GROW(t->races, t->n_races, t->cap_races);
-  t->races[t->n_races++] = copy;
-  return (int)t->n_races;
+  return row;
+}
+
+void sct_tune_take_timing(tune_table *t, int k, int size, const sct_timing *timing,
+                          const char *race) {
+  tune_cell *cell = sct_tune_cell(t, k, size);
+  sct_row_outcome *row = &cell->row;
+  const char *detail = timing->verdict.detail;
+  sct_times_free(&row->times);
+  row->times = timing->times;
+  row->outcome = sct_outcome_name(timing->verdict.outcome);
+  row->detail = detail[0] != '\0' ? sct_arena_strdup(&t->cands->arena, detail) : "";
+  row->race = race;
+  cell->from_store = false;
 }
 
 /* The name holds what no other race in any store shares: the process, the moment, the problem and
  * the device. */
-int sct_tune_race_new(tune_table *t) {
+const char *sct_tune_race_new(tune_table *t) {
   char hex[SCT_HASH_HEX];
   struct timespec now;
   SCT_SCOPED(sct_str) text = {0};
   clock_gettime(CLOCK_REALTIME, &now);
-  sct_str_printf(&text, "%lld.%09ld %lld %ld %zu %s %s", (long long)now.tv_sec, now.tv_nsec,
-                 (long long)sct_now_ns(), (long)getpid(), t->n_races, t->cands->device.uuid,
+  sct_str_printf(&text, "%lld.%09ld %lld %ld %d %s %s", (long long)now.tv_sec, now.tv_nsec,
+                 (long long)sct_now_ns(), (long)getpid(), t->n_races++, t->cands->device.uuid,
                  t->cands->spec.canonical ? t->cands->spec.canonical : "");
-  sct_hash_hex(hex, sct_hash_text(sct_str_c(&text)));
-  return sct_tune_race_number(t, hex);
-}
-
-const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell) {
-  return cell->race > 0 ? t->races[cell->race - 1] : "";
+  return sct_arena_strdup(&t->cands->arena, sct_hash_hex(hex, sct_hash_text(sct_str_c(&text))));
 }
 
 /* ---- choosing ---- */
@@ -175,47 +187,28 @@ double sct_tune_conversion_ns(const tune_table *t, int item, int size) {
   return ns;
 }
 
-/* Adds that to the times of a row, whose samples are copied where there is any. */
-static void add_conversion(sct_rank_row *row, double ns) {
-  if (ns == 0) {
-    return;
+/* Adds that to the times of a row, whose samples are copied. */
+static void add_conversion(sct_row_outcome *row, double ns) {
+  const sct_times alone = row->times;
+  row->times.samples_ns = NULL;
+  sct_times_set(&row->times, &alone);
+  for (int k = 0; k < row->times.n_samples; k++) {
+    row->times.samples_ns[k] += ns;
   }
-  double *samples = sct_alloc(sizeof *samples * (size_t)(row->n_samples + 1));
-  for (int k = 0; k < row->n_samples; k++) {
-    samples[k] = row->samples_ns[k] + ns;
-  }
-  row->samples_ns = samples;
-  row->median_ns += row->timed ? ns : 0;
+  row->times.median_ns += row->times.n_samples > 0 ? ns : 0;
   row->predicted_ns += row->predicted_ns > 0 ? ns : 0;
 }
 
 static void fill_row(const tune_table *t, int k, int size, sct_rank_row *row) {
   const tune_cell *cell = sct_tune_cell(t, k, size);
   const sct_tune_item *item = &t->cands->items[k];
-  *row = (sct_rank_row){.label = item->label,
+  *row = (sct_rank_row){.outcome = sct_tune_outcome(t, k, size),
+                        .label = item->label,
                         .naive = sct_tune_is_naive_item(t->cands, k, size),
                         .registers = item->compiled.registers,
-                        .fast = sct_space_is_fast(&t->cands->space, item->candidate),
-                        .samples_ns = cell->timing.samples_ns,
-                        .n_samples = cell->timing.n_samples,
-                        .median_ns = cell->timing.median_ns,
-                        .timed = cell->timing.n_samples > 0,
-                        .predicted_ns = sct_tune_credible_ns(t, k, size),
-                        .race = cell->race,
-                        .coalesced = cell->how.coalesced,
-                        .sectors = -1,
-                        .wavefronts = -1,
-                        .requests = -1};
-  const bool failed =
-      !cell->fits || item->outcome != SCT_OUT_OK || cell->verdict.outcome != SCT_OUT_OK;
-  row->eligible = !failed && sct_tune_is_measured(t, cell);
-  if (cell->counted && !cell->estimated && !failed) {
-    const sct_counters *c = &cell->counters;
-    row->sectors = (double)(c->load.sectors + c->store.sectors);
-    row->requests = (double)(c->load.requests + c->store.requests);
-    row->wavefronts = sct_model_exchange_wavefronts(c);
-    row->error = c->error;
-  }
+                        .fast = sct_space_is_fast(&t->cands->space, item->candidate)};
+  row->outcome.predicted_ns = sct_tune_credible_ns(t, k, size);
+  row->eligible = cell->fits && sct_row_is_ok(&row->outcome) && sct_tune_is_measured(t, cell);
 }
 
 sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
@@ -224,15 +217,17 @@ sct_choice sct_tune_decide(tune_table *t, int size, sct_rank_row *rows) {
   for (int k = 0; k < n_items; k++) {
     fill_row(t, k, size, &rows[k]);
     const double ns = sct_tune_conversion_ns(t, k, size);
-    add_conversion(&rows[k], ns);
-    any = any || ns > 0; /* the first layout may need more sectors, and be better all the same */
+    if (ns > 0) { /* the first layout may need more sectors, and be better all the same */
+      add_conversion(&rows[k].outcome, ns);
+      any = true;
+    }
   }
   const sct_choice choice = sct_choose(rows, n_items, any);
   for (int k = 0; k < n_items; k++) { /* pages are shared with processes until written to */
     tune_cell *cell = sct_tune_cell(t, k, size);
-    if (rows[k].samples_ns != cell->timing.samples_ns) {
-      sct_free((void *)rows[k].samples_ns);
-      rows[k].samples_ns = cell->timing.samples_ns;
+    if (rows[k].outcome.times.samples_ns != cell->row.times.samples_ns) {
+      sct_free(rows[k].outcome.times.samples_ns);
+      rows[k].outcome.times.samples_ns = cell->row.times.samples_ns;
     }
     if (cell->tied != rows[k].tied) {
       cell->tied = rows[k].tied;

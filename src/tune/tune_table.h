@@ -14,18 +14,17 @@ typedef struct tune_cell {
   sct_counters counters;
   sct_prediction predicted;        /* ns 0: unknown */
   double penalty[SCT_N_PENALTIES]; /* with it */
-  sct_verdict verdict;             /* of this size; OUT_OK from the start */
-  bool verified;                   /* ran with right results, in this session or an earlier one */
-  sct_timing timing;               /* n_samples 0: not timed */
-  int race;        /* of the session, from 1, that the timing comes from; 0: the quick pass */
-  bool from_store; /* as an earlier session stored it */
-  bool stored;     /* by this session */
+  /* What became of it at this size, as far as the item itself has not failed: "ok" from the start.
+   * Its samples are its own; how it is coalesced follows from its counts, or where there are none,
+   * from the store. */
+  sct_row_outcome row;
+  bool verified;                /* ran with right results, in this session or an earlier one */
+  bool from_store;              /* as an earlier session stored it */
+  bool stored;                  /* by this session */
   char stored_as[SCT_HASH_HEX]; /* what was stored, but for how it is coalesced */
-  sct_row_coalesced how;        /* by its counts, or where there are none, as it is stored */
-  sct_row_coalesced was;        /* from_store or stored: as it is stored */
+  sct_row_coalesced was;        /* from_store or stored: how it is coalesced as it is stored */
   bool passed_over;             /* a search has not asked for it, or it had its turn */
   bool tied;                    /* as sct_tune_decide saw it last */
-  sct_id outcome_id;
 } tune_cell;
 
 typedef struct tune_table {
@@ -37,8 +36,7 @@ typedef struct tune_table {
   int *group;          /* [n_items] the first item of the same layouts; -1: it has no kernel */
   int *duplicate;      /* [n_items] an earlier item that runs alike, measured for both; -1: none */
   sct_choice *choices; /* [n_sizes] */
-  const char **races;  /* [n_races]: names, unique across stores; a cell's race is an index + 1 */
-  size_t n_races, cap_races;
+  int n_races;
 } tune_table;
 
 /* Borrows candidates that are complete. */
@@ -50,11 +48,11 @@ static inline tune_cell *sct_tune_cell(const tune_table *t, int item, int size) 
   return &t->cells[(size_t)item * (size_t)t->cands->spec.n_sizes + (size_t)size];
 }
 static inline bool sct_tune_is_timed(const tune_cell *cell) { /* or failed while it was */
-  return cell->timing.n_samples > 0 || cell->verdict.outcome != SCT_OUT_OK;
+  return cell->row.times.n_samples > 0 || !sct_row_is_ok(&cell->row);
 }
 /* What is compared is there: times, or counts of a kernel that is verified. */
 static inline bool sct_tune_is_measured(const tune_table *t, const tune_cell *cell) {
-  return t->times ? cell->timing.n_samples > 0 : cell->verified;
+  return t->times ? cell->row.times.n_samples > 0 : cell->verified;
 }
 
 /* ---- items (tune_items.c) ---- */
@@ -74,7 +72,8 @@ bool sct_tune_is_for_size(const sct_tune_candidates *cands, const sct_tune_item 
 /* Is item k the naive variant of its layouts at this size? */
 bool sct_tune_is_naive_item(const sct_tune_candidates *cands, int k, int size);
 sct_binary sct_tune_binary(const sct_tune_item *item);
-void sct_tune_fail_item(sct_tune_candidates *cands, int item, const sct_verdict *verdict);
+void sct_tune_fail_item(sct_tune_candidates *cands, int item, sct_outcome_kind outcome,
+                        const char *detail);
 /* Keeps the item's first warning; "": there is none. */
 void sct_tune_warn_item(sct_tune_candidates *cands, int item, const char *warning);
 
@@ -97,11 +96,14 @@ void sct_tune_find_duplicate(tune_table *t,
                              int item); /* among those that were evaluated before it */
 void sct_tune_copy_from_duplicate(tune_table *t, int item, int size);
 
-/* ---- races ---- */
+/* ---- what became of an item at a size ---- */
 
-int sct_tune_race_new(tune_table *t); /* its number, from 1; no other session has its name */
-int sct_tune_race_number(tune_table *t, const char *name);
-const char *sct_tune_race_name(const tune_table *t, const tune_cell *cell); /* "": none */
+/* As its cell has it, or the failure of the item itself. Borrows from both. */
+sct_row_outcome sct_tune_outcome(const tune_table *t, int item, int size);
+/* Takes a timing, with its samples, and its verdict; `race`: its name, "": measured alone. */
+void sct_tune_take_timing(tune_table *t, int item, int size, const sct_timing *timing,
+                          const char *race);
+const char *sct_tune_race_new(tune_table *t); /* a name that no other race in any store has */
 
 /* ---- choosing ---- */
 

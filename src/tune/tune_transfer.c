@@ -55,9 +55,9 @@ static sct_status open_store(session *s, sct_error *err) {
   char hex[SCT_HASH_HEX];
   sct_arena *arena = &s->out->arena;
   s->problem = (sct_row_problem){
-      .name = sct_arena_strdup(arena, PROBLEM),
+      .name = PROBLEM,
       .spec_hash = sct_arena_strdup(arena, sct_hash_hex(hex, sct_hash_text(VERSION_TEXT))),
-      .canonical = sct_arena_strdup(arena, VERSION_TEXT)};
+      .canonical = VERSION_TEXT};
   SCT_TRY(sct_store_put_problem(s->store, &s->problem, err));
   return sct_tune_put_device(s->store, &s->device.desc, "", "", arena, &s->row, err);
 }
@@ -70,12 +70,10 @@ static void take_known(session *s, int z, const sct_row_result *row) {
       label_of(label, s, (sct_host_kind)kind, way);
       const sct_row_outcome *o = &row->outcome;
       if (strcmp(label, row->candidate.label) == 0) {
-        *cell_at(s, (sct_host_kind)kind, way, z) = (sct_transfer_cell){
-            .known = true,
-            .failure = strcmp(o->outcome, sct_outcome_name(SCT_OUT_OK)) == 0 ? NULL : o->detail,
-            .median_ns = s->out->timed ? o->median_ns : o->predicted_ns,
-            .q1_ns = o->q1_ns,
-            .q3_ns = o->q3_ns};
+        sct_transfer_cell *cell = cell_at(s, (sct_host_kind)kind, way, z);
+        *cell = (sct_transfer_cell){
+            .known = true, .failure = sct_row_is_ok(o) ? NULL : o->detail, .times = o->times};
+        cell->times.median_ns = s->out->timed ? o->times.median_ns : o->predicted_ns;
       }
     }
   }
@@ -121,22 +119,16 @@ static sct_status keep(session *s, sct_host_kind kind, int way, int z, const sct
       .problem = s->problem.id,
       .source_hash = sct_arena_strdup(arena, sct_hash_hex(hex, sct_hash_text(label))),
       .label = label,
-      .strategy = sct_arena_strdup(arena, PROBLEM),
+      .strategy = PROBLEM,
       .axes = axes};
   sct_row_outcome outcome = {.run = s->runs[z].id,
-                             .outcome =
-                                 sct_arena_strdup(arena, sct_outcome_name(t->verdict.outcome)),
-                             .detail = sct_arena_strdup(arena, t->verdict.detail),
-                             .median_ns = s->out->timed ? t->median_ns : 0,
-                             .q1_ns = s->out->timed ? t->q1_ns : 0,
-                             .q3_ns = s->out->timed ? t->q3_ns : 0,
-                             .min_ns = s->out->timed ? t->min_ns : 0,
-                             .samples_ns = t->samples_ns,
-                             .n_samples = s->out->timed ? t->n_samples : 0,
-                             .launches = 1,
+                             .outcome = sct_outcome_name(t->verdict.outcome),
+                             .detail = t->verdict.detail,
+                             .times = s->out->timed ? t->times : (sct_times){0},
                              .measured = now,
                              SCT_NOT_COUNTED,
-                             .predicted_ns = s->out->timed ? NAN : t->median_ns};
+                             .predicted_ns = s->out->timed ? NAN : t->times.median_ns};
+  outcome.times.launches = 1;
   return sct_store_put_result(s->store, &candidate, &outcome, true, err);
 }
 
@@ -146,12 +138,12 @@ static sct_status keep(session *s, sct_host_kind kind, int way, int z, const sct
 static sct_status take(session *s, sct_host_kind kind, int way, int z, const sct_timing *t,
                        sct_error *err) {
   const bool ok = t->verdict.outcome == SCT_OUT_OK;
-  *cell_at(s, kind, way, z) = (sct_transfer_cell){
-      .known = true,
-      .failure = ok ? NULL : sct_arena_strdup(&s->out->arena, t->verdict.detail),
-      .median_ns = t->median_ns,
-      .q1_ns = t->q1_ns,
-      .q3_ns = t->q3_ns};
+  sct_transfer_cell *cell = cell_at(s, kind, way, z);
+  *cell = (sct_transfer_cell){.known = true,
+                              .failure =
+                                  ok ? NULL : sct_arena_strdup(&s->out->arena, t->verdict.detail),
+                              .times = t->times};
+  cell->times.samples_ns = NULL;
   return keep(s, kind, way, z, t, err);
 }
 
@@ -178,13 +170,9 @@ static sct_status take_timing(session *s, sct_host_kind kind, int way, int z, in
                               const sct_timing *t, double made_ns, sct_error *err) {
   if (s->out->timed && made_ns > 0 && !cell_at(s, kind, SCT_TRANSFER_SETUP, room)->known) {
     double sample = made_ns;
-    const sct_timing made = {.verdict = {.outcome = SCT_OUT_OK},
-                             .n_samples = 1,
-                             .samples_ns = &sample,
-                             .median_ns = made_ns,
-                             .q1_ns = made_ns,
-                             .q3_ns = made_ns,
-                             .min_ns = made_ns};
+    sct_timing made = {.verdict = {.outcome = SCT_OUT_OK},
+                       .times = {.samples_ns = &sample, .n_samples = 1}};
+    sct_times_summarise(&made.times);
     SCT_TRY(take(s, kind, SCT_TRANSFER_SETUP, room, &made, err));
   }
   return take(s, kind, way, z, t, err);
@@ -208,7 +196,7 @@ static sct_status time_cell(session *s, sct_host_kind kind, int way, int z, int 
     const sct_outcome_kind outcome = t.verdict.outcome;
     if (outcome == SCT_OUT_OK || outcome == SCT_OUT_WRONG_RESULT) {
       const sct_status status = take_timing(s, kind, way, z, *room, &t, made_ns, err);
-      sct_free(t.samples_ns);
+      sct_times_free(&t.times);
       return status;
     }
     const int last = *room; /* what is refused at all is refused at all sizes */
@@ -261,7 +249,7 @@ static sct_status time_all(session *s, sct_error *err) {
 /* ---- what it comes to ---- */
 
 double sct_transfer_rate(const sct_transfer_report *r, sct_host_kind kind, int way, int size) {
-  const double ns = r->rows[kind][way].cells[size].median_ns;
+  const double ns = r->rows[kind][way].cells[size].times.median_ns;
   return ns > 0 ? (double)r->bytes[size] * (way == SCT_BOTH_WAYS ? 2 : 1) / ns * 1e9 : 0;
 }
 
@@ -270,8 +258,8 @@ double sct_transfer_rate(const sct_transfer_report *r, sct_host_kind kind, int w
 static double reached_at(const sct_transfer_report *r, const sct_transfer_row *row, int z,
                          double bytes_ns) {
   const double last = (double)r->bytes[z], before = z > 0 ? (double)r->bytes[z - 1] : last;
-  const double from_ns = z > 0 ? row->cells[z - 1].median_ns : 0;
-  const double slope = z > 0 ? (row->cells[z].median_ns - from_ns) / (last - before) : 0;
+  const double from_ns = z > 0 ? row->cells[z - 1].times.median_ns : 0;
+  const double slope = z > 0 ? (row->cells[z].times.median_ns - from_ns) / (last - before) : 0;
   const double bytes = bytes_ns * (from_ns - before * slope) / (1 - bytes_ns * slope);
   return from_ns > 0 && bytes > before && bytes < last ? bytes : last;
 }
@@ -280,7 +268,7 @@ static void sum_up(sct_transfer_report *r, sct_host_kind kind, int way) {
   sct_transfer_row *row = &r->rows[kind][way];
   for (int z = r->n_sizes - 1; z >= 0; z--) {
     const double rate = sct_transfer_rate(r, kind, way, z);
-    row->latency_ns = rate > 0 ? row->cells[z].median_ns : row->latency_ns;
+    row->latency_ns = rate > 0 ? row->cells[z].times.median_ns : row->latency_ns;
     row->best_bytes_s = rate > row->best_bytes_s ? rate : row->best_bytes_s;
   }
   const double half = row->best_bytes_s / 2;
@@ -365,7 +353,7 @@ static sct_status list_run(sct_transfer_list *out, sct_store *store, const sct_r
   for (int k = 0; k < n; k++) {
     const sct_row_outcome *o = &rows[k].outcome;
     sct_transfer_known *copy = &all[out->n];
-    const double ns = o->median_ns > 0 ? o->median_ns : o->predicted_ns;
+    const double ns = sct_row_ns(o);
     const bool sized = run->read_bytes >= 1 && run->read_bytes <= SCT_MAX_TRANSFER;
     *copy = (sct_transfer_known){.bytes = sized ? (int64_t)run->read_bytes : 0};
     if (sized && ns > 0 && take_axes(copy, rows[k].candidate.axes, &out->arena)) {

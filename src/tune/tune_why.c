@@ -22,8 +22,8 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
                       const sct_tune_row *row, const char *limit) {
   const sct_device_desc *device = &t->cands->device;
   const double bytes = size->read_bytes + size->write_bytes;
-  const double ns = row->median_ns > 0.0 ? row->median_ns : row->predicted_ns;
-  const bool timed = row->median_ns > 0.0;
+  const double ns = sct_row_ns(&row->outcome);
+  const bool timed = row->outcome.times.median_ns > 0.0;
   const double copy =
       size->ceiling_bytes_s > 0.0 ? size->ceiling_bytes_s : sct_tune_copy_rate(device);
   if (ns <= 0.0) {
@@ -45,7 +45,7 @@ static void say_limit(sct_str *out, const tune_table *t, const sct_tune_size *si
 static const sct_tune_row *best_naive(const sct_tune_size *size) {
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    if (row->naive && strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0) {
+    if (row->naive && sct_row_is_ok(&row->outcome)) {
       return row;
     }
   }
@@ -53,10 +53,11 @@ static const sct_tune_row *best_naive(const sct_tune_size *size) {
 }
 
 static void say_slower(sct_str *out, const sct_tune_row *winner, const sct_tune_row *naive) {
-  const bool timed = winner->median_ns > 0.0 && naive->median_ns > 0.0;
-  const double by = timed                        ? naive->median_ns / winner->median_ns
-                    : winner->predicted_ns > 0.0 ? naive->predicted_ns / winner->predicted_ns
-                                                 : 0.0;
+  const sct_row_outcome *w = &winner->outcome, *n = &naive->outcome;
+  const bool timed = w->times.median_ns > 0.0 && n->times.median_ns > 0.0;
+  const double by = timed                   ? n->times.median_ns / w->times.median_ns
+                    : w->predicted_ns > 0.0 ? n->predicted_ns / w->predicted_ns
+                                            : 0.0;
   if (by > 0.0) {
     sct_str_printf(out, " and %s %.2f times as long", timed ? "takes" : "is predicted to take", by);
   }
@@ -69,20 +70,21 @@ static void say_naive(sct_str *out, const sct_tune_size *size, const sct_tune_ro
                    size->converted ? ", conversions counted" : "");
     return;
   }
-  if (!naive || !naive->counted || !winner->counted || winner->sectors <= 0.0) {
+  if (!naive || !naive->counted || !winner->counted || sct_row_sectors(&winner->outcome) <= 0.0) {
     return;
   }
-  const double times = naive->sectors / winner->sectors;
+  const double times = sct_row_sectors(&naive->outcome) / sct_row_sectors(&winner->outcome);
+  const double loads = sct_tune_row_loads(naive), stores = sct_tune_row_stores(naive);
   sct_str_append(out, "The naive variant touches ");
   if (times < 1.02) {
     sct_str_append(out, "no more sectors than the winner");
-  } else if (naive->sectors_ld > 0.0) {
-    sct_str_printf(out, "%.1f sectors a request of loads", naive->sectors_ld);
-    if (naive->sectors_st > 0.0) {
-      sct_str_printf(out, " and %.1f of stores", naive->sectors_st);
+  } else if (loads > 0.0) {
+    sct_str_printf(out, "%.1f sectors a request of loads", loads);
+    if (stores > 0.0) {
+      sct_str_printf(out, " and %.1f of stores", stores);
     }
   } else {
-    sct_str_printf(out, "%.1f sectors a request of stores", naive->sectors_st);
+    sct_str_printf(out, "%.1f sectors a request of stores", stores);
   }
   if (times >= 1.02) {
     sct_str_printf(out, ", in all %.2f times the winner's,", times);
@@ -96,9 +98,9 @@ static const sct_tune_row *best_math(const sct_tune_size *size, const char *math
   const sct_tune_row *best = NULL;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-    if (good && sct_has_suffix(row->label, math) && sct_tune_row_ns(row) > 0.0 &&
-        (!best || sct_tune_row_ns(row) < sct_tune_row_ns(best))) {
+    const bool good = sct_row_is_ok(&row->outcome);
+    if (good && sct_has_suffix(row->label, math) && sct_row_ns(&row->outcome) > 0.0 &&
+        (!best || sct_row_ns(&row->outcome) < sct_row_ns(&best->outcome))) {
       best = row;
     }
   }
@@ -114,17 +116,22 @@ static void say_math(sct_str *out, const tune_table *t, const sct_tune_size *siz
   if (!exact || !fast) {
     return;
   }
-  sct_format_ns(a, sct_tune_row_ns(fast));
-  sct_format_ns(b, sct_tune_row_ns(exact));
-  const double least = sct_tune_row_ns(fast);
+  sct_format_ns(a, sct_row_ns(&fast->outcome));
+  sct_format_ns(b, sct_row_ns(&exact->outcome));
+  const double least = sct_row_ns(&fast->outcome);
   const double same = t->times ? (1.0 + SCT_LEAST_NOISE) * least
                                : fmax(SCT_PREDICTED_SLACK * least, least + SCT_PREDICTED_NS);
-  if (same < sct_tune_row_ns(exact)) {
+  if (same < sct_row_ns(&exact->outcome)) {
     sct_str_printf(out, "Fast arithmetic %s %s, exact arithmetic at best %s.\n", how, a, b);
   } else {
     sct_str_printf(out, "Fast arithmetic gains nothing: it %s %s%s.\n", how, a,
                    winner == fast ? ", as exact does" : "");
   }
+}
+
+/* NULL: nothing. */
+static const char *kept(sct_arena *arena, const sct_str *text) {
+  return text->len > 0 ? sct_arena_strdup(arena, text->data) : NULL;
 }
 
 /* ---- the best of each strategy, and of each layout ---- */
@@ -143,9 +150,9 @@ static const sct_tune_row *best_with(const sct_tune_size *size, const char *word
   const sct_tune_row *best = NULL;
   for (int r = 0; r < size->n_rows; r++) {
     const sct_tune_row *row = &size->rows[r];
-    const bool good = strcmp(row->outcome, sct_outcome_name(SCT_OUT_OK)) == 0;
-    if (good && sct_tune_row_ns(row) > 0.0 && has_word(row->label, word, n) &&
-        (!best || sct_tune_row_ns(row) < sct_tune_row_ns(best))) {
+    const bool good = sct_row_is_ok(&row->outcome);
+    if (good && sct_row_ns(&row->outcome) > 0.0 && has_word(row->label, word, n) &&
+        (!best || sct_row_ns(&row->outcome) < sct_row_ns(&best->outcome))) {
       best = row;
     }
   }
@@ -176,17 +183,17 @@ static void put_line(sct_str *out, best *list, int n) {
 static int add_best(best *list, int n, const sct_tune_size *size, const char *word) {
   const sct_tune_row *row = best_with(size, word, strlen(word));
   if (row) {
-    list[n++] = (best){word, sct_tune_row_ns(row)};
+    list[n++] = (best){word, sct_row_ns(&row->outcome)};
   }
   return n;
 }
 
-static char *best_lines(const tune_table *t, const sct_tune_size *size) {
+static const char *best_lines(const tune_table *t, sct_tune_size *size) {
   const sct_space *space = &t->cands->space;
   const sct_spec *spec = &t->cands->spec;
-  SCT_SCOPED(sct_arena) arena = {0};
-  sct_str out = {0};
-  best *list = SCT_ARENA_NEW(&arena, best, space->n_strategies + 1);
+  sct_arena *arena = &size->arena;
+  SCT_SCOPED(sct_str) out = {0};
+  best *list = SCT_ARENA_NEW(arena, best, space->n_strategies + 1);
   int n = 0;
   for (int k = 0; k < space->n_strategies; k++) {
     const char *name = space->strategies[k].name;
@@ -196,20 +203,20 @@ static char *best_lines(const tune_table *t, const sct_tune_size *size) {
   put_line(&out, list, n > 2 ? n : 0); /* the naive variant and another: the table has both */
   for (int op = 0; op < spec->n_operands; op++) {
     const sct_operand *o = &spec->operands[op];
-    list = SCT_ARENA_NEW(&arena, best, o->n_layouts + 1);
+    list = SCT_ARENA_NEW(arena, best, o->n_layouts + 1);
     n = 0;
     for (int k = 0; k < o->n_layouts && o->n_layouts > 1; k++) {
-      n = add_best(list, n, size, sct_arena_printf(&arena, "%s=%s", o->name, o->layouts[k].label));
+      n = add_best(list, n, size, sct_arena_printf(arena, "%s=%s", o->name, o->layouts[k].label));
     }
     put_line(&out, list, n);
   }
-  return out.data;
+  return kept(arena, &out);
 }
 
 /* What decided among candidates that are as good: of all that are tied, or of those that are so
  * close that times say nothing. */
-static char *decided_sentence(const sct_choice *choice) {
-  sct_str text = {0};
+static const char *decided_sentence(const sct_choice *choice, sct_arena *arena) {
+  SCT_SCOPED(sct_str) text = {0};
   if (choice->rules != 0) {
     sct_choice_rules(&text, choice);
     sct_str_append(&text, " decided");
@@ -217,7 +224,7 @@ static char *decided_sentence(const sct_choice *choice) {
       sct_str_printf(&text, " among the %d fastest", choice->n_close);
     }
   }
-  return text.data;
+  return kept(arena, &text);
 }
 
 /* ---- what is not coalesced ---- */
@@ -290,7 +297,7 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
   const char *most = NULL;
   double again = 0.0, times = 0.0;
   sct_coalescing found;
-  if (!cell->counted || cell->estimated || !(cell->how.passes >= SEVERAL_PASSES) ||
+  if (!cell->counted || cell->estimated || !(cell->row.how.passes >= SEVERAL_PASSES) ||
       sct_model_coalescing(&found, &cell->counters, spec, &t->cands->items[winner].code,
                            &spec->sizes[size], NULL) != SCT_OK) {
     return;
@@ -316,7 +323,7 @@ static void say_passes(sct_str *out, const tune_table *t, int size) {
 /* Why it wins all the same. `some`: others are coalesced. */
 static void say_uncoalesced(sct_str *out, const tune_table *t, int size, bool some) {
   const int item = t->choices[size].winner;
-  const sct_row_coalesced *how = &sct_tune_cell(t, item, size)->how;
+  const sct_row_coalesced *how = &sct_tune_cell(t, item, size)->row.how;
   const char *reason =
       !some           ? ": the fastest of them wins"
       : t->select_any ? ""
@@ -332,21 +339,21 @@ static void say_uncoalesced(sct_str *out, const tune_table *t, int size, bool so
 }
 
 /* Lines: the winner is not coalesced, at which accesses, and what would be. */
-static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) {
+static const char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) {
   const sct_spec *spec = &t->cands->spec;
   const int winner = t->choices[size].winner;
   const tune_cell *cell = sct_tune_cell(t, winner, size);
   sct_coalescing found;
   excess list[2 * SCT_MAX_OPERANDS];
-  sct_str out = {0};
+  SCT_SCOPED(sct_str) out = {0};
   bool some = false;
   for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *other = sct_tune_cell(t, k, size);
-    const bool good = t->cands->items[k].outcome == SCT_OUT_OK &&
-                      other->verdict.outcome == SCT_OUT_OK && sct_tune_is_measured(t, other);
-    some = some || (good && other->how.coalesced);
+    const bool good = t->cands->items[k].outcome == SCT_OUT_OK && sct_row_is_ok(&other->row) &&
+                      sct_tune_is_measured(t, other);
+    some = some || (good && other->row.how.coalesced);
   }
-  if (cell->how.coalesced) {
+  if (cell->row.how.coalesced) {
     return NULL;
   }
   say_uncoalesced(&out, t, size, some);
@@ -362,7 +369,7 @@ static char *uncoalesced_lines(const tune_table *t, int size, sct_arena *arena) 
                      advice ? ": " : "", advice ? advice : "");
     }
   }
-  return out.data;
+  return kept(arena, &out);
 }
 
 void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
@@ -372,15 +379,15 @@ void sct_tune_why(const tune_table *t, int size, sct_tune_size *report) {
     return;
   }
   const sct_tune_item *item = &t->cands->items[choice->winner];
-  sct_str text = {0};
+  SCT_SCOPED(sct_str) text = {0};
   say_how(&text, item);
   const sct_limit limit = sct_tune_cell(t, choice->winner, size)->predicted.limit;
   say_limit(&text, t, report, row, row->predicted_limit ? sct_limit_phrase(limit) : NULL);
   say_passes(&text, t, size);
   say_naive(&text, report, row);
   say_math(&text, t, report, row);
-  report->why = text.data;
-  report->decided = decided_sentence(choice);
+  report->why = kept(&report->arena, &text);
+  report->decided = decided_sentence(choice, &report->arena);
   report->uncoalesced = uncoalesced_lines(t, size, &report->arena);
   report->best = best_lines(t, report);
   report->n_issues = sct_model_layout_issues(&report->issues, &t->cands->spec, item->code.layout,

@@ -53,10 +53,10 @@ static const char *make_store(const char *name, const char *driver, const char *
                            .axes = text_of("{\"threads\":256}")};
     sct_row_outcome o = {.run = run.id,
                          .outcome = text_of(rows[k].outcome),
-                         .median_ns = timed ? rows[k].ns : 0,
+                         .times.median_ns = timed ? rows[k].ns : 0,
                          .predicted_ns = good && !timed ? -rows[k].ns : 0,
-                         .samples_ns = samples,
-                         .n_samples = timed ? SCT_COUNT(samples) : 0,
+                         .times.samples_ns = samples,
+                         .times.n_samples = timed ? SCT_COUNT(samples) : 0,
                          .measured = text_of(measured)};
     OK(sct_store_put_result(s, &c, &o, true, &err));
     run.winner = k == 0 ? o.id : run.winner;

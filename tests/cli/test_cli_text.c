@@ -150,70 +150,74 @@ static char name[] = "kernel", size_label[] = "i=1024", faster[] = "'x' is 1.20 
 
 static sct_tune_row rows[] = {
     {.label = winner_label,
-     .outcome = "ok",
-     .median_ns = 12000,
+     .outcome.outcome = "ok",
+     .outcome.times.median_ns = 12000,
      .bytes_per_s = 4.2e12,
      .share = 0.98,
-     .sectors = 100,
-     .sectors_ld = 8,
-     .sectors_st = 4.5,
+     .outcome.requests_ld = 8,
+     .outcome.sectors_ld = 8 * 8,
+     .outcome.requests_st = 8,
+     .outcome.sectors_st = 8 * 4.5,
      .degree_ld = 1,
      .degree_st = 0.5,
      .registers = 24,
      .occupancy = 1,
-     .how = {.rule = SCT_COALESCED_ABSOLUTE,
-             .coalesced = true,
-             .share = 1,
-             .utilisation = 0.5,
-             .passes = 1,
-             .sectors_error = 0.03},
+     .outcome.how = {.rule = SCT_COALESCED_ABSOLUTE,
+                     .coalesced = true,
+                     .share = 1,
+                     .utilisation = 0.5,
+                     .passes = 1,
+                     .sectors_error = 0.03},
      .counted = true,
      .tied = true,
      .winner = true},
     {.label = tied_label,
-     .outcome = "ok",
-     .median_ns = 12010,
+     .outcome.outcome = "ok",
+     .outcome.times.median_ns = 12010,
      .bytes_per_s = 4.19e12,
      .share = 0.97,
-     .sectors = 100,
-     .sectors_ld = 8,
-     .sectors_st = 8,
+     .outcome.requests_ld = 8,
+     .outcome.sectors_ld = 8 * 8,
+     .outcome.requests_st = 8,
+     .outcome.sectors_st = 8 * 8,
      .degree_ld = 1,
      .degree_st = 0.5,
      .registers = 25,
      .occupancy = 0.5,
-     .how.coalesced = true,
+     .outcome.how.coalesced = true,
      .tied = true},
     {.label = far_label,
-     .outcome = "ok",
-     .median_ns = 20000,
+     .outcome.outcome = "ok",
+     .outcome.times.median_ns = 20000,
      .bytes_per_s = 2e12,
      .share = 0.5,
-     .sectors = 300,
-     .sectors_ld = 24,
-     .sectors_st = 24,
+     .outcome.requests_ld = 8,
+     .outcome.sectors_ld = 8 * 24,
+     .outcome.requests_st = 8,
+     .outcome.sectors_st = 8 * 24,
      .degree_ld = 0.3333,
      .degree_st = 0.125,
      .registers = 32,
      .spill_bytes = 16,
      .occupancy = 0.5},
     {.label = naive_label,
-     .outcome = "ok",
-     .median_ns = 30000,
+     .outcome.outcome = "ok",
+     .outcome.times.median_ns = 30000,
      .bytes_per_s = 1.5e12,
      .share = 0.3,
-     .sectors = 300,
-     .sectors_ld = 24,
-     .sectors_st = 24,
+     .outcome.requests_ld = 8,
+     .outcome.sectors_ld = 8 * 24,
+     .outcome.requests_st = 8,
+     .outcome.sectors_st = 8 * 24,
      .degree_ld = 0.3333,
      .degree_st = 0.125,
      .registers = 16,
      .occupancy = 1,
      .naive = true},
-    {.label = wrong_label, .outcome = "wrong_result", .detail = wrong_detail},
-    {.label = bad_label, .outcome = "compile_error"},
-    {.label = hung_label, .outcome = "hang"},
-    {.label = lost_label, .outcome = "crash"},
+    {.label = wrong_label, .outcome.outcome = "wrong_result", .outcome.detail = wrong_detail},
+    {.label = bad_label, .outcome.outcome = "compile_error"},
+    {.label = hung_label, .outcome.outcome = "hang"},
+    {.label = lost_label, .outcome.outcome = "crash"},
 };
 
 static sct_tune_report report_of(sct_tune_size *size) {
@@ -292,7 +296,7 @@ static void the_board_says_what_matters(void **state) {
 /* A sample whose error allows that a row is coalesced. */
 static void the_board_says_what_is_unknown(void **state) {
   (void)state;
-  sct_row_coalesced *const how = &rows[2].how;
+  sct_row_coalesced *const how = &rows[2].outcome.how;
   *how = (sct_row_coalesced){.unknown = true, .share = 0.9, .sectors_error = 0.5};
   char *text = board(10, false);
   HAS(text, "  ~!  3  vector v8");
@@ -324,8 +328,8 @@ static void columns_of_time_are_left_out_where_nothing_ran(void **state) {
   (void)state;
   sct_tune_row counted[] = {rows[0], rows[3]};
   for (int k = 0; k < SCT_COUNT(counted); k++) {
-    counted[k].median_ns = counted[k].bytes_per_s = counted[k].share = 0;
-    counted[k].predicted_ns = 24000;
+    counted[k].outcome.times.median_ns = counted[k].bytes_per_s = counted[k].share = 0;
+    counted[k].outcome.predicted_ns = 24000;
     counted[k].predicted_limit = "DRAM bytes";
   }
   sct_tune_size size;
@@ -357,8 +361,8 @@ static void equal_rows_are_counted(void **state) {
     many[k].label = labels[k];
     many[k].winner = k == 0;
     many[k].naive = k == 6;
-    many[k].median_ns = many[k].bytes_per_s = many[k].share = 0;
-    many[k].predicted_ns = k < 8 ? 10000 + k / 10.0 : 20000 + 5000.0 * k;
+    many[k].outcome.times.median_ns = many[k].bytes_per_s = many[k].share = 0;
+    many[k].outcome.predicted_ns = k < 8 ? 10000 + k / 10.0 : 20000 + 5000.0 * k;
     many[k].predicted_limit = "DRAM bytes";
   }
   sct_tune_size size;
@@ -396,8 +400,8 @@ static void a_board_needs_few_rows(void **state) {
       many[k].tied = k < run;
       many[k].naive = k == 2007;
       many[k].own = k == 1007 ? 1 : 0;
-      many[k].median_ns = 10000 + 100.0 * (k / run);
-      many[k].outcome = k < ROWS - 200 ? "ok" : "hang";
+      many[k].outcome.times.median_ns = 10000 + 100.0 * (k / run);
+      many[k].outcome.outcome = k < ROWS - 200 ? "ok" : "hang";
     }
     sct_tune_size size;
     sct_tune_report report = report_of(&size);

@@ -292,8 +292,8 @@ static inline sct_id fixture_device_with(fixture *f, const char *name, const cha
                         .device_id = (char *)(uuid[0] != '\0' ? "cuda:0" : "virtual:h200"),
                         .uuid = (char *)uuid,
                         .driver = (char *)driver,
-                        .nvrtc = (char *)"13.0",
-                        .tool = (char *)"0.1.0",
+                        .nvrtc = "13.0",
+                        .tool = "0.1.0",
                         .arch = arch,
                         .cc_major = cc / 10,
                         .cc_minor = cc % 10,
@@ -322,7 +322,7 @@ static inline sct_row_run fixture_run(fixture *f, sct_id device, const char *lab
                      .n_failed = 2,
                      .n_tied = 1,
                      .started = (char *)started,
-                     .conditions = (char *)"{}"};
+                     .conditions = "{}"};
   fixture_check(f, sct_store_put_run(f->store, &row, &f->err));
   return row;
 }
@@ -346,17 +346,17 @@ static inline sct_id fixture_result_with(fixture *f, const sct_row_run *run, con
                                  .strategy = (char *)k->strategy,
                                  .axes = (char *)k->axes,
                                  .source = (char *)source,
-                                 .kernel = (char *)"k",
+                                 .kernel = "k",
                                  .launch = (char *)k->launch,
-                                 .options = (char *)"-arch=sm_90",
+                                 .options = "-arch=sm_90",
                                  .registers = k->registers};
   sct_row_outcome outcome = {.run = run->id,
-                             .outcome = (char *)"ok",
-                             .detail = (char *)"",
-                             .median_ns = median_ns,
-                             .q1_ns = median_ns,
-                             .q3_ns = median_ns,
-                             .min_ns = median_ns,
+                             .outcome = "ok",
+                             .detail = "",
+                             .times.median_ns = median_ns,
+                             .times.q1_ns = median_ns,
+                             .times.q3_ns = median_ns,
+                             .times.min_ns = median_ns,
                              .requests_ld = requests,
                              .sectors_ld = 8 * requests,
                              .sectors_ld_ideal = 8 * requests,

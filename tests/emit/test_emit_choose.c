@@ -24,13 +24,14 @@ static const char *choose(const row *list, int n, bool any) {
   static sct_row_result results[MAX_ROWS];
   bool legal[MAX_ROWS];
   for (int k = 0; k < n; k++) {
-    results[k] = (sct_row_result){
-        .candidate = {.label = (char *)list[k].label, .registers = list[k].registers},
-        .outcome = {.median_ns = list[k].median_ns,
-                    .how.coalesced = list[k].coalesced,
-                    .sectors_ld = list[k].sectors,
-                    .wavefronts = list[k].wavefronts,
-                    .requests_st = list[k].requests}};
+    results[k] =
+        (sct_row_result){.candidate = {.label = list[k].label, .registers = list[k].registers},
+                         .outcome = {.race = "",
+                                     .times.median_ns = list[k].median_ns,
+                                     .how.coalesced = list[k].coalesced,
+                                     .sectors_ld = list[k].sectors,
+                                     .wavefronts = list[k].wavefronts,
+                                     .requests_st = list[k].requests}};
     legal[k] = list[k].legal;
   }
   const int best = emit_choose(results, n, legal, -1, any);
@@ -86,16 +87,16 @@ static void predicted_times_count_where_there_are_no_others(void **state) {
   (void)state;
   bool legal[] = {true, true, true};
   sct_row_result rows[] = {
-      {.candidate.label = (char *)"few", .outcome = {.how.coalesced = true, .sectors_ld = 1}},
-      {.candidate.label = (char *)"slow", .outcome = {.how.coalesced = true, .sectors_ld = 2}},
-      {.candidate.label = (char *)"fast", .outcome = {.how.coalesced = true, .sectors_ld = 3}}};
+      {.candidate.label = "few", .outcome = {.how.coalesced = true, .sectors_ld = 1}},
+      {.candidate.label = "slow", .outcome = {.how.coalesced = true, .sectors_ld = 2}},
+      {.candidate.label = "fast", .outcome = {.how.coalesced = true, .sectors_ld = 3}}};
   static const double predicted[] = {300, 207, 204};
   assert_int_equal(emit_choose(rows, 3, legal, -1, false), 0);
   for (int k = 0; k < 3; k++) {
     rows[k].outcome.predicted_ns = predicted[k];
   }
   assert_int_equal(emit_choose(rows, 3, legal, -1, false), 1); /* within 2 %, fewer sectors */
-  rows[2].outcome.median_ns = 1000;
+  rows[2].outcome.times.median_ns = 1000;
   assert_int_equal(emit_choose(rows, 3, legal, -1, false), 2);
 }
 
@@ -104,25 +105,32 @@ static void samples_of_a_race_are_pairs(void **state) {
   (void)state;
   double slow[9], fast[9];
   bool legal[] = {true, true};
-  sct_row_result rows[2] = {
-      {.candidate.label = (char *)"few",
-       .outcome = {.median_ns = 203, .samples_ns = slow, .n_samples = 9, .sectors_ld = 1}},
-      {.candidate.label = (char *)"fast",
-       .outcome = {.median_ns = 200, .samples_ns = fast, .n_samples = 9, .sectors_ld = 2}}};
+  sct_row_result rows[2] = {{.candidate.label = "few",
+                             .outcome = {.race = "",
+                                         .times.median_ns = 203,
+                                         .times.samples_ns = slow,
+                                         .times.n_samples = 9,
+                                         .sectors_ld = 1}},
+                            {.candidate.label = "fast",
+                             .outcome = {.race = "",
+                                         .times.median_ns = 200,
+                                         .times.samples_ns = fast,
+                                         .times.n_samples = 9,
+                                         .sectors_ld = 2}}};
   for (int k = 0; k < 9; k++) { /* always slower by 1.5 %, while the machine drifts by more */
     fast[k] = 196 + k;
     slow[k] = 1.015 * fast[k];
   }
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 0); /* each by itself: as good */
-  rows[0].outcome.race = rows[1].outcome.race = (char *)"1";
+  rows[0].outcome.race = rows[1].outcome.race = "1";
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 1);
   slow[0] = slow[1] = slow[2] = 190;
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 0);
-  rows[1].outcome.race = (char *)"2";
+  rows[1].outcome.race = "2";
   for (int k = 0; k < 9; k++) {
     slow[k] = 1.03 * fast[k];
   }
-  rows[0].outcome.median_ns = 206;
+  rows[0].outcome.times.median_ns = 206;
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 1);
 }
 
@@ -130,12 +138,12 @@ static void exact_arithmetic_and_naive_rows_go_first(void **state) {
   (void)state;
   bool legal[] = {true, true};
   sct_row_result rows[2] = {
-      {.candidate = {.label = (char *)"a", .axes = (char *)"{\"math\": \"fast\"}"},
-       .outcome = {.median_ns = 200, .how.coalesced = true}},
-      {.candidate = {.label = (char *)"b", .axes = (char *)"{\"math\": \"exact\"}"},
-       .outcome = {.median_ns = 200, .how.coalesced = true}}};
+      {.candidate = {.label = "a", .axes = "{\"math\": \"fast\"}"},
+       .outcome = {.race = "", .times.median_ns = 200, .how.coalesced = true}},
+      {.candidate = {.label = "b", .axes = "{\"math\": \"exact\"}"},
+       .outcome = {.race = "", .times.median_ns = 200, .how.coalesced = true}}};
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 1);
-  rows[0].outcome.median_ns = 100;
+  rows[0].outcome.times.median_ns = 100;
   rows[0].outcome.how.coalesced = false;
   rows[0].outcome.sectors_ld = 1;
   assert_int_equal(emit_choose(rows, 2, legal, -1, false), 1);

@@ -46,10 +46,10 @@ static void the_spec_s_hash_decides_between_versions(void **state) {
   char old_hash[SCT_HASH_HEX];
   sct_hash_hex(old_hash, sct_hash_text(ADD_SIGNATURE));
   /* a later version of the spec, tuned too */
-  sct_row_problem later = {.name = (char *)"add3",
-                           .spec_hash = (char *)"ffff",
-                           .spec_file = (char *)"later.lua",
-                           .canonical = (char *)"",
+  sct_row_problem later = {.name = "add3",
+                           .spec_hash = "ffff",
+                           .spec_file = "later.lua",
+                           .canonical = "",
                            .signature = (char *)ADD_SIGNATURE};
   fixture_check(f, sct_store_put_problem(f->store, &later, &f->err));
   f->problem = later.id;

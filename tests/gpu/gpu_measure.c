@@ -131,8 +131,8 @@ static double time_good(void) {
   kernel_init(&good, "copy_again");
   assert_ok(sct_measure_time(m, &good.binary, &spec.sizes[0], 0, &t, &fixture_err));
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  sct_free(t.samples_ns);
-  return t.median_ns;
+  sct_free(t.times.samples_ns);
+  return t.times.median_ns;
 }
 
 /* Milliseconds until a good kernel is verified. */
@@ -274,12 +274,12 @@ static void run_comparisons(const char *name, const char *other, sct_verdict_kin
         exit(1);
       }
     }
-    const sct_comparison c =
-        sct_stats_compare(t[0].samples_ns, t[0].n_samples, t[1].samples_ns, t[1].n_samples, true);
+    const sct_comparison c = sct_stats_compare(t[0].times.samples_ns, t[0].times.n_samples,
+                                               t[1].times.samples_ns, t[1].times.n_samples, true);
     count[c.kind]++;
     ratio[k] = c.ratio;
-    sct_free(t[0].samples_ns);
-    sct_free(t[1].samples_ns);
+    sct_free(t[0].times.samples_ns);
+    sct_free(t[1].times.samples_ns);
   }
   qsort(ratio, N_COMPARISONS, sizeof ratio[0], by_value);
   figure(count[wanted] >= N_LEAST, name,

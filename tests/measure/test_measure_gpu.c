@@ -209,11 +209,11 @@ static void time_one(sct_measure *m, sct_spec *spec, const char *entry, sct_outc
   const int64_t start = sct_now_ns();
   const sct_status status = sct_measure_time(m, &k.binary, &spec->sizes[0], 0, &t, &err);
   snprintf(text, sizeof text, "%.2f us [%.2f, %.2f], %d samples, %.0f MHz; %.60s",
-           t.median_ns / 1e3, t.q1_ns / 1e3, t.q3_ns / 1e3, t.n_samples, t.sm_clock_mhz,
-           status == SCT_OK ? t.verdict.detail : err.text);
+           t.times.median_ns / 1e3, t.times.q1_ns / 1e3, t.times.q3_ns / 1e3, t.times.n_samples,
+           t.times.sm_clock_mhz, status == SCT_OK ? t.verdict.detail : err.text);
   report(status == SCT_OK && t.verdict.outcome == kind, entry, sct_outcome_name(t.verdict.outcome),
          text, (double)(sct_now_ns() - start) / 1e6);
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
 }
 
 static void run_faults(sct_measure *m, sct_spec *spec) {
@@ -263,9 +263,9 @@ static void run_transfers_of(sct_measure *m, const sct_measure *peer, sct_host_k
                                     .most = 9,
                                     .limit_ns = 100000000};
       assert_ok(sct_measure_transfer(m, peer, &ask, &t, &made_ns, &fixture_err));
-      const double rate = t.median_ns > 0 ? (double)sizes[z] / t.median_ns : 0;
+      const double rate = t.times.median_ns > 0 ? (double)sizes[z] / t.times.median_ns : 0;
       best = rate > best ? rate : best;
-      sct_free(t.samples_ns);
+      sct_free(t.times.samples_ns);
     }
   }
   snprintf(text, sizeof text, "%.3g GB/s%s%.60s", best, t.verdict.outcome == SCT_OUT_OK ? "" : "; ",
@@ -315,16 +315,17 @@ static void run_way(sct_measure *m, const sct_spec *spec, const sct_binary *kern
   assert_ok(sct_measure_pipeline(m, kernel, &p, &limits, &t, steps, &fixture_err));
   bool good = t.verdict.outcome == (shift == 0 ? SCT_OUT_OK : SCT_OUT_WRONG_RESULT);
   for (int k = 0; k < p.n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
-    good = good && steps[k].ns >= 0 && steps[k].end_ns <= 1.5 * t.median_ns + 1e7;
+    good = good && steps[k].ns >= 0 && steps[k].end_ns <= 1.5 * t.times.median_ns + 1e7;
   }
   snprintf(name, sizeof name, "%.8s %lld/%d/%d/%d", sct_host_name(way->memory),
            (long long)way->chunk, way->streams, way->threads, way->devices);
   const sct_overlap o = sct_model_overlap(steps, p.n_ops);
   printf("     traced %.1f ms, %.0f %% hidden, %s\n", o.total_ns / 1e6, 100 * o.hidden,
          sct_engine_name(o.limit));
-  report(good, name, sct_outcome_name(t.verdict.outcome), t.verdict.detail, t.median_ns / 1e6);
+  report(good, name, sct_outcome_name(t.verdict.outcome), t.verdict.detail,
+         t.times.median_ns / 1e6);
   sct_free(steps);
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   sct_pipeline_free(&p);
 }
 

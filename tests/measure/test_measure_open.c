@@ -118,14 +118,14 @@ static void test_a_peer_is_held_and_not_opened(void **state) {
   int fd = -1;
   assert_int_equal(sct_lock_take(&fd, "fake-7-1", NULL), SCT_EBUSY);
   assert_ok(sct_measure_transfer(first, peer, &ask, &t, &made_ns, &fixture_err));
-  assert_true(t.verdict.outcome == SCT_OUT_OK && t.n_samples == 3 && made_ns > 0);
-  sct_free(t.samples_ns);
+  assert_true(t.verdict.outcome == SCT_OUT_OK && t.times.n_samples == 3 && made_ns > 0);
+  sct_free(t.times.samples_ns);
   /* a kind and whose memory it is must agree */
   assert_true(sct_measure_transfer(first, NULL, &ask, &t, &made_ns, &fixture_err) != SCT_OK);
   ask.kind = SCT_HOST_LOCKED;
   assert_true(sct_measure_transfer(first, peer, &ask, &t, &made_ns, &fixture_err) != SCT_OK);
   assert_ok(sct_measure_transfer(first, NULL, &ask, &t, &made_ns, &fixture_err));
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   sct_measure_close(peer);
   assert_int_equal(sct_lock_take(&fd, "fake-7-1", NULL), SCT_OK);
   sct_lock_release(&fd);
@@ -236,14 +236,14 @@ static void test_throttling_is_recorded(void **state) {
   open_world(&w, "throttle=4"); /* the power limit: times are what they are */
   assert_ok(time_kernel(&w, &t));
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.throttle, 4);
-  assert_int_equal(t.n_slow, 0);
-  assert_int_equal(t.n_repeated, 0);
+  assert_int_equal(t.times.throttle, 4);
+  assert_int_equal(t.times.n_slow, 0);
+  assert_int_equal(t.times.n_repeated, 0);
   const sct_conditions *c = sct_measure_conditions(w.m);
   assert_int_equal(c->throttle, 4);
-  assert_int_equal(c->n_samples, t.n_samples);
+  assert_int_equal(c->n_samples, t.times.n_samples);
   assert_true(c->sm_min_mhz == 1980 && c->sm_max_mhz == 1980);
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   close_world(&w);
 }
 
@@ -254,17 +254,17 @@ static void test_hardware_slowdown_is_waited_out(void **state) {
   open_world(&w, "heat=8"); /* two samples, the second at the third try */
   assert_ok(time_kernel(&w, &t));
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.n_slow, 1); /* six tries */
-  assert_int_equal(t.n_repeated, 5 + 2);
-  assert_int_equal(t.throttle, 0x40);
-  assert_true(sct_measure_conditions(w.m)->n_repeated >= t.n_repeated);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_slow, 1); /* six tries */
+  assert_int_equal(t.times.n_repeated, 5 + 2);
+  assert_int_equal(t.times.throttle, 0x40);
+  assert_true(sct_measure_conditions(w.m)->n_repeated >= t.times.n_repeated);
+  sct_free(t.times.samples_ns);
   close_world(&w);
   open_world(&w, "heat=1e9"); /* it does not go away: the samples count as slow */
   assert_ok(time_kernel(&w, &t));
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.n_slow, t.n_samples);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_slow, t.times.n_samples);
+  sct_free(t.times.samples_ns);
   close_world(&w);
 }
 
@@ -283,7 +283,7 @@ static void test_a_failing_gpu_is_left_alone(void **state) {
     open_world(&w, failures[k].script);
     assert_int_equal(time_kernel(&w, &t), SCT_EUNHEALTHY);
     assert_non_null(strstr(fixture_err.text, failures[k].says));
-    assert_null(t.samples_ns);            /* the batch is discarded */
+    assert_null(t.times.samples_ns);      /* the batch is discarded */
     assert_int_equal(w.m->generation, 1); /* and no other worker tried it */
     assert_int_equal(time_kernel(&w, &t), SCT_EUNHEALTHY);
     assert_non_null(strstr(fixture_err.text, "failed before and is not used any more"));

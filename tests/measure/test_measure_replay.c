@@ -17,21 +17,15 @@ enum { N = 4, N_SAMPLES = 21, ROUNDS = 61 };
  * wrong; a fifth is not recorded. */
 typedef struct tape {
   sct_kernel_code code[N + 1];
-  sct_recorded recorded[N];
+  sct_row_outcome recorded[N];
   double samples[3][N_SAMPLES];
-  bool untimed;
 } tape;
 
-static bool find(void *ctx, const sct_kernel_code *code, const sct_size *size, sct_recorded *out) {
+static const sct_row_outcome *find(void *ctx, const sct_kernel_code *code, const sct_size *size) {
   const tape *t = ctx;
   (void)size;
   const ptrdiff_t k = code - t->code;
-  if (k < 0 || k >= N) {
-    return false;
-  }
-  *out = t->recorded[k];
-  out->n_samples = t->untimed ? 0 : out->n_samples;
-  return true;
+  return k >= 0 && k < N ? &t->recorded[k] : NULL;
 }
 
 static double ceiling(void *ctx, int64_t bytes) {
@@ -53,17 +47,16 @@ static void record(tape *t) {
     t->samples[2][r] = 3000.0 + r;
   }
   for (int k = 0; k < 3; k++) {
-    t->recorded[k] = (sct_recorded){.outcome = SCT_OUT_OK,
-                                    .samples_ns = t->samples[k],
-                                    .n_samples = N_SAMPLES,
-                                    .race = k < 2 ? "the race" : "",
-                                    .overhead_ns = 7,
-                                    .resident_ns = 500,
-                                    .launches = 3,
-                                    .copies = 2};
+    t->recorded[k] = (sct_row_outcome){.outcome = "ok",
+                                       .times = {.samples_ns = t->samples[k],
+                                                 .n_samples = N_SAMPLES,
+                                                 .overhead_ns = 7,
+                                                 .resident_ns = 500,
+                                                 .launches = 3,
+                                                 .copies = 2},
+                                       .race = k < 2 ? "the race" : ""};
   }
-  t->recorded[3] =
-      (sct_recorded){.outcome = SCT_OUT_WRONG_RESULT, .detail = "b differs", .race = ""};
+  t->recorded[3] = (sct_row_outcome){.outcome = "wrong_result", .detail = "b differs", .race = ""};
 }
 
 static sct_measure *open_tape(tape *t, uint64_t seed) {
@@ -93,13 +86,13 @@ static void outcomes_are_those_recorded(void **state) {
     assert_int_equal(v.outcome, expected[k]);
     assert_int_equal(sct_measure_time(m, &b, &size, 1, &timing, NULL), SCT_OK);
     assert_int_equal(timing.verdict.outcome, expected[k]);
-    assert_int_equal(timing.n_samples > 0, expected[k] == SCT_OUT_OK);
+    assert_int_equal(timing.times.n_samples > 0, expected[k] == SCT_OUT_OK);
     assert_string_equal(v.detail, timing.verdict.detail);
     assert_true(k != 3 || strcmp(v.detail, "b differs") == 0);
     assert_true(k != 4 || strstr(v.detail, "the recording has no candidate with this source"));
-    sct_free(timing.samples_ns);
+    sct_free(timing.times.samples_ns);
   }
-  t.untimed = true; /* it ran, and at this size it was not timed */
+  t.recorded[0].times.n_samples = 0; /* it ran, and at this size it was not timed */
   const sct_binary b = {.code = &t.code[0]};
   assert_int_equal(sct_measure_verify(m, &b, &v, NULL), SCT_OK);
   assert_int_equal(v.outcome, SCT_OUT_OK);
@@ -124,21 +117,22 @@ static void samples_are_drawn_from_the_recorded(void **state) {
     assert_int_equal(sct_measure_time(m, &b, &size, 1, all[k], NULL), SCT_OK);
     sct_measure_close(m);
   }
-  assert_true(first.n_samples >= 7);
-  assert_true(first.overhead_ns == 7 && first.resident_ns == 500 && first.launches == 3);
-  for (int k = 0; k < first.n_samples; k++) {
+  assert_true(first.times.n_samples >= 7);
+  assert_true(first.times.overhead_ns == 7 && first.times.resident_ns == 500 &&
+              first.times.launches == 3);
+  for (int k = 0; k < first.times.n_samples; k++) {
     bool there = false;
     for (int r = 0; r < N_SAMPLES; r++) {
-      there = there || first.samples_ns[k] == t.samples[0][r];
+      there = there || first.times.samples_ns[k] == t.samples[0][r];
     }
     assert_true(there);
   }
-  assert_memory_equal(first.samples_ns, again.samples_ns,
-                      sizeof(double) * (size_t)first.n_samples); /* by the seed */
-  assert_memory_not_equal(first.samples_ns, other.samples_ns,
-                          sizeof(double) * (size_t)first.n_samples);
+  assert_memory_equal(first.times.samples_ns, again.times.samples_ns,
+                      sizeof(double) * (size_t)first.times.n_samples); /* by the seed */
+  assert_memory_not_equal(first.times.samples_ns, other.times.samples_ns,
+                          sizeof(double) * (size_t)first.times.n_samples);
   for (int k = 0; k < 3; k++) {
-    sct_free(all[k]->samples_ns);
+    sct_free(all[k]->times.samples_ns);
   }
 }
 
@@ -162,25 +156,26 @@ static void a_race_keeps_its_pairs(void **state) {
   assert_int_equal(sct_measure_race(m, b, N, &size, ROUNDS, out, NULL, NULL, NULL), SCT_OK);
   bool varies = false;
   for (int r = 0; r < ROUNDS; r++) {
-    assert_true(out[1].samples_ns[r] == 1.03 * out[0].samples_ns[r]);
-    varies = varies || out[0].samples_ns[r] != out[0].samples_ns[0];
+    assert_true(out[1].times.samples_ns[r] == 1.03 * out[0].times.samples_ns[r]);
+    varies = varies || out[0].times.samples_ns[r] != out[0].times.samples_ns[0];
   }
   assert_true(varies);
-  assert_int_equal(out[2].n_samples, ROUNDS);
-  assert_int_equal(out[3].n_samples, 0);
+  assert_int_equal(out[2].times.n_samples, ROUNDS);
+  assert_int_equal(out[3].times.n_samples, 0);
   assert_int_equal(out[3].verdict.outcome, SCT_OUT_WRONG_RESULT);
-  assert_true(out[0].q1_ns <= out[0].median_ns && out[0].median_ns <= out[0].q3_ns);
+  assert_true(out[0].times.q1_ns <= out[0].times.median_ns &&
+              out[0].times.median_ns <= out[0].times.q3_ns);
   const sct_comparison c =
-      sct_stats_compare(out[0].samples_ns, ROUNDS, out[1].samples_ns, ROUNDS, true);
+      sct_stats_compare(out[0].times.samples_ns, ROUNDS, out[1].times.samples_ns, ROUNDS, true);
   assert_int_equal(c.kind, SCT_SLOW);
   for (int k = 0; k < N; k++) {
-    sct_free(out[k].samples_ns);
+    sct_free(out[k].times.samples_ns);
   }
   assert_int_equal(sct_measure_race(m, b, N, &size, ROUNDS, out, after_ten, &last, NULL), SCT_OK);
   assert_int_equal(last, 10);
-  assert_int_equal(out[0].n_samples, 10);
+  assert_int_equal(out[0].times.n_samples, 10);
   for (int k = 0; k < N; k++) {
-    sct_free(out[k].samples_ns);
+    sct_free(out[k].times.samples_ns);
   }
   sct_measure_close(m);
 }

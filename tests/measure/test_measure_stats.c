@@ -20,13 +20,14 @@ static void test_quantiles_interpolate(void **state) {
 static void test_summary_keeps_the_order(void **state) {
   (void)state;
   double x[] = {9, 1, 5, 3, 7};
-  sct_timing t = {.n_samples = 5, .samples_ns = x};
-  sct_stats_summary(&t);
-  assert_true(t.min_ns == 1 && t.q1_ns == 3 && t.median_ns == 5 && t.q3_ns == 7);
+  sct_timing t = {.times.n_samples = 5, .times.samples_ns = x};
+  sct_times_summarise(&t.times);
+  assert_true(t.times.min_ns == 1 && t.times.q1_ns == 3 && t.times.median_ns == 5 &&
+              t.times.q3_ns == 7);
   assert_true(x[0] == 9 && x[4] == 7);
-  t.n_samples = 0;
-  sct_stats_summary(&t);
-  assert_true(t.median_ns == 0);
+  t.times.n_samples = 0;
+  sct_times_summarise(&t.times);
+  assert_true(t.times.median_ns == 0);
 }
 
 /* The stated interval must hold the true median in about 95 % of draws, whatever the distribution:
@@ -41,14 +42,15 @@ static void test_median_interval_covers(void **state) {
     const int draws = 4000;
     for (int draw = 0; draw < draws; draw++) {
       double x[101];
-      sct_timing t = {.n_samples = n, .samples_ns = x};
+      sct_timing t = {.times.n_samples = n, .times.samples_ns = x};
       for (int k = 0; k < n; k++) {
         x[k] = 100 - 10 * log(1 - sct_rng_unit(&rng));
       }
-      sct_stats_summary(&t);
+      sct_times_summarise(&t.times);
       sct_sort_doubles(x, (size_t)n);
       /* the interval is not symmetric, its half width is what is reported: allow twice */
-      inside += fabs(t.median_ns - true_median) <= 2 * sct_stats_median_error(x, n) * t.median_ns;
+      inside += fabs(t.times.median_ns - true_median) <=
+                2 * sct_stats_median_error(x, n) * t.times.median_ns;
     }
     assert_true(inside > 0.93 * draws);
   }

@@ -54,8 +54,8 @@ static void expect(world *w, int kernel, sct_outcome_kind outcome, const char *s
   }
   assert_int_equal(t.verdict.outcome, outcome);
   assert_non_null(strstr(t.verdict.detail, says));
-  assert_true(outcome == SCT_OUT_IMPLAUSIBLE || (t.n_samples > 0) == (outcome == SCT_OUT_OK));
-  sct_free(t.samples_ns);
+  assert_true(outcome == SCT_OUT_IMPLAUSIBLE || (t.times.n_samples > 0) == (outcome == SCT_OUT_OK));
+  sct_free(t.times.samples_ns);
 }
 
 /* The fake's time: 4 TB/s over twice the output, here 2 x 30011 x 16 bytes, less the 2 ns that a
@@ -74,15 +74,17 @@ static void test_times_are_those_of_the_device(void **state) {
   open_world(&w, "slow@2=3");
   sct_timing one = time_kernel(&w, 1), three = time_kernel(&w, 2);
   assert_int_equal(one.verdict.outcome, SCT_OUT_OK);
-  assert_true(one.n_samples >= 7);
-  assert_true(is_about(one.median_ns, base_ns) && is_about(three.median_ns, 3 * base_ns));
-  assert_true(is_about(one.overhead_ns, launch_ns));
-  assert_true(one.min_ns <= one.q1_ns && one.q1_ns <= one.median_ns && one.median_ns <= one.q3_ns);
-  assert_true(one.sm_clock_mhz == 1980 && one.n_slow == 0);
-  assert_int_equal(one.copies, 1); /* 960 kB are more than three times the fake's cache */
-  assert_true(one.launches > 1);   /* for a unit of 500 ns */
-  sct_free(one.samples_ns);
-  sct_free(three.samples_ns);
+  assert_true(one.times.n_samples >= 7);
+  assert_true(is_about(one.times.median_ns, base_ns) &&
+              is_about(three.times.median_ns, 3 * base_ns));
+  assert_true(is_about(one.times.overhead_ns, launch_ns));
+  assert_true(one.times.min_ns <= one.times.q1_ns && one.times.q1_ns <= one.times.median_ns &&
+              one.times.median_ns <= one.times.q3_ns);
+  assert_true(one.times.sm_clock_mhz == 1980 && one.times.n_slow == 0);
+  assert_int_equal(one.times.copies, 1); /* 960 kB are more than three times the fake's cache */
+  assert_true(one.times.launches > 1);   /* for a unit of 500 ns */
+  sct_free(one.times.samples_ns);
+  sct_free(three.times.samples_ns);
   close_world(&w);
 }
 
@@ -91,9 +93,9 @@ static void test_longer_kernels_need_fewer_samples(void **state) {
   world w;
   open_world(&w, "slow@1=100");
   sct_timing t = time_kernel(&w, 1);
-  assert_int_equal(t.n_samples, 7); /* the fake's jitter is far below 0.5 % */
-  assert_int_equal(t.launches, 1);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_samples, 7); /* the fake's jitter is far below 0.5 % */
+  assert_int_equal(t.times.launches, 1);
+  sct_free(t.times.samples_ns);
   close_world(&w);
 }
 
@@ -114,8 +116,8 @@ static void test_a_quick_pass_is_short(void **state) {
   for (int k = 1; k < 4; k++) {
     sct_timing t = quick_kernel(&w, k);
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(t.n_samples, n_samples[k]);
-    sct_free(t.samples_ns);
+    assert_int_equal(t.times.n_samples, n_samples[k]);
+    sct_free(t.times.samples_ns);
   }
   close_world(&w);
   for (int k = 0; k < SCT_COUNT(wrong); k++) { /* from the first launch on, or a later one */
@@ -123,9 +125,9 @@ static void test_a_quick_pass_is_short(void **state) {
     sct_timing bad = quick_kernel(&w, 1), good = quick_kernel(&w, 2);
     assert_int_not_equal(bad.verdict.outcome, SCT_OUT_OK);
     assert_int_equal(good.verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(good.n_samples, 7);
-    sct_free(bad.samples_ns);
-    sct_free(good.samples_ns);
+    assert_int_equal(good.times.n_samples, 7);
+    sct_free(bad.times.samples_ns);
+    sct_free(good.times.samples_ns);
     close_world(&w);
   }
 }
@@ -140,9 +142,9 @@ static void test_slow_kernels_have_few_samples(void **state) {
   for (int k = 0; k < SCT_COUNT(kernels); k++) {
     sct_timing t = quick_kernel(&w, kernels[k]);
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(t.n_samples, n_samples[k]);
-    assert_int_equal(t.launches, 1);
-    sct_free(t.samples_ns);
+    assert_int_equal(t.times.n_samples, n_samples[k]);
+    assert_int_equal(t.times.launches, 1);
+    sct_free(t.times.samples_ns);
   }
   close_world(&w);
 }
@@ -162,7 +164,7 @@ static void test_slow_kernels_have_few_launches(void **state) {
           (launch < (kernel == 0 ? 6 : 5) ? SCT_OUT_WRONG_RESULT : SCT_OUT_OK)) {
         fail_msg("%s: %s", script, sct_outcome_name(t.verdict.outcome));
       }
-      sct_free(t.samples_ns);
+      sct_free(t.times.samples_ns);
       close_world(&w);
     }
   }
@@ -185,15 +187,15 @@ static void test_sizes_stay_where_there_is_room(void **state) {
   open_world(&w, "wrong@0=8 slow@2=16");
   for (int k = 0; k < 3 * n_sizes; k++) {
     sct_timing t = time_at(&w, 1, 20001 + k % n_sizes, SCT_OUT_OK);
-    sct_free(t.samples_ns);
+    sct_free(t.times.samples_ns);
   }
   for (int k = 0; k < n_sizes; k++) {
     sct_timing t = time_at(&w, 2, 20001 + k, SCT_OUT_OK);
-    assert_int_equal(t.n_samples, 3);
-    sct_free(t.samples_ns);
+    assert_int_equal(t.times.n_samples, 3);
+    sct_free(t.times.samples_ns);
   }
   sct_timing fifth = time_at(&w, 1, 20000, SCT_OUT_WRONG_RESULT); /* its reference is */
-  sct_free(fifth.samples_ns);
+  sct_free(fifth.times.samples_ns);
   close_world(&w);
 }
 
@@ -206,7 +208,7 @@ static void test_sizes_go_where_there_is_none(void **state) {
   open_world(&w, "memory=16000000");
   for (int k = 0; k < SCT_COUNT(sizes); k++) {
     sct_timing t = time_at(&w, 1, sizes[k], SCT_OUT_OK);
-    sct_free(t.samples_ns);
+    sct_free(t.times.samples_ns);
   }
   close_world(&w);
 }
@@ -225,7 +227,7 @@ static void test_cases_go_where_there_is_no_room(void **state) {
     held[k] = w.m->cases.bytes;
     if (k == 2) {
       sct_timing t = time_at(&w, 1, 180001, SCT_OUT_OK);
-      sct_free(t.samples_ns);
+      sct_free(t.times.samples_ns);
       assert_int_equal(w.m->cases.bytes, 0);
     }
     close_world(&w);
@@ -256,8 +258,8 @@ static void evaluate_well(world *w, int kernel) {
   evaluate(w, kernel, &v, &t);
   assert_int_equal(v.outcome, SCT_OUT_OK);
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.n_samples, 7);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_samples, 7);
+  sct_free(t.times.samples_ns);
 }
 
 /* How often a candidate is launched in its verification: one that is wrong from then on is right.
@@ -290,8 +292,8 @@ static void evaluate_wrong(const char *script) {
   if (v.outcome == SCT_OUT_OK && t.verdict.outcome == SCT_OUT_OK) {
     fail_msg("%s: nothing was found", script);
   }
-  assert_int_equal(t.verdict.outcome == SCT_OUT_OK || t.n_samples == 0, 1);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.verdict.outcome == SCT_OUT_OK || t.times.n_samples == 0, 1);
+  sct_free(t.times.samples_ns);
   evaluate_well(&w, 3);
   close_world(&w);
 }
@@ -352,9 +354,9 @@ static void test_small_arrays_have_copies(void **state) {
   open_spec(&w, "ok", "i", mixed, 1, 2, "b = a;", small);
   sct_timing t = time_kernel(&w, 1);
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.copies, (3 * 65536 + 2 * 301 * 16 - 1) / (2 * 301 * 16));
-  assert_true(is_about(t.median_ns, 2.0 * 301 * 16 / 4000));
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.copies, (3 * 65536 + 2 * 301 * 16 - 1) / (2 * 301 * 16));
+  assert_true(is_about(t.times.median_ns, 2.0 * 301 * 16 / 4000));
+  sct_free(t.times.samples_ns);
   close_world(&w);
 }
 
@@ -364,16 +366,16 @@ static void test_a_low_clock_is_waited_for(void **state) {
   world w;
   open_world(&w, "cold=12");
   sct_timing t = time_kernel(&w, 1);
-  assert_int_equal(t.n_slow, 0);
-  assert_true(is_about(t.median_ns, base_ns));
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_slow, 0);
+  assert_true(is_about(t.times.median_ns, base_ns));
+  sct_free(t.times.samples_ns);
   close_world(&w);
   open_world(&w, "cold=1000000000"); /* for good: the samples stand, and say so */
   t = time_kernel(&w, 1);
   assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-  assert_int_equal(t.n_slow, t.n_samples);
-  assert_true(t.sm_clock_mhz == 990);
-  sct_free(t.samples_ns);
+  assert_int_equal(t.times.n_slow, t.times.n_samples);
+  assert_true(t.times.sm_clock_mhz == 990);
+  sct_free(t.times.samples_ns);
   close_world(&w);
 }
 
@@ -392,12 +394,13 @@ static void race(world *w, int n, sct_timing *out, bool (*stop)(void *ctx, int r
 
 static void free_race(sct_timing *t, int n) {
   for (int k = 0; k < n; k++) {
-    sct_free(t[k].samples_ns);
+    sct_free(t[k].times.samples_ns);
   }
 }
 
 static sct_comparison compare(const sct_timing *a, const sct_timing *b) {
-  return sct_stats_compare(a->samples_ns, a->n_samples, b->samples_ns, b->n_samples, true);
+  return sct_stats_compare(a->times.samples_ns, a->times.n_samples, b->times.samples_ns,
+                           b->times.n_samples, true);
 }
 
 static void test_a_race_compares_in_pairs(void **state) {
@@ -408,8 +411,8 @@ static void test_a_race_compares_in_pairs(void **state) {
   race(&w, N_KERNELS, t, NULL);
   for (int k = 0; k < N_KERNELS; k++) {
     assert_int_equal(t[k].verdict.outcome, SCT_OUT_OK);
-    assert_int_equal(t[k].n_samples, ROUNDS);
-    assert_true(t[k].resident_ns > 0);
+    assert_int_equal(t[k].times.n_samples, ROUNDS);
+    assert_true(t[k].times.resident_ns > 0);
   }
   assert_int_equal(compare(&t[0], &t[1]).kind, SCT_SAME);
   assert_int_equal(compare(&t[0], &t[2]).kind, SCT_SLOW);
@@ -445,7 +448,7 @@ static void test_a_race_survives_its_members(void **state) {
       if (t[k].verdict.outcome != (k == 2 ? cases[c].outcome : SCT_OUT_OK)) {
         fail_msg("%s: kernel %d: %s", cases[c].script, k, sct_outcome_name(t[k].verdict.outcome));
       }
-      assert_true(k == 2 || t[k].n_samples == ROUNDS);
+      assert_true(k == 2 || t[k].times.n_samples == ROUNDS);
     }
     free_race(t, N_KERNELS);
     close_world(&w);
@@ -463,8 +466,8 @@ static void test_a_race_can_be_stopped(void **state) {
   sct_timing t[2];
   open_race(&w, "ok");
   race(&w, 2, t, stop_after_six);
-  assert_int_equal(t[0].n_samples, 6);
-  assert_int_equal(t[1].n_samples, 6);
+  assert_int_equal(t[0].times.n_samples, 6);
+  assert_int_equal(t[1].times.n_samples, 6);
   assert_int_equal(t[1].verdict.outcome, SCT_OUT_OK);
   free_race(t, 2);
   close_world(&w);
@@ -572,7 +575,7 @@ static void test_sizes_change_and_memory_comes_back(void **state) {
     assert_ok(sct_measure_time(w.m, &w.kernel[1].binary,
                                round % 2 == 0 ? &w.spec.sizes[0] : &second, 0, &t, &fixture_err));
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    sct_free(t.samples_ns);
+    sct_free(t.times.samples_ns);
   }
   assert_int_equal(w.m->generation, 1);
   close_world(&w);
@@ -588,7 +591,7 @@ static void test_a_size_that_does_not_fit_says_so(void **state) {
       SCT_ENOMEM);
   assert_non_null(
       strstr(fixture_err.text, "this size needs 1.832 MiB of device memory; Fake GPU has"));
-  assert_null(t.samples_ns);
+  assert_null(t.times.samples_ns);
   close_world(&w);
 }
 

@@ -604,7 +604,7 @@ static void test_a_full_device_is_an_error(void **state) {
     sct_timing t;
     assert_ok(sct_measure_time(w.m, &w.kernel[1].binary, &w.spec.sizes[0], 1, &t, &fixture_err));
     assert_int_equal(t.verdict.outcome, SCT_OUT_OK);
-    sct_free(t.samples_ns);
+    sct_free(t.times.samples_ns);
     assert_int_equal(sct_measure_verify(w.m, &w.kernel[1].binary, &v, &fixture_err), SCT_ENOMEM);
     assert_non_null(strstr(fixture_err.text, "CUDA_ERROR_OUT_OF_MEMORY"));
   }

@@ -84,7 +84,7 @@ static void test_masks_are_prefixes(void **state) {
   assert_fails(MASKED("{ fill = 'permuted' }", "{ row = 4, col = 8 }"), "spec.lua", 3,
                "unknown fill 'permuted' for 'mask'; expected one of random, prefix");
   assert_fails(MASKED("{}", "{ row = 4, col = 8, mask = 1 }"), "spec.lua", 6,
-               "'mask' is a mask; say how it is filled: random or prefix");
+               "'mask' is a mask; say how it is filled; expected one of random, prefix");
   assert_fails(MASKED("{}", "{ row = 4, col = 8, x = 'prefix' }"), "spec.lua", 6,
                "there is no dimension, index array or mask 'x'");
 }

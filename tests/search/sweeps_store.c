@@ -62,7 +62,7 @@ static int order_of(const sct_row_result *rows, int n, int k) {
 static sct_status add_row(sct_replay *replay, sct_sweep *sweep, const sct_row_run *run,
                           const sct_row_result *rows, int n, int k, sct_error *err) {
   const sct_row_outcome *o = &rows[k].outcome;
-  const bool timed = strcmp(o->outcome, "ok") == 0 && o->median_ns > 0.0;
+  const bool timed = strcmp(o->outcome, "ok") == 0 && o->times.median_ns > 0.0;
   if (strcmp(o->outcome, "ok") == 0 && !timed) {
     return SCT_OK; /* does not fit this size, or its session ended before */
   }
@@ -71,10 +71,10 @@ static sct_status add_row(sct_replay *replay, sct_sweep *sweep, const sct_row_ru
   if (!timed) {
     return SCT_OK;
   }
-  const double quartiles[] = {o->q1_ns, o->median_ns, o->q3_ns};
-  const bool sampled = o->n_samples > 0;
-  sweep_samples(replay, sweep, o->median_ns, sampled ? o->samples_ns : quartiles,
-                sampled ? o->n_samples : SCT_COUNT(quartiles));
+  const double quartiles[] = {o->times.q1_ns, o->times.median_ns, o->times.q3_ns};
+  const bool sampled = o->times.n_samples > 0;
+  sweep_samples(replay, sweep, o->times.median_ns, sampled ? o->times.samples_ns : quartiles,
+                sampled ? o->times.n_samples : SCT_COUNT(quartiles));
   return SCT_OK;
 }
 

@@ -230,11 +230,11 @@ static void fill_store(const char *path, bool timed, const char *axes) {
                      .started = "2024-06-11T10:00:00Z"};
   assert_int_equal(sct_store_put_run(store, &run, NULL), SCT_OK);
   double samples[] = {130, 110, 120};
-  sct_row_outcome naive = {.outcome = "ok", .median_ns = timed ? 120 : 0, .predicted_ns = 90};
-  naive.samples_ns = samples;
-  naive.n_samples = timed ? 3 : 0;
-  sct_row_outcome quick = {.outcome = "ok", .q1_ns = 45, .q3_ns = 55};
-  quick.median_ns = timed ? 50 : 0;
+  sct_row_outcome naive = {.outcome = "ok", .times.median_ns = timed ? 120 : 0, .predicted_ns = 90};
+  naive.times.samples_ns = samples;
+  naive.times.n_samples = timed ? 3 : 0;
+  sct_row_outcome quick = {.outcome = "ok", .times.q1_ns = 45, .times.q3_ns = 55};
+  quick.times.median_ns = timed ? 50 : 0;
   sct_row_outcome failed = {.outcome = "wrong_result"}, unfit = {.outcome = "ok"};
   put(store, &run, 1, &naive, axes);
   put(store, &run, 2, &quick, "{\"threads\":128,\"hint\":\"cs\",\"skew\":true}");

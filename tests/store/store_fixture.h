@@ -102,9 +102,9 @@ static inline sct_status fx_put(sct_store *s, const sct_row_run *run, int tag, s
                          .registers = tag};
   sct_row_outcome o = {.run = run->id,
                        .outcome = "ok",
-                       .median_ns = 1000.0 * tag + 5,
-                       .samples_ns = samples,
-                       .n_samples = SCT_COUNT(samples)};
+                       .times.median_ns = 1000.0 * tag + 5,
+                       .times.samples_ns = samples,
+                       .times.n_samples = SCT_COUNT(samples)};
   const sct_status status = sct_store_put_result(s, &c, &o, false, err);
   if (outcome_id != NULL) {
     *outcome_id = o.id;

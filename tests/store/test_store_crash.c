@@ -89,7 +89,8 @@ static void expect_row(sct_store *s, int tag) {
   FX_OK(sct_store_find(s, &kept_rows, 1, hash, &r, &found, &err));
   assert_true(found);
   assert_int_equal(r.candidate.registers, tag);
-  assert_true(r.outcome.n_samples == 11 && r.outcome.samples_ns[10] == 1000.0 * tag + 10);
+  assert_true(r.outcome.times.n_samples == 11 &&
+              r.outcome.times.samples_ns[10] == 1000.0 * tag + 10);
 }
 
 /* What a writer has acknowledged is there; at most one row more. Early kills fall into the making

@@ -29,7 +29,7 @@ static sct_status put(sct_store *s, const sct_row_run *run, int tag, int bytes, 
                          .strategy = "s",
                          .source = source,
                          .kernel = "k"};
-  sct_row_outcome o = {.run = run->id, .outcome = "ok", .median_ns = tag};
+  sct_row_outcome o = {.run = run->id, .outcome = "ok", .times.median_ns = tag};
   const sct_status status = sct_store_put_result(s, &c, &o, false, err);
   free(source);
   return status;

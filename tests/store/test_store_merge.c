@@ -35,11 +35,11 @@ static sct_id put(sct_store *s, const sct_row_run *run, int tag, double base, in
                          .registers = tag};
   sct_row_outcome o = {.run = run->id,
                        .outcome = text_of(outcome),
-                       .median_ns = base + 1,
-                       .samples_ns = samples,
-                       .n_samples = 3,
+                       .times.median_ns = base + 1,
+                       .times.samples_ns = samples,
+                       .times.n_samples = 3,
                        .degree = 1.0 / 3.0,
-                       .copies = 9000000000,
+                       .times.copies = 9000000000,
                        .race = text_of("ab.1"),
                        .measured = measured};
   FX_OK(sct_store_put_result(s, &c, &o, true, &err));
@@ -170,10 +170,10 @@ static void the_latest_stands_and_nothing_is_lost(void **state) {
   assert_int_equal(n, 7);
   for (int i = 0; i < n; ++i) {
     if (strcmp(rows[i].candidate.label, "direct t2") == 0) {
-      assert_true(rows[i].outcome.samples_ns[1] == 60); /* of shard 0 */
+      assert_true(rows[i].outcome.times.samples_ns[1] == 60); /* of shard 0 */
     }
     if (strcmp(rows[i].candidate.label, "direct t3") == 0) {
-      assert_true(rows[i].outcome.samples_ns[1] == 75);
+      assert_true(rows[i].outcome.times.samples_ns[1] == 75);
     }
   }
   FX_OK(sct_store_earlier(s, &kept_rows, 1, &rows, &n, &err));
@@ -280,10 +280,12 @@ static void many_rows_are_merged(void **state) {
       " launch FROM candidate, n WHERE candidate.id = 1;"
       "CREATE TEMP TABLE o AS SELECT * FROM outcome;"
       "INSERT INTO outcome SELECT c.id, o.run, c.id, o.outcome, o.detail, o.options, o.registers,"
-      " o.spill_bytes, o.shared_bytes, o.median_ns, o.q1_ns, o.q3_ns, o.min_ns, o.sm_clock_mhz,"
+      " o.spill_bytes, o.shared_bytes, o.median_ns, o.q1_ns, o.q3_ns, "
+      "o.min_ns, o.sm_clock_mhz,"
       " o.samples_ns, o.requests_ld, o.sectors_ld, o.sectors_ld_ideal, o.requests_st,"
       " o.sectors_st, o.sectors_st_ideal, o.wavefronts, o.degree, o.coalesced, o.counts_exact,"
-      " o.predicted_ns, o.overhead_ns, o.resident_ns, o.launches, o.copies, o.n_slow, o.race,"
+      " o.predicted_ns, o.overhead_ns, o.resident_ns, o.launches, "
+      "o.copies, o.n_slow, o.race,"
       " o.measured, o.small_size, o.rule, o.share, o.utilisation, o.passes, o.sectors_error,"
       " o.unknown"
       " FROM o, candidate c WHERE c.id > 1");

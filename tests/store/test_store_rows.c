@@ -160,13 +160,13 @@ static void test_result_round_trip(void **state) {
   sct_row_outcome o = {.run = run.id,
                        .outcome = "wrong_result",
                        .detail = "b.y of element i=31",
-                       .median_ns = 10.25,
-                       .q1_ns = 10,
-                       .q3_ns = 11,
-                       .min_ns = 9,
-                       .sm_clock_mhz = 1980,
-                       .samples_ns = samples,
-                       .n_samples = 3,
+                       .times.median_ns = 10.25,
+                       .times.q1_ns = 10,
+                       .times.q3_ns = 11,
+                       .times.min_ns = 9,
+                       .times.sm_clock_mhz = 1980,
+                       .times.samples_ns = samples,
+                       .times.n_samples = 3,
                        .requests_ld = 1,
                        .sectors_ld = 2,
                        .sectors_ld_ideal = 3,
@@ -201,18 +201,19 @@ static void test_result_round_trip(void **state) {
   assert_int_equal(r.outcome.candidate, c.id);
   assert_string_equal(r.outcome.outcome, o.outcome);
   assert_string_equal(r.outcome.detail, o.detail);
-  const double got[] = {r.outcome.median_ns,        r.outcome.q1_ns,        r.outcome.q3_ns,
-                        r.outcome.min_ns,           r.outcome.requests_ld,  r.outcome.sectors_ld,
-                        r.outcome.sectors_ld_ideal, r.outcome.requests_st,  r.outcome.sectors_st,
-                        r.outcome.degree,           r.outcome.sm_clock_mhz, r.outcome.predicted_ns};
+  const double got[] = {
+      r.outcome.times.median_ns,  r.outcome.times.q1_ns,        r.outcome.times.q3_ns,
+      r.outcome.times.min_ns,     r.outcome.requests_ld,        r.outcome.sectors_ld,
+      r.outcome.sectors_ld_ideal, r.outcome.requests_st,        r.outcome.sectors_st,
+      r.outcome.degree,           r.outcome.times.sm_clock_mhz, r.outcome.predicted_ns};
   const double expected[] = {10.25, 10, 11, 9, 1, 2, 3, 4, -1, 0.875, 1980, 9.5};
   assert_memory_equal(got, expected, sizeof(expected));
   assert_true(isinf(r.outcome.sectors_st_ideal));
   assert_true(isnan(r.outcome.wavefronts));
   assert_true(r.outcome.how.coalesced);
   assert_false(r.outcome.counts_exact);
-  assert_int_equal(r.outcome.n_samples, 3);
-  assert_memory_equal(r.outcome.samples_ns, samples, sizeof(samples));
+  assert_int_equal(r.outcome.times.n_samples, 3);
+  assert_memory_equal(r.outcome.times.samples_ns, samples, sizeof(samples));
   sct_store_close(s);
 }
 
@@ -225,17 +226,18 @@ static sct_row_result said(unsigned char fill, double *samples) {
   o->id = fill, o->run = fill, o->candidate = fill;
   o->outcome = "ok", o->detail = "", o->race = "r", o->small_size = "{}", o->content = NULL;
   o->measured = fill > 0 ? "2026-01-01T00:00:00Z" : NULL;
-  double *const reals[] = {
-      &o->median_ns,    &o->q1_ns,        &o->q3_ns,       &o->min_ns,
-      &o->sm_clock_mhz, &o->requests_ld,  &o->sectors_ld,  &o->sectors_ld_ideal,
-      &o->requests_st,  &o->sectors_st,   &o->wavefronts,  &o->sectors_st_ideal,
-      &o->degree,       &o->predicted_ns, &o->overhead_ns, &o->resident_ns};
+  double *const reals[] = {&o->times.median_ns,  &o->times.q1_ns,        &o->times.q3_ns,
+                           &o->times.min_ns,     &o->times.sm_clock_mhz, &o->requests_ld,
+                           &o->sectors_ld,       &o->sectors_ld_ideal,   &o->requests_st,
+                           &o->sectors_st,       &o->wavefronts,         &o->sectors_st_ideal,
+                           &o->degree,           &o->predicted_ns,       &o->times.overhead_ns,
+                           &o->times.resident_ns};
   for (int k = 0; k < SCT_COUNT(reals); k++) {
     *reals[k] = k + 0.5;
   }
-  o->samples_ns = samples, o->n_samples = 2;
+  o->times.samples_ns = samples, o->times.n_samples = 2;
   o->how.coalesced = fill > 0, o->how.unknown = fill == 0, o->counts_exact = true;
-  o->launches = 3, o->copies = 4, o->n_slow = 5;
+  o->times.launches = 3, o->times.copies = 4, o->times.n_slow = 5;
   return r;
 }
 
@@ -257,14 +259,14 @@ static void test_what_an_outcome_says(void **state) {
   SAYS_OTHERWISE(outcome.detail, "d");
   SAYS_OTHERWISE(outcome.race, "");
   SAYS_OTHERWISE(outcome.small_size, "");
-  SAYS_OTHERWISE(outcome.median_ns, (double)NAN);
+  SAYS_OTHERWISE(outcome.times.median_ns, (double)NAN);
   SAYS_OTHERWISE(outcome.sectors_st_ideal, -1);
-  SAYS_OTHERWISE(outcome.resident_ns, 0);
-  SAYS_OTHERWISE(outcome.n_samples, 1);
+  SAYS_OTHERWISE(outcome.times.resident_ns, 0);
+  SAYS_OTHERWISE(outcome.times.n_samples, 1);
   SAYS_OTHERWISE(outcome.counts_exact, false);
-  SAYS_OTHERWISE(outcome.launches, 4);
-  SAYS_OTHERWISE(outcome.copies, 5);
-  SAYS_OTHERWISE(outcome.n_slow, 6);
+  SAYS_OTHERWISE(outcome.times.launches, 4);
+  SAYS_OTHERWISE(outcome.times.copies, 5);
+  SAYS_OTHERWISE(outcome.times.n_slow, 6);
   SAYS_OTHERWISE(candidate.registers, 41);
 #undef SAYS_OTHERWISE
   samples[1] = 3.5;
@@ -282,12 +284,12 @@ static void test_listing_without_source(void **state) {
   assert_int_equal(n, 1);
   assert_string_equal(rows[0].candidate.source, "");
   assert_string_equal(rows[0].candidate.label, "direct t7");
-  assert_null(rows[0].outcome.samples_ns);
-  assert_int_equal(rows[0].outcome.n_samples, 0);
+  assert_null(rows[0].outcome.times.samples_ns);
+  assert_int_equal(rows[0].outcome.times.n_samples, 0);
   FX_OK(sct_store_results(s, &kept_rows, run.id, true, &rows, &n, &err));
   assert_true(sct_has_prefix(rows[0].candidate.source, "__global__ void k7()"));
-  assert_int_equal(rows[0].outcome.n_samples, 11);
-  assert_true(rows[0].outcome.samples_ns[10] == 7010.0);
+  assert_int_equal(rows[0].outcome.times.n_samples, 11);
+  assert_true(rows[0].outcome.times.samples_ns[10] == 7010.0);
   sct_store_close(s);
 }
 
@@ -306,14 +308,17 @@ static void test_replace(void **state) {
     double sample = 4;
     sct_row_candidate c2 = {
         .problem = run.problem, .source_hash = "h", .label = "second", .registers = 9};
-    sct_row_outcome o2 = {
-        .run = run.id, .outcome = "ok", .median_ns = 4, .samples_ns = &sample, .n_samples = 1};
+    sct_row_outcome o2 = {.run = run.id,
+                          .outcome = "ok",
+                          .times.median_ns = 4,
+                          .times.samples_ns = &sample,
+                          .times.n_samples = 1};
     FX_OK(sct_store_put_result(s, &c2, &o2, replace != 0, &err));
     assert_int_equal(o2.id, id);
     sct_row_result r;
     FX_OK(sct_store_result(s, &kept_rows, id, &r, &err));
     assert_string_equal(r.outcome.outcome, replace != 0 ? "ok" : "hang");
-    assert_int_equal(r.outcome.n_samples, replace);
+    assert_int_equal(r.outcome.times.n_samples, replace);
     assert_int_equal(r.candidate.registers, 8 + replace);
     assert_string_equal(r.candidate.label, "first");
   }
@@ -348,7 +353,7 @@ static void test_evaluated_together(void **state) {
       assert_int_equal(r.outcome.how.rule, changed);
       assert_true(r.outcome.how.share == (changed ? 0.25 : 0.0));
       assert_string_equal(r.outcome.measured, before[k].outcome.measured);
-      assert_true(r.outcome.median_ns == before[k].outcome.median_ns);
+      assert_true(r.outcome.times.median_ns == before[k].outcome.times.median_ns);
     }
     const sct_id two[] = {id[0], id[2]};
     sct_row_coalesced other[] = {before[0].outcome.how, before[2].outcome.how};
@@ -402,7 +407,7 @@ static void test_find_resumes(void **state) {
   FX_OK(sct_store_find(s, &kept_rows, run.id, "hash000003", &r, &found, &err));
   assert_true(found);
   assert_int_equal(r.outcome.id, id);
-  assert_int_equal(r.outcome.n_samples, 11);
+  assert_int_equal(r.outcome.times.n_samples, 11);
   FX_OK(sct_store_find(s, &kept_rows, run.id, "hash000004", &r, &found, &err));
   assert_false(found);
   FX_OK(sct_store_find(s, &kept_rows, run.id + 1, "hash000003", &r, &found, &err));
@@ -441,7 +446,7 @@ static void test_order_of_results(void **state) {
     sct_row_candidate c = {.problem = run.problem, .source_hash = hash, .label = label};
     sct_row_outcome o = {.run = run.id,
                          .outcome = "ok",
-                         .median_ns = in_order[i].median,
+                         .times.median_ns = in_order[i].median,
                          .sectors_ld = in_order[i].ld,
                          .sectors_st = in_order[i].st};
     FX_OK(sct_store_put_result(s, &c, &o, false, &err));

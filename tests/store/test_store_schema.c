@@ -91,11 +91,12 @@ static void expect_old_row(sct_store *s) {
   FX_OK(sct_store_results(s, &kept_rows, 1, true, &results, &n, &err));
   assert_int_equal(n, 1);
   const sct_row_outcome *o = &results[0].outcome;
-  assert_int_equal(o->n_samples, 2);
-  assert_true(o->samples_ns[0] == 1.0 && o->samples_ns[1] == 2.0 && o->median_ns == 1.5);
-  assert_true(isnan(o->predicted_ns) && isnan(o->overhead_ns));
-  assert_int_equal(o->launches, 0);
-  assert_int_equal(o->copies, 0);
+  assert_int_equal(o->times.n_samples, 2);
+  assert_true(o->times.samples_ns[0] == 1.0 && o->times.samples_ns[1] == 2.0 &&
+              o->times.median_ns == 1.5);
+  assert_true(isnan(o->predicted_ns) && isnan(o->times.overhead_ns));
+  assert_int_equal(o->times.launches, 0);
+  assert_int_equal(o->times.copies, 0);
   assert_string_equal(o->race, "");
   assert_string_equal(o->measured, "");
   assert_true(o->how.coalesced && isnan(o->how.share));
@@ -155,14 +156,14 @@ static sct_row_outcome outcome_of(const sct_row_run *run, double *samples, int n
                                   const char *measured) {
   return (sct_row_outcome){.run = run->id,
                            .outcome = (char *)(uintptr_t) "ok",
-                           .median_ns = samples[0],
-                           .samples_ns = samples,
-                           .n_samples = n,
-                           .launches = 12,
-                           .copies = 5000000000,
-                           .n_slow = 1,
-                           .overhead_ns = 2.5,
-                           .resident_ns = 0.5,
+                           .times.median_ns = samples[0],
+                           .times.samples_ns = samples,
+                           .times.n_samples = n,
+                           .times.launches = 12,
+                           .times.copies = 5000000000,
+                           .times.n_slow = 1,
+                           .times.overhead_ns = 2.5,
+                           .times.resident_ns = 0.5,
                            .race = (char *)(uintptr_t) "ff.2",
                            .small_size = (char *)(uintptr_t) "{}",
                            .measured = (char *)(uintptr_t)measured};
@@ -174,14 +175,15 @@ static void expect_rows(sct_store *s, sct_id run, double now, int n_earlier, dou
   FX_OK(sct_store_results(s, &kept_rows, run, true, &list, &n, &err));
   assert_int_equal(n, 1);
   const sct_row_outcome *o = &list[0].outcome;
-  assert_true(o->median_ns == now && o->samples_ns[0] == now);
-  assert_true(o->overhead_ns == 2.5 && o->resident_ns == 0.5 && o->copies == 5000000000);
-  assert_true(o->launches == 12 && o->n_slow == 1);
+  assert_true(o->times.median_ns == now && o->times.samples_ns[0] == now);
+  assert_true(o->times.overhead_ns == 2.5 && o->times.resident_ns == 0.5 &&
+              o->times.copies == 5000000000);
+  assert_true(o->times.launches == 12 && o->times.n_slow == 1);
   assert_string_equal(o->race, "ff.2");
   FX_OK(sct_store_earlier(s, &kept_rows, run, &list, &n, &err));
   assert_int_equal(n, n_earlier);
   if (n > 0) {
-    assert_true(list[0].outcome.samples_ns[0] == oldest);
+    assert_true(list[0].outcome.times.samples_ns[0] == oldest);
     assert_string_equal(list[0].candidate.label, "direct t256");
     assert_int_equal(strlen(list[0].outcome.content), 32);
   }

@@ -31,9 +31,9 @@ static void put(sct_store *s, const sct_row_run *run, int tag) {
                          .registers = 32};
   sct_row_outcome o = {.run = run->id,
                        .outcome = text_of("ok"),
-                       .median_ns = 1000 + tag,
-                       .samples_ns = samples,
-                       .n_samples = 3,
+                       .times.median_ns = 1000 + tag,
+                       .times.samples_ns = samples,
+                       .times.n_samples = 3,
                        .degree = 1.0,
                        .measured = text_of("2026-01-01T00:00:00.000Z")};
   FX_OK(sct_store_put_result(s, &c, &o, true, &err));

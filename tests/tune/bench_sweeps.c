@@ -184,11 +184,11 @@ static void read_run(kernel *k, sct_store *store, const sct_row_run *run) {
   for (int r = 0; r < n; r++) {
     const sct_row_outcome *o = &rows[r].outcome;
     const int item = find_item(k, rows[r].candidate.label);
-    const bool timed = strcmp(o->outcome, "ok") == 0 && o->median_ns > 0.0;
+    const bool timed = strcmp(o->outcome, "ok") == 0 && o->times.median_ns > 0.0;
     unknown += item < 0;
     failed += item >= 0 && !timed;
     if (item >= 0 && timed) {
-      const double times[N_TIMES] = {o->median_ns, o->q1_ns, o->q3_ns};
+      const double times[N_TIMES] = {o->times.median_ns, o->times.q1_ns, o->times.q3_ns};
       for (int i = 0; i < N_TIMES; i++) {
         s->times_ns[i][item] = times[i];
       }

@@ -154,8 +154,8 @@ static bool try_one(sct_compiler *compiler, sct_measure *m, const sct_kernel_cod
     }
     sct_remote_unload(m, &job);
   }
-  const bool good = compiled.ok && t.n_samples == 7;
-  sct_free(t.samples_ns);
+  const bool good = compiled.ok && t.times.n_samples == 7;
+  sct_free(t.times.samples_ns);
   sct_compiled_free(&compiled);
   return good;
 }
@@ -177,7 +177,7 @@ static void set_up(sct_measure *m, sct_compiler *compiler, const sct_tune_candid
   kept = binary;
   must(sct_measure_problem(m, &cands->spec, code->layout, &kept, &err), &err);
   must(sct_measure_time(m, &kept, &cands->spec.sizes[0], 1, &t, &err), &err);
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
 }
 
 static double serial(const char *spec, const sct_tune_opts *opts, const sct_device_desc *device,

@@ -58,7 +58,7 @@ static bool was_timed(const tf_run *r, const char *label) {
   for (int k = 0; k < r->report.sizes[0].n_rows; k++) {
     const sct_tune_row *row = &r->report.sizes[0].rows[k];
     if (strcmp(row->label, label) == 0) {
-      return row->median_ns > 0;
+      return row->outcome.times.median_ns > 0;
     }
   }
   return false;
@@ -73,8 +73,8 @@ static void what_a_gpu_would_not_notice_is_caught(void **state) {
   for (int k = 0; k < SCT_COUNT(misdeeds); k++) {
     const sct_tune_row *row = tf_row(&r, 0, label_of(&misdeeds[k]));
     tf_assert_outcome(&r, 0, row->label, misdeeds[k].outcome);
-    if (!row->detail || !strstr(row->detail, misdeeds[k].detail)) {
-      fail_msg("%s: %s", row->label, row->detail ? row->detail : "no detail");
+    if (!row->outcome.detail || !strstr(row->outcome.detail, misdeeds[k].detail)) {
+      fail_msg("%s: %s", row->label, row->outcome.detail ? row->outcome.detail : "no detail");
     }
     assert_false(was_timed(&r, row->label) || row->winner);
   }
@@ -139,10 +139,12 @@ static void counts_do_not_depend_on_who_counts(void **state) {
     assert_true(a->counted && b->counted);
     const bool merges = strcmp(a->label, label_of(&merging)) == 0; /* past the accessors */
     n_merged += merges && a->approximate && strstr(a->approximate, merging.detail);
-    assert_true(a->sectors > 0 && a->sectors == b->sectors);
-    assert_true(a->sectors_ld == b->sectors_ld && a->sectors_st == b->sectors_st);
-    assert_true(a->predicted_ns == b->predicted_ns);
-    assert_int_equal(a->how.coalesced, b->how.coalesced);
+    assert_true(sct_row_sectors(&a->outcome) > 0);
+    assert_true(sct_row_sectors(&a->outcome) == sct_row_sectors(&b->outcome));
+    assert_true(sct_tune_row_loads(a) == sct_tune_row_loads(b));
+    assert_true(sct_tune_row_stores(a) == sct_tune_row_stores(b));
+    assert_true(a->outcome.predicted_ns == b->outcome.predicted_ns);
+    assert_int_equal(a->outcome.how.coalesced, b->outcome.how.coalesced);
     assert_string_equal(a->approximate ? a->approximate : "", b->approximate ? b->approximate : "");
   }
   assert_int_equal(n_merged, 1);

@@ -12,22 +12,19 @@ static double samples[8][11];
 
 /* Takes its samples as they are. */
 static void sample(sct_rank_row *r, int k) {
-  sct_timing t = {.samples_ns = samples[k], .n_samples = 11};
-  sct_stats_summary(&t);
-  r->samples_ns = samples[k];
-  r->n_samples = t.n_samples;
-  r->median_ns = t.median_ns;
+  r->outcome.times = (sct_times){.samples_ns = samples[k], .n_samples = 11};
+  sct_times_summarise(&r->outcome.times);
 }
 
 /* A row with samples spread by 0.2 % around `ns`; of 16 sectors up to 20 are coalesced. */
 static sct_rank_row row(int k, const char *label, double ns, int n_sectors, int registers) {
   sct_rank_row r = {.eligible = true,
-                    .timed = ns > 0,
                     .label = label,
                     .registers = registers,
-                    .sectors = n_sectors,
-                    .requests = 100,
-                    .coalesced = n_sectors <= 20};
+                    .outcome = {.race = "",
+                                .sectors_ld = n_sectors,
+                                .requests_ld = 100,
+                                .how.coalesced = n_sectors <= 20}};
   if (ns > 0) {
     for (int s = 0; s < 11; s++) {
       samples[k][s] = ns * (1.0 + 0.0004 * (s - 5));
@@ -63,11 +60,11 @@ static void test_the_rule_of_a_tie_is_named(void **state) {
                                       "the label",      "exact arithmetic"};
   for (int k = 0; k < SCT_COUNT(rules); k++) {
     sct_rank_row rows[] = {row(0, "b", 100, 16, 20), row(1, "a", 100, 16, 20)};
-    rows[1].sectors *= k == 0 ? 0.9 : k == 5 ? 1.1 : 1.0;
+    rows[1].outcome.sectors_ld *= k == 0 ? 0.9 : k == 5 ? 1.1 : 1.0;
     rows[0].fast = k == 5;
-    rows[1].wavefronts = k == 1 ? 10.0 : 20.0;
-    rows[0].wavefronts = 20.0;
-    rows[1].requests *= k == 2 ? 0.9 : 1.0;
+    rows[1].outcome.wavefronts = k == 1 ? 10.0 : 20.0;
+    rows[0].outcome.wavefronts = 20.0;
+    rows[1].outcome.requests_ld *= k == 2 ? 0.9 : 1.0;
     rows[1].registers -= k == 3 ? 4 : 0;
     const sct_choice choice = sct_choose(rows, 2, false);
     assert_int_equal(choice.winner, 1);
@@ -88,7 +85,7 @@ static void test_every_rule_that_decided_is_named(void **state) {
   sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "c");
   assert_decided_by(&choice, "fewer sectors, then fewer registers");
-  rows[0].sectors = -1;
+  rows[0].outcome.sectors_ld = -1;
   choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "a");
   assert_decided_by(&choice, "fewer registers");
@@ -98,9 +95,9 @@ static void test_every_rule_that_decided_is_named(void **state) {
 static void test_counts_within_their_error_tie(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "sampled", 100, 236800, 10), row(1, "exact", 100, 227328, 20)};
-  rows[0].coalesced = rows[1].coalesced = true;
+  rows[0].outcome.how.coalesced = rows[1].outcome.how.coalesced = true;
   assert_string_equal(rows[sct_choose(rows, 2, false).winner].label, "exact");
-  rows[0].error = 0.05;
+  rows[0].outcome.how.sectors_error = 0.05;
   const sct_choice choice = sct_choose(rows, 2, false);
   assert_string_equal(rows[choice.winner].label, "sampled");
   assert_decided_by(&choice, "fewer registers");
@@ -197,9 +194,9 @@ static void test_noise_decides_what_is_a_tie(void **state) {
   }
   /* a row that was only in the quick pass does not tie with one that raced */
   rows[1] = row(1, "b", 400.1, 16, 1);
-  rows[0].race = 1;
+  rows[0].outcome.race = "1";
   assert_int_equal(sct_choose(rows, 2, false).winner, 0);
-  rows[1].race = 2; /* another race: compared without pairs */
+  rows[1].outcome.race = "2"; /* another race: compared without pairs */
   assert_int_equal(sct_choose(rows, 2, false).winner, 1);
 }
 
@@ -211,9 +208,9 @@ static void test_rows_of_a_race_are_compared_in_pairs(void **state) {
     samples[0][s] = 400 * (1.0 + 0.004 * s);
     samples[1][s] = 404 * (1.0 + 0.004 * s);
   }
-  rows[0].race = rows[1].race = 1;
+  rows[0].outcome.race = rows[1].outcome.race = "1";
   assert_int_equal(sct_choose(rows, 2, false).winner, 0);
-  rows[1].race = 2;
+  rows[1].outcome.race = "2";
   assert_int_equal(sct_choose(rows, 2, false).winner, 1);
 }
 
@@ -247,7 +244,7 @@ static void test_faster_but_not_coalesced_is_named_and_taken_only_on_request(voi
   assert_int_equal(sct_choose(rows, 2, false).passed_over, 0);
   /* no news within noise, even of one that was only in the quick pass, and so is not tied */
   rows[0] = row(0, "direct", 399, 48, 20);
-  rows[1].race = 1;
+  rows[1].outcome.race = "1";
   choice = sct_choose(rows, 2, false);
   assert_int_equal(choice.fastest, 0);
   assert_true(choice.faster_ratio == 1.0);
@@ -259,12 +256,12 @@ static void test_what_moves_no_more_than_a_coalesced_row_competes(void **state) 
   (void)state;
   sct_rank_row rows[] = {row(0, "once", 300, 40, 20), row(1, "again", 400, 48, 30),
                          row(2, "worse", 200, 64, 30)};
-  rows[1].coalesced = true;
+  rows[1].outcome.how.coalesced = true;
   const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 0);
-  assert_false(rows[0].coalesced);
+  assert_false(rows[0].outcome.how.coalesced);
   assert_int_equal(choice.passed_over, 2);
-  rows[0].sectors = 49;
+  rows[0].outcome.sectors_ld = 49;
   assert_int_equal(sct_choose(rows, 3, false).winner, 1);
 }
 
@@ -283,8 +280,8 @@ static void test_untimed_rows_are_ranked_by_counts(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "many requests", 0, 16, 10), row(1, "few", 0, 16, 20),
                          row(2, "conflicts", 0, 16, 5), row(3, "wasteful", 0, 32, 1)};
-  rows[0].requests = 200;
-  rows[2].wavefronts = 5;
+  rows[0].outcome.requests_ld = 200;
+  rows[2].outcome.wavefronts = 5;
   sct_choice choice = sct_choose(rows, 4, false);
   assert_decided_by(&choice, "fewer shared wavefronts, then fewer requests");
   assert_string_equal(rows[choice.winner].label, "few");
@@ -295,9 +292,9 @@ static void test_untimed_rows_are_ranked_by_counts(void **state) {
 static void test_predictions_that_are_close_tie(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "a", 0, 17, 1), row(1, "b", 0, 16, 1), row(2, "c", 0, 16, 1)};
-  rows[0].predicted_ns = 40000;
-  rows[1].predicted_ns = 40700;
-  rows[2].predicted_ns = 42000;
+  rows[0].outcome.predicted_ns = 40000;
+  rows[1].outcome.predicted_ns = 40700;
+  rows[2].outcome.predicted_ns = 42000;
   const sct_choice choice = sct_choose(rows, 3, false);
   assert_int_equal(choice.winner, 1);
   assert_int_equal(choice.n_tied, 2);
@@ -313,14 +310,14 @@ static void test_no_prediction_loses_to_naive(void **state) {
   sct_rank_row rows[] = {row(0, "direct", 0, 48, 20), row(1, "map", 0, 16, 30),
                          row(2, "bad", 0, 48, 10)};
   rows[0].naive = true;
-  rows[0].predicted_ns = 9945;
-  rows[1].predicted_ns = 10920;
-  rows[2].predicted_ns = 5000;
+  rows[0].outcome.predicted_ns = 9945;
+  rows[1].outcome.predicted_ns = 10920;
+  rows[2].outcome.predicted_ns = 5000;
   sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "direct");
   assert_int_equal(choice.passed_over, 2);
   assert_true(choice.faster_ratio > 1.98 && choice.faster_ratio < 2.0);
-  rows[1].predicted_ns = 10000; /* the model knows no better */
+  rows[1].outcome.predicted_ns = 10000; /* the model knows no better */
   choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "map");
 }
@@ -329,7 +326,7 @@ static void test_no_prediction_loses_to_naive(void **state) {
 static void test_what_is_not_predicted_stands_last(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "unbelieved", 0, 16, 1), row(1, "slow", 0, 17, 1)};
-  rows[1].predicted_ns = 1e9;
+  rows[1].outcome.predicted_ns = 1e9;
   assert_string_equal(rows[sct_choose(rows, 2, false).winner].label, "slow");
 }
 
@@ -340,19 +337,19 @@ static void test_untimed_rows_are_ranked_by_predicted_time(void **state) {
                          row(4, "wasteful", 0, 32, 1)};
   static const double ns[] = {41000, 40000, 40700, 0, 10000};
   for (int k = 0; k < SCT_COUNT(rows); k++) {
-    rows[k].predicted_ns = ns[k];
+    rows[k].outcome.predicted_ns = ns[k];
   }
   sct_choice choice = sct_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "as fast"); /* within 2 %, fewer registers */
-  rows[0].predicted_ns = 40800;
+  rows[0].outcome.predicted_ns = 40800;
   choice = sct_choose(rows, 5, false);
   assert_string_equal(rows[choice.winner].label, "slow"); /* fewer sectors */
   choice = sct_choose(rows, 5, true);
   assert_string_equal(rows[choice.winner].label, "wasteful"); /* not coalesced, if asked for */
   /* a prediction never decides where there are times */
   sct_rank_row timed[] = {row(0, "timed slow", 500, 16, 1), row(1, "timed fast", 400, 16, 1)};
-  timed[0].predicted_ns = 1;
-  timed[1].predicted_ns = 1000;
+  timed[0].outcome.predicted_ns = 1;
+  timed[1].outcome.predicted_ns = 1000;
   choice = sct_choose(timed, 2, false);
   assert_string_equal(timed[choice.winner].label, "timed fast");
 }
@@ -380,7 +377,7 @@ static void test_a_few_samples_are_no_tie(void **state) {
   (void)state;
   sct_rank_row rows[] = {row(0, "fast", 100, 16, 30), row(1, "hopeless", 10000, 16, 10),
                          row(2, "near", 100.1, 16, 20)};
-  rows[1].n_samples = rows[2].n_samples = 3;
+  rows[1].outcome.times.n_samples = rows[2].outcome.times.n_samples = 3;
   const sct_choice choice = sct_choose(rows, 3, false);
   assert_string_equal(rows[choice.winner].label, "near"); /* as good, with fewer registers */
   assert_false(rows[1].tied);
@@ -395,7 +392,7 @@ static void fill_sheet(sct_tune_sheet *sheet, sct_row_result *rows, const double
   for (int k = 0; k < n; k++) { /* rows of a store come in another order */
     rows[n - 1 - k] = (sct_row_result){
         .candidate.source_hash = hashes[k],
-        .outcome = {.outcome = times[k] > 0 ? "ok" : "wrong_result", .median_ns = times[k]}};
+        .outcome = {.outcome = times[k] > 0 ? "ok" : "wrong_result", .times.median_ns = times[k]}};
   }
   *sheet = (sct_tune_sheet){.rows = rows, .n = n};
 }

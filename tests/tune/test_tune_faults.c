@@ -15,9 +15,10 @@ static void assert_fault(const fault_case *c) {
   tf_tune_ok(&r, SPEC);
   tf_assert_winner(&r, 0, "direct t512");
   const sct_tune_row *row = tf_row(&r, 0, "direct t128");
-  if (strcmp(row->outcome, c->outcome) != 0 || !row->detail || !strstr(row->detail, c->detail)) {
+  if (strcmp(row->outcome.outcome, c->outcome) != 0 || !row->outcome.detail ||
+      !strstr(row->outcome.detail, c->detail)) {
     fail_msg("%s: expected %s \"%s\", got %s \"%s\"", c->script, c->outcome, c->detail,
-             row->outcome, row->detail ? row->detail : "");
+             row->outcome, row->outcome.detail ? row->outcome.detail : "");
   }
   assert_false(row->winner || row->tied);
   const sct_tune_size *size = &r.report.sizes[0];
@@ -26,13 +27,13 @@ static void assert_fault(const fault_case *c) {
   assert_int_equal(size->n_failed, 1);
   assert_string_equal(size->rows[2].label, "direct t128"); /* failures last */
   assert_true(size->rows[1].naive);
-  assert_null(size->rows[0].detail);
+  assert_null(size->rows[0].outcome.detail);
   tf_stored s;
   tf_stored_open(&s, "faults.db");
   assert_int_equal(s.n_results, 3);
   const sct_row_result *stored = tf_result(&s, "direct t128");
   assert_string_equal(stored->outcome.outcome, c->outcome);
-  assert_string_equal(stored->outcome.detail, row->detail);
+  assert_string_equal(stored->outcome.detail, row->outcome.detail);
   assert_string_equal(tf_result(&s, "direct t256")->outcome.outcome, "ok");
   assert_int_equal(s.runs[0].winner, tf_result(&s, "direct t512")->outcome.id);
   assert_int_equal(s.runs[0].naive, tf_result(&s, "direct t256")->outcome.id);
@@ -134,7 +135,7 @@ static void a_failure_is_not_tried_again(void **state) {
   r.opts.measure.fake = "ok";
   tf_tune_ok(&r, SPEC);
   tf_assert_outcome(&r, 0, "direct t128", "wrong_result");
-  assert_non_null(tf_row(&r, 0, "direct t128")->detail);
+  assert_non_null(tf_row(&r, 0, "direct t128")->outcome.detail);
   r.opts.again = true;
   tf_tune_ok(&r, SPEC);
   tf_assert_outcome(&r, 0, "direct t128", "ok");
@@ -211,7 +212,7 @@ static void a_candidate_that_kills_the_compiler_is_an_outcome(void **state) {
   tf_tune_ok(&r, SPEC);
   tf_assert_winner(&r, 0, "direct t512");
   tf_assert_outcome(&r, 0, "direct t128", "compile_crash");
-  assert_non_null(strstr(tf_row(&r, 0, "direct t128")->detail, "signal 11"));
+  assert_non_null(strstr(tf_row(&r, 0, "direct t128")->outcome.detail, "signal 11"));
   tf_stored s;
   tf_stored_open(&s, "crash.db");
   assert_string_equal(tf_result(&s, "direct t128")->outcome.outcome, "compile_crash");

@@ -129,12 +129,12 @@ static sct_verdict run(tv_world *w, const sct_compiled *compiled, const sct_pipe
   sct_pipe_step *steps = sct_alloc(sizeof *steps * (size_t)p->n_ops);
   sct_timing t;
   MUST(sct_measure_pipeline(w->measure, &candidate, p, &none, &t, steps, err));
-  assert_int_equal(t.n_samples, 0);
+  assert_int_equal(t.times.n_samples, 0);
   for (int k = 0; k < p->n_ops && t.verdict.outcome == SCT_OUT_OK; k++) {
     assert_true(steps[k].end_ns >= steps[k].begin_ns && steps[k].ns >= 0);
   }
   sct_free(steps);
-  sct_free(t.samples_ns);
+  sct_free(t.times.samples_ns);
   return t.verdict;
 }
 
@@ -457,7 +457,7 @@ static void lists_that_cannot_be_are_refused(void **state) {
     const sct_status status = sct_measure_pipeline(w.measure, &candidate, &p, &none, &t, steps, &e);
     assert_true(status != SCT_OK || t.verdict.outcome != SCT_OUT_OK);
     sct_free(steps);
-    sct_free(t.samples_ns);
+    sct_free(t.times.samples_ns);
     sct_pipeline_free(&p);
   }
   close_world(&w, &compiled);

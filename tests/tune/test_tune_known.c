@@ -49,7 +49,7 @@ typedef struct one {
 
 static void begin(one *o) {
   sct_error err;
-  *o = (one){.item = {.code = {.hash = sct_hash_text("kernel"), .source = (char *)"kernel"}},
+  *o = (one){.item = {.code = {.hash = sct_hash_text("kernel"), .source = "kernel"}},
              .cell = {.fits = true},
              .cands = {.items = &o->item, .n_items = 1, .spec = {.n_sizes = 1}},
              .table = {.cands = &o->cands, .times = true, .cells = &o->cell},
@@ -58,11 +58,11 @@ static void begin(one *o) {
                    .store = open_store(),
                    .runs = &o->run,
                    .nothing_known = true}};
-  sct_row_problem problem = {.name = (char *)"p", .spec_hash = (char *)"00"};
-  sct_row_device device = {.name = (char *)"GPU"};
+  sct_row_problem problem = {.name = "p", .spec_hash = "00"};
+  sct_row_device device = {.name = "GPU"};
   must(sct_store_put_problem(o->r.store, &problem, &err), &err);
   must(sct_store_put_device(o->r.store, &device, &err), &err);
-  o->run = (sct_row_run){.problem = problem.id, .device = device.id, .size_label = (char *)"i=1"};
+  o->run = (sct_row_run){.problem = problem.id, .device = device.id, .size_label = "i=1"};
   must(sct_store_put_run(o->r.store, &o->run, &err), &err);
 }
 
@@ -73,23 +73,23 @@ static void put(sct_store *store, const one *o, const char *text) {
   sct_error err;
   sct_row_candidate c = {.problem = o->run.problem,
                          .source_hash = sct_hash_hex(hex, sct_hash_text(text)),
-                         .source = (char *)"kernel"};
+                         .source = "kernel"};
   sct_row_outcome row = {.run = o->run.id,
-                         .outcome = (char *)"ok",
-                         .median_ns = 5,
-                         .samples_ns = samples,
-                         .n_samples = 3};
+                         .outcome = "ok",
+                         .times.median_ns = 5,
+                         .times.samples_ns = samples,
+                         .times.n_samples = 3};
   must(sct_store_put_result(store, &c, &row, false, &err), &err);
 }
 
 static bool resumed(one *o) {
   sct_error err;
   must(sct_tune_resume_item(&o->r, 0, &err), &err);
-  return o->cell.from_store && o->cell.timing.n_samples == 3;
+  return o->cell.from_store && o->cell.row.times.n_samples == 3;
 }
 
 static void end(one *o) {
-  sct_free(o->cell.timing.samples_ns);
+  sct_free(o->cell.row.times.samples_ns);
   sct_store_close(o->r.store);
 }
 

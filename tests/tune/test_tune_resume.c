@@ -43,13 +43,15 @@ static void same_text(const char *a, const char *b) {
 
 static void same_row(const sct_tune_row *a, const sct_tune_row *b) {
   same_text(a->label, b->label);
-  same_text(a->outcome, b->outcome);
-  same_text(a->detail, b->detail);
-  assert_true(a->median_ns == b->median_ns && a->q1_ns == b->q1_ns && a->q3_ns == b->q3_ns);
-  assert_true(a->overhead_ns == b->overhead_ns && a->resident_ns == b->resident_ns);
-  assert_int_equal(a->n_slow, b->n_slow);
+  same_text(a->outcome.outcome, b->outcome.outcome);
+  same_text(a->outcome.detail, b->outcome.detail);
+  const sct_times *x = &a->outcome.times, *y = &b->outcome.times;
+  assert_true(x->median_ns == y->median_ns && x->q1_ns == y->q1_ns && x->q3_ns == y->q3_ns);
+  assert_true(x->overhead_ns == y->overhead_ns && x->resident_ns == y->resident_ns);
+  assert_int_equal(x->n_slow, y->n_slow);
   assert_true(a->bytes_per_s == b->bytes_per_s && a->share == b->share);
-  assert_true(a->predicted_ns == b->predicted_ns && a->sectors == b->sectors);
+  assert_true(a->outcome.predicted_ns == b->outcome.predicted_ns);
+  assert_true(sct_row_sectors(&a->outcome) == sct_row_sectors(&b->outcome));
   assert_int_equal(a->winner, b->winner);
   assert_int_equal(a->tied, b->tied);
   assert_int_equal(a->naive, b->naive);
@@ -148,11 +150,11 @@ static void races_are_stored_as_pairs(void **state) {
   const sct_row_outcome *b = &tf_result(&s, "direct t512")->outcome;
   assert_int_equal(strlen(a->race), 32);
   assert_string_equal(a->race, b->race);
-  assert_int_equal(a->n_samples, b->n_samples);
-  assert_true(a->launches > 0 && a->copies > 0 && a->overhead_ns > 0);
+  assert_int_equal(a->times.n_samples, b->times.n_samples);
+  assert_true(a->times.launches > 0 && a->times.copies > 0 && a->times.overhead_ns > 0);
   bool sorted = true;
-  for (int k = 1; k < a->n_samples; k++) {
-    sorted = sorted && a->samples_ns[k - 1] <= a->samples_ns[k];
+  for (int k = 1; k < a->times.n_samples; k++) {
+    sorted = sorted && a->times.samples_ns[k - 1] <= a->times.samples_ns[k];
   }
   assert_false(sorted);
   assert_int_equal(s.runs[0].raced, 2);
@@ -199,7 +201,7 @@ static void look_up(void *ctx, const sct_tune_event *event) {
     tf_results(&s, run);
     for (int k = 0; k < s.n_results && !found; k++) {
       found = strcmp(s.results[k].candidate.label, event->label) == 0 &&
-              strcmp(s.results[k].outcome.outcome, event->outcome) == 0;
+              strcmp(s.results[k].outcome.outcome, event->row->outcome) == 0;
     }
   }
   tf_stored_close(&s);
@@ -226,7 +228,7 @@ static void assert_told_is_stored(tf_run *r, const char *store, int n_told) {
     tf_must(sct_store_earlier(s.store, &kept_rows, s.runs[run].id, &rows, &n, &err), &err);
     for (int k = 0; k < n; k++) { /* a race takes the place of a first measurement */
       assert_string_equal(rows[k].outcome.outcome, "ok");
-      assert_true(rows[k].outcome.n_samples > 0);
+      assert_true(rows[k].outcome.times.n_samples > 0);
     }
   }
   tf_stored_close(&s);

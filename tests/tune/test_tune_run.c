@@ -36,7 +36,7 @@ static void arithmetic_takes_time(void **state) {
     tf_tune_ok(&r, worker(works[k].type, works[k].step));
     for (int i = 0; i < r.report.sizes[0].n_rows; i++) {
       const sct_tune_row *row = &r.report.sizes[0].rows[i];
-      const double us = row->predicted_ns / 1e3;
+      const double us = row->outcome.predicted_ns / 1e3;
       if (us < works[k].least_us || us > works[k].most_us ||
           strcmp(row->predicted_limit, works[k].by) != 0) {
         fail_msg("%s: %s: %.1f us by %s", works[k].step, row->label, us, row->predicted_limit);
@@ -81,7 +81,7 @@ static void few_blocks_take_as_long_as_one(void **state) {
     double us = 0.0;
     for (int i = 0; i < r.report.sizes[0].n_rows; i++) {
       const sct_tune_row *row = &r.report.sizes[0].rows[i];
-      us = strcmp(row->label, label) == 0 ? row->predicted_ns / 1e3 : us;
+      us = strcmp(row->label, label) == 0 ? row->outcome.predicted_ns / 1e3 : us;
     }
     if (us < few_blocks[k].measured_us / 1.25 || us > few_blocks[k].measured_us * 1.25) {
       fail_msg("%s: %.1f us, measured %.1f", few_blocks[k].rest, us, few_blocks[k].measured_us);
@@ -137,12 +137,13 @@ static void a_plan_that_lies_does_not_win(void **state) {
   for (int again = 0; again < 2; again++) { /* then from the store */
     tf_tune_ok(&r, TF_COPY("{ i = 16777216 }"));
     const sct_tune_row *honest = tf_row(&r, 0, "direct t256");
-    assert_true(honest->how.coalesced);
+    assert_true(honest->outcome.how.coalesced);
     for (int k = 0; k < 2; k++) {
       const sct_tune_row *liar = tf_row(&r, 0, k == 0 ? "neighbours" : "nothing");
-      assert_true(liar->sectors > 1.5 * honest->sectors); /* small parts are not far apart */
-      assert_true(liar->predicted_ns > 0.99 * honest->predicted_ns);
-      assert_false(liar->how.coalesced || liar->winner);
+      assert_true(sct_row_sectors(&liar->outcome) >
+                  1.5 * sct_row_sectors(&honest->outcome)); /* small parts are not far apart */
+      assert_true(liar->outcome.predicted_ns > 0.99 * honest->outcome.predicted_ns);
+      assert_false(liar->outcome.how.coalesced || liar->winner);
       assert_non_null(strstr(liar->approximate, "blocks were counted"));
     }
     assert_int_equal(strncmp(r.report.sizes[0].rows[0].label, "direct ", 7), 0);

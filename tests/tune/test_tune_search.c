@@ -62,7 +62,8 @@ static void only_what_is_asked_for_is_compiled(void **state) {
   assert_int_equal(r.of_compile, MANY);
   assert_int_equal(r.report.sizes[0].n_untried, MANY - 3);
   for (int k = 0; k < 3; k++) {
-    assert_true(r.report.sizes[0].rows[k].counted && r.report.sizes[0].rows[k].predicted_ns > 0.0);
+    assert_true(r.report.sizes[0].rows[k].counted &&
+                r.report.sizes[0].rows[k].outcome.predicted_ns > 0.0);
     assert_true(r.report.sizes[0].rows[k].registers > 0);
   }
   tf_tune_ok(&r, SPEC); /* from the store, registers and all */
@@ -216,7 +217,7 @@ static void what_is_coalesced_depends_on_nothing_else(void **state) {
     tf_tune_ok(&r, RECORDS);
     assert_int_equal(r.report.sizes[0].n_untried > 0, m >= 0);
     const sct_tune_row *naive = tf_row(&r, 0, "direct t256");
-    assert_false(naive->how.coalesced);
+    assert_false(naive->outcome.how.coalesced);
     assert_true(naive->degree_ld > 0.333 && naive->degree_ld < 0.334);
     tf_free(&r);
   }
@@ -225,8 +226,8 @@ static void what_is_coalesced_depends_on_nothing_else(void **state) {
   r.opts.only = (sct_tune_labels){SCT_COUNT(only), only};
   tf_tune_ok(&r, RECORDS);
   assert_int_equal(r.report.n_sources, 2);
-  assert_false(tf_row(&r, 0, "direct t256")->how.coalesced);
-  assert_false(tf_row(&r, 0, only[0])->how.coalesced);
+  assert_false(tf_row(&r, 0, "direct t256")->outcome.how.coalesced);
+  assert_false(tf_row(&r, 0, only[0])->outcome.how.coalesced);
   tf_free(&r);
   tf_stored stored;
   tf_stored_open(&stored, "all.db");
@@ -242,7 +243,7 @@ static void a_virtual_device_verifies_what_is_asked(void **state) {
   assert_int_equal(r.n_verify, 2);
   assert_int_equal(r.report.sizes[0].n_rows, 2);
   assert_int_equal(r.report.sizes[0].n_untried, N - 2);
-  assert_true(tf_row(&r, 0, "direct t256")->predicted_ns > 0);
+  assert_true(tf_row(&r, 0, "direct t256")->outcome.predicted_ns > 0);
   tf_free(&r);
 }
 
@@ -382,7 +383,7 @@ static void what_the_store_knows_is_evaluated_anew_and_kept(void **state) {
     assert_true(s.results[k].outcome.how.coalesced);
     assert_int_equal(s.results[k].outcome.how.rule, SCT_COALESCED_ABSOLUTE);
     assert_true(s.results[k].candidate.registers > 0);
-    assert_true(s.results[k].outcome.n_samples > 0);
+    assert_true(s.results[k].outcome.times.n_samples > 0);
   }
   tf_stored_close(&s);
   tf_free(&r);

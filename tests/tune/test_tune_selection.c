@@ -69,8 +69,8 @@ static void a_broadcast_row_hides_no_candidate(void **state) {
     tune(&r, text, labels, SCT_COUNT(labels), any);
     const sct_tune_row *winner = &r.sizes[0].rows[0];
     assert_string_equal(winner->label, labels[0]);
-    assert_true(winner->how.coalesced);
-    assert_true(winner->predicted_ns < 1.3e6); /* 4 GiB, 0.95 ms on an H200 */
+    assert_true(winner->outcome.how.coalesced);
+    assert_true(winner->outcome.predicted_ns < 1.3e6); /* 4 GiB, 0.95 ms on an H200 */
     assert_null(r.sizes[0].faster);
     sct_tune_report_free(&r);
   }
@@ -110,7 +110,7 @@ static void the_best_of_the_bad_is_marked(void **state) {
   tune(&r, BOTH(""), labels, SCT_COUNT(labels), false);
   const sct_tune_size *size = &r.sizes[0];
   for (int k = 0; k < size->n_rows; k++) {
-    assert_false(size->rows[k].how.coalesced);
+    assert_false(size->rows[k].outcome.how.coalesced);
   }
   assert_non_null(size->uncoalesced);
   assert_non_null(strstr(size->uncoalesced, "no candidate is coalesced"));
@@ -134,11 +134,11 @@ static void what_else_there_is_changes_no_mark(void **state) {
   for (int k = 0; k < without.sizes[0].n_rows; k++) {
     const sct_tune_row *before = &without.sizes[0].rows[k];
     const sct_tune_row *after = row_of(&with.sizes[0], before->label);
-    assert_true(sct_row_coalesced_same(&before->how, &after->how));
+    assert_true(sct_row_coalesced_same(&before->outcome.how, &after->outcome.how));
   }
   const sct_tune_row *winner = &with.sizes[0].rows[0];
   assert_string_equal(winner->label, "own_both");
-  assert_true(winner->how.coalesced);
+  assert_true(winner->outcome.how.coalesced);
   assert_null(with.sizes[0].uncoalesced);
   sct_tune_report_free(&without);
   sct_tune_report_free(&with);
@@ -159,10 +159,11 @@ static void no_predicted_winner_loses_to_naive(void **state) {
   sct_tune_report r;
   tune(&r, text, labels, SCT_COUNT(labels), false);
   const sct_tune_size *size = &r.sizes[0];
-  assert_true(row_of(size, labels[0])->how.coalesced);
+  assert_true(row_of(size, labels[0])->outcome.how.coalesced);
   for (int k = 0; k < size->n_rows; k++) {
     assert_true(!size->rows[k].naive ||
-                size->rows[0].predicted_ns <= SCT_PREDICTED_SLACK * size->rows[k].predicted_ns);
+                size->rows[0].outcome.predicted_ns <=
+                    SCT_PREDICTED_SLACK * size->rows[k].outcome.predicted_ns);
   }
   sct_tune_report_free(&r);
 }

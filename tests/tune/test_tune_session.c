@@ -23,9 +23,11 @@ static void rows_stand_by_time_with_the_winner_first(void **state) {
     assert_int_equal(size->rows[k].winner, k == 0);
     assert_int_equal(size->rows[k].naive, strcmp(order[k], "direct t256") == 0);
   }
-  const double base = size->rows[0].median_ns;
-  assert_true(size->rows[1].median_ns > 1.9 * base && size->rows[1].median_ns < 2.1 * base);
-  assert_true(size->rows[3].median_ns > 3.9 * base && size->rows[3].median_ns < 4.1 * base);
+  const double base = size->rows[0].outcome.times.median_ns;
+  assert_true(size->rows[1].outcome.times.median_ns > 1.9 * base &&
+              size->rows[1].outcome.times.median_ns < 2.1 * base);
+  assert_true(size->rows[3].outcome.times.median_ns > 3.9 * base &&
+              size->rows[3].outcome.times.median_ns < 4.1 * base);
   assert_int_equal(size->n_tied, 1);
   assert_true(size->rows[0].tied && !size->rows[1].tied);
   assert_null(size->faster);
@@ -43,10 +45,10 @@ static void a_naive_variant_that_is_far_behind_does_not_race(void **state) {
     tf_run r = tf_new(script, NULL);
     tf_tune_ok(&r, SPEC);
     const sct_tune_row *last = &r.report.sizes[0].rows[2], *first = &r.report.sizes[0].rows[0];
-    assert_true(last->naive && first->resident_ns > 0);
-    assert_int_equal(last->resident_ns > 0, k == 0);
-    assert_true(last->median_ns > 0.9 * slow[k] * first->median_ns &&
-                last->median_ns < 1.1 * slow[k] * first->median_ns);
+    assert_true(last->naive && first->outcome.times.resident_ns > 0);
+    assert_int_equal(last->outcome.times.resident_ns > 0, k == 0);
+    assert_true(last->outcome.times.median_ns > 0.9 * slow[k] * first->outcome.times.median_ns &&
+                last->outcome.times.median_ns < 1.1 * slow[k] * first->outcome.times.median_ns);
     tf_free(&r);
   }
 }
@@ -68,16 +70,19 @@ static void figures_of_a_row_agree_with_each_other(void **state) {
   assert_false(r.report.stopped_early);
   for (int k = 0; k < size->n_rows; k++) {
     const sct_tune_row *row = &size->rows[k];
-    assert_true(row->q1_ns <= row->median_ns && row->median_ns <= row->q3_ns);
-    const double rate = 32768.0 / row->median_ns * 1e9;
+    const sct_times *t = &row->outcome.times;
+    assert_true(t->q1_ns <= t->median_ns && t->median_ns <= t->q3_ns);
+    const double rate = 32768.0 / t->median_ns * 1e9;
     assert_true(row->bytes_per_s > 0.999 * rate && row->bytes_per_s < 1.001 * rate);
     const double share = rate / size->ceiling_bytes_s;
     assert_true(row->share > 0.999 * share && row->share < 1.001 * share);
-    assert_true(row->sectors == 1024.0 && row->sectors_ideal == 1024.0); /* 32768 bytes of 32 */
-    assert_true(row->sectors_ld == 4.0 && row->sectors_st == 4.0);
-    assert_true(row->degree > 0.999 && row->degree < 1.001);
+    const sct_row_outcome *o = &row->outcome;
+    assert_true(sct_row_sectors(o) == 1024.0); /* 32768 bytes of 32 */
+    assert_true(o->sectors_ld_ideal + o->sectors_st_ideal == 1024.0);
+    assert_true(sct_tune_row_loads(row) == 4.0 && sct_tune_row_stores(row) == 4.0);
+    assert_true(o->degree > 0.999 && o->degree < 1.001);
     assert_true(row->occupancy > 0 && row->occupancy <= 1.0);
-    assert_true(row->registers > 0 && row->spill_bytes == 0 && row->how.coalesced);
+    assert_true(row->registers > 0 && row->spill_bytes == 0 && row->outcome.how.coalesced);
   }
   tf_free(&r);
 }
@@ -115,14 +120,17 @@ static void equal_code_is_timed_once(void **state) {
   r.opts.strategy_dir = tf_path("duplicates");
   tf_tune_ok(&r, SPEC);
   const sct_tune_row *one = tf_row(&r, 0, "direct t128"), *other = tf_row(&r, 0, "again t128");
-  assert_true(one->median_ns == other->median_ns && one->q3_ns == other->q3_ns);
-  assert_string_equal(other->outcome, "ok");
-  assert_non_null(strstr(other->detail, "same machine code and launch as 'direct t128'"));
-  assert_null(one->detail);
-  const double base = one->median_ns / 2; /* the fourth binary that the fake gets is the last one */
+  assert_true(one->outcome.times.median_ns == other->outcome.times.median_ns &&
+              one->outcome.times.q3_ns == other->outcome.times.q3_ns);
+  assert_string_equal(other->outcome.outcome, "ok");
+  assert_non_null(strstr(other->outcome.detail, "same machine code and launch as 'direct t128'"));
+  assert_null(one->outcome.detail);
+  const double base =
+      one->outcome.times.median_ns / 2; /* the fourth binary that the fake gets is the last one */
   const sct_tune_row *last = tf_row(&r, 0, "again t64");
-  assert_true(last->median_ns > 2.8 * base && last->median_ns < 3.2 * base);
-  assert_null(last->detail);
+  assert_true(last->outcome.times.median_ns > 2.8 * base &&
+              last->outcome.times.median_ns < 3.2 * base);
+  assert_null(last->outcome.detail);
   assert_int_equal(r.report.sizes[0].n_verified, 5);
   tf_stored s;
   tf_stored_open(&s, "duplicates.db");
@@ -150,9 +158,10 @@ static void a_faster_variant_that_is_not_coalesced_is_told(void **state) {
   tf_tune_ok(&r, VECTORS);
   tf_assert_winner(&r, 0, "direct b=soa t128");
   const sct_tune_row *aos = tf_row(&r, 0, "direct b=aos t128");
-  assert_false(aos->how.coalesced || aos->tied);
-  assert_true(tf_row(&r, 0, "direct b=soa t256")->how.coalesced);
-  assert_true(aos->median_ns < 0.55 * r.report.sizes[0].rows[0].median_ns);
+  assert_false(aos->outcome.how.coalesced || aos->tied);
+  assert_true(tf_row(&r, 0, "direct b=soa t256")->outcome.how.coalesced);
+  assert_true(aos->outcome.times.median_ns <
+              0.55 * r.report.sizes[0].rows[0].outcome.times.median_ns);
   assert_non_null(r.report.sizes[0].faster);
   assert_non_null(strstr(r.report.sizes[0].faster, "'direct b=aos t128' is 2.0"));
   assert_non_null(strstr(r.report.sizes[0].faster, "--select any"));
@@ -225,8 +234,8 @@ static void sizes_have_winners_of_their_own(void **state) {
     assert_false(r.report.sizes[z].rows[0].naive);
     tf_assert_winner(&r, z, r.report.sizes[z].rows[0].label);
   }
-  const double small = tf_row(&r, 0, "direct t256")->median_ns;
-  assert_true(tf_row(&r, 1, "direct t256")->median_ns > 1.05 * small);
+  const double small = tf_row(&r, 0, "direct t256")->outcome.times.median_ns;
+  assert_true(tf_row(&r, 1, "direct t256")->outcome.times.median_ns > 1.05 * small);
   assert_true(r.report.sizes[1].read_bytes == 400000.0);
   tf_free(&r);
 }
@@ -254,7 +263,7 @@ static void layout_choices_are_groups_with_a_naive_variant_each(void **state) {
   for (int k = 0; k < size->n_rows; k++) {
     n_naive += size->rows[k].naive;
     n_soa += strstr(size->rows[k].label, "b=soa") != NULL;
-    assert_string_equal(size->rows[k].outcome, "ok");
+    assert_string_equal(size->rows[k].outcome.outcome, "ok");
   }
   assert_int_equal(n_naive, 2);
   assert_int_equal(n_soa, 3);
@@ -267,9 +276,9 @@ static void layout_choices_are_groups_with_a_naive_variant_each(void **state) {
   for (int k = 0; k < size->n_rows; k++) { /* known since all were seen, and stored since then */
     const sct_tune_row *row = &size->rows[k];
     const sct_row_result *stored = tf_result(&s, row->label);
-    assert_int_equal(stored->outcome.how.coalesced, row->how.coalesced);
-    assert_true(stored->outcome.median_ns == row->median_ns);
-    n_coalesced += row->how.coalesced;
+    assert_int_equal(stored->outcome.how.coalesced, row->outcome.how.coalesced);
+    assert_true(stored->outcome.times.median_ns == row->outcome.times.median_ns);
+    n_coalesced += row->outcome.how.coalesced;
   }
   assert_in_range(n_coalesced, 1, size->n_rows);
   json_t *axes = json_loads(naive->candidate.axes, 0, NULL);
@@ -387,11 +396,11 @@ static void stopping_keeps_what_was_measured(void **state) {
   assert_int_equal(r.report.sizes[0].n_untried, 1); /* which it fits */
   assert_int_equal(r.report.sizes[0].n_unfit, 0);
   tf_assert_winner(&r, 0, "direct t128");
-  assert_true(tf_row(&r, 0, "direct t128")->median_ns > 0);
+  assert_true(tf_row(&r, 0, "direct t128")->outcome.times.median_ns > 0);
   tf_stored s;
   tf_stored_open(&s, "stopped.db");
   assert_int_equal(s.n_results, 2);
-  assert_true(tf_result(&s, "direct t256")->outcome.n_samples > 0);
+  assert_true(tf_result(&s, "direct t256")->outcome.times.n_samples > 0);
   assert_int_equal(s.runs[0].winner, tf_result(&s, "direct t128")->outcome.id);
   tf_stored_close(&s);
 
@@ -436,7 +445,7 @@ static void stopping_while_compiling_leaves_what_is_known(void **state) {
   (void)state;
   tf_run r = tf_new("slow@0=2 slow@2=3 wrong@1", "known.db");
   tf_tune_ok(&r, SPEC);
-  const double median = r.report.sizes[0].rows[0].median_ns;
+  const double median = r.report.sizes[0].rows[0].outcome.times.median_ns;
   const char *winner = sct_arena_strdup(&tf_arena, r.report.sizes[0].rows[0].label);
   const char *path = tf_write("spec.lua", SPEC);
   r.stop_at = r.n_time = 1;
@@ -446,7 +455,7 @@ static void stopping_while_compiling_leaves_what_is_known(void **state) {
   assert_true(r.report.stopped_early);
   assert_int_equal(r.report.sizes[0].n_rows, 3);
   tf_assert_winner(&r, 0, winner);
-  assert_true(r.report.sizes[0].rows[0].median_ns == median);
+  assert_true(r.report.sizes[0].rows[0].outcome.times.median_ns == median);
   tf_assert_outcome(&r, 0, "direct t128", "wrong_result");
   tf_stored s;
   tf_stored_open(&s, "known.db");
@@ -460,7 +469,7 @@ static void stopping_while_compiling_leaves_what_is_known(void **state) {
 static double stored_median(const char *store, const char *label) {
   tf_stored s;
   tf_stored_open(&s, store);
-  const double median = tf_result(&s, label)->outcome.median_ns;
+  const double median = tf_result(&s, label)->outcome.times.median_ns;
   tf_stored_close(&s);
   return median;
 }
@@ -475,11 +484,11 @@ static void tuning_again_resumes(void **state) {
   r.opts.measure.fake = "slow@1=40 wrong@2";
   tf_tune_ok(&r, SPEC);
   tf_assert_outcome(&r, 0, "direct t512", "ok");
-  assert_true(tf_row(&r, 0, "direct t128")->median_ns == known);
+  assert_true(tf_row(&r, 0, "direct t128")->outcome.times.median_ns == known);
   assert_true(stored_median("resume.db", "direct t128") == known);
   tf_stored s;
   tf_stored_open(&s, "resume.db");
-  assert_true(tf_result(&s, "direct t128")->outcome.sm_clock_mhz == 1980.0);
+  assert_true(tf_result(&s, "direct t128")->outcome.times.sm_clock_mhz == 1980.0);
   assert_int_equal(s.n_problems, 1);
   assert_int_equal(s.n_devices, 1);
   assert_int_equal(s.n_runs, 1); /* one row, not a second one */
@@ -490,7 +499,7 @@ static void tuning_again_resumes(void **state) {
   r.opts.measure.fake = "slow@1=40 wrong@2";
   tf_tune_ok(&r, SPEC);
   tf_assert_outcome(&r, 0, "direct t512", "wrong_result");
-  assert_true(tf_row(&r, 0, "direct t128")->median_ns > 5 * known);
+  assert_true(tf_row(&r, 0, "direct t128")->outcome.times.median_ns > 5 * known);
   assert_true(stored_median("resume.db", "direct t128") > 5 * known);
   tf_free(&r);
 }
@@ -542,12 +551,13 @@ static void assert_complete_result(const sct_row_result *row) {
   json_decref(launch);
   assert_string_equal(o->outcome, "ok");
   assert_string_equal(o->detail, "");
-  assert_in_range(o->n_samples, 3, 61);
-  for (int k = 0; k < o->n_samples; k++) {
-    assert_true(o->samples_ns[k] >= o->min_ns);
+  assert_in_range(o->times.n_samples, 3, 61);
+  for (int k = 0; k < o->times.n_samples; k++) {
+    assert_true(o->times.samples_ns[k] >= o->times.min_ns);
   }
-  assert_true(o->min_ns <= o->q1_ns && o->q1_ns <= o->median_ns && o->median_ns <= o->q3_ns);
-  assert_true(o->sm_clock_mhz == 1980.0);
+  assert_true(o->times.min_ns <= o->times.q1_ns && o->times.q1_ns <= o->times.median_ns &&
+              o->times.median_ns <= o->times.q3_ns);
+  assert_true(o->times.sm_clock_mhz == 1980.0);
   assert_true(o->requests_ld == 128.0 && o->requests_st == 128.0); /* 4096 lanes, 32 a warp */
   assert_true(o->sectors_ld == 512.0 && o->sectors_st == 512.0);
   assert_true(o->sectors_ld_ideal == 512.0 && o->sectors_st_ideal == 512.0);

@@ -72,9 +72,9 @@ static void assert_failed(const tf_run *r, const char *label, const char *outcom
                           const char *place, const char *says) {
   tf_assert_outcome(r, 0, label, outcome);
   const sct_tune_row *row = tf_row(r, 0, label);
-  assert_non_null(row->detail);
-  if (!strstr(row->detail, place) || !strstr(row->detail, says)) {
-    fail_msg("expected %s ... %s, got: %s", place, says, row->detail);
+  assert_non_null(row->outcome.detail);
+  if (!strstr(row->outcome.detail, place) || !strstr(row->outcome.detail, says)) {
+    fail_msg("expected %s ... %s, got: %s", place, says, row->outcome.detail);
   }
 }
 
@@ -147,7 +147,7 @@ static void a_kernel_that_does_not_compile_names_the_template(void **state) {
   const sct_row_result *stored = tf_result(&s, "typo");
   assert_string_equal(stored->outcome.outcome, "compile_error");
   assert_non_null(strstr(stored->candidate.source, "no_such_name"));
-  assert_int_equal(stored->outcome.n_samples, 0);
+  assert_int_equal(stored->outcome.times.n_samples, 0);
   tf_stored_close(&s);
   tf_free(&r);
 }
@@ -400,7 +400,7 @@ static void only_registers_in_memory_are_spills(void **state) {
   tf_tune_ok(&r, SINES);
   tf_assert_outcome(&r, 0, "calm", "ok");
   tf_assert_outcome(&r, 0, "many", "spills");
-  assert_null(strstr(tf_row(&r, 0, "many")->detail, "0 bytes stored"));
+  assert_null(strstr(tf_row(&r, 0, "many")->outcome.detail, "0 bytes stored"));
   tf_free(&r);
 }
 

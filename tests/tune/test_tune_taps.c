@@ -35,7 +35,7 @@ static void what_is_read_again_is_no_fault(void **state) {
   tf_run r = new_run();
   r.opts.only = (sct_tune_labels){1, &label};
   tf_tune_ok(&r, SPEC("s.row_major"));
-  assert_true(tf_row(&r, 0, MARCHING)->how.coalesced);
+  assert_true(tf_row(&r, 0, MARCHING)->outcome.how.coalesced);
   tf_assert_winner(&r, 0, MARCHING);
   tf_free(&r);
 }
@@ -183,7 +183,7 @@ static void odd_specs_are_right(void **state) {
   for (int k = 0; k < SCT_COUNT(found); k++) {
     r.opts.only = (sct_tune_labels){1, &found[k][2]};
     tf_tune_ok(&r, found[k][1]);
-    if (strcmp(tf_row(&r, 0, found[k][2])->outcome, "ok") != 0) {
+    if (strcmp(tf_row(&r, 0, found[k][2])->outcome.outcome, "ok") != 0) {
       print_message("%s:\n", found[k][0]);
       tf_show(&r.report.sizes[0]);
       n_wrong++;

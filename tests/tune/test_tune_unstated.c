@@ -33,14 +33,14 @@ static void assert_same_counts(const tf_run *r, const char *label, const char *s
     const sct_tune_row *row = tf_row(r, z, label), *other = tf_row(r, z, stated);
     tf_assert_outcome(r, z, label, "ok");
     assert_true(row->counted);
-    assert_true(row->how.coalesced);
+    assert_true(row->outcome.how.coalesced);
     assert_true(row->ptx.known);
-    assert_true(row->sectors == other->sectors);
-    assert_true(row->sectors == (double)(2 * sectors[z]));
-    assert_true(row->sectors_ld == other->sectors_ld);
-    assert_true(row->sectors_st == other->sectors_st);
-    assert_true(row->predicted_ns > 0.0);
-    assert_true(row->predicted_ns == other->predicted_ns);
+    assert_true(sct_row_sectors(&row->outcome) == sct_row_sectors(&other->outcome));
+    assert_true(sct_row_sectors(&row->outcome) == (double)(2 * sectors[z]));
+    assert_true(sct_tune_row_loads(row) == sct_tune_row_loads(other));
+    assert_true(sct_tune_row_stores(row) == sct_tune_row_stores(other));
+    assert_true(row->outcome.predicted_ns > 0.0);
+    assert_true(row->outcome.predicted_ns == other->outcome.predicted_ns);
   }
 }
 
@@ -117,7 +117,7 @@ static void wrong_traffic_says_what_was_expected(void **state) {
   tf_tune_ok(&r, TF_COPY("{ i = 4096 }"));
   for (int k = 0; k < SCT_COUNT(cases); k++) {
     tf_assert_outcome(&r, 0, cases[k].name, "render_error");
-    const char *detail = tf_row(&r, 0, cases[k].name)->detail;
+    const char *detail = tf_row(&r, 0, cases[k].name)->outcome.detail;
     if (strstr(detail, cases[k].says) == NULL) {
       fail_msg("expected %s, got: %s", cases[k].says, detail);
     }

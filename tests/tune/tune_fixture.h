@@ -225,9 +225,10 @@ static inline void tf_tune(tf_run *r, const char *spec) {
 static inline void tf_show(const sct_tune_size *size) {
   for (int k = 0; k < size->n_rows; k++) {
     const sct_tune_row *row = &size->rows[k];
-    print_error("  %s: %s %.1f ns%s%s%s %s\n", row->label, row->outcome, row->median_ns,
-                row->winner ? " winner" : "", row->naive ? " naive" : "",
-                row->how.coalesced ? " coalesced" : "", row->detail ? row->detail : "");
+    print_error("  %s: %s %.1f ns%s%s%s %s\n", row->label, row->outcome.outcome,
+                row->outcome.times.median_ns, row->winner ? " winner" : "",
+                row->naive ? " naive" : "", row->outcome.how.coalesced ? " coalesced" : "",
+                row->outcome.detail ? row->outcome.detail : "");
   }
 }
 
@@ -283,10 +284,10 @@ static inline void tf_assert_winner(const tf_run *r, int z, const char *label) {
 static inline void tf_assert_outcome(const tf_run *r, int z, const char *label,
                                      const char *outcome) {
   const sct_tune_row *row = tf_row(r, z, label);
-  if (strcmp(row->outcome, outcome) != 0) {
+  if (strcmp(row->outcome.outcome, outcome) != 0) {
     tf_show(&r->report.sizes[z]);
   }
-  assert_string_equal(row->outcome, outcome);
+  assert_string_equal(row->outcome.outcome, outcome);
 }
 
 /* ---- what the store holds ---- */

@@ -243,7 +243,7 @@ local function texts(value, what, place)
 end
 
 local WORDS = {
-  fill = { "identity", "permuted", "random", "constant", "uniform", "power", "prefix" },
+  fill = core.fills(),
   reduce = { "sum", "max", "min", "argmax", "argmin" },
   accumulate = { "add", "min", "max", "and", "or", "xor" },
   scan = { "sum", "max", "min" },
