@@ -19,7 +19,9 @@ typedef struct matrix {
 } matrix;
 
 static double time_of(const sct_row_outcome *o) {
-  return o->median_ns > 0 ? o->median_ns : o->predicted_ns > 0 ? o->predicted_ns : INFINITY;
+  return o->times.median_ns > 0 ? o->times.median_ns
+         : o->predicted_ns > 0  ? o->predicted_ns
+                                : INFINITY;
 }
 
 static int find_kernel(matrix *m, const char *hash) {

@@ -246,10 +246,10 @@ static int best_at(const tune_table *t, int size) {
   double least_ns = 0;
   for (int k = 0; k < t->cands->n_items; k++) {
     const tune_cell *cell = sct_tune_cell(t, k, size);
-    const double ns =
-        t->times ? (cell->timing.n_samples > 0 ? cell->timing.median_ns : 0) : cell->predicted.ns;
+    const double ns = t->times ? (cell->row.times.n_samples > 0 ? cell->row.times.median_ns : 0)
+                               : cell->predicted.ns;
     if (sct_tune_has_outcome(t, k, size) && t->cands->items[k].outcome == SCT_OUT_OK &&
-        cell->verdict.outcome == SCT_OUT_OK && ns > 0 && (best < 0 || ns < least_ns)) {
+        sct_row_is_ok(&cell->row) && ns > 0 && (best < 0 || ns < least_ns)) {
       best = k;
       least_ns = ns;
     }

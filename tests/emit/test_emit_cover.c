@@ -40,7 +40,7 @@ static choice cover(const table *t, int n_known, bool wrong_layout) {
         of[s][sizes[s].n_rows] = k;
         rows[s][sizes[s].n_rows++] =
             (sct_row_result){.candidate.source_hash = (char *)names[k],
-                             .outcome = {.median_ns = s % 2 ? t->ns[k][s] : -1,
+                             .outcome = {.times.median_ns = s % 2 ? t->ns[k][s] : -1,
                                          .predicted_ns = s % 2 ? -1 : t->ns[k][s]}};
       }
     }
