@@ -109,8 +109,8 @@ static void print_gap(sct_str *out, const assign *a, const char *otherwise) {
   sct_str_printf(out, "; %s", advice ? advice : otherwise);
 }
 
-static sct_status fail_with(const assign *a, int line, sct_str *text) {
-  sct_status status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
+static sct_status fail_with(const assign *a, const char *at, sct_str *text) {
+  sct_status status = sct_spec_fail_body(a->spec, a->err, at, "%s", sct_str_c(text));
   sct_str_free(text);
   return status;
 }
@@ -138,7 +138,7 @@ static sct_status explain_read(const assign *a, int unit, int at, const local *l
     sct_str_append(&text, "' is read here but not assigned");
     print_gap(&text, a, "");
   }
-  return fail_with(a, a->t[at].line, &text);
+  return fail_with(a, a->t[at].text, &text);
 }
 
 sct_status sct_assign_read(assign *a, units u, int at, const local *l) {
@@ -160,7 +160,7 @@ static sct_status explain_output(const assign *a) {
         op->scan == SCT_REDUCE_NONE && op->accumulate == SCT_REDUCE_NONE) {
       sct_str_append(&text, "; what stays as it was belongs to an output with inout = true");
     }
-    return fail_with(a, 0, &text);
+    return fail_with(a, NULL, &text);
   }
   sct_str_append(&text, " is not assigned");
   print_gap(&text, a, "assign it on every path");
@@ -169,7 +169,7 @@ static sct_status explain_output(const assign *a) {
   } else if (op && op->reduce == SCT_REDUCE_NONE && op->scan == SCT_REDUCE_NONE) {
     sct_str_printf(&text, "; what stays as it was says `keep(%s);` there", op->name);
   }
-  return fail_with(a, sct_gap_line(a, 0), &text);
+  return fail_with(a, sct_gap_place(a), &text);
 }
 
 /* ---- tokens ---- */
@@ -177,25 +177,25 @@ static sct_status explain_output(const assign *a) {
 sct_status sct_assign_unexpected(const assign *a) {
   const token *t = &a->t[a->k];
   if (t->kind == TOKEN_END) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "the body ends inside a statement");
+    return sct_spec_fail_body(a->spec, a->err, t->text, "the body ends inside a statement");
   }
   if (sct_token_is(t, "[")) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
+    return sct_spec_fail_body(a->spec, a->err, t->text,
                               "`[` is not expected here; a body may not contain lambdas, "
                               "attributes or structured bindings");
   }
   if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_NONE) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "'%.*s' is not expected here", (int)t->len,
+    return sct_spec_fail_body(a->spec, a->err, t->text, "'%.*s' is not expected here", (int)t->len,
                               t->text);
   }
-  return sct_spec_fail_body(a->spec, a->err, t->line, "`%.*s` is not expected here", (int)t->len,
+  return sct_spec_fail_body(a->spec, a->err, t->text, "`%.*s` is not expected here", (int)t->len,
                             t->text);
 }
 
 sct_status sct_assign_expect(assign *a, const char *text) {
   const token *t = &a->t[a->k];
   if (!sct_token_is(t, text)) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "`%s` expected before %s%.*s%s", text,
+    return sct_spec_fail_body(a->spec, a->err, t->text, "`%s` expected before %s%.*s%s", text,
                               t->kind == TOKEN_END ? "the end" : "`", (int)t->len, t->text,
                               t->kind == TOKEN_END ? "" : "`");
   }
@@ -205,7 +205,7 @@ sct_status sct_assign_expect(assign *a, const char *text) {
 
 sct_status sct_assign_enter(assign *a) {
   if (a->depth == ASSIGN_MAX_DEPTH) {
-    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].line,
+    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].text,
                               "statements or expressions nest too deep");
   }
   a->depth++;

@@ -135,6 +135,7 @@ void sct_gap_branches(assign *a, gap g, unit_set yes, int yes_gap, unit_set no, 
 void sct_gap_print_path(sct_str *out, const assign *a);
 /* "add an `else` that assigns it"; NULL: no gap is known. */
 const char *sct_gap_advice(const assign *a);
-int sct_gap_line(const assign *a, int otherwise);
+/* Where the last gap's statement stands in the body; NULL: no gap is known. */
+const char *sct_gap_place(const assign *a);
 
 #endif

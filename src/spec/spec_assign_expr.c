@@ -163,7 +163,7 @@ static sct_status element_units(assign *a, units all, units *out) {
   if (by_counter) {
     if (l->low < 0 || l->high >= all.n) {
       return sct_spec_fail_body(
-          a->spec, a->err, t->line, "`%.*s` runs from %lld to %lld, but the array has %d elements",
+          a->spec, a->err, t->text, "`%.*s` runs from %lld to %lld, but the array has %d elements",
           (int)t[1].len, t[1].text, (long long)l->low, (long long)l->high, all.n);
     }
     *out = (units){all.first + (int)l->low, (int)(l->high - l->low) + 1};
@@ -172,7 +172,7 @@ static sct_status element_units(assign *a, units all, units *out) {
   a->k++;
   SCT_TRY(sct_assign_expression(a, &index));
   if (index.known && (index.value < 0 || index.value >= all.n) && a->now != UNITS_ALL) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
+    return sct_spec_fail_body(a->spec, a->err, t->text,
                               "there is no element %lld: the array has %d", (long long)index.value,
                               all.n);
   }
@@ -299,12 +299,12 @@ static sct_status place(assign *a, int op, local *l, flow *out) {
 
 static sct_status belongs_elsewhere(assign *a, const token *t, const sct_operand *op) {
   return op->is_inout
-             ? sct_spec_fail_body(a->spec, a->err, t->line,
+             ? sct_spec_fail_body(a->spec, a->err, t->text,
                                   "'%s' is updated in place by step %d, so this step would "
                                   "find it changed; use it there or before, or give what "
                                   "follows from it to an output of that step",
                                   op->name, op->step + 1)
-             : sct_spec_fail_body(a->spec, a->err, t->line,
+             : sct_spec_fail_body(a->spec, a->err, t->text,
                                   "output '%s' belongs to another step; a step reads "
                                   "inputs and the values of steps before it",
                                   op->name);
@@ -359,7 +359,7 @@ static sct_status name(assign *a, flow *out) {
     return sct_assign_unexpected(a);
   } else if (op < 0 && !value && sct_spec_find_dim(a->spec, t->text, t->len) < 0 &&
              !sct_spec_is_scalar(a->spec, t) && !sct_spec_is_extent(a->spec, t)) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
+    return sct_spec_fail_body(a->spec, a->err, t->text,
                               "'%.*s' is not declared here: its declaration follows, or its "
                               "block has ended",
                               (int)t->len, t->text);

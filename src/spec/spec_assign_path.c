@@ -78,7 +78,7 @@ static void print_condition(sct_str *out, const assign *a, const gap *g) {
 
 static void print_step(sct_str *out, const assign *a, const gap *g) {
   const token *at = &a->t[g->at];
-  const int line = sct_spec_body_line(a->spec, at->line);
+  const int line = sct_spec_body_line(a->spec, at->text);
   switch (g->kind) {
   case GAP_NO_CASE:
   case GAP_LAST_CASE:
@@ -146,6 +146,6 @@ const char *sct_gap_advice(const assign *a) {
   return NULL;
 }
 
-int sct_gap_line(const assign *a, int otherwise) {
-  return a->gap >= 0 ? a->t[a->gaps[a->gap].at].line : otherwise;
+const char *sct_gap_place(const assign *a) {
+  return a->gap >= 0 ? a->t[a->gaps[a->gap].at].text : NULL;
 }

@@ -408,7 +408,7 @@ static sct_status jump(assign *a) {
     t = t->outer;
   }
   if (!t) {
-    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].line,
+    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].text,
                               breaks ? "`break` stands in no loop and no switch of the body"
                                      : "`continue` stands in no loop of the body");
   }

@@ -26,7 +26,7 @@ typedef struct body_scan {
 
 static sct_status check_brackets(const body_scan *s) {
   char open[MAX_DEPTH];
-  int line[MAX_DEPTH];
+  const char *at[MAX_DEPTH];
   int depth = 0;
   for (int k = 0; k < s->n; k++) {
     const char c = s->t[k].text[0];
@@ -35,20 +35,20 @@ static sct_status check_brackets(const body_scan *s) {
     }
     if (strchr("([{", c)) {
       if (depth == MAX_DEPTH) {
-        return sct_spec_fail_body(s->spec, s->err, s->t[k].line, "brackets nest too deep");
+        return sct_spec_fail_body(s->spec, s->err, s->t[k].text, "brackets nest too deep");
       }
       open[depth] = c;
-      line[depth++] = s->t[k].line;
+      at[depth++] = s->t[k].text;
     } else if (strchr(")]}", c)) {
       const char want = c == ')' ? '(' : c == ']' ? '[' : '{';
       if (depth == 0 || open[depth - 1] != want) {
-        return sct_spec_fail_body(s->spec, s->err, s->t[k].line, "`%c` closes nothing", c);
+        return sct_spec_fail_body(s->spec, s->err, s->t[k].text, "`%c` closes nothing", c);
       }
       depth--;
     }
   }
   if (depth > 0) {
-    return sct_spec_fail_body(s->spec, s->err, line[depth - 1], "`%c` is never closed",
+    return sct_spec_fail_body(s->spec, s->err, at[depth - 1], "`%c` is never closed",
                               open[depth - 1]);
   }
   return SCT_OK;
@@ -59,22 +59,22 @@ static sct_status check_refused(const body_scan *s) {
     const token *t = &s->t[k];
     const bool atomic = t->len > 6 && strncmp(t->text, "atomic", 6) == 0 && t->text[6] <= 'Z';
     if (t->kind == TOKEN_NAME && atomic) {
-      return sct_spec_fail_body(s->spec, s->err, t->line,
+      return sct_spec_fail_body(s->spec, s->err, t->text,
                                 "a body may not contain `%.*s`; an output that several points add "
                                 "to says accumulate = \"add\", and the body assigns what one point "
                                 "brings, as in `bins = 1;` (docs/cookbook.md, \"A histogram\")",
                                 (int)t->len, t->text);
     }
     if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_REFUSED) {
-      return sct_spec_fail_body(s->spec, s->err, t->line, "a body may not contain `%.*s`",
+      return sct_spec_fail_body(s->spec, s->err, t->text, "a body may not contain `%.*s`",
                                 (int)t->len, t->text);
     }
   }
   if (s->n == 0) {
-    return sct_spec_fail_body(s->spec, s->err, 0, "the body is empty");
+    return sct_spec_fail_body(s->spec, s->err, NULL, "the body is empty");
   }
   if (!sct_token_is(&s->t[s->n - 1], ";") && !sct_token_is(&s->t[s->n - 1], "}")) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[s->n - 1].line, "`;` expected at the end");
+    return sct_spec_fail_body(s->spec, s->err, s->t[s->n - 1].text, "`;` expected at the end");
   }
   return SCT_OK;
 }
@@ -107,17 +107,17 @@ static sct_status declare(body_scan *s, const token *t) {
       sct_spec_find_step_value(spec, t->text, t->len) ||
       sct_spec_find_dim(spec, t->text, t->len) >= 0 || sct_spec_is_scalar(spec, t) ||
       sct_spec_is_extent(spec, t) || sct_spec_word(t->text, t->len) != WORD_NONE) {
-    return sct_spec_fail_body(spec, s->err, t->line, "`%.*s` cannot be declared: it is taken",
+    return sct_spec_fail_body(spec, s->err, t->text, "`%.*s` cannot be declared: it is taken",
                               (int)t->len, t->text);
   }
   const char *name = sct_arena_strndup(&s->spec->arena, t->text, t->len);
   /* a macro is none where a candidate is compiled, but is one where the header is */
   const char *bad = sct_spec_bad_name(name);
   if (bad) {
-    return sct_spec_fail_body(spec, s->err, t->line, "`%s` %s; choose another name", name, bad);
+    return sct_spec_fail_body(spec, s->err, t->text, "`%s` %s; choose another name", name, bad);
   }
   if (s->n_locals == MAX_LOCALS) {
-    return sct_spec_fail_body(spec, s->err, t->line, "a body declares at most %d names",
+    return sct_spec_fail_body(spec, s->err, t->text, "a body declares at most %d names",
                               MAX_LOCALS);
   }
   s->locals[s->n_locals] = t->text;
@@ -233,7 +233,7 @@ static sct_status unknown_name(const body_scan *s, const token *t) {
   } else {
     sct_str_suggest(&hint, word, SCT_NAMES(names, n_own));
   }
-  return sct_spec_fail_body(spec, s->err, t->line, "unknown name '%s'%s", word, sct_str_c(&hint));
+  return sct_spec_fail_body(spec, s->err, t->text, "unknown name '%s'%s", word, sct_str_c(&hint));
 }
 
 /* ---- operands ---- */
@@ -284,7 +284,7 @@ static sct_status check_whole(body_scan *s, int k, const sct_mention *m) {
   const int with =
       paired ? sct_spec_find_value(s->spec, s->t[other].text, s->t[other].len, &tap) : -1;
   if (with < 0) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "'%s' is a record; name one of its fields, as in %s.%s",
                               sct_spec_mention_name(s->spec, m), sct_spec_mention_name(s->spec, m),
                               op->record.fields[0].name);
@@ -293,7 +293,7 @@ static sct_status check_whole(body_scan *s, int k, const sct_mention *m) {
     SCT_SCOPED(sct_str) hint = {0};
     sct_spec_hint_bytes(&hint, &op->record);
     sct_spec_hint_bytes(&hint, &s->spec->operands[with].record);
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "'%s' and '%s' have different fields; assign them one by one%s",
                               sct_spec_mention_name(s->spec, m), s->spec->operands[with].name,
                               sct_str_c(&hint));
@@ -327,7 +327,7 @@ static bool is_addressed(const body_scan *s, int k) {
 static sct_status cannot_assign(const body_scan *s, const token *t, const char *what) {
   const char *output = s->spec->operands[s->spec->n_inputs].name;
   return sct_spec_fail_body(
-      s->spec, s->err, t->line, "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
+      s->spec, s->err, t->text, "'%.*s' is %s and cannot be assigned; did you mean '%s'?%s",
       (int)t->len, t->text, what, output,
       strcmp(what, "an input") == 0 ? " An array that is updated in place stands in outputs, with "
                                       "inout = true"
@@ -340,7 +340,7 @@ static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op
   const char *joined = sct_spec_combining_word(op, &way), *how = sct_reduce_name(way);
   if (op->accumulate != SCT_REDUCE_NONE) {
     return sct_spec_fail_body(
-        s->spec, s->err, s->t[k].line,
+        s->spec, s->err, s->t[k].text,
         updates ? "output '%s' is accumulated (%s), so the body only assigns it what one point "
                   "contributes: write `=`, as in `%s = 1;`"
                 : "output '%s' is accumulated (%s), so the body cannot read it: other points add "
@@ -348,13 +348,13 @@ static sct_status reads_reduced(const body_scan *s, int k, const sct_operand *op
         op->name, sct_accumulate_name(op->accumulate), updates ? op->name : "");
   }
   if (updates) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "output '%s' is %s (%s), so the body only assigns it what one "
                               "element contributes: write `=`, as in `%s = ...;`",
                               op->name, joined, how, op->name);
   }
   return sct_spec_fail_body(
-      s->spec, s->err, s->t[k].line,
+      s->spec, s->err, s->t[k].text,
       "output '%s' is %s (%s), so the body cannot read it: its result is known when all elements "
       "are done; %sa second kernel takes the result as an input",
       op->name, joined, how,
@@ -375,7 +375,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
   }
   const sct_type_info *type = sct_type_get(op->record.fields[m.field < 0 ? 0 : m.field].type);
   if (type->shared > 1 && is_addressed(s, k)) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "an element of type %s is a part of a byte and has no address; write "
                               "`int v = %.*s;` and take that of v",
                               type->name,
@@ -392,7 +392,7 @@ static sct_status check_operand(body_scan *s, int k, int at, int tap, int *next)
     return reads_reduced(s, k, op, assigns);
   }
   if (sct_token_is(after, "[") || sct_token_is(after, "(")) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "'%s' stands for one element; where it lies is said by %s = { ... }",
                               sct_spec_mention_name(s->spec, &m), tap < 0 ? "at" : "taps");
   }
@@ -415,13 +415,13 @@ static sct_status check_value(const body_scan *s, int k) {
   const bool assigns = !is_stepped(s, k) && sct_token_is(&s->t[k + 1], "=");
   const char *how = sct_reduce_name(value->reduce);
   if (value->step > s->spec->step) {
-    return sct_spec_fail_body(s->spec, s->err, t->line,
+    return sct_spec_fail_body(s->spec, s->err, t->text,
                               "'%s' is a value of step %d, and this is step %d; a step reads the "
                               "values of steps before it",
                               value->name, value->step + 1, s->spec->step + 1);
   }
   if (value->step < s->spec->step) {
-    return updates ? sct_spec_fail_body(s->spec, s->err, t->line,
+    return updates ? sct_spec_fail_body(s->spec, s->err, t->text,
                                         "'%s' is a value of step %d and cannot be assigned here; "
                                         "declare a variable, as in `float %s_here = %s;`",
                                         value->name, value->step + 1, value->name, value->name)
@@ -430,7 +430,7 @@ static sct_status check_value(const body_scan *s, int k) {
   return assigns || value->reduce == SCT_REDUCE_NONE
              ? SCT_OK
              : sct_spec_fail_body(
-                   s->spec, s->err, t->line,
+                   s->spec, s->err, t->text,
                    updates ? "'%s' is reduced (%s), so its step only assigns what one element "
                              "contributes: write `=`, as in `%s = ...;`"
                            : "'%s' is reduced (%s) by this very step, so it is known when all "
@@ -455,7 +455,7 @@ static sct_status check_flag(const body_scan *s, const token *t) {
     taken =
         taken || (s->local_len[k] == (size_t)len && strncmp(s->locals[k], flag, (size_t)len) == 0);
   }
-  return taken ? sct_spec_fail_body(spec, s->err, t->line,
+  return taken ? sct_spec_fail_body(spec, s->err, t->text,
                                     "keep(%.*s) makes the name '%s', which is taken; choose "
                                     "another name for it",
                                     (int)t->len, t->text, flag)
@@ -471,7 +471,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
   if (!starts_statement(s, k) || !sct_token_is(&s->t[k + 1], "(") || !is_output ||
       !sct_token_is(&s->t[k + 3], ")") || !sct_token_is(&s->t[k + 4], ";")) {
     const char *output = s->spec->operands[s->spec->n_inputs].name;
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "keep() is a statement that leaves a whole element of an output as "
                               "it was, as in `keep(%s);`; of a record with inout = true, fields "
                               "that are not assigned stay, too",
@@ -481,7 +481,7 @@ static sct_status check_keep(body_scan *s, int k, int *next) {
   sct_reduce how = SCT_REDUCE_NONE;
   const char *joined = sct_spec_combining_word(op, &how);
   if (how != SCT_REDUCE_NONE) {
-    return sct_spec_fail_body(s->spec, s->err, s->t[k].line,
+    return sct_spec_fail_body(s->spec, s->err, s->t[k].text,
                               "output '%s' is %s (%s), so nothing is kept; assign what changes "
                               "nothing, as in `%s = 0;` for a sum",
                               op->name, joined, sct_reduce_name(how), op->name);
@@ -534,11 +534,11 @@ static sct_status check_name(body_scan *s, int k, int *next) {
     return check_keep(s, k, next);
   }
   if (sct_spec_spelling(t->text, t->len) && sct_token_is(&s->t[k + 1], "{")) {
-    return sct_spec_fail_body(s->spec, s->err, t->line, "write `%.*s(...)`, with round brackets",
+    return sct_spec_fail_body(s->spec, s->err, t->text, "write `%.*s(...)`, with round brackets",
                               (int)t->len, t->text);
   }
   if (word == WORD_FUNCTION && !sct_token_is(&s->t[k + 1], "(")) {
-    return sct_spec_fail_body(s->spec, s->err, t->line, "'%.*s' is a function; call it",
+    return sct_spec_fail_body(s->spec, s->err, t->text, "'%.*s' is a function; call it",
                               (int)t->len, t->text);
   }
   if (word != WORD_NONE) {
@@ -582,7 +582,7 @@ sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *ass
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *op = &spec->operands[k];
     if (op->is_inout && !s.assigned[k] && (spec->n_steps == 0 || s.kept[k])) {
-      return sct_spec_fail_body(spec, err, 0,
+      return sct_spec_fail_body(spec, err, NULL,
                                 "'%s' is updated in place (inout), but never assigned; what is "
                                 "only read stands in inputs",
                                 op->name);

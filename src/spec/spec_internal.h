@@ -24,7 +24,6 @@ typedef struct token {
   token_kind kind;
   const char *text; /* points into the body; not terminated */
   size_t len;
-  int line; /* of the body, from 0 */
 } token;
 
 enum { TOKENS_AHEAD = 8 }; /* how far past a token its readers look */
@@ -41,12 +40,12 @@ bool sct_token_is(const token *t, const char *text);
 sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err);
 /* Refuses shifts by more bits than a value has (spec_shift.c). */
 sct_status sct_spec_check_shifts(const sct_spec *spec, const token_list *body, sct_error *err);
-/* An error at line `line` (from 0) of the body. */
-sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
-    SCT_PRINTF(4, 5);
+/* An error at a place of the body; NULL: of the whole body. */
+sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, const char *at, const char *fmt,
+                              ...) SCT_PRINTF(4, 5);
 
-/* The number of that line for messages: of the file, or of the body where no file holds it. */
-int sct_spec_body_line(const sct_spec *spec, int line);
+/* The number of the line there for messages: of the file, or of the body where no file holds it. */
+int sct_spec_body_line(const sct_spec *spec, const char *at);
 
 /* ---- names ---- */
 

@@ -31,13 +31,13 @@ int sct_spec_component(const token *t, int lanes) {
 static sct_status check_dot(const reader *r, const sct_operand *op, const token *t) {
   for (int k = 0; k < op->n_taps; k++) {
     if (sct_token_is(t, op->taps[k].name)) {
-      return sct_spec_fail_body(r->spec, r->err, t->line, "'%s' is a tap of '%s': write `%s` alone",
+      return sct_spec_fail_body(r->spec, r->err, t->text, "'%s' is a tap of '%s': write `%s` alone",
                                 op->taps[k].name, op->name, op->taps[k].name);
     }
   }
   return !op->is_output || !sct_token_is(t, "keep")
              ? SCT_OK
-             : sct_spec_fail_body(r->spec, r->err, t->line, "write `keep(%s);`", op->name);
+             : sct_spec_fail_body(r->spec, r->err, t->text, "write `keep(%s);`", op->name);
 }
 
 static sct_status bad_field(const reader *r, const token *t) {
@@ -51,7 +51,7 @@ static sct_status bad_field(const reader *r, const token *t) {
   const char *word = sct_arena_strndup(&r->spec->arena, t->text, t->len);
   SCT_SCOPED(sct_str) hint = {0};
   sct_str_suggest(&hint, word, SCT_NAMES(names, op->record.n_fields));
-  return sct_spec_fail_body(r->spec, r->err, t->line, "'%s' has no field '%s'%s",
+  return sct_spec_fail_body(r->spec, r->err, t->text, "'%s' has no field '%s'%s",
                             sct_spec_mention_name(r->spec, r->m), word, sct_str_c(&hint));
 }
 
@@ -64,7 +64,7 @@ static sct_status read_component(const reader *r, int at) {
     return SCT_OK;
   }
   SCT_TRY(check_dot(r, op, &r->t[at]));
-  return sct_spec_fail_body(r->spec, r->err, r->t[at].line, "a value of type %s has no '.%.*s'%s",
+  return sct_spec_fail_body(r->spec, r->err, r->t[at].text, "a value of type %s has no '.%.*s'%s",
                             type->name, (int)r->t[at].len, r->t[at].text,
                             type->lanes == 2   ? "; expected x or y"
                             : type->lanes == 4 ? "; expected x, y, z or w"
@@ -103,18 +103,18 @@ static sct_status read_element(const reader *r) {
   const int n = sct_field_elements(first);
   const int64_t at = sct_spec_constant_index(t);
   if (!sct_token_is(t, "[")) {
-    return sct_spec_fail_body(r->spec, r->err, t->line,
+    return sct_spec_fail_body(r->spec, r->err, t->text,
                               "'%s.%.*s' is an array of %d elements; name one, as in %s.%.*s[0]",
                               name, base, first->name, n, name, base, first->name);
   }
   if (has_comma(r->t, m->after)) {
-    return sct_spec_fail_body(r->spec, r->err, t->line,
+    return sct_spec_fail_body(r->spec, r->err, t->text,
                               "'%s.%.*s' is an array of %d elements, so it has one index, as in "
                               "%s.%.*s[4 * row + col]",
                               name, base, first->name, n, name, base, first->name);
   }
   if (at >= n) {
-    return sct_spec_fail_body(r->spec, r->err, t->line,
+    return sct_spec_fail_body(r->spec, r->err, t->text,
                               "'%s.%.*s' has %d elements; the last one is %s.%.*s[%d]", name, base,
                               first->name, n, name, base, first->name, n - 1);
   }

@@ -191,7 +191,7 @@ sct_status sct_spec_check_shifts(const sct_spec *spec, const token_list *body, s
     const bool narrow = bits >= 32 && bits < 64 && shifts_narrow(&s, k);
     if (minus || bits >= 64 || narrow) {
       return sct_spec_fail_body(
-          spec, err, t->line, "`%.*s %s%lld` shifts by %s: that is undefined in C; %s", (int)t->len,
+          spec, err, t->text, "`%.*s %s%lld` shifts by %s: that is undefined in C; %s", (int)t->len,
           t->text, minus ? "-" : "", (long long)bits,
           minus    ? "a negative number"
           : narrow ? "as many bits as an int has, or more"

@@ -222,7 +222,7 @@ static sct_status check_update_of_row(const sct_spec *spec, const sct_operand *o
     reduced = reduced || spec->steps[s].reduces;
   }
   return reduced ? SCT_OK
-                 : sct_spec_fail_body(spec, err, 0,
+                 : sct_spec_fail_body(spec, err, NULL,
                                       "'%s' has one element a row and is updated in place by step "
                                       "%d, which other threads of the row may not have read yet; "
                                       "put a step that reduces before it",
@@ -234,20 +234,20 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
   sct_operand *output = &spec->operands[op];
   sct_step *step = &spec->steps[spec->step];
   if (step->reduces) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d reduces, so it assigns its values only; output '%s' is "
                               "assigned by a step of its own: { body = \"%s = ...;\" }",
                               spec->step + 1, output->name, output->name);
   }
   if (output->step >= 0) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "output '%s' is assigned by step %d already; one step assigns or "
                               "keeps all its elements",
                               output->name, output->step + 1);
   }
   output->step = spec->step;
   if (step->per_row && !output->per_row) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d computes what there is once a row, and assigns '%s', which "
                               "has all its elements; give each a step of its own",
                               spec->step + 1, output->name);
@@ -255,7 +255,7 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *other = &spec->operands[k];
     if (other->step == spec->step && other->per_row != output->per_row) {
-      return sct_spec_fail_body(spec, err, 0,
+      return sct_spec_fail_body(spec, err, NULL,
                                 "step %d assigns '%s', which has one element a row, and '%s', "
                                 "which has all; give each a step of its own",
                                 spec->step + 1, (other->per_row ? other : output)->name,
@@ -288,7 +288,7 @@ static sct_status check_row_step(const sct_spec *spec, const token_list *body, s
         (dim >= 0 ? spec->reduced[dim] : op >= 0 && moves_along_row(spec, &spec->operands[op]));
     if (along) {
       return sct_spec_fail_body(
-          spec, err, t->line,
+          spec, err, t->text,
           "step %d assigns what there is once a row, so it cannot use '%.*s', "
           "which differs along it; reduce it to a value in a step before",
           spec->step + 1, (int)t->len, t->text);
@@ -334,7 +334,7 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
     SCT_TRY(assigned[k] ? check_output(spec, k, err) : SCT_OK);
   }
   if (!any) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d assigns no output and gives no value; what it computes is "
                               "lost",
                               spec->step + 1);
@@ -391,7 +391,7 @@ sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *e
     SCT_TRY(check_step(spec, canonical, err));
   }
   if (spec->n_values > 0 && spec->values[spec->n_values - 1].step == spec->n_steps - 1) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "the last step gives values, and no step follows that uses them; end "
                               "with one that assigns outputs: { body = \"%s = ...;\" }",
                               spec->operands[spec->n_inputs].name);

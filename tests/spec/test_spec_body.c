@@ -131,7 +131,7 @@ static void test_accepted(void **state) {
   }
 }
 
-/* The line inside a body of several lines, from the file where it stands there. */
+/* The line and the column inside a body of several lines, from the file where it stands there. */
 static void test_error_points_at_the_line(void **state) {
   (void)state;
   static const char text[] = "-- nine lines\n\n\n\n\n\n\n\n\n  b = a;\n    b.x = oops;\n";
@@ -142,13 +142,40 @@ static void test_error_points_at_the_line(void **state) {
   spec.body_in_file = true;
   assert_int_equal(try_finish("b = a;\n    b.x = oops;"), SCT_ESPEC);
   assert_string_equal(err.text,
-                      "spec.lua:11: error: unknown name 'oops'; expected one of a, m, v, s, b, k, "
-                      "i, j\n    b.x = oops;");
+                      "spec.lua:11:11: error: unknown name 'oops'; expected one of a, m, v, s, b, "
+                      "k, i, j\n    b.x = oops;\n          ^");
   close_spec();
   open_kernel();
   assert_int_equal(try_finish("b = a;\n    b.x = oops;"), SCT_ESPEC);
   assert_says("spec.lua:10: error: body, line 2: unknown name 'oops'");
   close_spec();
+}
+
+/* A column that is not certain is not said: a line that stands twice in one of the file, a line
+ * that a file has otherwise; nor a caret where the line is cut. */
+static void test_columns(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *body, *says;
+  } cases[] = {
+      {"  body = \"b = a; oops;\",", "b = a; oops;", "spec.lua:1:18: error: "},
+      {"\tbody = [[\tb = a; oops;", "b = a; oops;",
+       "\n    body = [[\tb = a; oops;\n             \t       ^"},
+      {"f([[b = oops;]], [[b = oops;]])", "b = oops;", "spec.lua:1: error: "},
+      {"f('b = ' .. 'oops;')", "b = oops;", "spec.lua:1: error: "},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_source source = {"spec.lua", cases[k].line};
+    open_kernel();
+    spec.sources = &source;
+    spec.n_sources = 1;
+    spec.body_in_file = true;
+    spec.body = cases[k].body;
+    spec.body_line = 1;
+    assert_int_equal(sct_spec_finish(&spec, &err), SCT_ESPEC);
+    assert_says(cases[k].says);
+    close_spec();
+  }
 }
 
 static void test_used_fields(void **state) {
@@ -279,6 +306,7 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_accepted),
       cmocka_unit_test(test_error_points_at_the_line),
+      cmocka_unit_test(test_columns),
       cmocka_unit_test(test_used_fields),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_component_wise),
