@@ -4,7 +4,7 @@
 #include "spec/spec_assign.h"
 
 bool sct_gap_lacks(const assign *a, unit_set s) {
-  return a->explains && (s & sct_assign_bits(a, (units){a->watched, 1})) == 0;
+  return a->explains && (s & sct_assign_bits(a, (units){a->watched, 1, 1})) == 0;
 }
 
 int sct_gap_new(assign *a, gap g) {

@@ -3,7 +3,7 @@
  * body of other kernels is; while one is checked, it stands in for the kernel's. */
 #include <string.h>
 
-#include "spec/spec_internal.h"
+#include "spec/spec_tree.h"
 
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len) {
   const int k = sct_names_find_n(SCT_NAMES_IN(spec->values, spec->n_values, name), name, len);
@@ -276,17 +276,14 @@ static bool moves_along_row(const sct_spec *spec, const sct_operand *op) {
 }
 
 /* A step that is done once a row names nothing that differs along it. */
-static sct_status check_row_step(const sct_spec *spec, const token_list *body, sct_error *err) {
-  for (int k = 0; k < body->n; k++) {
-    const token *t = &body->tokens[k];
-    int tap = -1;
-    const int dim = sct_spec_find_dim(spec, t->text, t->len);
-    const int op = sct_spec_find_value(spec, t->text, t->len, &tap);
-    const bool is_member = k > 0 && sct_token_is(t - 1, ".");
+static sct_status check_row_step(const sct_spec *spec, const body_tree *tree, sct_error *err) {
+  for (const node *n = tree->made; n; n = n->made) {
     const bool along =
-        t->kind == TOKEN_NAME && !is_member &&
-        (dim >= 0 ? spec->reduced[dim] : op >= 0 && moves_along_row(spec, &spec->operands[op]));
+        n->kind == NODE_NAME &&
+        (n->dim >= 0 ? spec->reduced[n->dim]
+                     : n->m.op >= 0 && moves_along_row(spec, &spec->operands[n->m.op]));
     if (along) {
+      const token *t = &tree->t[n->first];
       return sct_spec_fail_body(
           spec, err, t->text,
           "step %d assigns what there is once a row, so it cannot use '%.*s', "
@@ -301,7 +298,7 @@ static const char *how(const sct_value *value) {
   return value->reduce == SCT_REDUCE_NONE ? "once a row" : sct_reduce_name(value->reduce);
 }
 
-static void print_step(sct_str *out, const sct_spec *spec, const token_list *body) {
+static void print_step(sct_str *out, const sct_spec *spec, const body_tree *tree) {
   sct_str_append(out, "step");
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
@@ -310,25 +307,22 @@ static void print_step(sct_str *out, const sct_spec *spec, const token_list *bod
       sct_str_printf(out, " %s %s %s", how(value), sct_type_get(given)->name, value->name);
     }
   }
-  sct_str_append(out, "\nbody");
-  for (int k = 0; k < body->n; k++) {
-    sct_str_printf(out, " %.*s", (int)body->tokens[k].len, body->tokens[k].text);
-  }
   sct_str_append(out, "\n");
+  sct_spec_print_tokens(out, tree);
 }
 
 /* Checks the body of step number spec->step. */
 static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err) {
   sct_step *step = &spec->steps[spec->step];
   bool assigned[SCT_MAX_OPERANDS] = {false};
-  token_list body;
+  body_tree *tree = NULL;
   bool any = false;
   for (int k = 0; k < spec->n_values; k++) {
     any = any || spec->values[k].step == spec->step;
   }
   step->per_row = any && !step->reduces;
-  SCT_TRY(sct_spec_tokenize(&body, spec, err));
-  SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
+  SCT_TRY(sct_spec_parse(&tree, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, tree, assigned, err));
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     any = any || assigned[k];
     SCT_TRY(assigned[k] ? check_output(spec, k, err) : SCT_OK);
@@ -339,12 +333,10 @@ static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err)
                               "lost",
                               spec->step + 1);
   }
-  SCT_TRY(step->per_row ? check_row_step(spec, &body, err) : SCT_OK);
-  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  sct_spec_write_kernel_body(spec, &body);
-  step->kernel_body = spec->kernel_body;
-  SCT_TRY(sct_spec_fast_body(&step->fast_body, spec, step->kernel_body, false, err));
-  print_step(canonical, spec, &body);
+  SCT_TRY(step->per_row ? check_row_step(spec, tree, err) : SCT_OK);
+  SCT_TRY(sct_spec_check_assigned(spec, tree, err));
+  sct_spec_write_bodies(spec, tree, &step->kernel_body, &step->fast_body);
+  print_step(canonical, spec, tree);
   return SCT_OK;
 }
 
