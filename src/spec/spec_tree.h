@@ -115,29 +115,15 @@ typedef struct parser {
 static inline bool sct_node_is(const body_tree *tree, const node *n, const char *text) {
   return sct_token_is(&tree->t[n->at], text);
 }
-static inline bool sct_parse_at(const parser *p, const char *text) {
-  return sct_token_is(&p->t[p->k], text);
-}
-bool sct_parse_at_type(const parser *p, int k); /* a word of a type, or `const` */
-/* Does a type begin at token k that is not called, as in "float(x)"? */
-bool sct_parse_declares(const parser *p, int k);
-/* A node of the tokens from `first` to the current one. */
-node *sct_parse_node(parser *p, node_kind kind, int first, int at);
+/* A node of the tokens from `first` to the current one. kids: [4], or NULL: none. Returns SCT_OK.
+ */
+sct_status sct_parse_node(parser *p, node **out, node_kind kind, int first, int at,
+                          node *const *kids);
 sct_status sct_parse_expect(parser *p, const char *text);
-sct_status sct_parse_enter(parser *p); /* a level deeper; leave it by p->depth-- */
 /* The token does not belong there. */
 sct_status sct_parse_unexpected(const sct_spec *spec, const token *t, sct_error *err);
-sct_status sct_parse_expression(parser *p, node **out); /* with commas */
-sct_status sct_parse_one(parser *p, node **out);        /* up to a comma */
-sct_status sct_parse_conditional(parser *p, node **out);
-sct_status sct_parse_init(parser *p, node **out); /* a value or `{ ... }` */
-/* Values between commas, with the closing bracket. */
-sct_status sct_parse_values(parser *p, const char *close, node **out);
-/* "[4][2]" after a name or a type; EMPTY where a number is left out. */
-sct_status sct_parse_extents(parser *p, node **list);
-/* The words of a type; *words receives how many beside `const`. */
-void sct_parse_type(parser *p, local *out, int *words);
-/* A name and what belongs to it; spec_tree_name.c. */
+sct_status sct_parse_expression(parser *p, node **out);
+/* A name and what belongs to it; what follows: spec_tree_name.c, too. */
 sct_status sct_parse_name(parser *p, node **out);
 sct_status sct_parse_declare(parser *p, const token *t, const local *as);
 /* What the name is that was not known. */

@@ -182,7 +182,7 @@ static sct_status bad_field(const parser *p, const sct_mention *m, const token *
 static sct_status component(parser *p, sct_mention *m) {
   const sct_operand *op = &p->spec->operands[m->op];
   const sct_type_info *type = sct_type_get(op->record.fields[m->field].type);
-  if (!sct_parse_at(p, ".")) {
+  if (!sct_token_is(&p->t[p->k], ".")) {
     return SCT_OK;
   }
   const token *t = &p->t[p->k + 1];
@@ -237,7 +237,7 @@ static sct_status element(parser *p, sct_mention *m, node **index) {
 static sct_status mention(parser *p, sct_mention *m, node **index) {
   const sct_record *record = &p->spec->operands[m->op].record;
   m->field = record->fields[0].name[0] == '\0' ? 0 : -1;
-  if (m->field < 0 && sct_parse_at(p, ".")) {
+  if (m->field < 0 && sct_token_is(&p->t[p->k], ".")) {
     const token *t = &p->t[p->k + 1];
     m->field = t->len > 0 ? sct_spec_find_field(record, t->text, t->len) : -1;
     if (m->field < 0) {
@@ -259,16 +259,16 @@ sct_status sct_parse_name(parser *p, node **out) {
   m.op = sct_spec_find_value(spec, t->text, t->len, &m.tap);
   if (m.op >= 0) {
     SCT_TRY(mention(p, &m, &index));
-    if (sct_parse_at(p, "[") || sct_parse_at(p, "(")) {
+    if (sct_token_is(&p->t[p->k], "[") || sct_token_is(&p->t[p->k], "(")) {
       return sct_spec_fail_body(
           spec, p->err, t->text,
           "'%s' stands for one element; where it lies is said by %s = { ... }",
           sct_spec_mention_name(spec, &m), m.tap < 0 ? "at" : "taps");
     }
   }
-  node *n = sct_parse_node(p, NODE_NAME, first, first);
+  SCT_TRY(sct_parse_node(p, out, NODE_NAME, first, first, (node *[4]){index}));
+  node *n = *out;
   n->m = m;
-  n->kid[0] = index;
   n->value = m.op < 0 ? sct_spec_find_step_value(spec, t->text, t->len) : NULL;
   n->dim = m.op < 0 && !n->value ? sct_spec_find_dim(spec, t->text, t->len) : -1;
   for (int k = p->tree->n_locals - 1; k >= 0 && n->local < 0; k--) {
@@ -278,6 +278,5 @@ sct_status sct_parse_name(parser *p, node **out) {
   const bool known = m.op >= 0 || n->value || n->dim >= 0 || n->local >= 0 ||
                      sct_spec_is_scalar(spec, t) || sct_spec_is_extent(spec, t);
   p->unknown = known || p->unknown ? p->unknown : t;
-  *out = n;
   return SCT_OK;
 }
