@@ -250,15 +250,12 @@ static sct_status read_suffixes(assign *a, const node *suffix, flow *out) {
 /* "t = 3", "v[2] += t", "*p = t" */
 static sct_status assignment(assign *a, const node *n, flow *out) {
   place p;
-  if (!is_place(a, n->kid[0], &p)) {
+  const bool placed = is_place(a, n->kid[0], &p);
+  if (!placed || !sct_node_is(a->tree, n, "=")) {
     SCT_TRY(sct_assign_value(a, n->kid[0], out));
-    SCT_TRY(sct_assign_value(a, n->kid[1], out));
-    *out = plain(a);
-    return SCT_OK;
-  }
-  if (!sct_node_is(a->tree, n, "=")) {
-    SCT_TRY(read_place(a, &p, out));
-    forget(a, &p);
+    if (placed) {
+      forget(a, &p);
+    }
     SCT_TRY(sct_assign_value(a, n->kid[1], out));
     *out = plain(a);
     return SCT_OK;

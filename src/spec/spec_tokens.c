@@ -9,15 +9,6 @@ bool sct_token_is(const token *t, const char *text) {
   return strlen(text) == t->len && strncmp(t->text, text, t->len) == 0;
 }
 
-int64_t sct_spec_constant_index(const token *t) {
-  char *end = NULL;
-  if (!sct_token_is(&t[0], "[") || t[1].kind != TOKEN_NUMBER || !sct_token_is(&t[2], "]")) {
-    return -1;
-  }
-  const int64_t value = strtoll(t[1].text, &end, 0);
-  return end == t[1].text + t[1].len ? value : -1;
-}
-
 typedef struct scanner {
   sct_spec *spec;
   const char *p;
@@ -26,13 +17,15 @@ typedef struct scanner {
 
 /* What is refused wherever it stands, comments included: the text goes through other tools later,
  * some of which know trigraphs. */
-static sct_status refuse_anywhere(scanner *s) {
+static sct_status refuse_anywhere(const scanner *s) {
   for (const char *p = s->p; *p; p++) {
     if (*p == '\\') {
       return sct_spec_fail_body(s->spec, s->err, p, "a body may not contain a backslash");
-    } else if (p[0] == '?' && p[1] == '?') {
+    }
+    if (p[0] == '?' && p[1] == '?') {
       return sct_spec_fail_body(s->spec, s->err, p, "a body may not contain `\?\?`");
-    } else if (!isprint((unsigned char)*p) && *p != '\t' && *p != '\n') {
+    }
+    if (!isprint((unsigned char)*p) && *p != '\t' && *p != '\n') {
       return sct_spec_fail_body(s->spec, s->err, p,
                                 "a body may hold printable ASCII only, not byte 0x%02x",
                                 (unsigned)(unsigned char)*p);
@@ -86,23 +79,18 @@ static size_t punct_length(const char *p) {
 }
 
 static sct_status refuse_punct(const scanner *s) {
-  static const char *const digraphs[] = {"<:", ":>", "<%", "%>", "%:"};
-  for (int k = 0; k < SCT_COUNT(digraphs); k++) {
-    if (sct_has_prefix(s->p, digraphs[k])) {
-      return sct_spec_fail_body(s->spec, s->err, s->p, "a body may not contain `%s`", digraphs[k]);
-    }
-  }
+  static const char *const refused[] = {"<:", ":>", "<%", "%>", "%:", "::", "->"};
   if (*s->p == '"' || *s->p == '\'') {
     return sct_spec_fail_body(s->spec, s->err, s->p,
                               "a body may not contain strings or character literals");
   }
-  if (!strchr("+-*/%=<>!&|^~?:;,.()[]{}", *s->p)) {
-    return sct_spec_fail_body(s->spec, s->err, s->p, "a body may not contain `%c`", *s->p);
+  int len = strchr("+-*/%=<>!&|^~?:;,.()[]{}", *s->p) ? 0 : 1;
+  for (int k = 0; k < SCT_COUNT(refused); k++) {
+    len = sct_has_prefix(s->p, refused[k]) ? 2 : len;
   }
-  if (sct_has_prefix(s->p, "::") || sct_has_prefix(s->p, "->")) {
-    return sct_spec_fail_body(s->spec, s->err, s->p, "a body may not contain `%.2s`", s->p);
-  }
-  return SCT_OK;
+  return len == 0 ? SCT_OK
+                  : sct_spec_fail_body(s->spec, s->err, s->p, "a body may not contain `%.*s`", len,
+                                       s->p);
 }
 
 static sct_status next_token(scanner *s, token *out) {

@@ -251,7 +251,11 @@ static sct_status word(parser *p, node **out) {
   } else if (kind != WORD_FUNCTION) {
     return sct_parse_unexpected(p->spec, t, p->err);
   } else if (sct_token_is(t, "keep")) {
-    return sct_parse_bad_keep(p, t);
+    return sct_spec_fail_body(p->spec, p->err, t->text,
+                              "keep() is a statement that leaves a whole element of an output as "
+                              "it was, as in `keep(%s);`; of a record with inout = true, fields "
+                              "that are not assigned stay, too",
+                              p->spec->operands[p->spec->n_inputs].name);
   } else if (!at(p, "(")) {
     return sct_spec_fail_body(p->spec, p->err, t->text, "'%.*s' is a function; call it",
                               (int)t->len, t->text);
@@ -602,7 +606,7 @@ static sct_status keep(parser *p, node **out) {
   const int op = sct_spec_find_value(p->spec, t[2].text, t[2].len, &tap);
   if (!sct_token_is(&t[1], "(") || op < 0 || !p->spec->operands[op].is_output ||
       !sct_token_is(&t[3], ")") || !sct_token_is(&t[4], ";")) {
-    return sct_parse_bad_keep(p, t);
+    return word(p, out); /* which it may not be elsewhere */
   }
   p->k += 5;
   (void)sct_parse_node(p, out, NODE_KEEP, first, first, NULL);

@@ -128,8 +128,6 @@ sct_status sct_parse_name(parser *p, node **out);
 sct_status sct_parse_declare(parser *p, const token *t, const local *as);
 /* What the name is that was not known. */
 sct_status sct_parse_unknown(const parser *p, const token *t, sct_error *err);
-/* keep() that is no statement of an output. */
-sct_status sct_parse_bad_keep(const parser *p, const token *t);
 
 /* ---- types: spec_tree_type.c ---- */
 

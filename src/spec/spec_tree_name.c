@@ -125,14 +125,6 @@ sct_status sct_parse_unknown(const parser *p, const token *t, sct_error *err) {
   return sct_spec_fail_body(spec, err, t->text, "unknown name '%s'%s", word, sct_str_c(&hint));
 }
 
-sct_status sct_parse_bad_keep(const parser *p, const token *t) {
-  return sct_spec_fail_body(p->spec, p->err, t->text,
-                            "keep() is a statement that leaves a whole element of an output as it "
-                            "was, as in `keep(%s);`; of a record with inout = true, fields that "
-                            "are not assigned stay, too",
-                            p->spec->operands[p->spec->n_inputs].name);
-}
-
 /* ---- mentions of arrays ---- */
 
 const char *sct_spec_mention_name(const sct_spec *spec, const sct_mention *m) {

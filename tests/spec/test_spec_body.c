@@ -95,6 +95,8 @@ static void test_refused(void **state) {
       {"b = a; int t = 3; b.x = t * 2 + 1 << 33;", "`<< 33` shifts by as many bits as an int has"},
       {"b = a; unsigned t = 3; t <<= 32; b.x = t;", "`<<= 32` shifts by as many bits"},
       {"b = a; b.x = 1 << 35;", "`<< 35` shifts by as many bits as an int has"},
+      {"b = a; b.x = (a.x > 1) << 33;", "`<< 33` shifts by as many bits as an int has"},
+      {"b = a; int q, t = 3; b.x = (k > 1 ? t : 2) << 33;", "`<< 33` shifts by as many bits"},
       {"b = a; b.x = i << 64;", "as many bits as the widest integer has"},
       {"b = a; b.x = 1 << -1;", "shifts by a negative number"},
       {"b = a; b.x = -INFINITY;", "unknown name 'INFINITY'; write `__int_as_float(0x7f800000)`"},
@@ -121,6 +123,7 @@ static void test_accepted(void **state) {
       "b.x = b.y = b.z = 0x1p-3f;",
       "b = a; unsigned long long h = 7ull; h ^= h << 3; b.x = h;",
       "b = a; float *p = &b.x; *p = k;",
+      "b = a; int t = 3; b.x = static_cast<long long>(t) << 40 | (long)t << 33;",
       "float s_t; s_t = 1; b = a; b.x = s_t;",
       "b = a; for (uint32_t n = 0; n < 3; n++) b.x += float(int64_t(n));",
   };
