@@ -13,7 +13,6 @@ static sct_status declare(assign *a, const node *n) {
   flow extent = {0};
   *v = (variable){
       .units = {a->n_units, l->lanes, 1}, .lanes = l->lanes, .is_array = n->kid[0] != NULL};
-  a->now &= ~sct_assign_bits(a, v->units); /* its own extent may name it */
   for (const node *e = n->kid[0]; e; e = e->next) {
     extent = (flow){0};
     SCT_TRY(e->kind == NODE_EMPTY ? SCT_OK : sct_assign_value(a, e, &extent));

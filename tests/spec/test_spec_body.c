@@ -124,6 +124,7 @@ static void test_accepted(void **state) {
       "b = a; unsigned long long h = 7ull; h ^= h << 3; b.x = h;",
       "b = a; float *p = &b.x; *p = k;",
       "b = a; int t = 3; b.x = static_cast<long long>(t) << 40 | (long)t << 33;",
+      "b = a; long int t = 3; b.x = t << 40 | (i << 2) << 40;",
       "float s_t; s_t = 1; b = a; b.x = s_t;",
       "b = a; for (uint32_t n = 0; n < 3; n++) b.x += float(int64_t(n));",
   };
@@ -272,6 +273,20 @@ static void test_component_wise_of_two_outputs(void **state) {
   close_spec();
 }
 
+/* The components of a field are not the field. */
+static void test_components_of_fields(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "p:f32x2 q:f32x2", INPUT);
+  add_array("b", "p:f32x2 q:f32x2", OUTPUT);
+  bind();
+  lay_out_rest();
+  set_sizes("i=4");
+  finish("b.p = make_float2(a.p.y, a.p.x); b.q = make_float2(a.q.y, a.q.x);");
+  assert_false(spec.component_wise);
+  close_spec();
+}
+
 /* Records of equal fields and different types are copied by field, those of one type as they are.
  */
 static void test_copies_between_types(void **state) {
@@ -315,6 +330,7 @@ int main(void) {
       cmocka_unit_test(test_component_wise),
       cmocka_unit_test(test_copies_between_types),
       cmocka_unit_test(test_component_wise_of_two_outputs),
+      cmocka_unit_test(test_components_of_fields),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

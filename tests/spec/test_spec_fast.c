@@ -70,6 +70,7 @@ static void divisions(void **state) {
       {"o = a / b;", "o = __fdividef(a, b);"},
       {"o = a/b;", "o = __fdividef(a, b);"},
       {"o = a / b / s;", "o = __fdividef(__fdividef(a, b), s);"},
+      {"o = a * (b) / s;", "o = __fdividef(a * (b), s);"},
       {"o = a / (b / s);", "o = __fdividef(a, __fdividef(b, s));"},
       {"o = (a + b) / (a - b);", "o = __fdividef(a + b, a - b);"},
       {"o = 2.0f * a / b + 1.0f;", "o = __fdividef(2.0f * a, b) + 1.0f;"},
