@@ -57,7 +57,8 @@ static inline void load_ok(const char *text) {
   }
 }
 
-/* `text` fails; the message is "FOLDER/file:line: error: ..." and holds `says`. */
+/* `text` fails; the message is "FOLDER/file:line: error: ...", with a column of a body, and holds
+ * `says`. */
 static inline void assert_fails(const char *text, const char *file, int line, const char *says) {
   if (load(text) == SCT_OK) {
     sct_spec_free(&spec);
@@ -65,8 +66,11 @@ static inline void assert_fails(const char *text, const char *file, int line, co
   }
   assert_int_equal(err.code, SCT_ESPEC);
   char place[300];
-  snprintf(place, sizeof place, "%s:%d: error: ", path_of(file), line);
-  if (!sct_has_prefix(err.text, place) || !strstr(err.text, says)) {
+  snprintf(place, sizeof place, "%s:%d:", path_of(file), line);
+  const bool placed = sct_has_prefix(err.text, place);
+  const char *rest = placed ? err.text + strlen(place) : "";
+  rest += strspn(rest, "0123456789:");
+  if (!sct_has_prefix(rest, " error: ") || !strstr(err.text, says)) {
     fail_msg("expected %s... \"%s\", got: %s\n---\n%s", place, says, err.text, text);
   }
   assert_null(spec.pool); /* zeroed */

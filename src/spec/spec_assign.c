@@ -2,7 +2,7 @@
  * assigned, and what is read was assigned before. Else a kernel stores what a register happened to
  * hold, and as the compiler may take any value for it, no run can be relied on to show it.
  *
- * The statements are parsed once for every 64 units (a component of an output or of a local
+ * The tree is walked once for every 64 units (a component of an output or of a local
  * variable). A state is the set of units that every path so far has assigned; branches meet in the
  * intersection. A loop needs no second look: what was assigned before it stays so, and only a `for`
  * whose first test is known to hold has an iteration for sure. Addresses and references are read
@@ -18,18 +18,19 @@
 /* ---- units ---- */
 
 unit_set sct_assign_bits(const assign *a, units u) {
-  const int first = u.first > a->first_unit ? u.first - a->first_unit : 0;
-  const int end = u.first + u.n - a->first_unit;
-  if (end <= first || first >= 64) {
-    return 0;
+  unit_set bits = 0;
+  for (int k = 0; k < u.n; k++) {
+    const int at = u.first + k * u.step - a->first_unit;
+    bits |= at >= 0 && at < 64 ? (unit_set)1 << at : 0;
   }
-  const unit_set up_to_end = end >= 64 ? UNITS_ALL : ((unit_set)1 << end) - 1;
-  return up_to_end & ~(((unit_set)1 << first) - 1);
+  return bits;
 }
 
 void sct_assign_set(assign *a, units u) {
   a->now |= sct_assign_bits(a, u);
-  a->ever_assigned = a->ever_assigned || (a->watched >= u.first && a->watched < u.first + u.n);
+  for (int k = 0; k < u.n; k++) {
+    a->ever_assigned = a->ever_assigned || u.first + k * u.step == a->watched;
+  }
 }
 
 static int first_lacking(const assign *a, units u) {
@@ -42,27 +43,21 @@ static int first_lacking(const assign *a, units u) {
   return -1;
 }
 
-local *sct_assign_find(assign *a, const token *t) {
-  for (int k = a->n_locals - 1; k >= 0; k--) {
-    const token *name = a->locals[k].name;
-    if (name->len == t->len && strncmp(name->text, t->text, t->len) == 0) {
-      return &a->locals[k];
-    }
-  }
-  return NULL;
-}
-
 /* ---- errors ---- */
 
 static const char lanes[] = "xyzw";
 
-/* "t", "q.x", "v[2]" */
-static void print_local(sct_str *out, const local *l, int unit) {
-  sct_str_append_n(out, l->name->text, l->name->len);
-  if (l->by_element) {
-    sct_str_printf(out, "[%d]", unit - l->units.first);
-  } else if (l->lanes > 1) {
-    sct_str_printf(out, ".%c", lanes[unit - l->units.first]);
+/* "t", "q.x", "v[2]", "v[2].x" */
+static void print_local(sct_str *out, const assign *a, int number, int unit) {
+  const variable *v = &a->variables[number];
+  const token *name = a->tree->locals[number].name;
+  const int at = unit - v->units.first;
+  sct_str_append_n(out, name->text, name->len);
+  if (v->by_element) {
+    sct_str_printf(out, "[%d]", at / v->lanes);
+  }
+  if (v->lanes > 1) {
+    sct_str_printf(out, ".%c", lanes[at % v->lanes]);
   }
 }
 
@@ -109,28 +104,29 @@ static void print_gap(sct_str *out, const assign *a, const char *otherwise) {
   sct_str_printf(out, "; %s", advice ? advice : otherwise);
 }
 
-static sct_status fail_with(const assign *a, int line, sct_str *text) {
-  sct_status status = sct_spec_fail_body(a->spec, a->err, line, "%s", sct_str_c(text));
+static sct_status fail_with(const assign *a, const char *at, sct_str *text) {
+  sct_status status = sct_spec_fail_body(a->spec, a->err, at, "%s", sct_str_c(text));
   sct_str_free(text);
   return status;
 }
 
-static sct_status explain_read(const assign *a, int unit, int at, const local *l) {
+static sct_status explain_read(const assign *a, int unit, const node *name) {
   sct_str text = {0};
-  if (l) {
+  const token *t = &a->t[name->first];
+  const bool is_local = name->local >= 0;
+  if (is_local) {
     sct_str_append(&text, "'");
-    print_local(&text, l, unit);
+    print_local(&text, a, name->local, unit);
   } else {
     sct_str_append(&text, unit < a->value_unit ? "output '" : "value '");
     print_output(&text, a, unit);
   }
   if (a->gap < 0) {
     sct_str_append(&text, "' is read before it is assigned");
-    if (!l && unit >= a->value_unit) {
+    if (!is_local && unit >= a->value_unit) {
       sct_str_append(&text, "; this step computes it");
-    } else if (l) {
-      sct_str_printf(&text, "; declare it with a value, as in `%.*s = 0`", (int)l->name->len,
-                     l->name->text);
+    } else if (is_local) {
+      sct_str_printf(&text, "; declare it with a value, as in `%.*s = 0`", (int)t->len, t->text);
     } else {
       sct_str_append(&text, "; an array that is updated in place has inout = true");
     }
@@ -138,16 +134,16 @@ static sct_status explain_read(const assign *a, int unit, int at, const local *l
     sct_str_append(&text, "' is read here but not assigned");
     print_gap(&text, a, "");
   }
-  return fail_with(a, a->t[at].line, &text);
+  return fail_with(a, t->text, &text);
 }
 
-sct_status sct_assign_read(assign *a, units u, int at, const local *l) {
+sct_status sct_assign_read(assign *a, units u, const node *name) {
   const int unit = first_lacking(a, u);
   if (unit < 0 || (a->explains && unit != a->watched)) {
     return SCT_OK;
   }
   a->lacking = unit;
-  return a->explains ? explain_read(a, unit, at, l) : SCT_ESPEC;
+  return a->explains ? explain_read(a, unit, name) : SCT_ESPEC;
 }
 
 static sct_status explain_output(const assign *a) {
@@ -160,7 +156,7 @@ static sct_status explain_output(const assign *a) {
         op->scan == SCT_REDUCE_NONE && op->accumulate == SCT_REDUCE_NONE) {
       sct_str_append(&text, "; what stays as it was belongs to an output with inout = true");
     }
-    return fail_with(a, 0, &text);
+    return fail_with(a, NULL, &text);
   }
   sct_str_append(&text, " is not assigned");
   print_gap(&text, a, "assign it on every path");
@@ -169,53 +165,7 @@ static sct_status explain_output(const assign *a) {
   } else if (op && op->reduce == SCT_REDUCE_NONE && op->scan == SCT_REDUCE_NONE) {
     sct_str_printf(&text, "; what stays as it was says `keep(%s);` there", op->name);
   }
-  return fail_with(a, sct_gap_line(a, 0), &text);
-}
-
-/* ---- tokens ---- */
-
-sct_status sct_assign_unexpected(const assign *a) {
-  const token *t = &a->t[a->k];
-  if (t->kind == TOKEN_END) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "the body ends inside a statement");
-  }
-  if (sct_token_is(t, "[")) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
-                              "`[` is not expected here; a body may not contain lambdas, "
-                              "attributes or structured bindings");
-  }
-  if (t->kind == TOKEN_NAME && sct_spec_word(t->text, t->len) == WORD_NONE) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "'%.*s' is not expected here", (int)t->len,
-                              t->text);
-  }
-  return sct_spec_fail_body(a->spec, a->err, t->line, "`%.*s` is not expected here", (int)t->len,
-                            t->text);
-}
-
-sct_status sct_assign_expect(assign *a, const char *text) {
-  const token *t = &a->t[a->k];
-  if (!sct_token_is(t, text)) {
-    return sct_spec_fail_body(a->spec, a->err, t->line, "`%s` expected before %s%.*s%s", text,
-                              t->kind == TOKEN_END ? "the end" : "`", (int)t->len, t->text,
-                              t->kind == TOKEN_END ? "" : "`");
-  }
-  a->k++;
-  return SCT_OK;
-}
-
-sct_status sct_assign_enter(assign *a) {
-  if (a->depth == ASSIGN_MAX_DEPTH) {
-    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].line,
-                              "statements or expressions nest too deep");
-  }
-  a->depth++;
-  return SCT_OK;
-}
-
-bool sct_assign_at_type(const assign *a, int k) {
-  const token *t = &a->t[k];
-  return t->kind == TOKEN_NAME &&
-         (sct_token_is(t, "const") || sct_spec_word(t->text, t->len) == WORD_TYPE);
+  return fail_with(a, sct_gap_place(a), &text);
 }
 
 /* ---- the passes ---- */
@@ -252,14 +202,11 @@ static sct_status one_pass(assign *a, int first_unit, int n_outputs) {
   a->first_unit = first_unit;
   a->now = held_before(a);
   a->counted = 0;
-  a->k = a->n_locals = a->depth = 0;
   a->target = NULL;
   a->n_units = n_outputs;
   a->lacking = a->gap = -1;
-  while (a->k < a->n) {
-    SCT_TRY(sct_assign_statement(a));
-  }
-  const int unit = first_lacking(a, (units){0, n_outputs});
+  SCT_TRY(sct_assign_statements(a, a->tree->statements));
+  const int unit = first_lacking(a, (units){0, n_outputs, 1});
   if (unit >= 0 && (!a->explains || unit == a->watched)) {
     a->lacking = unit;
     return a->explains ? explain_output(a) : SCT_ESPEC;
@@ -267,9 +214,9 @@ static sct_status one_pass(assign *a, int first_unit, int n_outputs) {
   return SCT_OK;
 }
 
-sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err) {
+sct_status sct_spec_check_assigned(sct_spec *spec, const body_tree *tree, sct_error *err) {
   assign *a = sct_arena_alloc(&spec->arena, sizeof(*a));
-  *a = (assign){.spec = spec, .t = body->tokens, .n = body->n, .err = err, .watched = -1};
+  *a = (assign){.spec = spec, .tree = tree, .t = tree->t, .err = err, .watched = -1};
   const int n_outputs = number_outputs(a);
   sct_status status = SCT_OK;
   for (int first = 0; status == SCT_OK && (first == 0 || first < a->n_units); first += 64) {

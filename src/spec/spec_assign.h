@@ -2,7 +2,7 @@
 #ifndef SCT_SPEC_ASSIGN_H
 #define SCT_SPEC_ASSIGN_H
 
-#include "spec/spec_internal.h"
+#include "spec/spec_tree.h"
 
 /* What is assigned on every path to a point, of the 64 units of a pass; all of them where no path
  * leads. */
@@ -18,22 +18,22 @@ typedef struct flow {
 } flow;
 
 /* A unit is what is assigned by itself: a component of an output's field or of a local vector, an
- * element of a local array of known length. */
+ * element of a local array of known length. `n` of them, each `step` after the one before. */
 typedef struct units {
-  int first, n;
+  int first, n, step;
 } units;
 
-typedef struct local {
-  const token *name;
+/* What is known of a local. */
+typedef struct variable {
   units units;
-  int lanes; /* components that are units; 1: none */
-  bool is_array, is_integer, is_const;
-  bool by_element; /* a unit for each element */
-  bool known, is_unsigned;
+  int lanes; /* units of an element, or of a vector */
+  bool is_array;
+  bool by_element; /* units for each element */
+  bool known;
   int64_t value; /* if known; of one that is no constant only inside the head of a loop */
   bool counts;   /* a loop gives it each value from `low` to `high` */
   int64_t low, high;
-} local;
+} variable;
 
 /* Where `break` and `continue` lead. */
 typedef struct target {
@@ -65,13 +65,12 @@ typedef struct gap {
   int inner;      /* the last one inside its branch, whose chain ends at `prior` */
 } gap;
 
-enum { ASSIGN_MAX_LOCALS = 64, ASSIGN_MAX_GAPS = 256, ASSIGN_MAX_DEPTH = 400 };
+enum { ASSIGN_MAX_GAPS = 256 };
 
 typedef struct assign {
   sct_spec *spec;
-  const token *t; /* t[n] is TOKEN_END */
-  int n;
-  int k; /* the token to be read next */
+  const body_tree *tree;
+  const token *t; /* its tokens */
   sct_error *err;
   int first_unit; /* of the 64 of this pass */
   unit_set now;
@@ -79,11 +78,9 @@ typedef struct assign {
   bool by_counter;  /* the units that were read last are such elements */
   int n_units;
   int output_unit[SCT_MAX_OPERANDS][SCT_MAX_FIELDS];
-  int value_unit;                  /* of a step's first value; they follow its outputs */
-  local locals[ASSIGN_MAX_LOCALS]; /* of the open scopes */
-  int n_locals;
+  int value_unit; /* of a step's first value; they follow its outputs */
+  variable variables[MAX_LOCALS];
   target *target;
-  int depth;
   int lacking; /* the unit that failed, or -1 */
   /* The run that explains a failure: which unit it is about. */
   bool explains;
@@ -97,31 +94,22 @@ typedef struct assign {
 
 unit_set sct_assign_bits(const assign *a, units u);
 void sct_assign_set(assign *a, units u);
-/* Fails unless all of them are assigned; token `at` reads what is called `name`. */
-sct_status sct_assign_read(assign *a, units u, int at, const local *l);
-local *sct_assign_find(assign *a, const token *t);
-sct_status sct_assign_expect(assign *a, const char *text);
-sct_status sct_assign_unexpected(const assign *a);
-sct_status sct_assign_enter(assign *a); /* a level deeper; leave it by a->depth-- */
-static inline bool sct_assign_at(const assign *a, const char *text) {
-  return sct_token_is(&a->t[a->k], text);
-}
-bool sct_assign_at_type(const assign *a, int k); /* the words of a type, `const` among them */
+/* Fails unless all of them are assigned, which `name` reads. */
+sct_status sct_assign_read(assign *a, units u, const node *name);
 
-/* ---- spec_assign_expr.c: each reads from a->k on and updates a->now ---- */
+/* ---- spec_assign_expr.c: each updates a->now ---- */
 
-sct_status sct_assign_expression(assign *a, flow *out);        /* with commas */
-sct_status sct_assign_one(assign *a, flow *out);               /* up to a comma */
-units sct_assign_output(const assign *a, int op);              /* all of an output */
-sct_status sct_assign_case(assign *a);                         /* what `case` names */
-sct_status sct_assign_init(assign *a, flow *out);              /* a value or `{ ... }` */
-sct_status sct_assign_arguments(assign *a, const char *close); /* with the closing */
-/* Can the local hold this value as it is? */
-bool sct_assign_holds(const local *l, const flow *f);
+sct_status sct_assign_value(assign *a, const node *n, flow *out); /* of an expression */
+sct_status sct_assign_values(assign *a, const node *list);
+units sct_assign_output(const assign *a, int op); /* all of an output */
+/* The variable that a node names as it is, without an index; NULL: none. */
+variable *sct_assign_variable(assign *a, const node *n);
+/* Can local number `k` hold this value as it is? */
+bool sct_assign_holds(const assign *a, int k, const flow *f);
 
 /* ---- spec_assign_stmt.c ---- */
 
-sct_status sct_assign_statement(assign *a);
+sct_status sct_assign_statements(assign *a, const node *list);
 
 /* ---- spec_assign_path.c: the missing path, if this run explains ---- */
 
@@ -135,6 +123,7 @@ void sct_gap_branches(assign *a, gap g, unit_set yes, int yes_gap, unit_set no, 
 void sct_gap_print_path(sct_str *out, const assign *a);
 /* "add an `else` that assigns it"; NULL: no gap is known. */
 const char *sct_gap_advice(const assign *a);
-int sct_gap_line(const assign *a, int otherwise);
+/* Where the last gap's statement stands in the body; NULL: no gap is known. */
+const char *sct_gap_place(const assign *a);
 
 #endif

@@ -25,6 +25,9 @@ static flow constant(unit_set now, int64_t value, bool is_unsigned) {
 /* Integers alone: no floating-point number is needed to know a path. */
 static flow number(const assign *a, const token *t) {
   char *end = NULL;
+  if (t->kind == TOKEN_NAME) {
+    return constant(a->now, sct_token_is(t, "true"), false);
+  }
   const long long value = strtoll(t->text, &end, 0);
   bool is_unsigned = false;
   for (; end < t->text + t->len && strchr("uUlL", *end); end++) {
@@ -36,50 +39,16 @@ static flow number(const assign *a, const token *t) {
   return constant(a->now, value, is_unsigned);
 }
 
-bool sct_assign_holds(const local *l, const flow *f) {
-  return f->known && l->is_integer && !l->is_array && f->value >= (l->is_unsigned ? 0 : -32768) &&
-         f->value <= 32767;
+bool sct_assign_holds(const assign *a, int k, const flow *f) {
+  const local *l = &a->tree->locals[k];
+  return f->known && l->is_integer && !a->variables[k].is_array &&
+         f->value >= (l->is_unsigned ? 0 : -32768) && f->value <= 32767;
 }
 
 /* ---- operators ---- */
 
-typedef enum op_kind { OP_OTHER, OP_AND, OP_OR } op_kind;
-
-typedef struct binary_op {
-  const char *text;
-  int level;
-  op_kind kind;
-} binary_op;
-
-static const binary_op binary_ops[] = {
-    {"||", 1, OP_OR},    {"&&", 2, OP_AND},   {"|", 3, OP_OTHER},  {"^", 4, OP_OTHER},
-    {"&", 5, OP_OTHER},  {"==", 6, OP_OTHER}, {"!=", 6, OP_OTHER}, {"<", 7, OP_OTHER},
-    {">", 7, OP_OTHER},  {"<=", 7, OP_OTHER}, {">=", 7, OP_OTHER}, {"<<", 8, OP_OTHER},
-    {">>", 8, OP_OTHER}, {"+", 9, OP_OTHER},  {"-", 9, OP_OTHER},  {"*", 10, OP_OTHER},
-    {"/", 10, OP_OTHER}, {"%", 10, OP_OTHER},
-};
-
-static const binary_op *binary_at(const assign *a) {
-  for (int k = 0; k < SCT_COUNT(binary_ops); k++) {
-    if (sct_assign_at(a, binary_ops[k].text)) {
-      return &binary_ops[k];
-    }
-  }
-  return NULL;
-}
-
-static bool at_assignment(const assign *a) {
-  static const char *const ops[] = {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-  for (int k = 0; k < SCT_COUNT(ops); k++) {
-    if (sct_assign_at(a, ops[k])) {
-      return true;
-    }
-  }
-  return sct_assign_at(a, "=");
-}
-
 /* Comparisons and sums of small integers, where no conversion changes a value. */
-static bool fold(const char *op, const flow *left, const flow *right, int64_t *value) {
+static bool fold(const token *op, const flow *left, const flow *right, int64_t *value) {
   const int64_t x = left->value, y = right->value;
   if (!left->known || !right->known ||
       ((left->is_unsigned || right->is_unsigned) && (x < 0 || y < 0))) {
@@ -91,7 +60,7 @@ static bool fold(const char *op, const flow *left, const flow *right, int64_t *v
   } results[] = {{"==", x == y}, {"!=", x != y}, {"<", x < y}, {">", x > y}, {"<=", x <= y},
                  {">=", x >= y}, {"+", x + y},   {"-", x - y}, {"*", x * y}};
   for (int k = 0; k < SCT_COUNT(results); k++) {
-    if (strcmp(op, results[k].op) == 0) {
+    if (sct_token_is(op, results[k].op)) {
       *value = results[k].value;
       return *value >= INT32_MIN && *value <= INT32_MAX &&
              (*value >= 0 || !(left->is_unsigned || right->is_unsigned));
@@ -100,448 +69,314 @@ static bool fold(const char *op, const flow *left, const flow *right, int64_t *v
   return false;
 }
 
-static flow joined(const binary_op *op, const flow *left, const flow *right) {
-  if (op->kind == OP_AND) {
+static flow joined(const token *op, const flow *left, const flow *right) {
+  if (sct_token_is(op, ",")) {
+    return *right;
+  }
+  if (sct_token_is(op, "&&")) {
     return (flow){.yes = right->yes, .no = left->no & right->no};
   }
-  if (op->kind == OP_OR) {
+  if (sct_token_is(op, "||")) {
     return (flow){.yes = left->yes & right->yes, .no = right->no};
   }
   const unit_set now = right->yes & right->no;
   int64_t value = 0;
-  return fold(op->text, left, right, &value)
+  return fold(op, left, right, &value)
              ? constant(now, value, left->is_unsigned || right->is_unsigned)
              : (flow){.yes = now, .no = now};
 }
 
-/* ---- names ---- */
-
-static sct_status skip_to(assign *a, const char *close) {
-  int depth = 0;
-  for (; a->t[a->k].kind != TOKEN_END; a->k++) {
-    if (depth == 0 && sct_assign_at(a, close)) {
-      a->k++;
-      return SCT_OK;
-    }
-    depth += strchr("([{", a->t[a->k].text[0]) ? 1 : strchr(")]}", a->t[a->k].text[0]) ? -1 : 0;
-  }
-  return sct_assign_unexpected(a);
-}
-
-/* ".x.y" after a name: fields and components, which were checked before. */
-static void skip_members(assign *a) {
-  while (sct_assign_at(a, ".") && a->t[a->k + 1].kind == TOKEN_NAME) {
-    a->k += 2;
-  }
-}
+/* ---- units of names ---- */
 
 units sct_assign_output(const assign *a, int op) {
   const sct_record *record = &a->spec->operands[op].record;
   const int last = record->n_fields - 1;
   const int end = a->output_unit[op][last] + sct_type_get(record->fields[last].type)->lanes;
-  return (units){a->output_unit[op][0], end - a->output_unit[op][0]};
+  return (units){a->output_unit[op][0], end - a->output_unit[op][0], 1};
 }
 
-/* Reads the name of a value of this step. */
-static units value_units(assign *a) {
-  const token *t = &a->t[a->k++];
-  const sct_value *value = sct_spec_find_step_value(a->spec, t->text, t->len);
+static units value_units(const assign *a, const sct_value *value) {
   int unit = a->value_unit;
   for (const sct_value *v = a->spec->values; v < value; v++) {
     unit += v->step == value->step;
   }
-  return (units){unit, 1};
+  return (units){unit, 1, 1};
 }
 
-/* Reads the index of an array whose elements are units: one, those that a loop counts through, or,
- * with any other index, all. */
-static sct_status element_units(assign *a, units all, units *out) {
-  const token *t = &a->t[a->k];
-  const local *l = sct_assign_find(a, &t[1]);
-  const bool by_counter = l && l->counts && sct_token_is(&t[2], "]");
+variable *sct_assign_variable(assign *a, const node *n) {
+  return n->kind == NODE_NAME && n->local >= 0 ? &a->variables[n->local] : NULL;
+}
+
+/* The elements of an array that an index means: one, those that a loop counts through, or, with any
+ * other index, all. */
+static sct_status element_units(assign *a, const node *name, units all, units *out) {
+  const node *n = name->kid[0];
+  const token *t = &a->t[n->first];
+  const variable *v = sct_assign_variable(a, n);
+  const bool by_counter = v && v->counts;
   *out = all;
   if (by_counter) {
-    if (l->low < 0 || l->high >= all.n) {
-      return sct_spec_fail_body(
-          a->spec, a->err, t->line, "`%.*s` runs from %lld to %lld, but the array has %d elements",
-          (int)t[1].len, t[1].text, (long long)l->low, (long long)l->high, all.n);
+    if (v->low < 0 || v->high >= all.n) {
+      return sct_spec_fail_body(a->spec, a->err, t->text,
+                                "`%.*s` runs from %lld to %lld, but the array has %d elements",
+                                (int)t->len, t->text, (long long)v->low, (long long)v->high, all.n);
     }
-    *out = (units){all.first + (int)l->low, (int)(l->high - l->low) + 1};
+    *out = (units){all.first + (int)v->low, (int)(v->high - v->low) + 1, 1};
   }
   flow index;
-  a->k++;
-  SCT_TRY(sct_assign_expression(a, &index));
+  SCT_TRY(sct_assign_value(a, n, &index));
   if (index.known && (index.value < 0 || index.value >= all.n) && a->now != UNITS_ALL) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
+    return sct_spec_fail_body(a->spec, a->err, t->text,
                               "there is no element %lld: the array has %d", (long long)index.value,
                               all.n);
   }
-  *out = index.known ? (units){all.first + (int)index.value, 1} : *out;
+  *out = index.known ? (units){all.first + (int)index.value, 1, 1} : *out;
   a->by_counter = by_counter;
-  return sct_assign_expect(a, "]");
-}
-
-/* Reads ".q[n]" after the name of an input, if that is there. */
-static sct_status input_element(assign *a, int op) {
-  const sct_record *record = op >= 0 ? &a->spec->operands[op].record : NULL;
-  const token *t = &a->t[a->k];
-  const int f = record && sct_token_is(t, ".") && sct_token_is(&t[2], "[")
-                    ? sct_spec_find_field(record, t[1].text, t[1].len)
-                    : -1;
-  if (f < 0) {
-    return SCT_OK;
-  }
-  units u;
-  a->k += 2;
-  return element_units(a, (units){0, sct_field_elements(&record->fields[f])}, &u);
-}
-
-/* Reads "o", "o.x", "o.pos.x", "o.q[n]" of output `op`; below 0: the name of a value. */
-static sct_status output_units(assign *a, int op, units *out) {
-  if (op < 0) {
-    *out = value_units(a);
-    return SCT_OK;
-  }
-  const sct_record *record = &a->spec->operands[op].record;
-  int f = record->fields[0].name[0] == '\0' ? 0 : -1;
-  a->k++;
-  if (f < 0 && sct_assign_at(a, ".")) {
-    f = sct_spec_find_field(record, a->t[a->k + 1].text, a->t[a->k + 1].len);
-    a->k += 2;
-  }
-  if (f < 0) {
-    *out = sct_assign_output(a, op);
-    return SCT_OK;
-  }
-  if (record->fields[f].n_elements > 0) {
-    return element_units(a, (units){a->output_unit[op][f], record->fields[f].n_elements}, out);
-  }
-  const int lanes = sct_type_get(record->fields[f].type)->lanes;
-  if (lanes > 1 && sct_assign_at(a, ".")) {
-    const int lane = sct_spec_component(&a->t[a->k + 1], lanes);
-    a->k += 2;
-    *out = (units){a->output_unit[op][f] + (lane > 0 ? lane : 0), 1};
-    return SCT_OK;
-  }
-  *out = (units){a->output_unit[op][f], lanes};
   return SCT_OK;
 }
 
-/* Reads "t", "q.x", "v[2]", "v[i].x": the units meant. An index that is no constant means all. */
-static sct_status local_units(assign *a, const local *l, units *out) {
-  *out = l->units;
-  a->k++;
+/* Of "o", "o.x", "o.pos.x", "o.q[n]". */
+static sct_status output_units(assign *a, const node *n, units *out) {
+  const sct_field *fields = a->spec->operands[n->m.op].record.fields;
+  const int *unit = a->output_unit[n->m.op];
+  if (n->m.array >= 0) {
+    return element_units(a, n, (units){unit[n->m.array], fields[n->m.array].n_elements, 1}, out);
+  }
+  const int f = n->m.field, lanes = f < 0 ? 0 : sct_type_get(fields[f].type)->lanes;
+  *out = f < 0            ? sct_assign_output(a, n->m.op)
+         : n->m.lane >= 0 ? (units){unit[f] + n->m.lane, 1, 1}
+                          : (units){unit[f], lanes, 1};
+  return SCT_OK;
+}
+
+/* Of "t", "q.x", "v[2]", "v[i].x": of an index that is no constant all. `suffix` receives what is
+ * left of the suffixes. */
+static sct_status local_units(assign *a, const variable *v, const node **suffix, units *out) {
+  *out = v->units;
   bool first = true;
-  while (sct_assign_at(a, ".") || sct_assign_at(a, "[")) {
-    if (sct_assign_at(a, ".")) {
-      const int lane = sct_spec_component(&a->t[a->k + 1], l->lanes);
-      *out = lane >= 0 ? (units){l->units.first + lane, 1} : *out;
-      a->k += 2;
-    } else {
-      flow index;
-      a->k++;
-      SCT_TRY(sct_assign_expression(a, &index));
-      SCT_TRY(sct_assign_expect(a, "]"));
-      if (first && l->by_element && index.known && index.value >= 0 && index.value < l->units.n) {
-        *out = (units){l->units.first + (int)index.value, 1};
-      }
+  for (; *suffix && (*suffix)->kind != NODE_STEP; *suffix = (*suffix)->next, first = false) {
+    const node *s = *suffix;
+    flow index = {0};
+    if (s->kind == NODE_INDEX) {
+      SCT_TRY(sct_assign_value(a, s->kid[0], &index));
     }
-    first = false;
+    const int lane = s->kind == NODE_MEMBER ? sct_spec_component(&a->t[s->at + 1], v->lanes) : -1;
+    if (lane >= 0 && out->step == 1) {
+      *out = (units){out->first + lane, out->n / v->lanes, v->lanes};
+    } else if (first && v->by_element && index.known && index.value >= 0 &&
+               index.value < v->units.n / v->lanes) {
+      *out = (units){v->units.first + (int)index.value * v->lanes, v->lanes, 1};
+    }
   }
   return SCT_OK;
 }
 
-/* A name that has units: read, assigned, or both. */
-static sct_status place(assign *a, int op, local *l, flow *out) {
-  const int at = a->k;
-  units u;
+/* What has units of its own: a local, an output of this step, a value of this step. */
+typedef struct place {
+  const node *name, *suffix; /* what follows that is not of the place */
+  variable *variable;
+  units units;
+  bool whole; /* a variable that is no array and no vector */
+} place;
+
+static bool is_place(assign *a, const node *n, place *out) {
+  const node *name = n->kind == NODE_POSTFIX ? n->kid[0] : n;
+  *out = (place){.name = name, .suffix = n == name ? NULL : n->kid[1]};
+  out->variable = sct_assign_variable(a, name);
+  out->whole = out->variable && !out->variable->is_array && out->variable->lanes == 1;
+  return name->kind == NODE_NAME &&
+         (name->local >= 0 || (name->value && name->value->step == a->spec->step) ||
+          (name->m.op >= 0 && a->spec->operands[name->m.op].is_output &&
+           !sct_spec_is_old_value(a->spec, name->m.op)));
+}
+
+static sct_status belongs_elsewhere(assign *a, const node *n) {
+  const sct_operand *op = &a->spec->operands[n->m.op];
+  return sct_spec_fail_body(a->spec, a->err, a->t[n->first].text,
+                            op->is_inout
+                                ? "'%s' is updated in place by step %d, so this step would find it "
+                                  "changed; use it there or before, or give what follows from it "
+                                  "to an output of that step"
+                                : "output '%s' belongs to another step; a step reads inputs and "
+                                  "the values of steps before it",
+                            op->name, op->step + 1);
+}
+
+/* Sets p->units; what the name is indexed with is read. */
+static sct_status find_units(assign *a, place *p) {
   a->by_counter = false;
-  if (l) {
-    SCT_TRY(local_units(a, l, &u));
-  } else {
-    SCT_TRY(output_units(a, op, &u));
+  if (p->variable) {
+    return local_units(a, p->variable, &p->suffix, &p->units);
   }
-  const bool whole = l && !l->is_array && l->lanes == 1;
+  if (p->name->m.op < 0) {
+    p->units = value_units(a, p->name->value);
+    return SCT_OK;
+  }
+  return sct_spec_is_of_step(a->spec, p->name->m.op) ? output_units(a, p->name, &p->units)
+                                                     : belongs_elsewhere(a, p->name);
+}
+
+/* Its value is not known any more. */
+static void forget(const assign *a, const place *p) {
+  if (p->variable && !a->tree->locals[p->name->local].is_const) {
+    p->variable->known = p->variable->counts = false;
+  }
+}
+
+/* ---- values ---- */
+
+static sct_status read_place(assign *a, place *p, flow *out) {
+  SCT_TRY(find_units(a, p));
+  SCT_TRY(sct_assign_read(a, p->units, p->name));
+  *out = plain(a);
+  if (p->suffix) { /* "++" */
+    forget(a, p);
+  } else if (p->whole && p->variable->known) {
+    *out = constant(a->now, p->variable->value, a->tree->locals[p->name->local].is_unsigned);
+  }
+  return SCT_OK;
+}
+
+static sct_status read_suffixes(assign *a, const node *suffix, flow *out) {
+  for (; suffix; suffix = suffix->next) {
+    if (suffix->kind == NODE_INDEX) {
+      SCT_TRY(sct_assign_value(a, suffix->kid[0], out));
+    }
+    *out = plain(a);
+  }
+  return SCT_OK;
+}
+
+/* "t = 3", "v[2] += t", "*p = t" */
+static sct_status assignment(assign *a, const node *n, flow *out) {
+  place p;
+  const bool placed = is_place(a, n->kid[0], &p);
+  if (!placed || !sct_node_is(a->tree, n, "=")) {
+    SCT_TRY(sct_assign_value(a, n->kid[0], out));
+    if (placed) {
+      forget(a, &p);
+    }
+    SCT_TRY(sct_assign_value(a, n->kid[1], out));
+    *out = plain(a);
+    return SCT_OK;
+  }
+  SCT_TRY(find_units(a, &p));
   const bool by_counter = a->by_counter;
-  if (sct_assign_at(a, "=")) {
-    a->k++;
-    SCT_TRY(sct_assign_one(a, out));
-    sct_assign_set(a, u);
-    a->counted |= by_counter ? sct_assign_bits(a, u) : 0;
-    const flow value = *out;
-    *out = plain(a);
-    if (whole && !l->is_const) {
-      l->known = l->counts = false;
-      if (sct_assign_holds(l, &value)) {
-        *out = constant(a->now, value.value, l->is_unsigned);
-      }
-    }
-    return SCT_OK;
-  }
-  SCT_TRY(sct_assign_read(a, u, at, l));
+  SCT_TRY(sct_assign_value(a, n->kid[1], out));
+  sct_assign_set(a, p.units);
+  a->counted |= by_counter ? sct_assign_bits(a, p.units) : 0;
+  const flow value = *out;
   *out = plain(a);
-  const bool steps =
-      sct_assign_at(a, "++") || sct_assign_at(a, "--") ||
-      (at > 0 && (sct_token_is(&a->t[at - 1], "++") || sct_token_is(&a->t[at - 1], "--") ||
-                  sct_token_is(&a->t[at - 1], "&")));
-  if (l && !l->is_const && (steps || at_assignment(a))) {
-    l->known = l->counts = false;
-  }
-  if (at_assignment(a)) {
-    a->k++;
-    SCT_TRY(sct_assign_one(a, out));
-    *out = plain(a);
-  } else if (whole && l->known) {
-    *out = constant(a->now, l->value, l->is_unsigned);
+  forget(a, &p);
+  if (p.whole && !a->tree->locals[p.name->local].is_const &&
+      sct_assign_holds(a, p.name->local, &value)) {
+    *out = constant(a->now, value.value, a->tree->locals[p.name->local].is_unsigned);
   }
   return SCT_OK;
 }
 
-static sct_status belongs_elsewhere(assign *a, const token *t, const sct_operand *op) {
-  return op->is_inout
-             ? sct_spec_fail_body(a->spec, a->err, t->line,
-                                  "'%s' is updated in place by step %d, so this step would "
-                                  "find it changed; use it there or before, or give what "
-                                  "follows from it to an output of that step",
-                                  op->name, op->step + 1)
-             : sct_spec_fail_body(a->spec, a->err, t->line,
-                                  "output '%s' belongs to another step; a step reads "
-                                  "inputs and the values of steps before it",
-                                  op->name);
-}
-
-static sct_status name(assign *a, flow *out) {
-  const token *t = &a->t[a->k];
-  int tap = -1;
-  local *l = sct_assign_find(a, t);
-  const int op = l ? -1 : sct_spec_find_value(a->spec, t->text, t->len, &tap);
-  const sct_value *value = l || op >= 0 ? NULL : sct_spec_find_step_value(a->spec, t->text, t->len);
-  *out = plain(a);
-  const bool is_output = op >= 0 && a->spec->operands[op].is_output;
-  const bool is_old = is_output && sct_spec_is_old_value(a->spec, op);
-  if (is_output && !is_old && !sct_spec_is_of_step(a->spec, op)) {
-    return belongs_elsewhere(a, t, &a->spec->operands[op]);
+static sct_status unary(assign *a, const node *n, flow *out) {
+  place p;
+  const token *op = &a->t[n->at];
+  SCT_TRY(sct_assign_value(a, n->kid[0], out));
+  if ((op->len == 2 || sct_token_is(op, "&")) && is_place(a, n->kid[0], &p)) {
+    forget(a, &p);
   }
-  if (l || (is_output && !is_old) || (value && value->step == a->spec->step)) {
-    return place(a, op, l, out);
-  }
-  if (sct_token_is(t, "keep")) { /* "keep(o)", as was checked before: o has its value */
-    sct_assign_set(a, sct_assign_output(a, sct_spec_find_operand(a->spec, t[2].text, t[2].len)));
-    a->k += 4;
-    *out = plain(a);
-    return SCT_OK;
-  }
-  const word_kind word = sct_spec_word(t->text, t->len);
-  if (word == WORD_FUNCTION && sct_token_is(t + 1, "(")) {
-    a->k += 2;
-    SCT_TRY(sct_assign_arguments(a, ")"));
-  } else if (sct_token_is(t, "true") || sct_token_is(t, "false")) {
-    a->k++;
-    *out = constant(a->now, sct_token_is(t, "true"), false);
-    return SCT_OK;
-  } else if (sct_token_is(t, "sizeof")) { /* reads nothing */
-    const bool brackets = sct_token_is(t + 1, "(");
-    a->k += 2;
-    SCT_TRY(brackets ? skip_to(a, ")") : SCT_OK);
-  } else if (sct_token_is(t, "static_cast") && sct_token_is(t + 1, "<")) {
-    a->k += 2;
-    SCT_TRY(skip_to(a, ">"));
-    SCT_TRY(sct_assign_expect(a, "("));
-    SCT_TRY(sct_assign_arguments(a, ")"));
-  } else if (word == WORD_TYPE) {
-    while (sct_assign_at_type(a, a->k)) {
-      a->k++;
-    }
-    const bool braces = sct_assign_at(a, "{");
-    SCT_TRY(braces ? sct_assign_expect(a, "{") : sct_assign_expect(a, "("));
-    SCT_TRY(sct_assign_arguments(a, braces ? "}" : ")"));
-  } else if (word != WORD_NONE) {
-    return sct_assign_unexpected(a);
-  } else if (op < 0 && !value && sct_spec_find_dim(a->spec, t->text, t->len) < 0 &&
-             !sct_spec_is_scalar(a->spec, t) && !sct_spec_is_extent(a->spec, t)) {
-    return sct_spec_fail_body(a->spec, a->err, t->line,
-                              "'%.*s' is not declared here: its declaration follows, or its "
-                              "block has ended",
-                              (int)t->len, t->text);
-  } else {
-    a->k++;
-    SCT_TRY(input_element(a, op));
-  }
-  skip_members(a);
-  *out = plain(a);
-  return SCT_OK;
-}
-
-/* ---- from primaries up ---- */
-
-/* "(float *)": nothing but a type between the brackets. */
-static bool at_cast(const assign *a) {
-  int k = a->k + 1;
-  if (!sct_assign_at_type(a, k)) {
-    return false;
-  }
-  while (sct_assign_at_type(a, k) || sct_token_is(&a->t[k], "*") || sct_token_is(&a->t[k], "&")) {
-    k++;
-  }
-  return sct_token_is(&a->t[k], ")");
-}
-
-static sct_status unary(assign *a, flow *out);
-
-static sct_status primary(assign *a, flow *out) {
-  if (a->t[a->k].kind == TOKEN_NUMBER) {
-    *out = number(a, &a->t[a->k++]);
-    return SCT_OK;
-  }
-  if (a->t[a->k].kind == TOKEN_NAME) {
-    return name(a, out);
-  }
-  if (!sct_assign_at(a, "(")) {
-    return sct_assign_unexpected(a);
-  }
-  if (at_cast(a)) {
-    a->k++;
-    SCT_TRY(skip_to(a, ")"));
-    SCT_TRY(sct_assign_at(a, "{") ? sct_assign_init(a, out) : unary(a, out));
-    a->now = out->yes & out->no;
-    *out = plain(a);
-    return SCT_OK;
-  }
-  a->k++;
-  SCT_TRY(sct_assign_expression(a, out));
-  return sct_assign_expect(a, ")");
-}
-
-static sct_status postfix(assign *a, flow *out) {
-  SCT_TRY(primary(a, out));
-  for (;;) {
-    if (sct_assign_at(a, "[")) {
-      a->k++;
-      SCT_TRY(sct_assign_expression(a, out));
-      SCT_TRY(sct_assign_expect(a, "]"));
-    } else if (sct_assign_at(a, "++") || sct_assign_at(a, "--")) {
-      a->k++;
-    } else if (sct_assign_at(a, ".") && a->t[a->k + 1].kind == TOKEN_NAME) {
-      a->k += 2;
-    } else {
-      return SCT_OK;
-    }
-    *out = plain(a);
-  }
-}
-
-static sct_status unary(assign *a, flow *out) {
-  static const char *const ops[] = {"!", "-", "+", "~", "*", "&", "++", "--"};
-  int op = 0;
-  while (op < SCT_COUNT(ops) && !sct_assign_at(a, ops[op])) {
-    op++;
-  }
-  if (op == SCT_COUNT(ops)) {
-    return postfix(a, out);
-  }
-  SCT_TRY(sct_assign_enter(a));
-  a->k++;
-  SCT_TRY(unary(a, out));
-  a->depth--;
   const flow of = *out;
-  const bool negates = ops[op][0] == '-' && ops[op][1] == '\0' && of.known && !of.is_unsigned;
   *out = plain(a);
-  if (ops[op][0] == '!') {
+  if (sct_token_is(op, "!")) {
     *out = (flow){.yes = of.no, .no = of.yes, .known = of.known, .value = of.value == 0};
-  } else if (negates) {
+  } else if (sct_token_is(op, "-") && of.known && !of.is_unsigned) {
     *out = constant(a->now, -of.value, false);
   }
   return SCT_OK;
 }
 
-static sct_status binary(assign *a, int level, flow *out) {
-  SCT_TRY(unary(a, out));
-  for (;;) {
-    const binary_op *op = binary_at(a);
-    if (!op || op->level < level) {
-      a->now = out->yes & out->no;
-      return SCT_OK;
-    }
+static sct_status binary(assign *a, const node *n, flow *out) {
+  SCT_TRY(sct_assign_value(a, n->kid[0], out));
+  for (const node *k = n->kid[0]; k->next; k = k->next) {
+    const token *op = &a->t[k->end];
     const flow left = *out;
-    a->k++;
-    a->now = op->kind == OP_AND ? left.yes : op->kind == OP_OR ? left.no : left.yes & left.no;
     flow right;
-    SCT_TRY(binary(a, op->level + 1, &right));
+    a->now = sct_token_is(op, "&&")   ? left.yes
+             : sct_token_is(op, "||") ? left.no
+                                      : left.yes & left.no;
+    SCT_TRY(sct_assign_value(a, k->next, &right));
     *out = joined(op, &left, &right);
   }
+  return SCT_OK;
 }
 
-static sct_status conditional(assign *a, flow *out) {
-  const int first = a->k;
+static sct_status conditional(assign *a, const node *n, flow *out) {
+  const node *test = n->kid[0];
   const int prior = a->gap;
-  SCT_TRY(binary(a, 1, out));
-  if (!sct_assign_at(a, "?")) {
-    return SCT_OK;
-  }
-  const gap g = {.first = first, .end = a->k, .at = first, .prior = prior};
-  const flow test = *out;
+  const gap g = {.first = test->first, .end = test->end, .at = test->first, .prior = prior};
   flow yes, no;
-  a->k++;
-  a->now = test.yes;
-  SCT_TRY(sct_assign_expression(a, &yes));
+  SCT_TRY(sct_assign_value(a, test, out));
+  const unit_set otherwise = out->no;
+  a->now = out->yes;
+  SCT_TRY(sct_assign_value(a, n->kid[1], &yes));
   const int yes_gap = a->gap;
-  SCT_TRY(sct_assign_expect(a, ":"));
-  a->now = test.no;
+  a->now = otherwise;
   a->gap = prior;
-  SCT_TRY(sct_assign_one(a, &no));
+  SCT_TRY(sct_assign_value(a, n->kid[2], &no));
   sct_gap_branches(a, g, yes.yes & yes.no, yes_gap, no.yes & no.no, a->gap, true);
   *out = (flow){.yes = yes.yes & no.yes, .no = yes.no & no.no};
-  a->now = out->yes & out->no;
   return SCT_OK;
 }
 
-sct_status sct_assign_case(assign *a) {
-  flow value;
-  return conditional(a, &value);
-}
-
-sct_status sct_assign_one(assign *a, flow *out) {
-  SCT_TRY(sct_assign_enter(a));
-  SCT_TRY(conditional(a, out));
-  if (at_assignment(a)) { /* "*p = k": what has no unit of its own */
-    a->k++;
-    SCT_TRY(sct_assign_one(a, out));
-    *out = plain(a);
+static sct_status other(assign *a, const node *n, flow *out) {
+  place p;
+  units u;
+  if (is_place(a, n, &p)) {
+    SCT_TRY(read_place(a, &p, out));
+    return read_suffixes(a, p.suffix, out);
   }
-  a->depth--;
-  a->now = out->yes & out->no;
-  return SCT_OK;
-}
-
-sct_status sct_assign_expression(assign *a, flow *out) {
-  SCT_TRY(sct_assign_one(a, out));
-  while (sct_assign_at(a, ",")) {
-    a->k++;
-    SCT_TRY(sct_assign_one(a, out));
+  const sct_field *fields = n->m.op >= 0 ? a->spec->operands[n->m.op].record.fields : NULL;
+  if (n->kind == NODE_NAME && n->m.array >= 0) { /* of an input */
+    SCT_TRY(element_units(a, n, (units){0, sct_field_elements(&fields[n->m.array]), 1}, &u));
+  } else if (n->kind == NODE_POSTFIX) {
+    SCT_TRY(sct_assign_value(a, n->kid[0], out));
+    return read_suffixes(a, n->kid[1], out);
+  } else if (n->kind != NODE_SIZEOF) { /* which reads nothing */
+    SCT_TRY(sct_assign_values(a, n->kid[0]));
   }
-  return SCT_OK;
-}
-
-sct_status sct_assign_init(assign *a, flow *out) {
-  if (!sct_assign_at(a, "{")) {
-    return sct_assign_one(a, out);
-  }
-  SCT_TRY(sct_assign_enter(a));
-  a->k++;
-  SCT_TRY(sct_assign_arguments(a, "}"));
-  a->depth--;
   *out = plain(a);
   return SCT_OK;
 }
 
-sct_status sct_assign_arguments(assign *a, const char *close) {
+sct_status sct_assign_values(assign *a, const node *list) {
   flow value;
-  while (!sct_assign_at(a, close)) {
-    SCT_TRY(sct_assign_init(a, &value));
-    if (!sct_assign_at(a, ",")) {
-      break;
-    }
-    a->k++;
+  for (const node *n = list; n; n = n->next) {
+    SCT_TRY(sct_assign_value(a, n, &value));
   }
-  return sct_assign_expect(a, close);
+  return SCT_OK;
+}
+
+sct_status sct_assign_value(assign *a, const node *n, flow *out) {
+  sct_status status = SCT_OK;
+  switch (n->kind) {
+  case NODE_NUMBER:
+    *out = number(a, &a->t[n->first]);
+    break;
+  case NODE_BRACKETS:
+    status = sct_assign_value(a, n->kid[0], out);
+    break;
+  case NODE_UNARY:
+    status = unary(a, n, out);
+    break;
+  case NODE_BINARY:
+    status = binary(a, n, out);
+    break;
+  case NODE_CONDITIONAL:
+    status = conditional(a, n, out);
+    break;
+  case NODE_ASSIGN:
+    status = assignment(a, n, out);
+    break;
+  default:
+    status = other(a, n, out);
+  }
+  a->now = status == SCT_OK ? out->yes & out->no : a->now;
+  return status;
 }

@@ -4,7 +4,7 @@
 #include "spec/spec_assign.h"
 
 bool sct_gap_lacks(const assign *a, unit_set s) {
-  return a->explains && (s & sct_assign_bits(a, (units){a->watched, 1})) == 0;
+  return a->explains && (s & sct_assign_bits(a, (units){a->watched, 1, 1})) == 0;
 }
 
 int sct_gap_new(assign *a, gap g) {
@@ -76,30 +76,32 @@ static void print_condition(sct_str *out, const assign *a, const gap *g) {
   }
 }
 
+/* How a step along the path reads, around its condition or its statement; what would mend it. */
+static const struct {
+  const char *before, *after, *advice;
+} ways[] = {
+    [GAP_FALSE] = {"`", "` is false", "add an `else` that assigns it"},
+    [GAP_IN_ELSE] = {"`", "` is false", "assign it in that branch too"},
+    [GAP_IN_THEN] = {"`", "` is true", "assign it in that branch too"},
+    [GAP_NO_CASE] = {"no `case` of `switch (", ")` fits", "add a `default` that assigns it"},
+    [GAP_LAST_CASE] = {"the last `case` of `switch (", ")` is taken",
+                       "assign it in that `case` too"},
+    [GAP_NO_ITERATION] = {"the loop `", ")` has no iteration", "assign it before the loop"},
+    [GAP_BREAK] = {"the `", "` on line ", "assign it before the `break`"},
+    [GAP_CONTINUE] = {"the `", "` on line ", "assign it before the `continue`"},
+};
+
 static void print_step(sct_str *out, const assign *a, const gap *g) {
   const token *at = &a->t[g->at];
-  const int line = sct_spec_body_line(a->spec, at->line);
-  switch (g->kind) {
-  case GAP_NO_CASE:
-  case GAP_LAST_CASE:
-    sct_str_append(out, g->kind == GAP_NO_CASE ? "no `case` of `switch ("
-                                               : "the last `case` of `switch (");
-    print_condition(out, a, g);
-    sct_str_append(out, g->kind == GAP_NO_CASE ? ")` fits" : ")` is taken");
-    break;
-  case GAP_NO_ITERATION:
-    sct_str_printf(out, "the loop `%.*s (", (int)at->len, at->text);
-    print_condition(out, a, g);
-    sct_str_append(out, ")` has no iteration");
-    break;
-  case GAP_BREAK:
-  case GAP_CONTINUE:
-    sct_str_printf(out, "the `%.*s` on line %d is taken", (int)at->len, at->text, line);
-    break;
-  default:
-    sct_str_append(out, "`");
-    print_condition(out, a, g);
-    sct_str_append(out, g->kind == GAP_IN_THEN ? "` is true" : "` is false");
+  const bool jumps = g->kind == GAP_BREAK || g->kind == GAP_CONTINUE;
+  sct_str_append(out, ways[g->kind].before);
+  if (jumps || g->kind == GAP_NO_ITERATION) {
+    sct_str_printf(out, jumps ? "%.*s" : "%.*s (", (int)at->len, at->text);
+  }
+  print_condition(out, a, g); /* of a jump: nothing */
+  sct_str_append(out, ways[g->kind].after);
+  if (jumps) {
+    sct_str_printf(out, "%d is taken", sct_spec_body_line(a->spec, at->text));
   }
 }
 
@@ -123,29 +125,9 @@ void sct_gap_print_path(sct_str *out, const assign *a) {
 
 const char *sct_gap_advice(const assign *a) {
   const path p = path_of(a);
-  if (p.n == 0) {
-    return NULL;
-  }
-  switch (p.steps[p.n - 1]->kind) {
-  case GAP_FALSE:
-    return "add an `else` that assigns it";
-  case GAP_IN_ELSE:
-  case GAP_IN_THEN:
-    return "assign it in that branch too";
-  case GAP_NO_CASE:
-    return "add a `default` that assigns it";
-  case GAP_LAST_CASE:
-    return "assign it in that `case` too";
-  case GAP_NO_ITERATION:
-    return "assign it before the loop";
-  case GAP_BREAK:
-    return "assign it before the `break`";
-  case GAP_CONTINUE:
-    return "assign it before the `continue`";
-  }
-  return NULL;
+  return p.n > 0 ? ways[p.steps[p.n - 1]->kind].advice : NULL;
 }
 
-int sct_gap_line(const assign *a, int otherwise) {
-  return a->gap >= 0 ? a->t[a->gaps[a->gap].at].line : otherwise;
+const char *sct_gap_place(const assign *a) {
+  return a->gap >= 0 ? a->t[a->gaps[a->gap].at].text : NULL;
 }

@@ -1,183 +1,93 @@
 /* Statements: which paths there are, and what each has assigned. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "spec/spec_assign.h"
 
 /* ---- declarations ---- */
 
-typedef struct base_type {
-  int lanes;
-  bool is_integer, is_unsigned, is_const;
-} base_type;
-
-static int lanes_of(const token *t) {
-  for (int k = 0; k < SCT_N_TYPES; k++) {
-    const sct_type_info *type = sct_type_get((sct_type)k);
-    if (sct_token_is(t, type->cuda)) {
-      return type->lanes;
-    }
+/* One unit for each element of a short array of one dimension, for each component of a vector. */
+static sct_status declare(assign *a, const node *n) {
+  enum { MAX_UNITS = 64 };
+  const local *l = &a->tree->locals[n->local];
+  variable *v = &a->variables[n->local];
+  flow extent = {0};
+  *v = (variable){
+      .units = {a->n_units, l->lanes, 1}, .lanes = l->lanes, .is_array = n->kid[0] != NULL};
+  for (const node *e = n->kid[0]; e; e = e->next) {
+    extent = (flow){0};
+    SCT_TRY(e->kind == NODE_EMPTY ? SCT_OK : sct_assign_value(a, e, &extent));
   }
-  return 1;
-}
-
-static base_type read_type(assign *a) {
-  base_type type = {.lanes = 1, .is_integer = true};
-  for (; sct_assign_at_type(a, a->k); a->k++) {
-    const token *t = &a->t[a->k];
-    if (sct_token_is(t, "const")) {
-      type.is_const = true;
-      continue;
-    }
-    const char *spelling = sct_spec_spelling(t->text, t->len);
-    type.is_unsigned = type.is_unsigned || sct_token_is(t, "unsigned") ||
-                       (spelling && sct_has_prefix(spelling, "unsigned"));
-    type.is_integer =
-        type.is_integer && (sct_token_is(t, "unsigned") || sct_token_is(t, "int") ||
-                            sct_token_is(t, "long") || sct_token_is(t, "short") ||
-                            sct_token_is(t, "signed") || (spelling && !strstr(spelling, "char")));
-    type.lanes = lanes_of(t) > 1 ? lanes_of(t) : type.lanes;
-  }
-  return type;
-}
-
-/* "[4][2]" after the name; one unit for each element of a short array of one dimension. */
-static sct_status read_extents(assign *a, local *l) {
-  enum { MAX_ELEMENTS = 64 };
-  int n_dims = 0;
-  int64_t length = 0;
-  for (; sct_assign_at(a, "["); n_dims++) {
-    flow extent = {0};
-    a->k++;
-    if (!sct_assign_at(a, "]")) {
-      SCT_TRY(sct_assign_expression(a, &extent));
-    }
-    length = extent.known ? extent.value : 0;
-    SCT_TRY(sct_assign_expect(a, "]"));
-  }
-  l->is_array = n_dims > 0;
-  if (l->is_array) {
-    l->by_element = n_dims == 1 && length > 0 && length <= MAX_ELEMENTS;
-    l->units.n = l->by_element ? (int)length : 1;
-    l->lanes = 1;
+  const int64_t length = extent.known ? extent.value : 0;
+  v->by_element = v->is_array && !n->kid[0]->next && length > 0 && length <= MAX_UNITS / v->lanes;
+  v->lanes = v->is_array && !v->by_element ? 1 : v->lanes;
+  v->units = (units){a->n_units, v->by_element ? (int)length * v->lanes : v->lanes, 1};
+  a->n_units += v->units.n;
+  a->now &= ~sct_assign_bits(a, v->units);
+  if (n->kid[1]) {
+    flow value;
+    SCT_TRY(sct_assign_value(a, n->kid[1], &value));
+    sct_assign_set(a, v->units);
+    v->known = sct_assign_holds(a, n->local, &value);
+    v->value = value.value;
   }
   return SCT_OK;
 }
 
-static sct_status declarator(assign *a, const base_type *type) {
-  bool pointer = false;
-  while (sct_assign_at(a, "*") || sct_assign_at(a, "&") || sct_assign_at(a, "&&") ||
-         sct_assign_at(a, "const")) {
-    pointer = pointer || !sct_assign_at(a, "const");
-    a->k++;
-  }
-  if (a->t[a->k].kind != TOKEN_NAME || a->n_locals == ASSIGN_MAX_LOCALS) {
-    return sct_assign_unexpected(a);
-  }
-  local *l = &a->locals[a->n_locals++];
-  *l = (local){.name = &a->t[a->k++],
-               .lanes = pointer ? 1 : type->lanes,
-               .is_integer = type->is_integer && !pointer,
-               .is_unsigned = type->is_unsigned,
-               .is_const = type->is_const && !pointer};
-  l->units = (units){a->n_units, l->lanes};
-  SCT_TRY(read_extents(a, l));
-  a->n_units += l->units.n;
-  a->now &= ~sct_assign_bits(a, l->units);
-  flow value = {0};
-  if (sct_assign_at(a, "=") || sct_assign_at(a, "{")) {
-    a->k += sct_assign_at(a, "=");
-    SCT_TRY(sct_assign_init(a, &value));
-  } else if (sct_assign_at(a, "(")) {
-    a->k++;
-    SCT_TRY(sct_assign_arguments(a, ")"));
-  } else {
-    return SCT_OK;
-  }
-  sct_assign_set(a, l->units);
-  if (sct_assign_holds(l, &value)) {
-    l->known = true;
-    l->value = value.value;
+static sct_status declaration(assign *a, const node *n) {
+  for (const node *d = n->kid[0]; d; d = d->next) {
+    SCT_TRY(declare(a, d));
   }
   return SCT_OK;
-}
-
-/* Up to what ends it: `;`, or in the head of a statement `)` or `:`. */
-static sct_status declaration(assign *a) {
-  const base_type type = read_type(a);
-  SCT_TRY(declarator(a, &type));
-  while (sct_assign_at(a, ",")) {
-    a->k++;
-    SCT_TRY(declarator(a, &type));
-  }
-  return SCT_OK;
-}
-
-static bool at_declaration(const assign *a) {
-  int k = a->k;
-  while (sct_assign_at_type(a, k)) {
-    k++;
-  }
-  return k > a->k && !sct_token_is(&a->t[k], "(") && !sct_token_is(&a->t[k], "{");
 }
 
 /* What variables hold is known no longer. */
 static void forget_values(assign *a) {
-  for (int k = 0; k < a->n_locals; k++) {
-    a->locals[k].known = a->locals[k].known && a->locals[k].is_const;
+  for (int k = 0; k < a->tree->n_locals; k++) {
+    a->variables[k].known = a->variables[k].known && a->tree->locals[k].is_const;
   }
 }
 
 /* ---- the heads of statements ---- */
 
-/* "(x > 0)", "(int n = 3; n > x)"; `first` and `end` receive the condition's tokens. */
-static sct_status condition(assign *a, flow *out, int *first, int *end) {
-  SCT_TRY(sct_assign_expect(a, "("));
-  for (int part = 0; part < 2; part++) {
-    *first = a->k;
-    if (at_declaration(a)) {
-      SCT_TRY(declaration(a));
-      *out = (flow){.yes = a->now, .no = a->now};
-    } else {
-      SCT_TRY(sct_assign_expression(a, out));
-    }
-    *end = a->k;
-    if (!sct_assign_at(a, ";")) {
-      break;
-    }
-    a->k++;
-    forget_values(a);
+/* An expression, a declaration, or nothing, which is true. */
+static sct_status head(assign *a, const node *n, flow *out) {
+  if (n->kind == NODE_EMPTY) {
+    *out = (flow){.yes = a->now, .no = UNITS_ALL, .known = true, .value = 1};
+  } else if (n->kind == NODE_DECLARATION) {
+    SCT_TRY(declaration(a, n));
+    *out = (flow){.yes = a->now, .no = a->now};
+  } else {
+    SCT_TRY(sct_assign_value(a, n, out));
   }
-  forget_values(a);
-  return sct_assign_expect(a, ")");
-}
-
-/* A statement in a scope of its own. */
-static sct_status inner(assign *a) {
-  const int outside = a->n_locals;
-  SCT_TRY(sct_assign_statement(a));
-  a->n_locals = outside;
   return SCT_OK;
 }
 
-static sct_status if_statement(assign *a) {
-  const int at = a->k++;
+/* "(x > 0)", "(int n = 3; n > x)"; `g` receives the condition's tokens. */
+static sct_status condition(assign *a, const node *list, flow *out, gap *g) {
+  for (const node *n = list; n; n = n->next) {
+    SCT_TRY(head(a, n, out));
+    forget_values(a);
+    g->first = n->first;
+    g->end = n->end;
+  }
+  return SCT_OK;
+}
+
+static sct_status statement(assign *a, const node *n);
+
+static sct_status if_statement(assign *a, const node *n) {
   const int prior = a->gap;
-  gap g = {.at = at, .prior = prior};
+  gap g = {.at = n->at, .prior = prior};
   flow test;
-  SCT_TRY(condition(a, &test, &g.first, &g.end));
+  SCT_TRY(condition(a, n->kid[0], &test, &g));
   a->now = test.yes;
-  SCT_TRY(inner(a));
+  SCT_TRY(statement(a, n->kid[1]));
   const unit_set yes = a->now;
   const int yes_gap = a->gap;
-  const bool has_else = sct_assign_at(a, "else");
   a->now = test.no;
   a->gap = prior;
-  if (has_else) {
-    a->k++;
-    SCT_TRY(inner(a));
-  }
-  sct_gap_branches(a, g, yes, yes_gap, a->now, a->gap, has_else);
+  SCT_TRY(n->kid[2] ? statement(a, n->kid[2]) : SCT_OK);
+  sct_gap_branches(a, g, yes, yes_gap, a->now, a->gap, n->kid[2] != NULL);
   a->now &= yes;
   return SCT_OK;
 }
@@ -190,7 +100,7 @@ static unit_set without_counted(const assign *a, const target *t) {
 }
 
 /* The body of a loop that is entered with a->now; leaves what every iteration ends with. */
-static sct_status iteration(assign *a, target *t) {
+static sct_status iteration(assign *a, const node *body, target *t) {
   *t = (target){.outer = a->target,
                 .entry = a->now,
                 .breaks = UNITS_ALL,
@@ -198,7 +108,7 @@ static sct_status iteration(assign *a, target *t) {
                 .break_gap = a->gap,
                 .continue_gap = a->gap};
   a->target = t;
-  SCT_TRY(inner(a));
+  SCT_TRY(statement(a, body));
   a->target = t->outer;
   if (sct_gap_lacks(a, t->continues)) {
     a->gap = t->continue_gap;
@@ -219,132 +129,92 @@ static void leave_loop(assign *a, gap g, unit_set none, unit_set after, const ta
   a->now = none & after & t->breaks;
 }
 
-static sct_status while_statement(assign *a) {
-  gap g = {.at = a->k++, .prior = a->gap};
+static sct_status while_statement(assign *a, const node *n) {
+  gap g = {.at = n->at, .prior = a->gap};
   flow test;
   target t;
-  SCT_TRY(condition(a, &test, &g.first, &g.end));
+  SCT_TRY(condition(a, n->kid[0], &test, &g));
   a->now = test.yes;
-  SCT_TRY(iteration(a, &t));
+  SCT_TRY(iteration(a, n->kid[1], &t));
   leave_loop(a, g, test.no, UNITS_ALL, &t);
   return SCT_OK;
 }
 
-static sct_status do_statement(assign *a) {
-  gap g = {.at = a->k++, .prior = a->gap};
+static sct_status do_statement(assign *a, const node *n) {
+  gap g = {.at = n->at, .prior = a->gap};
   flow test;
   target t;
-  SCT_TRY(iteration(a, &t));
-  if (!sct_assign_at(a, "while")) {
-    return sct_assign_expect(a, "while");
-  }
-  a->k++;
-  SCT_TRY(condition(a, &test, &g.first, &g.end));
+  SCT_TRY(iteration(a, n->kid[1], &t));
+  SCT_TRY(condition(a, n->kid[0], &test, &g));
   leave_loop(a, g, UNITS_ALL, test.no, &t);
-  return sct_assign_expect(a, ";");
+  return SCT_OK;
 }
 
-static sct_status condition_or_true(assign *a, const char *end, flow *test) {
-  *test = (flow){.yes = a->now, .no = UNITS_ALL, .known = true, .value = 1};
-  return sct_assign_at(a, end) ? SCT_OK : sct_assign_expression(a, test);
-}
-
-static void skip_brackets(assign *a) {
-  for (int depth = 0; a->t[a->k].kind != TOKEN_END; a->k++) {
-    if (depth == 0 && sct_assign_at(a, ")")) {
-      return;
-    }
-    depth += strchr("([{", a->t[a->k].text[0]) ? 1 : strchr(")]}", a->t[a->k].text[0]) ? -1 : 0;
-  }
-}
-
-/* After the `:` of "for (float x : v)"; an array has elements. */
-static sct_status range_statement(assign *a, gap g) {
+/* "for (float x : v)"; an array has elements. */
+static sct_status range_statement(assign *a, const node *n) {
+  const gap g = {.at = n->at, .prior = a->gap};
   flow range;
   target t;
-  a->k++;
-  SCT_TRY(sct_assign_init(a, &range));
-  sct_assign_set(a, a->locals[a->n_locals - 1].units);
-  SCT_TRY(sct_assign_expect(a, ")"));
-  SCT_TRY(iteration(a, &t));
+  SCT_TRY(declaration(a, n->kid[0]));
+  SCT_TRY(sct_assign_value(a, n->kid[1], &range));
+  for (const node *d = n->kid[0]->kid[0]; d; d = d->next) {
+    sct_assign_set(a, a->variables[d->local].units);
+  }
+  SCT_TRY(iteration(a, n->kid[2], &t));
   leave_loop(a, g, UNITS_ALL, a->now, &t);
   return SCT_OK;
 }
 
 /* Of "n < 19; n++": the variable that counts from what it is known to start with. */
-static local *counted(assign *a, int test) {
-  const token *t = &a->t[test];
-  local *l = sct_assign_find(a, &t[0]);
-  const bool up_to = sct_token_is(&t[1], "<="), below = sct_token_is(&t[1], "<");
-  const token *step = &t[4];
-  const bool counts = (sct_token_is(&step[0], "++") && sct_assign_find(a, &step[1]) == l) ||
-                      (sct_token_is(&step[1], "++") && sct_assign_find(a, &step[0]) == l);
-  if (!l || !l->known || !(up_to || below) || !sct_token_is(&t[3], ";") || !counts ||
-      !sct_token_is(&step[2], ")")) {
+static variable *counted(assign *a, const node *test, const node *step) {
+  const bool below = sct_node_is(a->tree, test, "<");
+  const bool compares = test->kind == NODE_BINARY && (below || sct_node_is(a->tree, test, "<="));
+  const node *name = compares ? test->kid[0] : NULL, *last = name ? name->next : NULL;
+  variable *v = name ? sct_assign_variable(a, name) : NULL;
+  const bool steps = (step->kind == NODE_UNARY && sct_node_is(a->tree, step, "++")) ||
+                     (step->kind == NODE_POSTFIX && sct_node_is(a->tree, step->kid[1], "++") &&
+                      !step->kid[1]->next);
+  if (!v || !v->known || last->next || !steps || sct_assign_variable(a, step->kid[0]) != v) {
     return NULL;
   }
-  const local *end = sct_assign_find(a, &t[2]);
-  int64_t high = end && end->known && end->is_const ? end->value : -1;
-  high = t[2].kind == TOKEN_NUMBER ? strtoll(t[2].text, NULL, 0) : high;
-  l->low = l->value;
-  l->high = high - below;
-  return l->high >= l->low ? l : NULL;
+  const variable *end = sct_assign_variable(a, last);
+  int64_t high = end && end->known && a->tree->locals[last->local].is_const ? end->value : -1;
+  high = last->kind == NODE_NUMBER ? strtoll(a->t[last->first].text, NULL, 0) : high;
+  v->low = v->value;
+  v->high = high - below;
+  return v->high >= v->low ? v : NULL;
 }
 
 /* What `for` starts with is known in its first test: of `int i = 0; i < 4` that there is an
  * iteration. */
-static sct_status for_statement(assign *a) {
-  gap g = {.at = a->k++, .prior = a->gap};
+static sct_status for_statement(assign *a, const node *n) {
+  const node *begin = n->kid[0], *test = n->kid[1], *step = n->kid[2];
+  gap g = {.at = n->at, .prior = a->gap, .first = test->first, .end = test->end};
   flow value, first, later;
   target t;
-  SCT_TRY(sct_assign_expect(a, "("));
-  if (at_declaration(a)) {
-    SCT_TRY(declaration(a));
-    if (sct_assign_at(a, ":")) {
-      return range_statement(a, g);
-    }
-  } else if (!sct_assign_at(a, ";")) {
-    local *l = sct_assign_find(a, &a->t[a->k]);
-    const bool sets = l && sct_token_is(&a->t[a->k + 1], "=");
-    SCT_TRY(sct_assign_one(a, &value));
-    if (sets && sct_assign_at(a, ";") && sct_assign_holds(l, &value)) {
-      l->known = true;
-      l->value = value.value;
-    }
-    while (sct_assign_at(a, ",")) {
-      a->k++;
-      SCT_TRY(sct_assign_one(a, &value));
-    }
+  SCT_TRY(head(a, begin, &value));
+  const bool sets = begin->kind == NODE_ASSIGN && sct_node_is(a->tree, begin, "=");
+  variable *set = sets ? sct_assign_variable(a, begin->kid[0]) : NULL;
+  if (set && sct_assign_holds(a, begin->kid[0]->local, &value)) {
+    set->known = true;
+    set->value = value.value;
   }
-  SCT_TRY(sct_assign_expect(a, ";"));
-  g.first = a->k;
-  local *counter = counted(a, g.first);
-  SCT_TRY(condition_or_true(a, ";", &first));
-  g.end = a->k;
+  variable *counter = counted(a, test, step);
+  SCT_TRY(head(a, test, &first));
   forget_values(a);
-  SCT_TRY(sct_assign_expect(a, ";"));
-  const int step = a->k;
-  skip_brackets(a);
-  SCT_TRY(sct_assign_expect(a, ")"));
   a->now = first.yes;
   const unit_set counted_before = a->counted;
   if (counter) {
     counter->counts = true;
     a->counted = 0;
   }
-  SCT_TRY(iteration(a, &t));
+  SCT_TRY(iteration(a, n->kid[3], &t));
   if (counter && !counter->counts) { /* the body assigns it: what it counts is not known */
     a->now = without_counted(a, &t);
   }
   a->counted |= counted_before;
-  const int end = a->k;
-  a->k = step;
-  if (!sct_assign_at(a, ")")) {
-    SCT_TRY(sct_assign_expression(a, &value));
-  }
-  a->k = g.first;
-  SCT_TRY(condition_or_true(a, ";", &later));
-  a->k = end;
+  SCT_TRY(head(a, step, &value));
+  SCT_TRY(head(a, test, &later));
   leave_loop(a, g, first.no, later.no, &t);
   if (counter) {
     counter->counts = false;
@@ -354,10 +224,10 @@ static sct_status for_statement(assign *a) {
 
 /* ---- switch, break, continue ---- */
 
-static sct_status switch_statement(assign *a) {
-  gap g = {.at = a->k++, .prior = a->gap};
+static sct_status switch_statement(assign *a, const node *n) {
+  gap g = {.at = n->at, .prior = a->gap};
   flow value;
-  SCT_TRY(condition(a, &value, &g.first, &g.end));
+  SCT_TRY(condition(a, n->kid[0], &value, &g));
   target t = {.outer = a->target,
               .is_switch = true,
               .entry = a->now,
@@ -366,7 +236,7 @@ static sct_status switch_statement(assign *a) {
               .break_gap = a->gap};
   a->target = &t;
   a->now = UNITS_ALL;
-  SCT_TRY(inner(a));
+  SCT_TRY(statement(a, n->kid[1]));
   a->target = t.outer;
   if (!t.has_default && sct_gap_lacks(a, t.entry)) {
     g.kind = GAP_NO_CASE;
@@ -383,32 +253,26 @@ static sct_status switch_statement(assign *a) {
   return SCT_OK;
 }
 
-static sct_status label(assign *a) {
+static sct_status label(assign *a, const node *n) {
   target *t = a->target;
-  const bool is_default = sct_assign_at(a, "default");
   if (!t || !t->is_switch) {
-    return sct_assign_unexpected(a);
+    return sct_parse_unexpected(a->spec, &a->t[n->first], a->err);
   }
-  a->k++;
-  if (is_default) {
-    t->has_default = true;
-  } else {
-    SCT_TRY(sct_assign_case(a));
-  }
-  SCT_TRY(sct_assign_expect(a, ":"));
+  t->has_default = t->has_default || !n->kid[0];
+  SCT_TRY(sct_assign_values(a, n->kid[0]));
   a->gap = a->now == UNITS_ALL ? t->entry_gap : a->gap;
   a->now &= t->entry;
   return SCT_OK;
 }
 
-static sct_status jump(assign *a) {
-  const bool breaks = sct_assign_at(a, "break");
+static sct_status jump(assign *a, const node *n) {
+  const bool breaks = sct_node_is(a->tree, n, "break");
   target *t = a->target;
   while (t && t->is_switch && !breaks) {
     t = t->outer;
   }
   if (!t) {
-    return sct_spec_fail_body(a->spec, a->err, a->t[a->k].line,
+    return sct_spec_fail_body(a->spec, a->err, a->t[n->first].text,
                               breaks ? "`break` stands in no loop and no switch of the body"
                                      : "`continue` stands in no loop of the body");
   }
@@ -416,60 +280,53 @@ static sct_status jump(assign *a) {
   a->now = breaks && !t->is_switch ? without_counted(a, t) : a->now;
   if (sct_gap_lacks(a, a->now) && !sct_gap_lacks(a, *state)) {
     const gap g = {
-        .kind = breaks ? GAP_BREAK : GAP_CONTINUE, .at = a->k, .prior = a->gap, .inner = a->gap};
+        .kind = breaks ? GAP_BREAK : GAP_CONTINUE, .at = n->at, .prior = a->gap, .inner = a->gap};
     *(breaks ? &t->break_gap : &t->continue_gap) = sct_gap_new(a, g);
   }
   *state &= a->now;
   a->now = UNITS_ALL;
-  a->k++;
-  return sct_assign_expect(a, ";");
+  return SCT_OK;
 }
 
 /* ---- statements ---- */
 
-static sct_status block(assign *a) {
-  const int outside = a->n_locals;
-  a->k++;
-  while (!sct_assign_at(a, "}") && a->t[a->k].kind != TOKEN_END) {
-    SCT_TRY(sct_assign_statement(a));
-  }
-  a->n_locals = outside;
-  return sct_assign_expect(a, "}");
-}
-
-static sct_status simple(assign *a) {
+/* A declaration, an expression, nothing. */
+static sct_status simple(assign *a, const node *n) {
   flow value;
-  if (at_declaration(a)) {
-    SCT_TRY(declaration(a));
-  } else if (!sct_assign_at(a, ";")) {
-    SCT_TRY(sct_assign_expression(a, &value));
-  }
+  SCT_TRY(head(a, n->kind == NODE_EXPRESSION ? n->kid[0] : n, &value));
   forget_values(a);
-  return sct_assign_expect(a, ";");
+  return SCT_OK;
 }
 
-sct_status sct_assign_statement(assign *a) {
-  static const struct {
-    const char *word;
-    sct_status (*read)(assign *a);
-    bool scope; /* names of its head end with it */
-  } kinds[] = {
-      {"{", block, false},          {"if", if_statement, true},
-      {"for", for_statement, true}, {"while", while_statement, true},
-      {"do", do_statement, false},  {"switch", switch_statement, true},
-      {"case", label, false},       {"default", label, false},
-      {"break", jump, false},       {"continue", jump, false},
-  };
-  const int outside = a->n_locals;
-  int k = 0;
-  while (k < SCT_COUNT(kinds) && !sct_assign_at(a, kinds[k].word)) {
-    k++;
-  }
-  SCT_TRY(sct_assign_enter(a));
-  SCT_TRY(k < SCT_COUNT(kinds) ? kinds[k].read(a) : simple(a));
-  a->depth--;
-  if (k < SCT_COUNT(kinds) && kinds[k].scope) {
-    a->n_locals = outside;
+static sct_status block(assign *a, const node *n) {
+  return sct_assign_statements(a, n->kid[0]);
+}
+
+static sct_status keep(assign *a, const node *n) { /* the output has its value */
+  sct_assign_set(a, sct_assign_output(a, n->m.op));
+  return SCT_OK;
+}
+
+static sct_status statement(assign *a, const node *n) {
+  static sct_status (*const kinds[])(assign * a, const node *n) = {[NODE_BLOCK] = block,
+                                                                   [NODE_IF] = if_statement,
+                                                                   [NODE_FOR] = for_statement,
+                                                                   [NODE_RANGE] = range_statement,
+                                                                   [NODE_DO] = do_statement,
+                                                                   [NODE_WHILE] = while_statement,
+                                                                   [NODE_SWITCH] = switch_statement,
+                                                                   [NODE_LABEL] = label,
+                                                                   [NODE_JUMP] = jump,
+                                                                   [NODE_KEEP] = keep,
+                                                                   [NODE_EXPRESSION] = simple,
+                                                                   [NODE_DECLARATION] = simple,
+                                                                   [NODE_EMPTY] = simple};
+  return kinds[n->kind](a, n);
+}
+
+sct_status sct_assign_statements(assign *a, const node *list) {
+  for (const node *n = list; n; n = n->next) {
+    SCT_TRY(statement(a, n));
   }
   return SCT_OK;
 }

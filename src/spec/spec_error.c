@@ -1,9 +1,12 @@
-/* Errors that point into a script: "file:line: error: text" and the source line. */
+/* Errors that point into a script: "file:line: error: text" and the source line; of a body also the
+ * column, "file:line:column: error: text", and a caret. */
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
 
 #include "spec/spec_internal.h"
+
+enum { MAX_SHOWN = 200 }; /* characters of a line */
 
 static const char *line_start(const char *text, int line) {
   for (int k = 1; k < line && text; k++) {
@@ -22,7 +25,7 @@ void sct_spec_append_line(sct_str *out, const char *text, int line) {
   const size_t n = strcspn(start, "\r\n");
   if (n > 0) {
     sct_str_append(out, "\n    ");
-    sct_str_append_n(out, start, n > 200 ? 200 : n);
+    sct_str_append_n(out, start, n > MAX_SHOWN ? MAX_SHOWN : n);
   }
 }
 
@@ -32,22 +35,81 @@ static const char *find_source(const sct_spec *spec, const char *file) {
   return k >= 0 ? spec->sources[k].text : NULL;
 }
 
-sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *file, int line,
-                            const char *fmt, ...) {
-  if (!err) {
-    return SCT_ESPEC;
+/* Where `at`, a place in a body, stands in a line of the script; NULL: not there, or not for sure.
+ */
+static const char *find_place(const char *line, const char *body, const char *at) {
+  const char *first = at;
+  while (first > body && first[-1] != '\n') {
+    first--;
   }
-  SCT_SCOPED(sct_str) text = {0};
-  sct_str_printf(&text, "%s:%d: error: ", file, line);
-  SCT_STR_FORMAT(&text, fmt);
+  first += strspn(first, " \t");
+  const size_t n = strcspn(first, "\r\n"), len = strcspn(line, "\n");
+  const char *found = at >= first ? memmem(line, len, first, n) : NULL;
+  const bool again = found && memmem(found + 1, len - (size_t)(found + 1 - line), first, n);
+  return found && !again ? found + (at - first) : NULL;
+}
+
+/* A caret below what sct_spec_append_line() has of the line, as far as that goes. */
+static void append_caret(sct_str *out, const char *line, const char *at) {
+  line += strspn(line, " \t");
+  sct_str_append(out, at - line < MAX_SHOWN ? "\n    " : "");
+  for (; at - line < MAX_SHOWN && line <= at; line++) {
+    sct_str_append(out, line == at ? "^" : *line == '\t' ? "\t" : " ");
+  }
+}
+
+/* at: a place in the body, or NULL. */
+static sct_status fail(const sct_spec *spec, sct_error *err, const char *file, int line,
+                       const char *at, const sct_str *text) {
+  SCT_SCOPED(sct_str) out = {0}, read = {0};
   const char *source = find_source(spec, file);
-  SCT_SCOPED(sct_str) read = {0};
   if (!source &&
       (sct_file_read(&read, file, NULL) == SCT_OK || sct_asset_read(&read, file, NULL) == SCT_OK)) {
     source = sct_str_c(&read);
   }
-  sct_spec_append_line(&text, source, line);
-  return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&text));
+  const char *start = line_start(source, line);
+  const char *found = start && at ? find_place(start, spec->body, at) : NULL;
+  sct_str_printf(&out, "%s:%d:", file, line);
+  if (found) {
+    sct_str_printf(&out, "%d:", (int)(found - start) + 1);
+  }
+  sct_str_printf(&out, " error: %s", sct_str_c(text));
+  sct_spec_append_line(&out, source, line);
+  if (found) {
+    append_caret(&out, start, found);
+  }
+  return sct_fail(err, SCT_ESPEC, "%s", sct_str_c(&out));
+}
+
+sct_status sct_spec_fail_at(const sct_spec *spec, sct_error *err, const char *file, int line,
+                            const char *fmt, ...) {
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_STR_FORMAT(&text, fmt);
+  return err ? fail(spec, err, file, line, NULL, &text) : SCT_ESPEC;
+}
+
+int sct_spec_body_line(const sct_spec *spec, const char *at) {
+  int line = 0, first = spec->body_line;
+  for (const char *p = spec->body; at && p < at; p++) {
+    line += *p == '\n';
+  }
+  for (int k = 0; k < spec->n_maps; k++) { /* the last step that begins there or before */
+    const sct_step *step = &spec->steps[k];
+    first = k == 0 || step->first_line <= line ? step->body_line - step->first_line : first;
+  }
+  return spec->body_in_file ? first + line : line + 1;
+}
+
+sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, const char *at, const char *fmt,
+                              ...) {
+  SCT_SCOPED(sct_str) text = {0};
+  SCT_STR_FORMAT(&text, fmt);
+  const int line = sct_spec_body_line(spec, at);
+  if (!err || spec->body_in_file) {
+    return err ? fail(spec, err, spec->file, line, at, &text) : SCT_ESPEC;
+  }
+  return sct_spec_fail_at(spec, err, spec->file, spec->body_line, "body, line %d: %s", line,
+                          sct_str_c(&text));
 }
 
 /* ---- finding the line of a word ---- */

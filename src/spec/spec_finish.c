@@ -142,22 +142,16 @@ static void write_canonical(sct_spec *spec, const char *bodies) {
 
 static sct_status check_only_body(sct_spec *spec, sct_str *canonical, sct_error *err) {
   bool assigned[SCT_MAX_OPERANDS] = {false};
-  token_list body;
-  SCT_TRY(sct_spec_tokenize(&body, spec, err));
-  SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
-  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  sct_spec_classify_body(spec, &body);
-  sct_spec_write_kernel_body(spec, &body);
-  SCT_TRY(sct_spec_fast_body(&spec->fast_body, spec, spec->kernel_body, false, err));
-  SCT_TRY(sct_spec_fast_body(&spec->fast_component_body, spec, spec->component_body, true, err));
+  body_tree *tree = NULL;
+  SCT_TRY(sct_spec_parse(&tree, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, tree, assigned, err));
+  SCT_TRY(sct_spec_check_assigned(spec, tree, err));
+  sct_spec_write_bodies(spec, tree, &spec->kernel_body, &spec->fast_body);
+  sct_spec_classify_body(spec, tree);
   for (int k = 0; k < spec->n_values; k++) {
     sct_str_printf(canonical, "index %s\n", spec->values[k].name);
   }
-  sct_str_append(canonical, "body");
-  for (int k = 0; k < body.n; k++) {
-    sct_str_printf(canonical, " %.*s", (int)body.tokens[k].len, body.tokens[k].text);
-  }
-  sct_str_append(canonical, "\n");
+  sct_spec_print_tokens(canonical, tree);
   return SCT_OK;
 }
 

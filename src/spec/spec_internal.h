@@ -24,7 +24,6 @@ typedef struct token {
   token_kind kind;
   const char *text; /* points into the body; not terminated */
   size_t len;
-  int line; /* of the body, from 0 */
 } token;
 
 enum { TOKENS_AHEAD = 8 }; /* how far past a token its readers look */
@@ -39,14 +38,18 @@ bool sct_token_is(const token *t, const char *text);
  * strings, continuation lines, digraphs, anything but printable ASCII. The tokens belong to the
  * spec's arena. */
 sct_status sct_spec_tokenize(token_list *out, sct_spec *spec, sct_error *err);
-/* Refuses shifts by more bits than a value has (spec_shift.c). */
-sct_status sct_spec_check_shifts(const sct_spec *spec, const token_list *body, sct_error *err);
-/* An error at line `line` (from 0) of the body. */
-sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt, ...)
-    SCT_PRINTF(4, 5);
+/* The tree of the spec's body (spec_tree.h), which belongs to the spec's arena. Refuses what is no
+ * body: a name that is not known, a statement that is none. */
+typedef struct body_tree body_tree;
+sct_status sct_spec_parse(body_tree **out, sct_spec *spec, sct_error *err);
+/* Refuses shifts by more bits than a value has (spec_tree_type.c). */
+sct_status sct_spec_check_shifts(const sct_spec *spec, const body_tree *tree, sct_error *err);
+/* An error at a place of the body; NULL: of the whole body. */
+sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, const char *at, const char *fmt,
+                              ...) SCT_PRINTF(4, 5);
 
-/* The number of that line for messages: of the file, or of the body where no file holds it. */
-int sct_spec_body_line(const sct_spec *spec, int line);
+/* The number of the line there for messages: of the file, or of the body where no file holds it. */
+int sct_spec_body_line(const sct_spec *spec, const char *at);
 
 /* ---- names ---- */
 
@@ -60,10 +63,6 @@ bool sct_spec_is_extent(const sct_spec *spec, const token *t);
 int sct_spec_find_field(const sct_record *record, const char *name, size_t len);
 /* Which of x, y, z, w the token is, of a value of `lanes` components; -1: none. */
 int sct_spec_component(const token *t, int lanes);
-/* The token after the bracket that opens at token k and closes, as was checked. */
-int sct_spec_after_bracket(const token *t, int k);
-/* "[3]" at tokens t: the number, else -1. */
-int64_t sct_spec_constant_index(const token *t);
 /* The operand that a body reads by this name: its own (*tap -1) or that of one of its taps. */
 int sct_spec_find_value(const sct_spec *spec, const char *name, size_t len, int *tap);
 bool sct_spec_has_taps(const sct_spec *spec);
@@ -75,15 +74,13 @@ sct_status sct_spec_check_taps(const sct_spec *spec, sct_error *err);
 void sct_spec_print_taps(sct_str *out, const sct_operand *op);
 
 /* A mention of an operand: the tap it is named by (-1: its own name), the first field (-1: the
- * whole record) and the number of fields, the token after it, and the token to go on with, as an
- * index is read like any expression. */
+ * whole record) and the number of fields; -1 where there is none: the component of a vector, the
+ * element whose number stands there, the first field of its array. */
 typedef struct sct_mention {
-  int op, tap, field, n_fields;
-  int after, next;
+  int op, tap, field, n_fields, lane;
+  int64_t element;
+  int array;
 } sct_mention;
-/* Reads "a", "a.x", "a.pos.x", "a.q[0]" from token k on, which names operand `op` or its tap. */
-sct_status sct_spec_read_mention(sct_mention *m, sct_spec *spec, const token *t, int k, int op,
-                                 int tap, sct_error *err);
 /* The array's name there, or the tap's. */
 const char *sct_spec_mention_name(const sct_spec *spec, const sct_mention *m);
 
@@ -113,16 +110,9 @@ void sct_spec_find_limits(sct_spec *spec);
 sct_status sct_spec_check_limits(const sct_spec *spec, const sct_size *size, sct_error *err);
 /* Turns extents and places of elements that share bytes into those of the bytes. */
 sct_status sct_spec_bind_shared(sct_spec *spec, sct_error *err);
-/* Appends what kernels have in place of the tokens from k on that name one of several elements in a
- * byte. Returns how many tokens it replaces, 0 where they name something else; closes[body->n]
- * receives which bracket becomes a `)`. */
-int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *body, int k,
-                          bool *closes);
 /* Appends what to write where a record whose elements share bytes is copied; nothing if none do, or
  * if `out` holds text already. */
 void sct_spec_hint_bytes(sct_str *out, const sct_record *record);
-/* Is it a function that reads an element that shares its byte? Kernels call it, bodies cannot. */
-bool sct_spec_is_reader(const token *t);
 /* Finds the array of offsets, which has an element more than there are rows. */
 sct_status sct_spec_bind_offsets(sct_spec *spec, sct_error *err);
 /* Refuses ragged kernels that cannot be computed; sets the offsets' limit. */
@@ -151,22 +141,21 @@ void sct_spec_begin_bodies(sct_spec *spec);
 /* Finds the dimension that is cut into chunks, where the spec asks for that (spec_chunks.c). */
 sct_status sct_spec_find_chunks(sct_spec *spec, sct_error *err);
 /* Checks the body; sets operand.used, body_uses_dim; assigned[n_operands]: what it assigns. */
-sct_status sct_spec_check_body(sct_spec *spec, const token_list *body, bool *assigned,
+sct_status sct_spec_check_body(sct_spec *spec, const body_tree *tree, bool *assigned,
                                sct_error *err);
 /* Does the body that is being checked assign output `op`? That of a step does so with its own. */
 bool sct_spec_is_of_step(const sct_spec *spec, int op);
 /* Does the body find in output `op` what it held before the kernel, as a later step updates it? */
 bool sct_spec_is_old_value(const sct_spec *spec, int op);
 /* Every output is assigned on every path, and every local before it is read: spec_assign.c. */
-sct_status sct_spec_check_assigned(sct_spec *spec, const token_list *body, sct_error *err);
-/* Sets moves, component_wise, component_body. */
-void sct_spec_classify_body(sct_spec *spec, const token_list *body);
-/* Sets kernel_body. */
-void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body);
-/* The body in fast arithmetic (spec_fast.c); NULL: nothing would change, or the spec has no
- * tolerance. component: names of arrays stand for one number of them. */
-sct_status sct_spec_fast_body(const char **out, sct_spec *spec, const char *body, bool component,
-                              sct_error *err);
+sct_status sct_spec_check_assigned(sct_spec *spec, const body_tree *tree, sct_error *err);
+/* The body as kernels have it and in fast arithmetic (NULL: the spec has no tolerance, or nothing
+ * would change); sets the tree's edits that make the first. */
+void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel, const char **fast);
+/* "body", its tokens with blanks between them, and the end of the line. */
+void sct_spec_print_tokens(sct_str *out, const body_tree *tree);
+/* Sets moves, component_wise, component_body, fast_component_body. */
+void sct_spec_classify_body(sct_spec *spec, const body_tree *tree);
 sct_status sct_spec_check_sizes(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_places(sct_spec *spec, sct_error *err);
 sct_status sct_spec_check_layouts(sct_spec *spec, sct_error *err);

@@ -1,92 +1,67 @@
-/* What kind of body it is: does it only move data, does it treat every field alike?
+/* What kind of body it is: does it only move data, does it treat every field alike? And what
+ * kernels have in its place.
  *
  * Only bodies that are a plain list of `output = expression;` statements qualify. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "spec/spec_internal.h"
+#include "spec/spec_tree.h"
 
 enum { MAX_STATEMENTS = 256 };
 
-/* "out[.field] = tokens first..end-1;" */
-typedef struct statement {
-  int out, field; /* field -1: the whole record */
-  int first, end;
-} statement;
-
+/* Statements `out[.field] = value;` */
 typedef struct statement_list {
-  statement at[MAX_STATEMENTS];
+  const node *at[MAX_STATEMENTS];
   int n;
 } statement_list;
 
-/* Reads "name[.field]" at token k, of an array with the number of its element. false: it is
- * something else. `next` is the token after it. */
-static bool read_place(const sct_spec *spec, const token_list *body, int k, int *op, int *field,
-                       int *next) {
-  const token *t = body->tokens;
-  *op = sct_spec_find_operand(spec, t[k].text, t[k].len);
-  if (*op < 0) {
-    return false;
-  }
-  const sct_record *record = &spec->operands[*op].record;
-  const bool bare = record->fields[0].name[0] == '\0';
-  *field = bare ? 0 : -1;
-  *next = k + 1;
-  if (!sct_token_is(&t[k + 1], ".")) {
-    return true;
-  }
-  if (bare) {
-    return false; /* a component of a vector */
-  }
-  *field = sct_spec_find_field(record, t[k + 2].text, t[k + 2].len);
-  *next = k + 3;
-  if (*field >= 0 && record->fields[*field].n_elements > 0) {
-    const int64_t element = sct_spec_constant_index(&t[k + 3]);
-    *field += element >= 0 ? sct_field_of_element(&record->fields[*field], element) : 0;
-    *next = k + 6;
-    return element >= 0;
-  }
-  return *field >= 0 && !sct_token_is(&t[k + 3], ".");
+/* The assignment that a statement begins with: the value may go on after a comma. */
+static const node *assignment_of(const body_tree *tree, const node *statement) {
+  const node *e = statement->kid[0];
+  return sct_node_is(tree, e, ",") ? e->kid[0] : e;
 }
 
-/* false: the body is no plain list of assignments to outputs. */
-static bool split_statements(const sct_spec *spec, const token_list *body, statement_list *list) {
-  const token *t = body->tokens;
-  list->n = 0;
-  for (int k = 0; k < body->n;) {
-    if (sct_token_is(&t[k], ";") || sct_token_is(&t[k], "{") || sct_token_is(&t[k], "}")) {
-      k++; /* of a block: what has conditions or loops begins otherwise */
+/* Is it an array's element or its field, or a number that stands there of one's own arrays? */
+static bool is_place(const node *n) {
+  return n->kind == NODE_NAME && n->m.op >= 0 && n->m.lane < 0 &&
+         (n->m.array < 0 || n->m.element >= 0);
+}
+
+/* Adds the assignments in a list of statements and in its blocks; false: it is no plain list. */
+static bool add_statements(const sct_spec *spec, const body_tree *tree, const node *n,
+                           statement_list *list) {
+  for (; n; n = n->next) {
+    if (n->kind == NODE_EMPTY || n->kind == NODE_BLOCK) {
+      if (!add_statements(spec, tree, n->kid[0], list)) {
+        return false;
+      }
       continue;
     }
-    statement s = {0};
-    int next = 0;
-    if (list->n == MAX_STATEMENTS || !read_place(spec, body, k, &s.out, &s.field, &next) ||
-        !spec->operands[s.out].is_output || !sct_token_is(&t[next], "=")) {
+    const node *e = n->kind == NODE_EXPRESSION ? assignment_of(tree, n) : n;
+    if (list->n == MAX_STATEMENTS || e->kind != NODE_ASSIGN || !sct_node_is(tree, e, "=") ||
+        !is_place(e->kid[0]) || !spec->operands[e->kid[0]->m.op].is_output) {
       return false;
     }
-    s.first = next + 1;
-    for (s.end = s.first; !sct_token_is(&t[s.end], ";"); s.end++) {
-      const bool assigns = t[s.end].kind == TOKEN_PUNCT && t[s.end].len >= 1 &&
-                           (sct_token_is(&t[s.end], "=") || sct_token_is(&t[s.end], "++") ||
-                            sct_token_is(&t[s.end], "--"));
-      if (s.end >= body->n || assigns || sct_token_is(&t[s.end], "{")) {
+    for (int k = e->at + 1; k < n->end; k++) {
+      const token *t = &tree->t[k];
+      if (sct_token_is(t, "=") || sct_token_is(t, "++") || sct_token_is(t, "--") ||
+          sct_token_is(t, "{")) {
         return false;
       }
     }
-    list->at[list->n++] = s;
-    k = s.end + 1;
+    list->at[list->n++] = n;
   }
-  return list->n > 0;
+  return true;
 }
 
 /* Every field of every output exactly once? */
-static bool assigns_once(const sct_spec *spec, const statement_list *list) {
+static bool assigns_once(const sct_spec *spec, const body_tree *tree, const statement_list *list) {
   static const int once = 1;
   int count[SCT_MAX_OPERANDS][SCT_MAX_FIELDS] = {{0}};
   for (int k = 0; k < list->n; k++) {
-    const sct_record *record = &spec->operands[list->at[k].out].record;
-    for (int f = 0; f < record->n_fields; f++) {
-      count[list->at[k].out][f] += list->at[k].field < 0 || list->at[k].field == f;
+    const sct_mention *to = &assignment_of(tree, list->at[k])->kid[0]->m;
+    for (int f = 0; f < spec->operands[to->op].record.n_fields; f++) {
+      count[to->op][f] += to->field < 0 || to->field == f;
     }
   }
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
@@ -115,39 +90,38 @@ static bool read_number(const token *t, int64_t *number) {
 }
 
 /* Appends the moves of one statement; false: it computes something. */
-static bool read_move(const sct_spec *spec, const token_list *body, const statement *s,
+static bool read_move(const sct_spec *spec, const body_tree *tree, const node *statement,
                       sct_move *moves, int *n) {
-  int in = 0;
-  int field = 0;
-  int next = 0;
-  if (spec->operands[s->out].accumulate != SCT_REDUCE_NONE && s->field >= 0 &&
-      s->end == s->first + 1 && read_number(&body->tokens[s->first], &moves[*n].number)) {
-    moves[*n].out = s->out;
-    moves[*n].out_field = s->field;
+  const node *s = assignment_of(tree, statement);
+  const sct_mention *m = &s->kid[0]->m, *in = &s->kid[1]->m;
+  const sct_operand *output = &spec->operands[m->op];
+  if (output->accumulate != SCT_REDUCE_NONE && m->field >= 0 && s->kid[1]->kind == NODE_NUMBER &&
+      read_number(&tree->t[s->kid[1]->first], &moves[*n].number)) {
+    moves[*n].out = m->op;
+    moves[*n].out_field = m->field;
     moves[(*n)++].in = -1;
     return true;
   }
-  if (!read_place(spec, body, s->first, &in, &field, &next) || next != s->end ||
-      spec->operands[in].is_output || (field < 0) != (s->field < 0)) {
+  if (s != statement->kid[0] || !is_place(s->kid[1]) || spec->operands[in->op].is_output ||
+      (in->field < 0) != (m->field < 0)) {
     return false;
   }
-  const sct_record *from = &spec->operands[in].record;
-  const sct_record *to = &spec->operands[s->out].record;
-  const int first = field < 0 ? 0 : field;
-  const int last = field < 0 ? from->n_fields - 1 : field;
-  const bool is_arg = sct_reduce_is_arg(spec->operands[s->out].reduce);
+  const sct_record *from = &spec->operands[in->op].record;
+  const int first = in->field < 0 ? 0 : in->field;
+  const int last = in->field < 0 ? from->n_fields - 1 : in->field;
+  const bool is_arg = sct_reduce_is_arg(output->reduce);
   for (int f = first; f <= last; f++) {
-    const int out_field = s->field < 0 ? f : s->field;
-    const sct_type wanted = is_arg ? spec->operands[s->out].compared : to->fields[out_field].type;
+    const int out_field = m->field < 0 ? f : m->field;
+    const sct_type wanted = is_arg ? output->compared : output->record.fields[out_field].type;
     if (from->fields[f].type != wanted) {
       return false;
     }
-    moves[(*n)++] = (sct_move){.out = s->out, .out_field = out_field, .in = in, .in_field = f};
+    moves[(*n)++] = (sct_move){.out = m->op, .out_field = out_field, .in = in->op, .in_field = f};
   }
   return true;
 }
 
-static void find_moves(sct_spec *spec, const token_list *body, const statement_list *list) {
+static void find_moves(sct_spec *spec, const body_tree *tree, const statement_list *list) {
   int n_fields = 0;
   for (int op = spec->n_inputs; op < spec->n_operands; op++) {
     n_fields += spec->operands[op].record.n_fields;
@@ -155,7 +129,7 @@ static void find_moves(sct_spec *spec, const token_list *body, const statement_l
   sct_move *moves = SCT_ARENA_NEW(&spec->arena, sct_move, n_fields);
   int n = 0;
   for (int k = 0; k < list->n; k++) {
-    if (!read_move(spec, body, &list->at[k], moves, &n)) {
+    if (!read_move(spec, tree, list->at[k], moves, &n)) {
       return;
     }
   }
@@ -195,84 +169,76 @@ static bool shapes_allow(const sct_spec *spec) {
   return true;
 }
 
-/* Blank between two tokens: as written when `pretty`, else always. */
-static void print_gap(sct_str *out, const token *before, const token *t, bool pretty) {
-  if (!pretty || before->text + before->len != t->text) {
-    sct_str_append(out, " ");
-  }
-}
-
-/* "uint8_t" as "unsigned char"; "uint8_t(x)" as a cast, which a type of two words needs. */
-static void print_token(sct_str *out, const token *t) {
-  const char *spelling = sct_spec_spelling(t->text, t->len);
-  if (spelling) {
-    sct_str_printf(out, sct_token_is(t + 1, "(") ? "static_cast<%s>" : "%s", spelling);
-  } else {
-    sct_str_append_n(out, t->text, t->len);
-  }
-}
-
-/* Appends the statement with every mention of field `field` written as the bare operand name.
- * false: another field is mentioned. A whole record (field -1) stands for any field. */
-static bool print_component(const sct_spec *spec, const token_list *body, const statement *s,
-                            int field, bool pretty, sct_str *out) {
-  sct_str_printf(out, "%s =", spec->operands[s->out].name);
-  for (int k = s->first; k < s->end;) {
-    int op = 0;
-    int found = 0;
-    int next = k + 1;
-    const token *t = &body->tokens[k];
-    print_gap(out, t - 1, t, pretty && k > s->first);
-    if (read_place(spec, body, k, &op, &found, &next)) {
-      if (found >= 0 && found != field) {
-        return false;
-      }
-      sct_str_append(out, spec->operands[op].name);
-    } else if (op >= 0) {
-      return false; /* a component of a vector type */
-    } else {
-      print_token(out, t);
+/* Every array's name without its field; false: some field is an element of a vector or one whose
+ * number is not known. */
+static bool drop_fields(const body_tree *tree, edit *edits) {
+  bool all = true;
+  for (const node *n = tree->made; n; n = n->made) {
+    const bool is_array = n->kind == NODE_NAME && n->m.op >= 0;
+    all = all && (!is_array || is_place(n));
+    for (int k = n->first + 1; k < n->end && is_array; k++) {
+      edits[k] = (edit){.text = "", .joined = true};
     }
-    k = next;
   }
-  sct_str_append(out, ";");
-  return true;
+  return all;
 }
 
-/* The statements for one field, in the order they stand. */
-static bool print_field(const sct_spec *spec, const token_list *body, const statement_list *list,
-                        int field, bool pretty, sct_str *out) {
+/* Does a statement name a field other than this one? */
+static bool names_other_field(const body_tree *tree, const node *s, int field) {
+  bool other = false;
+  for (const node *n = tree->made; n; n = n->made) {
+    other = other || (n->kind == NODE_NAME && n->m.op >= 0 && n->first > s->first &&
+                      n->end <= s->end && n->m.field >= 0 && n->m.field != field);
+  }
+  return other;
+}
+
+/* The statements for one field, in the order they stand; false: they name others. A whole record
+ * stands for any field. */
+static bool print_field(const sct_spec *spec, const body_tree *tree, const statement_list *list,
+                        int field, const edit *edits, gap_text between, sct_str *out) {
   sct_str_clear(out);
   for (int k = 0; k < list->n; k++) {
-    const statement *s = &list->at[k];
-    if (s->field >= 0 && s->field != field) {
+    const node *s = list->at[k];
+    const node *a = assignment_of(tree, s);
+    const sct_mention *to = &a->kid[0]->m;
+    if (to->field >= 0 && to->field != field) {
       continue;
     }
-    sct_str_append(out, out->len > 0 ? " " : "");
-    if (!print_component(spec, body, s, field, pretty, out)) {
+    if (names_other_field(tree, s, field)) {
       return false;
     }
+    sct_str_printf(out, "%s%s = ", out->len > 0 ? " " : "", spec->operands[to->op].name);
+    sct_tree_print(out, tree, edits, a->at + 1, s->end - 1, between);
+    sct_str_append(out, ";");
   }
   return true;
 }
 
-static void find_component_body(sct_spec *spec, const token_list *body,
-                                const statement_list *list) {
-  if (!shapes_allow(spec)) {
+static void find_component_body(sct_spec *spec, const body_tree *tree, const statement_list *list) {
+  SCT_SCOPED(sct_str) first = {0}, other = {0};
+  edit *edits = SCT_ARENA_NEW(&spec->arena, edit, tree->n);
+  memcpy(edits, tree->edits, sizeof *edits * (size_t)tree->n);
+  if (!shapes_allow(spec) || !drop_fields(tree, edits)) {
     return;
   }
-  SCT_SCOPED(sct_str) first = {0};
-  SCT_SCOPED(sct_str) other = {0};
   const int n_fields = spec->operands[spec->n_inputs].record.n_fields;
-  bool alike = print_field(spec, body, list, 0, false, &first);
+  bool alike = print_field(spec, tree, list, 0, edits, BLANKS_ALWAYS, &first);
   for (int f = 1; f < n_fields && alike; f++) {
-    alike = print_field(spec, body, list, f, false, &other) &&
+    alike = print_field(spec, tree, list, f, edits, BLANKS_ALWAYS, &other) &&
             strcmp(sct_str_c(&first), sct_str_c(&other)) == 0;
   }
-  alike = alike && print_field(spec, body, list, 0, true, &first);
-  if (alike) {
-    spec->component_body = sct_arena_strdup(&spec->arena, sct_str_c(&first));
-    spec->component_wise = true;
+  if (!alike) {
+    return;
+  }
+  (void)print_field(spec, tree, list, 0, edits, BLANKS_ONE, &first);
+  spec->component_body = sct_arena_strdup(&spec->arena, sct_str_c(&first));
+  spec->component_wise = true;
+  const edit *fast = sct_spec_fast_edits(spec, tree, edits);
+  if (fast) {
+    (void)print_field(spec, tree, list, 0, fast, BLANKS_ONE, &other);
+    const bool same = strcmp(sct_str_c(&first), sct_str_c(&other)) == 0;
+    spec->fast_component_body = same ? NULL : sct_arena_strdup(&spec->arena, sct_str_c(&other));
   }
 }
 
@@ -285,96 +251,79 @@ static bool reads_outputs(const sct_spec *spec) {
   return any;
 }
 
-void sct_spec_classify_body(sct_spec *spec, const token_list *body) {
+void sct_spec_classify_body(sct_spec *spec, const body_tree *tree) {
   statement_list *list = sct_arena_alloc(&spec->arena, sizeof(*list));
-  if (sct_spec_has_taps(spec) || !split_statements(spec, body, list) || !assigns_once(spec, list)) {
+  list->n = 0;
+  if (sct_spec_has_taps(spec) || !add_statements(spec, tree, tree->statements, list) ||
+      !assigns_once(spec, tree, list)) {
     return; /* what lies beyond a border is no move */
   }
   if (!reads_outputs(spec)) {
-    find_moves(spec, body, list);
+    find_moves(spec, tree, list);
   }
   if (!sct_spec_accumulates(spec) && !spec->scans) {
-    find_component_body(spec, body, list);
+    find_component_body(spec, tree, list);
   }
 }
 
-/* ---- copies between records of different types ---- */
+/* ---- the kernel's text ---- */
 
-/* Does "b = a;" of whole records stand at token k, and are their C types different? */
-static bool copies_other_type(const sct_spec *spec, const token_list *body, int k,
-                              const sct_operand **to, const sct_operand **from) {
-  const token *t = &body->tokens[k];
-  int tap = -1;
-  const int out = sct_spec_find_operand(spec, t[0].text, t[0].len);
-  const int in = sct_token_is(&t[1], "=") && sct_token_is(&t[3], ";")
-                     ? sct_spec_find_value(spec, t[2].text, t[2].len, &tap)
-                     : -1;
-  const char *before = k > 0 ? t[-1].text : "";
-  if (t[0].kind != TOKEN_NAME || *before == '.' || out < 0 || in < 0) {
-    return false;
+/* Tokens first to end - 1 become `text`. */
+static void replace(body_tree *tree, int first, int end, const char *text) {
+  for (int k = first; k < end; k++) {
+    tree->edits[k].text = k == first ? text : "";
+    tree->edits[k].joined = k > first;
   }
-  *to = &spec->operands[out];
-  *from = &spec->operands[in];
-  return (*to)->record.name && (*from)->record.name &&
-         strcmp((*to)->record.name, (*from)->record.name) != 0;
 }
 
-/* "b.x = a.x; b.y = a.y;" for the tokens at k, in braces where it may be the branch of an `if`. */
-static void print_copy(sct_str *out, const token_list *body, int k, const sct_record *record) {
-  const token *t = &body->tokens[k];
-  const bool first = k == 0 || (t[-1].len == 1 && strchr(";{}", t[-1].text[0]));
-  sct_str_append(out, first ? "" : "{ ");
-  for (int f = 0; f < record->n_fields; f++) {
-    const char *field = record->fields[f].name;
-    sct_str_printf(out, "%s%.*s.%s = %.*s.%s;", f > 0 ? " " : "", (int)t[0].len, t[0].text, field,
-                   (int)t[2].len, t[2].text, field);
+/* Where C types differ, "b = a;" becomes "b.x = a.x; b.y = a.y;", in braces where it may be the
+ * branch of an `if`. */
+static void copy_fields(sct_spec *spec, body_tree *tree, const node *to) {
+  const sct_record *a = &spec->operands[to->m.op].record;
+  const sct_record *b = &spec->operands[to->pair->m.op].record;
+  if (!a->name || !b->name || strcmp(a->name, b->name) == 0) {
+    return;
   }
-  sct_str_append(out, first ? "" : " }");
-}
-
-/* What kernels have in the place of the tokens at k. Returns how many tokens that are; 0: the text
- * stays. closes: [n] brackets that close an element of an array whose elements share bytes. */
-static int print_rewritten(sct_str *out, const sct_spec *spec, const token_list *body, int k,
-                           bool *closes) {
-  const token *t = &body->tokens[k];
-  const sct_operand *to, *from;
-  if (copies_other_type(spec, body, k, &to, &from)) {
-    print_copy(out, body, k, &to->record);
-    return 4;
-  }
-  if (sct_token_is(t, "keep")) { /* sets a flag beside o */
-    sct_str_printf(out, "%.*s_kept = true", (int)t[2].len, t[2].text);
-    return 4;
-  }
-  if (closes[k]) {
-    sct_str_append(out, ")");
-    return 1;
-  }
-  if (sct_spec_spelling(t->text, t->len)) {
-    print_token(out, t);
-    return 1;
-  }
-  return sct_spec_print_shared(out, spec, body, k, closes);
-}
-
-/* Types are spelled without headers. C++ copies a struct only to one of the same type; records that
- * differ in name, packing or alignment alone are copied field by field. */
-void sct_spec_write_kernel_body(sct_spec *spec, const token_list *body) {
-  SCT_SCOPED(sct_str) out = {0};
+  const token *t = &tree->t[to->first], *from = &tree->t[to->pair->first];
+  const bool first = to->first == 0 || strchr(";{}", t[-1].text[0]);
   SCT_SCOPED(sct_str) text = {0};
-  bool *closes = SCT_ARENA_NEW(&spec->arena, bool, body->n + 1);
-  const char *rest = spec->body;
-  for (int k = 0; k < body->n;) {
-    const token *t = &body->tokens[k];
-    sct_str_clear(&text);
-    const int n = print_rewritten(&text, spec, body, k, closes);
-    if (n > 0) {
-      sct_str_append_n(&out, rest, (size_t)(t->text - rest));
-      sct_str_append(&out, sct_str_c(&text));
-      rest = t[n - 1].text + t[n - 1].len;
-    }
-    k += n > 0 ? n : 1;
+  sct_str_append(&text, first ? "" : "{ ");
+  for (int f = 0; f < a->n_fields; f++) {
+    const char *field = a->fields[f].name;
+    sct_str_printf(&text, "%s%.*s.%s = %.*s.%s;", f > 0 ? " " : "", (int)t->len, t->text, field,
+                   (int)from->len, from->text, field);
   }
-  sct_str_append(&out, rest);
-  spec->kernel_body = sct_arena_strdup(&spec->arena, sct_str_c(&out));
+  sct_str_append(&text, first ? "" : " }");
+  replace(tree, to->first, to->pair->end + 1, sct_arena_strdup(&spec->arena, sct_str_c(&text)));
+}
+
+/* Types are spelled without headers: "uint8_t" as "unsigned char"; "uint8_t(x)" as a cast, which a
+ * type of two words needs. C++ copies a struct only to one of the same type; records that differ in
+ * name, packing or alignment alone are copied field by field. */
+void sct_spec_write_bodies(sct_spec *spec, body_tree *tree, const char **kernel,
+                           const char **fast) {
+  tree->edits = SCT_ARENA_NEW(&spec->arena, edit, tree->n);
+  for (int k = 0; k < tree->n; k++) {
+    const token *t = &tree->t[k];
+    const char *spelling = sct_spec_spelling(t->text, t->len);
+    const bool calls = sct_token_is(t + 1, "(");
+    if (spelling) {
+      tree->edits[k].text =
+          calls ? sct_arena_printf(&spec->arena, "static_cast<%s>", spelling) : spelling;
+    }
+  }
+  for (const node *n = tree->made; n; n = n->made) {
+    if (n->kind == NODE_KEEP) { /* sets a flag beside o */
+      replace(tree, n->first, n->end - 1,
+              sct_arena_printf(&spec->arena, "%s_kept = true", spec->operands[n->m.op].name));
+    } else if (n->kind == NODE_NAME && n->m.op >= 0 && n->pair && n->use == USE_ASSIGN &&
+               n->m.field < 0) {
+      copy_fields(spec, tree, n);
+    } else if (n->kind == NODE_NAME && n->m.op >= 0) {
+      sct_spec_read_shared(spec, tree, n);
+    }
+  }
+  *kernel = sct_tree_text(tree, tree->edits, spec);
+  const edit *edits = sct_spec_fast_edits(spec, tree, tree->edits);
+  *fast = edits ? sct_tree_text(tree, edits, spec) : NULL;
 }

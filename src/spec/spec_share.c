@@ -7,7 +7,7 @@
  * strategies and counting see. */
 #include <string.h>
 
-#include "spec/spec_internal.h"
+#include "spec/spec_tree.h"
 
 /* Records have such elements in inputs only. */
 static sct_status check_fields(const sct_spec *spec, const sct_operand *op, sct_error *err) {
@@ -112,49 +112,35 @@ static void print_reader(sct_str *out, sct_type type, const char *of_array) {
                  8 / sct_type_get(type)->shared);
 }
 
-bool sct_spec_is_reader(const token *t) {
-  static const char *const names[] = {"signed_bits", "signed_bits_in", "unsigned_bits",
-                                      "unsigned_bits_in"};
-  bool is = false;
-  for (int k = 0; k < SCT_COUNT(names); k++) {
-    is = is || sct_token_is(t, names[k]);
+void sct_spec_read_shared(sct_spec *spec, body_tree *tree, const node *n) {
+  const sct_operand *op = &spec->operands[n->m.op];
+  const sct_field *field = &op->record.fields[n->m.array >= 0 ? n->m.array : 0];
+  const int shared = sct_type_get(field->type)->shared;
+  const bool whole = sct_operand_shared(op) > 1;
+  const token *t = &tree->t[n->first];
+  edit *e = &tree->edits[n->first];
+  SCT_SCOPED(sct_str) text = {0};
+  if (!whole && (n->m.array < 0 || shared == 1)) {
+    return;
   }
-  return is;
-}
-
-int sct_spec_print_shared(sct_str *out, const sct_spec *spec, const token_list *body, int k,
-                          bool *closes) {
-  const token *t = &body->tokens[k];
-  int tap = -1;
-  const bool own = t->kind == TOKEN_NAME && (k == 0 || !sct_token_is(&t[-1], "."));
-  const int at = own ? sct_spec_find_value(spec, t->text, t->len, &tap) : -1;
-  if (at < 0) {
-    return 0;
+  print_reader(&text, field->type, whole || n->m.element >= 0 ? "" : "_in");
+  if (whole) {
+    sct_str_printf(&text, "%s, (int)(", op->name);
+    sct_expr_print_c(&text, spec->pool, op->part, true);
+    sct_str_append(&text, "))");
+  } else {
+    sct_str_printf(&text, "%.*s.%.*s", (int)t->len, t->text, (int)t[2].len, t[2].text);
+    const int last = n->m.element >= 0 ? n->end : n->first + 4;
+    for (int k = 1; n->first + k < last; k++) {
+      e[k] = (edit){.text = "", .joined = true};
+    }
+    if (n->m.element >= 0) { /* so that strategies see which byte is read */
+      sct_str_printf(&text, "[%d], %d)", sct_field_of_element(field, n->m.element),
+                     (int)(n->m.element % shared));
+    } else {
+      sct_str_append(&text, ", ");
+      tree->edits[n->end - 1].text = ")";
+    }
   }
-  const sct_operand *op = &spec->operands[at];
-  if (sct_operand_shared(op) > 1) {
-    print_reader(out, op->record.fields[0].type, "");
-    sct_str_printf(out, "%s, (int)(", op->name);
-    sct_expr_print_c(out, spec->pool, op->part, true);
-    sct_str_append(out, "))");
-    return 1;
-  }
-  const int f = sct_token_is(&t[1], ".") && sct_token_is(&t[3], "[")
-                    ? sct_spec_find_field(&op->record, t[2].text, t[2].len)
-                    : -1;
-  const sct_field *field = f < 0 ? NULL : &op->record.fields[f];
-  const int shared = field ? sct_type_get(field->type)->shared : 1;
-  if (shared == 1) {
-    return 0;
-  }
-  const int64_t element = sct_spec_constant_index(&t[3]);
-  print_reader(out, field->type, element < 0 ? "_in" : "");
-  sct_str_printf(out, "%.*s.%.*s", (int)t->len, t->text, (int)t[2].len, t[2].text);
-  if (element >= 0) { /* so that strategies see which byte is read */
-    sct_str_printf(out, "[%d], %d)", sct_field_of_element(field, element), (int)(element % shared));
-    return 6;
-  }
-  sct_str_append(out, ", ");
-  closes[sct_spec_after_bracket(body->tokens, k + 3) - 1] = true;
-  return 4;
+  e->text = sct_arena_strdup(&spec->arena, sct_str_c(&text));
 }

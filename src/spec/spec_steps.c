@@ -3,7 +3,7 @@
  * body of other kernels is; while one is checked, it stands in for the kernel's. */
 #include <string.h>
 
-#include "spec/spec_internal.h"
+#include "spec/spec_tree.h"
 
 const sct_value *sct_spec_find_step_value(const sct_spec *spec, const char *name, size_t len) {
   const int k = sct_names_find_n(SCT_NAMES_IN(spec->values, spec->n_values, name), name, len);
@@ -222,7 +222,7 @@ static sct_status check_update_of_row(const sct_spec *spec, const sct_operand *o
     reduced = reduced || spec->steps[s].reduces;
   }
   return reduced ? SCT_OK
-                 : sct_spec_fail_body(spec, err, 0,
+                 : sct_spec_fail_body(spec, err, NULL,
                                       "'%s' has one element a row and is updated in place by step "
                                       "%d, which other threads of the row may not have read yet; "
                                       "put a step that reduces before it",
@@ -234,20 +234,20 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
   sct_operand *output = &spec->operands[op];
   sct_step *step = &spec->steps[spec->step];
   if (step->reduces) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d reduces, so it assigns its values only; output '%s' is "
                               "assigned by a step of its own: { body = \"%s = ...;\" }",
                               spec->step + 1, output->name, output->name);
   }
   if (output->step >= 0) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "output '%s' is assigned by step %d already; one step assigns or "
                               "keeps all its elements",
                               output->name, output->step + 1);
   }
   output->step = spec->step;
   if (step->per_row && !output->per_row) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d computes what there is once a row, and assigns '%s', which "
                               "has all its elements; give each a step of its own",
                               spec->step + 1, output->name);
@@ -255,7 +255,7 @@ static sct_status check_output(sct_spec *spec, int op, sct_error *err) {
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     const sct_operand *other = &spec->operands[k];
     if (other->step == spec->step && other->per_row != output->per_row) {
-      return sct_spec_fail_body(spec, err, 0,
+      return sct_spec_fail_body(spec, err, NULL,
                                 "step %d assigns '%s', which has one element a row, and '%s', "
                                 "which has all; give each a step of its own",
                                 spec->step + 1, (other->per_row ? other : output)->name,
@@ -276,19 +276,16 @@ static bool moves_along_row(const sct_spec *spec, const sct_operand *op) {
 }
 
 /* A step that is done once a row names nothing that differs along it. */
-static sct_status check_row_step(const sct_spec *spec, const token_list *body, sct_error *err) {
-  for (int k = 0; k < body->n; k++) {
-    const token *t = &body->tokens[k];
-    int tap = -1;
-    const int dim = sct_spec_find_dim(spec, t->text, t->len);
-    const int op = sct_spec_find_value(spec, t->text, t->len, &tap);
-    const bool is_member = k > 0 && sct_token_is(t - 1, ".");
+static sct_status check_row_step(const sct_spec *spec, const body_tree *tree, sct_error *err) {
+  for (const node *n = tree->made; n; n = n->made) {
     const bool along =
-        t->kind == TOKEN_NAME && !is_member &&
-        (dim >= 0 ? spec->reduced[dim] : op >= 0 && moves_along_row(spec, &spec->operands[op]));
+        n->kind == NODE_NAME &&
+        (n->dim >= 0 ? spec->reduced[n->dim]
+                     : n->m.op >= 0 && moves_along_row(spec, &spec->operands[n->m.op]));
     if (along) {
+      const token *t = &tree->t[n->first];
       return sct_spec_fail_body(
-          spec, err, t->line,
+          spec, err, t->text,
           "step %d assigns what there is once a row, so it cannot use '%.*s', "
           "which differs along it; reduce it to a value in a step before",
           spec->step + 1, (int)t->len, t->text);
@@ -301,7 +298,7 @@ static const char *how(const sct_value *value) {
   return value->reduce == SCT_REDUCE_NONE ? "once a row" : sct_reduce_name(value->reduce);
 }
 
-static void print_step(sct_str *out, const sct_spec *spec, const token_list *body) {
+static void print_step(sct_str *out, const sct_spec *spec, const body_tree *tree) {
   sct_str_append(out, "step");
   for (int k = 0; k < spec->n_values; k++) {
     const sct_value *value = &spec->values[k];
@@ -310,41 +307,36 @@ static void print_step(sct_str *out, const sct_spec *spec, const token_list *bod
       sct_str_printf(out, " %s %s %s", how(value), sct_type_get(given)->name, value->name);
     }
   }
-  sct_str_append(out, "\nbody");
-  for (int k = 0; k < body->n; k++) {
-    sct_str_printf(out, " %.*s", (int)body->tokens[k].len, body->tokens[k].text);
-  }
   sct_str_append(out, "\n");
+  sct_spec_print_tokens(out, tree);
 }
 
 /* Checks the body of step number spec->step. */
 static sct_status check_step(sct_spec *spec, sct_str *canonical, sct_error *err) {
   sct_step *step = &spec->steps[spec->step];
   bool assigned[SCT_MAX_OPERANDS] = {false};
-  token_list body;
+  body_tree *tree = NULL;
   bool any = false;
   for (int k = 0; k < spec->n_values; k++) {
     any = any || spec->values[k].step == spec->step;
   }
   step->per_row = any && !step->reduces;
-  SCT_TRY(sct_spec_tokenize(&body, spec, err));
-  SCT_TRY(sct_spec_check_body(spec, &body, assigned, err));
+  SCT_TRY(sct_spec_parse(&tree, spec, err));
+  SCT_TRY(sct_spec_check_body(spec, tree, assigned, err));
   for (int k = spec->n_inputs; k < spec->n_operands; k++) {
     any = any || assigned[k];
     SCT_TRY(assigned[k] ? check_output(spec, k, err) : SCT_OK);
   }
   if (!any) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "step %d assigns no output and gives no value; what it computes is "
                               "lost",
                               spec->step + 1);
   }
-  SCT_TRY(step->per_row ? check_row_step(spec, &body, err) : SCT_OK);
-  SCT_TRY(sct_spec_check_assigned(spec, &body, err));
-  sct_spec_write_kernel_body(spec, &body);
-  step->kernel_body = spec->kernel_body;
-  SCT_TRY(sct_spec_fast_body(&step->fast_body, spec, step->kernel_body, false, err));
-  print_step(canonical, spec, &body);
+  SCT_TRY(step->per_row ? check_row_step(spec, tree, err) : SCT_OK);
+  SCT_TRY(sct_spec_check_assigned(spec, tree, err));
+  sct_spec_write_bodies(spec, tree, &step->kernel_body, &step->fast_body);
+  print_step(canonical, spec, tree);
   return SCT_OK;
 }
 
@@ -391,7 +383,7 @@ sct_status sct_spec_check_steps(sct_spec *spec, sct_str *canonical, sct_error *e
     SCT_TRY(check_step(spec, canonical, err));
   }
   if (spec->n_values > 0 && spec->values[spec->n_values - 1].step == spec->n_steps - 1) {
-    return sct_spec_fail_body(spec, err, 0,
+    return sct_spec_fail_body(spec, err, NULL,
                               "the last step gives values, and no step follows that uses them; end "
                               "with one that assigns outputs: { body = \"%s = ...;\" }",
                               spec->operands[spec->n_inputs].name);

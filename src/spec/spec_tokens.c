@@ -9,83 +9,44 @@ bool sct_token_is(const token *t, const char *text) {
   return strlen(text) == t->len && strncmp(t->text, text, t->len) == 0;
 }
 
-int64_t sct_spec_constant_index(const token *t) {
-  char *end = NULL;
-  if (!sct_token_is(&t[0], "[") || t[1].kind != TOKEN_NUMBER || !sct_token_is(&t[2], "]")) {
-    return -1;
-  }
-  const int64_t value = strtoll(t[1].text, &end, 0);
-  return end == t[1].text + t[1].len ? value : -1;
-}
-
-int sct_spec_body_line(const sct_spec *spec, int line) {
-  int first = spec->body_line;
-  for (int k = 0; k < spec->n_maps; k++) { /* the last step that begins there or before */
-    const sct_step *step = &spec->steps[k];
-    first = k == 0 || step->first_line <= line ? step->body_line - step->first_line : first;
-  }
-  return spec->body_in_file ? first + line : line + 1;
-}
-
-sct_status sct_spec_fail_body(const sct_spec *spec, sct_error *err, int line, const char *fmt,
-                              ...) {
-  char text[1024];
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(text, sizeof(text), fmt, args);
-  va_end(args);
-  if (spec->body_in_file) {
-    return sct_spec_fail_at(spec, err, spec->file, sct_spec_body_line(spec, line), "%s", text);
-  }
-  return sct_spec_fail_at(spec, err, spec->file, spec->body_line, "body, line %d: %s",
-                          sct_spec_body_line(spec, line), text);
-}
-
 typedef struct scanner {
   sct_spec *spec;
   const char *p;
-  int line;
   sct_error *err;
 } scanner;
 
 /* What is refused wherever it stands, comments included: the text goes through other tools later,
  * some of which know trigraphs. */
-static sct_status refuse_anywhere(scanner *s) {
+static sct_status refuse_anywhere(const scanner *s) {
   for (const char *p = s->p; *p; p++) {
-    if (*p == '\n') {
-      s->line++;
-    } else if (*p == '\\') {
-      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain a backslash");
-    } else if (p[0] == '?' && p[1] == '?') {
-      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `\?\?`");
-    } else if (!isprint((unsigned char)*p) && *p != '\t') {
-      return sct_spec_fail_body(s->spec, s->err, s->line,
+    if (*p == '\\') {
+      return sct_spec_fail_body(s->spec, s->err, p, "a body may not contain a backslash");
+    }
+    if (p[0] == '?' && p[1] == '?') {
+      return sct_spec_fail_body(s->spec, s->err, p, "a body may not contain `\?\?`");
+    }
+    if (!isprint((unsigned char)*p) && *p != '\t' && *p != '\n') {
+      return sct_spec_fail_body(s->spec, s->err, p,
                                 "a body may hold printable ASCII only, not byte 0x%02x",
                                 (unsigned)(unsigned char)*p);
     }
   }
-  s->line = 0;
   return SCT_OK;
 }
 
 /* Moves past blanks and comments. */
 static sct_status skip_blanks(scanner *s) {
   for (;;) {
-    if (*s->p == '\n') {
-      s->line++;
-      s->p++;
-    } else if (*s->p == ' ' || *s->p == '\t') {
+    if (*s->p == ' ' || *s->p == '\t' || *s->p == '\n') {
       s->p++;
     } else if (s->p[0] == '/' && s->p[1] == '/') {
       s->p += strcspn(s->p, "\n");
     } else if (s->p[0] == '/' && s->p[1] == '*') {
       const char *end = strstr(s->p + 2, "*/");
       if (!end) {
-        return sct_spec_fail_body(s->spec, s->err, s->line, "this comment has no end");
+        return sct_spec_fail_body(s->spec, s->err, s->p, "this comment has no end");
       }
-      for (; s->p < end + 2; s->p++) {
-        s->line += *s->p == '\n';
-      }
+      s->p = end + 2;
     } else {
       return SCT_OK;
     }
@@ -118,29 +79,23 @@ static size_t punct_length(const char *p) {
 }
 
 static sct_status refuse_punct(const scanner *s) {
-  static const char *const digraphs[] = {"<:", ":>", "<%", "%>", "%:"};
-  for (int k = 0; k < SCT_COUNT(digraphs); k++) {
-    if (sct_has_prefix(s->p, digraphs[k])) {
-      return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%s`",
-                                digraphs[k]);
-    }
-  }
+  static const char *const refused[] = {"<:", ":>", "<%", "%>", "%:", "::", "->"};
   if (*s->p == '"' || *s->p == '\'') {
-    return sct_spec_fail_body(s->spec, s->err, s->line,
+    return sct_spec_fail_body(s->spec, s->err, s->p,
                               "a body may not contain strings or character literals");
   }
-  if (!strchr("+-*/%=<>!&|^~?:;,.()[]{}", *s->p)) {
-    return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%c`", *s->p);
+  int len = strchr("+-*/%=<>!&|^~?:;,.()[]{}", *s->p) ? 0 : 1;
+  for (int k = 0; k < SCT_COUNT(refused); k++) {
+    len = sct_has_prefix(s->p, refused[k]) ? 2 : len;
   }
-  if (sct_has_prefix(s->p, "::") || sct_has_prefix(s->p, "->")) {
-    return sct_spec_fail_body(s->spec, s->err, s->line, "a body may not contain `%.2s`", s->p);
-  }
-  return SCT_OK;
+  return len == 0 ? SCT_OK
+                  : sct_spec_fail_body(s->spec, s->err, s->p, "a body may not contain `%.*s`", len,
+                                       s->p);
 }
 
 static sct_status next_token(scanner *s, token *out) {
   SCT_TRY(skip_blanks(s));
-  *out = (token){.kind = TOKEN_END, .text = s->p, .line = s->line};
+  *out = (token){.kind = TOKEN_END, .text = s->p};
   if (*s->p == '\0') {
     return SCT_OK;
   }

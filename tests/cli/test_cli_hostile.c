@@ -333,14 +333,15 @@ static void finish(fx_result *r, const job *j) {
   }
 }
 
-/* "FOLDER/name.lua:12: error: ..." or "templates/name.cu:12: error: ..." anywhere in the text. */
+/* "FOLDER/name.lua:12: error: ...", "FOLDER/name.lua:12:3: error: ..." of a body, or
+ * "templates/name.cu:12: error: ..." anywhere in the text. */
 static bool is_located(const char *text) {
   static const char *const ends[] = {".lua:", ".cu:"};
   for (int k = 0; k < SCT_COUNT(ends); k++) {
     for (const char *at = strstr(text, ends[k]); at; at = strstr(at + 1, ends[k])) {
       const char *digits = at + strlen(ends[k]);
-      const size_t n = strspn(digits, "0123456789");
-      if (n > 0 && digits[0] != '0' && sct_has_prefix(digits + n, ": error: ")) {
+      const size_t n = strspn(digits, "0123456789:");
+      if (n > 0 && digits[0] != '0' && sct_has_prefix(digits + n, " error: ")) {
         return true;
       }
     }

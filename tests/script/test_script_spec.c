@@ -241,7 +241,7 @@ static void test_ends_of_lines(void **state) {
       sct_str_printf(&text, "%s%s", lines[n], ends[k]);
     }
     assert_fails(sct_str_c(&text), "spec.lua", 8, "unknown name 'oops'");
-    assert_true(sct_has_suffix(err.text, "\n    b = oops;"));
+    assert_true(sct_has_suffix(err.text, "\n    b = oops;\n        ^"));
     sct_str_free(&text);
   }
 }

@@ -95,6 +95,8 @@ static void test_refused(void **state) {
       {"b = a; int t = 3; b.x = t * 2 + 1 << 33;", "`<< 33` shifts by as many bits as an int has"},
       {"b = a; unsigned t = 3; t <<= 32; b.x = t;", "`<<= 32` shifts by as many bits"},
       {"b = a; b.x = 1 << 35;", "`<< 35` shifts by as many bits as an int has"},
+      {"b = a; b.x = (a.x > 1) << 33;", "`<< 33` shifts by as many bits as an int has"},
+      {"b = a; int q, t = 3; b.x = (k > 1 ? t : 2) << 33;", "`<< 33` shifts by as many bits"},
       {"b = a; b.x = i << 64;", "as many bits as the widest integer has"},
       {"b = a; b.x = 1 << -1;", "shifts by a negative number"},
       {"b = a; b.x = -INFINITY;", "unknown name 'INFINITY'; write `__int_as_float(0x7f800000)`"},
@@ -121,6 +123,8 @@ static void test_accepted(void **state) {
       "b.x = b.y = b.z = 0x1p-3f;",
       "b = a; unsigned long long h = 7ull; h ^= h << 3; b.x = h;",
       "b = a; float *p = &b.x; *p = k;",
+      "b = a; int t = 3; b.x = static_cast<long long>(t) << 40 | (long)t << 33;",
+      "b = a; long int t = 3; b.x = t << 40 | (i << 2) << 40;",
       "float s_t; s_t = 1; b = a; b.x = s_t;",
       "b = a; for (uint32_t n = 0; n < 3; n++) b.x += float(int64_t(n));",
   };
@@ -131,7 +135,7 @@ static void test_accepted(void **state) {
   }
 }
 
-/* The line inside a body of several lines, from the file where it stands there. */
+/* The line and the column inside a body of several lines, from the file where it stands there. */
 static void test_error_points_at_the_line(void **state) {
   (void)state;
   static const char text[] = "-- nine lines\n\n\n\n\n\n\n\n\n  b = a;\n    b.x = oops;\n";
@@ -142,13 +146,40 @@ static void test_error_points_at_the_line(void **state) {
   spec.body_in_file = true;
   assert_int_equal(try_finish("b = a;\n    b.x = oops;"), SCT_ESPEC);
   assert_string_equal(err.text,
-                      "spec.lua:11: error: unknown name 'oops'; expected one of a, m, v, s, b, k, "
-                      "i, j\n    b.x = oops;");
+                      "spec.lua:11:11: error: unknown name 'oops'; expected one of a, m, v, s, b, "
+                      "k, i, j\n    b.x = oops;\n          ^");
   close_spec();
   open_kernel();
   assert_int_equal(try_finish("b = a;\n    b.x = oops;"), SCT_ESPEC);
   assert_says("spec.lua:10: error: body, line 2: unknown name 'oops'");
   close_spec();
+}
+
+/* A column that is not certain is not said: a line that stands twice in one of the file, a line
+ * that a file has otherwise; nor a caret where the line is cut. */
+static void test_columns(void **state) {
+  (void)state;
+  static const struct {
+    const char *line, *body, *says;
+  } cases[] = {
+      {"  body = \"b = a; oops;\",", "b = a; oops;", "spec.lua:1:18: error: "},
+      {"\tbody = [[\tb = a; oops;", "b = a; oops;",
+       "\n    body = [[\tb = a; oops;\n             \t       ^"},
+      {"f([[b = oops;]], [[b = oops;]])", "b = oops;", "spec.lua:1: error: "},
+      {"f('b = ' .. 'oops;')", "b = oops;", "spec.lua:1: error: "},
+  };
+  for (int k = 0; k < SCT_COUNT(cases); k++) {
+    sct_source source = {"spec.lua", cases[k].line};
+    open_kernel();
+    spec.sources = &source;
+    spec.n_sources = 1;
+    spec.body_in_file = true;
+    spec.body = cases[k].body;
+    spec.body_line = 1;
+    assert_int_equal(sct_spec_finish(&spec, &err), SCT_ESPEC);
+    assert_says(cases[k].says);
+    close_spec();
+  }
 }
 
 static void test_used_fields(void **state) {
@@ -242,6 +273,20 @@ static void test_component_wise_of_two_outputs(void **state) {
   close_spec();
 }
 
+/* The components of a field are not the field. */
+static void test_components_of_fields(void **state) {
+  (void)state;
+  open_spec("i");
+  add_array("a", "p:f32x2 q:f32x2", INPUT);
+  add_array("b", "p:f32x2 q:f32x2", OUTPUT);
+  bind();
+  lay_out_rest();
+  set_sizes("i=4");
+  finish("b.p = make_float2(a.p.y, a.p.x); b.q = make_float2(a.q.y, a.q.x);");
+  assert_false(spec.component_wise);
+  close_spec();
+}
+
 /* Records of equal fields and different types are copied by field, those of one type as they are.
  */
 static void test_copies_between_types(void **state) {
@@ -279,11 +324,13 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_accepted),
       cmocka_unit_test(test_error_points_at_the_line),
+      cmocka_unit_test(test_columns),
       cmocka_unit_test(test_used_fields),
       cmocka_unit_test(test_moves),
       cmocka_unit_test(test_component_wise),
       cmocka_unit_test(test_copies_between_types),
       cmocka_unit_test(test_component_wise_of_two_outputs),
+      cmocka_unit_test(test_components_of_fields),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

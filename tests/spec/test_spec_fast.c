@@ -70,6 +70,7 @@ static void divisions(void **state) {
       {"o = a / b;", "o = __fdividef(a, b);"},
       {"o = a/b;", "o = __fdividef(a, b);"},
       {"o = a / b / s;", "o = __fdividef(__fdividef(a, b), s);"},
+      {"o = a * (b) / s;", "o = __fdividef(a * (b), s);"},
       {"o = a / (b / s);", "o = __fdividef(a, __fdividef(b, s));"},
       {"o = (a + b) / (a - b);", "o = __fdividef(a + b, a - b);"},
       {"o = 2.0f * a / b + 1.0f;", "o = __fdividef(2.0f * a, b) + 1.0f;"},
@@ -80,6 +81,11 @@ static void divisions(void **state) {
       {"o = (float)n / r.k;", "o = __fdividef((float)n, r.k);"},
       {"o = static_cast<float>(n) / a;", "o = __fdividef(static_cast<float>(n), a);"},
       {"o = a / n_i;", "o = __fdividef(a, n_i);"},
+      {"o = (const float)n / a;", "o = __fdividef((const float)n, a);"},
+      {"o = uint8_t(n) / a;", "o = __fdividef(static_cast<unsigned char>(n), a);"},
+      {"o = *&a / b;", NULL}, /* of what type is not followed */
+      {"{ int t = n; o = t / n; } { float t = a; o = t / b; }",
+       "{ int t = n; o = t / n; } { float t = a; o = __fdividef(t, b); }"},
       {"o = a / 3.0f;", "o = __fdividef(a, 3.0f);"},
       {"o = a / 4.0f + b / 0.5f + s / 2;", NULL}, /* products already */
       {"o = sinf(a) / cosf(b);", "o = __fdividef(__sinf(a), __cosf(b));"},
