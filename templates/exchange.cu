@@ -49,9 +49,7 @@ __device__ __forceinline__ int kept_at(int x, int y) {
 $(g:compute())
 // kGuarded: the tile crosses the edge of an array.
 template <bool kGuarded>
-__device__ __forceinline__ void move_tile(
-    $(g:params(4)),
-    $(place_params)) {
+__device__ __forceinline__ void move_tile($(g:params()), $(place_params)) {
   $(sizes)
 //% if #tables > 0 then
   // offsets of the tile's lines and columns, whose places are found by division

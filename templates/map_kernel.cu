@@ -46,8 +46,7 @@ __device__ __forceinline__ multi_index next_row(multi_index at$(across_params)) 
 // Moves the tile that starts with vector `first` of all `vectors`; `rank`: the thread's among those
 // that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
-__device__ __forceinline__ void move_tile(
-    $(params)) {
+__device__ __forceinline__ void move_tile($(params)) {
 //% for _, x in ipairs(once) do
 //%   if x.each then
   $(x.type) $(x.name)$(x.dims);

@@ -165,7 +165,7 @@ $(g:head(threads)) {
     // what the threads before found since a row ended completes the head
     since_end<partial> all;
     since_end<partial> before = found_before<kThreads>(mine, identity(), all);
-    before = then(since_end<partial>{tail, 0}, before);
+    before = join(since_end<partial>{tail, 0}, before);
     const bool is_first = !has_ended && !before.ended; // in the share
     if (mine.ended && !is_first)
       store_row(first_row + head_row, combine(before.found, head));
@@ -173,7 +173,7 @@ $(g:head(threads)) {
       carries[blockIdx.x].row = first_row + head_row;
       carries[blockIdx.x].head = combine(before.found, head);
     }
-    tail = then(since_end<partial>{tail, 0}, all).found;
+    tail = join(since_end<partial>{tail, 0}, all).found;
     has_ended = has_ended || all.ended;
     first_row = next_row;
     tile_end = 3 - tile_end;
@@ -199,7 +199,7 @@ $(g:head(threads)) {
       store_row(other.row, combine(mine.found, other.head));
     if (other.row >= 0 && !mine.ended)
       head = {other.row, combine(mine.found, other.head), identity()};
-    mine = then(mine, since_end<partial>{other.tail, other.row >= 0});
+    mine = join(mine, since_end<partial>{other.tail, other.row >= 0});
   }
   const since_end<partial> before = found_before<kThreads>(mine, identity(), all);
   if (head.row >= 0)

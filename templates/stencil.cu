@@ -24,9 +24,7 @@ $(kit.each(taps, "constexpr int {k_words} = {n_words}; // words of 16 bytes for 
 $(g:compute())
 // kGuarded: some of the lines that are read or written may lie beyond a border.
 template <bool kGuarded>
-__device__ __forceinline__ void compute_tile(
-    $(g:params(0)),
-    $(place_params)) {
+__device__ __forceinline__ void compute_tile($(g:params()), $(place_params)) {
 //% for _, s in ipairs(taps) do
   // where an element of line $(s.line_name) of $(s.name) lies; lines count from the first one read
   const auto $(s.at) = [&](int i$(s.int_j), long long $(x)) -> const $(s.type) * {

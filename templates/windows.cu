@@ -8,8 +8,7 @@ constexpr int kWindows = $(windows); // parts of $(array)
 
 // Moves kCount elements a thread from `first` on.
 template <int kCount>
-__device__ __forceinline__ void move(
-    $(params)) {
+__device__ __forceinline__ void move($(params)) {
   $(kit.each(indices, "{type} {name}[kCount];"))
 #pragma unroll
   for (int item = 0; item < kCount; item++) {

@@ -54,7 +54,7 @@ template <class T> struct since_end {
 
 // The two one after the other.
 template <class T>
-__device__ __forceinline__ since_end<T> then(const since_end<T> &one, const since_end<T> &other) {
+__device__ __forceinline__ since_end<T> join(const since_end<T> &one, const since_end<T> &other) {
   return {other.ended ? other.found : combine(one.found, other.found), one.ended | other.ended};
 }
 
@@ -71,7 +71,7 @@ __device__ __forceinline__ since_end<T> found_before(const since_end<T> &mine, c
   for (int distance = 1; distance < 32; distance *= 2) {
     const since_end<T> other = shuffle_up(up_to, distance);
     if (lane >= distance)
-      up_to = then(other, up_to);
+      up_to = join(other, up_to);
   }
   since_end<T> before = shuffle_up(up_to, 1);
   if (lane == 0)
@@ -85,7 +85,7 @@ __device__ __forceinline__ since_end<T> found_before(const since_end<T> &mine, c
   for (int warp = 0; warp < kWarps; warp++) {
     if (warp == own_warp)
       warps_before = all;
-    all = then(all, warps[warp]);
+    all = join(all, warps[warp]);
   }
-  return then(warps_before, before);
+  return join(warps_before, before);
 }

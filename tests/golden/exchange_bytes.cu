@@ -26,8 +26,7 @@ __device__ __forceinline__ void compute(unsigned char a, unsigned char &b) {
 template <bool kGuarded>
 __device__ __forceinline__ void move_tile(
     const unsigned char *__restrict__ a, unsigned char *__restrict__ b, long long n_row,
-        long long n_col,
-    long long first_col, long long first_row, unsigned int *a_tile) {
+    long long n_col, long long first_col, long long first_row, unsigned int *a_tile) {
   // in: neighbours along col, all loads before the first use
   vec<unsigned char, kLoad> a_in[1][kPack];
   const int x = threadIdx.x % 8 * kLoad, thread_line = threadIdx.x / 8 * kPack;
@@ -39,7 +38,8 @@ __device__ __forceinline__ void move_tile(
     for (int r = 0; r < kPack; r++) {
       const long long col = first_col + x, row = first_row + line + r;
       a_in[k][r] = (!kGuarded || (col < n_col && row < n_row))
-        ? load_evict_last<vec<unsigned char, kLoad>>(&a_from[(k * kLinesALoad + r) * n_col]) : vec<unsigned char, kLoad>();
+        ? load_evict_last<vec<unsigned char, kLoad>>(&a_from[(k * kLinesALoad + r) * n_col])
+            : vec<unsigned char, kLoad>();
     }
   }
 #pragma unroll
@@ -66,7 +66,9 @@ __device__ __forceinline__ void move_tile(
       const long long row = first_row + y;
       if (kGuarded && row >= n_row)
         continue;
-      const vec<unsigned char, kStore> a_v = *reinterpret_cast<const vec<unsigned char, kStore> *>(&a_tile[kept_at(x, y)]);
+      const vec<unsigned char,
+                kStore> a_v = *reinterpret_cast<const vec<unsigned char,
+                                                          kStore> *>(&a_tile[kept_at(x, y)]);
       vec<unsigned char, kStore> b_v;
 #pragma unroll
       for (int e = 0; e < kStore; e++) {

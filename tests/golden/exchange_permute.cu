@@ -24,10 +24,9 @@ __device__ __forceinline__ void compute(float a, float &b) {
 // kGuarded: the tile crosses the edge of an array.
 template <bool kGuarded>
 __device__ __forceinline__ void move_tile(
-    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_j,
-        long long n_k, long long n_l, long long n_m, long long n_n,
-    long long first_m_n, long long first_j_l, long long k_, long long i, float *a_tile,
-        long long *a_line, long long *b_column) {
+    const float *__restrict__ a, float *__restrict__ b, long long n_i, long long n_j, long long n_k,
+    long long n_l, long long n_m, long long n_n, long long first_m_n, long long first_j_l,
+    long long k_, long long i, float *a_tile, long long *a_line, long long *b_column) {
   const long long n_m_n = n_m * n_n;
   const long long n_j_l = n_j * n_l;
   // offsets of the tile's lines and columns, whose places are found by division
@@ -37,7 +36,8 @@ __device__ __forceinline__ void move_tile(
     const unsigned int l = rest % (unsigned int)n_l;
     rest /= (unsigned int)n_l;
     const unsigned int j = rest;
-    a_line[line] = i * n_j * n_k * n_l * n_m * n_n + j * n_k * n_l * n_m * n_n + k_ * n_l * n_m * n_n + l * n_m * n_n + first_m_n;
+    a_line[line] = i * n_j * n_k * n_l * n_m * n_n + j * n_k * n_l * n_m * n_n
+        + k_ * n_l * n_m * n_n + l * n_m * n_n + first_m_n;
   }
   for (int x = threadIdx.x; x < kTileX; x += kThreads) {
     if (kGuarded && (first_m_n + x >= n_m_n)) continue;
@@ -45,7 +45,8 @@ __device__ __forceinline__ void move_tile(
     const unsigned int n = rest % (unsigned int)n_n;
     rest /= (unsigned int)n_n;
     const unsigned int m = rest;
-    b_column[x] = k_ * n_i * n_j * n_l * n_m * n_n + n * n_i * n_j * n_l * n_m + i * n_j * n_l * n_m + m * n_j * n_l + first_j_l;
+    b_column[x] = k_ * n_i * n_j * n_l * n_m * n_n + n * n_i * n_j * n_l * n_m + i * n_j * n_l * n_m
+        + m * n_j * n_l + first_j_l;
   }
   __syncthreads();
   // in: neighbours along m, n, all loads before the first use
@@ -115,8 +116,8 @@ exchange(const float *__restrict__ a, float *__restrict__ b, long long n_i, long
   const long long k_ = block;
   if (first_m_n + kTileX <= n_m_n && first_j_l + kTileY <= n_j_l)
     move_tile<false>(a, b, n_i, n_j, n_k, n_l, n_m, n_n, first_m_n, first_j_l, k_, i, a_tile,
-                          a_line, b_column);
+                     a_line, b_column);
   else
-    move_tile<true>(a, b, n_i, n_j, n_k, n_l, n_m, n_n, first_m_n, first_j_l, k_, i, a_tile,
-                          a_line, b_column);
+    move_tile<true>(a, b, n_i, n_j, n_k, n_l, n_m, n_n, first_m_n, first_j_l, k_, i, a_tile, a_line,
+                    b_column);
 }

@@ -21,8 +21,8 @@ struct multi_index {
 // that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const float *__restrict__ a, const float *__restrict__ w, float *__restrict__ b,
-    long long n_i, long long first, long long vectors, int rank) {
+    const float *__restrict__ a, const float *__restrict__ w, float *__restrict__ b, long long n_i,
+    long long first, long long vectors, int rank) {
   // where the tile starts; its vectors are counted on from there
   long long outer = first;
   constexpr unsigned int count_i0 = 8;

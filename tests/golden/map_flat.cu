@@ -15,8 +15,8 @@ __device__ __forceinline__ void compute(double a, double k, double &b) {
 // that share it. kWhole: all of the tile's vectors lie inside the arrays.
 template <bool kWhole>
 __device__ __forceinline__ void move_tile(
-    const double *__restrict__ a, double *__restrict__ b, double k, long long n_i,
-    long long first, long long vectors, int rank) {
+    const double *__restrict__ a, double *__restrict__ b, double k, long long n_i, long long first,
+    long long vectors, int rank) {
   // in: all loads before the first use
   vec<double, kVec> a_v[kItems];
 #pragma unroll

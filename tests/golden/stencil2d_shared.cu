@@ -82,7 +82,8 @@ __device__ __forceinline__ void compute_tile(
     const long long col = first_col + lane + column;
     if (kGuarded && (row >= n_row || col < 0 || col >= n_col)) return;
     float b_v;
-    compute(a_line[i + 1][column], a_line[i + 1][column + 1], a_line[i][column], a_line[i + 2][column], a_line[i + 1][column - 1], k_, b_v);
+    compute(a_line[i + 1][column], a_line[i + 1][column + 1], a_line[i][column],
+            a_line[i + 2][column], a_line[i + 1][column - 1], k_, b_v);
     store(&b[n_col * row + col], b_v);
   };
 #pragma unroll

@@ -9,8 +9,8 @@ constexpr int kWide = 2; // lines of a thread along y
 constexpr int kMarch = 4; // times that it does so, going on along z
 
 // What is computed for one element.
-__device__ __forceinline__ void compute(float a, float above, float below, float east,
-                                        float north, float south, float west, float k, float &b) {
+__device__ __forceinline__ void compute(float a, float above, float below, float east, float north,
+                                        float south, float west, float k, float &b) {
   b = fmaf(k, fmaf(-6.0f, a, above + below + north + south + west + east), a);
 }
 
@@ -18,8 +18,7 @@ __device__ __forceinline__ void compute(float a, float above, float below, float
 template <bool kGuarded>
 __device__ __forceinline__ void compute_tile(
     const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z, long long n_y,
-    long long n_x,
-    long long first_x, long long first_y, long long first_z) {
+    long long n_x, long long first_x, long long first_y, long long first_z) {
   // where an element of line (i, j) of a lies; lines count from the first one read
   const auto a_at = [&](int i, int j, long long x) -> const float * {
     long long z = first_z + i - 1;
@@ -52,7 +51,9 @@ __device__ __forceinline__ void compute_tile(
     vec<float, kVec> b_v;
 #pragma unroll
     for (int e = 0; e < kVec; e++) {
-      compute(a_line[i + 1][j + 1][e + 1], a_line[i][j + 1][e + 1], a_line[i + 2][j + 1][e + 1], a_line[i + 1][j + 1][e + 2], a_line[i + 1][j][e + 1], a_line[i + 1][j + 2][e + 1], a_line[i + 1][j + 1][e], k_, b_v[e]);
+      compute(a_line[i + 1][j + 1][e + 1], a_line[i][j + 1][e + 1], a_line[i + 2][j + 1][e + 1],
+              a_line[i + 1][j + 1][e + 2], a_line[i + 1][j][e + 1], a_line[i + 1][j + 2][e + 1],
+              a_line[i + 1][j + 1][e], k_, b_v[e]);
     }
     store(&b[n_x * n_y * z + n_x * y + x], b_v);
   };
@@ -107,8 +108,8 @@ __device__ __forceinline__ void compute_tile(
 
 // A thread computes 4 neighbours of 8 lines from registers.
 __global__ void __launch_bounds__(256, 3)
-stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z,
-        long long n_y, long long n_x) {
+stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long n_z, long long n_y,
+        long long n_x) {
   unsigned int rest = blockIdx.x;
   const unsigned int tiles_x = (unsigned int)((n_x + 127) >> 7);
   const long long first_x = (long long)(rest % tiles_x) * 128 + threadIdx.x % kLanes * kVec;

@@ -188,7 +188,7 @@ function reduce.definitions(slots, suffix)
   local text = string.format(DEFINITIONS, suffix and "row" or "element of the outputs",
     reduce.any_index(slots) and ",\n// and for each index the value there" or "",
     table.concat(declared, "\n  "), table.concat(identities, ", "), table.concat(compares),
-    kit.wrapped(results, 10, "          "))
+    table.concat(results, ", "))
   return (string.gsub(text, "%$", suffix or ""))
 end
 

@@ -382,8 +382,8 @@ local function places(p)
   for _, m in ipairs(p.memory) do
     add(m.type .. " *", m.name)
   end
-  p.place_params = kit.wrapped(params, 4, "    ")
-  p.call = kit.wrapped(call, 22, string.rep(" ", 22))
+  p.place_params = table.concat(params, ", ")
+  p.call = table.concat(call, ", ")
 end
 
 local function start_plan(k, c, about)

@@ -441,7 +441,7 @@ local function place_tiles(p)
     params[#params + 1] = name
     passed[#passed + 1] = string.match(name, "%w+$")
   end
-  p.params = kit.wrapped(params, 4, "")
+  p.params = table.concat(params, ", ")
   p.passed = table.concat(passed, ", ")
 end
 

@@ -117,7 +117,7 @@ mutant("bound", path, ragged, "item * kThreads + threadIdx.x < tile_elements)",
 mutant("bound", path, ragged, "n_steps = n_rows + n_elements", "n_steps = n_rows + n_elements - 1")
 -- a warp's scan without its last step; warps of another order
 mutant("loop", path, search, "distance < 32; distance", "distance < 16; distance")
-mutant("carry", path, search, "return then(warps_before, before)", "return before")
+mutant("carry", path, search, "return join(warps_before, before)", "return before")
 -- an element twice
 mutant("bound", "lanes_sum", ragged, "item * kLanes + lane < end ?",
   "item * kLanes + lane <= end ?")
@@ -144,7 +144,7 @@ mutant("index", "mapped", rows, '" - shift"', '""')
 mutant("loop", "mapped", rows, "first += kLanes * kItems", "first += 2 * kLanes * kItems")
 
 mutant("carry", "few", ragged, "combine(mine.found, other.head)", "other.head")
-mutant("carry", "few", ragged, "then(mine, since_end<partial>{other.tail, other.row >= 0})",
+mutant("carry", "few", ragged, "join(mine, since_end<partial>{other.tail, other.row >= 0})",
   "{other.tail, other.row >= 0}")
 
 return { specs = specs, candidates = candidates, mutants = mutants }
