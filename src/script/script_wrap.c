@@ -8,14 +8,14 @@ enum {
   MAX_COLUMNS = 100,
   MAX_ALIGNED = 40, /* a bracket further to the right is followed by the break itself */
   CONTINUED = 4,    /* columns that further lines are indented by */
-  MAX_DEPTH = 32
+  MAX_DEPTH = 32,
+  RANKS = 3 /* of places within the same brackets */
 };
 
 /* The brackets that are open at a place of a line. */
 typedef struct brackets {
   int depth;
-  size_t column[MAX_DEPTH]; /* after each of them */
-  bool apart[MAX_DEPTH];    /* a break follows it */
+  size_t column[MAX_DEPTH]; /* after each of them; 0: a template's, where nothing is broken */
 } brackets;
 
 /* A place to break a line at; brackets and operators that bind weakly are the best. */
@@ -43,25 +43,22 @@ static bool opens(const char *p, const char *line) {
                                p[1] != ' ' && p[1] != '<' && p[1] != '=');
 }
 
-static bool closes(const char *p) {
-  return strchr(")]}", *p) || (*p == '>' && p[-1] != ' ' && p[-1] != '-' && p[1] != '=');
+static bool closes(const char *p, const char *line) {
+  return strchr(")]}", *p) ||
+         (*p == '>' && p > line && p[-1] != ' ' && p[-1] != '-' && p[1] != '=');
 }
 
-/* How well a line is broken at p, lower is better; -1: not at all. `next` receives where the next
- * line begins. */
-static int rank_at(const char *p, const char **next) {
-  *next = p + 1;
-  if ((p[-1] == ',' || p[-1] == ';') && *p == ' ') {
-    return 0;
-  }
+/* How well a line is broken at the blank p, lower is better; -1: not at all. */
+static int rank_at(const char *p) {
   const bool binary = *p == ' ' && p[1] && p[2] == ' ';
-  if (binary && strchr("?:", p[1])) {
+  if (*p != ' ') {
+    return -1;
+  }
+  if (strchr(",;", p[-1]) || (binary && strchr("?:", p[1])) || strncmp(p, " && ", 4) == 0 ||
+      strncmp(p, " || ", 4) == 0) {
     return 0;
   }
-  if (strncmp(p, " && ", 4) == 0 || strncmp(p, " || ", 4) == 0) {
-    return 0;
-  }
-  return binary && strchr("+-|", p[1]) ? 1 : -1;
+  return binary && strchr("+-|", p[1]) ? 1 : strncmp(p - 2, " =", 2) == 0 ? 2 : -1;
 }
 
 /* The best place of a line, of which `open` were opened before, within MAX_COLUMNS. */
@@ -70,21 +67,20 @@ static place find_place(const char *line, const brackets *before) {
   brackets open = *before;
   const size_t indent = strspn(line, " ");
   for (const char *p = line + indent; *p && p <= line + MAX_COLUMNS;) {
-    const char *next = p;
-    const int rank = p > line + indent ? rank_at(p, &next) : -1;
-    if (rank >= 0 && (best.at == 0 || 2 * open.depth + rank <= best.rank)) {
-      best = (place){(size_t)(next - line), 2 * open.depth + rank, open};
+    const bool in_template = open.depth > 0 && open.column[open.depth - 1] == 0;
+    const int rank = p > line + indent + 2 && !in_template ? rank_at(p) : -1;
+    if (rank >= 0 && (best.at == 0 || RANKS * open.depth + rank <= best.rank)) {
+      best = (place){(size_t)(p + 1 - line), RANKS * open.depth + rank, open};
     }
     if (strncmp(p, "//", 2) == 0) {
       break;
     }
     if (opens(p, line) && open.depth < MAX_DEPTH) {
-      open.column[open.depth] = (size_t)(p - line) + 1;
-      open.apart[open.depth++] = false;
-    } else if (closes(p) && open.depth > 0) {
+      open.column[open.depth++] = *p == '<' ? 0 : (size_t)(p - line) + 1;
+    } else if (closes(p, line) && open.depth > 0) {
       open.depth--;
     }
-    next = skip_quoted(p);
+    const char *const next = skip_quoted(p);
     p = next > p ? next : p + 1;
   }
   return best;
@@ -115,13 +111,12 @@ size_t sct_wrap_line(sct_str *out, const char *text) {
     if (best.at == 0) {
       break;
     }
-    size_t column = indent + CONTINUED;
+    size_t column = strchr("?:&|+-", text[indent]) ? indent : indent + CONTINUED;
     if (best.open.depth > 0) {
       const int last = best.open.depth - 1;
-      if (best.open.column[last] > MAX_ALIGNED && !best.open.apart[last] && n == 0) {
+      if (best.open.column[last] > MAX_ALIGNED && n == 0) {
         best.at = best.open.column[last];
         best.open.column[last] = column;
-        best.open.apart[last] = true;
       }
       column = best.open.column[last];
     }

@@ -39,7 +39,7 @@ __device__ __forceinline__ void move_tile(
       const long long col = first_col + x, row = first_row + line + r;
       a_in[k][r] = (!kGuarded || (col < n_col && row < n_row))
         ? load_evict_last<vec<unsigned char, kLoad>>(&a_from[(k * kLinesALoad + r) * n_col])
-            : vec<unsigned char, kLoad>();
+        : vec<unsigned char, kLoad>();
     }
   }
 #pragma unroll
@@ -66,9 +66,8 @@ __device__ __forceinline__ void move_tile(
       const long long row = first_row + y;
       if (kGuarded && row >= n_row)
         continue;
-      const vec<unsigned char,
-                kStore> a_v = *reinterpret_cast<const vec<unsigned char,
-                                                          kStore> *>(&a_tile[kept_at(x, y)]);
+      const vec<unsigned char, kStore> a_v =
+          *reinterpret_cast<const vec<unsigned char, kStore> *>(&a_tile[kept_at(x, y)]);
       vec<unsigned char, kStore> b_v;
 #pragma unroll
       for (int e = 0; e < kStore; e++) {

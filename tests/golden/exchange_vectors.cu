@@ -35,7 +35,7 @@ __device__ __forceinline__ void move_tile(
     const long long col = first_col + x, row = first_row + line;
     a_in[k] = (!kGuarded || (col < n_col && row < n_row))
       ? load_evict_last<vec<float, kLoad>>(&a_from[(k * kLinesALoad) * n_col])
-          : vec<float, kLoad>();
+      : vec<float, kLoad>();
   }
 #pragma unroll
   for (int k = 0; k < 2; k++) {

@@ -49,8 +49,8 @@ __device__ __forceinline__ void move_tile(
     const long long vector = first + item * kThreads + rank;
     if (!kWhole && vector >= vectors) break;
     const long long i = vector * kVec;
-    const vec<record12, kVec> p_v = take<
-        vec<record12, kVec>, 16>(p_tile + (item * kThreads + rank) * kVec * kRecord_p);
+    const vec<record12, kVec> p_v =
+        take<vec<record12, kVec>, 16>(p_tile + (item * kThreads + rank) * kVec * kRecord_p);
     vec<float, kVec> q_x_v;
     vec<float, kVec> q_y_v;
     vec<float, kVec> q_z_v;

@@ -28,6 +28,14 @@ function kit.concat(list, between)
   return table.concat(some, between or "\n")
 end
 
+--- The lines of a text, the second and later ones indented but for pragmas.
+---@param text string
+---@param indent string
+---@return string
+function kit.indented(text, indent)
+  return (string.gsub(string.gsub(text, "\n", "\n" .. indent), "\n +#", "\n#"))
+end
+
 --- Text of somebody else, whose lines stay as they are; others are wrapped at 100 columns.
 ---@param text string
 ---@return string

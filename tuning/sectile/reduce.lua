@@ -271,8 +271,7 @@ function reduce.update(some, lines)
   if lines == "" or not some then
     return lines
   end
-  lines = string.gsub(string.gsub(lines, "\n", "\n  "), "\n  #", "\n#")
-  return string.format("if (%s) { // onto what is there\n  %s\n}", some, lines)
+  return string.format("if (%s) { // onto what is there\n  %s\n}", some, kit.indented(lines, "  "))
 end
 
 -- ---- the index space ----
