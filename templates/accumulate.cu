@@ -1,5 +1,5 @@
 $(g:types())
-// The body for one point of the index space.
+// What is computed for one point.
 $(g:compute())
 constexpr int kThreads = $(threads);
 constexpr int kVec = $(vec); // points of a vector
