@@ -74,7 +74,7 @@ $(g:head(threads)) {
   const long long share_begin = n_tiles * blockIdx.x / gridDim.x * kTile;
   const long long share_end = min(n_tiles * (blockIdx.x + 1) / gridDim.x * kTile, n_steps);
   // rows that end before a step of the path, between low and high; a whole warp asks
-  const auto rows_before = [&](long long step, long long low, long long high) {
+  const auto rows_before = [&](long long step, long long low, long long high) -> long long {
     low = max(step - n_elements, low);
     high = min(step, high);
     return path_rows($(offsets) + 1, low, high, step);
@@ -100,7 +100,7 @@ $(g:head(threads)) {
 //%   if needs_row then
     __syncthreads();
     // rows of the tile that end before its element n
-    const auto rows_before_element = [&](int n) {
+    const auto rows_before_element = [&](int n) -> int {
       int low = 0;
       for (int high = tile_rows; low < high;) {
         const int middle = (low + high) / 2;

@@ -52,7 +52,7 @@ $(g:head(threads)) {
 //% end
 
   // One tile: all loads before the first use. whole: it lies inside the $(line), which is there.
-  const auto scan_tile = [&](long long first, auto whole) {
+  const auto scan_tile = [&](long long first, bool whole) {
 //% if not look_back then
     const bool is_row = whole || row_index < n_rows;
 //% end
@@ -165,17 +165,17 @@ $(g:head(threads)) {
 //% if look_back then
   const long long first = tile * (long long)kTile;
   if (first + kTile <= n_elements) {
-    scan_tile(first, constant<true>());
+    scan_tile(first, true);
   } else {
-    scan_tile(first, constant<false>());
+    scan_tile(first, false);
   }
 //% else
   const bool all_rows = (blockIdx.x + 1) * (long long)kRows <= n_rows;
   for (long long first = 0; first < n_elements; first += kTile) {
     if (all_rows && first + kTile <= n_elements) {
-      scan_tile(first, constant<true>());
+      scan_tile(first, true);
     } else {
-      scan_tile(first, constant<false>());
+      scan_tile(first, false);
     }
   }
 //% end

@@ -53,9 +53,8 @@ $(g:head(bounds)) {
   extern __shared__ uint4 shared[];
 //% end
 
-  // kGuarded: some of the lines that are read or written may lie beyond a border.
-  const auto compute_tile = [&](auto guarded) {
-    constexpr bool kGuarded = guarded;
+  // guarded: some of the lines that are read or written may lie beyond a border.
+  const auto compute_tile = [&](bool guarded) {
 //% for _, s in ipairs(taps) do
     // where an element of $(s.line_name) of $(s.name) lies$(s.line_args ~= "" and "; lines count from the first one read" or "")
     const auto $(s.at) = [&]($(s.params)long long $(x)) -> const $(s.type) * {
@@ -91,18 +90,18 @@ $(g:head(bounds)) {
     for (int n = threadIdx.x; n < $(s.k_lines) * $(s.k_words); n += kThreads) {
       const int line = n / $(s.k_words);
 //%     if s.zero then
-      if (kGuarded && $(s.from)[line] == nullptr)
+      if (guarded && $(s.from)[line] == nullptr)
         $(s.tile)[n] = make_uint4(0, 0, 0, 0);
       else
 //%     end
-      copy_word<kGuarded>(&$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)), $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
+      copy_word(guarded, &$(s.tile)[n], word_at($(s.from)[line], n % $(s.k_words)), $(s.op.pointer), at_byte<char>($(s.op.pointer), $(s.all_bytes)));
     }
 //%   end
     async_commit();
     async_wait<0>();
     __syncthreads();
 //%   if any_border then
-    if (kGuarded) { // what lies beyond the lines' ends
+    if (guarded) { // what lies beyond the lines' ends
 //%     for _, s in ipairs(taps) do
 //%       if s.left + s.right > 0 and s.op.border ~= "none" then
       constexpr int $(s.k_ends) = $(s.k_left) + $(s.k_right); // elements of a line
@@ -153,7 +152,7 @@ $(g:head(bounds)) {
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
 //%   if shared then
-        if (kGuarded && !is_inside($(x) + e, $(n_x))) continue;
+        if (guarded && !is_inside($(x) + e, $(n_x))) continue;
 //%   end
         $(each)
       }
@@ -199,7 +198,7 @@ $(g:head(bounds)) {
     for (int step = 0; step < kMarch; step++) {
       compute_rows();
       first_$(m) += kRows;
-      if (kGuarded && first_$(m) >= $(n_m)) break;
+      if (guarded && first_$(m) >= $(n_m)) break;
       // the last lines of this step are the first of the next
       $(kit.each(rolling, "{roll}"))
     }
@@ -211,10 +210,10 @@ $(g:head(bounds)) {
 //% if inside then
   // does all that is computed, and that taps reach, lie inside?
   if ($(inside))
-    compute_tile(constant<false>());
+    compute_tile(false);
   else
-    compute_tile(constant<true>());
+    compute_tile(true);
 //% else
-  compute_tile(constant<false>());
+  compute_tile(false);
 //% end
 }

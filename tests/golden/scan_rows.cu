@@ -1,4 +1,3 @@
-// templates/device/constant.cuh: constant
 // templates/device/reduce.cuh: shuffle_up
 // templates/device/scan.cuh: shuffle_from, scan_lanes, lanes_before
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
@@ -41,7 +40,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   partial before = identity(); // what the tiles before come to
 
   // One tile: all loads before the first use. whole: it lies inside the row, which is there.
-  const auto scan_tile = [&](long long first, auto whole) {
+  const auto scan_tile = [&](long long first, bool whole) {
     const bool is_row = whole || row_index < n_rows;
     // the thread's first vector
     const long long first_col = first + lane * kVec;
@@ -110,9 +109,9 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_row, long l
   const bool all_rows = (blockIdx.x + 1) * (long long)kRows <= n_rows;
   for (long long first = 0; first < n_elements; first += kTile) {
     if (all_rows && first + kTile <= n_elements) {
-      scan_tile(first, constant<true>());
+      scan_tile(first, true);
     } else {
-      scan_tile(first, constant<false>());
+      scan_tile(first, false);
     }
   }
 }

@@ -1,4 +1,3 @@
-// templates/device/constant.cuh: constant
 // templates/device/reduce.cuh: shuffle_xor, shuffle_up, combine_across
 // templates/device/scan.cuh: shuffle_from, scan_lanes, lanes_before, ticket, take_ticket, publish, await, tree_nodes, look_back
 // templates/device/vectors.cuh: vec_align, vec, load_some, store_some
@@ -48,7 +47,7 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
       counter + kNodesAt + row_index * tree_nodes(tiles) * (sizeof(partial) / 4);
 
   // One tile: all loads before the first use. whole: it lies inside the row, which is there.
-  const auto scan_tile = [&](long long first, auto whole) {
+  const auto scan_tile = [&](long long first, bool whole) {
     // the thread's first vector
     const long long first_i = first + (lane / 32 * kItems * 32 + lane % 32) * kVec;
     vec<float, kVec> a_v[kItems] = {};
@@ -130,8 +129,8 @@ scan(const float *__restrict__ a, float *__restrict__ o, long long n_i, unsigned
   };
   const long long first = tile * (long long)kTile;
   if (first + kTile <= n_elements) {
-    scan_tile(first, constant<true>());
+    scan_tile(first, true);
   } else {
-    scan_tile(first, constant<false>());
+    scan_tile(first, false);
   }
 }

@@ -1,5 +1,5 @@
 // templates/device/async.cuh: smem_address, async_copy, async_commit, async_wait
-// templates/device/constant.cuh: constant, ceil_div
+// templates/device/division.cuh: ceil_div
 // templates/device/words.cuh: at_byte, word_of, word_bytes, load, store, put
 // templates/device/words_halo.cuh: clamp_index, is_inside, bytes_into_word, word_at, bytes_into_sector, line_at, copy_word
 
@@ -40,13 +40,12 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   if (n_col == 0) return;
   extern __shared__ uint4 shared[];
 
-  // kGuarded: some of the lines that are read or written may lie beyond a border.
-  const auto compute_tile = [&](auto guarded) {
-    constexpr bool kGuarded = guarded;
+  // guarded: some of the lines that are read or written may lie beyond a border.
+  const auto compute_tile = [&](bool guarded) {
     // where an element of line i of a lies; lines count from the first one read
     const auto a_at = [&](int i, long long col) -> const float * {
       long long row = first_row + i - 1;
-      if (kGuarded) row = clamp_index(row, n_row);
+      if (guarded) row = clamp_index(row, n_row);
       return &a[n_col * row + col];
     };
     // its value where it may lie beyond the line's ends
@@ -70,13 +69,13 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
 #pragma unroll
     for (int n = threadIdx.x; n < kLines_a * kWords_a; n += kThreads) {
       const int line = n / kWords_a;
-      copy_word<kGuarded>(&a_tile[n], word_at(a_from[line], n % kWords_a), a,
-                          at_byte<char>(a, 4 * n_col * n_row));
+      copy_word(guarded, &a_tile[n], word_at(a_from[line], n % kWords_a), a,
+                at_byte<char>(a, 4 * n_col * n_row));
     }
     async_commit();
     async_wait<0>();
     __syncthreads();
-    if (kGuarded) { // what lies beyond the lines' ends
+    if (guarded) { // what lies beyond the lines' ends
       constexpr int kEnds_a = kLeft_a + kRight_a; // elements of a line
       for (int n = threadIdx.x; n < kLines_a * kEnds_a; n += kThreads) {
         const int line = n / kEnds_a, k = n % kEnds_a;
@@ -101,7 +100,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
       const int drift = bytes_into_sector(&b[n_col * row + first_col]) / 4;
       const int column = item * kLanes - drift;
       const long long col = first_col + lane + column;
-      if (kGuarded && (row >= n_row || col < 0 || col >= n_col)) return;
+      if (guarded && (row >= n_row || col < 0 || col >= n_col)) return;
       const auto a_near = [&](int d_row, int d_col) {
         return a_line[i + 1 + d_row][column + d_col];
       };
@@ -117,7 +116,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   };
   // does all that is computed, and that taps reach, lie inside?
   if (first_col + 265 <= n_col && first_col >= 8 && first_row + 17 <= n_row && first_row >= 1)
-    compute_tile(constant<false>());
+    compute_tile(false);
   else
-    compute_tile(constant<true>());
+    compute_tile(true);
 }

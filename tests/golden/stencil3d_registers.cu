@@ -1,4 +1,4 @@
-// templates/device/constant.cuh: constant, ceil_div
+// templates/device/division.cuh: ceil_div
 // templates/device/vectors.cuh: vec_align, vec
 // templates/device/words.cuh: word_of, word_bytes, load, store
 // templates/device/words_halo.cuh: is_inside, load_or_zero, exchange_bytes, from_lane, has_lane, load_ends, exchange_ends
@@ -41,28 +41,27 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   // the whole warp has nothing to do
   if (first_x - threadIdx.x % 32 * kVec >= n_x || first_z >= n_z || first_y >= n_y) return;
 
-  // kGuarded: some of the lines that are read or written may lie beyond a border.
-  const auto compute_tile = [&](auto guarded) {
-    constexpr bool kGuarded = guarded;
+  // guarded: some of the lines that are read or written may lie beyond a border.
+  const auto compute_tile = [&](bool guarded) {
     // where an element of line (i, j) of a lies; lines count from the first one read
     const auto a_at = [&](int i, int j, long long x) -> const float * {
       long long z = first_z + i - 1;
-      if (kGuarded && !is_inside(z, n_z)) return nullptr;
+      if (guarded && !is_inside(z, n_z)) return nullptr;
       long long y = first_y + j - 1;
-      if (kGuarded && !is_inside(y, n_y)) return nullptr;
+      if (guarded && !is_inside(y, n_y)) return nullptr;
       return &a[n_x * n_y * z + n_x * y + x];
     };
     // its value where it may lie beyond the line's ends
     const auto a_beyond = [&](int i, int j, long long x) -> float {
       if (!is_inside(x, n_x)) return {};
-      return kGuarded ? load_or_zero<float>(a_at(i, j, x)) : load<float>(a_at(i, j, x));
+      return guarded ? load_or_zero<float>(a_at(i, j, x)) : load<float>(a_at(i, j, x));
     };
     // lanes beyond the end load what the last one does
     const long long last_x = min(first_x, n_x - kVec);
     // lines of a that taps reach, with what they reach before and after the thread's own
     float a_line[kRows + 2][kWide + 2][kLeft_a + kVec + kRight_a];
     const auto load_a = [&](int i, int j) {
-      const vec<float, kVec> own = kGuarded ? load_or_zero<vec<float, kVec>, 16>(a_at(i, j, last_x))
+      const vec<float, kVec> own = guarded ? load_or_zero<vec<float, kVec>, 16>(a_at(i, j, last_x))
           : load<vec<float, kVec>, 16>(a_at(i, j, last_x));
 #pragma unroll
       for (int e = 0; e < kVec; e++)
@@ -72,7 +71,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
       const long long z = first_z + i;
       const long long y = first_y + j;
       const long long x = first_x;
-      if (x >= n_x || (kGuarded && (z >= n_z || y >= n_y))) return;
+      if (x >= n_x || (guarded && (z >= n_z || y >= n_y))) return;
       vec<float, kVec> b_v;
 #pragma unroll
       for (int e = 0; e < kVec; e++) {
@@ -125,7 +124,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
     for (int step = 0; step < kMarch; step++) {
       compute_rows();
       first_z += kRows;
-      if (kGuarded && first_z >= n_z) break;
+      if (guarded && first_z >= n_z) break;
       // the last lines of this step are the first of the next
 #pragma unroll
       for (int j = 0; j < kWide + 2; j++)
@@ -139,7 +138,7 @@ stencil(const float *__restrict__ a, float *__restrict__ b, float k_, long long 
   };
   // does all that is computed, and that taps reach, lie inside?
   if (first_y + 3 <= n_y && first_y >= 1 && first_z + 5 <= n_z && first_z >= 1)
-    compute_tile(constant<false>());
+    compute_tile(false);
   else
-    compute_tile(constant<true>());
+    compute_tile(true);
 }

@@ -128,8 +128,8 @@ local function place_line(p, s)
       local start = halo.plus(string.format("first_%s + %s", name, along_m and "i" or "j"),
         off - (along_m and s.below or s.below_c))
       kit.append(list, string.format("long long %s = %s;", name, start), border
-        and string.format("if (kGuarded) %s = %s(%s, %s);", name, border, name, extent)
-        or string.format("if (kGuarded && !is_inside(%s, %s)) return nullptr;", name, extent))
+        and string.format("if (guarded) %s = %s(%s, %s);", name, border, name, extent)
+        or string.format("if (guarded && !is_inside(%s, %s)) return nullptr;", name, extent))
       s.zero = s.zero or not border
       at = cuda.var(name)
     end
@@ -155,7 +155,7 @@ local function load_beyond(p, s)
       halo.plus(string.format("%s(%s, %s)", border, column, s.n_columns), -s.off)))
   end
   return string.format("if (!is_inside(%s, %s)) return {};\nreturn %s%s;", column, s.n_columns,
-    s.zero and string.format("kGuarded ? %s : ", load("load_or_zero", x)) or "", load("load", x))
+    s.zero and string.format("guarded ? %s : ", load("load_or_zero", x)) or "", load("load", x))
 end
 
 --- Unrolled loops around a statement, each { variable, from, to }.
@@ -335,7 +335,7 @@ function halo.registers(p, s)
   end
   local word = known and known.word or (g:single(s.op, s.f))
   local own = string.format("<vec<%s, kVec>, %d>(%s(%slast_%s))", s.type, word, s.at, s.args, p.x)
-  s.load = s.zero and string.format("kGuarded ? load_or_zero%s : load%s", own, own) or "load" .. own
+  s.load = s.zero and string.format("guarded ? load_or_zero%s : load%s", own, own) or "load" .. own
   return true, loop_lines(p, s) * ((s.bytes + 3) // 4)
 end
 

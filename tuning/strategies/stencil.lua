@@ -102,7 +102,7 @@ local function write_outputs(p, values, behind)
       local shorter = not lies and word < kit.word_bytes(p.vec * op.record.bytes)
       local statement = cuda.store(store, shorter and word, g:address(op, nil, binding(p)), name)
       if lies then
-        statement = string.format("if (!kGuarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
+        statement = string.format("if (!guarded || (%s >= 0 && %s + kVec <= %s))\n  %s\nelse\n"
           .. "  for (int e = 0; e < kVec; e++)\n    if (is_inside(%s + e, %s))\n      "
           .. "store(%s, %s[e]);", p.x, p.x, p.n_x, statement, p.x, p.n_x,
           g:address(op, nil, binding(p, p.of_e)), name)
@@ -142,7 +142,7 @@ local function place_element(p)
     list[#list + 1] = string.format("const long long %s = first_%s;", x, x)
     p.guard = string.format("%s >= %s", x, p.n_x)
     if #guard > 0 then
-      p.guard = string.format("%s || (kGuarded && (%s))", p.guard, kit.concat(guard, " || "))
+      p.guard = string.format("%s || (guarded && (%s))", p.guard, kit.concat(guard, " || "))
     end
     return list
   end
@@ -160,7 +160,7 @@ local function place_element(p)
     p.vec > 1 and " * kVec" or "")
   guard[#guard + 1] = p.vec > 1 and string.format("%s + kVec <= 0", x) or string.format("%s < 0", x)
   guard[#guard + 1] = string.format("%s >= %s", x, p.n_x)
-  p.guard = string.format("kGuarded && (%s)", kit.concat(guard, " || "))
+  p.guard = string.format("guarded && (%s)", kit.concat(guard, " || "))
   return list
 end
 
